@@ -1,0 +1,100 @@
+# minimd: see `make help`.
+
+BUILD  ?= build
+PREFIX ?= /usr/local
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+NVCC   ?= $(shell command -v nvcc 2>/dev/null)
+CUDA_ARCH ?= sm_90
+WARN   := -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes
+CFLAGS ?= -O3 -g
+STD    := -std=c11 -I. -D_GNU_SOURCE -fopenmp -ffp-contract=fast -fno-math-errno
+LDLIBS  = $(call archive,config) -lm -lpthread
+
+# A static archive where the system has one, so that a built tree runs on machines without it.
+archive = $(or $(filter /%,$(shell $(CC) -print-file-name=lib$(1).a)),-l$(1))
+
+ROOMS := $(wildcard core ordering neighbor force comm cachemodel spread stokes minimd)
+
+# Sources compiled once for each precision and instruction set, or for one of the two.
+NUMERIC_C  := $(wildcard neighbor/neighbor_cpu.c force/force_cpu*.c comm/comm_cpu.c minimd/integrate_cpu.c)
+ISA_C      := $(wildcard ordering/*_isa.c cachemodel/*_isa.c)
+NUMERIC_CU := $(wildcard neighbor/*_gpu.cu force/*_gpu.cu comm/*_gpu.cu minimd/*_gpu.cu)
+PLAIN_C    := $(filter-out $(NUMERIC_C) $(ISA_C),$(wildcard $(ROOMS:%=%/*.c)))
+PLAIN_CU   := $(filter-out $(NUMERIC_CU),$(wildcard $(ROOMS:%=%/*.cu)))
+PRECS := 0 1 2
+ISAS  := 0 1 2
+ISA_FLAGS_0 :=
+ISA_FLAGS_1 := -mavx2 -mfma -mbmi2 -mlzcnt
+ISA_FLAGS_2 := $(ISA_FLAGS_1) -mavx512f -mavx512dq -mavx512bw -mavx512vl -mavx512vbmi2 -mprefer-vector-width=512
+
+OBJ := $(PLAIN_C:%.c=$(BUILD)/obj/%.o) \
+       $(foreach p,$(PRECS),$(foreach i,$(ISAS),$(NUMERIC_C:%.c=$(BUILD)/obj/%.p$(p).i$(i).o))) \
+       $(foreach i,$(ISAS),$(ISA_C:%.c=$(BUILD)/obj/%.i$(i).o))
+CUDA_OBJ := $(PLAIN_CU:%.cu=$(BUILD)/obj/%.cu.o) \
+       $(foreach p,$(PRECS),$(NUMERIC_CU:%.cu=$(BUILD)/obj/%.p$(p).cu.o))
+ifneq ($(NVCC),)
+CUDA_HOME := $(abspath $(dir $(realpath $(NVCC)))..)
+NVFLAGS := -arch=$(CUDA_ARCH) -O3 -lineinfo -I. -DMD_HAVE_CUDA -Werror all-warnings -Xcompiler -Wall,-Wextra,-Wno-unused-parameter
+STD    += -DMD_HAVE_CUDA
+OBJ    += $(CUDA_OBJ)
+LDLIBS += -L$(CUDA_HOME)/lib64 -lcudart_static -lrt -ldl -lstdc++
+endif
+LIB     := $(BUILD)/libminimd.a
+LIB_OBJ := $(filter-out $(BUILD)/obj/minimd/main.o,$(OBJ))
+TESTS   := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/check_*.c))
+COMPILE  = $(CC) $(STD) $(CFLAGS) $(WARN) -MMD -MP
+VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
+
+.PHONY: all
+all: $(BUILD)/minimd
+
+$(BUILD)/minimd: $(BUILD)/obj/minimd/main.o $(LIB)
+	$(CC) $(CFLAGS) -fopenmp -o $@ $^ $(LDLIBS)
+$(LIB): $(LIB_OBJ)
+	@rm -f $@
+	ar rcs $@ $^
+$(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(LIB)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -fopenmp -o $@ $^ $(call archive,check) $(call archive,subunit) $(LDLIBS)
+
+$(BUILD)/obj/%.o: %.c
+	@mkdir -p $(@D)
+	$(COMPILE) -c -o $@ $<
+$(BUILD)/obj/%.cu.o: %.cu
+	@mkdir -p $(@D)
+	$(NVCC) $(NVFLAGS) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
+
+define numeric_rule
+$(BUILD)/obj/%.p$(1).i$(2).o: %.c
+	@mkdir -p $$(@D)
+	$$(COMPILE) -DMD_PREC=$(1) -DMD_ISA=$(2) $$(ISA_FLAGS_$(2)) -c -o $$@ $$<
+endef
+define isa_rule
+$(BUILD)/obj/%.i$(1).o: %.c
+	@mkdir -p $$(@D)
+	$$(COMPILE) -DMD_ISA=$(1) $$(ISA_FLAGS_$(1)) -c -o $$@ $$<
+endef
+define numeric_cuda_rule
+$(BUILD)/obj/%.p$(1).cu.o: %.cu
+	@mkdir -p $$(@D)
+	$$(NVCC) $$(NVFLAGS) -DMD_PREC=$(1) -MMD -MP -MF $$(@:.o=.d) -c -o $$@ $$<
+endef
+$(foreach p,$(PRECS),$(foreach i,$(ISAS),$(eval $(call numeric_rule,$(p),$(i)))))
+$(foreach i,$(ISAS),$(eval $(call isa_rule,$(i))))
+$(foreach p,$(PRECS),$(eval $(call numeric_cuda_rule,$(p))))
+
+# The version is compiled into one file only, again whenever it changes.
+$(BUILD)/version: FORCE
+	@mkdir -p $(@D)
+	@echo '$(VERSION)' | cmp -s - $@ || echo '$(VERSION)' > $@
+FORCE:
+$(BUILD)/obj/minimd/provenance.o: STD += -DMD_VERSION='"$(VERSION)"'
+$(BUILD)/obj/minimd/provenance.o: $(BUILD)/version
+
+.PHONY: tests
+tests: $(TESTS)
+
+.SECONDARY:
+-include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)

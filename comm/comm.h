@@ -1,0 +1,42 @@
+/* comm/comm.h - who owns an atom, and what lies just outside?
+ *
+ * Each process owns the atoms of one part of the box and sees its surroundings as ghosts: copies of
+ * atoms that lie within r_ghost outside its part.  This is the interface of domain decomposition;
+ * with one process the neighbours are periodic images of its own atoms, so that migration is the
+ * periodic wrap and ghosts are shifted copies.  No caller may assume that.
+ *
+ * Order within a rebuild: comm_migrate, (sort), comm_borders; then comm_forward once a step. */
+#ifndef COMM_H
+#define COMM_H
+
+#include "core/atoms.h"
+
+MD_BEGIN_C
+
+typedef struct comm comm;
+
+/* *out is NULL on failure; free with comm_destroy (NULL is allowed). */
+md_status comm_create(md_ctx *ctx, comm **out);
+void comm_destroy(comm *cm);
+
+/* Bring every atom home: wrap positions into [lo, hi) and count the crossings in image; drops the
+ * ghosts.  A position that is NaN or infinite stays where it is and is reported.
+ * Errors: MD_ENUMERIC (naming the number of such atoms and the id of one), MD_ENOMEM, MD_ECUDA. */
+md_status comm_migrate(comm *cm, md_atoms *atoms);
+
+/* Make the ghosts of all owned atoms: every image with lo - r_ghost <= x < hi + r_ghost in every
+ * dimension, several images of one atom where the box is small.  Sets n_ghost, the tail of x, home,
+ * shift; in mixed precision also coord_scale and the fixed-point coordinates of owned atoms and
+ * ghosts.  The order of ghosts is the same in every run.
+ * Errors: MD_EINVAL (an edge < r_ghost / MD_SHIFT_MAX: states the smallest edge), MD_ECAPACITY,
+ * MD_ENOMEM, MD_ECUDA. */
+md_status comm_borders(comm *cm, md_atoms *atoms, double r_ghost);
+
+/* Refresh the positions of the ghosts after owned atoms moved. */
+md_status comm_forward(comm *cm, md_atoms *atoms);
+
+/* Sum over processes; the identity with one. */
+md_status comm_sum(comm *cm, double *values, int count);
+
+MD_END_C
+#endif

@@ -1,0 +1,153 @@
+/* core/atoms.c - storage of atoms and its conversion from and to host doubles. */
+#include "core/atoms.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+size_t md_state_size(md_precision precision)
+{
+  return precision == MD_SINGLE ? sizeof(float) : sizeof(double);
+}
+
+size_t md_real_size(md_precision precision)
+{
+  return precision == MD_DOUBLE ? sizeof(double) : sizeof(float);
+}
+
+size_t md_coord_size(md_precision precision)
+{
+  return precision == MD_DOUBLE ? sizeof(double) : 4;
+}
+
+md_status md_atoms_create(md_ctx *ctx, const md_box *box, md_atoms **out)
+{
+  *out = NULL;
+  for (int d = 0; d < 3; d++)
+    MD_REQUIRE(box->hi[d] > box->lo[d], MD_EINVAL, "the box has no extent along %c: %g to %g",
+               'x' + d, box->lo[d], box->hi[d]);
+  md_atoms *atoms = calloc(1, sizeof *atoms);
+  MD_REQUIRE(atoms, MD_ENOMEM, "out of memory for the atoms");
+  atoms->ctx = ctx;
+  atoms->box = atoms->owned = *box;
+  atoms->coord_scale = 1;
+  *out = atoms;
+  return MD_OK;
+}
+
+void md_atoms_destroy(md_atoms *atoms)
+{
+  if (!atoms) return;
+  md_buffer *buffers[] = {&atoms->x,  &atoms->v,     &atoms->f,    &atoms->fixed,
+                          &atoms->id, &atoms->image, &atoms->home, &atoms->shift};
+  for (size_t k = 0; k < sizeof buffers / sizeof *buffers; k++)
+    md_buffer_free(atoms->ctx, buffers[k]);
+  free(atoms);
+}
+
+md_status md_atoms_reserve(md_atoms *atoms, int64_t n, int64_t n_ghost)
+{
+  md_ctx *ctx = atoms->ctx;
+  const int64_t all = n + n_ghost, had = atoms->n, had_all = atoms->n + atoms->n_ghost;
+  MD_REQUIRE(all <= INT32_MAX, MD_ECAPACITY,
+             "%lld atoms and ghosts in one process: at most %d are possible", (long long)all,
+             INT32_MAX);
+  const size_t state = 4 * md_state_size(ctx->precision), real = 4 * md_real_size(ctx->precision);
+  MD_TRY(md_buffer_reserve(ctx, &atoms->x, (size_t)all * state, (size_t)had_all * state));
+  MD_TRY(md_buffer_reserve(ctx, &atoms->v, (size_t)n * state, (size_t)had * state));
+  MD_TRY(md_buffer_reserve(ctx, &atoms->f, (size_t)n * real, (size_t)had * real));
+  MD_TRY(md_buffer_reserve(ctx, &atoms->id, (size_t)n * 8, (size_t)had * 8));
+  MD_TRY(md_buffer_reserve(ctx, &atoms->image, (size_t)n * 12, (size_t)had * 12));
+  if (ctx->precision == MD_MIXED)
+    MD_TRY(md_buffer_reserve(ctx, &atoms->fixed, (size_t)all * 16, (size_t)had_all * 16));
+  const size_t ghosts = (size_t)n_ghost * 4, had_ghosts = (size_t)atoms->n_ghost * 4;
+  MD_TRY(md_buffer_reserve(ctx, &atoms->home, ghosts, had_ghosts));
+  return md_buffer_reserve(ctx, &atoms->shift, ghosts, had_ghosts);
+}
+
+/* Between host doubles [n][3] and an array of four of float or double. */
+static void pack(void *to, const double *from, int64_t n, size_t size)
+{
+  for (int64_t i = 0; i < n; i++)
+    for (int d = 0; d < 4; d++) {
+      const double value = from && d < 3 ? from[3 * i + d] : 0;
+      if (size == sizeof(float))
+        ((float *)to)[4 * i + d] = (float)value;
+      else
+        ((double *)to)[4 * i + d] = value;
+    }
+}
+
+static void unpack(double *to, const void *from, int64_t n, size_t size)
+{
+  for (int64_t i = 0; i < n; i++)
+    for (int d = 0; d < 3; d++)
+      to[3 * i + d] = size == sizeof(float) ? (double)((const float *)from)[4 * i + d]
+                                            : ((const double *)from)[4 * i + d];
+}
+
+md_status md_atoms_set(md_atoms *atoms, int64_t n, const double *x, const double *v,
+                       const int64_t *id, const int32_t *image)
+{
+  md_ctx *ctx = atoms->ctx;
+  MD_REQUIRE(n >= 0, MD_EINVAL, "the number of atoms must be >= 0, not %lld", (long long)n);
+  const int64_t had = atoms->n, had_ghost = atoms->n_ghost;
+  atoms->n = atoms->n_ghost = 0;
+  md_status status = md_atoms_reserve(atoms, n, 0);
+  const size_t size = md_state_size(ctx->precision);
+  void *host = n > 0 && !status ? malloc((size_t)n * 4 * size) : NULL;
+  if (!status && n > 0 && !host)
+    status = MD_FAIL(MD_ENOMEM, "out of memory for %lld atoms", (long long)n);
+  if (status) {
+    atoms->n = had, atoms->n_ghost = had_ghost;
+    return status;
+  }
+  if (n == 0) return MD_OK;
+  pack(host, x, n, size);
+  status = md_write(ctx, atoms->x.data, host, (size_t)n * 4 * size);
+  if (!status) status = md_ctx_sync(ctx); /* host is about to change */
+  if (!status) {
+    pack(host, v, n, size);
+    status = md_write(ctx, atoms->v.data, host, (size_t)n * 4 * size);
+  }
+  if (!status)
+    status = md_fill(ctx, atoms->f.data, 0, (size_t)n * 4 * md_real_size(ctx->precision));
+  if (!status) status = md_ctx_sync(ctx);
+  if (!status) {
+    int64_t *ids = host; /* 16 bytes an atom or more: room for an id */
+    for (int64_t i = 0; i < n; i++)
+      ids[i] = id ? id[i] : i + 1;
+    status = md_write(ctx, atoms->id.data, ids, (size_t)n * 8);
+  }
+  if (!status)
+    status = image ? md_write(ctx, atoms->image.data, image, (size_t)n * 12)
+                   : md_fill(ctx, atoms->image.data, 0, (size_t)n * 12);
+  if (!status) status = md_ctx_sync(ctx);
+  free(host);
+  if (!status) atoms->n = atoms->n_total = n;
+  return status;
+}
+
+static md_status get_fours(const md_atoms *atoms, double *to, const md_buffer *from, size_t size)
+{
+  const size_t bytes = (size_t)atoms->n * 4 * size;
+  void *host = malloc(bytes);
+  MD_REQUIRE(host, MD_ENOMEM, "out of memory for %lld atoms", (long long)atoms->n);
+  const md_status status = md_read(atoms->ctx, host, from->data, bytes);
+  if (!status) unpack(to, host, atoms->n, size);
+  free(host);
+  return status;
+}
+
+md_status md_atoms_get(const md_atoms *atoms, double *x, double *v, double *f, int64_t *id,
+                       int32_t *image)
+{
+  md_ctx *ctx = atoms->ctx;
+  const size_t state = md_state_size(ctx->precision), real = md_real_size(ctx->precision);
+  if (atoms->n == 0) return MD_OK;
+  if (x) MD_TRY(get_fours(atoms, x, &atoms->x, state));
+  if (v) MD_TRY(get_fours(atoms, v, &atoms->v, state));
+  if (f) MD_TRY(get_fours(atoms, f, &atoms->f, real));
+  if (id) MD_TRY(md_read(ctx, id, atoms->id.data, (size_t)atoms->n * 8));
+  if (image) MD_TRY(md_read(ctx, image, atoms->image.data, (size_t)atoms->n * 12));
+  return MD_OK;
+}

@@ -1,0 +1,85 @@
+/* core/atoms.h - the atoms one process holds: owned atoms first, then ghosts.
+ *
+ * Arrays lie on the context's backend, in the context's precision (core/real.h), as structures of
+ * four so that one aligned load fetches an atom:
+ *
+ *   x      state4 [n + n_ghost]   position [sigma], w unused
+ *   v      state4 [n]             velocity [sqrt(epsilon/mass)], w unused
+ *   f      real4  [n]             force [epsilon/sigma], w unused
+ *   coord  coord4 [n + n_ghost]   what pair kernels read: x itself in single and double (the same
+ *                                 memory), x in fixed-point steps of coord_scale in mixed
+ *   id     int64  [n]             1-based, given at creation, moves with the atom
+ *   image  int32  [n][3]          how often the atom crossed each periodic face
+ *   home   int32  [n_ghost]       the owned atom a ghost is an image of
+ *   shift  int32  [n_ghost]       by how many box edges, md_shift_pack()
+ *
+ * Orthorhombic, periodic in all directions.  lo and hi are the part of the box that this process
+ * owns; box_lo and box_hi the whole.  One process: the same. */
+#ifndef ATOMS_H
+#define ATOMS_H
+
+#include "core/buffer.h"
+
+MD_BEGIN_C
+
+typedef struct {
+  double lo[3], hi[3]; /* hi > lo [sigma] */
+} md_box;
+
+struct md_atoms {
+  md_ctx *ctx;
+  md_box box;   /* the whole periodic box */
+  md_box owned; /* the part this process owns */
+  int64_t n, n_ghost;
+  int64_t n_total;    /* over all processes */
+  double coord_scale; /* length of one fixed-point step; 1 where coord is a float type */
+  double r_ghost;     /* ghosts reach this far beyond owned, 0 before the first */
+  md_buffer x, v, f, fixed, id, image, home, shift;
+};
+
+/* Make an empty set of atoms in this box.  *out is NULL on failure; free with md_atoms_destroy. */
+md_status md_atoms_create(md_ctx *ctx, const md_box *box, md_atoms **out);
+void md_atoms_destroy(md_atoms *atoms); /* NULL is allowed */
+
+/* Room for n owned atoms and n_ghost ghosts; the first atoms->n + atoms->n_ghost are kept.
+ * Errors: MD_ECAPACITY (more than 2^31 - 1 in one process), MD_ENOMEM. */
+md_status md_atoms_reserve(md_atoms *atoms, int64_t n, int64_t n_ghost);
+
+/* Replace all owned atoms by these, in this order; drops the ghosts.  Host arrays: x, v [n][3], id
+ * [n], image [n][3]; v, id and image may be NULL (zero, 1..n, zero). */
+md_status md_atoms_set(md_atoms *atoms, int64_t n, const double *x, const double *v,
+                       const int64_t *id, const int32_t *image);
+
+/* Read the owned atoms back in their present order; any pointer may be NULL.  f [n][3]. */
+md_status md_atoms_get(const md_atoms *atoms, double *x, double *v, double *f, int64_t *id,
+                       int32_t *image);
+
+/* Bytes of one state, real and coord in this precision. */
+size_t md_state_size(md_precision precision);
+size_t md_real_size(md_precision precision);
+size_t md_coord_size(md_precision precision);
+
+/* The array pair kernels read: coord4 [n + n_ghost]. */
+static inline void *md_atoms_coord(const md_atoms *atoms)
+{
+  return atoms->ctx->precision == MD_MIXED ? atoms->fixed.data : atoms->x.data;
+}
+
+/* A shift of (sx, sy, sz) box edges, each in -MD_SHIFT_MAX..MD_SHIFT_MAX, in one integer that is >
+ * 0 exactly when sz > 0, or sz = 0 and sy > 0, or sz = sy = 0 and sx > 0; and 0 for no shift.  Of a
+ * pair's two images one has a positive and one a negative shift: half lists keep the positive. */
+enum { MD_SHIFT_MAX = 511 };
+MD_INLINE int32_t md_shift_pack(int sx, int sy, int sz)
+{
+  return (sz * 1024 + sy) * 1024 + sx;
+}
+MD_INLINE void md_shift_unpack(int32_t shift, int *s)
+{
+  s[0] = (shift + 512 + (512 << 20) + (512 << 10)) % 1024 - 512;
+  const int32_t rest = (shift - s[0]) / 1024;
+  s[1] = (rest + 512 + (512 << 10)) % 1024 - 512;
+  s[2] = (rest - s[1]) / 1024;
+}
+
+MD_END_C
+#endif

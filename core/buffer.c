@@ -1,0 +1,126 @@
+/* core/buffer.c - buffers and counted copies. */
+#include "core/buffer.h"
+#include "core/context_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+enum { ALIGN = 64, HUGE_PAGE = 2 << 20 };
+
+static md_status allocate(md_ctx *ctx, void **data, size_t bytes)
+{
+  *data = NULL;
+#ifdef MD_HAVE_CUDA
+  if (ctx->backend == MD_GPU) return md_gpu_alloc(data, bytes);
+#endif
+  (void)ctx;
+  const size_t align = bytes >= HUGE_PAGE ? HUGE_PAGE : ALIGN;
+  MD_REQUIRE(bytes <= SIZE_MAX - align, MD_ENOMEM, "%zu bytes cannot be addressed", bytes);
+  *data = aligned_alloc(align, (bytes + align - 1) / align * align);
+  MD_REQUIRE(*data, MD_ENOMEM, "out of memory: %.1f MB asked for", (double)bytes / 1e6);
+#if defined(__linux__)
+  if (align == HUGE_PAGE) (void)madvise(*data, bytes, MADV_HUGEPAGE);
+#endif
+  return MD_OK;
+}
+
+static void release(md_ctx *ctx, void *data)
+{
+#ifdef MD_HAVE_CUDA
+  if (ctx->backend == MD_GPU) {
+    md_gpu_free(data);
+    return;
+  }
+#endif
+  (void)ctx;
+  free(data);
+}
+
+md_status md_buffer_reserve(md_ctx *ctx, md_buffer *buffer, size_t bytes, size_t keep)
+{
+  if (bytes <= buffer->bytes) return MD_OK;
+  size_t wanted = buffer->bytes ? buffer->bytes + buffer->bytes / 2 : 0;
+  if (wanted < bytes) wanted = bytes;
+  void *data = NULL;
+  if (keep == 0) { /* free first: a big buffer need not exist twice */
+    md_buffer_free(ctx, buffer);
+    if (allocate(ctx, &data, wanted)) {
+      wanted = bytes;
+      MD_TRY(allocate(ctx, &data, wanted));
+    }
+  } else {
+    if (allocate(ctx, &data, wanted)) {
+      wanted = bytes;
+      MD_TRY(allocate(ctx, &data, wanted));
+    }
+    const md_status copied = md_copy(ctx, data, buffer->data, keep);
+    if (copied) {
+      release(ctx, data);
+      return copied;
+    }
+    md_buffer_free(ctx, buffer);
+  }
+  buffer->data = data;
+  buffer->bytes = wanted;
+  ctx->bytes_allocated += (int64_t)wanted;
+  return MD_OK;
+}
+
+void md_buffer_free(md_ctx *ctx, md_buffer *buffer)
+{
+  if (!buffer->data) return;
+  release(ctx, buffer->data);
+  ctx->bytes_allocated -= (int64_t)buffer->bytes;
+  *buffer = (md_buffer){NULL, 0};
+}
+
+void md_buffer_swap(md_buffer *a, md_buffer *b)
+{
+  const md_buffer t = *a;
+  *a = *b;
+  *b = t;
+}
+
+static md_status copy(md_ctx *ctx, void *to, const void *from, size_t bytes, md_direction way)
+{
+  if (bytes == 0) return MD_OK;
+#ifdef MD_HAVE_CUDA
+  if (ctx->backend == MD_GPU) {
+    if (way != MD_WITHIN) ctx->bytes_copied += (int64_t)bytes;
+    return md_gpu_copy(ctx, to, from, bytes, way);
+  }
+#endif
+  (void)ctx;
+  (void)way;
+  memcpy(to, from, bytes);
+  return MD_OK;
+}
+
+md_status md_write(md_ctx *ctx, void *to, const void *from_host, size_t bytes)
+{
+  return copy(ctx, to, from_host, bytes, MD_TO_DEVICE);
+}
+
+md_status md_read(md_ctx *ctx, void *to_host, const void *from, size_t bytes)
+{
+  return copy(ctx, to_host, from, bytes, MD_TO_HOST);
+}
+
+md_status md_copy(md_ctx *ctx, void *to, const void *from, size_t bytes)
+{
+  return copy(ctx, to, from, bytes, MD_WITHIN);
+}
+
+md_status md_fill(md_ctx *ctx, void *data, int byte, size_t bytes)
+{
+  if (bytes == 0) return MD_OK;
+#ifdef MD_HAVE_CUDA
+  if (ctx->backend == MD_GPU) return md_gpu_fill(ctx, data, byte, bytes);
+#endif
+  (void)ctx;
+  memset(data, byte, bytes);
+  return MD_OK;
+}

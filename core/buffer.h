@@ -1,0 +1,33 @@
+/* core/buffer.h - memory where the work is done, and the only copies between host and device.
+ *
+ * A buffer lives on its context's backend: 64-byte aligned host memory, or device memory.  Every
+ * copy that crosses between host and device is counted in md_ctx.bytes_copied and so shows in the
+ * report. */
+#ifndef BUFFER_H
+#define BUFFER_H
+
+#include "core/context.h"
+
+MD_BEGIN_C
+
+typedef struct {
+  void *data;   /* NULL while empty */
+  size_t bytes; /* capacity */
+} md_buffer;
+
+/* Make room for at least bytes.  Grows by half again at least, so repeated growth is cheap; never
+ * shrinks.  keep > 0 carries the first keep bytes over, else contents are lost.
+ * Errors: MD_ENOMEM (the buffer is unchanged, the message states the size asked for). */
+md_status md_buffer_reserve(md_ctx *ctx, md_buffer *buffer, size_t bytes, size_t keep);
+void md_buffer_free(md_ctx *ctx, md_buffer *buffer); /* an empty buffer is allowed */
+void md_buffer_swap(md_buffer *a, md_buffer *b);
+
+/* Copies; to / from on the context's backend, the other side on the host.  md_read waits. */
+md_status md_write(md_ctx *ctx, void *to, const void *from_host, size_t bytes);
+md_status md_read(md_ctx *ctx, void *to_host, const void *from, size_t bytes);
+/* Copy within the backend; md_fill sets every byte. */
+md_status md_copy(md_ctx *ctx, void *to, const void *from, size_t bytes);
+md_status md_fill(md_ctx *ctx, void *data, int byte, size_t bytes);
+
+MD_END_C
+#endif

@@ -1,0 +1,127 @@
+/* core/core_gpu.cu - device, memory, copies, events and NVTX ranges. */
+#include "core/context_impl.h"
+#include "core/cuda.h"
+
+#include <nvtx3/nvToolsExt.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+int md_gpu_count(void)
+{
+  int count = 0;
+  return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
+}
+
+md_status md_gpu_open(md_ctx *ctx)
+{
+  MD_REQUIRE(md_gpu_count() > 0, MD_ENOGPU, "no CUDA device found: use --backend cpu");
+  MD_CUDA(cudaSetDevice(0));
+  cudaStream_t stream;
+  MD_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  ctx->stream = stream;
+  return MD_OK;
+}
+
+void md_gpu_close(md_ctx *ctx)
+{
+  if (ctx->stream) cudaStreamDestroy((cudaStream_t)ctx->stream);
+}
+
+md_status md_gpu_sync(md_ctx *ctx)
+{
+  MD_CUDA(cudaStreamSynchronize((cudaStream_t)ctx->stream));
+  return MD_OK;
+}
+
+md_status md_gpu_query(md_gpu_info *out)
+{
+  MD_REQUIRE(md_gpu_count() > 0, MD_ENOGPU, "no CUDA device found");
+  cudaDeviceProp prop;
+  MD_CUDA(cudaGetDeviceProperties(&prop, 0));
+  int driver = 0;
+  MD_CUDA(cudaDriverGetVersion(&driver));
+  size_t memory_free = 0, memory_total = 0;
+  MD_CUDA(cudaMemGetInfo(&memory_free, &memory_total));
+  snprintf(out->name, sizeof out->name, "%s", prop.name);
+  snprintf(out->driver, sizeof out->driver, "%d.%d", driver / 1000, driver % 1000 / 10);
+  out->capability = prop.major * 10 + prop.minor;
+  out->multiprocessors = prop.multiProcessorCount;
+  out->memory_total = (int64_t)memory_total;
+  out->memory_free = (int64_t)memory_free;
+  out->l2_bytes = prop.l2CacheSize;
+  return MD_OK;
+}
+
+md_status md_gpu_alloc(void **data, size_t bytes)
+{
+  const cudaError_t error = cudaMalloc(data, bytes);
+  if (error == cudaErrorMemoryAllocation) {
+    cudaGetLastError(); /* a refused allocation leaves the device usable */
+    return MD_FAIL(MD_ENOMEM, "out of device memory: %.1f MB asked for", (double)bytes / 1e6);
+  }
+  MD_CUDA(error);
+  return MD_OK;
+}
+
+void md_gpu_free(void *data)
+{
+  cudaFree(data);
+}
+
+md_status md_gpu_copy(md_ctx *ctx, void *to, const void *from, size_t bytes, md_direction way)
+{
+  static const cudaMemcpyKind kinds[] = {cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost,
+                                         cudaMemcpyDeviceToDevice};
+  const cudaStream_t stream = (cudaStream_t)ctx->stream;
+  MD_CUDA(cudaMemcpyAsync(to, from, bytes, kinds[way], stream));
+  if (way == MD_TO_HOST) MD_CUDA(cudaStreamSynchronize(stream));
+  return MD_OK;
+}
+
+md_status md_gpu_fill(md_ctx *ctx, void *data, int byte, size_t bytes)
+{
+  MD_CUDA(cudaMemsetAsync(data, byte, bytes, (cudaStream_t)ctx->stream));
+  return MD_OK;
+}
+
+md_status md_gpu_events_create(int count, void ***events)
+{
+  *events = (void **)calloc((size_t)count, sizeof **events);
+  MD_REQUIRE(*events, MD_ENOMEM, "out of memory for %d events", count);
+  for (int k = 0; k < count; k++) {
+    cudaEvent_t event;
+    MD_CUDA(cudaEventCreate(&event));
+    (*events)[k] = event;
+  }
+  return MD_OK;
+}
+
+void md_gpu_events_destroy(int count, void **events)
+{
+  for (int k = 0; events && k < count; k++)
+    if (events[k]) cudaEventDestroy((cudaEvent_t)events[k]);
+  free(events);
+}
+
+void md_gpu_event_record(md_ctx *ctx, void *event)
+{
+  cudaEventRecord((cudaEvent_t)event, (cudaStream_t)ctx->stream);
+}
+
+double md_gpu_event_seconds(void *begin, void *end)
+{
+  float ms = 0;
+  cudaEventSynchronize((cudaEvent_t)end);
+  cudaEventElapsedTime(&ms, (cudaEvent_t)begin, (cudaEvent_t)end);
+  return 1e-3 * ms;
+}
+
+void md_gpu_range_push(const char *name)
+{
+  nvtxRangePushA(name);
+}
+
+void md_gpu_range_pop(void)
+{
+  nvtxRangePop();
+}

@@ -1,0 +1,57 @@
+/* force/force.h - pair forces from neighbour lists.
+ *
+ * Lennard-Jones 12-6, r < r_cut:
+ *     U(r) = 4 epsilon [ (sigma/r)^12 - (sigma/r)^6 ]              shift none (miniMD, LAMMPS
+ * lj/cut) U(r) - U(r_cut)                                              shift energy U(r) - U(r_cut)
+ * - (r - r_cut) U'(r_cut)                      shift force (linear force shift) and 0 beyond.
+ * Backend and precision are those of the context; callers never choose. */
+#ifndef FORCE_H
+#define FORCE_H
+
+#include "core/atoms.h"
+#include "neighbor/neighbor.h"
+
+MD_BEGIN_C
+
+#define FORCE_SHIFTS(X) X(NONE, "none") X(ENERGY, "energy") X(FORCE, "force")
+#define MD_ENUM_(name, word) FORCE_SHIFT_##name,
+typedef enum { FORCE_SHIFTS(MD_ENUM_) FORCE_SHIFT_COUNT } force_shift;
+#undef MD_ENUM_
+extern const char *const force_shift_words[FORCE_SHIFT_COUNT];
+
+typedef struct {
+  double epsilon, sigma, r_cut; /* energy, length, length; all > 0 */
+  force_shift shift;
+  int block_size; /* threads per block of the GPU kernels, 32..1024; 0: tuned */
+} force_spec;
+
+typedef struct {
+  double energy; /* sum over pairs, each pair once [epsilon]         */
+  double virial; /* sum of r_ij . f_ij over the same pairs [epsilon] */
+} force_tally;
+
+typedef struct force force;
+
+/* *out is NULL on failure; free with force_destroy (NULL is allowed).
+ * Errors: MD_EINVAL (a parameter is not > 0, a block size that is no multiple of 32), MD_ENOMEM. */
+md_status force_create(md_ctx *ctx, const force_spec *spec, force **out);
+void force_destroy(force *fc);
+
+/* Forces on all owned atoms.
+ *   atoms  in: coordinates of owned atoms and ghosts.  out: f [n], overwritten.
+ *   list   in: built from these atoms with r_list >= r_cut.
+ *   tally  out: NULL, or the sums above over this process's pairs.  Asking for them waits for the
+ * GPU. Cost: O(n * neighbours); moves no atom data between host and GPU. Full lists: one result,
+ * bit for bit.  Half lists: on the CPU one result for one number of threads; on the GPU pairs add
+ * to f[j] atomically and the last bits vary.  In a deterministic context they do not: the CPU cuts
+ * the work independently of the threads, the GPU adds in 64-bit fixed point. Errors: MD_EINVAL
+ * (list and atoms do not match), MD_ENUMERIC (a force too large for fixed point), MD_ENOMEM,
+ * MD_ECUDA. */
+md_status force_compute(force *fc, md_atoms *atoms, const neighbor_list *list, force_tally *tally);
+
+/* A pair at distance r: energy and force magnitude / r in double, the formula that the kernels use.
+ * For tests and tables. */
+void force_pair(const force_spec *spec, double r, double *energy, double *force_over_r);
+
+MD_END_C
+#endif

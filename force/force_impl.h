@@ -1,0 +1,40 @@
+/* force/force_impl.h - what a backend provides to force.c. */
+#ifndef FORCE_IMPL_H
+#define FORCE_IMPL_H
+
+#include "core/simd.h"
+#include "force/force.h"
+#include "force/lj.h"
+
+MD_BEGIN_C
+
+struct force {
+  md_ctx *ctx;
+  force_spec spec;
+  lj_constants lj;
+  md_buffer partial; /* accum [blocks or chunks][2]: energy and virial before the last sum */
+  md_buffer fixed;   /* int64 [n][3]: deterministic half lists on the GPU */
+};
+
+/* Everything a kernel reads and writes; pointers on the backend. */
+typedef struct {
+  const force *fc;
+  md_ctx *ctx;
+  const void *coord;   /* coord4 [n + n_ghost] */
+  void *f;             /* real4 [n] */
+  const int32_t *home; /* [n_ghost] */
+  int64_t n, n_ghost;
+  double coord_scale;
+  const neighbor_view *list;
+  lj_constants lj;
+  force_tally *tally; /* NULL: forces only */
+} force_job;
+
+typedef md_status force_fn(force *fc, const force_job *job);
+SIMD_DECLARE(force_fn, force_cpu_full);
+SIMD_DECLARE(force_fn, force_cpu_half);
+PREC_DECLARE(force_fn, force_gpu_full);
+PREC_DECLARE(force_fn, force_gpu_half);
+
+MD_END_C
+#endif

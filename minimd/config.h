@@ -1,0 +1,104 @@
+/* minimd/config.h - what a run is: every setting, where it came from, and how it is read.
+ *
+ * One table (config.c) lists each key with its type, unit, range, default and meaning; the readers,
+ * --set, the named options, --check, `config --list`, `convert` and the JSON report all walk that
+ * table. Precedence: defaults < input file < --set < named options. */
+#ifndef CONFIG_H
+#define CONFIG_H
+
+#include "core/context.h"
+#include "force/force.h"
+#include "neighbor/neighbor.h"
+#include "ordering/ordering.h"
+
+#include <stdio.h>
+
+MD_BEGIN_C
+
+#define CONFIG_LATTICES(X)                                                                         \
+  X(FCC, "fcc")                                                                                    \
+  X(BCC, "bcc") X(SC, "sc") X(DIAMOND, "diamond") X(NACL, "nacl") X(CSCL, "cscl") X(ZNS, "zns")
+#define CONFIG_VELOCITIES(X) X(LAMMPS, "lammps") X(MINIMD, "minimd")
+#define CONFIG_BACKENDS(X) X(AUTO, "auto") X(CPU, "cpu") X(GPU, "gpu")
+#define CONFIG_FORMATS(X)                                                                          \
+  X(AUTO, "auto") X(LIBCONFIG, "libconfig") X(MINIMD, "minimd") X(LAMMPS, "lammps")
+#define MD_ENUM_(name, word) CONFIG_LATTICE_##name,
+typedef enum { CONFIG_LATTICES(MD_ENUM_) CONFIG_LATTICE_COUNT } config_lattice;
+#undef MD_ENUM_
+#define MD_ENUM_(name, word) CONFIG_VELOCITY_##name,
+typedef enum { CONFIG_VELOCITIES(MD_ENUM_) CONFIG_VELOCITY_COUNT } config_velocity;
+#undef MD_ENUM_
+#define MD_ENUM_(name, word) CONFIG_BACKEND_##name,
+typedef enum { CONFIG_BACKENDS(MD_ENUM_) CONFIG_BACKEND_COUNT } config_backend;
+#undef MD_ENUM_
+#define MD_ENUM_(name, word) CONFIG_FORMAT_##name,
+typedef enum { CONFIG_FORMATS(MD_ENUM_) CONFIG_FORMAT_COUNT } config_format;
+#undef MD_ENUM_
+
+typedef struct {
+  /* system */
+  config_lattice lattice;
+  int32_t cells[3];
+  double density, temperature; /* reduced: atoms per sigma^3, epsilon / k_B */
+  int32_t seed;
+  config_velocity velocity;
+  double mass;
+  char *read; /* LAMMPS data file or extended XYZ, relative to the input file; NULL: the lattice */
+  /* lj */
+  double epsilon, sigma, cutoff; /* cutoff [length] */
+  force_shift shift;
+  /* neighbor */
+  double skin;
+  int32_t every; /* rebuild period in steps; 0: when an atom moved half the skin ("check") */
+  int list;      /* a neighbor_kind, or -1: chosen */
+  neighbor_stencil stencil;
+  double bin_size; /* > 0: length; < 0: -bin_size bins per cutoff + skin (written "/2") */
+  bool newton;
+  /* order */
+  ordering curve;
+  int32_t sort_every; /* steps; 0 never, -1: at every rebuild */
+  /* run */
+  int64_t steps;
+  double dt;
+  int32_t thermo; /* steps between thermo lines; 0: first and last only */
+  /* device */
+  config_backend backend;
+  md_precision precision;
+  int32_t threads, block_size; /* 0: all; tuned */
+  bool deterministic;
+} config_values;
+
+typedef struct config config; /* values, origins and the name of the input */
+
+/* *out holds the defaults (which are inputs/in.lj).  Free with config_destroy (NULL is allowed). */
+md_status config_create(config **out);
+void config_destroy(config *cfg);
+const config_values *config_get(const config *cfg);
+
+/* Read an input file of any supported format; format AUTO detects it by content.  On failure cfg is
+ * unchanged. Errors: MD_EIO (cannot be read), MD_EINVAL (file, line, key, value, what was
+ * expected). */
+md_status config_read(config *cfg, const char *path, config_format format);
+/* How the input was read, for the report: "miniMD fixed format, 14 lines"; "built-in in.lj". */
+const char *config_reading(const config *cfg);
+
+/* One setting from text; origin ("--set", "--order") is what --check and messages name. */
+md_status config_set(config *cfg, const char *key, const char *text, const char *origin);
+/* `key=value`, the argument of --set. */
+md_status config_set_pair(config *cfg, const char *pair);
+/* Conditions between keys (sort_every a multiple of every, ...), after everything was read. */
+md_status config_check(const config *cfg);
+
+/* The table itself, for printing: n entries.  value is formatted as a libconfig input would write
+ * it. */
+typedef struct {
+  const char *key, *type, *unit, *range, *fallback, *help;
+} config_entry;
+int config_entries(const config_entry **out);
+md_status config_format_value(const config *cfg, const char *key, char *text, size_t size);
+const char *config_origin(const config *cfg, const char *key); /* "default", "in.lj:7", "--set" */
+/* All settings as a libconfig input (`minimd convert`). */
+void config_write(const config *cfg, FILE *stream);
+
+MD_END_C
+#endif

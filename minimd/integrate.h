@@ -1,0 +1,28 @@
+/* minimd/integrate.h - velocity Verlet on either backend.
+ *
+ *     v += (dt / 2m) f,   x += dt v,   forces,   v += (dt / 2m) f
+ *
+ * Two half kicks that meet between steps are one pass over memory, rounded as two. */
+#ifndef INTEGRATE_H
+#define INTEGRATE_H
+
+#include "core/atoms.h"
+
+MD_BEGIN_C
+
+/* v += kick f, `kicks` times (0, 1 or 2), then x += drift v; in mixed precision the fixed-point
+ * coordinates of owned atoms follow when drift != 0 and ghosts exist. */
+md_status integrate_advance(md_atoms *atoms, double kick, int kicks, double drift);
+
+/* Sums over owned atoms, in double: momentum sum v (3) and sum v^2 (1).  Waits for the GPU.  The
+ * same atoms in the same order give the same bits, for any number of threads. */
+typedef struct {
+  double v[3], v_sq;
+} integrate_sums;
+md_status integrate_sum(md_atoms *atoms, integrate_sums *out);
+
+/* v = (v - shift) * scale for every atom. */
+md_status integrate_rescale(md_atoms *atoms, const double shift[3], double scale);
+
+MD_END_C
+#endif

@@ -1,0 +1,97 @@
+/* neighbor/neighbor.h - which atoms are near which?
+ *
+ * Atoms are binned on a regular grid over the owned part of the box and its ghosts, sorted along a
+ * curve through the bins (ordering/), and listed: row i holds every j with |x_i - x_j| < r_list.
+ *   full  j in the row of i and i in the row of j
+ *   half  each pair once.  Two owned atoms: in the row of one of them.  An owned atom and a ghost:
+ *         newton on, in one of the two rows that see the pair (where the ghost's shift is
+ * positive), and the force goes to the ghost's home as well; newton off, in both rows, each for
+ * itself. [AK] section 4. */
+#ifndef NEIGHBOR_H
+#define NEIGHBOR_H
+
+#include "core/atoms.h"
+#include "ordering/ordering.h"
+
+MD_BEGIN_C
+
+#define NEIGHBOR_LISTS(X) X(FULL, "full") X(HALF, "half")
+/* block: all bins within r_list along each axis.  sphere: only those whose nearest point is within.
+ */
+#define NEIGHBOR_STENCILS(X) X(BLOCK, "block") X(SPHERE, "sphere")
+#define MD_ENUM_(name, word) NEIGHBOR_##name,
+typedef enum { NEIGHBOR_LISTS(MD_ENUM_) NEIGHBOR_LIST_COUNT } neighbor_kind;
+typedef enum { NEIGHBOR_STENCILS(MD_ENUM_) NEIGHBOR_STENCIL_COUNT } neighbor_stencil;
+#undef MD_ENUM_
+extern const char *const neighbor_list_words[NEIGHBOR_LIST_COUNT];
+extern const char *const neighbor_stencil_words[NEIGHBOR_STENCIL_COUNT];
+
+typedef struct {
+  neighbor_kind kind;
+  neighbor_stencil stencil;
+  bool newton;     /* half lists across ghosts */
+  double r_list;   /* cutoff + skin > 0 [sigma] */
+  double bin_size; /* a bin is at least this long along each axis, > 0 [sigma] */
+  ordering order;  /* of bins, and so of atoms */
+} neighbor_spec;
+
+/* A list as force kernels read it.  Rows are grouped in slices of `width` rows; entry k of row r is
+ *     nbr[start[r / width] + (int64_t)k * width + r % width],   0 <= k < count[r]
+ * so that a warp (width 32) or a vector (width = lanes) reads neighbouring words, and width 1 is
+ * CSR. Arrays lie on the backend.  An entry is the index of an owned atom (< n) or a ghost (n + g).
+ */
+typedef struct {
+  neighbor_kind kind;
+  bool newton;
+  int64_t n_rows;
+  int32_t width;
+  const int64_t *start;  /* [ceil(n_rows / width) + 1] */
+  const int32_t *nbr;    /* slots beyond count[r] hold the row's own atom */
+  const int32_t *count;  /* [n_rows] */
+  const int32_t *atom;   /* [n_rows] the atom of a row; NULL: row r is atom r */
+  const int32_t *shared; /* CPU half lists: the first shared[r] entries of a row also act on j */
+  const int64_t
+      *chunk; /* CPU half lists: [n_chunks + 1] rows; shared entries stay in their chunk */
+  int32_t n_chunks;
+  int64_t n_entries; /* sum of count */
+  int32_t max_count;
+} neighbor_view;
+
+typedef struct neighbor_list neighbor_list;
+
+/* Make an empty list.  *out is NULL on failure; free with neighbor_destroy (NULL is allowed).
+ * Errors: MD_EINVAL (r_list or bin_size not > 0), MD_ENOMEM. */
+md_status neighbor_create(md_ctx *ctx, const neighbor_spec *spec, neighbor_list **out);
+void neighbor_destroy(neighbor_list *list);
+
+/* Reorder the owned atoms (x, v, id, image; not f) along the curve; drops the ghosts.  Positions
+ * must be wrapped.  Stable: atoms of one bin keep their order.  Does nothing for the ordering
+ * `none`. */
+md_status neighbor_sort(neighbor_list *list, md_atoms *atoms);
+
+/* Bin owned atoms and ghosts and build the list.  Needs ghosts up to r_list (comm_borders).
+ * Memory grows to what is needed, nothing is truncated; the same atoms give the same list.
+ * Errors: MD_ENOMEM, MD_ECUDA; the list is then empty. */
+md_status neighbor_build(neighbor_list *list, const md_atoms *atoms);
+
+/* Largest squared distance an owned atom moved since neighbor_build [sigma^2].  The positions at
+ * build are kept from the first call of neighbor_track on. */
+md_status neighbor_track(neighbor_list *list, bool on);
+md_status neighbor_max_move_sq(neighbor_list *list, const md_atoms *atoms, double *max_sq);
+
+const neighbor_view *neighbor_list_view(const neighbor_list *list);
+
+/* The bins of the last build: n bins along each axis including the margin of ghosts, the bin at the
+ * owned part's lo being margin. */
+typedef struct {
+  int32_t n[3], margin[3];
+  double lo[3], side[3]; /* corner of the owned part; edge of a bin [sigma] */
+} neighbor_grid;
+const neighbor_grid *neighbor_list_grid(const neighbor_list *list);
+
+/* Bytes of a list of n atoms at this density [1/sigma^3] with these settings, for a pre-flight
+ * check. */
+int64_t neighbor_memory(const md_ctx *ctx, const neighbor_spec *spec, int64_t n, double density);
+
+MD_END_C
+#endif

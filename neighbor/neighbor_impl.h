@@ -1,0 +1,45 @@
+/* neighbor/neighbor_impl.h - what a backend provides to neighbor.c. */
+#ifndef NEIGHBOR_IMPL_H
+#define NEIGHBOR_IMPL_H
+
+#include "core/simd.h"
+#include "neighbor/neighbor.h"
+
+MD_BEGIN_C
+
+struct neighbor_list {
+  md_ctx *ctx;
+  neighbor_spec spec;
+  neighbor_grid grid;
+  neighbor_view view;
+  ordering_sorter *sorter;
+  int32_t n_stencil;
+  md_buffer stencil;    /* int32 [n_stencil][3]: bin offsets, centre first, innermost axis k */
+  md_buffer curve;      /* uint32 [owned bins]: ordering_index of the grid without margin */
+  int32_t curve_n[3];   /* the grid curve was made for */
+  md_buffer key, place; /* uint32, int32 [n + n_ghost]: bin of an atom; atoms by bin */
+  md_buffer bin_start;  /* int32 [bins + 1] into place */
+  md_buffer spare[2];   /* for permuting atoms */
+  md_buffer nbr, start, count, atom, shared, chunk; /* behind view */
+  md_buffer held;   /* state4 [n]: positions at build, when tracking */
+  md_buffer result; /* small totals */
+  int32_t slots;    /* room per row at the last build, where a backend guesses first */
+  bool tracking;
+};
+
+/* key[i] = bin of atom i for i < count: its row-major number in the whole grid (curve NULL), or
+ * curve[row-major number in the owned grid].  Atoms outside are clamped to the outermost bin. */
+typedef md_status neighbor_keys_fn(neighbor_list *list, const md_atoms *atoms, int64_t count,
+                                   const uint32_t *curve);
+/* Fill the view from bin_start and place. */
+typedef md_status neighbor_build_fn(neighbor_list *list, const md_atoms *atoms);
+typedef md_status neighbor_move_fn(neighbor_list *list, const md_atoms *atoms, double *max_sq);
+SIMD_DECLARE(neighbor_keys_fn, neighbor_cpu_keys);
+SIMD_DECLARE(neighbor_build_fn, neighbor_cpu_build);
+SIMD_DECLARE(neighbor_move_fn, neighbor_cpu_move);
+PREC_DECLARE(neighbor_keys_fn, neighbor_gpu_keys);
+PREC_DECLARE(neighbor_build_fn, neighbor_gpu_build);
+PREC_DECLARE(neighbor_move_fn, neighbor_gpu_move);
+
+MD_END_C
+#endif

@@ -1,0 +1,68 @@
+/* ordering/ordering.h - in which order do the cells of a grid, and the particles in them, lie in
+ * memory?
+ *
+ * A grid has n[0] x n[1] x n[2] cells; cell (i, j, k) has the row-major number
+ * (i * n[1] + j) * n[2] + k.  An ordering is a bijection from cells to 0..n_cells-1.  Sizes that
+ * are no powers of two, or no cubes, are compacted: the index is the rank of the key within the
+ * enclosing power-of-two curve.  [AK] sections 2-3. */
+#ifndef ORDERING_H
+#define ORDERING_H
+
+#include "core/buffer.h"
+
+MD_BEGIN_C
+
+#define ORDERINGS(X)                                                                               \
+  X(NONE, "none", "creation order, never sorted")                                                  \
+  X(ROW, "row", "row-major, k fastest")                                                            \
+  X(COLUMN, "column", "column-major, i fastest")                                                   \
+  X(MORTON, "morton", "Morton, k in the lowest bit")                                               \
+  X(MORTON_KJI, "morton:kji", "Morton, i in the lowest bit ([AK] Eq. 5)")                          \
+  X(HILBERT, "hilbert", "Hilbert, the 12-state curve of [AK]")                                     \
+  X(HYBRID, "hybrid", "hybrid:OUTER/INNER:T, tiles of T^3 cells")                                  \
+  X(GILBERT, "gilbert", "generalised Hilbert curve of any box")                                    \
+  X(RANDOM, "random", "seeded random permutation")
+
+#define MD_ENUM_(name, word, help) ORDERING_##name,
+typedef enum { ORDERINGS(MD_ENUM_) ORDERING_COUNT } ordering_kind;
+#undef MD_ENUM_
+extern const char *const ordering_words[ORDERING_COUNT];
+
+typedef struct {
+  ordering_kind kind;
+  ordering_kind outer, inner; /* hybrid: between tiles, within a tile; not NONE, not HYBRID */
+  int32_t tile;               /* hybrid: cells along a tile's edge, >= 1 */
+  uint64_t seed;              /* random */
+} ordering;
+
+/* Read `hilbert`, `hybrid:hilbert/row:4`, `random:SEED`, ...  Errors: MD_EINVAL (names the nearest
+ * word). */
+md_status ordering_parse(const char *text, ordering *out);
+/* The text that ordering_parse reads back. */
+void ordering_format(const ordering *order, char *text, size_t size);
+
+/* index[cell] for every cell of the grid, cells in row-major number; on the context's backend.
+ * NONE gives row-major.  Cost: O(n_cells log n_cells) at worst; meant to be kept while n stays.
+ * Errors: MD_EINVAL (a size < 1), MD_ECAPACITY (2^32 cells or more, with the number), MD_ENOMEM. */
+md_status ordering_index(md_ctx *ctx, const ordering *order, const int32_t n[3], uint32_t *index);
+
+/* A sorter keeps its scratch memory between calls.  *out is NULL on failure. */
+typedef struct ordering_sorter ordering_sorter;
+md_status ordering_sorter_create(md_ctx *ctx, ordering_sorter **out);
+void ordering_sorter_destroy(ordering_sorter *sorter);
+
+/* Stable sort of n keys, all < key_end, on the context's backend.
+ *   keys   in:  [n]
+ *   order  out: [n], order[new place] = old place
+ *   start  out: NULL, or [key_end + 1]: particles with key c are order[start[c] .. start[c+1])
+ * Counting sort with OpenMP on the CPU (same result for any number of threads), CUB radix sort on
+ * the GPU; waits for nothing.  Errors: MD_ENOMEM, MD_ECUDA. */
+md_status ordering_sort(ordering_sorter *sorter, int64_t n, const uint32_t *keys, uint32_t key_end,
+                        int32_t *order, int32_t *start);
+
+/* to[i] = from[order[i]] for n items of item_bytes (a multiple of 4) on the context's backend. */
+md_status ordering_permute(md_ctx *ctx, int64_t n, const int32_t *order, size_t item_bytes,
+                           const void *from, void *to);
+
+MD_END_C
+#endif

@@ -1,0 +1,200 @@
+/* tests/check_core.c - messages, buffers, atoms, shifts, output files, JSON. */
+#include "core/atoms.h"
+#include "core/output.h"
+#include "core/timer.h"
+#include "tests/test.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+START_TEST(message_keeps_the_cause)
+{
+  ck_assert_int_eq(MD_FAIL(MD_EINVAL, "inner %d", 7), MD_EINVAL);
+  MD_FAIL(MD_EIO, "outer: %s", md_message());
+  ck_assert_str_eq(md_message(), "outer: inner 7");
+  ck_assert_int_eq(md_exit_code(MD_OK), 0);
+  ck_assert_int_eq(md_exit_code(MD_EINVAL), 2);
+  ck_assert_int_eq(md_exit_code(MD_EIO), 3);
+  ck_assert_int_eq(md_exit_code(MD_ENOGPU), 4);
+  ck_assert_int_eq(md_exit_code(MD_ENUMERIC), 5);
+}
+END_TEST
+
+START_TEST(context_rejects_what_it_cannot_run)
+{
+  md_ctx *ctx = NULL;
+  const md_ctx_spec negative = {MD_CPU, MD_DOUBLE, -1, false};
+  ck_assert_int_eq(md_ctx_create(&negative, &ctx), MD_EINVAL);
+  ck_assert_ptr_null(ctx);
+  if (md_gpu_available()) return;
+  const md_ctx_spec gpu = {MD_GPU, MD_DOUBLE, 0, false};
+  ck_assert_int_eq(md_ctx_create(&gpu, &ctx), MD_ENOGPU);
+  ck_assert_ptr_null(ctx);
+}
+END_TEST
+
+START_TEST(buffer_grows_keeps_and_counts)
+{
+  md_ctx *ctx = test_ctx(MD_DOUBLE, 1, false);
+  md_buffer buffer = {0};
+  char in[300], back[300];
+  for (int k = 0; k < 300; k++)
+    in[k] = (char)(k * 7);
+  ck_ok(md_buffer_reserve(ctx, &buffer, 300, 0));
+  ck_ok(md_write(ctx, buffer.data, in, 300));
+  ck_ok(md_buffer_reserve(ctx, &buffer, 5000000, 300));
+  ck_assert_uint_ge(buffer.bytes, 5000000);
+  ck_assert_int_eq(ctx->bytes_allocated, (int64_t)buffer.bytes);
+  ck_ok(md_read(ctx, back, buffer.data, 300));
+  ck_assert_mem_eq(in, back, 300);
+  ck_assert_int_eq(ctx->bytes_copied, ctx->backend == MD_GPU ? 600 : 0);
+  ck_assert_int_eq(md_buffer_reserve(ctx, &buffer, (size_t)1 << 60, 300), MD_ENOMEM);
+  ck_ok(md_read(ctx, back, buffer.data, 300)); /* unchanged by the failure */
+  ck_assert_mem_eq(in, back, 300);
+  md_buffer_free(ctx, &buffer);
+  ck_assert_int_eq(ctx->bytes_allocated, 0);
+  md_ctx_destroy(ctx);
+}
+END_TEST
+
+START_TEST(atoms_round_trip)
+{
+  md_ctx *ctx = test_ctx((md_precision)_i, 1, false);
+  const md_box box = {{0, 0, 0}, {4, 5, 6}};
+  md_atoms *atoms = NULL;
+  ck_ok(md_atoms_create(ctx, &box, &atoms));
+  enum { N = 37 };
+  double x[3 * N], v[3 * N], x2[3 * N], v2[3 * N], f2[3 * N];
+  int64_t id[N], id2[N];
+  int32_t image[3 * N], image2[3 * N];
+  for (int k = 0; k < 3 * N; k++)
+    x[k] = (float)(0.01 * k), v[k] = (float)(-0.3 * k), image[k] = k % 5 - 2;
+  for (int i = 0; i < N; i++)
+    id[i] = 1000 - i;
+  ck_ok(md_atoms_set(atoms, N, x, v, id, image));
+  ck_assert_int_eq(atoms->n, N);
+  ck_ok(md_atoms_get(atoms, x2, v2, f2, id2, image2));
+  ck_assert_mem_eq(x, x2, sizeof x);
+  ck_assert_mem_eq(v, v2, sizeof v);
+  ck_assert_mem_eq(id, id2, sizeof id);
+  ck_assert_mem_eq(image, image2, sizeof image);
+  for (int k = 0; k < 3 * N; k++)
+    ck_assert_double_eq(f2[k], 0);
+  ck_assert_int_eq(md_atoms_reserve(atoms, (int64_t)1 << 31, 0), MD_ECAPACITY);
+  ck_ok(md_atoms_set(atoms, 2, x, NULL, NULL, NULL));
+  ck_ok(md_atoms_get(atoms, NULL, v2, NULL, id2, image2));
+  ck_assert_int_eq(id2[1], 2);
+  ck_assert_double_eq(v2[3], 0);
+  ck_assert_int_eq(image2[5], 0);
+  md_atoms_destroy(atoms);
+  md_ctx_destroy(ctx);
+}
+END_TEST
+
+START_TEST(shift_packs_every_sign)
+{
+  const int values[] = {-MD_SHIFT_MAX, -2, -1, 0, 1, 3, MD_SHIFT_MAX};
+  for (int a = 0; a < 7; a++)
+    for (int b = 0; b < 7; b++)
+      for (int c = 0; c < 7; c++) {
+        const int sx = values[a], sy = values[b], sz = values[c];
+        const int32_t packed = md_shift_pack(sx, sy, sz);
+        int back[3];
+        md_shift_unpack(packed, back);
+        ck_assert_int_eq(back[0], sx);
+        ck_assert_int_eq(back[1], sy);
+        ck_assert_int_eq(back[2], sz);
+        const bool upper = sz > 0 || (sz == 0 && (sy > 0 || (sy == 0 && sx > 0)));
+        ck_assert_int_eq(packed > 0, upper);
+        ck_assert_int_eq(md_shift_pack(-sx, -sy, -sz), -packed);
+      }
+}
+END_TEST
+
+START_TEST(output_is_complete_or_absent)
+{
+  char path[] = "/tmp/minimd-output-XXXXXX";
+  close(mkstemp(path));
+  FILE *old = fopen(path, "w");
+  fputs("old\n", old);
+  fclose(old);
+  md_output out;
+  ck_ok(md_output_open(path, &out));
+  fputs("new\n", out.stream);
+  char line[16] = "";
+  FILE *now = fopen(path, "r");
+  ck_assert_ptr_nonnull(fgets(line, sizeof line, now));
+  fclose(now);
+  ck_assert_str_eq(line, "old\n");
+  md_output_discard(&out);
+  ck_ok(md_output_open(path, &out));
+  fputs("new\n", out.stream);
+  ck_ok(md_output_close(&out));
+  now = fopen(path, "r");
+  ck_assert_ptr_nonnull(fgets(line, sizeof line, now));
+  fclose(now);
+  ck_assert_str_eq(line, "new\n");
+  unlink(path);
+  ck_assert_int_eq(md_output_open("/nonexistent/x", &out), MD_EIO);
+  ck_assert_ptr_nonnull(strstr(md_message(), "/nonexistent/x"));
+  ck_ok(md_output_open("/dev/full", &out));
+  fputs("lost\n", out.stream);
+  ck_assert_int_eq(md_output_close(&out), MD_EIO);
+}
+END_TEST
+
+START_TEST(json_is_valid)
+{
+  char *text = NULL;
+  size_t size = 0;
+  FILE *stream = open_memstream(&text, &size);
+  md_json json;
+  md_json_begin(&json, stream);
+  md_json_integer(&json, "schema", 1);
+  md_json_open(&json, "list", '[');
+  md_json_number(&json, NULL, 0.1);
+  md_json_number(&json, NULL, NAN);
+  md_json_close(&json, ']');
+  md_json_open(&json, "empty", '{');
+  md_json_close(&json, '}');
+  md_json_string(&json, "text", "a\"b\\c\n");
+  md_json_bool(&json, "yes", true);
+  md_json_end(&json);
+  fclose(stream);
+  ck_assert_str_eq(text,
+                   "{\n  \"schema\": 1,\n  \"list\": [\n    0.10000000000000001,\n    null\n  ],\n"
+                   "  \"empty\": {},\n  \"text\": \"a\\\"b\\\\c\\u000a\",\n  \"yes\": true\n}\n");
+  free(text);
+}
+END_TEST
+
+START_TEST(timer_adds_up)
+{
+  md_ctx *ctx = test_ctx(MD_DOUBLE, 1, false);
+  for (int k = 0; k < 3000; k++) { /* more than one batch of events */
+    md_phase_begin(ctx, MD_PHASE_FORCE);
+    md_phase_end(ctx, MD_PHASE_FORCE);
+  }
+  ck_assert_double_ge(md_phase_seconds(ctx, MD_PHASE_FORCE), 0);
+  ck_assert_double_eq(md_phase_seconds(ctx, MD_PHASE_SORT), 0);
+  md_timer_reset(ctx);
+  ck_assert_double_eq(md_phase_seconds(ctx, MD_PHASE_FORCE), 0);
+  md_ctx_destroy(ctx);
+}
+END_TEST
+
+int main(void)
+{
+  Suite *suite = suite_create("core");
+  TCase *tc = tcase_create("core");
+  tcase_add_test(tc, message_keeps_the_cause);
+  tcase_add_test(tc, context_rejects_what_it_cannot_run);
+  tcase_add_test(tc, buffer_grows_keeps_and_counts);
+  tcase_add_loop_test(tc, atoms_round_trip, 0, MD_PRECISION_COUNT);
+  tcase_add_test(tc, shift_packs_every_sign);
+  tcase_add_test(tc, output_is_complete_or_absent);
+  tcase_add_test(tc, json_is_valid);
+  tcase_add_test(tc, timer_adds_up);
+  suite_add_tcase(suite, tc);
+  return test_main(suite);
+}

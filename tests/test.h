@@ -1,0 +1,47 @@
+/* tests/test.h - what every suite needs.
+ *
+ * A suite runs on the backend of MINIMD_TEST_BACKEND (cpu when unset), so that `make check` and
+ * `make check-gpu` run the same cases. */
+#ifndef TEST_H
+#define TEST_H
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/context.h"
+
+#define ck_ok(call)                                                                                \
+  do {                                                                                             \
+    const md_status status_ = (call);                                                              \
+    ck_assert_msg(status_ == MD_OK, "%s: status %d: %s", #call, (int)status_, md_message());       \
+  } while (0)
+
+static inline md_backend test_backend(void)
+{
+  const char *word = getenv("MINIMD_TEST_BACKEND");
+  return word && strcmp(word, "gpu") == 0 ? MD_GPU : MD_CPU;
+}
+
+/* A context on the backend under test; free with md_ctx_destroy. */
+static inline md_ctx *test_ctx(md_precision precision, int threads, bool deterministic)
+{
+  md_ctx *ctx = NULL;
+  const md_ctx_spec spec = {test_backend(), precision, threads, deterministic};
+  ck_ok(md_ctx_create(&spec, &ctx));
+  return ctx;
+}
+
+/* Run one suite and say how it went; a CUDA context does not survive a fork. */
+static inline int test_main(Suite *suite)
+{
+  SRunner *runner = srunner_create(suite);
+  if (test_backend() == MD_GPU) srunner_set_fork_status(runner, CK_NOFORK);
+  srunner_run_all(runner, CK_ENV);
+  const int failed = srunner_ntests_failed(runner);
+  srunner_free(runner);
+  return failed != 0;
+}
+
+#endif
