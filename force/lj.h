@@ -1,21 +1,61 @@
 /* force/lj.h - the Lennard-Jones pair formula, shared by every kernel and by the tests.
  *
  *   |f|/r = (s/r)^6 [48 eps (s/r)^6 - 24 eps] / r^2 + f_shift / r
- *   U     = 4 eps (s/r)^6 [(s/r)^6 - 1] - u_shift - f_shift * r
+ *   U     = (s/r)^6 [4 eps (s/r)^6 - 4 eps] - u_shift - f_shift r
  *
- * With the linear force shift f_shift = U'(r_cut) and u_shift = U(r_cut) - r_cut U'(r_cut): the
- * force magnitude -U'(r) gains +U'(r_cut).  Without, f_shift = 0 and the square root is never
- * taken. */
+ * shift none    u_shift = f_shift = 0
+ * shift energy  u_shift = U(r_cut)
+ * shift force   f_shift = U'(r_cut), u_shift = U(r_cut) - r_cut U'(r_cut)
+ *
+ * Kernels test f_shift != 0 once, outside their loops: only the linear force shift needs a root. */
 #ifndef LJ_H
 #define LJ_H
 
 #include "core/md.h"
 
 typedef struct {
-  double r_cut_sq;
+  double r_cut_sq;         /* pairs with r^2 < r_cut_sq strictly */
   double lj1, lj2;         /* 48 eps s^12, 24 eps s^6: force */
   double lj3, lj4;         /* 4 eps s^12, 4 eps s^6: energy */
   double u_shift, f_shift; /* see above */
 } lj_constants;
+
+#ifdef MD_PREC
+#include "core/real.h"
+#include <math.h>
+
+/* The constants in the type of the pair arithmetic. */
+typedef struct {
+  real r_cut_sq, lj1, lj2, lj3, lj4, u_shift, f_shift;
+} lj_reals;
+
+MD_INLINE lj_reals lj_round(const lj_constants *c)
+{
+  lj_reals r;
+  r.r_cut_sq = (real)c->r_cut_sq, r.lj1 = (real)c->lj1, r.lj2 = (real)c->lj2;
+  r.lj3 = (real)c->lj3, r.lj4 = (real)c->lj4;
+  r.u_shift = (real)c->u_shift, r.f_shift = (real)c->f_shift;
+  return r;
+}
+
+MD_INLINE real lj_sqrt(real a) { return sizeof(real) == 4 ? (real)sqrtf((float)a) : (real)sqrt(a); }
+
+/* |f|/r of one pair at squared distance r_sq; shifted: with the linear force shift. */
+MD_INLINE real lj_f_over_r(real r_sq, const lj_reals *c, bool shifted)
+{
+  const real inv_sq = 1 / r_sq;
+  const real inv_6 = inv_sq * inv_sq * inv_sq;
+  const real plain = inv_6 * (c->lj1 * inv_6 - c->lj2) * inv_sq;
+  return shifted ? plain + c->f_shift * inv_sq * lj_sqrt(r_sq) : plain;
+}
+
+MD_INLINE real lj_energy(real r_sq, const lj_reals *c, bool shifted)
+{
+  const real inv_sq = 1 / r_sq;
+  const real inv_6 = inv_sq * inv_sq * inv_sq;
+  const real plain = inv_6 * (c->lj3 * inv_6 - c->lj4) - c->u_shift;
+  return shifted ? plain - c->f_shift * lj_sqrt(r_sq) : plain;
+}
+#endif
 
 #endif
