@@ -1,0 +1,151 @@
+/* core/parse.c - see parse.h. */
+#include "core/parse.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Quoted text is cut here, so that a message stays one line that can be read. */
+#define QUOTED "'%.60s'"
+
+md_status md_parse_double(const char *text, double *out)
+{
+  /* strtod would skip spaces and accept hexadecimal, nan and inf. */
+  const size_t length = strlen(text);
+  const bool decimal = length > 0 && strspn(text, "0123456789+-.eE") == length;
+  char *end = NULL;
+  errno = 0;
+  const double value = decimal ? strtod(text, &end) : 0;
+  MD_REQUIRE(decimal && end == text + length, MD_EINVAL, "expected a finite number, not " QUOTED,
+             text);
+  MD_REQUIRE(errno != ERANGE && isfinite(value), MD_EINVAL,
+             "expected a number within the range of a double, not " QUOTED, text);
+  *out = value;
+  return MD_OK;
+}
+
+/* An optional sign, then digits only. */
+static bool is_integer(const char *text)
+{
+  const char *digits = text + (*text == '+' || *text == '-');
+  return *digits && digits[strspn(digits, "0123456789")] == '\0';
+}
+
+md_status md_parse_int64(const char *text, int64_t min, int64_t max, int64_t *out)
+{
+  errno = 0;
+  const bool integer = is_integer(text);
+  const int64_t value = integer ? strtoll(text, NULL, 10) : 0;
+  if (!integer || errno == ERANGE || value < min || value > max) {
+    if (min == INT64_MIN && max == INT64_MAX)
+      return MD_FAIL(MD_EINVAL, "expected an integer, not " QUOTED, text);
+    if (max == INT64_MAX)
+      return MD_FAIL(MD_EINVAL, "expected an integer >= %" PRId64 ", not " QUOTED, min, text);
+    return MD_FAIL(MD_EINVAL, "expected an integer in %" PRId64 "..%" PRId64 ", not " QUOTED, min,
+                   max, text);
+  }
+  *out = value;
+  return MD_OK;
+}
+
+md_status md_parse_uint64(const char *text, uint64_t *out)
+{
+  errno = 0;
+  const bool integer = is_integer(text) && *text != '-';
+  const uint64_t value = integer ? strtoull(text, NULL, 10) : 0;
+  MD_REQUIRE(integer && errno != ERANGE, MD_EINVAL,
+             "expected an integer in 0..%" PRIu64 ", not " QUOTED, UINT64_MAX, text);
+  *out = value;
+  return MD_OK;
+}
+
+static void append(char *text, size_t size, const char *more)
+{
+  const size_t used = strlen(text);
+  strncat(text, more, size - used - 1);
+}
+
+md_status md_parse_word(const char *text, const char *const *words, int n, int *out)
+{
+  const int k = md_word_index(text, words, n);
+  if (k >= 0) {
+    *out = k;
+    return MD_OK;
+  }
+  char all[1024] = "";
+  for (int w = 0; w < n; w++) {
+    append(all, sizeof all, w ? ", " : "");
+    append(all, sizeof all, words[w]);
+  }
+  const char *nearest = md_nearest(text, words, n);
+  return MD_FAIL(MD_EINVAL, "expected one of %s, not " QUOTED "%s%s%s", all, text,
+                 nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+}
+
+/* Levenshtein's distance; row holds strlen(b) + 1 entries. */
+static size_t edit_distance(const char *a, const char *b, size_t *row)
+{
+  const size_t n = strlen(b);
+  for (size_t j = 0; j <= n; j++)
+    row[j] = j;
+  for (size_t i = 0; a[i]; i++) {
+    size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (size_t j = 0; j < n; j++) {
+      size_t best = diagonal + (a[i] != b[j]);
+      diagonal = row[j + 1];
+      if (best > row[j] + 1) best = row[j] + 1;
+      if (best > diagonal + 1) best = diagonal + 1;
+      row[j + 1] = best;
+    }
+  }
+  return row[n];
+}
+
+const char *md_nearest(const char *text, const char *const *words, int n)
+{
+  const size_t length = strlen(text);
+  const char *nearest = NULL;
+  size_t least = SIZE_MAX;
+  for (int k = 0; k < n; k++) {
+    const size_t size = strlen(words[k]);
+    const size_t allowed = (size + 2) / 3;
+    const bool begun = length >= 2 && strncmp(text, words[k], length) == 0;
+    if (!begun && (length > size + allowed || size > length + allowed)) continue;
+    size_t *row = malloc((size + 1) * sizeof *row);
+    if (!row) return NULL;
+    const size_t distance = edit_distance(text, words[k], row);
+    free(row);
+    if ((begun || distance <= allowed) && distance < least) {
+      least = distance;
+      nearest = words[k];
+    }
+  }
+  return nearest;
+}
+
+md_status md_parse_list(const char *text, const char *what, char ***items, int *n)
+{
+  size_t count = 1;
+  for (const char *c = text; *c; c++)
+    count += *c == ',';
+  const size_t length = strlen(text);
+  char **list = count < INT32_MAX ? malloc(count * sizeof *list + length + 1) : NULL;
+  MD_REQUIRE(list, MD_ENOMEM, "out of memory for a list of %zu items", count);
+  char *word = (char *)(list + count);
+  memcpy(word, text, length + 1);
+  for (size_t k = 0; k < count; k++) {
+    list[k] = word;
+    word += strcspn(word, ",");
+    *word++ = '\0';
+    if (!*list[k]) {
+      free(list);
+      return MD_FAIL(MD_EINVAL, "expected %s separated by commas, not " QUOTED, what, text);
+    }
+  }
+  *items = list;
+  *n = (int)count;
+  return MD_OK;
+}

@@ -1,0 +1,34 @@
+/* core/parse.h - numbers and words from untrusted text.
+ *
+ * Numbers are decimal, in the C locale, and take up the whole text: no spaces, no trailing junk
+ * (`10x`, `0,84`), no hexadecimal, no NaN or infinity.  Each failure leaves *out unchanged and a
+ * message that quotes the text and says what was expected; callers add the name of the setting. */
+#ifndef PARSE_H
+#define PARSE_H
+
+#include "core/md.h"
+
+MD_BEGIN_C
+
+/* A finite number.  Errors: MD_EINVAL (no number, or beyond the range of a double). */
+md_status md_parse_double(const char *text, double *out);
+
+/* An integer in min..max.  `3.0` and `1e6` are not integers.  Errors: MD_EINVAL. */
+md_status md_parse_int64(const char *text, int64_t min, int64_t max, int64_t *out);
+
+/* The whole range of a seed.  Errors: MD_EINVAL. */
+md_status md_parse_uint64(const char *text, uint64_t *out);
+
+/* One of words[n].  Errors: MD_EINVAL (lists the words and names the nearest). */
+md_status md_parse_word(const char *text, const char *const *words, int n, int *out);
+
+/* The word a user probably meant: within an edit distance of a third of its length, or begun by the
+ * text; NULL when none is that near. */
+const char *md_nearest(const char *text, const char *const *words, int n);
+
+/* Split `a,b,c` at every comma into n items behind one pointer; free(*items).  what names the list
+ * in messages.  Errors: MD_EINVAL (an item is empty), MD_ENOMEM. */
+md_status md_parse_list(const char *text, const char *what, char ***items, int *n);
+
+MD_END_C
+#endif
