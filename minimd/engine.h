@@ -1,0 +1,68 @@
+/* minimd/engine.h - one molecular-dynamics system and its time step.
+ *
+ * The engine owns the context and every object a run needs, from a configuration.  It runs on one
+ * process; everything that crosses a process border goes through comm/. */
+#ifndef ENGINE_H
+#define ENGINE_H
+
+#include "comm/comm.h"
+#include "core/timer.h"
+#include "force/force.h"
+#include "minimd/config.h"
+#include "neighbor/neighbor.h"
+
+MD_BEGIN_C
+
+/* One line of the thermo table, reduced units; energies per atom, pressure with the kinetic part.
+ */
+typedef struct {
+  int64_t step;
+  double temperature, e_pair, e_total, pressure;
+} engine_thermo;
+
+typedef struct {
+  md_ctx *ctx;
+  md_atoms *atoms;
+  comm *cm;
+  neighbor_list *list;
+  force *fc;
+  const config_values *values; /* of the configuration it was made from */
+  double mass;
+  double list_cutoff; /* cutoff + skin */
+  int64_t step;       /* steps done */
+  int64_t rebuilt_at, rebuilds, sorts;
+  int64_t steady_steps, steady_bytes; /* steps without rebuild or thermo; bytes they copied */
+  bool half_kick_due;                 /* the second half kick of the last step is still to come */
+  force_tally tally;                  /* of the last force computation that was asked for one */
+} engine;
+
+/* Settings that the configuration leaves to the program, and why. */
+typedef struct {
+  md_backend backend;
+  neighbor_kind list;
+  const char *backend_reason, *list_reason;
+} engine_choice;
+md_status engine_choose(const config_values *values, engine_choice *out);
+
+/* Make the system, build its first list and compute its first forces.  Refuses, before anything big
+ * is allocated, a system that does not fit the memory, naming the largest that does.  cfg must
+ * outlive it. Errors: those of system_create and of the rooms; MD_ENOMEM.  *out is NULL on failure.
+ */
+md_status engine_create(const config *cfg, engine **out);
+void engine_destroy(engine *sim); /* NULL is allowed */
+
+/* One step of velocity Verlet.  tally: also compute energy and virial and finish the velocities, so
+ * that engine_measure may follow.  Errors: MD_ENUMERIC (NaN, naming an atom), MD_ENOMEM, MD_ECUDA.
+ */
+md_status engine_step(engine *sim, bool tally);
+
+/* Thermo of the present state; only after engine_create or engine_step with a tally.
+ * Errors: MD_ENUMERIC (not finite). */
+md_status engine_measure(engine *sim, engine_thermo *out);
+
+/* Bytes a run of n atoms in this volume needs on its backend, estimated from above. */
+int64_t engine_memory(const md_ctx *ctx, const config_values *values, neighbor_kind list, int64_t n,
+                      double volume);
+
+MD_END_C
+#endif

@@ -1,0 +1,26 @@
+/* minimd/plot.h - pictures by gnuplot, PNG or SVG by the file's ending. */
+#ifndef PLOT_H
+#define PLOT_H
+
+#include "core/md.h"
+
+#include <stdio.h>
+
+MD_BEGIN_C
+
+typedef struct {
+  FILE *stream; /* gnuplot commands go here, after the terminal and output are set */
+  char *path, *temporary;
+} plot;
+
+/* Check a picture's name before the work starts.  Errors: MD_EINVAL (neither .png nor .svg). */
+md_status plot_check(const char *path);
+/* Start gnuplot for a picture of width x height pixels.  Errors: MD_EINVAL, MD_EIO (no gnuplot:
+ * names the package). */
+md_status plot_open(const char *path, int width, int height, plot *out);
+/* Wait for gnuplot and move the picture to its name.  Errors: MD_EIO (what gnuplot could not do).
+ */
+md_status plot_close(plot *picture);
+
+MD_END_C
+#endif

@@ -1,0 +1,40 @@
+/* minimd/report.h - what a run prints: table, CSV or JSON. */
+#ifndef REPORT_H
+#define REPORT_H
+
+#include "minimd/engine.h"
+
+#include <stdio.h>
+
+MD_BEGIN_C
+
+#define REPORT_FORMATS(X) X(TABLE, "table") X(CSV, "csv") X(JSON, "json")
+#define MD_ENUM_(name, word) REPORT_##name,
+typedef enum { REPORT_FORMATS(MD_ENUM_) REPORT_FORMAT_COUNT } report_format;
+#undef MD_ENUM_
+extern const char *const report_format_words[REPORT_FORMAT_COUNT];
+
+/* A run, as far as it got. */
+typedef struct {
+  const config *cfg;
+  engine *sim;
+  engine_choice choice;
+  engine_thermo *thermo; /* [n_thermo] */
+  int64_t n_thermo, thermo_room;
+  int64_t steps;          /* timed */
+  double setup_s, wall_s; /* before the first step; all timed steps */
+  double phase_s[MD_PHASE_COUNT];
+} report;
+
+/* Before the first step: what is run (table), the header (CSV). */
+void report_begin(const report *run, report_format format, FILE *stream);
+/* A thermo line; JSON waits for the end. */
+void report_thermo(const engine_thermo *line, report_format format, FILE *stream);
+/* Timing, rate and counts (table), everything (JSON). */
+void report_end(const report *run, report_format format, FILE *stream);
+
+/* Thermo and phase times as a picture (--plot).  Errors: MD_EIO. */
+md_status report_plot(const report *run, const char *path);
+
+MD_END_C
+#endif
