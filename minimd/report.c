@@ -5,10 +5,6 @@
 
 #include <inttypes.h>
 
-#define WORD(name, word) word,
-const char *const report_format_words[REPORT_FORMAT_COUNT] = {REPORT_FORMATS(WORD)};
-#undef WORD
-
 static double rate(const report *run)
 {
   return run->wall_s > 0 ? (double)run->sim->atoms->n_total * (double)run->steps / run->wall_s : 0;
@@ -38,10 +34,10 @@ static void machine_line(const report *run, FILE *stream)
   fprintf(stream, ", %s precision\n", md_precision_words[ctx->precision]);
 }
 
-void report_begin(const report *run, report_format format, FILE *stream)
+void report_begin(const report *run, options_format format, FILE *stream)
 {
-  if (format == REPORT_CSV) fputs("step,temp,e_pair,e_total,pressure\n", stream);
-  if (format != REPORT_TABLE) return;
+  if (format == OPTIONS_FORMAT_CSV) fputs("step,temp,e_pair,e_total,pressure\n", stream);
+  if (format != OPTIONS_FORMAT_TABLE) return;
   const engine *sim = run->sim;
   const md_box *box = &sim->atoms->box;
   const neighbor_grid *grid = neighbor_list_grid(sim->list);
@@ -61,11 +57,12 @@ void report_begin(const report *run, report_format format, FILE *stream)
   fprintf(stream, "%10s %16s %16s %16s %16s\n", "step", "temp", "e_pair", "e_total", "pressure");
 }
 
-void report_thermo(const engine_thermo *line, report_format format, FILE *stream)
+void report_thermo(const engine_thermo *line, options_format format, FILE *stream)
 {
-  if (format == REPORT_JSON) return;
-  const char *form = format == REPORT_CSV ? "%" PRId64 ",%.17g,%.17g,%.17g,%.17g\n"
-                                          : "%10" PRId64 " %16.10f %16.10f %16.10f %16.10f\n";
+  if (format == OPTIONS_FORMAT_JSON) return;
+  const char *form = format == OPTIONS_FORMAT_CSV ? "%" PRId64 ",%.17g,%.17g,%.17g,%.17g\n"
+                                                  : "%10" PRId64
+                                                    " %16.10f %16.10f %16.10f %16.10f\n";
   fprintf(stream, form, line->step, line->temperature, line->e_pair, line->e_total, line->pressure);
   fflush(stream);
 }
@@ -171,10 +168,10 @@ static void json_end(const report *run, FILE *stream)
   md_json_end(&json);
 }
 
-void report_end(const report *run, report_format format, FILE *stream)
+void report_end(const report *run, options_format format, FILE *stream)
 {
-  if (format == REPORT_TABLE) table_end(run, stream);
-  if (format == REPORT_JSON) json_end(run, stream);
+  if (format == OPTIONS_FORMAT_TABLE) table_end(run, stream);
+  if (format == OPTIONS_FORMAT_JSON) json_end(run, stream);
 }
 
 md_status report_plot(const report *run, const char *path)

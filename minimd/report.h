@@ -3,16 +3,11 @@
 #define REPORT_H
 
 #include "minimd/engine.h"
+#include "minimd/options.h"
 
 #include <stdio.h>
 
 MD_BEGIN_C
-
-#define REPORT_FORMATS(X) X(TABLE, "table") X(CSV, "csv") X(JSON, "json")
-#define MD_ENUM_(name, word) REPORT_##name,
-typedef enum { REPORT_FORMATS(MD_ENUM_) REPORT_FORMAT_COUNT } report_format;
-#undef MD_ENUM_
-extern const char *const report_format_words[REPORT_FORMAT_COUNT];
 
 /* A run, as far as it got. */
 typedef struct {
@@ -27,11 +22,11 @@ typedef struct {
 } report;
 
 /* Before the first step: what is run (table), the header (CSV). */
-void report_begin(const report *run, report_format format, FILE *stream);
+void report_begin(const report *run, options_format format, FILE *stream);
 /* A thermo line; JSON waits for the end. */
-void report_thermo(const engine_thermo *line, report_format format, FILE *stream);
+void report_thermo(const engine_thermo *line, options_format format, FILE *stream);
 /* Timing, rate and counts (table), everything (JSON). */
-void report_end(const report *run, report_format format, FILE *stream);
+void report_end(const report *run, options_format format, FILE *stream);
 
 /* Thermo and phase times as a picture (--plot).  Errors: MD_EIO. */
 md_status report_plot(const report *run, const char *path);

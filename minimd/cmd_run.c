@@ -1,0 +1,246 @@
+/* minimd/cmd_run.c - `minimd [run]`: settings from the command line, the loop over steps, the
+ * report. */
+#include "core/output.h"
+#include "minimd/commands.h"
+#include "minimd/options.h"
+#include "minimd/plot.h"
+#include "minimd/progress.h"
+#include "minimd/report.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Options that set a key of the configuration, then those about the run itself. */
+static const struct {
+  option spec;
+  const char *key;
+} keyed[] = {
+    {{"order", 0, "ORDER",
+      "order of bins and atoms: none, row, column, morton, morton:kji,\n"
+      "hilbert, gilbert, hybrid:OUTER/INNER:T, random[:SEED]"},
+     "order.curve"},
+    {{"list", 0, "full|half", "neighbour list; chosen with a reason when not given"},
+     "neighbor.list"},
+    {{"newton", 0, "on|off", "half lists: each pair across a ghost once, or twice"},
+     "neighbor.newton"},
+    {{"stencil", 0, "block|sphere", "bins searched around a bin"}, "neighbor.stencil"},
+    {{"bin-size", 0, "X", "edge of a bin, or /N for N bins per cutoff + skin"},
+     "neighbor.bin_size"},
+    {{"sort-every", 0, "N", "steps between sorts, a multiple of the rebuild period; 0 never"},
+     "order.sort_every"},
+    {{"rebuild", 0, "N|check", "steps between list builds, or when an atom moved half the skin"},
+     "neighbor.every"},
+    {{"skin", 0, "X", "list radius beyond the cutoff"}, "neighbor.skin"},
+    {{"cutoff", 0, "X", "cutoff radius"}, "lj.cutoff"},
+    {{"backend", 0, "auto|cpu|gpu", "where to compute"}, "device.backend"},
+    {{"precision", 0, "single|mixed|double", "number types"}, "device.precision"},
+    {{"block-size", 0, "N", "threads per block of the force kernel, 32..1024"},
+     "device.block_size"},
+    {{"threads", 0, "N", "OpenMP threads"}, "device.threads"},
+    {{"cells", 0, "NX[,NY,NZ]", "lattice cells along each axis"}, "system.cells"},
+    {{"steps", 0, "N", "time steps"}, "run.steps"},
+    {{"dt", 0, "X", "time step"}, "run.dt"},
+    {{"thermo", 0, "N", "steps between thermo lines; 0: first and last"}, "run.thermo"},
+    {{"seed", 0, "N", "seed of the initial velocities"}, "system.seed"},
+    {{"deterministic", 0, NULL, "bit-identical reruns on the same machine"},
+     "device.deterministic"},
+};
+enum { N_KEYED = sizeof keyed / sizeof *keyed };
+enum { INPUT = N_KEYED, FORMAT_IN, SET, CHECK, FORMAT, OUTPUT, PLOT, QUIET, N_OPTIONS };
+
+static void make_table(option *table)
+{
+  for (int k = 0; k < N_KEYED; k++)
+    table[k] = keyed[k].spec;
+  table[INPUT] = (option){"input", 'i', "FILE",
+                          "libconfig, miniMD or LAMMPS input; without one: "
+                          "the built-in in.lj"};
+  table[FORMAT_IN] =
+      (option){"format-in", 0, "libconfig|minimd|lammps", "language of the input, not detected"};
+  table[SET] = (option){"set", 0, "KEY=VALUE", "one setting; may be repeated"};
+  table[CHECK] = (option){"check", 0, NULL, "print every setting with its origin, then stop"};
+  table[FORMAT] = (option)OPTION_FORMAT;
+  table[OUTPUT] = (option)OPTION_OUTPUT;
+  table[PLOT] = (option){"plot", 0, "FILE", "draw thermo and phase times (.png or .svg)"};
+  table[QUIET] = (option)OPTION_QUIET;
+}
+
+static volatile sig_atomic_t stopped_by;
+
+static void stop(int signal_number)
+{
+  stopped_by = signal_number;
+}
+
+int run_stopped_by(void)
+{
+  return (int)stopped_by;
+}
+
+static md_status read_settings(config *cfg, const options *opts)
+{
+  int format = CONFIG_FORMAT_AUTO;
+  MD_TRY(options_word(opts, FORMAT_IN, config_format_words, CONFIG_FORMAT_COUNT, &format));
+  const char *input = options_value(opts, INPUT);
+  if (input) MD_TRY(config_read(cfg, input, (config_format)format));
+  for (int k = 0; k < opts->n_found; k++)
+    if (opts->found[k].index == SET) MD_TRY(config_set_pair(cfg, opts->found[k].value));
+  for (int k = 0; k < N_KEYED; k++) {
+    const char *value = options_value(opts, k);
+    if (!value) continue;
+    char origin[32];
+    snprintf(origin, sizeof origin, "--%s", keyed[k].spec.name);
+    MD_TRY(config_set(cfg, keyed[k].key, keyed[k].spec.value ? value : "true", origin));
+  }
+  return config_check(cfg);
+}
+
+static void print_settings(const config *cfg, options_format format, FILE *stream)
+{
+  const config_entry *entries;
+  const int n = config_entries(&entries);
+  md_json json;
+  char value[512];
+  if (format == OPTIONS_FORMAT_JSON) {
+    md_json_begin(&json, stream);
+    md_json_integer(&json, "schema", 1);
+  }
+  if (format == OPTIONS_FORMAT_CSV) fputs("key,value,origin\n", stream);
+  if (format == OPTIONS_FORMAT_TABLE) fprintf(stream, "input: %s\n", config_reading(cfg));
+  for (int k = 0; k < n; k++) {
+    const char *key = entries[k].key, *origin = config_origin(cfg, key);
+    if (config_format_value(cfg, key, value, sizeof value)) continue;
+    if (format == OPTIONS_FORMAT_JSON) {
+      md_json_open(&json, key, '{');
+      md_json_string(&json, "value", value);
+      md_json_string(&json, "origin", origin);
+      md_json_close(&json, '}');
+    } else if (format == OPTIONS_FORMAT_CSV) {
+      fprintf(stream, strchr(value, ',') ? "%s,\"%s\",%s\n" : "%s,%s,%s\n", key, value, origin);
+    } else {
+      fprintf(stream, "%-22s %-24s %s\n", key, value, origin);
+    }
+  }
+  if (format == OPTIONS_FORMAT_JSON) md_json_end(&json);
+}
+
+/* Measure, print and remember one thermo line. */
+static md_status thermo_line(report *run, options_format format, FILE *stream)
+{
+  if (run->n_thermo == run->thermo_room) {
+    const int64_t room = run->thermo_room ? 2 * run->thermo_room : 64;
+    engine_thermo *lines = realloc(run->thermo, (size_t)room * sizeof *lines);
+    MD_REQUIRE(lines, MD_ENOMEM, "out of memory for %lld thermo lines", (long long)room);
+    run->thermo = lines;
+    run->thermo_room = room;
+  }
+  engine_thermo *line = &run->thermo[run->n_thermo];
+  MD_TRY(engine_measure(run->sim, line));
+  run->n_thermo++;
+  md_phase_begin(run->sim->ctx, MD_PHASE_OUTPUT);
+  report_thermo(line, format, stream);
+  md_phase_end(run->sim->ctx, MD_PHASE_OUTPUT);
+  return MD_OK;
+}
+
+static md_status run_steps(report *run, options_format format, FILE *stream, bool quiet)
+{
+  engine *sim = run->sim;
+  const config_values *values = config_get(run->cfg);
+  progress bar;
+  progress_begin(&bar, values->steps, quiet);
+  MD_TRY(thermo_line(run, format, stream));
+  MD_TRY(md_ctx_sync(sim->ctx));
+  md_timer_reset(sim->ctx);
+  const double began = md_wall_seconds();
+  md_status status = MD_OK;
+  while (!status && sim->step < values->steps) {
+    const int64_t next = sim->step + 1;
+    const bool last = next == values->steps || stopped_by;
+    const bool tally = last || (values->thermo > 0 && next % values->thermo == 0);
+    status = engine_step(sim, tally);
+    if (!status && tally) {
+      progress_end(&bar);
+      status = thermo_line(run, format, stream);
+    }
+    progress_update(&bar, sim->step);
+    if (last) break;
+  }
+  if (!status) status = md_ctx_sync(sim->ctx);
+  progress_end(&bar);
+  run->steps = sim->step;
+  run->wall_s = md_wall_seconds() - began;
+  for (int k = 0; k < MD_PHASE_COUNT; k++)
+    run->phase_s[k] = md_phase_seconds(sim->ctx, (md_phase)k);
+  return status;
+}
+
+static md_status run_all(report *run, const options *opts, options_format format)
+{
+  const char *picture = options_value(opts, PLOT);
+  if (picture) MD_TRY(plot_check(picture));
+  const double began = md_wall_seconds();
+  MD_TRY(engine_choose(config_get(run->cfg), &run->choice));
+  MD_TRY(engine_create(run->cfg, &run->sim));
+  MD_TRY(md_ctx_sync(run->sim->ctx));
+  run->setup_s = md_wall_seconds() - began;
+  md_output out;
+  MD_TRY(md_output_open(options_value(opts, OUTPUT), &out));
+  report_begin(run, format, out.stream);
+  const md_status status = run_steps(run, format, out.stream, options_value(opts, QUIET));
+  if (status) {
+    md_output_discard(&out);
+    return status;
+  }
+  report_end(run, format, out.stream);
+  MD_TRY(md_output_close(&out));
+  return picture ? report_plot(run, picture) : MD_OK;
+}
+
+static md_status settings_only(const config *cfg, const options *opts, options_format format)
+{
+  md_output out;
+  MD_TRY(md_output_open(options_value(opts, OUTPUT), &out));
+  print_settings(cfg, format, out.stream);
+  return md_output_close(&out);
+}
+
+md_status cmd_run(int argc, char **argv)
+{
+  option table[N_OPTIONS];
+  make_table(table);
+  options opts;
+  config *cfg = NULL;
+  report run = {0};
+  int format = OPTIONS_FORMAT_TABLE;
+  md_status status = options_parse(table, N_OPTIONS, argc, argv, &opts);
+  if (!status && opts.help) {
+    options_help(stdout, "minimd [run] [-i FILE] [options]",
+                 "Molecular dynamics of a Lennard-Jones fluid.", table, N_OPTIONS);
+    options_free(&opts);
+    return MD_OK;
+  }
+  if (!status)
+    status = options_word(&opts, FORMAT, options_format_words, OPTIONS_FORMAT_COUNT, &format);
+  if (!status) status = config_create(&cfg);
+  if (!status) status = read_settings(cfg, &opts);
+  for (int k = 0; cfg && config_warning(cfg, k); k++)
+    fprintf(stderr, "minimd: warning: %s\n", config_warning(cfg, k));
+  if (!status) {
+    run.cfg = cfg;
+    if (options_value(&opts, CHECK)) {
+      status = settings_only(cfg, &opts, (options_format)format);
+    } else {
+      signal(SIGINT, stop);
+      signal(SIGTERM, stop);
+      status = run_all(&run, &opts, (options_format)format);
+    }
+  }
+  free(run.thermo);
+  engine_destroy(run.sim);
+  config_destroy(cfg);
+  options_free(&opts);
+  return status;
+}
