@@ -35,6 +35,8 @@ typedef enum { CONFIG_BACKENDS(MD_ENUM_) CONFIG_BACKEND_COUNT } config_backend;
 typedef enum { CONFIG_FORMATS(MD_ENUM_) CONFIG_FORMAT_COUNT } config_format;
 #undef MD_ENUM_
 
+extern const char *const config_format_words[CONFIG_FORMAT_COUNT];
+
 typedef struct {
   /* system */
   config_lattice lattice;
@@ -81,6 +83,9 @@ const config_values *config_get(const config *cfg);
 md_status config_read(config *cfg, const char *path, config_format format);
 /* How the input was read, for the report: "miniMD fixed format, 14 lines"; "built-in in.lj". */
 const char *config_reading(const config *cfg);
+
+/* The k-th warning (an ignored `package` line, say), NULL beyond the last; the run prints them. */
+const char *config_warning(const config *cfg, int k);
 
 /* One setting from text; origin ("--set", "--order") is what --check and messages name. */
 md_status config_set(config *cfg, const char *key, const char *text, const char *origin);
