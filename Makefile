@@ -44,6 +44,9 @@ endif
 LIB     := $(BUILD)/libminimd.a
 LIB_OBJ := $(filter-out $(BUILD)/obj/minimd/main.o,$(OBJ))
 TESTS   := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/check_*.c))
+# What the suites share: references and drivers, in an archive so that each links what it uses.
+TEST_LIB := $(BUILD)/libtests.a
+TEST_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out tests/check_%,$(wildcard tests/*.c)))
 COMPILE  = $(CC) $(STD) $(CFLAGS) $(WARN) -MMD -MP
 VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 
@@ -55,7 +58,10 @@ $(BUILD)/minimd: $(BUILD)/obj/minimd/main.o $(LIB)
 $(LIB): $(LIB_OBJ)
 	@rm -f $@
 	ar rcs $@ $^
-$(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(LIB)
+$(TEST_LIB): $(TEST_OBJ)
+	@rm -f $@
+	ar rcs $@ $^
+$(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(TEST_LIB) $(LIB)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -fopenmp -o $@ $^ $(call archive,check) $(call archive,subunit) $(LDLIBS)
 
