@@ -1,5 +1,10 @@
 # minimd: see `make help`.
 
+# As many jobs as processors, unless the user said otherwise.
+ifeq ($(filter -j% --jobserver%,$(MAKEFLAGS)),)
+MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
+endif
+
 BUILD  ?= build
 PREFIX ?= /usr/local
 ifeq ($(origin CC),default)
@@ -43,6 +48,7 @@ LDLIBS += -L$(CUDA_HOME)/lib64 -lcudart_static -lrt -ldl -lstdc++
 endif
 LIB     := $(BUILD)/libminimd.a
 LIB_OBJ := $(filter-out $(BUILD)/obj/minimd/main.o,$(OBJ))
+BENCHES := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/bench_*.c))
 TESTS   := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/check_*.c))
 # What the suites share: references and drivers, in an archive so that each links what it uses.
 TEST_LIB := $(BUILD)/libtests.a
@@ -96,11 +102,83 @@ $(BUILD)/version: FORCE
 	@mkdir -p $(@D)
 	@echo '$(VERSION)' | cmp -s - $@ || echo '$(VERSION)' > $@
 FORCE:
-$(BUILD)/obj/minimd/provenance.o: STD += -DMD_VERSION='"$(VERSION)"'
+$(BUILD)/obj/minimd/provenance.o: STD += $(if $(NVCC),-DMD_CUDA_VERSION='"$(shell $(NVCC) --version | sed -n "s/.*release \([0-9.]*\).*/\1/p")"') -DMD_VERSION='"$(VERSION)"'
 $(BUILD)/obj/minimd/provenance.o: $(BUILD)/version
 
-.PHONY: tests
-tests: $(TESTS)
+$(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(LIB)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -fopenmp -o $@ $^ $(LDLIBS)
+
+.PHONY: tests benches deps deps-check deps-ci run check check-gpu bench bench-gpu lint format asan \
+        install uninstall clean help
+tests: all $(TESTS)
+benches: $(BENCHES)
+
+# Debian and Ubuntu packages: to build and run; to test; what .ci/run needs besides.
+PACKAGES := gcc make libc6-dev libconfig-dev gnuplot-nox
+PACKAGES_CHECK := $(PACKAGES) check libsubunit-dev
+PACKAGES_CI := $(PACKAGES_CHECK) git clang libomp-dev libclang-rt-14-dev clang-format clang-tidy cppcheck
+deps:       ; @sh tests/deps.sh $(PACKAGES)
+deps-check: ; @sh tests/deps.sh $(PACKAGES_CHECK)
+deps-ci:    ; @sh tests/deps.sh $(PACKAGES_CI)
+
+run: deps
+	@$(MAKE) --no-print-directory all
+	$(BUILD)/minimd -i inputs/in.lj --order hilbert
+
+check: deps-check
+	@$(MAKE) --no-print-directory tests
+	sh tests/run.sh $(BUILD)
+
+# Needs no compiler: runs what lies in $(BUILD), so that a tree built elsewhere can be tested.
+check-gpu:
+	@test -x $(BUILD)/minimd || $(MAKE) --no-print-directory tests
+	MINIMD_TEST_BACKEND=gpu sh tests/run.sh $(BUILD)
+
+bench:
+	@$(MAKE) --no-print-directory all benches
+	sh bench/run.sh cpu $(BUILD)
+bench-gpu:
+	@test -x $(BUILD)/bench/bench_engine || $(MAKE) --no-print-directory all benches
+	sh bench/run.sh gpu $(BUILD)
+
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+asan: deps-check
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)-asan NVCC= CFLAGS='-O1 -g $(SANITIZE)' tests
+	sh tests/run.sh $(BUILD)-asan
+
+FORMATTED = $(wildcard $(ROOMS:%=%/*.[ch]) $(ROOMS:%=%/*.cu) tests/*.[ch] bench/*.[ch])
+lint:
+	sh tests/arrows.sh
+	clang-format --dry-run -Werror $(FORMATTED)
+	cppcheck --quiet --std=c11 --inline-suppr --error-exitcode=1 --enable=warning,portability \
+	  --suppressions-list=tests/cppcheck.txt -I. -DMD_PREC=2 -DMD_ISA=0 -DMD_VERSION='"lint"' \
+	  $(filter-out $(NUMERIC_C) $(ISA_C),$(wildcard $(ROOMS:%=%/*.c)))
+	clang-tidy --quiet --warnings-as-errors='*' $(PLAIN_C) -- -std=c11 -I. -D_GNU_SOURCE \
+	  -fopenmp -DMD_VERSION='"lint"'
+format:
+	clang-format -i $(FORMATTED)
+
+install: all
+	install -D -m 755 $(BUILD)/minimd $(DESTDIR)$(PREFIX)/bin/minimd
+	install -d $(DESTDIR)$(PREFIX)/share/minimd
+	install -m 644 inputs/* $(DESTDIR)$(PREFIX)/share/minimd
+uninstall:
+	rm -rf $(DESTDIR)$(PREFIX)/bin/minimd $(DESTDIR)$(PREFIX)/share/minimd
+clean:
+	rm -rf $(BUILD) $(BUILD)-asan
+
+help:
+	@echo 'make            build everything this machine can build (CUDA: $(or $(NVCC),no nvcc found))'
+	@echo 'make run        install packages if missing, build, run inputs/in.lj in Hilbert order'
+	@echo 'make check      install packages if missing, build, run all tests on the CPU'
+	@echo 'make check-gpu  run all tests on the GPU (also from a tree built elsewhere)'
+	@echo 'make deps       install the Debian / Ubuntu packages that building needs'
+	@echo 'make bench      measure on the CPU: docs/results/*.csv   (bench-gpu: on the GPU)'
+	@echo 'make lint       arrows between rooms, format, cppcheck, clang-tidy'
+	@echo 'make asan       all tests under AddressSanitizer and UBSan'
+	@echo 'make install    to PREFIX=$(PREFIX)                      (uninstall, clean, format)'
+	@echo 'variables: BUILD=$(BUILD) CC=$(CC) NVCC=$(NVCC) CUDA_ARCH=$(CUDA_ARCH) CFLAGS=$(CFLAGS)'
 
 .SECONDARY:
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)

@@ -39,7 +39,8 @@ void md_atoms_destroy(md_atoms *atoms)
   if (!atoms) return;
   md_buffer *buffers[] = {&atoms->x,  &atoms->v,     &atoms->f,    &atoms->fixed,
                           &atoms->id, &atoms->image, &atoms->home, &atoms->shift};
-  for (size_t k = 0; k < sizeof buffers / sizeof *buffers; k++)
+  const int n = sizeof buffers / sizeof buffers[0];
+  for (int k = 0; k < n; k++)
     md_buffer_free(atoms->ctx, buffers[k]);
   free(atoms);
 }
@@ -85,43 +86,38 @@ static void unpack(double *to, const void *from, int64_t n, size_t size)
                                             : ((const double *)from)[4 * i + d];
 }
 
+/* Send everything through one host array, which may change only when the device has read it. */
+static md_status upload(md_atoms *atoms, int64_t n, const double *x, const double *v,
+                        const int64_t *id, const int32_t *image, void *host)
+{
+  md_ctx *ctx = atoms->ctx;
+  const size_t size = md_state_size(ctx->precision), fours = (size_t)n * 4 * size;
+  pack(host, x, n, size);
+  MD_TRY(md_write(ctx, atoms->x.data, host, fours));
+  MD_TRY(md_ctx_sync(ctx));
+  pack(host, v, n, size);
+  MD_TRY(md_write(ctx, atoms->v.data, host, fours));
+  MD_TRY(md_fill(ctx, atoms->f.data, 0, (size_t)n * 4 * md_real_size(ctx->precision)));
+  MD_TRY(md_ctx_sync(ctx));
+  int64_t *ids = host; /* 16 bytes an atom or more: room for an id */
+  for (int64_t i = 0; i < n; i++)
+    ids[i] = id ? id[i] : i + 1;
+  MD_TRY(md_write(ctx, atoms->id.data, ids, (size_t)n * 8));
+  MD_TRY(image ? md_write(ctx, atoms->image.data, image, (size_t)n * 12)
+               : md_fill(ctx, atoms->image.data, 0, (size_t)n * 12));
+  return md_ctx_sync(ctx);
+}
+
 md_status md_atoms_set(md_atoms *atoms, int64_t n, const double *x, const double *v,
                        const int64_t *id, const int32_t *image)
 {
-  md_ctx *ctx = atoms->ctx;
   MD_REQUIRE(n >= 0, MD_EINVAL, "the number of atoms must be >= 0, not %lld", (long long)n);
-  const int64_t had = atoms->n, had_ghost = atoms->n_ghost;
-  atoms->n = atoms->n_ghost = 0;
-  md_status status = md_atoms_reserve(atoms, n, 0);
-  const size_t size = md_state_size(ctx->precision);
-  void *host = n > 0 && !status ? malloc((size_t)n * 4 * size) : NULL;
-  if (!status && n > 0 && !host)
-    status = MD_FAIL(MD_ENOMEM, "out of memory for %lld atoms", (long long)n);
-  if (status) {
-    atoms->n = had, atoms->n_ghost = had_ghost;
-    return status;
-  }
+  MD_TRY(md_atoms_reserve(atoms, n, 0));
+  atoms->n = atoms->n_total = atoms->n_ghost = 0;
   if (n == 0) return MD_OK;
-  pack(host, x, n, size);
-  status = md_write(ctx, atoms->x.data, host, (size_t)n * 4 * size);
-  if (!status) status = md_ctx_sync(ctx); /* host is about to change */
-  if (!status) {
-    pack(host, v, n, size);
-    status = md_write(ctx, atoms->v.data, host, (size_t)n * 4 * size);
-  }
-  if (!status)
-    status = md_fill(ctx, atoms->f.data, 0, (size_t)n * 4 * md_real_size(ctx->precision));
-  if (!status) status = md_ctx_sync(ctx);
-  if (!status) {
-    int64_t *ids = host; /* 16 bytes an atom or more: room for an id */
-    for (int64_t i = 0; i < n; i++)
-      ids[i] = id ? id[i] : i + 1;
-    status = md_write(ctx, atoms->id.data, ids, (size_t)n * 8);
-  }
-  if (!status)
-    status = image ? md_write(ctx, atoms->image.data, image, (size_t)n * 12)
-                   : md_fill(ctx, atoms->image.data, 0, (size_t)n * 12);
-  if (!status) status = md_ctx_sync(ctx);
+  void *host = malloc((size_t)n * 4 * md_state_size(atoms->ctx->precision));
+  MD_REQUIRE(host, MD_ENOMEM, "out of memory for %lld atoms", (long long)n);
+  const md_status status = upload(atoms, n, x, v, id, image, host);
   free(host);
   if (!status) atoms->n = atoms->n_total = n;
   return status;

@@ -45,17 +45,10 @@ md_status md_buffer_reserve(md_ctx *ctx, md_buffer *buffer, size_t bytes, size_t
   size_t wanted = buffer->bytes ? buffer->bytes + buffer->bytes / 2 : 0;
   if (wanted < bytes) wanted = bytes;
   void *data = NULL;
-  if (keep == 0) { /* free first: a big buffer need not exist twice */
-    md_buffer_free(ctx, buffer);
-    if (allocate(ctx, &data, wanted)) {
-      wanted = bytes;
-      MD_TRY(allocate(ctx, &data, wanted));
-    }
-  } else {
-    if (allocate(ctx, &data, wanted)) {
-      wanted = bytes;
-      MD_TRY(allocate(ctx, &data, wanted));
-    }
+  if (keep == 0) md_buffer_free(ctx, buffer); /* a big buffer need not exist twice */
+  if (wanted > bytes && allocate(ctx, &data, wanted)) wanted = bytes;
+  if (!data) MD_TRY(allocate(ctx, &data, wanted));
+  if (keep > 0) {
     const md_status copied = md_copy(ctx, data, buffer->data, keep);
     if (copied) {
       release(ctx, data);

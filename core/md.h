@@ -63,7 +63,13 @@ int md_exit_code(md_status code);
     const md_status s_ = (call);                                                                   \
     if (s_) return s_;                                                                             \
   } while (0)
-#define MD_FAIL(code, ...) md_fail((code), __FILE__, __LINE__, __VA_ARGS__)
+/* The value is code itself, so that a static analyser sees that it is no MD_OK. */
+MD_INLINE md_status md_failed(md_status code, md_status stored)
+{
+  (void)stored;
+  return code;
+}
+#define MD_FAIL(code, ...) md_failed((code), md_fail((code), __FILE__, __LINE__, __VA_ARGS__))
 #define MD_REQUIRE(cond, code, ...)                                                                \
   do {                                                                                             \
     if (!(cond)) return MD_FAIL(code, __VA_ARGS__);                                                \
