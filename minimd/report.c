@@ -60,10 +60,12 @@ void report_begin(const report *run, options_format format, FILE *stream)
 void report_thermo(const engine_thermo *line, options_format format, FILE *stream)
 {
   if (format == OPTIONS_FORMAT_JSON) return;
-  const char *form = format == OPTIONS_FORMAT_CSV ? "%" PRId64 ",%.17g,%.17g,%.17g,%.17g\n"
-                                                  : "%10" PRId64
-                                                    " %16.10f %16.10f %16.10f %16.10f\n";
-  fprintf(stream, form, line->step, line->temperature, line->e_pair, line->e_total, line->pressure);
+  if (format == OPTIONS_FORMAT_CSV)
+    fprintf(stream, "%lld,%.17g,%.17g,%.17g,%.17g\n", (long long)line->step, line->temperature,
+            line->e_pair, line->e_total, line->pressure);
+  else
+    fprintf(stream, "%10lld %16.10f %16.10f %16.10f %16.10f\n", (long long)line->step,
+            line->temperature, line->e_pair, line->e_total, line->pressure);
   fflush(stream);
 }
 

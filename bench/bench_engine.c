@@ -1,0 +1,167 @@
+/* bench/bench_engine.c - whole time steps of the LJ melt, one CSV row a case.
+ *
+ * Melt as bench/in.lj of LAMMPS: cutoff 2.5, skin 0.3, sort and rebuild every 20.  Each case is set
+ * up once, run for `steps` to warm up and melt, then timed `repeats` times over `steps`; the row
+ * holds the median.  Time is processor time for one CPU thread and wall time otherwise.
+ *
+ * The floor counts each byte that must cross the memory bus in a step once: list entries,
+ * coordinates, forces, and the integrator's reads and writes; limit_fraction = floor / measured,
+ * with the bandwidth of a large copy measured in the same run.  error is |E_pair - exact| / |exact|
+ * of the perfect lattice before the first step.  peer rows are Debian's `lmp -sf opt` on the same
+ * system. */
+#include "bench/bench.h"
+#include "minimd/engine.h"
+
+#include <math.h>
+
+static const double lattice_energy = -6.77336805325296; /* per atom, cutoff 2.5 */
+
+typedef struct {
+  const char *precision, *list;
+  int cells, threads, steps;
+} bench_case;
+
+static const bench_case cpu_cases[] = {
+    {"double", "full", 32, 1, 40}, {"mixed", "full", 32, 1, 40},  {"single", "full", 32, 1, 40},
+    {"double", "half", 32, 1, 40}, {"mixed", "half", 32, 1, 40},  {"single", "half", 32, 1, 40},
+    {"double", "full", 32, 0, 40}, {"mixed", "full", 32, 0, 40},  {"single", "full", 32, 0, 40},
+    {"double", "half", 32, 0, 40}, {"double", "full", 60, 0, 20},
+};
+static const bench_case gpu_cases[] = {
+    {"single", "full", 32, 0, 400}, {"single", "full", 64, 0, 200}, {"single", "full", 128, 0, 60},
+    {"mixed", "full", 32, 0, 400},  {"mixed", "full", 64, 0, 200},  {"mixed", "full", 128, 0, 60},
+    {"double", "full", 32, 0, 400}, {"double", "full", 64, 0, 200}, {"double", "full", 128, 0, 60},
+    {"single", "half", 32, 0, 400}, {"single", "half", 64, 0, 200}, {"single", "half", 128, 0, 60},
+    {"double", "half", 32, 0, 400}, {"double", "half", 64, 0, 200}, {"double", "half", 128, 0, 60},
+};
+
+enum { REPEATS = 5 };
+
+static config *make_config(const bench_case *c, md_backend backend)
+{
+  config *cfg;
+  char cells[16], threads[16];
+  snprintf(cells, sizeof cells, "%d", c->cells);
+  snprintf(threads, sizeof threads, "%d", c->threads);
+  bench_stop(config_create(&cfg));
+  bench_stop(config_set(cfg, "system.cells", cells, "bench"));
+  bench_stop(config_set(cfg, "device.precision", c->precision, "bench"));
+  bench_stop(config_set(cfg, "device.backend", md_backend_words[backend], "bench"));
+  bench_stop(config_set(cfg, "device.threads", threads, "bench"));
+  bench_stop(config_set(cfg, "neighbor.list", c->list, "bench"));
+  return cfg;
+}
+
+/* Bytes of one atom and step that no program can avoid moving. */
+static double floor_bytes(const engine *sim)
+{
+  const neighbor_view *view = neighbor_list_view(sim->list);
+  const md_precision precision = sim->ctx->precision;
+  const double state = 4 * (double)md_state_size(precision);
+  const double pull = 4 * (double)md_real_size(precision);
+  const double coord = 4 * (double)md_coord_size(precision);
+  return 4 * (double)view->n_entries / (double)view->n_rows /* list */
+         + coord + pull                                     /* force kernel */
+         + 4 * state + pull                                 /* x, v read and written; f read */
+         + (precision == MD_MIXED ? coord : 0);
+}
+
+static double phase_share(const engine *sim, md_phase phase, double wall)
+{
+  return md_phase_seconds(sim->ctx, phase) / wall;
+}
+
+static void run_case(const bench_case *c, md_backend backend, double bandwidth)
+{
+  config *cfg = make_config(c, backend);
+  engine *sim;
+  engine_thermo start;
+  const double began = md_wall_seconds();
+  bench_stop(engine_create(cfg, &sim));
+  bench_stop(engine_measure(sim, &start));
+  const double setup = md_wall_seconds() - began;
+  const bool processor_time = backend == MD_CPU && c->threads == 1;
+  double seconds[REPEATS], wall = 0;
+  for (int k = -1; k < REPEATS; k++) {
+    bench_stop(md_ctx_sync(sim->ctx));
+    if (k == 0) md_timer_reset(sim->ctx);
+    const double at = md_wall_seconds(), cpu = md_cpu_seconds();
+    for (int s = 0; s < c->steps; s++)
+      bench_stop(engine_step(sim, false));
+    bench_stop(md_ctx_sync(sim->ctx));
+    if (k < 0) continue;
+    wall += md_wall_seconds() - at;
+    seconds[k] = processor_time ? md_cpu_seconds() - cpu : md_wall_seconds() - at;
+  }
+  const double n = (double)sim->atoms->n_total;
+  const double step = bench_median(seconds, REPEATS) / c->steps;
+  const double floor_time = floor_bytes(sim) * n / bandwidth;
+  bench_origin(stdout, backend);
+  printf("minimd,%s,%s,%s,%.0f,%d,%d,%d,%.6g,%.6g,%.1f,%.6g,%.4f,%.4f,%.4f,%.4f,%.3g,%.1f\n",
+         md_backend_words[backend], c->precision, c->list, n, sim->ctx->threads, c->steps, REPEATS,
+         setup, step, n / step / 1e6, floor_bytes(sim), floor_time / step,
+         phase_share(sim, MD_PHASE_FORCE, wall), phase_share(sim, MD_PHASE_NEIGHBOR, wall),
+         phase_share(sim, MD_PHASE_SORT, wall), fabs(start.e_pair / lattice_energy - 1),
+         (double)sim->ctx->bytes_allocated / n);
+  fflush(stdout);
+  engine_destroy(sim);
+  config_destroy(cfg);
+}
+
+/* Debian's LAMMPS with its `opt` package, one process: "Loop time of T on 1 procs for S steps". */
+static void run_lammps(int cells, int steps)
+{
+  if (system("command -v lmp >/dev/null 2>&1") != 0) {
+    fputs("bench: lmp is not installed, no LAMMPS row (Debian package lammps)\n", stderr);
+    return;
+  }
+  char command[1024];
+  snprintf(command, sizeof command,
+           "printf 'units lj\\natom_style atomic\\nlattice fcc 0.8442\\n"
+           "region box block 0 %d 0 %d 0 %d\\ncreate_box 1 box\\ncreate_atoms 1 box\\nmass 1 1.0\\n"
+           "velocity all create 1.44 87287 loop geom\\npair_style lj/cut 2.5\\n"
+           "pair_coeff 1 1 1.0 1.0 2.5\\nneighbor 0.3 bin\\n"
+           "neigh_modify delay 0 every 20 check no\\nfix 1 all nve\\nrun %d\\nrun %d\\n' | "
+           "OMP_NUM_THREADS=1 lmp -sf opt -log none 2>/dev/null",
+           cells, cells, cells, steps, steps);
+  double seconds[REPEATS];
+  for (int k = 0; k < REPEATS; k++) {
+    FILE *pipe = popen(command, "r");
+    char line[512];
+    double loop = 0;
+    while (pipe && fgets(line, sizeof line, pipe))
+      (void)sscanf(line, "Loop time of %lf", &loop);
+    if (!pipe || pclose(pipe) != 0 || !(loop > 0)) {
+      fputs("bench: lmp failed, no LAMMPS row\n", stderr);
+      return;
+    }
+    seconds[k] = loop;
+  }
+  const double n = 4.0 * cells * cells * cells, step = bench_median(seconds, REPEATS) / steps;
+  bench_origin(stdout, MD_CPU);
+  printf("lammps-opt,cpu,double,half,%.0f,1,%d,%d,,%.6g,%.1f,,,,,,,\n", n, steps, REPEATS, step,
+         n / step / 1e6);
+  fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+  const bool gpu = argc > 1 && strcmp(argv[1], "gpu") == 0;
+  const md_backend backend = gpu ? MD_GPU : MD_CPU;
+  const md_ctx_spec spec = {backend, MD_DOUBLE, 0, false};
+  md_ctx *ctx;
+  bench_stop(md_ctx_create(&spec, &ctx));
+  const double bandwidth = bench_bandwidth(ctx);
+  md_ctx_destroy(ctx);
+  printf("date,commit,machine,program,backend,precision,list,atoms,threads,steps,repeats,setup_s,"
+         "step_s,m_atom_steps_per_s,floor_bytes_per_atom,limit_fraction,force_share,neighbor_share,"
+         "sort_share,error,bytes_per_atom\n");
+  const bench_case *cases = gpu ? gpu_cases : cpu_cases;
+  const int n = gpu ? (int)(sizeof gpu_cases / sizeof *gpu_cases)
+                    : (int)(sizeof cpu_cases / sizeof *cpu_cases);
+  for (int k = 0; k < n; k++) {
+    if (!gpu && k == 0) run_lammps(32, cases[0].steps);
+    run_case(&cases[k], backend, bandwidth);
+  }
+  return 0;
+}
