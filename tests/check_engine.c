@@ -1,0 +1,204 @@
+/* tests/check_engine.c - whole runs against LAMMPS and miniMD, and against themselves.
+ *
+ * The thermo values were computed by LAMMPS and by miniMD in double precision; from one starting
+ * state the two agree to twelve digits after 100 steps, so a run here must too, whatever its list,
+ * ordering or bins. */
+#include "minimd/engine.h"
+#include "tests/test.h"
+
+#include <stdio.h>
+
+typedef struct {
+  const char *settings; /* key=value, separated by spaces */
+  int64_t step;
+  double temperature, e_pair, pressure;
+} thermo_case;
+
+#define LAMMPS_20 100, .757453103239936, -5.75850548601596, .207261053624723
+#define LAMMPS_32 100, .759358936307177, -5.76139084336033, .187854493848407
+#define MINIMD_16 100, .76641220662596, -5.77227824934866, .0979907871451
+#define MINIMD_32 100, .8200911123183, -5.852702375835, -.1873920511665
+/* The lattice sums, exact to double rounding. */
+#define LATTICE 0, 1.44, -6.77336805325296, -5.01967854474379
+
+static const thermo_case cases[] = {
+    {"system.cells=32 run.steps=0", LATTICE},
+    {"system.cells=20 neighbor.list=half run.steps=0", LATTICE},
+    {"system.cells=7,5,9 system.velocity=minimd run.steps=0", LATTICE},
+    {"system.cells=20 order.curve=none neighbor.list=full", LAMMPS_20},
+    {"system.cells=20 order.curve=row neighbor.list=half", LAMMPS_20},
+    {"system.cells=20 order.curve=column neighbor.list=half neighbor.newton=off", LAMMPS_20},
+    {"system.cells=20 order.curve=morton neighbor.list=full neighbor.stencil=block", LAMMPS_20},
+    {"system.cells=20 order.curve=hilbert neighbor.list=full neighbor.bin_size=3.1", LAMMPS_20},
+    {"system.cells=20 order.curve=hilbert neighbor.list=half neighbor.skin=0.45", LAMMPS_20},
+    {"system.cells=20 neighbor.every=check order.sort_every=0", LAMMPS_20},
+    {"system.cells=20 neighbor.every=10 order.sort_every=30 run.thermo=7", LAMMPS_20},
+    {"system.cells=20 device.deterministic=true neighbor.list=half", LAMMPS_20},
+    {"system.cells=32 neighbor.list=full", LAMMPS_32},
+    {"system.cells=16 system.velocity=minimd neighbor.list=half", MINIMD_16},
+    {"system.cells=16 system.velocity=minimd neighbor.list=full order.curve=row", MINIMD_16},
+    {"system.cells=32 system.velocity=minimd neighbor.list=full", MINIMD_32},
+};
+enum { N_CASES = sizeof cases / sizeof *cases };
+
+static config *make_config(const char *settings)
+{
+  config *cfg = NULL;
+  ck_ok(config_create(&cfg));
+  ck_ok(config_set(cfg, "device.backend", md_backend_words[test_backend()], "test"));
+  char *copy = strdup(settings), *rest = copy;
+  for (char *pair; (pair = strsep(&rest, " "));)
+    ck_ok(config_set_pair(cfg, pair));
+  free(copy);
+  ck_ok(config_check(cfg));
+  return cfg;
+}
+
+/* Run to the configuration's last step, with thermo lines where it asks for them. */
+static engine_thermo run(const char *settings, int32_t *bits, int64_t room)
+{
+  config *cfg = make_config(settings);
+  const config_values *values = config_get(cfg);
+  engine *sim = NULL;
+  engine_thermo thermo;
+  ck_ok(engine_create(cfg, &sim));
+  ck_ok(engine_measure(sim, &thermo));
+  while (sim->step < values->steps) {
+    const int64_t next = sim->step + 1;
+    const bool tally = next == values->steps || (values->thermo > 0 && next % values->thermo == 0);
+    ck_ok(engine_step(sim, tally));
+    if (tally) ck_ok(engine_measure(sim, &thermo));
+  }
+  if (bits) {
+    ck_assert_int_le(sim->atoms->n * 3 * 8, room * 4);
+    ck_ok(md_atoms_get(sim->atoms, (double *)bits, NULL, NULL, NULL, NULL));
+  }
+  if (sim->steady_steps > 0 && values->every > 0) ck_assert_int_eq(sim->steady_bytes, 0);
+  engine_destroy(sim);
+  config_destroy(cfg);
+  return thermo;
+}
+
+static void near(const char *settings, const char *what, double value, double expected)
+{
+  ck_assert_msg(fabs(value - expected) <= 1e-9 * fabs(expected), "%s: %s is %.15g, not %.15g",
+                settings, what, value, expected);
+}
+
+START_TEST(thermo_agrees_with_lammps_and_minimd)
+{
+  const thermo_case *c = &cases[_i];
+  const engine_thermo thermo = run(c->settings, NULL, 0);
+  ck_assert_int_eq(thermo.step, c->step);
+  near(c->settings, "temperature", thermo.temperature, c->temperature);
+  near(c->settings, "e_pair", thermo.e_pair, c->e_pair);
+  near(c->settings, "pressure", thermo.pressure, c->pressure);
+}
+END_TEST
+
+/* Chaos doubles a float's rounding about every 0.1 time units: after 100 steps the totals still
+ * agree. */
+START_TEST(precisions_agree)
+{
+  static const char *const words[] = {"single", "mixed"};
+  static const double tolerance[] = {2e-4, 2e-5};
+  for (int list = 0; list < NEIGHBOR_LIST_COUNT; list++) {
+    char settings[128];
+    snprintf(settings, sizeof settings, "system.cells=20 device.precision=%s neighbor.list=%s",
+             words[_i], neighbor_list_words[list]);
+    const engine_thermo thermo = run(settings, NULL, 0);
+    ck_assert_double_eq_tol(thermo.temperature, .757453103239936, tolerance[_i]);
+    ck_assert_double_eq_tol(thermo.e_pair, -5.75850548601596, tolerance[_i]);
+    ck_assert_double_eq_tol(thermo.pressure, .207261053624723, 10 * tolerance[_i]);
+  }
+}
+END_TEST
+
+/* Positions, bit for bit: a second run, and on the CPU another number of threads. */
+START_TEST(deterministic_runs_repeat)
+{
+  static const char *const lists[] = {"full", "half"};
+  enum { CELLS = 8, ROOM = 4 * CELLS * CELLS * CELLS * 3 * 2 };
+  for (int precision = 0; precision < MD_PRECISION_COUNT; precision++) {
+    int32_t *first = malloc(2 * ROOM * sizeof *first), *again = first + ROOM;
+    for (int threads = 1; threads <= 3; threads++) {
+      char settings[256];
+      snprintf(settings, sizeof settings,
+               "system.cells=%d run.steps=60 device.deterministic=true device.threads=%d "
+               "device.precision=%s neighbor.list=%s",
+               CELLS, threads, md_precision_words[precision], lists[_i]);
+      run(settings, threads == 1 ? first : again, ROOM);
+      if (threads > 1)
+        ck_assert_msg(memcmp(first, again, ROOM * sizeof *first) == 0, "%s differs", settings);
+    }
+    free(first);
+  }
+}
+END_TEST
+
+START_TEST(thermo_lines_do_not_change_the_run)
+{
+  enum { ROOM = 4 * 6 * 6 * 6 * 3 * 2 };
+  int32_t *first = malloc(2 * ROOM * sizeof *first), *again = first + ROOM;
+  run("system.cells=6 run.steps=50 device.deterministic=true run.thermo=0", first, ROOM);
+  run("system.cells=6 run.steps=50 device.deterministic=true run.thermo=3", again, ROOM);
+  ck_assert_mem_eq(first, again, ROOM * sizeof *first);
+  free(first);
+}
+END_TEST
+
+/* A box far smaller than the cutoff holds the same crystal as a large one. */
+START_TEST(small_boxes_see_their_images)
+{
+  static const char *const settings[] = {
+      "system.cells=1 run.steps=0", "system.cells=2,1,1 run.steps=0 neighbor.list=half",
+      "system.cells=1,3,2 run.steps=0 neighbor.list=half neighbor.newton=off",
+      "system.cells=1 run.steps=0 neighbor.bin_size=0.4"};
+  const engine_thermo thermo = run(settings[_i], NULL, 0);
+  near(settings[_i], "e_pair", thermo.e_pair, -6.77336805325296);
+}
+END_TEST
+
+START_TEST(too_much_memory_is_refused_with_what_fits)
+{
+  config *cfg = make_config("system.cells=5000");
+  engine *sim = NULL;
+  ck_assert_int_eq(engine_create(cfg, &sim), MD_ENOMEM);
+  ck_assert_ptr_null(sim);
+  ck_assert_ptr_nonnull(strstr(md_message(), "at most"));
+  config_destroy(cfg);
+}
+END_TEST
+
+START_TEST(a_broken_run_is_reported)
+{
+  config *cfg = make_config("system.cells=6 run.dt=0.2 run.steps=200");
+  engine *sim = NULL;
+  ck_ok(engine_create(cfg, &sim));
+  md_status status = MD_OK;
+  engine_thermo thermo;
+  for (int k = 0; k < 200 && !status; k++) {
+    status = engine_step(sim, true);
+    if (!status) status = engine_measure(sim, &thermo);
+  }
+  ck_assert_int_eq(status, MD_ENUMERIC);
+  engine_destroy(sim);
+  config_destroy(cfg);
+}
+END_TEST
+
+int main(void)
+{
+  Suite *suite = suite_create("engine");
+  TCase *tc = tcase_create("engine");
+  tcase_set_timeout(tc, 300);
+  tcase_add_loop_test(tc, thermo_agrees_with_lammps_and_minimd, 0, N_CASES);
+  tcase_add_loop_test(tc, precisions_agree, 0, 2);
+  tcase_add_loop_test(tc, deterministic_runs_repeat, 0, 2);
+  tcase_add_test(tc, thermo_lines_do_not_change_the_run);
+  tcase_add_loop_test(tc, small_boxes_see_their_images, 0, 4);
+  tcase_add_test(tc, too_much_memory_is_refused_with_what_fits);
+  tcase_add_test(tc, a_broken_run_is_reported);
+  suite_add_tcase(suite, tc);
+  return test_main(suite);
+}

@@ -1,0 +1,152 @@
+#!/bin/sh
+# tests/cli_run.sh MINIMD - the command line of a run: exit codes, streams, formats, precedence.
+minimd=$1
+backend=${MINIMD_TEST_BACKEND:-cpu}
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cases=0
+failures=0
+
+fail()
+{
+  echo "FAILED: $*"
+  failures=$((failures + 1))
+}
+
+# expect CODE ARGS... : run, check the exit code and the error line's form.
+expect()
+{
+  code=$1
+  shift
+  cases=$((cases + 1))
+  "$minimd" "$@" >"$dir/out" 2>"$dir/err" </dev/null
+  got=$?
+  [ $got = "$code" ] || fail "exit $got instead of $code: minimd $* : $(cat "$dir/err")"
+  lines=$(grep -c '^minimd: error:' "$dir/err")
+  if [ "$code" = 0 ]; then
+    [ "$lines" = 0 ] || fail "an error line and exit 0: minimd $*"
+  else
+    [ "$lines" = 1 ] || fail "$lines error lines: minimd $* : $(cat "$dir/err")"
+    if grep -q 'performance' "$dir/out"; then fail "a failed run prints a rate: minimd $*"; fi
+  fi
+}
+# says PATTERN : the last error line matches; prints PATTERN : so does the output.
+says() { grep -qE "$1" "$dir/err" || fail "no '$1' in: $(cat "$dir/err")"; }
+prints() { grep -qE -- "$1" "$dir/out" || fail "no '$1' in: $(head -5 "$dir/out")"; }
+same() { cmp -s "$1" "$2" || fail "$3: $1 and $2 differ"; }
+
+run="--backend $backend --cells 4 --steps 20"
+
+expect 0 --version
+prints '^minimd [0-9]+\.[0-9]+\.[0-9]+ '
+expect 0 --help
+prints 'exit codes'
+for command in run ordering config convert info; do
+  expect 0 $command --help
+  prints '^usage: minimd'
+done
+expect 0 info
+prints '^cpu '
+expect 0 info --format json
+expect 0 $run
+prints '^ +step +temp +e_pair +e_total +pressure$'
+prints '^ +0 +1\.44000000'
+prints '^ +20 '
+prints 'performance: [0-9.]+ M atom-steps/s'
+prints 'per steady step: 0 bytes'
+expect 0 run $run --order hilbert --list half
+expect 0 $run --order none --sort-every 0
+
+expect 0 $run --thermo 5 --format csv
+[ "$(head -1 "$dir/out")" = 'step,temp,e_pair,e_total,pressure' ] || fail 'CSV header'
+[ "$(wc -l <"$dir/out")" = 6 ] || fail 'CSV lines'
+awk -F, 'NF != 5 { exit 1 }' "$dir/out" || fail 'CSV columns'
+
+expect 0 $run --format json -o "$dir/run.json"
+[ -s "$dir/out" ] && fail 'results on stdout in spite of -o'
+if command -v python3 >/dev/null 2>&1; then
+  cases=$((cases + 1))
+  python3 - "$dir/run.json" <<'PY' || fail 'JSON content'
+import json, sys
+run = json.load(open(sys.argv[1]))
+assert run["schema"] == 1
+assert [line["step"] for line in run["thermo"]] == [0, 20]
+assert set(run["thermo"][0]) == {"step", "temp", "e_pair", "e_total", "pressure"}
+assert abs(run["thermo"][0]["e_pair"] + 6.77336805325296) < 1e-9
+rate, each = run["performance"]["atom_steps_per_s"], run["performance"]["ns_per_atom_step"]
+assert rate > 0 and abs(rate * each - 1e9) < 1
+assert {"version", "commit", "compiler", "cpu"} <= set(run["provenance"])
+assert run["config"]["system.cells"]["origin"] == "--cells"
+assert run["config"]["lj.cutoff"]["origin"] == "default"
+assert run["counts"]["atoms"] == 256
+assert run["timing"]["force"] > 0 and run["timing"]["total"] >= run["timing"]["force"]
+PY
+fi
+
+# defaults < input < --set < named options
+printf 'run = { steps = 7; dt = 0.001; };\nlj = { cutoff = 2.0; };\n' >"$dir/a.in"
+expect 0 -i "$dir/a.in" --set run.steps=9 --set lj.cutoff=2.2 --cutoff 2.3 --check
+prints 'run\.steps +9 +--set'
+prints 'lj\.cutoff +2\.3 +--cutoff'
+prints 'run\.dt +0?\.001 +.*a\.in:1'
+prints 'system\.density +0?\.8442 +default'
+
+expect 2 --frobnicate
+says "unknown option"
+expect 2 --prder hilbert
+says "did you mean '--order'"
+expect 2 --order hilbrt
+says "hilbert"
+expect 2 frob
+says 'unknown command'
+expect 2 $run --steps 10x
+expect 2 $run --steps
+expect 2 $run --dt nan
+expect 2 $run --dt 0,005
+expect 2 $run --cutoff -1
+expect 2 $run --list quarter
+expect 2 $run --block-size 33
+expect 2 $run --sort-every 30 --rebuild 20
+expect 2 $run --format xml
+expect 2 $run --plot picture.bmp
+says '\.png or \.svg'
+expect 3 -i "$dir/absent.in"
+says 'absent\.in'
+expect 3 -i "$dir"
+expect 3 $run -o "$dir/no/such/file"
+expect 3 $run -o /dev/full
+expect 4 --backend "$backend" --cells 30000
+says 'at most [0-9]+ atoms'
+if [ "$backend" = cpu ] && "$minimd" info | grep -q '^gpu *none'; then
+  expect 4 --backend gpu
+  says 'CUDA'
+fi
+expect 5 --backend "$backend" --cells 6 --steps 2000 --dt 0.2 --thermo 1
+
+# An interrupted run stops after a complete step and says so.
+cases=$((cases + 1))
+"$minimd" --backend "$backend" --cells 10 --steps 100000000 >"$dir/out" 2>"$dir/err" &
+pid=$!
+sleep 2
+kill -TERM $pid
+wait $pid
+[ $? = 143 ] || fail 'SIGTERM: exit code'
+says '^minimd: error: stopped by signal 15'
+
+# Reruns are identical where they must be; threads do not matter then.
+for list in full half; do
+  "$minimd" $run --list $list --deterministic --threads 1 --format csv >"$dir/one"
+  "$minimd" $run --list $list --deterministic --threads 2 --format csv >"$dir/two"
+  cases=$((cases + 1))
+  same "$dir/one" "$dir/two" "deterministic $list"
+done
+
+if command -v gnuplot >/dev/null 2>&1; then
+  expect 0 $run --thermo 2 --plot "$dir/run.svg"
+  grep -q '<svg' "$dir/run.svg" || fail 'no SVG'
+  expect 0 $run --plot "$dir/run.png"
+  expect 3 $run --plot "$dir/no/such/run.svg"
+fi
+
+echo "$cases cases, $failures failures"
+[ $failures = 0 ]
