@@ -2,68 +2,25 @@
  * report. */
 #include "core/output.h"
 #include "minimd/commands.h"
-#include "minimd/options.h"
 #include "minimd/plot.h"
 #include "minimd/progress.h"
 #include "minimd/report.h"
+#include "minimd/settings.h"
 
 #include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Options that set a key of the configuration, then those about the run itself. */
-static const struct {
-  option spec;
-  const char *key;
-} keyed[] = {
-    {{"order", 0, "ORDER",
-      "order of bins and atoms: none, row, column, morton, morton:kji,\n"
-      "hilbert, gilbert, hybrid:OUTER/INNER:T, random[:SEED]"},
-     "order.curve"},
-    {{"list", 0, "full|half", "neighbour list; chosen with a reason when not given"},
-     "neighbor.list"},
-    {{"newton", 0, "on|off", "half lists: each pair across a ghost once, or twice"},
-     "neighbor.newton"},
-    {{"stencil", 0, "block|sphere", "bins searched around a bin"}, "neighbor.stencil"},
-    {{"bin-size", 0, "X", "edge of a bin, or /N for N bins per cutoff + skin"},
-     "neighbor.bin_size"},
-    {{"sort-every", 0, "N", "steps between sorts, a multiple of the rebuild period; 0 never"},
-     "order.sort_every"},
-    {{"rebuild", 0, "N|check", "steps between list builds, or when an atom moved half the skin"},
-     "neighbor.every"},
-    {{"skin", 0, "X", "list radius beyond the cutoff"}, "neighbor.skin"},
-    {{"cutoff", 0, "X", "cutoff radius"}, "lj.cutoff"},
-    {{"backend", 0, "auto|cpu|gpu", "where to compute"}, "device.backend"},
-    {{"precision", 0, "single|mixed|double", "number types"}, "device.precision"},
-    {{"block-size", 0, "N", "threads per block of the force kernel, 32..1024"},
-     "device.block_size"},
-    {{"threads", 0, "N", "OpenMP threads"}, "device.threads"},
-    {{"cells", 0, "NX[,NY,NZ]", "lattice cells along each axis"}, "system.cells"},
-    {{"steps", 0, "N", "time steps"}, "run.steps"},
-    {{"dt", 0, "X", "time step"}, "run.dt"},
-    {{"thermo", 0, "N", "steps between thermo lines; 0: first and last"}, "run.thermo"},
-    {{"seed", 0, "N", "seed of the initial velocities"}, "system.seed"},
-    {{"deterministic", 0, NULL, "bit-identical reruns on the same machine"},
-     "device.deterministic"},
-};
-enum { N_KEYED = sizeof keyed / sizeof *keyed };
-enum { INPUT = N_KEYED, FORMAT_IN, SET, CHECK, FORMAT, OUTPUT, PLOT, QUIET, N_OPTIONS };
+enum { CHECK = SETTINGS_COUNT, FORMAT, OUTPUT, PLOT, QUIET, N_OPTIONS };
 
 static void make_table(option *table)
 {
-  for (int k = 0; k < N_KEYED; k++)
-    table[k] = keyed[k].spec;
-  table[INPUT] = (option){"input", 'i', "FILE",
-                          "libconfig, miniMD or LAMMPS input; without one: "
-                          "the built-in in.lj"};
-  table[FORMAT_IN] =
-      (option){"format-in", 0, "libconfig|minimd|lammps", "language of the input, not detected"};
-  table[SET] = (option){"set", 0, "KEY=VALUE", "one setting; may be repeated"};
+  settings_table(table);
   table[CHECK] = (option){"check", 0, NULL, "print every setting with its origin, then stop"};
   table[FORMAT] = (option)OPTION_FORMAT;
   table[OUTPUT] = (option)OPTION_OUTPUT;
-  table[PLOT] = (option){"plot", 0, "FILE", "draw thermo and phase times (.png or .svg)"};
+  table[PLOT] = (option)OPTION_PLOT;
   table[QUIET] = (option)OPTION_QUIET;
 }
 
@@ -77,24 +34,6 @@ static void stop(int signal_number)
 int run_stopped_by(void)
 {
   return (int)stopped_by;
-}
-
-static md_status read_settings(config *cfg, const options *opts)
-{
-  int format = CONFIG_FORMAT_AUTO;
-  MD_TRY(options_word(opts, FORMAT_IN, config_format_words, CONFIG_FORMAT_COUNT, &format));
-  const char *input = options_value(opts, INPUT);
-  if (input) MD_TRY(config_read(cfg, input, (config_format)format));
-  for (int k = 0; k < opts->n_found; k++)
-    if (opts->found[k].index == SET) MD_TRY(config_set_pair(cfg, opts->found[k].value));
-  for (int k = 0; k < N_KEYED; k++) {
-    const char *value = options_value(opts, k);
-    if (!value) continue;
-    char origin[32];
-    snprintf(origin, sizeof origin, "--%s", keyed[k].spec.name);
-    MD_TRY(config_set(cfg, keyed[k].key, keyed[k].spec.value ? value : "true", origin));
-  }
-  return config_check(cfg);
 }
 
 static void print_settings(const config *cfg, options_format format, FILE *stream)
@@ -225,7 +164,7 @@ md_status cmd_run(int argc, char **argv)
   if (!status)
     status = options_word(&opts, FORMAT, options_format_words, OPTIONS_FORMAT_COUNT, &format);
   if (!status) status = config_create(&cfg);
-  if (!status) status = read_settings(cfg, &opts);
+  if (!status) status = settings_read(cfg, &opts, 0);
   for (int k = 0; cfg && config_warning(cfg, k); k++)
     fprintf(stderr, "minimd: warning: %s\n", config_warning(cfg, k));
   if (!status) {
