@@ -43,5 +43,8 @@
     MD_GPU(name##_single), MD_GPU(name##_mixed), MD_GPU(name##_double)                             \
   }
 #define PREC_DECLARE(type, name) type name##_single, name##_mixed, name##_double
+/* The function of a context from the two tables. */
+#define SIMD_PICK(ctx, cpu, gpu)                                                                   \
+  ((ctx)->backend == MD_GPU ? (gpu)[(ctx)->precision] : (cpu)[(ctx)->precision][(ctx)->isa])
 
 #endif

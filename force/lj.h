@@ -7,7 +7,9 @@
  * shift energy  u_shift = U(r_cut)
  * shift force   f_shift = U'(r_cut), u_shift = U(r_cut) - r_cut U'(r_cut)
  *
- * Kernels test f_shift != 0 once, outside their loops: only the linear force shift needs a root. */
+ * Kernels test f_shift != 0 once, outside their loops: only the linear force shift needs a root.
+ * A kernel that holds several pairs in one vector defines LJ_REAL as that vector and LJ_SQRT as its
+ * root before it includes this header; otherwise a pair is a `real`. */
 #ifndef LJ_H
 #define LJ_H
 
@@ -24,6 +26,11 @@ typedef struct {
 #include "core/real.h"
 #include <math.h>
 
+#ifndef LJ_REAL
+#define LJ_REAL real
+#define LJ_SQRT(a) (sizeof(real) == 4 ? (real)sqrtf((float)(a)) : (real)sqrt(a))
+#endif
+
 /* The constants in the type of the pair arithmetic. */
 typedef struct {
   real r_cut_sq, lj1, lj2, lj3, lj4, u_shift, f_shift;
@@ -38,23 +45,30 @@ MD_INLINE lj_reals lj_round(const lj_constants *c)
   return r;
 }
 
-MD_INLINE real lj_sqrt(real a) { return sizeof(real) == 4 ? (real)sqrtf((float)a) : (real)sqrt(a); }
-
-/* |f|/r of one pair at squared distance r_sq; shifted: with the linear force shift. */
-MD_INLINE real lj_f_over_r(real r_sq, const lj_reals *c, bool shifted)
+/* |f|/r of one pair at squared distance r_sq, inv_sq = 1 / r_sq; shifted: with the linear force
+ * shift. */
+MD_INLINE LJ_REAL lj_f_over_r_inv(LJ_REAL r_sq, LJ_REAL inv_sq, const lj_reals *c, bool shifted)
 {
-  const real inv_sq = 1 / r_sq;
-  const real inv_6 = inv_sq * inv_sq * inv_sq;
-  const real plain = inv_6 * (c->lj1 * inv_6 - c->lj2) * inv_sq;
-  return shifted ? plain + c->f_shift * inv_sq * lj_sqrt(r_sq) : plain;
+  const LJ_REAL inv_4 = inv_sq * inv_sq, inv_6 = inv_4 * inv_sq;
+  const LJ_REAL plain = inv_4 * inv_4 * (c->lj1 * inv_6 - c->lj2);
+  return shifted ? plain + c->f_shift * inv_sq * LJ_SQRT(r_sq) : plain;
 }
 
-MD_INLINE real lj_energy(real r_sq, const lj_reals *c, bool shifted)
+MD_INLINE LJ_REAL lj_energy_inv(LJ_REAL r_sq, LJ_REAL inv_sq, const lj_reals *c, bool shifted)
 {
-  const real inv_sq = 1 / r_sq;
-  const real inv_6 = inv_sq * inv_sq * inv_sq;
-  const real plain = inv_6 * (c->lj3 * inv_6 - c->lj4) - c->u_shift;
-  return shifted ? plain - c->f_shift * lj_sqrt(r_sq) : plain;
+  const LJ_REAL inv_6 = inv_sq * inv_sq * inv_sq;
+  const LJ_REAL plain = inv_6 * (c->lj3 * inv_6 - c->lj4) - c->u_shift;
+  return shifted ? plain - c->f_shift * LJ_SQRT(r_sq) : plain;
+}
+
+MD_INLINE LJ_REAL lj_f_over_r(LJ_REAL r_sq, const lj_reals *c, bool shifted)
+{
+  return lj_f_over_r_inv(r_sq, 1 / r_sq, c, shifted);
+}
+
+MD_INLINE LJ_REAL lj_energy(LJ_REAL r_sq, const lj_reals *c, bool shifted)
+{
+  return lj_energy_inv(r_sq, 1 / r_sq, c, shifted);
 }
 #endif
 

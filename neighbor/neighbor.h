@@ -5,8 +5,11 @@
  *   full  j in the row of i and i in the row of j
  *   half  each pair once.  Two owned atoms: in the row of one of them.  An owned atom and a ghost:
  *         newton on, in one of the two rows that see the pair (where the ghost's shift is
- * positive), and the force goes to the ghost's home as well; newton off, in both rows, each for
- * itself. [AK] section 4. */
+ *         positive), and the force goes to the ghost's home as well; newton off, in both rows, each
+ *         for itself.
+ * Distances may be tested in float relative to a point nearby.  The test is widened so that no pair
+ * within r_list is lost; a list may hold pairs beyond it, by less than
+ * 1e-5 (r_list + edge of a bin).  [AK] section 4. */
 #ifndef NEIGHBOR_H
 #define NEIGHBOR_H
 
@@ -16,8 +19,8 @@
 MD_BEGIN_C
 
 #define NEIGHBOR_LISTS(X) X(FULL, "full") X(HALF, "half")
-/* block: all bins within r_list along each axis.  sphere: only those whose nearest point is within.
- */
+/* block: all bins within r_list along each axis.
+ * sphere: only those whose nearest point is within. */
 #define NEIGHBOR_STENCILS(X) X(BLOCK, "block") X(SPHERE, "sphere")
 #define MD_ENUM_(name, word) NEIGHBOR_##name,
 typedef enum { NEIGHBOR_LISTS(MD_ENUM_) NEIGHBOR_LIST_COUNT } neighbor_kind;
@@ -49,13 +52,19 @@ typedef struct {
   const int32_t *nbr;    /* slots beyond count[r] hold the row's own atom */
   const int32_t *count;  /* [n_rows] */
   const int32_t *atom;   /* [n_rows] the atom of a row; NULL: row r is atom r */
-  const int32_t *shared; /* CPU half lists: the first shared[r] entries of a row also act on j */
-  const int64_t
-      *chunk; /* CPU half lists: [n_chunks + 1] rows; shared entries stay in their chunk */
+  const int32_t *shared; /* CPU half lists, [n_rows]: the first shared[r] entries also act on j */
+  const int64_t *chunk;  /* CPU half lists, [n_chunks + 1]: the rows of each chunk */
   int32_t n_chunks;
   int64_t n_entries; /* sum of count */
   int32_t max_count;
+  int64_t n_ghost; /* ghosts at the build */
+  double r_list;
 } neighbor_view;
+
+/* Chunks of a CPU half list are ranges of rows that may run at the same time.  A pair whose atoms
+ * (a ghost stands for its home) lie in one chunk is listed once and acts on both, unless it is a
+ * ghost without newton; it is among the first shared[r] entries of its row.  Any other pair is
+ * listed in the rows of both atoms and acts on the row's own atom only. */
 
 typedef struct neighbor_list neighbor_list;
 
@@ -71,11 +80,13 @@ md_status neighbor_sort(neighbor_list *list, md_atoms *atoms);
 
 /* Bin owned atoms and ghosts and build the list.  Needs ghosts up to r_list (comm_borders).
  * Memory grows to what is needed, nothing is truncated; the same atoms give the same list.
- * Errors: MD_ENOMEM, MD_ECUDA; the list is then empty. */
+ * Errors: MD_EINVAL (ghosts do not reach r_list), MD_ECAPACITY (2^31 bins or more), MD_ENOMEM,
+ * MD_ECUDA; the list is then empty. */
 md_status neighbor_build(neighbor_list *list, const md_atoms *atoms);
 
-/* Largest squared distance an owned atom moved since neighbor_build [sigma^2].  The positions at
- * build are kept from the first call of neighbor_track on. */
+/* Largest squared distance an owned atom moved since neighbor_build [sigma^2]; infinite when a
+ * position is NaN.  The positions at build are kept while tracking is on, which takes effect at the
+ * next build.  Errors: MD_EINVAL (nothing was tracked for these atoms), MD_ENOMEM, MD_ECUDA. */
 md_status neighbor_track(neighbor_list *list, bool on);
 md_status neighbor_max_move_sq(neighbor_list *list, const md_atoms *atoms, double *max_sq);
 

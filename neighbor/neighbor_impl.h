@@ -21,17 +21,20 @@ struct neighbor_list {
   md_buffer bin_start;  /* int32 [bins + 1] into place */
   md_buffer spare[2];   /* for permuting atoms */
   md_buffer nbr, start, count, atom, shared, chunk; /* behind view */
-  md_buffer held;   /* state4 [n]: positions at build, when tracking */
+  md_buffer held;   /* state4 [n_held]: positions at build, when tracking */
+  int64_t n_held;   /* 0 when nothing is held */
   md_buffer result; /* small totals */
   int32_t slots;    /* room per row at the last build, where a backend guesses first */
   bool tracking;
+  md_buffer row_of, tile, work; /* CPU, see tiles.h */
 };
 
 /* key[i] = bin of atom i for i < count: its row-major number in the whole grid (curve NULL), or
  * curve[row-major number in the owned grid].  Atoms outside are clamped to the outermost bin. */
 typedef md_status neighbor_keys_fn(neighbor_list *list, const md_atoms *atoms, int64_t count,
                                    const uint32_t *curve);
-/* Fill the view from bin_start and place. */
+/* Fill the view from bin_start and place.  On entry view has kind, newton, n_rows, n_ghost and
+ * r_list; everything else is zero.  Only called with n_rows > 0. */
 typedef md_status neighbor_build_fn(neighbor_list *list, const md_atoms *atoms);
 typedef md_status neighbor_move_fn(neighbor_list *list, const md_atoms *atoms, double *max_sq);
 SIMD_DECLARE(neighbor_keys_fn, neighbor_cpu_keys);

@@ -1,0 +1,77 @@
+/* comm/comm.c - checks arguments and picks the kernels of the exchange with neighbours. */
+#include "comm/comm_impl.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static comm_migrate_fn *const cpu_migrate[MD_PRECISION_COUNT][MD_ISA_COUNT] =
+    SIMD_TABLE(comm_cpu_migrate);
+static comm_borders_fn *const cpu_borders[MD_PRECISION_COUNT][MD_ISA_COUNT] =
+    SIMD_TABLE(comm_cpu_borders);
+static comm_forward_fn *const cpu_forward[MD_PRECISION_COUNT][MD_ISA_COUNT] =
+    SIMD_TABLE(comm_cpu_forward);
+static comm_migrate_fn *const gpu_migrate[MD_PRECISION_COUNT] = PREC_TABLE(comm_gpu_migrate);
+static comm_borders_fn *const gpu_borders[MD_PRECISION_COUNT] = PREC_TABLE(comm_gpu_borders);
+static comm_forward_fn *const gpu_forward[MD_PRECISION_COUNT] = PREC_TABLE(comm_gpu_forward);
+
+md_status comm_create(md_ctx *ctx, comm **out)
+{
+  *out = calloc(1, sizeof **out);
+  MD_REQUIRE(*out, MD_ENOMEM, "out of memory for the exchange of atoms");
+  (*out)->ctx = ctx;
+  return MD_OK;
+}
+
+void comm_destroy(comm *cm)
+{
+  if (!cm) return;
+  md_buffer_free(cm->ctx, &cm->count);
+  md_buffer_free(cm->ctx, &cm->scratch);
+  free(cm);
+}
+
+md_status comm_migrate(comm *cm, md_atoms *atoms)
+{
+  atoms->n_ghost = 0;
+  atoms->r_ghost = 0;
+  if (atoms->n == 0) return MD_OK;
+  return SIMD_PICK(cm->ctx, cpu_migrate, gpu_migrate)(cm, atoms);
+}
+
+md_status comm_borders(comm *cm, md_atoms *atoms, double r_ghost)
+{
+  MD_REQUIRE(r_ghost > 0 && isfinite(r_ghost), MD_EINVAL, "ghosts must reach > 0 far, not %g",
+             r_ghost);
+  int images[3];
+  double widest = 0;
+  for (int d = 0; d < 3; d++) {
+    const double edge = atoms->box.hi[d] - atoms->box.lo[d];
+    MD_REQUIRE(edge >= r_ghost / MD_SHIFT_MAX, MD_EINVAL,
+               "the box is %g long along %c: at least %g is needed for a reach of %g", edge,
+               'x' + d, r_ghost / MD_SHIFT_MAX, r_ghost);
+    images[d] = (int)ceil(r_ghost / edge);
+    widest = fmax(widest, edge);
+  }
+  atoms->n_ghost = 0;
+  atoms->r_ghost = r_ghost;
+  /* Of the 2^32 steps, a margin of r_ghost on either side is for atoms that drift. */
+  atoms->coord_scale = cm->ctx->precision == MD_MIXED ? (widest + 4 * r_ghost) * 0x1p-32 : 1;
+  if (atoms->n == 0) return MD_OK;
+  const md_status status = SIMD_PICK(cm->ctx, cpu_borders, gpu_borders)(cm, atoms, images);
+  if (status) atoms->n_ghost = 0, atoms->r_ghost = 0;
+  return status;
+}
+
+md_status comm_forward(comm *cm, md_atoms *atoms)
+{
+  if (atoms->n_ghost == 0) return MD_OK;
+  return SIMD_PICK(cm->ctx, cpu_forward, gpu_forward)(cm, atoms);
+}
+
+md_status comm_sum(comm *cm, double *values, int count)
+{
+  (void)cm;
+  (void)values;
+  (void)count;
+  return MD_OK;
+}

@@ -1,0 +1,98 @@
+/* force/force.c - checks arguments, makes the constants of the pair formula, picks the kernels. */
+#define MD_PREC 2 /* force_pair is the formula in double */
+#include "force/force_impl.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define WORD(name, word) word,
+const char *const force_shift_words[FORCE_SHIFT_COUNT] = {FORCE_SHIFTS(WORD)};
+#undef WORD
+
+static force_fn *const cpu[2][MD_PRECISION_COUNT][MD_ISA_COUNT] = {
+    [NEIGHBOR_FULL] = SIMD_TABLE(force_cpu_full), [NEIGHBOR_HALF] = SIMD_TABLE(force_cpu_half)};
+static force_fn *const gpu[2][MD_PRECISION_COUNT] = {
+    [NEIGHBOR_FULL] = PREC_TABLE(force_gpu_full), [NEIGHBOR_HALF] = PREC_TABLE(force_gpu_half)};
+
+static lj_constants constants(const force_spec *spec)
+{
+  const double s6 = pow(spec->sigma, 6), eps = spec->epsilon;
+  lj_constants c = {.r_cut_sq = spec->r_cut * spec->r_cut,
+                    .lj1 = 48 * eps * s6 * s6,
+                    .lj2 = 24 * eps * s6,
+                    .lj3 = 4 * eps * s6 * s6,
+                    .lj4 = 4 * eps * s6};
+  const lj_reals plain = lj_round(&c);
+  if (spec->shift != FORCE_SHIFT_NONE) c.u_shift = lj_energy(c.r_cut_sq, &plain, false);
+  if (spec->shift == FORCE_SHIFT_FORCE) {
+    c.f_shift = -spec->r_cut * lj_f_over_r(c.r_cut_sq, &plain, false);
+    c.u_shift -= spec->r_cut * c.f_shift;
+  }
+  return c;
+}
+
+md_status force_create(md_ctx *ctx, const force_spec *spec, force **out)
+{
+  *out = NULL;
+  MD_REQUIRE(spec->epsilon > 0 && isfinite(spec->epsilon), MD_EINVAL,
+             "epsilon must be > 0 and finite, not %g", spec->epsilon);
+  MD_REQUIRE(spec->sigma > 0 && isfinite(spec->sigma), MD_EINVAL,
+             "sigma must be > 0 and finite, not %g", spec->sigma);
+  MD_REQUIRE(spec->r_cut > 0 && isfinite(spec->r_cut), MD_EINVAL,
+             "the cutoff must be > 0 and finite, not %g", spec->r_cut);
+  MD_REQUIRE(spec->block_size == 0 ||
+                 (spec->block_size % 32 == 0 && spec->block_size >= 32 && spec->block_size <= 1024),
+             MD_EINVAL, "the block size must be 0 or a multiple of 32 up to 1024, not %d",
+             spec->block_size);
+  force *fc = calloc(1, sizeof *fc);
+  MD_REQUIRE(fc, MD_ENOMEM, "out of memory for the forces");
+  fc->ctx = ctx;
+  fc->spec = *spec;
+  fc->lj = constants(spec);
+  *out = fc;
+  return MD_OK;
+}
+
+void force_destroy(force *fc)
+{
+  if (!fc) return;
+  md_buffer_free(fc->ctx, &fc->partial);
+  md_buffer_free(fc->ctx, &fc->fixed);
+  free(fc);
+}
+
+md_status force_compute(force *fc, md_atoms *atoms, const neighbor_list *list, force_tally *tally)
+{
+  const neighbor_view *view = neighbor_list_view(list);
+  MD_REQUIRE(view->n_rows == atoms->n && view->n_ghost == atoms->n_ghost, MD_EINVAL,
+             "the list is of %lld atoms and %lld ghosts, not of these %lld and %lld",
+             (long long)view->n_rows, (long long)view->n_ghost, (long long)atoms->n,
+             (long long)atoms->n_ghost);
+  if (tally) *tally = (force_tally){0, 0};
+  if (atoms->n == 0) return MD_OK;
+  MD_REQUIRE(view->r_list >= fc->spec.r_cut, MD_EINVAL,
+             "the list reaches %g and the cutoff is %g: the list must reach as far", view->r_list,
+             fc->spec.r_cut);
+  const force_job job = {.fc = fc,
+                         .ctx = fc->ctx,
+                         .coord = md_atoms_coord(atoms),
+                         .f = atoms->f.data,
+                         .home = atoms->home.data,
+                         .n = atoms->n,
+                         .n_ghost = atoms->n_ghost,
+                         .coord_scale = atoms->coord_scale,
+                         .list = view,
+                         .lj = fc->lj,
+                         .tally = tally};
+  return SIMD_PICK(fc->ctx, cpu[view->kind], gpu[view->kind])(fc, &job);
+}
+
+void force_pair(const force_spec *spec, double r, double *energy, double *force_over_r)
+{
+  const lj_constants c = constants(spec);
+  const lj_reals reals = lj_round(&c);
+  const double r_sq = r * r;
+  const bool inside = r_sq < c.r_cut_sq, shifted = c.f_shift != 0;
+  *energy = inside ? lj_energy(r_sq, &reals, shifted) : 0;
+  *force_over_r = inside ? lj_f_over_r(r_sq, &reals, shifted) : 0;
+}

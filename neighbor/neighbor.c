@@ -1,0 +1,267 @@
+/* neighbor/neighbor.c - grids of bins and their stencils; sorting; what all backends share of a
+ * build. */
+#include "neighbor/neighbor_impl.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WORD(name, word) word,
+const char *const neighbor_list_words[NEIGHBOR_LIST_COUNT] = {NEIGHBOR_LISTS(WORD)};
+const char *const neighbor_stencil_words[NEIGHBOR_STENCIL_COUNT] = {NEIGHBOR_STENCILS(WORD)};
+#undef WORD
+
+static neighbor_keys_fn *const cpu_keys[MD_PRECISION_COUNT][MD_ISA_COUNT] =
+    SIMD_TABLE(neighbor_cpu_keys);
+static neighbor_build_fn *const cpu_build[MD_PRECISION_COUNT][MD_ISA_COUNT] =
+    SIMD_TABLE(neighbor_cpu_build);
+static neighbor_move_fn *const cpu_move[MD_PRECISION_COUNT][MD_ISA_COUNT] =
+    SIMD_TABLE(neighbor_cpu_move);
+static neighbor_keys_fn *const gpu_keys[MD_PRECISION_COUNT] = PREC_TABLE(neighbor_gpu_keys);
+static neighbor_build_fn *const gpu_build[MD_PRECISION_COUNT] = PREC_TABLE(neighbor_gpu_build);
+static neighbor_move_fn *const gpu_move[MD_PRECISION_COUNT] = PREC_TABLE(neighbor_gpu_move);
+
+/* A pair within r_list lies within the stencil although its bins were found with rounding. */
+static const double WIDEN = 1 + 1e-6;
+
+md_status neighbor_create(md_ctx *ctx, const neighbor_spec *spec, neighbor_list **out)
+{
+  *out = NULL;
+  MD_REQUIRE(spec->r_list > 0 && isfinite(spec->r_list), MD_EINVAL,
+             "the reach of a neighbour list must be > 0 and finite, not %g", spec->r_list);
+  MD_REQUIRE(spec->bin_size > 0, MD_EINVAL, "the bin size must be > 0, not %g", spec->bin_size);
+  neighbor_list *list = calloc(1, sizeof *list);
+  MD_REQUIRE(list, MD_ENOMEM, "out of memory for a neighbour list");
+  list->ctx = ctx;
+  list->spec = *spec;
+  const md_status status = ordering_sorter_create(ctx, &list->sorter);
+  if (status) {
+    neighbor_destroy(list);
+    return status;
+  }
+  *out = list;
+  return MD_OK;
+}
+
+void neighbor_destroy(neighbor_list *list)
+{
+  if (!list) return;
+  ordering_sorter_destroy(list->sorter);
+  md_buffer *buffers[] = {&list->stencil,   &list->curve,    &list->key,      &list->place,
+                          &list->bin_start, &list->spare[0], &list->spare[1], &list->nbr,
+                          &list->start,     &list->count,    &list->atom,     &list->shared,
+                          &list->chunk,     &list->held,     &list->result,   &list->row_of,
+                          &list->tile,      &list->work};
+  for (size_t k = 0; k < sizeof buffers / sizeof *buffers; k++)
+    md_buffer_free(list->ctx, buffers[k]);
+  free(list);
+}
+
+/* Bins along one axis of the owned part: as many as fit, at least one. */
+static md_status make_grid(const neighbor_spec *spec, const md_box *owned, neighbor_grid *grid)
+{
+  double bins = 1;
+  for (int d = 0; d < 3; d++) {
+    const double edge = owned->hi[d] - owned->lo[d];
+    const double inner = fmax(1, floor(edge / spec->bin_size));
+    const double margin = ceil(spec->r_list * WIDEN * inner / edge);
+    bins *= inner + 2 * margin;
+    MD_REQUIRE(bins < INT32_MAX, MD_ECAPACITY,
+               "bins of %g in a part of %g x %g x %g make %.3g bins or more: at most %d are "
+               "possible; use a larger bin size",
+               spec->bin_size, owned->hi[0] - owned->lo[0], owned->hi[1] - owned->lo[1],
+               owned->hi[2] - owned->lo[2], bins, INT32_MAX - 1);
+    grid->n[d] = (int32_t)(inner + 2 * margin);
+    grid->margin[d] = (int32_t)margin;
+    grid->lo[d] = owned->lo[d];
+    grid->side[d] = edge / inner;
+  }
+  return MD_OK;
+}
+
+/* Whether a bin at this offset can hold a neighbour of an atom in the bin at its centre. */
+static bool in_stencil(const neighbor_list *list, const int32_t offset[3])
+{
+  if (list->spec.stencil == NEIGHBOR_BLOCK) return true;
+  double nearest_sq = 0;
+  for (int d = 0; d < 3; d++) {
+    const double gap = fmax(0, abs(offset[d]) - 1) * list->grid.side[d];
+    nearest_sq += gap * gap;
+  }
+  const double reach = list->spec.r_list * WIDEN;
+  return nearest_sq < reach * reach;
+}
+
+static md_status make_stencil(neighbor_list *list)
+{
+  const int32_t *m = list->grid.margin;
+  const int64_t most = (2 * (int64_t)m[0] + 1) * (2 * m[1] + 1) * (2 * m[2] + 1);
+  int32_t(*offset)[3] = malloc((size_t)most * sizeof *offset);
+  MD_REQUIRE(offset, MD_ENOMEM, "out of memory for a stencil of %lld bins", (long long)most);
+  memset(offset[0], 0, sizeof *offset);
+  int32_t n = 1;
+  for (int32_t i = -m[0]; i <= m[0]; i++)
+    for (int32_t j = -m[1]; j <= m[1]; j++)
+      for (int32_t k = -m[2]; k <= m[2]; k++) {
+        const int32_t at[3] = {i, j, k};
+        if ((i || j || k) && in_stencil(list, at)) memcpy(offset[n++], at, sizeof at);
+      }
+  const size_t bytes = (size_t)n * sizeof *offset;
+  md_status status = md_buffer_reserve(list->ctx, &list->stencil, bytes, 0);
+  if (!status) status = md_write(list->ctx, list->stencil.data, offset, bytes);
+  if (!status) status = md_ctx_sync(list->ctx);
+  free(offset);
+  list->n_stencil = status ? 0 : n;
+  return status;
+}
+
+/* The grid of these atoms, and the stencil when the grid is not that of the last time. */
+static md_status set_grid(neighbor_list *list, const md_atoms *atoms)
+{
+  neighbor_grid grid;
+  MD_TRY(make_grid(&list->spec, &atoms->owned, &grid));
+  const bool same = list->n_stencil > 0 && memcmp(grid.n, list->grid.n, sizeof grid.n) == 0 &&
+                    memcmp(grid.margin, list->grid.margin, sizeof grid.margin) == 0 &&
+                    memcmp(grid.side, list->grid.side, sizeof grid.side) == 0;
+  list->grid = grid;
+  return same ? MD_OK : make_stencil(list);
+}
+
+static md_status set_curve(neighbor_list *list, int64_t *bins)
+{
+  int32_t n[3];
+  *bins = 1;
+  for (int d = 0; d < 3; d++)
+    *bins *= n[d] = list->grid.n[d] - 2 * list->grid.margin[d];
+  if (memcmp(n, list->curve_n, sizeof n) == 0) return MD_OK;
+  memset(list->curve_n, 0, sizeof list->curve_n);
+  MD_TRY(md_buffer_reserve(list->ctx, &list->curve, (size_t)*bins * sizeof(uint32_t), 0));
+  MD_TRY(ordering_index(list->ctx, &list->spec.order, n, list->curve.data));
+  memcpy(list->curve_n, n, sizeof n);
+  return MD_OK;
+}
+
+/* Bins of the first `count` atoms, and the atoms in the order of their bins. */
+static md_status bin(neighbor_list *list, const md_atoms *atoms, int64_t count, int64_t bins,
+                     const uint32_t *curve, int32_t *start)
+{
+  md_ctx *ctx = list->ctx;
+  MD_TRY(md_buffer_reserve(ctx, &list->key, (size_t)count * sizeof(uint32_t), 0));
+  MD_TRY(md_buffer_reserve(ctx, &list->place, (size_t)count * sizeof(int32_t), 0));
+  MD_TRY(SIMD_PICK(ctx, cpu_keys, gpu_keys)(list, atoms, count, curve));
+  return ordering_sort(list->sorter, count, list->key.data, (uint32_t)bins, list->place.data,
+                       start);
+}
+
+md_status neighbor_sort(neighbor_list *list, md_atoms *atoms)
+{
+  if (list->spec.order.kind == ORDERING_NONE || atoms->n == 0) return MD_OK;
+  md_ctx *ctx = list->ctx;
+  int64_t bins;
+  MD_TRY(set_grid(list, atoms));
+  MD_TRY(set_curve(list, &bins));
+  MD_TRY(bin(list, atoms, atoms->n, bins, list->curve.data, NULL));
+  atoms->n_ghost = 0;
+  atoms->r_ghost = 0;
+  /* A buffer and its spare change places: of one size, so that neither ever shrinks. */
+  const size_t state = 4 * md_state_size(ctx->precision);
+  const struct {
+    md_buffer *from, *spare;
+    size_t item;
+  } part[] = {{&atoms->x, &list->spare[0], state},
+              {&atoms->v, &list->spare[0], state},
+              {&atoms->id, &list->spare[1], sizeof(int64_t)},
+              {&atoms->image, &list->spare[1], 3 * sizeof(int32_t)}};
+  for (size_t k = 0; k < sizeof part / sizeof *part; k++) {
+    MD_TRY(md_buffer_reserve(ctx, part[k].spare, part[k].from->bytes, 0));
+    MD_TRY(ordering_permute(ctx, atoms->n, list->place.data, part[k].item, part[k].from->data,
+                            part[k].spare->data));
+    md_buffer_swap(part[k].from, part[k].spare);
+  }
+  return MD_OK;
+}
+
+static md_status hold_positions(neighbor_list *list, const md_atoms *atoms)
+{
+  list->n_held = 0;
+  if (!list->tracking) return MD_OK;
+  const size_t bytes = (size_t)atoms->n * 4 * md_state_size(list->ctx->precision);
+  MD_TRY(md_buffer_reserve(list->ctx, &list->held, bytes, 0));
+  MD_TRY(md_copy(list->ctx, list->held.data, atoms->x.data, bytes));
+  list->n_held = atoms->n;
+  return MD_OK;
+}
+
+static md_status build(neighbor_list *list, const md_atoms *atoms)
+{
+  md_ctx *ctx = list->ctx;
+  MD_REQUIRE(atoms->n == 0 || atoms->r_ghost >= list->spec.r_list, MD_EINVAL,
+             "ghosts reach %g beyond the owned part; the list needs %g", atoms->r_ghost,
+             list->spec.r_list);
+  MD_TRY(set_grid(list, atoms));
+  list->view.kind = list->spec.kind;
+  list->view.newton = list->spec.newton;
+  list->view.r_list = list->spec.r_list;
+  if (atoms->n == 0) return MD_OK;
+  const int32_t *n = list->grid.n;
+  const int64_t bins = (int64_t)n[0] * n[1] * n[2];
+  MD_TRY(md_buffer_reserve(ctx, &list->bin_start, (size_t)(bins + 1) * sizeof(int32_t), 0));
+  MD_TRY(bin(list, atoms, atoms->n + atoms->n_ghost, bins, NULL, list->bin_start.data));
+  list->view.n_rows = atoms->n;
+  list->view.n_ghost = atoms->n_ghost;
+  MD_TRY(SIMD_PICK(ctx, cpu_build, gpu_build)(list, atoms));
+  return hold_positions(list, atoms);
+}
+
+md_status neighbor_build(neighbor_list *list, const md_atoms *atoms)
+{
+  list->view = (neighbor_view){0};
+  const md_status status = build(list, atoms);
+  if (status) list->view = (neighbor_view){0};
+  return status;
+}
+
+md_status neighbor_track(neighbor_list *list, bool on)
+{
+  list->tracking = on;
+  if (on) return MD_OK;
+  list->n_held = 0;
+  md_buffer_free(list->ctx, &list->held);
+  return MD_OK;
+}
+
+md_status neighbor_max_move_sq(neighbor_list *list, const md_atoms *atoms, double *max_sq)
+{
+  *max_sq = 0;
+  if (atoms->n == 0) return MD_OK;
+  MD_REQUIRE(list->n_held == atoms->n, MD_EINVAL,
+             "positions at the build are known for %lld atoms, not for these %lld: switch "
+             "neighbor_track on before the build",
+             (long long)list->n_held, (long long)atoms->n);
+  return SIMD_PICK(list->ctx, cpu_move, gpu_move)(list, atoms, max_sq);
+}
+
+const neighbor_view *neighbor_list_view(const neighbor_list *list)
+{
+  return &list->view;
+}
+
+const neighbor_grid *neighbor_list_grid(const neighbor_list *list)
+{
+  return &list->grid;
+}
+
+int64_t neighbor_memory(const md_ctx *ctx, const neighbor_spec *spec, int64_t n, double density)
+{
+  const double atoms = (double)n, pi = acos(-1);
+  const double edge = density > 0 ? cbrt(atoms / density) : 0;
+  const double all = density > 0 ? density * pow(edge + 2 * spec->r_list, 3) : atoms;
+  const double side = edge > 0 ? fmin(spec->bin_size, edge) : spec->bin_size;
+  const double bins = pow((edge + 2 * spec->r_list) / side + 2, 3);
+  const double near = 4.0 / 3 * pi * pow(spec->r_list, 3) * density;
+  /* Rows are padded to whole vectors or to the longest row of a slice. */
+  const double entries = spec->kind == NEIGHBOR_HALF ? near / 2 + 8 : near * 1.1 + 2;
+  const double rows = atoms * (4 * 1.1 * entries + 8 + 4 + 4 + 4 + 4);
+  const double sort = atoms * (4 * (double)md_state_size(ctx->precision) + 12);
+  return (int64_t)(rows + sort + all * 8 + bins * 8);
+}
