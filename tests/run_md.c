@@ -9,13 +9,10 @@ run_spec run_spec_default(void)
 {
   return (run_spec){.precision = MD_DOUBLE,
                     .threads = 1,
-                    .kind = NEIGHBOR_FULL,
-                    .stencil = NEIGHBOR_SPHERE,
-                    .newton = true,
-                    .order = ORDERING_HILBERT,
+                    .list = run_near_spec(0, 0),
                     .force = {.epsilon = 1, .sigma = 1, .r_cut = 2.5, .shift = FORCE_SHIFT_FORCE},
-                    .skin = 0.3,
-                    .every = 20,
+                    .skin = 0.5,
+                    .every = 10,
                     .dt = 0.005};
 }
 
@@ -23,32 +20,22 @@ const char *run_spec_text(const run_spec *spec)
 {
   static char text[256];
   snprintf(text, sizeof text, "%s %s%s %s %s shift %s, cut %g skin %g bin %g, %d threads%s",
-           md_precision_words[spec->precision], neighbor_list_words[spec->kind],
-           spec->kind == NEIGHBOR_FULL ? ""
-           : spec->newton              ? " newton"
-                                       : " no-newton",
-           neighbor_stencil_words[spec->stencil], ordering_words[spec->order],
-           force_shift_words[spec->force.shift], spec->force.r_cut, spec->skin, spec->bin_size,
+           md_precision_words[spec->precision], neighbor_list_words[spec->list.kind],
+           spec->list.kind == NEIGHBOR_FULL ? ""
+           : spec->list.newton              ? " newton"
+                                            : " no-newton",
+           neighbor_stencil_words[spec->list.stencil], ordering_words[spec->list.order.kind],
+           force_shift_words[spec->force.shift], spec->force.r_cut, spec->skin, spec->list.bin_size,
            spec->threads, spec->deterministic ? " deterministic" : "");
   return text;
-}
-
-void run_spec_set_list(run_spec *spec, int i)
-{
-  spec->kind = i == 0 ? NEIGHBOR_FULL : NEIGHBOR_HALF;
-  spec->newton = i != 2;
 }
 
 run_md run_md_open(const run_spec *spec, const run_case *c, const double *v)
 {
   run_md md = {.spec = *spec};
-  const double r_list = spec->force.r_cut + spec->skin;
-  const neighbor_spec list = {.kind = spec->kind,
-                              .stencil = spec->stencil,
-                              .newton = spec->newton,
-                              .r_list = r_list,
-                              .bin_size = spec->bin_size > 0 ? spec->bin_size : r_list / 2,
-                              .order = {.kind = spec->order, .seed = 5}};
+  neighbor_spec list = spec->list;
+  list.r_list = spec->force.r_cut + spec->skin;
+  if (!(list.bin_size > 0)) list.bin_size = list.r_list / 2;
   md.ctx = test_ctx(spec->precision, spec->threads, spec->deterministic);
   md.atoms = run_case_atoms(md.ctx, c, v);
   ck_ok(comm_create(md.ctx, &md.cm));

@@ -2,34 +2,26 @@
 #ifndef RUN_MD_H
 #define RUN_MD_H
 
-#include "comm/comm.h"
 #include "force/force.h"
 #include "minimd/integrate.h"
-#include "neighbor/neighbor.h"
-#include "tests/run_cases.h"
+#include "tests/run_lists.h"
 
 typedef struct {
   md_precision precision;
   int threads;
   bool deterministic;
-  neighbor_kind kind;
-  neighbor_stencil stencil;
-  bool newton;
-  ordering_kind order;
+  neighbor_spec list; /* r_list is cut-off plus skin; bin_size 0: half of r_list */
   force_spec force;
-  double skin, bin_size; /* bin_size 0: half of r_list */
-  int every;             /* steps between rebuilds; 0: when an atom moved half the skin */
+  double skin;
+  int every; /* steps between rebuilds; 0: when an atom moved half the skin */
   double dt;
 } run_spec;
 
-/* Double, one thread, full list, sphere, Hilbert, cut-off 2.5 with linear force shift, skin 0.3,
- * rebuild every 20, dt .005. */
+/* Double, one thread, full list, sphere, Hilbert, cut-off 2.5 with linear force shift, dt .005;
+ * skin 0.5 and a rebuild every 10 steps, so that no pair is missed at the temperatures here. */
 run_spec run_spec_default(void);
 /* "mixed half newton morton ...": names the variant in failure messages. */
 const char *run_spec_text(const run_spec *spec);
-/* The i-th way to list pairs: full, half with newton, half without. */
-enum { RUN_LISTS = 3 };
-void run_spec_set_list(run_spec *spec, int i);
 
 typedef struct {
   run_spec spec;
