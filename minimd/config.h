@@ -41,13 +41,14 @@ typedef struct {
   /* system */
   config_lattice lattice;
   int32_t cells[3];
-  double density, temperature; /* reduced: atoms per sigma^3, epsilon / k_B */
+  double density, temperature; /* [1/length^3], [energy / k_B] */
   int32_t seed;
   config_velocity velocity;
   double mass;
-  char *read; /* LAMMPS data file or extended XYZ, relative to the input file; NULL: the lattice */
+  char *read;           /* LAMMPS data file or extended XYZ, as to be opened; NULL: the lattice */
+  bool keep_velocities; /* those of the file, where it has some */
   /* lj */
-  double epsilon, sigma, cutoff; /* cutoff [length] */
+  double epsilon, sigma, cutoff; /* [energy], [length], [length] */
   force_shift shift;
   /* neighbor */
   double skin;
@@ -72,7 +73,13 @@ typedef struct {
 
 typedef struct config config; /* values, origins and the name of the input */
 
-/* *out holds the defaults (which are inputs/in.lj).  Free with config_destroy (NULL is allowed). */
+/* libconfig exports these names too; ours differ for the linker. */
+#define config_read minimd_config_read
+#define config_write minimd_config_write
+#define config_destroy minimd_config_destroy
+
+/* *out holds the defaults, which are LAMMPS' bench/in.lj: 32,000 atoms of the Lennard-Jones melt.
+ * Free with config_destroy (NULL is allowed). */
 md_status config_create(config **out);
 void config_destroy(config *cfg);
 const config_values *config_get(const config *cfg);
@@ -94,15 +101,19 @@ md_status config_set_pair(config *cfg, const char *pair);
 /* Conditions between keys (sort_every a multiple of every, ...), after everything was read. */
 md_status config_check(const config *cfg);
 
-/* The table itself, for printing: n entries.  value is formatted as a libconfig input would write
- * it. */
+/* The table itself, for printing: n entries. */
 typedef struct {
   const char *key, *type, *unit, *range, *fallback, *help;
+  const struct config_rule *rule; /* private: how text becomes a value */
 } config_entry;
 int config_entries(const config_entry **out);
+/* A value as a libconfig input would write it; CONFIG_TEXT_SIZE bytes hold any.
+ * Errors: MD_EINVAL (no such key), MD_ECAPACITY (text is too small). */
+enum { CONFIG_TEXT_SIZE = 8320 };
 md_status config_format_value(const config *cfg, const char *key, char *text, size_t size);
 const char *config_origin(const config *cfg, const char *key); /* "default", "in.lj:7", "--set" */
-/* All settings as a libconfig input (`minimd convert`). */
+/* All settings that have an effect, as a libconfig input (`minimd convert`); the path of
+ * system.read becomes absolute. */
 void config_write(const config *cfg, FILE *stream);
 
 MD_END_C
