@@ -3,7 +3,12 @@
  * Kernels that depend on the instruction set are compiled once for each of MD_ISAS with MD_ISA = 0
  * (portable, 16-byte vectors), 1 (AVX2 + FMA, 32 bytes), 2 (AVX-512, 64 bytes); a table in room.c
  * picks by md_ctx.isa.  ISA(name) adds the suffix, KERNEL(name) that of the precision as well:
- * force_cpu_full_double_avx512(). */
+ * force_cpu_full_double_avx512().
+ *
+ * Arithmetic, comparisons and masks are the compiler's vector extensions, so that a kernel is
+ * written once.  Comparisons yield -1 or 0 in each lane; `value & mask` on the integer type keeps
+ * or clears.  Only what the compilers do badly is in here: moving structures of four in and out of
+ * lanes, and packing the lanes that a mask selects. */
 #ifndef SIMD_H
 #define SIMD_H
 
@@ -46,5 +51,172 @@
 /* The function of a context from the two tables. */
 #define SIMD_PICK(ctx, cpu, gpu)                                                                   \
   ((ctx)->backend == MD_GPU ? (gpu)[(ctx)->precision] : (cpu)[(ctx)->precision][(ctx)->isa])
+
+#ifdef MD_ISA
+#include <stdint.h>
+#if MD_ISA > 0
+#include <immintrin.h>
+#endif
+
+typedef float simd_f32 __attribute__((vector_size(SIMD_BYTES)));
+typedef int32_t simd_i32 __attribute__((vector_size(SIMD_BYTES)));
+typedef uint32_t simd_u32 __attribute__((vector_size(SIMD_BYTES)));
+typedef double simd_f64 __attribute__((vector_size(SIMD_BYTES)));
+typedef int64_t simd_i64 __attribute__((vector_size(SIMD_BYTES)));
+/* One structure of four. */
+typedef float simd_four_f32 __attribute__((vector_size(16), may_alias));
+typedef double simd_four_f64 __attribute__((vector_size(32), may_alias));
+enum { SIMD_F32 = SIMD_BYTES / 4, SIMD_F64 = SIMD_BYTES / 8 };
+
+/* Interleave the low or high halves of each 16 bytes of a and b, in items of 4 or 8 bytes; item `u`
+ * of 16 bytes of one vector, or of two as 32 bytes. */
+#define SIMD_MIX_(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#if MD_ISA == 0
+#define SIMD_LO32(a, b) SIMD_MIX_(a, b, 0, 4, 1, 5)
+#define SIMD_HI32(a, b) SIMD_MIX_(a, b, 2, 6, 3, 7)
+#define SIMD_LO64(a, b) SIMD_MIX_(a, b, 0, 2)
+#define SIMD_HI64(a, b) SIMD_MIX_(a, b, 1, 3)
+#elif MD_ISA == 1
+#define SIMD_LO32(a, b) SIMD_MIX_(a, b, 0, 8, 1, 9, 4, 12, 5, 13)
+#define SIMD_HI32(a, b) SIMD_MIX_(a, b, 2, 10, 3, 11, 6, 14, 7, 15)
+#define SIMD_LO64(a, b) SIMD_MIX_(a, b, 0, 4, 2, 6)
+#define SIMD_HI64(a, b) SIMD_MIX_(a, b, 1, 5, 3, 7)
+#else
+#define SIMD_LO32(a, b) SIMD_MIX_(a, b, 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29)
+#define SIMD_HI32(a, b) SIMD_MIX_(a, b, 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31)
+#define SIMD_LO64(a, b) SIMD_MIX_(a, b, 0, 8, 2, 10, 4, 12, 6, 14)
+#define SIMD_HI64(a, b) SIMD_MIX_(a, b, 1, 9, 3, 11, 5, 13, 7, 15)
+#endif
+
+/* 16 bytes each from base + item index[0], index[step], index[2 step], ... */
+MD_INLINE simd_f32 simd_units_(const char *base, size_t item, const int32_t *index, int step)
+{
+#define UNIT_(k) (const float *)(base + item * (size_t)index[(k)*step])
+#if MD_ISA == 0
+  (void)step;
+  return *(const simd_four_f32 *)UNIT_(0);
+#elif MD_ISA == 1
+  return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_load_ps(UNIT_(0))), _mm_load_ps(UNIT_(1)),
+                              1);
+#else
+  __m512 v = _mm512_castps128_ps512(_mm_load_ps(UNIT_(0)));
+  v = _mm512_insertf32x4(v, _mm_load_ps(UNIT_(1)), 1);
+  v = _mm512_insertf32x4(v, _mm_load_ps(UNIT_(2)), 2);
+  return _mm512_insertf32x4(v, _mm_load_ps(UNIT_(3)), 3);
+#endif
+#undef UNIT_
+}
+
+/* The first three components of the structures base[index[0]], base[index[1]], ..., one component a
+ * vector: SIMD_F32 structures of 16 bytes, SIMD_F64 of 32. */
+MD_INLINE void simd_load_f32(const void *base, const int32_t *index, simd_f32 out[3])
+{
+  const simd_f32 a = simd_units_(base, 16, index, 4), b = simd_units_(base, 16, index + 1, 4);
+  const simd_f32 c = simd_units_(base, 16, index + 2, 4), d = simd_units_(base, 16, index + 3, 4);
+  const simd_f64 xy01 = (simd_f64)SIMD_LO32(a, b), xy23 = (simd_f64)SIMD_LO32(c, d);
+  const simd_f64 zw01 = (simd_f64)SIMD_HI32(a, b), zw23 = (simd_f64)SIMD_HI32(c, d);
+  out[0] = (simd_f32)SIMD_LO64(xy01, xy23);
+  out[1] = (simd_f32)SIMD_HI64(xy01, xy23);
+  out[2] = (simd_f32)SIMD_LO64(zw01, zw23);
+}
+
+MD_INLINE void simd_load_f64(const void *base, const int32_t *index, simd_f64 out[3])
+{
+  const char *xy = base, *zw = xy + 16;
+  const simd_f64 a = (simd_f64)simd_units_(xy, 32, index, 2);
+  const simd_f64 b = (simd_f64)simd_units_(xy, 32, index + 1, 2);
+  const simd_f64 c = (simd_f64)simd_units_(zw, 32, index, 2);
+  const simd_f64 d = (simd_f64)simd_units_(zw, 32, index + 1, 2);
+  out[0] = SIMD_LO64(a, b);
+  out[1] = SIMD_HI64(a, b);
+  out[2] = SIMD_LO64(c, d);
+}
+
+/* The reverse: lane k of (x, y, z) as the structure out[k] = {x, y, z, 0}. */
+MD_INLINE void simd_fours_f32(const simd_f32 in[3], simd_four_f32 out[SIMD_F32])
+{
+  const simd_f32 zero = {0};
+  const simd_f64 xy01 = (simd_f64)SIMD_LO32(in[0], in[1]), z01 = (simd_f64)SIMD_LO32(in[2], zero);
+  const simd_f64 xy23 = (simd_f64)SIMD_HI32(in[0], in[1]), z23 = (simd_f64)SIMD_HI32(in[2], zero);
+  const simd_f32 four[4] = {(simd_f32)SIMD_LO64(xy01, z01), (simd_f32)SIMD_HI64(xy01, z01),
+                            (simd_f32)SIMD_LO64(xy23, z23), (simd_f32)SIMD_HI64(xy23, z23)};
+  for (int k = 0; k < 4; k++) {
+    out[k] = SIMD_MIX_(four[k], four[k], 0, 1, 2, 3);
+#if MD_ISA > 0
+    out[k + 4] = SIMD_MIX_(four[k], four[k], 4, 5, 6, 7);
+#endif
+#if MD_ISA > 1
+    out[k + 8] = SIMD_MIX_(four[k], four[k], 8, 9, 10, 11);
+    out[k + 12] = SIMD_MIX_(four[k], four[k], 12, 13, 14, 15);
+#endif
+  }
+}
+
+MD_INLINE void simd_fours_f64(const simd_f64 in[3], simd_four_f64 out[SIMD_F64])
+{
+  const simd_f64 zero = {0};
+  const simd_f64 xy[2] = {SIMD_LO64(in[0], in[1]), SIMD_HI64(in[0], in[1])};
+  const simd_f64 z[2] = {SIMD_LO64(in[2], zero), SIMD_HI64(in[2], zero)};
+  for (int k = 0; k < 2; k++) {
+    out[k] = SIMD_MIX_(xy[k], z[k], 0, 1, SIMD_F64, SIMD_F64 + 1);
+#if MD_ISA > 0
+    out[k + 2] = SIMD_MIX_(xy[k], z[k], 2, 3, SIMD_F64 + 2, SIMD_F64 + 3);
+#endif
+#if MD_ISA > 1
+    out[k + 4] = SIMD_MIX_(xy[k], z[k], 4, 5, SIMD_F64 + 4, SIMD_F64 + 5);
+    out[k + 6] = SIMD_MIX_(xy[k], z[k], 6, 7, SIMD_F64 + 6, SIMD_F64 + 7);
+#endif
+  }
+}
+
+/* Write the lanes of value that mask selects to `to`, packed; SIMD_F32 places must be writable.
+ * Returns their number. */
+MD_INLINE int simd_pack(int32_t *to, simd_i32 value, simd_i32 mask)
+{
+#if MD_ISA == 2
+  const __mmask16 lanes = _mm512_movepi32_mask((__m512i)mask);
+  _mm512_storeu_si512(to, _mm512_maskz_compress_epi32(lanes, (__m512i)value));
+  return _mm_popcnt_u32(lanes);
+#elif MD_ISA == 1
+  const unsigned lanes = (unsigned)_mm256_movemask_ps((__m256)mask);
+  const uint64_t bytes = _pdep_u64(lanes, 0x0101010101010101) * 0xff;
+  const uint64_t from = _pext_u64(0x0706050403020100, bytes);
+  const __m256i order = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128((long long)from));
+  _mm256_storeu_si256((__m256i *)to, _mm256_permutevar8x32_epi32((__m256i)value, order));
+  return _mm_popcnt_u32(lanes);
+#else
+  int n = 0;
+  for (int k = 0; k < SIMD_F32; k++) {
+    to[n] = value[k];
+    n -= mask[k];
+  }
+  return n;
+#endif
+}
+
+#ifdef MD_PREC
+/* The vectors of one precision: SIMD_LANES pairs at a time. */
+enum { SIMD_LANES = SIMD_BYTES / sizeof(real), SIMD_STATES = SIMD_BYTES / sizeof(state) };
+#if MD_PREC == 2
+typedef simd_f64 simd_real, simd_coord;
+typedef simd_i64 simd_mask;
+typedef simd_four_f64 simd_four;
+#define simd_load_coord simd_load_f64
+#define simd_fours simd_fours_f64
+#else
+typedef simd_f32 simd_real;
+typedef simd_i32 simd_mask;
+typedef simd_four_f32 simd_four;
+#define simd_fours simd_fours_f32
+#endif
+#if MD_PREC == 0
+typedef simd_f32 simd_state;
+#define simd_load_state simd_load_f32
+#else
+typedef simd_f64 simd_state;
+#define simd_load_state simd_load_f64
+#endif
+#endif
+#endif
 
 #endif
