@@ -4,7 +4,8 @@
  * A grid has n[0] x n[1] x n[2] cells; cell (i, j, k) has the row-major number
  * (i * n[1] + j) * n[2] + k.  An ordering is a bijection from cells to 0..n_cells-1.  Sizes that
  * are no powers of two, or no cubes, are compacted: the index is the rank of the key within the
- * enclosing power-of-two curve.  [AK] sections 2-3. */
+ * enclosing power-of-two curve.  A hybrid's key is outer(tile) T^3 + inner(cell in the tile); tiles
+ * at the upper edges of the box may be cut.  [AK] sections 2-3. */
 #ifndef ORDERING_H
 #define ORDERING_H
 
@@ -42,9 +43,19 @@ md_status ordering_parse(const char *text, ordering *out);
 void ordering_format(const ordering *order, char *text, size_t size);
 
 /* index[cell] for every cell of the grid, cells in row-major number; on the context's backend.
- * NONE gives row-major.  Cost: O(n_cells log n_cells) at worst; meant to be kept while n stays.
+ * NONE gives row-major.  Cost: O(n_cells log n_cells); meant to be kept while n stays.
  * Errors: MD_EINVAL (a size < 1), MD_ECAPACITY (2^32 cells or more, with the number), MD_ENOMEM. */
 md_status ordering_index(md_ctx *ctx, const ordering *order, const int32_t n[3], uint32_t *index);
+
+/* The inverse: cell[index] is the row-major number of the cell, on the context's backend.  Same
+ * cost and errors.  ordering/curve.h has both for one cell, in host and device code. */
+md_status ordering_cells(md_ctx *ctx, const ordering *order, const int32_t n[3], uint32_t *cell);
+
+/* Keys of many cells of a cube of 2^levels cells by the fastest encoder of this processor; kind is
+ * MORTON, MORTON_KJI or HILBERT, levels <= 21.  Host arrays i, j, k [n], each < 2^levels; key [n].
+ * Errors: MD_EINVAL (another kind, levels not in 0..21). */
+md_status ordering_keys(const md_ctx *ctx, ordering_kind kind, int levels, int64_t n,
+                        const int32_t *i, const int32_t *j, const int32_t *k, uint64_t *key);
 
 /* A sorter keeps its scratch memory between calls.  *out is NULL on failure. */
 typedef struct ordering_sorter ordering_sorter;
@@ -56,7 +67,8 @@ void ordering_sorter_destroy(ordering_sorter *sorter);
  *   order  out: [n], order[new place] = old place
  *   start  out: NULL, or [key_end + 1]: particles with key c are order[start[c] .. start[c+1])
  * Counting sort with OpenMP on the CPU (same result for any number of threads), CUB radix sort on
- * the GPU; waits for nothing.  Errors: MD_ENOMEM, MD_ECUDA. */
+ * the GPU, where it waits for nothing (only a larger n than ever before allocates memory).
+ * Errors: MD_ECAPACITY (n beyond 2^31 - 1), MD_ENOMEM, MD_ECUDA. */
 md_status ordering_sort(ordering_sorter *sorter, int64_t n, const uint32_t *keys, uint32_t key_end,
                         int32_t *order, int32_t *start);
 

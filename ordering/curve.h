@@ -1,0 +1,73 @@
+/* ordering/curve.h - the index of one cell, and the cell of one index, for every ordering and box.
+ *
+ * Plain functions of their arguments in O(log n) time without memory, the same for host and device;
+ * ordering_index() and ordering_cells() make tables of them.  ordering.h has the meaning. */
+#ifndef ORDERING_CURVE_H
+#define ORDERING_CURVE_H
+
+#include "ordering/gilbert.h"
+#include "ordering/lexical.h"
+#include "ordering/octree.h"
+#include "ordering/ordering.h"
+#include "ordering/shuffle.h"
+
+/* First state of an octree curve, -1 for other kinds. */
+MD_INLINE int curve_octree(ordering_kind kind)
+{
+  return kind == ORDERING_HILBERT      ? OCTREE_HILBERT
+         : kind == ORDERING_MORTON     ? OCTREE_MORTON
+         : kind == ORDERING_MORTON_KJI ? OCTREE_MORTON_KJI
+                                       : -1;
+}
+
+/* Cells before unit u of the grid. */
+MD_INLINE int64_t curve_rank(ordering_kind kind, uint64_t seed, const ordering_grid *g,
+                             const int32_t u[3])
+{
+  if (curve_octree(kind) >= 0) return octree_rank(g, curve_octree(kind), u);
+  if (kind == ORDERING_GILBERT) return gilbert_rank(g, u);
+  if (kind == ORDERING_RANDOM) return shuffle_rank(g, seed, u);
+  return lexical_rank(g, kind == ORDERING_COLUMN ? 2 : 0, u);
+}
+
+/* The unit that holds the cell of this rank; returns the cell's rank within the unit. */
+MD_INLINE int64_t curve_locate(ordering_kind kind, uint64_t seed, const ordering_grid *g,
+                               int64_t rank, int32_t u[3])
+{
+  if (curve_octree(kind) >= 0) return octree_locate(g, curve_octree(kind), rank, u);
+  if (kind == ORDERING_GILBERT) return gilbert_locate(g, rank, u);
+  if (kind == ORDERING_RANDOM) return shuffle_locate(g, seed, rank, u);
+  return lexical_locate(g, kind == ORDERING_COLUMN ? 2 : 0, rank, u);
+}
+
+/* Index of cell c in a box of n cells, and the cell of an index. */
+MD_INLINE uint32_t curve_index(const ordering *o, const int32_t n[3], const int32_t c[3])
+{
+  if (o->kind != ORDERING_HYBRID) {
+    const ordering_grid g = grid_plain(n);
+    return (uint32_t)curve_rank(o->kind, o->seed, &g, c);
+  }
+  const int32_t t[3] = {c[0] / o->tile, c[1] / o->tile, c[2] / o->tile};
+  const int32_t u[3] = {c[0] % o->tile, c[1] % o->tile, c[2] % o->tile};
+  const ordering_grid tiles = grid_tiles(n, o->tile), cells = grid_within(n, o->tile, t);
+  return (uint32_t)(curve_rank(o->outer, o->seed, &tiles, t) +
+                    curve_rank(o->inner, o->seed, &cells, u));
+}
+
+MD_INLINE void curve_cell(const ordering *o, const int32_t n[3], uint32_t index, int32_t c[3])
+{
+  if (o->kind != ORDERING_HYBRID) {
+    const ordering_grid g = grid_plain(n);
+    curve_locate(o->kind, o->seed, &g, index, c);
+    return;
+  }
+  int32_t t[3], u[3];
+  const ordering_grid tiles = grid_tiles(n, o->tile);
+  const int64_t rest = curve_locate(o->outer, o->seed, &tiles, index, t);
+  const ordering_grid cells = grid_within(n, o->tile, t);
+  curve_locate(o->inner, o->seed, &cells, rest, u);
+  for (int a = 0; a < 3; a++)
+    c[a] = t[a] * o->tile + u[a];
+}
+
+#endif
