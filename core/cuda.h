@@ -1,4 +1,4 @@
-/* core/cuda.h - what every .cu file needs: vector types, error checks, launch arithmetic. */
+/* core/cuda.h - what every .cu file needs: vector types, error checks, launch arithmetic, sums. */
 #ifndef MD_CUDA_H
 #define MD_CUDA_H
 
@@ -17,6 +17,9 @@
 /* Check a kernel launch without waiting for it. */
 #define MD_LAUNCHED() MD_CUDA(cudaPeekAtLastError())
 
+enum { MD_WARP = 32 };
+#define MD_ALL_LANES 0xffffffffu
+
 static inline unsigned md_blocks(int64_t n, int block)
 {
   return (unsigned)((n + block - 1) / block);
@@ -25,6 +28,26 @@ static inline unsigned md_blocks(int64_t n, int block)
 static __device__ __forceinline__ int64_t md_thread(void)
 {
   return (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+}
+
+/* Sums over a warp or a block of whole warps, in one order in every run.  Every thread must come
+ * along; the block's sum is valid in thread 0. */
+static __device__ __forceinline__ double md_warp_sum(double value)
+{
+  for (int step = MD_WARP / 2; step > 0; step /= 2)
+    value += __shfl_xor_sync(MD_ALL_LANES, value, step);
+  return value;
+}
+
+static __device__ __forceinline__ double md_block_sum(double value)
+{
+  __shared__ double part[MD_WARP];
+  const int lane = threadIdx.x % MD_WARP, warp = threadIdx.x / MD_WARP;
+  value = md_warp_sum(value);
+  __syncthreads(); /* an earlier sum has been read */
+  if (lane == 0) part[warp] = value;
+  __syncthreads();
+  return warp == 0 ? md_warp_sum(lane < (int)blockDim.x / MD_WARP ? part[lane] : 0) : 0;
 }
 
 #ifdef MD_PREC

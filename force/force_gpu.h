@@ -1,0 +1,176 @@
+/* force/force_gpu.h - what the kernels for full and for half lists share: one thread a row of a
+ * list in slices of 32 (neighbor/neighbor.h), loads, the pair, and totals.
+ *
+ * Rows are read in batches of four indices and then four positions, so that four gathers are in
+ * flight; each warp reads indices 128 bytes at a time and past the L1 cache, which is left to the
+ * positions.  Kernels are instances of one inlined function for constant `shifted` (the linear
+ * force shift needs a root) and `tally`; all fit 64 registers, so that a block may have 1024
+ * threads. */
+#ifndef FORCE_GPU_H
+#define FORCE_GPU_H
+
+#include "core/cuda.h"
+#include "force/force_impl.h"
+
+enum { FORCE_BATCH = 4, FORCE_BLOCK = 128, FORCE_REGISTERS = 64, FORCE_SUM_BLOCK = 256 };
+
+typedef struct {
+  coord x, y, z;
+} coord3;
+
+/* What a kernel reads and writes. */
+typedef struct {
+  int64_t n;
+  const coord4 *coord;
+  const int64_t *start;
+  const int32_t *nbr, *count, *home;
+  real4 *f;
+  bool newton;
+  real scale, scale_sq; /* length of one step of coord, and its square */
+  lj_reals lj;
+  double *partial;  /* [blocks][2] energy, virial */
+  long long *fixed; /* [n][3] forces in steps of 1 / fixed_scale */
+  double fixed_scale;
+  int *too_large;
+} force_rows;
+
+/* One row while it is summed.  Forces are in units of coord's steps until the end. */
+typedef struct {
+  int32_t i, count;
+  const int32_t *nbr;
+  coord3 x;
+  real fx, fy, fz;
+  double energy, virial;
+} force_row;
+
+typedef struct {
+  real dx, dy, dz, r_sq, f_over_r;
+  bool inside;
+} force_pair_at;
+
+static __device__ __forceinline__ coord3 load_coord(const coord4 *at)
+{
+#if MD_PREC == 2
+  const double2 xy = __ldg((const double2 *)at);
+  return (coord3){xy.x, xy.y, __ldg((const double *)at + 2)};
+#else
+  const coord4 c = __ldg(at);
+  return (coord3){c.x, c.y, c.z};
+#endif
+}
+
+static __device__ __forceinline__ int32_t load_index(const int32_t *at)
+{
+  int32_t j;
+  asm("ld.global.nc.L1::no_allocate.s32 %0, [%1];" : "=r"(j) : "l"(at));
+  return j;
+}
+
+/* 1 / a within one unit in the last place: the hardware's approximation (20 bits or more) and one
+ * step of Newton's (float) or of third order (double).  NaN for 0. */
+static __device__ __forceinline__ real inverse(real a)
+{
+  real y;
+#if MD_PREC == 2
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(a));
+  const double e = fma(-a, y, 1.0);
+  return fma(y, fma(e, e, e), y);
+#else
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(a));
+  return fmaf(y, fmaf(-a, y, 1.0f), y);
+#endif
+}
+
+static __device__ __forceinline__ force_row open_row(const force_rows *rows, int64_t i)
+{
+  force_row row = {};
+  row.i = (int32_t)i;
+  row.count = rows->count[i];
+  row.nbr = rows->nbr + rows->start[i / MD_WARP] + i % MD_WARP;
+  row.x = load_coord(rows->coord + i);
+  return row;
+}
+
+/* Pair of the row with an atom at x; weight: how much of its energy and virial this row counts. */
+static __device__ __forceinline__ force_pair_at add_pair(const force_rows *rows, force_row *row,
+                                                         coord3 x, bool present, double weight,
+                                                         bool shifted, bool tally)
+{
+  force_pair_at p;
+  p.dx = coord_difference(row->x.x, x.x), p.dy = coord_difference(row->x.y, x.y);
+  p.dz = coord_difference(row->x.z, x.z);
+  p.r_sq = p.dx * p.dx + p.dy * p.dy + p.dz * p.dz;
+  if (MD_PREC == 1) p.r_sq *= rows->scale_sq;
+  const real inv_sq = inverse(p.r_sq);
+  p.inside = present && p.r_sq < rows->lj.r_cut_sq;
+  p.f_over_r = p.inside ? lj_f_over_r_inv(p.r_sq, inv_sq, &rows->lj, shifted) : 0;
+  row->fx += p.dx * p.f_over_r, row->fy += p.dy * p.f_over_r, row->fz += p.dz * p.f_over_r;
+  if (tally && p.inside) {
+    row->energy += weight * (double)lj_energy_inv(p.r_sq, inv_sq, &rows->lj, shifted);
+    row->virial += weight * (double)p.r_sq * (double)p.f_over_r;
+  }
+  return p;
+}
+
+/* This block's part of the totals. */
+static __device__ __forceinline__ void close_tally(const force_rows *rows, double energy,
+                                                   double virial)
+{
+  energy = md_block_sum(energy);
+  virial = md_block_sum(virial);
+  if (threadIdx.x > 0) return;
+  rows->partial[2 * blockIdx.x] = energy;
+  rows->partial[2 * blockIdx.x + 1] = virial;
+}
+
+static __global__ void __launch_bounds__(FORCE_SUM_BLOCK)
+    tally_kernel(int64_t blocks, const double *__restrict__ partial, double *total)
+{
+  double energy = 0, virial = 0;
+  for (int64_t b = threadIdx.x; b < blocks; b += FORCE_SUM_BLOCK)
+    energy += partial[2 * b], virial += partial[2 * b + 1];
+  energy = md_block_sum(energy);
+  virial = md_block_sum(virial);
+  if (threadIdx.x == 0) total[0] = energy, total[1] = virial;
+}
+
+static int force_block(const force *fc)
+{
+  return fc->spec.block_size > 0 ? fc->spec.block_size : FORCE_BLOCK;
+}
+
+/* Arguments of a kernel, with room for the totals if they are asked for. */
+static md_status open_rows(force *fc, const force_job *job, force_rows *rows)
+{
+  const size_t blocks = md_blocks(job->n, force_block(fc));
+  if (job->tally)
+    MD_TRY(md_buffer_reserve(fc->ctx, &fc->partial, 2 * (blocks + 1) * sizeof(double), 0));
+  *rows = (force_rows){};
+  rows->n = job->n;
+  rows->coord = (const coord4 *)job->coord;
+  rows->start = job->list->start, rows->nbr = job->list->nbr, rows->count = job->list->count;
+  rows->home = job->home;
+  rows->f = (real4 *)job->f;
+  rows->newton = job->list->newton;
+  rows->scale = (real)job->coord_scale;
+  rows->scale_sq = (real)(job->coord_scale * job->coord_scale);
+  rows->lj = lj_round(&job->lj);
+  rows->partial = (double *)fc->partial.data;
+  return MD_OK;
+}
+
+/* Add up the blocks' parts on the device and read the 16 bytes that remain. */
+static md_status read_tally(force *fc, const force_job *job, double share)
+{
+  const int64_t blocks = md_blocks(job->n, force_block(fc));
+  double *partial = (double *)fc->partial.data, total[2];
+  tally_kernel<<<1, FORCE_SUM_BLOCK, 0, (cudaStream_t)fc->ctx->stream>>>(blocks, partial,
+                                                                         partial + 2 * blocks);
+  MD_LAUNCHED();
+  MD_TRY(md_read(fc->ctx, total, partial + 2 * blocks, sizeof total));
+  job->tally->energy = share * total[0];
+  job->tally->virial = share * total[1];
+  return MD_OK;
+}
+
+#endif

@@ -1,0 +1,117 @@
+/* minimd/integrate_gpu.cu - velocity Verlet, sums and rescaling, one thread per atom.
+ *
+ *     v += (dt / 2m) f   once or twice,   x += dt v
+ *
+ * Bytes per atom of a whole step (two kicks and the drift): read x, v, f, write x, v: 80 in single,
+ * 144 + 16 for the fixed-point coordinates in mixed, 160 in double.  The floor is that over the
+ * memory's bandwidth; nothing is read twice. */
+#include "core/cuda.h"
+#include "minimd/integrate_impl.h"
+
+enum { BLOCK = 256, SUM_BLOCKS = 528 };
+
+static __global__ void advance_kernel(int64_t n, state kick, int kicks, state drift,
+                                      double inv_scale, const real4 *__restrict__ f,
+                                      state4 *__restrict__ v, state4 *__restrict__ x,
+                                      coord4 *__restrict__ fixed)
+{
+  const int64_t i = md_thread();
+  if (i >= n) return;
+  state4 vi = v[i];
+  if (kicks > 0) {
+    const real4 fi = f[i];
+    for (int k = 0; k < kicks; k++) /* each rounded, as two passes would */
+      vi.x += kick * fi.x, vi.y += kick * fi.y, vi.z += kick * fi.z;
+    v[i] = vi;
+  }
+  if (drift == 0) return;
+  state4 xi = x[i];
+  xi.x += drift * vi.x, xi.y += drift * vi.y, xi.z += drift * vi.z;
+  x[i] = xi;
+  if (fixed) {
+    coord4 ci;
+    ci.x = coord_from(xi.x, inv_scale), ci.y = coord_from(xi.y, inv_scale);
+    ci.z = coord_from(xi.z, inv_scale), ci.w = 0;
+    fixed[i] = ci;
+  }
+}
+
+md_status PREC(integrate_gpu_advance)(md_atoms *atoms, double kick, int kicks, double drift)
+{
+  if (atoms->n == 0 || (kicks == 0 && drift == 0)) return MD_OK;
+  const bool follow = MD_PREC == 1 && atoms->n_ghost > 0;
+  advance_kernel<<<md_blocks(atoms->n, BLOCK), BLOCK, 0, (cudaStream_t)atoms->ctx->stream>>>(
+      atoms->n, (state)kick, kicks, (state)drift, 1 / atoms->coord_scale,
+      (const real4 *)atoms->f.data, (state4 *)atoms->v.data, (state4 *)atoms->x.data,
+      follow ? (coord4 *)atoms->fixed.data : NULL);
+  MD_LAUNCHED();
+  return MD_OK;
+}
+
+/* Partial sums of integrate_sum, which waits for them: one call at a time uses them. */
+static __device__ double partial[SUM_BLOCKS][4];
+static __device__ double total[4];
+
+/* A fixed number of blocks walks over the atoms, so that the order of the sums depends on n only;
+ * 16 or 32 bytes an atom. */
+static __global__ void __launch_bounds__(BLOCK) sum_kernel(int64_t n, const state4 *__restrict__ v)
+{
+  double s[4] = {0, 0, 0, 0};
+  for (int64_t i = md_thread(); i < n; i += (int64_t)gridDim.x * BLOCK) {
+    const state4 vi = v[i];
+    const double vx = vi.x, vy = vi.y, vz = vi.z;
+    s[0] += vx, s[1] += vy, s[2] += vz;
+    s[3] += vx * vx + vy * vy + vz * vz;
+  }
+  for (int k = 0; k < 4; k++) {
+    const double sum = md_block_sum(s[k]);
+    if (threadIdx.x == 0) partial[blockIdx.x][k] = sum;
+  }
+}
+
+static __global__ void __launch_bounds__(BLOCK) total_kernel(void)
+{
+  for (int k = 0; k < 4; k++) {
+    double s = 0;
+    for (int b = (int)threadIdx.x; b < SUM_BLOCKS; b += BLOCK)
+      s += partial[b][k];
+    s = md_block_sum(s);
+    if (threadIdx.x == 0) total[k] = s;
+  }
+}
+
+md_status PREC(integrate_gpu_sum)(md_atoms *atoms, integrate_sums *out)
+{
+  const cudaStream_t stream = (cudaStream_t)atoms->ctx->stream;
+  sum_kernel<<<SUM_BLOCKS, BLOCK, 0, stream>>>(atoms->n, (const state4 *)atoms->v.data);
+  total_kernel<<<1, BLOCK, 0, stream>>>();
+  MD_LAUNCHED();
+  void *from;
+  double sums[4];
+  MD_CUDA(cudaGetSymbolAddress(&from, total));
+  MD_TRY(md_read(atoms->ctx, sums, from, sizeof sums));
+  for (int d = 0; d < 3; d++)
+    out->v[d] = sums[d];
+  out->v_sq = sums[3];
+  return MD_OK;
+}
+
+static __global__ void rescale_kernel(int64_t n, double sx, double sy, double sz, double scale,
+                                      state4 *__restrict__ v)
+{
+  const int64_t i = md_thread();
+  if (i >= n) return;
+  state4 vi = v[i];
+  vi.x = (state)((vi.x - sx) * scale), vi.y = (state)((vi.y - sy) * scale);
+  vi.z = (state)((vi.z - sz) * scale);
+  v[i] = vi;
+}
+
+md_status PREC(integrate_gpu_rescale)(md_atoms *atoms, const double shift[3], double scale)
+{
+  if (atoms->n == 0) return MD_OK;
+  rescale_kernel<<<md_blocks(atoms->n, BLOCK), BLOCK, 0, (cudaStream_t)atoms->ctx->stream>>>(
+      atoms->n, shift[0], shift[1], shift[2], scale, (state4 *)atoms->v.data);
+  MD_LAUNCHED();
+  return MD_OK;
+}

@@ -1,0 +1,57 @@
+/* neighbor/neighbor_gpu.cu - bins of atoms and how far atoms moved, one thread an atom: a position
+ * is read, and four bytes of key written. */
+#include "neighbor/bins_gpu.h"
+
+enum { BLOCK = 256 };
+
+static __global__ void key_kernel(int64_t count, const bins b, const state4 *__restrict__ x,
+                                  const uint32_t *__restrict__ curve, uint32_t *__restrict__ key)
+{
+  const int64_t i = md_thread();
+  if (i >= count) return;
+  const state4 xi = x[i];
+  const uint32_t column = (uint32_t)bin_along(&b, 0, xi.x) * b.n[1] + bin_along(&b, 1, xi.y);
+  const uint32_t cell = column * b.n[2] + bin_along(&b, 2, xi.z);
+  key[i] = curve ? curve[cell] : cell;
+}
+
+md_status PREC(neighbor_gpu_keys)(neighbor_list *list, const md_atoms *atoms, int64_t count,
+                                  const uint32_t *curve)
+{
+  if (count == 0) return MD_OK;
+  key_kernel<<<md_blocks(count, BLOCK), BLOCK, 0, (cudaStream_t)list->ctx->stream>>>(
+      count, bins_of(&list->grid, !curve), (const state4 *)atoms->x.data, curve,
+      (uint32_t *)list->key.data);
+  MD_LAUNCHED();
+  return MD_OK;
+}
+
+/* Largest squared displacement.  Its bits as an integer are in the order of the numbers, NaN last,
+ * so that a NaN is never lost. */
+static __global__ void move_kernel(int64_t n, const state4 *__restrict__ x,
+                                   const state4 *__restrict__ held, unsigned long long *most)
+{
+  const int64_t i = md_thread();
+  unsigned long long bits = 0;
+  if (i < n) {
+    const double dx = x[i].x - held[i].x, dy = x[i].y - held[i].y, dz = x[i].z - held[i].z;
+    bits = (unsigned long long)__double_as_longlong(fabs(dx * dx + dy * dy + dz * dz));
+  }
+  for (int step = MD_WARP / 2; step > 0; step /= 2)
+    bits = max(bits, __shfl_xor_sync(MD_ALL_LANES, bits, step));
+  if (threadIdx.x % MD_WARP == 0 && bits > *most) atomicMax(most, bits);
+}
+
+md_status PREC(neighbor_gpu_move)(neighbor_list *list, const md_atoms *atoms, double *max_sq)
+{
+  md_ctx *ctx = list->ctx;
+  *max_sq = 0;
+  if (atoms->n == 0) return MD_OK;
+  MD_TRY(md_buffer_reserve(ctx, &list->result, sizeof *max_sq, 0));
+  MD_TRY(md_fill(ctx, list->result.data, 0, sizeof *max_sq));
+  move_kernel<<<md_blocks(atoms->n, BLOCK), BLOCK, 0, (cudaStream_t)ctx->stream>>>(
+      atoms->n, (const state4 *)atoms->x.data, (const state4 *)list->held.data,
+      (unsigned long long *)list->result.data);
+  MD_LAUNCHED();
+  return md_read(ctx, max_sq, list->result.data, sizeof *max_sq);
+}
