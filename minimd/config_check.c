@@ -56,7 +56,8 @@ static bool has_no_effect(const config *cfg, const char *key)
     return strcmp(key, "system.read") == 0 || strcmp(key, "system.keep_velocities") == 0;
   for (int k = 0; k < N_OF_LATTICE; k++)
     if (strcmp(key, of_lattice[k]) == 0) return true;
-  return false;
+  /* A default gives way to the file's mass, a setting does not. */
+  return strcmp(key, "system.mass") == 0 && config_is_default(cfg, key);
 }
 
 static void write_setting(const config *cfg, const config_entry *entry, FILE *stream)

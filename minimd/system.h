@@ -11,26 +11,32 @@ MD_BEGIN_C
 typedef struct {
   md_box box;
   int64_t n;
-  double *x, *v;  /* [n][3]; v NULL when the file has none */
-  int64_t *id;    /* [n] or NULL: 1..n */
-  int32_t *image; /* [n][3] or NULL: zero */
-  double mass;    /* of every atom; 0 when the source does not say */
+  double *x, *v;         /* [n][3]; v NULL when the file has none */
+  int64_t *id;           /* [n] or NULL: 1..n */
+  int32_t *image;        /* [n][3] or NULL: zero */
+  double mass;           /* of every atom; 0 when the source does not say */
+  double epsilon, sigma; /* of every pair, likewise */
 } system_state;
 void system_state_free(system_state *state);
 
 /* Number of atoms and box the configuration describes, without making any (reads a file's header).
- */
+ * Errors: as system_create. */
 md_status system_size(const config *cfg, int64_t *n, md_box *box);
 
 /* Make or read the initial state: lattice sites, velocities by either generator (momentum zero,
- * temperature exact), or the file of system.read (velocities generated when it has none).
+ * temperature exact), or the file of system.read (velocities generated when it has none or they are
+ * not to be kept).  A file's mass, epsilon and sigma must agree with settings that are given too.
+ * The same configuration gives the same bits for any number of threads; beside what is returned,
+ * memory of 32 bytes for 8192 atoms is used.  *out is empty on failure.
  * Errors: MD_EINVAL (file, line, what was expected), MD_EIO, MD_ENOMEM. */
 md_status system_create(const config *cfg, system_state *out);
 
-/* Readers by content; path names the file in messages. */
-md_status system_read_data(const char *path,
-                           system_state *out); /* LAMMPS write_data: atomic, charge */
-md_status system_read_xyz(const char *path, system_state *out); /* extended XYZ, first frame */
+/* Atoms from a file: LAMMPS data (write_data; atom styles atomic and charge, one atom type), or the
+ * first frame of an extended XYZ file (Lattice, Properties; one species).  Told apart by content.
+ * Positions are wrapped into the box, image flags follow.  header: only box and n are read.
+ * *out is empty on failure.  Errors: MD_EINVAL (file, line, what was expected), MD_EIO, MD_ENOMEM.
+ */
+md_status system_read(const char *path, bool header, system_state *out);
 
 MD_END_C
 #endif

@@ -1,0 +1,198 @@
+/* minimd/system.c - the initial state: atoms on a lattice, or from a file.
+ *
+ * A lattice has n_basis atoms in a cubic cell of edge a = (n_basis / density)^(1/3); site s is atom
+ * s % n_basis of cell s / n_basis, x fastest.  Positions are (cell + basis) a, one rounding each,
+ * since the velocity generator hashes their bits. */
+#include "minimd/system_impl.h"
+#include "minimd/config_impl.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Basis atoms in quarters of the cell's edge. */
+typedef struct {
+  int n;
+  int8_t quarter[8][3];
+} basis;
+
+#define FCC_                                                                                       \
+  {0, 0, 0}, {2, 2, 0}, {2, 0, 2},                                                                 \
+  {                                                                                                \
+    0, 2, 2                                                                                        \
+  }
+#define FCC_QUARTER_                                                                               \
+  {1, 1, 1}, {3, 3, 1}, {3, 1, 3},                                                                 \
+  {                                                                                                \
+    1, 3, 3                                                                                        \
+  }
+#define FCC_HALF_                                                                                  \
+  {2, 0, 0}, {0, 2, 0}, {0, 0, 2},                                                                 \
+  {                                                                                                \
+    2, 2, 2                                                                                        \
+  }
+static const basis bases[CONFIG_LATTICE_COUNT] = {
+    [CONFIG_LATTICE_FCC] = {4, {FCC_}},
+    [CONFIG_LATTICE_BCC] = {2, {{0, 0, 0}, {2, 2, 2}}},
+    [CONFIG_LATTICE_SC] = {1, {{0, 0, 0}}},
+    [CONFIG_LATTICE_DIAMOND] = {8, {FCC_, FCC_QUARTER_}},
+    [CONFIG_LATTICE_NACL] = {8, {FCC_, FCC_HALF_}},
+    [CONFIG_LATTICE_CSCL] = {2, {{0, 0, 0}, {2, 2, 2}}},
+    [CONFIG_LATTICE_ZNS] = {8, {FCC_, FCC_QUARTER_}},
+};
+
+void system_state_free(system_state *state)
+{
+  free(state->x);
+  free(state->v);
+  free(state->id);
+  free(state->image);
+  *state = (system_state){0};
+}
+
+/* NULL, with a message, when there is no memory for n items. */
+static void *reserve(int64_t n, size_t size, md_status *status)
+{
+  if (*status) return NULL;
+  const size_t bytes = (size_t)n * size;
+  void *memory = (uint64_t)n <= SIZE_MAX / size ? malloc(bytes ? bytes : 1) : NULL;
+  if (!memory)
+    *status = MD_FAIL(MD_ENOMEM, "out of memory for %lld atoms (%.3g GB)", (long long)n,
+                      (double)n * (double)size / 1e9);
+  return memory;
+}
+
+md_status system_reserve(system_state *state, int64_t n, bool v, bool id, bool image)
+{
+  md_status status = MD_OK;
+  state->x = reserve(n, 3 * sizeof *state->x, &status);
+  if (v) state->v = reserve(n, 3 * sizeof *state->v, &status);
+  if (id) state->id = reserve(n, sizeof *state->id, &status);
+  if (image) state->image = reserve(n, 3 * sizeof *state->image, &status);
+  state->n = n;
+  return status;
+}
+
+int system_team(const config_values *values)
+{
+  return values->threads > 0 ? values->threads : omp_get_max_threads();
+}
+
+void system_site(const config_values *values, int64_t s, double *site)
+{
+  const basis *cell = &bases[values->lattice];
+  const int8_t *quarter = cell->quarter[s % cell->n];
+  s /= cell->n;
+  for (int d = 0; d < 3; d++) {
+    site[d] = (double)(s % values->cells[d]) + 0.25 * quarter[d];
+    s /= values->cells[d];
+  }
+}
+
+/* pow, not cbrt: the bits of the lattice constant are those of the programs we compare with. */
+static double lattice_constant(const config_values *values)
+{
+  return pow(bases[values->lattice].n / values->density, 1.0 / 3.0);
+}
+
+static void lattice_size(const config_values *values, int64_t *n, md_box *box)
+{
+  const double a = lattice_constant(values);
+  *n = bases[values->lattice].n;
+  for (int d = 0; d < 3; d++) {
+    *n *= values->cells[d];
+    box->lo[d] = 0;
+    box->hi[d] = values->cells[d] * a;
+  }
+}
+
+static md_status make_lattice(const config_values *values, system_state *out)
+{
+  int64_t n;
+  lattice_size(values, &n, &out->box);
+  MD_TRY(system_reserve(out, n, true, false, false));
+  const double a = lattice_constant(values);
+  double *x = out->x;
+#pragma omp parallel for schedule(static) num_threads(system_team(values))
+  for (int64_t s = 0; s < n; s++) {
+    double site[3];
+    system_site(values, s, site);
+    for (int d = 0; d < 3; d++)
+      x[3 * s + d] = site[d] * a;
+  }
+  return MD_OK;
+}
+
+md_status system_read(const char *path, bool header, system_state *out)
+{
+  *out = (system_state){0};
+  line_reader in;
+  MD_TRY(lines_open(path, &in));
+  /* XYZ: the number of atoms alone on the first line, then a line that is not empty. */
+  char *line;
+  int words = 0, more = 0;
+  md_status status = lines_next(&in, &line);
+  if (!status && !line) status = lines_fail(&in, "the file is empty");
+  if (!status) status = lines_split(&in, line, &words);
+  const bool count = !status && words == 1 && in.words[0][strspn(in.words[0], "0123456789")] == 0;
+  if (count) status = lines_next(&in, &line);
+  if (count && !status && line) status = lines_split(&in, line, &more);
+  lines_rewind(&in);
+  if (!status) status = (count && more ? read_xyz : read_data)(&in, header, out);
+  lines_close(&in);
+  if (status) system_state_free(out);
+  return status;
+}
+
+md_status system_size(const config *cfg, int64_t *n, md_box *box)
+{
+  const config_values *values = config_get(cfg);
+  if (!values->read) {
+    lattice_size(values, n, box);
+    return MD_OK;
+  }
+  system_state state;
+  MD_TRY(system_read(values->read, true, &state));
+  *n = state.n;
+  *box = state.box;
+  return MD_OK;
+}
+
+/* What a file says must not differ from what was set. */
+static md_status agree(const config *cfg, const char *key, double found, double set)
+{
+  MD_REQUIRE(found == 0 || found == set, MD_EINVAL,
+             "%s: the file says %g for %s, which is %g (%s); set %s = %g", config_get(cfg)->read,
+             found, key, set, config_origin(cfg, key), key, found);
+  return MD_OK;
+}
+
+static md_status from_file(const config *cfg, system_state *out)
+{
+  const config_values *values = config_get(cfg);
+  MD_TRY(system_read(values->read, false, out));
+  if (!config_is_default(cfg, "system.mass"))
+    MD_TRY(agree(cfg, "system.mass", out->mass, values->mass));
+  MD_TRY(agree(cfg, "lj.epsilon", out->epsilon, values->epsilon));
+  MD_TRY(agree(cfg, "lj.sigma", out->sigma, values->sigma));
+  if (out->v && !values->keep_velocities) {
+    free(out->v);
+    out->v = NULL;
+  }
+  return MD_OK;
+}
+
+md_status system_create(const config *cfg, system_state *out)
+{
+  const config_values *values = config_get(cfg);
+  *out = (system_state){0};
+  md_status status = values->read ? from_file(cfg, out) : make_lattice(values, out);
+  const double mass = out->mass > 0 ? out->mass : values->mass;
+  if (!status && (!values->read || !out->v)) status = system_velocities(values, mass, out);
+  if (status)
+    system_state_free(out);
+  else
+    out->mass = mass;
+  return status;
+}

@@ -1,0 +1,125 @@
+/* minimd/system_velocity.c - initial velocities, as LAMMPS or miniMD make them.
+ *
+ * Both draw three numbers for each atom from a Park-Miller generator whose seed belongs to the
+ * place of the atom alone, so that the result depends neither on the order of atoms nor on threads:
+ *   lammps  seed = hash of the user's seed and of the bits of x, y and z; v = u - 1/2, / sqrt(m)
+ *   minimd  seed = number of the site on the half-cell lattice, k(2ny)(2nx) + j(2nx) + i + 1; v = u
+ * Then the mean velocity is removed and all are scaled to the temperature m sum v^2 / (3n - 3).
+ * miniMD's neighbouring seeds make neighbours' velocities alike; that is its physics. */
+#include "minimd/system_impl.h"
+#include "core/random.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Sums are taken over this many atoms, then over the parts in order. */
+enum { PART = 8192 };
+
+/* One-at-a-time hash of the low `bytes` bytes, lowest first, each as a signed char. */
+static uint32_t hash_bytes(uint32_t hash, uint64_t bits, int bytes)
+{
+  for (int k = 0; k < bytes; k++) {
+    hash += (uint32_t)(int32_t)(int8_t)(bits >> 8 * k);
+    hash += hash << 10;
+    hash ^= hash >> 6;
+  }
+  return hash;
+}
+
+static void discard(int32_t *seed)
+{
+  for (int k = 0; k < 5; k++)
+    random_park_miller(seed);
+}
+
+static void lammps_velocity(int32_t seed, double inv_sqrt_mass, const double *x, double *v)
+{
+  uint32_t hash = hash_bytes(0, (uint32_t)seed, 4);
+  for (int d = 0; d < 3; d++) {
+    uint64_t bits;
+    memcpy(&bits, &x[d], sizeof bits);
+    hash = hash_bytes(hash, bits, 8);
+  }
+  hash += hash << 3;
+  hash ^= hash >> 11;
+  hash += hash << 15;
+  int32_t s = (int32_t)(hash & 0x7ffffff);
+  if (s == 0) s = 1;
+  discard(&s);
+  for (int d = 0; d < 3; d++)
+    v[d] = (random_park_miller(&s) - 0.5) * inv_sqrt_mass;
+}
+
+static void minimd_velocity(const config_values *values, int64_t s, double *v)
+{
+  double site[3];
+  system_site(values, s, site);
+  const int64_t nx = 2 * (int64_t)values->cells[0], ny = 2 * (int64_t)values->cells[1];
+  const int64_t i = (int64_t)(2 * site[0]), j = (int64_t)(2 * site[1]), k = (int64_t)(2 * site[2]);
+  int32_t seed = (int32_t)(((k * ny + j) * nx + i + 1) % 2147483647);
+  if (seed == 0) seed = 1;
+  for (int d = 0; d < 3; d++) {
+    discard(&seed);
+    v[d] = random_park_miller(&seed);
+  }
+}
+
+/* sums[part] = sum of v (3), sum of v^2 (1); total in the order of the parts. */
+static void add_up(const double *v, int64_t n, int team, double (*sums)[4], double *total)
+{
+  const int64_t parts = (n + PART - 1) / PART;
+#pragma omp parallel for schedule(static) num_threads(team)
+  for (int64_t p = 0; p < parts; p++) {
+    double sum[4] = {0};
+    for (int64_t i = p * PART; i < n && i < (p + 1) * PART; i++)
+      for (int d = 0; d < 3; d++) {
+        sum[d] += v[3 * i + d];
+        sum[3] += v[3 * i + d] * v[3 * i + d];
+      }
+    memcpy(sums[p], sum, sizeof sum);
+  }
+  memset(total, 0, 4 * sizeof *total);
+  for (int64_t p = 0; p < parts; p++)
+    for (int c = 0; c < 4; c++)
+      total[c] += sums[p][c];
+}
+
+md_status system_velocities(const config_values *values, double mass, system_state *state)
+{
+  const int64_t n = state->n;
+  const int team = system_team(values);
+  if (!state->v) state->v = malloc((size_t)n * 3 * sizeof *state->v + 1);
+  double(*sums)[4] = malloc((size_t)(n / PART + 1) * sizeof *sums);
+  if (!state->v || !sums) {
+    free(sums);
+    return MD_FAIL(MD_ENOMEM, "out of memory for the velocities of %lld atoms", (long long)n);
+  }
+  const double *x = state->x;
+  double *v = state->v;
+  const bool minimd = values->velocity == CONFIG_VELOCITY_MINIMD;
+  const double inv_sqrt_mass = 1 / sqrt(mass);
+#pragma omp parallel for schedule(static) num_threads(team)
+  for (int64_t i = 0; i < n; i++) {
+    if (minimd)
+      minimd_velocity(values, i, &v[3 * i]);
+    else
+      lammps_velocity(values->seed, inv_sqrt_mass, &x[3 * i], &v[3 * i]);
+  }
+  double total[4];
+  add_up(v, n, team, sums, total);
+  const double mean[3] = {total[0] / (double)n, total[1] / (double)n, total[2] / (double)n};
+#pragma omp parallel for schedule(static) num_threads(team)
+  for (int64_t i = 0; i < n; i++)
+    for (int d = 0; d < 3; d++)
+      v[3 * i + d] -= mean[d];
+  add_up(v, n, team, sums, total);
+  free(sums);
+  /* A single atom has no velocity once its momentum is removed. */
+  const double temperature = n > 1 ? mass * total[3] / (3.0 * (double)n - 3) : 0;
+  const double scale = temperature > 0 ? sqrt(values->temperature / temperature) : 0;
+#pragma omp parallel for schedule(static) num_threads(team)
+  for (int64_t i = 0; i < 3 * n; i++)
+    v[i] *= scale;
+  return MD_OK;
+}
