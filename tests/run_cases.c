@@ -131,8 +131,8 @@ int run_case_count(void)
 run_case run_case_make(int k, md_precision precision)
 {
   run_case c = make(k, precision);
-  for (int64_t i = 0; precision == MD_SINGLE && i < 3 * c.n; i++)
-    c.x[i] = (float)c.x[i];
+  for (int64_t i = 0; i < 3 * c.n; i++)
+    c.x[i] = run_round(precision, c.x[i]);
   return c;
 }
 
@@ -160,6 +160,13 @@ md_atoms *run_case_atoms(md_ctx *ctx, const run_case *c, const double *v)
   ck_ok(md_atoms_create(ctx, &c->box, &atoms));
   ck_ok(md_atoms_set(atoms, c->n, c->x, v, NULL, NULL));
   return atoms;
+}
+
+double run_round(md_precision precision, double x)
+{
+  if (precision != MD_SINGLE) return x;
+  const volatile float rounded = (float)x; /* gcc 12 drops some of these casts otherwise */
+  return rounded;
 }
 
 double run_next(md_precision precision, double x, double towards)
