@@ -17,7 +17,8 @@ typedef struct {
   const char *usage;
   char *region;         /* its name */
   char cells[3 * 12];   /* its edges in cells, joined by commas */
-  int64_t every, delay; /* neigh_modify */
+  int64_t every, delay; /* neigh_modify ... */
+  int modified_at;      /* ... and its line, or 0 */
   bool check;           /* LAMMPS' defaults: every 1, delay 0, check yes */
   bool lattice, box, atoms, data, mass, velocity, style, coeff, nve, run;
 } lammps;
@@ -190,6 +191,7 @@ static md_status do_neighbor(lammps *in)
 
 static md_status do_neigh_modify(lammps *in)
 {
+  in->modified_at = in->sc.line;
   for (int k = 0; k < in->n; k += 2) {
     MD_REQUIRE(k + 1 < in->n, MD_EINVAL, "%s:%d: neigh_modify %.60s: a value is missing",
                in->sc.path, in->sc.line, in->args[k]);
@@ -234,17 +236,19 @@ static md_status do_thermo(lammps *in)
  * atom has moved half the skin. */
 static md_status set_rebuild(lammps *in)
 {
+  const char *path = in->sc.path, *key = "neighbor.every";
+  const int line = in->modified_at ? in->modified_at : in->sc.line;
   if (in->check) {
     MD_REQUIRE(in->every == 1 && in->delay == 0, MD_EINVAL,
                "%s:%d: 'neigh_modify check yes' with every %lld and delay %lld is outside the "
                "supported subset; expected every 1 delay 0, or check no",
-               in->sc.path, in->sc.line, (long long)in->every, (long long)in->delay);
-    return put(in, "neighbor.every", CONFIG_STRING, "check");
+               path, line, (long long)in->every, (long long)in->delay);
+    return config_put(in->cfg, path, line, key, CONFIG_STRING, "check");
   }
   const int64_t periods = in->delay > in->every ? (in->delay + in->every - 1) / in->every : 1;
   char text[32];
   snprintf(text, sizeof text, "%lld", (long long)(periods * in->every));
-  return put(in, "neighbor.every", CONFIG_NUMBER, text);
+  return config_put(in->cfg, path, line, key, CONFIG_NUMBER, text);
 }
 
 static md_status do_run(lammps *in)
