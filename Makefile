@@ -23,7 +23,7 @@ archive = $(or $(filter /%,$(shell $(CC) -print-file-name=lib$(1).a)),-l$(1))
 ROOMS := $(wildcard core ordering neighbor force comm cachemodel spread stokes minimd)
 
 # Sources compiled once for each precision and instruction set, or for one of the two.
-NUMERIC_C  := $(wildcard neighbor/neighbor_cpu.c force/force_cpu*.c comm/comm_cpu.c minimd/integrate_cpu.c)
+NUMERIC_C  := $(wildcard neighbor/neighbor_cpu*.c force/force_cpu*.c comm/comm_cpu.c minimd/integrate_cpu.c)
 ISA_C      := $(wildcard ordering/*_isa.c cachemodel/*_isa.c)
 NUMERIC_CU := $(wildcard neighbor/*_gpu.cu force/*_gpu.cu comm/*_gpu.cu minimd/*_gpu.cu)
 PLAIN_C    := $(filter-out $(NUMERIC_C) $(ISA_C),$(wildcard $(ROOMS:%=%/*.c)))

@@ -197,11 +197,11 @@ MD_INLINE int simd_pack(int32_t *to, simd_i32 value, simd_i32 mask)
 #ifdef MD_PREC
 /* The vectors of one precision: SIMD_LANES pairs at a time. */
 enum { SIMD_LANES = SIMD_BYTES / sizeof(real), SIMD_STATES = SIMD_BYTES / sizeof(state) };
+typedef double simd_accum __attribute__((vector_size(SIMD_BYTES / sizeof(real) * 8)));
 #if MD_PREC == 2
 typedef simd_f64 simd_real, simd_coord;
 typedef simd_i64 simd_mask;
 typedef simd_four_f64 simd_four;
-#define simd_load_coord simd_load_f64
 #define simd_fours simd_fours_f64
 #else
 typedef simd_f32 simd_real;
@@ -210,12 +210,28 @@ typedef simd_four_f32 simd_four;
 #define simd_fours simd_fours_f32
 #endif
 #if MD_PREC == 0
+typedef simd_f32 simd_coord;
 typedef simd_f32 simd_state;
 #define simd_load_state simd_load_f32
 #else
 typedef simd_f64 simd_state;
 #define simd_load_state simd_load_f64
 #endif
+#if MD_PREC == 1
+typedef simd_i32 simd_coord;
+#endif
+/* Components of SIMD_LANES structures of coordinates. */
+MD_INLINE void simd_load_coord(const void *base, const int32_t *index, simd_coord out[3])
+{
+#if MD_PREC == 2
+  simd_load_f64(base, index, out);
+#else
+  simd_f32 bits[3];
+  simd_load_f32(base, index, bits);
+  for (int d = 0; d < 3; d++)
+    out[d] = (simd_coord)bits[d];
+#endif
+}
 #endif
 #endif
 

@@ -47,11 +47,10 @@ void neighbor_destroy(neighbor_list *list)
 {
   if (!list) return;
   ordering_sorter_destroy(list->sorter);
-  md_buffer *buffers[] = {&list->stencil,   &list->curve,    &list->key,      &list->place,
-                          &list->bin_start, &list->spare[0], &list->spare[1], &list->nbr,
-                          &list->start,     &list->count,    &list->atom,     &list->shared,
-                          &list->chunk,     &list->held,     &list->result,   &list->row_of,
-                          &list->tile,      &list->work};
+  md_buffer *buffers[] = {
+      &list->stencil,  &list->curve, &list->key,    &list->place, &list->bin_start, &list->spare[0],
+      &list->spare[1], &list->nbr,   &list->start,  &list->count, &list->atom,      &list->shared,
+      &list->chunk,    &list->held,  &list->result, &list->rows,  &list->tile,      &list->work};
   for (size_t k = 0; k < sizeof buffers / sizeof *buffers; k++)
     md_buffer_free(list->ctx, buffers[k]);
   free(list);

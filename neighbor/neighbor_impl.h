@@ -26,7 +26,8 @@ struct neighbor_list {
   md_buffer result; /* small totals */
   int32_t slots;    /* room per row at the last build, where a backend guesses first */
   bool tracking;
-  md_buffer row_of, tile, work; /* CPU, see tiles.h */
+  /* CPU: rows int32 [n], the atoms by tiles (full) or the row of each atom (half); see tiles.h */
+  md_buffer rows, tile, work;
 };
 
 /* key[i] = bin of atom i for i < count: its row-major number in the whole grid (curve NULL), or

@@ -1,0 +1,55 @@
+/* neighbor/neighbor_cpu.c - bins of atoms, and how far atoms moved, on the CPU.
+ *
+ * Compiled once per precision and instruction set. */
+#include "neighbor/neighbor_impl.h"
+
+#include <math.h>
+
+/* Clamps; a NaN goes to the first bin. */
+static int64_t bin_along(double steps, int32_t n)
+{
+  if (!(steps >= 0)) return 0;
+  return steps < n ? (int64_t)steps : n - 1;
+}
+
+md_status KERNEL(neighbor_cpu_keys)(neighbor_list *list, const md_atoms *atoms, int64_t count,
+                                    const uint32_t *curve)
+{
+  const neighbor_grid *grid = &list->grid;
+  const state *x = atoms->x.data;
+  uint32_t *key = list->key.data;
+  double inv_side[3], margin[3];
+  int32_t n[3];
+  for (int d = 0; d < 3; d++) {
+    inv_side[d] = 1 / grid->side[d];
+    margin[d] = curve ? 0 : grid->margin[d];
+    n[d] = curve ? grid->n[d] - 2 * grid->margin[d] : grid->n[d];
+  }
+#pragma omp parallel for schedule(static) num_threads(list->ctx->threads)
+  for (int64_t i = 0; i < count; i++) {
+    int64_t bin = 0;
+    for (int d = 0; d < 3; d++) {
+      const double steps = ((double)x[4 * i + d] - grid->lo[d]) * inv_side[d] + margin[d];
+      bin = bin * n[d] + bin_along(steps, n[d]);
+    }
+    key[i] = curve ? curve[bin] : (uint32_t)bin;
+  }
+  return MD_OK;
+}
+
+md_status KERNEL(neighbor_cpu_move)(neighbor_list *list, const md_atoms *atoms, double *max_sq)
+{
+  const state *x = atoms->x.data, *held = list->held.data;
+  double most = 0;
+#pragma omp parallel for schedule(static) num_threads(list->ctx->threads) reduction(max : most)
+  for (int64_t i = 0; i < atoms->n; i++) {
+    double move_sq = 0;
+    for (int d = 0; d < 3; d++) {
+      const double move = (double)x[4 * i + d] - held[4 * i + d];
+      move_sq += move * move;
+    }
+    if (!(move_sq <= most)) most = isnan(move_sq) ? INFINITY : move_sq;
+  }
+  *max_sq = most;
+  return MD_OK;
+}

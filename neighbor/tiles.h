@@ -1,0 +1,51 @@
+/* neighbor/tiles.h - the bins of a grid in tiles about r_list wide, for list building on the CPU.
+ *
+ * All atoms of a tile search one halo of candidates: the bins of the tile and of the stencil around
+ * them.  Rows of a list follow the tiles, and the tiles follow their first atoms, so that rows that
+ * follow each other are near each other in memory and in space, whatever the bins' size and the
+ * atoms' order. */
+#ifndef TILES_H
+#define TILES_H
+
+#include "neighbor/neighbor_impl.h"
+
+MD_BEGIN_C
+
+typedef struct {
+  int32_t lo[3];     /* its first bin along each axis, >= 0 */
+  int32_t hi[3];     /* its last */
+  int32_t first_row; /* rows follow each other from tile to tile */
+} tile;
+
+typedef struct {
+  const neighbor_grid *grid;
+  const int32_t *bin_start, *place;
+  const tile *tiles; /* [count + 1], those with owned atoms, in the order of rows */
+  int64_t count;
+  const int32_t *reach; /* [margin[0] + 1][margin[1] + 1]: bins along axis 2, -1 for none */
+} tiling;
+
+/* Cut the bins of the last bin_start and place into tiles, and write the n owned atoms in the order
+ * of tiles to rows [n].  The same bins give the same tiles.  Errors: MD_ENOMEM. */
+md_status tiles_make(neighbor_list *list, int64_t n, int32_t *rows, tiling *out);
+
+/* Candidates in column (i, j) of bins, for tile t: [*begin, *end) in place.  False when the stencil
+ * does not reach that column.  i and j are at most margin from the tile, and within the grid. */
+static inline bool tiles_column(const tiling *ts, const tile *t, int32_t i, int32_t j,
+                                int64_t *begin, int64_t *end)
+{
+  const neighbor_grid *g = ts->grid;
+  const int32_t di = i < t->lo[0] ? t->lo[0] - i : i > t->hi[0] ? i - t->hi[0] : 0;
+  const int32_t dj = j < t->lo[1] ? t->lo[1] - j : j > t->hi[1] ? j - t->hi[1] : 0;
+  const int32_t reach = ts->reach[di * (g->margin[1] + 1) + dj];
+  if (reach < 0) return false;
+  const int32_t k0 = t->lo[2] > reach ? t->lo[2] - reach : 0;
+  const int32_t k1 = t->hi[2] < g->n[2] - 1 - reach ? t->hi[2] + reach : g->n[2] - 1;
+  const int64_t row = ((int64_t)i * g->n[1] + j) * g->n[2];
+  *begin = ts->bin_start[row + k0];
+  *end = ts->bin_start[row + k1 + 1];
+  return true;
+}
+
+MD_END_C
+#endif
