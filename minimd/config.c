@@ -90,6 +90,13 @@ md_status config_warn(config *cfg, const char *format, ...)
   return MD_OK;
 }
 
+static bool has_controls(const char *text)
+{
+  for (; *text; text++)
+    if ((unsigned char)*text < ' ' || *text == 127) return true;
+  return false;
+}
+
 /* A file that an input names lies beside the input. */
 static md_status put_value(config *cfg, const char *path, bool in_file, const config_entry *entry,
                            config_kind kind, const char *text)
@@ -114,8 +121,11 @@ md_status config_put(config *cfg, const char *path, int line, const char *key, c
   const int length =
       line > 0 ? asprintf(&origin, "%s:%d", path, line) : asprintf(&origin, "%s", path);
   MD_REQUIRE(length >= 0, MD_ENOMEM, "out of memory for settings");
-  md_status status = config_find(key, &entry);
-  if (status) {
+  md_status status;
+  if (has_controls(key) || has_controls(text)) { /* quoted, they would break the line */
+    status =
+        MD_FAIL(MD_EINVAL, "%s: expected a key and a value without control characters", origin);
+  } else if ((status = config_find(key, &entry)) != MD_OK) {
     MD_FAIL(status, "%s: %s", origin, md_message());
   } else {
     status = put_value(cfg, path, line > 0, entry, kind, text);

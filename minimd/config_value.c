@@ -173,9 +173,6 @@ static md_status read_path(const config_entry *entry, const char *text, void *fi
   const size_t length = strlen(text);
   MD_REQUIRE(length < PATH_MAX, MD_EINVAL, "expected a file name shorter than %d bytes, not %zu",
              PATH_MAX, length);
-  for (const char *c = text; *c; c++)
-    MD_REQUIRE((unsigned char)*c >= ' ' && *c != 127, MD_EINVAL,
-               "expected a file name without control characters");
   char *path = length ? strdup(text) : NULL;
   MD_REQUIRE(path || !length, MD_ENOMEM, "out of memory for a file name");
   free(*(char **)field);

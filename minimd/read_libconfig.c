@@ -40,39 +40,53 @@ static md_status keep_number(reader *rd, const char *begin, size_t length)
   return MD_OK;
 }
 
-/* The end of a comment or string that begins at c, or c itself. */
-static const char *skip_quoted(const char *c)
+static bool is_comment(const char *c)
 {
-  const char *end;
-  if (*c == '#' || strncmp(c, "//", 2) == 0) return c + strcspn(c, "\n");
-  if (strncmp(c, "/*", 2) == 0) return (end = strstr(c + 2, "*/")) ? end + 2 : c + strlen(c);
-  if (*c != '"') return c;
-  for (c++; *c && *c != '"'; c++)
-    if (*c == '\\' && c[1]) c++;
-  return *c ? c + 1 : c;
+  return *c == '#' || (*c == '/' && (c[1] == '/' || c[1] == '*'));
 }
 
-/* Find the numbers; refuse @include, which may end the process or read another file. */
+static bool begins_number(char c)
+{
+  return isdigit((unsigned char)c) || (c && strchr("+-.", c));
+}
+
+/* The end of the comment, string, name, number or other character that begins at c. */
+static const char *token_end(const char *c)
+{
+  const char *end;
+  if (*c == '/' && c[1] == '*') return (end = strstr(c + 2, "*/")) ? end + 2 : c + strlen(c);
+  if (is_comment(c)) return c + strcspn(c, "\n");
+  if (*c == '"') {
+    for (c++; *c && *c != '"'; c++)
+      if (*c == '\\' && c[1]) c++;
+    return *c ? c + 1 : c;
+  }
+  const char *more = begins_number(*c)                         ? "+-."
+                     : isalpha((unsigned char)*c) || *c == '*' ? "*-_"
+                                                               : NULL;
+  if (!more) return c + 1;
+  for (end = c; isalnum((unsigned char)*end) || (*end && strchr(more, *end));)
+    end++;
+  return end;
+}
+
+/* Find the numbers.  Refuse @include, which may end the process or read another file, and a string
+ * in place of a name, which libconfig's parser would leak. */
 static md_status scan(reader *rd, const char *text)
 {
-  int line = 1;
-  for (const char *c = text; *c;) {
-    const char *end = skip_quoted(c);
-    if (end == c && (isalpha((unsigned char)*c) || *c == '*')) {
-      while (isalnum((unsigned char)*end) || (*end && strchr("*-_", *end)))
-        end++;
-    } else if (end == c && (isdigit((unsigned char)*c) || strchr("+-.", *c))) {
-      while (isalnum((unsigned char)*end) || (*end && strchr("+-.", *end)))
-        end++;
-      MD_TRY(keep_number(rd, c, (size_t)(end - c)));
-    }
+  int line = 1, depth = 0; /* of lists */
+  char last = ';';         /* what came before, blanks and comments left out */
+  for (const char *c = text, *end; *c; c = end) {
+    end = token_end(c);
     MD_REQUIRE(*c != '@', MD_EINVAL,
-               "%s:%d: @include is not supported: put all settings in one "
-               "file",
-               rd->path, line);
-    if (end == c) end++;
-    for (; c < end; c++)
-      line += *c == '\n';
+               "%s:%d: @include is not supported: put all settings in one file", rd->path, line);
+    MD_REQUIRE(*c != '"' || strchr("=:([\"", last) || (last == ',' && depth > 0), MD_EINVAL,
+               "%s:%d: syntax error: expected name = before a string", rd->path, line);
+    if (begins_number(*c)) MD_TRY(keep_number(rd, c, (size_t)(end - c)));
+    depth += (*c == '(' || *c == '[') - (*c == ')' || *c == ']');
+    if (!isspace((unsigned char)*c) && !is_comment(c)) last = *c;
+    for (const char *k = c; k < end; k++)
+      line += *k == '\n';
   }
   return MD_OK;
 }
@@ -93,7 +107,7 @@ static char *next_number(reader *rd)
   return strndup(found->begin, length);
 }
 
-/* Text and form of a scalar or of a list of numbers.  *text is NULL for anything else. */
+/* Text and form of a scalar or of a list of numbers; free(*text), also after a failure. */
 static md_status value_text(reader *rd, const config_setting_t *setting, char **text,
                             config_kind *kind)
 {
@@ -117,7 +131,6 @@ static md_status value_text(reader *rd, const config_setting_t *setting, char **
       char *word = is_number(item) ? next_number(rd) : NULL;
       if (!word) {
         fclose(list);
-        free(*text);
         return MD_FAIL(MD_EINVAL, "expected numbers in the list");
       }
       fprintf(list, k ? ",%s" : "%s", word);
