@@ -7,14 +7,14 @@
  * atom: 29 sector operations in single and mixed, 86 in double, at 1e11 a second.
  *
  * The order of atomic additions varies and so do the last bits.  A deterministic context adds
- * integers instead: forces in steps of 2^-44 epsilon/sigma (5.7e-14; the error of a sum is less
+ * integers instead: forces in steps of 2^-46 epsilon/sigma (1.4e-14; the error of a sum is less
  * than that times the root of its terms), three 64-bit operations a pair in every precision.  A
- * pair force may be up to 65536 epsilon/sigma, an eighth of the range, so that no sum of such pairs
+ * pair force may be up to 16384 epsilon/sigma, an eighth of the range, so that no sum of such pairs
  * leaves it: as many equal forces from one side would need atoms nearer to each other than the
  * limit lets them be.  Larger ones are refused, and to say so the host waits for every call. */
 #include "force/force_gpu.h"
 
-static const double FIXED_STEPS = 0x1p44, FIXED_LIMIT = 0x1p60;
+static const double FIXED_STEPS = 0x1p46, FIXED_LIMIT = 0x1p60;
 enum { CONVERT_BLOCK = 256 };
 
 static __device__ __forceinline__ long long fixed_of(const force_rows *rows, real f)

@@ -39,7 +39,7 @@ static __global__ void advance_kernel(int64_t n, state kick, int kicks, state dr
 md_status PREC(integrate_gpu_advance)(md_atoms *atoms, double kick, int kicks, double drift)
 {
   if (atoms->n == 0 || (kicks == 0 && drift == 0)) return MD_OK;
-  const bool follow = MD_PREC == 1 && atoms->n_ghost > 0;
+  const bool follow = MD_PREC == 1 && atoms->r_ghost > 0;
   advance_kernel<<<md_blocks(atoms->n, BLOCK), BLOCK, 0, (cudaStream_t)atoms->ctx->stream>>>(
       atoms->n, (state)kick, kicks, (state)drift, 1 / atoms->coord_scale,
       (const real4 *)atoms->f.data, (state4 *)atoms->v.data, (state4 *)atoms->x.data,
