@@ -192,7 +192,8 @@ md_status config_value_read(const config_entry *entry, config_kind kind, const c
   const bool spelt = kind == CONFIG_STRING &&
                      ((rule->special && strcmp(text, rule->special) == 0) ||
                       (rule->type == CONFIG_BINS && text[0] == '/') || rule->type == CONFIG_FLAG);
-  if (kind != CONFIG_ANY && !(kinds[rule->type] & kind) && !spelt)
+  const bool number = kind != CONFIG_NUMBER || (text[0] && strchr("0123456789+-.", text[0]));
+  if (kind != CONFIG_ANY && (!(kinds[rule->type] & kind) || !number) && !spelt)
     return refuse(entry, kind_name(kind), text);
   return read[rule->type](entry, text, (char *)values + rule->offset);
 }

@@ -166,39 +166,41 @@ static md_status read_setting(reader *rd, const char *group, const config_settin
   return status;
 }
 
-/* True when some key begins with "name."; *near is the group that was probably meant, or NULL. */
-static bool is_group(const char *name, const char **near)
+/* True when some key begins with "name.". */
+static bool is_group(const char *name)
 {
   const config_entry *entries;
   const int n = config_entries(&entries);
   const size_t length = strlen(name);
-  *near = NULL;
-  for (int k = 0; k < n; k++) {
-    const char *key = entries[k].key;
-    if (strncmp(key, name, length) == 0 && key[length] == '.') return true;
-    char *group = strndup(key, strcspn(key, "."));
-    const char *words[] = {group ? group : ""};
-    if (md_nearest(name, words, 1)) *near = key;
-    free(group);
-  }
+  for (int k = 0; k < n; k++)
+    if (strncmp(entries[k].key, name, length) == 0 && entries[k].key[length] == '.') return true;
   return false;
+}
+
+/* A group that no key belongs to: what does config_find say to the name of its first key? */
+static md_status unknown_group(const reader *rd, const config_setting_t *group)
+{
+  const char *name = config_setting_name(group);
+  const config_setting_t *first = config_setting_is_group(group) && config_setting_length(group)
+                                      ? config_setting_get_elem(group, 0)
+                                      : NULL;
+  const config_entry *entry;
+  char *key;
+  MD_REQUIRE(asprintf(&key, "%s%s%s", name, first ? "." : "",
+                      first ? config_setting_name(first) : "") >= 0,
+             MD_ENOMEM, "out of memory for a key");
+  const md_status status = config_find(key, &entry);
+  free(key);
+  return MD_FAIL(status, "%s:%d: %s", rd->path, (int)config_setting_source_line(group),
+                 md_message());
 }
 
 static md_status read_group(reader *rd, const config_setting_t *group)
 {
-  const char *name = config_setting_name(group), *near;
-  const int line = (int)config_setting_source_line(group);
-  const config_entry *entry;
-  if (!is_group(name, &near)) {
-    if (!config_setting_is_group(group) || !near) {
-      const md_status status = config_find(name, &entry);
-      return MD_FAIL(status, "%s:%d: %s", rd->path, line, md_message());
-    }
-    return MD_FAIL(MD_EINVAL, "%s:%d: unknown group '%.60s'; did you mean '%.*s'?", rd->path, line,
-                   name, (int)strcspn(near, "."), near);
-  }
+  const char *name = config_setting_name(group);
+  if (!is_group(name)) return unknown_group(rd, group);
   MD_REQUIRE(config_setting_is_group(group), MD_EINVAL, "%s:%d: %s: expected a group, %s: { ... };",
-             rd->path, line, name, name);
+             rd->path, (int)config_setting_source_line(group), name, name);
   const int n = config_setting_length(group);
   for (int k = 0; k < n; k++)
     MD_TRY(read_setting(rd, name, config_setting_get_elem(group, (unsigned)k)));

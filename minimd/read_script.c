@@ -82,15 +82,19 @@ static const char *look_up(const script *sc, const char *name, size_t length)
 
 static md_status unknown_variable(const script *sc, const char *name, size_t length)
 {
-  const char *near = NULL;
+  const char **names = malloc((size_t)(sc->n_variables + 1) * sizeof *names);
   char *word = strndup(name, length);
-  for (int k = 0; word && k < sc->n_variables && !near; k++) {
-    const char *names[] = {sc->variables[k].name};
-    near = md_nearest(word, names, 1);
+  md_status status = MD_ENOMEM;
+  if (names && word) {
+    for (int k = 0; k < sc->n_variables; k++)
+      names[k] = sc->variables[k].name;
+    const char *near = md_nearest(word, names, sc->n_variables);
+    status = MD_FAIL(MD_EINVAL, "%s:%d: no variable '%.60s'%s%s%s", sc->path, sc->line, word,
+                     near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+  } else {
+    MD_FAIL(status, "out of memory for a variable");
   }
-  const md_status status =
-      MD_FAIL(MD_EINVAL, "%s:%d: no variable '%.60s'%s%s%s", sc->path, sc->line, word ? word : "",
-              near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+  free(names);
   free(word);
   return status;
 }
