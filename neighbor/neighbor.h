@@ -7,9 +7,9 @@
  *         newton on, in one of the two rows that see the pair (where the ghost's shift is
  *         positive), and the force goes to the ghost's home as well; newton off, in both rows, each
  *         for itself.
- * Distances may be tested in float relative to a point nearby.  The test is widened so that no pair
- * within r_list is lost; a list may hold pairs beyond it, by less than
- * 1e-5 (r_list + edge of a bin).  [AK] section 4. */
+ * Distances decide in the state precision, so that every backend and instruction set lists the same
+ * pairs: a run that lets atoms move more than half the skin between builds depends on exactly which
+ * they are.  [AK] section 4. */
 #ifndef NEIGHBOR_H
 #define NEIGHBOR_H
 

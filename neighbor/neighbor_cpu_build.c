@@ -33,8 +33,8 @@ typedef struct {
   const state *x;
   const int32_t *home, *shift; /* of ghosts */
   const int32_t *rows;         /* [n] atoms by tiles */
-  float reach_sq;
-  int64_t capacity; /* of nbr */
+  float inner_sq, outer_sq;    /* floats decide below and beyond, not between */
+  int64_t capacity;            /* of nbr */
   /* Totals of the blocks so far. */
   int64_t slots, entries;
   int32_t longest;
@@ -169,43 +169,82 @@ static bool enter_tile(worker *w, int64_t number)
   return true;
 }
 
-/* List the candidates near the atom of row r that are not in chunk [first, first + length) to
- * `single`, or at the end of the row unless split, and those within it and after r to the row.
- * A full list's chunks are single rows: only the atom itself is left out. */
-MD_INLINE void test_halo(worker *w, int64_t r, int32_t atom, int32_t first, int32_t length,
-                         bool half, bool split, found_row *out)
+/* Clear the lanes of near that `doubt` marks and the state precision finds at r_list or beyond. */
+static __attribute__((noinline)) void settle(const worker *w, int64_t c, int32_t atom,
+                                             simd_i32 doubt, simd_i32 *near)
 {
-  const state *x = w->job->x + 4 * (int64_t)atom;
+  const state *x = w->job->x, *xi = x + 4 * (int64_t)atom;
+  const double r_list = w->job->list->spec.r_list;
+  for (int k = 0; k < SIMD_F32; k++) {
+    if (!doubt[k]) continue;
+    const state *xj = x + 4 * (int64_t)w->index[c + k];
+    const double dx = (double)xi[0] - xj[0], dy = (double)xi[1] - xj[1];
+    const double dz = (double)xi[2] - xj[2];
+    if (!(dx * dx + dy * dy + dz * dz < r_list * r_list)) (*near)[k] = 0;
+  }
+}
+
+/* Keep those of n entries of an atom's row that are within reach in double; returns their number.
+ */
+static int64_t keep_near(const build *b, int32_t atom, int32_t *entry, int64_t n)
+{
+  const state *x = b->x + 4 * (int64_t)atom;
+  int64_t kept = 0;
+  for (int64_t k = 0; k < n; k++) {
+    const state *y = b->x + 4 * (int64_t)entry[k];
+    double r_sq = 0;
+    for (int d = 0; d < 3; d++) {
+      const double delta = (double)x[d] - y[d];
+      r_sq += delta * delta;
+    }
+    if (r_sq < b->reach_sq) entry[kept++] = entry[k];
+  }
+  return kept;
+}
+
+/* List the candidates near the atom of row r: of a full list all but itself; of a half list those
+ * in the chunk (first, length) and after r, as shared, then those in other chunks.  Without split
+ * there are no others. */
+MD_INLINE void test_halo(worker *w, int64_t r, int32_t first, int32_t length, bool half, bool split,
+                         found_row *out)
+{
+  const build *b = w->job;
+  const int32_t atom = b->rows[r];
+  const state *x = b->x + 4 * (int64_t)atom;
   const float at[3] = {(float)(x[0] - w->origin[0]), (float)(x[1] - w->origin[1]),
                        (float)(x[2] - w->origin[2])};
-  const float reach_sq = w->job->reach_sq;
-  int32_t *entry = w->entry + w->n_entry, *single = w->single;
+  int32_t *const entry = w->entry + w->n_entry;
+  int64_t n_shared = 0, n_single = 0;
+  simd_i32 doubt = {0};
   for (int64_t c = 0; c < w->n; c += SIMD_F32) {
     const simd_f32 dx = *(const simd_f32 *)(w->x + c) - at[0];
     const simd_f32 dy = *(const simd_f32 *)(w->y + c) - at[1];
     const simd_f32 dz = *(const simd_f32 *)(w->z + c) - at[2];
     const simd_i32 index = *(const simd_i32 *)(w->index + c);
-    const simd_i32 near = dx * dx + dy * dy + dz * dz < reach_sq;
+    const simd_f32 r_sq = dx * dx + dy * dy + dz * dz;
+    const simd_i32 near = r_sq < b->maybe_sq;
+    doubt |= near & ~(simd_i32)(r_sq < b->sure_sq);
     if (!half) {
-      entry += simd_pack(entry, index, near & (index != atom));
+      n_single += simd_pack(entry + n_single, index, near & (index != atom));
       continue;
     }
     const simd_i32 after = *(const simd_i32 *)(w->after + c) > (int32_t)r;
     if (!split) {
-      entry += simd_pack(entry, index, near & after);
+      n_shared += simd_pack(entry + n_shared, index, near & after);
       continue;
     }
     const simd_u32 row = *(const simd_u32 *)(w->row + c) - (uint32_t)first;
     const simd_i32 inside = row < (uint32_t)length;
-    entry += simd_pack(entry, index, near & inside & after);
-    single += simd_pack(single, index, near & ~inside);
+    n_shared += simd_pack(entry + n_shared, index, near & inside & after);
+    n_single += simd_pack(w->single + n_single, index, near & ~inside);
   }
-  out->begin = w->n_entry;
-  out->shared = half ? (int32_t)(entry - w->entry - w->n_entry) : 0;
-  memcpy(entry, w->single, (size_t)(single - w->single) * sizeof *entry);
-  entry += single - w->single;
-  out->count = (int32_t)(entry - w->entry - w->n_entry);
-  w->n_entry += out->count;
+  if (simd_any(doubt)) {
+    n_shared = keep_near(b, atom, entry, n_shared);
+    n_single = keep_near(b, atom, half ? w->single : entry, n_single);
+  }
+  if (split) memcpy(entry + n_shared, w->single, (size_t)n_single * sizeof *entry);
+  *out = (found_row){w->n_entry, (int32_t)(n_shared + n_single), (int32_t)n_shared};
+  w->n_entry += n_shared + n_single;
 }
 
 /* The tile that holds row r. */
@@ -235,20 +274,19 @@ static bool find_rows(worker *w, int64_t first_row, int rows)
     while (b->tiles.tiles[t + 1].first_row <= r)
       t++;
     if (!enter_tile(w, t) || !make_room(w, w->n)) return false;
-    const int32_t atom = b->rows[r];
     if (!half) {
-      test_halo(w, r, atom, 0, 0, false, false, &w->found[k]);
+      test_halo(w, r, 0, 0, false, false, &w->found[k]);
       continue;
     }
     while (chunk[c + 1] <= r)
       c++;
     const int32_t first = (int32_t)chunk[c], length = (int32_t)(chunk[c + 1] - chunk[c]);
     if (split)
-      test_halo(w, r, atom, first, length, true, true, &w->found[k]);
+      test_halo(w, r, first, length, true, true, &w->found[k]);
     else
-      test_halo(w, r, atom, first, length, true, false, &w->found[k]);
+      test_halo(w, r, first, length, true, false, &w->found[k]);
     while (w->n_entry % SIMD_LANES != 0)
-      w->entry[w->n_entry++] = atom;
+      w->entry[w->n_entry++] = b->rows[r];
   }
   return true;
 }
@@ -420,16 +458,19 @@ static md_status prepare(build *b)
   return MD_OK;
 }
 
-/* Coordinates in the halo are off by less than 2^-22 of its extent, and so are their differences.
- */
-static float widened_reach_sq(const neighbor_list *list)
+/* Coordinates in the halo are off by less than 2^-22 of its extent, and distances by less than
+ * 2^-20: in between, doubles decide. */
+static void set_reach(build *b)
 {
-  const neighbor_grid *g = &list->grid;
-  double extent = list->spec.r_list;
+  const neighbor_grid *g = &b->list->grid;
+  const double reach = b->list->spec.r_list;
+  double extent = reach;
   for (int d = 0; d < 3; d++)
-    extent = fmax(extent, 1.5 * list->spec.r_list + (g->margin[d] + 1) * g->side[d]);
-  const double reach = list->spec.r_list + 0x1p-20 * extent;
-  return (float)(reach * reach);
+    extent = fmax(extent, 1.5 * reach + (g->margin[d] + 1) * g->side[d]);
+  const double sure = fmax(0, reach - 0x1p-20 * extent), maybe = reach + 0x1p-20 * extent;
+  b->reach_sq = reach * reach;
+  b->sure_sq = (float)(sure * sure);
+  b->maybe_sq = (float)(maybe * maybe);
 }
 
 md_status KERNEL(neighbor_cpu_build)(neighbor_list *list, const md_atoms *atoms)
@@ -439,8 +480,8 @@ md_status KERNEL(neighbor_cpu_build)(neighbor_list *list, const md_atoms *atoms)
              .n = atoms->n,
              .x = atoms->x.data,
              .home = atoms->home.data,
-             .shift = atoms->shift.data,
-             .reach_sq = widened_reach_sq(list)};
+             .shift = atoms->shift.data};
+  set_reach(&b);
   MD_TRY(prepare(&b));
   do {
     MD_TRY(md_buffer_reserve(list->ctx, &list->nbr,
