@@ -1,0 +1,118 @@
+/* cachemodel/cachemodel_impl.h - parts of the models. */
+#ifndef CACHEMODEL_IMPL_H
+#define CACHEMODEL_IMPL_H
+
+#include "cachemodel/cachemodel.h"
+#include "core/simd.h"
+
+MD_BEGIN_C
+
+/* MD_ECAPACITY if `bytes` are more than this process may still take; what names their use. */
+md_status cachemodel_room(double bytes, const char *what);
+
+/* The cells of a sweep: table[cell] is the index of a cell (row-major number), centre[] the cells
+ * that are visited, in order, and offset[] the stencil as differences of row-major numbers. */
+typedef struct {
+  uint32_t *table, *centre;
+  uint32_t *offset; /* modulo 2^32 */
+  int64_t n_cells, n_centre, n_offset;
+} cachemodel_cells;
+md_status cachemodel_cells_create(const cachemodel_sweep *sweep, cachemodel_cells *out);
+void cachemodel_cells_destroy(cachemodel_cells *cells);
+
+/* The most recent lines of an LRU stack, most recent first.  Nearly all accesses end here, so it is
+ * kept in vector registers during a batch. */
+enum { FRONT_LINES = 64, FRONT_BATCH = 4096 };
+#define FRONT_EMPTY UINT32_MAX
+typedef struct {
+  _Alignas(64) uint32_t line[FRONT_LINES];
+  int64_t hits[FRONT_LINES]; /* by distance */
+} cachemodel_front;
+/* An access that missed in the front: the line came to the front, `demoted` left it. */
+typedef struct {
+  uint32_t line, demoted; /* FRONT_EMPTY: none */
+} cachemodel_event;
+void cachemodel_front_init(cachemodel_front *front);
+/* Access line[n], n <= FRONT_BATCH; returns the number of events, at most n. */
+typedef int cachemodel_front_fn(cachemodel_front *front, int n, const uint32_t *line,
+                                cachemodel_event *events);
+SIMD_DECLARE_(cachemodel_front_fn, cachemodel_front_feed);
+extern cachemodel_front_fn *const cachemodel_fronts[MD_ISA_COUNT];
+
+/* One cache: the lines it holds are nodes of a ring per set, newest first.  Nodes 0..sets-1 are the
+ * heads of the rings, node sets + x is line x. */
+typedef struct {
+  cachemodel_policy policy;
+  int64_t sets, ways;
+  int64_t lines;         /* lines that have nodes */
+  uint32_t *next, *prev; /* [sets + lines]; prev of a line that is not held is RING_OUT */
+  int64_t *held;         /* [sets] */
+} cachemodel_ring;
+#define RING_OUT UINT32_MAX
+md_status cachemodel_ring_create(const cachemodel_level *spec, cachemodel_ring *out);
+void cachemodel_ring_destroy(cachemodel_ring *ring);
+/* Make nodes for lines below `lines`.  Errors: MD_ENOMEM. */
+md_status cachemodel_ring_grow(cachemodel_ring *ring, int64_t lines);
+
+static inline bool ring_holds(const cachemodel_ring *r, uint32_t line)
+{
+  return r->prev[r->sets + line] != RING_OUT;
+}
+
+static inline void ring_unlink(cachemodel_ring *r, uint32_t node)
+{
+  r->next[r->prev[node]] = r->next[node];
+  r->prev[r->next[node]] = r->prev[node];
+}
+
+static inline void ring_link(cachemodel_ring *r, uint32_t head, uint32_t node)
+{
+  r->prev[node] = head;
+  r->next[node] = r->next[head];
+  r->prev[r->next[head]] = node;
+  r->next[head] = node;
+}
+
+static inline uint32_t ring_set(const cachemodel_ring *r, uint32_t line)
+{
+  return r->sets == 1 ? 0 : (uint32_t)(line % r->sets);
+}
+
+/* True if the line is held; under LRU it becomes the newest. */
+static inline bool ring_hit(cachemodel_ring *r, uint32_t line)
+{
+  if (!ring_holds(r, line)) return false;
+  if (r->policy == CACHEMODEL_FIFO) return true;
+  const uint32_t node = (uint32_t)(r->sets + line);
+  ring_unlink(r, node);
+  ring_link(r, ring_set(r, line), node);
+  return true;
+}
+
+static inline void ring_remove(cachemodel_ring *r, uint32_t line)
+{
+  const uint32_t node = (uint32_t)(r->sets + line);
+  ring_unlink(r, node);
+  r->prev[node] = RING_OUT;
+  r->held[ring_set(r, line)]--;
+}
+
+/* Take in a line that is not held; returns the line evicted for it, or FRONT_EMPTY. */
+static inline uint32_t ring_insert(cachemodel_ring *r, uint32_t line)
+{
+  const uint32_t head = ring_set(r, line);
+  uint32_t victim = FRONT_EMPTY;
+  if (r->held[head] == r->ways) {
+    victim = (uint32_t)(r->prev[head] - r->sets);
+    ring_remove(r, victim);
+  }
+  ring_link(r, head, (uint32_t)(r->sets + line));
+  r->held[head]++;
+  return victim;
+}
+
+/* One more than the largest line of a batch.  Errors: MD_EINVAL (FRONT_EMPTY is no line). */
+md_status cachemodel_bound(int64_t n, const uint32_t *line, int64_t *bound);
+
+MD_END_C
+#endif

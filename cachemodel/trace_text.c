@@ -1,0 +1,58 @@
+/* cachemodel/trace_text.c - traces of other programs: lines `address,size,r|w`. */
+#include "cachemodel/trace_impl.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* An unsigned number up to the comma; *at moves behind it. */
+static bool read_field(char **at, bool hexadecimal, uint64_t *value)
+{
+  const bool hex = hexadecimal && (*at)[0] == '0' && ((*at)[1] == 'x' || (*at)[1] == 'X');
+  const char *digits = *at + (hex ? 2 : 0);
+  if (digits[strspn(digits, hex ? "0123456789abcdefABCDEF" : "0123456789")] != ',') return false;
+  if (*digits == ',') return false;
+  char *end;
+  errno = 0;
+  *value = strtoull(digits, &end, hex ? 16 : 10);
+  *at = end + 1;
+  return errno == 0;
+}
+
+static bool read_access(char *text, trace_run *run)
+{
+  uint64_t bytes;
+  *run = (trace_run){.stream = TRACE_OTHER, .count = 1};
+  if (!read_field(&text, true, &run->address) || !read_field(&text, false, &bytes)) return false;
+  if (bytes > INT32_MAX) return false;
+  run->bytes = (int32_t)bytes;
+  if (strcmp(text, "r") != 0 && strcmp(text, "w") != 0) return false;
+  run->op = *text == 'r' ? TRACE_READ : TRACE_WRITE;
+  return trace_run_valid(run);
+}
+
+md_status trace_read_text(trace_reader *r, int64_t room, trace_run *runs, int64_t *n)
+{
+  *n = 0;
+  while (*n < room) {
+    errno = 0;
+    ssize_t length = getline(&r->line, &r->line_room, r->stream);
+    if (length < 0) {
+      MD_REQUIRE(!ferror(r->stream), MD_EIO, "cannot read '%s': %s", r->path, strerror(errno));
+      MD_REQUIRE(feof(r->stream), MD_ENOMEM, "'%s', line %" PRId64 ": out of memory", r->path,
+                 r->line_number + 1);
+      return MD_OK;
+    }
+    r->line_number++;
+    while (length > 0 && strchr(" \t\r\n", r->line[length - 1]))
+      r->line[--length] = '\0';
+    if (length == 0 || r->line[0] == '#') continue;
+    MD_REQUIRE(strlen(r->line) == (size_t)length && read_access(r->line, &runs[*n]), MD_EINVAL,
+               "'%s', line %" PRId64 ": expected `address,size,r|w`, not '%.60s'", r->path,
+               r->line_number, r->line);
+    (*n)++;
+    r->count++;
+  }
+  return MD_OK;
+}

@@ -1,0 +1,38 @@
+/* minimd/table.h - rows of results as an aligned table, CSV or JSON, written as they come.
+ *
+ * JSON: {"schema": 1, "command": ..., "configuration": {options}, "provenance": {...}, "rows":
+ * [...]}
+ */
+#ifndef TABLE_H
+#define TABLE_H
+
+#include "core/output.h"
+#include "minimd/options.h"
+
+MD_BEGIN_C
+
+typedef struct {
+  const char *name;
+  int width;  /* of the aligned table, at least; negative: aligned to the left */
+  int digits; /* after the decimal point, for real numbers; JSON has all of them */
+} table_column;
+
+typedef struct {
+  FILE *stream;
+  options_format format;
+  const table_column *columns;
+  int n, at; /* columns; the one to be written next */
+  md_json json;
+} table;
+
+/* Print what comes before the rows.  columns must outlive the table. */
+void table_begin(table *t, FILE *stream, options_format format, const char *command,
+                 const options *opts, const table_column *columns, int n);
+/* The next cell of a row; a row ends with its last cell. */
+void table_text(table *t, const char *value);
+void table_integer(table *t, int64_t value);
+void table_real(table *t, double value);
+void table_end(table *t);
+
+MD_END_C
+#endif
