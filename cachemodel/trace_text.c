@@ -45,7 +45,7 @@ md_status trace_read_text(trace_reader *r, int64_t room, trace_run *runs, int64_
       return MD_OK;
     }
     r->line_number++;
-    while (length > 0 && strchr(" \t\r\n", r->line[length - 1]))
+    while (length > 0 && memchr(" \t\r\n", r->line[length - 1], 4))
       r->line[--length] = '\0';
     if (length == 0 || r->line[0] == '#') continue;
     MD_REQUIRE(strlen(r->line) == (size_t)length && read_access(r->line, &runs[*n]), MD_EINVAL,
