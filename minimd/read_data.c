@@ -44,8 +44,9 @@ static md_status next(data_file *df)
 static md_status next_entry(data_file *df, const char *section, int64_t count, int64_t total)
 {
   MD_TRY(next(df));
-  if (df->n_words) return MD_OK;
-  return lines_fail(df->in, "the file ends after %lld of %lld lines of %s", (long long)count,
+  if (df->n_words && !isalpha((unsigned char)df->words[0][0])) return MD_OK;
+  return lines_fail(df->in, "%s after %lld of %lld lines of %s",
+                    df->n_words ? "another section begins" : "the file ends", (long long)count,
                     (long long)total, section);
 }
 
