@@ -169,19 +169,6 @@ MD_INLINE void simd_fours_f64(const simd_f64 in[3], simd_four_f64 out[SIMD_F64])
   }
 }
 
-/* Whether any lane of a mask is set. */
-MD_INLINE bool simd_any(simd_i32 mask)
-{
-#if MD_ISA == 2
-  return _mm512_movepi32_mask((__m512i)mask) != 0;
-#elif MD_ISA == 1
-  return _mm256_movemask_ps((__m256)mask) != 0;
-#else
-  const simd_i64 halves = (simd_i64)mask;
-  return (halves[0] | halves[1]) != 0;
-#endif
-}
-
 /* Whether a bit is set in any lane. */
 MD_INLINE bool simd_any(simd_i32 mask)
 {

@@ -33,8 +33,9 @@ typedef struct {
   const state *x;
   const int32_t *home, *shift; /* of ghosts */
   const int32_t *rows;         /* [n] atoms by tiles */
-  float inner_sq, outer_sq;    /* floats decide below and beyond, not between */
-  int64_t capacity;            /* of nbr */
+  double reach_sq;
+  float sure_sq, maybe_sq; /* floats decide below the one and beyond the other */
+  int64_t capacity;        /* of nbr */
   /* Totals of the blocks so far. */
   int64_t slots, entries;
   int32_t longest;
@@ -167,21 +168,6 @@ static bool enter_tile(worker *w, int64_t number)
   if (w->job->half) fill_owners(w);
   w->tile = number;
   return true;
-}
-
-/* Clear the lanes of near that `doubt` marks and the state precision finds at r_list or beyond. */
-static __attribute__((noinline)) void settle(const worker *w, int64_t c, int32_t atom,
-                                             simd_i32 doubt, simd_i32 *near)
-{
-  const state *x = w->job->x, *xi = x + 4 * (int64_t)atom;
-  const double r_list = w->job->list->spec.r_list;
-  for (int k = 0; k < SIMD_F32; k++) {
-    if (!doubt[k]) continue;
-    const state *xj = x + 4 * (int64_t)w->index[c + k];
-    const double dx = (double)xi[0] - xj[0], dy = (double)xi[1] - xj[1];
-    const double dz = (double)xi[2] - xj[2];
-    if (!(dx * dx + dy * dy + dz * dz < r_list * r_list)) (*near)[k] = 0;
-  }
 }
 
 /* Keep those of n entries of an atom's row that are within reach in double; returns their number.
