@@ -20,6 +20,8 @@ static md_status load(const char *path, FILE *file, config_text *out)
   MD_REQUIRE(out->data, MD_ENOMEM, "out of memory for '%s'", path);
   out->size = fread(out->data, 1, MAX_BYTES + 1, file);
   MD_REQUIRE(!ferror(file), MD_EIO, "cannot read '%s': %s", path, strerror(errno));
+  MD_REQUIRE(out->size <= MAX_BYTES || !memchr(out->data, 0, out->size), MD_EINVAL,
+             "%s: binary data: expected a text file", path);
   MD_REQUIRE(out->size <= MAX_BYTES, MD_ECAPACITY,
              "%s: an input file may have %d bytes; atoms belong in the file of system.read", path,
              MAX_BYTES);
