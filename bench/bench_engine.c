@@ -42,7 +42,7 @@ static config *make_config(const bench_case *c, md_backend backend)
   config *cfg;
   char cells[16], threads[16];
   snprintf(cells, sizeof cells, "%d", c->cells);
-  snprintf(threads, sizeof threads, "%d", c->threads);
+  snprintf(threads, sizeof threads, c->threads ? "%d" : "all", c->threads);
   bench_stop(config_create(&cfg));
   bench_stop(config_set(cfg, "system.cells", cells, "bench"));
   bench_stop(config_set(cfg, "device.precision", c->precision, "bench"));
