@@ -75,12 +75,16 @@ void cachemodel_cache_destroy(cachemodel_cache *cache)
 }
 
 /* Lines that left the front live on in the ring, from which a hit takes them back. */
-static void feed_front(cachemodel_cache *cache, int n, const uint32_t *line)
+static md_status feed_front(cachemodel_cache *cache, int n, const uint32_t *line)
 {
   level *below = &cache->levels[0];
   const int events = cache->feed(&cache->front, n, line, cache->events);
   below->accesses += n;
-  if (!cache->deeper) return; /* counted from the front's hits */
+  if (!cache->deeper) return MD_OK; /* counted from the front's hits */
+  int64_t bound = 0;
+  for (int e = 0; e < events; e++)
+    if (cache->events[e].line >= bound) bound = (int64_t)cache->events[e].line + 1;
+  MD_TRY(cachemodel_ring_grow(&below->ring, bound));
   for (int e = 0; e < events; e++) {
     const cachemodel_event *event = &cache->events[e];
     if (ring_holds(&below->ring, event->line))
@@ -89,6 +93,7 @@ static void feed_front(cachemodel_cache *cache, int n, const uint32_t *line)
       below->misses++;
     if (event->demoted != FRONT_EMPTY) (void)ring_insert(&below->ring, event->demoted);
   }
+  return MD_OK;
 }
 
 /* The level that has the line, refreshed; n if none. */
@@ -122,21 +127,27 @@ static void access_exclusive(cachemodel_cache *cache, uint32_t line)
     moving = ring_insert(&cache->levels[l].ring, moving);
 }
 
-md_status cachemodel_cache_feed(cachemodel_cache *cache, int64_t n, const uint32_t *line)
+static md_status feed_rings(cachemodel_cache *cache, int64_t n, const uint32_t *line)
 {
-  int64_t bound;
-  MD_TRY(cachemodel_bound(n, line, &bound));
+  uint32_t most = 0;
+  for (int64_t t = 0; t < n; t++)
+    most = line[t] > most ? line[t] : most;
   for (int l = 0; l < cache->n; l++)
-    MD_TRY(cachemodel_ring_grow(&cache->levels[l].ring, bound));
-  if (cache->feed) {
-    for (int64_t t = 0; t < n; t += FRONT_BATCH)
-      feed_front(cache, (int)(n - t < FRONT_BATCH ? n - t : FRONT_BATCH), line + t);
-  } else if (cache->inclusion == CACHEMODEL_INCLUSIVE) {
+    MD_TRY(cachemodel_ring_grow(&cache->levels[l].ring, (int64_t)most + 1));
+  if (cache->inclusion == CACHEMODEL_INCLUSIVE)
     for (int64_t t = 0; t < n; t++)
       access_inclusive(cache, line[t]);
-  } else {
+  else
     for (int64_t t = 0; t < n; t++)
       access_exclusive(cache, line[t]);
+  return MD_OK;
+}
+
+md_status cachemodel_cache_feed(cachemodel_cache *cache, int64_t n, const uint32_t *line)
+{
+  for (int64_t t = 0; t < n; t += FRONT_BATCH) {
+    const int batch = (int)(n - t < FRONT_BATCH ? n - t : FRONT_BATCH);
+    MD_TRY(cache->feed ? feed_front(cache, batch, line + t) : feed_rings(cache, batch, line + t));
   }
   return MD_OK;
 }

@@ -49,7 +49,7 @@ void cachemodel_trace_rewind(cachemodel_trace *trace);
 typedef struct cachemodel_stack cachemodel_stack;
 md_status cachemodel_stack_create(md_isa isa, cachemodel_stack **out);
 void cachemodel_stack_destroy(cachemodel_stack *stack); /* NULL is allowed */
-/* Errors: MD_EINVAL (a line of 2^32 - 1), MD_ENOMEM. */
+/* Lines are < 2^32 - 1.  Errors: MD_ENOMEM; the stack is then lost. */
 md_status cachemodel_stack_feed(cachemodel_stack *stack, int64_t n, const uint32_t *line);
 int64_t cachemodel_stack_accesses(const cachemodel_stack *stack);
 int64_t cachemodel_stack_distinct(const cachemodel_stack *stack); /* lines seen: cold misses */
@@ -92,7 +92,7 @@ typedef struct cachemodel_cache cachemodel_cache;
 md_status cachemodel_cache_create(md_isa isa, int n, const cachemodel_level *levels,
                                   cachemodel_inclusion inclusion, cachemodel_cache **out);
 void cachemodel_cache_destroy(cachemodel_cache *cache); /* NULL is allowed */
-/* Errors: MD_EINVAL (a line of 2^32 - 1), MD_ENOMEM. */
+/* Lines are < 2^32 - 1.  Errors: MD_ENOMEM; the cache is then lost. */
 md_status cachemodel_cache_feed(cachemodel_cache *cache, int64_t n, const uint32_t *line);
 /* Accesses that reached a level and those that missed there. */
 void cachemodel_cache_counts(const cachemodel_cache *cache, int level, int64_t *accesses,

@@ -39,6 +39,39 @@ typedef int cachemodel_front_fn(cachemodel_front *front, int n, const uint32_t *
 SIMD_DECLARE_(cachemodel_front_fn, cachemodel_front_feed);
 extern cachemodel_front_fn *const cachemodel_fronts[MD_ISA_COUNT];
 
+/* The lines below the front.  A line that leaves the front takes the next slot, so the slots are in
+ * the order of the stack, and a line's depth below the front is the number of occupied slots after
+ * its own.  Occupied slots are bits, counted in three steps: words of a block, blocks of a region,
+ * regions. */
+enum { WORD_SLOTS = 64, BLOCK_SLOTS = 8 * WORD_SLOTS, REGION_SLOTS = 64 * BLOCK_SLOTS };
+#define DEPTHS_NO_SLOT UINT32_MAX
+typedef struct {
+  int64_t slots, used; /* a multiple of REGION_SLOTS; the next slot */
+  uint64_t *occupied;  /* [slots / WORD_SLOTS] */
+  uint32_t *in_block;  /* [slots / BLOCK_SLOTS] occupied slots */
+  uint32_t *in_region; /* [slots / REGION_SLOTS] */
+  uint32_t *owner;     /* [slots] line of a slot */
+  uint32_t *slot_of;   /* [lines seen] slot of a line, or DEPTHS_NO_SLOT */
+  int64_t lines;       /* occupied slots */
+  int64_t distinct;    /* lines ever seen */
+  int64_t *count;      /* [count_room] accesses by depth */
+  int64_t count_room;
+} cachemodel_depths;
+static inline void depths_push(cachemodel_depths *d, uint32_t line)
+{
+  const uint32_t slot = (uint32_t)d->used++;
+  d->occupied[slot / WORD_SLOTS] |= (uint64_t)1 << slot % WORD_SLOTS;
+  d->in_block[slot / BLOCK_SLOTS]++;
+  d->in_region[slot / REGION_SLOTS]++;
+  d->owner[slot] = line;
+  d->slot_of[line] = slot;
+  d->lines++;
+}
+/* Take each event's line from its slot, counting its depth, and push what was demoted; the arrays
+ * have room. */
+typedef void cachemodel_depths_fn(cachemodel_depths *d, int n, const cachemodel_event *events);
+SIMD_DECLARE_(cachemodel_depths_fn, cachemodel_depths_pass);
+
 /* One cache: the lines it holds are nodes of a ring per set, newest first.  Nodes 0..sets-1 are the
  * heads of the rings, node sets + x is line x. */
 typedef struct {
@@ -110,9 +143,6 @@ static inline uint32_t ring_insert(cachemodel_ring *r, uint32_t line)
   r->held[head]++;
   return victim;
 }
-
-/* One more than the largest line of a batch.  Errors: MD_EINVAL (FRONT_EMPTY is no line). */
-md_status cachemodel_bound(int64_t n, const uint32_t *line, int64_t *bound);
 
 MD_END_C
 #endif

@@ -37,25 +37,34 @@ static int drop_repeats(uint32_t previous, int n, const uint32_t *line, uint32_t
 
 #if MD_ISA == 2
 
-enum { LANES = 16 };
-typedef __m512i lanes;
-#define LOAD(p) _mm512_load_si512(p)
-#define STORE(p, v) _mm512_store_si512(p, v)
-#define SPREAD(x) _mm512_set1_epi32((int)(x))
+typedef __m512i lanes; /* 16 lines */
 
+MD_INLINE lanes load_lanes(const uint32_t *line)
+{
+  return _mm512_load_si512(line);
+}
+MD_INLINE void store_lanes(uint32_t *line, lanes v)
+{
+  _mm512_store_si512(line, v);
+}
+MD_INLINE lanes all_lanes(uint32_t line)
+{
+  return _mm512_set1_epi32((int)line);
+}
+/* A bit for each equal lane. */
 MD_INLINE unsigned equal_lanes(lanes a, lanes b)
 {
   return _mm512_cmpeq_epi32_mask(a, b);
 }
-/* Lane 0 from the last lane of before, the others from their left neighbour. */
-MD_INLINE lanes shift_lane(lanes before, lanes v)
+/* Each lane from its left neighbour, the first from the last of `before`. */
+MD_INLINE lanes shift_lanes(lanes before, lanes v)
 {
   return _mm512_alignr_epi32(v, before, 15);
 }
-/* Lanes 0..p from b, the rest from a. */
-MD_INLINE lanes blend_upto(lanes a, lanes b, int p)
+/* The lanes up to the lowest bit of `equal` from b, the others from a. */
+MD_INLINE lanes blend_upto(lanes a, lanes b, unsigned equal)
 {
-  return _mm512_mask_mov_epi32(a, (__mmask16)((2u << p) - 1), b);
+  return _mm512_mask_mov_epi32(a, (__mmask16)(equal ^ (equal - 1)), b);
 }
 MD_INLINE uint32_t last_lane(lanes v)
 {
@@ -64,67 +73,107 @@ MD_INLINE uint32_t last_lane(lanes v)
 
 #elif MD_ISA == 1
 
-enum { LANES = 8 };
-typedef __m256i lanes;
-#define LOAD(p) _mm256_load_si256((const __m256i *)(p))
-#define STORE(p, v) _mm256_store_si256((__m256i *)(p), v)
-#define SPREAD(x) _mm256_set1_epi32((int)(x))
+typedef struct {
+  __m256i lo, hi;
+} lanes;
 
-MD_INLINE unsigned equal_lanes(lanes a, lanes b)
+MD_INLINE lanes load_lanes(const uint32_t *line)
+{
+  return (lanes){_mm256_load_si256((const __m256i *)line),
+                 _mm256_load_si256((const __m256i *)line + 1)};
+}
+MD_INLINE void store_lanes(uint32_t *line, lanes v)
+{
+  _mm256_store_si256((__m256i *)line, v.lo);
+  _mm256_store_si256((__m256i *)line + 1, v.hi);
+}
+MD_INLINE lanes all_lanes(uint32_t line)
+{
+  return (lanes){_mm256_set1_epi32((int)line), _mm256_set1_epi32((int)line)};
+}
+MD_INLINE unsigned equal_half(__m256i a, __m256i b)
 {
   return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(a, b)));
 }
-MD_INLINE lanes shift_lane(lanes before, lanes v)
+MD_INLINE unsigned equal_lanes(lanes a, lanes b)
 {
-  const __m256i left = _mm256_setr_epi32(7, 0, 1, 2, 3, 4, 5, 6);
-  return _mm256_blend_epi32(_mm256_permutevar8x32_epi32(v, left),
-                            _mm256_permutevar8x32_epi32(before, left), 1);
+  return equal_half(a.lo, b.lo) | equal_half(a.hi, b.hi) << 8;
 }
-MD_INLINE lanes blend_upto(lanes a, lanes b, int p)
+MD_INLINE __m256i rotate_half(__m256i v)
 {
-  const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-  return _mm256_blendv_epi8(b, a, _mm256_cmpgt_epi32(lane, _mm256_set1_epi32(p)));
+  return _mm256_permutevar8x32_epi32(v, _mm256_setr_epi32(7, 0, 1, 2, 3, 4, 5, 6));
+}
+MD_INLINE lanes shift_lanes(lanes before, lanes v)
+{
+  const __m256i lo = rotate_half(v.lo);
+  return (lanes){_mm256_blend_epi32(lo, rotate_half(before.hi), 1),
+                 _mm256_blend_epi32(rotate_half(v.hi), lo, 1)};
+}
+MD_INLINE lanes blend_upto(lanes a, lanes b, unsigned equal)
+{
+  const __m256i place = _mm256_set1_epi32(__builtin_ctz(equal));
+  const __m256i lo = _mm256_cmpgt_epi32(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), place);
+  const __m256i hi = _mm256_cmpgt_epi32(_mm256_setr_epi32(8, 9, 10, 11, 12, 13, 14, 15), place);
+  return (lanes){_mm256_blendv_epi8(b.lo, a.lo, lo), _mm256_blendv_epi8(b.hi, a.hi, hi)};
 }
 MD_INLINE uint32_t last_lane(lanes v)
 {
-  return (uint32_t)_mm256_extract_epi32(v, 7);
+  return (uint32_t)_mm256_extract_epi32(v.hi, 7);
 }
 
 #endif
 
 #if MD_ISA > 0
 
-enum { REGISTERS = FRONT_LINES / LANES };
-
+/* Unrolled by hand: a loop over an array of registers is kept in memory by compilers, which costs
+ * a factor of two. */
 static int move_to_front(cachemodel_front *front, int n, const uint32_t *line,
                          cachemodel_event *events)
 {
-  lanes held[REGISTERS];
-  for (int r = 0; r < REGISTERS; r++)
-    held[r] = LOAD(front->line + r * LANES);
+  lanes v0 = load_lanes(front->line), v1 = load_lanes(front->line + 16);
+  lanes v2 = load_lanes(front->line + 32), v3 = load_lanes(front->line + 48);
+  int64_t *hits = front->hits;
   int missed = 0;
   for (int t = 0; t < n; t++) {
-    const lanes x = SPREAD(line[t]);
-    lanes before = x;
-    bool found = false;
-#pragma GCC unroll 8
-    for (int r = 0; r < REGISTERS; r++) {
-      const lanes here = held[r], shifted = shift_lane(before, here);
-      const unsigned equal = equal_lanes(here, x);
-      if (equal) {
-        const int p = __builtin_ctz(equal);
-        front->hits[r * LANES + p]++;
-        held[r] = blend_upto(here, shifted, p);
-        found = true;
-        break;
-      }
-      held[r] = shifted;
-      before = here;
+    const lanes x = all_lanes(line[t]);
+    const lanes s0 = shift_lanes(x, v0);
+    unsigned equal = equal_lanes(v0, x);
+    if (equal) {
+      hits[__builtin_ctz(equal)]++;
+      v0 = blend_upto(v0, s0, equal);
+      continue;
     }
-    if (!found) events[missed++] = (cachemodel_event){line[t], last_lane(before)};
+    const lanes s1 = shift_lanes(v0, v1);
+    v0 = s0;
+    equal = equal_lanes(v1, x);
+    if (equal) {
+      hits[16 + __builtin_ctz(equal)]++;
+      v1 = blend_upto(v1, s1, equal);
+      continue;
+    }
+    const lanes s2 = shift_lanes(v1, v2);
+    v1 = s1;
+    equal = equal_lanes(v2, x);
+    if (equal) {
+      hits[32 + __builtin_ctz(equal)]++;
+      v2 = blend_upto(v2, s2, equal);
+      continue;
+    }
+    const lanes s3 = shift_lanes(v2, v3);
+    v2 = s2;
+    equal = equal_lanes(v3, x);
+    if (equal) {
+      hits[48 + __builtin_ctz(equal)]++;
+      v3 = blend_upto(v3, s3, equal);
+      continue;
+    }
+    events[missed++] = (cachemodel_event){line[t], last_lane(v3)};
+    v3 = s3;
   }
-  for (int r = 0; r < REGISTERS; r++)
-    STORE(front->line + r * LANES, held[r]);
+  store_lanes(front->line, v0);
+  store_lanes(front->line + 16, v1);
+  store_lanes(front->line + 32, v2);
+  store_lanes(front->line + 48, v3);
   return missed;
 }
 

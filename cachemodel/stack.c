@@ -1,35 +1,23 @@
 /* cachemodel/stack.c - LRU stack distances of a whole trace in one pass.
  *
- * The stack's 64 most recent lines are the front (front_isa.c).  Below it, a line that left the
- * front takes the next free slot of a growing array, so slots are in the order of the stack and a
- * line's depth is the number of occupied slots after its own.  Occupied slots are bits, counted in
- * three steps: the words of a block, the blocks of a region, the regions.  When the slots run out
- * the occupied ones are moved together.  Memory: 30 B a distinct line. */
+ * The stack's 64 most recent lines are the front (front_isa.c).  The lines below it take slots in
+ * the order in which they left the front (depths_isa.c); when the slots run out, the occupied ones
+ * are moved together.  Memory: about 30 B a distinct line. */
 #include "cachemodel/cachemodel_impl.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORD_SLOTS = 64, BLOCK_WORDS = 8, REGION_BLOCKS = 64 };
-enum { BLOCK_SLOTS = WORD_SLOTS * BLOCK_WORDS, REGION_SLOTS = BLOCK_SLOTS * REGION_BLOCKS };
 enum { SLOTS_PER_LINE = 4 };
-#define NO_SLOT UINT32_MAX
 
 struct cachemodel_stack {
   cachemodel_front_fn *feed;
+  cachemodel_depths_fn *pass;
   cachemodel_front front;
-  int64_t accesses, distinct;
-  int64_t lines;       /* room in slot_of */
-  uint32_t *slot_of;   /* [lines] slot of a line below the front, or NO_SLOT */
-  int64_t slots, used; /* a multiple of REGION_SLOTS; next free slot */
-  uint64_t *occupied;  /* [slots / 64] */
-  uint16_t *in_block;  /* [slots / BLOCK_SLOTS] occupied slots of a block */
-  uint32_t *in_region; /* [slots / REGION_SLOTS] */
-  uint32_t *owner;     /* [slots] line of a slot */
-  int64_t below;       /* occupied slots */
-  int64_t *count;      /* [count_room] accesses at distance FRONT_LINES + d */
-  int64_t count_room;
+  cachemodel_depths below;
+  int64_t accesses;
+  int64_t lines; /* room in below.slot_of */
   cachemodel_event events[FRONT_BATCH];
 };
 
@@ -40,16 +28,7 @@ void cachemodel_front_init(cachemodel_front *front)
 }
 
 cachemodel_front_fn *const cachemodel_fronts[MD_ISA_COUNT] = SIMD_ROW(cachemodel_front_feed);
-
-md_status cachemodel_bound(int64_t n, const uint32_t *line, int64_t *bound)
-{
-  uint32_t most = 0;
-  for (int64_t t = 0; t < n; t++)
-    most = line[t] > most ? line[t] : most;
-  MD_REQUIRE(most != FRONT_EMPTY, MD_EINVAL, "line %u of a trace: expected less", most);
-  *bound = n > 0 ? (int64_t)most + 1 : 0;
-  return MD_OK;
-}
+static cachemodel_depths_fn *const passes[MD_ISA_COUNT] = SIMD_ROW(cachemodel_depths_pass);
 
 md_status cachemodel_stack_create(md_isa isa, cachemodel_stack **out)
 {
@@ -57,134 +36,94 @@ md_status cachemodel_stack_create(md_isa isa, cachemodel_stack **out)
   MD_REQUIRE(*out, MD_ENOMEM, "out of memory for an LRU stack");
   memset(*out, 0, sizeof **out);
   (*out)->feed = cachemodel_fronts[isa];
+  (*out)->pass = passes[isa];
   cachemodel_front_init(&(*out)->front);
   return MD_OK;
+}
+
+static void free_slots(cachemodel_depths *d)
+{
+  free(d->occupied);
+  free(d->in_block);
+  free(d->in_region);
+  free(d->owner);
 }
 
 void cachemodel_stack_destroy(cachemodel_stack *s)
 {
   if (!s) return;
-  free(s->slot_of);
-  free(s->occupied);
-  free(s->in_block);
-  free(s->in_region);
-  free(s->owner);
-  free(s->count);
+  free_slots(&s->below);
+  free(s->below.slot_of);
+  free(s->below.count);
   free(s);
 }
 
 /* Room for lines below `lines`. */
 static md_status grow_lines(cachemodel_stack *s, int64_t lines)
 {
-  if (lines <= s->lines) return MD_OK;
   int64_t wanted = s->lines + s->lines / 2;
   if (wanted < lines) wanted = lines;
-  uint32_t *slot_of = realloc(s->slot_of, (size_t)wanted * sizeof *slot_of);
+  uint32_t *slot_of = realloc(s->below.slot_of, (size_t)wanted * sizeof *slot_of);
   MD_REQUIRE(slot_of, MD_ENOMEM, "out of memory: an LRU stack of %" PRId64 " lines", lines);
   memset(slot_of + s->lines, 0xff, (size_t)(wanted - s->lines) * sizeof *slot_of);
-  s->slot_of = slot_of;
+  s->below.slot_of = slot_of;
   s->lines = wanted;
   return MD_OK;
 }
 
-static md_status grow_counts(cachemodel_stack *s, int64_t distances)
+static md_status grow_counts(cachemodel_depths *d, int64_t depths)
 {
-  if (distances <= s->count_room) return MD_OK;
-  int64_t room = s->count_room + s->count_room / 2;
-  if (room < distances) room = distances;
-  int64_t *count = realloc(s->count, (size_t)room * sizeof *count);
-  MD_REQUIRE(count, MD_ENOMEM, "out of memory for %" PRId64 " distances", room);
-  memset(count + s->count_room, 0, (size_t)(room - s->count_room) * sizeof *count);
-  s->count = count;
-  s->count_room = room;
+  int64_t room = d->count_room + d->count_room / 2;
+  if (room < depths) room = depths;
+  int64_t *count = realloc(d->count, (size_t)room * sizeof *count);
+  MD_REQUIRE(count, MD_ENOMEM, "out of memory for %" PRId64 " stack distances", room);
+  memset(count + d->count_room, 0, (size_t)(room - d->count_room) * sizeof *count);
+  d->count = count;
+  d->count_room = room;
   return MD_OK;
-}
-
-static void occupy(cachemodel_stack *s, uint32_t slot, uint32_t line)
-{
-  s->occupied[slot / WORD_SLOTS] |= (uint64_t)1 << slot % WORD_SLOTS;
-  s->in_block[slot / BLOCK_SLOTS]++;
-  s->in_region[slot / REGION_SLOTS]++;
-  s->owner[slot] = line;
-  s->slot_of[line] = slot;
 }
 
 /* Move the occupied slots together, into arrays that leave room for as many again and more. */
-static md_status compact(cachemodel_stack *s, int64_t batch)
+static md_status compact(cachemodel_depths *d, int64_t batch)
 {
-  const int64_t wanted = SLOTS_PER_LINE * (s->below + batch);
+  const int64_t wanted = SLOTS_PER_LINE * (d->lines + batch);
   const int64_t slots = (wanted + REGION_SLOTS - 1) / REGION_SLOTS * REGION_SLOTS;
-  MD_REQUIRE(slots < NO_SLOT, MD_ENOMEM, "%" PRId64 " distinct lines are too many", s->below);
-  const cachemodel_stack old = {.occupied = s->occupied,
-                                .in_block = s->in_block,
-                                .in_region = s->in_region,
-                                .owner = s->owner};
-  s->occupied = calloc((size_t)(slots / WORD_SLOTS), sizeof *s->occupied);
-  s->in_block = calloc((size_t)(slots / BLOCK_SLOTS), sizeof *s->in_block);
-  s->in_region = calloc((size_t)(slots / REGION_SLOTS), sizeof *s->in_region);
-  s->owner = malloc((size_t)slots * sizeof *s->owner);
-  const bool good = s->occupied && s->in_block && s->in_region && s->owner;
-  uint32_t next = 0;
-  for (int64_t w = 0; good && w * WORD_SLOTS < s->used; w++)
+  MD_REQUIRE(slots < DEPTHS_NO_SLOT, MD_ENOMEM, "%" PRId64 " distinct lines are too many",
+             d->lines);
+  cachemodel_depths old = *d;
+  d->occupied = calloc((size_t)(slots / WORD_SLOTS), sizeof *d->occupied);
+  d->in_block = calloc((size_t)(slots / BLOCK_SLOTS), sizeof *d->in_block);
+  d->in_region = calloc((size_t)(slots / REGION_SLOTS), sizeof *d->in_region);
+  d->owner = malloc((size_t)slots * sizeof *d->owner);
+  d->used = d->slots = d->lines = 0;
+  const bool good = d->occupied && d->in_block && d->in_region && d->owner;
+  for (int64_t w = 0; good && w * WORD_SLOTS < old.used; w++)
     for (uint64_t bits = old.occupied[w]; bits; bits &= bits - 1)
-      occupy(s, next++, old.owner[w * WORD_SLOTS + __builtin_ctzll(bits)]);
-  free(old.occupied);
-  free(old.in_block);
-  free(old.in_region);
-  free(old.owner);
-  s->slots = good ? slots : 0;
-  s->used = next;
-  MD_REQUIRE(good, MD_ENOMEM, "out of memory: an LRU stack of %" PRId64 " lines", s->below);
+      depths_push(d, old.owner[w * WORD_SLOTS + __builtin_ctzll(bits)]);
+  free_slots(&old);
+  MD_REQUIRE(good, MD_ENOMEM, "out of memory: an LRU stack of %" PRId64 " lines", old.lines);
+  d->slots = slots;
   return MD_OK;
 }
 
-/* Occupied slots after this one. */
-static int64_t count_after(const cachemodel_stack *s, uint32_t slot)
+static md_status pass_below(cachemodel_stack *s, int n)
 {
-  const uint32_t word = slot / WORD_SLOTS, block = slot / BLOCK_SLOTS;
-  const uint32_t region = slot / REGION_SLOTS;
-  const uint32_t word_end = (block + 1) * BLOCK_WORDS, block_end = (region + 1) * REGION_BLOCKS;
-  const uint32_t region_end = (uint32_t)((s->used + REGION_SLOTS - 1) / REGION_SLOTS);
-  int64_t count = __builtin_popcountll(s->occupied[word] >> slot % WORD_SLOTS) - 1;
-  for (uint32_t w = word + 1; w < word_end; w++)
-    count += __builtin_popcountll(s->occupied[w]);
-  for (uint32_t b = block + 1; b < block_end; b++)
-    count += s->in_block[b];
-  for (uint32_t r = region + 1; r < region_end; r++)
-    count += s->in_region[r];
-  return count;
-}
-
-static void pass_below(cachemodel_stack *s, const cachemodel_event *e)
-{
-  const uint32_t slot = s->slot_of[e->line];
-  if (slot == NO_SLOT) {
-    s->distinct++;
-  } else {
-    s->count[count_after(s, slot)]++;
-    s->occupied[slot / WORD_SLOTS] &= ~((uint64_t)1 << slot % WORD_SLOTS);
-    s->in_block[slot / BLOCK_SLOTS]--;
-    s->in_region[slot / REGION_SLOTS]--;
-    s->slot_of[e->line] = NO_SLOT;
-    s->below--;
-  }
-  if (e->demoted == FRONT_EMPTY) return;
-  occupy(s, (uint32_t)s->used++, e->demoted);
-  s->below++;
+  int64_t bound = 0;
+  for (int e = 0; e < n; e++)
+    if (s->events[e].line >= bound) bound = (int64_t)s->events[e].line + 1;
+  if (bound > s->lines) MD_TRY(grow_lines(s, bound));
+  cachemodel_depths *d = &s->below;
+  if (d->used + n > d->slots) MD_TRY(compact(d, FRONT_BATCH));
+  if (d->lines + n > d->count_room) MD_TRY(grow_counts(d, d->lines + n));
+  s->pass(d, n, s->events);
+  return MD_OK;
 }
 
 md_status cachemodel_stack_feed(cachemodel_stack *s, int64_t n, const uint32_t *line)
 {
-  int64_t bound;
-  MD_TRY(cachemodel_bound(n, line, &bound));
-  MD_TRY(grow_lines(s, bound));
   for (int64_t t = 0; t < n; t += FRONT_BATCH) {
     const int batch = (int)(n - t < FRONT_BATCH ? n - t : FRONT_BATCH);
-    if (s->used + batch > s->slots) MD_TRY(compact(s, FRONT_BATCH));
-    MD_TRY(grow_counts(s, s->below + batch));
-    const int events = s->feed(&s->front, batch, line + t, s->events);
-    for (int e = 0; e < events; e++)
-      pass_below(s, &s->events[e]);
+    MD_TRY(pass_below(s, s->feed(&s->front, batch, line + t, s->events)));
     s->accesses += batch;
   }
   return MD_OK;
@@ -197,7 +136,7 @@ int64_t cachemodel_stack_accesses(const cachemodel_stack *s)
 
 int64_t cachemodel_stack_distinct(const cachemodel_stack *s)
 {
-  return s->distinct;
+  return s->below.distinct;
 }
 
 void cachemodel_stack_misses(const cachemodel_stack *s, int64_t n, int64_t *misses)
@@ -206,8 +145,8 @@ void cachemodel_stack_misses(const cachemodel_stack *s, int64_t n, int64_t *miss
   for (int64_t c = 0; c < n; c++) {
     if (c < FRONT_LINES)
       left -= s->front.hits[c];
-    else if (c - FRONT_LINES < s->count_room)
-      left -= s->count[c - FRONT_LINES];
+    else if (c - FRONT_LINES < s->below.count_room)
+      left -= s->below.count[c - FRONT_LINES];
     misses[c] = left;
   }
 }

@@ -1,0 +1,153 @@
+/* cachemodel/list_trace.c - kernels and their arrays; the requests of a whole kernel. */
+#include "cachemodel/list_impl.h"
+
+#include <stdlib.h>
+
+enum { ALIGN = 2 << 20, KEEP = 256 };
+
+list_parts list_load_parts(md_precision precision)
+{
+  if (precision == MD_DOUBLE) return (list_parts){2, {{0, 16}, {16, 8}}};
+  return (list_parts){1, {{0, 16}}};
+}
+
+list_parts list_store_parts(md_precision precision)
+{
+  if (precision == MD_DOUBLE) return (list_parts){2, {{0, 16}, {16, 16}}};
+  return (list_parts){1, {{0, 16}}};
+}
+
+list_parts list_add_parts(md_precision precision)
+{
+  if (precision == MD_DOUBLE) return (list_parts){3, {{0, 8}, {8, 8}, {16, 8}}};
+  return (list_parts){1, {{0, 16}}};
+}
+
+int32_t list_vector_lanes(md_isa isa, md_precision precision)
+{
+  return (16 << isa) / (int32_t)md_real_size(precision);
+}
+
+/* What every kernel reads, wherever it lies. */
+static void set_atoms(const md_atoms *atoms, list_kernel *k)
+{
+  const md_precision precision = k->precision = atoms->ctx->precision;
+  k->n = atoms->n;
+  k->n_ghost = atoms->n_ghost;
+  k->array[LIST_COORD] = (list_array){(uintptr_t)md_atoms_coord(atoms), k->n + k->n_ghost,
+                                      4 * (int32_t)md_coord_size(precision)};
+  k->array[LIST_FORCE] =
+      (list_array){(uintptr_t)atoms->f.data, k->n, 4 * (int32_t)md_real_size(precision)};
+  k->array[LIST_HOME] = (list_array){(uintptr_t)atoms->home.data, k->n_ghost, sizeof(int32_t)};
+}
+
+md_status list_kernel_of(const list_input *in, list_kernel *out)
+{
+  const neighbor_view *view = neighbor_list_view(in->list);
+  md_ctx *ctx = in->atoms->ctx;
+  MD_REQUIRE(view->n_rows > 0, MD_EINVAL, "there is no neighbour list to trace");
+  *out = (list_kernel){.gpu = ctx->backend == MD_GPU, .kind = view->kind, .newton = view->newton};
+  set_atoms(in->atoms, out);
+  const bool full = view->kind == NEIGHBOR_FULL;
+  out->lanes = out->gpu ? LIST_WARP
+               : full   ? view->width
+                        : list_vector_lanes(ctx->isa, ctx->precision);
+  const int64_t slices = (view->n_rows + view->width - 1) / view->width;
+  int64_t slots;
+  MD_TRY(md_read(ctx, &slots, view->start + slices, sizeof slots));
+  MD_TRY(md_ctx_sync(ctx));
+  list_array *array = out->array;
+  array[LIST_NBR] = (list_array){(uintptr_t)view->nbr, slots, sizeof(int32_t)};
+  array[LIST_START] = (list_array){(uintptr_t)view->start, slices + 1, sizeof(int64_t)};
+  array[LIST_COUNT] = (list_array){(uintptr_t)view->count, view->n_rows, sizeof(int32_t)};
+  array[LIST_ATOM] = (list_array){(uintptr_t)view->atom, view->atom ? view->n_rows : 0, 4};
+  array[LIST_SHARED] = (list_array){(uintptr_t)view->shared, view->shared ? view->n_rows : 0, 4};
+  return MD_OK;
+}
+
+md_status list_kernel_gpu(const list_input *in, neighbor_kind kind, bool newton, list_kernel *out)
+{
+  const neighbor_view *view = neighbor_list_view(in->list);
+  MD_REQUIRE(in->atoms->ctx->backend == MD_CPU && view->kind == NEIGHBOR_FULL && view->n_rows > 0,
+             MD_EINVAL, "the GPU's lists are modelled from a full list of the CPU");
+  *out = (list_kernel){.gpu = true, .kind = kind, .newton = newton, .lanes = LIST_WARP};
+  set_atoms(in->atoms, out);
+  /* Room for a row as the GPU's builder guesses it: a quarter more than the mean, and 8. */
+  const double mean = (double)view->n_entries / (double)out->n;
+  const int64_t slots = (int64_t)(1.25 * (kind == NEIGHBOR_FULL ? mean : mean / 2) + 8) / 4 * 4 + 4;
+  const int64_t slices = (out->n + LIST_WARP - 1) / LIST_WARP;
+  out->array[LIST_NBR] = (list_array){0, slices * slots * LIST_WARP, sizeof(int32_t)};
+  out->array[LIST_START] = (list_array){0, slices + 1, sizeof(int64_t)};
+  out->array[LIST_COUNT] = (list_array){0, out->n, sizeof(int32_t)};
+  for (int k = 0; k < LIST_ARRAY_COUNT; k++)
+    out->array[k].base = 0;
+  list_kernel_compact(out);
+  return MD_OK;
+}
+
+void list_kernel_compact(list_kernel *kernel)
+{
+  uint64_t at = ALIGN;
+  for (int k = 0; k < LIST_ARRAY_COUNT; k++) {
+    list_array *a = &kernel->array[k];
+    a->base = at + a->base % KEEP;
+    at = (a->base + (uint64_t)(a->count * a->stride) + ALIGN - 1) / ALIGN * ALIGN;
+  }
+}
+
+static md_status run_gpu(const list_input *in, const list_kernel *kernel, int64_t rows,
+                         list_sink *sink, void *to)
+{
+  list_slices *slices;
+  MD_TRY(list_slices_open(in, kernel, &slices));
+  list_warp warp = {0};
+  md_status status = MD_OK;
+  for (int64_t at = 0; !status && at < rows; at += LIST_WARP) {
+    bool done = false;
+    status = list_slices_next(slices, &warp.slice);
+    if (!status && warp.slice.rows == 0) break;
+    warp.next = -1;
+    while (!status && !done)
+      status = list_warp_turn(kernel, &warp, sink, to, &done);
+  }
+  list_slice_free(&warp.slice);
+  list_slices_close(slices);
+  return status;
+}
+
+md_status list_run(const list_input *in, const list_kernel *kernel, int64_t rows, list_sink *sink,
+                   void *to)
+{
+  return (kernel->gpu ? run_gpu : list_run_cpu)(in, kernel, rows, sink, to);
+}
+
+/* Addresses of one request; a constant stride becomes a run. */
+static md_status record(void *to, const list_request *r)
+{
+  uint64_t address[64];
+  const trace_run like = {r->stream, r->op, r->bytes, r->lanes, list_address(r, 0), 0};
+  bool even = true;
+  for (int32_t l = 0; l < r->lanes; l++) {
+    address[l] = list_address(r, l);
+    if (l > 1 && address[l] - address[l - 1] != address[1] - address[0]) even = false;
+  }
+  if (!even) return trace_write_list(to, &like, r->lanes, address);
+  trace_run run = like;
+  if (r->lanes > 1) run.stride = (int64_t)(address[1] - address[0]);
+  return trace_write_run(to, &run);
+}
+
+md_status list_record(const list_input *in, const char *path, int64_t *accesses)
+{
+  list_kernel kernel;
+  trace_writer *writer;
+  MD_TRY(list_kernel_of(in, &kernel));
+  MD_TRY(trace_writer_open(path, &writer));
+  const md_status status = list_run(in, &kernel, kernel.n, record, writer);
+  if (status) {
+    trace_writer_discard(writer);
+    return status;
+  }
+  if (accesses) *accesses = trace_writer_count(writer);
+  return trace_writer_close(writer);
+}

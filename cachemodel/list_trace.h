@@ -1,0 +1,130 @@
+/* cachemodel/list_trace.h - the memory accesses of the force kernels, from the neighbour lists that
+ * they read.
+ *
+ * A request is what one memory instruction does for the active threads of a warp or the lanes of a
+ * vector.  A kernel is the arrays it touches and the program that touches them:
+ *
+ * gpu  (force/force_*_gpu.cu) a warp of 32 rows.  Length, start and own coordinates of its rows;
+ * then batches of four indices and the four positions behind them; half lists: for each pair within
+ *      the cutoff a reduction on the neighbour's force (a ghost's at its home; none without
+ * newton). Full lists end in a batch of up to three for which threads without a neighbour read
+ * their own atom; half lists do so in every batch.  Positions of 32 bytes take loads of 16 and 8.
+ *      The instance that computes forces only, without linear force shift, not deterministic.
+ * cpu  (force/force_cpu_*.c) a vector of rows (full) or of neighbours (half), in the order of rows
+ *      as one thread runs through all.
+ *
+ * The GPU's kernel is modelled on a machine without GPU from a full list of the CPU: rows are atoms
+ * in memory order in slices of 32, a row's entries are in the order of bins (row-major number in
+ * the grid with its margin, k fastest) and within a bin in the order of atoms, owned before ghosts;
+ * of a full list, entries of a half list are those that the GPU's builder keeps
+ * (neighbor/walk_gpu.h). [AK] section 6.2. */
+#ifndef LIST_TRACE_H
+#define LIST_TRACE_H
+
+#include "cachemodel/trace_file.h"
+#include "neighbor/neighbor.h"
+
+MD_BEGIN_C
+
+enum { LIST_WARP = 32, LIST_BATCH = 4 };
+
+#define LIST_ARRAYS(X)                                                                             \
+  X(COORD) X(FORCE) X(NBR) X(COUNT) X(START) X(HOME) X(ATOM) X(SHARED) /* the last two: CPU */
+#define MD_ENUM_(name) LIST_##name,
+typedef enum { LIST_ARRAYS(MD_ENUM_) LIST_ARRAY_COUNT } list_array_name;
+#undef MD_ENUM_
+
+typedef struct {
+  uint64_t base;
+  int64_t count;  /* elements */
+  int32_t stride; /* bytes of one */
+} list_array;
+
+typedef struct {
+  bool gpu; /* which program */
+  md_precision precision;
+  neighbor_kind kind;
+  bool newton;
+  int32_t lanes; /* of a warp or vector */
+  int64_t n, n_ghost;
+  list_array array[LIST_ARRAY_COUNT];
+} list_kernel;
+
+/* One instruction: index[lanes] are element numbers of an array at `base`. */
+typedef struct {
+  trace_stream stream;
+  trace_op op;
+  uint64_t base;
+  int32_t stride, offset, bytes; /* of elements; of the part accessed within an element */
+  int32_t lanes;
+  const int32_t *index;
+  bool again; /* the elements of the request before this one, another part of each */
+} list_request;
+typedef md_status list_sink(void *to, const list_request *request);
+
+static inline uint64_t list_address(const list_request *r, int32_t lane)
+{
+  return r->base + (uint64_t)((int64_t)r->index[lane] * r->stride + r->offset);
+}
+
+/* A list and its atoms, both of one context, as they are between neighbor_build and the next. */
+typedef struct {
+  const md_atoms *atoms;
+  const neighbor_list *list;
+  double r_cut; /* half lists: pairs beyond it do not act */
+} list_input;
+
+/* The kernel that reads this list, addresses as the arrays lie in memory.
+ * Errors: MD_EINVAL (an empty list). */
+md_status list_kernel_of(const list_input *in, list_kernel *out);
+/* The GPU's kernel for a list of this kind, from a full list of the CPU; addresses as
+ * list_kernel_compact gives.  Errors: MD_EINVAL (not a full list of the CPU). */
+md_status list_kernel_gpu(const list_input *in, neighbor_kind kind, bool newton, list_kernel *out);
+/* Addresses as if the arrays were allocated one after the other from 2 MB on. */
+void list_kernel_compact(list_kernel *kernel);
+
+/* --- The GPU's kernel, warp by warp */
+
+/* 32 rows of a list in host memory: entry k of row r is nbr[k * LIST_WARP + r]. */
+typedef struct {
+  int64_t first; /* row */
+  int32_t rows, longest;
+  int64_t start; /* of the slice in the array nbr */
+  int32_t count[LIST_WARP];
+  int32_t *nbr;   /* [longest][LIST_WARP] */
+  int32_t *home;  /* half lists: the same with a ghost's home in its place */
+  uint32_t *acts; /* half lists: bit r of acts[k] says whether the pair acts on the neighbour */
+  int32_t room;   /* of these arrays, in k */
+} list_slice;
+void list_slice_free(list_slice *slice);
+
+/* The slices of a kernel in their order, from the GPU's own list or made from the CPU's. */
+typedef struct list_slices list_slices;
+/* Errors: MD_EINVAL (as list_kernel_gpu), MD_ENOMEM. */
+md_status list_slices_open(const list_input *in, const list_kernel *kernel, list_slices **out);
+void list_slices_close(list_slices *slices); /* NULL is allowed */
+/* The next slice; rows = 0 when there is none.  Errors: MD_ENOMEM, MD_ECUDA. */
+md_status list_slices_next(list_slices *slices, list_slice *out);
+
+/* A warp that runs through its slice: each turn issues the requests of one batch.  *done after the
+ * last.  Errors: those of the sink. */
+typedef struct {
+  list_slice slice;
+  int32_t next; /* k of the next batch; -1: has not begun */
+} list_warp;
+md_status list_warp_turn(const list_kernel *kernel, list_warp *warp, list_sink *sink, void *to,
+                         bool *done);
+
+/* --- The whole kernel */
+
+/* All requests: of the GPU's kernel warp after warp; of the CPU's in the order of rows, of at most
+ * `rows` rows.  Errors: those of the sink, MD_ENOMEM, MD_ECUDA. */
+md_status list_run(const list_input *in, const list_kernel *kernel, int64_t rows, list_sink *sink,
+                   void *to);
+
+/* Write them to a trace file; addresses as the arrays lie in memory.  *accesses, unless NULL, gets
+ * their number.  Errors: MD_EIO, and those above. */
+md_status list_record(const list_input *in, const char *path, int64_t *accesses);
+
+MD_END_C
+#endif

@@ -1,0 +1,185 @@
+/* cachemodel/machine_read.c - machine descriptions in libconfig (machine.h).
+ *
+ * libconfig wraps integers that do not fit 32 bits unless they end in L, and @include may read any
+ * file; both are refused before it sees the text. */
+#include "cachemodel/machine_impl.h"
+#include "core/parse.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <libconfig.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FILE_MOST = 64 << 10, DIGITS_MOST = 9 };
+
+static md_status read_text(const char *path, char **text)
+{
+  FILE *file = fopen(path, "rb");
+  MD_REQUIRE(file, errno == ENOENT ? MD_EINVAL : MD_EIO,
+             "'%.200s' is no machine: expected h200, h200:K, host or a file (%s)", path,
+             strerror(errno));
+  *text = malloc(FILE_MOST + 1);
+  const size_t got = *text ? fread(*text, 1, FILE_MOST + 1, file) : 0;
+  const bool bad = ferror(file) != 0;
+  fclose(file);
+  MD_REQUIRE(*text, MD_ENOMEM, "out of memory for '%s'", path);
+  MD_REQUIRE(!bad, MD_EIO, "cannot read '%s': %s", path, strerror(errno));
+  MD_REQUIRE(got <= FILE_MOST, MD_EINVAL, "'%s' is longer than %d bytes", path, FILE_MOST);
+  (*text)[got] = '\0';
+  MD_REQUIRE(strlen(*text) == got, MD_EINVAL, "'%s' is not a text file", path);
+  return MD_OK;
+}
+
+static md_status scan(const char *path, const char *text)
+{
+  int line = 1;
+  for (const char *c = text; *c;) {
+    MD_REQUIRE(*c != '@', MD_EINVAL, "%s:%d: @include is not supported", path, line);
+    const size_t digits = isdigit((unsigned char)*c) ? strspn(c, "0123456789") : 0;
+    MD_REQUIRE(digits <= DIGITS_MOST || c[digits] == 'L', MD_EINVAL,
+               "%s:%d: a number of %zu digits must end in L", path, line, digits);
+    line += *c == '\n';
+    c += digits ? digits : 1;
+  }
+  return MD_OK;
+}
+
+/* What is being read: a group, and how to name it. */
+typedef struct {
+  const char *path;
+  const config_setting_t *group;
+} reader;
+
+/* An integer in 1..most; absent: *value stays, or is an error when it is 0. */
+static md_status read_integer(const reader *r, const char *key, int64_t most, int64_t *value)
+{
+  const config_setting_t *s = config_setting_get_member(r->group, key);
+  if (!s) {
+    MD_REQUIRE(*value, MD_EINVAL, "%s:%d: '%s' is missing", r->path,
+               (int)config_setting_source_line(r->group), key);
+    return MD_OK;
+  }
+  const int type = config_setting_type(s);
+  const int64_t found = config_setting_get_int64(s);
+  MD_REQUIRE((type == CONFIG_TYPE_INT || type == CONFIG_TYPE_INT64) && found >= 1 && found <= most,
+             MD_EINVAL, "%s:%d: %s: expected an integer in 1..%lld", r->path,
+             (int)config_setting_source_line(s), key, (long long)most);
+  *value = found;
+  return MD_OK;
+}
+
+static md_status read_int32(const reader *r, const char *key, int32_t most, int32_t *value)
+{
+  int64_t wide = *value;
+  MD_TRY(read_integer(r, key, most, &wide));
+  *value = (int32_t)wide;
+  return MD_OK;
+}
+
+static md_status read_string(const reader *r, const char *key, const char **value)
+{
+  MD_REQUIRE(config_setting_lookup_string(r->group, key, value), MD_EINVAL,
+             "%s: expected %s = \"...\";", r->path, key);
+  return MD_OK;
+}
+
+/* Every member of the group is one of these words. */
+static md_status check_keys(const reader *r, const char *const *words, int n)
+{
+  for (int k = 0; k < config_setting_length(r->group); k++) {
+    const config_setting_t *s = config_setting_get_elem(r->group, (unsigned)k);
+    const char *name = config_setting_name(s);
+    if (md_word_index(name, words, n) >= 0) continue;
+    const char *near = md_nearest(name, words, n);
+    return MD_FAIL(MD_EINVAL, "%s:%d: unknown key '%s'%s%s%s", r->path,
+                   (int)config_setting_source_line(s), name, near ? "; did you mean '" : "",
+                   near ? near : "", near ? "'?" : "");
+  }
+  return MD_OK;
+}
+
+static md_status read_level(const reader *r, machine_level *level)
+{
+  static const char *const words[] = {"bytes", "ways", "line", "sector", "parts"};
+  MD_REQUIRE(config_setting_is_group(r->group), MD_EINVAL,
+             "%s:%d: expected levels = ( { bytes = ...; ways = ...; line = ...; }, ... );", r->path,
+             (int)config_setting_source_line(r->group));
+  MD_TRY(check_keys(r, words, 5));
+  *level = (machine_level){.parts = 1};
+  MD_TRY(read_integer(r, "bytes", (int64_t)1 << 40, &level->bytes));
+  MD_TRY(read_int32(r, "ways", 1 << 20, &level->ways));
+  MD_TRY(read_int32(r, "line", 1 << 16, &level->line));
+  level->sector = level->line;
+  MD_TRY(read_int32(r, "sector", 1 << 16, &level->sector));
+  return read_int32(r, "parts", 2, &level->parts);
+}
+
+static md_status read_levels(const reader *r, machine *out)
+{
+  const config_setting_t *list = config_setting_get_member(r->group, "levels");
+  MD_REQUIRE(list && config_setting_is_list(list), MD_EINVAL, "%s: expected levels = ( ... );",
+             r->path);
+  out->n_levels = config_setting_length(list);
+  MD_REQUIRE(out->n_levels >= 1 && out->n_levels <= MACHINE_LEVELS_MOST, MD_EINVAL,
+             "%s: %d levels of caches: expected 1..%d", r->path, out->n_levels,
+             MACHINE_LEVELS_MOST);
+  for (int k = 0; k < out->n_levels; k++) {
+    const reader level = {r->path, config_setting_get_elem(list, (unsigned)k)};
+    MD_TRY(read_level(&level, &out->level[k]));
+  }
+  return MD_OK;
+}
+
+static md_status read_machine(const reader *r, machine *out)
+{
+  static const char *const words[] = {"name",  "kind",   "levels",   "multiprocessors",
+                                      "warps", "blocks", "registers"};
+  const char *name, *kind;
+  int k;
+  *out = (machine){.warps = 64, .blocks = 32, .registers = 65536};
+  MD_TRY(read_string(r, "name", &name));
+  MD_TRY(read_string(r, "kind", &kind));
+  if (md_parse_word(kind, machine_kind_words, MACHINE_KIND_COUNT, &k))
+    return MD_FAIL(MD_EINVAL, "%s: kind: %s", r->path, md_message());
+  out->kind = (machine_kind)k;
+  MD_REQUIRE(*name && strlen(name) < sizeof out->name && !strpbrk(name, ",\"\n"), MD_EINVAL,
+             "%s: name: expected at most %zu characters without commas and quotes", r->path,
+             sizeof out->name - 1);
+  strcpy(out->name, name);
+  MD_TRY(check_keys(r, words, out->kind == MACHINE_GPU ? 7 : 3));
+  if (out->kind == MACHINE_GPU) {
+    MD_TRY(read_int32(r, "multiprocessors", 4096, &out->multiprocessors));
+    MD_TRY(read_int32(r, "warps", 1024, &out->warps));
+    MD_TRY(read_int32(r, "blocks", 1024, &out->blocks));
+    MD_TRY(read_int32(r, "registers", 1 << 24, &out->registers));
+  }
+  return read_levels(r, out);
+}
+
+static md_status parse(const char *path, const char *text, machine *out)
+{
+  MD_TRY(scan(path, text));
+  config_t tree;
+  config_init(&tree);
+  md_status status;
+  if (!config_read_string(&tree, text)) {
+    status =
+        MD_FAIL(MD_EINVAL, "%s:%d: %s", path, config_error_line(&tree), config_error_text(&tree));
+  } else {
+    const reader r = {path, config_root_setting(&tree)};
+    status = read_machine(&r, out);
+  }
+  config_destroy(&tree);
+  return status;
+}
+
+md_status machine_read(const char *path, machine *out)
+{
+  char *text = NULL;
+  md_status status = read_text(path, &text);
+  if (!status) status = parse(path, text, out);
+  free(text);
+  return status ? status : machine_check(out);
+}
