@@ -58,7 +58,7 @@ static md_status get_value(const line_reader *in, const char *line, const char *
       MD_REQUIRE(*out, MD_ENOMEM, "out of memory for a value");
       return MD_OK;
     }
-    c += size + (quote != 0);
+    c += size; /* a closing quote is skipped as a key */
   }
   return MD_OK;
 }

@@ -310,6 +310,23 @@ START_TEST(files_that_hold_no_text)
 }
 END_TEST
 
+/* Rounding leaves no atom on the border or beyond it. */
+START_TEST(wrapped_positions_lie_inside)
+{
+  static const double places[] = {114.96, 9.58, -1e-20, -9.58, 9.579999999999999, 28.74, -114.96};
+  for (size_t k = 0; k < sizeof places / sizeof *places; k++) {
+    char text[256];
+    snprintf(text, sizeof text, "1\nLattice=\"9.58 0 0 0 9.58 0 0 0 9.58\"\nH %.17g 1 1\n",
+             places[k]);
+    ck_ok(system_read(files_text("a.xyz", text), false, &state));
+    ck_assert_msg(state.x[0] >= 0 && state.x[0] < 9.58, "%.17g: %.17g", places[k], state.x[0]);
+    ck_assert_double_eq_tol(remainder(state.x[0] + 9.58 * state.image[0] - places[k], 9.58), 0,
+                            1e-13);
+    system_state_free(&state);
+  }
+}
+END_TEST
+
 /* A file longer than the reader's block: lines are cut at its border and joined again. */
 START_TEST(many_atoms)
 {
@@ -361,6 +378,7 @@ int main(void)
   tcase_add_test(tc, data_mistakes_are_named);
   tcase_add_test(tc, xyz_mistakes_are_named);
   tcase_add_test(tc, files_that_hold_no_text);
+  tcase_add_test(tc, wrapped_positions_lie_inside);
   tcase_add_test(tc, many_atoms);
   tcase_add_loop_test(tc, damaged_files_do_no_harm, 0, 2);
   suite_add_tcase(suite, tc);

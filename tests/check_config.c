@@ -4,6 +4,8 @@
 #include "tests/test.h"
 
 #include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 START_TEST(defaults_are_the_benchmark)
 {
@@ -309,6 +311,18 @@ START_TEST(file_of_atoms_is_beside_the_input)
   ck_assert_str_eq(config_get(cfg)->read, "/tmp/x");
   ck_ok(config_set(cfg, "system.read", "here.xyz", "--set"));
   ck_assert_str_eq(config_get(cfg)->read, "here.xyz");
+  char *folder = getcwd(NULL, 0), *whole = strdup(files_text("here.xyz", ""));
+  *strrchr(whole, '/') = '\0';
+  ck_assert_int_eq(chdir(whole), 0);
+  ck_assert_int_eq(mkdir("sub", 0777), 0);
+  FILE *stream = fopen("sub/written.in", "w");
+  config_write(cfg, stream);
+  fclose(stream);
+  ck_assert_int_eq(chdir(folder), 0);
+  ck_ok(config_read(cfg, files_path("sub/written.in"), CONFIG_FORMAT_AUTO));
+  ck_assert_str_eq(config_get(cfg)->read, files_path("here.xyz"));
+  free(folder);
+  free(whole);
   char *longest = malloc(4097);
   memset(longest, '"', 4096);
   longest[4096] = '\0';

@@ -152,8 +152,8 @@ START_TEST(lammps_words_and_variables)
                "variable m equal \"2 * (${n} + 1) / 4\"\nvariable m equal ${m}*2\n"
                "variable long_name equal -(1-$n)*$m\n"
                "units lj\natom_style charge\nnewton off on\nlattice diamond 1.2\n"
-               "region 'my box' block 0 $n 0.0 $m &\n 0 ${long_name}\n"
-               "create_box 1 \"my box\"\ncreate_atoms 1 box\nmass * 2.5\n"
+               "region 'my # box' block 0 $n 0.0 $m &\n 0 ${long_name}\n"
+               "create_box 1 \"my # box\"\ncreate_atoms 1 box\nmass * 2.5\n"
                "velocity all create 0.5 1 loop geom\npair_style lj/cut 3\npair_coeff * 1 2 3\n"
                "neighbor .4 bin\nneigh_modify every 4 delay 10\nneigh_modify check no binsize 1.5\n"
                "fix NVE all nve\ntimestep 1e-3\nthermo 7\nrun 1234567890123456789",
@@ -163,8 +163,8 @@ START_TEST(lammps_words_and_variables)
                "variable m equal \"2 * (${n} + 1) / 4\"\nvariable m equal ${m}*2\n"
                "variable long_name equal -(1-$n)*$m\n"
                "units lj\natom_style charge\nnewton off on\nlattice diamond 1.2\n"
-               "region 'my box' block 0 $n 0.0 $m &\n 0 ${long_name}\n"
-               "create_box 1 \"my box\"\ncreate_atoms 1 box\nmass * 2.5\n"
+               "region 'my # box' block 0 $n 0.0 $m &\n 0 ${long_name}\n"
+               "create_box 1 \"my # box\"\ncreate_atoms 1 box\nmass * 2.5\n"
                "velocity all create 0.5 1 loop geom\npair_style lj/cut 3\npair_coeff * 1 2 3\n"
                "neighbor .4 bin\nneigh_modify every 4 delay 10\nneigh_modify check no binsize 1.5\n"
                "fix NVE all nve\ntimestep 1e-3\nthermo 7\nrun 12\n# the end\n",
@@ -295,6 +295,11 @@ START_TEST(expressions)
     ck_assert_msg(script_evaluate(bad[k], &value) == MD_EINVAL, "'%s' is %g", bad[k], value);
     ck_assert(value == 42);
   }
+  char wide[2001] = "0";
+  for (int k = 0; k < 400; k++)
+    strcat(wide, "+(1)");
+  ck_ok(script_evaluate(wide, &value));
+  ck_assert(value == 400);
   char deep[1001];
   memset(deep, '(', 1000);
   deep[1000] = '\0';

@@ -31,18 +31,20 @@ static void set(const char *key, const char *format, ...)
   ck_ok(config_set(cfg, key, text, "--set"));
 }
 
-/* Each lattice: atoms in a cell, nearest distance in cell edges, neighbours at that distance. */
+/* Each lattice: atoms in a cell; distances of the two nearest shells in cell edges, atoms in them.
+ */
 static const struct {
   const char *word;
-  int atoms, shell;
-  double nearest;
-} lattices[] = {{"fcc", 4, 12, 0.70710678118654752},
-                {"bcc", 2, 8, 0.86602540378443865},
-                {"sc", 1, 6, 1},
-                {"diamond", 8, 4, 0.43301270189221932},
-                {"nacl", 8, 6, 0.5},
-                {"cscl", 2, 8, 0.86602540378443865},
-                {"zns", 8, 4, 0.43301270189221932}};
+  int atoms;
+  double distance[2];
+  int shell[2];
+} lattices[] = {{"fcc", 4, {0.70710678118654752, 1}, {12, 6}},
+                {"bcc", 2, {0.86602540378443865, 1}, {8, 6}},
+                {"sc", 1, {1, 1.4142135623730951}, {6, 12}},
+                {"diamond", 8, {0.43301270189221932, 0.70710678118654752}, {4, 12}},
+                {"nacl", 8, {0.5, 0.70710678118654752}, {6, 12}},
+                {"cscl", 2, {0.86602540378443865, 1}, {8, 6}},
+                {"zns", 8, {0.43301270189221932, 0.70710678118654752}, {4, 12}}};
 enum { N_LATTICES = sizeof lattices / sizeof *lattices };
 
 /* Squared distance of the nearest images. */
@@ -76,18 +78,23 @@ START_TEST(lattice_has_its_neighbours)
   }
   ck_assert_double_eq_tol((double)state.n / volume, density, 1e-14);
   ck_assert(!state.id && !state.image && state.mass == 1);
-  const double nearest_sq = pow(lattices[_i].nearest * a, 2);
+  double shell_sq[2];
+  for (int k = 0; k < 2; k++)
+    shell_sq[k] = pow(lattices[_i].distance[k] * a, 2);
   for (int64_t i = 0; i < state.n; i++) {
-    int shell = 0;
+    int shell[2] = {0};
     for (int d = 0; d < 3; d++)
       ck_assert(state.x[3 * i + d] >= 0 && state.x[3 * i + d] < state.box.hi[d]);
     for (int64_t j = 0; j < state.n; j++) {
       if (i == j) continue;
       const double r_sq = distance_sq(&state.x[3 * i], &state.x[3 * j], &state.box);
-      ck_assert_msg(r_sq > nearest_sq * (1 - 1e-12), "atoms %d and %d: %g", (int)i, (int)j, r_sq);
-      shell += r_sq < nearest_sq * (1 + 1e-12);
+      const int k = r_sq > shell_sq[0] * (1 + 1e-12);
+      if (r_sq > shell_sq[1] * (1 + 1e-12)) continue;
+      ck_assert_msg(fabs(r_sq - shell_sq[k]) <= 1e-12 * shell_sq[k], "atoms %d and %d: %g", (int)i,
+                    (int)j, r_sq);
+      shell[k]++;
     }
-    ck_assert_int_eq(shell, lattices[_i].shell);
+    ck_assert(shell[0] == lattices[_i].shell[0] && shell[1] == lattices[_i].shell[1]);
   }
 }
 END_TEST
