@@ -23,12 +23,17 @@ archive = $(or $(filter /%,$(shell $(CC) -print-file-name=lib$(1).a)),-l$(1))
 ROOMS := $(wildcard core ordering neighbor force comm cachemodel spread stokes minimd)
 
 # Sources compiled once for each precision and instruction set, or for one of the two.
-NUMERIC_C  := $(wildcard neighbor/neighbor_cpu*.c force/force_cpu*.c comm/comm_cpu.c minimd/integrate_cpu.c)
-ISA_C      := $(wildcard ordering/*_isa.c cachemodel/*_isa.c)
-NUMERIC_CU := $(wildcard neighbor/*_gpu.cu force/*_gpu.cu comm/*_gpu.cu minimd/*_gpu.cu)
-PLAIN_C    := $(filter-out $(NUMERIC_C) $(ISA_C),$(wildcard $(ROOMS:%=%/*.c)))
-PLAIN_CU   := $(filter-out $(NUMERIC_CU),$(wildcard $(ROOMS:%=%/*.cu)))
+NUMERIC_C  := $(wildcard neighbor/neighbor_cpu*.c force/force_cpu*.c comm/comm_cpu.c minimd/integrate_cpu.c \
+              spread/spread_cpu_sort.c)
+# The same, but nothing in them depends on the type of positions: mixed precision uses those of single.
+REAL_C     := $(filter-out $(NUMERIC_C),$(wildcard spread/spread_cpu_*.c))
+ISA_C      := $(wildcard ordering/*_isa.c cachemodel/*_isa.c stokes/*_isa.c)
+NUMERIC_CU := $(wildcard neighbor/*_gpu.cu force/*_gpu.cu comm/*_gpu.cu minimd/*_gpu.cu spread/spread_sort_gpu.cu)
+REAL_CU    := $(filter-out $(NUMERIC_CU),$(wildcard spread/*_gpu.cu))
+PLAIN_C    := $(filter-out $(NUMERIC_C) $(REAL_C) $(ISA_C),$(wildcard $(ROOMS:%=%/*.c)))
+PLAIN_CU   := $(filter-out $(NUMERIC_CU) $(REAL_CU),$(wildcard $(ROOMS:%=%/*.cu)))
 PRECS := 0 1 2
+REALS := 0 2
 ISAS  := 0 1 2
 ISA_FLAGS_0 :=
 ISA_FLAGS_1 := -mavx2 -mfma -mbmi2 -mlzcnt
@@ -36,9 +41,11 @@ ISA_FLAGS_2 := $(ISA_FLAGS_1) -mavx512f -mavx512dq -mavx512bw -mavx512vl -mavx51
 
 OBJ := $(PLAIN_C:%.c=$(BUILD)/obj/%.o) \
        $(foreach p,$(PRECS),$(foreach i,$(ISAS),$(NUMERIC_C:%.c=$(BUILD)/obj/%.p$(p).i$(i).o))) \
+       $(foreach p,$(REALS),$(foreach i,$(ISAS),$(REAL_C:%.c=$(BUILD)/obj/%.p$(p).i$(i).o))) \
        $(foreach i,$(ISAS),$(ISA_C:%.c=$(BUILD)/obj/%.i$(i).o))
 CUDA_OBJ := $(PLAIN_CU:%.cu=$(BUILD)/obj/%.cu.o) \
-       $(foreach p,$(PRECS),$(NUMERIC_CU:%.cu=$(BUILD)/obj/%.p$(p).cu.o))
+       $(foreach p,$(PRECS),$(NUMERIC_CU:%.cu=$(BUILD)/obj/%.p$(p).cu.o)) \
+       $(foreach p,$(REALS),$(REAL_CU:%.cu=$(BUILD)/obj/%.p$(p).cu.o))
 ifneq ($(NVCC),)
 CUDA_HOME := $(abspath $(dir $(realpath $(NVCC)))..)
 NVFLAGS := -arch=$(CUDA_ARCH) -O3 -lineinfo -I. -DMD_HAVE_CUDA -Werror all-warnings -Xcompiler -Wall,-Wextra,-Wno-unused-parameter
@@ -153,7 +160,7 @@ lint:
 	clang-format --dry-run -Werror $(FORMATTED)
 	cppcheck --quiet --std=c11 --inline-suppr --error-exitcode=1 --enable=warning,portability \
 	  --suppressions-list=tests/cppcheck.txt -I. -DMD_PREC=2 -DMD_ISA=0 -DMD_VERSION='"lint"' \
-	  $(filter-out $(NUMERIC_C) $(ISA_C),$(wildcard $(ROOMS:%=%/*.c)))
+	  $(PLAIN_C)
 	clang-tidy --quiet --warnings-as-errors='*' $(PLAIN_C) -- -std=c11 -I. -D_GNU_SOURCE \
 	  -fopenmp -DMD_VERSION='"lint"'
 format:

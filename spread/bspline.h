@@ -1,0 +1,99 @@
+/* spread/bspline.h - cardinal B-splines, shared by every kernel and by the tests.
+ *
+ *   M_2(u) = 1 - |u - 1| on [0, 2],   M_n(u) = [u M_{n-1}(u) + (n - u) M_{n-1}(u - 1)] / (n - 1)
+ *
+ * A particle at fraction f in [0, 1] of its cell has the weights w[j] = M_p(f + p - 1 - j) at mesh
+ * point floor(u) + j, j = 0..p-1, so
+ *
+ *   (n - 1) w_n[j] = (f + n - 1 - j) w_{n-1}[j-1] + (1 + j - f) w_{n-1}[j],   w_1[0] = 1
+ *   d w_n[j] / df = w_{n-1}[j-1] - w_{n-1}[j]
+ *
+ * The divisions wait until the end, one by (p-1)!: at rational points all before it is exact. Every
+ * term is positive, nothing cancels.  Callers pass the order as a constant, so that loops unroll.
+ * Kernels that hold several particles in one vector define BSPLINE_VECTOR as that vector. */
+#ifndef BSPLINE_H
+#define BSPLINE_H
+
+#include "core/md.h"
+
+#if defined(__CUDACC__)
+#define SPREAD_UNROLL _Pragma("unroll")
+#elif defined(__clang__)
+#define SPREAD_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define SPREAD_UNROLL _Pragma("GCC unroll 16")
+#endif
+
+#ifdef MD_PREC
+#include "core/real.h"
+typedef real bspline_scalar;
+#else
+typedef double bspline_scalar;
+#endif
+#ifndef BSPLINE_VECTOR
+#define BSPLINE_VECTOR bspline_scalar
+#endif
+
+/* 1 / n! */
+MD_INLINE bspline_scalar bspline_inverse_factorial(int n)
+{
+  double product = 1;
+  for (int k = 2; k <= n; k++)
+    product *= k;
+  return (bspline_scalar)(1 / product);
+}
+
+/* (n-1)! w_n from (n-2)! w_{n-1}, in place. */
+MD_INLINE void bspline_raise(int n, BSPLINE_VECTOR f, BSPLINE_VECTOR *w)
+{
+  w[n - 1] = f * w[n - 2];
+  SPREAD_UNROLL
+  for (int j = n - 2; j > 0; j--)
+    w[j] = (f + (bspline_scalar)(n - 1 - j)) * w[j - 1] + ((bspline_scalar)(1 + j) - f) * w[j];
+  w[0] = ((bspline_scalar)1 - f) * w[0];
+}
+
+/* (p-1)! w_p, for callers that fold the division into something else. */
+MD_INLINE void bspline_unscaled(int p, BSPLINE_VECTOR f, BSPLINE_VECTOR *w)
+{
+  w[0] = (bspline_scalar)1 - f;
+  w[1] = f;
+  SPREAD_UNROLL
+  for (int n = 3; n <= p; n++)
+    bspline_raise(n, f, w);
+}
+
+/* The weights w[0..p-1]. */
+MD_INLINE void bspline_weights(int p, BSPLINE_VECTOR f, BSPLINE_VECTOR *w)
+{
+  bspline_unscaled(p, f, w);
+  const bspline_scalar scale = bspline_inverse_factorial(p - 1);
+  SPREAD_UNROLL
+  for (int j = 0; j < p; j++)
+    w[j] *= scale;
+}
+
+/* The weights and their derivatives d[j] = d w[j] / df. */
+MD_INLINE void bspline_derivatives(int p, BSPLINE_VECTOR f, BSPLINE_VECTOR *w, BSPLINE_VECTOR *d)
+{
+  if (p == 2) { /* M_1 is a box */
+    bspline_unscaled(2, f, w);
+    d[1] = f - f + (bspline_scalar)1;
+    d[0] = -d[1];
+    return;
+  }
+  bspline_unscaled(p - 1, f, w);
+  const bspline_scalar lower = bspline_inverse_factorial(p - 2);
+  d[0] = -lower * w[0];
+  SPREAD_UNROLL
+  for (int j = 1; j < p - 1; j++)
+    d[j] = lower * (w[j - 1] - w[j]);
+  d[p - 1] = lower * w[p - 2];
+  bspline_raise(p, f, w);
+  const bspline_scalar scale = bspline_inverse_factorial(p - 1);
+  SPREAD_UNROLL
+  for (int j = 0; j < p; j++)
+    w[j] *= scale;
+}
+
+#endif

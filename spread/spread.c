@@ -1,0 +1,391 @@
+/* spread/spread.c - plans: checks, parts, the tables that pick a kernel. */
+#include "spread/spread_impl.h"
+#include "core/timer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define WORD(name, word, help) word,
+const char *const spread_method_words[SPREAD_METHOD_COUNT] = {SPREAD_METHODS(WORD)};
+#undef WORD
+
+enum { PART_MAX = 1 << 30 };
+
+typedef spread_check_fn *const cpu_check[MD_PRECISION_COUNT][MD_ISA_COUNT];
+typedef spread_sort_fn *const cpu_sort[MD_PRECISION_COUNT][MD_ISA_COUNT];
+typedef spread_build_fn *const cpu_build[MD_PRECISION_COUNT][MD_ISA_COUNT];
+typedef spread_apply_fn *const cpu_apply[MD_PRECISION_COUNT][MD_ISA_COUNT];
+typedef spread_build_fn *const gpu_build[MD_PRECISION_COUNT];
+typedef spread_apply_fn *const gpu_apply[MD_PRECISION_COUNT];
+
+static cpu_check cpu_checks = SIMD_TABLE(spread_cpu_check);
+static cpu_sort cpu_sorts = SIMD_TABLE(spread_cpu_sort);
+static cpu_build cpu_matrix = SPREAD_TABLE(spread_cpu_matrix);
+static cpu_apply cpu_particle = SPREAD_TABLE(spread_cpu_particle);
+static cpu_apply cpu_coloured = SPREAD_TABLE(spread_cpu_coloured);
+static cpu_apply cpu_single = SPREAD_TABLE(spread_cpu_single);
+static cpu_apply cpu_tiled = SPREAD_TABLE(spread_cpu_tiled);
+static cpu_apply cpu_given_back = SPREAD_TABLE(spread_cpu_given_back);
+static cpu_apply cpu_tiled_back = SPREAD_TABLE(spread_cpu_tiled_back);
+
+static spread_check_fn *const gpu_checks[] = SPREAD_GPU_TABLE(spread_gpu_check);
+static spread_sort_fn *const gpu_sorts[] = SPREAD_GPU_TABLE(spread_gpu_sort);
+static gpu_build gpu_matrix = SPREAD_GPU_TABLE(spread_gpu_matrix);
+static gpu_build gpu_slots = SPREAD_GPU_TABLE(spread_gpu_slots);
+static gpu_apply gpu_particle = SPREAD_GPU_TABLE(spread_gpu_particle);
+static gpu_apply gpu_gather = SPREAD_GPU_TABLE(spread_gpu_gather);
+static gpu_apply gpu_single = SPREAD_GPU_TABLE(spread_gpu_single);
+static gpu_apply gpu_group = SPREAD_GPU_TABLE(spread_gpu_group);
+static gpu_apply gpu_hybrid = SPREAD_GPU_TABLE(spread_gpu_hybrid);
+static gpu_apply gpu_tiled = SPREAD_GPU_TABLE(spread_gpu_tiled);
+static gpu_apply gpu_particle_back = SPREAD_GPU_TABLE(spread_gpu_particle_back);
+static gpu_apply gpu_tiled_back = SPREAD_GPU_TABLE(spread_gpu_tiled_back);
+
+/* What each method needs; a NULL apply: the backend has no such method. */
+typedef struct {
+  spread_layout layout;
+  cpu_build *build;
+  cpu_apply *apply, *back;
+} cpu_method;
+typedef struct {
+  spread_layout layout;
+  gpu_build *build;
+  gpu_apply *apply, *back;
+  bool ordered; /* sums in a fixed order when the context asks for it */
+} gpu_method;
+
+static const cpu_method cpu_methods[SPREAD_METHOD_COUNT] = {
+    [SPREAD_PARTICLE] = {SPREAD_GIVEN, NULL, &cpu_particle, &cpu_given_back},
+    [SPREAD_COLOURED] = {SPREAD_TILES, NULL, &cpu_coloured, &cpu_tiled_back},
+    [SPREAD_SINGLE] = {SPREAD_TILES, &cpu_matrix, &cpu_single, &cpu_tiled_back},
+    [SPREAD_TILED] = {SPREAD_TILES, NULL, &cpu_tiled, &cpu_tiled_back},
+};
+static const gpu_method gpu_methods[SPREAD_METHOD_COUNT] = {
+    [SPREAD_PARTICLE] = {SPREAD_GIVEN, NULL, &gpu_particle, &gpu_particle_back, false},
+    [SPREAD_GATHER] = {SPREAD_GIVEN, &gpu_slots, &gpu_gather, &gpu_particle_back, false},
+    [SPREAD_SINGLE] = {SPREAD_CELLS, &gpu_matrix, &gpu_single, &gpu_particle_back, true},
+    [SPREAD_GROUP] = {SPREAD_CELLS, &gpu_matrix, &gpu_group, &gpu_particle_back, true},
+    [SPREAD_HYBRID] = {SPREAD_CELLS, &gpu_matrix, &gpu_hybrid, &gpu_particle_back, true},
+    [SPREAD_TILED] = {SPREAD_PENCILS, NULL, &gpu_tiled, &gpu_tiled_back, true},
+};
+
+bool spread_method_on(spread_method method, md_backend backend)
+{
+  return method == SPREAD_AUTO || (backend == MD_GPU ? gpu_methods[method].apply != NULL
+                                                     : cpu_methods[method].apply != NULL);
+}
+
+size_t spread_real_size(const spread_plan *plan)
+{
+  return plan->ctx->precision == MD_DOUBLE ? sizeof(double) : sizeof(float);
+}
+
+static md_status check_mesh(const spread_spec *spec)
+{
+  MD_REQUIRE(spec->order >= SPREAD_ORDER_MIN && spec->order <= SPREAD_ORDER_MAX, MD_EINVAL,
+             "the order of the B-splines must lie in %d..%d, not %d", SPREAD_ORDER_MIN,
+             SPREAD_ORDER_MAX, spec->order);
+  uint64_t points = 1;
+  for (int a = 0; a < 3; a++) {
+    const double edge = spec->hi[a] - spec->lo[a];
+    MD_REQUIRE(edge > 0 && edge < 1e300 && 1 / edge < 1e300, MD_EINVAL,
+               "axis %d of the box runs from %g to %g: expected a finite edge > 0", a + 1,
+               spec->lo[a], spec->hi[a]);
+    MD_REQUIRE(spec->mesh[a] >= spec->order, MD_EINVAL,
+               "axis %d of the mesh has %d points: order %d needs at least %d", a + 1,
+               spec->mesh[a], spec->order, spec->order);
+    MD_REQUIRE(points * (uint64_t)spec->mesh[a] <= UINT32_MAX, MD_ECAPACITY,
+               "a mesh of %d x %d x %d has 2^32 points or more", spec->mesh[0], spec->mesh[1],
+               spec->mesh[2]);
+    points *= (uint64_t)spec->mesh[a];
+  }
+  return MD_OK;
+}
+
+static md_status check_tuning(const spread_spec *spec)
+{
+  const spread_tuning *t = &spec->tuning;
+  MD_REQUIRE(t->lanes == 0 || t->lanes == 1 || t->lanes == spec->order, MD_EINVAL,
+             "lanes must be 1 or the order, %d, not %d", spec->order, t->lanes);
+  MD_REQUIRE(t->compute_unit >= 0 && t->compute_unit <= 16 &&
+                 (t->compute_unit & (t->compute_unit - 1)) == 0,
+             MD_EINVAL, "a compute unit has 1, 2, 4, 8 or 16 lanes, not %d", t->compute_unit);
+  MD_REQUIRE(t->group == 0 || (t->group >= 8 && t->group <= 512 && t->group % 8 == 0), MD_EINVAL,
+             "a group has a multiple of 8 rows in 8..512, not %d", t->group);
+  MD_REQUIRE(t->part >= 0 && t->part <= PART_MAX, MD_EINVAL,
+             "a part has at most %d particles, not %lld", PART_MAX, (long long)t->part);
+  return MD_OK;
+}
+
+static md_status check_method(const md_ctx *ctx, const spread_spec *spec)
+{
+  MD_REQUIRE((unsigned)spec->method < SPREAD_METHOD_COUNT, MD_EINVAL, "no such method: %d",
+             (int)spec->method);
+  MD_REQUIRE(spec->vectors >= 1, MD_EINVAL, "vectors must be >= 1, not %d", spec->vectors);
+  MD_REQUIRE(spec->repeats >= 0, MD_EINVAL, "repeats must be >= 0, not %d", spec->repeats);
+  if (!spread_method_on(spec->method, ctx->backend)) {
+    char words[128] = "";
+    for (int m = 0; m < SPREAD_METHOD_COUNT; m++)
+      if (spread_method_on((spread_method)m, ctx->backend))
+        snprintf(words + strlen(words), sizeof words - strlen(words), "%s%s", *words ? ", " : "",
+                 spread_method_words[m]);
+    return MD_FAIL(MD_EINVAL, "the %s has no method %s: expected one of %s",
+                   md_backend_words[ctx->backend], spread_method_words[spec->method], words);
+  }
+  MD_REQUIRE(ctx->backend == MD_CPU || !ctx->deterministic || spec->method == SPREAD_AUTO ||
+                 gpu_methods[spec->method].ordered,
+             MD_EINVAL,
+             "method %s adds in no fixed order: deterministic plans on the GPU are single, group, "
+             "hybrid or tiled",
+             spread_method_words[spec->method]);
+  return MD_OK;
+}
+
+static void set_pencils(const spread_grid *grid, spread_pencils *pencils)
+{
+  const int32_t reach = grid->order - 1;
+  pencils->cells[0] = 2 * ((grid->order + 3) / 2) - reach;
+  pencils->cells[1] = SPREAD_ROW - reach;
+  for (int a = 0; a < 2; a++)
+    pencils->n[a] = (grid->mesh[a + 1] + pencils->cells[a] - 1) / pencils->cells[a];
+}
+
+md_status spread_create(md_ctx *ctx, const spread_spec *spec, spread_plan **out)
+{
+  *out = NULL;
+  MD_REQUIRE(ctx->backend == MD_CPU, MD_ENOGPU, "spreading on the GPU is not in this version");
+  MD_TRY(check_mesh(spec));
+  MD_TRY(check_tuning(spec));
+  MD_TRY(check_method(ctx, spec));
+  spread_plan *plan = calloc(1, sizeof *plan);
+  MD_REQUIRE(plan, MD_ENOMEM, "out of memory for the plan");
+  plan->ctx = ctx;
+  plan->spec = *spec;
+  plan->method = spec->method;
+  spread_grid *grid = &plan->grid;
+  grid->order = spec->order;
+  grid->points = 1;
+  for (int a = 0; a < 3; a++) {
+    grid->lo[a] = spec->lo[a];
+    grid->inv_length[a] = 1 / (spec->hi[a] - spec->lo[a]);
+    grid->mesh[a] = spec->mesh[a];
+    grid->points *= spec->mesh[a];
+  }
+  md_status status = MD_OK;
+  if (ctx->backend == MD_GPU) {
+    md_gpu_info gpu;
+    set_pencils(grid, &plan->pencils);
+    status = md_gpu_describe(&gpu);
+    plan->multiprocessors = gpu.multiprocessors;
+  } else {
+    status = spread_tiles_create(grid, &plan->tiles);
+  }
+  if (status) {
+    spread_destroy(plan);
+    return status;
+  }
+  *out = plan;
+  return MD_OK;
+}
+
+static void drop_parts(spread_plan *plan)
+{
+  for (int32_t k = 0; k < plan->n_parts; k++)
+    for (int b = 0; b < SPREAD_BUFFERS; b++)
+      md_buffer_free(plan->ctx, &plan->part[k].buffer[b]);
+  free(plan->part);
+  plan->part = NULL;
+  plan->n_parts = 0;
+  plan->n = 0;
+}
+
+void spread_destroy(spread_plan *plan)
+{
+  if (!plan) return;
+  drop_parts(plan);
+  for (int k = 0; k < SPREAD_SCRATCH; k++)
+    md_buffer_free(plan->ctx, &plan->scratch[k]);
+  spread_tiles_destroy(&plan->tiles);
+  free(plan);
+}
+
+/* Bytes that building for n particles asks for at least. */
+static int64_t bytes_needed(const spread_plan *plan, spread_method method, int64_t n)
+{
+  const int64_t real_size = (int64_t)spread_real_size(plan);
+  const int64_t record = real_size == 8 ? 32 : 16;
+  int64_t bytes = n * record;
+  if (method == SPREAD_SINGLE || method == SPREAD_GROUP || method == SPREAD_HYBRID)
+    bytes += spread_entries(plan, n) * (real_size + 4) + (plan->grid.points + 1) * 8;
+  if (method == SPREAD_GATHER) bytes += plan->grid.points * 4;
+  return bytes;
+}
+
+static md_status check_memory(const spread_plan *plan, spread_method method, int64_t n)
+{
+  const bool gpu = plan->ctx->backend == MD_GPU;
+  md_gpu_info info;
+  spread_report held;
+  spread_describe(plan, &held);
+  double free_bytes = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+  if (gpu) {
+    MD_TRY(md_gpu_describe(&info));
+    free_bytes = (double)(info.memory_free + held.bytes);
+  }
+  const double needed = (double)bytes_needed(plan, method, n);
+  MD_REQUIRE(needed <= free_bytes, MD_ENOMEM,
+             "method %s needs %.1f GB for %lld particles of order %d, but the %s has %.1f GB",
+             spread_method_words[method], needed / 1e9, (long long)n, plan->grid.order,
+             gpu ? "device" : "machine", free_bytes / 1e9);
+  return MD_OK;
+}
+
+static md_status build_part(spread_plan *plan, spread_part *part, const void *x, int64_t stride)
+{
+  const md_ctx *ctx = plan->ctx;
+  part->overflow = part->width = part->spilled = 0;
+  if (ctx->backend == MD_GPU) {
+    const gpu_method *m = &gpu_methods[plan->method];
+    MD_TRY(gpu_sorts[ctx->precision](plan, part, x, stride));
+    return m->build ? (*m->build)[ctx->precision](plan, part) : MD_OK;
+  }
+  const cpu_method *m = &cpu_methods[plan->method];
+  MD_TRY(cpu_sorts[ctx->precision][ctx->isa](plan, part, x, stride));
+  return m->build ? (*m->build)[ctx->precision][ctx->isa](plan, part) : MD_OK;
+}
+
+static md_status build_parts(spread_plan *plan, int64_t n, const void *x, int64_t stride)
+{
+  const int64_t most = plan->spec.tuning.part ? plan->spec.tuning.part : PART_MAX;
+  const int64_t n_parts = (n + most - 1) / most;
+  MD_REQUIRE(n_parts <= INT32_MAX, MD_ECAPACITY, "%lld particles make too many parts of %lld",
+             (long long)n, (long long)most);
+  if (n_parts != plan->n_parts) {
+    drop_parts(plan);
+    plan->part = calloc((size_t)n_parts + 1, sizeof *plan->part);
+    MD_REQUIRE(plan->part, MD_ENOMEM, "out of memory for %lld parts", (long long)n_parts);
+    plan->n_parts = (int32_t)n_parts;
+  }
+  const size_t state_size = plan->ctx->precision == MD_SINGLE ? sizeof(float) : sizeof(double);
+  for (int32_t k = 0; k < plan->n_parts; k++) {
+    spread_part *part = &plan->part[k];
+    part->first = k * most;
+    part->n = (int32_t)(n - part->first < most ? n - part->first : most);
+    const char *from = (const char *)x + (size_t)(part->first * stride) * state_size;
+    MD_TRY(build_part(plan, part, from, stride));
+  }
+  return md_ctx_sync(plan->ctx);
+}
+
+static md_status check_positions(spread_plan *plan, int64_t n, const void *x, int64_t stride)
+{
+  const md_ctx *ctx = plan->ctx;
+  int64_t bad = n;
+  if (n > 0 && ctx->backend == MD_GPU) MD_TRY(gpu_checks[ctx->precision](plan, n, x, stride, &bad));
+  if (n > 0 && ctx->backend == MD_CPU)
+    MD_TRY(cpu_checks[ctx->precision][ctx->isa](plan, n, x, stride, &bad));
+  MD_REQUIRE(bad == n, MD_EINVAL,
+             "the position of particle %lld is not a number, infinite or more than 2^50 boxes away",
+             (long long)bad);
+  return MD_OK;
+}
+
+md_status spread_set_positions(spread_plan *plan, int64_t n, const void *x, int64_t stride)
+{
+  const double began = md_wall_seconds();
+  MD_REQUIRE(n >= 0 && n < (int64_t)1 << 50, MD_EINVAL, "%lld is no number of particles",
+             (long long)n);
+  MD_REQUIRE(stride >= 3, MD_EINVAL, "the stride of positions must be >= 3, not %lld",
+             (long long)stride);
+  char reason[sizeof plan->reason] = "asked for";
+  const spread_method method = plan->spec.method == SPREAD_AUTO
+                                   ? spread_choose(plan, n, reason, sizeof reason)
+                                   : plan->spec.method;
+  MD_TRY(check_memory(plan, method, n));
+  MD_TRY(check_positions(plan, n, x, stride));
+  memcpy(plan->reason, reason, sizeof reason);
+  plan->method = method;
+  plan->layout =
+      plan->ctx->backend == MD_GPU ? gpu_methods[method].layout : cpu_methods[method].layout;
+  if (plan->layout == SPREAD_GIVEN && plan->spec.tuning.sorted && plan->ctx->backend == MD_GPU)
+    plan->layout = SPREAD_CELLS;
+  const md_status status = build_parts(plan, n, x, stride);
+  if (status) {
+    drop_parts(plan);
+    return status;
+  }
+  plan->n = n;
+  plan->build_s = md_wall_seconds() - began;
+  return MD_OK;
+}
+
+/* The job of a part: arrays begin at its first particle. */
+static spread_job part_job(const spread_plan *plan, const spread_part *part, const spread_job *all)
+{
+  const size_t real_size = spread_real_size(plan), first = (size_t)part->first;
+  spread_job job = *all;
+  if (job.q) job.q = (const char *)job.q + first * real_size;
+  if (job.value) job.value = (char *)job.value + first * real_size;
+  if (job.gradient) job.gradient = (char *)job.gradient + 3 * first * real_size;
+  return job;
+}
+
+md_status spread_charges(spread_plan *plan, const void *q, void *mesh)
+{
+  md_ctx *ctx = plan->ctx;
+  const size_t bytes = (size_t)plan->grid.points * spread_real_size(plan);
+  const spread_job all = {q, mesh, NULL, NULL, plan->spec.vectors, plan->n};
+  MD_TRY(md_fill(ctx, mesh, 0, (size_t)all.vectors * bytes));
+  for (int32_t k = 0; k < plan->n_parts; k++) {
+    const spread_job job = part_job(plan, &plan->part[k], &all);
+    if (ctx->backend == MD_GPU)
+      MD_TRY((*gpu_methods[plan->method].apply)[ctx->precision](plan, &plan->part[k], &job));
+    else
+      MD_TRY(
+          (*cpu_methods[plan->method].apply)[ctx->precision][ctx->isa](plan, &plan->part[k], &job));
+  }
+  return MD_OK;
+}
+
+md_status spread_interpolate(spread_plan *plan, const void *mesh, void *value, void *gradient)
+{
+  const md_ctx *ctx = plan->ctx;
+  const spread_job all = {NULL,     (void *)(uintptr_t)mesh, value,
+                          gradient, plan->spec.vectors,      plan->n};
+  for (int32_t k = 0; k < plan->n_parts && (value || gradient); k++) {
+    const spread_job job = part_job(plan, &plan->part[k], &all);
+    if (ctx->backend == MD_GPU)
+      MD_TRY((*gpu_methods[plan->method].back)[ctx->precision](plan, &plan->part[k], &job));
+    else
+      MD_TRY(
+          (*cpu_methods[plan->method].back)[ctx->precision][ctx->isa](plan, &plan->part[k], &job));
+  }
+  return MD_OK;
+}
+
+void spread_describe(const spread_plan *plan, spread_report *out)
+{
+  const int64_t real_size = (int64_t)spread_real_size(plan);
+  const int64_t state_size = plan->ctx->precision == MD_SINGLE ? 4 : 8;
+  memset(out, 0, sizeof *out);
+  out->method = plan->method;
+  out->reason = plan->reason;
+  out->particles = plan->n;
+  out->per_point = (double)spread_entries(plan, plan->n) / (double)plan->grid.points;
+  out->build_s = plan->build_s;
+  out->compute_unit = spread_compute_unit(plan);
+  out->floor_bytes = plan->n * (3 * state_size + plan->spec.vectors * real_size) +
+                     plan->spec.vectors * plan->grid.points * real_size;
+  for (int k = 0; k < SPREAD_SCRATCH; k++)
+    out->bytes += (int64_t)plan->scratch[k].bytes;
+  for (int32_t k = 0; k < plan->n_parts; k++) {
+    const spread_part *part = &plan->part[k];
+    for (int b = 0; b < SPREAD_BUFFERS; b++)
+      out->bytes += (int64_t)part->buffer[b].bytes;
+    out->overflow += part->overflow;
+    out->width = part->width;
+    out->spilled += part->spilled;
+  }
+}

@@ -1,0 +1,221 @@
+/* spread/spread_impl.h - what a plan holds and what a backend provides to spread.c.
+ *
+ * A plan cuts its particles into parts of at most 2^30, so that indices within a part have 32 bits
+ * while counts have 64.  A part keeps its particles located: the fraction of the cell along each
+ * axis and one word that says which cell, in one of these layouts:
+ *
+ *   given    order of the positions; word is the number of the mesh point below the particle
+ *   cells    GPU: sorted by that number
+ *   tiles    CPU: sorted by tile, a block of cells; word holds the cell's offsets in the tile, 8
+ *            bits each, fastest axis lowest
+ *   pencils  GPU: sorted by pencil, a column of cells along the slowest axis, and plane; word holds
+ *            the offsets along the fastest (4 bits) and the middle axis (4 bits)
+ *
+ * Sorted layouts remember where a particle came from. */
+#ifndef SPREAD_IMPL_H
+#define SPREAD_IMPL_H
+
+#include "core/buffer.h"
+#include "core/simd.h"
+#include "spread/spread.h"
+
+MD_BEGIN_C
+
+typedef enum { SPREAD_GIVEN, SPREAD_CELLS, SPREAD_TILES, SPREAD_PENCILS } spread_layout;
+
+/* The mesh in its box. */
+typedef struct {
+  double lo[3], inv_length[3];
+  int32_t mesh[3];
+  int32_t order;
+  int64_t points;
+} spread_grid;
+
+/* CPU: blocks of cells.  Tile t of an axis covers cells first[t] .. first[t + 1); a particle in a
+ * tile reaches no further than order - 1 cells beyond it.  Tiles of one colour reach no common
+ * point, so threads may work on them at once; the order of colours fixes the order of all sums. */
+typedef struct {
+  int32_t n[3];                   /* tiles along each axis */
+  int32_t *first[3], *of_cell[3]; /* [n + 1], [mesh] */
+  int32_t n_colours;
+  int32_t *colour_start, *by_colour; /* [n_colours + 1], [tiles]: their numbers, by colour */
+} spread_tiles;
+
+/* Every order, for code that is compiled for each. */
+#define SPREAD_ORDERS(X) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10)
+
+enum { SPREAD_ROW = 16 }; /* mesh points along the fastest axis that a tile or pencil touches */
+
+/* GPU: pencils of n[0] x n[1] cells along the middle and fastest axes. */
+typedef struct {
+  int32_t cells[2]; /* cells of a pencil along the middle and fastest axis */
+  int32_t n[2];     /* pencils along them */
+} spread_pencils;
+
+typedef enum {
+  SPREAD_RECORD, /* located particles */
+  SPREAD_ORDER,  /* int32 [n]: index of each in the given order; CPU, sorted layouts */
+  SPREAD_START,  /* int32: first particle of each tile, cell or pencil plane, and the end */
+  SPREAD_ROWS,   /* int64 [points + 1]: first entry of each matrix row (single), group (group) */
+  SPREAD_COLUMN, /* int32: particle of each entry */
+  SPREAD_VALUE,  /* real: weight of each entry */
+  SPREAD_EXTRA,  /* gather: int32 [points], particle of each mesh point; hybrid: int64 [points + 1],
+                  * first entry of each row in the list */
+  SPREAD_LIST,   /* gather: int32, the particles left over; hybrid: the list's rows */
+  SPREAD_LIST_COLUMN,
+  SPREAD_LIST_VALUE,
+  SPREAD_BUFFERS
+} spread_buffer;
+
+typedef struct {
+  int64_t first; /* in the plan's arrays */
+  int32_t n;
+  int64_t overflow, width, spilled; /* as in spread_report */
+  md_buffer buffer[SPREAD_BUFFERS];
+} spread_part;
+
+enum { SPREAD_SCRATCH = 6 };
+
+struct spread_plan {
+  md_ctx *ctx;
+  spread_spec spec;
+  spread_grid grid;
+  spread_method method; /* in use */
+  spread_layout layout;
+  char reason[192];
+  spread_tiles tiles;
+  spread_pencils pencils;
+  int64_t n;
+  spread_part *part;
+  int32_t n_parts;
+  double build_s;
+  int32_t multiprocessors;           /* GPU */
+  md_buffer scratch[SPREAD_SCRATCH]; /* of one call; contents do not last */
+};
+
+/* One call of spread_charges or spread_interpolate; pointers on the backend. */
+typedef struct {
+  const void *q;  /* real [vectors][q_stride] */
+  void *mesh;     /* real [vectors][points] */
+  void *value;    /* real [vectors][q_stride], or NULL */
+  void *gradient; /* real [vectors][q_stride][3], or NULL */
+  int32_t vectors;
+  int64_t q_stride;
+} spread_job;
+
+/* Lowest index of a position that is not finite or too far away, or n. */
+typedef md_status spread_check_fn(spread_plan *plan, int64_t n, const void *x, int64_t stride,
+                                  int64_t *bad);
+/* Locate the particles of a part, in the plan's layout; x is that of its first. */
+typedef md_status spread_sort_fn(spread_plan *plan, spread_part *part, const void *x,
+                                 int64_t stride);
+/* Build what the method needs besides. */
+typedef md_status spread_build_fn(spread_plan *plan, spread_part *part);
+/* mesh += S q, or value, gradient = S^T mesh, for one part. */
+typedef md_status spread_apply_fn(spread_plan *plan, spread_part *part, const spread_job *job);
+
+/* Kernels that see no positions have no mixed version of their own: that of single serves. */
+#define SPREAD_DECLARE(type, name)                                                                 \
+  SIMD_DECLARE_(type, name##_single);                                                              \
+  SIMD_DECLARE_(type, name##_double)
+#define SPREAD_TABLE(name)                                                                         \
+  {                                                                                                \
+    SIMD_ROW(name##_single), SIMD_ROW(name##_single), SIMD_ROW(name##_double)                      \
+  }
+#define SPREAD_GPU_DECLARE(type, name) type name##_single, name##_double
+#define SPREAD_GPU_TABLE(name)                                                                     \
+  {                                                                                                \
+    NULL, NULL, NULL                                                                               \
+  }
+
+SIMD_DECLARE(spread_check_fn, spread_cpu_check);
+SIMD_DECLARE(spread_sort_fn, spread_cpu_sort);
+SPREAD_DECLARE(spread_apply_fn, spread_cpu_particle);
+SPREAD_DECLARE(spread_apply_fn, spread_cpu_coloured);
+SPREAD_DECLARE(spread_apply_fn, spread_cpu_tiled);
+SPREAD_DECLARE(spread_build_fn, spread_cpu_matrix);
+SPREAD_DECLARE(spread_apply_fn, spread_cpu_single);
+SPREAD_DECLARE(spread_apply_fn, spread_cpu_given_back);
+SPREAD_DECLARE(spread_apply_fn, spread_cpu_tiled_back);
+
+PREC_DECLARE(spread_check_fn, spread_gpu_check);
+PREC_DECLARE(spread_sort_fn, spread_gpu_sort);
+SPREAD_GPU_DECLARE(spread_apply_fn, spread_gpu_particle);
+SPREAD_GPU_DECLARE(spread_build_fn, spread_gpu_slots);
+SPREAD_GPU_DECLARE(spread_apply_fn, spread_gpu_gather);
+SPREAD_GPU_DECLARE(spread_build_fn, spread_gpu_matrix);
+SPREAD_GPU_DECLARE(spread_apply_fn, spread_gpu_single);
+SPREAD_GPU_DECLARE(spread_apply_fn, spread_gpu_group);
+SPREAD_GPU_DECLARE(spread_apply_fn, spread_gpu_hybrid);
+SPREAD_GPU_DECLARE(spread_apply_fn, spread_gpu_tiled);
+SPREAD_GPU_DECLARE(spread_apply_fn, spread_gpu_particle_back);
+SPREAD_GPU_DECLARE(spread_apply_fn, spread_gpu_tiled_back);
+
+/* Cut the mesh into tiles.  Errors: MD_ENOMEM. */
+md_status spread_tiles_create(const spread_grid *grid, spread_tiles *tiles);
+void spread_tiles_destroy(spread_tiles *tiles);
+
+/* The method for n particles, and why. */
+spread_method spread_choose(const spread_plan *plan, int64_t n, char *reason, size_t size);
+
+/* Lanes that sum a matrix row (single). */
+int32_t spread_compute_unit(const spread_plan *plan);
+
+/* Bytes of real in a plan's precision. */
+size_t spread_real_size(const spread_plan *plan);
+
+MD_INLINE int64_t spread_entries(const spread_plan *plan, int64_t n)
+{
+  return n * plan->grid.order * plan->grid.order * plan->grid.order;
+}
+
+/* The cell of coordinate x along an axis, wrapped into the box, and the fraction of it.  A position
+ * one rounding below the upper face may become the lower face: weights are continuous. */
+MD_INLINE int32_t spread_locate(const spread_grid *grid, int axis, double x, double *fraction)
+{
+  double t = (x - grid->lo[axis]) * grid->inv_length[axis];
+  t -= __builtin_floor(t);
+  const double u = t * grid->mesh[axis];
+  const int32_t cell = (int32_t)u;
+  const bool inside = cell < grid->mesh[axis];
+  *fraction = inside ? u - cell : 0;
+  return inside ? cell : 0;
+}
+
+/* False for positions that have no place in the box. */
+MD_INLINE bool spread_locatable(const spread_grid *grid, int axis, double x)
+{
+  const double t = (x - grid->lo[axis]) * grid->inv_length[axis];
+  return t > -0x1p50 && t < 0x1p50;
+}
+
+/* From d / d fraction to d / d x. */
+MD_INLINE double spread_slope_scale(const spread_grid *grid, int axis)
+{
+  return grid->mesh[axis] * grid->inv_length[axis];
+}
+
+/* First cell of a tile along each axis. */
+MD_INLINE void spread_tile_origin(const spread_tiles *tiles, int32_t tile, int32_t origin[3])
+{
+  const int32_t *n = tiles->n;
+  origin[0] = tiles->first[0][tile / (n[1] * n[2])];
+  origin[1] = tiles->first[1][tile / n[2] % n[1]];
+  origin[2] = tiles->first[2][tile % n[2]];
+}
+
+MD_INLINE int32_t spread_wrap(int32_t k, int32_t n)
+{
+  return k < n ? k : k % n;
+}
+
+#ifdef MD_PREC
+/* A located particle. */
+typedef struct {
+  real f[3];
+  uint32_t word;
+} spread_particle;
+#endif
+
+MD_END_C
+#endif

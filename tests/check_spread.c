@@ -1,0 +1,204 @@
+/* tests/check_spread.c - B-spline weights, and every spreading method and interpolation against the
+ * definition. */
+#include "spread/bspline.h"
+#include "tests/ref_spread.h"
+#include "tests/test.h"
+
+START_TEST(weights_at_rational_points)
+{
+  static const struct {
+    int p;
+    double f, w[6];
+  } table[] = {
+      {2, 0.25, {0.75, 0.25}},
+      {3, 0.5, {1. / 8, 3. / 4, 1. / 8}},
+      {4, 0, {1. / 6, 2. / 3, 1. / 6, 0}},
+      {4, 0.25, {9. / 128, 235. / 384, 121. / 384, 1. / 384}},
+      {4, 0.5, {1. / 48, 23. / 48, 23. / 48, 1. / 48}},
+      {6, 0, {1. / 120, 13. / 60, 11. / 20, 13. / 60, 1. / 120, 0}},
+      {6, 0.5, {1. / 3840, 79. / 1280, 841. / 1920, 841. / 1920, 79. / 1280, 1. / 3840}},
+  };
+  for (size_t t = 0; t < sizeof table / sizeof *table; t++) {
+    double w[SPREAD_ORDER_MAX];
+    bspline_weights(table[t].p, table[t].f, w);
+    for (int j = 0; j < table[t].p; j++)
+      ck_assert_double_le(fabs(w[j] - table[t].w[j]), 2.3e-16 * table[t].w[j]);
+  }
+}
+END_TEST
+
+START_TEST(weights_and_slopes_of_every_order)
+{
+  for (int p = SPREAD_ORDER_MIN; p <= SPREAD_ORDER_MAX; p++)
+    for (double f = 0.0625; f < 1; f += 0.125) {
+      double plain[SPREAD_ORDER_MAX], w[SPREAD_ORDER_MAX], d[SPREAD_ORDER_MAX];
+      double sum = 0, first = 0, slope = 0, first_slope = 0;
+      bspline_weights(p, f, plain);
+      bspline_derivatives(p, f, w, d);
+      for (int j = 0; j < p; j++) {
+        const double u = f + p - 1 - j;
+        ck_assert_double_eq(plain[j], w[j]);
+        ck_assert_double_eq_tol(w[j], ref_bspline(p, u), 1e-15);
+        ck_assert_double_eq_tol(d[j], ref_bspline_slope(p, u), 4e-15);
+        sum += w[j];
+        first += j * w[j];
+        slope += d[j];
+        first_slope += j * d[j];
+      }
+      ck_assert_double_eq_tol(sum, 1, 1e-15);
+      ck_assert_double_eq_tol(first, f + (p - 2) / 2.0, 4e-15);
+      ck_assert_double_eq_tol(slope, 0, 4e-15);
+      ck_assert_double_eq_tol(first_slope, 1, 1e-14);
+    }
+}
+END_TEST
+
+static double tolerance(const md_ctx *ctx, ref_place place)
+{
+  const double far = place == REF_FAR ? 40 : 1; /* digits before the point are lost behind it */
+  return (ctx->precision == MD_DOUBLE ? 1e-14 : 3e-6) * far;
+}
+
+/* One plan against the reference: spreading and interpolation of every vector. */
+static void compare(md_ctx *ctx, const spread_spec *spec, ref_place place, int64_t n)
+{
+  ref_particles particles = ref_particles_make(spec, ctx->precision, place, n);
+  ref_run run = ref_run_open(ctx, spec, &particles);
+  const int64_t points = run.points, v = spec->vectors;
+  double *mesh = calloc((size_t)(points * v), sizeof *mesh), *exact = calloc((size_t)points, 8);
+  double *value = calloc((size_t)(n * v) + 1, 8), *gradient = calloc((size_t)(n * v) + 1, 24);
+  double *exact_value = calloc((size_t)n + 1, 8), *exact_gradient = calloc((size_t)n + 1, 24);
+  ref_run_spread(&run, mesh);
+  ref_run_interpolate(&run, mesh, value, gradient);
+  const bool kinks = spec->order == 2 && place != REF_UNIFORM;
+  for (int64_t k = 0; k < v; k++) {
+    memset(exact, 0, (size_t)points * sizeof *exact);
+    ref_spread(spec, n, particles.x, particles.q + k * n, exact);
+    ck_assert_double_le(ref_error(points, mesh + k * points, exact), tolerance(ctx, place));
+    ref_interpolate(spec, n, particles.x, mesh + k * points, exact_value, exact_gradient);
+    ck_assert_double_le(ref_error(n, value + k * n, exact_value), 2 * tolerance(ctx, place));
+    if (!kinks)
+      ck_assert_double_le(ref_error(3 * n, gradient + 3 * k * n, exact_gradient),
+                          8 * tolerance(ctx, place));
+  }
+  free(mesh), free(exact), free(value), free(gradient), free(exact_value), free(exact_gradient);
+  ref_run_close(&run);
+  ref_particles_free(&particles);
+}
+
+/* Loop index: precision, and method on this backend. */
+static bool pick(int i, int threads, md_ctx **ctx, spread_method *method)
+{
+  *method = (spread_method)(i / MD_PRECISION_COUNT);
+  if (!spread_method_on(*method, test_backend())) return false;
+  *ctx = test_ctx((md_precision)(i % MD_PRECISION_COUNT), threads, false);
+  return true;
+}
+enum { PICKS = SPREAD_METHOD_COUNT * MD_PRECISION_COUNT };
+
+START_TEST(every_order_agrees)
+{
+  md_ctx *ctx;
+  spread_method method;
+  if (!pick(_i, 1, &ctx, &method)) return;
+  for (int p = SPREAD_ORDER_MIN; p <= SPREAD_ORDER_MAX; p++) {
+    const spread_spec spec = ref_spec(method, 31, 18, 37, p);
+    compare(ctx, &spec, REF_UNIFORM, 300);
+  }
+  md_ctx_destroy(ctx);
+}
+END_TEST
+
+START_TEST(every_place_agrees)
+{
+  md_ctx *ctx;
+  spread_method method;
+  if (!pick(_i, 1, &ctx, &method)) return;
+  for (int place = 0; place < REF_PLACE_COUNT; place++)
+    for (int p = 4; p <= 7; p += 3) {
+      const spread_spec spec = ref_spec(method, 20, 33, 24, p);
+      compare(ctx, &spec, (ref_place)place, 1500);
+    }
+  md_ctx_destroy(ctx);
+}
+END_TEST
+
+START_TEST(every_mesh_agrees)
+{
+  static const int meshes[][3] = {{0, 0, 0}, {0, 1, 2},  {0, 0, 11}, {0, 15, 0}, {17, 0, 0},
+                                  {1, 7, 3}, {40, 0, 3}, {3, 40, 1}, {2, 1, 60}}; /* order + this */
+  md_ctx *ctx;
+  spread_method method;
+  if (!pick(_i, 1, &ctx, &method)) return;
+  for (size_t m = 0; m < sizeof meshes / sizeof *meshes; m++)
+    for (int p = SPREAD_ORDER_MIN; p <= SPREAD_ORDER_MAX; p += 2) {
+      const spread_spec spec =
+          ref_spec(method, p + meshes[m][0], p + meshes[m][1], p + meshes[m][2], p);
+      compare(ctx, &spec, REF_UNIFORM, 100);
+    }
+  md_ctx_destroy(ctx);
+}
+END_TEST
+
+START_TEST(every_count_agrees)
+{
+  static const int64_t counts[] = {0,   1,   2,   3,   4,   5,   7,   8,   9,    15,   16,
+                                   17,  31,  32,  33,  63,  64,  65,  127, 128,  129,  191,
+                                   192, 193, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025};
+  md_ctx *ctx;
+  spread_method method;
+  if (!pick(_i, 1, &ctx, &method)) return;
+  for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
+    const spread_spec spec = ref_spec(method, 9, 12, 10, 5);
+    compare(ctx, &spec, REF_UNIFORM, counts[k]);
+    compare(ctx, &spec, REF_ONE_CELL, counts[k]);
+  }
+  md_ctx_destroy(ctx);
+}
+END_TEST
+
+START_TEST(vectors_agree)
+{
+  static const int vectors[] = {2, 3, 4, 5, 8, 17};
+  md_ctx *ctx;
+  spread_method method;
+  if (!pick(_i, 1, &ctx, &method)) return;
+  for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
+    for (int p = 3; p <= 10; p += 3) {
+      spread_spec spec = ref_spec(method, 12, 10, 21, p);
+      spec.vectors = vectors[k];
+      compare(ctx, &spec, REF_UNIFORM, 77);
+    }
+  md_ctx_destroy(ctx);
+}
+END_TEST
+
+START_TEST(many_particles_agree)
+{
+  md_ctx *ctx;
+  spread_method method;
+  if (!pick(_i, 2, &ctx, &method)) return;
+  const spread_spec dense = ref_spec(method, 16, 16, 16, 4);
+  compare(ctx, &dense, REF_UNIFORM, 20000);
+  const spread_spec sparse = ref_spec(method, 64, 64, 64, 4);
+  compare(ctx, &sparse, REF_UNIFORM, 50);
+  md_ctx_destroy(ctx);
+}
+END_TEST
+
+int main(void)
+{
+  Suite *suite = suite_create("spread");
+  TCase *tc = tcase_create("spread");
+  tcase_set_timeout(tc, 120);
+  tcase_add_test(tc, weights_at_rational_points);
+  tcase_add_test(tc, weights_and_slopes_of_every_order);
+  tcase_add_loop_test(tc, every_order_agrees, 0, PICKS);
+  tcase_add_loop_test(tc, every_place_agrees, 0, PICKS);
+  tcase_add_loop_test(tc, every_mesh_agrees, 0, PICKS);
+  tcase_add_loop_test(tc, every_count_agrees, 0, PICKS);
+  tcase_add_loop_test(tc, vectors_agree, 0, PICKS);
+  tcase_add_loop_test(tc, many_particles_agree, 0, PICKS);
+  suite_add_tcase(suite, tc);
+  return test_main(suite);
+}

@@ -1,0 +1,361 @@
+/* tests/check_spread_plan.c - what plans promise: moments, the transpose, determinism, reuse,
+ * parts, tuning, and what they refuse. */
+#include "tests/ref_spread.h"
+#include "tests/test.h"
+
+#include <stdio.h>
+
+/* Loop index: method on this backend, in double. */
+static bool pick(int i, bool deterministic, md_ctx **ctx, spread_method *method)
+{
+  *method = (spread_method)i;
+  if (!spread_method_on(*method, test_backend())) return false;
+  if (deterministic && test_backend() == MD_GPU &&
+      (*method == SPREAD_PARTICLE || *method == SPREAD_GATHER))
+    return false;
+  *ctx = test_ctx(MD_DOUBLE, 2, deterministic);
+  return true;
+}
+
+START_TEST(sum_and_first_moments)
+{
+  md_ctx *ctx;
+  spread_method method;
+  if (!pick(_i, false, &ctx, &method)) return;
+  enum { K = 24, N = 40 };
+  for (int p = SPREAD_ORDER_MIN; p <= SPREAD_ORDER_MAX; p++) {
+    const spread_spec spec = ref_spec(method, K, K, K, p);
+    ref_particles particles = ref_particles_make(&spec, MD_DOUBLE, REF_UNIFORM, N);
+    double charge = 0, moment[3] = {0};
+    for (int i = 0; i < N; i++) {
+      charge += particles.q[i];
+      for (int a = 0; a < 3; a++) { /* into the lower half, so that nothing wraps */
+        double *x = &particles.x[3 * i + a];
+        *x = spec.lo[a] + 0.5 * (*x - spec.lo[a]);
+        const double u = (*x - spec.lo[a]) / (spec.hi[a] - spec.lo[a]) * K;
+        moment[a] += particles.q[i] * (u + (p - 2) / 2.0);
+      }
+    }
+    ref_run run = ref_run_open(ctx, &spec, &particles);
+    double *mesh = malloc(sizeof(double[K * K * K]));
+    ref_run_spread(&run, mesh);
+    double sum = 0, first[3] = {0};
+    for (int m = 0; m < K * K * K; m++) {
+      const int at[3] = {m / (K * K), m / K % K, m % K};
+      sum += mesh[m];
+      for (int a = 0; a < 3; a++)
+        first[a] += at[a] * mesh[m];
+    }
+    ck_assert_double_eq_tol(sum, charge, 1e-13);
+    for (int a = 0; a < 3; a++)
+      ck_assert_double_eq_tol(first[a], moment[a], 1e-12);
+    free(mesh);
+    ref_run_close(&run);
+    ref_particles_free(&particles);
+  }
+  md_ctx_destroy(ctx);
+}
+END_TEST
+
+START_TEST(interpolation_is_the_transpose)
+{
+  md_ctx *ctx;
+  spread_method method;
+  if (!pick(_i, false, &ctx, &method)) return;
+  enum { N = 700, POINTS = 14 * 25 * 19 };
+  for (int p = SPREAD_ORDER_MIN; p <= SPREAD_ORDER_MAX; p++) {
+    const spread_spec spec = ref_spec(method, 14, 25, 19, p);
+    ref_particles particles = ref_particles_make(&spec, MD_DOUBLE, REF_UNIFORM, N);
+    ref_run run = ref_run_open(ctx, &spec, &particles);
+    double *mesh = malloc(sizeof(double[POINTS])), *spread = malloc(sizeof(double[POINTS]));
+    double value[N], on_mesh = 0, on_particles = 0, size = 0;
+    for (int m = 0; m < POINTS; m++)
+      mesh[m] = sin(1.0 + m * (double)m);
+    ref_run_spread(&run, spread);
+    ref_run_interpolate(&run, mesh, value, NULL);
+    for (int m = 0; m < POINTS; m++) {
+      on_mesh += spread[m] * mesh[m];
+      size += fabs(spread[m] * mesh[m]);
+    }
+    for (int i = 0; i < N; i++)
+      on_particles += particles.q[i] * value[i];
+    ck_assert_double_eq_tol(on_mesh, on_particles, 1e-15 * size);
+    free(mesh);
+    free(spread);
+    ref_run_close(&run);
+    ref_particles_free(&particles);
+  }
+  md_ctx_destroy(ctx);
+}
+END_TEST
+
+/* Results of one fresh context and plan. */
+static void fresh(spread_method method, int threads, ref_place place, md_precision precision,
+                  double *mesh, double *value)
+{
+  md_ctx *ctx = test_ctx(precision, threads, true);
+  spread_spec spec = ref_spec(method, 20, 26, 22, 6);
+  spec.vectors = 3;
+  ref_particles particles = ref_particles_make(&spec, precision, place, 4000);
+  ref_run run = ref_run_open(ctx, &spec, &particles);
+  ref_run_spread(&run, mesh);
+  ref_run_interpolate(&run, mesh, value, NULL);
+  ref_run_close(&run);
+  ref_particles_free(&particles);
+  md_ctx_destroy(ctx);
+}
+
+START_TEST(deterministic_plans_repeat)
+{
+  md_ctx *ctx;
+  spread_method method;
+  if (!pick(_i, true, &ctx, &method)) return;
+  md_ctx_destroy(ctx);
+  const size_t points = 3 * 20 * 26 * 22, values = 3 * 4000;
+  double *mesh = malloc(points * sizeof *mesh), *again = malloc(points * sizeof *again);
+  double *value = malloc(values * sizeof *value), *value_again = malloc(values * sizeof *value);
+  for (int precision = 0; precision < MD_PRECISION_COUNT; precision++)
+    for (int place = REF_UNIFORM; place <= REF_CLUSTERED; place += 2) {
+      fresh(method, 1, (ref_place)place, (md_precision)precision, mesh, value);
+      for (int threads = 1; threads <= 3; threads++) {
+        fresh(method, threads, (ref_place)place, (md_precision)precision, again, value_again);
+        ck_assert_int_eq(memcmp(mesh, again, points * sizeof *mesh), 0);
+        ck_assert_int_eq(memcmp(value, value_again, values * sizeof *value), 0);
+      }
+    }
+  free(mesh), free(again), free(value), free(value_again);
+}
+END_TEST
+
+/* The mesh of the plan against the reference. */
+static double mesh_error(ref_run *run, const ref_particles *particles)
+{
+  double *mesh = calloc((size_t)run->points, sizeof *mesh);
+  double *exact = calloc((size_t)run->points, sizeof *exact);
+  ref_run_spread(run, mesh);
+  ref_spread(&run->spec, particles->n, particles->x, particles->q, exact);
+  const double error = ref_error(run->points, mesh, exact);
+  free(mesh);
+  free(exact);
+  return error;
+}
+
+START_TEST(positions_may_change)
+{
+  static const int64_t counts[] = {100, 3000, 0, 50, 1, 4000};
+  md_ctx *ctx;
+  spread_method method;
+  if (!pick(_i, false, &ctx, &method)) return;
+  const spread_spec spec = ref_spec(method, 18, 12, 15, 5);
+  ref_particles none = ref_particles_make(&spec, MD_DOUBLE, REF_UNIFORM, 0);
+  ref_run run = ref_run_open(ctx, &spec, &none);
+  for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
+    ref_particles particles = ref_particles_make(&spec, MD_DOUBLE, REF_CLUSTERED, counts[k]);
+    ref_run_positions(&run, &particles);
+    ck_assert_double_le(mesh_error(&run, &particles), 1e-14);
+    spread_report report;
+    spread_describe(run.plan, &report);
+    ck_assert_int_eq(report.particles, counts[k]);
+    ck_assert_int_ne(report.method, SPREAD_AUTO);
+    ck_assert(*report.reason != '\0');
+    ck_assert_double_eq_tol(report.per_point, 125.0 * (double)counts[k] / (18 * 12 * 15), 1e-12);
+    ck_assert(report.bytes > 0 || counts[k] == 0);
+    ref_particles_free(&particles);
+  }
+  ref_run_close(&run);
+  ref_particles_free(&none);
+  md_ctx_destroy(ctx);
+}
+END_TEST
+
+START_TEST(parts_add_up)
+{
+  md_ctx *ctx;
+  spread_method method;
+  if (!pick(_i, false, &ctx, &method)) return;
+  for (int64_t part = 1; part <= 1000; part = 3 * part + 1) {
+    spread_spec spec = ref_spec(method, 11, 14, 9, 6);
+    spec.tuning.part = part;
+    ref_particles particles = ref_particles_make(&spec, MD_DOUBLE, REF_UNIFORM, 61);
+    ref_run run = ref_run_open(ctx, &spec, &particles);
+    ck_assert_double_le(mesh_error(&run, &particles), 1e-14);
+    double value[61], gradient[3 * 61], exact[61], exact_gradient[3 * 61], mesh[11 * 14 * 9];
+    for (int m = 0; m < 11 * 14 * 9; m++)
+      mesh[m] = cos(m * (double)m);
+    ref_run_interpolate(&run, mesh, value, gradient);
+    ref_interpolate(&spec, 61, particles.x, mesh, exact, exact_gradient);
+    ck_assert_double_le(ref_error(61, value, exact), 1e-14);
+    ck_assert_double_le(ref_error(3 * 61, gradient, exact_gradient), 1e-13);
+    ref_run_close(&run);
+    ref_particles_free(&particles);
+  }
+  md_ctx_destroy(ctx);
+}
+END_TEST
+
+START_TEST(tuning_changes_no_result)
+{
+  static const struct {
+    spread_method method;
+    spread_tuning tuning;
+  } table[] = {
+      {SPREAD_PARTICLE, {.lanes = 1}},
+      {SPREAD_PARTICLE, {.lanes = 7}},
+      {SPREAD_PARTICLE, {.lanes = 1, .sorted = true}},
+      {SPREAD_PARTICLE, {.lanes = 7, .sorted = true}},
+      {SPREAD_SINGLE, {.compute_unit = 1}},
+      {SPREAD_SINGLE, {.compute_unit = 2}},
+      {SPREAD_SINGLE, {.compute_unit = 4, .shared_sum = true}},
+      {SPREAD_SINGLE, {.compute_unit = 8}},
+      {SPREAD_SINGLE, {.compute_unit = 16, .shared_sum = true}},
+      {SPREAD_GROUP, {.group = 8}},
+      {SPREAD_GROUP, {.group = 40}},
+      {SPREAD_GROUP, {.group = 512}},
+  };
+  if (!spread_method_on(table[_i].method, test_backend())) return;
+  md_ctx *ctx = test_ctx(MD_DOUBLE, 2, false);
+  spread_spec spec = ref_spec(table[_i].method, 13, 16, 21, 7);
+  spec.tuning = table[_i].tuning;
+  for (int place = REF_UNIFORM; place <= REF_CLUSTERED; place++) {
+    ref_particles particles = ref_particles_make(&spec, MD_DOUBLE, (ref_place)place, 2000);
+    ref_run run = ref_run_open(ctx, &spec, &particles);
+    ck_assert_double_le(mesh_error(&run, &particles), 1e-14);
+    ref_run_close(&run);
+    ref_particles_free(&particles);
+  }
+  md_ctx_destroy(ctx);
+}
+END_TEST
+enum { TUNINGS = 12 };
+
+START_TEST(bad_positions_change_nothing)
+{
+  static const double bad[] = {NAN, INFINITY, -INFINITY, 1e30};
+  for (int precision = 0; precision < MD_PRECISION_COUNT; precision++) {
+    md_ctx *ctx = test_ctx((md_precision)precision, 2, false);
+    const spread_spec spec = ref_spec(SPREAD_AUTO, 16, 16, 16, 4);
+    ref_particles particles = ref_particles_make(&spec, ctx->precision, REF_UNIFORM, 500);
+    ref_run run = ref_run_open(ctx, &spec, &particles);
+    for (int b = 0; b < 4; b++)
+      for (int at = 3; at < 1500; at += 700) {
+        double x[1500];
+        float narrow[1500];
+        memcpy(x, particles.x, sizeof x);
+        x[at] = bad[b];
+        x[1499] = NAN;
+        for (int k = 0; k < 1500; k++)
+          narrow[k] = (float)x[k];
+        const bool single = ctx->precision == MD_SINGLE;
+        ck_ok(md_write(ctx, run.x.data, single ? (void *)narrow : x,
+                       single ? sizeof narrow : sizeof x));
+        ck_assert_int_eq(spread_set_positions(run.plan, 500, run.x.data, 3), MD_EINVAL);
+        char name[32];
+        snprintf(name, sizeof name, "particle %d ", at / 3);
+        ck_assert_msg(strstr(md_message(), name) != NULL, "%s", md_message());
+        ck_assert_double_le(mesh_error(&run, &particles), 3e-6);
+      }
+    ref_run_close(&run);
+    ref_particles_free(&particles);
+    md_ctx_destroy(ctx);
+  }
+}
+END_TEST
+
+START_TEST(bad_plans_are_refused)
+{
+  md_ctx *ctx = test_ctx(MD_DOUBLE, 1, false);
+  const spread_spec good = ref_spec(SPREAD_AUTO, 16, 16, 16, 4);
+  spread_plan *plan = NULL;
+  spread_spec spec;
+#define REFUSED(code, text, ...)                                                                   \
+  do {                                                                                             \
+    spec = good;                                                                                   \
+    __VA_ARGS__;                                                                                   \
+    ck_assert_int_eq(spread_create(ctx, &spec, &plan), code);                                      \
+    ck_assert_ptr_null(plan);                                                                      \
+    ck_assert_msg(strstr(md_message(), text) != NULL, "%s", md_message());                         \
+  } while (0)
+  REFUSED(MD_EINVAL, "order", spec.order = 1);
+  REFUSED(MD_EINVAL, "order", spec.order = 11);
+  REFUSED(MD_EINVAL, "axis 2 of the mesh has 3 points", spec.mesh[1] = 3);
+  REFUSED(MD_EINVAL, "axis 3 of the mesh", spec.mesh[2] = -16);
+  REFUSED(MD_ECAPACITY, "2^32", spec.mesh[0] = spec.mesh[1] = spec.mesh[2] = 1626);
+  REFUSED(MD_ECAPACITY, "2^32", spec.mesh[0] = spec.mesh[1] = spec.mesh[2] = INT32_MAX);
+  REFUSED(MD_EINVAL, "vectors", spec.vectors = 0);
+  REFUSED(MD_EINVAL, "vectors", spec.vectors = -3);
+  REFUSED(MD_EINVAL, "repeats", spec.repeats = -1);
+  REFUSED(MD_EINVAL, "axis 1 of the box", spec.hi[0] = spec.lo[0]);
+  REFUSED(MD_EINVAL, "axis 3 of the box", spec.hi[2] = INFINITY);
+  REFUSED(MD_EINVAL, "axis 2 of the box", spec.lo[1] = NAN);
+  REFUSED(MD_EINVAL, "method", spec.method = SPREAD_METHOD_COUNT);
+  REFUSED(MD_EINVAL, "lanes", spec.tuning.lanes = 3);
+  REFUSED(MD_EINVAL, "compute unit", spec.tuning.compute_unit = 3);
+  REFUSED(MD_EINVAL, "compute unit", spec.tuning.compute_unit = 32);
+  REFUSED(MD_EINVAL, "group", spec.tuning.group = 12);
+  REFUSED(MD_EINVAL, "part", spec.tuning.part = -1);
+  REFUSED(MD_EINVAL, "tiled",
+          spec.method = test_backend() == MD_GPU ? SPREAD_COLOURED : SPREAD_GATHER);
+#undef REFUSED
+  ck_ok(spread_create(ctx, &good, &plan));
+  const double x[3] = {0};
+  ck_assert_int_eq(spread_set_positions(plan, -1, x, 3), MD_EINVAL);
+  ck_assert_int_eq(spread_set_positions(plan, 1, x, 2), MD_EINVAL);
+  ck_assert_int_eq(spread_set_positions(plan, (int64_t)1 << 45, x, 3), MD_ENOMEM);
+  ck_assert_msg(strstr(md_message(), "GB") != NULL, "%s", md_message());
+  spread_destroy(plan);
+  spread_destroy(NULL);
+  md_ctx_destroy(ctx);
+}
+END_TEST
+
+START_TEST(unordered_methods_refuse_determinism)
+{
+  if (test_backend() == MD_CPU) return;
+  md_ctx *ctx = test_ctx(MD_SINGLE, 1, true);
+  spread_plan *plan;
+  for (int m = SPREAD_PARTICLE; m <= SPREAD_GATHER; m++) {
+    const spread_spec spec = ref_spec((spread_method)m, 16, 16, 16, 4);
+    ck_assert_int_eq(spread_create(ctx, &spec, &plan), MD_EINVAL);
+    ck_assert_msg(strstr(md_message(), "order") != NULL, "%s", md_message());
+  }
+  md_ctx_destroy(ctx);
+}
+END_TEST
+
+START_TEST(a_stride_skips)
+{
+  md_ctx *ctx = test_ctx(MD_DOUBLE, 1, false);
+  const spread_spec spec = ref_spec(SPREAD_AUTO, 8, 9, 10, 3);
+  ref_particles particles = ref_particles_make(&spec, MD_DOUBLE, REF_UNIFORM, 33);
+  ref_run run = ref_run_open(ctx, &spec, &particles);
+  double strided[33 * 5];
+  for (int k = 0; k < 33 * 5; k++)
+    strided[k] = k % 5 < 3 ? particles.x[k / 5 * 3 + k % 5] : NAN;
+  ck_ok(md_buffer_reserve(ctx, &run.x, sizeof strided, 0));
+  ck_ok(md_write(ctx, run.x.data, strided, sizeof strided));
+  ck_ok(spread_set_positions(run.plan, 33, run.x.data, 5));
+  ck_assert_double_le(mesh_error(&run, &particles), 1e-14);
+  ref_run_close(&run);
+  ref_particles_free(&particles);
+  md_ctx_destroy(ctx);
+}
+END_TEST
+
+int main(void)
+{
+  Suite *suite = suite_create("spread_plan");
+  TCase *tc = tcase_create("spread_plan");
+  tcase_set_timeout(tc, 120);
+  tcase_add_loop_test(tc, sum_and_first_moments, 0, SPREAD_METHOD_COUNT);
+  tcase_add_loop_test(tc, interpolation_is_the_transpose, 0, SPREAD_METHOD_COUNT);
+  tcase_add_loop_test(tc, deterministic_plans_repeat, 0, SPREAD_METHOD_COUNT);
+  tcase_add_loop_test(tc, positions_may_change, 0, SPREAD_METHOD_COUNT);
+  tcase_add_loop_test(tc, parts_add_up, 0, SPREAD_METHOD_COUNT);
+  tcase_add_loop_test(tc, tuning_changes_no_result, 0, TUNINGS);
+  tcase_add_test(tc, bad_positions_change_nothing);
+  tcase_add_test(tc, bad_plans_are_refused);
+  tcase_add_test(tc, unordered_methods_refuse_determinism);
+  tcase_add_test(tc, a_stride_skips);
+  suite_add_tcase(suite, tc);
+  return test_main(suite);
+}
