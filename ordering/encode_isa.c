@@ -34,31 +34,37 @@ MD_INLINE uint64_t interleave(int32_t high, int32_t mid, int32_t low)
          spread_bits((uint32_t)low);
 }
 
+enum { HILBERT_STATES = OCTREE_MORTON, BLOCK = 64 };
+
 /* step[state << 6 | two octants] = two digits | next state << 6 */
-static void make_steps(uint16_t step[12 << 6])
+static void make_steps(uint32_t step[HILBERT_STATES << 6])
 {
-  for (int entry = 0; entry < 12 << 6; entry++) {
+  for (int entry = 0; entry < HILBERT_STATES << 6; entry++) {
     int state = entry >> 6;
     const int high = octree_digit(entry >> 3 & 7, &state);
     const int low = octree_digit(entry & 7, &state);
-    step[entry] = (uint16_t)(state << 6 | high << 3 | low);
+    step[entry] = (uint32_t)(state << 6 | high << 3 | low);
   }
 }
 
-MD_INLINE uint64_t translate(const uint16_t *step, int state, int levels, uint64_t octants)
+/* Turn strings of octants into keys.  A step of all keys comes before the next step of any, so that
+ * the look-ups of different keys overlap. */
+static void translate(const uint32_t *step, int state, int levels, int n, const uint64_t *octants,
+                      uint64_t *key)
 {
-  uint64_t key = 0;
-  if (levels & 1) {
-    levels--;
-    key = (uint64_t)octree_digit((int)(octants >> (3 * levels)) & 7, &state);
+  uint32_t from[BLOCK];
+  const int odd = levels & 1, first = 3 * (levels - odd);
+  for (int c = 0; c < n; c++) {
+    int next = state;
+    key[c] = odd ? (uint64_t)octree_digit((int)(octants[c] >> first) & 7, &next) : 0;
+    from[c] = (uint32_t)next << 6;
   }
-  uint32_t from = (uint32_t)state << 6;
-  for (int shift = 3 * levels - 6; shift >= 0; shift -= 6) {
-    const uint32_t entry = step[from | (octants >> shift & 63)];
-    key = key << 6 | (entry & 63);
-    from = entry & ~63u;
-  }
-  return key;
+  for (int shift = first - 6; shift >= 0; shift -= 6)
+    for (int c = 0; c < n; c++) {
+      const uint32_t entry = step[from[c] | (uint32_t)(octants[c] >> shift & 63)];
+      key[c] = key[c] << 6 | (entry & 63);
+      from[c] = entry & ~63u;
+    }
 }
 
 void ISA(ordering_encode)(int state, int levels, int64_t n, const int32_t *i, const int32_t *j,
@@ -67,13 +73,20 @@ void ISA(ordering_encode)(int state, int levels, int64_t n, const int32_t *i, co
   if (state == OCTREE_MORTON) {
     for (int64_t c = 0; c < n; c++)
       key[c] = interleave(i[c], j[c], k[c]);
-  } else if (state == OCTREE_MORTON_KJI) {
+    return;
+  }
+  if (state == OCTREE_MORTON_KJI) {
     for (int64_t c = 0; c < n; c++)
       key[c] = interleave(k[c], j[c], i[c]);
-  } else {
-    uint16_t step[12 << 6];
-    make_steps(step);
-    for (int64_t c = 0; c < n; c++)
-      key[c] = translate(step, state, levels, interleave(i[c], j[c], k[c]));
+    return;
+  }
+  uint32_t step[HILBERT_STATES << 6];
+  make_steps(step);
+  for (int64_t b = 0; b < n; b += BLOCK) {
+    const int count = (int)(n - b < BLOCK ? n - b : BLOCK);
+    uint64_t octants[BLOCK];
+    for (int c = 0; c < count; c++)
+      octants[c] = interleave(i[b + c], j[b + c], k[b + c]);
+    translate(step, state, levels, count, octants, key + b);
   }
 }
