@@ -3,6 +3,7 @@
 #include "minimd/plot.h"
 
 #include <errno.h>
+#include <libgen.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,11 @@ md_status plot_check(const char *path)
              "--plot '%s': the picture's name must end in .png or .svg", path);
   MD_REQUIRE(!strpbrk(path, "'\n"), MD_EINVAL, "--plot '%s': the name holds a quote or line end",
              path);
+  char *copy = strdup(path);
+  MD_REQUIRE(copy, MD_ENOMEM, "out of memory for a file name");
+  const bool writable = access(dirname(copy), W_OK) == 0;
+  free(copy);
+  MD_REQUIRE(writable, MD_EIO, "cannot draw '%s': %s", path, strerror(errno));
   return MD_OK;
 }
 

@@ -13,7 +13,8 @@ typedef struct {
   char *path, *temporary;
 } plot;
 
-/* Check a picture's name before the work starts.  Errors: MD_EINVAL (neither .png nor .svg). */
+/* Check a picture's name before the work starts.  Errors: MD_EINVAL (neither .png nor .svg), MD_EIO
+ * (its folder cannot be written). */
 md_status plot_check(const char *path);
 /* Start gnuplot for a picture of width x height pixels.  Errors: MD_EINVAL, MD_EIO (no gnuplot:
  * names the package). */
