@@ -1,0 +1,207 @@
+/* tests/check_bins.c - bins, sorting along a curve, displacements, memory of lists. */
+#include "tests/ref.h"
+#include "tests/run_lists.h"
+#include "tests/test.h"
+
+/* Place along the curve of each owned atom's bin, or -1 where rounding could choose another. */
+static int64_t *curve_keys(const run_near *near, const run_snapshot *s)
+{
+  const neighbor_grid *grid = neighbor_list_grid(near->list);
+  int32_t n[3];
+  md_buffer buffer = {0};
+  for (int d = 0; d < 3; d++)
+    n[d] = grid->n[d] - 2 * grid->margin[d];
+  const int64_t cells = (int64_t)n[0] * n[1] * n[2];
+  uint32_t *index = ref_alloc(cells, 4);
+  ck_ok(md_buffer_reserve(near->ctx, &buffer, (size_t)cells * 4, 0));
+  ck_ok(ordering_index(near->ctx, &near->spec.order, n, buffer.data));
+  ck_ok(md_read(near->ctx, index, buffer.data, (size_t)cells * 4));
+  md_buffer_free(near->ctx, &buffer);
+  int64_t *keys = ref_alloc(s->n, sizeof *keys);
+  for (int64_t i = 0; i < s->n; i++) {
+    int64_t cell = 0;
+    bool clear = true;
+    for (int d = 0; d < 3; d++) {
+      const double at = (s->x[3 * i + d] - grid->lo[d]) / grid->side[d];
+      const int64_t bin = (int64_t)fmin(fmax(floor(at), 0), n[d] - 1);
+      clear = clear && fabs(at - nearbyint(at)) > 1e-5;
+      cell = cell * n[d] + bin;
+    }
+    keys[i] = clear ? (int64_t)index[cell] : -1;
+  }
+  free(index);
+  return keys;
+}
+
+START_TEST(sort_follows_the_curve_and_loses_nothing)
+{
+  const md_precision precision = (md_precision)_i;
+  const int cases[] = {1, 11, 14, 2};
+  for (int k = 0; k < 4 * ORDERING_COUNT; k++) {
+    run_case c = run_case_make(cases[k / ORDERING_COUNT], precision);
+    double *v = run_velocities(c.n, 1, 2);
+    int32_t *image = ref_alloc(3 * c.n, sizeof *image);
+    for (int64_t m = 0; m < 3 * c.n; m++)
+      image[m] = (int32_t)(5 * m + 1);
+    neighbor_spec spec = run_near_spec(2.8, 0.4);
+    spec.order = run_order(k);
+    run_near near = run_near_open(precision, 1 + k % 3, &spec, &c);
+    ck_ok(md_atoms_set(near.atoms, c.n, c.x, v, NULL, image));
+    ck_ok(comm_migrate(near.cm, near.atoms));
+    run_snapshot before = run_snapshot_take(near.atoms);
+    run_near_rebuild(&near);
+    run_snapshot after = run_snapshot_take(near.atoms);
+    int64_t *keys = curve_keys(&near, &after), last = -1;
+    bool *seen = ref_alloc(c.n, sizeof *seen);
+    for (int64_t i = 0; i < c.n; i++) {
+      const int64_t was = after.id[i] - 1;
+      ck_must(was >= 0 && was < c.n && !seen[was], "%s: id %lld", c.name, (long long)was + 1);
+      seen[was] = true;
+      ck_must(memcmp(after.x + 3 * i, before.x + 3 * was, 24) == 0 &&
+                  memcmp(after.v + 3 * i, before.v + 3 * was, 24) == 0 &&
+                  memcmp(after.image + 3 * i, before.image + 3 * was, 12) == 0,
+              "%s, %s: atom %lld was changed", c.name, ordering_words[spec.order.kind],
+              (long long)was);
+      if (spec.order.kind == ORDERING_NONE) {
+        ck_must(was == i, "%s: atom %lld moved to %lld", c.name, (long long)was, (long long)i);
+      } else if (keys[i] >= 0) {
+        ck_must(last < 0 || keys[last] < keys[i] ||
+                    (keys[last] == keys[i] && after.id[last] < after.id[i]),
+                "%s, %s: atom %lld is out of order", c.name, ordering_words[spec.order.kind],
+                (long long)i);
+        last = i;
+      }
+    }
+    run_near_rebuild(&near); /* sorting what is sorted changes nothing */
+    run_snapshot again = run_snapshot_take(near.atoms);
+    ck_assert_mem_eq(again.id, after.id, (size_t)c.n * 8);
+    run_snapshot_free(&before);
+    run_snapshot_free(&after);
+    run_snapshot_free(&again);
+    free(keys), free(seen), free(image), free(v);
+    run_near_close(&near);
+    run_case_free(&c);
+  }
+}
+END_TEST
+
+START_TEST(bins_cover_the_box)
+{
+  enum { SIZES = 6 };
+  const double sizes[SIZES] = {0.3, 0.5, 1, 2, 3, 40};
+  for (int k = 0; k < run_case_count() * SIZES; k++) {
+    run_case c = run_case_make(k / SIZES, MD_DOUBLE);
+    const neighbor_spec spec = run_near_spec(2.8, sizes[k % SIZES]);
+    run_near near = run_near_open(MD_DOUBLE, 1, &spec, &c);
+    run_near_rebuild(&near);
+    const neighbor_grid *grid = neighbor_list_grid(near.list);
+    for (int d = 0; d < 3 && c.n > 0; d++) {
+      const int32_t inner = grid->n[d] - 2 * grid->margin[d];
+      const double edge = c.box.hi[d] - c.box.lo[d];
+      ck_must(inner >= 1 && fabs(inner * grid->side[d] - edge) <= 1e-12 * edge,
+              "%s, bins %g: %d bins of %g in %g", c.name, spec.bin_size, inner, grid->side[d],
+              edge);
+      ck_must(inner == 1 || grid->side[d] >= spec.bin_size * (1 - 1e-12), "%s: bins of %g, not %g",
+              c.name, grid->side[d], spec.bin_size);
+      ck_must(grid->margin[d] * grid->side[d] >= spec.r_list * (1 - 1e-12),
+              "%s: a margin of %d bins of %g", c.name, grid->margin[d], grid->side[d]);
+      ck_assert_double_eq(grid->lo[d], c.box.lo[d]);
+    }
+    run_near_close(&near);
+    run_case_free(&c);
+  }
+}
+END_TEST
+
+/* Write positions of owned atoms behind everyone's back. */
+static void write_x(const md_atoms *atoms, const double *x)
+{
+  const bool narrow = atoms->ctx->precision == MD_SINGLE;
+  char *four = ref_alloc(4 * atoms->n, 8);
+  for (int64_t k = 0; k < 3 * atoms->n; k++) {
+    const int64_t at = k / 3 * 4 + k % 3;
+    if (narrow)
+      ((float *)four)[at] = (float)x[k];
+    else
+      ((double *)four)[at] = x[k];
+  }
+  ck_ok(md_write(atoms->ctx, atoms->x.data, four, (size_t)(4 * atoms->n) * (narrow ? 4 : 8)));
+  ck_ok(md_ctx_sync(atoms->ctx));
+  free(four);
+}
+
+START_TEST(largest_move_is_measured)
+{
+  const md_precision precision = (md_precision)_i;
+  const neighbor_spec spec = run_near_spec(2.8, 0.5);
+  run_case c = run_case_make(1, precision);
+  run_near near = run_near_open(precision, 3, &spec, &c);
+  ck_ok(neighbor_track(near.list, true));
+  for (int round = 0; round < 5; round++) {
+    run_near_rebuild(&near);
+    double moved_sq = -1, largest_sq = 0;
+    ck_ok(neighbor_max_move_sq(near.list, near.atoms, &moved_sq));
+    ck_assert_double_eq(moved_sq, 0);
+    run_snapshot s = run_snapshot_take(near.atoms);
+    const double step[5] = {1e-3, 0.1, 0.3, 9, 0};
+    const int64_t farthest = (round * 53 + s.n - 1) % s.n; /* the last atom first */
+    for (int64_t i = 0; i < s.n; i++) {
+      double sq = 0;
+      for (int d = 0; d < 3; d++) {
+        const double scale = i == farthest ? 1 : 0.4, from = s.x[3 * i + d];
+        s.x[3 * i + d] += scale * step[round] * cos((double)(d + i));
+        s.x[3 * i + d] = run_round(precision, s.x[3 * i + d]);
+        sq += pow(s.x[3 * i + d] - from, 2);
+      }
+      largest_sq = fmax(largest_sq, sq);
+    }
+    write_x(near.atoms, s.x);
+    ck_ok(neighbor_max_move_sq(near.list, near.atoms, &moved_sq));
+    ck_must(fabs(moved_sq - largest_sq) <= 1e-6 * largest_sq, "moved %.17g, not %.17g", moved_sq,
+            largest_sq);
+    run_snapshot_free(&s);
+  }
+  ck_ok(md_atoms_set(near.atoms, 0, NULL, NULL, NULL, NULL));
+  run_near_rebuild(&near);
+  double moved_sq = -1;
+  ck_ok(neighbor_max_move_sq(near.list, near.atoms, &moved_sq));
+  ck_assert_double_eq(moved_sq, 0);
+  run_near_close(&near);
+  run_case_free(&c);
+}
+END_TEST
+
+START_TEST(memory_is_foreseen)
+{
+  run_case c = run_case_fcc("liquid", (int[]){10, 10, 10}, (double[]){0, 0, 0}, 0.1);
+  for (int l = 0; l < RUN_LISTS; l++) {
+    neighbor_spec spec = run_near_spec(2.8, 0.5);
+    run_set_list(&spec, l);
+    run_near near = run_near_open((md_precision)_i, 1, &spec, &c);
+    const int64_t before = near.ctx->bytes_allocated;
+    ck_ok(comm_migrate(near.cm, near.atoms));
+    ck_ok(comm_borders(near.cm, near.atoms, spec.r_list));
+    const int64_t ghosts = near.ctx->bytes_allocated;
+    ck_ok(neighbor_build(near.list, near.atoms));
+    const double used = (double)(near.ctx->bytes_allocated - ghosts);
+    const double said = (double)neighbor_memory(near.ctx, &spec, c.n, 0.8442);
+    ck_must(ghosts >= before && said > 0.3 * used && said < 4 * used,
+            "list %d: %g bytes foreseen, %g used", l, said, used);
+    run_near_close(&near);
+  }
+  run_case_free(&c);
+}
+END_TEST
+
+int main(void)
+{
+  Suite *suite = suite_create("bins");
+  TCase *tc = tcase_create("bins");
+  tcase_set_timeout(tc, 120);
+  tcase_add_loop_test(tc, sort_follows_the_curve_and_loses_nothing, 0, MD_PRECISION_COUNT);
+  tcase_add_test(tc, bins_cover_the_box);
+  tcase_add_loop_test(tc, largest_move_is_measured, 0, MD_PRECISION_COUNT);
+  tcase_add_loop_test(tc, memory_is_foreseen, 0, MD_PRECISION_COUNT);
+  suite_add_tcase(suite, tc);
+  return test_main(suite);
+}
