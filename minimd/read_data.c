@@ -197,13 +197,12 @@ static md_status read_velocities(data_file *df)
 {
   static const char *const axes[3] = {"vx", "vy", "vz"};
   if (!df->atoms) return lines_fail(df->in, "expected Atoms before Velocities");
-  const size_t bytes = (size_t)df->n * 3 * sizeof(double);
-  double *v = df->out->v = malloc(bytes);
+  double *v = df->out->v = calloc((size_t)df->n, 3 * sizeof *v);
   MD_REQUIRE(v, MD_ENOMEM, "out of memory for %lld velocities", (long long)df->n);
   for (int64_t k = 0; k < 3 * df->n; k++)
     v[k] = NAN; /* not given yet */
   for (int64_t k = 0; k < df->n; k++) {
-    int64_t id;
+    int64_t id = 0;
     MD_TRY(next_entry(df, "Velocities", k, df->n));
     if (df->n_words != 4) return lines_fail(df->in, "expected 'id vx vy vz'");
     MD_TRY(lines_int64(df->in, "id", df->words[0], 1, INT64_MAX, &id));

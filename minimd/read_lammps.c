@@ -5,6 +5,7 @@
 #include "minimd/read_script.h"
 #include "core/parse.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -240,14 +241,15 @@ static md_status set_rebuild(lammps *in)
   const int line = in->modified_at ? in->modified_at : in->sc.line;
   if (in->check) {
     MD_REQUIRE(in->every == 1 && in->delay == 0, MD_EINVAL,
-               "%s:%d: 'neigh_modify check yes' with every %lld and delay %lld is outside the "
+               "%s:%d: 'neigh_modify check yes' with every %" PRId64 " and delay %" PRId64
+               " is outside the "
                "supported subset; expected every 1 delay 0, or check no",
-               path, line, (long long)in->every, (long long)in->delay);
+               path, line, in->every, in->delay);
     return config_put(in->cfg, path, line, key, CONFIG_STRING, "check");
   }
   const int64_t periods = in->delay > in->every ? (in->delay + in->every - 1) / in->every : 1;
   char text[32];
-  snprintf(text, sizeof text, "%lld", (long long)(periods * in->every));
+  snprintf(text, sizeof text, "%" PRId64, periods * in->every);
   return config_put(in->cfg, path, line, key, CONFIG_NUMBER, text);
 }
 

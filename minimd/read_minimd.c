@@ -13,22 +13,20 @@ enum { MAX_LINES = 14, MAX_WORDS = 4, UNITS = 2, DATA_FILE = 3, FORCE = 4, PAIR 
 
 /* Lines from the sixth on.  Three numbers for one key make a list. */
 static const struct {
-  const char *what;
+  const char *what, *keys[2];
   int numbers;
-  const char *keys[2];
   bool of_lattice; /* without meaning when a data file is named */
 } fields[] = {
-    {"epsilon and sigma", 2, {"lj.epsilon", "lj.sigma"}, false},
-    {"nx, ny and nz", 3, {"system.cells", NULL}, true},
-    {"the number of steps", 1, {"run.steps", NULL}, false},
-    {"the time step", 1, {"run.dt", NULL}, false},
-    {"the initial temperature", 1, {"system.temperature", NULL}, false},
-    {"the density", 1, {"system.density", NULL}, true},
-    {"steps between list rebuilds", 1, {"neighbor.every", NULL}, false},
-    {"the cutoff and the skin", 2, {"lj.cutoff", "neighbor.skin"}, false},
-    {"steps between thermo lines", 1, {"run.thermo", NULL}, false},
+    {"epsilon and sigma", {"lj.epsilon", "lj.sigma"}, 2, false},
+    {"nx, ny and nz", {"system.cells", NULL}, 3, true},
+    {"the number of steps", {"run.steps", NULL}, 1, false},
+    {"the time step", {"run.dt", NULL}, 1, false},
+    {"the initial temperature", {"system.temperature", NULL}, 1, false},
+    {"the density", {"system.density", NULL}, 1, true},
+    {"steps between list rebuilds", {"neighbor.every", NULL}, 1, false},
+    {"the cutoff and the skin", {"lj.cutoff", "neighbor.skin"}, 2, false},
+    {"steps between thermo lines", {"run.thermo", NULL}, 1, false},
 };
-enum { N_FIELDS = sizeof fields / sizeof *fields };
 
 typedef struct {
   char *words[MAX_WORDS]; /* the first ones */

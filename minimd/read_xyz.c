@@ -77,7 +77,7 @@ static md_status get_numbers(line_reader *in, const char *key, char *text, int n
 static md_status read_box(xyz_file *xyz, char *lattice, char *origin, char *pbc)
 {
   md_box *box = &xyz->out->box;
-  double edges[9], lo[3] = {0};
+  double edges[9] = {0}, lo[3] = {0};
   if (!lattice) return lines_fail(xyz->in, "expected Lattice=\"ax ay az bx by bz cx cy cz\"");
   MD_TRY(get_numbers(xyz->in, "Lattice", lattice, 9, edges));
   if (origin) MD_TRY(get_numbers(xyz->in, "Origin", origin, 3, lo));

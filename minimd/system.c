@@ -48,7 +48,7 @@ void system_state_free(system_state *state)
   free(state->v);
   free(state->id);
   free(state->image);
-  *state = (system_state){0};
+  memset(state, 0, sizeof *state);
 }
 
 /* NULL, with a message, when there is no memory for n items. */
