@@ -134,7 +134,7 @@ static const config_entry table[] = {
          "where to compute; auto: the GPU if there is one"),
     WORD("device.precision", precision, MD_PRECISIONS, md_precision_words, MD_PRECISION_COUNT,
          "double", "number types; mixed: pairs in single, the rest in double"),
-    INTEGER_OR("device.threads", threads, "", 1, 65536, "all", 0, "all", "OpenMP threads"),
+    INTEGER_OR("device.threads", threads, "", 1, 1024, "all", 0, "all", "OpenMP threads"),
     INTEGER_OR("device.block_size", block_size, "threads", 32, 1024, "tuned", 0, "tuned",
                "of a block of the force kernel, a multiple of 32"),
     FLAG("device.deterministic", deterministic, "false",

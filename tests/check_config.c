@@ -139,7 +139,7 @@ START_TEST(bad_values_are_refused)
       {"run.thermo", "3000000000", "0..2147483647"},
       {"run.dt", "0", "> 0"},
       {"device.block_size", "31", "32..1024 | tuned"},
-      {"device.threads", "0", "1..65536 | all"},
+      {"device.threads", "0", "1..1024 | all"},
       {"system.lattice", "f\ncc", "control characters"},
   };
   config *fresh;
