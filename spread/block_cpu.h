@@ -21,6 +21,7 @@
 enum {
   PARTS = SPREAD_ROW / SIMD_LANES,   /* vectors a row */
   EDGE = 2 * (SPREAD_ORDER_MAX - 1), /* rows of a tile along a slow axis, at most */
+  GROUP = 16 / sizeof(real),         /* vectors that share a particle's weights */
 };
 
 /* A vector anywhere in an array of reals. */
@@ -40,7 +41,7 @@ typedef struct {
 typedef struct {
   int32_t begin, end;           /* its particles */
   int32_t origin[3], points[3]; /* of the mesh that it touches */
-  _Alignas(64) real at[EDGE * EDGE * SPREAD_ROW];
+  _Alignas(64) real at[GROUP][EDGE * EDGE * SPREAD_ROW];
 } block;
 
 static void open_block(const spread_plan *plan, const spread_part *part, int32_t tile, block *b)
@@ -56,11 +57,12 @@ static void open_block(const spread_plan *plan, const spread_part *part, int32_t
   }
 }
 
-/* Add the block to the mesh, or fill it from there. */
-MD_INLINE void exchange(const spread_grid *grid, block *b, real *mesh, const bool fill)
+/* Add the points of one vector to its mesh, or fill them from there. */
+MD_INLINE void exchange(const spread_grid *grid, block *b, int32_t vector, real *mesh,
+                        const bool fill)
 {
   const int32_t *n = grid->mesh, length = b->points[2];
-  real *row = b->at;
+  real *row = b->at[vector];
   for (int32_t i = 0; i < b->points[0]; i++)
     for (int32_t j = 0; j < b->points[1]; j++, row += SPREAD_ROW) {
       const int64_t slab = spread_wrap(b->origin[0] + i, n[0]);
@@ -110,11 +112,10 @@ MD_INLINE void place_row(const weights *w, int32_t l, simd_real *row)
     row[v] = ((const loose *)(from + v * SIMD_LANES))->v;
 }
 
-/* The row of the tile that holds the particle's first mesh point. */
-MD_INLINE simd_real *first_row(block *b, uint32_t word)
+/* The row that holds a particle's first mesh point, counted from that of the block. */
+MD_INLINE int32_t first_row(const block *b, uint32_t word)
 {
-  const int32_t i = (int32_t)(word >> 16), j = (int32_t)(word >> 8 & 0xff);
-  return (simd_real *)(b->at + (i * b->points[1] + j) * SPREAD_ROW);
+  return (int32_t)(word >> 16) * b->points[1] + (int32_t)(word >> 8 & 0xff);
 }
 
 #endif

@@ -173,13 +173,13 @@ md_status spread_create(md_ctx *ctx, const spread_spec *spec, spread_plan **out)
     grid->mesh[a] = spec->mesh[a];
     grid->points *= spec->mesh[a];
   }
-  md_status status = MD_OK;
-  if (ctx->backend == MD_GPU) {
+  md_status status = ordering_sorter_create(ctx, &plan->sorter);
+  if (!status && ctx->backend == MD_GPU) {
     md_gpu_info gpu;
     set_pencils(grid, &plan->pencils);
     status = md_gpu_describe(&gpu);
     plan->multiprocessors = gpu.multiprocessors;
-  } else {
+  } else if (!status) {
     status = spread_tiles_create(grid, &plan->tiles);
   }
   if (status) {
@@ -208,6 +208,7 @@ void spread_destroy(spread_plan *plan)
   for (int k = 0; k < SPREAD_SCRATCH; k++)
     md_buffer_free(plan->ctx, &plan->scratch[k]);
   spread_tiles_destroy(&plan->tiles);
+  ordering_sorter_destroy(plan->sorter);
   free(plan);
 }
 

@@ -16,11 +16,11 @@ typedef struct {
   simd_real row[3][PARTS];
 } row_sums;
 
-MD_INLINE row_sums sum_rows(const int p, block *b, const weights *w, const slopes *d, int32_t l,
-                            const bool sloped)
+MD_INLINE row_sums sum_rows(const int p, const block *b, int32_t vector, const weights *w,
+                            const slopes *d, int32_t l, const bool sloped)
 {
   row_sums sums = {0};
-  const simd_real *at = first_row(b, w->word[l]);
+  const simd_real *at = (const simd_real *)b->at[vector] + first_row(b, w->word[l]) * PARTS;
   for (int i = 0; i < p; i++, at += b->points[1] * PARTS) {
     const real outer = w->slow[0][i][l], outer_slope = sloped ? d->slow[0][i][l] : 0;
     SPREAD_UNROLL
@@ -74,13 +74,31 @@ MD_INLINE void batch_weights(const int p, const spread_particle *record, int32_t
       d->row[l][j] = fast_slope[j][l];
 }
 
-/* Where results go; NULL: not wanted. */
+/* Where results of `vectors` vectors go; NULL: not wanted. */
 typedef struct {
   real *value, *gradient;
+  int32_t vectors;
+  int64_t stride;
   real scale[3];
 } target;
 
-MD_INLINE void read_tile(const int p, const spread_part *part, block *b, weights *w,
+MD_INLINE void read_particle(const int p, const block *b, const weights *w, const slopes *d,
+                             int32_t l, int64_t particle, const target *to, const bool sloped)
+{
+  const uint32_t at = w->word[l] & 0xff;
+  const real *fast = w->row[l] + SPREAD_ROW;
+  for (int32_t g = 0; g < to->vectors; g++, particle += to->stride) {
+    const row_sums sums = sum_rows(p, b, g, w, d, l, sloped);
+    if (to->value) to->value[particle] = dot_row(p, sums.row[0], at, fast);
+    if (!sloped) continue;
+    real *gradient = to->gradient + 3 * particle;
+    gradient[0] = to->scale[0] * dot_row(p, sums.row[1], at, fast);
+    gradient[1] = to->scale[1] * dot_row(p, sums.row[2], at, fast);
+    gradient[2] = to->scale[2] * dot_row(p, sums.row[0], at, d->row[l]);
+  }
+}
+
+MD_INLINE void read_tile(const int p, const spread_part *part, const block *b, weights *w,
                          const target *to, const bool sloped)
 {
   const spread_particle *record = part->buffer[SPREAD_RECORD].data;
@@ -89,21 +107,12 @@ MD_INLINE void read_tile(const int p, const spread_part *part, block *b, weights
   for (int32_t i = b->begin; i < b->end; i += SIMD_LANES) {
     const int32_t count = b->end - i < SIMD_LANES ? b->end - i : SIMD_LANES;
     batch_weights(p, record + i, count, w, &d, sloped);
-    for (int32_t l = 0; l < count; l++) {
-      const uint32_t at = w->word[l] & 0xff;
-      const real *fast = w->row[l] + SPREAD_ROW;
-      const row_sums sums = sum_rows(p, b, w, &d, l, sloped);
-      if (to->value) to->value[order[i + l]] = dot_row(p, sums.row[0], at, fast);
-      if (!sloped) continue;
-      real *gradient = to->gradient + 3 * (int64_t)order[i + l];
-      gradient[0] = to->scale[0] * dot_row(p, sums.row[1], at, fast);
-      gradient[1] = to->scale[1] * dot_row(p, sums.row[2], at, fast);
-      gradient[2] = to->scale[2] * dot_row(p, sums.row[0], at, d.row[l]);
-    }
+    for (int32_t l = 0; l < count; l++)
+      read_particle(p, b, w, &d, l, order[i + l], to, sloped);
   }
 }
 
-static void read_block(const int order, const spread_part *part, block *b, weights *w,
+static void read_block(const int order, const spread_part *part, const block *b, weights *w,
                        const target *to)
 {
   switch (order) {
@@ -128,10 +137,11 @@ md_status KERNEL(spread_cpu_tiled_back)(spread_plan *plan, spread_part *part, co
     block b;
     weights w;
     memset(w.row, 0, sizeof w.row);
-    for (int32_t v = 0; v < job->vectors; v++) {
-      real *mesh = (real *)job->mesh + v * grid->points;
+    for (int32_t v = 0; v < job->vectors; v += GROUP) {
       target to = {job->value ? (real *)job->value + v * job->q_stride : NULL,
                    job->gradient ? (real *)job->gradient + 3 * v * job->q_stride : NULL,
+                   job->vectors - v < GROUP ? job->vectors - v : GROUP,
+                   job->q_stride,
                    {0}};
       for (int a = 0; a < 3; a++)
         to.scale[a] = (real)spread_slope_scale(grid, a);
@@ -139,7 +149,8 @@ md_status KERNEL(spread_cpu_tiled_back)(spread_plan *plan, spread_part *part, co
       for (int32_t t = 0; t < n_tiles; t++) {
         open_block(plan, part, t, &b);
         if (b.begin == b.end) continue;
-        exchange(grid, &b, mesh, true);
+        for (int32_t g = 0; g < to.vectors; g++)
+          exchange(grid, &b, g, (real *)job->mesh + (v + g) * grid->points, true);
         read_block(grid->order, part, &b, &w, &to);
       }
     }

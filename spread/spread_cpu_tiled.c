@@ -8,16 +8,11 @@
  * costs (8 + p - 1)^2 rows to clear and to add, whatever it holds. */
 #include "spread/block_cpu.h"
 
-MD_INLINE void add_particle(const int p, block *b, const weights *w, int32_t l)
+/* Lane l to the points of one vector, whose row has been scaled by the charge. */
+MD_INLINE void add_rows(const int p, const weights *w, int32_t l, const real *middle,
+                        const simd_real *row, simd_real *at, int32_t slab)
 {
-  simd_real row[PARTS];
-  real middle[SPREAD_ORDER_MAX];
-  place_row(w, l, row);
-  SPREAD_UNROLL
-  for (int j = 0; j < p; j++)
-    middle[j] = w->slow[1][j][l];
-  simd_real *at = first_row(b, w->word[l]);
-  for (int i = 0; i < p; i++, at += b->points[1] * PARTS) {
+  for (int i = 0; i < p; i++, at += slab * PARTS) {
     const real outer = w->slow[0][i][l];
     SPREAD_UNROLL
     for (int v = 0; v < PARTS; v++) {
@@ -29,28 +24,68 @@ MD_INLINE void add_particle(const int p, block *b, const weights *w, int32_t l)
   }
 }
 
-MD_INLINE void add_tile(const int p, const spread_part *part, const real *q, block *b, weights *w)
+MD_INLINE void add_particle(const int p, block *b, const weights *w, int32_t l, int32_t vectors,
+                            const real (*charge)[SIMD_LANES])
+{
+  simd_real row[PARTS], scaled[PARTS];
+  real middle[SPREAD_ORDER_MAX];
+  const int32_t first = first_row(b, w->word[l]);
+  place_row(w, l, row);
+  SPREAD_UNROLL
+  for (int j = 0; j < p; j++)
+    middle[j] = w->slow[1][j][l];
+  for (int32_t g = 0; g < vectors; g++) {
+    SPREAD_UNROLL
+    for (int v = 0; v < PARTS; v++)
+      scaled[v] = row[v] * charge[g][l];
+    add_rows(p, w, l, middle, scaled, (simd_real *)b->at[g] + first * PARTS, b->points[1]);
+  }
+}
+
+/* vectors: charges q[vector * stride + particle]. */
+MD_INLINE void add_tile(const int p, const spread_part *part, const real *q, int64_t stride,
+                        int32_t vectors, block *b, weights *w)
 {
   const spread_particle *record = part->buffer[SPREAD_RECORD].data;
   const int32_t *order = part->buffer[SPREAD_ORDER].data;
-  memset(b->at, 0, (size_t)(b->points[0] * b->points[1]) * SPREAD_ROW * sizeof(real));
+  const size_t rows = (size_t)(b->points[0] * b->points[1]);
+  for (int32_t g = 0; g < vectors; g++)
+    memset(b->at[g], 0, rows * SPREAD_ROW * sizeof(real));
   for (int32_t i = b->begin; i < b->end; i += SIMD_LANES) {
     const int32_t count = b->end - i < SIMD_LANES ? b->end - i : SIMD_LANES;
     simd_real f[3], fast[SPREAD_ORDER_MAX];
-    real charge[SIMD_LANES];
+    real charge[GROUP][SIMD_LANES];
     load_batch(record + i, count, f, w->word);
-    for (int32_t l = 0; l < SIMD_LANES; l++)
-      charge[l] = q[order[i + (l < count ? l : count - 1)]];
+    for (int32_t g = 0; g < vectors; g++)
+      for (int32_t l = 0; l < count; l++)
+        charge[g][l] = q[g * stride + order[i + l]];
     bspline_weights(p, f[0], w->slow[0]);
     bspline_weights(p, f[1], w->slow[1]);
     bspline_weights(p, f[2], fast);
-    SPREAD_UNROLL
-    for (int j = 0; j < p; j++)
-      fast[j] *= ((const loose *)charge)->v;
     store_rows(p, fast, w->row);
     for (int32_t l = 0; l < count; l++)
-      add_particle(p, b, w, l);
+      add_particle(p, b, w, l, vectors, charge);
   }
+}
+
+static void spread_tile(const spread_plan *plan, const spread_part *part, const spread_job *job,
+                        int32_t vector, int32_t tile, block *b, weights *w)
+{
+  const int32_t left = job->vectors - vector, vectors = left < GROUP ? left : GROUP;
+  const real *q = (const real *)job->q + vector * job->q_stride;
+  real *mesh = (real *)job->mesh + vector * plan->grid.points;
+  open_block(plan, part, tile, b);
+  if (b->begin == b->end) return;
+  switch (plan->grid.order) {
+#define CASE(p)                                                                                    \
+  case p:                                                                                          \
+    add_tile(p, part, q, job->q_stride, vectors, b, w);                                            \
+    break;
+    SPREAD_ORDERS(CASE)
+#undef CASE
+  }
+  for (int32_t g = 0; g < vectors; g++)
+    exchange(&plan->grid, b, g, mesh + g * plan->grid.points, false);
 }
 
 md_status KERNEL(spread_cpu_tiled)(spread_plan *plan, spread_part *part, const spread_job *job)
@@ -61,26 +96,12 @@ md_status KERNEL(spread_cpu_tiled)(spread_plan *plan, spread_part *part, const s
     block b;
     weights w;
     memset(w.row, 0, sizeof w.row);
-    for (int32_t vector = 0; vector < job->vectors; vector++) {
-      const real *q = (const real *)job->q + vector * job->q_stride;
-      real *mesh = (real *)job->mesh + vector * plan->grid.points;
+    for (int32_t vector = 0; vector < job->vectors; vector += GROUP)
       for (int32_t c = 0; c < tiles->n_colours; c++) {
 #pragma omp for schedule(dynamic, 1)
-        for (int32_t t = tiles->colour_start[c]; t < tiles->colour_start[c + 1]; t++) {
-          open_block(plan, part, tiles->by_colour[t], &b);
-          if (b.begin == b.end) continue;
-          switch (plan->grid.order) {
-#define CASE(p)                                                                                    \
-  case p:                                                                                          \
-    add_tile(p, part, q, &b, &w);                                                                  \
-    break;
-            SPREAD_ORDERS(CASE)
-#undef CASE
-          }
-          exchange(&plan->grid, &b, mesh, false);
-        }
+        for (int32_t t = tiles->colour_start[c]; t < tiles->colour_start[c + 1]; t++)
+          spread_tile(plan, part, job, vector, tiles->by_colour[t], &b, &w);
       }
-    }
   }
   return MD_OK;
 }

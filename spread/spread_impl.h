@@ -17,6 +17,7 @@
 
 #include "core/buffer.h"
 #include "core/simd.h"
+#include "ordering/ordering.h"
 #include "spread/spread.h"
 
 MD_BEGIN_C
@@ -85,6 +86,7 @@ struct spread_plan {
   char reason[192];
   spread_tiles tiles;
   spread_pencils pencils;
+  ordering_sorter *sorter;
   int64_t n;
   spread_part *part;
   int32_t n_parts;
@@ -211,7 +213,7 @@ MD_INLINE int32_t spread_wrap(int32_t k, int32_t n)
 
 #ifdef MD_PREC
 /* A located particle. */
-typedef struct {
+typedef struct __attribute__((aligned(16))) {
   real f[3];
   uint32_t word;
 } spread_particle;
