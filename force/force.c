@@ -58,6 +58,7 @@ void force_destroy(force *fc)
   if (!fc) return;
   md_buffer_free(fc->ctx, &fc->partial);
   md_buffer_free(fc->ctx, &fc->fixed);
+  md_buffer_free(fc->ctx, &fc->packed);
   free(fc);
 }
 

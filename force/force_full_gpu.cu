@@ -7,33 +7,35 @@
  * the gathers through the L1 take longer than that, and are what the order of atoms decides. */
 #include "force/force_gpu.h"
 
+enum { BATCH = sizeof(real) == 4 ? 8 : 4 };
+
 static __device__ __forceinline__ void full_row(const force_rows *rows, bool shifted, bool tally)
 {
   const int64_t i = md_thread();
   force_row row = {};
   if (i < rows->n) {
     row = open_row(rows, i);
-    int32_t k = 0, j[FORCE_BATCH];
-    coord3 x[FORCE_BATCH];
-    for (; k + FORCE_BATCH <= row.count; k += FORCE_BATCH) {
+    int32_t k = 0, j[BATCH];
+    coord3 x[BATCH];
+    for (; k + BATCH <= row.count; k += BATCH) {
 #pragma unroll
-      for (int u = 0; u < FORCE_BATCH; u++)
+      for (int u = 0; u < BATCH; u++)
         j[u] = load_index(row.nbr + (int64_t)(k + u) * MD_WARP);
 #pragma unroll
-      for (int u = 0; u < FORCE_BATCH; u++)
-        x[u] = load_coord(rows->coord + j[u]);
+      for (int u = 0; u < BATCH; u++)
+        x[u] = load_coord(rows->coord, j[u]);
 #pragma unroll
-      for (int u = 0; u < FORCE_BATCH; u++)
+      for (int u = 0; u < BATCH; u++)
         add_pair(rows, &row, x[u], true, 1, shifted, tally);
     }
 #pragma unroll
-    for (int u = 0; u < FORCE_BATCH - 1; u++) {
+    for (int u = 0; u < BATCH - 1; u++) {
       const bool present = k + u < row.count;
       j[u] = present ? load_index(row.nbr + (int64_t)(k + u) * MD_WARP) : row.i;
-      x[u] = load_coord(rows->coord + j[u]);
+      x[u] = load_coord(rows->coord, j[u]);
     }
 #pragma unroll
-    for (int u = 0; u < FORCE_BATCH - 1; u++)
+    for (int u = 0; u < BATCH - 1; u++)
       add_pair(rows, &row, x[u], k + u < row.count, 1, shifted, tally);
     real4 f = {};
     f.x = row.fx * rows->scale, f.y = row.fy * rows->scale, f.z = row.fz * rows->scale;
@@ -44,7 +46,7 @@ static __device__ __forceinline__ void full_row(const force_rows *rows, bool shi
 
 typedef void full_kernel(force_rows rows);
 #define FULL(name, shifted, tally)                                                                 \
-  static __global__ void __maxnreg__(FORCE_REGISTERS) name(const force_rows rows)            \
+  static __global__ void __maxnreg__(FORCE_REGISTERS) name(const force_rows rows)                  \
   {                                                                                                \
     full_row(&rows, shifted, tally);                                                               \
   }

@@ -1,7 +1,7 @@
 /* force/force_gpu.h - what the kernels for full and for half lists share: one thread a row of a
  * list in slices of 32 (neighbor/neighbor.h), loads, the pair, and totals.
  *
- * Rows are read in batches of four indices and then four positions, so that four gathers are in
+ * Rows are read in batches, some indices and then their positions, so that many gathers are in
  * flight; each warp reads indices 128 bytes at a time and past the L1 cache, which is left to the
  * positions.  Kernels are instances of one inlined function for constant `shifted` (the linear
  * force shift needs a root) and `tally`; all fit 64 registers, so that a block may have 1024
@@ -12,24 +12,36 @@
 #include "core/cuda.h"
 #include "force/force_impl.h"
 
-enum { FORCE_BATCH = 4, FORCE_BLOCK = 128, FORCE_REGISTERS = 64, FORCE_SUM_BLOCK = 256 };
+enum { FORCE_BLOCK = 256, FORCE_REGISTERS = 64, FORCE_SUM_BLOCK = 256 };
 
 typedef struct {
   coord x, y, z;
 } coord3;
 
+/* Coordinates as kernels load them.  A warp's gather takes the L1 a cycle for about every line of
+ * 128 bytes that it touches, so doubles, which do not fit one load, are repacked first: x and y by
+ * pairs and z alone touch fewer lines than two loads from structures of four would. */
+#if MD_PREC == 2
+typedef struct {
+  const double2 *xy;
+  const double *z;
+} coords;
+#else
+typedef const coord4 *coords;
+#endif
+
 /* What a kernel reads and writes. */
 typedef struct {
   int64_t n;
-  const coord4 *coord;
+  coords coord;
   const int64_t *start;
   const int32_t *nbr, *count, *home;
   real4 *f;
   bool newton;
   real scale, scale_sq; /* length of one step of coord, and its square */
   lj_reals lj;
-  double *partial;  /* [blocks][2] energy, virial */
-  long long *fixed; /* [n][3] forces in steps of 1 / fixed_scale */
+  double *partial;           /* [blocks][2] energy, virial */
+  unsigned long long *fixed; /* [n][4] forces in steps of 1 / fixed_scale, or NULL */
   double fixed_scale;
   int *too_large;
 } force_rows;
@@ -48,13 +60,13 @@ typedef struct {
   bool inside;
 } force_pair_at;
 
-static __device__ __forceinline__ coord3 load_coord(const coord4 *at)
+static __device__ __forceinline__ coord3 load_coord(coords from, int64_t i)
 {
 #if MD_PREC == 2
-  const double2 xy = __ldg((const double2 *)at);
-  return (coord3){xy.x, xy.y, __ldg((const double *)at + 2)};
+  const double2 xy = __ldg(from.xy + i);
+  return (coord3){xy.x, xy.y, __ldg(from.z + i)};
 #else
-  const coord4 c = __ldg(at);
+  const coord4 c = __ldg(from + i);
   return (coord3){c.x, c.y, c.z};
 #endif
 }
@@ -87,7 +99,7 @@ static __device__ __forceinline__ force_row open_row(const force_rows *rows, int
   row.i = (int32_t)i;
   row.count = rows->count[i];
   row.nbr = rows->nbr + rows->start[i / MD_WARP] + i % MD_WARP;
-  row.x = load_coord(rows->coord + i);
+  row.x = load_coord(rows->coord, i);
   return row;
 }
 
@@ -139,6 +151,37 @@ static int force_block(const force *fc)
   return fc->spec.block_size > 0 ? fc->spec.block_size : FORCE_BLOCK;
 }
 
+#if MD_PREC == 2
+/* 32 bytes of an atom or ghost read, 24 written. */
+static __global__ void pack_kernel(int64_t n, const coord4 *__restrict__ from, double2 *xy,
+                                   double *z)
+{
+  const int64_t i = md_thread();
+  if (i >= n) return;
+  const coord4 c = from[i];
+  xy[i] = make_double2(c.x, c.y);
+  z[i] = c.z;
+}
+#endif
+
+static md_status open_coords(force *fc, const force_job *job, coords *coord)
+{
+  const coord4 *from = (const coord4 *)job->coord;
+#if MD_PREC == 2
+  const int64_t all = job->n + job->n_ghost;
+  MD_TRY(md_buffer_reserve(fc->ctx, &fc->packed, (size_t)all * 3 * sizeof(double), 0));
+  double2 *xy = (double2 *)fc->packed.data;
+  double *z = (double *)(xy + all);
+  pack_kernel<<<md_blocks(all, FORCE_BLOCK), FORCE_BLOCK, 0, (cudaStream_t)fc->ctx->stream>>>(
+      all, from, xy, z);
+  MD_LAUNCHED();
+  *coord = (coords){xy, z};
+#else
+  *coord = from;
+#endif
+  return MD_OK;
+}
+
 /* Arguments of a kernel, with room for the totals if they are asked for. */
 static md_status open_rows(force *fc, const force_job *job, force_rows *rows)
 {
@@ -147,7 +190,7 @@ static md_status open_rows(force *fc, const force_job *job, force_rows *rows)
     MD_TRY(md_buffer_reserve(fc->ctx, &fc->partial, 2 * (blocks + 1) * sizeof(double), 0));
   *rows = (force_rows){};
   rows->n = job->n;
-  rows->coord = (const coord4 *)job->coord;
+  MD_TRY(open_coords(fc, job, &rows->coord));
   rows->start = job->list->start, rows->nbr = job->list->nbr, rows->count = job->list->count;
   rows->home = job->home;
   rows->f = (real4 *)job->f;

@@ -13,7 +13,8 @@ struct force {
   force_spec spec;
   lj_constants lj;
   md_buffer partial; /* accum [blocks or chunks][2]: energy and virial before the last sum */
-  md_buffer fixed;   /* int64 [n][3]: deterministic half lists on the GPU */
+  md_buffer fixed;   /* int64 [n][4] and a flag: deterministic half lists on the GPU */
+  md_buffer packed;  /* coordinates repacked: double on the GPU */
 };
 
 /* Everything a kernel reads and writes; pointers on the backend. */

@@ -5,10 +5,9 @@
  * are written once, with room for `slots` entries guessed from the density or known from the last
  * build; a deeper row is counted to its end, and the list is built again with more room.  Entries
  * wait in shared memory until the warp writes whole lines: as scattered stores of 4 bytes they
- * would take 1 ms for a million atoms (and do, where rows are too deep for shared memory).  Slots
- * up to the slice's deepest row, rounded up to a multiple of four, hold the row's own atom; those
- * beyond are not written and not read. Bytes per atom: 4 per entry written, some 25 candidates of
- * 16 or 32 bytes read from the cache. */
+ * would take 1 ms for a million atoms (and do, where rows are too deep for shared memory).
+ *
+ * Bytes per atom: 4 per slot written, some 25 candidates of 16 or 32 bytes read from the cache. */
 #include "neighbor/walk_gpu.h"
 
 enum { BLOCK = 256, SLOT_STEP = 4, MOST_SHARED = 96 << 10 };
@@ -53,8 +52,7 @@ static __device__ __forceinline__ void build_slice(const build_job *job, build_m
   walk(job, MD_ALL_LANES >> (MD_WARP - rows), stage, &row, mode);
   const int32_t count = row.at / MD_WARP + row.lost;
   const int32_t most = __reduce_max_sync(MD_ALL_LANES, count);
-  const int32_t end = min((most + SLOT_STEP - 1) / SLOT_STEP * SLOT_STEP, job->slots);
-  for (int32_t k = mode.deep ? count : 0; k < end; k++)
+  for (int32_t k = mode.deep ? count : 0; k < job->slots; k++)
     list[(int64_t)k * MD_WARP] = k < count ? row.to[k * MD_WARP] : row.i;
   if (lane < rows) job->count[row.i] = count;
   const unsigned entries = __reduce_add_sync(MD_ALL_LANES, (unsigned)count);
@@ -110,15 +108,14 @@ static md_status run_build(neighbor_list *list, build_job *job, build_result *fo
   return md_read(ctx, found, job->result, sizeof *found);
 }
 
-/* Candidates in the order of bins lie where neighbor_sort keeps its spare copy of atoms. */
 static md_status gather(neighbor_list *list, const md_atoms *atoms)
 {
   const int64_t all = atoms->n + atoms->n_ghost;
-  MD_TRY(md_buffer_reserve(list->ctx, &list->spare[0], (size_t)all * sizeof(state4), 0));
+  MD_TRY(md_buffer_reserve(list->ctx, &list->work, (size_t)all * sizeof(state4), 0));
   gather_kernel<<<md_blocks(all, BLOCK), BLOCK, 0, (cudaStream_t)list->ctx->stream>>>(
       atoms->n, all, list->spec.kind == NEIGHBOR_HALF && list->spec.newton,
       (const int32_t *)list->place.data, (const int32_t *)atoms->shift.data,
-      (const state4 *)atoms->x.data, (state4 *)list->spare[0].data);
+      (const state4 *)atoms->x.data, (state4 *)list->work.data);
   MD_LAUNCHED();
   return MD_OK;
 }
@@ -141,7 +138,7 @@ static md_status open_job(neighbor_list *list, const md_atoms *atoms, build_job 
   job->reach = (state)(r_list + 1e-6 * (2 * r_list + far));
   job->sphere = list->spec.stencil == NEIGHBOR_SPHERE;
   job->x = (const state4 *)atoms->x.data;
-  job->sorted = (const state4 *)list->spare[0].data;
+  job->sorted = (const state4 *)list->work.data;
   job->bin_start = (const int32_t *)list->bin_start.data;
   job->count = (int32_t *)list->count.data;
   job->start = (int64_t *)list->start.data;

@@ -7,6 +7,9 @@
 
 MD_BEGIN_C
 
+/* Entries of place that may be read, but mean nothing, past its end. */
+enum { NEIGHBOR_SLACK = 16 };
+
 struct neighbor_list {
   md_ctx *ctx;
   neighbor_spec spec;
@@ -26,8 +29,9 @@ struct neighbor_list {
   md_buffer result; /* small totals */
   int32_t slots;    /* room per row at the last build, where a backend guesses first */
   bool tracking;
-  /* CPU: rows int32 [n], the atoms by tiles (full) or the row of each atom (half); see tiles.h */
-  md_buffer rows, tile, work;
+  /* CPU, see tiles.h: rows int32 [n], the atoms by tiles; row_of int32 [n], its inverse, for half
+   * lists.  GPU: work state4 [n + n_ghost], candidates by bin. */
+  md_buffer rows, row_of, tile, work;
 };
 
 /* key[i] = bin of atom i for i < count: its row-major number in the whole grid (curve NULL), or

@@ -13,7 +13,7 @@
 
 #include <math.h>
 
-enum { STAGE = 128, UNROLL = 4 };
+enum { STAGE = 128, UNROLL = 8 };
 
 /* A candidate is a position with its index in w; ABSENT: in no row of this list. */
 enum { ABSENT = -1 };
