@@ -2,6 +2,12 @@
  * (list_trace.h). */
 #include "cachemodel/list_impl.h"
 
+enum {
+  NOBODY = -1,  /* no atom */
+  AT_REST = -1, /* no entry: the thread takes no part */
+  TEAM = 4      /* threads that do each other's reductions of doubles */
+};
+
 /* A warp at work. */
 typedef struct {
   const list_kernel *kernel;
@@ -10,138 +16,168 @@ typedef struct {
   void *to;
 } turn;
 
-static md_status issue(const turn *t, list_array_name name, trace_stream stream, trace_op op,
-                       int32_t lanes, const int32_t *index)
+static md_status issue(const turn *t, list_request *r, int32_t offset, int32_t bytes)
 {
-  const list_request r = list_request_of(t->kernel, name, stream, op, lanes, index);
-  return lanes > 0 ? t->sink(t->to, &r) : MD_OK;
+  r->offset = offset;
+  r->bytes = bytes;
+  return r->lanes > 0 ? t->sink(t->to, r) : MD_OK;
 }
 
-static md_status issue_parts(const turn *t, list_array_name name, trace_stream stream, trace_op op,
-                             const list_parts *parts, int32_t lanes, const int32_t *index)
+static md_status load_words(const turn *t, list_array_name name, int32_t lanes,
+                            const int32_t *index)
 {
-  list_request r = list_request_of(t->kernel, name, stream, op, lanes, index);
-  return lanes > 0 ? list_issue(&r, parts, t->sink, t->to) : MD_OK;
+  list_request r = list_request_of(t->kernel, name, TRACE_NI, TRACE_READ, lanes, index);
+  return issue(t, &r, 0, r.stride);
+}
+
+static md_status load_coordinates(const turn *t, trace_stream stream, int32_t lanes,
+                                  const int32_t *index)
+{
+  list_request r = list_request_of(t->kernel, LIST_COORD, stream, TRACE_READ, lanes, index);
+  MD_TRY(issue(t, &r, 0, 16));
+  if (r.stride == 16) return MD_OK;
+  r.again = true;
+  return issue(t, &r, 16, 8);
+}
+
+static md_status store_forces(const turn *t, int32_t lanes, const int32_t *index)
+{
+  list_request r = list_request_of(t->kernel, LIST_FORCE, TRACE_FUO, TRACE_WRITE, lanes, index);
+  MD_TRY(issue(t, &r, 0, 16));
+  if (r.stride == 16) return MD_OK;
+  r.again = true;
+  return issue(t, &r, 16, 16);
+}
+
+/* Reductions on the forces of to[LIST_WARP], some of them NOBODY. */
+static md_status reduce(const turn *t, trace_stream stream, const int32_t *to)
+{
+  const bool team = t->kernel->precision == MD_DOUBLE;
+  for (int32_t k = 0; k < (team ? TEAM : 1); k++) {
+    int32_t index[LIST_WARP], lanes = 0;
+    for (int32_t l = k; l < LIST_WARP; l += team ? TEAM : 1)
+      if (to[l] != NOBODY) index[lanes++] = to[l];
+    list_request r = list_request_of(t->kernel, LIST_FORCE, stream, TRACE_UPDATE, lanes, index);
+    r.threads = team ? 3 : 1;
+    MD_TRY(issue(t, &r, 0, team ? 24 : 16));
+  }
+  return MD_OK;
+}
+
+/* The atoms of the warp's threads.  Threads beyond the last row stand by with atom 0. */
+static void own_atoms(const list_slice *s, int32_t atom[LIST_WARP])
+{
+  for (int32_t l = 0; l < LIST_WARP; l++)
+    atom[l] = l < s->rows ? (int32_t)s->first + l : 0;
 }
 
 static md_status open_rows(const turn *t)
 {
   const list_slice *s = t->slice;
-  const list_parts parts = list_load_parts(t->kernel->precision);
   int32_t row[LIST_WARP], start[LIST_WARP];
-  for (int32_t l = 0; l < s->rows; l++) {
-    row[l] = (int32_t)s->first + l;
+  own_atoms(s, row);
+  for (int32_t l = 0; l < s->rows; l++)
     start[l] = (int32_t)(s->first / LIST_WARP);
-  }
-  MD_TRY(issue(t, LIST_COUNT, TRACE_NI, TRACE_READ, s->rows, row));
-  MD_TRY(issue(t, LIST_START, TRACE_NI, TRACE_READ, s->rows, start));
-  return issue_parts(t, LIST_COORD, TRACE_AC, TRACE_READ, &parts, s->rows, row);
+  MD_TRY(load_words(t, LIST_COUNT, s->rows, row));
+  MD_TRY(load_words(t, LIST_START, s->rows, start));
+  return load_coordinates(t, TRACE_AC, s->rows, row);
 }
 
-/* Where each lane is in its row: at[l] is the entry it reads first, -1 for a lane at rest. */
-typedef struct {
-  int32_t at[LIST_WARP];
-} places;
-
-/* Indices of entry u of a batch, for lanes that have it. */
-static md_status load_indices(const turn *t, const places *p, int32_t u)
+/* Indices at[l] + u of rows that have such an entry. */
+static md_status load_indices(const turn *t, const int32_t *at, int32_t u)
 {
   const list_slice *s = t->slice;
   int32_t index[LIST_WARP], lanes = 0;
-  for (int32_t l = 0; l < s->rows; l++)
-    if (p->at[l] >= 0 && p->at[l] + u < s->count[l])
-      index[lanes++] = (p->at[l] + u) * LIST_WARP + l;
+  for (int32_t l = 0; l < LIST_WARP; l++)
+    if (at[l] != AT_REST && at[l] + u < s->count[l]) index[lanes++] = (at[l] + u) * LIST_WARP + l;
   list_request r = list_request_of(t->kernel, LIST_NBR, TRACE_NI, TRACE_READ, lanes, index);
   r.base += (uint64_t)s->start * sizeof(int32_t);
-  return lanes > 0 ? t->sink(t->to, &r) : MD_OK;
+  r.no_keep = true;
+  return issue(t, &r, 0, r.stride);
 }
 
-/* Positions behind entry u, the row's own where it has no such entry. */
-static md_status load_positions(const turn *t, const places *p, const list_parts *parts, int32_t u)
+/* The positions behind them, the own where a row has no such entry. */
+static md_status load_positions(const turn *t, const int32_t *at, int32_t u)
 {
   const list_slice *s = t->slice;
-  int32_t index[LIST_WARP], lanes = 0;
-  for (int32_t l = 0; l < s->rows; l++)
-    if (p->at[l] >= 0) {
-      const int32_t k = p->at[l] + u;
-      index[lanes++] = k < s->count[l] ? s->nbr[k * LIST_WARP + l] : (int32_t)s->first + l;
-    }
-  return issue_parts(t, LIST_COORD, TRACE_NC, TRACE_READ, parts, lanes, index);
-}
-
-/* Forces on the neighbours that entry u acts on. */
-static md_status push_back(const turn *t, const places *p, int32_t u)
-{
-  const list_slice *s = t->slice;
-  const list_parts parts = list_add_parts(t->kernel->precision);
-  const int32_t n = (int32_t)t->kernel->n;
-  int32_t to[LIST_WARP], ghost[LIST_WARP], lanes = 0, ghosts = 0;
-  for (int32_t l = 0; l < s->rows; l++) {
-    const int32_t k = p->at[l] + u;
-    if (p->at[l] < 0 || k >= s->count[l] || !(s->acts[k] >> l & 1)) continue;
-    const int32_t j = s->nbr[k * LIST_WARP + l];
-    if (j >= n) ghost[ghosts++] = j - n;
-    to[lanes++] = j >= n ? s->home[k * LIST_WARP + l] : j;
+  int32_t own[LIST_WARP], index[LIST_WARP], lanes = 0;
+  own_atoms(s, own);
+  for (int32_t l = 0; l < LIST_WARP; l++) {
+    if (at[l] == AT_REST) continue;
+    const int32_t k = at[l] + u;
+    index[lanes++] = k < s->count[l] ? s->nbr[k * LIST_WARP + l] : own[l];
   }
-  MD_TRY(issue(t, LIST_HOME, TRACE_NI, TRACE_READ, ghosts, ghost));
-  return issue_parts(t, LIST_FORCE, TRACE_FUI, TRACE_UPDATE, &parts, lanes, to);
+  return load_coordinates(t, TRACE_NC, lanes, index);
 }
 
-static md_status batch(const turn *t, const places *p, int32_t size)
+/* Entries at[l], at[l] + 1, ... of the rows whose threads take part. */
+static md_status load_batch(const turn *t, const int32_t *at, int32_t size)
 {
-  const list_parts parts = list_load_parts(t->kernel->precision);
   for (int32_t u = 0; u < size; u++)
-    MD_TRY(load_indices(t, p, u));
+    MD_TRY(load_indices(t, at, u));
   for (int32_t u = 0; u < size; u++)
-    MD_TRY(load_positions(t, p, &parts, u));
-  if (t->kernel->kind == NEIGHBOR_HALF)
-    for (int32_t u = 0; u < size; u++)
-      MD_TRY(push_back(t, p, u));
+    MD_TRY(load_positions(t, at, u));
   return MD_OK;
 }
 
-static md_status close_rows(const turn *t)
+/* Forces on the neighbours that entry k of each row acts on. */
+static md_status push_back(const turn *t, int32_t k)
 {
   const list_slice *s = t->slice;
-  const bool full = t->kernel->kind == NEIGHBOR_FULL;
-  const list_parts parts =
-      full ? list_store_parts(t->kernel->precision) : list_add_parts(t->kernel->precision);
-  int32_t row[LIST_WARP];
-  for (int32_t l = 0; l < s->rows; l++)
-    row[l] = (int32_t)s->first + l;
-  return issue_parts(t, LIST_FORCE, TRACE_FUO, full ? TRACE_WRITE : TRACE_UPDATE, &parts, s->rows,
-                     row);
+  const int32_t n = (int32_t)t->kernel->n;
+  int32_t to[LIST_WARP], ghost[LIST_WARP], ghosts = 0;
+  for (int32_t l = 0; l < LIST_WARP; l++) {
+    const bool acts = l < s->rows && k < s->count[l] && (s->acts[k] >> l & 1);
+    to[l] = acts ? s->home[k * LIST_WARP + l] : NOBODY;
+    if (acts && s->nbr[k * LIST_WARP + l] >= n) ghost[ghosts++] = s->nbr[k * LIST_WARP + l] - n;
+  }
+  MD_TRY(load_words(t, LIST_HOME, ghosts, ghost));
+  return reduce(t, TRACE_FUI, to);
+}
+
+static md_status half_turn(const turn *t, int32_t k, int32_t batch, bool *done)
+{
+  int32_t at[LIST_WARP];
+  *done = k >= t->slice->longest;
+  if (*done) {
+    own_atoms(t->slice, at);
+    for (int32_t l = t->slice->rows; l < LIST_WARP; l++)
+      at[l] = NOBODY;
+    return reduce(t, TRACE_FUO, at);
+  }
+  for (int32_t l = 0; l < LIST_WARP; l++)
+    at[l] = k;
+  MD_TRY(load_batch(t, at, batch));
+  for (int32_t u = 0; u < batch; u++)
+    MD_TRY(push_back(t, k + u));
+  return MD_OK;
+}
+
+static md_status full_turn(const turn *t, int32_t k, int32_t batch, bool *done)
+{
+  const list_slice *s = t->slice;
+  int32_t at[LIST_WARP];
+  *done = k + batch > s->longest;
+  for (int32_t l = 0; l < LIST_WARP; l++) {
+    const bool whole = k + batch <= s->count[l], rest = *done && l < s->rows;
+    at[l] = whole ? k : rest ? s->count[l] / batch * batch : AT_REST;
+  }
+  if (!*done) return load_batch(t, at, batch);
+  MD_TRY(load_batch(t, at, batch - 1));
+  own_atoms(s, at);
+  return store_forces(t, s->rows, at);
 }
 
 md_status list_warp_turn(const list_kernel *kernel, list_warp *warp, list_sink *sink, void *to,
                          bool *done)
 {
-  const list_slice *s = &warp->slice;
-  const turn t = {kernel, s, sink, to};
-  const bool full = kernel->kind == NEIGHBOR_FULL;
+  const turn t = {kernel, &warp->slice, sink, to};
+  const int32_t k = warp->next;
   *done = false;
-  if (warp->next < 0) {
+  if (k < 0) {
     warp->next = 0;
     return open_rows(&t);
   }
-  /* Full lists: whole batches, then what is left of every row in one. */
-  places p;
-  int32_t active = 0;
-  for (int32_t l = 0; l < s->rows; l++) {
-    const bool more = warp->next + (full ? LIST_BATCH : 1) <= s->count[l];
-    p.at[l] = more ? warp->next : -1;
-    active += more;
-  }
-  if (active > 0) {
-    MD_TRY(batch(&t, &p, LIST_BATCH));
-    warp->next += LIST_BATCH;
-    return MD_OK;
-  }
-  *done = true;
-  if (full) {
-    for (int32_t l = 0; l < s->rows; l++)
-      p.at[l] = s->count[l] / LIST_BATCH * LIST_BATCH;
-    MD_TRY(batch(&t, &p, LIST_BATCH - 1));
-  }
-  return close_rows(&t);
+  warp->next += kernel->batch;
+  return (kernel->kind == NEIGHBOR_FULL ? full_turn : half_turn)(&t, k, kernel->batch, done);
 }

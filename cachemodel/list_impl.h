@@ -6,35 +6,8 @@
 
 MD_BEGIN_C
 
-/* Parts of an element that one load or store instruction each takes. */
-typedef struct {
-  int32_t offset, bytes;
-} list_part;
-typedef struct {
-  int n;
-  list_part part[3];
-} list_parts;
-
-/* The parts of coordinates that are loaded, of a force that is stored or added to, by the GPU. */
-list_parts list_load_parts(md_precision precision);
-list_parts list_store_parts(md_precision precision);
-list_parts list_add_parts(md_precision precision);
-
 /* Lanes of a vector of real on the CPU. */
 int32_t list_vector_lanes(md_isa isa, md_precision precision);
-
-/* Issue the request for each of the parts. */
-static inline md_status list_issue(list_request *r, const list_parts *parts, list_sink *sink,
-                                   void *to)
-{
-  for (int p = 0; p < parts->n; p++) {
-    r->offset = parts->part[p].offset;
-    r->bytes = parts->part[p].bytes;
-    r->again = p > 0;
-    MD_TRY(sink(to, r));
-  }
-  return MD_OK;
-}
 
 /* A request to elements of one of the kernel's arrays. */
 static inline list_request list_request_of(const list_kernel *kernel, list_array_name name,
@@ -42,7 +15,8 @@ static inline list_request list_request_of(const list_kernel *kernel, list_array
                                            const int32_t *index)
 {
   const list_array *a = &kernel->array[name];
-  return (list_request){stream, op, a->base, a->stride, 0, a->stride, lanes, index, false};
+  return (list_request){stream, op, a->base, a->stride, 0,    a->stride,
+                        lanes,  1,  index,   false,     false};
 }
 
 /* Room for n entries in every row of a slice. */

@@ -37,7 +37,7 @@ void list_slice_free(list_slice *slice)
 md_status list_slice_reserve(list_slice *slice, int32_t n)
 {
   if (n <= slice->room) return MD_OK;
-  const int32_t room = n + n / 2 + LIST_BATCH;
+  const int32_t room = n + n / 2 + 4;
   const size_t row = LIST_WARP * sizeof(int32_t);
   int32_t *nbr = realloc(slice->nbr, (size_t)room * row);
   if (nbr) slice->nbr = nbr;
@@ -186,9 +186,16 @@ md_status list_slices_next(list_slices *s, list_slice *out)
   out->rows = left < LIST_WARP ? (int32_t)left : LIST_WARP;
   MD_TRY(s->made ? make_slice(s, out) : copy_slice(s, out));
   out->longest = 0;
+  for (int32_t l = out->rows; l < LIST_WARP; l++)
+    out->count[l] = 0;
   for (int32_t l = 0; l < out->rows; l++)
     out->longest = out->count[l] > out->longest ? out->count[l] : out->longest;
   if (s->kernel.kind == NEIGHBOR_HALF) mark_pairs(s, out);
   s->next++;
   return MD_OK;
+}
+
+void list_slices_rewind(list_slices *s)
+{
+  s->next = s->first = s->end = 0;
 }

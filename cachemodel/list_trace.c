@@ -5,33 +5,27 @@
 
 enum { ALIGN = 2 << 20, KEEP = 256 };
 
-list_parts list_load_parts(md_precision precision)
-{
-  if (precision == MD_DOUBLE) return (list_parts){2, {{0, 16}, {16, 8}}};
-  return (list_parts){1, {{0, 16}}};
-}
-
-list_parts list_store_parts(md_precision precision)
-{
-  if (precision == MD_DOUBLE) return (list_parts){2, {{0, 16}, {16, 16}}};
-  return (list_parts){1, {{0, 16}}};
-}
-
-list_parts list_add_parts(md_precision precision)
-{
-  if (precision == MD_DOUBLE) return (list_parts){3, {{0, 8}, {8, 8}, {16, 8}}};
-  return (list_parts){1, {{0, 16}}};
-}
+/* The kernels as they are written and compiled (nvcc 13, sm_90). */
+static const struct {
+  int32_t batch, registers;
+} gpu_programs[NEIGHBOR_LIST_COUNT][MD_PRECISION_COUNT] = {
+    [NEIGHBOR_FULL] = {[MD_SINGLE] = {8, 56}, [MD_MIXED] = {8, 56}, [MD_DOUBLE] = {4, 60}},
+    [NEIGHBOR_HALF] = {[MD_SINGLE] = {4, 48}, [MD_MIXED] = {4, 48}, [MD_DOUBLE] = {4, 64}},
+};
 
 int32_t list_vector_lanes(md_isa isa, md_precision precision)
 {
   return (16 << isa) / (int32_t)md_real_size(precision);
 }
 
-/* What every kernel reads, wherever it lies. */
+/* What every kernel of k->kind reads, wherever it lies. */
 static void set_atoms(const md_atoms *atoms, list_kernel *k)
 {
   const md_precision precision = k->precision = atoms->ctx->precision;
+  if (k->gpu) {
+    k->batch = gpu_programs[k->kind][precision].batch;
+    k->registers = gpu_programs[k->kind][precision].registers;
+  }
   k->n = atoms->n;
   k->n_ghost = atoms->n_ghost;
   k->array[LIST_COORD] = (list_array){(uintptr_t)md_atoms_coord(atoms), k->n + k->n_ghost,

@@ -4,12 +4,16 @@
  * A request is what one memory instruction does for the active threads of a warp or the lanes of a
  * vector.  A kernel is the arrays it touches and the program that touches them:
  *
- * gpu  (force/force_*_gpu.cu) a warp of 32 rows.  Length, start and own coordinates of its rows;
- * then batches of four indices and the four positions behind them; half lists: for each pair within
- *      the cutoff a reduction on the neighbour's force (a ghost's at its home; none without
- * newton). Full lists end in a batch of up to three for which threads without a neighbour read
- * their own atom; half lists do so in every batch.  Positions of 32 bytes take loads of 16 and 8.
- *      The instance that computes forces only, without linear force shift, not deterministic.
+ * gpu  (force/force_*_gpu.cu) a warp of 32 rows.  Lengths, starts and own coordinates; then
+ * batches: so many indices, and the positions behind them.  Positions of 32 bytes take loads of 16
+ * and
+ *      8.  Full lists end in a batch one shorter, in which threads without a neighbour read their
+ * own atom, and store the force.  Half lists run all threads to the warp's longest row, those
+ *      without a neighbour on their own atom; each pair within the cutoff makes a reduction on the
+ *      neighbour's force (a ghost's at its home; none without newton), at the end one on the own.
+ *      A reduction takes 16 bytes at once; of doubles, four threads do each other's in turn, three
+ *      components of one atom at a time.  This is the instance that computes forces only, without
+ *      linear force shift, not deterministic.
  * cpu  (force/force_cpu_*.c) a vector of rows (full) or of neighbours (half), in the order of rows
  *      as one thread runs through all.
  *
@@ -26,7 +30,7 @@
 
 MD_BEGIN_C
 
-enum { LIST_WARP = 32, LIST_BATCH = 4 };
+enum { LIST_WARP = 32 };
 
 #define LIST_ARRAYS(X)                                                                             \
   X(COORD) X(FORCE) X(NBR) X(COUNT) X(START) X(HOME) X(ATOM) X(SHARED) /* the last two: CPU */
@@ -45,7 +49,9 @@ typedef struct {
   md_precision precision;
   neighbor_kind kind;
   bool newton;
-  int32_t lanes; /* of a warp or vector */
+  int32_t lanes;     /* of a warp or vector */
+  int32_t batch;     /* GPU: indices that a thread reads at a time */
+  int32_t registers; /* GPU: of a thread, as compiled for sm_90 */
   int64_t n, n_ghost;
   list_array array[LIST_ARRAY_COUNT];
 } list_kernel;
@@ -56,9 +62,11 @@ typedef struct {
   trace_op op;
   uint64_t base;
   int32_t stride, offset, bytes; /* of elements; of the part accessed within an element */
-  int32_t lanes;
+  int32_t lanes;                 /* elements */
+  int32_t threads;               /* that share an element */
   const int32_t *index;
-  bool again; /* the elements of the request before this one, another part of each */
+  bool again;   /* the elements of the request before this one, another part of each */
+  bool no_keep; /* the instruction asks the first level not to keep the data */
 } list_request;
 typedef md_status list_sink(void *to, const list_request *request);
 
@@ -89,10 +97,10 @@ void list_kernel_compact(list_kernel *kernel);
 typedef struct {
   int64_t first; /* row */
   int32_t rows, longest;
-  int64_t start; /* of the slice in the array nbr */
-  int32_t count[LIST_WARP];
-  int32_t *nbr;   /* [longest][LIST_WARP] */
-  int32_t *home;  /* half lists: the same with a ghost's home in its place */
+  int64_t start;            /* of the slice in the array nbr */
+  int32_t count[LIST_WARP]; /* 0 beyond the last row */
+  int32_t *nbr;             /* [longest][LIST_WARP] */
+  int32_t *home;            /* half lists: the same with a ghost's home in its place */
   uint32_t *acts; /* half lists: bit r of acts[k] says whether the pair acts on the neighbour */
   int32_t room;   /* of these arrays, in k */
 } list_slice;
@@ -105,6 +113,7 @@ md_status list_slices_open(const list_input *in, const list_kernel *kernel, list
 void list_slices_close(list_slices *slices); /* NULL is allowed */
 /* The next slice; rows = 0 when there is none.  Errors: MD_ENOMEM, MD_ECUDA. */
 md_status list_slices_next(list_slices *slices, list_slice *out);
+void list_slices_rewind(list_slices *slices);
 
 /* A warp that runs through its slice: each turn issues the requests of one batch.  *done after the
  * last.  Errors: those of the sink. */

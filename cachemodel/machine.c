@@ -103,10 +103,10 @@ md_status machine_check(const machine *m)
   for (int k = 0; k < m->n_levels; k++) {
     const machine_level *l = &m->level[k];
     MD_REQUIRE(is_power_of_two(l->line) && is_power_of_two(l->sector) && l->sector <= l->line &&
-                   l->line / l->sector <= 8,
+                   l->line / l->sector <= 8 && l->line >= 32,
                MD_EINVAL,
-               "%s, level %d: lines of %d bytes in sectors of %d: expected powers of two, and at "
-               "most 8 sectors",
+               "%s, level %d: lines of %d bytes in sectors of %d: expected powers of two, lines "
+               "of 32 bytes or more and at most 8 sectors",
                m->name, k + 1, l->line, l->sector);
     MD_REQUIRE(l->bytes / l->parts / l->line >= l->ways, MD_EINVAL,
                "%s, level %d: %lld bytes in %d parts do not hold %d lines of %d bytes", m->name,

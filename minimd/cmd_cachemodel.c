@@ -2,6 +2,7 @@
  * 10-13), for given capacities, for all, or for several levels.  One thread an ordering. */
 #include "cachemodel/cachemodel.h"
 #include "core/parse.h"
+#include "minimd/cachemodel_engine.h"
 #include "minimd/commands.h"
 #include "minimd/grids.h"
 #include "minimd/plot.h"
@@ -348,8 +349,24 @@ static void release(request *r)
   grid_orders_free(&r->orders);
 }
 
+/* True if one of the arguments is the option --name or its letter. */
+static bool mentions(int argc, char **argv, const char *name, char letter)
+{
+  const size_t length = strlen(name);
+  for (int a = 1; a < argc; a++) {
+    const char *arg = argv[a];
+    const bool named = strncmp(arg, name, length) == 0;
+    if (named && (arg[length] == '\0' || arg[length] == '=')) return true;
+    if (letter && arg[0] == '-' && arg[1] == letter) return true;
+  }
+  return false;
+}
+
 md_status cmd_cachemodel(int argc, char **argv)
 {
+  if (mentions(argc, argv, "--trace", 0)) return cachemodel_recorded(argc, argv);
+  if (mentions(argc, argv, "--machine", 0) || mentions(argc, argv, "--input", 'i'))
+    return cachemodel_engine(argc, argv);
   options opts;
   request r = {.opts = &opts};
   md_status status = options_parse(option_table, N_OPTIONS, argc, argv, &opts);
@@ -358,7 +375,10 @@ md_status cmd_cachemodel(int argc, char **argv)
                  "minimd cachemodel --order LIST --size M --stencil S [--half] --line B\n"
                  "                  --capacity LIST|all [options]",
                  "How often a stencil sweep over the cells of a grid misses in a cache, by the\n"
-                 "order of the cells in memory.  Lines and capacities count cells and lines.",
+                 "order of the cells in memory.  Lines and capacities count cells and lines.\n\n"
+                 "minimd cachemodel -i FILE --machine M   the force kernel of a run on a machine\n"
+                 "minimd cachemodel --trace FILE          a recorded trace\n"
+                 "have options of their own: add --help.",
                  option_table, N_OPTIONS);
   else if (!status)
     status = answer(&r);

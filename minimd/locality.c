@@ -1,0 +1,67 @@
+/* minimd/locality.c - see locality.h. */
+#include "minimd/locality.h"
+#include "minimd/settings.h"
+
+list_input locality_input(const engine *sim)
+{
+  return (list_input){sim->atoms, sim->list, sim->values->cutoff};
+}
+
+/* The list of the present positions, as a rebuild at this step would make it. */
+static md_status renew_list(engine *sim)
+{
+  if (sim->rebuilt_at == sim->step) return MD_OK;
+  MD_TRY(comm_migrate(sim->cm, sim->atoms));
+  if (sim->values->sort_every < 0) MD_TRY(neighbor_sort(sim->list, sim->atoms));
+  MD_TRY(comm_borders(sim->cm, sim->atoms, sim->list_cutoff));
+  return neighbor_build(sim->list, sim->atoms);
+}
+
+static md_status configure(const options *opts, unsigned lists, const char *order, const char *list,
+                           machine_kind kind, locality_run *run)
+{
+  MD_TRY(config_create(&run->cfg));
+  MD_TRY(settings_read(run->cfg, opts, lists));
+  MD_TRY(config_set(run->cfg, "order.curve", order, "--order"));
+  MD_TRY(config_set(run->cfg, "device.backend", "cpu", "the model"));
+  if (list) MD_TRY(config_set(run->cfg, "neighbor.list", list, "--list"));
+  const int wanted = config_get(run->cfg)->list;
+  run->kind = wanted < 0 ? NEIGHBOR_FULL : (neighbor_kind)wanted;
+  const neighbor_kind built = kind == MACHINE_GPU ? NEIGHBOR_FULL : run->kind;
+  MD_TRY(config_set(run->cfg, "neighbor.list", neighbor_list_words[built], "the model"));
+  return config_check(run->cfg);
+}
+
+md_status locality_open(const options *opts, unsigned lists, const char *order, const char *list,
+                        machine_kind kind, locality_run *out)
+{
+  *out = (locality_run){0};
+  md_status status = configure(opts, lists, order, list, kind, out);
+  if (!status) status = engine_create(out->cfg, &out->sim);
+  while (!status && out->sim->step < config_get(out->cfg)->steps)
+    status = engine_step(out->sim, false);
+  if (!status) status = renew_list(out->sim);
+  if (status) locality_close(out);
+  return status;
+}
+
+void locality_close(locality_run *run)
+{
+  engine_destroy(run->sim);
+  config_destroy(run->cfg);
+  *run = (locality_run){0};
+}
+
+md_status locality_model(const locality_run *run, const machine *m, const hierarchy_options *model,
+                         hierarchy_result *cold, hierarchy_result *warm)
+{
+  const list_input in = locality_input(run->sim);
+  hierarchy_options chosen = *model;
+  list_kernel kernel;
+  if (chosen.block_size == 0) chosen.block_size = run->sim->values->block_size;
+  if (m->kind == MACHINE_GPU)
+    MD_TRY(list_kernel_gpu(&in, run->kind, run->sim->values->newton, &kernel));
+  else
+    MD_TRY(list_kernel_of(&in, &kernel));
+  return hierarchy_run(&in, &kernel, m, &chosen, cold, warm);
+}
