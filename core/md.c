@@ -9,12 +9,14 @@ static _Thread_local char message[2048] = "no error";
 
 md_status md_fail(md_status code, const char *file, int line, const char *fmt, ...)
 {
-  char text[sizeof message]; /* the new message may quote the old one */
+  char text[sizeof message] = ""; /* the new message may quote the old one */
   va_list args;
   va_start(args, fmt);
   int used = vsnprintf(text, sizeof text, fmt, args);
   va_end(args);
   if (used < 0) used = 0;
+  for (char *c = text; *c; c++) /* user text may hold line ends: a message is one line */
+    if ((unsigned char)*c < ' ' || *c == 127) *c = '?';
   if (code == MD_ECUDA && (size_t)used < sizeof text)
     snprintf(text + used, sizeof text - (size_t)used, " (%s:%d)", file, line);
   memcpy(message, text, sizeof message);

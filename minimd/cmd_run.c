@@ -6,6 +6,7 @@
 #include "minimd/progress.h"
 #include "minimd/report.h"
 #include "minimd/settings.h"
+#include "minimd/system.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -41,7 +42,7 @@ static void print_settings(const config *cfg, options_format format, FILE *strea
   const config_entry *entries;
   const int n = config_entries(&entries);
   md_json json;
-  char value[512];
+  char value[CONFIG_TEXT_SIZE];
   if (format == OPTIONS_FORMAT_JSON) {
     md_json_begin(&json, stream);
     md_json_integer(&json, "schema", 1);
@@ -140,6 +141,9 @@ static md_status run_all(report *run, const options *opts, options_format format
 
 static md_status settings_only(const config *cfg, const options *opts, options_format format)
 {
+  int64_t n;
+  md_box box;
+  MD_TRY(system_size(cfg, &n, &box)); /* a data file is part of the settings */
   md_output out;
   MD_TRY(md_output_open(options_value(opts, OUTPUT), &out));
   print_settings(cfg, format, out.stream);

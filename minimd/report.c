@@ -96,7 +96,7 @@ static void json_config(const report *run, md_json *json)
 {
   const config_entry *entries;
   const int n = config_entries(&entries);
-  char value[256];
+  char value[CONFIG_TEXT_SIZE];
   md_json_open(json, "config", '{');
   for (int k = 0; k < n; k++)
     if (config_format_value(run->cfg, entries[k].key, value, sizeof value) == MD_OK) {

@@ -12,6 +12,8 @@ START_TEST(message_keeps_the_cause)
   ck_assert_int_eq(MD_FAIL(MD_EINVAL, "inner %d", 7), MD_EINVAL);
   MD_FAIL(MD_EIO, "outer: %s", md_message());
   ck_assert_str_eq(md_message(), "outer: inner 7");
+  MD_FAIL(MD_EINVAL, "no such file 'a\nb'");
+  ck_assert_str_eq(md_message(), "no such file 'a?b'");
   ck_assert_int_eq(md_exit_code(MD_OK), 0);
   ck_assert_int_eq(md_exit_code(MD_EINVAL), 2);
   ck_assert_int_eq(md_exit_code(MD_EIO), 3);
