@@ -87,7 +87,7 @@ END_TEST
  * size, also where the box is smaller than the cut-off. */
 START_TEST(lattice_sums_are_exact)
 {
-  static const int sizes[][3] = {{1, 1, 1}, {2, 1, 3}, {5, 5, 5}, {4, 7, 3}};
+  static const int sizes[][3] = {{1, 1, 1}, {2, 1, 3}, {4, 7, 3}, {12, 13, 11}};
   const double temperature = 1.44;
   for (int k = 0; k < 4 * MD_PRECISION_COUNT * RUN_LISTS; k++) {
     run_case c = run_case_fcc("lattice", sizes[k % 4], (double[]){0, 0, 0}, 0);
@@ -95,6 +95,8 @@ START_TEST(lattice_sums_are_exact)
     force_tally tally = {0};
     spec.precision = (md_precision)(k / 4 % MD_PRECISION_COUNT);
     spec.force.shift = FORCE_SHIFT_NONE;
+    spec.threads = 1 + k % 3;
+    spec.deterministic = k % 2;
     run_set_list(&spec.list, k / 4 / MD_PRECISION_COUNT);
     run_md md = run_md_open(&spec, &c, NULL);
     run_md_force(&md, &tally);
@@ -130,7 +132,7 @@ static double *forces_and_sums(const run_spec *spec, const run_case *c)
  * threads, in a deterministic context everywhere and for any number. */
 START_TEST(sums_repeat_bit_for_bit)
 {
-  run_case c = run_case_fcc("liquid", (int[]){6, 5, 7}, (double[]){-3, 0, 8}, 0.12);
+  run_case c = run_case_fcc("liquid", (int[]){14, 13, 12}, (double[]){-3, 0, 8}, 0.12);
   run_spec spec = run_spec_default();
   spec.precision = (md_precision)(_i % MD_PRECISION_COUNT);
   run_set_list(&spec.list, _i / MD_PRECISION_COUNT);

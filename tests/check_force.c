@@ -304,7 +304,8 @@ START_TEST(senseless_settings_are_refused)
 }
 END_TEST
 
-START_TEST(a_list_of_other_atoms_is_refused)
+/* Other atoms, other ghosts, or a list that does not reach as far as the force. */
+START_TEST(a_list_that_does_not_match_is_refused)
 {
   for (int l = 0; l < RUN_LISTS; l++) {
     run_case c = run_case_make(0, MD_DOUBLE);
@@ -313,6 +314,17 @@ START_TEST(a_list_of_other_atoms_is_refused)
     run_md md = run_md_open(&spec, &c, NULL);
     ck_ok(md_atoms_set(md.atoms, c.n - 1, c.x, NULL, NULL, NULL));
     ck_assert_int_eq(force_compute(md.fc, md.atoms, md.list, NULL), MD_EINVAL);
+    ck_ok(md_atoms_set(md.atoms, c.n, c.x, NULL, NULL, NULL));
+    ck_ok(comm_migrate(md.cm, md.atoms));
+    ck_ok(comm_borders(md.cm, md.atoms, 4));
+    ck_assert_int_eq(force_compute(md.fc, md.atoms, md.list, NULL), MD_EINVAL);
+    run_md_rebuild(&md);
+    run_md_force(&md, NULL);
+    force *farther = NULL;
+    const force_spec reach = {1, 1, 3.1, FORCE_SHIFT_NONE, 0};
+    ck_ok(force_create(md.ctx, &reach, &farther));
+    ck_assert_int_eq(force_compute(farther, md.atoms, md.list, NULL), MD_EINVAL);
+    force_destroy(farther);
     run_md_close(&md);
     run_case_free(&c);
   }
@@ -330,7 +342,7 @@ int main(void)
   tcase_add_test(tc, pair_force_is_the_slope_of_its_energy);
   tcase_add_test(tc, force_is_the_slope_of_the_total_energy);
   tcase_add_test(tc, senseless_settings_are_refused);
-  tcase_add_test(tc, a_list_of_other_atoms_is_refused);
+  tcase_add_test(tc, a_list_that_does_not_match_is_refused);
   suite_add_tcase(suite, tc);
   return test_main(suite);
 }

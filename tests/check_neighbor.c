@@ -143,6 +143,55 @@ START_TEST(lists_are_reproducible)
 }
 END_TEST
 
+/* Too many atoms for direct search: half lists of several chunks hold the pairs of the full one.
+ * Not in single precision, where the rounding of a ghost may decide at r_list. */
+START_TEST(large_lists_hold_the_same_pairs)
+{
+  run_case c = run_case_fcc("large", (int[]){13, 11, 12}, (double[]){4, -20, 0}, 0.1);
+  run_action *first = NULL;
+  int64_t n = 0, n_first = 0;
+  for (int k = 0; k < 4; k++) {
+    neighbor_spec spec = run_near_spec(2.8, k == 0 ? 0.5 : 1);
+    run_set_list(&spec, (k + 1) / 2);
+    run_near near = run_near_open((md_precision)_i, 1 + k, &spec, &c);
+    run_near_rebuild(&near);
+    run_snapshot s = run_snapshot_take(near.atoms);
+    run_list list = run_list_read(near.ctx, near.list);
+    run_action *actions = run_list_actions(&list, &s, &n, c.name);
+    ck_assert_int_gt(n, 70 * c.n);
+    if (k == 0) {
+      first = actions, n_first = n;
+    } else {
+      ck_must(n == n_first && memcmp(first, actions, (size_t)n * sizeof *actions) == 0,
+              "%s: list %d differs", md_precision_words[_i], k);
+      free(actions);
+    }
+    run_list_free(&list);
+    run_snapshot_free(&s);
+    run_near_close(&near);
+  }
+  free(first);
+  run_case_free(&c);
+}
+END_TEST
+
+START_TEST(ghosts_must_reach_as_far_as_the_list)
+{
+  run_case c = run_case_make(0, MD_DOUBLE);
+  const neighbor_spec spec = run_near_spec(2.8, 0.5);
+  run_near near = run_near_open(MD_DOUBLE, 1, &spec, &c);
+  ck_ok(comm_migrate(near.cm, near.atoms));
+  ck_assert_int_eq(neighbor_build(near.list, near.atoms), MD_EINVAL);
+  ck_ok(comm_borders(near.cm, near.atoms, 2.5));
+  ck_assert_int_eq(neighbor_build(near.list, near.atoms), MD_EINVAL);
+  ck_assert_int_eq(neighbor_list_view(near.list)->n_rows, 0);
+  double moved_sq = -1;
+  ck_assert_int_eq(neighbor_max_move_sq(near.list, near.atoms, &moved_sq), MD_EINVAL);
+  run_near_close(&near);
+  run_case_free(&c);
+}
+END_TEST
+
 START_TEST(senseless_settings_are_refused)
 {
   const double bad[] = {0, -1, NAN, -INFINITY};
@@ -194,6 +243,8 @@ int main(void)
   tcase_add_loop_test(tc, lists_equal_direct_search, 0, run_case_count() * MD_PRECISION_COUNT);
   tcase_add_loop_test(tc, lists_grow_and_shrink, 0, MD_PRECISION_COUNT);
   tcase_add_loop_test(tc, lists_are_reproducible, 0, MD_PRECISION_COUNT);
+  tcase_add_loop_test(tc, large_lists_hold_the_same_pairs, MD_MIXED, MD_PRECISION_COUNT);
+  tcase_add_test(tc, ghosts_must_reach_as_far_as_the_list);
   tcase_add_test(tc, senseless_settings_are_refused);
   tcase_add_test(tc, tiny_bins_do_no_harm);
   suite_add_tcase(suite, tc);

@@ -168,11 +168,11 @@ START_TEST(one_atom_flies_straight)
 }
 END_TEST
 
-/* State after 50 steps. */
-static double *after_50(const run_spec *spec, int64_t *n)
+/* State after some steps of a box of this many cells along each axis, less and more one. */
+static double *state_after(const run_spec *spec, int cells, int steps, int64_t *n)
 {
-  run_md md = start(spec, (int[]){5, 4, 6}, 1.44);
-  run_md_steps(&md, 50);
+  run_md md = start(spec, (int[]){cells, cells - 1, cells + 1}, 1.44);
+  run_md_steps(&md, steps);
   double *state = state_of(&md);
   *n = 6 * md.atoms->n;
   run_md_close(&md);
@@ -187,7 +187,7 @@ START_TEST(every_way_gives_the_same_trajectory)
                                          ORDERING_RANDOM};
   int64_t n = 0;
   run_spec spec = run_spec_default();
-  double *first = after_50(&spec, &n);
+  double *first = state_after(&spec, 5, 50, &n);
   for (int k = 0; k < 7 * RUN_LISTS; k++) {
     spec.list.order.kind = orders[k % 7];
     spec.threads = 1 + k % 3;
@@ -195,7 +195,7 @@ START_TEST(every_way_gives_the_same_trajectory)
     spec.every = (const int[]){10, 0, 3, 7}[k % 4];
     spec.list.bin_size = k % 5;
     run_set_list(&spec.list, k / 7);
-    double *other = after_50(&spec, &n);
+    double *other = state_after(&spec, 5, 50, &n);
     const double off = largest_difference(first, other, n);
     ck_must(off <= 1e-11, "%s: %g away", run_spec_text(&spec), off);
     free(other);
@@ -212,10 +212,10 @@ START_TEST(deterministic_runs_repeat)
   spec.deterministic = true;
   spec.precision = (md_precision)(_i % MD_PRECISION_COUNT);
   run_set_list(&spec.list, _i / MD_PRECISION_COUNT);
-  double *first = after_50(&spec, &n);
+  double *first = state_after(&spec, 12, 25, &n);
   for (int threads = 1; threads <= 3; threads++) {
     spec.threads = threads;
-    double *again = after_50(&spec, &n);
+    double *again = state_after(&spec, 12, 25, &n);
     ck_must(memcmp(first, again, (size_t)n * sizeof *again) == 0, "%s: other bits",
             run_spec_text(&spec));
     free(again);
