@@ -20,24 +20,29 @@ typedef struct {
 md_status cachemodel_cells_create(const cachemodel_sweep *sweep, cachemodel_cells *out);
 void cachemodel_cells_destroy(cachemodel_cells *cells);
 
+enum { TRACE_BATCH = 4096 };
+#define NO_LINE UINT32_MAX
+
+/* Copy line[n] without immediate repetitions, line[0] of `previous` included: those hit and change
+ * nothing in any cache.  Returns how many are left; unique has room for n + 16. */
+typedef int cachemodel_unique_fn(uint32_t previous, int n, const uint32_t *line, uint32_t *unique);
+SIMD_DECLARE_(cachemodel_unique_fn, cachemodel_unique);
+
 /* The most recent lines of an LRU stack, most recent first.  Nearly all accesses end here, so it is
  * kept in vector registers during a batch. */
-enum { FRONT_LINES = 64, FRONT_BATCH = 4096 };
-#define FRONT_EMPTY UINT32_MAX
+enum { FRONT_LINES = 64 };
 typedef struct {
   _Alignas(64) uint32_t line[FRONT_LINES];
   int64_t hits[FRONT_LINES]; /* by distance */
 } cachemodel_front;
 /* An access that missed in the front: the line came to the front, `demoted` left it. */
 typedef struct {
-  uint32_t line, demoted; /* FRONT_EMPTY: none */
+  uint32_t line, demoted; /* NO_LINE: none */
 } cachemodel_event;
-void cachemodel_front_init(cachemodel_front *front);
-/* Access line[n], n <= FRONT_BATCH; returns the number of events, at most n. */
+/* Access line[n]; returns the number of events, at most n. */
 typedef int cachemodel_front_fn(cachemodel_front *front, int n, const uint32_t *line,
                                 cachemodel_event *events);
 SIMD_DECLARE_(cachemodel_front_fn, cachemodel_front_feed);
-extern cachemodel_front_fn *const cachemodel_fronts[MD_ISA_COUNT];
 
 /* The lines below the front.  A line that leaves the front takes the next slot, so the slots are in
  * the order of the stack, and a line's depth below the front is the number of occupied slots after
@@ -73,37 +78,26 @@ typedef void cachemodel_depths_fn(cachemodel_depths *d, int n, const cachemodel_
 SIMD_DECLARE_(cachemodel_depths_fn, cachemodel_depths_pass);
 
 /* One cache: the lines it holds are nodes of a ring per set, newest first.  Nodes 0..sets-1 are the
- * heads of the rings, node sets + x is line x. */
+ * heads of the rings, node sets + x is line x; prev of a line that is not held is RING_OUT. */
+#define RING_OUT UINT32_MAX
+typedef struct {
+  uint32_t next, prev;
+} cachemodel_node;
 typedef struct {
   cachemodel_policy policy;
   int64_t sets, ways;
-  int64_t lines;         /* lines that have nodes */
-  uint32_t *next, *prev; /* [sets + lines]; prev of a line that is not held is RING_OUT */
+  int64_t lines;         /* that have nodes */
+  cachemodel_node *node; /* [sets + lines] */
   int64_t *held;         /* [sets] */
 } cachemodel_ring;
-#define RING_OUT UINT32_MAX
 md_status cachemodel_ring_create(const cachemodel_level *spec, cachemodel_ring *out);
 void cachemodel_ring_destroy(cachemodel_ring *ring);
 /* Make nodes for lines below `lines`.  Errors: MD_ENOMEM. */
 md_status cachemodel_ring_grow(cachemodel_ring *ring, int64_t lines);
 
-static inline bool ring_holds(const cachemodel_ring *r, uint32_t line)
+static inline uint32_t ring_node(const cachemodel_ring *r, uint32_t line)
 {
-  return r->prev[r->sets + line] != RING_OUT;
-}
-
-static inline void ring_unlink(cachemodel_ring *r, uint32_t node)
-{
-  r->next[r->prev[node]] = r->next[node];
-  r->prev[r->next[node]] = r->prev[node];
-}
-
-static inline void ring_link(cachemodel_ring *r, uint32_t head, uint32_t node)
-{
-  r->prev[node] = head;
-  r->next[node] = r->next[head];
-  r->prev[r->next[head]] = node;
-  r->next[head] = node;
+  return (uint32_t)(r->sets + line);
 }
 
 static inline uint32_t ring_set(const cachemodel_ring *r, uint32_t line)
@@ -111,35 +105,52 @@ static inline uint32_t ring_set(const cachemodel_ring *r, uint32_t line)
   return r->sets == 1 ? 0 : (uint32_t)(line % r->sets);
 }
 
+static inline bool ring_holds(const cachemodel_ring *r, uint32_t line)
+{
+  return r->node[ring_node(r, line)].prev != RING_OUT;
+}
+
+static inline void ring_unlink(cachemodel_node *node, uint32_t at)
+{
+  node[node[at].prev].next = node[at].next;
+  node[node[at].next].prev = node[at].prev;
+}
+
+static inline void ring_link(cachemodel_node *node, uint32_t head, uint32_t at)
+{
+  const uint32_t next = node[head].next;
+  node[at] = (cachemodel_node){next, head};
+  node[next].prev = at;
+  node[head].next = at;
+}
+
 /* True if the line is held; under LRU it becomes the newest. */
 static inline bool ring_hit(cachemodel_ring *r, uint32_t line)
 {
   if (!ring_holds(r, line)) return false;
   if (r->policy == CACHEMODEL_FIFO) return true;
-  const uint32_t node = (uint32_t)(r->sets + line);
-  ring_unlink(r, node);
-  ring_link(r, ring_set(r, line), node);
+  ring_unlink(r->node, ring_node(r, line));
+  ring_link(r->node, ring_set(r, line), ring_node(r, line));
   return true;
 }
 
 static inline void ring_remove(cachemodel_ring *r, uint32_t line)
 {
-  const uint32_t node = (uint32_t)(r->sets + line);
-  ring_unlink(r, node);
-  r->prev[node] = RING_OUT;
+  ring_unlink(r->node, ring_node(r, line));
+  r->node[ring_node(r, line)].prev = RING_OUT;
   r->held[ring_set(r, line)]--;
 }
 
-/* Take in a line that is not held; returns the line evicted for it, or FRONT_EMPTY. */
+/* Take in a line that is not held; returns the line evicted for it, or NO_LINE. */
 static inline uint32_t ring_insert(cachemodel_ring *r, uint32_t line)
 {
   const uint32_t head = ring_set(r, line);
-  uint32_t victim = FRONT_EMPTY;
+  uint32_t victim = NO_LINE;
   if (r->held[head] == r->ways) {
-    victim = (uint32_t)(r->prev[head] - r->sets);
+    victim = (uint32_t)(r->node[head].prev - r->sets);
     ring_remove(r, victim);
   }
-  ring_link(r, head, (uint32_t)(r->sets + line));
+  ring_link(r->node, head, ring_node(r, line));
   r->held[head]++;
   return victim;
 }

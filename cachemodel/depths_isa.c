@@ -39,6 +39,6 @@ void ISA(cachemodel_depths_pass)(cachemodel_depths *d, int n, const cachemodel_e
       d->slot_of[line] = DEPTHS_NO_SLOT;
       d->lines--;
     }
-    if (events[e].demoted != FRONT_EMPTY) depths_push(d, events[e].demoted);
+    if (events[e].demoted != NO_LINE) depths_push(d, events[e].demoted);
   }
 }

@@ -2,7 +2,8 @@
  *
  * Move to front: find the line, shift the lines before it by one place, put it first; where it was
  * is its stack distance.  AVX-512 holds the 64 lines in four registers, AVX2 in eight; the portable
- * twin searches an array.  Repeated accesses, which change nothing, are taken out first. */
+ * twin searches an array.  Accesses that repeat the one before change nothing and are taken out
+ * first. */
 #include "cachemodel/cachemodel_impl.h"
 
 #include <string.h>
@@ -10,9 +11,7 @@
 #include <immintrin.h>
 #endif
 
-/* Copy line[n] without immediate repetitions of `previous`; returns how many are left.  unique has
- * room for n + 16. */
-static int drop_repeats(uint32_t previous, int n, const uint32_t *line, uint32_t *unique)
+int ISA(cachemodel_unique)(uint32_t previous, int n, const uint32_t *line, uint32_t *unique)
 {
   int kept = 0, t = 0;
 #if MD_ISA == 2
@@ -127,8 +126,8 @@ MD_INLINE uint32_t last_lane(lanes v)
 
 /* Unrolled by hand: a loop over an array of registers is kept in memory by compilers, which costs
  * a factor of two. */
-static int move_to_front(cachemodel_front *front, int n, const uint32_t *line,
-                         cachemodel_event *events)
+int ISA(cachemodel_front_feed)(cachemodel_front *front, int n, const uint32_t *line,
+                               cachemodel_event *events)
 {
   lanes v0 = load_lanes(front->line), v1 = load_lanes(front->line + 16);
   lanes v2 = load_lanes(front->line + 32), v3 = load_lanes(front->line + 48);
@@ -179,8 +178,8 @@ static int move_to_front(cachemodel_front *front, int n, const uint32_t *line,
 
 #else
 
-static int move_to_front(cachemodel_front *front, int n, const uint32_t *line,
-                         cachemodel_event *events)
+int ISA(cachemodel_front_feed)(cachemodel_front *front, int n, const uint32_t *line,
+                               cachemodel_event *events)
 {
   uint32_t *held = front->line;
   int missed = 0;
@@ -199,12 +198,3 @@ static int move_to_front(cachemodel_front *front, int n, const uint32_t *line,
 }
 
 #endif
-
-int ISA(cachemodel_front_feed)(cachemodel_front *front, int n, const uint32_t *line,
-                               cachemodel_event *events)
-{
-  uint32_t unique[FRONT_BATCH + 16];
-  const int left = drop_repeats(front->line[0], n, line, unique);
-  front->hits[0] += n - left;
-  return move_to_front(front, left, unique, events);
-}

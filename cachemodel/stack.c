@@ -12,22 +12,18 @@
 enum { SLOTS_PER_LINE = 4 };
 
 struct cachemodel_stack {
+  cachemodel_unique_fn *unique;
   cachemodel_front_fn *feed;
   cachemodel_depths_fn *pass;
   cachemodel_front front;
   cachemodel_depths below;
   int64_t accesses;
   int64_t lines; /* room in below.slot_of */
-  cachemodel_event events[FRONT_BATCH];
+  cachemodel_event events[TRACE_BATCH];
 };
 
-void cachemodel_front_init(cachemodel_front *front)
-{
-  memset(front, 0, sizeof *front);
-  memset(front->line, 0xff, sizeof front->line);
-}
-
-cachemodel_front_fn *const cachemodel_fronts[MD_ISA_COUNT] = SIMD_ROW(cachemodel_front_feed);
+static cachemodel_unique_fn *const uniques[MD_ISA_COUNT] = SIMD_ROW(cachemodel_unique);
+static cachemodel_front_fn *const fronts[MD_ISA_COUNT] = SIMD_ROW(cachemodel_front_feed);
 static cachemodel_depths_fn *const passes[MD_ISA_COUNT] = SIMD_ROW(cachemodel_depths_pass);
 
 md_status cachemodel_stack_create(md_isa isa, cachemodel_stack **out)
@@ -35,9 +31,11 @@ md_status cachemodel_stack_create(md_isa isa, cachemodel_stack **out)
   *out = aligned_alloc(64, (sizeof **out + 63) / 64 * 64);
   MD_REQUIRE(*out, MD_ENOMEM, "out of memory for an LRU stack");
   memset(*out, 0, sizeof **out);
-  (*out)->feed = cachemodel_fronts[isa];
+  (*out)->unique = uniques[isa];
+  (*out)->feed = fronts[isa];
   (*out)->pass = passes[isa];
-  cachemodel_front_init(&(*out)->front);
+  for (int k = 0; k < FRONT_LINES; k++)
+    (*out)->front.line[k] = NO_LINE;
   return MD_OK;
 }
 
@@ -113,7 +111,7 @@ static md_status pass_below(cachemodel_stack *s, int n)
     if (s->events[e].line >= bound) bound = (int64_t)s->events[e].line + 1;
   if (bound > s->lines) MD_TRY(grow_lines(s, bound));
   cachemodel_depths *d = &s->below;
-  if (d->used + n > d->slots) MD_TRY(compact(d, FRONT_BATCH));
+  if (d->used + n > d->slots) MD_TRY(compact(d, TRACE_BATCH));
   if (d->lines + n > d->count_room) MD_TRY(grow_counts(d, d->lines + n));
   s->pass(d, n, s->events);
   return MD_OK;
@@ -121,10 +119,13 @@ static md_status pass_below(cachemodel_stack *s, int n)
 
 md_status cachemodel_stack_feed(cachemodel_stack *s, int64_t n, const uint32_t *line)
 {
-  for (int64_t t = 0; t < n; t += FRONT_BATCH) {
-    const int batch = (int)(n - t < FRONT_BATCH ? n - t : FRONT_BATCH);
-    MD_TRY(pass_below(s, s->feed(&s->front, batch, line + t, s->events)));
+  uint32_t unique[TRACE_BATCH + 16];
+  for (int64_t t = 0; t < n; t += TRACE_BATCH) {
+    const int batch = (int)(n - t < TRACE_BATCH ? n - t : TRACE_BATCH);
+    const int left = s->unique(s->front.line[0], batch, line + t, unique);
+    s->front.hits[0] += batch - left;
     s->accesses += batch;
+    MD_TRY(pass_below(s, s->feed(&s->front, left, unique, s->events)));
   }
   return MD_OK;
 }
