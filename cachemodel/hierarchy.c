@@ -22,8 +22,7 @@ static md_status check_size(const list_kernel *kernel, const machine *m)
 {
   uint64_t end = 0;
   for (int k = 0; k < LIST_ARRAY_COUNT; k++) {
-    const list_array *a = &kernel->array[k];
-    const uint64_t last = a->base + (uint64_t)(a->count * a->stride);
+    const uint64_t last = list_array_end(&kernel->array[k]);
     end = last > end ? last : end;
   }
   MD_REQUIRE(end / (uint64_t)m->level[0].line < UINT32_MAX, MD_ECAPACITY,

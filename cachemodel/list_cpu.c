@@ -27,57 +27,55 @@ static md_status touch_vector(const walk *w, list_array_name name, int64_t first
   return w->sink(w->to, &r);
 }
 
-static md_status full_slice(const walk *w, int64_t slice)
+/* The atoms that react to entries k of a slice: neighbours that share, a ghost's home in its place,
+ * else the row's own. */
+static md_status react(const walk *w, int64_t row, int32_t k, const int32_t *j)
 {
   const neighbor_view *view = w->view;
-  const int32_t lanes = w->kernel->lanes;
-  const int64_t row = slice * lanes, left = view->n_rows - row;
-  const int32_t rows = left < lanes ? (int32_t)left : lanes;
-  const int32_t *atom = view->atom + row;
-  const int64_t start = view->start[slice];
-  const int64_t steps = (view->start[slice + 1] - start) / lanes;
-  MD_TRY(touch_vector(w, LIST_START, slice, 1));
-  MD_TRY(touch_vector(w, LIST_ATOM, row, rows));
-  MD_TRY(touch_vector(w, LIST_COUNT, row, rows));
-  MD_TRY(touch(w, LIST_COORD, TRACE_AC, TRACE_READ, rows, atom));
-  for (int64_t k = 0; k < steps; k++) {
-    MD_TRY(touch_vector(w, LIST_NBR, start + k * lanes, lanes));
-    MD_TRY(touch(w, LIST_COORD, TRACE_NC, TRACE_READ, lanes, view->nbr + start + k * lanes));
-  }
-  return touch(w, LIST_FORCE, TRACE_FUO, TRACE_WRITE, rows, atom);
-}
-
-/* The neighbours among j[lanes] that react, a ghost's home in its place. */
-static md_status react(const walk *w, const int32_t *j, int32_t lanes)
-{
   const int32_t n = (int32_t)w->kernel->n;
-  for (int32_t l = 0; l < lanes; l++) {
-    const int32_t ghost = j[l] - n, to = ghost < 0 ? j[l] : w->home[ghost];
+  for (int32_t l = 0; l < w->kernel->lanes; l++) {
+    const int32_t to = k < view->shared[row + l] ? j[l] : view->atom[row + l], ghost = to - n;
+    const int32_t *home = ghost < 0 ? &to : &w->home[ghost];
     if (ghost >= 0) MD_TRY(touch(w, LIST_HOME, TRACE_NI, TRACE_READ, 1, &ghost));
-    MD_TRY(touch(w, LIST_FORCE, TRACE_FUI, TRACE_UPDATE, 1, &to));
+    MD_TRY(touch(w, LIST_FORCE, TRACE_FUI, TRACE_UPDATE, 1, home));
   }
   return MD_OK;
 }
 
-static md_status half_row(const walk *w, int64_t r)
+static md_status slice(const walk *w, int64_t s)
 {
   const neighbor_view *view = w->view;
+  const bool half = w->kernel->kind == NEIGHBOR_HALF;
   const int32_t lanes = w->kernel->lanes;
-  const int32_t atom = view->atom[r], count = view->count[r], shared = view->shared[r];
-  const int64_t start = view->start[r];
-  MD_TRY(touch_vector(w, LIST_ATOM, r, 1));
-  MD_TRY(touch_vector(w, LIST_COUNT, r, 1));
-  MD_TRY(touch_vector(w, LIST_SHARED, r, 1));
-  MD_TRY(touch_vector(w, LIST_START, r, 1));
-  MD_TRY(touch(w, LIST_COORD, TRACE_AC, TRACE_READ, 1, &atom));
-  for (int32_t k = 0; k < count; k += lanes) {
-    const int32_t *j = view->nbr + start + k, left = shared - k;
-    MD_TRY(touch_vector(w, LIST_NBR, start + k, lanes));
-    MD_TRY(touch(w, LIST_COORD, TRACE_NC, TRACE_READ, lanes, j));
-    /* Where all entries are shared, so is the padding behind them. */
-    MD_TRY(react(w, j, left >= lanes || (left > 0 && shared == count) ? lanes : left));
+  const int64_t row = s * lanes, left = view->n_rows - row, start = view->start[s];
+  int32_t longest = 0, shared = 0;
+  MD_TRY(touch_vector(w, LIST_START, s, 1));
+  MD_TRY(touch_vector(w, LIST_ATOM, row, lanes));
+  MD_TRY(touch_vector(w, LIST_COUNT, row, lanes));
+  if (half) MD_TRY(touch_vector(w, LIST_SHARED, row, lanes));
+  for (int32_t l = 0; l < lanes; l++) {
+    longest = view->count[row + l] > longest ? view->count[row + l] : longest;
+    if (half) shared = view->shared[row + l] > shared ? view->shared[row + l] : shared;
   }
-  return touch(w, LIST_FORCE, TRACE_FUO, TRACE_UPDATE, 1, &atom);
+  MD_TRY(touch(w, LIST_COORD, TRACE_AC, TRACE_READ, lanes, view->atom + row));
+  for (int32_t k = 0; k < longest; k++) {
+    const int64_t at = start + (int64_t)k * lanes;
+    MD_TRY(touch_vector(w, LIST_NBR, at, lanes));
+    MD_TRY(touch(w, LIST_COORD, TRACE_NC, TRACE_READ, lanes, view->nbr + at));
+    if (k < shared) MD_TRY(react(w, row, k, view->nbr + at));
+  }
+  return touch(w, LIST_FORCE, TRACE_FUO, half ? TRACE_UPDATE : TRACE_WRITE,
+               left < lanes ? (int32_t)left : lanes, view->atom + row);
+}
+
+/* The forces that half lists add to begin as zero, chunk by chunk. */
+static md_status clear(const walk *w, int64_t begin, int64_t end)
+{
+  for (int64_t r = begin; r < end; r++) {
+    MD_TRY(touch_vector(w, LIST_ATOM, r, 1));
+    MD_TRY(touch(w, LIST_FORCE, TRACE_FUO, TRACE_WRITE, 1, &w->view->atom[r]));
+  }
+  return MD_OK;
 }
 
 md_status list_run_cpu(const list_input *in, const list_kernel *kernel, int64_t rows,
@@ -85,20 +83,14 @@ md_status list_run_cpu(const list_input *in, const list_kernel *kernel, int64_t 
 {
   const neighbor_view *view = neighbor_list_view(in->list);
   const walk w = {kernel, view, in->atoms->home.data, sink, to};
-  const int64_t n = rows < view->n_rows ? rows : view->n_rows;
-  if (kernel->kind == NEIGHBOR_FULL) {
-    for (int64_t s = 0; s * kernel->lanes < n; s++)
-      MD_TRY(full_slice(&w, s));
-    return MD_OK;
-  }
-  for (int32_t c = 0; c < view->n_chunks; c++) {
-    const int64_t begin = view->chunk[c], end = view->chunk[c + 1] < n ? view->chunk[c + 1] : n;
-    for (int64_t r = begin; r < end; r++) {
-      MD_TRY(touch_vector(&w, LIST_ATOM, r, 1));
-      MD_TRY(touch(&w, LIST_FORCE, TRACE_FUO, TRACE_WRITE, 1, &view->atom[r]));
+  const int64_t n = rows < view->n_rows ? rows : view->n_rows, lanes = kernel->lanes;
+  int32_t chunk = 0;
+  for (int64_t r = 0; r < n; r += lanes) {
+    if (kernel->kind == NEIGHBOR_HALF && r == view->chunk[chunk]) {
+      MD_TRY(clear(&w, r, view->chunk[chunk + 1]));
+      chunk++;
     }
-    for (int64_t r = begin; r < end; r++)
-      MD_TRY(half_row(&w, r));
+    MD_TRY(slice(&w, r / lanes));
   }
   return MD_OK;
 }

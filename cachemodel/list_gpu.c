@@ -33,11 +33,13 @@ static md_status load_words(const turn *t, list_array_name name, int32_t lanes,
 static md_status load_coordinates(const turn *t, trace_stream stream, int32_t lanes,
                                   const int32_t *index)
 {
-  list_request r = list_request_of(t->kernel, LIST_COORD, stream, TRACE_READ, lanes, index);
-  MD_TRY(issue(t, &r, 0, 16));
-  if (r.stride == 16) return MD_OK;
-  r.again = true;
-  return issue(t, &r, 16, 8);
+  const bool packed = t->kernel->array[LIST_XY].count > 0;
+  list_request r =
+      list_request_of(t->kernel, packed ? LIST_XY : LIST_COORD, stream, TRACE_READ, lanes, index);
+  MD_TRY(issue(t, &r, 0, r.stride));
+  if (!packed) return MD_OK;
+  r = list_request_of(t->kernel, LIST_Z, stream, TRACE_READ, lanes, index);
+  return issue(t, &r, 0, r.stride);
 }
 
 static md_status store_forces(const turn *t, int32_t lanes, const int32_t *index)

@@ -6,9 +6,6 @@
 
 MD_BEGIN_C
 
-/* Lanes of a vector of real on the CPU. */
-int32_t list_vector_lanes(md_isa isa, md_precision precision);
-
 /* A request to elements of one of the kernel's arrays. */
 static inline list_request list_request_of(const list_kernel *kernel, list_array_name name,
                                            trace_stream stream, trace_op op, int32_t lanes,

@@ -13,9 +13,9 @@ static const struct {
     [NEIGHBOR_HALF] = {[MD_SINGLE] = {4, 48}, [MD_MIXED] = {4, 48}, [MD_DOUBLE] = {4, 64}},
 };
 
-int32_t list_vector_lanes(md_isa isa, md_precision precision)
+static uint64_t align(uint64_t address)
 {
-  return (16 << isa) / (int32_t)md_real_size(precision);
+  return (address + ALIGN - 1) / ALIGN * ALIGN;
 }
 
 /* What every kernel of k->kind reads, wherever it lies. */
@@ -32,6 +32,10 @@ static void set_atoms(const md_atoms *atoms, list_kernel *k)
                                       4 * (int32_t)md_coord_size(precision)};
   k->array[LIST_FORCE] =
       (list_array){(uintptr_t)atoms->f.data, k->n, 4 * (int32_t)md_real_size(precision)};
+  if (k->gpu && precision == MD_DOUBLE) {
+    k->array[LIST_XY] = (list_array){0, k->n + k->n_ghost, 16};
+    k->array[LIST_Z] = (list_array){0, k->n + k->n_ghost, 8};
+  }
   k->array[LIST_HOME] = (list_array){(uintptr_t)atoms->home.data, k->n_ghost, sizeof(int32_t)};
 }
 
@@ -42,10 +46,7 @@ md_status list_kernel_of(const list_input *in, list_kernel *out)
   MD_REQUIRE(view->n_rows > 0, MD_EINVAL, "there is no neighbour list to trace");
   *out = (list_kernel){.gpu = ctx->backend == MD_GPU, .kind = view->kind, .newton = view->newton};
   set_atoms(in->atoms, out);
-  const bool full = view->kind == NEIGHBOR_FULL;
-  out->lanes = out->gpu ? LIST_WARP
-               : full   ? view->width
-                        : list_vector_lanes(ctx->isa, ctx->precision);
+  out->lanes = view->width;
   const int64_t slices = (view->n_rows + view->width - 1) / view->width;
   int64_t slots;
   MD_TRY(md_read(ctx, &slots, view->start + slices, sizeof slots));
@@ -56,6 +57,11 @@ md_status list_kernel_of(const list_input *in, list_kernel *out)
   array[LIST_COUNT] = (list_array){(uintptr_t)view->count, view->n_rows, sizeof(int32_t)};
   array[LIST_ATOM] = (list_array){(uintptr_t)view->atom, view->atom ? view->n_rows : 0, 4};
   array[LIST_SHARED] = (list_array){(uintptr_t)view->shared, view->shared ? view->n_rows : 0, 4};
+  uint64_t end = 0;
+  for (int k = 0; k < LIST_XY; k++)
+    end = list_array_end(&array[k]) > end ? list_array_end(&array[k]) : end;
+  array[LIST_XY].base = align(end);
+  array[LIST_Z].base = list_array_end(&array[LIST_XY]);
   return MD_OK;
 }
 
@@ -85,7 +91,7 @@ void list_kernel_compact(list_kernel *kernel)
   for (int k = 0; k < LIST_ARRAY_COUNT; k++) {
     list_array *a = &kernel->array[k];
     a->base = at + a->base % KEEP;
-    at = (a->base + (uint64_t)(a->count * a->stride) + ALIGN - 1) / ALIGN * ALIGN;
+    at = align(list_array_end(a));
   }
 }
 
@@ -131,17 +137,9 @@ static md_status record(void *to, const list_request *r)
   return trace_write_run(to, &run);
 }
 
-md_status list_record(const list_input *in, const char *path, int64_t *accesses)
+md_status list_record(const list_input *in, trace_writer *to)
 {
   list_kernel kernel;
-  trace_writer *writer;
   MD_TRY(list_kernel_of(in, &kernel));
-  MD_TRY(trace_writer_open(path, &writer));
-  const md_status status = list_run(in, &kernel, kernel.n, record, writer);
-  if (status) {
-    trace_writer_discard(writer);
-    return status;
-  }
-  if (accesses) *accesses = trace_writer_count(writer);
-  return trace_writer_close(writer);
+  return list_run(in, &kernel, kernel.n, record, to);
 }

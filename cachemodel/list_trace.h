@@ -5,17 +5,17 @@
  * vector.  A kernel is the arrays it touches and the program that touches them:
  *
  * gpu  (force/force_*_gpu.cu) a warp of 32 rows.  Lengths, starts and own coordinates; then
- * batches: so many indices, and the positions behind them.  Positions of 32 bytes take loads of 16
- * and
- *      8.  Full lists end in a batch one shorter, in which threads without a neighbour read their
- * own atom, and store the force.  Half lists run all threads to the warp's longest row, those
- *      without a neighbour on their own atom; each pair within the cutoff makes a reduction on the
- *      neighbour's force (a ghost's at its home; none without newton), at the end one on the own.
- *      A reduction takes 16 bytes at once; of doubles, four threads do each other's in turn, three
- *      components of one atom at a time.  This is the instance that computes forces only, without
- *      linear force shift, not deterministic.
- * cpu  (force/force_cpu_*.c) a vector of rows (full) or of neighbours (half), in the order of rows
- *      as one thread runs through all.
+ * batches: so many indices, and the positions behind them.  Doubles are packed as x, y and z alone,
+ * and take two loads.  Full lists end in a batch one shorter, in which threads without a neighbour
+ *      read their own atom, and store the force.  Half lists run all threads to the warp's longest
+ *      row, those without a neighbour on their own atom; each pair within the cutoff makes a
+ *      reduction on the neighbour's force (a ghost's at its home; none without newton), at the end
+ *      one on the own.  A reduction takes 16 bytes at once; of doubles, four threads do each
+ * other's in turn, three components of one atom at a time.  This is the instance that computes
+ * forces only, without linear force shift, not deterministic. cpu  (force/force_cpu.c) a vector of
+ * rows, slice after slice as one thread runs through all: for each entry the indices, the
+ * coordinates behind them and, half lists, the forces on them, those that are not shared on the
+ * row's own atom.
  *
  * The GPU's kernel is modelled on a machine without GPU from a full list of the CPU: rows are atoms
  * in memory order in slices of 32, a row's entries are in the order of bins (row-major number in
@@ -32,8 +32,9 @@ MD_BEGIN_C
 
 enum { LIST_WARP = 32 };
 
+/* COORD is coord4 of atoms; what the GPU packs of doubles is XY and Z.  ATOM, SHARED: CPU. */
 #define LIST_ARRAYS(X)                                                                             \
-  X(COORD) X(FORCE) X(NBR) X(COUNT) X(START) X(HOME) X(ATOM) X(SHARED) /* the last two: CPU */
+  X(COORD) X(FORCE) X(NBR) X(COUNT) X(START) X(HOME) X(ATOM) X(SHARED) X(XY) X(Z)
 #define MD_ENUM_(name) LIST_##name,
 typedef enum { LIST_ARRAYS(MD_ENUM_) LIST_ARRAY_COUNT } list_array_name;
 #undef MD_ENUM_
@@ -43,6 +44,10 @@ typedef struct {
   int64_t count;  /* elements */
   int32_t stride; /* bytes of one */
 } list_array;
+static inline uint64_t list_array_end(const list_array *a)
+{
+  return a->base + (uint64_t)(a->count * a->stride);
+}
 
 typedef struct {
   bool gpu; /* which program */
@@ -82,7 +87,8 @@ typedef struct {
   double r_cut; /* half lists: pairs beyond it do not act */
 } list_input;
 
-/* The kernel that reads this list, addresses as the arrays lie in memory.
+/* The kernel that reads this list, addresses as the arrays lie in memory; XY and Z, which no other
+ * room sees, as if they lay behind all others.
  * Errors: MD_EINVAL (an empty list). */
 md_status list_kernel_of(const list_input *in, list_kernel *out);
 /* The GPU's kernel for a list of this kind, from a full list of the CPU; addresses as
@@ -131,9 +137,8 @@ md_status list_warp_turn(const list_kernel *kernel, list_warp *warp, list_sink *
 md_status list_run(const list_input *in, const list_kernel *kernel, int64_t rows, list_sink *sink,
                    void *to);
 
-/* Write them to a trace file; addresses as the arrays lie in memory.  *accesses, unless NULL, gets
- * their number.  Errors: MD_EIO, and those above. */
-md_status list_record(const list_input *in, const char *path, int64_t *accesses);
+/* Record them; addresses as the arrays lie in memory.  Errors: MD_EIO, and those above. */
+md_status list_record(const list_input *in, trace_writer *to);
 
 MD_END_C
 #endif

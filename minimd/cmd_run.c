@@ -2,6 +2,7 @@
  * report. */
 #include "core/output.h"
 #include "minimd/commands.h"
+#include "minimd/locality.h"
 #include "minimd/plot.h"
 #include "minimd/progress.h"
 #include "minimd/report.h"
@@ -13,12 +14,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHECK = SETTINGS_COUNT, FORMAT, OUTPUT, PLOT, QUIET, N_OPTIONS };
+enum { CHECK = SETTINGS_COUNT, TRACE, FORMAT, OUTPUT, PLOT, QUIET, N_OPTIONS };
 
 static void make_table(option *table)
 {
   settings_table(table);
   table[CHECK] = (option){"check", 0, NULL, "print every setting with its origin, then stop"};
+  table[TRACE] = (option){"trace", 0, "FILE",
+                          "record what the last step's force kernel accesses in memory\n"
+                          "(for `cachemodel --trace`)"};
   table[FORMAT] = (option)OPTION_FORMAT;
   table[OUTPUT] = (option)OPTION_OUTPUT;
   table[PLOT] = (option)OPTION_PLOT;
@@ -117,7 +121,9 @@ static md_status run_steps(report *run, options_format format, FILE *stream, boo
   return status;
 }
 
-static md_status run_all(report *run, const options *opts, options_format format)
+/* trace, unless NULL, gets the accesses of the last step's forces. */
+static md_status run_all(report *run, const options *opts, options_format format,
+                         trace_writer *trace)
 {
   const char *picture = options_value(opts, PLOT);
   if (picture) MD_TRY(plot_check(picture));
@@ -129,7 +135,11 @@ static md_status run_all(report *run, const options *opts, options_format format
   md_output out;
   MD_TRY(md_output_open(options_value(opts, OUTPUT), &out));
   report_begin(run, format, out.stream);
-  const md_status status = run_steps(run, format, out.stream, options_value(opts, QUIET));
+  md_status status = run_steps(run, format, out.stream, options_value(opts, QUIET));
+  if (!status && trace) {
+    const list_input in = locality_input(run->sim);
+    status = list_record(&in, trace);
+  }
   if (status) {
     md_output_discard(&out);
     return status;
@@ -137,6 +147,17 @@ static md_status run_all(report *run, const options *opts, options_format format
   report_end(run, format, out.stream);
   MD_TRY(md_output_close(&out));
   return picture ? report_plot(run, picture) : MD_OK;
+}
+
+static md_status run_traced(report *run, const options *opts, options_format format)
+{
+  const char *path = options_value(opts, TRACE);
+  trace_writer *trace = NULL;
+  if (path) MD_TRY(trace_writer_open(path, &trace));
+  const md_status status = run_all(run, opts, format, trace);
+  if (!status && trace) return trace_writer_close(trace);
+  trace_writer_discard(trace);
+  return status;
 }
 
 static md_status settings_only(const config *cfg, const options *opts, options_format format)
@@ -178,7 +199,7 @@ md_status cmd_run(int argc, char **argv)
     } else {
       signal(SIGINT, stop);
       signal(SIGTERM, stop);
-      status = run_all(&run, &opts, (options_format)format);
+      status = run_traced(&run, &opts, (options_format)format);
     }
   }
   free(run.thermo);
