@@ -7,6 +7,7 @@
 #include "ordering/octree.h"
 #include "ordering/ordering_impl.h"
 
+#include <threads.h>
 #if MD_ISA > 0
 #include <immintrin.h>
 #endif
@@ -36,21 +37,23 @@ MD_INLINE uint64_t interleave(int32_t high, int32_t mid, int32_t low)
 
 enum { HILBERT_STATES = OCTREE_MORTON, BLOCK = 64 };
 
-/* step[state << 6 | two octants] = two digits | next state << 6 */
-static void make_steps(uint32_t step[HILBERT_STATES << 6])
+/* steps[state << 6 | two octants] = two digits | next state << 6; made once. */
+static uint32_t steps[HILBERT_STATES << 6];
+static once_flag steps_made = ONCE_FLAG_INIT;
+
+static void make_steps(void)
 {
   for (int entry = 0; entry < HILBERT_STATES << 6; entry++) {
     int state = entry >> 6;
     const int high = octree_digit(entry >> 3 & 7, &state);
     const int low = octree_digit(entry & 7, &state);
-    step[entry] = (uint32_t)(state << 6 | high << 3 | low);
+    steps[entry] = (uint32_t)(state << 6 | high << 3 | low);
   }
 }
 
 /* Turn strings of octants into keys.  A step of all keys comes before the next step of any, so that
  * the look-ups of different keys overlap. */
-static void translate(const uint32_t *step, int state, int levels, int n, const uint64_t *octants,
-                      uint64_t *key)
+static void translate(int state, int levels, int n, const uint64_t *octants, uint64_t *key)
 {
   uint32_t from[BLOCK];
   const int odd = levels & 1, first = 3 * (levels - odd);
@@ -61,7 +64,7 @@ static void translate(const uint32_t *step, int state, int levels, int n, const 
   }
   for (int shift = first - 6; shift >= 0; shift -= 6)
     for (int c = 0; c < n; c++) {
-      const uint32_t entry = step[from[c] | (uint32_t)(octants[c] >> shift & 63)];
+      const uint32_t entry = steps[from[c] | (uint32_t)(octants[c] >> shift & 63)];
       key[c] = key[c] << 6 | (entry & 63);
       from[c] = entry & ~63u;
     }
@@ -80,13 +83,12 @@ void ISA(ordering_encode)(int state, int levels, int64_t n, const int32_t *i, co
       key[c] = interleave(k[c], j[c], i[c]);
     return;
   }
-  uint32_t step[HILBERT_STATES << 6];
-  make_steps(step);
+  call_once(&steps_made, make_steps);
   for (int64_t b = 0; b < n; b += BLOCK) {
     const int count = (int)(n - b < BLOCK ? n - b : BLOCK);
     uint64_t octants[BLOCK];
     for (int c = 0; c < count; c++)
       octants[c] = interleave(i[b + c], j[b + c], k[b + c]);
-    translate(step, state, levels, count, octants, key + b);
+    translate(state, levels, count, octants, key + b);
   }
 }

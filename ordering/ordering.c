@@ -102,16 +102,17 @@ md_status ordering_cells(md_ctx *ctx, const ordering *order, const int32_t n[3],
   return table(ctx, order, n, true, cell);
 }
 
+ordering_encode_fn *const ordering_encoders[MD_ISA_COUNT] = SIMD_ROW(ordering_encode);
+
 md_status ordering_keys(const md_ctx *ctx, ordering_kind kind, int levels, int64_t n,
                         const int32_t *i, const int32_t *j, const int32_t *k, uint64_t *key)
 {
-  static ordering_encode_fn *const encoders[MD_ISA_COUNT] = SIMD_ROW(ordering_encode);
   const int state = curve_octree(kind);
   MD_REQUIRE(state >= 0, MD_EINVAL, "keys exist for morton, morton:kji and hilbert, not for %s",
              ordering_words[kind]);
   MD_REQUIRE(levels >= 0 && levels <= 21, MD_EINVAL, "a key of 64 bits holds 0..21 levels, not %d",
              levels);
-  encoders[ctx->isa](state, levels, n, i, j, k, key);
+  ordering_encoders[ctx->isa](state, levels, n, i, j, k, key);
   return MD_OK;
 }
 

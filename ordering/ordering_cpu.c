@@ -9,30 +9,37 @@
 #include <omp.h>
 #include <string.h>
 
-enum { DIGIT_BITS = 12, ITEMS_PER_THREAD = 16384 };
+enum { DIGIT_BITS = 12, ITEMS_PER_THREAD = 16384, KEYS = 256 };
 
-/* One row of cells along k; kind is a constant where this is inlined. */
-MD_INLINE void index_row(const ordering *o, ordering_kind kind, const int32_t n[3], int32_t i,
-                         int32_t j, uint32_t *row)
+/* In a cube of a power of two the index is the key itself. */
+static bool is_key(const ordering *o, const int32_t n[3])
 {
-  const ordering plain = {kind, o->outer, o->inner, o->tile, o->seed};
-  for (int32_t k = 0; k < n[2]; k++) {
-    const int32_t cell[3] = {i, j, k};
-    row[k] = curve_index(&plain, n, cell);
+  const bool cube = n[0] == n[1] && n[1] == n[2] && (n[0] & (n[0] - 1)) == 0;
+  return cube && curve_octree(o->kind) >= 0;
+}
+
+/* One row of cells along k. */
+static void key_row(const md_ctx *ctx, const ordering *o, const int32_t n[3], int32_t i, int32_t j,
+                    uint32_t *row)
+{
+  int32_t c[3][KEYS];
+  uint64_t key[KEYS];
+  for (int32_t k = 0; k < n[2]; k += KEYS) {
+    const int32_t count = n[2] - k < KEYS ? n[2] - k : KEYS;
+    for (int32_t q = 0; q < count; q++)
+      c[0][q] = i, c[1][q] = j, c[2][q] = k + q;
+    ordering_encoders[ctx->isa](curve_octree(o->kind), octree_levels(n), count, c[0], c[1], c[2],
+                                key);
+    for (int32_t q = 0; q < count; q++)
+      row[k + q] = (uint32_t)key[q];
   }
 }
 
-static void index_rows(const ordering *o, const int32_t n[3], int32_t i, int32_t j, uint32_t *row)
+static void index_row(const ordering *o, const int32_t n[3], int32_t i, int32_t j, uint32_t *row)
 {
-  switch (o->kind) {
-  case ORDERING_MORTON:
-    index_row(o, ORDERING_MORTON, n, i, j, row);
-    break;
-  case ORDERING_HILBERT:
-    index_row(o, ORDERING_HILBERT, n, i, j, row);
-    break;
-  default:
-    index_row(o, o->kind, n, i, j, row);
+  for (int32_t k = 0; k < n[2]; k++) {
+    const int32_t cell[3] = {i, j, k};
+    row[k] = curve_index(o, n, cell);
   }
 }
 
@@ -49,9 +56,15 @@ md_status ordering_cpu_table(md_ctx *ctx, const ordering *order, const int32_t n
     }
     return MD_OK;
   }
+  const bool keys = is_key(order, n);
 #pragma omp parallel for schedule(static) num_threads(ctx->threads)
-  for (int64_t r = 0; r < rows; r++)
-    index_rows(order, n, (int32_t)(r / n[1]), (int32_t)(r % n[1]), table + r * n[2]);
+  for (int64_t r = 0; r < rows; r++) {
+    const int32_t i = (int32_t)(r / n[1]), j = (int32_t)(r % n[1]);
+    if (keys)
+      key_row(ctx, order, n, i, j, table + r * n[2]);
+    else
+      index_row(order, n, i, j, table + r * n[2]);
+  }
   return MD_OK;
 }
 
@@ -121,16 +134,35 @@ static void run_pass(const sort_pass *p, int wanted)
   }
 }
 
-/* start[c] = first place of key c or higher. */
+/* First item at or after i that has another key than the one before it. */
+static int64_t key_change(int64_t n, const uint32_t *sorted, int64_t i)
+{
+  while (i > 0 && i < n && sorted[i] == sorted[i - 1])
+    i++;
+  return i;
+}
+
+/* start[c] = first place of key c or higher.  Each thread takes items begin..end-1 and the keys
+ * from..to-1 that they have: the last item of a key marks where the next key starts, and keys
+ * without items take over the start before them.  No branch depends on the keys. */
 static void fill_start(int64_t n, const uint32_t *sorted, uint32_t key_end, int32_t *start,
                        int threads)
 {
+  start[0] = 0;
 #pragma omp parallel for schedule(static) num_threads(threads)
-  for (int64_t i = 0; i <= n; i++) {
-    const int64_t from = i > 0 ? (int64_t)sorted[i - 1] + 1 : 0;
-    const int64_t to = i < n ? sorted[i] : key_end;
-    for (int64_t c = from; c <= to; c++)
-      start[c] = (int32_t)i;
+  for (int t = 0; t < threads; t++) {
+    const int64_t begin = key_change(n, sorted, n * t / threads);
+    const int64_t end = key_change(n, sorted, n * (t + 1) / threads);
+    const int64_t from = begin == 0 ? 0 : begin < n ? sorted[begin] : key_end;
+    const int64_t to = end == n ? key_end : end == 0 ? 0 : sorted[end];
+    memset(start + from + 1, 0, (size_t)(to - from) * sizeof *start);
+    for (int64_t i = begin; i < end; i++)
+      start[sorted[i] + (int64_t)1] = (int32_t)(i + 1);
+    int32_t reached = (int32_t)begin;
+    for (int64_t c = from + 1; c <= to; c++) {
+      reached = start[c] > reached ? start[c] : reached;
+      start[c] = reached;
+    }
   }
 }
 

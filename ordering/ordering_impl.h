@@ -40,6 +40,7 @@ ordering_permute_fn ordering_cpu_permute, ordering_gpu_permute;
 typedef void ordering_encode_fn(int state, int levels, int64_t n, const int32_t *i,
                                 const int32_t *j, const int32_t *k, uint64_t *key);
 SIMD_DECLARE_(ordering_encode_fn, ordering_encode);
+extern ordering_encode_fn *const ordering_encoders[MD_ISA_COUNT];
 
 MD_END_C
 #endif
