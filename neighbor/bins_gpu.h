@@ -28,7 +28,7 @@ static bins bins_of(const neighbor_grid *grid, bool margin)
 static __device__ __forceinline__ int32_t bin_along(const bins *b, int d, state x)
 {
   const state at = floor((x - b->origin[d]) * b->inv_side[d]);
-  return (int32_t)fmin(fmax(at, (state)0), (state)(b->n[d] - 1));
+  return min((int32_t)fmax(at, (state)0), b->n[d] - 1); /* the conversion saturates */
 }
 
 #endif
