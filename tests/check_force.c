@@ -34,15 +34,15 @@ static double reach_of(const run_md *md)
   return reach + md->spec.force.r_cut + md->spec.skin;
 }
 
-/* Ghosts are rounded to the state; fixed-point coordinates to their step, differences to float. */
+/* Ghosts are rounded to the state, fixed-point coordinates to their step. */
 static ref_exactness exactness_of(const run_md *md)
 {
-  const double reach = reach_of(md), cut = md->spec.force.r_cut;
+  const double reach = reach_of(md);
   switch (md->spec.precision) {
   case MD_SINGLE:
     return (ref_exactness){reach * 0x1p-23, 0x1p-24};
   case MD_MIXED:
-    return (ref_exactness){md->atoms->coord_scale + cut * 0x1p-24, 0x1p-24};
+    return (ref_exactness){md->atoms->coord_scale, 0x1p-24};
   default:
     return (ref_exactness){reach * 0x1p-52, 0x1p-53};
   }
@@ -285,6 +285,34 @@ START_TEST(force_is_the_slope_of_the_total_energy)
 }
 END_TEST
 
+/* Two atoms in one place have no force: that must show, not vanish. */
+START_TEST(coincident_atoms_show)
+{
+  for (int k = 0; k < MD_PRECISION_COUNT * RUN_LISTS * 2; k++) {
+    run_case c = run_case_make(0, MD_SINGLE);
+    run_spec spec = run_spec_default();
+    spec.precision = (md_precision)(k % MD_PRECISION_COUNT);
+    spec.deterministic = k % 2;
+    run_set_list(&spec.list, k / MD_PRECISION_COUNT % RUN_LISTS);
+    spec.force.shift = k < MD_PRECISION_COUNT * RUN_LISTS ? FORCE_SHIFT_NONE : FORCE_SHIFT_FORCE;
+    memcpy(c.x + 3 * 100, c.x + 3 * 17, 3 * sizeof *c.x);
+    run_md md = run_md_open(&spec, &c, NULL);
+    force_tally tally = {0};
+    const md_status status = force_compute(md.fc, md.atoms, md.list, &tally);
+    ck_must(status == MD_OK || status == MD_ENUMERIC, "%s: status %d", run_spec_text(&spec),
+            status);
+    double *f = ref_alloc(3 * c.n, sizeof *f);
+    run_md_state(&md, NULL, NULL, f);
+    ck_must(status || (!isfinite(f[3 * 17]) && !isfinite(f[3 * 100]) && !isfinite(tally.energy)),
+            "%s: forces %g and %g, energy %g", run_spec_text(&spec), f[3 * 17], f[3 * 100],
+            tally.energy);
+    free(f);
+    run_md_close(&md);
+    run_case_free(&c);
+  }
+}
+END_TEST
+
 START_TEST(senseless_settings_are_refused)
 {
   static const force_spec bad[] = {
@@ -341,6 +369,7 @@ int main(void)
   tcase_add_loop_test(tc, translation_changes_nothing, 0, RUN_LISTS * MD_PRECISION_COUNT);
   tcase_add_test(tc, pair_force_is_the_slope_of_its_energy);
   tcase_add_test(tc, force_is_the_slope_of_the_total_energy);
+  tcase_add_test(tc, coincident_atoms_show);
   tcase_add_test(tc, senseless_settings_are_refused);
   tcase_add_test(tc, a_list_that_does_not_match_is_refused);
   suite_add_tcase(suite, tc);

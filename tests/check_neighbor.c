@@ -143,6 +143,42 @@ START_TEST(lists_are_reproducible)
 }
 END_TEST
 
+/* Two atoms an ulp nearer than r_list, also across faces and along a diagonal, are neighbours; a
+ * little beyond the relative 1e-5 they are not. */
+START_TEST(the_reach_is_exact)
+{
+  static const double second[][3] = {
+      {3.75, 1, 1}, {1, 7, 1}, {1, 1, 7}, {1, 2.65, 3.2}, {1, 7.1, 1}};
+  const md_precision precision = (md_precision)_i;
+  for (int k = 0; k < 5 * RUN_LISTS * BIN_SIZES * 2; k++) {
+    const bool inside = k / 5 / RUN_LISTS / BIN_SIZES;
+    run_case c = {.box = {{0, 0, 0}, {8.75, 8.75, 8.75}}, .n = 2, .x = ref_alloc(6, 8)};
+    double r_sq = 0;
+    for (int d = 0; d < 3; d++) {
+      c.x[d] = 1, c.x[3 + d] = run_round(precision, second[k % 5][d]);
+      r_sq += pow(remainder(c.x[3 + d] - 1, 8.75), 2);
+    }
+    const double r = sqrt(r_sq), ulps = precision == MD_SINGLE ? 0x1p-21 : 0x1p-50;
+    neighbor_spec spec = run_near_spec(inside ? r * (1 + ulps) : r * (1 - 2e-5), 1);
+    spec.bin_size = bin_sizes[k / 5 / RUN_LISTS % BIN_SIZES] * r;
+    run_set_list(&spec, k / 5 % RUN_LISTS);
+    run_near near = run_near_open(precision, 1, &spec, &c);
+    run_near_rebuild(&near);
+    run_snapshot s = run_snapshot_take(near.atoms);
+    run_list list = run_list_read(near.ctx, near.list);
+    int64_t n = 0;
+    free(run_list_actions(&list, &s, &n, "two atoms"));
+    ck_must(n == (inside ? 2 : 0), "%s, list %d, bins %g: %lld pairs at %.17g within %.17g",
+            md_precision_words[precision], k / 5 % RUN_LISTS, spec.bin_size, (long long)n, r,
+            spec.r_list);
+    run_list_free(&list);
+    run_snapshot_free(&s);
+    run_near_close(&near);
+    run_case_free(&c);
+  }
+}
+END_TEST
+
 /* Too many atoms for direct search: half lists of several chunks hold the pairs of the full one.
  * Not in single precision, where the rounding of a ghost may decide at r_list. */
 START_TEST(large_lists_hold_the_same_pairs)
@@ -243,6 +279,7 @@ int main(void)
   tcase_add_loop_test(tc, lists_equal_direct_search, 0, run_case_count() * MD_PRECISION_COUNT);
   tcase_add_loop_test(tc, lists_grow_and_shrink, 0, MD_PRECISION_COUNT);
   tcase_add_loop_test(tc, lists_are_reproducible, 0, MD_PRECISION_COUNT);
+  tcase_add_loop_test(tc, the_reach_is_exact, 0, MD_PRECISION_COUNT);
   tcase_add_loop_test(tc, large_lists_hold_the_same_pairs, MD_MIXED, MD_PRECISION_COUNT);
   tcase_add_test(tc, ghosts_must_reach_as_far_as_the_list);
   tcase_add_test(tc, senseless_settings_are_refused);

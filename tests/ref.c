@@ -107,7 +107,8 @@ ref_forces ref_forces_find(const force_spec *spec, const ref_exactness *exact, c
       f[3 * p->i + d] += lj.f * p->d[d] / p->r;
     u += lj.u / 2, w += lj.f * p->r / 2;
     out.u_scale += (double)lj.u_terms / 2, out.w_scale += (double)(lj.f_terms * p->r) / 2;
-    out.slack[p->i] += (double)(4 * lj.stiff * exact->step + 32 * lj.f_terms * exact->unit);
+    const long double off = exact->step + exact->unit * p->r;
+    out.slack[p->i] += (double)(2 * lj.stiff * off + 10 * lj.f_terms * exact->unit);
     if (fabsl(p->r - c) > near) continue;
     out.slack[p->i] += (double)fabsl(edge.f);
     out.u_jump += (double)fabsl(edge.u) / 2, out.w_jump += (double)fabsl(edge.f * c) / 2;
