@@ -108,7 +108,8 @@ static void run_case(const bench_case *c, md_backend backend, double bandwidth)
   config_destroy(cfg);
 }
 
-/* Debian's LAMMPS with its `opt` package, one process: "Loop time of T on 1 procs for S steps". */
+/* Debian's LAMMPS with its `opt` package, one process: "Loop time of T on 1 procs for S steps" and
+ * the share of a processor it got, so that this too is processor time. */
 static void run_lammps(int cells, int steps)
 {
   if (system("command -v lmp >/dev/null 2>&1") != 0) {
@@ -128,14 +129,16 @@ static void run_lammps(int cells, int steps)
   for (int k = 0; k < REPEATS; k++) {
     FILE *pipe = popen(command, "r");
     char line[512];
-    double loop = 0;
-    while (pipe && fgets(line, sizeof line, pipe))
+    double loop = 0, percent = 0;
+    while (pipe && fgets(line, sizeof line, pipe)) {
       (void)sscanf(line, "Loop time of %lf", &loop);
-    if (!pipe || pclose(pipe) != 0 || !(loop > 0)) {
+      if (strstr(line, "% CPU use")) percent = strtod(line, NULL);
+    }
+    if (!pipe || pclose(pipe) != 0 || !(loop * percent > 0)) {
       fputs("bench: lmp failed, no LAMMPS row\n", stderr);
       return;
     }
-    seconds[k] = loop;
+    seconds[k] = loop * percent / 100;
   }
   const double n = 4.0 * cells * cells * cells, step = bench_median(seconds, REPEATS) / steps;
   bench_origin(stdout, MD_CPU);
