@@ -47,7 +47,8 @@ md_status plot_open(const char *path, int width, int height, plot *out)
   out->stream = popen("gnuplot 2>/dev/null", "w");
   MD_REQUIRE(out->stream, MD_EIO, "cannot start gnuplot: %s", strerror(errno));
   signal(SIGPIPE, SIG_IGN); /* gnuplot's early exit is reported by plot_close */
-  fprintf(out->stream, "set terminal %s size %d,%d font 'sans,11'\nset output '%s'\n",
+  fprintf(out->stream,
+          "set terminal %s size %d,%d font 'sans,11' background rgb 'white'\nset output '%s'\n",
           terminal_of(path), width, height, out->temporary);
   return MD_OK;
 }
