@@ -6,7 +6,8 @@
  * covers.  Float forces go as one vector of four (sm_90).  Doubles have no vector; four lanes turn
  * their 4 x 4 numbers over so that one instruction takes x, y, z of one atom from three
  * neighbouring lanes, which the hardware merges.  Either way there is one operation a pair: at
- * density 0.8442 and r_cut 2.5 29 an atom, 0.3 ms for a million atoms.
+ * density 0.8442 and r_cut 2.5 29 an atom, 0.29 ms for 2^20 atoms on an H200.  Measured: 0.34 ms in
+ * single, 0.50 in double (1.0 with scalar reductions), the L2 82 and 88 % busy.
  *
  * The order of atomic additions varies and so do the last bits.  A deterministic context adds
  * integers instead, forces in steps of 2^-50 epsilon/sigma (9e-16).  A pair force may be up to an

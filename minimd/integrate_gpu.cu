@@ -3,8 +3,9 @@
  *     v += (dt / 2m) f   once or twice,   x += dt v
  *
  * Bytes per atom of a whole step (two kicks and the drift): read x, v, f, write x, v: 80 in single,
- * 144 + 16 for the fixed-point coordinates in mixed, 160 in double.  The floor is that over the
- * memory's bandwidth; nothing is read twice. */
+ * 144 and 16 for the fixed-point coordinates in mixed, 160 in double; nothing is read twice.  2^20
+ * atoms on an H200: 0.020 ms in single, 0.051 in double; the floor at 4.2 TB/s is 0.020 and 0.040.
+ */
 #include "core/cuda.h"
 #include "minimd/integrate_impl.h"
 

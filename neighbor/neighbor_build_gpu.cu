@@ -7,7 +7,9 @@
  * wait in shared memory until the warp writes whole lines: as scattered stores of 4 bytes they
  * would take 1 ms for a million atoms (and do, where rows are too deep for shared memory).
  *
- * Bytes per atom: 4 per slot written, some 25 candidates of 16 or 32 bytes read from the cache. */
+ * Floor, per atom: 4 bytes for each of some 108 slots written, 0.1 ms for 2^20 atoms on an H200,
+ * and 11,500 instructions a warp, 0.36 ms.  Measured: 0.50 ms in single, 0.68 in double (shared
+ * memory 80 % busy), once in 20 steps. */
 #include "neighbor/walk_gpu.h"
 
 enum { BLOCK = 256, SLOT_STEP = 4, MOST_SHARED = 96 << 10 };
