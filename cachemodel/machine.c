@@ -17,7 +17,8 @@ enum {
   SHARED = 8 * KB,        /* what a kernel without shared memory is given */
   SHARED_MOST = 228 * KB, /* of a multiprocessor */
   L1_MOST = 190 * KB,
-  REGISTER_UNIT = 256
+  REGISTER_UNIT = 256,
+  WARP_UNIT = 4 /* a multiprocessor has four parts with registers of their own */
 };
 
 static void make_h200(int64_t shared, machine *out)
@@ -100,6 +101,8 @@ static bool is_power_of_two(int32_t n)
 
 md_status machine_check(const machine *m)
 {
+  MD_REQUIRE(m->kind == MACHINE_CPU || m->n_levels == 2, MD_EINVAL,
+             "%s: a GPU has two levels of caches, not %d", m->name, m->n_levels);
   for (int k = 0; k < m->n_levels; k++) {
     const machine_level *l = &m->level[k];
     MD_REQUIRE(is_power_of_two(l->line) && is_power_of_two(l->sector) && l->sector <= l->line &&
@@ -116,8 +119,6 @@ md_status machine_check(const machine *m)
     MD_REQUIRE(l->parts == 1 || (m->kind == MACHINE_GPU && k == 1), MD_EINVAL,
                "%s, level %d: only the second level of a GPU has parts", m->name, k + 1);
   }
-  MD_REQUIRE(m->kind == MACHINE_CPU || m->n_levels == 2, MD_EINVAL,
-             "%s: a GPU has two levels of caches, not %d", m->name, m->n_levels);
   return MD_OK;
 }
 
@@ -140,7 +141,7 @@ int32_t machine_resident_warps(const machine *m, int32_t block_size, int32_t reg
 {
   const int32_t warps = (block_size + 31) / 32;
   const int32_t each = (registers * 32 + REGISTER_UNIT - 1) / REGISTER_UNIT * REGISTER_UNIT;
-  const int32_t by_registers = m->registers / each;
+  const int32_t by_registers = m->registers / each / WARP_UNIT * WARP_UNIT;
   int32_t blocks = (by_registers < m->warps ? by_registers : m->warps) / warps;
   if (blocks > m->blocks) blocks = m->blocks;
   return blocks * warps;
