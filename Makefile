@@ -1,7 +1,7 @@
 # minimd: see `make help`.
 
 # As many jobs as processors, unless the user said otherwise.
-ifeq ($(filter -j% --jobserver%,$(MAKEFLAGS)),)
+ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
 MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
 endif
 
