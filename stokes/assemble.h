@@ -1,0 +1,75 @@
+/* stokes/assemble.h - the terms of one pair in the scaled resistance matrix, for host and device.
+ *
+ *     R'_ij = -T',   R'_ii += sqrt(a_j / a_i) T',   T' = slide I + squeeze e e^T
+ *     slide = Y / (c sqrt(a_i a_j)),   squeeze = (X - Y) / (c sqrt(a_i a_j))
+ *
+ * The viscosity drops out.  All is bitwise the same for (i, j) and (j, i) but for the sign of e. */
+#ifndef STOKES_ASSEMBLE_H
+#define STOKES_ASSEMBLE_H
+
+#include "stokes/matrix_impl.h"
+#include "stokes/search.h"
+
+typedef struct {
+  double e[3], squeeze, slide;
+} assemble_terms;
+
+/* Does the pair resist? */
+MD_INLINE bool assemble_near(const double *box, const double *a, const double *b, double gap_cut)
+{
+  const double reach = (1 + gap_cut / 2) * (a[3] + b[3]);
+  return search_distance_sq(box, a, b) < reach * reach;
+}
+
+MD_INLINE assemble_terms assemble_pair(const double *box, const double *a, const double *b,
+                                       const lubrication_range *range, double inv_far)
+{
+  assemble_terms t;
+  for (int d = 0; d < 3; d++)
+    t.e[d] = search_difference(b[d], a[d], box[d]);
+  const double r = sqrt(t.e[0] * t.e[0] + t.e[1] * t.e[1] + t.e[2] * t.e[2]);
+  for (int d = 0; d < 3; d++)
+    t.e[d] /= r;
+  const double gap = lubrication_gap(r, a[3] + b[3]);
+  const lubrication_pair pair = lubrication_resistance(a[3], b[3], gap, range);
+  const double scale = inv_far / sqrt(a[3] * b[3]);
+  t.slide = scale * pair.y;
+  t.squeeze = scale * (pair.x - pair.y);
+  return t;
+}
+
+/* As `pair` storage keeps them. */
+MD_INLINE stokes_pair_entry assemble_round(const assemble_terms *t, int32_t column)
+{
+  return (stokes_pair_entry){
+      {(float)t->e[0], (float)t->e[1], (float)t->e[2]}, (float)t->squeeze, (float)t->slide, column};
+}
+
+MD_INLINE assemble_terms assemble_widen(const stokes_pair_entry *entry)
+{
+  return (assemble_terms){{entry->e[0], entry->e[1], entry->e[2]}, entry->squeeze, entry->slide};
+}
+
+/* Element (row, col) of the block of a pair. */
+MD_INLINE double assemble_element(const assemble_terms *t, int row, int col)
+{
+  return -(t->squeeze * (t->e[row] * t->e[col]) + (row == col ? t->slide : 0));
+}
+
+/* Index of element (row, col) among the six of a symmetric block. */
+MD_INLINE int assemble_packed(int row, int col)
+{
+  const int low = row < col ? row : col, high = row < col ? col : row;
+  return low == 0 ? high : low + high + 1;
+}
+
+/* Add the pair to the diagonal block of the sphere whose radius is a_i. */
+MD_INLINE void assemble_diagonal(double *d, const assemble_terms *t, double a_i, double a_j)
+{
+  const double weight = sqrt(a_j / a_i);
+  for (int row = 0; row < 3; row++)
+    for (int col = row; col < 3; col++)
+      d[assemble_packed(row, col)] -= weight * assemble_element(t, row, col);
+}
+
+#endif

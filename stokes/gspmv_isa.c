@@ -1,0 +1,198 @@
+/* stokes/gspmv_isa.c - Y = R X for two or more vectors.
+ *
+ *     Y_i = sum over blocks p of row i of A_p X_col(p),   A_p 3 x 3, X_j and Y_i 3 x m
+ *
+ * The columns are cut into panels of a few SIMD vectors that fit the registers; the last vector of
+ * a row may be partly used.  A panel keeps its part of Y_i in registers over the whole row, so that
+ * the arithmetic is nine multiply-adds a block and vector, and each element of A is one broadcast.
+ * The preprocessor writes one kernel for each storage and width of a panel.  Where a panel is wide,
+ * a few rows stay in cache for all its panels.  [Liu] section IV.A. */
+#include "stokes/matrix_impl.h"
+#include "stokes/simd_vec.h"
+
+/* Widest panel in vectors, and widest for which the three products of a row of a block are summed
+ * apart, so that the chain of dependent additions is short: by the number of registers. */
+#if MD_ISA == 2
+enum { WIDEST = 8, APART = 2 };
+#elif MD_ISA == 1
+enum { WIDEST = 4, APART = 1 };
+#else
+enum { WIDEST = 3, APART = 1 };
+#endif
+
+/* Rows that go through one panel before the next panel reads their blocks again from cache. */
+enum { PANEL_ROWS = 16, TASK_ROWS = 256 };
+
+/* Blocks between asking for a part of X and using it; doubles in a cache line. */
+enum { AHEAD = 24, LINE = 8 };
+
+MD_INLINE vec load_x(const double *x, int v, int whole, int part)
+{
+  const double *at = x + v * LANES;
+  return vec_keep(v < whole ? vec_load(at) : vec_load_part(at, part));
+}
+
+/* sum += block * X for one block; three sums apart (split) or in one. */
+MD_INLINE void multiply_block(const double *a, const double *x, int m, int whole, int part,
+                              bool split, vec sum[3][3][WIDEST])
+{
+  const int n = whole + (part > 0);
+#pragma GCC unroll 8
+  for (int v = 0; v < n; v++) {
+#pragma GCC unroll 3
+    for (int col = 0; col < 3; col++) {
+      const vec xv = load_x(x + col * m, v, whole, part);
+#pragma GCC unroll 3
+      for (int row = 0; row < 3; row++)
+        sum[row][split ? col : 0][v] += a[3 * row + col] * xv;
+    }
+  }
+}
+
+/* sum -= (slide I + squeeze e e^T) X for one pair; the two parts apart (split) or in one. */
+MD_INLINE void multiply_pair(const stokes_pair_entry *entry, const double *x, int m, int whole,
+                             int part, bool split, vec sum[3][3][WIDEST])
+{
+  const int n = whole + (part > 0);
+  const double e[3] = {entry->e[0], entry->e[1], entry->e[2]};
+  const double slide = entry->slide, squeeze = -(double)entry->squeeze;
+#pragma GCC unroll 8
+  for (int v = 0; v < n; v++) {
+    vec along = {0}, xv[3];
+#pragma GCC unroll 3
+    for (int d = 0; d < 3; d++) {
+      xv[d] = load_x(x + d * m, v, whole, part);
+      along += e[d] * xv[d];
+    }
+    along *= squeeze;
+#pragma GCC unroll 3
+    for (int d = 0; d < 3; d++) {
+      sum[d][0][v] -= slide * xv[d];
+      sum[d][split ? 1 : 0][v] += e[d] * along;
+    }
+  }
+}
+
+MD_INLINE const double *x_of(const gspmv_job *job, int64_t column, int first)
+{
+  return job->x + 3 * job->m * column + first;
+}
+
+MD_INLINE int64_t column_of(const gspmv_job *job, int64_t p, stokes_storage storage)
+{
+  return storage == STOKES_PAIR ? ((const stokes_pair_entry *)job->block)[p].column
+                                : job->column[p];
+}
+
+/* Ask for the part of X that the block AHEAD places on needs: blocks stream in by themselves, X is
+ * a gather. */
+MD_INLINE void fetch_ahead(const gspmv_job *job, int64_t p, int64_t end, stokes_storage storage,
+                           int first)
+{
+  if (p + AHEAD >= end) return;
+  const double *x = x_of(job, column_of(job, p + AHEAD, storage), first);
+  for (int k = 0; k < 3 * job->m; k += LINE)
+    __builtin_prefetch(x + k);
+}
+
+/* The blocks of row i, added to sum. */
+MD_INLINE void multiply_row(const gspmv_job *job, int64_t i, int first, stokes_storage storage,
+                            int whole, int part, bool split, vec sum[3][3][WIDEST])
+{
+  const int m = job->m;
+  if (storage == STOKES_PAIR) {
+    const double *d = job->diagonal + 6 * i;
+    const double full[9] = {d[0], d[1], d[2], d[1], d[3], d[4], d[2], d[4], d[5]};
+    multiply_block(full, x_of(job, i, first), m, whole, part, split, sum);
+  }
+  const int64_t end = job->ahead ? job->start[job->n_rows] : 0;
+  for (int64_t p = job->start[i]; p < job->start[i + 1]; p++) {
+    fetch_ahead(job, p, end, storage, first);
+    if (storage == STOKES_PAIR) {
+      const stokes_pair_entry *entry = (const stokes_pair_entry *)job->block + p;
+      multiply_pair(entry, x_of(job, entry->column, first), m, whole, part, split, sum);
+    } else if (storage == STOKES_SINGLE) {
+      double wide[9];
+      for (int k = 0; k < 9; k++)
+        wide[k] = ((const float *)job->block)[9 * p + k];
+      multiply_block(wide, x_of(job, job->column[p], first), m, whole, part, split, sum);
+    } else {
+      multiply_block((const double *)job->block + 9 * p, x_of(job, job->column[p], first), m, whole,
+                     part, split, sum);
+    }
+  }
+}
+
+/* Rows lo..hi, columns first.. of Y; storage, whole and part > 0 are constants where this is
+ * inlined. */
+MD_INLINE void multiply_rows(const gspmv_job *job, int64_t lo, int64_t hi, int first,
+                             stokes_storage storage, int whole, int part)
+{
+  const int n = whole + (part > 0);
+  const bool split = n <= APART;
+  for (int64_t i = lo; i < hi; i++) {
+    vec sum[3][3][WIDEST] = {0};
+    multiply_row(job, i, first, storage, whole, part, split, sum);
+#pragma GCC unroll 3
+    for (int row = 0; row < 3; row++) {
+      double *y = job->y + (3 * i + row) * job->m + first;
+#pragma GCC unroll 8
+      for (int v = 0; v < n; v++) {
+        const vec total = split ? sum[row][0][v] + sum[row][1][v] + sum[row][2][v] : sum[row][0][v];
+        if (v < whole)
+          vec_store(y + v * LANES, total);
+        else
+          vec_store_part(y + v * LANES, total, part);
+      }
+    }
+  }
+}
+
+typedef void panel_fn(const gspmv_job *job, int64_t lo, int64_t hi, int first, int part);
+
+#define PANEL(storage, whole)                                                                      \
+  static void storage##_##whole(const gspmv_job *job, int64_t lo, int64_t hi, int first, int part) \
+  {                                                                                                \
+    (void)part;                                                                                    \
+    multiply_rows(job, lo, hi, first, STOKES_##storage, whole, 0);                                 \
+  }                                                                                                \
+  static void storage##_##whole##_part(const gspmv_job *job, int64_t lo, int64_t hi, int first,    \
+                                       int part)                                                   \
+  {                                                                                                \
+    multiply_rows(job, lo, hi, first, STOKES_##storage, whole - 1, part);                          \
+  }
+#define ENTRY(storage, whole) {storage##_##whole##_part, storage##_##whole},
+#if MD_ISA == 2
+#define PANELS(X, s) X(s, 1) X(s, 2) X(s, 3) X(s, 4) X(s, 5) X(s, 6) X(s, 7) X(s, 8)
+#elif MD_ISA == 1
+#define PANELS(X, s) X(s, 1) X(s, 2) X(s, 3) X(s, 4)
+#else
+#define PANELS(X, s) X(s, 1) X(s, 2) X(s, 3)
+#endif
+#define KERNELS(name, word) PANELS(PANEL, name)
+#define TABLE(name, word) {PANELS(ENTRY, name)},
+STOKES_STORAGES(KERNELS)
+
+/* By storage, vectors in the panel less one, and whether the last one is whole. */
+static panel_fn *const panels[STOKES_STORAGE_COUNT][WIDEST][2] = {STOKES_STORAGES(TABLE)};
+
+static void multiply_task(const gspmv_job *job, stokes_storage storage, int64_t lo, int64_t hi)
+{
+  const int vectors = (job->m + LANES - 1) / LANES, count = (vectors + WIDEST - 1) / WIDEST;
+  const int wide = (vectors + count - 1) / count; /* panels of equal width */
+  const int64_t rows = count > 1 ? PANEL_ROWS : hi - lo;
+  for (int64_t i = lo; i < hi; i += rows)
+    for (int v = 0; v < vectors; v += wide) {
+      const int n = vectors - v < wide ? vectors - v : wide;
+      const int part = v + n == vectors ? job->m % LANES : 0;
+      panels[storage][n - 1][part == 0](job, i, i + rows < hi ? i + rows : hi, v * LANES, part);
+    }
+}
+
+void ISA(gspmv_cpu_many)(const gspmv_job *job, stokes_storage storage)
+{
+  const int64_t n = job->n_rows;
+#pragma omp parallel for schedule(dynamic) num_threads(job->threads)
+  for (int64_t lo = 0; lo < n; lo += TASK_ROWS)
+    multiply_task(job, storage, lo, lo + TASK_ROWS < n ? lo + TASK_ROWS : n);
+}

@@ -1,0 +1,88 @@
+/* stokes/matrix.h - the resistance matrix of a suspension, and any matrix of 3 x 3 blocks.
+ *
+ *     R = mu_F D + R_lub,   R' = D^-1/2 R D^-1/2 / mu_F = I + D^-1/2 R_lub D^-1/2 / mu_F
+ *
+ * with D = diag(a_i) and mu_F = 6 pi eta c.  The matrix here is R', which has no units, is
+ * symmetric, and whose smallest eigenvalue is 1.  Rows are those of the spheres: the better they
+ * are sorted along a curve, the more of the vectors stays in cache.  [Liu] sections II and IV.
+ *
+ * Storage:
+ *   bcrs    one 3 x 3 block of doubles and its column for every pair and for the diagonal, 76 B
+ *   single  the same in float, 40 B; arithmetic in double
+ *   pair    direction and two resistances of a pair in float and its column, 24 B, and the diagonal
+ *           blocks in double, made from the rounded pairs so that R' stays symmetric and positive
+ *
+ * Vectors are row-major: element (i, c) of n = 3 n_rows rows and m columns is v[i m + c]. */
+#ifndef STOKES_MATRIX_H
+#define STOKES_MATRIX_H
+
+#include "stokes/pairs.h"
+
+MD_BEGIN_C
+
+#define STOKES_STORAGES(X) X(BCRS, "bcrs") X(SINGLE, "single") X(PAIR, "pair")
+#define MD_ENUM_(name, word) STOKES_##name,
+typedef enum { STOKES_STORAGES(MD_ENUM_) STOKES_STORAGE_COUNT } stokes_storage;
+#undef MD_ENUM_
+extern const char *const stokes_storage_words[STOKES_STORAGE_COUNT];
+
+enum { STOKES_VECTORS = 64 }; /* most columns of one product */
+
+typedef struct stokes_matrix stokes_matrix;
+
+/* An empty matrix.  *out is NULL on failure; free with stokes_matrix_destroy.  Errors: MD_ENOMEM.
+ */
+md_status stokes_matrix_create(md_ctx *ctx, stokes_storage storage, stokes_matrix **out);
+void stokes_matrix_destroy(stokes_matrix *matrix); /* NULL is allowed */
+
+/* Which pairs resist, and how much all resist alone. */
+typedef struct {
+  double far_field; /* c > 0: mu_F = 6 pi eta c */
+  double gap_cut;   /* pairs with a gap below this, > 0 */
+  double gap_min;   /* 0 < gap_min < gap_cut: smaller gaps count as this */
+} stokes_resistance;
+
+/* R' of these spheres.  pairs must hold every pair with r < (1 + gap_cut / 2) (a_i + a_j); others
+ * are left out.  vectors: how many columns most products with it will have (a hint for the layout).
+ * Deterministic.  Errors: MD_EINVAL (a parameter out of range), MD_ENOMEM (states the size). */
+md_status stokes_matrix_assemble(stokes_matrix *matrix, const stokes_view *spheres,
+                                 const stokes_pair_view *pairs, const stokes_resistance *law,
+                                 int vectors);
+
+/* Blocks on the host, rows one after the other. */
+typedef struct {
+  int64_t n_rows, n_blocks;
+  int64_t *start;  /* [n_rows + 1] */
+  int32_t *column; /* [n_blocks], ascending in a row */
+  double *block;   /* [n_blocks][9], row-major */
+} stokes_blocks;
+void stokes_blocks_free(stokes_blocks *blocks); /* an empty one is allowed */
+
+/* Take over any blocks (bcrs and single), or copy the matrix out (all; pair gives the blocks that
+ * its numbers stand for).  Errors: MD_EINVAL (pair storage), MD_ENOMEM. */
+md_status stokes_matrix_set(stokes_matrix *matrix, const stokes_blocks *blocks, int vectors);
+md_status stokes_matrix_get(const stokes_matrix *matrix, stokes_blocks *out);
+
+/* Y = R' X for m columns, 1 <= m <= STOKES_VECTORS; x and y [3 n_rows][m] on the backend, not the
+ * same memory.  Each row is summed in one order: deterministic for any number of threads.
+ * Errors: MD_EINVAL (m out of range), MD_ECUDA. */
+md_status stokes_matrix_multiply(const stokes_matrix *matrix, int m, const double *x, double *y);
+
+/* Diagonal blocks [n_rows][6] (xx xy xz yy yz zz) on the backend. */
+const double *stokes_matrix_diagonal(const stokes_matrix *matrix);
+
+typedef struct {
+  int64_t n_rows, n_blocks; /* diagonal blocks included */
+  int64_t bytes;            /* allocated */
+  double product_bytes;     /* read by one product besides the vectors */
+} stokes_shape;
+stokes_shape stokes_matrix_shape(const stokes_matrix *matrix);
+
+/* MatrixMarket `coordinate real general|symmetric`, read as 3 x 3 blocks.  Errors: MD_EIO,
+ * MD_EINVAL (file, line; not square, not a multiple of three rows, truncated, an index out of
+ * range), MD_ENOMEM. */
+md_status stokes_blocks_read(const char *path, stokes_blocks *out);
+md_status stokes_blocks_write(const stokes_blocks *blocks, const char *path);
+
+MD_END_C
+#endif

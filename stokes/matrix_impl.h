@@ -1,0 +1,109 @@
+/* stokes/matrix_impl.h - the inside of a matrix, and what a backend provides to matrix.c. */
+#ifndef STOKES_MATRIX_IMPL_H
+#define STOKES_MATRIX_IMPL_H
+
+#include "stokes/lubrication.h"
+#include "stokes/matrix.h"
+#include "core/simd.h"
+
+MD_BEGIN_C
+
+/* A pair as `pair` stores it: the block is -(slide I + squeeze e e^T). */
+typedef struct {
+  float e[3], squeeze, slide; /* squeeze is X' - Y', slide is Y' */
+  int32_t column;
+} stokes_pair_entry;
+
+/* Blocks of a GPU matrix for several vectors: slices of `width` lanes, each lane a row or a part of
+ * a long one; the blocks of a slice lie lane by lane, one of each lane after the other ("step"), in
+ * planes of 8 or 16 bytes.  Rows are sorted by length within windows, so that lanes of a slice are
+ * about equally long. */
+typedef struct {
+  int width; /* lanes of a slice; 0: rows lie one after the other */
+  int64_t n_slices, n_steps, longest_row;
+  md_buffer first;  /* int64 [n_slices + 1]: first step of each slice */
+  md_buffer lane;   /* matrix_lane [n_slices][width] */
+  md_buffer place;  /* int32 [n_rows]: lane of a row, or of its first part */
+  md_buffer window; /* int64 [2][n_windows + 1]: slices and steps before each window */
+} matrix_slices;
+
+typedef struct {
+  int32_t row;         /* -1: unused */
+  int32_t parts_count; /* parts of the row (1, 2 or 4), and 8 times the blocks of this lane */
+} matrix_lane;
+
+struct stokes_matrix {
+  md_ctx *ctx;
+  stokes_storage storage;
+  int64_t n_rows, n_blocks; /* n_blocks counts the diagonal */
+  int64_t n_stored;         /* entries: n_blocks, or the pairs alone */
+  md_buffer start;          /* int64 [n_rows + 1] */
+  md_buffer column;         /* int32 [n_stored]; not for pair */
+  md_buffer block;          /* double [n_stored][9], float [n_stored][9], stokes_pair_entry */
+  md_buffer diagonal;       /* double [n_rows][6] */
+  md_buffer scratch;
+  matrix_slices slices; /* GPU only */
+};
+
+/* What assembly reads. */
+typedef struct {
+  const stokes_view *spheres;
+  const stokes_pair_view *pairs;
+  lubrication_range range;
+  double inv_far;
+} assemble_job;
+
+/* Everything a product reads and writes. */
+typedef struct {
+  int64_t n_rows;
+  const int64_t *start;
+  const int32_t *column;
+  const void *block;
+  const double *diagonal;
+  int threads;
+  bool ahead; /* X does not fit a core's own cache */
+  int m;
+  const double *x;
+  double *y;
+} gspmv_job;
+
+typedef md_status matrix_assemble_fn(stokes_matrix *matrix, const assemble_job *job, int vectors);
+typedef md_status matrix_set_fn(stokes_matrix *matrix, const stokes_blocks *blocks, int vectors);
+typedef md_status matrix_get_fn(const stokes_matrix *matrix, stokes_blocks *out);
+typedef md_status matrix_multiply_fn(const stokes_matrix *matrix, int m, const double *x,
+                                     double *y);
+typedef struct {
+  matrix_assemble_fn *assemble;
+  matrix_set_fn *set;
+  matrix_get_fn *get;
+  matrix_multiply_fn *multiply;
+} matrix_backend;
+extern const matrix_backend matrix_cpu, matrix_gpu;
+
+/* Size of one stored entry without its column. */
+static inline size_t matrix_entry_bytes(stokes_storage storage)
+{
+  static const size_t bytes[STOKES_STORAGE_COUNT] = {9 * sizeof(double), 9 * sizeof(float),
+                                                     sizeof(stokes_pair_entry)};
+  return bytes[storage];
+}
+
+/* Kernels may read this far beyond the last block. */
+enum { MATRIX_PADDING = 64 };
+
+/* Room for blocks, a little more than asked for: their number varies from step to step, and half as
+ * much again, as buffers usually grow, would be too much here.  Contents are lost. */
+static inline md_status matrix_reserve(md_ctx *ctx, md_buffer *buffer, size_t bytes)
+{
+  if (bytes <= buffer->bytes) return MD_OK;
+  md_buffer_free(ctx, buffer);
+  return md_buffer_reserve(ctx, buffer, bytes + bytes / 32, 0);
+}
+
+/* The products of one instruction set: one vector, and several. */
+typedef void gspmv_fn(const gspmv_job *job, stokes_storage storage);
+SIMD_DECLARE_(gspmv_fn, gspmv_cpu_one);
+SIMD_DECLARE_(gspmv_fn, gspmv_cpu_many);
+
+MD_END_C
+#endif

@@ -1,0 +1,44 @@
+/* stokes/pairs_impl.h - what a backend provides to pairs.c. */
+#ifndef STOKES_PAIRS_IMPL_H
+#define STOKES_PAIRS_IMPL_H
+
+#include "ordering/ordering.h"
+#include "stokes/pairs.h"
+#include "stokes/search.h"
+
+MD_BEGIN_C
+
+struct stokes_pairs {
+  md_ctx *ctx;
+  search_grid grid;
+  ordering_sorter *sorter;
+  int64_t n, n_entries, builds;
+  md_buffer built;                  /* double [n][4]: the spheres of the last build */
+  md_buffer key, order, cell_start; /* uint32 [n], int32 [n], int32 [n_cells + 1] */
+  md_buffer start, neighbor;        /* the list */
+  md_buffer scratch;
+};
+
+/* Smallest and largest radius and the largest |x|; not finite if a value is not. */
+typedef struct {
+  double radius_min, radius_max, reach;
+} pairs_extent;
+typedef md_status pairs_extent_fn(stokes_pairs *pairs, const stokes_view *spheres,
+                                  pairs_extent *out);
+/* Largest squared distance that a sphere moved since the last build. */
+typedef md_status pairs_moved_fn(stokes_pairs *pairs, const stokes_view *spheres, double *out);
+/* key[i] = cell of sphere i. */
+typedef md_status pairs_keys_fn(stokes_pairs *pairs, const stokes_view *spheres);
+/* Count, scan and fill the rows. */
+typedef md_status pairs_rows_fn(stokes_pairs *pairs, const stokes_view *spheres);
+
+typedef struct {
+  pairs_extent_fn *extent;
+  pairs_moved_fn *moved;
+  pairs_keys_fn *keys;
+  pairs_rows_fn *rows;
+} pairs_backend;
+extern const pairs_backend pairs_cpu, pairs_gpu;
+
+MD_END_C
+#endif

@@ -1,0 +1,139 @@
+/* stokes/search.h - the spheres near one sphere, in cells by size class.
+ *
+ * Spheres of similar size form a class; each class has its own grid over the periodic box, with
+ * cells about as wide as its spheres reach.  A sphere looks into the grid of every class as far as
+ * the largest sphere there can touch it, so that small spheres never pay for the reach of large
+ * ones.  All grids are numbered one after the other: cell c holds the spheres
+ * order[start[c] .. start[c + 1]).  Host and device code. */
+#ifndef STOKES_SEARCH_H
+#define STOKES_SEARCH_H
+
+#include <math.h>
+
+#include "core/md.h"
+
+/* Classes span a factor of 1.5 in radius, or more where that would make more of them. */
+enum { SEARCH_CLASSES = 16 };
+
+typedef struct {
+  double radius; /* of the largest sphere; 0: the class is empty */
+  int32_t cells[3];
+  int32_t first; /* number of its first cell */
+} search_class;
+
+typedef struct {
+  search_class classes[SEARCH_CLASSES];
+  int n_classes;
+  int32_t n_cells;
+  double radius_min, inv_log_ratio; /* class = log(a / radius_min) * inv_log_ratio */
+  double box[3];
+  double scale, skin; /* reach: scale (a_i + a_j) + skin */
+} search_grid;
+
+MD_INLINE int search_class_of(const search_grid *g, double radius)
+{
+  const int c = (int)(log(radius / g->radius_min) * g->inv_log_ratio);
+  return c < g->n_classes ? c : g->n_classes - 1;
+}
+
+/* Coordinate within 0 <= x < edge. */
+MD_INLINE double search_wrap(double x, double edge)
+{
+  const double wrapped = x - edge * floor(x / edge);
+  return wrapped < edge ? wrapped : 0;
+}
+
+MD_INLINE int32_t search_cell(const search_grid *g, const double *x)
+{
+  const search_class *c = &g->classes[search_class_of(g, x[3])];
+  int32_t cell = 0;
+  for (int d = 0; d < 3; d++) {
+    const int32_t k = (int32_t)(search_wrap(x[d], g->box[d]) / g->box[d] * c->cells[d]);
+    cell = cell * c->cells[d] + (k < c->cells[d] ? k : c->cells[d] - 1);
+  }
+  return c->first + cell;
+}
+
+/* Vector from b to the nearest image of a; exactly opposite when a and b change places. */
+MD_INLINE double search_difference(double a, double b, double edge)
+{
+  const double d = a - b;
+  return d - edge * rint(d / edge);
+}
+
+MD_INLINE double search_distance_sq(const double *box, const double *a, const double *b)
+{
+  const double dx = search_difference(a[0], b[0], box[0]);
+  const double dy = search_difference(a[1], b[1], box[1]);
+  const double dz = search_difference(a[2], b[2], box[2]);
+  return dx * dx + dy * dy + dz * dz;
+}
+
+/* Cells lo..hi of one axis that a reach around x touches; each cell once, hi may exceed the grid.
+ */
+MD_INLINE void search_range(double x, double reach, double edge, int32_t cells, int32_t *lo,
+                            int32_t *hi)
+{
+  const double width = edge / cells, at = search_wrap(x, edge);
+  *lo = (int32_t)floor((at - reach) / width);
+  *hi = (int32_t)floor((at + reach) / width);
+  if (*hi - *lo + 1 > cells) {
+    *lo = 0;
+    *hi = cells - 1;
+  } else if (*lo < 0) {
+    *lo += cells;
+    *hi += cells;
+  }
+}
+
+/* Neighbours of sphere i in one cell; written to out unless that is NULL.  Returns how many. */
+MD_INLINE int32_t search_in_cell(const search_grid *g, const double *x, const int32_t *start,
+                                 const int32_t *order, int64_t i, int32_t cell, int32_t *out)
+{
+  int32_t found = 0;
+  for (int32_t k = start[cell]; k < start[cell + 1]; k++) {
+    const int64_t j = order[k];
+    const double reach = g->scale * (x[4 * i + 3] + x[4 * j + 3]) + g->skin;
+    if (j == i || search_distance_sq(g->box, x + 4 * i, x + 4 * j) >= reach * reach) continue;
+    if (out) out[found] = (int32_t)j;
+    found++;
+  }
+  return found;
+}
+
+/* All neighbours of sphere i: r < scale (a_i + a_j) + skin.  x [n][4]: centres and radii. */
+MD_INLINE int32_t search_row(const search_grid *g, const double *x, const int32_t *start,
+                             const int32_t *order, int64_t i, int32_t *out)
+{
+  int32_t found = 0;
+  for (int k = 0; k < g->n_classes; k++) {
+    const search_class *c = &g->classes[k];
+    if (!(c->radius > 0)) continue;
+    const double reach = g->scale * (x[4 * i + 3] + c->radius) + g->skin;
+    int32_t lo[3], hi[3];
+    for (int d = 0; d < 3; d++)
+      search_range(x[4 * i + d], reach, g->box[d], c->cells[d], &lo[d], &hi[d]);
+    for (int32_t a = lo[0]; a <= hi[0]; a++)
+      for (int32_t b = lo[1]; b <= hi[1]; b++)
+        for (int32_t e = lo[2]; e <= hi[2]; e++) {
+          const int32_t cell =
+              (a % c->cells[0] * c->cells[1] + b % c->cells[1]) * c->cells[2] + e % c->cells[2];
+          found += search_in_cell(g, x, start, order, i, c->first + cell, out ? out + found : NULL);
+        }
+  }
+  return found;
+}
+
+/* Ascending, in place; rows are short and almost sorted when the spheres lie along a curve. */
+MD_INLINE void search_sort(int32_t *row, int32_t n)
+{
+  for (int32_t k = 1; k < n; k++) {
+    const int32_t item = row[k];
+    int32_t at = k;
+    for (; at > 0 && row[at - 1] > item; at--)
+      row[at] = row[at - 1];
+    row[at] = item;
+  }
+}
+
+#endif

@@ -1,0 +1,167 @@
+/* stokes/xyz.c - packings as extended XYZ: what is written reads back to the last bit. */
+#include "stokes/packing.h"
+#include "core/output.h"
+#include "core/parse.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+md_status stokes_packing_write(const stokes_packing *packing, const char *path)
+{
+  md_output out;
+  MD_TRY(md_output_open(path, &out));
+  const double *box = packing->box;
+  fprintf(out.stream,
+          "%" PRId64 "\nLattice=\"%.17g 0 0 0 %.17g 0 0 0 %.17g\" pbc=\"T T T\" "
+          "Properties=species:S:1:pos:R:3:radius:R:1\n",
+          packing->n, box[0], box[1], box[2]);
+  for (int64_t i = 0; i < packing->n; i++) {
+    const double *x = packing->x + 4 * i;
+    fprintf(out.stream, "S %.17g %.17g %.17g %.17g\n", x[0], x[1], x[2], x[3]);
+  }
+  return md_output_close(&out);
+}
+
+/* A file that is being read: the present line and where it is. */
+typedef struct {
+  FILE *stream;
+  const char *path;
+  char *line;
+  size_t room;
+  int64_t number;
+} reader;
+
+static md_status next_line(reader *in, const char *expected)
+{
+  in->number++;
+  const ssize_t length = getline(&in->line, &in->room, in->stream);
+  if (length < 0) {
+    MD_REQUIRE(!ferror(in->stream), MD_EIO, "cannot read '%s': %s", in->path, strerror(errno));
+    return MD_FAIL(MD_EINVAL, "%s:%" PRId64 ": the file ends, expected %s", in->path, in->number,
+                   expected);
+  }
+  in->line[strcspn(in->line, "\r\n")] = '\0';
+  return MD_OK;
+}
+
+static md_status blame(const reader *in, md_status status)
+{
+  return MD_FAIL(status, "%s:%" PRId64 ": %s", in->path, in->number, md_message());
+}
+
+/* The value of `key=value` or `key="value"` in the comment line, cut off in place; NULL without. */
+static char *property(char *line, const char *key)
+{
+  const size_t length = strlen(key);
+  for (char *at = line; (at = strstr(at, key)); at += length) {
+    if ((at != line && at[-1] != ' ') || at[length] != '=') continue;
+    char *value = at + length + 1;
+    const char *end = *value == '"' ? "\"" : " \t";
+    if (*value == '"') value++;
+    value[strcspn(value, end)] = '\0';
+    return value;
+  }
+  return NULL;
+}
+
+static md_status parse_lattice(char *text, double *box)
+{
+  double cell[9];
+  char *rest = NULL, *word = text ? strtok_r(text, " \t", &rest) : NULL;
+  int n = 0;
+  for (; word; word = strtok_r(NULL, " \t", &rest), n++)
+    if (n < 9) MD_TRY(md_parse_double(word, &cell[n]));
+  MD_REQUIRE(n == 9, MD_EINVAL, "expected Lattice=\"Lx 0 0 0 Ly 0 0 0 Lz\"");
+  for (int k = 0; k < 9; k++)
+    MD_REQUIRE(k % 4 == 0 ? cell[k] > 0 : cell[k] == 0, MD_EINVAL,
+               "Lattice: expected a box with right angles along the axes");
+  for (int d = 0; d < 3; d++)
+    box[d] = cell[4 * d];
+  return MD_OK;
+}
+
+typedef struct {
+  int n, pos, radius; /* columns; first column of pos; column of radius */
+} columns;
+
+/* `name:type:count:...` */
+static md_status parse_properties(char *text, columns *out)
+{
+  *out = (columns){0, -1, -1};
+  char *rest = NULL, *name = text ? strtok_r(text, ":", &rest) : NULL;
+  for (; name; name = strtok_r(NULL, ":", &rest)) {
+    const char *type = strtok_r(NULL, ":", &rest), *count = strtok_r(NULL, ":", &rest);
+    int64_t width;
+    MD_REQUIRE(type && count, MD_EINVAL, "Properties: expected name:type:count:...");
+    MD_TRY(md_parse_int64(count, 1, 1000, &width));
+    if (strcmp(name, "pos") == 0 && width == 3) out->pos = out->n;
+    if (strcmp(name, "radius") == 0 && width == 1) out->radius = out->n;
+    out->n += (int)width;
+  }
+  MD_REQUIRE(out->pos >= 0 && out->radius >= 0, MD_EINVAL,
+             "expected Properties=...:pos:R:3:radius:R:1");
+  return MD_OK;
+}
+
+static md_status parse_sphere(char *line, const columns *col, double *x)
+{
+  char *rest = NULL, *word = strtok_r(line, " \t", &rest);
+  int n = 0;
+  for (; word; word = strtok_r(NULL, " \t", &rest), n++) {
+    const int d = n - col->pos;
+    if (d >= 0 && d < 3) MD_TRY(md_parse_double(word, &x[d]));
+    if (n == col->radius) MD_TRY(md_parse_double(word, &x[3]));
+  }
+  MD_REQUIRE(n == col->n, MD_EINVAL, "expected %d columns, found %d", col->n, n);
+  MD_REQUIRE(x[3] > 0, MD_EINVAL, "a radius must be > 0, not %g", x[3]);
+  return MD_OK;
+}
+
+static md_status read_header(reader *in, int64_t *n, double *box, columns *col)
+{
+  MD_TRY(next_line(in, "the number of spheres"));
+  if (md_parse_int64(in->line, 1, INT32_MAX, n)) return blame(in, MD_EINVAL);
+  MD_TRY(next_line(in, "Lattice and Properties"));
+  char *copy = strdup(in->line);
+  MD_REQUIRE(copy, MD_ENOMEM, "out of memory for a line");
+  md_status status = parse_lattice(property(copy, "Lattice"), box);
+  free(copy);
+  if (!status) status = parse_properties(property(in->line, "Properties"), col);
+  return status ? blame(in, status) : MD_OK;
+}
+
+static md_status read_all(reader *in, stokes_packing *out)
+{
+  int64_t n;
+  double box[3];
+  columns col;
+  MD_TRY(read_header(in, &n, box, &col));
+  MD_TRY(stokes_packing_create(n, out));
+  memcpy(out->box, box, sizeof box);
+  for (int64_t i = 0; i < n; i++) {
+    MD_TRY(next_line(in, "a sphere"));
+    const md_status status = parse_sphere(in->line, &col, out->x + 4 * i);
+    if (status) return blame(in, status);
+  }
+  while (getline(&in->line, &in->room, in->stream) >= 0) {
+    in->number++;
+    MD_REQUIRE(in->line[strspn(in->line, " \t\r\n")] == '\0', MD_EINVAL,
+               "%s:%" PRId64 ": text after the last of %" PRId64 " spheres", in->path, in->number,
+               n);
+  }
+  return MD_OK;
+}
+
+md_status stokes_packing_read(const char *path, stokes_packing *out)
+{
+  *out = (stokes_packing){0};
+  reader in = {fopen(path, "r"), path, NULL, 0, 0};
+  MD_REQUIRE(in.stream, MD_EIO, "cannot read '%s': %s", path, strerror(errno));
+  const md_status status = read_all(&in, out);
+  free(in.line);
+  fclose(in.stream);
+  if (status) stokes_packing_free(out);
+  return status;
+}
