@@ -26,11 +26,6 @@ static void fixture_close(fixture *fx)
   md_ctx_destroy(fx->ctx);
 }
 
-static double state_unit(md_precision precision)
-{
-  return precision == MD_SINGLE ? 0x1p-24 : 0x1p-53;
-}
-
 static double largest_coordinate(const md_box *box)
 {
   double most = 0;
@@ -111,7 +106,7 @@ START_TEST(wraps_and_counts_crossings)
     ck_ok(md_atoms_set(fx.atoms, c.n, c.x, NULL, NULL, image));
     ck_ok(comm_migrate(fx.cm, fx.atoms));
     run_snapshot s = run_snapshot_take(fx.atoms);
-    check_wrapped(&s, &c, state_unit(precision), b);
+    check_wrapped(&s, &c, run_unit(precision), b);
     run_snapshot_free(&s);
     fixture_close(&fx);
     run_case_free(&c);
@@ -203,7 +198,7 @@ static void check_ghosts(const md_atoms *atoms, double reach, const char *name)
 {
   run_snapshot s = run_snapshot_take(atoms);
   const md_box *box = &atoms->box;
-  const double margin = 8 * state_unit(atoms->ctx->precision) * (largest_coordinate(box) + reach);
+  const double margin = 8 * run_unit(atoms->ctx->precision) * (largest_coordinate(box) + reach);
   ghost_key *keys = ghosts_sorted(&s, box, reach, margin, name);
   int most[3];
   for (int d = 0; d < 3; d++)
@@ -335,7 +330,7 @@ START_TEST(forward_refreshes_ghosts)
     for (int64_t i = 0; i < 3 * after.n; i++)
       ck_must(fabs(after.x[i] - before.x[i] - 0.02 * before.v[i]) < 1e-4, "%s: atom %lld", c.name,
               (long long)i / 3);
-    const double margin = 8 * state_unit(precision) * (largest_coordinate(&c.box) + 2.8);
+    const double margin = 8 * run_unit(precision) * (largest_coordinate(&c.box) + 2.8);
     free(ghosts_sorted(&after, &c.box, 2.8 + 0.1, margin, c.name));
     check_fixed(fx.atoms, 2.8, c.name);
     run_snapshot_free(&before);

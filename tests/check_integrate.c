@@ -44,11 +44,6 @@ static void fixture_close(fixture *fx)
   md_ctx_destroy(fx->ctx);
 }
 
-static double state_unit(md_precision precision)
-{
-  return precision == MD_SINGLE ? 0x1p-24 : 0x1p-53;
-}
-
 static const int64_t sizes[] = {0, 1, 2, 15, 33, 1000, 4099};
 enum { SIZES = 7 };
 
@@ -56,7 +51,7 @@ START_TEST(advance_kicks_then_drifts)
 {
   static const double drifts[] = {0.005, 0, -0.01};
   const md_precision precision = (md_precision)(_i % MD_PRECISION_COUNT);
-  const double kick = 0.0025, unit = state_unit(precision);
+  const double kick = 0.0025, unit = run_unit(precision);
   for (int k = 0; k < SIZES * 9; k++) {
     const int kicks = k % 3;
     const double drift = drifts[k / 3 % 3];
@@ -176,7 +171,7 @@ START_TEST(rescale_shifts_then_scales)
     for (int64_t m = 0; m < 3 * a.n; m++) {
       const long double v = ((long double)a.v[m] - shift[m % 3]) * scale;
       const double size = (fabs(a.v[m]) + fabs(shift[m % 3])) * scale;
-      ck_must(fabs(b.v[m] - (double)v) <= 4 * state_unit(precision) * size, "v %.17g, not %.17Lg",
+      ck_must(fabs(b.v[m] - (double)v) <= 4 * run_unit(precision) * size, "v %.17g, not %.17Lg",
               b.v[m], v);
       ck_must(b.x[m] == a.x[m] && b.f[m] == a.f[m], "x or f changed");
     }

@@ -162,6 +162,11 @@ md_atoms *run_case_atoms(md_ctx *ctx, const run_case *c, const double *v)
   return atoms;
 }
 
+double run_unit(md_precision precision)
+{
+  return precision == MD_SINGLE ? 0x1p-24 : 0x1p-53;
+}
+
 double run_round(md_precision precision, double x)
 {
   if (precision != MD_SINGLE) return x;

@@ -26,6 +26,8 @@ double *run_velocities(int64_t n, double t, uint64_t seed);
 /* The atoms of case c in this context; ids 1..n.  v may be NULL. */
 md_atoms *run_case_atoms(md_ctx *ctx, const run_case *c, const double *v);
 
+/* Unit roundoff of positions and velocities. */
+double run_unit(md_precision precision);
 /* The nearest position that precision keeps. */
 double run_round(md_precision precision, double x);
 /* A neighbouring value in the number type of positions: towards +infinity or -infinity. */
