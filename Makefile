@@ -151,7 +151,7 @@ bench-gpu:
 
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 asan: deps-check
-	@$(MAKE) --no-print-directory BUILD=$(BUILD)-asan NVCC= CFLAGS='-O1 -g $(SANITIZE)' tests
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)-asan NVCC= CFLAGS='-O2 -g $(SANITIZE)' tests
 	ASAN_OPTIONS=allocator_may_return_null=1 sh tests/run.sh $(BUILD)-asan
 
 FORMATTED = $(wildcard $(ROOMS:%=%/*.[ch]) $(ROOMS:%=%/*.cu) tests/*.[ch] bench/*.[ch])
