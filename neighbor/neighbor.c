@@ -47,10 +47,11 @@ void neighbor_destroy(neighbor_list *list)
 {
   if (!list) return;
   ordering_sorter_destroy(list->sorter);
-  md_buffer *buffers[] = {
-      &list->stencil,  &list->curve, &list->key,    &list->place, &list->bin_start, &list->spare[0],
-      &list->spare[1], &list->nbr,   &list->start,  &list->count, &list->atom,      &list->shared,
-      &list->chunk,    &list->held,  &list->result, &list->rows,  &list->tile,      &list->work};
+  md_buffer *buffers[] = {&list->stencil,   &list->curve,    &list->key,      &list->place,
+                          &list->bin_start, &list->spare[0], &list->spare[1], &list->nbr,
+                          &list->start,     &list->count,    &list->atom,     &list->shared,
+                          &list->chunk,     &list->held,     &list->result,   &list->rows,
+                          &list->row_of,    &list->tile,     &list->work};
   for (size_t k = 0; k < sizeof buffers / sizeof *buffers; k++)
     md_buffer_free(list->ctx, buffers[k]);
   free(list);
@@ -146,7 +147,8 @@ static md_status bin(neighbor_list *list, const md_atoms *atoms, int64_t count, 
 {
   md_ctx *ctx = list->ctx;
   MD_TRY(md_buffer_reserve(ctx, &list->key, (size_t)count * sizeof(uint32_t), 0));
-  MD_TRY(md_buffer_reserve(ctx, &list->place, (size_t)count * sizeof(int32_t), 0));
+  MD_TRY(
+      md_buffer_reserve(ctx, &list->place, (size_t)(count + NEIGHBOR_SLACK) * sizeof(int32_t), 0));
   MD_TRY(SIMD_PICK(ctx, cpu_keys, gpu_keys)(list, atoms, count, curve));
   return ordering_sort(list->sorter, count, list->key.data, (uint32_t)bins, list->place.data,
                        start);

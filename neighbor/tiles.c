@@ -13,9 +13,10 @@ typedef struct {
 
 static cut cut_grid(const neighbor_list *list)
 {
+  static const double edge[3] = {4, 0.5, 0.5}; /* in units of r_list */
   cut c = {.grid = &list->grid};
   for (int d = 0; d < 3; d++) {
-    const double bins = list->spec.r_list / list->grid.side[d];
+    const double bins = edge[d] * list->spec.r_list / list->grid.side[d];
     const int32_t inner = list->grid.n[d] - 2 * list->grid.margin[d];
     c.edge[d] = (int32_t)fmax(1, fmin(inner, round(bins)));
     c.before[d] = (c.edge[d] - list->grid.margin[d] % c.edge[d]) % c.edge[d];

@@ -1,9 +1,11 @@
-/* neighbor/tiles.h - the bins of a grid in tiles about r_list wide, for list building on the CPU.
+/* neighbor/tiles.h - the bins of a grid in tiles, for list building on the CPU.
  *
- * All atoms of a tile search one halo of candidates: the bins of the tile and of the stencil around
- * them.  Rows of a list follow the tiles, and the tiles follow their first atoms, so that rows that
- * follow each other are near each other in memory and in space, whatever the bins' size and the
- * atoms' order. */
+ * All atoms of a tile share one halo of candidates: the bins of the tile and of the stencil around
+ * them.  A tile is about 4 r_list long along axis 0 and r_list / 2 along the others: an atom need
+ * only be tested against the part of the halo, contiguous in memory, that it can reach along axis
+ * 0, and that is hardly more than its own stencil.  Rows of a list follow the tiles, and the tiles
+ * follow their first atoms, so that rows that follow each other are near each other in memory and
+ * in space, whatever the bins' size and the atoms' order. */
 #ifndef TILES_H
 #define TILES_H
 
@@ -28,6 +30,20 @@ typedef struct {
 /* Cut the bins of the last bin_start and place into tiles, and write the n owned atoms in the order
  * of tiles to rows [n].  The same bins give the same tiles.  Errors: MD_ENOMEM. */
 md_status tiles_make(neighbor_list *list, int64_t n, int32_t *rows, tiling *out);
+
+/* The tile that holds row r. */
+static inline int64_t tiles_of_row(const tiling *ts, int64_t r)
+{
+  int64_t low = 0, high = ts->count;
+  while (high - low > 1) {
+    const int64_t mid = low + (high - low) / 2;
+    if (ts->tiles[mid].first_row <= r)
+      low = mid;
+    else
+      high = mid;
+  }
+  return low;
+}
 
 /* Candidates in column (i, j) of bins, for tile t: [*begin, *end) in place.  False when the stencil
  * does not reach that column.  i and j are at most margin from the tile, and within the grid. */
