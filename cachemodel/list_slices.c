@@ -165,7 +165,7 @@ static md_status make_slice(list_slices *s, list_slice *out)
 static void mark_pairs(const list_slices *s, list_slice *out)
 {
   const int32_t n = (int32_t)s->kernel.n;
-  memset(out->acts, 0, (size_t)out->longest * sizeof *out->acts);
+  if (out->longest > 0) memset(out->acts, 0, (size_t)out->longest * sizeof *out->acts);
   for (int32_t l = 0; l < out->rows; l++)
     for (int32_t k = 0; k < out->count[l]; k++) {
       const int32_t i = (int32_t)out->first + l, j = out->nbr[k * LIST_WARP + l];
