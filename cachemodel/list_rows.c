@@ -6,6 +6,7 @@
  * bytes an atom or ghost. */
 #include "cachemodel/list_impl.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,12 +23,19 @@ struct list_rows {
   int32_t room;
 };
 
-static int64_t bin_along(const neighbor_grid *grid, int d, double x)
-{
-  const double at = (x - grid->lo[d]) / grid->side[d] + grid->margin[d];
-  if (!(at >= 0)) return 0;
-  return at < grid->n[d] ? (int64_t)at : grid->n[d] - 1;
-}
+/* Bin of a coordinate along an axis in the arithmetic of the GPU's builder, so that what lies on a
+ * face of two bins falls into the same one (neighbor/bins_gpu.h). */
+#define BIN_ALONG(name, state, floor)                                                              \
+  static int64_t name(const neighbor_grid *grid, int d, state x)                                   \
+  {                                                                                                \
+    const state origin = (state)(grid->lo[d] - grid->margin[d] * grid->side[d]);                   \
+    const state at = floor((x - origin) * (state)(1 / grid->side[d]));                             \
+    if (!(at >= 0)) return 0;                                                                      \
+    return at < (state)grid->n[d] ? (int64_t)at : grid->n[d] - 1;                                  \
+  }
+BIN_ALONG(bin_along_single, float, floorf)
+BIN_ALONG(bin_along_double, double, floor)
+#undef BIN_ALONG
 
 /* Bins of atoms and ghosts. */
 static void find_bins(const list_input *in, int64_t all, uint32_t *key)
@@ -37,10 +45,9 @@ static void find_bins(const list_input *in, int64_t all, uint32_t *key)
   const void *x = in->atoms->x.data;
   for (int64_t i = 0; i < all; i++) {
     int64_t bin = 0;
-    for (int d = 0; d < 3; d++) {
-      const double xd = single ? ((const float *)x)[4 * i + d] : ((const double *)x)[4 * i + d];
-      bin = bin * grid->n[d] + bin_along(grid, d, xd);
-    }
+    for (int d = 0; d < 3; d++)
+      bin = bin * grid->n[d] + (single ? bin_along_single(grid, d, ((const float *)x)[4 * i + d])
+                                       : bin_along_double(grid, d, ((const double *)x)[4 * i + d]));
     key[i] = (uint32_t)bin;
   }
 }
