@@ -16,8 +16,10 @@
 
 #include "core/md.h"
 
-#if defined(__CUDACC__)
+#if defined(__CUDA_ARCH__)
 #define SPREAD_UNROLL _Pragma("unroll")
+#elif defined(__CUDACC__)
+#define SPREAD_UNROLL
 #elif defined(__clang__)
 #define SPREAD_UNROLL _Pragma("clang loop unroll(full)")
 #else
@@ -71,6 +73,18 @@ MD_INLINE void bspline_weights(int p, BSPLINE_VECTOR f, BSPLINE_VECTOR *w)
   SPREAD_UNROLL
   for (int j = 0; j < p; j++)
     w[j] *= scale;
+}
+
+/* The weight w[j] alone, for a j known at run time only. */
+MD_INLINE BSPLINE_VECTOR bspline_weight(int p, BSPLINE_VECTOR f, int j)
+{
+  BSPLINE_VECTOR w[16], picked;
+  bspline_weights(p, f, w);
+  picked = w[0];
+  SPREAD_UNROLL
+  for (int k = 1; k < p; k++)
+    picked = k == j ? w[k] : picked;
+  return picked;
 }
 
 /* The weights and their derivatives d[j] = d w[j] / df. */

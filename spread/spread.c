@@ -1,5 +1,5 @@
 /* spread/spread.c - plans: checks, parts, the tables that pick a kernel. */
-#include "spread/spread_impl.h"
+#include "spread/pencil.h"
 #include "core/timer.h"
 
 #include <stdio.h>
@@ -30,8 +30,8 @@ static cpu_apply cpu_tiled = SPREAD_TABLE(spread_cpu_tiled);
 static cpu_apply cpu_given_back = SPREAD_TABLE(spread_cpu_given_back);
 static cpu_apply cpu_tiled_back = SPREAD_TABLE(spread_cpu_tiled_back);
 
-static spread_check_fn *const gpu_checks[] = SPREAD_GPU_TABLE(spread_gpu_check);
-static spread_sort_fn *const gpu_sorts[] = SPREAD_GPU_TABLE(spread_gpu_sort);
+static spread_check_fn *const gpu_checks[] = PREC_TABLE(spread_gpu_check);
+static spread_sort_fn *const gpu_sorts[] = PREC_TABLE(spread_gpu_sort);
 static gpu_build gpu_matrix = SPREAD_GPU_TABLE(spread_gpu_matrix);
 static gpu_build gpu_slots = SPREAD_GPU_TABLE(spread_gpu_slots);
 static gpu_apply gpu_particle = SPREAD_GPU_TABLE(spread_gpu_particle);
@@ -143,19 +143,9 @@ static md_status check_method(const md_ctx *ctx, const spread_spec *spec)
   return MD_OK;
 }
 
-static void set_pencils(const spread_grid *grid, spread_pencils *pencils)
-{
-  const int32_t reach = grid->order - 1;
-  pencils->cells[0] = 2 * ((grid->order + 3) / 2) - reach;
-  pencils->cells[1] = SPREAD_ROW - reach;
-  for (int a = 0; a < 2; a++)
-    pencils->n[a] = (grid->mesh[a + 1] + pencils->cells[a] - 1) / pencils->cells[a];
-}
-
 md_status spread_create(md_ctx *ctx, const spread_spec *spec, spread_plan **out)
 {
   *out = NULL;
-  MD_REQUIRE(ctx->backend == MD_CPU, MD_ENOGPU, "spreading on the GPU is not in this version");
   MD_TRY(check_mesh(spec));
   MD_TRY(check_tuning(spec));
   MD_TRY(check_method(ctx, spec));
@@ -176,7 +166,7 @@ md_status spread_create(md_ctx *ctx, const spread_spec *spec, spread_plan **out)
   md_status status = ordering_sorter_create(ctx, &plan->sorter);
   if (!status && ctx->backend == MD_GPU) {
     md_gpu_info gpu;
-    set_pencils(grid, &plan->pencils);
+    pencils_cut(grid, &plan->pencils);
     status = md_gpu_describe(&gpu);
     plan->multiprocessors = gpu.multiprocessors;
   } else if (!status) {
@@ -224,18 +214,20 @@ static int64_t bytes_needed(const spread_plan *plan, spread_method method, int64
   return bytes;
 }
 
+/* Asks the device only when the plan has to grow, which takes longer than many a sort. */
 static md_status check_memory(const spread_plan *plan, spread_method method, int64_t n)
 {
   const bool gpu = plan->ctx->backend == MD_GPU;
+  const double needed = (double)bytes_needed(plan, method, n);
   md_gpu_info info;
   spread_report held;
   spread_describe(plan, &held);
+  if (method == plan->method && needed <= (double)held.bytes) return MD_OK;
   double free_bytes = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
   if (gpu) {
     MD_TRY(md_gpu_describe(&info));
     free_bytes = (double)(info.memory_free + held.bytes);
   }
-  const double needed = (double)bytes_needed(plan, method, n);
   MD_REQUIRE(needed <= free_bytes, MD_ENOMEM,
              "method %s needs %.1f GB for %lld particles of order %d, but the %s has %.1f GB",
              spread_method_words[method], needed / 1e9, (long long)n, plan->grid.order,
@@ -307,6 +299,7 @@ md_status spread_set_positions(spread_plan *plan, int64_t n, const void *x, int6
   MD_TRY(check_memory(plan, method, n));
   MD_TRY(check_positions(plan, n, x, stride));
   memcpy(plan->reason, reason, sizeof reason);
+  if (method != plan->method) drop_parts(plan);
   plan->method = method;
   plan->layout =
       plan->ctx->backend == MD_GPU ? gpu_methods[method].layout : cpu_methods[method].layout;

@@ -127,7 +127,7 @@ typedef md_status spread_apply_fn(spread_plan *plan, spread_part *part, const sp
 #define SPREAD_GPU_DECLARE(type, name) type name##_single, name##_double
 #define SPREAD_GPU_TABLE(name)                                                                     \
   {                                                                                                \
-    NULL, NULL, NULL                                                                               \
+    MD_GPU(name##_single), MD_GPU(name##_single), MD_GPU(name##_double)                            \
   }
 
 SIMD_DECLARE(spread_check_fn, spread_cpu_check);
@@ -152,6 +152,9 @@ SPREAD_GPU_DECLARE(spread_apply_fn, spread_gpu_hybrid);
 SPREAD_GPU_DECLARE(spread_apply_fn, spread_gpu_tiled);
 SPREAD_GPU_DECLARE(spread_apply_fn, spread_gpu_particle_back);
 SPREAD_GPU_DECLARE(spread_apply_fn, spread_gpu_tiled_back);
+
+/* data[k] = data[0] + ... + data[k - 1] for k < n, in place on the GPU. */
+md_status spread_gpu_scan(md_ctx *ctx, md_buffer *scratch, int64_t *data, int64_t n);
 
 /* Cut the mesh into tiles.  Errors: MD_ENOMEM. */
 md_status spread_tiles_create(const spread_grid *grid, spread_tiles *tiles);

@@ -19,12 +19,6 @@ run()
   fi
 }
 for suite in "$build"/tests/check_*; do
-  case ${MINIMD_TEST_BACKEND:-cpu}:$(basename "$suite") in
-    gpu:check_spread*)
-      echo "$(basename "$suite"): not run, spreading is on the CPU only"
-      continue
-      ;;
-  esac
   if [ -x "$suite" ]; then run "$(basename "$suite")" "$suite"; fi
 done
 for script in tests/cli_*.sh; do

@@ -1,0 +1,163 @@
+/* spread/pencil_gpu.h - how a warp walks through its share of the sorted particles; for
+ * spread_tiled_gpu.cu and spread_back_gpu.cu.
+ *
+ * Particles lie sorted by pencil and plane.  Every warp takes a slice of equal length, wherever
+ * pencils begin and end, so that any distribution is balanced.  Weights of 32 particles at a time
+ * are computed, one a lane, and staged in shared memory: X[16] and Y[2 R] shifted to the particle's
+ * place in the pencil's patch and zero elsewhere, Z[p]. */
+#ifndef PENCIL_GPU_H
+#define PENCIL_GPU_H
+
+#include "core/cuda.h"
+#include "spread/bspline.h"
+#include "spread/pencil.h"
+
+/* 16 bytes of reals, the unit of shared memory accesses. */
+#if MD_PREC == 2
+typedef double2 quad;
+#define QUAD 2
+#else
+typedef float4 quad;
+#define QUAD 4
+#endif
+#define QUADS(n) (((n) + QUAD - 1) / QUAD)
+
+/* A staged particle: X, Y (the rows of a half warp begin a quad), Z, `more` other reals.  The
+ * stride between particles is an odd number of quads, so that lanes writing one each meet different
+ * banks.
+ */
+#define STAGE_Y SPREAD_ROW
+#define STAGE_ROWS(p) (QUADS(PENCIL_LANE_ROWS(p)) * QUAD)
+#define STAGE_Z(p) (STAGE_Y + 2 * STAGE_ROWS(p))
+#define STAGE_MORE(p) (STAGE_Z(p) + QUADS(p) * QUAD)
+#define STAGE_STRIDE(p, more) ((QUADS(STAGE_MORE(p) + (more)) | 1) * QUAD)
+
+/* What the kernels read. */
+typedef struct {
+  const pencil_particle *particle;
+  const int32_t *start; /* [keys + 1] */
+  int64_t keys;
+  int32_t n, slices, slice_bits; /* particles; slices of 2^slice_bits particles */
+  spread_pencils pencils;
+  int32_t mesh[3];
+} pencil_view;
+
+/* Where a walk stands: plane `plane` of a pencil.  ends holds, in lane l, the first particle beyond
+ * plane window + l. */
+typedef struct {
+  int32_t pencil, plane, window, ends;
+} walk;
+
+enum { PENCIL_WARPS = 32, PENCIL_SLICE_BITS = 6 }; /* warps a multiprocessor; shortest slice */
+
+/* The view of a part, cut into slices that occupy the device. */
+MD_INLINE pencil_view view_part(const spread_plan *plan, const spread_part *part)
+{
+  pencil_view view = {(const pencil_particle *)part->buffer[SPREAD_RECORD].data,
+                      (const int32_t *)part->buffer[SPREAD_START].data,
+                      pencils_keys(&plan->grid, &plan->pencils),
+                      part->n,
+                      0,
+                      PENCIL_SLICE_BITS,
+                      plan->pencils,
+                      {plan->grid.mesh[0], plan->grid.mesh[1], plan->grid.mesh[2]}};
+  const int64_t warps = (int64_t)plan->multiprocessors * PENCIL_WARPS;
+  while ((warps << view.slice_bits) < part->n)
+    view.slice_bits++;
+  view.slices = (int32_t)((part->n - 1) >> view.slice_bits) + 1;
+  return view;
+}
+
+static __device__ __forceinline__ int warp_lane(void)
+{
+  return threadIdx.x % MD_WARP;
+}
+
+/* The key of particle i: the last one that does not begin after it.  All lanes look, 32 keys a
+ * round. */
+static __device__ __forceinline__ int64_t find_key(const pencil_view &view, int32_t i)
+{
+  int64_t low = 0, high = view.keys;
+  while (high - low > 1) {
+    const int64_t step = (high - low + MD_WARP) / (MD_WARP + 1);
+    const int64_t probe = low + (warp_lane() + 1) * step;
+    const bool begun = probe < high && view.start[probe] <= i;
+    const int passed = __popc(__ballot_sync(MD_ALL_LANES, begun));
+    low += passed * step;
+    high = high < low + step ? high : low + step;
+  }
+  return low;
+}
+
+static __device__ __forceinline__ walk walk_to(const pencil_view &view, int32_t i)
+{
+  const int64_t key = find_key(view, i);
+  const int32_t pencil = (int32_t)(key / view.mesh[0]);
+  walk at = {pencil, (int32_t)(key % view.mesh[0]), INT32_MIN / 2, 0};
+  return at;
+}
+
+/* The first particle beyond the present plane. */
+static __device__ __forceinline__ int32_t plane_end(const pencil_view &view, walk *at)
+{
+  if (at->plane - at->window >= MD_WARP) {
+    const int32_t last = view.mesh[0] - 1, plane = at->plane + warp_lane();
+    at->window = at->plane;
+    at->ends = view.start[(int64_t)at->pencil * view.mesh[0] + (plane < last ? plane : last) + 1];
+  }
+  return __shfl_sync(MD_ALL_LANES, at->ends, at->plane - at->window);
+}
+
+/* Offsets in a plane of the mesh of the lane's points, rows[r] of them, r < R; returns how many of
+ * them the pencil's particles can reach. */
+static __device__ __forceinline__ int lane_points(const int p, const pencil_view &view,
+                                                  const walk &at, uint32_t *points)
+{
+  const int rows = PENCIL_LANE_ROWS(p), lane = warp_lane();
+  const int32_t column = lane % SPREAD_ROW, first = lane / SPREAD_ROW * rows;
+  const int32_t y = at.pencil / view.pencils.n[1] * view.pencils.cells[0];
+  const int32_t x = at.pencil % view.pencils.n[1] * view.pencils.cells[1];
+  const int32_t height = min(view.pencils.cells[0], view.mesh[1] - y) + p - 1;
+  const int32_t width = min(view.pencils.cells[1], view.mesh[2] - x) + p - 1;
+  SPREAD_UNROLL
+  for (int r = 0; r < rows; r++)
+    points[r] = (uint32_t)((y + first + r) % view.mesh[1]) * (uint32_t)view.mesh[2] +
+                (uint32_t)((x + column) % view.mesh[2]);
+  return column < width ? max(0, min(rows, height - first)) : 0;
+}
+
+/* count reals from an address that begins a quad; `to` has room for whole quads. */
+static __device__ __forceinline__ void load_reals(const int count, const real *from, real *to)
+{
+  SPREAD_UNROLL
+  for (int k = 0; k < QUADS(count); k++) {
+    const quad four = ((const quad *)from)[k];
+    to[k * QUAD] = four.x;
+    to[k * QUAD + 1] = four.y;
+#if QUAD == 4
+    to[k * QUAD + 2] = four.z;
+    to[k * QUAD + 3] = four.w;
+#endif
+  }
+}
+
+/* The weights of one particle, those along the fastest axis times scale. */
+static __device__ __forceinline__ void stage_weights(const int p, real *stage, uint32_t middle,
+                                                     uint32_t fast, const real *x, const real *y,
+                                                     const real *z, real scale)
+{
+  const uint32_t rows = PENCIL_LANE_ROWS(p);
+  const quad zero = {};
+  SPREAD_UNROLL
+  for (int k = 0; k < STAGE_Z(p) / QUAD; k++)
+    ((quad *)stage)[k] = zero;
+  SPREAD_UNROLL
+  for (int j = 0; j < p; j++) {
+    const uint32_t row = middle + (uint32_t)j;
+    stage[fast + (uint32_t)j] = x[j] * scale;
+    stage[STAGE_Y + (row < rows ? row : row - rows + STAGE_ROWS(p))] = y[j];
+    stage[STAGE_Z(p) + j] = z[j];
+  }
+}
+
+#endif
