@@ -21,6 +21,14 @@ run()
 for suite in "$build"/tests/check_*; do
   if [ -x "$suite" ]; then run "$(basename "$suite")" "$suite"; fi
 done
+# The engine's suites once more with the instruction sets that other processors have.
+if [ "${MINIMD_TEST_BACKEND:-cpu}" = cpu ] && [ -z "${ASAN_OPTIONS:-}" ]; then
+  for isa in portable avx2; do
+    for suite in comm bins neighbor force energy integrate; do
+      run "check_$suite ($isa)" env MINIMD_ISA=$isa "$build/tests/check_$suite"
+    done
+  done
+fi
 for script in tests/cli_*.sh; do
   if [ -e "$script" ]; then run "$(basename "$script")" sh "$script" "$build/minimd"; fi
 done
