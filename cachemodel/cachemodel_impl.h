@@ -48,13 +48,14 @@ SIMD_DECLARE_(cachemodel_front_fn, cachemodel_front_feed);
  * the order of the stack, and a line's depth below the front is the number of occupied slots after
  * its own.  Occupied slots are bits, counted in three steps: words of a block, blocks of a region,
  * regions. */
-enum { WORD_SLOTS = 64, BLOCK_SLOTS = 8 * WORD_SLOTS, REGION_SLOTS = 64 * BLOCK_SLOTS };
+enum { WORD_SLOTS = 64, BLOCK_WORDS = 8, REGION_BLOCKS = 64, REGION_GROUP = 16 };
+enum { BLOCK_SLOTS = BLOCK_WORDS * WORD_SLOTS, REGION_SLOTS = REGION_BLOCKS * BLOCK_SLOTS };
 #define DEPTHS_NO_SLOT UINT32_MAX
 typedef struct {
   int64_t slots, used; /* a multiple of REGION_SLOTS; the next slot */
   uint64_t *occupied;  /* [slots / WORD_SLOTS] */
   uint32_t *in_block;  /* [slots / BLOCK_SLOTS] occupied slots */
-  uint32_t *in_region; /* [slots / REGION_SLOTS] */
+  uint32_t *in_region; /* [slots / REGION_SLOTS, rounded up to whole REGION_GROUPs] */
   uint32_t *owner;     /* [slots] line of a slot */
   uint32_t *slot_of;   /* [lines seen] slot of a line, or DEPTHS_NO_SLOT */
   int64_t lines;       /* occupied slots */

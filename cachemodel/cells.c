@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-/* Two tables of 4 B, and at worst a histogram of offsets or an LRU stack of single cells. */
-#define BYTES_PER_CELL 40.0
+/* Two tables of 4 B a cell, and at worst an LRU stack that is being moved together. */
+#define BYTES_PER_CELL 8.0
+#define BYTES_PER_LINE 56.0
 
 md_status cachemodel_room(double bytes, const char *what)
 {
@@ -39,11 +40,12 @@ md_status cachemodel_sweep_check(const cachemodel_sweep *s, int copies)
                n[a], s->stencil.g, 2 * s->stencil.g + 1);
     cells *= n[a];
   }
+  const double bytes = cells * (BYTES_PER_CELL + BYTES_PER_LINE / (double)s->line);
   MD_REQUIRE(cells < 4294967296.0, MD_ECAPACITY,
              "a grid of %d x %d x %d has %.0f cells and needs %.3f GB of memory; an index holds "
              "fewer than 4294967296 cells",
-             n[0], n[1], n[2], cells, BYTES_PER_CELL * cells / 1e9);
-  return cachemodel_room(BYTES_PER_CELL * cells * copies, "a sweep over a grid of this size");
+             n[0], n[1], n[2], cells, bytes / 1e9);
+  return cachemodel_room(bytes * copies, "a sweep over a grid of this size");
 }
 
 int64_t cachemodel_sweep_accesses(const cachemodel_sweep *s)

@@ -1,27 +1,41 @@
 /* cachemodel/depths_isa.c - stack distances of the lines below the front; the instruction set
- * matters for counting bits. */
+ * matters for counting bits and adding counters. */
 #include "cachemodel/cachemodel_impl.h"
 
-/* Occupied slots after this one. */
+enum { FEW_BLOCKS = 16 };
+
+/* Sum of those counters that come after counter `at`; n is a constant where this is inlined. */
+MD_INLINE uint32_t sum_after(const uint32_t *counter, int n, int at)
+{
+  uint32_t sum = 0;
+  for (int k = 0; k < n; k++)
+    sum += k > at ? counter[k] : 0;
+  return sum;
+}
+
+/* Occupied slots after this one.  Whole words are read and masked, and so are blocks and regions
+ * unless few blocks follow: the length of the loop could not be predicted. */
 MD_INLINE uint32_t count_after(const cachemodel_depths *d, uint32_t slot)
 {
-  const uint32_t word = slot / WORD_SLOTS, block = slot / BLOCK_SLOTS;
-  const uint32_t region = slot / REGION_SLOTS, last_region = (uint32_t)(d->used / REGION_SLOTS);
-  const uint32_t blocks = region < last_region ? (region + 1) * (REGION_SLOTS / BLOCK_SLOTS)
-                                               : (uint32_t)(d->used / BLOCK_SLOTS) + 1;
-  const uint64_t *first = d->occupied + block * (BLOCK_SLOTS / WORD_SLOTS);
-  const uint32_t here = word % (BLOCK_SLOTS / WORD_SLOTS);
+  const uint32_t block = slot / BLOCK_SLOTS, region = slot / REGION_SLOTS;
+  const uint64_t *word = d->occupied + block * BLOCK_WORDS;
+  const uint32_t at = slot / WORD_SLOTS % BLOCK_WORDS;
   const uint64_t after = ~(uint64_t)1 << slot % WORD_SLOTS;
   uint32_t count = 0;
-  /* All words of the block, masked: cheaper than a loop whose length cannot be predicted. */
-  for (uint32_t w = 0; w < BLOCK_SLOTS / WORD_SLOTS; w++) {
-    const uint64_t mask = w < here ? 0 : w == here ? after : ~(uint64_t)0;
-    count += (uint32_t)__builtin_popcountll(first[w] & mask);
+  for (uint32_t w = 0; w < BLOCK_WORDS; w++) {
+    const uint64_t mask = w < at ? 0 : w == at ? after : ~(uint64_t)0;
+    count += (uint32_t)__builtin_popcountll(word[w] & mask);
   }
-  for (uint32_t b = block + 1; b < blocks; b++)
-    count += d->in_block[b];
-  for (uint32_t r = region + 1; r <= last_region; r++)
-    count += d->in_region[r];
+  const uint32_t last_block = (uint32_t)(d->used / BLOCK_SLOTS);
+  if (last_block - block < FEW_BLOCKS) {
+    for (uint32_t b = block + 1; b <= last_block; b++)
+      count += d->in_block[b];
+    return count;
+  }
+  count +=
+      sum_after(d->in_block + region * REGION_BLOCKS, REGION_BLOCKS, (int)(block % REGION_BLOCKS));
+  for (int64_t r = region - region % REGION_GROUP; r <= d->used / REGION_SLOTS; r += REGION_GROUP)
+    count += sum_after(d->in_region + r, REGION_GROUP, (int)(region - r));
   return count;
 }
 

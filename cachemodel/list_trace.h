@@ -140,5 +140,17 @@ md_status list_run(const list_input *in, const list_kernel *kernel, int64_t rows
 /* Record them; addresses as the arrays lie in memory.  Errors: MD_EIO, and those above. */
 md_status list_record(const list_input *in, trace_writer *to);
 
+/* --- Figures that need no machine */
+
+/* Averages over the first `rows` rows of a list, rounded up to whole slices of 32: distinct sectors
+ * of 32 bytes among the coordinates behind entry k of a slice's rows (what a warp requests), and
+ * distinct lines of 64 bytes among those behind all entries of one row. */
+typedef struct {
+  double sectors_per_request, lines_per_row;
+  int64_t rows;
+} list_figures;
+/* Errors: MD_EINVAL (an empty list), MD_ENOMEM, MD_ECUDA. */
+md_status list_measure(const list_input *in, int64_t rows, list_figures *out);
+
 MD_END_C
 #endif

@@ -91,7 +91,7 @@ static md_status compact(cachemodel_depths *d, int64_t batch)
   cachemodel_depths old = *d;
   d->occupied = calloc((size_t)(slots / WORD_SLOTS), sizeof *d->occupied);
   d->in_block = calloc((size_t)(slots / BLOCK_SLOTS), sizeof *d->in_block);
-  d->in_region = calloc((size_t)(slots / REGION_SLOTS), sizeof *d->in_region);
+  d->in_region = calloc((size_t)(slots / REGION_SLOTS + REGION_GROUP), sizeof *d->in_region);
   d->owner = malloc((size_t)slots * sizeof *d->owner);
   d->used = d->slots = d->lines = 0;
   const bool good = d->occupied && d->in_block && d->in_region && d->owner;

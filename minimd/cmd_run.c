@@ -41,33 +41,36 @@ int run_stopped_by(void)
   return (int)stopped_by;
 }
 
+static void print_settings_json(const config *cfg, FILE *stream)
+{
+  md_json json;
+  md_json_begin(&json, stream);
+  md_json_integer(&json, "schema", 1);
+  config_json(cfg, &json);
+  md_json_end(&json);
+}
+
 static void print_settings(const config *cfg, options_format format, FILE *stream)
 {
   const config_entry *entries;
   const int n = config_entries(&entries);
-  md_json json;
   char value[CONFIG_TEXT_SIZE];
   if (format == OPTIONS_FORMAT_JSON) {
-    md_json_begin(&json, stream);
-    md_json_integer(&json, "schema", 1);
+    print_settings_json(cfg, stream);
+    return;
   }
-  if (format == OPTIONS_FORMAT_CSV) fputs("key,value,origin\n", stream);
-  if (format == OPTIONS_FORMAT_TABLE) fprintf(stream, "input: %s\n", config_reading(cfg));
+  if (format == OPTIONS_FORMAT_CSV)
+    fputs("key,value,origin\n", stream);
+  else
+    fprintf(stream, "input: %s\n", config_reading(cfg));
   for (int k = 0; k < n; k++) {
     const char *key = entries[k].key, *origin = config_origin(cfg, key);
     if (config_format_value(cfg, key, value, sizeof value)) continue;
-    if (format == OPTIONS_FORMAT_JSON) {
-      md_json_open(&json, key, '{');
-      md_json_string(&json, "value", value);
-      md_json_string(&json, "origin", origin);
-      md_json_close(&json, '}');
-    } else if (format == OPTIONS_FORMAT_CSV) {
+    if (format == OPTIONS_FORMAT_CSV)
       fprintf(stream, strchr(value, ',') ? "%s,\"%s\",%s\n" : "%s,%s,%s\n", key, value, origin);
-    } else {
+    else
       fprintf(stream, "%-22s %-24s %s\n", key, value, origin);
-    }
   }
-  if (format == OPTIONS_FORMAT_JSON) md_json_end(&json);
 }
 
 /* Measure, print and remember one thermo line. */

@@ -7,6 +7,7 @@
 #define CONFIG_H
 
 #include "core/context.h"
+#include "core/output.h"
 #include "force/force.h"
 #include "neighbor/neighbor.h"
 #include "ordering/ordering.h"
@@ -112,6 +113,8 @@ int config_entries(const config_entry **out);
 enum { CONFIG_TEXT_SIZE = 8320 };
 md_status config_format_value(const config *cfg, const char *key, char *text, size_t size);
 const char *config_origin(const config *cfg, const char *key); /* "default", "in.lj:7", "--set" */
+/* Members of a JSON object: every setting as {"value": text, "origin": text}. */
+void config_json(const config *cfg, md_json *json);
 /* All settings that have an effect, as a libconfig input (`minimd convert`); the path of
  * system.read becomes absolute. */
 void config_write(const config *cfg, FILE *stream);

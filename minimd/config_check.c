@@ -1,4 +1,4 @@
-/* minimd/config_check.c - conditions between settings, and all of them as an input file. */
+/* minimd/config_check.c - conditions between settings, and all of them as an input file or JSON. */
 #include "minimd/config_impl.h"
 
 #include <limits.h>
@@ -89,4 +89,18 @@ void config_write(const config *cfg, FILE *stream)
     last = key;
   }
   fputs("};\n", stream);
+}
+
+void config_json(const config *cfg, md_json *json)
+{
+  const config_entry *entries;
+  const int n = config_entries(&entries);
+  char value[CONFIG_TEXT_SIZE];
+  for (int k = 0; k < n; k++)
+    if (config_format_value(cfg, entries[k].key, value, sizeof value) == MD_OK) {
+      md_json_open(json, entries[k].key, '{');
+      md_json_string(json, "value", value);
+      md_json_string(json, "origin", config_origin(cfg, entries[k].key));
+      md_json_close(json, '}');
+    }
 }

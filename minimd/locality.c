@@ -2,6 +2,14 @@
 #include "minimd/locality.h"
 #include "minimd/settings.h"
 
+#include <math.h>
+
+#define WORD(name, word) word,
+const char *const locality_figure_words[LOCALITY_FIGURE_COUNT] = {LOCALITY_FIGURES(WORD)};
+#undef WORD
+
+enum { ROWS_MOST = 1 << 22 };
+
 list_input locality_input(const engine *sim)
 {
   return (list_input){sim->atoms, sim->list, sim->values->cutoff};
@@ -64,4 +72,47 @@ md_status locality_model(const locality_run *run, const machine *m, const hierar
   else
     MD_TRY(list_kernel_of(&in, &kernel));
   return hierarchy_run(&in, &kernel, m, &chosen, cold, warm);
+}
+
+/* The machine that an engine runs on. */
+static md_status own_machine(const engine *sim, machine *out)
+{
+  if (sim->ctx->backend == MD_CPU) return machine_find("host", out);
+  md_gpu_info info;
+  MD_TRY(md_gpu_describe(&info));
+  machine_gpu(&info, out);
+  return MD_OK;
+}
+
+static md_status model_own(const engine *sim, const list_input *in,
+                           double figure[LOCALITY_FIGURE_COUNT])
+{
+  machine m;
+  list_kernel kernel;
+  hierarchy_result result;
+  hierarchy_options chosen = hierarchy_default();
+  chosen.rows = ROWS_MOST;
+  chosen.block_size = sim->values->block_size;
+  if (own_machine(sim, &m)) return MD_OK; /* the figures stay NaN */
+  MD_TRY(list_kernel_of(in, &kernel));
+  MD_TRY(hierarchy_run(in, &kernel, &m, &chosen, &result, NULL));
+  const hierarchy_counts *nc = &result.stream[TRACE_NC], all = hierarchy_total(&result);
+  for (int k = 0; k < 2 && k < m.n_levels; k++)
+    if (nc->level[k].sectors > 0)
+      figure[LOCALITY_L1_HIT + k] = (double)nc->level[k].hits / (double)nc->level[k].sectors;
+  figure[LOCALITY_MEMORY] = (double)all.memory_read * m.level[0].sector / (double)result.rows;
+  return MD_OK;
+}
+
+md_status locality_of(const engine *sim, double figure[LOCALITY_FIGURE_COUNT])
+{
+  const list_input in = locality_input(sim);
+  list_figures own;
+  for (int k = 0; k < LOCALITY_FIGURE_COUNT; k++)
+    figure[k] = NAN;
+  if (neighbor_list_view(sim->list)->n_rows == 0) return MD_OK;
+  MD_TRY(list_measure(&in, ROWS_MOST, &own));
+  figure[LOCALITY_SECTORS] = own.sectors_per_request;
+  figure[LOCALITY_LINES] = own.lines_per_row;
+  return model_own(sim, &in, figure);
 }

@@ -31,14 +31,22 @@ void locality_close(locality_run *run);
 md_status locality_model(const locality_run *run, const machine *m, const hierarchy_options *model,
                          hierarchy_result *cold, hierarchy_result *warm);
 
-/* Figures that need no machine: distinct 32-byte sectors of 32 rows' k-th neighbours, on average,
- * and distinct 64-byte lines of a row's neighbours' coordinates; of at most `rows` rows in the
- * order of rows. */
-typedef struct {
-  double sectors_per_request, lines_per_row;
-  int64_t rows;
-} locality_figures;
-md_status locality_measure(const engine *sim, int64_t rows, locality_figures *out);
+/* What an engine's own list says about the locality of its force kernel, and what the model makes
+ * of it on the machine the engine runs on (one core of the host, or the GPU). */
+#define LOCALITY_FIGURES(X)                                                                        \
+  X(SECTORS, "sectors_per_request") /* list_trace.h: list_figures */                               \
+  X(LINES, "lines_per_row")                                                                        \
+  X(L1_HIT, "l1_hit")                /* share of neighbour coordinates found in the first level */ \
+  X(L2_HIT, "l2_hit")                /* of those that were not, in the second */                   \
+  X(MEMORY, "memory_bytes_per_atom") /* read by all streams */
+#define MD_ENUM_(name, word) LOCALITY_##name,
+enum { LOCALITY_FIGURES(MD_ENUM_) LOCALITY_FIGURE_COUNT };
+#undef MD_ENUM_
+extern const char *const locality_figure_words[LOCALITY_FIGURE_COUNT];
+
+/* NaN where this machine does not describe its caches.  At most the first 2^22 rows count.
+ * Errors: MD_ENOMEM, MD_ECUDA. */
+md_status locality_of(const engine *sim, double figure[LOCALITY_FIGURE_COUNT]);
 
 MD_END_C
 #endif

@@ -13,7 +13,8 @@ static const struct {
 } commands[] = {
     {"run", cmd_run, "molecular dynamics (the default)"},
     {"ordering", cmd_ordering, "index tables, stencils and memory offsets of orderings"},
-    {"cachemodel", cmd_cachemodel, "cache misses of stencil sweeps, by ordering"},
+    {"cachemodel", cmd_cachemodel, "cache misses of sweeps, force kernels and traces, by ordering"},
+    {"compare", cmd_compare, "the same run under each ordering: times, locality, ranking"},
     {"config", cmd_config, "list every setting"},
     {"convert", cmd_convert, "write any readable input as libconfig"},
     {"info", cmd_info, "what this build and this machine can do"},

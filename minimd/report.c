@@ -92,22 +92,6 @@ static void table_end(const report *run, FILE *stream)
             rate(run) / 1e6, 1e9 / rate(run));
 }
 
-static void json_config(const report *run, md_json *json)
-{
-  const config_entry *entries;
-  const int n = config_entries(&entries);
-  char value[CONFIG_TEXT_SIZE];
-  md_json_open(json, "config", '{');
-  for (int k = 0; k < n; k++)
-    if (config_format_value(run->cfg, entries[k].key, value, sizeof value) == MD_OK) {
-      md_json_open(json, entries[k].key, '{');
-      md_json_string(json, "value", value);
-      md_json_string(json, "origin", config_origin(run->cfg, entries[k].key));
-      md_json_close(json, '}');
-    }
-  md_json_close(json, '}');
-}
-
 static void json_thermo(const report *run, md_json *json)
 {
   md_json_open(json, "thermo", '[');
@@ -145,7 +129,9 @@ static void json_end(const report *run, FILE *stream)
   md_json_begin(&json, stream);
   md_json_integer(&json, "schema", 1);
   md_json_string(&json, "input", config_reading(run->cfg));
-  json_config(run, &json);
+  md_json_open(&json, "config", '{');
+  config_json(run->cfg, &json);
+  md_json_close(&json, '}');
   provenance_json(&json, run->sim->ctx);
   md_json_open(&json, "choice", '{');
   md_json_string(&json, "backend", md_backend_words[run->choice.backend]);

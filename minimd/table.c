@@ -3,6 +3,7 @@
 #include "minimd/provenance.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <omp.h>
 #include <string.h>
 
@@ -12,13 +13,17 @@ static int width_of(const table_column *c)
   return c->width < 0 ? (-name < c->width ? -name : c->width) : name > c->width ? name : c->width;
 }
 
-static void json_head(table *t, const char *command, const options *opts)
+static void json_head(table *t, const table_source *source)
 {
-  const md_ctx ctx = {.backend = MD_CPU, .isa = md_isa_detect(), .threads = omp_get_max_threads()};
+  const options *opts = source->opts;
+  const int threads = source->cfg ? config_get(source->cfg)->threads : 0;
+  const md_ctx ctx = {.backend = source->backend,
+                      .isa = md_isa_detect(),
+                      .threads = threads ? threads : omp_get_max_threads()};
   md_json *json = &t->json;
   md_json_begin(json, t->stream);
   md_json_integer(json, "schema", 1);
-  md_json_string(json, "command", command);
+  md_json_string(json, "command", source->command);
   md_json_open(json, "configuration", '{');
   for (int k = 0; k < opts->n; k++) {
     const char *value = options_value(opts, k);
@@ -26,16 +31,21 @@ static void json_head(table *t, const char *command, const options *opts)
     if (!opts->table[k].value) md_json_bool(json, opts->table[k].name, value != NULL);
   }
   md_json_close(json, '}');
+  if (source->cfg) {
+    md_json_open(json, "config", '{');
+    config_json(source->cfg, json);
+    md_json_close(json, '}');
+  }
   provenance_json(json, &ctx);
   md_json_open(json, "rows", '[');
 }
 
-void table_begin(table *t, FILE *stream, options_format format, const char *command,
-                 const options *opts, const table_column *columns, int n)
+void table_begin_from(table *t, FILE *stream, options_format format, const table_source *source,
+                      const table_column *columns, int n)
 {
   *t = (table){.stream = stream, .format = format, .columns = columns, .n = n};
   if (format == OPTIONS_FORMAT_JSON) {
-    json_head(t, command, opts);
+    json_head(t, source);
     return;
   }
   for (int c = 0; c < n; c++)
@@ -44,6 +54,13 @@ void table_begin(table *t, FILE *stream, options_format format, const char *comm
     else
       fprintf(stream, "%s%*s", c ? "  " : "", width_of(&columns[c]), columns[c].name);
   fputc('\n', stream);
+}
+
+void table_begin(table *t, FILE *stream, options_format format, const char *command,
+                 const options *opts, const table_column *columns, int n)
+{
+  const table_source source = {command, opts, NULL, MD_CPU};
+  table_begin_from(t, stream, format, &source, columns, n);
 }
 
 /* What separates a cell from the one before; returns the key of a JSON cell. */
@@ -95,6 +112,8 @@ void table_real(table *t, double value)
   const char *key = begin_cell(t);
   if (t->format == OPTIONS_FORMAT_JSON)
     md_json_number(&t->json, key, value);
+  else if (isnan(value))
+    fprintf(t->stream, "%*s", cell_width(t), t->format == OPTIONS_FORMAT_TABLE ? "-" : "");
   else
     fprintf(t->stream, "%*.*f", cell_width(t), t->columns[t->at].digits, value);
   end_cell(t);

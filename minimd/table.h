@@ -1,12 +1,12 @@
 /* minimd/table.h - rows of results as an aligned table, CSV or JSON, written as they come.
  *
- * JSON: {"schema": 1, "command": ..., "configuration": {options}, "provenance": {...}, "rows":
- * [...]}
- */
+ * JSON: {"schema": 1, "command": ..., "configuration": {options}, "config": {settings of the runs,
+ * if there are any}, "provenance": {...}, "rows": [...]} */
 #ifndef TABLE_H
 #define TABLE_H
 
 #include "core/output.h"
+#include "minimd/config.h"
 #include "minimd/options.h"
 
 MD_BEGIN_C
@@ -25,12 +25,24 @@ typedef struct {
   md_json json;
 } table;
 
+/* Where the rows of a table come from. */
+typedef struct {
+  const char *command;
+  const options *opts;
+  const config *cfg; /* of runs; NULL: there are none */
+  md_backend backend;
+} table_source;
+
 /* Print what comes before the rows.  columns must outlive the table. */
+void table_begin_from(table *t, FILE *stream, options_format format, const table_source *source,
+                      const table_column *columns, int n);
+/* The same without runs. */
 void table_begin(table *t, FILE *stream, options_format format, const char *command,
                  const options *opts, const table_column *columns, int n);
 /* The next cell of a row; a row ends with its last cell. */
 void table_text(table *t, const char *value);
 void table_integer(table *t, int64_t value);
+/* NaN: an empty cell of CSV, "-" in the aligned table, null in JSON. */
 void table_real(table *t, double value);
 void table_end(table *t);
 

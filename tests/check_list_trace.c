@@ -316,6 +316,75 @@ START_TEST(addresses_are_those_of_the_arrays)
 }
 END_TEST
 
+/* How many of n numbers are different. */
+static int64_t distinct(const int64_t *number, int64_t n)
+{
+  int64_t found = 0;
+  for (int64_t k = 0; k < n; k++) {
+    int64_t before = 0;
+    while (before < k && number[before] != number[k])
+      before++;
+    found += before == k;
+  }
+  return found;
+}
+
+/* Where the coordinates behind entry k of row r begin, or -1. */
+static int64_t entry_byte(const neighbor_view *v, int64_t r, int32_t k, int64_t size)
+{
+  if (r >= v->n_rows || k >= v->count[r]) return -1;
+  return v->nbr[v->start[r / v->width] + (int64_t)k * v->width + r % v->width] * size;
+}
+
+static list_figures figures_of(const neighbor_view *v, int64_t size)
+{
+  int64_t requests = 0, sectors = 0, lines = 0, *places = malloc((size_t)v->max_count * 8 + 256);
+  for (int64_t first = 0; first < v->n_rows; first += 32)
+    for (int32_t k = 0; k < v->max_count; k++) {
+      int64_t n = 0;
+      for (int64_t r = first; r < first + 32; r++)
+        if (entry_byte(v, r, k, size) >= 0) places[n++] = entry_byte(v, r, k, size) / 32;
+      requests += n > 0;
+      sectors += distinct(places, n);
+    }
+  for (int64_t r = 0; r < v->n_rows; r++) {
+    for (int32_t k = 0; k < v->count[r]; k++)
+      places[k] = entry_byte(v, r, k, size) / 64;
+    lines += distinct(places, v->count[r]);
+  }
+  free(places);
+  return (list_figures){requests ? (double)sectors / (double)requests : 0,
+                        (double)lines / (double)v->n_rows, v->n_rows};
+}
+
+START_TEST(figures_are_those_of_the_list)
+{
+  for (int k = 0; k < run_case_count(); k++) {
+    run_case c = run_case_make(k, (md_precision)_i);
+    neighbor_spec spec = run_near_spec(1.8, 0.5);
+    spec.order = run_order(k);
+    run_set_list(&spec, k % RUN_LISTS);
+    if (c.n > 0) {
+      run_near near = run_near_open((md_precision)_i, 1, &spec, &c);
+      run_near_rebuild(&near);
+      const list_input in = {near.atoms, near.list, 1.6};
+      run_list list = run_list_read(near.ctx, near.list);
+      const list_figures expected = figures_of(&list.view, _i == MD_DOUBLE ? 32 : 16);
+      list_figures found;
+      ck_ok(list_measure(&in, INT64_MAX, &found));
+      ck_assert_msg(found.rows >= c.n, "%s: %lld rows", c.name, (long long)found.rows);
+      ck_assert_double_eq_tol(found.sectors_per_request, expected.sectors_per_request, 1e-9);
+      ck_assert_double_eq_tol(found.lines_per_row, expected.lines_per_row, 1e-9);
+      ck_ok(list_measure(&in, 33, &found));
+      ck_assert_int_eq(found.rows, c.n < 64 ? c.n : 64);
+      run_list_free(&list);
+      run_near_close(&near);
+    }
+    run_case_free(&c);
+  }
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("list_trace");
@@ -324,6 +393,7 @@ int main(void)
   tcase_add_loop_test(tcase, cpu_accesses_are_those_of_the_kernel, 0, MD_PRECISION_COUNT);
   tcase_add_test(tcase, addresses_are_those_of_the_arrays);
   tcase_add_test(tcase, slices_are_those_of_the_gpu);
+  tcase_add_loop_test(tcase, figures_are_those_of_the_list, 0, MD_PRECISION_COUNT);
   tcase_set_timeout(tcase, 120);
   suite_add_tcase(suite, tcase);
   return test_main(suite);
