@@ -30,7 +30,10 @@ REAL_C     := $(filter-out $(NUMERIC_C),$(wildcard spread/spread_cpu_*.c))
 ISA_C      := $(wildcard ordering/*_isa.c cachemodel/*_isa.c stokes/*_isa.c)
 NUMERIC_CU := $(wildcard neighbor/*_gpu.cu force/*_gpu.cu comm/*_gpu.cu minimd/*_gpu.cu spread/spread_sort_gpu.cu)
 REAL_CU    := $(filter-out $(NUMERIC_CU),$(wildcard spread/*_gpu.cu))
-PLAIN_C    := $(filter-out $(NUMERIC_C) $(REAL_C) $(ISA_C),$(wildcard $(ROOMS:%=%/*.c)))
+# Dense algebra with LAPACK, or a file that says it is missing.
+LAPACK     := $(shell printf '\043include <lapacke.h>\n\043include <cblas.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 && echo yes)
+NO_DENSE   := stokes/dense$(if $(LAPACK),_none).c
+PLAIN_C    := $(filter-out $(NUMERIC_C) $(REAL_C) $(ISA_C) $(NO_DENSE),$(wildcard $(ROOMS:%=%/*.c)))
 PLAIN_CU   := $(filter-out $(NUMERIC_CU) $(REAL_CU),$(wildcard $(ROOMS:%=%/*.cu)))
 PRECS := 0 1 2
 REALS := 0 2
@@ -52,6 +55,11 @@ NVFLAGS := -arch=$(CUDA_ARCH) -O3 -lineinfo -I. -DMD_HAVE_CUDA -Werror all-warni
 STD    += -DMD_HAVE_CUDA
 OBJ    += $(CUDA_OBJ)
 LDLIBS += -L$(CUDA_HOME)/lib64 -lcudart_static -lrt -ldl -lstdc++
+endif
+ifneq ($(LAPACK),)
+# Static OpenBLAS needs the Fortran run-time library.
+fortran := $(filter /%,$(shell $(CC) -print-file-name=libgfortran.a))
+LDLIBS  += $(if $(fortran),$(foreach l,lapacke openblas gfortran quadmath,$(call archive,$(l))) -lm,-llapacke -lopenblas)
 endif
 LIB     := $(BUILD)/libminimd.a
 LIB_OBJ := $(filter-out $(BUILD)/obj/minimd/main.o,$(OBJ))
@@ -122,7 +130,7 @@ tests: all $(TESTS)
 benches: $(BENCHES)
 
 # Debian and Ubuntu packages: to build and run; to test; what .ci/run needs besides.
-PACKAGES := gcc make libc6-dev libconfig-dev gnuplot-nox
+PACKAGES := gcc make libc6-dev libconfig-dev gnuplot-nox liblapacke-dev libopenblas-dev
 PACKAGES_CHECK := $(PACKAGES) check libsubunit-dev
 PACKAGES_CI := $(PACKAGES_CHECK) git clang libomp-dev libclang-rt-14-dev clang-format clang-tidy cppcheck
 deps:       ; @sh tests/deps.sh $(PACKAGES)
