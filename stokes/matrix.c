@@ -55,6 +55,7 @@ md_status stokes_matrix_assemble(stokes_matrix *matrix, const stokes_view *spher
   const assemble_job job = {
       spheres, pairs, {law->gap_min, law->gap_cut, -log(law->gap_cut)}, 1 / law->far_field};
   matrix->n_rows = spheres->n;
+  matrix->resistance = true;
   return backend_of(matrix)->assemble(matrix, &job, vectors);
 }
 
@@ -64,6 +65,7 @@ md_status stokes_matrix_set(stokes_matrix *matrix, const stokes_blocks *blocks, 
   MD_REQUIRE(matrix->storage != STOKES_PAIR, MD_EINVAL,
              "pair storage holds resistance matrices only: expected bcrs or single");
   matrix->n_rows = blocks->n_rows;
+  matrix->resistance = false;
   matrix->n_blocks = matrix->n_stored = blocks->n_blocks;
   return backend_of(matrix)->set(matrix, blocks, vectors);
 }
@@ -99,6 +101,11 @@ md_status stokes_matrix_multiply(const stokes_matrix *matrix, int m, const doubl
 {
   MD_TRY(check_vectors(m));
   return backend_of(matrix)->multiply(matrix, m, x, y);
+}
+
+bool stokes_matrix_is_resistance(const stokes_matrix *matrix)
+{
+  return matrix->resistance;
 }
 
 const double *stokes_matrix_diagonal(const stokes_matrix *matrix)

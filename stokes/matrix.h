@@ -68,6 +68,9 @@ md_status stokes_matrix_get(const stokes_matrix *matrix, stokes_blocks *out);
  * Errors: MD_EINVAL (m out of range), MD_ECUDA. */
 md_status stokes_matrix_multiply(const stokes_matrix *matrix, int m, const double *x, double *y);
 
+/* Assembled from spheres: no eigenvalue is below 1, and A <= 2 blockdiag(A). */
+bool stokes_matrix_is_resistance(const stokes_matrix *matrix);
+
 /* Diagonal blocks [n_rows][6] (xx xy xz yy yz zz) on the backend. */
 const double *stokes_matrix_diagonal(const stokes_matrix *matrix);
 

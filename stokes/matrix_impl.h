@@ -35,6 +35,7 @@ typedef struct {
 struct stokes_matrix {
   md_ctx *ctx;
   stokes_storage storage;
+  bool resistance;          /* assembled from spheres */
   int64_t n_rows, n_blocks; /* n_blocks counts the diagonal */
   int64_t n_stored;         /* entries: n_blocks, or the pairs alone */
   md_buffer start;          /* int64 [n_rows + 1] */

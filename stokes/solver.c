@@ -49,6 +49,7 @@ void stokes_solver_destroy(stokes_solver *solver)
   md_buffer_free(solver->ctx, &solver->state);
   md_buffer_free(solver->ctx, &solver->space.partial);
   md_buffer_free(solver->ctx, &solver->space.small);
+  free(solver->series.coefficient);
   free(solver->small);
   free(solver);
 }
@@ -68,6 +69,8 @@ md_status stokes_solver_attach(stokes_solver *solver, const stokes_matrix *matri
                              solver->inverse.data, &bad, &solver->largest));
   MD_REQUIRE(bad == 0, MD_ENUMERIC,
              "%" PRId64 " diagonal blocks of the matrix are not positive definite", bad);
+  /* In steps, so that a polynomial serves for several matrices. */
+  solver->largest = pow(1.05, ceil(log(solver->largest) / log(1.05)));
   if (solver->kind == STOKES_PRECONDITION_NONE) return MD_OK;
   solver->space.lower = solver->lower.data;
   solver->space.inverse = solver->inverse.data;

@@ -7,7 +7,14 @@
 
 MD_BEGIN_C
 
-enum { SOLVER_VECTORS = 4, SOLVER_SMALL = 8 };
+enum { SOLVER_VECTORS = 5, SOLVER_SMALL = 6 };
+
+/* The Chebyshev series of sqrt on [low, high]. */
+typedef struct {
+  double low, high, tolerance;
+  int order;
+  double *coefficient; /* [order + 1] */
+} root_series;
 
 struct stokes_solver {
   md_ctx *ctx;
@@ -23,6 +30,7 @@ struct stokes_solver {
   double largest;                   /* eigenvalue of a diagonal block */
   bool bounded;                     /* by Lanczos */
   double low, high;
+  root_series series; /* the last one */
 };
 
 /* Work vector k, m columns wide; contents are lost when it grows. */
@@ -53,6 +61,21 @@ double solver_largest(int m, const double *square, const double *norm);
 
 /* y = M^-1 x where there is a preconditioner, else y is x. */
 md_status solver_precondition(stokes_solver *solver, int m, double *x, double *work, double **y);
+
+/* A square root being taken. */
+typedef struct {
+  stokes_solver *solver;
+  const vector_backend *ops;
+  vector_space *space;
+  int m;
+  double *w, *u; /* A u; M^-1 of the present vector, or that vector itself */
+} root_run;
+md_status root_begin(root_run *run, stokes_solver *solver, int m);
+/* u = M^-1 v, w = A u;  v = L z. */
+md_status root_apply(root_run *run, double *v);
+md_status root_lower(root_run *run, const double *z, double *v);
+md_status root_lanczos(root_run *run, const double *z, double *f, double tolerance, int most,
+                       stokes_outcome *out);
 
 MD_END_C
 #endif

@@ -1,0 +1,188 @@
+/* stokes/root.c - square roots of a matrix times vectors, by Chebyshev polynomials.
+ *
+ *     f = L S(L^-1 A L^-T) z = S(A M^-1) L z,   M = L L^T,   S(a) near sqrt(a)
+ *
+ * S is the expansion of the square root on [low, high], a sum of T_k that follow from their
+ * recurrence.  Its order is the least that has the error asked for.  [Liu] section II.C; Fixman
+ * 1986. */
+#include "stokes/solver_impl.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Coefficients of T_0 ... T_order of sqrt on [low, high]. */
+static void expand(double low, double high, int order, double *coefficient)
+{
+  const double pi = 3.141592653589793;
+  const int points = 4 * (order + 1) + 64;
+  memset(coefficient, 0, ((size_t)order + 1) * sizeof *coefficient);
+  for (int p = 0; p < points; p++) {
+    const double angle = pi * (p + 0.5) / points;
+    const double value = sqrt(0.5 * ((high - low) * cos(angle) + high + low));
+    for (int k = 0; k <= order; k++)
+      coefficient[k] += (k ? 2.0 : 1.0) / points * value * cos(k * angle);
+  }
+}
+
+/* The sum of the series at x in -1..1 (Clenshaw). */
+static double sum_at(const double *coefficient, int order, double x)
+{
+  double b1 = 0, b2 = 0;
+  for (int k = order; k > 0; k--) {
+    const double b = coefficient[k] + 2 * x * b1 - b2;
+    b2 = b1;
+    b1 = b;
+  }
+  return coefficient[0] + x * b1 - b2;
+}
+
+static double error_of(double low, double high, const double *coefficient, int order)
+{
+  const double pi = 3.141592653589793;
+  const int points = 10 * (order + 1) + 1;
+  double most = 0;
+  for (int p = 0; p <= points; p++) {
+    const double x = cos(pi * p / points), a = 0.5 * ((high - low) * x + high + low);
+    most = fmax(most, fabs(sum_at(coefficient, order, x) / sqrt(a) - 1));
+  }
+  return most;
+}
+
+double stokes_chebyshev_error(double low, double high, int order)
+{
+  double *coefficient = malloc(((size_t)order + 1) * sizeof *coefficient);
+  if (!coefficient) return INFINITY;
+  expand(low, high, order, coefficient);
+  const double error = error_of(low, high, coefficient, order);
+  free(coefficient);
+  return error;
+}
+
+/* The error falls steadily with the order: search by halves. */
+int stokes_chebyshev_order(double low, double high, double tolerance, int most)
+{
+  int enough = most, less = 0;
+  if (most < 1 || !(stokes_chebyshev_error(low, high, most) <= tolerance)) return -1;
+  while (enough - less > 1) {
+    const int middle = less + (enough - less) / 2;
+    if (stokes_chebyshev_error(low, high, middle) <= tolerance)
+      enough = middle;
+    else
+      less = middle;
+  }
+  return enough;
+}
+
+md_status root_apply(root_run *run, double *v)
+{
+  double *work;
+  MD_TRY(solver_vector(run->solver, 1, run->m, &work));
+  MD_TRY(solver_precondition(run->solver, run->m, v, work, &run->u));
+  return stokes_matrix_multiply(run->solver->matrix, run->m, run->u, run->w);
+}
+
+md_status root_begin(root_run *run, stokes_solver *solver, int m)
+{
+  *run = (root_run){.solver = solver, .ops = solver->ops, .space = &solver->space, .m = m};
+  return solver_vector(solver, 0, m, &run->w);
+}
+
+md_status root_lower(root_run *run, const double *z, double *v)
+{
+  if (solver_preconditioned(run->solver)) return run->ops->lower(run->space, run->m, z, v);
+  return md_copy(run->solver->ctx, v, z, solver_bytes(run->solver, run->m));
+}
+
+/* How far |M^-1/2 f|^2 is from z^T A' z, which f = S z should have; the largest of m columns. */
+static md_status norm_error(root_run *run, const double *exact, double *f, double *out)
+{
+  double square[STOKES_VECTORS], *z;
+  MD_TRY(solver_vector(run->solver, 1, run->m, &z));
+  MD_TRY(solver_precondition(run->solver, run->m, f, z, &z));
+  MD_TRY(run->ops->dots(run->space, run->m, f, z, square));
+  *out = 0;
+  for (int c = 0; c < run->m; c++) {
+    const double error = exact[c] == 0 ? 0 : fabs(sqrt(square[c] / exact[c]) - 1);
+    *out = error <= *out ? *out : error; /* NaN stays */
+  }
+  return MD_OK;
+}
+
+/* f = sum of coefficient[k] T_k v, where v is in the solver's vector 2. */
+static md_status chebyshev_sum(root_run *run, const root_series *series, double *f, double *error)
+{
+  const double low = series->low, high = series->high, *coefficient = series->coefficient;
+  const double middle = (high + low) / (high - low), slope = 2 / (high - low);
+  const int order = series->order;
+  double exact[STOKES_VECTORS], zero[STOKES_VECTORS] = {0}, first[STOKES_VECTORS], *v[2], *work;
+  MD_TRY(solver_vector(run->solver, 2, run->m, &v[0]));
+  MD_TRY(solver_vector(run->solver, 3, run->m, &v[1]));
+  MD_TRY(solver_vector(run->solver, 1, run->m, &work));
+  for (int c = 0; c < run->m; c++)
+    first[c] = coefficient[0];
+  MD_TRY(root_apply(run, v[0]));
+  MD_TRY(run->ops->dots(run->space, run->m, run->u, run->w, exact));
+  MD_TRY(md_copy(run->solver->ctx, f, v[0], solver_bytes(run->solver, run->m)));
+  MD_TRY(run->ops->columns(run->space, run->m, zero, v[0], first, f));
+  MD_TRY(md_copy(run->solver->ctx, v[1], v[0], solver_bytes(run->solver, run->m)));
+  for (int k = 1; k <= order; k++) {
+    const double twice = k == 1 ? 1 : 2;
+    const double factor[4] = {twice * slope, -twice * middle, k == 1 ? 0 : -1, coefficient[k]};
+    double *now = v[(k + 1) % 2], *next = v[k % 2];
+    MD_TRY(run->ops->chebyshev(run->space, run->m, factor, run->w, now, next, f, work));
+    run->u = solver_preconditioned(run->solver) ? work : next;
+    if (k < order) MD_TRY(stokes_matrix_multiply(run->solver->matrix, run->m, run->u, run->w));
+  }
+  return norm_error(run, exact, f, error);
+}
+
+/* The polynomial for these bounds and tolerance; the last one is kept. */
+static md_status prepare(stokes_solver *solver, double low, double high, double tolerance, int most)
+{
+  root_series *series = &solver->series;
+  if (series->low == low && series->high == high && series->tolerance == tolerance &&
+      series->order <= most)
+    return MD_OK;
+  const int order = stokes_chebyshev_order(low, high, tolerance, most);
+  MD_REQUIRE(order > 0, MD_ENUMERIC,
+             "a Chebyshev polynomial of order %d has an error of %.3g for eigenvalues in %.3g .. "
+             "%.3g, not %.3g",
+             most, stokes_chebyshev_error(low, high, most), low, high, tolerance);
+  free(series->coefficient);
+  *series = (root_series){.coefficient = malloc(((size_t)order + 1) * sizeof(double))};
+  MD_REQUIRE(series->coefficient, MD_ENOMEM, "out of memory for a polynomial");
+  series->low = low, series->high = high, series->tolerance = tolerance, series->order = order;
+  expand(low, high, order, series->coefficient);
+  return MD_OK;
+}
+
+static md_status chebyshev(root_run *run, const double *z, double *f, double tolerance, int most,
+                           stokes_outcome *out)
+{
+  double low, high, *v;
+  MD_TRY(stokes_solver_bounds(run->solver, false, &low, &high));
+  if (high <= low) high = low * (1 + 1e-12);
+  MD_TRY(prepare(run->solver, low, high, tolerance, most));
+  MD_TRY(solver_vector(run->solver, 2, run->m, &v));
+  MD_TRY(root_lower(run, z, v));
+  MD_TRY(chebyshev_sum(run, &run->solver->series, f, &out->residual));
+  out->iterations = run->solver->series.order;
+  MD_REQUIRE(out->residual <= tolerance, MD_ENUMERIC,
+             "a square root by Chebyshev has an error of %.3g, not %.3g: eigenvalues lie beyond "
+             "their bounds",
+             out->residual, tolerance);
+  return MD_OK;
+}
+
+md_status stokes_solver_root(stokes_solver *solver, stokes_root kind, int m, const double *z,
+                             double *f, double tolerance, int most, stokes_outcome *out)
+{
+  MD_REQUIRE(m >= 1 && m <= STOKES_VECTORS, MD_EINVAL,
+             "a square root takes 1 to %d vectors, not %d", STOKES_VECTORS, m);
+  root_run run;
+  MD_TRY(root_begin(&run, solver, m));
+  *out = (stokes_outcome){0};
+  return (kind == STOKES_ROOT_CHEBYSHEV ? chebyshev : root_lanczos)(&run, z, f, tolerance, most,
+                                                                    out);
+}

@@ -1,0 +1,314 @@
+/* tests/check_stokes_root.c - square roots by Chebyshev, Lanczos and Cholesky; bounds of
+ * eigenvalues.
+ *
+ * A root is a linear map F; taken column by column, F F^T is compared with a dense matrix that is
+ * summed pair by pair (ref_stokes.h): that is the covariance of Brownian forces. */
+#include "stokes/solver.h"
+#include "tests/ref.h"
+#include "tests/ref_stokes.h"
+#include "tests/test.h"
+
+static const stokes_resistance usual = {1, 0.5, 1e-3};
+
+typedef struct {
+  md_ctx *ctx;
+  stokes_packing packing;
+  ref_suspension suspension;
+  stokes_matrix *matrix;
+  int64_t n; /* rows */
+  double *dense;
+} testbed;
+
+static testbed make_bed(int64_t spheres, double occupancy, int threads)
+{
+  testbed b = {.packing = ref_packing(spheres, occupancy, spheres < 200, 31),
+               .ctx = test_ctx(MD_DOUBLE, threads, true),
+               .n = 3 * spheres};
+  b.suspension = ref_suspend(b.ctx, &b.packing, usual.gap_cut);
+  b.matrix = ref_assemble(&b.suspension, STOKES_BCRS, &usual, 8);
+  if (b.n < 2000) b.dense = ref_resistance(&b.packing, &usual);
+  return b;
+}
+
+static void bed_free(testbed *b)
+{
+  free(b->dense);
+  stokes_matrix_destroy(b->matrix);
+  ref_suspension_free(&b->suspension);
+  stokes_packing_free(&b->packing);
+  md_ctx_destroy(b->ctx);
+}
+
+static stokes_solver *solver_of(const testbed *b, stokes_preconditioner kind)
+{
+  stokes_solver *solver;
+  ck_ok(stokes_solver_create(b->ctx, kind, &solver));
+  ck_ok(stokes_solver_attach(solver, b->matrix));
+  return solver;
+}
+
+/* f = S z on the backend; z and f on the host. */
+static md_status root(const testbed *b, stokes_solver *solver, stokes_root kind, int m,
+                      const double *z, double *f, double tolerance, int most, stokes_outcome *out)
+{
+  const size_t bytes = (size_t)(b->n * m) * sizeof *z;
+  md_buffer in = {0}, to = {0};
+  ck_ok(md_buffer_reserve(b->ctx, &in, bytes, 0));
+  ck_ok(md_buffer_reserve(b->ctx, &to, bytes, 0));
+  ck_ok(md_write(b->ctx, in.data, z, bytes));
+  ck_ok(md_fill(b->ctx, to.data, 0xff, bytes));
+  const md_status status =
+      stokes_solver_root(solver, kind, m, in.data, to.data, tolerance, most, out);
+  ck_ok(md_read(b->ctx, f, to.data, bytes));
+  md_buffer_free(b->ctx, &in);
+  md_buffer_free(b->ctx, &to);
+  return status;
+}
+
+START_TEST(errors_of_polynomials)
+{
+  static const double known[][2] = {
+      {10, 2e-11}, {30, 2.5e-7}, {100, 1e-4}, {300, 2.8e-3}, {665, 1.5e-2}};
+  for (int k = 0; k < 5; k++) {
+    const double error = stokes_chebyshev_error(1, known[k][0], 30);
+    ck_assert_msg(error >= 0.8 * known[k][1] && error <= 1.25 * known[k][1], "kappa %g: %g",
+                  known[k][0], error);
+    ck_assert_double_eq_tol(stokes_chebyshev_error(7, 7 * known[k][0], 30), error, 1e-3 * error);
+    const int order = stokes_chebyshev_order(1, known[k][0], 1e-6, 1000);
+    ck_assert_double_le(stokes_chebyshev_error(1, known[k][0], order), 1e-6);
+    ck_assert_double_gt(stokes_chebyshev_error(1, known[k][0], order - 1), 1e-6);
+    ck_assert_int_eq(stokes_chebyshev_order(1, known[k][0], 1e-6, order - 1), -1);
+  }
+}
+END_TEST
+
+START_TEST(bounds_hold)
+{
+  testbed b = make_bed(240, 0.45, 2);
+  double *value = ref_alloc(b.n, sizeof *value), *copy = ref_alloc(b.n * b.n, sizeof *copy);
+  for (int kind = 0; kind < STOKES_PRECONDITIONER_COUNT; kind++) {
+    memcpy(copy, b.dense, (size_t)(b.n * b.n) * sizeof *copy);
+    if (kind) { /* D^-1/2 A D^-1/2 has the eigenvalues of D^-1 A; here by L^-1 A L^-T */
+      for (int side = 0; side < 2; side++)
+        for (int64_t r = 0; r < b.n; r++)
+          for (int64_t i = 0; i < b.n; i += 3) {
+            double l[3][3] = {{0}}, *row = side ? copy + r * b.n + i : copy + i * b.n + r, x[3];
+            const int64_t step = side ? 1 : b.n;
+            for (int p = 0; p < 3; p++)
+              for (int q = 0; q <= p; q++) {
+                double rest = b.dense[(i + p) * b.n + i + q];
+                for (int k = 0; k < q; k++)
+                  rest -= l[p][k] * l[q][k];
+                l[p][q] = p == q ? sqrt(rest) : rest / l[q][q];
+              }
+            for (int p = 0; p < 3; p++) {
+              x[p] = row[p * step];
+              for (int q = 0; q < p; q++)
+                x[p] -= l[p][q] * x[q];
+              x[p] /= l[p][p];
+            }
+            for (int p = 0; p < 3; p++)
+              row[p * step] = x[p];
+          }
+    }
+    ref_eigenvalues(copy, b.n, value);
+    stokes_solver *solver = solver_of(&b, (stokes_preconditioner)kind);
+    double low, high;
+    ck_ok(stokes_solver_bounds(solver, false, &low, &high));
+    ck_assert_double_le(low, value[0] * (1 + 1e-9));
+    ck_assert_double_ge(high, value[b.n - 1]);
+    if (!kind) ck_assert_double_eq(low, 1);
+    ck_assert_double_le(high, 2.2 * value[b.n - 1]);
+    ck_ok(stokes_solver_bounds(solver, true, &low, &high));
+    ck_assert_double_le(low, value[0] * (1 + 1e-9));
+    ck_assert_double_ge(low, 0.09 * value[0]);
+    ck_assert_double_ge(high, value[b.n - 1] * (1 - 1e-9));
+    ck_assert_double_le(high, 1.1 * value[b.n - 1]);
+    stokes_solver_destroy(solver);
+  }
+  free(value);
+  free(copy);
+  bed_free(&b);
+}
+END_TEST
+
+/* F F^T = A, column by column, in groups of m. */
+static double covariance_error(const testbed *b, stokes_solver *solver, stokes_root kind, int m,
+                               double tolerance)
+{
+  double *f = ref_alloc(b->n * b->n, sizeof *f), *z = ref_alloc(b->n * m, sizeof *z);
+  double *part = ref_alloc(b->n * m, sizeof *part), rest = 0, norm = 0;
+  for (int64_t first = 0; first < b->n; first += m) {
+    const int64_t count = first + m < b->n ? m : b->n - first;
+    stokes_outcome out;
+    memset(z, 0, (size_t)(b->n * m) * sizeof *z);
+    for (int64_t c = 0; c < count; c++)
+      z[(first + c) * m + c] = 1;
+    ck_ok(root(b, solver, kind, m, z, part, tolerance, 500, &out));
+    ck_assert_double_le(out.residual, tolerance);
+    for (int64_t r = 0; r < b->n; r++)
+      for (int64_t c = 0; c < m; c++) {
+        if (c < count)
+          f[r * b->n + first + c] = part[r * m + c];
+        else
+          ck_assert_double_eq(part[r * m + c], 0); /* S 0 = 0 */
+      }
+  }
+  for (int64_t i = 0; i < b->n; i++)
+    for (int64_t j = 0; j < b->n; j++) {
+      double sum = 0;
+      for (int64_t k = 0; k < b->n; k++)
+        sum += f[i * b->n + k] * f[j * b->n + k];
+      rest += pow(sum - b->dense[i * b->n + j], 2);
+      norm += pow(b->dense[i * b->n + j], 2);
+    }
+  free(f);
+  free(z);
+  free(part);
+  return sqrt(rest / norm);
+}
+
+START_TEST(covariance_is_the_matrix)
+{
+  testbed b = make_bed(90, 0.45, 2);
+  for (int kind = 0; kind < STOKES_ROOT_COUNT; kind++) {
+    stokes_solver *solver = solver_of(&b, (stokes_preconditioner)_i);
+    const double error = covariance_error(&b, solver, (stokes_root)kind, 64, 1e-5);
+    ck_assert_msg(error <= 4e-5, "%s: %g", stokes_root_words[kind], error);
+    ck_assert_double_le(covariance_error(&b, solver, (stokes_root)kind, 7, 1e-9), 4e-9);
+    stokes_solver_destroy(solver);
+  }
+  bed_free(&b);
+}
+END_TEST
+
+/* S S z = A z, and both roots agree with each other. */
+START_TEST(twice_is_the_matrix)
+{
+  testbed b = make_bed(240, 0.5, 2);
+  const int m = 5;
+  stokes_solver *solver = solver_of(&b, STOKES_PRECONDITION_NONE);
+  double *z = ref_vector(b.n * m, 1), *az = ref_alloc(b.n * m, sizeof *z);
+  double *f[2], *g = ref_alloc(b.n * m, sizeof *g);
+  int products[STOKES_ROOT_COUNT];
+  ref_multiply(b.dense, b.n, m, z, az);
+  for (int kind = 0; kind < STOKES_ROOT_COUNT; kind++) {
+    stokes_outcome out;
+    f[kind] = ref_alloc(b.n * m, sizeof *g);
+    ck_ok(root(&b, solver, (stokes_root)kind, m, z, f[kind], 1e-7, 500, &out));
+    products[kind] = out.iterations;
+    ck_ok(root(&b, solver, (stokes_root)kind, m, f[kind], g, 1e-7, 500, &out));
+    for (int c = 0; c < m; c++) {
+      double rest = 0, norm = 0;
+      for (int64_t r = 0; r < b.n; r++) {
+        rest += pow(g[r * m + c] - az[r * m + c], 2);
+        norm += pow(az[r * m + c], 2);
+      }
+      ck_assert_msg(rest <= norm * 1e-12, "%s: %g", stokes_root_words[kind], sqrt(rest / norm));
+    }
+  }
+  for (int64_t r = 0; r < b.n * m; r++)
+    ck_assert_double_eq_tol(f[0][r], f[1][r], 1e-5);
+  ck_assert_int_lt(products[STOKES_ROOT_LANCZOS], products[STOKES_ROOT_CHEBYSHEV]);
+  free(z);
+  free(az);
+  free(g);
+  free(f[0]);
+  free(f[1]);
+  stokes_solver_destroy(solver);
+  bed_free(&b);
+}
+END_TEST
+
+/* Any matrix, here 1 x 1 in disguise: blocks d on the diagonal, whose roots are known. */
+START_TEST(any_matrix_has_a_root)
+{
+  enum { ROWS = 30 };
+  testbed b = {.ctx = test_ctx(MD_DOUBLE, 1, false), .n = 3 * ROWS};
+  stokes_blocks blocks = {ROWS, ROWS, ref_alloc(ROWS + 1, 8), ref_alloc(ROWS, 4),
+                          ref_alloc(9 * ROWS, 8)};
+  double *z = ref_vector(b.n, 3), *f = ref_alloc(b.n, sizeof *f);
+  for (int i = 0; i < ROWS; i++) {
+    blocks.start[i + 1] = i + 1;
+    blocks.column[i] = i;
+    for (int d = 0; d < 3; d++)
+      blocks.block[9 * i + 4 * d] = 0.01 * (1 + i) * (1 + d);
+  }
+  ck_ok(stokes_matrix_create(b.ctx, STOKES_BCRS, &b.matrix));
+  ck_ok(stokes_matrix_set(b.matrix, &blocks, 1));
+  for (int kind = 0; kind < STOKES_ROOT_COUNT; kind++)
+    for (int first = 0; first < STOKES_PRECONDITIONER_COUNT; first++) {
+      stokes_solver *solver = solver_of(&b, (stokes_preconditioner)first);
+      stokes_outcome out;
+      ck_ok(root(&b, solver, (stokes_root)kind, 1, z, f, 1e-8, 500, &out));
+      for (int64_t r = 0; r < b.n; r++)
+        ck_assert_double_eq_tol(f[r], z[r] * sqrt(blocks.block[9 * (r / 3) + 4 * (r % 3)]), 1e-7);
+      stokes_solver_destroy(solver);
+    }
+  stokes_blocks_free(&blocks);
+  stokes_matrix_destroy(b.matrix);
+  free(z);
+  free(f);
+  md_ctx_destroy(b.ctx);
+}
+END_TEST
+
+START_TEST(failures_are_reported)
+{
+  testbed b = make_bed(240, 0.45, 1);
+  stokes_solver *solver = solver_of(&b, STOKES_PRECONDITION_NONE);
+  double *z = ref_vector(b.n, 4), *f = ref_alloc(b.n, sizeof *f);
+  stokes_outcome out;
+  for (int kind = 0; kind < STOKES_ROOT_COUNT; kind++) {
+    ck_assert_int_eq(root(&b, solver, (stokes_root)kind, 1, z, f, 1e-10, 6, &out), MD_ENUMERIC);
+    ck_assert_ptr_nonnull(strstr(md_message(), "error of"));
+    ck_assert_int_eq(stokes_solver_root(solver, (stokes_root)kind, 65, z, f, 1e-3, 99, &out),
+                     MD_EINVAL);
+    z[4] = INFINITY;
+    ck_assert_int_eq(root(&b, solver, (stokes_root)kind, 1, z, f, 1e-3, 99, &out), MD_ENUMERIC);
+    z[4] = 1;
+  }
+  free(z);
+  free(f);
+  stokes_solver_destroy(solver);
+  bed_free(&b);
+}
+END_TEST
+
+START_TEST(threads_do_not_matter)
+{
+  enum { M = 3 };
+  double *first = NULL;
+  for (int threads = 1; threads <= 3; threads++) {
+    testbed b = make_bed(2500, 0.3, threads);
+    double *z = ref_vector(b.n * M, 5), *f = ref_alloc(2 * b.n * M, sizeof *f);
+    stokes_solver *solver = solver_of(&b, STOKES_PRECONDITION_JACOBI);
+    stokes_outcome out;
+    for (int kind = 0; kind < STOKES_ROOT_COUNT; kind++)
+      ck_ok(root(&b, solver, (stokes_root)kind, M, z, f + kind * b.n * M, 1e-4, 300, &out));
+    if (!first) first = ref_alloc(2 * b.n * M, 8), memcpy(first, f, (size_t)(2 * b.n * M) * 8);
+    ck_assert_mem_eq(first, f, (size_t)(2 * b.n * M) * sizeof *f);
+    free(z);
+    free(f);
+    stokes_solver_destroy(solver);
+    bed_free(&b);
+  }
+  free(first);
+}
+END_TEST
+
+int main(void)
+{
+  Suite *suite = suite_create("stokes_root");
+  TCase *all = tcase_create("roots");
+  tcase_add_test(all, errors_of_polynomials);
+  tcase_add_test(all, bounds_hold);
+  tcase_add_loop_test(all, covariance_is_the_matrix, 0, STOKES_PRECONDITIONER_COUNT);
+  tcase_add_test(all, twice_is_the_matrix);
+  tcase_add_test(all, any_matrix_has_a_root);
+  tcase_add_test(all, failures_are_reported);
+  tcase_add_test(all, threads_do_not_matter);
+  tcase_set_timeout(all, 120);
+  suite_add_tcase(suite, all);
+  return test_main(suite);
+}
