@@ -25,6 +25,7 @@ void md_gpu_event_record(md_ctx *ctx, void *event);
 double md_gpu_event_seconds(void *begin, void *end); /* waits for end */
 void md_gpu_range_push(const char *name);            /* NVTX */
 void md_gpu_range_pop(void);
+void md_gpu_profiler(bool on);
 
 MD_END_C
 #endif

@@ -2,6 +2,7 @@
 #include "core/context_impl.h"
 #include "core/cuda.h"
 
+#include <cuda_profiler_api.h>
 #include <nvtx3/nvToolsExt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,4 +125,12 @@ void md_gpu_range_push(const char *name)
 void md_gpu_range_pop(void)
 {
   nvtxRangePop();
+}
+
+void md_gpu_profiler(bool on)
+{
+  if (on)
+    cudaProfilerStart();
+  else
+    cudaProfilerStop();
 }

@@ -106,3 +106,13 @@ void md_timer_reset(md_ctx *ctx)
   add_up(ctx->timer);
   memset(ctx->timer->total, 0, sizeof ctx->timer->total);
 }
+
+void md_profiler(const md_ctx *ctx, bool on)
+{
+#ifdef MD_HAVE_CUDA
+  if (ctx->backend == MD_GPU) md_gpu_profiler(on);
+#else
+  (void)ctx;
+  (void)on;
+#endif
+}

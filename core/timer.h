@@ -33,6 +33,10 @@ void md_phase_end(md_ctx *ctx, md_phase phase);
 double md_phase_seconds(md_ctx *ctx, md_phase phase);
 void md_timer_reset(md_ctx *ctx);
 
+/* What a GPU's profiler that waits for it (`--profile-from-start off`) looks at lies between on and
+ * off. */
+void md_profiler(const md_ctx *ctx, bool on);
+
 /* Monotonic wall clock and processor time of the whole process [s]. */
 double md_wall_seconds(void);
 double md_cpu_seconds(void);

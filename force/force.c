@@ -44,6 +44,8 @@ md_status force_create(md_ctx *ctx, const force_spec *spec, force **out)
                  (spec->block_size % 32 == 0 && spec->block_size >= 32 && spec->block_size <= 1024),
              MD_EINVAL, "the block size must be 0 or a multiple of 32 up to 1024, not %d",
              spec->block_size);
+  MD_REQUIRE(spec->carveout >= 0 && spec->carveout <= 100, MD_EINVAL,
+             "the carve-out must be 0 or a percentage up to 100, not %d", spec->carveout);
   force *fc = calloc(1, sizeof *fc);
   MD_REQUIRE(fc, MD_ENOMEM, "out of memory for the forces");
   fc->ctx = ctx;

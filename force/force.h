@@ -23,6 +23,8 @@ typedef struct {
   double epsilon, sigma, r_cut; /* energy, length, length; all > 0 */
   force_shift shift;
   int block_size; /* threads per block of the GPU kernels, 32..1024; 0: tuned */
+  int carveout;   /* percent of the GPU's greatest shared memory to set apart from the L1, 1..100;
+                     0: as the driver likes */
 } force_spec;
 
 typedef struct {
@@ -33,7 +35,8 @@ typedef struct {
 typedef struct force force;
 
 /* *out is NULL on failure; free with force_destroy (NULL is allowed).
- * Errors: MD_EINVAL (a parameter is not > 0, a block size that is no multiple of 32), MD_ENOMEM. */
+ * Errors: MD_EINVAL (a parameter is not > 0, a block size that is no multiple of 32, a
+ * carve-out beyond 100 %), MD_ENOMEM. */
 md_status force_create(md_ctx *ctx, const force_spec *spec, force **out);
 void force_destroy(force *fc);
 

@@ -61,11 +61,11 @@ static full_kernel *const kernels[2][2] = {{full_plain, full_tally},
 md_status PREC(force_gpu_full)(force *fc, const force_job *job)
 {
   const int block = force_block(fc);
+  full_kernel *kernel = kernels[job->lj.f_shift != 0][job->tally != NULL];
   force_rows rows;
+  MD_TRY(set_carveout(fc, (const void *)kernel));
   MD_TRY(open_rows(fc, job, &rows));
-  kernels[job->lj.f_shift != 0]
-         [job->tally !=
-          NULL]<<<md_blocks(job->n, block), block, 0, (cudaStream_t)fc->ctx->stream>>>(rows);
+  kernel<<<md_blocks(job->n, block), block, 0, (cudaStream_t)fc->ctx->stream>>>(rows);
   MD_LAUNCHED();
   return job->tally ? read_tally(fc, job, 0.5) : MD_OK; /* each pair was seen from both sides */
 }

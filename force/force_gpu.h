@@ -151,6 +151,14 @@ static int force_block(const force *fc)
   return fc->spec.block_size > 0 ? fc->spec.block_size : FORCE_BLOCK;
 }
 
+/* How the multiprocessors share out their memory while the kernel runs: L1 and shared. */
+static md_status set_carveout(const force *fc, const void *kernel)
+{
+  const int percent = fc->spec.carveout > 0 ? fc->spec.carveout : cudaSharedmemCarveoutDefault;
+  MD_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, percent));
+  return MD_OK;
+}
+
 #if MD_PREC == 2
 /* 32 bytes of an atom or ghost read, 24 written. */
 static __global__ void pack_kernel(int64_t n, const coord4 *__restrict__ from, double2 *xy,

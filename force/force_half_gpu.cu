@@ -153,9 +153,9 @@ static __global__ void convert_kernel(int64_t n, double step,
 static md_status run(force *fc, const force_job *job, const force_rows *rows)
 {
   const int block = force_block(fc);
-  kernels[job->lj.f_shift != 0][job->tally != NULL]
-         [rows->fixed !=
-          NULL]<<<md_blocks(job->n, block), block, 0, (cudaStream_t)fc->ctx->stream>>>(*rows);
+  half_kernel *kernel = kernels[job->lj.f_shift != 0][job->tally != NULL][rows->fixed != NULL];
+  MD_TRY(set_carveout(fc, (const void *)kernel));
+  kernel<<<md_blocks(job->n, block), block, 0, (cudaStream_t)fc->ctx->stream>>>(*rows);
   MD_LAUNCHED();
   return MD_OK;
 }

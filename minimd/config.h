@@ -69,6 +69,7 @@ typedef struct {
   config_backend backend;
   md_precision precision;
   int32_t threads, block_size; /* 0: all; tuned */
+  int32_t carveout;            /* percent of the greatest shared memory; 0: chosen */
   bool deterministic;
 } config_values;
 

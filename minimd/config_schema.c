@@ -137,6 +137,8 @@ static const config_entry table[] = {
     INTEGER_OR("device.threads", threads, "", 1, 1024, "all", 0, "all", "OpenMP threads"),
     INTEGER_OR("device.block_size", block_size, "threads", 32, 1024, "tuned", 0, "tuned",
                "of a block of the force kernel, a multiple of 32"),
+    INTEGER_OR("device.carveout", carveout, "percent", 1, 100, "auto", 0, "auto",
+               "of the GPU's greatest shared memory that the force kernel sets apart from the L1"),
     FLAG("device.deterministic", deterministic, "false",
          "bit-identical reruns on the same machine"),
 };

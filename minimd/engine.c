@@ -232,8 +232,8 @@ static md_status make_rooms(engine *sim, neighbor_kind kind, const md_box *box)
 {
   const config_values *values = sim->values;
   const neighbor_spec list = list_spec(values, kind);
-  const force_spec pair = {values->epsilon, values->sigma, values->cutoff, values->shift,
-                           values->block_size};
+  const force_spec pair = {values->epsilon, values->sigma,      values->cutoff,
+                           values->shift,   values->block_size, values->carveout};
   MD_TRY(md_atoms_create(sim->ctx, box, &sim->atoms));
   MD_TRY(comm_create(sim->ctx, &sim->cm));
   MD_TRY(neighbor_create(sim->ctx, &list, &sim->list));

@@ -90,6 +90,8 @@ START_TEST(text_becomes_a_value)
       {"device.threads", "3", "3"},
       {"device.threads", "all", "\"all\""},
       {"device.block_size", "96", "96"},
+      {"device.carveout", "auto", "\"auto\""},
+      {"device.carveout", "100", "100"},
       {"device.precision", "mixed", "\"mixed\""},
       {"device.backend", "cpu", "\"cpu\""},
   };
@@ -139,6 +141,8 @@ START_TEST(bad_values_are_refused)
       {"run.thermo", "3000000000", "0..2147483647"},
       {"run.dt", "0", "> 0"},
       {"device.block_size", "31", "32..1024 | tuned"},
+      {"device.carveout", "0", "1..100 | auto"},
+      {"device.carveout", "101", "1..100 | auto"},
       {"device.threads", "0", "1..1024 | all"},
       {"system.lattice", "f\ncc", "control characters"},
   };

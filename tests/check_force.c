@@ -10,9 +10,9 @@ static const ordering_kind orders[] = {ORDERING_NONE, ORDERING_ROW, ORDERING_COL
 enum { ORDERS = 5 };
 
 static const force_spec variants[] = {
-    {1, 1, 2.5, FORCE_SHIFT_NONE, 0},        {1, 1, 2.5, FORCE_SHIFT_ENERGY, 0},
-    {1, 1, 2.5, FORCE_SHIFT_FORCE, 0},       {2.25, 0.9, 2.1, FORCE_SHIFT_NONE, 0},
-    {0.4, 1.05, 3.2, FORCE_SHIFT_ENERGY, 0}, {1.7, 0.97, 2.75, FORCE_SHIFT_FORCE, 0}};
+    {1, 1, 2.5, FORCE_SHIFT_NONE, 0, 0},        {1, 1, 2.5, FORCE_SHIFT_ENERGY, 0, 0},
+    {1, 1, 2.5, FORCE_SHIFT_FORCE, 0, 0},       {2.25, 0.9, 2.1, FORCE_SHIFT_NONE, 0, 0},
+    {0.4, 1.05, 3.2, FORCE_SHIFT_ENERGY, 0, 0}, {1.7, 0.97, 2.75, FORCE_SHIFT_FORCE, 0, 0}};
 enum { VARIANTS = 6 };
 
 /* Positions of owned atoms in the order of ids. */
@@ -316,11 +316,12 @@ END_TEST
 START_TEST(senseless_settings_are_refused)
 {
   static const force_spec bad[] = {
-      {0, 1, 2.5, FORCE_SHIFT_NONE, 0},    {1, -1, 2.5, FORCE_SHIFT_NONE, 0},
-      {1, 1, 0, FORCE_SHIFT_NONE, 0},      {NAN, 1, 2.5, FORCE_SHIFT_NONE, 0},
-      {1, NAN, 2.5, FORCE_SHIFT_NONE, 0},  {1, 1, NAN, FORCE_SHIFT_NONE, 0},
-      {1, 1, 2.5, FORCE_SHIFT_NONE, 33},   {1, 1, 2.5, FORCE_SHIFT_NONE, 16},
-      {1, 1, 2.5, FORCE_SHIFT_NONE, 2048}, {1, 1, 2.5, FORCE_SHIFT_NONE, -32}};
+      {0, 1, 2.5, FORCE_SHIFT_NONE, 0, 0},    {1, -1, 2.5, FORCE_SHIFT_NONE, 0, 0},
+      {1, 1, 0, FORCE_SHIFT_NONE, 0, 0},      {NAN, 1, 2.5, FORCE_SHIFT_NONE, 0, 0},
+      {1, NAN, 2.5, FORCE_SHIFT_NONE, 0, 0},  {1, 1, NAN, FORCE_SHIFT_NONE, 0, 0},
+      {1, 1, 2.5, FORCE_SHIFT_NONE, 33, 0},   {1, 1, 2.5, FORCE_SHIFT_NONE, 16, 0},
+      {1, 1, 2.5, FORCE_SHIFT_NONE, 2048, 0}, {1, 1, 2.5, FORCE_SHIFT_NONE, -32, 0},
+      {1, 1, 2.5, FORCE_SHIFT_NONE, 0, -1},   {1, 1, 2.5, FORCE_SHIFT_NONE, 0, 101}};
   md_ctx *ctx = test_ctx(MD_DOUBLE, 1, false);
   for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
     force *fc = (force *)ctx;
@@ -349,7 +350,7 @@ START_TEST(a_list_that_does_not_match_is_refused)
     run_md_rebuild(&md);
     run_md_force(&md, NULL);
     force *farther = NULL;
-    const force_spec reach = {1, 1, 3.1, FORCE_SHIFT_NONE, 0};
+    const force_spec reach = {1, 1, 3.1, FORCE_SHIFT_NONE, 0, 0};
     ck_ok(force_create(md.ctx, &reach, &farther));
     ck_assert_int_eq(force_compute(farther, md.atoms, md.list, NULL), MD_EINVAL);
     force_destroy(farther);
