@@ -13,6 +13,7 @@ md_status cmd_run(int argc, char **argv);
 md_status cmd_ordering(int argc, char **argv);
 md_status cmd_cachemodel(int argc, char **argv);
 md_status cmd_compare(int argc, char **argv);
+md_status cmd_spread(int argc, char **argv);
 md_status cmd_config(int argc, char **argv);
 md_status cmd_convert(int argc, char **argv);
 md_status cmd_info(int argc, char **argv);

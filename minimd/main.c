@@ -15,6 +15,7 @@ static const struct {
     {"ordering", cmd_ordering, "index tables, stencils and memory offsets of orderings"},
     {"cachemodel", cmd_cachemodel, "cache misses of sweeps, force kernels and traces, by ordering"},
     {"compare", cmd_compare, "the same run under each ordering: times, locality, ranking"},
+    {"spread", cmd_spread, "charges of particles onto a mesh, by every method of [Guo]"},
     {"config", cmd_config, "list every setting"},
     {"convert", cmd_convert, "write any readable input as libconfig"},
     {"info", cmd_info, "what this build and this machine can do"},

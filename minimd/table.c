@@ -109,13 +109,16 @@ void table_integer(table *t, int64_t value)
 
 void table_real(table *t, double value)
 {
+  const int digits = t->columns[t->at].digits;
   const char *key = begin_cell(t);
   if (t->format == OPTIONS_FORMAT_JSON)
     md_json_number(&t->json, key, value);
   else if (isnan(value))
     fprintf(t->stream, "%*s", cell_width(t), t->format == OPTIONS_FORMAT_TABLE ? "-" : "");
+  else if (digits < 0)
+    fprintf(t->stream, "%*.*g", cell_width(t), -digits, value);
   else
-    fprintf(t->stream, "%*.*f", cell_width(t), t->columns[t->at].digits, value);
+    fprintf(t->stream, "%*.*f", cell_width(t), digits, value);
   end_cell(t);
 }
 

@@ -14,7 +14,8 @@ MD_BEGIN_C
 typedef struct {
   const char *name;
   int width;  /* of the aligned table, at least; negative: aligned to the left */
-  int digits; /* after the decimal point, for real numbers; JSON has all of them */
+  int digits; /* of real numbers: after the decimal point, or significant ones if negative; JSON has
+               * all of them */
 } table_column;
 
 typedef struct {

@@ -11,8 +11,6 @@
 const char *const spread_method_words[SPREAD_METHOD_COUNT] = {SPREAD_METHODS(WORD)};
 #undef WORD
 
-enum { PART_MAX = 1 << 30 };
-
 typedef spread_check_fn *const cpu_check[MD_PRECISION_COUNT][MD_ISA_COUNT];
 typedef spread_sort_fn *const cpu_sort[MD_PRECISION_COUNT][MD_ISA_COUNT];
 typedef spread_build_fn *const cpu_build[MD_PRECISION_COUNT][MD_ISA_COUNT];
@@ -77,78 +75,20 @@ bool spread_method_on(spread_method method, md_backend backend)
                                                      : cpu_methods[method].apply != NULL);
 }
 
+bool spread_method_ordered(spread_method method, md_backend backend)
+{
+  return backend == MD_CPU || method == SPREAD_AUTO || gpu_methods[method].ordered;
+}
+
 size_t spread_real_size(const spread_plan *plan)
 {
   return plan->ctx->precision == MD_DOUBLE ? sizeof(double) : sizeof(float);
 }
 
-static md_status check_mesh(const spread_spec *spec)
-{
-  MD_REQUIRE(spec->order >= SPREAD_ORDER_MIN && spec->order <= SPREAD_ORDER_MAX, MD_EINVAL,
-             "the order of the B-splines must lie in %d..%d, not %d", SPREAD_ORDER_MIN,
-             SPREAD_ORDER_MAX, spec->order);
-  uint64_t points = 1;
-  for (int a = 0; a < 3; a++) {
-    const double edge = spec->hi[a] - spec->lo[a];
-    MD_REQUIRE(edge > 0 && edge < 1e300 && 1 / edge < 1e300, MD_EINVAL,
-               "axis %d of the box runs from %g to %g: expected a finite edge > 0", a + 1,
-               spec->lo[a], spec->hi[a]);
-    MD_REQUIRE(spec->mesh[a] >= spec->order, MD_EINVAL,
-               "axis %d of the mesh has %d points: order %d needs at least %d", a + 1,
-               spec->mesh[a], spec->order, spec->order);
-    MD_REQUIRE(points * (uint64_t)spec->mesh[a] <= UINT32_MAX, MD_ECAPACITY,
-               "a mesh of %d x %d x %d has 2^32 points or more", spec->mesh[0], spec->mesh[1],
-               spec->mesh[2]);
-    points *= (uint64_t)spec->mesh[a];
-  }
-  return MD_OK;
-}
-
-static md_status check_tuning(const spread_spec *spec)
-{
-  const spread_tuning *t = &spec->tuning;
-  MD_REQUIRE(t->lanes == 0 || t->lanes == 1 || t->lanes == spec->order, MD_EINVAL,
-             "lanes must be 1 or the order, %d, not %d", spec->order, t->lanes);
-  MD_REQUIRE(t->compute_unit >= 0 && t->compute_unit <= 16 &&
-                 (t->compute_unit & (t->compute_unit - 1)) == 0,
-             MD_EINVAL, "a compute unit has 1, 2, 4, 8 or 16 lanes, not %d", t->compute_unit);
-  MD_REQUIRE(t->group == 0 || (t->group >= 8 && t->group <= 512 && t->group % 8 == 0), MD_EINVAL,
-             "a group has a multiple of 8 rows in 8..512, not %d", t->group);
-  MD_REQUIRE(t->part >= 0 && t->part <= PART_MAX, MD_EINVAL,
-             "a part has at most %d particles, not %lld", PART_MAX, (long long)t->part);
-  return MD_OK;
-}
-
-static md_status check_method(const md_ctx *ctx, const spread_spec *spec)
-{
-  MD_REQUIRE((unsigned)spec->method < SPREAD_METHOD_COUNT, MD_EINVAL, "no such method: %d",
-             (int)spec->method);
-  MD_REQUIRE(spec->vectors >= 1, MD_EINVAL, "vectors must be >= 1, not %d", spec->vectors);
-  MD_REQUIRE(spec->repeats >= 0, MD_EINVAL, "repeats must be >= 0, not %d", spec->repeats);
-  if (!spread_method_on(spec->method, ctx->backend)) {
-    char words[128] = "";
-    for (int m = 0; m < SPREAD_METHOD_COUNT; m++)
-      if (spread_method_on((spread_method)m, ctx->backend))
-        snprintf(words + strlen(words), sizeof words - strlen(words), "%s%s", *words ? ", " : "",
-                 spread_method_words[m]);
-    return MD_FAIL(MD_EINVAL, "the %s has no method %s: expected one of %s",
-                   md_backend_words[ctx->backend], spread_method_words[spec->method], words);
-  }
-  MD_REQUIRE(ctx->backend == MD_CPU || !ctx->deterministic || spec->method == SPREAD_AUTO ||
-                 gpu_methods[spec->method].ordered,
-             MD_EINVAL,
-             "method %s adds in no fixed order: deterministic plans on the GPU are single, group, "
-             "hybrid or tiled",
-             spread_method_words[spec->method]);
-  return MD_OK;
-}
-
 md_status spread_create(md_ctx *ctx, const spread_spec *spec, spread_plan **out)
 {
   *out = NULL;
-  MD_TRY(check_mesh(spec));
-  MD_TRY(check_tuning(spec));
-  MD_TRY(check_method(ctx, spec));
+  MD_TRY(spread_check(spec, ctx->backend, ctx->deterministic));
   spread_plan *plan = calloc(1, sizeof *plan);
   MD_REQUIRE(plan, MD_ENOMEM, "out of memory for the plan");
   plan->ctx = ctx;
@@ -251,7 +191,7 @@ static md_status build_part(spread_plan *plan, spread_part *part, const void *x,
 
 static md_status build_parts(spread_plan *plan, int64_t n, const void *x, int64_t stride)
 {
-  const int64_t most = plan->spec.tuning.part ? plan->spec.tuning.part : PART_MAX;
+  const int64_t most = plan->spec.tuning.part ? plan->spec.tuning.part : SPREAD_PART_MAX;
   const int64_t n_parts = (n + most - 1) / most;
   MD_REQUIRE(n_parts <= INT32_MAX, MD_ECAPACITY, "%lld particles make too many parts of %lld",
              (long long)n, (long long)most);

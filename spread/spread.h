@@ -80,6 +80,10 @@ typedef struct {
 
 typedef struct spread_plan spread_plan;
 
+/* Whether spread_create would refuse the spec, without allocating anything.  Errors: MD_EINVAL and
+ * MD_ECAPACITY, as spread_create. */
+md_status spread_check(const spread_spec *spec, md_backend backend, bool deterministic);
+
 /* *out is NULL on failure; free with spread_destroy (NULL is allowed).  A deterministic context
  * makes results bit-identical from run to run on the same device: by fixed orders of all sums.
  * Errors: MD_EINVAL (box, mesh smaller than the order, order, vectors, tuning; a method that the
@@ -107,8 +111,9 @@ md_status spread_interpolate(spread_plan *plan, const void *mesh, void *value, v
 /* What the plan is and does. */
 void spread_describe(const spread_plan *plan, spread_report *out);
 
-/* True when the method exists on the backend. */
+/* True when the method exists on the backend; when a deterministic context may use it there. */
 bool spread_method_on(spread_method method, md_backend backend);
+bool spread_method_ordered(spread_method method, md_backend backend);
 
 MD_END_C
 #endif

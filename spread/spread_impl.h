@@ -75,7 +75,7 @@ typedef struct {
   md_buffer buffer[SPREAD_BUFFERS];
 } spread_part;
 
-enum { SPREAD_SCRATCH = 6 };
+enum { SPREAD_SCRATCH = 6, SPREAD_PART_MAX = 1 << 30 };
 
 struct spread_plan {
   md_ctx *ctx;
