@@ -26,8 +26,9 @@ typedef struct {
 } cachemodel_sweep;
 
 /* Check a sweep before anything is allocated; copies: how many are to be held at a time.
- * Errors: MD_EINVAL (a size or line < 1, no cell is g away from the border), MD_ECAPACITY (2^32
- * cells or more, or more memory than is free: says how much is needed). */
+ * Errors: MD_EINVAL (a size or line < 1, no cell is g away from the border, a hybrid's tile does
+ * not divide the sizes), MD_ECAPACITY (2^32 cells or more, or more memory than is free: says how
+ * much is needed). */
 md_status cachemodel_sweep_check(const cachemodel_sweep *sweep, int copies);
 
 /* Length of its trace: visited cells times cells of the stencil. */
@@ -35,8 +36,7 @@ int64_t cachemodel_sweep_accesses(const cachemodel_sweep *sweep);
 
 typedef struct cachemodel_trace cachemodel_trace;
 
-/* Errors: those of cachemodel_sweep_check, MD_EINVAL (a hybrid's tile does not divide the sizes),
- * MD_ENOMEM. */
+/* Errors: those of cachemodel_sweep_check, MD_ENOMEM. */
 md_status cachemodel_trace_create(const cachemodel_sweep *sweep, cachemodel_trace **out);
 void cachemodel_trace_destroy(cachemodel_trace *trace); /* NULL is allowed */
 /* The next accesses, at most room; returns how many, 0 at the end.  Rewind starts again. */

@@ -40,6 +40,7 @@ md_status cachemodel_sweep_check(const cachemodel_sweep *s, int copies)
                n[a], s->stencil.g, 2 * s->stencil.g + 1);
     cells *= n[a];
   }
+  MD_TRY(ordering_whole_tiles(&s->order, n));
   const double bytes = cells * (BYTES_PER_CELL + BYTES_PER_LINE / (double)s->line);
   MD_REQUIRE(cells < 4294967296.0, MD_ECAPACITY,
              "a grid of %d x %d x %d has %.0f cells and needs %.3f GB of memory; an index holds "

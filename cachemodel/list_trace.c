@@ -3,7 +3,9 @@
 
 #include <stdlib.h>
 
-enum { ALIGN = 2 << 20, KEEP = 256 };
+/* What allocation promises of an address, so that a model does not depend on what was allocated
+ * before. */
+enum { ALIGN = 2 << 20, KEEP_GPU = 256, KEEP_CPU = 64 };
 
 /* The kernels as they are written and compiled (nvcc 13, sm_90). */
 static const struct {
@@ -90,7 +92,7 @@ void list_kernel_compact(list_kernel *kernel)
   uint64_t at = ALIGN;
   for (int k = 0; k < LIST_ARRAY_COUNT; k++) {
     list_array *a = &kernel->array[k];
-    a->base = at + a->base % KEEP;
+    a->base = at + a->base % (kernel->gpu ? KEEP_GPU : KEEP_CPU);
     at = align(list_array_end(a));
   }
 }

@@ -8,21 +8,9 @@ struct cachemodel_trace {
   int64_t at, k;          /* next: offset k of centre number at */
 };
 
-/* A sweep over tiles that the grid cuts is no curve of the paper's. */
-static md_status check_tiles(const cachemodel_sweep *s)
-{
-  for (int a = 0; s->order.kind == ORDERING_HYBRID && a < 3; a++)
-    MD_REQUIRE(
-        s->n[a] < 1 || s->n[a] % s->order.tile == 0, MD_EINVAL,
-        "hybrid tiles of %d cells do not divide a size of %d: expected a tile edge that does",
-        s->order.tile, s->n[a]);
-  return MD_OK;
-}
-
 md_status cachemodel_trace_create(const cachemodel_sweep *sweep, cachemodel_trace **out)
 {
   *out = NULL;
-  MD_TRY(check_tiles(sweep));
   cachemodel_trace *trace = calloc(1, sizeof *trace);
   MD_REQUIRE(trace, MD_ENOMEM, "out of memory for a trace");
   const md_status status = cachemodel_cells_create(sweep, &trace->cells);

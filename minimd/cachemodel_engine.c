@@ -5,6 +5,7 @@
 #include "core/parse.h"
 #include "core/timer.h"
 #include "minimd/locality.h"
+#include "minimd/plot.h"
 #include "minimd/settings.h"
 #include "minimd/table.h"
 
@@ -23,6 +24,7 @@ enum {
   WARM,
   FORMAT,
   OUTPUT,
+  PLOT,
   QUIET,
   N_OPTIONS
 };
@@ -37,7 +39,14 @@ typedef struct {
   table out;
   table_column columns[COLUMNS_MOST];
   char names[2 * MACHINE_LEVELS_MOST][48]; /* of columns */
+  char **orders, **lists;                  /* lists NULL: what the configuration says */
+  int n_orders, n_lists;
+  FILE *bars; /* what the picture shows, a line an ordering, list and schedule */
+  char *bars_text;
+  size_t bars_size;
 } request;
+
+static const unsigned listed = 1u << SETTINGS_ORDER | 1u << SETTINGS_LIST;
 
 static void make_table(option *known)
 {
@@ -59,6 +68,7 @@ static void make_table(option *known)
       (option){"warm", 0, NULL, "caches as the same kernel left them (a GPU's L1 starts empty)"};
   known[FORMAT] = (option){"format", 0, "table|csv|json", "how results are printed (csv)"};
   known[OUTPUT] = (option)OPTION_OUTPUT;
+  known[PLOT] = (option)OPTION_PLOT;
   known[QUIET] = (option)OPTION_QUIET;
 }
 
@@ -118,6 +128,47 @@ static void print_row(request *r, const char *order, const locality_run *run, co
   table_real(t, sector * (double)c->memory_written / n);
 }
 
+/* All streams together: hit rate of each level, bytes read from each but the first. */
+static void note_bars(request *r, const char *order, const locality_run *run, const char *schedule,
+                      const hierarchy_counts *all, int64_t rows)
+{
+  const double bytes = r->m.level[0].sector / (double)rows;
+  const bool several = options_value(r->opts, BRACKET);
+  fprintf(r->bars, "\"%s %s%s%s\"", order, neighbor_list_words[run->kind], several ? " " : "",
+          several ? schedule : "");
+  for (int k = 0; k < r->m.n_levels; k++)
+    fprintf(r->bars, " %.6f", ratio((double)all->level[k].hits, (double)all->level[k].sectors));
+  for (int k = 1; k < r->m.n_levels; k++)
+    fprintf(r->bars, " %.6f", bytes * (double)all->level[k].sectors);
+  fprintf(r->bars, " %.6f\n", bytes * (double)all->memory_read);
+}
+
+static md_status draw(request *r, const char *path)
+{
+  plot picture;
+  const int levels = r->m.n_levels;
+  fflush(r->bars);
+  MD_TRY(plot_open(path, 1000, 420, &picture));
+  FILE *gnuplot = picture.stream;
+  fprintf(gnuplot,
+          "$bars << END\n%sEND\nset multiplot layout 1,2 title \"%s\" noenhanced\n"
+          "set style data histograms\nset style fill solid 0.7\nset grid y\n"
+          "set xtics rotate by -30 noenhanced\nset key top left\nset yrange [0:1.3]\n"
+          "set ytics 0,0.2,1\nset ylabel 'hit rate, all streams'\nplot",
+          r->bars_text, r->m.name);
+  for (int k = 0; k < levels; k++)
+    fprintf(gnuplot, "%s $bars using %d:xtic(1) title 'level %d'", k ? "," : "", k + 2, k + 1);
+  fputs(
+      "\nset yrange [0:*]\nset ytics auto\nset ylabel 'bytes an atom'\nset offsets 0,0,graph 0.25,"
+      "0\nplot",
+      gnuplot);
+  for (int k = 1; k < levels; k++)
+    fprintf(gnuplot, " $bars using %d:xtic(1) title 'asked of level %d',", levels + k + 1, k + 1);
+  fprintf(gnuplot, " $bars using %d:xtic(1) title 'read from memory'\nunset multiplot\n",
+          2 * levels + 1);
+  return plot_close(&picture);
+}
+
 static md_status model_once(request *r, const char *order, const locality_run *run,
                             const hierarchy_options *model)
 {
@@ -141,14 +192,14 @@ static md_status model_once(request *r, const char *order, const locality_run *r
       print_row(r, order, run, schedule, trace_stream_words[s], &result->stream[s], result->rows);
   const hierarchy_counts total = hierarchy_total(result);
   print_row(r, order, run, schedule, "all", &total, result->rows);
+  note_bars(r, order, run, schedule, &total, result->rows);
   return MD_OK;
 }
 
 static md_status model_order(request *r, const char *order, const char *list)
 {
   locality_run run;
-  const unsigned lists = 1u << SETTINGS_ORDER | 1u << SETTINGS_LIST;
-  MD_TRY(locality_open(r->opts, lists, order, list, r->m.kind, &run));
+  MD_TRY(locality_open(r->opts, listed, order, list, r->m.kind, &run));
   md_status status = model_once(r, order, &run, &r->model);
   const bool bracket = r->m.kind == MACHINE_GPU && options_value(r->opts, BRACKET);
   for (int s = 0; !status && bracket && s < HIERARCHY_SCHEDULE_COUNT; s++) {
@@ -158,16 +209,22 @@ static md_status model_order(request *r, const char *order, const char *list)
     if (other.schedule != r->model.schedule) status = model_once(r, order, &run, &other);
   }
   locality_close(&run);
-  return status;
+  return status ? MD_FAIL(status, "%s: %s", order, md_message()) : MD_OK;
 }
 
-static md_status model_all(request *r, char **orders, int n_orders, char **lists, int n_lists)
+typedef md_status variant_fn(request *r, const char *order, const char *list);
+
+static md_status check_order(request *r, const char *order, const char *list)
 {
-  for (int l = 0; l < (n_lists ? n_lists : 1); l++)
-    for (int o = 0; o < n_orders; o++) {
-      const md_status status = model_order(r, orders[o], n_lists ? lists[l] : NULL);
-      MD_REQUIRE(!status, status, "%s: %s", orders[o], md_message());
-    }
+  return locality_check(r->opts, listed, order, list, r->m.kind);
+}
+
+/* Each ordering with each list. */
+static md_status for_all(request *r, variant_fn *act)
+{
+  for (int l = 0; l < (r->lists ? r->n_lists : 1); l++)
+    for (int o = 0; o < r->n_orders; o++)
+      MD_TRY(act(r, r->orders[o], r->lists ? r->lists[l] : NULL));
   return MD_OK;
 }
 
@@ -197,30 +254,34 @@ static md_status read_request(request *r)
   return MD_OK;
 }
 
-static md_status answer(request *r)
+static md_status read_lists(request *r)
 {
-  char **orders = NULL, **lists = NULL;
-  int n_orders = 0, n_lists = 0;
   const char *order = options_value(r->opts, SETTINGS_ORDER);
   const char *list = options_value(r->opts, SETTINGS_LIST);
+  MD_TRY(md_parse_list(order ? order : "hilbert", "--order", &r->orders, &r->n_orders));
+  if (list) MD_TRY(md_parse_list(list, "--list", &r->lists, &r->n_lists));
+  return for_all(r, check_order);
+}
+
+static md_status answer(request *r)
+{
+  const char *picture = options_value(r->opts, PLOT);
   md_output out;
-  md_status status = read_request(r);
-  if (!status) status = md_parse_list(order ? order : "hilbert", "--order", &orders, &n_orders);
-  if (!status && list) status = md_parse_list(list, "--list", &lists, &n_lists);
-  if (!status) status = md_output_open(options_value(r->opts, OUTPUT), &out);
-  if (!status) {
-    begin_table(r, out.stream);
-    status = model_all(r, orders, n_orders, lists, n_lists);
-    if (status)
-      md_output_discard(&out);
-    else {
-      table_end(&r->out);
-      status = md_output_close(&out);
-    }
+  MD_TRY(read_request(r));
+  MD_TRY(read_lists(r));
+  if (picture) MD_TRY(plot_check(picture));
+  r->bars = open_memstream(&r->bars_text, &r->bars_size);
+  MD_REQUIRE(r->bars, MD_ENOMEM, "out of memory for a picture");
+  MD_TRY(md_output_open(options_value(r->opts, OUTPUT), &out));
+  begin_table(r, out.stream);
+  const md_status status = for_all(r, model_order);
+  if (status) {
+    md_output_discard(&out);
+    return status;
   }
-  free(orders);
-  free(lists);
-  return status;
+  table_end(&r->out);
+  MD_TRY(md_output_close(&out));
+  return picture ? draw(r, picture) : MD_OK;
 }
 
 md_status cachemodel_engine(int argc, char **argv)
@@ -239,6 +300,10 @@ md_status cachemodel_engine(int argc, char **argv)
                  known, N_OPTIONS);
   else if (!status)
     status = answer(&r);
+  if (r.bars) fclose(r.bars);
+  free(r.bars_text);
+  free(r.orders);
+  free(r.lists);
   options_free(&opts);
   return status;
 }

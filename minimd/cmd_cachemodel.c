@@ -5,6 +5,7 @@
 #include "minimd/cachemodel_engine.h"
 #include "minimd/commands.h"
 #include "minimd/grids.h"
+#include "minimd/miss_plot.h"
 #include "minimd/plot.h"
 #include "minimd/progress.h"
 #include "minimd/table.h"
@@ -54,14 +55,10 @@ static const option option_table[N_OPTIONS] = {
 
 enum { BATCH = 4096 };
 
-typedef struct {
-  int64_t capacity, accesses, misses;
-} row;
-
 /* What one thread does: the sweep of one ordering through every cache asked for. */
 typedef struct {
   cachemodel_sweep sweep;
-  row *rows; /* [n_rows] */
+  miss_count *rows; /* [n_rows] */
   int64_t n_rows;
   md_status status;
   char *message; /* of a failure; messages belong to a thread */
@@ -121,7 +118,8 @@ static md_status stack_rows(const request *r, job *j, const cachemodel_stack *st
   const md_status status = make_rows(j, r->every ? most : r->n_levels);
   for (int64_t k = 0; !status && k < j->n_rows; k++) {
     const int64_t c = r->every ? k + 1 : r->levels[k].capacity;
-    j->rows[k] = (row){c, cachemodel_stack_accesses(stack), misses[(c < most ? c : most) - 1]};
+    j->rows[k] =
+        (miss_count){c, cachemodel_stack_accesses(stack), misses[(c < most ? c : most) - 1]};
   }
   free(misses);
   return status;
@@ -217,7 +215,7 @@ static void print_rows(const request *r, FILE *stream)
   table_begin(&t, stream, r->format, "cachemodel", r->opts, columns, 9);
   for (int o = 0; o < r->orders.n; o++)
     for (int64_t k = 0; k < r->jobs[o].n_rows; k++) {
-      const row *w = &r->jobs[o].rows[k];
+      const miss_count *w = &r->jobs[o].rows[k];
       table_text(&t, r->orders.words[o]);
       table_text(&t, size);
       table_text(&t, stencil);
@@ -233,26 +231,13 @@ static void print_rows(const request *r, FILE *stream)
 
 static md_status draw(const request *r, const char *path)
 {
-  plot picture;
-  MD_TRY(plot_open(path, 900, 600, &picture));
-  FILE *gnuplot = picture.stream;
-  fputs("set logscale x 2\nset xlabel 'capacity / lines'\nset ylabel 'miss rate'\n"
-        "set yrange [0:*]\nset grid\nset key top right noenhanced\nplot",
-        gnuplot);
+  miss_curve *curves = calloc((size_t)r->orders.n, sizeof *curves);
+  MD_REQUIRE(curves, MD_ENOMEM, "out of memory for a picture of %d orderings", r->orders.n);
   for (int o = 0; o < r->orders.n; o++)
-    fprintf(gnuplot, "%s '-' with %s lw 2 title '%s'", o ? "," : "",
-            r->every ? "lines" : "linespoints", r->orders.words[o]);
-  fputc('\n', gnuplot);
-  for (int o = 0; o < r->orders.n; o++) {
-    for (int64_t k = 0; k < r->jobs[o].n_rows; k++) {
-      const row *w = &r->jobs[o].rows[k];
-      if (w->accesses)
-        fprintf(gnuplot, "%" PRId64 " %.9f\n", w->capacity,
-                (double)w->misses / (double)w->accesses);
-    }
-    fputs("e\n", gnuplot);
-  }
-  return plot_close(&picture);
+    curves[o] = (miss_curve){r->orders.words[o], r->jobs[o].rows, r->jobs[o].n_rows};
+  const md_status status = miss_plot(path, r->orders.n, curves);
+  free(curves);
+  return status;
 }
 
 /* --capacity LIST: a cache for each. */

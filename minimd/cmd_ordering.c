@@ -212,6 +212,8 @@ static md_status check_grid(const request *r)
              "--size: a grid of %d x %d x %d has %.0f cells, whose indices take %.3f GB; an index "
              "holds fewer than 4294967296",
              r->n[0], r->n[1], r->n[2], cells, 4e-9 * cells);
+  for (int o = 0; o < r->orders.n; o++)
+    MD_TRY(options_blame(r->opts, ORDER, ordering_whole_tiles(&r->orders.orders[o], r->n)));
   for (int s = 0; s < r->n_stencils; s++) {
     const cachemodel_sweep sweep = sweep_of(r, 0, s);
     MD_TRY(cachemodel_sweep_check(&sweep, 1));

@@ -40,6 +40,15 @@ static md_status configure(const options *opts, unsigned lists, const char *orde
   return config_check(run->cfg);
 }
 
+md_status locality_check(const options *opts, unsigned lists, const char *order, const char *list,
+                         machine_kind kind)
+{
+  locality_run run = {0};
+  const md_status status = configure(opts, lists, order, list, kind, &run);
+  config_destroy(run.cfg);
+  return status;
+}
+
 md_status locality_open(const options *opts, unsigned lists, const char *order, const char *list,
                         machine_kind kind, locality_run *out)
 {

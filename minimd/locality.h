@@ -27,6 +27,10 @@ md_status locality_open(const options *opts, unsigned lists, const char *order, 
                         machine_kind kind, locality_run *out);
 void locality_close(locality_run *run);
 
+/* What locality_open would refuse in its arguments, without running anything. */
+md_status locality_check(const options *opts, unsigned lists, const char *order, const char *list,
+                         machine_kind kind);
+
 /* hierarchy_run of its kernel; block_size 0 in model is the configuration's. */
 md_status locality_model(const locality_run *run, const machine *m, const hierarchy_options *model,
                          hierarchy_result *cold, hierarchy_result *warm);

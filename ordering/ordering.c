@@ -78,6 +78,16 @@ void ordering_format(const ordering *order, char *text, size_t size)
     snprintf(text, size, "%s", ordering_words[order->kind]);
 }
 
+md_status ordering_whole_tiles(const ordering *order, const int32_t n[3])
+{
+  for (int a = 0; order->kind == ORDERING_HYBRID && a < 3; a++)
+    MD_REQUIRE(n[a] % order->tile == 0, MD_EINVAL,
+               "hybrid tiles of %d cells do not divide a size of %d: expected a tile edge that "
+               "does",
+               order->tile, n[a]);
+  return MD_OK;
+}
+
 static md_status table(md_ctx *ctx, const ordering *order, const int32_t n[3], bool inverse,
                        uint32_t *out)
 {

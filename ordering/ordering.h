@@ -42,6 +42,10 @@ md_status ordering_parse(const char *text, ordering *out);
 /* The text that ordering_parse reads back. */
 void ordering_format(const ordering *order, char *text, size_t size);
 
+/* The tiles of a hybrid fill a grid of this size, as those of [AK] do, and none is cut.
+ * Errors: MD_EINVAL (names tile and size). */
+md_status ordering_whole_tiles(const ordering *order, const int32_t n[3]);
+
 /* index[cell] for every cell of the grid, cells in row-major number; on the context's backend.
  * NONE gives row-major.  Cost: O(n_cells log n_cells); meant to be kept while n stays.
  * Errors: MD_EINVAL (a size < 1), MD_ECAPACITY (2^32 cells or more, with the number), MD_ENOMEM. */

@@ -120,6 +120,10 @@ done
 expect 2 ordering --order row --size 65536
 says '281474976710656 cells'
 expect 2 ordering --order hybrid:row/row:0 --size 4
+expect 2 ordering --order row,hybrid:hilbert/row:5 --size 32
+says 'tiles of 5 cells do not divide a size of 32'
+expect 2 ordering --order hybrid:hilbert/row:5 --size 32 --stencil block:1 --offsets
+says 'do not divide'
 expect 2 ordering --order row --size 4 --stencil block:1
 says '--offsets'
 expect 2 ordering --order row --size 4 --stencil block:2 --offsets

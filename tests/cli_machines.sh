@@ -1,0 +1,124 @@
+#!/bin/sh
+# tests/cli_machines.sh MINIMD - `cachemodel` of the force kernel on a machine and of recorded traces.
+minimd=$1
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cases=0
+failures=0
+
+fail()
+{
+  echo "FAILED: $*"
+  failures=$((failures + 1))
+}
+
+# expect CODE ARGS... : run, check the exit code and the error line's form.
+expect()
+{
+  code=$1
+  shift
+  cases=$((cases + 1))
+  "$minimd" "$@" >"$dir/out" 2>"$dir/err" </dev/null
+  got=$?
+  [ $got = "$code" ] || fail "exit $got instead of $code: minimd $* : $(cat "$dir/err")"
+  lines=$(grep -c '^minimd: error:' "$dir/err")
+  if [ "$code" = 0 ]; then
+    [ "$lines" = 0 ] || fail "an error line and exit 0: minimd $*"
+  else
+    [ "$lines" = 1 ] || fail "$lines error lines: minimd $* : $(cat "$dir/err")"
+    [ -s "$dir/out" ] && fail "a failed command prints results: minimd $*"
+  fi
+}
+says() { grep -qE -- "$1" "$dir/err" || fail "no '$1' in: $(cat "$dir/err")"; }
+prints() { grep -qE -- "$1" "$dir/out" || fail "no '$1' in: $(head -5 "$dir/out")"; }
+same() { cmp -s "$1" "$2" || fail "$3: $1 and $2 differ"; }
+
+# The force kernel on a machine: a row for each ordering, list and stream, and one for all streams.
+cat >"$dir/machine" <<'END'
+name = "toy"; kind = "cpu";
+levels = ( { bytes = 8192; ways = 8; line = 64; }, { bytes = 262144; ways = 8; line = 64; } );
+END
+run="cachemodel --quiet --cells 4 --steps 5"
+expect 0 $run --order row,hilbert --list full,half --machine "$dir/machine"
+[ "$(wc -l <"$dir/out")" = 29 ] || fail "not 4 times 7 rows"
+for variant in row,full hilbert,full row,half hilbert,half; do
+  for stream in AC NI NC NT FUI FUO all; do prints "^$variant,double,toy,rows,cold,$stream,"; done
+done
+cp "$dir/out" "$dir/both"
+expect 0 $run --order hilbert --list half --machine "$dir/machine"
+grep -E '^(order|hilbert,half)' "$dir/both" >"$dir/expected"
+same "$dir/out" "$dir/expected" "one variant"
+awk -F, 'NR > 1 { for (c = 11; c <= 12; c++) if ($c < 0 || $c > 1) print "hit rate: " $0 }' \
+  "$dir/both" >"$dir/wrong"
+[ -s "$dir/wrong" ] && fail "$(cat "$dir/wrong")"
+expect 0 $run --order row,random --machine h200 --bracket --warm --format json
+prints '"stream": "NC"'
+prints '"schedule": "oldest"'
+prints '"caches": "warm"'
+
+# A trace that a run recorded: its accesses, at any capacity.
+expect 0 run --backend cpu --cells 4 --steps 5 --quiet --trace "$dir/trace"
+cp "$dir/trace" "$dir/whole"
+expect 0 cachemodel --trace "$dir/trace" --line-bytes 64 --capacity 1,64,1000000
+prints '^trace,line_bytes,capacity,accesses,misses,miss_rate$'
+awk -F, 'NR > 2 && $5 > before { print "more misses in a larger cache" } { before = $5 }
+  NR > 1 && ($5 <= 0 || $5 > $4) { print "misses: " $0 }' "$dir/out" >"$dir/wrong"
+[ -s "$dir/wrong" ] && fail "$(cat "$dir/wrong")"
+tail -1 "$dir/out" | cut -d, -f4- >"$dir/large"
+expect 0 cachemodel --trace "$dir/trace" --capacity all --format csv
+tail -1 "$dir/out" | cut -d, -f4- >"$dir/last"
+same "$dir/last" "$dir/large" "the largest capacity"
+printf '0,4,r\n0x40,4,w\n# comment\n60,8,r\n' >"$dir/text"
+expect 0 cachemodel --trace "$dir/text" --capacity 1,2
+prints ',64,1,4,4,1\.000000$'
+prints ',64,2,4,2,0\.500000$'
+
+if command -v gnuplot >/dev/null 2>&1; then
+  expect 0 $run --order row,hilbert --machine "$dir/machine" --plot "$dir/kernel.svg"
+  grep -q 'hilbert full' "$dir/kernel.svg" || fail "the picture does not name its orderings"
+  expect 0 cachemodel --trace "$dir/trace" --capacity all --plot "$dir/trace.png"
+  [ -s "$dir/trace.png" ] || fail "no picture of the trace"
+fi
+
+# Bad input: nothing runs, the line names what was wrong.
+expect 2 $run --order row,hilbrt --machine h200
+says "hilbrt'"
+expect 2 $run --order row --list full,hlaf --machine host
+says 'hlaf'
+expect 2 $run --machine h100
+says 'h100.*h200'
+expect 2 $run --machine h200:229
+says '228'
+expect 2 $run --machine "$dir/text"
+expect 2 $run --machine h200 --rows 0
+expect 2 $run --machine "$dir/machine" --schedule oldest
+says 'schedule.*toy'
+expect 2 $run --machine h200 --plot "$dir/picture.gif"
+expect 2 $run --machine h200 --size 0
+says 'size'
+expect 3 cachemodel -i "$dir/absent" --machine h200
+expect 3 cachemodel --trace "$dir/absent" --capacity 8
+expect 2 cachemodel --trace "$dir/trace" --capacity 0
+expect 2 cachemodel --trace "$dir/trace" --capacity 8 --line-bytes 0
+expect 2 cachemodel --trace "$dir/trace"
+says 'capacity'
+head -c 2000 "$dir/whole" >"$dir/trace"
+expect 2 cachemodel --trace "$dir/trace" --capacity 8
+says 'truncated.*byte 2000'
+{ head -c 2000 "$dir/whole" && printf 'X' && tail -c +2002 "$dir/whole"; } >"$dir/trace"
+expect 2 cachemodel --trace "$dir/trace" --capacity 8
+says 'corrupted.*check sum'
+: >"$dir/trace"
+expect 2 cachemodel --trace "$dir/trace" --capacity 8
+says 'empty'
+printf '0,4,r\n4,4,x\n' >"$dir/text"
+expect 2 cachemodel --trace "$dir/text" --capacity 8
+says 'line 2'
+for form in '-i x' '--trace x'; do
+  expect 0 cachemodel $form --help
+  prints '^usage: minimd cachemodel'
+  prints '--plot'
+done
+
+echo "$cases cases, $failures failures"
+[ $failures = 0 ]
