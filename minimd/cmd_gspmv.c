@@ -1,0 +1,355 @@
+/* minimd/cmd_gspmv.c - `minimd gspmv`: products of a block matrix with many vectors, measured
+ * beside the model ([Liu] section IV, Figs. 1 and 2). */
+#include "core/parse.h"
+#include "core/timer.h"
+#include "minimd/commands.h"
+#include "minimd/memory.h"
+#include "minimd/plot.h"
+#include "minimd/suspension.h"
+#include "minimd/table.h"
+#include "stokes/model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  MATRIX,
+  VECTORS,
+  BACKEND,
+  PRECISION,
+  STORAGE,
+  ROWS,
+  REPEAT,
+  SEED,
+  THREADS,
+  WRITE,
+  MAP,
+  FORMAT,
+  OUTPUT,
+  PLOT,
+  QUIET,
+  N_OPTIONS
+};
+
+static const option option_table[N_OPTIONS] = {
+    {"matrix", 0, "mat1|mat2|mat3|FILE",
+     "resistance matrix like one of [Liu] Table I, or a MatrixMarket file (.mtx)"},
+    {"vectors", 0, "LIST", "how many vectors at once, separated by commas (1,2,4,8,16,32)"},
+    {"backend", 0, "cpu|gpu", "where (cpu)"},
+    {"precision", 0, "single|double", "of the stored blocks; arithmetic is double (double)"},
+    {"storage", 0, "bcrs|single|pair", "how blocks are stored (by --precision)"},
+    {"rows", 0, "N", "spheres of mat1, mat2, mat3 (300000, 395000, 395000)"},
+    {"repeat", 0, "N", "products timed for each row, at least; the median counts (5)"},
+    {"seed", 0, "N", "of the packing (1)"},
+    {"threads", 0, "N", "OpenMP threads (all)"},
+    {"write", 0, "FILE", "write the matrix as MatrixMarket"},
+    {"map", 0, NULL,
+     "instead: how many vectors take twice the time of one, by blocks per row\nand B / F (Fig. 1)"},
+    {"format", 0, "table|csv|json", "how results are printed (table)"},
+    OPTION_OUTPUT,
+    OPTION_PLOT,
+    OPTION_QUIET,
+};
+
+typedef struct {
+  int m;
+  double seconds, bytes, model, error;
+} measurement;
+
+typedef struct {
+  const options *opts;
+  int format, backend, storage;
+  int64_t rows, repeat, threads;
+  uint64_t seed;
+  measurement *results; /* [n] */
+  int n;
+  md_ctx *ctx;
+  stokes_matrix *matrix;
+  stokes_blocks blocks; /* the same matrix on the host */
+  stokes_machine machine;
+} request;
+
+static md_status read_vectors(request *r)
+{
+  const char *text = options_value(r->opts, VECTORS);
+  char **words;
+  MD_TRY(options_blame(r->opts, VECTORS,
+                       md_parse_list(text ? text : "1,2,4,8,16,32", "vectors", &words, &r->n)));
+  r->results = calloc((size_t)r->n, sizeof *r->results);
+  md_status status = r->results ? MD_OK : MD_FAIL(MD_ENOMEM, "out of memory for a list");
+  for (int k = 0; !status && k < r->n; k++) {
+    int64_t m = 0;
+    status = options_blame(r->opts, VECTORS, md_parse_int64(words[k], 1, STOKES_VECTORS, &m));
+    r->results[k].m = (int)m;
+  }
+  free(words);
+  return status;
+}
+
+static md_status read_request(request *r)
+{
+  const options *opts = r->opts;
+  static const char *const precision_words[] = {"single", "double"};
+  int precision = 1;
+  MD_TRY(options_word(opts, FORMAT, options_format_words, OPTIONS_FORMAT_COUNT, &r->format));
+  MD_TRY(options_word(opts, BACKEND, md_backend_words, MD_BACKEND_COUNT, &r->backend));
+  MD_TRY(options_word(opts, PRECISION, precision_words, 2, &precision));
+  r->storage = precision ? STOKES_BCRS : STOKES_SINGLE;
+  MD_TRY(options_word(opts, STORAGE, stokes_storage_words, STOKES_STORAGE_COUNT, &r->storage));
+  MD_TRY(options_integer(opts, ROWS, 1, INT32_MAX / 9, &r->rows));
+  MD_TRY(options_integer(opts, REPEAT, 1, 1000000, &r->repeat));
+  MD_TRY(options_integer(opts, THREADS, 1, 4096, &r->threads));
+  if (options_value(opts, SEED))
+    MD_TRY(options_blame(opts, SEED, md_parse_uint64(options_value(opts, SEED), &r->seed)));
+  if (options_value(opts, PLOT)) MD_TRY(plot_check(options_value(opts, PLOT)));
+  if (options_value(opts, MAP)) return MD_OK;
+  MD_REQUIRE(options_value(opts, MATRIX), MD_EINVAL,
+             "expected --matrix mat1|mat2|mat3|FILE.mtx, or --map; see --help");
+  return read_vectors(r);
+}
+
+/* [Liu] Table I: occupancy and gap cutoff that give as many blocks to a row. */
+static const struct {
+  const char *name;
+  int64_t rows;
+  double occupancy, gap_cut;
+} presets[] = {
+    {"mat1", 300000, 0.1, 2.02}, {"mat2", 395000, 0.5, 2.06}, {"mat3", 395000, 0.5, 3.02}};
+enum { N_PRESETS = sizeof presets / sizeof *presets };
+
+static md_status make_matrix(request *r)
+{
+  const char *name = options_value(r->opts, MATRIX);
+  const bool quiet = options_value(r->opts, QUIET);
+  int widest = 1;
+  for (int k = 0; k < r->n; k++)
+    widest = r->results[k].m > widest ? r->results[k].m : widest;
+  MD_TRY(stokes_matrix_create(r->ctx, (stokes_storage)r->storage, &r->matrix));
+  for (int p = 0; p < N_PRESETS; p++) {
+    if (strcmp(name, presets[p].name) != 0) continue;
+    const suspension_spec spec = {r->rows ? r->rows : presets[p].rows, presets[p].occupancy,
+                                  r->seed, quiet};
+    const stokes_resistance law = {1, presets[p].gap_cut, 1e-3};
+    MD_TRY(suspension_matrix(r->ctx, &spec, &law, widest, r->matrix));
+    return stokes_matrix_get(r->matrix, &r->blocks);
+  }
+  const char *dot = strrchr(name, '.');
+  MD_REQUIRE(dot && strcmp(dot, ".mtx") == 0, MD_EINVAL,
+             "--matrix '%s': expected mat1, mat2, mat3 or a MatrixMarket file (.mtx)", name);
+  MD_TRY(stokes_blocks_read(name, &r->blocks));
+  return stokes_matrix_set(r->matrix, &r->blocks, widest);
+}
+
+/* Largest difference of up to 1000 rows of Y from sums over the blocks, relative to the largest
+ * sum.
+ */
+static double error_of(const request *r, int m, const double *x, const double *y)
+{
+  const int64_t rows = r->blocks.n_rows, stride = 1 + rows / 1000;
+  double most = 0, scale = 0;
+  for (int64_t i = 0; i < rows; i += stride)
+    for (int d = 0; d < 3; d++)
+      for (int c = 0; c < m; c++) {
+        long double sum = 0;
+        for (int64_t p = r->blocks.start[i]; p < r->blocks.start[i + 1]; p++)
+          for (int q = 0; q < 3; q++)
+            sum += (long double)r->blocks.block[9 * p + 3 * d + q] *
+                   x[(3 * (int64_t)r->blocks.column[p] + q) * m + c];
+        const double error = fabs((double)sum - y[(3 * i + d) * m + c]);
+        most = error <= most ? most : error; /* NaN stays */
+        scale = fmax(scale, fabs((double)sum));
+      }
+  return scale > 0 ? most / scale : most;
+}
+
+static int ascending(const void *a, const void *b)
+{
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* Median time of a product; the first is not counted. */
+static md_status time_products(const request *r, int m, const double *x, double *y, double *out)
+{
+  double *seconds = malloc((size_t)r->repeat * sizeof *seconds);
+  MD_REQUIRE(seconds, MD_ENOMEM, "out of memory for %lld times", (long long)r->repeat);
+  md_status status = MD_OK;
+  for (int64_t k = -1; !status && k < r->repeat; k++) {
+    const double began = md_wall_seconds();
+    status = stokes_matrix_multiply(r->matrix, m, x, y);
+    if (!status) status = md_ctx_sync(r->ctx);
+    if (k >= 0) seconds[k] = md_wall_seconds() - began;
+  }
+  qsort(seconds, (size_t)r->repeat, sizeof *seconds, ascending);
+  *out = 0.5 * (seconds[r->repeat / 2] + seconds[(r->repeat - 1) / 2]);
+  free(seconds);
+  return status;
+}
+
+static md_status measure(const request *r, measurement *row)
+{
+  const stokes_shape shape = stokes_matrix_shape(r->matrix);
+  const size_t numbers = (size_t)shape.n_rows * 3 * (size_t)row->m,
+               bytes = numbers * sizeof(double);
+  md_buffer x = {0}, y = {0};
+  double *host = malloc(2 * bytes + 1);
+  md_status status = host ? MD_OK : MD_FAIL(MD_ENOMEM, "out of memory for %d vectors", row->m);
+  for (size_t k = 0; !status && k < numbers; k++)
+    host[k] = (double)(k * 2654435761u % 2000003u) / 1000001.5 - 1;
+  if (!status) status = md_buffer_reserve(r->ctx, &x, bytes, 0);
+  if (!status) status = md_buffer_reserve(r->ctx, &y, bytes, 0);
+  if (!status) status = md_write(r->ctx, x.data, host, bytes);
+  if (!status) status = time_products(r, row->m, x.data, y.data, &row->seconds);
+  if (!status) status = md_read(r->ctx, host + numbers, y.data, bytes);
+  if (!status) row->error = error_of(r, row->m, host, host + numbers);
+  row->bytes = stokes_model_bytes(&shape, row->m, 0);
+  row->model = stokes_model_relative(&r->machine, &shape, row->m, 0);
+  free(host);
+  md_buffer_free(r->ctx, &x);
+  md_buffer_free(r->ctx, &y);
+  return status;
+}
+
+static void print_rows(const request *r, double one, FILE *stream)
+{
+  static const table_column columns[] = {{"matrix", -8, 0},       {"backend", -7, 0},
+                                         {"block_rows", 10, 0},   {"blocks", 10, 0},
+                                         {"vectors", 7, 0},       {"time_s", 12, 9},
+                                         {"gb_per_s", 9, 3},      {"gflop_per_s", 9, 3},
+                                         {"relative_time", 9, 4}, {"model_relative_time", 9, 4},
+                                         {"error", 12, 18}};
+  const stokes_shape shape = stokes_matrix_shape(r->matrix);
+  table t;
+  table_begin(&t, stream, (options_format)r->format, "gspmv", r->opts, columns, 11);
+  for (int k = 0; k < r->n; k++) {
+    const measurement *row = &r->results[k];
+    table_text(&t, options_value(r->opts, MATRIX));
+    table_text(&t, md_backend_words[r->backend]);
+    table_integer(&t, shape.n_rows);
+    table_integer(&t, shape.n_blocks);
+    table_integer(&t, row->m);
+    table_real(&t, row->seconds);
+    table_real(&t, 1e-9 * row->bytes / row->seconds);
+    table_real(&t, 18e-9 * row->m * (double)shape.n_blocks / row->seconds);
+    table_real(&t, row->seconds / one);
+    table_real(&t, row->model);
+    table_real(&t, row->error);
+  }
+  table_end(&t);
+}
+
+static md_status draw_rows(const request *r, double one, const char *path)
+{
+  plot picture;
+  MD_TRY(plot_open(path, 900, 600, &picture));
+  fputs("set xlabel 'vectors'\nset ylabel 'time relative to one vector'\nset grid\n"
+        "set key top left\nplot '-' with linespoints pt 7 title 'measured', "
+        "'-' with lines dt 2 title 'model'\n",
+        picture.stream);
+  for (int k = 0; k < r->n; k++)
+    fprintf(picture.stream, "%d %.9g\n", r->results[k].m, r->results[k].seconds / one);
+  fputs("e\n", picture.stream);
+  for (int k = 0; k < r->n; k++)
+    fprintf(picture.stream, "%d %.9g\n", r->results[k].m, r->results[k].model);
+  fputs("e\n", picture.stream);
+  return plot_close(&picture);
+}
+
+/* Relative times need one vector, too. */
+static md_status measure_all(request *r, double *one)
+{
+  measurement alone = {.m = 1};
+  MD_TRY(stokes_machine_measure(r->ctx, (stokes_storage)r->storage, &r->machine));
+  MD_TRY(measure(r, &alone));
+  *one = alone.seconds;
+  for (int k = 0; k < r->n; k++) {
+    if (r->results[k].m == 1)
+      r->results[k] = alone;
+    else
+      MD_TRY(measure(r, &r->results[k]));
+  }
+  if (options_value(r->opts, QUIET)) return MD_OK;
+  const stokes_shape shape = stokes_matrix_shape(r->matrix);
+  fprintf(stderr, "B = %.3g GB/s, F = %.3g Gflop/s; arithmetic bounds from m_s = %d vectors on\n",
+          1e-9 * r->machine.bandwidth, 1e-9 * r->machine.flops,
+          stokes_model_switch(&r->machine, &shape, 0));
+  return MD_OK;
+}
+
+static md_status answer_matrix(request *r)
+{
+  const char *file = options_value(r->opts, WRITE), *picture = options_value(r->opts, PLOT);
+  double one = 0;
+  md_output out;
+  MD_TRY(make_matrix(r));
+  if (file) MD_TRY(stokes_blocks_write(&r->blocks, file));
+  MD_TRY(measure_all(r, &one));
+  MD_TRY(md_output_open(options_value(r->opts, OUTPUT), &out));
+  print_rows(r, one, out.stream);
+  MD_TRY(md_output_close(&out));
+  return picture ? draw_rows(r, one, picture) : MD_OK;
+}
+
+/* Fig. 1: blocks per row 6 ... 84, B / F .02 ... .6. */
+static md_status answer_map(const request *r)
+{
+  static const table_column columns[] = {
+      {"blocks_per_row", 0, 0}, {"byte_per_flop", 0, 2}, {"vectors", 0, 0}};
+  md_output out;
+  table t;
+  MD_TRY(md_output_open(options_value(r->opts, OUTPUT), &out));
+  table_begin(&t, out.stream, (options_format)r->format, "gspmv", r->opts, columns, 3);
+  for (int blocks = 6; blocks <= 84; blocks += 6)
+    for (int ratio = 2; ratio <= 60; ratio += 2) {
+      table_integer(&t, blocks);
+      table_real(&t, 0.01 * ratio);
+      table_integer(&t, stokes_model_vectors(blocks, 0.01 * ratio));
+    }
+  table_end(&t);
+  MD_TRY(md_output_close(&out));
+  const char *path = options_value(r->opts, PLOT);
+  if (!path) return MD_OK;
+  plot picture;
+  MD_TRY(plot_open(path, 900, 600, &picture));
+  fputs("set xlabel 'blocks per row'\nset ylabel 'B / F'\nset cblabel 'vectors in twice the time'\n"
+        "set view map\nset xrange [6:84]\nset yrange [0.02:0.6]\nunset key\n"
+        "plot '-' with image\n",
+        picture.stream);
+  for (int blocks = 6; blocks <= 84; blocks += 6)
+    for (int ratio = 2; ratio <= 60; ratio += 2)
+      fprintf(picture.stream, "%d %.2f %d\n", blocks, 0.01 * ratio,
+              stokes_model_vectors(blocks, 0.01 * ratio));
+  fputs("e\n", picture.stream);
+  return plot_close(&picture);
+}
+
+static md_status answer(request *r)
+{
+  MD_TRY(read_request(r));
+  if (options_value(r->opts, MAP)) return answer_map(r);
+  const md_ctx_spec spec = {(md_backend)r->backend, MD_DOUBLE, (int)r->threads, false};
+  MD_TRY(md_ctx_create(&spec, &r->ctx));
+  return answer_matrix(r);
+}
+
+md_status cmd_gspmv(int argc, char **argv)
+{
+  options opts;
+  request r = {.opts = &opts, .backend = MD_CPU, .repeat = 5, .seed = 1};
+  md_status status = options_parse(option_table, N_OPTIONS, argc, argv, &opts);
+  if (!status && opts.help)
+    options_help(stdout,
+                 "minimd gspmv --matrix mat1|mat2|mat3|FILE.mtx [--vectors LIST] [options]\n"
+                 "       minimd gspmv --map [options]",
+                 "Products of a 3 x 3 block matrix with many vectors: times beside the model's.",
+                 option_table, N_OPTIONS);
+  else if (!status)
+    status = answer(&r);
+  stokes_blocks_free(&r.blocks);
+  stokes_matrix_destroy(r.matrix);
+  if (r.ctx) md_ctx_destroy(r.ctx);
+  free(r.results);
+  options_free(&opts);
+  return status;
+}
