@@ -116,7 +116,7 @@ $(foreach p,$(PRECS),$(eval $(call numeric_cuda_rule,$(p))))
 $(BUILD)/version: FORCE
 	@mkdir -p $(@D)
 	@echo '$(VERSION)' | cmp -s - $@ || echo '$(VERSION)' > $@
-FORCE:
+.PHONY: FORCE
 $(BUILD)/obj/minimd/provenance.o: STD += $(if $(NVCC),-DMD_CUDA_VERSION='"$(shell $(NVCC) --version | sed -n "s/.*release \([0-9.]*\).*/\1/p")"') -DMD_VERSION='"$(VERSION)"'
 $(BUILD)/obj/minimd/provenance.o: $(BUILD)/version
 

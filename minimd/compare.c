@@ -4,9 +4,9 @@
  * smallest and the k-th largest hold it between them except with probability 2 P(B < k), B binomial
  * of n and 1/2. */
 #include "minimd/compare.h"
+#include "minimd/median.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* P(B = k). */
 static double probability(int64_t n, int64_t k)
@@ -33,25 +33,18 @@ double compare_confidence(int64_t n)
   return n > 1 ? 1 - outside : 0;
 }
 
-static int ascending(const void *a, const void *b)
-{
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 compare_estimate compare_summarise(double *values, int64_t n)
 {
   double outside;
   const int64_t k = order_of_bound(n, &outside);
-  qsort(values, (size_t)n, sizeof *values, ascending);
-  const double median = 0.5 * (values[(n - 1) / 2] + values[n / 2]);
+  const double median = median_of(values, (int)n);
   return (compare_estimate){median, values[k - 1], values[n - k]};
 }
 
 static int faster(const void *a, const void *b)
 {
-  return ascending(&((const compare_variant *)a)->time[COMPARE_TOTAL].median,
-                   &((const compare_variant *)b)->time[COMPARE_TOTAL].median);
+  return median_compare(&((const compare_variant *)a)->time[COMPARE_TOTAL].median,
+                        &((const compare_variant *)b)->time[COMPARE_TOTAL].median);
 }
 
 void compare_rank(comparison *all)

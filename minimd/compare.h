@@ -36,9 +36,9 @@ typedef struct {
   md_backend backend;
 } comparison;
 
-/* Median and interval of n >= 1 values; sorts them.  The interval lies between order statistics:
- * the narrowest of them that holds the true median with at least 95 %, or all values where none
- * does (n <= 5). */
+/* Median and interval of n >= 1 values (an int holds n); sorts them.  The interval lies between
+ * order statistics: the narrowest of them that holds the true median with at least 95 %, or all
+ * values where none does (n <= 5). */
 compare_estimate compare_summarise(double *values, int64_t n);
 double compare_confidence(int64_t n);
 
