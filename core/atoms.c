@@ -123,12 +123,12 @@ md_status md_atoms_set(md_atoms *atoms, int64_t n, const double *x, const double
   return status;
 }
 
-static md_status get_fours(const md_atoms *atoms, double *to, const md_buffer *from, size_t size)
+static md_status get_fours(const md_atoms *atoms, double *to, const void *from, size_t size)
 {
   const size_t bytes = (size_t)atoms->n * 4 * size;
   void *host = malloc(bytes);
   MD_REQUIRE(host, MD_ENOMEM, "out of memory for %lld atoms", (long long)atoms->n);
-  const md_status status = md_read(atoms->ctx, host, from->data, bytes);
+  const md_status status = md_read(atoms->ctx, host, from, bytes);
   if (!status) unpack(to, host, atoms->n, size);
   free(host);
   return status;
@@ -140,10 +140,28 @@ md_status md_atoms_get(const md_atoms *atoms, double *x, double *v, double *f, i
   md_ctx *ctx = atoms->ctx;
   const size_t state = md_state_size(ctx->precision), real = md_real_size(ctx->precision);
   if (atoms->n == 0) return MD_OK;
-  if (x) MD_TRY(get_fours(atoms, x, &atoms->x, state));
-  if (v) MD_TRY(get_fours(atoms, v, &atoms->v, state));
-  if (f) MD_TRY(get_fours(atoms, f, &atoms->f, real));
+  if (x) MD_TRY(get_fours(atoms, x, atoms->x.data, state));
+  if (v) MD_TRY(get_fours(atoms, v, atoms->v.data, state));
+  if (f) MD_TRY(get_fours(atoms, f, atoms->f.data, real));
   if (id) MD_TRY(md_read(ctx, id, atoms->id.data, (size_t)atoms->n * 8));
   if (image) MD_TRY(md_read(ctx, image, atoms->image.data, (size_t)atoms->n * 12));
   return MD_OK;
+}
+
+md_status md_atoms_read(const md_atoms *atoms, const void *state4, double *to)
+{
+  return atoms->n ? get_fours(atoms, to, state4, md_state_size(atoms->ctx->precision)) : MD_OK;
+}
+
+md_status md_atoms_place(md_atoms *atoms, const double *x)
+{
+  const size_t size = md_state_size(atoms->ctx->precision), bytes = (size_t)atoms->n * 4 * size;
+  if (atoms->n == 0) return MD_OK;
+  void *host = malloc(bytes);
+  MD_REQUIRE(host, MD_ENOMEM, "out of memory for %lld atoms", (long long)atoms->n);
+  pack(host, x, atoms->n, size);
+  md_status status = md_write(atoms->ctx, atoms->x.data, host, bytes);
+  if (!status) status = md_ctx_sync(atoms->ctx);
+  free(host);
+  return status;
 }

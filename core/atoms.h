@@ -54,6 +54,12 @@ md_status md_atoms_set(md_atoms *atoms, int64_t n, const double *x, const double
 md_status md_atoms_get(const md_atoms *atoms, double *x, double *v, double *f, int64_t *id,
                        int32_t *image);
 
+/* An array state4 [n] of the backend as host doubles [n][3]. */
+md_status md_atoms_read(const md_atoms *atoms, const void *state4, double *to);
+/* Put the owned atoms at x [n][3] (host), each keeping everything else; coordinates and ghosts do
+ * not follow. */
+md_status md_atoms_place(md_atoms *atoms, const double *x);
+
 /* Bytes of one state, real and coord in this precision. */
 size_t md_state_size(md_precision precision);
 size_t md_real_size(md_precision precision);

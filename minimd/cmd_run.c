@@ -6,6 +6,7 @@
 #include "minimd/plot.h"
 #include "minimd/progress.h"
 #include "minimd/report.h"
+#include "minimd/saves.h"
 #include "minimd/settings.h"
 #include "minimd/system.h"
 
@@ -14,11 +15,40 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHECK = SETTINGS_COUNT, TRACE, FORMAT, OUTPUT, PLOT, QUIET, N_OPTIONS };
+/* Options of a run alone that set a key of the configuration. */
+#define SAVED(X)                                                                                   \
+  X(DUMP, "dump", "FILE", "trajectory: .xyz (extended XYZ), .lammpstrj or .dcd", "output.dump")    \
+  X(DUMP_EVERY, "dump-every", "N", "steps between frames; 0: first and last only",                 \
+    "output.dump_every")                                                                           \
+  X(CHECKPOINT, "checkpoint", "FILE",                                                              \
+    "state to restart from, written at the end; the one before stays as\nFILE.prev",               \
+    "output.checkpoint")                                                                           \
+  X(CHECKPOINT_EVERY, "checkpoint-every", "N", "steps between checkpoints; 0: at the end only",    \
+    "output.checkpoint_every")
+enum {
+  FIRST_SAVED = SETTINGS_COUNT - 1,
+#define MD_ENUM_(name, word, value, help, key) name,
+  SAVED(MD_ENUM_)
+#undef MD_ENUM_
+      RESTART,
+  CHECK,
+  TRACE,
+  FORMAT,
+  OUTPUT,
+  PLOT,
+  QUIET,
+  N_OPTIONS
+};
 
 static void make_table(option *table)
 {
   settings_table(table);
+#define ROW(name, word, value, help, key) table[name] = (option){word, 0, value, help};
+  SAVED(ROW)
+#undef ROW
+  table[RESTART] = (option){"restart", 0, "FILE",
+                            "go on from a checkpoint, with its configuration; --steps is the step\n"
+                            "to reach, counted from the first start"};
   table[CHECK] = (option){"check", 0, NULL, "print every setting with its origin, then stop"};
   table[TRACE] = (option){"trace", 0, "FILE",
                           "record what the last step's force kernel accesses in memory\n"
@@ -29,11 +59,16 @@ static void make_table(option *table)
   table[QUIET] = (option)OPTION_QUIET;
 }
 
-static volatile sig_atomic_t stopped_by;
+static volatile sig_atomic_t stopped_by, save_asked;
 
 static void stop(int signal_number)
 {
   stopped_by = signal_number;
+}
+
+static void ask_save(int signal_number)
+{
+  save_asked = signal_number;
 }
 
 int run_stopped_by(void)
@@ -92,35 +127,59 @@ static md_status thermo_line(report *run, options_format format, FILE *stream)
   return MD_OK;
 }
 
-static md_status run_steps(report *run, options_format format, FILE *stream, bool quiet)
+/* One step, with the thermo line, frame and checkpoint that are due. */
+static md_status run_step(report *run, saves *to, bool last, options_format format, FILE *stream,
+                          progress *bar)
 {
   engine *sim = run->sim;
-  const config_values *values = config_get(run->cfg);
+  const int64_t next = sim->step + 1;
+  const int32_t every = config_get(run->cfg)->thermo;
+  const bool asked = save_asked != 0;
+  save_asked = 0;
+  if (asked && !config_get(run->cfg)->checkpoint)
+    fputs("minimd: warning: asked for a checkpoint, but --checkpoint names no file\n", stderr);
+  const bool line = last || (every > 0 && next % every == 0);
+  MD_TRY(engine_step(sim, line || saves_due(to, next, last, asked)));
+  if (line) {
+    progress_end(bar);
+    MD_TRY(thermo_line(run, format, stream));
+  }
+  return saves_step(to, last, asked);
+}
+
+static md_status run_steps(report *run, saves *to, options_format format, FILE *stream, bool quiet)
+{
+  engine *sim = run->sim;
+  const int64_t first = sim->step, end = config_get(run->cfg)->steps;
   progress bar;
-  progress_begin(&bar, values->steps, quiet);
+  progress_begin(&bar, end - first, quiet);
   MD_TRY(thermo_line(run, format, stream));
   MD_TRY(md_ctx_sync(sim->ctx));
   md_timer_reset(sim->ctx);
   const double began = md_wall_seconds();
   md_status status = MD_OK;
-  while (!status && sim->step < values->steps) {
-    const int64_t next = sim->step + 1;
-    const bool last = next == values->steps || stopped_by;
-    const bool tally = last || (values->thermo > 0 && next % values->thermo == 0);
-    status = engine_step(sim, tally);
-    if (!status && tally) {
-      progress_end(&bar);
-      status = thermo_line(run, format, stream);
-    }
-    progress_update(&bar, sim->step);
-    if (last) break;
+  bool last = sim->step == end;
+  while (!status && !last) {
+    last = sim->step + 1 == end || stopped_by;
+    status = run_step(run, to, last, format, stream, &bar);
+    progress_update(&bar, sim->step - first);
   }
   if (!status) status = md_ctx_sync(sim->ctx);
   progress_end(&bar);
-  run->steps = sim->step;
+  run->steps = sim->step - first;
   run->wall_s = md_wall_seconds() - began;
   for (int k = 0; k < MD_PHASE_COUNT; k++)
     run->phase_s[k] = md_phase_seconds(sim->ctx, (md_phase)k);
+  return status;
+}
+
+static md_status run_saved(report *run, options_format format, FILE *stream, bool quiet)
+{
+  saves to;
+  MD_TRY(saves_open(run->cfg, run->sim, run->restart ? &run->plan : NULL, &to));
+  const md_status status = run_steps(run, &to, format, stream, quiet);
+  if (!status) return saves_close(&to);
+  (void)saves_close(&to); /* the first failure is the one to tell */
   return status;
 }
 
@@ -132,13 +191,16 @@ static md_status run_all(report *run, const options *opts, options_format format
   if (picture) MD_TRY(plot_check(picture));
   const double began = md_wall_seconds();
   MD_TRY(engine_choose(config_get(run->cfg), &run->choice));
-  MD_TRY(engine_create(run->cfg, &run->sim));
+  if (run->restart)
+    MD_TRY(engine_restore(run->cfg, &run->restart->state, !run->plan.differs, &run->sim));
+  else
+    MD_TRY(engine_create(run->cfg, &run->sim));
   MD_TRY(md_ctx_sync(run->sim->ctx));
   run->setup_s = md_wall_seconds() - began;
   md_output out;
   MD_TRY(md_output_open(options_value(opts, OUTPUT), &out));
   report_begin(run, format, out.stream);
-  md_status status = run_steps(run, format, out.stream, options_value(opts, QUIET));
+  md_status status = run_saved(run, format, out.stream, options_value(opts, QUIET));
   if (!status && trace) {
     const list_input in = locality_input(run->sim);
     status = list_record(&in, trace);
@@ -163,15 +225,61 @@ static md_status run_traced(report *run, const options *opts, options_format for
   return status;
 }
 
-static md_status settings_only(const config *cfg, const options *opts, options_format format)
+static md_status settings_only(const report *run, const options *opts, options_format format)
 {
   int64_t n;
   md_box box;
-  MD_TRY(system_size(cfg, &n, &box)); /* a data file is part of the settings */
+  if (!run->restart) MD_TRY(system_size(run->cfg, &n, &box)); /* a data file is a setting too */
   md_output out;
   MD_TRY(md_output_open(options_value(opts, OUTPUT), &out));
-  print_settings(cfg, format, out.stream);
+  print_settings(run->cfg, format, out.stream);
   return md_output_close(&out);
+}
+
+/* Checkpoint, input file, --set, named options: what comes later counts. */
+static md_status read_settings(config *cfg, const options *opts, report *run, checkpoint *from)
+{
+  static const char *const keys[] = {
+#define KEY(name, word, value, help, key) key,
+      SAVED(KEY)
+#undef KEY
+  };
+  const char *path = options_value(opts, RESTART);
+  if (path) {
+    MD_TRY(checkpoint_read(path, from));
+    MD_TRY(checkpoint_configure(from, cfg));
+    run->restart = from;
+  }
+  MD_TRY(settings_read(cfg, opts, 0));
+  for (int k = FIRST_SAVED + 1; k < RESTART; k++) {
+    const char *value = options_value(opts, k);
+    char origin[32];
+    snprintf(origin, sizeof origin, "--%s", opts->table[k].name);
+    if (value) MD_TRY(config_set(cfg, keys[k - FIRST_SAVED - 1], value, origin));
+  }
+  if (config_get(cfg)->dump) MD_TRY(dump_check(config_get(cfg)->dump));
+  return path ? checkpoint_compare(from, cfg, &run->plan) : MD_OK;
+}
+
+static md_status run(const options *opts, options_format format, config *cfg, report *run)
+{
+  checkpoint from = {0};
+  run->cfg = cfg;
+  md_status status = read_settings(cfg, opts, run, &from);
+  for (int k = 0; config_warning(cfg, k); k++)
+    fprintf(stderr, "minimd: warning: %s\n", config_warning(cfg, k));
+  if (!status && options_value(opts, CHECK)) {
+    status = settings_only(run, opts, format);
+  } else if (!status) {
+    signal(SIGINT, stop);
+    signal(SIGTERM, stop);
+    signal(SIGUSR1, ask_save);
+    status = run_traced(run, opts, format);
+  }
+  free(run->thermo);
+  engine_destroy(run->sim);
+  checkpoint_free(&from);
+  return status;
 }
 
 md_status cmd_run(int argc, char **argv)
@@ -180,7 +288,7 @@ md_status cmd_run(int argc, char **argv)
   make_table(table);
   options opts;
   config *cfg = NULL;
-  report run = {0};
+  report whole = {0};
   int format = OPTIONS_FORMAT_TABLE;
   md_status status = options_parse(table, N_OPTIONS, argc, argv, &opts);
   if (!status && opts.help) {
@@ -192,21 +300,7 @@ md_status cmd_run(int argc, char **argv)
   if (!status)
     status = options_word(&opts, FORMAT, options_format_words, OPTIONS_FORMAT_COUNT, &format);
   if (!status) status = config_create(&cfg);
-  if (!status) status = settings_read(cfg, &opts, 0);
-  for (int k = 0; cfg && config_warning(cfg, k); k++)
-    fprintf(stderr, "minimd: warning: %s\n", config_warning(cfg, k));
-  if (!status) {
-    run.cfg = cfg;
-    if (options_value(&opts, CHECK)) {
-      status = settings_only(cfg, &opts, (options_format)format);
-    } else {
-      signal(SIGINT, stop);
-      signal(SIGTERM, stop);
-      status = run_traced(&run, &opts, (options_format)format);
-    }
-  }
-  free(run.thermo);
-  engine_destroy(run.sim);
+  if (!status) status = run(&opts, (options_format)format, cfg, &whole);
   config_destroy(cfg);
   options_free(&opts);
   return status;

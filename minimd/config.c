@@ -14,6 +14,16 @@ struct config {
   int n_warnings;
 };
 
+static bool is_string(const config_entry *entry)
+{
+  return entry->rule->type == CONFIG_PATH || entry->rule->type == CONFIG_TARGET;
+}
+
+static char **string_of(config_values *values, const config_entry *entry)
+{
+  return (char **)((char *)values + entry->rule->offset);
+}
+
 void config_destroy(config *cfg)
 {
   if (!cfg) return;
@@ -26,7 +36,8 @@ void config_destroy(config *cfg)
   free(cfg->origin);
   free(cfg->warnings);
   free(cfg->reading);
-  free(cfg->values.read);
+  for (int k = 0; k < n; k++)
+    if (is_string(&entries[k])) free(*string_of(&cfg->values, &entries[k]));
   free(cfg);
 }
 
@@ -183,6 +194,12 @@ md_status config_format_value(const config *cfg, const char *key, char *text, si
   return MD_OK;
 }
 
+static bool duplicate(char **to, const char *from)
+{
+  *to = from ? strdup(from) : NULL;
+  return *to || !from;
+}
+
 /* A copy that a reader may fill; without warnings, which belong to one input. */
 static md_status copy(const config *from, config **out)
 {
@@ -191,11 +208,12 @@ static md_status copy(const config *from, config **out)
   const config_entry *entries;
   const int n = config_entries(&entries);
   cfg->values = from->values;
-  cfg->values.read = from->values.read ? strdup(from->values.read) : NULL;
-  bool whole = cfg->values.read || !from->values.read;
+  bool whole = true;
   for (int k = 0; k < n; k++) {
-    cfg->origin[k] = from->origin[k] ? strdup(from->origin[k]) : NULL;
-    whole = whole && (cfg->origin[k] || !from->origin[k]);
+    whole = duplicate(&cfg->origin[k], from->origin[k]) && whole;
+    if (!is_string(&entries[k])) continue;
+    char **string = string_of(&cfg->values, &entries[k]);
+    whole = duplicate(string, *string) && whole;
   }
   if (!whole) {
     config_destroy(cfg);
@@ -205,26 +223,42 @@ static md_status copy(const config *from, config **out)
   return MD_OK;
 }
 
-md_status config_read(config *cfg, const char *path, config_format format)
+/* All or nothing. */
+static md_status read_as(config *cfg, config_text *text, config_format format)
 {
   static md_status (*const read[CONFIG_FORMAT_COUNT])(config *, config_text *) = {
       [CONFIG_FORMAT_LIBCONFIG] = read_libconfig,
       [CONFIG_FORMAT_MINIMD] = read_minimd,
       [CONFIG_FORMAT_LAMMPS] = read_lammps,
   };
-  config_text text;
-  MD_TRY(config_text_load(path, &text));
-  md_status status = MD_OK;
-  if (format == CONFIG_FORMAT_AUTO) status = config_text_detect(&text, &format);
-  config *draft = NULL;
-  if (!status) status = copy(cfg, &draft);
-  if (!status) status = read[format](draft, &text);
-  config_text_free(&text);
+  config *draft;
+  MD_TRY(copy(cfg, &draft));
+  const md_status status = read[format](draft, text);
   if (!status) {
     const config old = *cfg;
     *cfg = *draft;
     *draft = old;
   }
   config_destroy(draft);
+  return status;
+}
+
+md_status config_read(config *cfg, const char *path, config_format format)
+{
+  config_text text;
+  MD_TRY(config_text_load(path, &text));
+  md_status status = MD_OK;
+  if (format == CONFIG_FORMAT_AUTO) status = config_text_detect(&text, &format);
+  if (!status) status = read_as(cfg, &text, format);
+  config_text_free(&text);
+  return status;
+}
+
+md_status config_read_text(config *cfg, const char *name, const char *text)
+{
+  config_text lines = {name, strdup(text), strlen(text)};
+  MD_REQUIRE(lines.data, MD_ENOMEM, "out of memory for '%s'", name);
+  const md_status status = read_as(cfg, &lines, CONFIG_FORMAT_LIBCONFIG);
+  config_text_free(&lines);
   return status;
 }

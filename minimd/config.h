@@ -71,6 +71,9 @@ typedef struct {
   int32_t threads, block_size; /* 0: all; tuned */
   int32_t carveout;            /* percent of the greatest shared memory; 0: chosen */
   bool deterministic;
+  /* output: files, NULL for none; steps between, 0: first and last */
+  char *dump, *checkpoint;
+  int32_t dump_every, checkpoint_every;
 } config_values;
 
 typedef struct config config; /* values, origins and the name of the input */
@@ -90,6 +93,8 @@ const config_values *config_get(const config *cfg);
  * unchanged. Errors: MD_EIO (cannot be read), MD_EINVAL (file, line, key, value, what was
  * expected). */
 md_status config_read(config *cfg, const char *path, config_format format);
+/* Likewise libconfig text that is no file; name takes a path's place. */
+md_status config_read_text(config *cfg, const char *name, const char *text);
 /* How the input was read, for the report: "miniMD fixed format, 14 lines"; "built-in in.lj". */
 const char *config_reading(const config *cfg);
 

@@ -24,7 +24,8 @@ typedef enum {
   CONFIG_CELLS,   /* int32_t [3], from one integer or three */
   CONFIG_BINS,    /* double: a length, or -N for "/N" */
   CONFIG_CURVE,   /* ordering */
-  CONFIG_PATH,    /* char *, NULL when empty */
+  CONFIG_PATH,    /* char *, NULL when empty; beside the input that names it */
+  CONFIG_TARGET,  /* likewise, but where the program runs: a file to be written */
   CONFIG_TYPE_COUNT
 } config_type;
 

@@ -87,6 +87,11 @@ const char *const config_format_words[CONFIG_FORMAT_COUNT] = {CONFIG_FORMATS(WOR
     key, "string", "", "a file name", fallback, help,                                              \
         RULE(CONFIG_PATH, FIELD(field), 0, 0, false, NULL, 0, NULL, 0)                             \
   }
+#define TARGET(key, field, fallback, help)                                                         \
+  {                                                                                                \
+    key, "string", "", "a file name", fallback, help,                                              \
+        RULE(CONFIG_TARGET, FIELD(field), 0, 0, false, NULL, 0, NULL, 0)                           \
+  }
 
 static const config_entry table[] = {
     WORD("system.lattice", lattice, CONFIG_LATTICES, lattice_words, CONFIG_LATTICE_COUNT, "fcc",
@@ -141,6 +146,13 @@ static const config_entry table[] = {
                "of the GPU's greatest shared memory that the force kernel sets apart from the L1"),
     FLAG("device.deterministic", deterministic, "false",
          "bit-identical reruns on the same machine"),
+    TARGET("output.dump", dump, "", "trajectory: .xyz (extended XYZ), .lammpstrj or .dcd"),
+    INTEGER("output.dump_every", dump_every, "steps", 0, 2147483647, "0",
+            "between frames; 0: first and last step only"),
+    TARGET("output.checkpoint", checkpoint, "",
+           "state to restart from exactly; the one before stays as FILE.prev"),
+    INTEGER("output.checkpoint_every", checkpoint_every, "steps", 0, 2147483647, "0",
+            "between checkpoints; 0: at the end only"),
 };
 enum { N_KEYS = sizeof table / sizeof *table };
 

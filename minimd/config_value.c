@@ -19,6 +19,7 @@ static const char *const nouns[CONFIG_TYPE_COUNT] = {
     [CONFIG_BINS] = "a number ",
     [CONFIG_CURVE] = "one of ",
     [CONFIG_PATH] = "",
+    [CONFIG_TARGET] = "",
 };
 
 /* Forms of a value that a type takes; strings also spell special words. */
@@ -31,6 +32,7 @@ static const int kinds[CONFIG_TYPE_COUNT] = {
     [CONFIG_BINS] = CONFIG_NUMBER,
     [CONFIG_CURVE] = CONFIG_STRING,
     [CONFIG_PATH] = CONFIG_STRING,
+    [CONFIG_TARGET] = CONFIG_STRING,
 };
 
 static const char *kind_name(config_kind kind)
@@ -186,7 +188,7 @@ md_status config_value_read(const config_entry *entry, config_kind kind, const c
   static md_status (*const read[CONFIG_TYPE_COUNT])(const config_entry *, const char *, void *) = {
       [CONFIG_INTEGER] = read_integer, [CONFIG_REAL] = read_real,   [CONFIG_FLAG] = read_flag,
       [CONFIG_WORD] = read_word,       [CONFIG_CELLS] = read_cells, [CONFIG_BINS] = read_bins,
-      [CONFIG_CURVE] = read_curve,     [CONFIG_PATH] = read_path,
+      [CONFIG_CURVE] = read_curve,     [CONFIG_PATH] = read_path,   [CONFIG_TARGET] = read_path,
   };
   const config_rule *rule = entry->rule;
   const bool spelt = kind == CONFIG_STRING &&
@@ -295,7 +297,7 @@ size_t config_value_write(const config_entry *entry, const config_values *values
                                                   size_t) = {
       [CONFIG_INTEGER] = write_integer, [CONFIG_REAL] = write_real,   [CONFIG_FLAG] = write_flag,
       [CONFIG_WORD] = write_word,       [CONFIG_CELLS] = write_cells, [CONFIG_BINS] = write_bins,
-      [CONFIG_CURVE] = write_curve,     [CONFIG_PATH] = write_path,
+      [CONFIG_CURVE] = write_curve,     [CONFIG_PATH] = write_path,   [CONFIG_TARGET] = write_path,
   };
   const config_rule *rule = entry->rule;
   return write[rule->type](rule, (const char *)values + rule->offset, text, size);

@@ -1,12 +1,10 @@
 /* minimd/engine.c - the time step: the phases of DESIGN's "one time step", in order. */
-#include "minimd/engine.h"
+#include "minimd/engine_impl.h"
 #include "minimd/integrate.h"
 #include "minimd/system.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 md_status engine_choose(const config_values *values, engine_choice *out)
 {
@@ -28,7 +26,7 @@ md_status engine_choose(const config_values *values, engine_choice *out)
   return MD_OK;
 }
 
-static neighbor_spec list_spec(const config_values *values, neighbor_kind kind)
+neighbor_spec engine_list_spec(const config_values *values, neighbor_kind kind)
 {
   const double r_list = values->cutoff + values->skin;
   return (neighbor_spec){
@@ -41,70 +39,6 @@ static neighbor_spec list_spec(const config_values *values, neighbor_kind kind)
   };
 }
 
-int64_t engine_memory(const md_ctx *ctx, const config_values *values, neighbor_kind list, int64_t n,
-                      double volume)
-{
-  const neighbor_spec spec = list_spec(values, list);
-  const double edge = cbrt(volume), density = n > 0 ? (double)n / volume : 0;
-  const double shell = pow(edge + 2 * spec.r_list, 3) - volume;
-  const double ghosts = density * shell;
-  const double state = 4.0 * (double)md_state_size(ctx->precision);
-  const double coord = ctx->precision == MD_MIXED ? 16 : 0;
-  const double pull = 4.0 * (double)md_real_size(ctx->precision);
-  const double all = (double)n + ghosts;
-  const double atoms = all * (state + coord) + (double)n * (state + pull + 8 + 12) + ghosts * 8;
-  return (int64_t)(1.05 * atoms) + neighbor_memory(ctx, &spec, (int64_t)all, density);
-}
-
-/* Memory that a run may take on the context's backend [B]. */
-static md_status memory_available(const md_ctx *ctx, int64_t *bytes)
-{
-  if (ctx->backend == MD_GPU) {
-    md_gpu_info info;
-    MD_TRY(md_gpu_describe(&info));
-    *bytes = info.memory_free;
-    return MD_OK;
-  }
-  *bytes = INT64_MAX;
-  FILE *file = fopen("/proc/meminfo", "r");
-  char line[256];
-  long long kilobytes;
-  while (file && fgets(line, sizeof line, file))
-    if (sscanf(line, "MemAvailable: %lld kB", &kilobytes) == 1) *bytes = kilobytes * 1024;
-  if (file) fclose(file);
-  return MD_OK;
-}
-
-static md_status check_memory(const md_ctx *ctx, const config_values *values, neighbor_kind list,
-                              int64_t n, const md_box *box)
-{
-  int64_t available;
-  MD_TRY(memory_available(ctx, &available));
-  double volume = 1;
-  for (int d = 0; d < 3; d++)
-    volume *= box->hi[d] - box->lo[d];
-  /* On the host the initial state lies beside the engine's arrays: x and v in double. */
-  const double host = ctx->backend == MD_CPU ? 48 : 0;
-  const double needed = (double)engine_memory(ctx, values, list, n, volume) + host * (double)n;
-  if (needed <= (double)available) return MD_OK;
-  int64_t fits = 0, too_many = n;
-  while (too_many - fits > 1) {
-    const int64_t mid = fits + (too_many - fits) / 2;
-    const double at_mid = volume * ((double)mid / (double)n);
-    if ((double)engine_memory(ctx, values, list, mid, at_mid) + host * (double)mid <=
-        (double)available)
-      fits = mid;
-    else
-      too_many = mid;
-  }
-  return MD_FAIL(MD_ENOMEM,
-                 "%lld atoms need %.2f GB of %s memory and %.2f GB are free; at most %lld atoms "
-                 "(--cells %lld of fcc) fit with a %s list in %s precision",
-                 (long long)n, needed / 1e9, ctx->backend == MD_GPU ? "device" : "host",
-                 (double)available / 1e9, (long long)fits, (long long)cbrt((double)fits / 4),
-                 neighbor_list_words[list], md_precision_words[ctx->precision]);
-}
-
 /* Rebuild everything that depends on who is where. */
 static md_status rebuild(engine *sim, bool sort)
 {
@@ -112,6 +46,8 @@ static md_status rebuild(engine *sim, bool sort)
   md_phase_begin(ctx, MD_PHASE_GHOSTS);
   md_status status = comm_migrate(sim->cm, sim->atoms);
   md_phase_end(ctx, MD_PHASE_GHOSTS);
+  if (status == MD_ENUMERIC)
+    return MD_FAIL(status, "step %lld: %s", (long long)sim->step, md_message());
   if (!status && sort) {
     md_phase_begin(ctx, MD_PHASE_SORT);
     status = neighbor_sort(sim->list, sim->atoms);
@@ -199,6 +135,51 @@ md_status engine_step(engine *sim, bool tally)
   return MD_OK;
 }
 
+/* The atom to blame: one whose velocity is no number, else the fastest. */
+static md_status find_fastest(const engine *sim, int64_t *id, double *speed)
+{
+  const int64_t n = sim->atoms->n;
+  double *v = malloc((size_t)n * 3 * sizeof *v), most = -1;
+  int64_t *ids = malloc((size_t)n * sizeof *ids);
+  md_status status = v && ids ? md_atoms_get(sim->atoms, NULL, v, NULL, ids, NULL)
+                              : MD_FAIL(MD_ENOMEM, "out of memory for %lld atoms", (long long)n);
+  for (int64_t i = 0; i < n && !status; i++) {
+    const double sq =
+        v[3 * i] * v[3 * i] + v[3 * i + 1] * v[3 * i + 1] + v[3 * i + 2] * v[3 * i + 2];
+    if (sq <= most) continue;
+    most = isnan(sq) ? INFINITY : sq;
+    *id = ids[i];
+  }
+  *speed = sqrt(most);
+  free(v);
+  free(ids);
+  return status;
+}
+
+/* Stop what went wrong before it fills a disk. */
+static md_status watch(engine *sim, const engine_thermo *now)
+{
+  const double t = now->temperature;
+  if (sim->first_temperature < 0) sim->first_temperature = t;
+  const double start = fmax(sim->first_temperature, sim->values->epsilon);
+  const bool finite = isfinite(now->e_total) && isfinite(now->pressure);
+  if (finite && t <= ENGINE_RUNAWAY * start) return MD_OK;
+  int64_t id = 0;
+  double speed;
+  MD_TRY(find_fastest(sim, &id, &speed));
+  if (!finite)
+    return MD_FAIL(
+        MD_ENUMERIC,
+        "energy or pressure is not finite at step %lld (atom %lld moves at %g): the time "
+        "step %g may be too long, or atoms overlap",
+        (long long)sim->step, (long long)id, speed, sim->values->dt);
+  return MD_FAIL(
+      MD_ENUMERIC,
+      "the temperature ran away at step %lld, from %g to %g (atom %lld moves at %g): the "
+      "time step %g may be too long, or atoms overlap",
+      (long long)sim->step, sim->first_temperature, t, (long long)id, speed, sim->values->dt);
+}
+
 md_status engine_measure(engine *sim, engine_thermo *out)
 {
   md_phase_begin(sim->ctx, MD_PHASE_THERMO);
@@ -220,27 +201,24 @@ md_status engine_measure(engine *sim, engine_thermo *out)
       .e_total = (total[1] + 0.5 * kinetic) / n,
       .pressure = (kinetic + total[2]) / (3 * volume),
   };
-  MD_REQUIRE(isfinite(out->e_total) && isfinite(out->pressure), MD_ENUMERIC,
-             "energy or pressure is not finite at step %lld: the time step %g may be too long, or "
-             "atoms overlap",
-             (long long)sim->step, sim->values->dt);
-  return MD_OK;
+  return watch(sim, out);
 }
 
 /* Everything but the atoms' data. */
 static md_status make_rooms(engine *sim, neighbor_kind kind, const md_box *box)
 {
   const config_values *values = sim->values;
-  const neighbor_spec list = list_spec(values, kind);
+  const neighbor_spec list = engine_list_spec(values, kind);
   const force_spec pair = {values->epsilon, values->sigma,      values->cutoff,
                            values->shift,   values->block_size, values->carveout};
   MD_TRY(md_atoms_create(sim->ctx, box, &sim->atoms));
   MD_TRY(comm_create(sim->ctx, &sim->cm));
   MD_TRY(neighbor_create(sim->ctx, &list, &sim->list));
   MD_TRY(force_create(sim->ctx, &pair, &sim->fc));
-  return values->every > 0 ? MD_OK : neighbor_track(sim->list, true);
+  return values->every > 0 && !values->checkpoint ? MD_OK : neighbor_track(sim->list, true);
 }
 
+/* Atoms as the configuration describes them. */
 static md_status fill(engine *sim, const config *cfg)
 {
   system_state state = {0};
@@ -253,34 +231,75 @@ static md_status fill(engine *sim, const config *cfg)
   return status;
 }
 
-md_status engine_create(const config *cfg, engine **out)
+/* An engine for n atoms in a box, without atoms. */
+static md_status make(const config *cfg, int64_t n, const md_box *box, engine **out)
 {
-  *out = NULL;
   const config_values *values = config_get(cfg);
   engine_choice choice;
   MD_TRY(engine_choose(values, &choice));
-  int64_t n;
-  md_box box;
-  MD_TRY(system_size(cfg, &n, &box));
-  engine *sim = calloc(1, sizeof *sim);
+  engine *sim = *out = calloc(1, sizeof *sim);
   MD_REQUIRE(sim, MD_ENOMEM, "out of memory for the engine");
   sim->values = values;
+  sim->first_temperature = -1;
   sim->list_cutoff = values->cutoff + values->skin;
   const md_ctx_spec spec = {choice.backend, values->precision, values->threads,
                             values->deterministic};
-  md_status status = md_ctx_create(&spec, &sim->ctx);
-  if (!status) status = check_memory(sim->ctx, values, choice.list, n, &box);
-  if (!status) status = make_rooms(sim, choice.list, &box);
-  if (!status) status = fill(sim, cfg);
-  if (!status) status = rebuild(sim, values->sort_every != 0);
-  if (!status) status = forces(sim, true);
+  MD_TRY(md_ctx_create(&spec, &sim->ctx));
+  MD_TRY(engine_check_memory(sim->ctx, values, choice.list, n, box));
+  return make_rooms(sim, choice.list, box);
+}
+
+static md_status begin(engine **sim, md_status status)
+{
+  if (!status) status = forces(*sim, true);
   if (status) {
-    engine_destroy(sim);
-    return status;
+    engine_destroy(*sim);
+    *sim = NULL;
+  } else {
+    md_timer_reset((*sim)->ctx);
   }
-  md_timer_reset(sim->ctx);
-  *out = sim;
-  return MD_OK;
+  return status;
+}
+
+md_status engine_create(const config *cfg, engine **out)
+{
+  *out = NULL;
+  int64_t n;
+  md_box box;
+  MD_TRY(system_size(cfg, &n, &box));
+  md_status status = make(cfg, n, &box, out);
+  if (!status) status = fill(*out, cfg);
+  if (!status) status = rebuild(*out, (*out)->values->sort_every != 0);
+  return begin(out, status);
+}
+
+/* The list of the saved run, then the atoms where they had come to. */
+static md_status resume(engine *sim, const engine_state *from)
+{
+  MD_TRY(md_atoms_set(sim->atoms, from->n, from->built, from->v, from->id, from->image));
+  MD_TRY(rebuild(sim, false));
+  MD_TRY(md_atoms_place(sim->atoms, from->x));
+  MD_TRY(integrate_advance(sim->atoms, 0, 0, 0));
+  sim->rebuilt_at = from->rebuilt_at;
+  return comm_forward(sim->cm, sim->atoms);
+}
+
+static md_status refill(engine *sim, const engine_state *from)
+{
+  MD_TRY(md_atoms_set(sim->atoms, from->n, from->x, from->v, from->id, from->image));
+  return rebuild(sim, sim->values->sort_every != 0);
+}
+
+md_status engine_restore(const config *cfg, const engine_state *from, bool exact, engine **out)
+{
+  *out = NULL;
+  md_status status = make(cfg, from->n, &from->box, out);
+  if (!status) {
+    (*out)->mass = from->mass;
+    (*out)->step = from->step;
+    status = exact ? resume(*out, from) : refill(*out, from);
+  }
+  return begin(out, status);
 }
 
 void engine_destroy(engine *sim)
@@ -292,4 +311,38 @@ void engine_destroy(engine *sim)
   md_atoms_destroy(sim->atoms);
   md_ctx_destroy(sim->ctx);
   free(sim);
+}
+
+void engine_state_free(engine_state *state)
+{
+  free(state->x);
+  free(state->built);
+  free(state->v);
+  free(state->id);
+  free(state->image);
+  *state = (engine_state){0};
+}
+
+md_status engine_save(const engine *sim, engine_state *out)
+{
+  const int64_t n = sim->atoms->n;
+  const size_t three = (size_t)(n > 0 ? n : 1) * 3;
+  *out = (engine_state){
+      .box = sim->atoms->box,
+      .n = n,
+      .mass = sim->mass,
+      .step = sim->step,
+      .rebuilt_at = sim->rebuilt_at,
+      .x = malloc(three * sizeof(double)),
+      .built = malloc(three * sizeof(double)),
+      .v = malloc(three * sizeof(double)),
+      .id = malloc(three * sizeof(int64_t)),
+      .image = malloc(three * sizeof(int32_t)),
+  };
+  md_status status = out->x && out->built && out->v && out->id && out->image
+                         ? md_atoms_get(sim->atoms, out->x, out->v, NULL, out->id, out->image)
+                         : MD_FAIL(MD_ENOMEM, "out of memory for %lld atoms", (long long)n);
+  if (!status) status = neighbor_held(sim->list, sim->atoms, out->built);
+  if (status) engine_state_free(out);
+  return status;
 }

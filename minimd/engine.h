@@ -33,6 +33,7 @@ typedef struct {
   int64_t rebuilt_at, rebuilds, sorts;
   int64_t steady_steps, steady_bytes; /* steps without rebuild or thermo; bytes they copied */
   bool half_kick_due;                 /* the second half kick of the last step is still to come */
+  double first_temperature;           /* of the first engine_measure; negative before */
   force_tally tally;                  /* of the last force computation that was asked for one */
 } engine;
 
@@ -51,13 +52,36 @@ md_status engine_choose(const config_values *values, engine_choice *out);
 md_status engine_create(const config *cfg, engine **out);
 void engine_destroy(engine *sim); /* NULL is allowed */
 
+/* A run between two steps, in host memory, atoms in the order they have in the engine's. */
+typedef struct {
+  md_box box;
+  int64_t n;
+  double mass;
+  int64_t step, rebuilt_at;
+  double *x, *built, *v; /* [n][3]: positions, those at the last list build, velocities */
+  int64_t *id;           /* [n] */
+  int32_t *image;        /* [n][3] */
+} engine_state;
+void engine_state_free(engine_state *state);
+
+/* After engine_create or engine_step with a tally, of an engine with output.checkpoint set.  *out
+ * is empty on failure.  Errors: MD_EINVAL (not set), MD_ENOMEM, MD_ECUDA. */
+md_status engine_save(const engine *sim, engine_state *out);
+/* As engine_create, from a saved state.  exact: atoms keep their order and the list is built from
+ * the same positions as the saved run's, so that on the same backend, with the same settings, every
+ * further step is that run's to the bit (but for half lists on the GPU without determinism).  Else
+ * the atoms are sorted and the list is built anew. */
+md_status engine_restore(const config *cfg, const engine_state *from, bool exact, engine **out);
+
 /* One step of velocity Verlet.  tally: also compute energy and virial and finish the velocities, so
  * that engine_measure may follow.  Errors: MD_ENUMERIC (NaN, naming an atom), MD_ENOMEM, MD_ECUDA.
  */
 md_status engine_step(engine *sim, bool tally);
 
 /* Thermo of the present state; only after engine_create or engine_step with a tally.
- * Errors: MD_ENUMERIC (not finite). */
+ * Errors: MD_ENUMERIC (not finite, or ENGINE_RUNAWAY times as hot as at first or as epsilon: names
+ * the step and the fastest atom). */
+enum { ENGINE_RUNAWAY = 1000 };
 md_status engine_measure(engine *sim, engine_thermo *out);
 
 /* Bytes a run of n atoms in this volume needs on its backend, estimated from above. */

@@ -10,8 +10,9 @@
 
 MD_BEGIN_C
 
-/* v += kick f, `kicks` times (0, 1 or 2), then x += drift v; in mixed precision the fixed-point
- * coordinates of owned atoms follow when drift != 0 and comm_borders has made them. */
+/* v += kick f, `kicks` times (0, 1 or 2), then x += drift v.  In mixed precision, where
+ * comm_borders has made them, the fixed-point coordinates of owned atoms follow when drift != 0,
+ * and with no kick at all: after positions were set from outside. */
 md_status integrate_advance(md_atoms *atoms, double kick, int kicks, double drift);
 
 /* Sums over owned atoms, in double: momentum sum v (3) and sum v^2 (1).  Waits for the GPU.  The

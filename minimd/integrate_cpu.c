@@ -33,7 +33,8 @@ md_status KERNEL(integrate_cpu_advance)(md_atoms *atoms, double kick, int kicks,
   const int64_t n = 4 * atoms->n;
   state *x = atoms->x.data, *v = atoms->v.data;
   const real *f = atoms->f.data;
-  coord *fixed = atoms->r_ghost > 0 && drift != 0 ? atoms->fixed.data : NULL;
+  const bool follow = atoms->r_ghost > 0 && (drift != 0 || kicks == 0);
+  coord *fixed = follow ? atoms->fixed.data : NULL;
   const double inv_scale = 1 / atoms->coord_scale;
 #pragma omp parallel for schedule(static) num_threads(atoms->ctx->threads)
   for (int64_t k = 0; k < n; k += BLOCK) {

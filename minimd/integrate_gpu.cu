@@ -25,7 +25,7 @@ static __global__ void advance_kernel(int64_t n, state kick, int kicks, state dr
       vi.x += kick * fi.x, vi.y += kick * fi.y, vi.z += kick * fi.z;
     v[i] = vi;
   }
-  if (drift == 0) return;
+  if (drift == 0 && kicks > 0) return;
   state4 xi = x[i];
   xi.x += drift * vi.x, xi.y += drift * vi.y, xi.z += drift * vi.z;
   x[i] = xi;
@@ -39,7 +39,7 @@ static __global__ void advance_kernel(int64_t n, state kick, int kicks, state dr
 
 md_status PREC(integrate_gpu_advance)(md_atoms *atoms, double kick, int kicks, double drift)
 {
-  if (atoms->n == 0 || (kicks == 0 && drift == 0)) return MD_OK;
+  if (atoms->n == 0) return MD_OK;
   const bool follow = MD_PREC == 1 && atoms->r_ghost > 0;
   advance_kernel<<<md_blocks(atoms->n, BLOCK), BLOCK, 0, (cudaStream_t)atoms->ctx->stream>>>(
       atoms->n, (state)kick, kicks, (state)drift, 1 / atoms->coord_scale,

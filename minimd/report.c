@@ -44,6 +44,11 @@ void report_begin(const report *run, options_format format, FILE *stream)
   char curve[96];
   ordering_format(&sim->values->curve, curve, sizeof curve);
   fprintf(stream, "input      %s\n", config_reading(run->cfg));
+  if (run->restart)
+    fprintf(stream, "restart    %s at step %" PRId64 ", %s%s\n", run->restart->path,
+            run->restart->state.step,
+            run->plan.differs ? "sorted and listed anew, for another " : "exactly",
+            run->plan.differs ? run->plan.differs : "");
   fprintf(stream, "system     %" PRId64 " atoms in %g x %g x %g, %" PRId64 " ghosts\n",
           sim->atoms->n_total, box->hi[0] - box->lo[0], box->hi[1] - box->lo[1],
           box->hi[2] - box->lo[2], sim->atoms->n_ghost);
@@ -129,6 +134,13 @@ static void json_end(const report *run, FILE *stream)
   md_json_begin(&json, stream);
   md_json_integer(&json, "schema", 1);
   md_json_string(&json, "input", config_reading(run->cfg));
+  if (run->restart) {
+    md_json_open(&json, "restart", '{');
+    md_json_string(&json, "file", run->restart->path);
+    md_json_integer(&json, "step", run->restart->state.step);
+    md_json_bool(&json, "exact", !run->plan.differs);
+    md_json_close(&json, '}');
+  }
   md_json_open(&json, "config", '{');
   config_json(run->cfg, &json);
   md_json_close(&json, '}');

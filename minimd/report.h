@@ -2,7 +2,7 @@
 #ifndef REPORT_H
 #define REPORT_H
 
-#include "minimd/engine.h"
+#include "minimd/checkpoint.h"
 #include "minimd/options.h"
 
 #include <stdio.h>
@@ -12,6 +12,8 @@ MD_BEGIN_C
 /* A run, as far as it got. */
 typedef struct {
   const config *cfg;
+  const checkpoint *restart; /* what it goes on from, or NULL */
+  checkpoint_plan plan;      /* and how */
   engine *sim;
   engine_choice choice;
   engine_thermo *thermo; /* [n_thermo] */

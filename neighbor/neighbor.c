@@ -231,14 +231,26 @@ md_status neighbor_track(neighbor_list *list, bool on)
   return MD_OK;
 }
 
-md_status neighbor_max_move_sq(neighbor_list *list, const md_atoms *atoms, double *max_sq)
+static md_status check_held(const neighbor_list *list, const md_atoms *atoms)
 {
-  *max_sq = 0;
-  if (atoms->n == 0) return MD_OK;
   MD_REQUIRE(list->n_held == atoms->n, MD_EINVAL,
              "positions at the build are known for %lld atoms, not for these %lld: switch "
              "neighbor_track on before the build",
              (long long)list->n_held, (long long)atoms->n);
+  return MD_OK;
+}
+
+md_status neighbor_held(const neighbor_list *list, const md_atoms *atoms, double *x)
+{
+  MD_TRY(check_held(list, atoms));
+  return md_atoms_read(atoms, list->held.data, x);
+}
+
+md_status neighbor_max_move_sq(neighbor_list *list, const md_atoms *atoms, double *max_sq)
+{
+  *max_sq = 0;
+  if (atoms->n == 0) return MD_OK;
+  MD_TRY(check_held(list, atoms));
   return SIMD_PICK(list->ctx, cpu_move, gpu_move)(list, atoms, max_sq);
 }
 

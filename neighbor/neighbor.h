@@ -89,6 +89,8 @@ md_status neighbor_build(neighbor_list *list, const md_atoms *atoms);
  * next build.  Errors: MD_EINVAL (nothing was tracked for these atoms), MD_ENOMEM, MD_ECUDA. */
 md_status neighbor_track(neighbor_list *list, bool on);
 md_status neighbor_max_move_sq(neighbor_list *list, const md_atoms *atoms, double *max_sq);
+/* Those positions: host doubles [n][3] in the order of the owned atoms.  Errors: as above. */
+md_status neighbor_held(const neighbor_list *list, const md_atoms *atoms, double *x);
 
 const neighbor_view *neighbor_list_view(const neighbor_list *list);
 

@@ -1,39 +1,6 @@
 #!/bin/sh
 # tests/cli_run.sh MINIMD - the command line of a run: exit codes, streams, formats, precedence.
-minimd=$1
-backend=${MINIMD_TEST_BACKEND:-cpu}
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-cases=0
-failures=0
-
-fail()
-{
-  echo "FAILED: $*"
-  failures=$((failures + 1))
-}
-
-# expect CODE ARGS... : run, check the exit code and the error line's form.
-expect()
-{
-  code=$1
-  shift
-  cases=$((cases + 1))
-  "$minimd" "$@" >"$dir/out" 2>"$dir/err" </dev/null
-  got=$?
-  [ $got = "$code" ] || fail "exit $got instead of $code: minimd $* : $(cat "$dir/err")"
-  lines=$(grep -c '^minimd: error:' "$dir/err")
-  if [ "$code" = 0 ]; then
-    [ "$lines" = 0 ] || fail "an error line and exit 0: minimd $*"
-  else
-    [ "$lines" = 1 ] || fail "$lines error lines: minimd $* : $(cat "$dir/err")"
-    if grep -q 'performance' "$dir/out"; then fail "a failed run prints a rate: minimd $*"; fi
-  fi
-}
-# says PATTERN : the last error line matches; prints PATTERN : so does the output.
-says() { grep -qE "$1" "$dir/err" || fail "no '$1' in: $(cat "$dir/err")"; }
-prints() { grep -qE -- "$1" "$dir/out" || fail "no '$1' in: $(head -5 "$dir/out")"; }
-same() { cmp -s "$1" "$2" || fail "$3: $1 and $2 differ"; }
+. tests/cli.sh
 
 run="--backend $backend --cells 4 --steps 20"
 
@@ -148,5 +115,4 @@ if command -v gnuplot >/dev/null 2>&1; then
   expect 3 $run --plot "$dir/no/such/run.svg"
 fi
 
-echo "$cases cases, $failures failures"
-[ $failures = 0 ]
+finish

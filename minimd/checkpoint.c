@@ -1,0 +1,169 @@
+/* minimd/checkpoint.c - writes checkpoints, and says what continuing from one means. */
+#include "core/crc.h"
+#include "core/output.h"
+#include "minimd/checkpoint_impl.h"
+#include "minimd/config_impl.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool put(FILE *stream, const void *data, size_t bytes)
+{
+  return bytes == 0 || fwrite(data, 1, bytes, stream) == bytes;
+}
+
+static bool put_section(FILE *stream, checkpoint_section tag, const void *data, size_t bytes)
+{
+  checkpoint_section_head head = {(uint32_t)tag, md_crc32c(0, data, bytes), bytes, 0, 0};
+  head.crc = md_crc32c(0, &head, offsetof(checkpoint_section_head, crc));
+  return put(stream, &head, sizeof head) && put(stream, data, bytes);
+}
+
+static bool put_all(FILE *stream, const char *settings, const checkpoint_step *numbers,
+                    const engine_state *state)
+{
+  const size_t n = (size_t)state->n, three = n * 3 * sizeof(double);
+  checkpoint_head head = {CHECKPOINT_MAGIC, CHECKPOINT_VERSION, 0};
+  head.crc = md_crc32c(0, &head, offsetof(checkpoint_head, crc));
+  return put(stream, &head, sizeof head) &&
+         put_section(stream, CHECKPOINT_CONF, settings, strlen(settings)) &&
+         put_section(stream, CHECKPOINT_STEP, numbers, sizeof *numbers) &&
+         put_section(stream, CHECKPOINT_PLACE, state->x, three) &&
+         put_section(stream, CHECKPOINT_BUILT, state->built, three) &&
+         put_section(stream, CHECKPOINT_V, state->v, three) &&
+         put_section(stream, CHECKPOINT_ID, state->id, n * sizeof *state->id) &&
+         put_section(stream, CHECKPOINT_IMAGE, state->image, n * 3 * sizeof *state->image) &&
+         put_section(stream, CHECKPOINT_END, NULL, 0);
+}
+
+static md_status settings_text(const config *cfg, char **out)
+{
+  size_t size;
+  FILE *stream = open_memstream(out, &size);
+  if (stream) config_write(cfg, stream);
+  MD_REQUIRE(stream && fclose(stream) == 0, MD_ENOMEM, "out of memory for a checkpoint");
+  return MD_OK;
+}
+
+/* The file of this name gets a second name, path.prev: it is there under one of them at any time.
+ */
+static md_status keep_previous(const char *path)
+{
+  char *previous;
+  MD_REQUIRE(asprintf(&previous, "%s.prev", path) >= 0, MD_ENOMEM, "out of memory for a file name");
+  unlink(previous);
+  const bool good = link(path, previous) == 0 || errno == ENOENT;
+  const int error = errno;
+  free(previous);
+  MD_REQUIRE(good, MD_EIO, "cannot keep '%s' as '%s.prev': %s", path, path, strerror(error));
+  return MD_OK;
+}
+
+static md_status write_state(const char *path, const char *settings, const checkpoint_step *numbers,
+                             const engine_state *state)
+{
+  md_output out;
+  MD_TRY(md_output_open(path, &out));
+  md_status status = MD_OK;
+  if (!out.temporary)
+    status = MD_FAIL(MD_EIO, "cannot write '%s': expected a regular file", path);
+  else if (!put_all(out.stream, settings, numbers, state) || fflush(out.stream) != 0)
+    status = MD_FAIL(MD_EIO, "cannot write '%s': %s", path, strerror(errno));
+  else
+    status = keep_previous(path);
+  if (!status) return md_output_close(&out);
+  md_output_discard(&out);
+  return status;
+}
+
+md_status checkpoint_write(const char *path, const config *cfg, const engine *sim,
+                           int64_t dump_bytes)
+{
+  engine_state state;
+  char *settings = NULL;
+  MD_TRY(engine_save(sim, &state));
+  md_status status = settings_text(cfg, &settings);
+  if (!status) {
+    checkpoint_step numbers = {.n = state.n,
+                               .step = state.step,
+                               .rebuilt_at = state.rebuilt_at,
+                               .dump_bytes = dump_bytes,
+                               .mass = state.mass,
+                               .backend = sim->ctx->backend};
+    memcpy(numbers.lo, state.box.lo, sizeof numbers.lo);
+    memcpy(numbers.hi, state.box.hi, sizeof numbers.hi);
+    status = write_state(path, settings, &numbers, &state);
+  }
+  free(settings);
+  engine_state_free(&state);
+  return status;
+}
+
+void checkpoint_free(checkpoint *from)
+{
+  free(from->path);
+  free(from->config);
+  engine_state_free(&from->state);
+  *from = (checkpoint){0};
+}
+
+/* Whether a setting has another value than in the checkpoint. */
+static bool differs_in(const config *saved, const config *cfg, const char *key)
+{
+  char was[CONFIG_TEXT_SIZE], is[CONFIG_TEXT_SIZE];
+  return config_format_value(saved, key, was, sizeof was) ||
+         config_format_value(cfg, key, is, sizeof is) || strcmp(was, is) != 0;
+}
+
+/* True for a setting on which the order of atoms, or the bits of a step, depend. */
+static bool shapes(const char *key)
+{
+  static const char *const shaping[] = {"lj.",    "neighbor.",        "order.",
+                                        "run.dt", "device.precision", "device.deterministic"};
+  for (size_t s = 0; s < sizeof shaping / sizeof *shaping; s++)
+    if (strncmp(key, shaping[s], strlen(shaping[s])) == 0) return true;
+  return false;
+}
+
+static md_status compare(const checkpoint *from, const config *saved, const config *cfg,
+                         checkpoint_plan *out)
+{
+  const config_entry *entries;
+  const int n = config_entries(&entries);
+  for (int k = 0; k < n; k++) {
+    const char *key = entries[k].key;
+    if (!differs_in(saved, cfg, key)) continue;
+    MD_REQUIRE(strncmp(key, "system.", 7) != 0, MD_EINVAL,
+               "%s: %s is not that of '%s': a restart takes its atoms from the checkpoint",
+               config_origin(cfg, key), key, from->path);
+    if (shapes(key) && !out->differs) out->differs = key;
+  }
+  engine_choice choice;
+  MD_TRY(engine_choose(config_get(cfg), &choice));
+  if (choice.backend != from->backend && !out->differs) out->differs = "device.backend";
+  if (!differs_in(saved, cfg, "output.dump")) out->dump_keep = from->dump_bytes;
+  return MD_OK;
+}
+
+md_status checkpoint_configure(const checkpoint *from, config *cfg)
+{
+  MD_TRY(config_read_text(cfg, from->path, from->config));
+  return config_describe(cfg, "%s (checkpoint)", from->path);
+}
+
+md_status checkpoint_compare(const checkpoint *from, const config *cfg, checkpoint_plan *out)
+{
+  *out = (checkpoint_plan){NULL, -1};
+  const int64_t steps = config_get(cfg)->steps;
+  MD_REQUIRE(steps >= from->state.step, MD_EINVAL,
+             "%s: run.steps = %lld: '%s' is at step %lld already", config_origin(cfg, "run.steps"),
+             (long long)steps, from->path, (long long)from->state.step);
+  config *saved;
+  MD_TRY(config_create(&saved));
+  md_status status = checkpoint_configure(from, saved);
+  if (!status) status = compare(from, saved, cfg, out);
+  config_destroy(saved);
+  return status;
+}

@@ -1,0 +1,54 @@
+/* minimd/checkpoint.h - files a run continues from exactly.
+ *
+ * Little-endian:
+ *
+ *   head     "MINIMDCK", u32 version, u32 check sum of these 12 bytes
+ *   section  u32 tag, u32 check sum of what it holds, u64 bytes, u32 check sum of these 16 bytes,
+ *            then what it holds; in this order:
+ *     CONF   the configuration as libconfig text
+ *     STEP   what is one number: see checkpoint_impl.h
+ *     PLACE, BUILT, V   float64 [n][3]   positions, those at the last list build, velocities
+ *     ID     int64 [n]
+ *     IMAGE  int32 [n][3]
+ *     END    nothing; the file ends here
+ *
+ * in the order the atoms had in memory.  Check sums are CRC-32C.  92 bytes an atom. */
+#ifndef CHECKPOINT_H
+#define CHECKPOINT_H
+
+#include "minimd/engine.h"
+
+MD_BEGIN_C
+
+typedef struct {
+  char *path, *config; /* the file; its configuration as libconfig text */
+  md_backend backend;  /* the run was on */
+  int64_t dump_bytes;  /* length of the trajectory then; -1: there was none */
+  engine_state state;
+} checkpoint;
+
+/* Write the state of a run after engine_step with a tally.  A file of that name becomes path.prev;
+ * at every moment one of the two is whole.  Errors: MD_EIO, MD_ENOMEM; then path is as it was. */
+md_status checkpoint_write(const char *path, const config *cfg, const engine *sim,
+                           int64_t dump_bytes);
+
+/* Read and check a whole file.  *out is empty on failure; free with checkpoint_free.
+ * Errors: MD_EIO (cannot be read, or damaged: names the section, and path.prev when that is whole),
+ * MD_EINVAL (not a checkpoint, a later version), MD_ENOMEM. */
+md_status checkpoint_read(const char *path, checkpoint *out);
+void checkpoint_free(checkpoint *from);
+
+/* Set cfg to the saved run's configuration. */
+md_status checkpoint_configure(const checkpoint *from, config *cfg);
+
+/* How a run with this configuration goes on. */
+typedef struct {
+  const char *differs; /* NULL: to the bit; else a setting that shapes memory or rounding */
+  int64_t dump_keep;   /* bytes of its trajectory that stay; -1: it has another, or none */
+} checkpoint_plan;
+/* Errors: MD_EINVAL (a setting of system.* is not the checkpoint's; steps already done), MD_ENOMEM.
+ */
+md_status checkpoint_compare(const checkpoint *from, const config *cfg, checkpoint_plan *out);
+
+MD_END_C
+#endif

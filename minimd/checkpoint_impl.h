@@ -1,0 +1,41 @@
+/* minimd/checkpoint_impl.h - the layout that writer and reader of a checkpoint share. */
+#ifndef CHECKPOINT_IMPL_H
+#define CHECKPOINT_IMPL_H
+
+#include "minimd/checkpoint.h"
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "arrays are written as they lie");
+
+#define CHECKPOINT_MAGIC "MINIMDCK"
+enum { CHECKPOINT_VERSION = 1 };
+
+#define CHECKPOINT_SECTIONS(X)                                                                     \
+  X(CONF, "configuration")                                                                         \
+  X(STEP, "step")                                                                                  \
+  X(PLACE, "positions")                                                                            \
+  X(BUILT, "positions at the list build")                                                          \
+  X(V, "velocities") X(ID, "ids") X(IMAGE, "image flags") X(END, "end")
+#define MD_ENUM_(name, word) CHECKPOINT_##name,
+typedef enum { CHECKPOINT_SECTIONS(MD_ENUM_) CHECKPOINT_SECTION_COUNT } checkpoint_section;
+#undef MD_ENUM_
+
+typedef struct {
+  char magic[8];
+  uint32_t version, crc; /* of what stands before it */
+} checkpoint_head;
+
+typedef struct {
+  uint32_t tag, content_crc;
+  uint64_t bytes;
+  uint32_t crc; /* of what stands before it */
+  uint32_t zero;
+} checkpoint_section_head;
+
+/* The section STEP. */
+typedef struct {
+  int64_t n, step, rebuilt_at, dump_bytes;
+  double lo[3], hi[3], mass;
+  int64_t backend;
+} checkpoint_step;
+
+#endif

@@ -1,0 +1,266 @@
+/* minimd/dump.c - see dump.h.  Frames of text are made line by line; a .dcd is made of Fortran
+ * records, each between two counts of its bytes. */
+#include "minimd/dump.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct dump {
+  FILE *stream;
+  char *path;
+  int format;
+  int32_t every;
+  int64_t n, frames;
+  double *x, *v; /* [n][3] */
+  int64_t *id, *by_id;
+  int32_t *image; /* [n][3] */
+  float *axis;    /* [n], .dcd only */
+};
+
+typedef md_status frame_fn(dump *to, const engine *sim);
+static frame_fn write_xyz, write_lammpstrj, write_dcd;
+static const struct {
+  const char *ending;
+  frame_fn *write;
+} formats[] = {{".xyz", write_xyz}, {".lammpstrj", write_lammpstrj}, {".dcd", write_dcd}};
+enum { N_FORMATS = sizeof formats / sizeof *formats, DCD = 2 };
+
+static int format_of(const char *path)
+{
+  const size_t length = strlen(path);
+  for (int k = 0; k < N_FORMATS; k++) {
+    const size_t ending = strlen(formats[k].ending);
+    if (length > ending && strcmp(path + length - ending, formats[k].ending) == 0) return k;
+  }
+  return -1;
+}
+
+md_status dump_check(const char *path)
+{
+  MD_REQUIRE(format_of(path) >= 0, MD_EINVAL,
+             "output.dump = \"%s\": expected a name that ends in .xyz, .lammpstrj or .dcd", path);
+  return MD_OK;
+}
+
+static int compare(const void *a, const void *b, void *id)
+{
+  const int64_t p = ((const int64_t *)id)[*(const int64_t *)a];
+  const int64_t q = ((const int64_t *)id)[*(const int64_t *)b];
+  return (p > q) - (p < q);
+}
+
+/* by_id[k]: where the atom with the k-th smallest id lies.  Ids are all different; most often they
+ * are 1..n. */
+static void rank_ids(dump *to)
+{
+  bool counted = true;
+  for (int64_t i = 0; i < to->n; i++)
+    counted = counted && to->id[i] >= 1 && to->id[i] <= to->n;
+  for (int64_t i = 0; i < to->n; i++)
+    to->by_id[counted ? to->id[i] - 1 : i] = i;
+  if (!counted) qsort_r(to->by_id, (size_t)to->n, sizeof *to->by_id, compare, to->id);
+}
+
+static void write_xyz_head(dump *to, const engine *sim)
+{
+  const md_box *box = &sim->atoms->box;
+  fprintf(to->stream,
+          "%" PRId64 "\nLattice=\"%.17g 0 0 0 %.17g 0 0 0 %.17g\" Origin=\"%.17g %.17g %.17g\" "
+          "Properties=species:S:1:pos:R:3:velo:R:3:id:I:1 pbc=\"T T T\" Step=%" PRId64
+          " Time=%.17g\n",
+          to->n, box->hi[0] - box->lo[0], box->hi[1] - box->lo[1], box->hi[2] - box->lo[2],
+          box->lo[0], box->lo[1], box->lo[2], sim->step, (double)sim->step * sim->values->dt);
+}
+
+static md_status write_xyz(dump *to, const engine *sim)
+{
+  write_xyz_head(to, sim);
+  for (int64_t k = 0; k < to->n; k++) {
+    const int64_t i = to->by_id[k];
+    const double *x = &to->x[3 * i], *v = &to->v[3 * i];
+    fprintf(to->stream, "Ar %.17g %.17g %.17g %.17g %.17g %.17g %" PRId64 "\n", x[0], x[1], x[2],
+            v[0], v[1], v[2], to->id[i]);
+  }
+  return MD_OK;
+}
+
+static md_status write_lammpstrj(dump *to, const engine *sim)
+{
+  const md_box *box = &sim->atoms->box;
+  fprintf(to->stream,
+          "ITEM: TIMESTEP\n%" PRId64 "\nITEM: NUMBER OF ATOMS\n%" PRId64
+          "\nITEM: BOX BOUNDS pp pp pp\n",
+          sim->step, to->n);
+  for (int d = 0; d < 3; d++)
+    fprintf(to->stream, "%.17g %.17g\n", box->lo[d], box->hi[d]);
+  fputs("ITEM: ATOMS id type x y z vx vy vz ix iy iz\n", to->stream);
+  for (int64_t k = 0; k < to->n; k++) {
+    const int64_t i = to->by_id[k];
+    const double *x = &to->x[3 * i], *v = &to->v[3 * i];
+    const int32_t *image = &to->image[3 * i];
+    fprintf(to->stream, "%" PRId64 " 1 %.17g %.17g %.17g %.17g %.17g %.17g %d %d %d\n", to->id[i],
+            x[0], x[1], x[2], v[0], v[1], v[2], image[0], image[1], image[2]);
+  }
+  return MD_OK;
+}
+
+static void put_record(dump *to, const void *data, size_t bytes)
+{
+  const uint32_t count = (uint32_t)bytes;
+  fwrite(&count, sizeof count, 1, to->stream);
+  fwrite(data, 1, bytes, to->stream);
+  fwrite(&count, sizeof count, 1, to->stream);
+}
+
+/* Bytes of the header, and where in it the numbers of frames and of steps stand. */
+enum { DCD_HEAD = 196, DCD_FRAMES_AT = 8, DCD_STEPS_AT = 20 };
+
+static int64_t dcd_frame_bytes(int64_t n)
+{
+  return 6 * 8 + 8 + 3 * (4 * n + 8);
+}
+
+static void write_dcd_head(dump *to, const engine *sim)
+{
+  const float dt = (float)sim->values->dt;
+  const int32_t n = (int32_t)to->n;
+  int32_t control[21] = {0};
+  memcpy(control, "CORD", 4);
+  control[2] = sim->step > INT32_MAX ? INT32_MAX : (int32_t)sim->step; /* of the first frame */
+  control[3] = to->every;
+  memcpy(&control[10], &dt, sizeof dt);
+  control[11] = 1;  /* frames have a unit cell */
+  control[20] = 24; /* the layout is that of CHARMM 24 */
+  char title[4 + 80] = {1, 0, 0, 0};
+  snprintf(title + 4, 80, "%-79s", "minimd");
+  title[83] = ' ';
+  put_record(to, control, sizeof control);
+  put_record(to, title, sizeof title);
+  put_record(to, &n, sizeof n);
+}
+
+/* A frame counts once it is whole. */
+static md_status count_dcd_frames(dump *to)
+{
+  const int32_t frames = (int32_t)to->frames, steps = (int32_t)(to->frames * to->every);
+  const int file = fileno(to->stream);
+  const bool good = fflush(to->stream) == 0 &&
+                    pwrite(file, &frames, sizeof frames, DCD_FRAMES_AT) == sizeof frames &&
+                    pwrite(file, &steps, sizeof steps, DCD_STEPS_AT) == sizeof steps;
+  MD_REQUIRE(good, MD_EIO, "cannot write '%s': %s", to->path, strerror(errno));
+  return MD_OK;
+}
+
+static md_status write_dcd(dump *to, const engine *sim)
+{
+  const md_box *box = &sim->atoms->box;
+  /* a, gamma, b, beta, alpha, c */
+  const double cell[6] = {box->hi[0] - box->lo[0], 90, box->hi[1] - box->lo[1], 90, 90,
+                          box->hi[2] - box->lo[2]};
+  put_record(to, cell, sizeof cell);
+  for (int d = 0; d < 3; d++) {
+    for (int64_t k = 0; k < to->n; k++)
+      to->axis[k] = (float)to->x[3 * to->by_id[k] + d];
+    put_record(to, to->axis, (size_t)to->n * sizeof(float));
+  }
+  to->frames++;
+  return count_dcd_frames(to);
+}
+
+md_status dump_frame(dump *to, const engine *sim)
+{
+  MD_TRY(md_atoms_get(sim->atoms, to->x, to->v, NULL, to->id, to->image));
+  rank_ids(to);
+  MD_TRY(formats[to->format].write(to, sim));
+  const bool good = fflush(to->stream) == 0 && !ferror(to->stream);
+  MD_REQUIRE(good, MD_EIO, "cannot write '%s': %s", to->path, strerror(errno));
+  return MD_OK;
+}
+
+int64_t dump_bytes(const dump *to)
+{
+  return ftello(to->stream);
+}
+
+static md_status reserve(dump *to)
+{
+  const size_t n = (size_t)(to->n > 0 ? to->n : 1);
+  to->x = malloc(3 * n * sizeof(double));
+  to->v = malloc(3 * n * sizeof(double));
+  to->id = malloc(n * sizeof(int64_t));
+  to->by_id = malloc(n * sizeof(int64_t));
+  to->image = malloc(3 * n * sizeof(int32_t));
+  to->axis = malloc(n * sizeof(float));
+  const bool good = to->path && to->x && to->v && to->id && to->by_id && to->image && to->axis;
+  MD_REQUIRE(good, MD_ENOMEM, "out of memory for frames of %lld atoms", (long long)to->n);
+  return MD_OK;
+}
+
+/* Go on behind the first `keep` bytes of what is there. */
+static md_status reopen(dump *to, int64_t keep)
+{
+  to->stream = fopen(to->path, "r+b");
+  MD_REQUIRE(to->stream, MD_EIO, "cannot go on writing '%s': %s; another --dump begins anew",
+             to->path, strerror(errno));
+  const bool whole = fseeko(to->stream, 0, SEEK_END) == 0 && ftello(to->stream) >= keep;
+  MD_REQUIRE(whole, MD_EIO,
+             "'%s' is shorter than the %lld bytes it had at the checkpoint; another --dump begins "
+             "anew",
+             to->path, (long long)keep);
+  const bool cut = ftruncate(fileno(to->stream), keep) == 0 && fseeko(to->stream, 0, SEEK_END) == 0;
+  MD_REQUIRE(cut, MD_EIO, "cannot write '%s': %s", to->path, strerror(errno));
+  if (to->format != DCD) return MD_OK;
+  to->frames = (keep - DCD_HEAD) / dcd_frame_bytes(to->n);
+  return count_dcd_frames(to);
+}
+
+static md_status start(dump *to, const engine *sim, int64_t keep)
+{
+  MD_TRY(reserve(to));
+  MD_REQUIRE(to->format != DCD || to->n <= INT32_MAX / 4, MD_ECAPACITY,
+             "'%s': a .dcd holds at most %d atoms, not %lld", to->path, INT32_MAX / 4,
+             (long long)to->n);
+  if (keep >= 0) return reopen(to, keep);
+  to->stream = fopen(to->path, "wb");
+  MD_REQUIRE(to->stream, MD_EIO, "cannot write '%s': %s", to->path, strerror(errno));
+  if (to->format == DCD) write_dcd_head(to, sim);
+  return MD_OK;
+}
+
+md_status dump_open(const char *path, const engine *sim, int64_t keep, int32_t every, dump **out)
+{
+  *out = NULL;
+  MD_TRY(dump_check(path));
+  dump *to = calloc(1, sizeof *to);
+  MD_REQUIRE(to, MD_ENOMEM, "out of memory for a trajectory");
+  to->path = strdup(path);
+  to->format = format_of(path);
+  to->every = every > 0 ? every : 1;
+  to->n = sim->atoms->n;
+  const md_status status = start(to, sim, keep);
+  if (status)
+    dump_close(to);
+  else
+    *out = to;
+  return status;
+}
+
+md_status dump_close(dump *to)
+{
+  if (!to) return MD_OK;
+  md_status status = MD_OK;
+  if (to->stream && fclose(to->stream) != 0)
+    status = MD_FAIL(MD_EIO, "cannot write '%s': %s", to->path, strerror(errno));
+  free(to->path);
+  free(to->x);
+  free(to->v);
+  free(to->id);
+  free(to->by_id);
+  free(to->image);
+  free(to->axis);
+  free(to);
+  return status;
+}

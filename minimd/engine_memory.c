@@ -1,0 +1,69 @@
+/* minimd/engine_memory.c - what a run needs of memory, before it takes any. */
+#include "minimd/engine_impl.h"
+
+#include <math.h>
+#include <stdio.h>
+
+int64_t engine_memory(const md_ctx *ctx, const config_values *values, neighbor_kind list, int64_t n,
+                      double volume)
+{
+  const neighbor_spec spec = engine_list_spec(values, list);
+  const double edge = cbrt(volume), density = n > 0 ? (double)n / volume : 0;
+  const double shell = pow(edge + 2 * spec.r_list, 3) - volume;
+  const double ghosts = density * shell;
+  const double state = 4.0 * (double)md_state_size(ctx->precision);
+  const double coord = ctx->precision == MD_MIXED ? 16 : 0;
+  const double pull = 4.0 * (double)md_real_size(ctx->precision);
+  const double all = (double)n + ghosts;
+  const double atoms = all * (state + coord) + (double)n * (state + pull + 8 + 12) + ghosts * 8;
+  return (int64_t)(1.05 * atoms) + neighbor_memory(ctx, &spec, (int64_t)all, density);
+}
+
+/* Memory that a run may take on the context's backend [B]. */
+static md_status memory_available(const md_ctx *ctx, int64_t *bytes)
+{
+  if (ctx->backend == MD_GPU) {
+    md_gpu_info info;
+    MD_TRY(md_gpu_describe(&info));
+    *bytes = info.memory_free;
+    return MD_OK;
+  }
+  *bytes = INT64_MAX;
+  FILE *file = fopen("/proc/meminfo", "r");
+  char line[256];
+  long long kilobytes;
+  while (file && fgets(line, sizeof line, file))
+    if (sscanf(line, "MemAvailable: %lld kB", &kilobytes) == 1) *bytes = kilobytes * 1024;
+  if (file) fclose(file);
+  return MD_OK;
+}
+
+md_status engine_check_memory(const md_ctx *ctx, const config_values *values, neighbor_kind list,
+                              int64_t n, const md_box *box)
+{
+  int64_t available;
+  MD_TRY(memory_available(ctx, &available));
+  double volume = 1;
+  for (int d = 0; d < 3; d++)
+    volume *= box->hi[d] - box->lo[d];
+  /* On the host the initial state lies beside the engine's arrays: x and v in double. */
+  const double host = ctx->backend == MD_CPU ? 48 : 0;
+  const double needed = (double)engine_memory(ctx, values, list, n, volume) + host * (double)n;
+  if (needed <= (double)available) return MD_OK;
+  int64_t fits = 0, too_many = n;
+  while (too_many - fits > 1) {
+    const int64_t mid = fits + (too_many - fits) / 2;
+    const double at_mid = volume * ((double)mid / (double)n);
+    if ((double)engine_memory(ctx, values, list, mid, at_mid) + host * (double)mid <=
+        (double)available)
+      fits = mid;
+    else
+      too_many = mid;
+  }
+  return MD_FAIL(MD_ENOMEM,
+                 "%lld atoms need %.2f GB of %s memory and %.2f GB are free; at most %lld atoms "
+                 "(--cells %lld of fcc) fit with a %s list in %s precision",
+                 (long long)n, needed / 1e9, ctx->backend == MD_GPU ? "device" : "host",
+                 (double)available / 1e9, (long long)fits, (long long)cbrt((double)fits / 4),
+                 neighbor_list_words[list], md_precision_words[ctx->precision]);
+}

@@ -1,0 +1,60 @@
+/* minimd/saves.c - see saves.h. */
+#include "minimd/saves.h"
+#include "core/timer.h"
+
+static bool is_due(int32_t every, int64_t step, bool last)
+{
+  return last || (every > 0 && step % every == 0);
+}
+
+static bool frame_due(const saves *to, int64_t step, bool last)
+{
+  return to->trajectory && is_due(config_get(to->cfg)->dump_every, step, last);
+}
+
+static bool checkpoint_due(const saves *to, int64_t step, bool last, bool asked)
+{
+  const config_values *values = config_get(to->cfg);
+  return values->checkpoint && (asked || is_due(values->checkpoint_every, step, last));
+}
+
+md_status saves_open(const config *cfg, const engine *sim, const checkpoint_plan *plan, saves *out)
+{
+  const config_values *values = config_get(cfg);
+  const int64_t keep = plan ? plan->dump_keep : -1;
+  *out = (saves){cfg, sim, NULL};
+  if (!values->dump) return MD_OK;
+  MD_TRY(dump_open(values->dump, sim, keep, values->dump_every, &out->trajectory));
+  const md_status status = keep < 0 ? dump_frame(out->trajectory, sim) : MD_OK;
+  if (status) {
+    dump_close(out->trajectory);
+    out->trajectory = NULL;
+  }
+  return status;
+}
+
+bool saves_due(const saves *to, int64_t step, bool last, bool asked)
+{
+  return frame_due(to, step, last) || checkpoint_due(to, step, last, asked);
+}
+
+md_status saves_step(saves *to, bool last, bool asked)
+{
+  const engine *sim = to->sim;
+  if (!saves_due(to, sim->step, last, asked)) return MD_OK;
+  md_status status = MD_OK;
+  md_phase_begin(sim->ctx, MD_PHASE_OUTPUT);
+  if (frame_due(to, sim->step, last)) status = dump_frame(to->trajectory, sim);
+  if (!status && checkpoint_due(to, sim->step, last, asked))
+    status = checkpoint_write(config_get(to->cfg)->checkpoint, to->cfg, sim,
+                              to->trajectory ? dump_bytes(to->trajectory) : -1);
+  md_phase_end(sim->ctx, MD_PHASE_OUTPUT);
+  return status;
+}
+
+md_status saves_close(saves *to)
+{
+  dump *trajectory = to->trajectory;
+  to->trajectory = NULL;
+  return dump_close(trajectory);
+}

@@ -1,0 +1,231 @@
+/* tests/check_checkpoint.c - runs that go on from a file are the runs that were never stopped;
+ * files that are not whole are refused. */
+#include "minimd/checkpoint.h"
+#include "tests/files.h"
+#include "tests/test.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+static const char *const systems[] = {"neighbor.list=full", "neighbor.list=half",
+                                      "neighbor.list=full neighbor.every=check",
+                                      "neighbor.list=half order.curve=row order.sort_every=40",
+                                      "neighbor.list=full order.curve=none order.sort_every=0"};
+enum { N_SYSTEMS = sizeof systems / sizeof *systems, STOP = 33, END = 61 };
+
+static config *make_config(const char *settings)
+{
+  config *cfg = NULL;
+  ck_ok(config_create(&cfg));
+  ck_ok(config_set(cfg, "device.backend", md_backend_words[test_backend()], "test"));
+  ck_ok(config_set(cfg, "system.cells", "5,4,6", "test"));
+  ck_ok(config_set(cfg, "device.deterministic", "true", "test"));
+  ck_ok(config_set(cfg, "output.checkpoint", "unused", "test"));
+  ck_ok(config_set(cfg, "run.steps", "61", "test"));
+  char *copy = strdup(settings), *rest = copy;
+  for (char *pair; (pair = strsep(&rest, " "));)
+    ck_ok(config_set_pair(cfg, pair));
+  free(copy);
+  ck_ok(config_check(cfg));
+  return cfg;
+}
+
+/* Steps up to `end`; only the last with a tally. */
+static void run_to(engine *sim, int64_t end)
+{
+  while (sim->step < end)
+    ck_ok(engine_step(sim, sim->step + 1 == end));
+}
+
+static void same_state(const engine_state *a, const engine_state *b)
+{
+  ck_assert_int_eq(a->n, b->n);
+  ck_assert_int_eq(a->step, b->step);
+  ck_assert_int_eq(a->rebuilt_at, b->rebuilt_at);
+  ck_assert_mem_eq(&a->box, &b->box, sizeof a->box);
+  const size_t three = (size_t)a->n * 3 * sizeof(double);
+  ck_assert_mem_eq(a->x, b->x, three);
+  ck_assert_mem_eq(a->built, b->built, three);
+  ck_assert_mem_eq(a->v, b->v, three);
+  ck_assert_mem_eq(a->id, b->id, (size_t)a->n * sizeof *a->id);
+  ck_assert_mem_eq(a->image, b->image, (size_t)a->n * 3 * sizeof *a->image);
+}
+
+/* Stopped, written, read and gone on, against never stopped: every bit, in every precision. */
+START_TEST(restarts_are_exact)
+{
+  for (int precision = 0; precision < MD_PRECISION_COUNT; precision++) {
+    config *cfg = make_config(systems[_i]), *again = NULL;
+    ck_ok(config_set(cfg, "device.precision", md_precision_words[precision], "test"));
+    engine *whole, *part, *rest;
+    engine_state one, two;
+    checkpoint from;
+    checkpoint_plan plan;
+    const char *path = files_path("state");
+    ck_ok(engine_create(cfg, &whole));
+    run_to(whole, END);
+    ck_ok(engine_save(whole, &one));
+    ck_ok(engine_create(cfg, &part));
+    run_to(part, STOP);
+    ck_ok(checkpoint_write(path, cfg, part, -1));
+    ck_ok(checkpoint_read(path, &from));
+    ck_ok(config_create(&again));
+    ck_ok(checkpoint_configure(&from, again));
+    ck_ok(checkpoint_compare(&from, again, &plan));
+    ck_assert_ptr_null(plan.differs);
+    ck_assert_int_eq(plan.dump_keep, -1);
+    ck_ok(engine_restore(again, &from.state, true, &rest));
+    engine_thermo was, is;
+    ck_ok(engine_measure(part, &was));
+    ck_ok(engine_measure(rest, &is));
+    ck_assert_mem_eq(&was, &is, sizeof was);
+    run_to(rest, END);
+    ck_ok(engine_save(rest, &two));
+    same_state(&one, &two);
+    engine_state_free(&one);
+    engine_state_free(&two);
+    checkpoint_free(&from);
+    engine_destroy(whole);
+    engine_destroy(part);
+    engine_destroy(rest);
+    config_destroy(cfg);
+    config_destroy(again);
+  }
+}
+END_TEST
+
+/* With another ordering and list the atoms are the same and so is the physics. */
+START_TEST(another_order_goes_on_from_the_same_atoms)
+{
+  config *cfg = make_config("neighbor.list=full neighbor.every=check"), *again = NULL;
+  engine *part, *rest;
+  checkpoint from;
+  checkpoint_plan plan;
+  engine_thermo was, is;
+  ck_ok(engine_create(cfg, &part));
+  run_to(part, STOP);
+  ck_ok(checkpoint_write(files_path("state"), cfg, part, 7));
+  ck_ok(checkpoint_read(files_path("state"), &from));
+  ck_ok(config_create(&again));
+  ck_ok(checkpoint_configure(&from, again));
+  ck_ok(config_set(again, "order.curve", "row", "test"));
+  ck_ok(config_set(again, "neighbor.list", "half", "test"));
+  ck_ok(checkpoint_compare(&from, again, &plan));
+  ck_assert_str_eq(plan.differs, "neighbor.list");
+  ck_assert_int_eq(plan.dump_keep, 7);
+  ck_ok(engine_restore(again, &from.state, false, &rest));
+  run_to(part, END);
+  run_to(rest, END);
+  ck_ok(engine_measure(part, &was));
+  ck_ok(engine_measure(rest, &is));
+  ck_assert_double_eq_tol(is.e_pair, was.e_pair, 1e-9);
+  ck_assert_double_eq_tol(is.temperature, was.temperature, 1e-9);
+  ck_ok(config_set(again, "system.temperature", "2", "--set"));
+  ck_assert_int_eq(checkpoint_compare(&from, again, &plan), MD_EINVAL);
+  ck_assert_ptr_nonnull(strstr(md_message(), "system.temperature"));
+  checkpoint_free(&from);
+  engine_destroy(part);
+  engine_destroy(rest);
+  config_destroy(cfg);
+  config_destroy(again);
+}
+END_TEST
+
+/* A small checkpoint's bytes. */
+static char *make_file(size_t *size)
+{
+  config *cfg = make_config("system.cells=3 system.lattice=sc lj.cutoff=1.2 system.density=1");
+  engine *sim;
+  const char *path = files_path("state");
+  ck_ok(engine_create(cfg, &sim));
+  ck_ok(checkpoint_write(path, cfg, sim, -1));
+  engine_destroy(sim);
+  config_destroy(cfg);
+  FILE *file = fopen(path, "rb");
+  fseek(file, 0, SEEK_END);
+  *size = (size_t)ftell(file);
+  rewind(file);
+  char *data = malloc(*size);
+  ck_assert_uint_eq(fread(data, 1, *size, file), *size);
+  fclose(file);
+  return data;
+}
+
+static void refused(const char *data, size_t size)
+{
+  checkpoint from;
+  const char *path = files_write("broken", data, size);
+  const md_status status = checkpoint_read(path, &from);
+  ck_assert_msg(status == MD_EIO || status == MD_EINVAL, "a broken file of %zu bytes was read",
+                size);
+  ck_assert_msg(strstr(md_message(), path) && !strchr(md_message(), '\n'), "%s", md_message());
+  ck_assert_ptr_null(from.config);
+}
+
+START_TEST(every_cut_file_is_refused)
+{
+  size_t size;
+  char *data = make_file(&size);
+  for (size_t cut = 0; cut < size; cut++)
+    refused(data, cut);
+  char *longer = calloc(1, size + 1);
+  memcpy(longer, data, size);
+  refused(longer, size + 1);
+  free(longer);
+  free(data);
+}
+END_TEST
+
+START_TEST(every_flipped_bit_is_found)
+{
+  size_t size;
+  char *data = make_file(&size);
+  uint64_t random = 88172645463325252u; /* xorshift */
+  for (int k = 0; k < 2000; k++) {
+    random ^= random << 13, random ^= random >> 7, random ^= random << 17;
+    const size_t bit = random % (8 * size);
+    data[bit / 8] ^= (char)(1 << bit % 8);
+    refused(data, size);
+    data[bit / 8] ^= (char)(1 << bit % 8);
+  }
+  free(data);
+}
+END_TEST
+
+/* The file before stays, and is offered in place of a broken one. */
+START_TEST(the_previous_file_is_kept)
+{
+  config *cfg = make_config("neighbor.list=full");
+  engine *sim;
+  checkpoint from;
+  char path[256];
+  snprintf(path, sizeof path, "%s", files_path("twice"));
+  ck_ok(engine_create(cfg, &sim));
+  ck_ok(checkpoint_write(path, cfg, sim, -1));
+  run_to(sim, 5);
+  ck_ok(checkpoint_write(path, cfg, sim, -1));
+  ck_ok(checkpoint_read(files_path("twice.prev"), &from));
+  ck_assert_int_eq(from.state.step, 0);
+  checkpoint_free(&from);
+  ck_assert_int_eq(truncate(path, 1000), 0);
+  ck_assert_int_eq(checkpoint_read(path, &from), MD_EIO);
+  ck_assert_msg(strstr(md_message(), "twice.prev (step 0)"), "%s", md_message());
+  engine_destroy(sim);
+  config_destroy(cfg);
+}
+END_TEST
+
+int main(void)
+{
+  Suite *suite = suite_create("checkpoint");
+  TCase *tc = tcase_create("files");
+  tcase_add_checked_fixture(tc, files_begin, files_end);
+  tcase_set_timeout(tc, 120);
+  tcase_add_loop_test(tc, restarts_are_exact, 0, N_SYSTEMS);
+  tcase_add_test(tc, another_order_goes_on_from_the_same_atoms);
+  tcase_add_test(tc, every_cut_file_is_refused);
+  tcase_add_test(tc, every_flipped_bit_is_found);
+  tcase_add_test(tc, the_previous_file_is_kept);
+  suite_add_tcase(suite, tc);
+  return test_main(suite);
+}

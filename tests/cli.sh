@@ -1,0 +1,42 @@
+# tests/cli.sh - what command-line tests share; read by them with `. tests/cli.sh`, $1 is the program.
+minimd=$1
+backend=${MINIMD_TEST_BACKEND:-cpu}
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cases=0
+failures=0
+
+fail()
+{
+  echo "FAILED: $*"
+  failures=$((failures + 1))
+}
+
+# expect CODE ARGS... : run, check the exit code, the error line's form, and that a failed run
+# prints no rate.
+expect()
+{
+  code=$1
+  shift
+  cases=$((cases + 1))
+  "$minimd" "$@" >"$dir/out" 2>"$dir/err" </dev/null
+  got=$?
+  [ $got = "$code" ] || fail "exit $got instead of $code: minimd $* : $(cat "$dir/err")"
+  lines=$(grep -c '^minimd: error:' "$dir/err")
+  if [ "$code" = 0 ]; then
+    [ "$lines" = 0 ] || fail "an error line and exit 0: minimd $*"
+  else
+    [ "$lines" = 1 ] || fail "$lines error lines: minimd $* : $(cat "$dir/err")"
+    if grep -q 'performance' "$dir/out"; then fail "a failed run prints a rate: minimd $*"; fi
+  fi
+}
+# says PATTERN : the error line matches; prints PATTERN : so does the output.
+says() { grep -qE -- "$1" "$dir/err" || fail "no '$1' in: $(cat "$dir/err")"; }
+prints() { grep -qE -- "$1" "$dir/out" || fail "no '$1' in: $(head -5 "$dir/out")"; }
+same() { cmp -s "$1" "$2" || fail "$3: $1 and $2 differ"; }
+
+finish()
+{
+  echo "$cases cases, $failures failures"
+  [ $failures = 0 ]
+}

@@ -1,0 +1,175 @@
+#!/bin/sh
+# tests/cli_restart.sh MINIMD - trajectories, checkpoints, restarts, signals, full disks.
+. tests/cli.sh
+
+run="--backend $backend --cells 5 --deterministic"
+c=$dir/state
+kept=$dir/kept
+
+# A run stopped at 33 and gone on is the run that was not stopped, line for line.
+for list in full half; do
+  expect 0 $run --list $list --steps 60 --thermo 10 --format csv
+  tail -n 2 "$dir/out" >"$dir/whole"
+  expect 0 $run --list $list --steps 33 --thermo 10 --checkpoint "$c"
+  mv "$c" "$kept"
+  expect 0 --restart "$kept" --steps 60 --format csv
+  tail -n 2 "$dir/out" >"$dir/rest"
+  same "$dir/whole" "$dir/rest" "$list restarted"
+done
+expect 0 --restart "$kept" --steps 60
+prints 'kept \(checkpoint\)'
+prints 'at step 33, exactly'
+expect 0 --restart "$kept" --steps 60 --order row
+prints 'for another order.curve'
+expect 0 --restart "$kept" --steps 40 --format json -o "$dir/run.json"
+grep -q '"exact": true' "$dir/run.json" || fail 'JSON does not say exact'
+expect 0 --restart "$kept" --check
+prints 'neighbor.list .*kept:[0-9]'
+
+# What cannot be gone on from.
+expect 3 --restart "$dir/none"
+says 'none'
+expect 2 --restart inputs/in.lj
+says 'no checkpoint'
+expect 2 --restart "$kept" --steps 20
+says 'step 33 already'
+expect 2 --restart "$kept" --steps 60 --cells 6
+says 'system.cells'
+cp "$kept" "$dir/cut"
+cp "$kept" "$dir/cut.prev"
+truncate -s 5000 "$dir/cut"
+expect 3 --restart "$dir/cut"
+says "cut' is cut off.*--restart $dir/cut.prev \(step 33\)"
+
+# Names that cannot be written.
+expect 2 $run --dump "$dir/a.pdb"
+says 'xyz, .lammpstrj or .dcd'
+expect 3 $run --dump "$dir/no/such.xyz"
+expect 3 $run --checkpoint "$dir/no/such"
+ln -s /dev/full "$dir/full.xyz"
+ln -s /dev/full "$dir/full.lammpstrj"
+expect 3 $run --steps 5 --dump "$dir/full.xyz"
+says 'No space left'
+expect 3 $run --steps 5 --dump "$dir/full.lammpstrj"
+expect 3 $run --steps 5 --checkpoint /dev/full
+says 'regular file'
+
+# A full disk leaves the last good checkpoint.
+mkdir "$dir/disk"
+if [ "$(id -u)" = 0 ] && mount -t tmpfs -o size=128k tmpfs "$dir/disk" 2>/dev/null; then
+  expect 0 $run --steps 1 --checkpoint "$dir/disk/state"
+  dd if=/dev/zero of="$dir/disk/fill" bs=1k count=60 2>/dev/null
+  expect 3 $run --steps 5 --checkpoint "$dir/disk/state"
+  says 'No space left'
+  expect 3 $run --steps 500 --dump "$dir/disk/a.dcd" --dump-every 1
+  expect 0 --restart "$dir/disk/state" --check
+  umount "$dir/disk"
+fi
+
+# Trajectories: frames, and what is read back.
+expect 0 $run --steps 20 --dump "$dir/a.xyz" --dump-every 5
+[ "$(grep -c Lattice "$dir/a.xyz")" = 5 ] || fail 'frames of .xyz'
+tail -n 502 "$dir/a.xyz" >"$dir/last.xyz"
+tail -n 1 "$dir/out" >/dev/null
+expect 0 $run --steps 20 --format csv
+tail -n 1 "$dir/out" | cut -d, -f3 >"$dir/e_pair"
+printf 'system: { read = "%s"; };\n' "$dir/last.xyz" >"$dir/in.last"
+expect 0 -i "$dir/in.last" --backend "$backend" --steps 0 --format csv
+tail -n 1 "$dir/out" | cut -d, -f3 >"$dir/e_read"
+paste "$dir/e_pair" "$dir/e_read" | awk '{ d = $1 - $2; exit !(d < 1e-12 && d > -1e-12) }' ||
+  fail 'the energy of a frame read back'
+expect 0 $run --steps 20 --dump "$dir/a.lammpstrj" --dump-every 5
+expect 0 $run --steps 20 --dump "$dir/a.dcd" --dump-every 5
+expect 0 $run --steps 13 --dump "$dir/b.dcd" --dump-every 5 --checkpoint "$c"
+expect 0 $run --steps 10 --dump "$dir/b.dcd" --dump-every 5 --checkpoint "$c"
+expect 0 --restart "$c" --steps 20
+same "$dir/a.dcd" "$dir/b.dcd" 'a trajectory gone on with'
+printf x >"$dir/b.dcd"
+expect 3 --restart "$c" --steps 20
+says 'shorter'
+if command -v python3 >/dev/null 2>&1; then
+  cases=$((cases + 1))
+  python3 - "$dir/a" <<'PY' || fail 'the formats disagree'
+import struct, sys
+frames = []
+with open(sys.argv[1] + ".lammpstrj") as f:
+    lines = f.read().splitlines()
+n = int(lines[3])
+for k in range(0, len(lines), n + 9):
+    assert lines[k + 8] == "ITEM: ATOMS id type x y z vx vy vz ix iy iz"
+    rows = [line.split() for line in lines[k + 9:k + 9 + n]]
+    assert [int(row[0]) for row in rows] == list(range(1, n + 1))
+    frames.append([[float(row[2 + d]) for row in rows] for d in range(3)])
+assert len(frames) == 5
+data = open(sys.argv[1] + ".dcd", "rb").read()
+at = 0
+def record():
+    global at
+    size, = struct.unpack_from("<I", data, at)
+    body = data[at + 4:at + 4 + size]
+    assert struct.unpack_from("<I", data, at + 4 + size)[0] == size
+    at += 8 + size
+    return body
+head = record()
+assert head[:4] == b"CORD" and len(head) == 84
+count, first, every = struct.unpack_from("<3i", head, 4)
+assert (count, first, every) == (5, 0, 5) and struct.unpack_from("<i", head, 80)[0] == 24
+record()
+assert struct.unpack("<i", record())[0] == n
+for frame in frames:
+    a, gamma, b, beta, alpha, c = struct.unpack("<6d", record())
+    assert a == b == c > 8 and alpha == beta == gamma == 90
+    for d in range(3):
+        x = struct.unpack("<%df" % n, record())
+        assert max(abs(p - q) for p, q in zip(x, frame[d])) < 1e-6
+assert at == len(data)
+PY
+fi
+if python3 -c 'import ase.io' 2>/dev/null; then
+  cases=$((cases + 1))
+  python3 - "$dir/a" <<'PY' || fail 'ASE reads something else'
+import sys, ase.io
+xyz = ase.io.read(sys.argv[1] + ".xyz", ":")
+trj = ase.io.read(sys.argv[1] + ".lammpstrj", ":", format="lammps-dump-text")
+assert len(xyz) == len(trj) == 5
+for a, b in zip(xyz, trj):
+    assert len(a) == 500 and abs(a.positions - b.positions).max() < 1e-9
+    assert abs(a.cell.lengths() - b.cell.lengths()).max() < 1e-9 and all(a.pbc)
+PY
+fi
+
+# SIGUSR1 saves and goes on; SIGTERM saves and stops.
+cases=$((cases + 1))
+rm -f "$c"
+"$minimd" $run --steps 100000000 --checkpoint "$c" >"$dir/out" 2>"$dir/err" &
+pid=$!
+sleep 1
+kill -USR1 $pid
+tries=0
+until [ -e "$c" ] || [ $tries = 100 ]; do
+  sleep 0.1
+  tries=$((tries + 1))
+done
+[ -e "$c" ] || fail 'SIGUSR1 wrote no checkpoint'
+kill -0 $pid || fail 'SIGUSR1 ended the run'
+kill -TERM $pid
+wait $pid
+[ $? = 143 ] || fail 'SIGTERM: exit code'
+expect 0 --restart "$c" --check
+expect 0 --restart "$c.prev" --check
+
+# Killed in the middle of writing, again and again: there is always a whole one.
+cases=$((cases + 1))
+whole=0
+for k in $(seq 1 200); do
+  "$minimd" $run --threads 1 --steps 100000000 --checkpoint "$c" --checkpoint-every 1 >/dev/null 2>&1 &
+  pid=$!
+  sleep 0.0$((k % 7 + 2))$k
+  kill -KILL $pid
+  wait $pid 2>/dev/null
+  if "$minimd" --restart "$c" --check >/dev/null 2>&1; then whole=$((whole + 1)); fi
+done 2>/dev/null
+[ $whole = 200 ] || fail "$whole of 200 killed runs left a whole checkpoint"
+rm -f "$c".tmp.*
+
+finish
