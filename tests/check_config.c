@@ -168,7 +168,7 @@ START_TEST(unknown_keys_name_the_nearest)
                                         {"sytem.cells", "'system.cells'"},
                                         {"neighbour.skin", "'neighbor.skin'"},
                                         {"zzzzzz", "config --list"},
-                                        {"output.dump", "unknown key 'output.dump'"},
+                                        {"output.format", "unknown key 'output.format'"},
                                         {"", "unknown key"}};
   for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
     ck_assert_int_eq(config_set(cfg, rows[k][0], "1", "--set"), MD_EINVAL);
