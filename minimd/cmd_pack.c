@@ -115,7 +115,7 @@ static md_status draw(const stokes_packing *packing, const char *path)
 
 static md_status make(const request *r, md_ctx *ctx, const stokes_radii *radii)
 {
-  enum { BYTES = 600 }; /* a sphere: itself, its cell and its neighbours */
+  enum { BYTES = 400 }; /* a sphere: itself, its cell and its neighbours */
   const char *picture = options_value(r->opts, PLOT);
   stokes_packing packing;
   stokes_pack_report report;

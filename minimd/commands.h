@@ -14,6 +14,7 @@ md_status cmd_ordering(int argc, char **argv);
 md_status cmd_cachemodel(int argc, char **argv);
 md_status cmd_compare(int argc, char **argv);
 md_status cmd_spread(int argc, char **argv);
+md_status cmd_stokes(int argc, char **argv);
 md_status cmd_pack(int argc, char **argv);
 md_status cmd_gspmv(int argc, char **argv);
 md_status cmd_config(int argc, char **argv);

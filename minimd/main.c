@@ -16,6 +16,7 @@ static const struct {
     {"cachemodel", cmd_cachemodel, "cache misses of sweeps, force kernels and traces, by ordering"},
     {"compare", cmd_compare, "the same run under each ordering: times, locality, ranking"},
     {"spread", cmd_spread, "charges of particles onto a mesh, by every method of [Guo]"},
+    {"stokes", cmd_stokes, "Stokesian dynamics of spheres in a viscous fluid"},
     {"gspmv", cmd_gspmv, "products of a block matrix with many vectors"},
     {"pack", cmd_pack, "periodic packings of spheres"},
     {"config", cmd_config, "list every setting"},

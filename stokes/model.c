@@ -127,7 +127,8 @@ static md_status banded(stokes_blocks *blocks, int64_t rows)
 
 static md_status time_products(md_ctx *ctx, const stokes_matrix *matrix, int m, double *out)
 {
-  enum { REPEATS = 20, PRODUCTS = 4 };
+  enum { REPEATS = 400 };
+  const double enough = 0.3; /* seconds */
   const stokes_shape shape = stokes_matrix_shape(matrix);
   const size_t bytes = (size_t)shape.n_rows * 3 * (size_t)m * sizeof(double);
   md_buffer x = {0}, y = {0};
@@ -135,12 +136,12 @@ static md_status time_products(md_ctx *ctx, const stokes_matrix *matrix, int m, 
   if (!status) status = md_buffer_reserve(ctx, &y, bytes, 0);
   if (!status) status = md_fill(ctx, x.data, 0, bytes);
   *out = INFINITY;
-  for (int k = 0; !status && k < REPEATS; k++) {
+  const double start = md_wall_seconds();
+  for (int k = 0; !status && k < REPEATS && md_wall_seconds() - start < enough; k++) {
     const double began = md_wall_seconds();
-    for (int p = 0; !status && p < PRODUCTS; p++)
-      status = stokes_matrix_multiply(matrix, m, x.data, y.data);
+    status = stokes_matrix_multiply(matrix, m, x.data, y.data);
     if (!status) status = md_ctx_sync(ctx);
-    *out = fmin(*out, (md_wall_seconds() - began) / PRODUCTS);
+    *out = fmin(*out, md_wall_seconds() - began);
   }
   md_buffer_free(ctx, &x);
   md_buffer_free(ctx, &y);

@@ -7,6 +7,8 @@
 
 #include "ordering/ordering.h"
 
+#include <stdio.h>
+
 MD_BEGIN_C
 
 typedef struct {
@@ -41,6 +43,8 @@ md_status stokes_packing_sort(md_ctx *ctx, stokes_packing *packing, const orderi
  * line, what was expected), MD_ENOMEM. */
 md_status stokes_packing_read(const char *path, stokes_packing *out);
 md_status stokes_packing_write(const stokes_packing *packing, const char *path);
+/* One frame of a trajectory, which is several such files one after the other. */
+void stokes_packing_print(const stokes_packing *packing, FILE *stream);
 
 /* Radii and how common they are. */
 typedef struct {

@@ -18,10 +18,15 @@ static void expand(double low, double high, int order, double *coefficient)
   const int points = 4 * (order + 1) + 64;
   memset(coefficient, 0, ((size_t)order + 1) * sizeof *coefficient);
   for (int p = 0; p < points; p++) {
-    const double angle = pi * (p + 0.5) / points;
-    const double value = sqrt(0.5 * ((high - low) * cos(angle) + high + low));
-    for (int k = 0; k <= order; k++)
-      coefficient[k] += (k ? 2.0 : 1.0) / points * value * cos(k * angle);
+    const double x = cos(pi * (p + 0.5) / points);
+    const double value = sqrt(0.5 * ((high - low) * x + high + low)) / points;
+    double now = 1, next = x; /* T_k and T_(k+1) at x */
+    for (int k = 0; k <= order; k++) {
+      coefficient[k] += (k ? 2 : 1) * value * now;
+      const double after = 2 * x * next - now;
+      now = next;
+      next = after;
+    }
   }
 }
 
@@ -59,19 +64,33 @@ double stokes_chebyshev_error(double low, double high, int order)
   return error;
 }
 
-/* The error falls steadily with the order: search by halves. */
-int stokes_chebyshev_order(double low, double high, double tolerance, int most)
+/* The least order up to `enough` whose error is small; it falls steadily with the order. */
+static int least(double low, double high, const double *coefficient, double tolerance, int enough)
 {
-  int enough = most, less = 0;
-  if (most < 1 || !(stokes_chebyshev_error(low, high, most) <= tolerance)) return -1;
+  int less = 0;
   while (enough - less > 1) {
     const int middle = less + (enough - less) / 2;
-    if (stokes_chebyshev_error(low, high, middle) <= tolerance)
+    if (error_of(low, high, coefficient, middle) <= tolerance)
       enough = middle;
     else
       less = middle;
   }
   return enough;
+}
+
+int stokes_chebyshev_order(double low, double high, double tolerance, int most)
+{
+  for (int64_t order = 16; most > 0; order *= 2) {
+    const int trial = order < most ? (int)order : most;
+    double *coefficient = malloc(((size_t)trial + 1) * sizeof *coefficient);
+    if (!coefficient) break;
+    expand(low, high, trial, coefficient);
+    const bool found = error_of(low, high, coefficient, trial) <= tolerance;
+    const int result = found ? least(low, high, coefficient, tolerance, trial) : -1;
+    free(coefficient);
+    if (found || trial == most) return result;
+  }
+  return -1;
 }
 
 md_status root_apply(root_run *run, double *v)

@@ -8,19 +8,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-md_status stokes_packing_write(const stokes_packing *packing, const char *path)
+void stokes_packing_print(const stokes_packing *packing, FILE *stream)
 {
-  md_output out;
-  MD_TRY(md_output_open(path, &out));
   const double *box = packing->box;
-  fprintf(out.stream,
+  fprintf(stream,
           "%" PRId64 "\nLattice=\"%.17g 0 0 0 %.17g 0 0 0 %.17g\" pbc=\"T T T\" "
           "Properties=species:S:1:pos:R:3:radius:R:1\n",
           packing->n, box[0], box[1], box[2]);
   for (int64_t i = 0; i < packing->n; i++) {
     const double *x = packing->x + 4 * i;
-    fprintf(out.stream, "S %.17g %.17g %.17g %.17g\n", x[0], x[1], x[2], x[3]);
+    fprintf(stream, "S %.17g %.17g %.17g %.17g\n", x[0], x[1], x[2], x[3]);
   }
+}
+
+md_status stokes_packing_write(const stokes_packing *packing, const char *path)
+{
+  md_output out;
+  MD_TRY(md_output_open(path, &out));
+  stokes_packing_print(packing, out.stream);
   return md_output_close(&out);
 }
 

@@ -128,7 +128,64 @@ done
 expect 4 gspmv --matrix mat3 --rows 200000000 --quiet
 says 'GB of memory'
 
-for command in pack gspmv; do
+# Stokesian dynamics: header, one row a step, both algorithms walk the same way.
+run="stokes -i $dir/a.xyz --steps 5 --seed 3"
+expect 0 $run --rhs 3 --format csv --trajectory "$dir/mrhs.xyz" --threads 1
+[ "$(head -1 "$dir/out")" = step,iterations_first,iterations_second,guess_error,time_chebyshev,time_guess,time_first,time_second ] ||
+  fail "header of stokes"
+awk -F, 'NR > 1 && !($1 == NR - 2 && $2 > 3 && $3 > 0 && ($4 > 0) == ($1 % 3 != 0) && ($6 > 0) == ($1 % 3 == 0)) { bad = 1 }
+  END { exit bad || NR != 6 }' "$dir/out" || fail "rows of stokes: $(cat "$dir/out")"
+says 'overlapping pairs moved apart'
+expect 0 $run --algorithm original --format csv --trajectory "$dir/original.xyz" --quiet
+awk -F, 'NR > 1 && ($4 != 0 || $6 != 0) { bad = 1 } END { exit bad || NR != 6 }' "$dir/out" ||
+  fail "rows of the original: $(cat "$dir/out")"
+[ "$(wc -l <"$dir/mrhs.xyz")" = 2510 ] || fail "five frames of 500 spheres"
+paste -d' ' "$dir/mrhs.xyz" "$dir/original.xyz" | awk '$1 == "S" { for (k = 2; k < 5; k++) {
+    d = $k - $(k + 5); if (d * d > 1e-6) bad = 1; } } END { exit bad }' || fail "trajectories differ"
+cmp -s "$dir/mrhs.xyz" "$dir/original.xyz" && fail "a trajectory was not computed anew"
+expect 0 $run --rhs 3 --trajectory "$dir/threads.xyz" --trajectory-every 1 --threads 3 --deterministic
+same "$dir/mrhs.xyz" "$dir/threads.xyz" "trajectories by 1 and 3 threads"
+expect 0 $run --rhs auto --format json --preconditioner jacobi --root lanczos
+prints '"guess_error"'
+says 'auto: B = .* m = [1-5],'
+expect 0 $run --algorithm original --method cholesky
+tail -502 "$dir/mrhs.xyz" >"$dir/last.xyz"
+expect 0 stokes -i "$dir/last.xyz" --steps 1 # a frame is a packing
+if command -v gnuplot >/dev/null 2>&1; then
+  expect 0 $run --plot "$dir/steps.svg" -o "$dir/steps" --quiet
+  [ -s "$dir/steps.svg" ] && [ -s "$dir/steps" ] || fail "no picture of steps"
+fi
+
+# What cannot work says why.
+expect 5 $run --max-iterations 8 --algorithm original --root lanczos --root-tolerance 0.4
+says 'residual of [0-9.e-]+ in 8 iterations, not 1e-06'
+[ -s "$dir/out" ] && fail "a failed run prints rows"
+expect 5 $run --max-iterations 2
+says 'order 2 has an error of'
+for m in 0 65 x 2.5; do
+  expect 2 $run --rhs "$m"
+  says '--rhs'
+done
+expect 2 stokes
+says '-i FILE'
+expect 3 stokes -i "$dir/none.xyz"
+expect 2 $run --method cholesky
+expect 2 $run --algorithm original --gap-cut 30
+says 'too short'
+expect 2 $run --gap-min 0.9
+says 'smallest gap'
+awk 'NR == 9 { $2 = "nan" } { print }' "$dir/a.xyz" >"$dir/nan.xyz"
+expect 2 stokes -i "$dir/nan.xyz"
+says 'nan.xyz:9'
+awk 'NR == 3 { first = $0 } NR == 9 { $0 = first } { print }' "$dir/a.xyz" >"$dir/overlap.xyz"
+expect 2 stokes -i "$dir/overlap.xyz"
+says 'spheres [0-9]+ and [0-9]+ overlap'
+head -100 "$dir/a.xyz" >"$dir/cut.xyz"
+expect 2 stokes -i "$dir/cut.xyz"
+says 'cut.xyz:101'
+expect 4 $run --backend gpu
+
+for command in pack gspmv stokes; do
   expect 0 $command --help
   prints "usage: minimd $command"
 done

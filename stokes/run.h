@@ -1,0 +1,95 @@
+/* stokes/run.h - Stokesian dynamics of a suspension, step by step.
+ *
+ *     R(r) dr/dt = -f,   f has covariance 2 kT R / dt;   explicit midpoint:
+ *     R(r_k) u = -f_k,   R(r_k + dt/2 u) u' = -f_k,   r_(k+1) = r_k + dt u'
+ *
+ * Units: kT, Angstrom, ps.  `original` is Algorithm 1 of [Liu].  `mrhs` is Algorithm 2: every m
+ * steps one system with the random numbers of the next m steps is solved at once; its solutions are
+ * the guesses for the first solves of those steps.  Both give the same trajectory, up to the
+ * tolerances.  Pairs that overlap after a step are moved apart to the smallest gap that R knows.
+ * Results depend on the spec and the packing only, not on the number of threads. */
+#ifndef STOKES_RUN_H
+#define STOKES_RUN_H
+
+#include "stokes/model.h"
+#include "stokes/packing.h"
+#include "stokes/solver.h"
+
+MD_BEGIN_C
+
+#define STOKES_ALGORITHMS(X) X(ORIGINAL, "original") X(MRHS, "mrhs")
+#define MD_ENUM_(name, word) STOKES_##name,
+typedef enum { STOKES_ALGORITHMS(MD_ENUM_) STOKES_ALGORITHM_COUNT } stokes_algorithm;
+#undef MD_ENUM_
+extern const char *const stokes_algorithm_words[STOKES_ALGORITHM_COUNT];
+
+#define STOKES_METHODS(X) X(ITERATIVE, "iterative") X(CHOLESKY, "cholesky")
+#define MD_ENUM_(name, word) STOKES_##name,
+typedef enum { STOKES_METHODS(MD_ENUM_) STOKES_METHOD_COUNT } stokes_method;
+#undef MD_ENUM_
+extern const char *const stokes_method_words[STOKES_METHOD_COUNT];
+
+typedef struct {
+  stokes_algorithm algorithm;
+  stokes_method method; /* cholesky: `original` only; factor once a step, refine the second solve */
+  int vectors;          /* m of mrhs, 1..STOKES_VECTORS */
+  int64_t steps;        /* that will be done: the last group of mrhs is no larger than needed */
+  double dt;            /* [ps] > 0 */
+  double viscosity;     /* [kT ps / A^3] > 0 */
+  stokes_resistance law;
+  double tolerance;      /* of solutions, relative */
+  double root_tolerance; /* of Brownian forces, relative */
+  stokes_root root;
+  stokes_preconditioner preconditioner;
+  stokes_storage storage;
+  int most; /* iterations of one solve or order of one square root */
+  uint64_t seed;
+} stokes_run_spec;
+
+/* 2 ps, water at 298.15 K, c = 1, gap cutoff 1/2, tolerances 1e-6 and 1e-3. */
+stokes_run_spec stokes_run_defaults(void);
+
+typedef struct {
+  int64_t step;          /* 0, 1, ... */
+  int iterations_first;  /* of the block solve, where a group of steps begins */
+  int iterations_second; /* of the solve at the midpoint */
+  int order;             /* of the square root */
+  double guess_error;    /* |u - guess| / |u| of the first solve; 0 without a guess */
+  double time_chebyshev, time_guess, time_first, time_second; /* [s]; time_guess: block solve */
+  int64_t overlaps;                                           /* pairs that were moved apart */
+} stokes_step;
+
+typedef struct stokes_run stokes_run;
+
+/* Prepare a run from this packing, which is checked and copied.  *out is NULL on failure; free with
+ * stokes_run_destroy.  Errors: MD_EINVAL (a value out of range; overlapping spheres or such that
+ * are not finite: named; the box is too small for the cutoff), MD_ENOMEM, MD_ENOGPU. */
+md_status stokes_run_create(md_ctx *ctx, const stokes_run_spec *spec, const stokes_packing *packing,
+                            stokes_run **out);
+void stokes_run_destroy(stokes_run *run); /* NULL is allowed */
+
+/* The next step.  Errors: MD_ENUMERIC (no convergence: states the residual; spheres that are not
+ * finite or cannot be moved apart), MD_ENOMEM. */
+md_status stokes_run_step(stokes_run *run, stokes_step *out);
+
+/* Where the spheres are now, in the order in which they were given; out has room for all. */
+md_status stokes_run_read(const stokes_run *run, stokes_packing *out);
+
+/* Counts of a step from where the run is, without doing it: N, N2 and C are those of Algorithm 1;
+ * N1 is taken as N / 2, as in [Liu] Table V.  shape: of the matrix. */
+md_status stokes_run_probe(stokes_run *run, stokes_counts *counts, stokes_shape *shape);
+/* Change m before the first step.  Errors: MD_EINVAL. */
+md_status stokes_run_set_vectors(stokes_run *run, int vectors);
+
+/* Bytes that a run of n spheres needs, about. */
+double stokes_run_bytes(const stokes_run_spec *spec, int64_t n, double occupancy);
+
+/* Move pairs of the list that overlap apart to gap_min, the smaller sphere farther, until none is
+ * left.  x
+ * [n][4] lies on the host.  *overlaps: pairs that overlapped at first.  Errors: MD_ENUMERIC (some
+ * are left after many sweeps), MD_ENOMEM. */
+md_status stokes_separate(md_ctx *ctx, const double *box, const stokes_pair_view *pairs,
+                          double gap_min, double *x, int64_t *overlaps);
+
+MD_END_C
+#endif

@@ -1,0 +1,416 @@
+/* tests/check_stokes_run.c - steps of Stokesian dynamics: against a dense reference, between the
+ * two algorithms, between numbers of threads; overlaps; the performance model. */
+#include "stokes/run.h"
+#include "stokes/normal.h"
+#include "tests/ref.h"
+#include "tests/ref_stokes.h"
+#include "tests/test.h"
+
+static const double pi = 3.141592653589793;
+
+static stokes_run_spec spec_of(stokes_algorithm algorithm, int vectors, int64_t steps)
+{
+  stokes_run_spec spec = stokes_run_defaults();
+  spec.algorithm = algorithm;
+  spec.vectors = vectors;
+  spec.steps = steps;
+  spec.seed = 5;
+  return spec;
+}
+
+/* All steps; rows: NULL, or [steps].  Positions replace those of the packing. */
+static void walk(md_ctx *ctx, const stokes_run_spec *spec, stokes_packing *packing,
+                 stokes_step *rows)
+{
+  stokes_run *run;
+  stokes_step unused;
+  ck_ok(stokes_run_create(ctx, spec, packing, &run));
+  for (int64_t k = 0; k < spec->steps; k++) {
+    stokes_step *row = rows ? rows + k : &unused;
+    ck_ok(stokes_run_step(run, row));
+    ck_assert_int_eq(row->step, k);
+  }
+  ck_ok(stokes_run_read(run, packing));
+  stokes_run_destroy(run);
+}
+
+static stokes_packing copy_of(const stokes_packing *packing)
+{
+  stokes_packing copy;
+  ck_ok(stokes_packing_create(packing->n, &copy));
+  memcpy(copy.box, packing->box, sizeof copy.box);
+  memcpy(copy.x, packing->x, (size_t)packing->n * 4 * sizeof *copy.x);
+  return copy;
+}
+
+/* A x = b by elimination; destroys a and b. */
+static void solve_dense(double *a, int64_t n, double *b)
+{
+  for (int64_t k = 0; k < n; k++)
+    for (int64_t i = k + 1; i < n; i++) {
+      const double factor = a[i * n + k] / a[k * n + k];
+      for (int64_t j = k; j < n; j++)
+        a[i * n + j] -= factor * a[k * n + j];
+      b[i] -= factor * b[k];
+    }
+  for (int64_t k = n - 1; k >= 0; k--) {
+    for (int64_t j = k + 1; j < n; j++)
+      b[k] -= a[k * n + j] * b[j];
+    b[k] /= a[k * n + k];
+  }
+}
+
+/* b = L z with L L^T = a. */
+static void cholesky_times(const double *a, int64_t n, const double *z, double *b)
+{
+  double *l = ref_alloc(n * n, sizeof *l);
+  for (int64_t i = 0; i < n; i++)
+    for (int64_t j = 0; j <= i; j++) {
+      double rest = a[i * n + j];
+      for (int64_t k = 0; k < j; k++)
+        rest -= l[i * n + k] * l[j * n + k];
+      l[i * n + j] = i == j ? sqrt(rest) : rest / l[j * n + j];
+    }
+  for (int64_t i = 0; i < n; i++) {
+    b[i] = 0;
+    for (int64_t j = 0; j <= i; j++)
+      b[i] += l[i * n + j] * z[j];
+  }
+  free(l);
+}
+
+/* v with R' v = L z, where L belongs to the spheres at `first` and R' to those at `now`. */
+static void reference_velocity(const stokes_packing *first, const stokes_packing *now,
+                               const stokes_run_spec *spec, double *v)
+{
+  const int64_t n = 3 * first->n;
+  double *z = ref_alloc(n, sizeof *z), *r = ref_resistance(first, &spec->law);
+  for (int64_t i = 0; i < first->n; i++)
+    normal_three(spec->seed, NORMAL_BROWNIAN, (uint64_t)i, 0, z + 3 * i);
+  cholesky_times(r, n, z, v);
+  free(r);
+  r = ref_resistance(now, &spec->law);
+  solve_dense(r, n, v);
+  free(r);
+  free(z);
+}
+
+static void move(stokes_packing *packing, const stokes_run_spec *spec, double part, const double *v)
+{
+  for (int64_t i = 0; i < packing->n; i++) {
+    const double friction = 6 * pi * spec->viscosity * spec->law.far_field * packing->x[4 * i + 3];
+    for (int d = 0; d < 3; d++)
+      packing->x[4 * i + d] -= part * sqrt(2 * spec->dt / friction) * v[3 * i + d];
+  }
+}
+
+/* One step by Cholesky factors.  The factor depends on the order of the spheres, so that one step
+ * of spheres that lie along a Hilbert curve already is compared. */
+START_TEST(a_step_is_that_of_dense_algebra)
+{
+  md_ctx *ctx = test_ctx(MD_DOUBLE, 1, true);
+  stokes_packing packing = ref_packing(60, 0.35, true, 41);
+  ck_ok(stokes_packing_sort(ctx, &packing, &(ordering){.kind = ORDERING_HILBERT}, NULL));
+  stokes_run_spec spec = spec_of(STOKES_ORIGINAL, 1, 1);
+  spec.method = STOKES_CHOLESKY;
+  spec.law.far_field = 1.7;
+  spec.dt = 0.7;
+  spec.tolerance = 1e-11;
+  double *v = ref_alloc(3 * packing.n, sizeof *v);
+  stokes_packing middle = copy_of(&packing), expect = copy_of(&packing);
+  reference_velocity(&packing, &packing, &spec, v);
+  move(&middle, &spec, 0.5, v);
+  reference_velocity(&packing, &middle, &spec, v);
+  move(&expect, &spec, 1, v);
+  stokes_step row;
+  walk(ctx, &spec, &packing, &row);
+  ck_assert_int_eq(row.overlaps, 0);
+  for (int64_t k = 0; k < 4 * packing.n; k++)
+    ck_assert_double_eq_tol(packing.x[k], expect.x[k], 1e-8);
+  free(v);
+  stokes_packing_free(&packing);
+  stokes_packing_free(&middle);
+  stokes_packing_free(&expect);
+  md_ctx_destroy(ctx);
+}
+END_TEST
+
+/* Spheres that are far apart diffuse freely: dr = sqrt(2 D dt) z with D = kT / 6 pi eta a. */
+START_TEST(lone_spheres_diffuse)
+{
+  md_ctx *ctx = test_ctx(MD_DOUBLE, 1, true);
+  stokes_packing packing;
+  ck_ok(stokes_packing_create(27, &packing));
+  for (int d = 0; d < 3; d++)
+    packing.box[d] = 900;
+  for (int i = 0; i < 27; i++) {
+    const int cell[3] = {i / 9, i / 3 % 3, i % 3};
+    for (int d = 0; d < 3; d++)
+      packing.x[4 * i + d] = 300 * cell[d] + 20;
+    packing.x[4 * i + 3] = 20 + i;
+  }
+  stokes_run_spec spec = spec_of((stokes_algorithm)_i, 2, 2);
+  spec.tolerance = spec.root_tolerance = 1e-9;
+  stokes_packing before = copy_of(&packing);
+  walk(ctx, &spec, &packing, NULL);
+  for (int i = 0; i < 27; i++) {
+    const double step = sqrt(2 * spec.dt / (6 * pi * spec.viscosity * (20 + i)));
+    double z[2][3];
+    for (int k = 0; k < 2; k++)
+      normal_three(spec.seed, NORMAL_BROWNIAN, (uint64_t)i, (uint64_t)k, z[k]);
+    for (int d = 0; d < 3; d++)
+      ck_assert_double_eq_tol(packing.x[4 * i + d],
+                              before.x[4 * i + d] - step * (z[0][d] + z[1][d]), 1e-5);
+  }
+  stokes_packing_free(&packing);
+  stokes_packing_free(&before);
+  md_ctx_destroy(ctx);
+}
+END_TEST
+
+/* The same trajectory with any number of right-hand sides, preconditioner and square root. */
+START_TEST(algorithms_agree)
+{
+  enum { STEPS = 7, CASES = 5 };
+  md_ctx *ctx = test_ctx(MD_DOUBLE, 2, true);
+  stokes_packing packing = ref_packing(240, 0.4, false, 42), first = {0};
+  static const int vectors[CASES] = {1, 3, 7, 16, 2};
+  for (int k = 0; k < CASES; k++) {
+    stokes_run_spec spec = spec_of(k ? STOKES_MRHS : STOKES_ORIGINAL, vectors[k], STEPS);
+    spec.tolerance = 1e-10;
+    spec.root_tolerance = 1e-9;
+    spec.root = k == 4 ? STOKES_ROOT_LANCZOS : STOKES_ROOT_CHEBYSHEV;
+    stokes_packing moved = copy_of(&packing);
+    stokes_step rows[STEPS];
+    walk(ctx, &spec, &moved, rows);
+    for (int s = 0; k && s < STEPS; s++) { /* a group begins without a guess */
+      ck_assert_int_eq(rows[s].guess_error > 0, s % vectors[k] != 0);
+      ck_assert_int_eq(rows[s].time_guess > 0, s % vectors[k] == 0);
+      ck_assert_double_lt(rows[s].guess_error, 0.3);
+    }
+    if (!k) {
+      first = moved;
+      continue;
+    }
+    double most = 0;
+    for (int64_t q = 0; q < 4 * packing.n; q++)
+      most = fmax(most, fabs(moved.x[q] - first.x[q]));
+    ck_assert_msg(most < 1e-5, "case %d: %g", k, most);
+    ck_assert_double_gt(fabs(moved.x[0] - packing.x[0]), 1e-3);
+    stokes_packing_free(&moved);
+  }
+  stokes_packing_free(&first);
+  stokes_packing_free(&packing);
+  md_ctx_destroy(ctx);
+}
+END_TEST
+
+START_TEST(threads_do_not_matter)
+{
+  stokes_packing packing = ref_packing(2100, 0.4, false, 43), first = {0};
+  for (int threads = 1; threads <= 3; threads += 2) {
+    md_ctx *ctx = test_ctx(MD_DOUBLE, threads, true);
+    const stokes_run_spec spec = spec_of(STOKES_MRHS, 4, 3);
+    stokes_packing moved = copy_of(&packing);
+    walk(ctx, &spec, &moved, NULL);
+    if (first.n == 0) first = copy_of(&moved);
+    ck_assert_mem_eq(first.x, moved.x, (size_t)packing.n * 4 * sizeof *moved.x);
+    stokes_packing_free(&moved);
+    md_ctx_destroy(ctx);
+  }
+  stokes_packing_free(&first);
+  stokes_packing_free(&packing);
+}
+END_TEST
+
+/* [Liu] Table V and Fig. 5 at an occupancy of 0.3: 30 iterations without guesses, 12 to 15 with
+ * them; the error of guesses grows as the square root of the step. */
+START_TEST(guesses_help)
+{
+  enum { STEPS = 10 };
+  md_ctx *ctx = test_ctx(MD_DOUBLE, 2, true);
+  stokes_radii radii;
+  stokes_packing packing;
+  stokes_pack_spec pack = stokes_pack_defaults(3000, 0.3);
+  pack.gap = 0.2; /* spheres that keep some distance */
+  pack.sweeps = 0;
+  ck_ok(stokes_radii_read("ecoli", &radii));
+  ck_ok(stokes_pack(ctx, &radii, &pack, &packing, NULL));
+  stokes_radii_free(&radii);
+  stokes_run_spec spec = spec_of(STOKES_MRHS, STEPS, STEPS);
+  spec.law.gap_cut = 2;
+  spec.root_tolerance = 1e-6; /* guesses and solutions have the same forces */
+  stokes_step rows[STEPS];
+  walk(ctx, &spec, &packing, rows);
+  for (int s = 1; s < STEPS; s++) {
+    ck_assert_int_ge(rows[s].iterations_first, 9);
+    ck_assert_int_le(rows[s].iterations_first, 19);
+    ck_assert_int_le(rows[s].iterations_second, 19);
+  }
+  const double slope = log(rows[STEPS - 1].guess_error / rows[1].guess_error) / log(STEPS - 1);
+  ck_assert_msg(slope > 0.35 && slope < 0.65, "slope %g", slope);
+  spec.algorithm = STOKES_ORIGINAL;
+  spec.steps = 1;
+  walk(ctx, &spec, &packing, rows);
+  ck_assert_int_ge(rows[0].iterations_first, 24);
+  ck_assert_int_le(rows[0].iterations_first, 40);
+  stokes_packing_free(&packing);
+  md_ctx_destroy(ctx);
+}
+END_TEST
+
+START_TEST(probing_changes_nothing)
+{
+  md_ctx *ctx = test_ctx(MD_DOUBLE, 2, true);
+  stokes_packing packing = ref_packing(240, 0.4, false, 44);
+  stokes_packing expect = copy_of(&packing), moved = copy_of(&packing);
+  stokes_run_spec spec = spec_of(STOKES_MRHS, 2, 3);
+  walk(ctx, &spec, &expect, NULL);
+  stokes_run *run;
+  stokes_counts counts;
+  stokes_shape shape;
+  stokes_step row;
+  spec.vectors = 9;
+  ck_ok(stokes_run_create(ctx, &spec, &packing, &run));
+  ck_ok(stokes_run_probe(run, &counts, &shape));
+  ck_assert_int_eq(shape.n_rows, packing.n);
+  ck_assert_double_gt(counts.unguessed, counts.second);
+  ck_assert_double_gt(counts.order, 5);
+  ck_assert_int_eq(stokes_run_set_vectors(run, 65), MD_EINVAL);
+  ck_ok(stokes_run_set_vectors(run, 2));
+  for (int k = 0; k < 3; k++)
+    ck_ok(stokes_run_step(run, &row));
+  ck_ok(stokes_run_read(run, &moved));
+  ck_assert_mem_eq(expect.x, moved.x, (size_t)packing.n * 4 * sizeof *moved.x);
+  stokes_run_destroy(run);
+  stokes_packing_free(&packing);
+  stokes_packing_free(&expect);
+  stokes_packing_free(&moved);
+  md_ctx_destroy(ctx);
+}
+END_TEST
+
+static double gap_of(const stokes_packing *p, int64_t i, int64_t j)
+{
+  double sum = 0;
+  for (int d = 0; d < 3; d++) {
+    double e = p->x[4 * i + d] - p->x[4 * j + d];
+    e -= p->box[d] * round(e / p->box[d]);
+    sum += e * e;
+  }
+  return 2 * sqrt(sum) / (p->x[4 * i + 3] + p->x[4 * j + 3]) - 2;
+}
+
+START_TEST(overlaps_are_counted_and_undone)
+{
+  stokes_packing packing = ref_packing(1200, 0.45, false, 45), first = {0};
+  uint64_t seed = 3;
+  for (int64_t k = 0; k < 4 * packing.n; k++)
+    if (k % 4 != 3) packing.x[k] += 3 * (ref_uniform(&seed) - 0.5);
+  int64_t expected = 0;
+  for (int64_t i = 0; i < packing.n; i++)
+    for (int64_t j = i + 1; j < packing.n; j++)
+      expected += gap_of(&packing, i, j) < 0;
+  ck_assert_int_gt(expected, 20);
+  for (int threads = 1; threads <= 2; threads++) {
+    md_ctx *ctx = test_ctx(MD_DOUBLE, threads, true);
+    stokes_packing moved = copy_of(&packing);
+    ref_suspension s = ref_suspend(ctx, &moved, 0.5);
+    const stokes_pair_view list = stokes_pairs_view(s.pairs);
+    int64_t found;
+    ck_ok(stokes_separate(ctx, moved.box, &list, 1e-3, moved.x, &found));
+    ck_assert_int_eq(found, expected);
+    for (int64_t i = 0; i < moved.n; i++)
+      for (int64_t j = i + 1; j < moved.n; j++)
+        ck_must(gap_of(&moved, i, j) >= 0, "%d and %d: %g", (int)i, (int)j, gap_of(&moved, i, j));
+    ck_ok(stokes_separate(ctx, moved.box, &list, 1e-3, moved.x, &found));
+    ck_assert_int_eq(found, 0);
+    if (first.n == 0) first = copy_of(&moved);
+    ck_assert_mem_eq(first.x, moved.x, (size_t)moved.n * 4 * sizeof *moved.x);
+    ref_suspension_free(&s);
+    stokes_packing_free(&moved);
+    md_ctx_destroy(ctx);
+  }
+  stokes_packing_free(&first);
+  stokes_packing_free(&packing);
+}
+END_TEST
+
+START_TEST(bad_input_is_named)
+{
+  md_ctx *ctx = test_ctx(MD_DOUBLE, 1, true);
+  stokes_packing packing = ref_packing(240, 0.3, false, 46);
+  stokes_run *run;
+  stokes_run_spec bad[7];
+  for (int k = 0; k < 7; k++)
+    bad[k] = spec_of(STOKES_MRHS, 4, 4);
+  bad[0].vectors = 0, bad[1].vectors = 65, bad[2].dt = -1, bad[3].tolerance = 0;
+  bad[4].viscosity = NAN, bad[5].method = STOKES_CHOLESKY, bad[6].law.gap_cut = 50;
+  for (int k = 0; k < 7; k++) {
+    ck_assert_int_eq(stokes_run_create(ctx, &bad[k], &packing, &run), MD_EINVAL);
+    ck_assert_ptr_null(run);
+  }
+  const stokes_run_spec good = spec_of(STOKES_MRHS, 4, 4);
+  const double kept = packing.x[4 * 7];
+  packing.x[4 * 7] = NAN;
+  ck_assert_int_eq(stokes_run_create(ctx, &good, &packing, &run), MD_EINVAL);
+  ck_assert_ptr_nonnull(strstr(md_message(), "sphere 8"));
+  packing.x[4 * 7] = kept;
+  memcpy(packing.x + 4 * 11, packing.x + 4 * 7, 3 * sizeof(double));
+  ck_assert_int_eq(stokes_run_create(ctx, &good, &packing, &run), MD_EINVAL);
+  ck_assert_ptr_nonnull(strstr(md_message(), "overlap"));
+  stokes_packing_free(&packing);
+  md_ctx_destroy(ctx);
+}
+END_TEST
+
+/* Numbers worked out by hand. */
+START_TEST(model)
+{
+  const stokes_machine machine = {20e9, 40e9};
+  const stokes_shape shape = {.n_rows = 1000, .n_blocks = 25000, .product_bytes = 1908000};
+  ck_assert_double_eq_tol(stokes_model_bytes(&shape, 4, 0), 4 * 72000 + 1908000, 1e-6);
+  ck_assert_double_eq_tol(stokes_model_bytes(&shape, 4, 2), 4 * 120000 + 1908000, 1e-6);
+  ck_assert_double_eq_tol(stokes_model_time(&machine, &shape, 1, 0), 99e-6, 1e-12);
+  ck_assert_double_eq_tol(stokes_model_time(&machine, &shape, 32, 0), 360e-6, 1e-12);
+  ck_assert_double_eq_tol(stokes_model_relative(&machine, &shape, 32, 0), 360.0 / 99, 1e-12);
+  /* 11.25 us m against 95.4 + 3.6 m us: from 12.5 on */
+  ck_assert_int_eq(stokes_model_switch(&machine, &shape, 0), 13);
+  const stokes_counts counts = {162, 80, 63, 30};
+  ck_assert_double_eq_tol(stokes_model_step(&machine, &shape, &counts, 1, 0), 255 * 99e-6, 1e-9);
+  const double two = (192 * 102.6 + (110 + 126) * 99) / 2 * 1e-6;
+  ck_assert_double_eq_tol(stokes_model_step(&machine, &shape, &counts, 2, 0), two, 1e-9);
+  int best = 1;
+  for (int m = 1; m <= 64; m++)
+    if (stokes_model_step(&machine, &shape, &counts, m, 0) <
+        stokes_model_step(&machine, &shape, &counts, best, 0))
+      best = m;
+  ck_assert_int_eq(stokes_model_best(&machine, &shape, &counts, 64, 0), best);
+  ck_assert_int_ge(best, 10); /* near m_s, as the paper says */
+  ck_assert_int_le(best, 16);
+  ck_assert_int_eq(stokes_model_best(&machine, &shape, &counts, 4, 0), 4);
+  md_ctx *ctx = test_ctx(MD_DOUBLE, 2, false);
+  stokes_machine here;
+  ck_ok(stokes_machine_measure(ctx, STOKES_BCRS, &here));
+  ck_assert(here.bandwidth > 1e7 && here.flops > 1e6 && isfinite(here.flops));
+  md_ctx_destroy(ctx);
+}
+END_TEST
+
+int main(void)
+{
+  Suite *suite = suite_create("stokes_run");
+  TCase *steps = tcase_create("steps");
+  tcase_add_test(steps, a_step_is_that_of_dense_algebra);
+  tcase_add_loop_test(steps, lone_spheres_diffuse, 0, STOKES_ALGORITHM_COUNT);
+  tcase_add_test(steps, algorithms_agree);
+  tcase_add_test(steps, threads_do_not_matter);
+  tcase_add_test(steps, guesses_help);
+  tcase_add_test(steps, probing_changes_nothing);
+  tcase_add_test(steps, overlaps_are_counted_and_undone);
+  tcase_add_test(steps, bad_input_is_named);
+  tcase_add_test(steps, model);
+  tcase_set_timeout(steps, 120);
+  suite_add_tcase(suite, steps);
+  return test_main(suite);
+}
