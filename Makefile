@@ -124,7 +124,7 @@ $(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(LIB)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -fopenmp -o $@ $^ $(LDLIBS)
 
-.PHONY: tests benches deps deps-check deps-ci run check check-gpu bench bench-gpu lint format asan \
+.PHONY: tests benches deps deps-check deps-ci run check check-gpu bench bench-gpu study lint format asan \
         install uninstall clean help
 tests: all $(TESTS)
 benches: $(BENCHES)
@@ -156,6 +156,11 @@ bench:
 bench-gpu:
 	@test -x $(BUILD)/bench/bench_engine || $(MAKE) --no-print-directory all benches
 	sh bench/run.sh gpu $(BUILD)
+
+# Tables and figures of the study of orderings that need no GPU; goes on where it was interrupted.
+study:
+	@$(MAKE) --no-print-directory all
+	sh bench/study_orderings.sh $(BUILD)
 
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 asan: deps-check
@@ -190,6 +195,7 @@ help:
 	@echo 'make check-gpu  run all tests on the GPU (also from a tree built elsewhere)'
 	@echo 'make deps       install the Debian / Ubuntu packages that building needs'
 	@echo 'make bench      measure on the CPU: docs/results/*.csv   (bench-gpu: on the GPU)'
+	@echo 'make study      orderings and caches on the CPU: docs/results/orderings, see docs/orderings.md'
 	@echo 'make lint       arrows between rooms, format, cppcheck, clang-tidy'
 	@echo 'make asan       all tests under AddressSanitizer and UBSan'
 	@echo 'make install    to PREFIX=$(PREFIX)                      (uninstall, clean, format)'
