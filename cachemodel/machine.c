@@ -21,18 +21,31 @@ enum {
   WARP_UNIT = 4 /* a multiprocessor has four parts with registers of their own */
 };
 
+void machine_set_shared(machine *m, int64_t bytes)
+{
+  const int64_t l1 = (UNIFIED - bytes) * 94 / 100;
+  m->level[0].bytes = l1 < L1_MOST ? l1 : L1_MOST;
+}
+
+int64_t machine_carveout(int32_t percent)
+{
+  static const int64_t sizes[] = {8, 16, 32, 64, 100, 132, 164, 196};
+  for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
+    if (100 * KB * sizes[k] >= (int64_t)SHARED_MOST * percent) return KB * sizes[k];
+  return SHARED_MOST;
+}
+
 static void make_h200(int64_t shared, machine *out)
 {
-  const int64_t l1 = (UNIFIED - shared) * 94 / 100;
-  *out = (machine){
-      .name = "h200",
-      .kind = MACHINE_GPU,
-      .n_levels = 2,
-      .level = {{l1 < L1_MOST ? l1 : L1_MOST, 16, 128, 32, 1}, {60 * KB * KB, 16, 128, 32, 2}},
-      .multiprocessors = 132,
-      .warps = 64,
-      .blocks = 32,
-      .registers = 65536};
+  *out = (machine){.name = "h200",
+                   .kind = MACHINE_GPU,
+                   .n_levels = 2,
+                   .level = {{0, 16, 128, 32, 1}, {60 * KB * KB, 16, 128, 32, 2}},
+                   .multiprocessors = 132,
+                   .warps = 64,
+                   .blocks = 32,
+                   .registers = 65536};
+  machine_set_shared(out, shared);
 }
 
 void machine_gpu(const md_gpu_info *info, machine *out)

@@ -54,6 +54,12 @@ md_status machine_host(const char *folder, machine *out);
  * and size of L2. */
 void machine_gpu(const md_gpu_info *info, machine *out);
 
+/* Leave so much of each multiprocessor of a GPU to shared memory: the first level gets the rest. */
+void machine_set_shared(machine *m, int64_t bytes);
+/* What a preferred carve-out of so many percent of the greatest shared memory takes [B]: the least
+ * that the hardware can set apart, or more. */
+int64_t machine_carveout(int32_t percent);
+
 /* Warps that one multiprocessor holds of a kernel with this many threads in a block and registers
  * in a thread, by the rules of compute capability 7 to 9 (registers in units of 256 a warp); 0 when
  * a block does not fit. */

@@ -18,7 +18,6 @@ list_input locality_input(const engine *sim)
 /* The list of the present positions, as a rebuild at this step would make it. */
 static md_status renew_list(engine *sim)
 {
-  if (sim->rebuilt_at == sim->step) return MD_OK;
   MD_TRY(comm_migrate(sim->cm, sim->atoms));
   if (sim->values->sort_every < 0) MD_TRY(neighbor_sort(sim->list, sim->atoms));
   MD_TRY(comm_borders(sim->cm, sim->atoms, sim->list_cutoff));
@@ -31,11 +30,13 @@ static md_status configure(const options *opts, unsigned lists, const char *orde
   MD_TRY(config_create(&run->cfg));
   MD_TRY(settings_read(run->cfg, opts, lists));
   MD_TRY(config_set(run->cfg, "order.curve", order, "--order"));
-  MD_TRY(config_set(run->cfg, "device.backend", "cpu", "the model"));
   if (list) MD_TRY(config_set(run->cfg, "neighbor.list", list, "--list"));
-  const int wanted = config_get(run->cfg)->list;
-  run->kind = wanted < 0 ? NEIGHBOR_FULL : (neighbor_kind)wanted;
+  engine_choice choice;
+  MD_TRY(engine_choose(config_get(run->cfg), &choice));
+  run->kind = choice.list;
+  if (kind == MACHINE_GPU && choice.backend == MD_GPU) return config_check(run->cfg);
   const neighbor_kind built = kind == MACHINE_GPU ? NEIGHBOR_FULL : run->kind;
+  MD_TRY(config_set(run->cfg, "device.backend", "cpu", "the model"));
   MD_TRY(config_set(run->cfg, "neighbor.list", neighbor_list_words[built], "the model"));
   return config_check(run->cfg);
 }
@@ -49,15 +50,31 @@ md_status locality_check(const options *opts, unsigned lists, const char *order,
   return status;
 }
 
-md_status locality_open(const options *opts, unsigned lists, const char *order, const char *list,
-                        machine_kind kind, locality_run *out)
+md_status locality_begin(const options *opts, unsigned lists, const char *order, const char *list,
+                         machine_kind kind, locality_run *out)
 {
   *out = (locality_run){0};
   md_status status = configure(opts, lists, order, list, kind, out);
   if (!status) status = engine_create(out->cfg, &out->sim);
-  while (!status && out->sim->step < config_get(out->cfg)->steps)
-    status = engine_step(out->sim, false);
-  if (!status) status = renew_list(out->sim);
+  if (status) locality_close(out);
+  return status;
+}
+
+md_status locality_advance(locality_run *run, int64_t step)
+{
+  engine *sim = run->sim;
+  while (sim->step < step)
+    MD_TRY(engine_step(sim, false));
+  if (sim->ctx->backend == MD_GPU || sim->rebuilt_at == sim->step) return MD_OK;
+  MD_TRY(renew_list(sim));
+  return force_compute(sim->fc, sim->atoms, sim->list, NULL); /* atoms may have moved in memory */
+}
+
+md_status locality_open(const options *opts, unsigned lists, const char *order, const char *list,
+                        machine_kind kind, locality_run *out)
+{
+  MD_TRY(locality_begin(opts, lists, order, list, kind, out));
+  const md_status status = locality_advance(out, config_get(out->cfg)->steps);
   if (status) locality_close(out);
   return status;
 }
@@ -76,7 +93,7 @@ md_status locality_model(const locality_run *run, const machine *m, const hierar
   hierarchy_options chosen = *model;
   list_kernel kernel;
   if (chosen.block_size == 0) chosen.block_size = run->sim->values->block_size;
-  if (m->kind == MACHINE_GPU)
+  if (m->kind == MACHINE_GPU && run->sim->ctx->backend == MD_CPU)
     MD_TRY(list_kernel_gpu(&in, run->kind, run->sim->values->newton, &kernel));
   else
     MD_TRY(list_kernel_of(&in, &kernel));

@@ -12,17 +12,23 @@ MD_BEGIN_C
 /* The list of an engine as the models read it. */
 list_input locality_input(const engine *sim);
 
-/* A run made to be modelled: on the CPU, values of its own. */
+/* A run made to be modelled, with values of its own. */
 typedef struct {
   config *cfg;
   engine *sim;
   neighbor_kind kind; /* of the kernel that is modelled */
 } locality_run;
 
-/* Run the configuration under this ordering and list on the CPU for its steps and build its list
- * anew there.  The kernel of a GPU is modelled from a full list.  opts and lists are those of
- * settings_read.  list NULL: what the configuration says, or full.
+/* A run of the configuration under this ordering and list, before its first step.  The kernel of a
+ * GPU is modelled from its own list where the configuration runs on one, else from a full list of
+ * the CPU.  opts and lists are those of settings_read.  list NULL: what the configuration says, or
+ * the engine's choice.
  * Errors: those of settings_read and the engine; *out is empty on failure. */
+md_status locality_begin(const options *opts, unsigned lists, const char *order, const char *list,
+                         machine_kind kind, locality_run *out);
+/* Run on to this step.  On the CPU the list is then built anew; on a GPU it is as it is. */
+md_status locality_advance(locality_run *run, int64_t step);
+/* Both, to the configuration's last step. */
 md_status locality_open(const options *opts, unsigned lists, const char *order, const char *list,
                         machine_kind kind, locality_run *out);
 void locality_close(locality_run *run);

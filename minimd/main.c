@@ -19,6 +19,7 @@ static const struct {
     {"stokes", cmd_stokes, "Stokesian dynamics of spheres in a viscous fluid"},
     {"gspmv", cmd_gspmv, "products of a block matrix with many vectors"},
     {"pack", cmd_pack, "periodic packings of spheres"},
+    {"profile", cmd_profile, "hardware counters of the GPU's force kernel beside the model"},
     {"config", cmd_config, "list every setting"},
     {"convert", cmd_convert, "write any readable input as libconfig"},
     {"info", cmd_info, "what this build and this machine can do"},

@@ -51,6 +51,22 @@ START_TEST(h200_is_known)
 }
 END_TEST
 
+/* Shared memory of compute capability 9.0: 0, 8, 16, 32, 64, 100, 132, 164, 196 or 228 KB. */
+START_TEST(carveouts_are_rounded_up)
+{
+  static const int percent[] = {1, 3, 4, 7, 8, 14, 15, 28, 29, 43, 44, 57, 58, 71, 72, 85, 86, 100};
+  static const int kb[] = {8,   8,   16,  16,  32,  32,  64,  64,  100,
+                           100, 132, 132, 164, 164, 196, 196, 228, 228};
+  machine m, h200;
+  for (size_t k = 0; k < sizeof percent / sizeof *percent; k++)
+    ck_assert_int_eq(machine_carveout(percent[k]), 1024 * kb[k]);
+  ck_ok(machine_find("h200", &m));
+  ck_ok(machine_find("h200:132", &h200));
+  machine_set_shared(&m, 132 * 1024);
+  ck_assert_int_eq(m.level[0].bytes, h200.level[0].bytes);
+}
+END_TEST
+
 /* Occupancy as NVIDIA's calculator gives it for compute capability 9.0. */
 START_TEST(resident_warps_follow_the_rules)
 {
@@ -190,6 +206,7 @@ int main(void)
   TCase *tcase = tcase_create("descriptions");
   tcase_add_checked_fixture(tcase, make_folder, remove_folder);
   tcase_add_test(tcase, h200_is_known);
+  tcase_add_test(tcase, carveouts_are_rounded_up);
   tcase_add_test(tcase, resident_warps_follow_the_rules);
   tcase_add_test(tcase, other_gpus_are_scaled);
   tcase_add_test(tcase, files_are_read);

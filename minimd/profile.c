@@ -1,0 +1,120 @@
+/* minimd/profile.c - see profile.h. */
+#include "minimd/profile.h"
+#include "minimd/compare.h"
+#include "minimd/progress.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Variants modelled at a time on one GPU. */
+enum { TOGETHER = 8 };
+
+typedef md_status look(const profile_job *job, const locality_run *run, profile_case *at);
+
+/* Run a variant from step to step. */
+static md_status follow(const profile_job *job, int variant, look *each)
+{
+  profile_case *at = &job->cases[variant * job->n_steps];
+  locality_run run;
+  MD_TRY(locality_begin(job->opts, job->lists, at->order, at->list, MACHINE_GPU, &run));
+  md_status status = MD_OK;
+  for (int s = 0; s < job->n_steps && !status; s++, at++) {
+    status = locality_advance(&run, at->step);
+    if (!status) status = each(job, &run, at);
+  }
+  locality_close(&run);
+  return status;
+}
+
+static double share(double seconds, int64_t n)
+{
+  return n > 0 ? seconds / (double)n : NAN;
+}
+
+static md_status time_launches(const profile_job *job, const locality_run *run, profile_case *at)
+{
+  engine *sim = run->sim;
+  md_ctx *ctx = sim->ctx;
+  MD_REQUIRE(ctx->backend == MD_GPU, MD_ENOGPU, "the force kernel of the GPU needs a GPU");
+  double *seconds = malloc((size_t)job->launches * sizeof *seconds);
+  MD_REQUIRE(seconds, MD_ENOMEM, "out of memory for %lld launches", (long long)job->launches);
+  /* The first sort and build came before the timer began. */
+  at->sort_s = share(md_phase_seconds(ctx, MD_PHASE_SORT), sim->sorts - 1);
+  at->build_s = share(md_phase_seconds(ctx, MD_PHASE_NEIGHBOR), sim->rebuilds - 1);
+  md_status status = md_ctx_sync(ctx);
+  md_profiler(ctx, true);
+  for (int64_t k = 0; k < job->launches && !status; k++) {
+    const double before = md_phase_seconds(ctx, MD_PHASE_FORCE);
+    md_phase_begin(ctx, MD_PHASE_FORCE);
+    status = force_compute(sim->fc, sim->atoms, sim->list, NULL);
+    md_phase_end(ctx, MD_PHASE_FORCE);
+    seconds[k] = md_phase_seconds(ctx, MD_PHASE_FORCE) - before;
+  }
+  md_profiler(ctx, false);
+  at->force_s = compare_summarise(seconds, job->launches).median; /* sorts them */
+  at->least_s = seconds[0];
+  free(seconds);
+  return status;
+}
+
+md_status profile_time(profile_job *job)
+{
+  progress bar;
+  md_status status = MD_OK;
+  progress_begin(&bar, job->n_variants, job->quiet);
+  for (int v = 0; v < job->n_variants && !status; v++) {
+    status = follow(job, v, time_launches);
+    progress_update(&bar, v + 1);
+  }
+  progress_end(&bar);
+  return status;
+}
+
+static md_status model_case(const profile_job *job, const locality_run *run, profile_case *at)
+{
+  const hierarchy_options best = hierarchy_default();
+  const int32_t carveout = run->sim->values->carveout;
+  machine m = job->m;
+  if (!job->m_given && at->shared >= 0)
+    machine_set_shared(&m, at->shared);
+  else if (!job->m_given && carveout > 0)
+    machine_set_shared(&m, machine_carveout(carveout));
+  return locality_model(run, &m, &best, &at->caches[PROFILE_COLD], &at->caches[PROFILE_WARM]);
+}
+
+md_status profile_model_all(profile_job *job)
+{
+  engine_choice choice;
+  MD_TRY(engine_choose(config_get(job->cfg), &choice));
+  int threads = 1; /* the CPU's engine has threads itself */
+  if (choice.backend == MD_GPU) threads = omp_get_max_threads();
+  if (threads > TOGETHER) threads = TOGETHER;
+  md_status status = MD_OK;
+  char *message = NULL;
+  int64_t done = 0;
+  progress bar;
+  progress_begin(&bar, job->n_variants, job->quiet);
+#pragma omp parallel for schedule(dynamic) num_threads(threads)
+  for (int v = 0; v < job->n_variants; v++) {
+    md_status before, own;
+#pragma omp atomic read
+    before = status;
+    if (before) continue;
+    own = follow(job, v, model_case);
+#pragma omp critical(profile_progress)
+    {
+      if (own && !message) {
+        message = strdup(md_message()); /* messages belong to threads */
+#pragma omp atomic write
+        status = own;
+      }
+      progress_update(&bar, ++done);
+    }
+  }
+  progress_end(&bar);
+  if (status) md_fail(status, __FILE__, __LINE__, "%s", message ? message : "out of memory");
+  free(message);
+  return status;
+}
