@@ -124,7 +124,7 @@ $(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(LIB)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -fopenmp -o $@ $^ $(LDLIBS)
 
-.PHONY: tests benches deps deps-check deps-ci run check check-gpu bench bench-gpu study lint format asan \
+.PHONY: tests benches deps deps-check deps-ci run check check-gpu bench bench-gpu study study-gpu lint format asan \
         install uninstall clean help
 tests: all $(TESTS)
 benches: $(BENCHES)
@@ -162,6 +162,11 @@ study:
 	@$(MAKE) --no-print-directory all
 	sh bench/study_orderings.sh $(BUILD)
 
+# The rest, on a GPU; PARTS picks some.  Needs no compiler where a build was carried to.
+study-gpu:
+	@test -x $(BUILD)/minimd || $(MAKE) --no-print-directory all
+	sh bench/study_orderings_gpu.sh $(BUILD) $(PARTS)
+
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 asan: deps-check
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)-asan NVCC= CFLAGS='-O2 -g $(SANITIZE)' tests
@@ -196,6 +201,7 @@ help:
 	@echo 'make deps       install the Debian / Ubuntu packages that building needs'
 	@echo 'make bench      measure on the CPU: docs/results/*.csv   (bench-gpu: on the GPU)'
 	@echo 'make study      orderings and caches on the CPU: docs/results/orderings, see docs/orderings.md'
+	@echo 'make study-gpu  the same on a GPU, with its counters (PARTS="times decay": some of it)'
 	@echo 'make lint       arrows between rooms, format, cppcheck, clang-tidy'
 	@echo 'make asan       all tests under AddressSanitizer and UBSan'
 	@echo 'make install    to PREFIX=$(PREFIX)                      (uninstall, clean, format)'

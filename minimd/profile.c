@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Variants modelled at a time on one GPU. */
-enum { TOGETHER = 8 };
+enum { TOGETHER = 16 };
 
 typedef md_status look(const profile_job *job, const locality_run *run, profile_case *at);
 

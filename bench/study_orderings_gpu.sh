@@ -1,0 +1,252 @@
+#!/bin/sh
+# bench/study_orderings_gpu.sh BUILD [PART...] - the study of orderings on a GPU, from minimd's own
+# commands: docs/results/orderings/gpu-*.csv and *.svg.  What they say: docs/orderings.md.
+#
+#   times large blocks bins carveout decay      times of the force computation
+#   profile32 profile64 profile92 profile-bins profile-carveout profile-decay
+#                                               counters of the kernel beside the model (ncu)
+#   errors                                      model-errors.csv, gpu-gains.csv from the files above
+#   plots                                       pictures from them (gnuplot)
+#
+# Without a PART: all.  Every call's rows are kept in BUILD, and a part goes on where it was when it
+# is started again with the same commit; its file holds what there is.  RESULTS names another folder
+# for results.
+set -u
+build=$1
+shift
+minimd=$build/minimd
+results=${RESULTS:-docs/results/orderings}
+commit=$("$minimd" --version | sed 's/.*(\(.*\))/\1/')
+machine=$("$minimd" info | sed -n 's/^gpu  *//p' | sed 's/,.*//' | head -1)
+work=$build/study-gpu-$commit
+mkdir -p "$results" "$work"
+failures=0
+
+sorted=row,column,morton,hilbert,gilbert,hybrid:hilbert/row:4,hybrid:row/hilbert:4
+few=row,morton,hilbert,hybrid:hilbert/row:4
+
+# call FILE NAME=VALUE... -- ARGS... : run minimd once; its rows go to FILE.csv, each with date, commit,
+# machine and the columns that are given.
+call()
+{
+  file=$1 names=date,commit,machine, values=$(date -u +%F),$commit,$machine,
+  shift
+  while [ "$1" != -- ]; do
+    names=$names${1%%=*}, values=$values${1#*=},
+    shift
+  done
+  shift
+  mkdir -p "$work/$file"
+  rows=$work/$file/$(echo "$*" | cksum | cut -d ' ' -f 1).csv
+  if [ ! -s "$rows" ]; then
+    if ! "$minimd" "$@" --backend gpu --format csv --quiet >"$rows.part" 2>"$work/messages"; then
+      echo "FAILED: $minimd $*"
+      cat "$work/messages"
+      failures=$((failures + 1))
+      return
+    fi
+    cat "$work/messages"
+    awk -v names="$names" -v values="$values" 'NR == 1 { print names $0; next } { print values $0 }' \
+      "$rows.part" >"$rows.done"
+    mv "$rows.done" "$rows"
+    rm "$rows.part"
+  fi
+  (cd "$work/$file" && ls -tr *.csv | xargs awk 'NR == 1 || FNR > 1') >"$results/$file.csv"
+}
+# timed FILE CELLS ARGS... : the force computation after 100 steps, median of 9 launches.
+timed()
+{
+  file=$1 cells=$2
+  shift 2
+  call "$file" cells="$cells" -- profile --times --launches 9 --cells "$cells" --steps 100 "$@"
+}
+# counted FILE CELLS ARGS... : counters and model after 40 steps.
+counted()
+{
+  file=$1 cells=$2
+  shift 2
+  call "$file" cells="$cells" -- profile --cells "$cells" --steps 40 "$@"
+}
+
+part_times()
+{
+  for cells in 32 40 48 56 64 72 80 92 128; do
+    for precision in double single mixed; do
+      timed gpu-times $cells --precision $precision --list full,half --order $sorted,none,random
+    done
+  done
+}
+part_large()
+{
+  for precision in double single; do
+    timed gpu-times 256 --precision $precision --list full --order row,hilbert,hybrid:hilbert/row:4
+  done
+}
+part_blocks()
+{
+  for precision in double single; do
+    for block in 64 128 192 256 320 384 512 576 640 768 1024; do
+      timed gpu-blocks 92 --precision $precision --list full,half --block-size $block --order $few
+    done
+  done
+}
+part_bins()
+{
+  for precision in double single; do
+    for bins in /1 /2 /3; do
+      timed gpu-bins 92 --precision $precision --list full,half --bin-size $bins --order $sorted
+    done
+  done
+}
+part_carveout()
+{
+  for precision in double single; do
+    for percent in 1 14 28 43 57 71 85 100; do
+      timed gpu-carveout 92 --precision $precision --list full,half --set device.carveout=$percent \
+        --order $few
+    done
+  done
+}
+
+# Between two sorts, and the list just built; 1000000: sorted at the start and never again.
+part_decay()
+{
+  at=0$(awk 'BEGIN { for (s = 180; s <= 8000; s += 400) printf ",%d", s }')
+  for every in 20 100 200 400 1000 2000 1000000; do
+    call gpu-decay cells=92 -- profile --times --launches 5 --cells 92 --order hilbert \
+      --sort-every $every --list full --at "$at"
+  done
+  for order in row none; do
+    call gpu-decay cells=92 -- profile --times --launches 5 --cells 92 --order $order \
+      --sort-every 1000000 --list full --at "$at"
+  done
+}
+
+part_profile32()
+{
+  for precision in double single mixed; do
+    counted gpu-profile 32 --precision $precision --list full,half --order $sorted,random
+  done
+}
+part_profile64()
+{
+  for precision in double single mixed; do
+    counted gpu-profile 64 --precision $precision --list full,half --order $sorted,random
+  done
+}
+part_profile92()
+{
+  for precision in double single; do
+    counted gpu-profile 92 --precision $precision --list full,half --order $sorted,random
+  done
+}
+# [AK]'s launch, and each order's best bin.
+part_profile_bins()
+{
+  counted gpu-profile-block1024 92 --list full,half --block-size 1024 --order row,morton,hilbert \
+    --caches warm --replay kernel --model off
+  for bins in /1 /2 /3; do
+    call gpu-profile-bins cells=92 bins=$bins -- profile --cells 92 --steps 40 --bin-size $bins \
+      --list full --order $sorted,random --caches warm --replay kernel --model off
+  done
+}
+part_profile_carveout()
+{
+  for percent in 1 43 71 100; do
+    call gpu-profile-carveout cells=64 carveout=$percent -- profile --cells 64 --steps 40 \
+      --set device.carveout=$percent --list full --order row,hilbert,hybrid:hilbert/row:4 \
+      --caches warm --replay kernel
+  done
+}
+part_profile_decay()
+{
+  call gpu-profile-decay cells=64 -- profile --cells 64 --order none --sort-every 0 --list full \
+    --at 0,1000,2000,4000,8000 --caches warm --replay kernel
+}
+
+# How good the model is: columns 5 to 15 of gpu-profile.csv are figure, quantity, order, list,
+# precision, step, atoms, block_size, caches, measured, spread_percent; 16 is modelled.
+part_errors()
+{
+  [ -s "$results/gpu-profile.csv" ] && awk -F, -v OFS=, '
+    NR == 1 { next }
+    function note(quantity, kind, list, apart, caches, error, name,   key) {
+      key = quantity OFS list OFS apart OFS caches OFS kind
+      if (!(key in n)) keys[++n_keys] = key
+      n[key]++
+      error = error < 0 ? -error : error
+      total[key] += error
+      if (error >= most[key]) { most[key] = error; worst[key] = name }
+    }
+    {
+      origin = $1 OFS $2 OFS $3
+      apart = $7 == "random" || $7 == "none" ? "random" : "sorted"
+      run = $4 OFS $8 OFS $9 OFS $13
+      name = $7 " " $9 " N=" $4
+      if ($6 == "time_us") time[run, $7] = $14
+      if ($6 == "cycles") { cycles[run, $7] = $16; runs[run] = $8 OFS $13; orders[$7] = apart }
+      if ($6 ~ /^memory_/ && $14 != "" && $16 != "") {
+        key = run SUBSEP $7
+        memory[key] += $14; expected[key] += $16
+        if (++parts[key] == 2)
+          note("memory_bytes_per_atom", "percent", $8, apart, $13, 100 * (expected[key] / memory[key] - 1), name)
+      }
+      if ($14 == "" || $16 == "" || $14 + 0 == 0) next
+      if ($6 ~ /_(hit|efficiency)_percent$/) note($6, "points", $8, apart, $13, $16 - $14, name)
+      else if ($6 !~ /^memory_|^occupancy/) note($6, "percent", $8, apart, $13, 100 * ($16 / $14 - 1), name)
+    }
+    END {
+      for (run in runs) for (a in orders) for (b in orders) {
+        if (a >= b || orders[a] != "sorted" || orders[b] != "sorted") continue
+        if (!((run, a) in time) || !((run, b) in time)) continue
+        ratio = time[run, a] / time[run, b]
+        if (ratio < 1.03 && ratio > 1 / 1.03) continue
+        pairs[runs[run]]++
+        if ((ratio > 1) == (cycles[run, a] > cycles[run, b])) right[runs[run]]++
+      }
+      print "date,commit,machine,quantity,list,orders,caches,unit,cases,mean_error,largest_error,worst"
+      for (k = 1; k <= n_keys; k++)
+        printf "%s,%s,%d,%.3f,%.3f,%s\n", origin, keys[k], n[keys[k]], total[keys[k]] / n[keys[k]], most[keys[k]], worst[keys[k]]
+      for (p in pairs) { split(p, of, OFS)
+        printf "%s,ranking_right,%s,sorted,%s,percent_of_pairs,%d,%.3f,,\n", origin, of[1], of[2], pairs[p], 100 * right[p] / pairs[p] }
+    }' "$results/gpu-profile.csv" >"$results/model-errors.csv"
+  # What order is worth to the kernel: columns 5 bins, 6 figure, 7 quantity, 8 order, 10 precision, 15 measured.
+  [ -s "$results/gpu-profile-bins.csv" ] && awk -F, -v OFS=, '
+    NR > 1 && $7 == "time_us" { origin = $1 OFS $2 OFS $3; us[$5, $8] = $15; bins[$5]; orders[$8] }
+    END {
+      for (b in bins) if (!row || us[b, "row"] < row) row = us[b, "row"]
+      print "date,commit,machine,bins,best_order,best_us,row_us,row_best_bins_us,random_us,gain_over_row,gain_over_best_row,gain_over_random"
+      for (b in bins) {
+        best = ""
+        for (o in orders)
+          if (o ~ /morton|hilbert|gilbert|hybrid/ && (best == "" || us[b, o] < us[b, best])) best = o
+        t = us[b, best]
+        printf "%s,%s,%s,%.2f,%.2f,%.2f,%.2f,%.4f,%.4f,%.4f\n", origin, b, best, t, us[b, "row"], row, us[b, "random"], us[b, "row"] / t, row / t, us[b, "random"] / t
+      }
+    }' "$results/gpu-profile-bins.csv" >"$results/gpu-gains.csv"
+  return 0
+}
+
+part_plots()
+{
+  if ! command -v gnuplot >/dev/null 2>&1; then
+    echo 'no pictures: gnuplot is not installed (Debian package gnuplot-nox)'
+    return
+  fi
+  script=$(cd "$(dirname "$0")" && pwd)/study_orderings_gpu.gp
+  (cd "$results" && gnuplot "$script") || failures=$((failures + 1))
+}
+
+[ $# -gt 0 ] || set -- times large blocks bins carveout decay profile32 profile64 profile92 \
+  profile-bins profile-carveout profile-decay errors plots
+for part; do
+  case $part in
+    times | large | blocks | bins | carveout | decay | profile32 | profile64 | profile92 | \
+      profile-bins | profile-carveout | profile-decay | errors | plots) ;;
+    *) echo "unknown part '$part'" >&2; exit 2 ;;
+  esac
+  began=$(date +%s)
+  "part_$(echo "$part" | tr - _)"
+  echo "$part: $(($(date +%s) - began)) s"
+done
+[ $failures = 0 ]
