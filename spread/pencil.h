@@ -1,9 +1,12 @@
 /* spread/pencil.h - the geometry of GPU pencils, and the particle as it lies in one.
  *
  * A pencil is a column of mesh cells along the slowest axis: `middle` x `fast` cells of every
- * plane. The p x p points of its particles fall into rows of 16 along the fastest axis, 2 R rows
- * along the middle axis, R = (p + 3) / 2: lane l of a warp owns R points of column l % 16, rows (l
- * / 16) R .. + R - 1.  So fast = 16 - p + 1 and middle = 2 R - p + 1 cells.
+ * plane.  The p x p points of its particles fall into a patch of w columns along the fastest and H
+ * rows along the middle axis, which the lanes of a warp own: lane l has column l % w and the R rows
+ * from l / w R on.  So H = 32 R / w, fast = w - p + 1 and middle = H - p + 1 cells.
+ *
+ *   wide    w = 16, R = (p + 3) / 2    few points a cell to add to the mesh: for few particles
+ *   narrow  w = 8, R = (p + 5) / 4     few idle points a particle: for many particles; p <= 7
  *
  * Pencils are numbered along the fastest axis first; the key of a particle is pencil K1 + plane. */
 #ifndef PENCIL_H
@@ -11,13 +14,26 @@
 
 #include "spread/spread_impl.h"
 
-#define PENCIL_LANE_ROWS(p) (((p) + 3) / 2)
+enum { PENCIL_WIDE = 16, PENCIL_NARROW = 8, PENCIL_NARROW_ORDER = 7 };
 
-MD_INLINE void pencils_cut(const spread_grid *grid, spread_pencils *pencils)
+#define PENCIL_ROWS(p, w) ((w) == PENCIL_WIDE ? ((p) + 3) / 2 : ((p) + 5) / 4)
+#define PENCIL_HEIGHT(p, w) (PENCIL_ROWS(p, w) * (32 / (w)))
+
+/* Every order and width. */
+#define PENCIL_SHAPES(X)                                                                           \
+  X(2, 8)                                                                                          \
+  X(3, 8)                                                                                          \
+  X(4, 8) X(5, 8) X(6, 8) X(7, 8) X(2, 16) X(3, 16) X(4, 16) X(5, 16) X(6, 16) X(7, 16) X(8, 16)   \
+      X(9, 16) X(10, 16)
+/* A number for each. */
+#define PENCIL_SHAPE(p, w) (16 * (p) + (w))
+
+MD_INLINE void pencils_cut(const spread_grid *grid, int32_t width, spread_pencils *pencils)
 {
   const int32_t reach = grid->order - 1;
-  pencils->cells[0] = 2 * PENCIL_LANE_ROWS(grid->order) - reach;
-  pencils->cells[1] = SPREAD_ROW - reach;
+  pencils->width = width;
+  pencils->cells[0] = PENCIL_HEIGHT(grid->order, width) - reach;
+  pencils->cells[1] = width - reach;
   for (int a = 0; a < 2; a++)
     pencils->n[a] = (grid->mesh[a + 1] + pencils->cells[a] - 1) / pencils->cells[a];
 }

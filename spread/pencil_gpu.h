@@ -2,9 +2,10 @@
  * spread_tiled_gpu.cu and spread_back_gpu.cu.
  *
  * Particles lie sorted by pencil and plane.  Every warp takes a slice of equal length, wherever
- * pencils begin and end, so that any distribution is balanced.  Weights of 32 particles at a time
- * are computed, one a lane, and staged in shared memory: X[16] and Y[2 R] shifted to the particle's
- * place in the pencil's patch and zero elsewhere, Z[p]. */
+ * pencils begin and end, so that any distribution is balanced; there are as many slices as warps
+ * the device holds, so that none waits for another.  Weights of 32 particles at a time are
+ * computed, one a lane, and staged in shared memory: X[w] and Y[H] shifted to the particle's place
+ * in the pencil's patch and zero elsewhere, Z[p]. */
 #ifndef PENCIL_GPU_H
 #define PENCIL_GPU_H
 
@@ -22,22 +23,24 @@ typedef float4 quad;
 #endif
 #define QUADS(n) (((n) + QUAD - 1) / QUAD)
 
-/* A staged particle: X, Y (the rows of a half warp begin a quad), Z, `more` other reals.  The
- * stride between particles is an odd number of quads, so that lanes writing one each meet different
- * banks.
- */
-#define STAGE_Y SPREAD_ROW
-#define STAGE_ROWS(p) (QUADS(PENCIL_LANE_ROWS(p)) * QUAD)
-#define STAGE_Z(p) (STAGE_Y + 2 * STAGE_ROWS(p))
-#define STAGE_MORE(p) (STAGE_Z(p) + QUADS(p) * QUAD)
-#define STAGE_STRIDE(p, more) ((QUADS(STAGE_MORE(p) + (more)) | 1) * QUAD)
+/* A staged particle: X, Y (the R rows of a lane side by side, padded to what one load takes), Z,
+ * `more` other reals.  The stride between particles is an odd number of quads, so that lanes
+ * writing one each meet different banks. */
+#define STAGE_ROWS(p, w)                                                                           \
+  (PENCIL_ROWS(p, w) < 3 ? PENCIL_ROWS(p, w) : QUADS(PENCIL_ROWS(p, w)) * QUAD)
+#define STAGE_Y(w) (w)
+#define STAGE_Z(p, w) (QUADS(STAGE_Y(w) + 32 / (w)*STAGE_ROWS(p, w)) * QUAD)
+#define STAGE_MORE(p, w) (STAGE_Z(p, w) + QUADS(p) * QUAD)
+#define STAGE_STRIDE(p, w, more) ((QUADS(STAGE_MORE(p, w) + (more)) | 1) * QUAD)
+
+enum { LANE_ROWS_MAX = PENCIL_ROWS(SPREAD_ORDER_MAX, PENCIL_WIDE) };
 
 /* What the kernels read. */
 typedef struct {
   const pencil_particle *particle;
   const int32_t *start; /* [keys + 1] */
   int64_t keys;
-  int32_t n, slices, slice_bits; /* particles; slices of 2^slice_bits particles */
+  int32_t n, slices, slice; /* particles; slices of `slice` particles, a multiple of 32 */
   spread_pencils pencils;
   int32_t mesh[3];
 } pencil_view;
@@ -48,23 +51,18 @@ typedef struct {
   int32_t pencil, plane, window, ends;
 } walk;
 
-enum { PENCIL_WARPS = 32, PENCIL_SLICE_BITS = 6 }; /* warps a multiprocessor; shortest slice */
-
-/* The view of a part, cut into slices that occupy the device. */
-MD_INLINE pencil_view view_part(const spread_plan *plan, const spread_part *part)
+/* The view of a part, cut into slices for that many warps. */
+MD_INLINE pencil_view view_part(const spread_plan *plan, const spread_part *part, int64_t warps)
 {
-  pencil_view view = {(const pencil_particle *)part->buffer[SPREAD_RECORD].data,
-                      (const int32_t *)part->buffer[SPREAD_START].data,
-                      pencils_keys(&plan->grid, &plan->pencils),
-                      part->n,
-                      0,
-                      PENCIL_SLICE_BITS,
-                      plan->pencils,
-                      {plan->grid.mesh[0], plan->grid.mesh[1], plan->grid.mesh[2]}};
-  const int64_t warps = (int64_t)plan->multiprocessors * PENCIL_WARPS;
-  while ((warps << view.slice_bits) < part->n)
-    view.slice_bits++;
-  view.slices = (int32_t)((part->n - 1) >> view.slice_bits) + 1;
+  const int64_t slice = (((int64_t)part->n + warps - 1) / warps + MD_WARP - 1) / MD_WARP * MD_WARP;
+  const pencil_view view = {(const pencil_particle *)part->buffer[SPREAD_RECORD].data,
+                            (const int32_t *)part->buffer[SPREAD_START].data,
+                            pencils_keys(&plan->grid, &plan->pencils),
+                            part->n,
+                            (int32_t)((part->n + slice - 1) / slice),
+                            (int32_t)slice,
+                            plan->pencils,
+                            {plan->grid.mesh[0], plan->grid.mesh[1], plan->grid.mesh[2]}};
   return view;
 }
 
@@ -89,12 +87,25 @@ static __device__ __forceinline__ int64_t find_key(const pencil_view &view, int3
   return low;
 }
 
-static __device__ __forceinline__ walk walk_to(const pencil_view &view, int32_t i)
+/* A walk that stands nowhere yet. */
+static __device__ __forceinline__ walk walk_begin(void)
 {
-  const int64_t key = find_key(view, i);
-  const int32_t pencil = (int32_t)(key / view.mesh[0]);
-  walk at = {pencil, (int32_t)(key % view.mesh[0]), INT32_MIN / 2, 0};
+  const walk at = {0, 0, INT32_MIN / 2, INT32_MIN};
   return at;
+}
+
+/* On to the plane of particle i, which is not behind: within the window, or by a search. */
+static __device__ __forceinline__ void walk_to(const pencil_view &view, int32_t i, walk *at)
+{
+  const unsigned beyond = __ballot_sync(MD_ALL_LANES, at->ends > i);
+  if (beyond) {
+    at->plane = at->window + __ffs((int)beyond) - 1;
+    return;
+  }
+  const int64_t key = find_key(view, i);
+  at->pencil = (int32_t)(key / view.mesh[0]);
+  at->plane = (int32_t)(key % view.mesh[0]);
+  at->window = INT32_MIN / 2;
 }
 
 /* The first particle beyond the present plane. */
@@ -108,13 +119,13 @@ static __device__ __forceinline__ int32_t plane_end(const pencil_view &view, wal
   return __shfl_sync(MD_ALL_LANES, at->ends, at->plane - at->window);
 }
 
-/* Offsets in a plane of the mesh of the lane's points, rows[r] of them, r < R; returns how many of
- * them the pencil's particles can reach. */
-static __device__ __forceinline__ int lane_points(const int p, const pencil_view &view,
+/* Offsets in a plane of the mesh of the lane's R points; returns how many of them the pencil's
+ * particles can reach. */
+static __device__ __forceinline__ int lane_points(const int p, const int w, const pencil_view &view,
                                                   const walk &at, uint32_t *points)
 {
-  const int rows = PENCIL_LANE_ROWS(p), lane = warp_lane();
-  const int32_t column = lane % SPREAD_ROW, first = lane / SPREAD_ROW * rows;
+  const int rows = PENCIL_ROWS(p, w), lane = warp_lane();
+  const int32_t column = lane % w, first = lane / w * rows;
   const int32_t y = at.pencil / view.pencils.n[1] * view.pencils.cells[0];
   const int32_t x = at.pencil % view.pencils.n[1] * view.pencils.cells[1];
   const int32_t height = min(view.pencils.cells[0], view.mesh[1] - y) + p - 1;
@@ -126,9 +137,22 @@ static __device__ __forceinline__ int lane_points(const int p, const pencil_view
   return column < width ? max(0, min(rows, height - first)) : 0;
 }
 
-/* count reals from an address that begins a quad; `to` has room for whole quads. */
+/* count reals by as few loads as their alignment allows: `from` begins a quad, or two or one of
+ * them, and `to` has room for whole quads. */
 static __device__ __forceinline__ void load_reals(const int count, const real *from, real *to)
 {
+  if (count == 1) {
+    to[0] = from[0];
+    return;
+  }
+#if QUAD == 4
+  if (count == 2) {
+    const float2 two = *(const float2 *)from;
+    to[0] = two.x;
+    to[1] = two.y;
+    return;
+  }
+#endif
   SPREAD_UNROLL
   for (int k = 0; k < QUADS(count); k++) {
     const quad four = ((const quad *)from)[k];
@@ -142,21 +166,21 @@ static __device__ __forceinline__ void load_reals(const int count, const real *f
 }
 
 /* The weights of one particle, those along the fastest axis times scale. */
-static __device__ __forceinline__ void stage_weights(const int p, real *stage, uint32_t middle,
-                                                     uint32_t fast, const real *x, const real *y,
-                                                     const real *z, real scale)
+static __device__ __forceinline__ void stage_weights(const int p, const int w, real *stage,
+                                                     uint32_t middle, uint32_t fast, const real *x,
+                                                     const real *y, const real *z, real scale)
 {
-  const uint32_t rows = PENCIL_LANE_ROWS(p);
+  const uint32_t rows = PENCIL_ROWS(p, w), padding = STAGE_ROWS(p, w) - PENCIL_ROWS(p, w);
   const quad zero = {};
   SPREAD_UNROLL
-  for (int k = 0; k < STAGE_Z(p) / QUAD; k++)
+  for (int k = 0; k < STAGE_Z(p, w) / QUAD; k++)
     ((quad *)stage)[k] = zero;
   SPREAD_UNROLL
   for (int j = 0; j < p; j++) {
     const uint32_t row = middle + (uint32_t)j;
     stage[fast + (uint32_t)j] = x[j] * scale;
-    stage[STAGE_Y + (row < rows ? row : row - rows + STAGE_ROWS(p))] = y[j];
-    stage[STAGE_Z(p) + j] = z[j];
+    stage[STAGE_Y(w) + row + row / rows * padding] = y[j];
+    stage[STAGE_Z(p, w) + j] = z[j];
   }
 }
 

@@ -106,7 +106,6 @@ md_status spread_create(md_ctx *ctx, const spread_spec *spec, spread_plan **out)
   md_status status = ordering_sorter_create(ctx, &plan->sorter);
   if (!status && ctx->backend == MD_GPU) {
     md_gpu_info gpu;
-    pencils_cut(grid, &plan->pencils);
     status = md_gpu_describe(&gpu);
     plan->multiprocessors = gpu.multiprocessors;
   } else if (!status) {
@@ -243,6 +242,8 @@ md_status spread_set_positions(spread_plan *plan, int64_t n, const void *x, int6
   plan->method = method;
   plan->layout =
       plan->ctx->backend == MD_GPU ? gpu_methods[method].layout : cpu_methods[method].layout;
+  if (plan->layout == SPREAD_PENCILS)
+    pencils_cut(&plan->grid, spread_pencil_width(plan, n), &plan->pencils);
   if (plan->layout == SPREAD_GIVEN && plan->spec.tuning.sorted && plan->ctx->backend == MD_GPU)
     plan->layout = SPREAD_CELLS;
   const md_status status = build_parts(plan, n, x, stride);

@@ -16,7 +16,7 @@
  * Arrays lie on the context's backend (device pointers on the GPU) in its number types:
  *   state  positions: float in single, double in mixed and double precision
  *   real   charges, mesh, values: float in single and mixed, double in double precision
- * [Guo]; measured in docs/spreading.md. */
+ * [Guo]. */
 #ifndef SPREAD_H
 #define SPREAD_H
 
@@ -50,7 +50,9 @@ typedef struct {
                          * within order^3 n / points, clamped to 1..16 */
   bool shared_sum;      /* GPU single: lanes add up in shared memory, not by shuffles */
   int32_t group;        /* GPU group: rows a group, a multiple of 8 in 8..512; default 64 */
-  int64_t part;         /* particles in one structure, <= 2^30 (default); more make several */
+  int32_t width; /* GPU tiled: mesh points in a row of a pencil, 8 (order <= 7) or 16; default:
+                  * 8 from one particle for two mesh points on */
+  int64_t part;  /* particles in one structure, <= 2^30 (default); more make several */
 } spread_tuning;
 
 typedef struct {

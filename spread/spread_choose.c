@@ -1,6 +1,7 @@
 /* spread/spread_choose.c - the rules: which method, how many lanes a matrix row. */
-#include "spread/spread_impl.h"
+#include "spread/pencil.h"
 
+#include <math.h>
 #include <stdio.h>
 
 /* [Guo] section 3.2: the largest power of two within the mean row length, clamped to 1..16. */
@@ -14,9 +15,68 @@ int32_t spread_compute_unit(const spread_plan *plan)
   return lanes;
 }
 
+/* Narrow pencils leave fewer points of a warp idle, wide ones add fewer points to the mesh: both
+ * cost the same near one particle for two cells. */
+int32_t spread_pencil_width(const spread_plan *plan, int64_t n)
+{
+  const int64_t most = plan->spec.tuning.part ? plan->spec.tuning.part : SPREAD_PART_MAX;
+  if (plan->grid.order > PENCIL_NARROW_ORDER) return PENCIL_WIDE;
+  if (plan->spec.tuning.width) return plan->spec.tuning.width;
+  return 2.0 * (double)(n < most ? n : most) > (double)plan->grid.points ? PENCIL_NARROW
+                                                                         : PENCIL_WIDE;
+}
+
+/* Sector operations of a row of n neighbouring reals anywhere. */
+static double row_sectors(double n, double real_size)
+{
+  return 1 + (n - 1) * real_size / 32;
+}
+
+/* Seconds of one spreading of one vector on a GPU of that many multiprocessors.  An H200 of 132
+ * does 104e9 sector operations and issues 1.0e12 warp instructions a second. */
+static double particle_seconds(const spread_plan *plan, double n)
+{
+  const double p = plan->grid.order, speed = 104e9 / 132 * plan->multiprocessors;
+  return 5e-6 + n * p * p * row_sectors(p, (double)spread_real_size(plan)) / speed;
+}
+
+static double tiled_seconds(const spread_plan *plan, int64_t count)
+{
+  const int32_t order = plan->grid.order, width = spread_pencil_width(plan, count);
+  const double p = order, n = (double)count, real_size = (double)spread_real_size(plan);
+  const double scale = plan->multiprocessors / 132.0;
+  spread_pencils pencils;
+  pencils_cut(&plan->grid, width, &pencils);
+  /* planes of pencils that a particle reaches, were they spread evenly */
+  const double keys = (double)pencils_keys(&plan->grid, &pencils);
+  const double planes = keys * (1 - exp(-p * n / keys));
+  const double adding = planes * PENCIL_HEIGHT(order, width) * row_sectors(width, real_size);
+  const double summing = n * (p * PENCIL_ROWS(order, width) * real_size / 4 + 20);
+  return 10e-6 + adding / (104e9 * scale) + summing / (0.6e12 * scale);
+}
+
+/* CPU: tiled was fastest at every density measured.  GPU: by the estimates above, with the time of
+ * building shared by the spreadings to come.  The matrix of single, group and hybrid has more bytes
+ * than tiled moves at any density, so they are left to those who ask for them. */
 spread_method spread_choose(const spread_plan *plan, int64_t n, char *reason, size_t size)
 {
+  const md_ctx *ctx = plan->ctx;
   const double density = (double)n / (double)plan->grid.points;
-  snprintf(reason, size, "density %g", density);
-  return SPREAD_TILED;
+  const int32_t repeats = plan->spec.repeats ? plan->spec.repeats : 1;
+  if (ctx->backend == MD_CPU || ctx->deterministic) {
+    snprintf(reason, size, "%s, %.3g particles a mesh point",
+             ctx->backend == MD_CPU ? "fastest on the CPU at every density"
+                                    : "its sums are ordered",
+             density);
+    return SPREAD_TILED;
+  }
+  const double vectors = plan->spec.vectors, sorting = (40e-6 + 5e-11 * (double)n) / repeats;
+  const double tiled = vectors * tiled_seconds(plan, n) + sorting;
+  const double particle = vectors * particle_seconds(plan, (double)n);
+  snprintf(reason, size,
+           "%.3g particles a mesh point, %d vector%s, building shared by %d: about %.0f us tiled, "
+           "%.0f us by particle",
+           density, plan->spec.vectors, vectors > 1 ? "s" : "", repeats, 1e6 * tiled,
+           1e6 * particle);
+  return tiled <= particle ? SPREAD_TILED : SPREAD_PARTICLE;
 }

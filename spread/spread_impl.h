@@ -45,17 +45,18 @@ typedef struct {
 /* Every order, for code that is compiled for each. */
 #define SPREAD_ORDERS(X) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10)
 
-enum { SPREAD_ROW = 16 }; /* mesh points along the fastest axis that a tile or pencil touches */
+enum { SPREAD_ROW = 16 }; /* mesh points along the fastest axis that a tile touches */
 
-/* GPU: pencils of n[0] x n[1] cells along the middle and fastest axes. */
+/* GPU: pencils of cells along the slowest axis (pencil.h). */
 typedef struct {
+  int32_t width;    /* mesh points along the fastest axis that a pencil touches, 8 or 16 */
   int32_t cells[2]; /* cells of a pencil along the middle and fastest axis */
   int32_t n[2];     /* pencils along them */
 } spread_pencils;
 
 typedef enum {
   SPREAD_RECORD, /* located particles */
-  SPREAD_ORDER,  /* int32 [n]: index of each in the given order; CPU, sorted layouts */
+  SPREAD_ORDER,  /* int32 [n]: index of each in the given order; tiles and cells */
   SPREAD_START,  /* int32: first particle of each tile, cell or pencil plane, and the end */
   SPREAD_ROWS,   /* int64 [points + 1]: first entry of each matrix row (single), group (group) */
   SPREAD_COLUMN, /* int32: particle of each entry */
@@ -155,6 +156,10 @@ SPREAD_GPU_DECLARE(spread_apply_fn, spread_gpu_tiled_back);
 
 /* data[k] = data[0] + ... + data[k - 1] for k < n, in place on the GPU. */
 md_status spread_gpu_scan(md_ctx *ctx, md_buffer *scratch, int64_t *data, int64_t n);
+md_status spread_gpu_scan_int32(md_ctx *ctx, md_buffer *scratch, int32_t *data, int64_t n);
+
+/* GPU: mesh points along the fastest axis that the pencils for n particles touch. */
+int32_t spread_pencil_width(const spread_plan *plan, int64_t n);
 
 /* Cut the mesh into tiles.  Errors: MD_ENOMEM. */
 md_status spread_tiles_create(const spread_grid *grid, spread_tiles *tiles);

@@ -1,9 +1,9 @@
 /* spread/spread_sort_gpu.cu - locating particles on the GPU, and sorting them by cell or pencil.
  *
- * Keys, a stable radix sort (ordering/), and records gathered in its order.  The first particle of
- * each key comes from a binary search in the sorted keys, so that no thread has to fill the gaps
- * that clustered particles leave.  Bytes a particle: positions read three times, key 4 + 4, the
- * sort's passes, record written. */
+ * A counting sort: every particle counts itself under its key and remembers how many came before
+ * it, running sums turn counts into first places, and records go straight to theirs.  The order
+ * within a key is that of the atomics, so deterministic plans take a stable radix sort (ordering/)
+ * for it.  Bytes a particle: positions read three times, rank written and read, record written. */
 #include "core/cuda.h"
 #include "spread/pencil.h"
 
@@ -42,72 +42,74 @@ static __global__ void check_kernel(int64_t n, const state *__restrict__ x, int6
   if (!good) atomicMin(bad, (unsigned long long)i);
 }
 
-/* Thread: one particle; the key of its cell. */
-static __global__ void cell_key_kernel(int32_t n, const state *__restrict__ x, int64_t stride,
-                                       spread_grid grid, uint32_t *__restrict__ key)
+/* Where particles go: the mesh, and its pencils if they are sorted by pencil. */
+typedef struct {
+  spread_grid grid;
+  spread_pencils pencils;
+  bool by_pencil;
+} sorting;
+
+static __device__ __forceinline__ uint32_t key_of(const sorting &s, const place &at)
 {
-  const int64_t i = md_thread();
-  if (i < n) key[i] = point_of(grid, locate(grid, x + i * stride));
+  if (!s.by_pencil) return point_of(s.grid, at);
+  const int32_t pencil =
+      at.cell[1] / s.pencils.cells[0] * s.pencils.n[1] + at.cell[2] / s.pencils.cells[1];
+  return (uint32_t)pencil * (uint32_t)s.grid.mesh[0] + (uint32_t)at.cell[0];
 }
 
-/* Thread: one particle; the key of its pencil and plane. */
-static __global__ void pencil_key_kernel(int32_t n, const state *__restrict__ x, int64_t stride,
-                                         spread_grid grid, spread_pencils pencils,
-                                         uint32_t *__restrict__ key)
+/* Thread: one particle.  count[key] becomes their number; key and rank, the number of particles
+ * that counted themselves before, are written if wanted. */
+static __global__ void count_kernel(int32_t n, const state *__restrict__ x, int64_t stride,
+                                    sorting s, int32_t *__restrict__ count,
+                                    int32_t *__restrict__ rank, uint32_t *__restrict__ key)
 {
   const int64_t i = md_thread();
   if (i >= n) return;
-  const place at = locate(grid, x + i * stride);
-  const int32_t pencil =
-      at.cell[1] / pencils.cells[0] * pencils.n[1] + at.cell[2] / pencils.cells[1];
-  key[i] = (uint32_t)pencil * (uint32_t)grid.mesh[0] + (uint32_t)at.cell[0];
+  const uint32_t mine = key_of(s, locate(s.grid, x + i * stride));
+  const int32_t before = atomicAdd(count + mine, 1);
+  if (rank) rank[i] = before;
+  if (key) key[i] = mine;
+}
+
+/* What the layout remembers of particle `from` at a place. */
+static __device__ __forceinline__ void write_record(const sorting &s, const place &at, int32_t to,
+                                                    int32_t from, void *records)
+{
+  if (s.by_pencil) {
+    ((pencil_particle *)records)[to] =
+        pencil_pack(at.f, (uint32_t)(at.cell[1] % s.pencils.cells[0]),
+                    (uint32_t)(at.cell[2] % s.pencils.cells[1]), (uint32_t)from);
+    return;
+  }
+  spread_particle particle;
+  for (int a = 0; a < 3; a++)
+    particle.f[a] = (real)at.f[a];
+  particle.word = point_of(s.grid, at);
+  ((spread_particle *)records)[to] = particle;
+}
+
+/* Thread: one particle, to the place that its key and rank say. */
+static __global__ void scatter_kernel(int32_t n, const state *__restrict__ x, int64_t stride,
+                                      sorting s, const int32_t *__restrict__ start,
+                                      const int32_t *__restrict__ rank, int32_t *__restrict__ order,
+                                      void *records)
+{
+  const int64_t i = md_thread();
+  if (i >= n) return;
+  const place at = locate(s.grid, x + i * stride);
+  const int32_t to = start[key_of(s, at)] + rank[i];
+  write_record(s, at, to, (int32_t)i, records);
+  if (order) order[to] = (int32_t)i;
 }
 
 /* Thread: one place; order NULL: the given one. */
 static __global__ void record_kernel(int32_t n, const state *__restrict__ x, int64_t stride,
-                                     spread_grid grid, const int32_t *__restrict__ order,
-                                     spread_particle *__restrict__ record)
+                                     sorting s, const int32_t *__restrict__ order, void *records)
 {
   const int64_t i = md_thread();
   if (i >= n) return;
-  const place at = locate(grid, x + (order ? order[i] : i) * stride);
-  spread_particle particle;
-  for (int a = 0; a < 3; a++)
-    particle.f[a] = (real)at.f[a];
-  particle.word = point_of(grid, at);
-  record[i] = particle;
-}
-
-/* Thread: one place. */
-static __global__ void pencil_record_kernel(int32_t n, const state *__restrict__ x, int64_t stride,
-                                            spread_grid grid, spread_pencils pencils,
-                                            const int32_t *__restrict__ order,
-                                            pencil_particle *__restrict__ record)
-{
-  const int64_t i = md_thread();
-  if (i >= n) return;
-  const int32_t from = order[i];
-  const place at = locate(grid, x + from * stride);
-  record[i] = pencil_pack(at.f, (uint32_t)(at.cell[1] % pencils.cells[0]),
-                          (uint32_t)(at.cell[2] % pencils.cells[1]), (uint32_t)from);
-}
-
-/* Thread: one key; the first place whose key is not lower. */
-static __global__ void start_kernel(int32_t n, const uint32_t *__restrict__ key,
-                                    const int32_t *__restrict__ order, int64_t keys,
-                                    int32_t *__restrict__ start)
-{
-  const int64_t k = md_thread();
-  if (k > keys) return;
-  int32_t low = 0, high = n;
-  while (low < high) {
-    const int32_t middle = low + (high - low) / 2;
-    if ((int64_t)key[order[middle]] < k)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  start[k] = low;
+  const int32_t from = order ? order[i] : (int32_t)i;
+  write_record(s, locate(s.grid, x + from * stride), (int32_t)i, from, records);
 }
 
 md_status PREC(spread_gpu_check)(spread_plan *plan, int64_t n, const void *positions,
@@ -125,48 +127,50 @@ md_status PREC(spread_gpu_check)(spread_plan *plan, int64_t n, const void *posit
   return MD_OK;
 }
 
-/* Keys of the layout in scratch[0]. */
-static md_status make_keys(spread_plan *plan, const spread_part *part, const state *x,
-                           int64_t stride)
+/* Count under every key, then running sums: SPREAD_START.  Ranks go to scratch[0], keys to
+ * scratch[1], whichever is wanted. */
+static md_status count_keys(spread_plan *plan, spread_part *part, const state *x, int64_t stride,
+                            const sorting &s, bool keys_wanted)
 {
   md_ctx *ctx = plan->ctx;
-  const cudaStream_t stream = (cudaStream_t)ctx->stream;
-  const unsigned blocks = md_blocks(part->n, BLOCK);
-  MD_TRY(md_buffer_reserve(ctx, &plan->scratch[0], (size_t)part->n * sizeof(uint32_t), 0));
-  uint32_t *key = (uint32_t *)plan->scratch[0].data;
-  if (plan->layout == SPREAD_PENCILS)
-    pencil_key_kernel<<<blocks, BLOCK, 0, stream>>>(part->n, x, stride, plan->grid, plan->pencils,
-                                                    key);
-  else
-    cell_key_kernel<<<blocks, BLOCK, 0, stream>>>(part->n, x, stride, plan->grid, key);
+  const int32_t n = part->n;
+  const int64_t keys = s.by_pencil ? pencils_keys(&s.grid, &s.pencils) : s.grid.points;
+  md_buffer *start = &part->buffer[SPREAD_START], *scratch = &plan->scratch[keys_wanted];
+  const size_t bytes = (size_t)(keys + 1) * sizeof(int32_t);
+  MD_TRY(md_buffer_reserve(ctx, start, bytes, 0));
+  MD_TRY(md_buffer_reserve(ctx, scratch, (size_t)n * sizeof(int32_t), 0));
+  MD_TRY(md_fill(ctx, start->data, 0, bytes));
+  count_kernel<<<md_blocks(n, BLOCK), BLOCK, 0, (cudaStream_t)ctx->stream>>>(
+      n, x, stride, s, (int32_t *)start->data, keys_wanted ? NULL : (int32_t *)scratch->data,
+      keys_wanted ? (uint32_t *)scratch->data : NULL);
   MD_LAUNCHED();
-  return MD_OK;
+  return spread_gpu_scan_int32(ctx, &plan->scratch[2], (int32_t *)start->data, keys + 1);
 }
 
-static md_status sort_records(spread_plan *plan, spread_part *part, const state *x, int64_t stride)
+static md_status sort_records(spread_plan *plan, spread_part *part, const state *x, int64_t stride,
+                              const sorting &s)
 {
   md_ctx *ctx = plan->ctx;
   const cudaStream_t stream = (cudaStream_t)ctx->stream;
-  const bool pencils = plan->layout == SPREAD_PENCILS;
-  const int64_t keys = pencils ? pencils_keys(&plan->grid, &plan->pencils) : plan->grid.points;
   const int32_t n = part->n;
+  const unsigned blocks = md_blocks(n, BLOCK);
   md_buffer *buffer = part->buffer;
-  MD_TRY(make_keys(plan, part, x, stride));
-  MD_TRY(md_buffer_reserve(ctx, &buffer[SPREAD_ORDER], (size_t)n * sizeof(int32_t), 0));
-  MD_TRY(md_buffer_reserve(ctx, &buffer[SPREAD_START], (size_t)(keys + 1) * sizeof(int32_t), 0));
-  const uint32_t *key = (const uint32_t *)plan->scratch[0].data;
-  int32_t *order = (int32_t *)buffer[SPREAD_ORDER].data;
-  MD_TRY(ordering_sort(plan->sorter, n, key, (uint32_t)keys, order, NULL));
-  start_kernel<<<md_blocks(keys + 1, BLOCK), BLOCK, 0, stream>>>(
-      n, key, order, keys, (int32_t *)buffer[SPREAD_START].data);
-  MD_LAUNCHED();
-  if (pencils)
-    pencil_record_kernel<<<md_blocks(n, BLOCK), BLOCK, 0, stream>>>(
-        n, x, stride, plan->grid, plan->pencils, order,
-        (pencil_particle *)buffer[SPREAD_RECORD].data);
-  else
-    record_kernel<<<md_blocks(n, BLOCK), BLOCK, 0, stream>>>(
-        n, x, stride, plan->grid, order, (spread_particle *)buffer[SPREAD_RECORD].data);
+  const bool stable = ctx->deterministic, ordered = stable || !s.by_pencil;
+  MD_TRY(count_keys(plan, part, x, stride, s, stable));
+  if (ordered)
+    MD_TRY(md_buffer_reserve(ctx, &buffer[SPREAD_ORDER], (size_t)n * sizeof(int32_t), 0));
+  int32_t *order = ordered ? (int32_t *)buffer[SPREAD_ORDER].data : NULL;
+  void *records = buffer[SPREAD_RECORD].data;
+  if (stable) {
+    const int64_t keys = s.by_pencil ? pencils_keys(&s.grid, &s.pencils) : s.grid.points;
+    MD_TRY(ordering_sort(plan->sorter, n, (const uint32_t *)plan->scratch[1].data, (uint32_t)keys,
+                         order, NULL));
+    record_kernel<<<blocks, BLOCK, 0, stream>>>(n, x, stride, s, order, records);
+  } else {
+    scatter_kernel<<<blocks, BLOCK, 0, stream>>>(
+        n, x, stride, s, (const int32_t *)buffer[SPREAD_START].data,
+        (const int32_t *)plan->scratch[0].data, order, records);
+  }
   MD_LAUNCHED();
   return MD_OK;
 }
@@ -177,13 +181,13 @@ md_status PREC(spread_gpu_sort)(spread_plan *plan, spread_part *part, const void
   md_ctx *ctx = plan->ctx;
   const state *x = (const state *)positions;
   const int32_t n = part->n;
+  const sorting s = {plan->grid, plan->pencils, plan->layout == SPREAD_PENCILS};
   md_buffer *record = &part->buffer[SPREAD_RECORD];
-  const size_t item =
-      plan->layout == SPREAD_PENCILS ? sizeof(pencil_particle) : sizeof(spread_particle);
+  const size_t item = s.by_pencil ? sizeof(pencil_particle) : sizeof(spread_particle);
   MD_TRY(md_buffer_reserve(ctx, record, (size_t)n * item, 0));
-  if (plan->layout != SPREAD_GIVEN) return sort_records(plan, part, x, stride);
-  record_kernel<<<md_blocks(n, BLOCK), BLOCK, 0, (cudaStream_t)ctx->stream>>>(
-      n, x, stride, plan->grid, NULL, (spread_particle *)record->data);
+  if (plan->layout != SPREAD_GIVEN) return sort_records(plan, part, x, stride, s);
+  record_kernel<<<md_blocks(n, BLOCK), BLOCK, 0, (cudaStream_t)ctx->stream>>>(n, x, stride, s, NULL,
+                                                                              record->data);
   MD_LAUNCHED();
   return MD_OK;
 }

@@ -1,10 +1,10 @@
 /* spread/spread_tiled_gpu.cu - tiled spreading on the GPU: pencils swept by warps.
  *
  * A warp sweeps along the slowest axis with a ring of p planes of its pencil's patch in registers:
- * lane l holds column l % 16 of R rows (pencil.h).  A particle of plane z adds to planes z .. z + p
+ * lane l holds column l % w of R rows (pencil.h).  A particle of plane z adds to planes z .. z + p
  * - 1 of the ring, each lane X Y Z at its own points, zero where the particle does not reach:
  * nothing is atomic and no two lanes meet.  When no particle can reach a plane any more it is added
- * to the mesh by one RED a point, in rows of 16.
+ * to the mesh by one RED a point, in rows of w.
  *
  * A particle costs p R multiply-adds a lane, 4-6 loads from shared memory, and 16 bytes (32 in
  * double); a plane of a pencil 32 R REDs, whatever it holds.
@@ -18,11 +18,12 @@ enum { WARPS = 4, BLOCK = WARPS * MD_WARP, SUM_BLOCK = 256 };
 
 /* Vectors that a warp sums at once: as many rings as registers allow. */
 enum { MOST_VECTORS = 4, MOST_WORDS = 96 };
-#define RING_WORDS(p) ((p)*PENCIL_LANE_ROWS(p) * (int)(sizeof(real) / 4))
-#define VECTORS(p) (4 * RING_WORDS(p) <= MOST_WORDS ? 4 : 2 * RING_WORDS(p) <= MOST_WORDS ? 2 : 1)
+#define RING_WORDS(p, w) ((p)*PENCIL_ROWS(p, w) * (int)(sizeof(real) / 4))
+#define VECTORS(p, w)                                                                              \
+  (4 * RING_WORDS(p, w) <= MOST_WORDS ? 4 : 2 * RING_WORDS(p, w) <= MOST_WORDS ? 2 : 1)
 
-/* What a sweep reads and writes: charges q of `vectors` vectors, and their meshes, or the planes of
- * one vector. */
+/* What a sweep reads and writes: charges q of one or VECTORS vectors, and their meshes, or the
+ * planes of one vector. */
 typedef struct {
   pencil_view view;
   const real *q;
@@ -31,40 +32,41 @@ typedef struct {
 } sweep;
 
 /* [vector][row][plane]; loops over constants keep it in registers. */
-typedef real ring[MOST_VECTORS][PENCIL_LANE_ROWS(SPREAD_ORDER_MAX)][SPREAD_ORDER_MAX];
+typedef real ring[MOST_VECTORS][LANE_ROWS_MAX][SPREAD_ORDER_MAX];
 
 /* Lane: the weights and charges of one particle; one vector's charge goes into its X. */
-static __device__ __forceinline__ void stage_particle(const int p, const int vectors,
+static __device__ __forceinline__ void stage_particle(const int p, const int w, const int vectors,
                                                       const sweep &s, int32_t i, real *stage)
 {
   const pencil_particle particle = s.view.particle[i];
   const real *q = s.q + particle.index;
-  real f[3], w[3][SPREAD_ORDER_MAX];
+  real f[3], weights[3][SPREAD_ORDER_MAX];
   uint32_t middle, fast;
   pencil_unpack(&particle, f, &middle, &fast);
   SPREAD_UNROLL
   for (int a = 0; a < 3; a++)
-    bspline_weights(p, f[a], w[a]);
-  stage_weights(p, stage, middle, fast, w[2], w[1], w[0], vectors == 1 ? *q : (real)1);
+    bspline_weights(p, f[a], weights[a]);
+  stage_weights(p, w, stage, middle, fast, weights[2], weights[1], weights[0],
+                vectors == 1 ? *q : (real)1);
   SPREAD_UNROLL
   for (int v = 0; v < vectors && vectors > 1; v++)
-    stage[STAGE_MORE(p) + v] = q[v * s.q_stride];
+    stage[STAGE_MORE(p, w) + v] = q[v * s.q_stride];
 }
 
-static __device__ __forceinline__ void add_staged(const int p, const int vectors, const real *stage,
-                                                  ring planes)
+static __device__ __forceinline__ void add_staged(const int p, const int w, const int vectors,
+                                                  const real *stage, ring planes)
 {
-  const int lane = warp_lane();
-  const real x = stage[lane % SPREAD_ROW];
+  const int lane = warp_lane(), rows = PENCIL_ROWS(p, w);
+  const real x = stage[lane % w];
   real y[SPREAD_ROW], z[SPREAD_ROW], charge[QUAD * QUADS(MOST_VECTORS)] = {1};
-  load_reals(PENCIL_LANE_ROWS(p), stage + STAGE_Y + lane / SPREAD_ROW * STAGE_ROWS(p), y);
-  load_reals(p, stage + STAGE_Z(p), z);
-  if (vectors > 1) load_reals(vectors, stage + STAGE_MORE(p), charge);
+  load_reals(rows, stage + STAGE_Y(w) + lane / w * STAGE_ROWS(p, w), y);
+  load_reals(p, stage + STAGE_Z(p, w), z);
+  if (vectors > 1) load_reals(vectors, stage + STAGE_MORE(p, w), charge);
   SPREAD_UNROLL
   for (int v = 0; v < vectors; v++) {
     const real scaled = vectors > 1 ? x * charge[v] : x;
     SPREAD_UNROLL
-    for (int r = 0; r < PENCIL_LANE_ROWS(p); r++) {
+    for (int r = 0; r < rows; r++) {
       const real c = scaled * y[r];
       SPREAD_UNROLL
       for (int k = 0; k < p; k++)
@@ -74,16 +76,16 @@ static __device__ __forceinline__ void add_staged(const int p, const int vectors
 }
 
 /* Give the first plane away and move the others up. */
-static __device__ __forceinline__ void flush_plane(const int p, const int vectors,
+static __device__ __forceinline__ void flush_plane(const int p, const int w, const int vectors,
                                                    const bool ordered, const sweep &s,
                                                    const walk &at, const uint32_t *point, int reach,
                                                    int32_t slice, ring planes)
 {
-  const int rows = PENCIL_LANE_ROWS(p), lane = warp_lane();
+  const int rows = PENCIL_ROWS(p, w), lane = warp_lane();
   const int32_t *mesh = s.view.mesh;
   const int32_t plane = at.plane < mesh[0] ? at.plane : at.plane - mesh[0];
   const int64_t t = (int64_t)at.pencil * (mesh[0] + p - 1) + at.plane + (int64_t)slice * p;
-  real *store = s.planes + (t * 2 + lane / SPREAD_ROW) * rows * SPREAD_ROW + lane % SPREAD_ROW;
+  real *store = s.planes + (t * PENCIL_HEIGHT(p, w) + lane / w * rows) * w + lane % w;
   real *add = s.mesh + (int64_t)plane * mesh[1] * mesh[2];
   SPREAD_UNROLL
   for (int v = 0; v < vectors; v++, add += s.points)
@@ -91,7 +93,7 @@ static __device__ __forceinline__ void flush_plane(const int p, const int vector
   for (int r = 0; r < rows; r++) {
     real *row = planes[v][r];
     if (ordered)
-      store[r * SPREAD_ROW] = row[0];
+      store[r * w] = row[0];
     else if (r < reach && row[0] != 0)
       atomicAdd(add + point[r], row[0]);
     SPREAD_UNROLL
@@ -102,19 +104,20 @@ static __device__ __forceinline__ void flush_plane(const int p, const int vector
 }
 
 /* Warp: one slice of the particles. */
-static __device__ __forceinline__ void sweep_slice(const int p, const int vectors,
+static __device__ __forceinline__ void sweep_slice(const int p, const int w, const int vectors,
                                                    const bool ordered, const sweep &s, real *stage)
 {
-  const int stride = STAGE_STRIDE(p, vectors > 1 ? vectors : 0);
+  const int stride = STAGE_STRIDE(p, w, vectors > 1 ? vectors : 0);
   const int32_t slice = (int32_t)blockIdx.x * WARPS + threadIdx.x / MD_WARP;
   if (slice >= s.view.slices) return;
-  const int32_t end = min((slice + 1) << s.view.slice_bits, s.view.n);
-  int32_t i = slice << s.view.slice_bits, staged = i, staged_end = i;
+  int32_t i = slice * s.view.slice, staged = i, staged_end = i;
+  const int32_t end = min(i + s.view.slice, s.view.n);
   ring planes = {};
+  walk at = walk_begin();
   while (i < end) {
-    uint32_t point[PENCIL_LANE_ROWS(SPREAD_ORDER_MAX)];
-    walk at = walk_to(s.view, i);
-    const int reach = lane_points(p, s.view, at, point);
+    uint32_t point[LANE_ROWS_MAX];
+    walk_to(s.view, i, &at);
+    const int reach = lane_points(p, w, s.view, at, point);
     for (int left = 0;; at.plane++) { /* left: planes that particles have reached */
       if (at.plane < s.view.mesh[0]) {
         const int32_t stop = min(plane_end(s.view, &at), end);
@@ -125,50 +128,86 @@ static __device__ __forceinline__ void sweep_slice(const int p, const int vector
             staged_end = min(i + MD_WARP, end);
             __syncwarp();
             if (i + warp_lane() < end)
-              stage_particle(p, vectors, s, i + warp_lane(), stage + warp_lane() * stride);
+              stage_particle(p, w, vectors, s, i + warp_lane(), stage + warp_lane() * stride);
             __syncwarp();
           }
           for (const int32_t until = min(stop, staged_end); i < until; i++)
-            add_staged(p, vectors, stage + (i - staged) * stride, planes);
+            add_staged(p, w, vectors, stage + (i - staged) * stride, planes);
         }
       }
       if (left-- == 0) break;
-      flush_plane(p, vectors, ordered, s, at, point, reach, slice, planes);
+      flush_plane(p, w, vectors, ordered, s, at, point, reach, slice, planes);
     }
   }
 }
 
-#define KERNELS(p)                                                                                 \
-  static __global__ void __launch_bounds__(BLOCK) add_kernel_##p(sweep s)                          \
+typedef void sweep_kernel(sweep s);
+
+#define SLICE_KERNEL(name, p, w, vectors, ordered)                                                 \
+  static __global__ void __launch_bounds__(BLOCK) name##_##p##_##w(sweep s)                        \
   {                                                                                                \
-    __shared__ quad stage[WARPS][MD_WARP * STAGE_STRIDE(p, 0) / QUAD];                             \
-    sweep_slice(p, 1, false, s, (real *)stage[threadIdx.x / MD_WARP]);                             \
-  }                                                                                                \
-  static __global__ void __launch_bounds__(BLOCK) add_vectors_kernel_##p(sweep s)                  \
-  {                                                                                                \
-    __shared__ quad stage[WARPS][MD_WARP * STAGE_STRIDE(p, VECTORS(p)) / QUAD];                    \
-    sweep_slice(p, VECTORS(p), false, s, (real *)stage[threadIdx.x / MD_WARP]);                    \
-  }                                                                                                \
-  static __global__ void __launch_bounds__(BLOCK) store_kernel_##p(sweep s)                        \
-  {                                                                                                \
-    __shared__ quad stage[WARPS][MD_WARP * STAGE_STRIDE(p, 0) / QUAD];                             \
-    sweep_slice(p, 1, true, s, (real *)stage[threadIdx.x / MD_WARP]);                              \
+    __shared__ quad                                                                                \
+        stage[WARPS][MD_WARP * STAGE_STRIDE(p, w, (vectors) > 1 ? (vectors) : 0) / QUAD];          \
+    sweep_slice(p, w, vectors, ordered, s, (real *)stage[threadIdx.x / MD_WARP]);                  \
   }
-SPREAD_ORDERS(KERNELS)
+#define KERNELS(p, w)                                                                              \
+  SLICE_KERNEL(add_kernel, p, w, 1, false)                                                         \
+  SLICE_KERNEL(add_vectors_kernel, p, w, VECTORS(p, w), false)                                     \
+  SLICE_KERNEL(store_kernel, p, w, 1, true)
+PENCIL_SHAPES(KERNELS)
+
+/* The kernels of a plan: one vector at a time, and *vectors at a time. */
+typedef struct {
+  sweep_kernel *add, *add_vectors, *store;
+  int32_t vectors;
+} sweep_kernels;
+
+static sweep_kernels pick_kernels(const spread_plan *plan)
+{
+  sweep_kernels picked = {};
+  switch (PENCIL_SHAPE(plan->grid.order, plan->pencils.width)) {
+#define CASE(p, w)                                                                                 \
+  case PENCIL_SHAPE(p, w):                                                                         \
+    picked = {add_kernel_##p##_##w, add_vectors_kernel_##p##_##w, store_kernel_##p##_##w,          \
+              VECTORS(p, w)};                                                                      \
+    break;
+    PENCIL_SHAPES(CASE)
+#undef CASE
+  }
+  return picked;
+}
+
+/* Queue one sweep of s, over a view of as many slices as the device holds at once. */
+static md_status launch(const spread_plan *plan, sweep_kernel *kernel, const sweep &s)
+{
+  kernel<<<md_blocks(s.view.slices, WARPS), BLOCK, 0, (cudaStream_t)plan->ctx->stream>>>(s);
+  MD_LAUNCHED();
+  return MD_OK;
+}
+
+/* The part's view for a kernel. */
+static md_status cut_slices(const spread_plan *plan, const spread_part *part, sweep_kernel *kernel,
+                            pencil_view *view)
+{
+  int blocks;
+  MD_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, BLOCK, 0));
+  *view = view_part(plan, part, (int64_t)plan->multiprocessors * blocks * WARPS);
+  return MD_OK;
+}
 
 /* Sum of what the slices of one pencil left at a point of plane z, counted from the pencil's first
  * cell and possibly beyond the mesh. */
 static __device__ __forceinline__ real stored_sum(const sweep &s, int p, int32_t pencil, int32_t z,
                                                   int32_t row, int32_t column)
 {
-  const int32_t planes = s.view.mesh[0], rows = 2 * PENCIL_LANE_ROWS(p);
+  const int32_t planes = s.view.mesh[0], w = s.view.pencils.width, rows = PENCIL_HEIGHT(p, w);
   const int32_t *start = s.view.start + (int64_t)pencil * planes;
   const int32_t first = start[max(0, z - p + 1)], last = start[min(z, planes - 1) + 1] - 1;
   real sum = 0;
   if (first > last) return sum;
-  for (int32_t slice = first >> s.view.slice_bits; slice <= last >> s.view.slice_bits; slice++) {
+  for (int32_t slice = first / s.view.slice; slice <= last / s.view.slice; slice++) {
     const int64_t t = (int64_t)pencil * (planes + p - 1) + z + (int64_t)slice * p;
-    sum += s.planes[(t * rows + row) * SPREAD_ROW + column];
+    sum += s.planes[(t * rows + row) * w + column];
   }
   return sum;
 }
@@ -180,40 +219,34 @@ static __global__ void sum_kernel(sweep s, int p)
   if (m >= s.points) return;
   const int32_t *mesh = s.view.mesh, *n = s.view.pencils.n, *cells = s.view.pencils.cells;
   const int32_t x = (int32_t)(m % mesh[2]), y = (int32_t)(m / mesh[2] % mesh[1]);
-  const int32_t z = (int32_t)(m / mesh[2] / mesh[1]), rows = 2 * PENCIL_LANE_ROWS(p);
+  const int32_t z = (int32_t)(m / mesh[2] / mesh[1]);
+  const int32_t w = s.view.pencils.width, rows = PENCIL_HEIGHT(p, w);
   real sum = 0;
   for (int32_t j = y; j < (n[0] - 1) * cells[0] + rows; j += mesh[1])
     for (int32_t b = max(0, (j - rows + cells[0]) / cells[0]); b <= min(n[0] - 1, j / cells[0]);
          b++)
-      for (int32_t i = x; i < (n[1] - 1) * cells[1] + SPREAD_ROW; i += mesh[2])
-        for (int32_t a = max(0, (i - SPREAD_ROW + cells[1]) / cells[1]);
-             a <= min(n[1] - 1, i / cells[1]); a++)
+      for (int32_t i = x; i < (n[1] - 1) * cells[1] + w; i += mesh[2])
+        for (int32_t a = max(0, (i - w + cells[1]) / cells[1]); a <= min(n[1] - 1, i / cells[1]);
+             a++)
           for (int32_t k = z; k < mesh[0] + p - 1; k += mesh[0])
             sum += stored_sum(s, p, b * n[1] + a, k, j - b * cells[0], i - a * cells[1]);
   s.mesh[m] += sum;
 }
 
-static md_status spread_ordered(spread_plan *plan, const spread_job *job, sweep s)
+static md_status spread_ordered(spread_plan *plan, const spread_job *job, sweep_kernel *kernel,
+                                sweep s)
 {
   md_ctx *ctx = plan->ctx;
-  const cudaStream_t stream = (cudaStream_t)ctx->stream;
   const int p = plan->grid.order;
   const int64_t pencils = (int64_t)plan->pencils.n[0] * plan->pencils.n[1];
   const int64_t planes = pencils * (plan->grid.mesh[0] + p - 1) + (int64_t)s.view.slices * p;
-  const size_t patch = 2 * PENCIL_LANE_ROWS(p) * SPREAD_ROW * sizeof(real);
+  const int32_t w = plan->pencils.width;
+  const size_t patch = (size_t)(PENCIL_HEIGHT(p, w) * w) * sizeof(real);
   MD_TRY(md_buffer_reserve(ctx, &plan->scratch[1], (size_t)planes * patch, 0));
   s.planes = (real *)plan->scratch[1].data;
   for (int32_t v = 0; v < job->vectors; v++, s.q += s.q_stride, s.mesh += s.points) {
-    switch (p) {
-#define CASE(order)                                                                                \
-  case order:                                                                                      \
-    store_kernel_##order<<<md_blocks(s.view.slices, WARPS), BLOCK, 0, stream>>>(s);                \
-    break;
-      SPREAD_ORDERS(CASE)
-#undef CASE
-    }
-    MD_LAUNCHED();
-    sum_kernel<<<md_blocks(s.points, SUM_BLOCK), SUM_BLOCK, 0, stream>>>(s, p);
+    MD_TRY(launch(plan, kernel, s));
+    sum_kernel<<<md_blocks(s.points, SUM_BLOCK), SUM_BLOCK, 0, (cudaStream_t)ctx->stream>>>(s, p);
     MD_LAUNCHED();
   }
   return MD_OK;
@@ -221,28 +254,18 @@ static md_status spread_ordered(spread_plan *plan, const spread_job *job, sweep 
 
 md_status PREC(spread_gpu_tiled)(spread_plan *plan, spread_part *part, const spread_job *job)
 {
-  const cudaStream_t stream = (cudaStream_t)plan->ctx->stream;
-  sweep s = {view_part(plan, part), (const real *)job->q, job->q_stride,
-             plan->grid.points,     (real *)job->mesh,    NULL};
-  if (plan->ctx->deterministic) return spread_ordered(plan, job, s);
-  const unsigned blocks = md_blocks(s.view.slices, WARPS);
+  const sweep_kernels kernels = pick_kernels(plan);
+  sweep s = {{}, (const real *)job->q, job->q_stride, plan->grid.points, (real *)job->mesh, NULL};
+  if (plan->ctx->deterministic) {
+    MD_TRY(cut_slices(plan, part, kernels.store, &s.view));
+    return spread_ordered(plan, job, kernels.store, s);
+  }
   for (int32_t v = 0, step; v < job->vectors;
        v += step, s.q += step * s.q_stride, s.mesh += step * s.points) {
-    step = 1;
-    switch (plan->grid.order) {
-#define CASE(p)                                                                                    \
-  case p:                                                                                          \
-    if (VECTORS(p) > 1 && job->vectors - v >= VECTORS(p)) {                                        \
-      step = VECTORS(p);                                                                           \
-      add_vectors_kernel_##p<<<blocks, BLOCK, 0, stream>>>(s);                                     \
-    } else {                                                                                       \
-      add_kernel_##p<<<blocks, BLOCK, 0, stream>>>(s);                                             \
-    }                                                                                              \
-    break;
-      SPREAD_ORDERS(CASE)
-#undef CASE
-    }
-    MD_LAUNCHED();
+    step = job->vectors - v >= kernels.vectors ? kernels.vectors : 1;
+    sweep_kernel *kernel = step > 1 ? kernels.add_vectors : kernels.add;
+    MD_TRY(cut_slices(plan, part, kernel, &s.view));
+    MD_TRY(launch(plan, kernel, s));
   }
   return MD_OK;
 }

@@ -96,6 +96,7 @@ static void fresh(spread_method method, int threads, ref_place place, md_precisi
   md_ctx *ctx = test_ctx(precision, threads, true);
   spread_spec spec = ref_spec(method, 20, 26, 22, 6);
   spec.vectors = 3;
+  spec.tuning.width = place == REF_UNIFORM ? 8 : 16;
   ref_particles particles = ref_particles_make(&spec, precision, place, 4000);
   ref_run run = ref_run_open(ctx, &spec, &particles);
   ref_run_spread(&run, mesh);
@@ -211,6 +212,8 @@ START_TEST(tuning_changes_no_result)
       {SPREAD_GROUP, {.group = 8}},
       {SPREAD_GROUP, {.group = 40}},
       {SPREAD_GROUP, {.group = 512}},
+      {SPREAD_TILED, {.width = 8}},
+      {SPREAD_TILED, {.width = 16}},
   };
   if (!spread_method_on(table[_i].method, test_backend())) return;
   md_ctx *ctx = test_ctx(MD_DOUBLE, 2, false);
@@ -226,7 +229,7 @@ START_TEST(tuning_changes_no_result)
   md_ctx_destroy(ctx);
 }
 END_TEST
-enum { TUNINGS = 12 };
+enum { TUNINGS = 14 };
 
 START_TEST(bad_positions_change_nothing)
 {
@@ -292,6 +295,8 @@ START_TEST(bad_plans_are_refused)
   REFUSED(MD_EINVAL, "compute unit", spec.tuning.compute_unit = 3);
   REFUSED(MD_EINVAL, "compute unit", spec.tuning.compute_unit = 32);
   REFUSED(MD_EINVAL, "group", spec.tuning.group = 12);
+  REFUSED(MD_EINVAL, "width", spec.tuning.width = 4);
+  REFUSED(MD_EINVAL, "width", spec.tuning.width = 8, spec.order = 8);
   REFUSED(MD_EINVAL, "part", spec.tuning.part = -1);
   REFUSED(MD_EINVAL, "tiled",
           spec.method = test_backend() == MD_GPU ? SPREAD_COLOURED : SPREAD_GATHER);
@@ -304,6 +309,37 @@ START_TEST(bad_plans_are_refused)
   ck_assert_msg(strstr(md_message(), "GB") != NULL, "%s", md_message());
   spread_destroy(plan);
   spread_destroy(NULL);
+  md_ctx_destroy(ctx);
+}
+END_TEST
+
+/* What auto chooses for n particles. */
+static spread_report chosen(md_ctx *ctx, int mesh, int64_t n, int32_t repeats, char *reason)
+{
+  spread_spec spec = ref_spec(SPREAD_AUTO, mesh, mesh, mesh, 6);
+  spec.repeats = repeats;
+  ref_particles particles = ref_particles_make(&spec, ctx->precision, REF_UNIFORM, n);
+  ref_run run = ref_run_open(ctx, &spec, &particles);
+  spread_report report;
+  spread_describe(run.plan, &report);
+  snprintf(reason, 256, "%s", report.reason);
+  ref_run_close(&run);
+  ref_particles_free(&particles);
+  return report;
+}
+
+START_TEST(auto_weighs_density)
+{
+  char reason[256];
+  md_ctx *ctx = test_ctx(MD_SINGLE, 1, false);
+  const bool gpu = test_backend() == MD_GPU;
+  ck_assert_int_eq(chosen(ctx, 64, 10, 1, reason).method, gpu ? SPREAD_PARTICLE : SPREAD_TILED);
+  ck_assert_msg(strstr(reason, "particles a mesh point") != NULL, "%s", reason);
+  ck_assert_int_eq(chosen(ctx, 24, 200000, 100, reason).method, SPREAD_TILED);
+  ck_assert_msg(strstr(reason, "14.5 particles a mesh point") != NULL, "%s", reason);
+  md_ctx_destroy(ctx);
+  ctx = test_ctx(MD_SINGLE, 1, true);
+  ck_assert_int_eq(chosen(ctx, 64, 10, 1, reason).method, SPREAD_TILED);
   md_ctx_destroy(ctx);
 }
 END_TEST
@@ -354,6 +390,7 @@ int main(void)
   tcase_add_loop_test(tc, tuning_changes_no_result, 0, TUNINGS);
   tcase_add_test(tc, bad_positions_change_nothing);
   tcase_add_test(tc, bad_plans_are_refused);
+  tcase_add_test(tc, auto_weighs_density);
   tcase_add_test(tc, unordered_methods_refuse_determinism);
   tcase_add_test(tc, a_stride_skips);
   suite_add_tcase(suite, tc);
