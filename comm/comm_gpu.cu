@@ -161,9 +161,9 @@ static __global__ void fill_kernel(int64_t n, const shell s, double inv_scale,
   const int2 a = reach_of(&s, 0, xi.x), b = reach_of(&s, 1, xi.y), c = reach_of(&s, 2, xi.z);
   int64_t g = first[i];
   int k[3];
-  for (k[2] = c.x; k[2] <= c.y; k[2]++)
+  for (k[0] = a.x; k[0] <= a.y; k[0]++) /* in the CPU's order */
     for (k[1] = b.x; k[1] <= b.y; k[1]++)
-      for (k[0] = a.x; k[0] <= a.y; k[0]++) {
+      for (k[2] = c.x; k[2] <= c.y; k[2]++) {
         if (k[0] == 0 && k[1] == 0 && k[2] == 0) continue;
         const state4 xg = shifted(&s.box, xi, k);
         home[g] = (int32_t)i;
