@@ -100,24 +100,23 @@ set style histogram errorbars gap 1 lw 1
 set xtics rotate by -30 noenhanced
 set xlabel ''
 set output 'compare.svg'
-set ylabel 'ns an atom and step, 131,072 atoms'
-scale(c) = 1e9 * column(c) / ($6 * $7)
-plot for [c in "13 22"] "< awk -F, '$6 == 131072 && $5 == \"full\"' compare.csv" \
-  using (scale(int(c))):(scale(c + 1)):(scale(c + 2)):xtic(4) title c == 13 ? 'force' : 'total'
+set ylabel 'processor time: ns an atom and step'
+plot for [l in "full half"] sprintf("< awk -F, '$6 == 131072 && $5 == \"%s\"' compare.csv | ".\
+  "LC_ALL=C sort -t, -k4,4", l) using (1e9 * $25 / ($6 * $7)):(1e9 * $26 / ($6 * $7)): \
+  (1e9 * $27 / ($6 * $7)):xtic(4) title l.' lists, 131,072 atoms'
 
 # What a sort is worth: sort_every before those columns.
 set style histogram clustered gap 1
 set output 'sort-period.svg'
 set xlabel 'steps between sorts'
-set ylabel 'ns an atom and step'
-plot "< sed 's/,1000000,/,never,/' sort_period.csv" skip 1 using (1e9 * $14 / ($7 * $8)):xtic(4) \
-  title 'force', '' skip 1 using (1e9 * $23 / ($7 * $8)):xtic(4) title 'total'
+plot "< sed 's/,1000000,/,never,/' sort_period.csv" skip 1 using (1e9 * $26 / ($7 * $8)):xtic(4) \
+  title 'Hilbert order, 131,072 atoms'
 
-# Fig. 16: cells before those columns.
+# Fig. 16: cells before those columns; the force's share of the total is one of wall times.
 set output 'sizes.svg'
 set xlabel 'N (4 N^3 atoms)'
-set ylabel 'seconds, 100 steps'
+set ylabel 'processor time: seconds, 100 steps'
 set xtics norotate
-plot for [l in "full half"] for [c in "14 23"] \
-  sprintf("< awk -F, '$6 == \"%s\"' sizes.csv", l) using int(c):xtic(4) \
-  title l.(c == 14 ? ', force' : ', total')
+plot for [l in "full half"] for [part in "force total"] \
+  sprintf("< awk -F, '$6 == \"%s\"' sizes.csv", l) \
+  using ($26 * (part eq 'force' ? $14 / $23 : 1)):xtic(4) title l.', '.part

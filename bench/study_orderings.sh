@@ -26,7 +26,7 @@ rows()
     shift
   done
   shift
-  "$minimd" "$@" >"$work/rows" 2>"$work/messages" || { cat "$work/messages" >&2; exit 1; }
+  "$minimd" "$@" --format csv >"$work/rows" 2>"$work/messages" || { cat "$work/messages" >&2; exit 1; }
   awk -v names="date,commit,machine,$names" -v values="$(date -u +%F),$commit,$machine,$values" \
     -v headed="$(wc -l <"$work/part")" \
     'NR > 1 { print values $0; next } headed == 0 { print names $0 }' "$work/rows" >>"$work/part"

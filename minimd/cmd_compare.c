@@ -22,16 +22,17 @@ typedef struct {
 } variant_words;
 
 /* The run from its first list on; energy and temperature at its end are finite. */
-static md_status run_steps(engine *sim, int64_t steps, double *seconds)
+static md_status run_steps(engine *sim, int64_t steps, compare_variant *v, int64_t repeat)
 {
   engine_thermo last;
   MD_TRY(md_ctx_sync(sim->ctx));
   md_timer_reset(sim->ctx);
-  const double began = md_wall_seconds();
+  const double began = md_wall_seconds(), processor = md_cpu_seconds();
   while (sim->step < steps)
     MD_TRY(engine_step(sim, sim->step + 1 == steps));
   MD_TRY(md_ctx_sync(sim->ctx));
-  *seconds = md_wall_seconds() - began;
+  v->seconds[COMPARE_TOTAL][repeat] = md_wall_seconds() - began;
+  v->seconds[COMPARE_PROCESSOR][repeat] = md_cpu_seconds() - processor;
   return engine_measure(sim, &last);
 }
 
@@ -52,8 +53,7 @@ static md_status run_once(comparison *all, compare_variant *v, int64_t repeat)
   engine *sim;
   MD_TRY(set_variant(all->cfg, v));
   MD_TRY(engine_create(all->cfg, &sim));
-  md_status status =
-      run_steps(sim, config_get(all->cfg)->steps, &v->seconds[COMPARE_TOTAL][repeat]);
+  md_status status = run_steps(sim, config_get(all->cfg)->steps, v, repeat);
   for (int p = 0; p < COMPARE_TOTAL; p++)
     v->seconds[p][repeat] = md_phase_seconds(sim->ctx, phases[p]);
   if (!v->list) v->list = neighbor_list_words[neighbor_list_view(sim->list)->kind];

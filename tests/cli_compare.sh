@@ -38,7 +38,7 @@ run="compare --backend $backend --cells 4 --steps 25 --repeat 3"
 # A row for each ordering and list, fastest first, each rank within its bounds.
 expect 0 $run --order none,row,hybrid:hilbert/row:2 --list full,half --format csv
 for word in order list atoms steps repeats confidence rank_best rank_worst m_atom_steps_per_s force_s \
-  force_low_s force_high_s neighbor_s sort_s total_s total_low_s total_high_s sectors_per_request \
+  force_low_s force_high_s neighbor_s sort_s total_s total_low_s total_high_s processor_s sectors_per_request \
   lines_per_row l1_hit l2_hit memory_bytes_per_atom; do
   head -1 "$dir/out" | grep -qE "(^|,)$word(,|\$)" || fail "no column $word"
 done
@@ -63,7 +63,7 @@ awk -F, 'NR == 1 { for (c = 1; c <= NF; c++) at[$c] = c; next }
 # The text says the same; without --list the run's own choice is named.
 expect 0 $run --order row,random
 prints '^256 atoms, 3 repeats of 25 steps; .* 75\.0 % confidence'
-prints '^rank +order +list +M atom-steps/s +force +neighbor +sort +total$'
+prints '^rank +order +list +M atom-steps/s +force +neighbor +sort +total +processor$'
 prints '^(1|1-2|2) +row +full +[0-9.]+ +[0-9.]+ \([0-9.]+\.\.[0-9.]+\) '
 prints '^ +order +list +sectors_per_request +lines_per_row +l1_hit'
 
