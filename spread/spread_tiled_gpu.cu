@@ -215,11 +215,13 @@ static __device__ __forceinline__ real stored_sum(const sweep &s, int p, int32_t
 /* Thread: one mesh point; reads it from every patch that covers it, all their images included. */
 static __global__ void sum_kernel(sweep s, int p)
 {
-  const int64_t m = md_thread();
-  if (m >= s.points) return;
+  if (md_thread() >= s.points) return;
+  const uint32_t m = (uint32_t)md_thread();
   const int32_t *mesh = s.view.mesh, *n = s.view.pencils.n, *cells = s.view.pencils.cells;
-  const int32_t x = (int32_t)(m % mesh[2]), y = (int32_t)(m / mesh[2] % mesh[1]);
-  const int32_t z = (int32_t)(m / mesh[2] / mesh[1]);
+  const uint32_t line = m / (uint32_t)mesh[2];
+  const int32_t x = (int32_t)(m - line * (uint32_t)mesh[2]);
+  const int32_t z = (int32_t)(line / (uint32_t)mesh[1]);
+  const int32_t y = (int32_t)(line - (uint32_t)z * (uint32_t)mesh[1]);
   const int32_t w = s.view.pencils.width, rows = PENCIL_HEIGHT(p, w);
   real sum = 0;
   for (int32_t j = y; j < (n[0] - 1) * cells[0] + rows; j += mesh[1])
