@@ -20,11 +20,8 @@ enum { PENCIL_WIDE = 16, PENCIL_NARROW = 8, PENCIL_NARROW_ORDER = 7 };
 #define PENCIL_HEIGHT(p, w) (PENCIL_ROWS(p, w) * (32 / (w)))
 
 /* Every order and width. */
-#define PENCIL_SHAPES(X)                                                                           \
-  X(2, 8)                                                                                          \
-  X(3, 8)                                                                                          \
-  X(4, 8) X(5, 8) X(6, 8) X(7, 8) X(2, 16) X(3, 16) X(4, 16) X(5, 16) X(6, 16) X(7, 16) X(8, 16)   \
-      X(9, 16) X(10, 16)
+#define PENCIL_LOW_(X, w) X(2, w) X(3, w) X(4, w) X(5, w) X(6, w) X(7, w)
+#define PENCIL_SHAPES(X) PENCIL_LOW_(X, 8) PENCIL_LOW_(X, 16) X(8, 16) X(9, 16) X(10, 16)
 /* A number for each. */
 #define PENCIL_SHAPE(p, w) (16 * (p) + (w))
 

@@ -52,7 +52,8 @@ static double tiled_seconds(const spread_plan *plan, int64_t count)
   /* planes of pencils that a particle reaches, were they spread evenly */
   const double keys = (double)pencils_keys(&plan->grid, &pencils);
   const double planes = keys * (1 - exp(-p * n / keys));
-  const double adding = planes * PENCIL_HEIGHT(order, width) * row_sectors(width, real_size);
+  const int32_t height = PENCIL_HEIGHT(order, width);
+  const double adding = planes * height * row_sectors(width, real_size);
   const double summing = n * (p * PENCIL_ROWS(order, width) * real_size / 4 + 20);
   return 10e-6 + adding / (104e9 * scale) + summing / (0.6e12 * scale);
 }
