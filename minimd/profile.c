@@ -88,9 +88,9 @@ md_status profile_model_all(profile_job *job)
 {
   engine_choice choice;
   MD_TRY(engine_choose(config_get(job->cfg), &choice));
-  int threads = 1; /* the CPU's engine has threads itself */
-  if (choice.backend == MD_GPU) threads = omp_get_max_threads();
-  if (threads > TOGETHER) threads = TOGETHER;
+  /* The CPU's engine has threads itself. */
+  const int most = choice.backend == MD_GPU ? omp_get_max_threads() : 1;
+  const int threads = most < TOGETHER ? most : TOGETHER;
   md_status status = MD_OK;
   char *message = NULL;
   int64_t done = 0;

@@ -15,7 +15,9 @@ const char *const profile_caches_words[PROFILE_CACHES_COUNT] = {PROFILE_CACHES(W
 const char *const profile_replay_words[PROFILE_REPLAY_COUNT] = {PROFILE_REPLAYS(WORD)};
 #undef WORD
 
-#define KERNELS "^(full|half)_"
+/* Nsight Compute's word for a pattern, and the pattern. */
+enum { REGEX = 6 };
+static const char kernels[] = "regex:^(full|half)_.*";
 
 static const char no_permission[] =
     "this user may not read the GPU's performance counters (ERR_NVGPUCTRPERM).  Run as root or "
@@ -138,11 +140,12 @@ static int tool_arguments(const profile_run *run, const char *metrics, const cha
                              "--profile-from-start",
                              "off",
                              "--kernel-name",
-                             "regex:" KERNELS,
+                             kernels,
                              "--metrics",
                              metrics};
-  const char *const nvprof[] = {
-      "nvprof", "--csv", "--profile-from-start", "off", "--kernels", KERNELS, "--metrics", metrics};
+  const char *const nvprof[] = {"nvprof",    "--csv",     "--profile-from-start",
+                                "off",       "--kernels", kernels + REGEX,
+                                "--metrics", metrics};
   const bool is_ncu = run->tool == PROFILE_NCU;
   const size_t bytes = is_ncu ? sizeof ncu : sizeof nvprof;
   memcpy(argv, is_ncu ? ncu : nvprof, bytes);

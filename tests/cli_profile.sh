@@ -82,7 +82,7 @@ prints '^fig25,l2_read_hit_percent,hilbert,half,double,0,256,0,warm,35\.6314,[0-
 prints '^fig25,l2_read_hit_percent,hilbert,half,double,0,256,0,cold,35\.1324,[0-9.]+,[0-9.]+$'
 prints '^fig21-22,memory_dependency_percent,row,half,double,0,256,0,warm,[0-9.]+,[0-9.]+,$'
 prints '^fig24,NC_sectors_per_request,row,full,double,0,256,0,warm,,,[0-9.]+$'
-for word in none all application kernel off 'regex:\^\(full\|half\)_' profile --times --backend=gpu \
+for word in none all application kernel off 'regex:\^\(full\|half\)_\.\*' profile --times --backend=gpu \
   --order=row,hilbert --list=full,half --cells=4 --steps=0 --launches=2; do
   grep -qxE -- "$word" "$ASKED" || fail "the profiler was not asked for '$word'"
 done
