@@ -8,8 +8,9 @@
  * The L2's parts each cache for half of the multiprocessors (pairs of them take turns); what misses
  * in the own part is looked up in the part that is home of the line, and kept in both.  Stores and
  * reductions pass the L1 and are done in the home part; a reduction that misses reads its sector
- * first; dirty sectors are written to memory when their line is evicted.  L1 caches start empty,
- * the L2 empty (cold) or as the same kernel left it (warm).
+ * first; equal elements of a reduction follow each other, a sector each; dirty sectors are written
+ * to memory when their line is evicted.  L1 caches start empty, the L2 empty (cold) or as the same
+ * kernel left it (warm).
  *
  * CPU.  One core runs through all rows; set = line modulo sets, LRU; write-back, write-allocate; a
  * line is kept in every level on its way.  No prefetching, no other cores.

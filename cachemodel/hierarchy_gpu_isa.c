@@ -76,6 +76,24 @@ static void coalesce(model *g, const list_request *r)
     g->n_sectors += __builtin_popcount(g->sectors[k]);
 }
 
+/* Sectors of a reduction that are done more than once: equal elements follow each other. */
+static int32_t repeats(const model *g, const list_request *r)
+{
+  int32_t rank[LIST_WARP], more = 0; /* how many like it came before */
+  for (int32_t l = 0; l < r->lanes; l++) {
+    const uint64_t sector = list_address(r, l) >> g->sector_shift;
+    bool known = true;
+    rank[l] = 0;
+    for (int32_t k = 0; k < l; k++)
+      rank[l] += r->index[k] == r->index[l];
+    if (rank[l] > 0) known = false;
+    for (int32_t k = 0; k < l && !known; k++)
+      known = list_address(r, k) >> g->sector_shift == sector && rank[k] >= rank[l];
+    more += !known;
+  }
+  return more;
+}
+
 /* True if a part of these elements lies in the same sectors as any other part. */
 static bool within_sector(const model *g, const list_request *r)
 {
@@ -153,6 +171,12 @@ static md_status request(void *to, const list_request *r)
     load(g, r);
   else
     store(g, r);
+  if (r->op == TRACE_UPDATE) {
+    const int32_t more = repeats(g, r);
+    c->sectors += more;
+    c->level[L2].sectors += more;
+    c->level[L2].hits += more;
+  }
   return MD_OK;
 }
 

@@ -93,6 +93,27 @@ static int sectors_of(const gpu *g, int64_t from, int64_t end, uint64_t *line, u
   return n;
 }
 
+/* Reductions to one address follow each other, and with them their sectors: for each sector of a
+ * request, the most events with one address in it, less one. */
+static int repeats_of(const gpu *g, int64_t from, int64_t end)
+{
+  const uint64_t size = (uint64_t)g->m->level[0].sector;
+  int64_t repeats = 0, most = 1;
+  for (int64_t e = from; e < end;) {
+    const uint64_t address = g->all->event[e].address;
+    int64_t next = e;
+    while (next < end && g->all->event[next].address == address)
+      next++;
+    most = next - e > most ? next - e : most;
+    if (next == end || g->all->event[next].address / size != address / size) {
+      repeats += most - 1;
+      most = 1;
+    }
+    e = next;
+  }
+  return (int)repeats;
+}
+
 static void at_l2(gpu *g, uint64_t line, uint32_t sectors, trace_stream stream, trace_op op)
 {
   hierarchy_counts *c = &g->result->stream[stream];
@@ -132,6 +153,12 @@ static void request(gpu *g, int sm, int64_t from, int64_t end)
       if (h && !v->no_keep) h->valid |= sectors[k];
     }
     if (missed) at_l2(g, line[k], missed, v->stream, v->op);
+  }
+  if (v->op == TRACE_UPDATE) {
+    const int repeats = repeats_of(g, from, end);
+    c->sectors += repeats;
+    c->level[1].sectors += repeats;
+    c->level[1].hits += repeats;
   }
 }
 
