@@ -4,6 +4,7 @@
 #include "minimd/commands.h"
 #include "minimd/options.h"
 #include "minimd/provenance.h"
+#include "stokes/solver.h"
 
 #include <omp.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@ typedef struct {
   const char *what;
   char value[512];
 } fact;
-enum { N_FACTS = 10 };
+enum { N_FACTS = 11 };
 
 static int gather(fact *facts)
 {
@@ -46,6 +47,10 @@ static int gather(fact *facts)
   const bool gnuplot = system("command -v gnuplot >/dev/null 2>&1") == 0;
   FACT("gnuplot", "%s",
        gnuplot ? "found" : "not found: --plot is off (Debian package gnuplot-nox)");
+  FACT("lapack", "%s",
+       stokes_dense_available()
+           ? "found"
+           : "not found: block solvers are off (Debian packages liblapacke-dev libopenblas-dev)");
   FACT("mpi", "not in this version: one process");
 #undef FACT
   return n;

@@ -13,10 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+bool stokes_dense_available(void)
+{
+  return true;
+}
+
 md_status dense_factor(int m, const double *g, double drop, double *s, double *t, int *rank,
                        double *worst)
 {
-  double u[STOKES_VECTORS * STOKES_VECTORS], scale[STOKES_VECTORS]; /* u: column-major */
+  double u[STOKES_VECTORS * STOKES_VECTORS], scale[STOKES_VECTORS] = {0}; /* u: column-major */
   lapack_int pivot[STOKES_VECTORS], found = 0;
   memset(s, 0, (size_t)(m * m) * sizeof *s);
   memset(t, 0, (size_t)(m * m) * sizeof *t);

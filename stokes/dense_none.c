@@ -8,6 +8,11 @@ static md_status missing(void)
                             "solvers need (Debian packages liblapacke-dev libopenblas-dev)");
 }
 
+bool stokes_dense_available(void)
+{
+  return false;
+}
+
 md_status dense_factor(int m, const double *g, double drop, double *s, double *t, int *rank,
                        double *worst)
 {

@@ -177,13 +177,12 @@ static md_status lanczos_run(root_run *run, lanczos *l, double tolerance, stokes
 {
   enum { EVERY = 4 };
   stokes_solver *solver = run->solver;
-  const size_t bytes = solver_bytes(solver, run->m);
+  const size_t bytes = solver_bytes(solver, run->m), length = bytes / sizeof(double);
   for (;;) {
     const size_t k = (size_t)l->steps;
     MD_TRY(md_buffer_reserve(solver->ctx, &solver->basis, (k + 2) * bytes, (k + 1) * bytes));
-    char *v = solver->basis.data;
-    MD_TRY(lanczos_step(run, l, (double *)(v + (k ? k - 1 : 0) * bytes), (double *)(v + k * bytes),
-                        (double *)(v + (k + 1) * bytes)));
+    double *v = (double *)solver->basis.data + k * length;
+    MD_TRY(lanczos_step(run, l, k ? v - length : v, v, v + length));
     out->iterations = l->steps;
     if (l->steps % EVERY && l->steps < l->room) continue;
     MD_TRY(lanczos_weights(l, &out->residual));
@@ -209,7 +208,7 @@ static md_status sum(root_run *run, lanczos *l, const double *z, double *f, doub
   for (int k = 0; k < l->steps; k++) {
     for (int c = 0; c < run->m; c++)
       factor[c] = norm[c] * l->weight[(int64_t)c * l->room + k], one[c] = 1;
-    const double *v = (const double *)((const char *)solver->basis.data + (size_t)k * bytes);
+    const double *v = (const double *)solver->basis.data + (size_t)k * (bytes / sizeof(double));
     MD_TRY(run->ops->columns(run->space, run->m, factor, v, one, f));
   }
   return MD_OK;

@@ -76,19 +76,50 @@ static bool sweep(const separation *s)
   return moved;
 }
 
-md_status stokes_separate(md_ctx *ctx, const double *box, const stokes_pair_view *pairs,
-                          double gap_min, double *x, int64_t *overlaps)
+static md_status separate(int threads, separation *s, int64_t *overlaps)
 {
   enum { SWEEPS = 1000 };
-  separation s = {box, pairs, gap_min, x, malloc((size_t)pairs->n)};
-  MD_REQUIRE(s.marked, MD_ENOMEM, "out of memory for %" PRId64 " spheres", pairs->n);
-  *overlaps = mark(&s, team_size(ctx, pairs->n));
+  s->marked = malloc((size_t)s->pairs->n);
+  MD_REQUIRE(s->marked, MD_ENOMEM, "out of memory for %" PRId64 " spheres", s->pairs->n);
+  *overlaps = mark(s, threads);
   bool moved = *overlaps > 0;
   for (int k = 0; moved && k < SWEEPS; k++)
-    moved = sweep(&s);
-  free(s.marked);
+    moved = sweep(s);
+  free(s->marked);
   MD_REQUIRE(!moved, MD_ENUMERIC,
              "spheres still overlap after %d sweeps that move them apart: take a shorter time step",
              SWEEPS);
   return MD_OK;
+}
+
+/* The same with copies of a GPU's spheres and pairs; what was moved goes back. */
+static md_status separate_copies(md_ctx *ctx, const separation *s, int64_t *overlaps)
+{
+  const stokes_pair_view *from = s->pairs;
+  const size_t n = (size_t)from->n, entries = (size_t)from->n_entries;
+  int64_t *start = malloc((n + 1) * sizeof *start);
+  int32_t *neighbor = malloc((entries + 1) * sizeof *neighbor);
+  double *x = malloc(n * 4 * sizeof *x);
+  md_status status = start && neighbor && x
+                         ? MD_OK
+                         : MD_FAIL(MD_ENOMEM, "out of memory for %zu pairs on the host", entries);
+  if (!status) status = md_read(ctx, start, from->start, (n + 1) * sizeof *start);
+  if (!status) status = md_read(ctx, neighbor, from->neighbor, entries * sizeof *neighbor);
+  if (!status) status = md_read(ctx, x, s->x, n * 4 * sizeof *x);
+  const stokes_pair_view pairs = {from->n, from->n_entries, start, neighbor};
+  separation copy = {s->box, &pairs, s->gap_min, x, NULL};
+  if (!status) status = separate(team_size(ctx, from->n), &copy, overlaps);
+  if (!status && *overlaps > 0) status = md_write(ctx, s->x, x, n * 4 * sizeof *x);
+  free(start);
+  free(neighbor);
+  free(x);
+  return status;
+}
+
+md_status stokes_separate(md_ctx *ctx, const double *box, const stokes_pair_view *pairs,
+                          double gap_min, double *x, int64_t *overlaps)
+{
+  separation s = {box, pairs, gap_min, x, NULL};
+  if (ctx->backend == MD_GPU) return separate_copies(ctx, &s, overlaps);
+  return separate(team_size(ctx, pairs->n), &s, overlaps);
 }

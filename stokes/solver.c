@@ -15,13 +15,13 @@ const vector_backend *vectors_of(const md_ctx *ctx)
 {
   static const vector_backend *const cpu[MD_ISA_COUNT] = {&vectors_cpu_portable, &vectors_cpu_avx2,
                                                           &vectors_cpu_avx512};
-  return ctx->backend == MD_GPU ? NULL : cpu[ctx->isa];
+  static const vector_backend *const gpu = MD_GPU(&vectors_gpu);
+  return ctx->backend == MD_GPU ? gpu : cpu[ctx->isa];
 }
 
 md_status stokes_solver_create(md_ctx *ctx, stokes_preconditioner kind, stokes_solver **out)
 {
   *out = NULL;
-  MD_REQUIRE(vectors_of(ctx), MD_ENOGPU, "solvers of suspensions run on the CPU only");
   stokes_solver *solver = calloc(1, sizeof *solver);
   MD_REQUIRE(solver, MD_ENOMEM, "out of memory for a solver");
   solver->ctx = ctx;

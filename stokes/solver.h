@@ -71,6 +71,10 @@ md_status stokes_solver_root(stokes_solver *solver, stokes_root kind, int m, con
 double stokes_chebyshev_error(double low, double high, int order);
 int stokes_chebyshev_order(double low, double high, double tolerance, int most);
 
+/* This build has LAPACK.  Without it block conjugate gradients, Lanczos and dense factors fail with
+ * MD_EINVAL and name the packages. */
+bool stokes_dense_available(void);
+
 /* Cholesky factor of a small matrix, on the host. */
 typedef struct stokes_dense stokes_dense;
 enum { STOKES_DENSE_ROWS = 2000 }; /* most block rows */

@@ -25,6 +25,7 @@ typedef struct {
  * enough, `done` is set and further steps change nothing: so that a host may look now and then. */
 typedef struct {
   double bb, rr, rz, pq; /* b.b, r.r, r.M^-1 r, p.A p */
+  double beta;           /* r.M^-1 r over what it was a step before */
   double limit;          /* of r.r */
   int64_t steps;
   int64_t done; /* 1: converged, 2: p.A p is not > 0 */
@@ -83,7 +84,7 @@ typedef struct {
   md_status (*move)(vector_space *s, double scale, const double *from, const double *v, double *to);
 } vector_backend;
 
-extern const vector_backend vectors_cpu_portable, vectors_cpu_avx2, vectors_cpu_avx512;
+extern const vector_backend vectors_cpu_portable, vectors_cpu_avx2, vectors_cpu_avx512, vectors_gpu;
 const vector_backend *vectors_of(const md_ctx *ctx);
 
 MD_END_C

@@ -232,12 +232,13 @@ static md_status cg_step(vector_space *s, const cg_vectors *v)
     cg_residual(s, v, &t, sums + p * CG_SUMS);
   }
   add_sums(s, CG_SUMS, total);
-  const double one = 1, beta = total[RZ] / state->rz;
+  const double one = 1;
+  state->beta = total[RZ] / state->rz;
   state->rr = total[RR];
   state->rz = total[RZ];
   state->steps++;
   state->done = state->rr <= state->limit;
-  return columns(s, 1, &one, v->z, &beta, v->p);
+  return columns(s, 1, &one, v->z, &state->beta, v->p);
 }
 
 static md_status gram(vector_space *s, int m, const double *x, const double *y, double *g)

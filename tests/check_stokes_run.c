@@ -18,6 +18,14 @@ static stokes_run_spec spec_of(stokes_algorithm algorithm, int vectors, int64_t 
   return spec;
 }
 
+/* Packings are made on the CPU. */
+static md_ctx *host(void)
+{
+  md_ctx *ctx;
+  ck_ok(md_ctx_create(&(md_ctx_spec){MD_CPU, MD_DOUBLE, 1, true}, &ctx));
+  return ctx;
+}
+
 /* All steps; rows: NULL, or [steps].  Positions replace those of the packing. */
 static void walk(md_ctx *ctx, const stokes_run_spec *spec, stokes_packing *packing,
                  stokes_step *rows)
@@ -110,7 +118,9 @@ START_TEST(a_step_is_that_of_dense_algebra)
 {
   md_ctx *ctx = test_ctx(MD_DOUBLE, 1, true);
   stokes_packing packing = ref_packing(60, 0.35, true, 41);
-  ck_ok(stokes_packing_sort(ctx, &packing, &(ordering){.kind = ORDERING_HILBERT}, NULL));
+  md_ctx *cpu = host();
+  ck_ok(stokes_packing_sort(cpu, &packing, &(ordering){.kind = ORDERING_HILBERT}, NULL));
+  md_ctx_destroy(cpu);
   stokes_run_spec spec = spec_of(STOKES_ORIGINAL, 1, 1);
   spec.method = STOKES_CHOLESKY;
   spec.law.far_field = 1.7;
@@ -235,7 +245,9 @@ START_TEST(guesses_help)
   pack.gap = 0.2; /* spheres that keep some distance */
   pack.sweeps = 0;
   ck_ok(stokes_radii_read("ecoli", &radii));
-  ck_ok(stokes_pack(ctx, &radii, &pack, &packing, NULL));
+  md_ctx *cpu = host();
+  ck_ok(stokes_pack(cpu, &radii, &pack, &packing, NULL));
+  md_ctx_destroy(cpu);
   stokes_radii_free(&radii);
   stokes_run_spec spec = spec_of(STOKES_MRHS, STEPS, STEPS);
   spec.law.gap_cut = 2;
@@ -318,12 +330,13 @@ START_TEST(overlaps_are_counted_and_undone)
     ref_suspension s = ref_suspend(ctx, &moved, 0.5);
     const stokes_pair_view list = stokes_pairs_view(s.pairs);
     int64_t found;
-    ck_ok(stokes_separate(ctx, moved.box, &list, 1e-3, moved.x, &found));
+    ck_ok(stokes_separate(ctx, moved.box, &list, 1e-3, s.x.data, &found));
     ck_assert_int_eq(found, expected);
+    ck_ok(md_read(ctx, moved.x, s.x.data, (size_t)moved.n * 4 * sizeof *moved.x));
     for (int64_t i = 0; i < moved.n; i++)
       for (int64_t j = i + 1; j < moved.n; j++)
         ck_must(gap_of(&moved, i, j) >= 0, "%d and %d: %g", (int)i, (int)j, gap_of(&moved, i, j));
-    ck_ok(stokes_separate(ctx, moved.box, &list, 1e-3, moved.x, &found));
+    ck_ok(stokes_separate(ctx, moved.box, &list, 1e-3, s.x.data, &found));
     ck_assert_int_eq(found, 0);
     if (first.n == 0) first = copy_of(&moved);
     ck_assert_mem_eq(first.x, moved.x, (size_t)moved.n * 4 * sizeof *moved.x);

@@ -81,6 +81,22 @@ static md_status by_block_cg(testbed *bed, int m, const double *b, double *x, do
   return stokes_solver_block_cg(bed->solver, m, b, x, tolerance, most, out);
 }
 
+static stokes_dense *factors; /* of the two below */
+
+static md_status by_cholesky(testbed *bed, int m, const double *b, double *x, double tolerance,
+                             int most, stokes_outcome *out)
+{
+  (void)m;
+  return stokes_dense_solve(factors, bed->solver, b, x, tolerance, most, out);
+}
+
+static md_status by_factor(testbed *bed, int m, const double *b, double *x, double tolerance,
+                           int most, stokes_outcome *out)
+{
+  (void)bed, (void)m, (void)tolerance, (void)most, (void)out;
+  return stokes_dense_root(factors, b, x);
+}
+
 /* Solve on the backend; b and x on the host. */
 static md_status solve(testbed *bed, solve_fn *how, int m, const double *b, double *x,
                        double tolerance, int most, stokes_outcome *out)
@@ -181,50 +197,65 @@ START_TEST(dependent_right_hand_sides)
 }
 END_TEST
 
+/* L L^T = A, column by column. */
+static void check_factor(testbed *bed)
+{
+  const int64_t n = bed->n;
+  double *unit = ref_alloc(n, sizeof *unit), *lower = ref_alloc(n * n, sizeof *lower);
+  stokes_outcome out;
+  for (int64_t k = 0; k < n; k++) {
+    memset(unit, 0, (size_t)n * sizeof *unit);
+    unit[k] = 1;
+    ck_ok(solve(bed, by_factor, 1, unit, lower + k * n, 0, 0, &out)); /* row k: column k of L */
+  }
+  for (int64_t i = 0; i < n; i += 7)
+    for (int64_t j = 0; j < n; j += 5) {
+      double sum = 0;
+      for (int64_t k = 0; k < n; k++)
+        sum += lower[k * n + i] * lower[k * n + j];
+      ck_assert_double_eq_tol(sum, bed->dense[i * n + j], 1e-9);
+    }
+  free(unit);
+  free(lower);
+}
+
+/* Attach to a matrix near the one of the bed. */
+static stokes_matrix *attach_near(testbed *bed, const double *shift)
+{
+  const size_t bytes = (size_t)bed->packing.n * 4 * sizeof(double);
+  for (int64_t i = 0; i < bed->packing.n; i++)
+    bed->packing.x[4 * i] += 1e-3 * shift[i];
+  ck_ok(md_write(bed->ctx, bed->suspension.x.data, bed->packing.x, bytes));
+  stokes_matrix *near = ref_assemble(&bed->suspension, STOKES_BCRS, &usual, 1);
+  ck_ok(stokes_solver_attach(bed->solver, near));
+  return near;
+}
+
 START_TEST(cholesky_agrees)
 {
   testbed bed = make_bed(240, 0.45, STOKES_PRECONDITION_NONE);
-  stokes_dense *dense;
-  ck_ok(stokes_dense_factor(bed.ctx, bed.matrix, &dense));
-  double *b = ref_vector(bed.n, 6), *x = ref_alloc(bed.n, sizeof *x), *f = ref_alloc(bed.n, 8);
+  ck_ok(stokes_dense_factor(bed.ctx, bed.matrix, &factors));
+  double *b = ref_vector(bed.n, 6), *x = ref_alloc(bed.n, sizeof *x);
   double *y = ref_alloc(bed.n, sizeof *y);
   stokes_outcome out;
-  ck_ok(stokes_dense_solve(dense, bed.solver, b, x, 1e-12, 3, &out));
+  ck_ok(solve(&bed, by_cholesky, 1, b, x, 1e-12, 3, &out));
   ck_assert_int_le(out.iterations, 2);
   ck_assert_double_le(error_of(&bed, 1, b, x), 1e-11);
   ck_ok(solve(&bed, by_cg, 1, b, y, 1e-12, 2000, &out));
   for (int64_t r = 0; r < bed.n; r++)
     ck_assert_double_eq_tol(x[r], y[r], 1e-9);
-  ck_ok(stokes_dense_root(dense, b, f)); /* |L b|^2 is not b A b, but L L^T = A: check A b */
-  double *e = ref_alloc(bed.n * bed.n, sizeof *e);
-  for (int64_t k = 0; k < bed.n; k++) {
-    memset(y, 0, (size_t)bed.n * sizeof *y);
-    y[k] = 1;
-    ck_ok(stokes_dense_root(dense, y, e + k * bed.n)); /* row k: column k of L */
-  }
-  for (int64_t i = 0; i < bed.n; i += 7)
-    for (int64_t j = 0; j < bed.n; j += 5) {
-      double sum = 0;
-      for (int64_t k = 0; k < bed.n; k++)
-        sum += e[k * bed.n + i] * e[k * bed.n + j];
-      ck_assert_double_eq_tol(sum, bed.dense[i * bed.n + j], 1e-9);
-    }
-  /* A matrix near the one that was factored: a few refinements. */
-  for (int64_t i = 0; i < bed.packing.n; i++)
-    ((double *)bed.suspension.x.data)[4 * i] += 1e-3 * b[i];
-  stokes_matrix *near = ref_assemble(&bed.suspension, STOKES_BCRS, &usual, 1);
-  ck_ok(stokes_solver_attach(bed.solver, near));
-  ck_ok(stokes_dense_solve(dense, bed.solver, b, x, 1e-9, 50, &out));
+  check_factor(&bed);
+  stokes_matrix *near = attach_near(&bed, b); /* a few refinements */
+  ck_ok(solve(&bed, by_cholesky, 1, b, x, 1e-9, 50, &out));
   ck_assert_int_ge(out.iterations, 1);
   ck_assert_int_le(out.iterations, 20);
-  ck_assert_int_eq(stokes_dense_solve(dense, bed.solver, b, f, 1e-9, 0, &out), MD_ENUMERIC);
+  memset(y, 0, (size_t)bed.n * sizeof *y);
+  ck_assert_int_eq(solve(&bed, by_cholesky, 1, b, y, 1e-9, 0, &out), MD_ENUMERIC);
   stokes_matrix_destroy(near);
-  stokes_dense_destroy(dense);
+  stokes_dense_destroy(factors);
   free(b);
   free(x);
   free(y);
-  free(e);
-  free(f);
   bed_free(&bed);
 }
 END_TEST

@@ -1,0 +1,246 @@
+/* stokes/vectors_gpu.cu - vectors of solvers on the GPU: sums, and one thread an element or a
+ * sphere.
+ *
+ * Rows are cut into VECTOR_PARTS parts, whatever the GPU; a block of threads sums one part, each
+ * column in one order, and a second kernel adds the parts in order: bit-identical reruns. */
+#include "stokes/vectors_gpu.h"
+
+#include <string.h>
+
+typedef unsigned long long bits;
+
+static __global__ void factor_kernel(int64_t n, const double *__restrict__ diagonal, double *lower,
+                                     double *inverse, bits *found)
+{
+  const int64_t i = md_thread();
+  if (i >= n) return;
+  const double largest = jacobi_largest(diagonal + 6 * i);
+  if (!jacobi_factor(diagonal + 6 * i, lower + 6 * i, inverse + 6 * i)) atomicAdd(&found[0], 1ull);
+  if (largest > 0) atomicMax(&found[1], (bits)__double_as_longlong(largest));
+}
+
+static md_status factor(vector_space *s, const double *diagonal, double *lower, double *inverse,
+                        int64_t *bad, double *largest)
+{
+  bits found[2];
+  MD_TRY(md_buffer_reserve(s->ctx, &s->small, sizeof found, 0));
+  MD_TRY(md_fill(s->ctx, s->small.data, 0, sizeof found));
+  factor_kernel<<<md_blocks(s->n_rows, VECTOR_BLOCK), VECTOR_BLOCK, 0, vector_stream(s)>>>(
+      s->n_rows, diagonal, lower, inverse, (bits *)s->small.data);
+  MD_LAUNCHED();
+  MD_TRY(md_read(s->ctx, found, s->small.data, sizeof found));
+  *bad = (int64_t)found[0];
+  memcpy(largest, &found[1], sizeof *largest);
+  return MD_OK;
+}
+
+/* One thread a sphere and column. */
+static __global__ void normals_kernel(int64_t n, int m, uint64_t seed, normal_use use,
+                                      uint64_t step, const int32_t *__restrict__ id, double *v)
+{
+  const int64_t t = md_thread(), i = t / m, c = t % m;
+  if (i >= n) return;
+  double z[3];
+  normal_three(seed, use, (uint64_t)(id ? id[i] : i), step + (uint64_t)c, z);
+  for (int d = 0; d < 3; d++)
+    v[(3 * i + d) * m + c] = z[d];
+}
+
+static md_status normals(vector_space *s, int m, uint64_t seed, normal_use use, uint64_t step,
+                         const int32_t *id, double *v)
+{
+  normals_kernel<<<md_blocks(s->n_rows * m, VECTOR_BLOCK), VECTOR_BLOCK, 0, vector_stream(s)>>>(
+      s->n_rows, m, seed, use, step, id, v);
+  MD_LAUNCHED();
+  return MD_OK;
+}
+
+typedef struct {
+  double a[STOKES_VECTORS], b[STOKES_VECTORS];
+} column_factors;
+
+static __global__ void columns_kernel(int64_t n, int m, const __grid_constant__ column_factors f,
+                                      const double *__restrict__ x, double *y)
+{
+  const int64_t t = md_thread();
+  if (t >= n) return;
+  const int c = (int)(t % m);
+  y[t] = f.a[c] * x[t] + f.b[c] * y[t];
+}
+
+static md_status columns(vector_space *s, int m, const double *a, const double *x, const double *b,
+                         double *y)
+{
+  column_factors f;
+  memcpy(f.a, a, (size_t)m * sizeof *a);
+  memcpy(f.b, b, (size_t)m * sizeof *b);
+  const int64_t n = 3 * s->n_rows * m;
+  columns_kernel<<<md_blocks(n, VECTOR_BLOCK), VECTOR_BLOCK, 0, vector_stream(s)>>>(n, m, f, x, y);
+  MD_LAUNCHED();
+  return MD_OK;
+}
+
+/* Block: one part; thread: one column of every few rows. */
+static __global__ void dots_kernel(int64_t rows, int m, const double *__restrict__ x,
+                                   const double *__restrict__ y, double *partial)
+{
+  __shared__ double sums[VECTOR_BLOCK];
+  const int64_t share = (rows + gridDim.x - 1) / gridDim.x;
+  const int64_t first = blockIdx.x * share, end = first + share < rows ? first + share : rows;
+  const int t = threadIdx.x, tall = VECTOR_BLOCK / m, c = t % m;
+  double sum = 0;
+  if (t < tall * m)
+    for (int64_t r = first + t / m; r < end; r += tall)
+      sum += x[r * m + c] * y[r * m + c];
+  sums[t] = sum;
+  __syncthreads();
+  if (t >= m) return;
+  for (int k = 1; k < tall; k++)
+    sum += sums[k * m + t];
+  partial[(int64_t)blockIdx.x * m + t] = sum;
+}
+
+static __global__ void add_kernel(int width, const double *__restrict__ partial, double *sums)
+{
+  const int64_t k = md_thread();
+  if (k >= width) return;
+  double sum = 0;
+  for (int p = 0; p < VECTOR_PARTS; p++)
+    sum += partial[(int64_t)p * width + k];
+  sums[k] = sum;
+}
+
+md_status vector_gpu_add(vector_space *s, int width, double *sums)
+{
+  const size_t bytes = (size_t)width * sizeof *sums;
+  MD_TRY(md_buffer_reserve(s->ctx, &s->small, bytes, 0));
+  add_kernel<<<md_blocks(width, VECTOR_BLOCK), VECTOR_BLOCK, 0, vector_stream(s)>>>(
+      width, (const double *)s->partial.data, (double *)s->small.data);
+  MD_LAUNCHED();
+  return md_read(s->ctx, sums, s->small.data, bytes);
+}
+
+static md_status dots(vector_space *s, int m, const double *x, const double *y, double *out)
+{
+  MD_TRY(md_buffer_reserve(s->ctx, &s->partial, (size_t)VECTOR_PARTS * (size_t)m * sizeof *out, 0));
+  dots_kernel<<<VECTOR_PARTS, VECTOR_BLOCK, 0, vector_stream(s)>>>(3 * s->n_rows, m, x, y,
+                                                                   (double *)s->partial.data);
+  MD_LAUNCHED();
+  return vector_gpu_add(s, m, out);
+}
+
+/* One thread a sphere and column: M^-1 x, or L x. */
+static __global__ void solve_kernel(int64_t n, int m, const double *__restrict__ inverse,
+                                    const double *x, double *y)
+{
+  const int64_t t = md_thread(), i = t / m, at = 3 * i * m + t % m;
+  if (i < n) jacobi_solve(inverse + 6 * i, m, x + at, y + at);
+}
+
+static __global__ void lower_kernel(int64_t n, int m, const double *__restrict__ factors,
+                                    const double *x, double *y)
+{
+  const int64_t t = md_thread(), i = t / m, at = 3 * i * m + t % m;
+  if (i < n) jacobi_lower(factors + 6 * i, m, x + at, y + at);
+}
+
+md_status vector_gpu_solve(vector_space *s, int m, const double *x, double *y)
+{
+  solve_kernel<<<md_blocks(s->n_rows * m, VECTOR_BLOCK), VECTOR_BLOCK, 0, vector_stream(s)>>>(
+      s->n_rows, m, s->inverse, x, y);
+  MD_LAUNCHED();
+  return MD_OK;
+}
+
+static md_status lower(vector_space *s, int m, const double *x, double *y)
+{
+  lower_kernel<<<md_blocks(s->n_rows * m, VECTOR_BLOCK), VECTOR_BLOCK, 0, vector_stream(s)>>>(
+      s->n_rows, m, s->lower, x, y);
+  MD_LAUNCHED();
+  return MD_OK;
+}
+
+typedef struct {
+  double w, now, next, y; /* factors */
+} series_factors;
+
+/* One thread a sphere and column. */
+static __global__ void chebyshev_kernel(int64_t n, int m, series_factors f,
+                                        const double *__restrict__ inverse,
+                                        const double *__restrict__ w,
+                                        const double *__restrict__ now, double *next, double *y,
+                                        double *u)
+{
+  const int64_t t = md_thread(), i = t / m;
+  if (i >= n) return;
+  for (int d = 0; d < 3; d++) {
+    const int64_t k = (3 * i + d) * m + t % m;
+    const double value = f.w * w[k] + f.now * now[k] + f.next * next[k];
+    next[k] = value;
+    y[k] += f.y * value;
+  }
+  const int64_t at = 3 * i * m + t % m;
+  if (inverse) jacobi_solve(inverse + 6 * i, m, next + at, u + at);
+}
+
+static md_status chebyshev(vector_space *s, int m, const double factor[4], const double *w,
+                           const double *now, double *next, double *y, double *u)
+{
+  const series_factors f = {factor[0], factor[1], factor[2], factor[3]};
+  chebyshev_kernel<<<md_blocks(s->n_rows * m, VECTOR_BLOCK), VECTOR_BLOCK, 0, vector_stream(s)>>>(
+      s->n_rows, m, f, s->inverse, w, now, next, y, u);
+  MD_LAUNCHED();
+  return MD_OK;
+}
+
+static __global__ void take_kernel(int64_t n, int m, int column, const double *__restrict__ v,
+                                   double *single)
+{
+  const int64_t r = md_thread();
+  if (r < n) single[r] = v[r * m + column];
+}
+
+static md_status take(vector_space *s, int m, int column, const double *v, double *single)
+{
+  const int64_t n = 3 * s->n_rows;
+  take_kernel<<<md_blocks(n, VECTOR_BLOCK), VECTOR_BLOCK, 0, vector_stream(s)>>>(n, m, column, v,
+                                                                                 single);
+  MD_LAUNCHED();
+  return MD_OK;
+}
+
+/* One thread a sphere. */
+static __global__ void move_kernel(int64_t n, double scale, const double *__restrict__ from,
+                                   const double *__restrict__ v, double *to)
+{
+  const int64_t i = md_thread();
+  if (i >= n) return;
+  const double radius = from[4 * i + 3], step = scale / sqrt(radius);
+  for (int d = 0; d < 3; d++)
+    to[4 * i + d] = from[4 * i + d] + step * v[3 * i + d];
+  to[4 * i + 3] = radius;
+}
+
+static md_status move(vector_space *s, double scale, const double *from, const double *v,
+                      double *to)
+{
+  move_kernel<<<md_blocks(s->n_rows, VECTOR_BLOCK), VECTOR_BLOCK, 0, vector_stream(s)>>>(
+      s->n_rows, scale, from, v, to);
+  MD_LAUNCHED();
+  return MD_OK;
+}
+
+const vector_backend vectors_gpu = {factor,
+                                    normals,
+                                    columns,
+                                    dots,
+                                    lower,
+                                    vector_gpu_solve,
+                                    vector_gpu_cg_begin,
+                                    vector_gpu_cg_step,
+                                    vector_gpu_gram,
+                                    vector_gpu_block_update,
+                                    vector_gpu_block_turn,
+                                    chebyshev,
+                                    take,
+                                    move};
