@@ -22,18 +22,21 @@ archive = $(or $(filter /%,$(shell $(CC) -print-file-name=lib$(1).a)),-l$(1))
 
 ROOMS := $(wildcard core ordering neighbor force comm cachemodel spread stokes minimd)
 
+# PME on the CPU where FFTW3 is.
+FFTW := $(shell printf '\043include <fftw3.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 && echo yes)
+
 # Sources compiled once for each precision and instruction set, or for one of the two.
 NUMERIC_C  := $(wildcard neighbor/neighbor_cpu*.c force/force_cpu*.c comm/comm_cpu.c minimd/integrate_cpu.c \
-              spread/spread_cpu_sort.c)
+              spread/spread_cpu_sort.c $(if $(FFTW),spread/pme_cpu.c))
 # The same, but nothing in them depends on the type of positions: mixed precision uses those of single.
 REAL_C     := $(filter-out $(NUMERIC_C),$(wildcard spread/spread_cpu_*.c))
 ISA_C      := $(wildcard ordering/*_isa.c cachemodel/*_isa.c stokes/*_isa.c)
-NUMERIC_CU := $(wildcard neighbor/*_gpu.cu force/*_gpu.cu comm/*_gpu.cu minimd/*_gpu.cu spread/spread_sort_gpu.cu)
+NUMERIC_CU := $(wildcard neighbor/*_gpu.cu force/*_gpu.cu comm/*_gpu.cu minimd/*_gpu.cu spread/spread_sort_gpu.cu spread/pme_gpu.cu)
 REAL_CU    := $(filter-out $(NUMERIC_CU),$(wildcard spread/*_gpu.cu))
 # Dense algebra with LAPACK, or a file that says it is missing.
 LAPACK     := $(shell printf '\043include <lapacke.h>\n\043include <cblas.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 && echo yes)
 NO_DENSE   := stokes/dense$(if $(LAPACK),_none).c
-PLAIN_C    := $(filter-out $(NUMERIC_C) $(REAL_C) $(ISA_C) $(NO_DENSE),$(wildcard $(ROOMS:%=%/*.c)))
+PLAIN_C    := $(filter-out $(NUMERIC_C) $(REAL_C) $(ISA_C) $(NO_DENSE) spread/pme_cpu.c,$(wildcard $(ROOMS:%=%/*.c)))
 PLAIN_CU   := $(filter-out $(NUMERIC_CU) $(REAL_CU),$(wildcard $(ROOMS:%=%/*.cu)))
 PRECS := 0 1 2
 REALS := 0 2
@@ -54,12 +57,15 @@ CUDA_HOME := $(abspath $(dir $(realpath $(NVCC)))..)
 NVFLAGS := -arch=$(CUDA_ARCH) -O3 -lineinfo -I. -DMD_HAVE_CUDA -Werror all-warnings -Xcompiler -Wall,-Wextra,-Wno-unused-parameter
 STD    += -DMD_HAVE_CUDA
 OBJ    += $(CUDA_OBJ)
-LDLIBS += -L$(CUDA_HOME)/lib64 -lcudart_static -lrt -ldl -lstdc++
+LDLIBS += -L$(CUDA_HOME)/lib64 -Wl,-rpath,$(CUDA_HOME)/lib64 -lcudart_static -lrt -ldl -lstdc++
 endif
 ifneq ($(LAPACK),)
 # Static OpenBLAS needs the Fortran run-time library.
 fortran := $(filter /%,$(shell $(CC) -print-file-name=libgfortran.a))
 LDLIBS  += $(if $(fortran),$(foreach l,lapacke openblas gfortran quadmath,$(call archive,$(l))) -lm,-llapacke -lopenblas)
+endif
+ifneq ($(FFTW),)
+LDLIBS += $(foreach l,fftw3_omp fftw3 fftw3f_omp fftw3f,$(call archive,$(l))) -lm
 endif
 LIB     := $(BUILD)/libminimd.a
 LIB_OBJ := $(filter-out $(BUILD)/obj/minimd/main.o,$(OBJ))
@@ -119,6 +125,9 @@ $(BUILD)/version: FORCE
 .PHONY: FORCE
 $(BUILD)/obj/minimd/provenance.o: STD += $(if $(NVCC),-DMD_CUDA_VERSION='"$(shell $(NVCC) --version | sed -n "s/.*release \([0-9.]*\).*/\1/p")"') -DMD_VERSION='"$(VERSION)"'
 $(BUILD)/obj/minimd/provenance.o: $(BUILD)/version
+ifneq ($(FFTW),)
+$(BUILD)/obj/spread/pme.o: STD += -DMD_HAVE_FFTW
+endif
 
 $(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(LIB)
 	@mkdir -p $(@D)
@@ -130,7 +139,7 @@ tests: all $(TESTS)
 benches: $(BENCHES)
 
 # Debian and Ubuntu packages: to build and run; to test; what .ci/run needs besides.
-PACKAGES := gcc make libc6-dev libconfig-dev gnuplot-nox liblapacke-dev libopenblas-dev
+PACKAGES := gcc make libc6-dev libconfig-dev gnuplot-nox liblapacke-dev libopenblas-dev libfftw3-dev
 PACKAGES_CHECK := $(PACKAGES) check libsubunit-dev
 PACKAGES_CI := $(PACKAGES_CHECK) git clang libomp-dev libclang-rt-14-dev clang-format clang-tidy cppcheck
 deps:       ; @sh tests/deps.sh $(PACKAGES)
