@@ -3,6 +3,7 @@
 #include "core/parse.h"
 #include "core/timer.h"
 #include "minimd/commands.h"
+#include "minimd/median.h"
 #include "minimd/memory.h"
 #include "minimd/plot.h"
 #include "minimd/suspension.h"
@@ -163,12 +164,6 @@ static double error_of(const request *r, int m, const double *x, const double *y
   return scale > 0 ? most / scale : most;
 }
 
-static int ascending(const void *a, const void *b)
-{
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 /* Median time of a product; the first is not counted. */
 static md_status time_products(const request *r, int m, const double *x, double *y, double *out)
 {
@@ -181,8 +176,7 @@ static md_status time_products(const request *r, int m, const double *x, double 
     if (!status) status = md_ctx_sync(r->ctx);
     if (k >= 0) seconds[k] = md_wall_seconds() - began;
   }
-  qsort(seconds, (size_t)r->repeat, sizeof *seconds, ascending);
-  *out = 0.5 * (seconds[r->repeat / 2] + seconds[(r->repeat - 1) / 2]);
+  *out = median_of(seconds, (int)r->repeat);
   free(seconds);
   return status;
 }
