@@ -139,6 +139,9 @@ static md_status make_matrix(request *r)
   MD_REQUIRE(dot && strcmp(dot, ".mtx") == 0, MD_EINVAL,
              "--matrix '%s': expected mat1, mat2, mat3 or a MatrixMarket file (.mtx)", name);
   MD_TRY(stokes_blocks_read(name, &r->blocks));
+  MD_TRY(memory_announce(
+      "products with this matrix",
+      76.0 * (double)r->blocks.n_blocks + 96.0 * (widest + 1) * (double)r->blocks.n_rows, quiet));
   return stokes_matrix_set(r->matrix, &r->blocks, widest);
 }
 
@@ -167,7 +170,7 @@ static double error_of(const request *r, int m, const double *x, const double *y
 /* Median time of a product; the first is not counted. */
 static md_status time_products(const request *r, int m, const double *x, double *y, double *out)
 {
-  double *seconds = malloc((size_t)r->repeat * sizeof *seconds);
+  double *seconds = calloc((size_t)r->repeat, sizeof *seconds);
   MD_REQUIRE(seconds, MD_ENOMEM, "out of memory for %lld times", (long long)r->repeat);
   md_status status = MD_OK;
   for (int64_t k = -1; !status && k < r->repeat; k++) {

@@ -3,6 +3,7 @@
  *
  * A root is a linear map F; taken column by column, F F^T is compared with a dense matrix that is
  * summed pair by pair (ref_stokes.h): that is the covariance of Brownian forces. */
+#include "stokes/jacobi.h"
 #include "stokes/solver.h"
 #include "tests/ref.h"
 #include "tests/ref_stokes.h"
@@ -78,6 +79,44 @@ START_TEST(errors_of_polynomials)
     ck_assert_double_le(stokes_chebyshev_error(1, known[k][0], order), 1e-6);
     ck_assert_double_gt(stokes_chebyshev_error(1, known[k][0], order - 1), 1e-6);
     ck_assert_int_eq(stokes_chebyshev_order(1, known[k][0], 1e-6, order - 1), -1);
+  }
+}
+END_TEST
+
+/* Q diag(values) Q^T for a rotation Q: the largest eigenvalue, L L^T and the inverse. */
+START_TEST(blocks_of_three)
+{
+  static const double values[][3] = {{1, 2, 5}, {5, 2, 1},      {3, 3, 3},        {1, 1, 4},
+                                     {4, 4, 1}, {1e-6, 1, 1e6}, {1, 1 + 1e-12, 1}};
+  static const int at[6][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 2}};
+  const double c = cos(0.7), s = sin(0.7);
+  const double q[3][3] = {{c, -s * 0.6, s * 0.8}, {s, c * 0.6, -c * 0.8}, {0, 0.8, 0.6}};
+  for (size_t k = 0; k < sizeof values / sizeof *values; k++) {
+    double d[6] = {0}, inverse_of[6] = {0}, l[6], inverse[6], unit[3] = {1, 2, 3}, x[3], y[3];
+    const double largest = fmax(fmax(values[k][0], values[k][1]), values[k][2]);
+    for (int e = 0; e < 6; e++)
+      for (int v = 0; v < 3; v++) {
+        d[e] += q[at[e][0]][v] * q[at[e][1]][v] * values[k][v];
+        inverse_of[e] += q[at[e][0]][v] * q[at[e][1]][v] / values[k][v];
+      }
+    ck_assert_double_eq_tol(jacobi_largest(d) / largest, 1, 1e-7);
+    ck_assert(jacobi_factor(d, l, inverse));
+    const double full[3][3] = {{l[0], 0, 0}, {l[1], l[2], 0}, {l[3], l[4], l[5]}};
+    for (int e = 0; e < 6; e++) {
+      double sum = 0;
+      for (int v = 0; v < 3; v++)
+        sum += full[at[e][0]][v] * full[at[e][1]][v];
+      ck_assert_double_eq_tol(sum, d[e], 1e-14 * largest);
+      ck_assert_double_eq_tol(inverse[e], inverse_of[e], 1e-3 * fabs(inverse_of[0]));
+    }
+    jacobi_lower(l, 1, unit, x);
+    jacobi_solve(inverse, 1, unit, y);
+    for (int r = 0; r < 3; r++)
+      ck_assert_double_eq_tol(x[r], full[r][0] + 2 * full[r][1] + 3 * full[r][2], 1e-12 * largest);
+    ck_assert_double_eq_tol(y[0], inverse[0] + 2 * inverse[1] + 3 * inverse[2],
+                            1e-12 * fabs(inverse[0] + inverse[3] + inverse[5]));
+    d[3] = -d[3];
+    ck_assert(!jacobi_factor(d, l, inverse));
   }
 }
 END_TEST
@@ -302,6 +341,7 @@ int main(void)
   Suite *suite = suite_create("stokes_root");
   TCase *all = tcase_create("roots");
   tcase_add_test(all, errors_of_polynomials);
+  tcase_add_test(all, blocks_of_three);
   tcase_add_test(all, bounds_hold);
   tcase_add_loop_test(all, covariance_is_the_matrix, 0, STOKES_PRECONDITIONER_COUNT);
   tcase_add_test(all, twice_is_the_matrix);

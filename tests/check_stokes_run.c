@@ -352,6 +352,33 @@ START_TEST(overlaps_are_counted_and_undone)
 }
 END_TEST
 
+/* Along the line of centres, to the smallest gap, the smaller sphere farther. */
+START_TEST(a_pair_is_pushed_apart)
+{
+  md_ctx *ctx = test_ctx(MD_DOUBLE, 1, true);
+  stokes_packing packing;
+  ck_ok(stokes_packing_create(2, &packing));
+  for (int d = 0; d < 3; d++)
+    packing.box[d] = 300;
+  static const double start[8] = {290, 50, 50, 30, 25, 50, 50, 10}; /* 35 apart across the edge */
+  memcpy(packing.x, start, sizeof start);
+  ref_suspension s = ref_suspend(ctx, &packing, 0.5);
+  const stokes_pair_view list = stokes_pairs_view(s.pairs);
+  int64_t found;
+  ck_ok(stokes_separate(ctx, packing.box, &list, 0.01, s.x.data, &found));
+  ck_ok(md_read(ctx, packing.x, s.x.data, sizeof start));
+  ck_assert_int_eq(found, 1);
+  ck_assert_double_eq_tol(gap_of(&packing, 0, 1), 0.01, 1e-9);
+  ck_assert_double_eq_tol(packing.x[0], 290 - 5.2 / 4, 1e-9);
+  ck_assert_double_eq_tol(packing.x[4], 25 + 5.2 * 3 / 4, 1e-9);
+  for (int d = 1; d < 3; d++)
+    ck_assert(packing.x[d] == 50 && packing.x[4 + d] == 50);
+  ref_suspension_free(&s);
+  stokes_packing_free(&packing);
+  md_ctx_destroy(ctx);
+}
+END_TEST
+
 START_TEST(bad_input_is_named)
 {
   md_ctx *ctx = test_ctx(MD_DOUBLE, 1, true);
@@ -424,6 +451,7 @@ int main(void)
   tcase_add_loop_test(steps, guesses_help, 0, 2);
   tcase_add_test(steps, probing_changes_nothing);
   tcase_add_test(steps, overlaps_are_counted_and_undone);
+  tcase_add_test(steps, a_pair_is_pushed_apart);
   tcase_add_test(steps, bad_input_is_named);
   tcase_add_test(steps, model);
   tcase_set_timeout(steps, 120);
