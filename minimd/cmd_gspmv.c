@@ -279,10 +279,14 @@ static md_status answer_matrix(request *r)
   const char *file = options_value(r->opts, WRITE), *picture = options_value(r->opts, PLOT);
   double one = 0;
   md_output out;
-  MD_TRY(make_matrix(r));
-  if (file) MD_TRY(stokes_blocks_write(&r->blocks, file));
-  MD_TRY(measure_all(r, &one));
   MD_TRY(md_output_open(options_value(r->opts, OUTPUT), &out));
+  md_status status = make_matrix(r);
+  if (!status && file) status = stokes_blocks_write(&r->blocks, file);
+  if (!status) status = measure_all(r, &one);
+  if (status) {
+    md_output_discard(&out);
+    return status;
+  }
   print_rows(r, one, out.stream);
   MD_TRY(md_output_close(&out));
   return picture ? draw_rows(r, one, picture) : MD_OK;

@@ -113,15 +113,23 @@ static md_status draw(const stokes_packing *packing, const char *path)
   return plot_close(&picture);
 }
 
+/* The file is open before the work begins, so that one that cannot be written is known at once. */
 static md_status make(const request *r, md_ctx *ctx, const stokes_radii *radii)
 {
   enum { BYTES = 400 }; /* a sphere: itself, its cell and its neighbours */
   const char *picture = options_value(r->opts, PLOT);
   stokes_packing packing;
   stokes_pack_report report;
+  md_output out;
   MD_TRY(memory_announce("a packing", BYTES * (double)r->spec.n, options_value(r->opts, QUIET)));
-  MD_TRY(stokes_pack(ctx, radii, &r->spec, &packing, &report));
-  md_status status = stokes_packing_write(&packing, options_value(r->opts, OUTPUT));
+  MD_TRY(md_output_open(options_value(r->opts, OUTPUT), &out));
+  md_status status = stokes_pack(ctx, radii, &r->spec, &packing, &report);
+  if (status) {
+    md_output_discard(&out);
+    return status;
+  }
+  stokes_packing_print(&packing, out.stream);
+  status = md_output_close(&out);
   if (!status && picture) status = draw(&packing, picture);
   if (!status) print_summary(r, &packing, &report);
   stokes_packing_free(&packing);

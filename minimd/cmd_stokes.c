@@ -246,28 +246,10 @@ static void summarise(const request *r, double seconds)
   fprintf(stderr, "; %" PRId64 " overlapping pairs moved apart\n", overlaps);
 }
 
-static md_status report(const request *r, double seconds)
-{
-  const char *picture = options_value(r->opts, PLOT);
-  md_output out;
-  if (!r->quiet) summarise(r, seconds);
-  MD_TRY(md_output_open(options_value(r->opts, OUTPUT), &out));
-  print_rows(r, out.stream);
-  MD_TRY(md_output_close(&out));
-  return picture ? draw(r, picture) : MD_OK;
-}
-
-static md_status answer(request *r)
+/* All steps with both files open, so that one that cannot be written is known at once. */
+static md_status walk_and_print(request *r, md_output *out)
 {
   const char *trajectory = options_value(r->opts, TRAJECTORY);
-  MD_TRY(read_request(r));
-  const md_ctx_spec spec = {(md_backend)r->backend, MD_DOUBLE, (int)r->threads, true};
-  MD_TRY(memory_announce(
-      "the run", stokes_run_bytes(&r->spec, r->packing.n, stokes_packing_occupancy(&r->packing)),
-      r->quiet));
-  MD_TRY(md_ctx_create(&spec, &r->ctx));
-  MD_TRY(stokes_run_create(r->ctx, &r->spec, &r->packing, &r->run));
-  if (r->automatic && r->spec.algorithm == STOKES_MRHS) MD_TRY(choose_vectors(r));
   if (trajectory) MD_TRY(md_output_open(trajectory, &r->trajectory));
   const double began = md_wall_seconds();
   const md_status status = walk(r);
@@ -275,7 +257,30 @@ static md_status answer(request *r)
   if (trajectory && status) md_output_discard(&r->trajectory);
   if (status) return status;
   if (trajectory) MD_TRY(md_output_close(&r->trajectory));
-  return report(r, seconds);
+  if (!r->quiet) summarise(r, seconds);
+  print_rows(r, out->stream);
+  return MD_OK;
+}
+
+static md_status answer(request *r)
+{
+  const char *picture = options_value(r->opts, PLOT);
+  md_output out;
+  MD_TRY(read_request(r));
+  const md_ctx_spec spec = {(md_backend)r->backend, MD_DOUBLE, (int)r->threads, true};
+  const double occupancy = stokes_packing_occupancy(&r->packing);
+  MD_TRY(memory_announce("the run", stokes_run_bytes(&r->spec, r->packing.n, occupancy), r->quiet));
+  MD_TRY(md_ctx_create(&spec, &r->ctx));
+  MD_TRY(stokes_run_create(r->ctx, &r->spec, &r->packing, &r->run));
+  if (r->automatic && r->spec.algorithm == STOKES_MRHS) MD_TRY(choose_vectors(r));
+  MD_TRY(md_output_open(options_value(r->opts, OUTPUT), &out));
+  const md_status status = walk_and_print(r, &out);
+  if (status) {
+    md_output_discard(&out);
+    return status;
+  }
+  MD_TRY(md_output_close(&out));
+  return picture ? draw(r, picture) : MD_OK;
 }
 
 md_status cmd_stokes(int argc, char **argv)

@@ -24,7 +24,8 @@ typedef struct {
 } stokes_machine;
 
 /* Measure this machine with the context's threads: a copy of 128 MB, and products with 16 vectors
- * of a matrix that stays in cache; the fastest of a few.  Errors: MD_ENOMEM, MD_ECUDA. */
+ * of a matrix that stays in cache; the fastest of a few.  For pair storage F is that of bcrs.
+ * Errors: MD_ENOMEM, MD_ECUDA. */
 md_status stokes_machine_measure(md_ctx *ctx, stokes_storage storage, stokes_machine *out);
 
 /* Bytes of one product; time of one product [s]; time relative to one vector. */

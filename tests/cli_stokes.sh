@@ -169,6 +169,10 @@ done
 expect 2 stokes
 says '-i FILE'
 expect 3 stokes -i "$dir/none.xyz"
+expect 3 $run -o "$dir/none/rows"
+expect 3 $run --trajectory "$dir/none/walk.xyz"
+expect 3 gspmv --matrix "$dir/m.mtx" -o "$dir/none/rows"
+ls "$dir" | grep -q tmp && fail "a temporary file is left: $(ls "$dir")"
 expect 2 $run --method cholesky
 expect 2 $run --algorithm original --gap-cut 30
 says 'too short'
