@@ -31,6 +31,10 @@ void stokes_matrix_destroy(stokes_matrix *matrix)
   md_buffer_free(matrix->ctx, &matrix->block);
   md_buffer_free(matrix->ctx, &matrix->diagonal);
   md_buffer_free(matrix->ctx, &matrix->scratch);
+  md_buffer_free(matrix->ctx, &matrix->slices.first);
+  md_buffer_free(matrix->ctx, &matrix->slices.lane);
+  md_buffer_free(matrix->ctx, &matrix->slices.place);
+  md_buffer_free(matrix->ctx, &matrix->slices.window);
   free(matrix);
 }
 

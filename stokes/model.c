@@ -153,11 +153,12 @@ static md_status time_products(md_ctx *ctx, const stokes_matrix *matrix, int m, 
 
 static md_status measure_flops(md_ctx *ctx, stokes_storage storage, double *out)
 {
-  enum { VECTORS = 16 };
+  enum { VECTORS = 16, GPU_ROWS = 1 << 16 }; /* 40 MB of blocks: in the GPU's L2 */
+  const int64_t rows = ctx->backend == MD_GPU ? GPU_ROWS : (int64_t)TEAM_ITEMS * ctx->threads;
   stokes_matrix *matrix = NULL;
   stokes_blocks blocks = {0};
   double seconds = 0;
-  md_status status = banded(&blocks, (int64_t)TEAM_ITEMS * ctx->threads);
+  md_status status = banded(&blocks, rows);
   if (!status)
     status = stokes_matrix_create(ctx, storage == STOKES_PAIR ? STOKES_BCRS : storage, &matrix);
   if (!status) status = stokes_matrix_set(matrix, &blocks, VECTORS);
