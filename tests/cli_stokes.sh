@@ -46,7 +46,7 @@ prints '"schema": 1'
 cmp -s "$dir/a.xyz" "$dir/c.xyz" && fail "the seed changes nothing"
 [ "$(head -1 "$dir/a.xyz")" = 500 ] || fail "extended XYZ begins with the number of spheres"
 sed -n 2p "$dir/a.xyz" | grep -q 'Lattice=".*Properties=.*radius:R:1' || fail "line 2 of the packing"
-printf '# two sizes\n30,0.75\n60,0.25\n' >"$dir/radii"
+cp "$(dirname "$0")/../inputs/radii.two" "$dir/radii"
 expect 0 pack --particles 200 --occupancy 0.3 --radii "$dir/radii" -o "$dir/two.xyz"
 awk 'NR > 2 { n[$NF + 0]++ } END { exit !(n[30] == 150 && n[60] == 50) }' "$dir/two.xyz" ||
   fail "150 and 50 spheres of two sizes"
