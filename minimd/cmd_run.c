@@ -76,6 +76,12 @@ int run_stopped_by(void)
   return (int)stopped_by;
 }
 
+void run_stop_on_signals(void)
+{
+  signal(SIGINT, stop);
+  signal(SIGTERM, stop);
+}
+
 static void print_settings_json(const config *cfg, FILE *stream)
 {
   md_json json;
@@ -271,8 +277,7 @@ static md_status run(const options *opts, options_format format, config *cfg, re
   if (!status && options_value(opts, CHECK)) {
     status = settings_only(run, opts, format);
   } else if (!status) {
-    signal(SIGINT, stop);
-    signal(SIGTERM, stop);
+    run_stop_on_signals();
     signal(SIGUSR1, ask_save);
     status = run_traced(run, opts, format);
   }

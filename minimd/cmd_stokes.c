@@ -83,7 +83,8 @@ typedef struct {
   stokes_packing packing;
   md_ctx *ctx;
   stokes_run *run;
-  stokes_step *rows; /* [spec.steps] */
+  stokes_step *rows; /* [spec.steps], the first `done` filled in */
+  int64_t done;
   md_output trajectory;
 } request;
 
@@ -177,8 +178,10 @@ static md_status walk(request *r)
   progress bar;
   md_status status = MD_OK;
   progress_begin(&bar, r->spec.steps, r->quiet);
-  for (int64_t k = 0; !status && k < r->spec.steps; k++) {
+  run_stop_on_signals();
+  for (int64_t k = 0; !status && k < r->spec.steps && !run_stopped_by(); k++) {
     status = stokes_run_step(r->run, &r->rows[k]);
+    if (!status) r->done = k + 1;
     if (!status && r->trajectory.stream && (k + 1) % r->every == 0) {
       status = stokes_run_read(r->run, &r->packing);
       if (!status) stokes_packing_print(&r->packing, r->trajectory.stream);
@@ -197,7 +200,7 @@ static void print_rows(const request *r, FILE *stream)
       {"time_first", 10, 6},  {"time_second", 10, 6}};
   table t;
   table_begin(&t, stream, (options_format)r->format, "stokes", r->opts, columns, 8);
-  for (int64_t k = 0; k < r->spec.steps; k++) {
+  for (int64_t k = 0; k < r->done; k++) {
     const stokes_step *row = &r->rows[k];
     table_integer(&t, row->step);
     table_integer(&t, row->iterations_first);
@@ -220,7 +223,7 @@ static md_status draw(const request *r, const char *path)
         "'-' with linespoints pt 6 ps 0.5 title 'second solve'\n",
         picture.stream);
   for (int second = 0; second < 2; second++) {
-    for (int64_t k = 0; k < r->spec.steps; k++)
+    for (int64_t k = 0; k < r->done; k++)
       fprintf(picture.stream, "%" PRId64 " %d\n", k,
               second ? r->rows[k].iterations_second : r->rows[k].iterations_first);
     fputs("e\n", picture.stream);
@@ -228,7 +231,7 @@ static md_status draw(const request *r, const char *path)
   fputs("set ylabel 'error of the guess'\nset yrange [0:]\n"
         "plot '-' with linespoints pt 7 ps 0.5 notitle\n",
         picture.stream);
-  for (int64_t k = 0; k < r->spec.steps; k++)
+  for (int64_t k = 0; k < r->done; k++)
     fprintf(picture.stream, "%" PRId64 " %.9g\n", k, r->rows[k].guess_error);
   fputs("e\nunset multiplot\n", picture.stream);
   return plot_close(&picture);
@@ -237,10 +240,10 @@ static md_status draw(const request *r, const char *path)
 static void summarise(const request *r, double seconds)
 {
   int64_t overlaps = 0;
-  for (int64_t k = 0; k < r->spec.steps; k++)
+  for (int64_t k = 0; k < r->done; k++)
     overlaps += r->rows[k].overlaps;
-  fprintf(stderr, "%" PRId64 " steps of %g ps, %.4g s a step; %s", r->spec.steps, r->spec.dt,
-          seconds / (double)r->spec.steps, stokes_algorithm_words[r->spec.algorithm]);
+  fprintf(stderr, "%" PRId64 " steps of %g ps, %.4g s a step; %s", r->done, r->spec.dt,
+          seconds / (double)r->done, stokes_algorithm_words[r->spec.algorithm]);
   if (r->spec.algorithm == STOKES_MRHS)
     fprintf(stderr, " with %d right-hand sides", r->spec.vectors);
   fprintf(stderr, "; %" PRId64 " overlapping pairs moved apart\n", overlaps);
@@ -257,7 +260,7 @@ static md_status walk_and_print(request *r, md_output *out)
   if (trajectory && status) md_output_discard(&r->trajectory);
   if (status) return status;
   if (trajectory) MD_TRY(md_output_close(&r->trajectory));
-  if (!r->quiet) summarise(r, seconds);
+  if (!r->quiet && r->done > 0) summarise(r, seconds);
   print_rows(r, out->stream);
   return MD_OK;
 }

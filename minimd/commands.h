@@ -24,6 +24,8 @@ md_status cmd_info(int argc, char **argv);
 
 /* The signal that ended a run after a complete step, or 0. */
 int run_stopped_by(void);
+/* From now on SIGINT and SIGTERM do not end the program, but are what run_stopped_by() returns. */
+void run_stop_on_signals(void);
 
 MD_END_C
 #endif

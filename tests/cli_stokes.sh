@@ -156,6 +156,23 @@ if command -v gnuplot >/dev/null 2>&1; then
   [ -s "$dir/steps.svg" ] && [ -s "$dir/steps" ] || fail "no picture of steps"
 fi
 
+# A signal ends a run after a complete step; what was done is printed.
+cases=$((cases + 1))
+"$minimd" stokes -i "$dir/a.xyz" --steps 1000000 --format csv --backend "$backend" -o "$dir/stopped" \
+  --trajectory "$dir/stopped.xyz" --trajectory-every 1000000 2>"$dir/err" &
+pid=$!
+for wait in 1 2 3 4 5 6 7 8 9 10; do # until its files are open
+  ls "$dir" | grep -q 'stopped.xyz.*tmp' && break
+  sleep 1
+done
+sleep 1
+kill -TERM $pid
+wait $pid
+[ $? = 143 ] || fail "SIGTERM: exit code"
+says 'stopped by signal 15'
+awk -F, 'NR > 1 && !($1 == NR - 2 && $2 > 0) { bad = 1 } END { exit bad || NR < 2 }' "$dir/stopped" ||
+  fail "rows of a stopped run: $(head -3 "$dir/stopped")"
+
 # What cannot work says why.
 expect 5 $run --max-iterations 8 --algorithm original --root lanczos --root-tolerance 0.4
 says 'residual of [0-9.e-]+ in 8 iterations, not 1e-06'
