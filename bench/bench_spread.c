@@ -110,10 +110,11 @@ static void bench_gpu_single(const machine *m)
         {1000000, 128, 6, 16, TILED, {0}, ""}, {10000000, 128, 6, 16, TILED, {0}, ""});
   static const int32_t widths[] = {8, 16};
   for (int k = 0; k < 2; k++)
-    for (int64_t n = 300000; n <= 10000000; n = n * 10 / 3) {
-      const config c = {n, 128, 6, 1, TILED, {.width = widths[k]}, k ? "width 16" : "width 8"};
-      bench_config(m, &c);
-    }
+    for (int32_t mesh = 128; mesh <= 256; mesh *= 2)
+      for (int64_t n = 300000; n <= 10000000; n = n * 10 / 3) {
+        const config c = {n, mesh, 6, 1, TILED, {.width = widths[k]}, k ? "width 16" : "width 8"};
+        bench_config(m, &c);
+      }
   BENCH(m, {1000000, 128, 6, 1, PARTICLE, {.lanes = 1}, "lanes 1"},
         {1000000, 128, 6, 1, PARTICLE, {.sorted = true}, "sorted"},
         {100000, 256, 6, 1, PARTICLE, {.sorted = true}, "sorted"});

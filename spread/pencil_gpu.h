@@ -3,9 +3,9 @@
  *
  * Particles lie sorted by pencil and plane.  Every warp takes a slice of equal length, wherever
  * pencils begin and end, so that any distribution is balanced; there are as many slices as warps
- * the device holds, so that none waits for another.  Weights of 32 particles at a time are
- * computed, one a lane, and staged in shared memory: X[w] and Y[H] shifted to the particle's place
- * in the pencil's patch and zero elsewhere, Z[p]. */
+ * the device holds, so that none waits for another, or more where the mesh is beyond the cache.
+ * Weights of 32 particles at a time are computed, one a lane, and staged in shared memory: X[w] and
+ * Y[H] shifted to the particle's place in the pencil's patch and zero elsewhere, Z[p]. */
 #ifndef PENCIL_GPU_H
 #define PENCIL_GPU_H
 
@@ -33,12 +33,14 @@ typedef float4 quad;
 #define STAGE_MORE(p, w) (STAGE_Z(p, w) + QUADS(p) * QUAD)
 #define STAGE_STRIDE(p, w, more) ((QUADS(STAGE_MORE(p, w) + (more)) | 1) * QUAD)
 
+enum { PENCIL_PLANES = 32 }; /* of a slice, about, where a mesh is beyond the cache */
 enum { LANE_ROWS_MAX = PENCIL_ROWS(SPREAD_ORDER_MAX, PENCIL_WIDE) };
 
 /* What the kernels read. */
 typedef struct {
   const pencil_particle *particle;
   const int32_t *start; /* [keys + 1] */
+  const uint32_t *key;  /* of every 32nd particle */
   int64_t keys;
   int32_t n, slices, slice; /* particles; slices of `slice` particles, a multiple of 32 */
   spread_pencils pencils;
@@ -51,12 +53,27 @@ typedef struct {
   int32_t pencil, plane, window, ends;
 } walk;
 
-/* The view of a part, cut into slices for that many warps. */
-MD_INLINE pencil_view view_part(const spread_plan *plan, const spread_part *part, int64_t warps)
+/* Slices for that many warps; but no longer than some planes where `meshes` meshes are beyond the
+ * cache, so that the warps at work stay near each other and find what they add to there. */
+MD_INLINE int64_t slice_length(const spread_plan *plan, const spread_part *part, int64_t warps,
+                               int meshes)
 {
-  const int64_t slice = (((int64_t)part->n + warps - 1) / warps + MD_WARP - 1) / MD_WARP * MD_WARP;
+  const int64_t bytes = plan->grid.points * meshes * (int64_t)sizeof(real);
+  const int64_t keys = pencils_keys(&plan->grid, &plan->pencils);
+  int64_t slice = (part->n + warps - 1) / warps;
+  const int64_t near = (int64_t)part->n * PENCIL_PLANES / keys + 1;
+  if (2 * bytes > plan->l2_bytes && slice > near) slice = near;
+  return (slice + MD_WARP - 1) / MD_WARP * MD_WARP;
+}
+
+/* The view of a part for a kernel of that many warps on the device. */
+MD_INLINE pencil_view view_part(const spread_plan *plan, const spread_part *part, int64_t warps,
+                                int meshes)
+{
+  const int64_t slice = slice_length(plan, part, warps, meshes);
   const pencil_view view = {(const pencil_particle *)part->buffer[SPREAD_RECORD].data,
                             (const int32_t *)part->buffer[SPREAD_START].data,
+                            (const uint32_t *)part->buffer[SPREAD_EXTRA].data,
                             pencils_keys(&plan->grid, &plan->pencils),
                             part->n,
                             (int32_t)((part->n + slice - 1) / slice),
@@ -71,11 +88,13 @@ static __device__ __forceinline__ int warp_lane(void)
   return threadIdx.x % MD_WARP;
 }
 
-/* The key of particle i: the last one that does not begin after it.  All lanes look, 32 keys a
- * round. */
+/* The key of particle i: the last one that does not begin after it, between those of two 32nd
+ * particles.  All lanes look, 32 keys a round. */
 static __device__ __forceinline__ int64_t find_key(const pencil_view &view, int32_t i)
 {
-  int64_t low = 0, high = view.keys;
+  const int32_t block = i / MD_WARP;
+  int64_t low = view.key[block];
+  int64_t high = (block + 1) * MD_WARP < view.n ? (int64_t)view.key[block + 1] + 1 : view.keys;
   while (high - low > 1) {
     const int64_t step = (high - low + MD_WARP) / (MD_WARP + 1);
     const int64_t probe = low + (warp_lane() + 1) * step;
@@ -137,32 +156,30 @@ static __device__ __forceinline__ int lane_points(const int p, const int w, cons
   return column < width ? max(0, min(rows, height - first)) : 0;
 }
 
-/* count reals by as few loads as their alignment allows: `from` begins a quad, or two or one of
- * them, and `to` has room for whole quads. */
+/* count reals from an address that begins a quad, or as few as are loaded at once.  Every word
+ * loaded costs its turn on the way from shared memory, broadcast or not, so none is loaded in vain;
+ * `to` has room for whole quads. */
 static __device__ __forceinline__ void load_reals(const int count, const real *from, real *to)
 {
-  if (count == 1) {
-    to[0] = from[0];
-    return;
-  }
-#if QUAD == 4
-  if (count == 2) {
-    const float2 two = *(const float2 *)from;
-    to[0] = two.x;
-    to[1] = two.y;
-    return;
-  }
-#endif
   SPREAD_UNROLL
-  for (int k = 0; k < QUADS(count); k++) {
-    const quad four = ((const quad *)from)[k];
-    to[k * QUAD] = four.x;
-    to[k * QUAD + 1] = four.y;
+  for (int k = 0; k + QUAD <= count; k += QUAD) {
+    const quad four = *(const quad *)(from + k);
+    to[k] = four.x;
+    to[k + 1] = four.y;
 #if QUAD == 4
-    to[k * QUAD + 2] = four.z;
-    to[k * QUAD + 3] = four.w;
+    to[k + 2] = four.z;
+    to[k + 3] = four.w;
 #endif
   }
+#if QUAD == 4
+  const int done = count / QUAD * QUAD;
+  if (count - done >= 2) {
+    const float2 two = *(const float2 *)(from + done);
+    to[done] = two.x;
+    to[done + 1] = two.y;
+  }
+#endif
+  if (count % 2) to[count - 1] = from[count - 1];
 }
 
 /* The weights of one particle, those along the fastest axis times scale. */
@@ -180,7 +197,17 @@ static __device__ __forceinline__ void stage_weights(const int p, const int w, r
     const uint32_t row = middle + (uint32_t)j;
     stage[fast + (uint32_t)j] = x[j] * scale;
     stage[STAGE_Y(w) + row + row / rows * padding] = y[j];
-    stage[STAGE_Z(p, w) + j] = z[j];
+  }
+  SPREAD_UNROLL
+  for (int k = 0; k < QUADS(p); k++) {
+    quad four = zero;
+    four.x = z[k * QUAD];
+    if (k * QUAD + 1 < p) four.y = z[k * QUAD + 1];
+#if QUAD == 4
+    if (k * QUAD + 2 < p) four.z = z[k * QUAD + 2];
+    if (k * QUAD + 3 < p) four.w = z[k * QUAD + 3];
+#endif
+    ((quad *)(stage + STAGE_Z(p, w)))[k] = four;
   }
 }
 

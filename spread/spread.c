@@ -108,6 +108,7 @@ md_status spread_create(md_ctx *ctx, const spread_spec *spec, spread_plan **out)
     md_gpu_info gpu;
     status = md_gpu_describe(&gpu);
     plan->multiprocessors = gpu.multiprocessors;
+    plan->l2_bytes = gpu.l2_bytes;
   } else if (!status) {
     status = spread_tiles_create(grid, &plan->tiles);
   }

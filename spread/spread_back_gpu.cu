@@ -260,7 +260,7 @@ md_status PREC(spread_gpu_tiled_back)(spread_plan *plan, spread_part *part, cons
   read_kernel *kernel = pick_kernel(plan, job->gradient != NULL);
   int blocks;
   MD_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, BLOCK, 0));
-  pencil_reader s = {view_part(plan, part, (int64_t)plan->multiprocessors * blocks * WARPS),
+  pencil_reader s = {view_part(plan, part, (int64_t)plan->multiprocessors * blocks * WARPS, 1),
                      (const real *)job->mesh,
                      (real *)job->value,
                      (real *)job->gradient,

@@ -61,8 +61,9 @@ typedef enum {
   SPREAD_ROWS,   /* int64 [points + 1]: first entry of each matrix row (single), group (group) */
   SPREAD_COLUMN, /* int32: particle of each entry */
   SPREAD_VALUE,  /* real: weight of each entry */
-  SPREAD_EXTRA,  /* gather: int32 [points], particle of each mesh point; hybrid: int64 [points + 1],
-                  * first entry of each row in the list */
+  SPREAD_EXTRA,  /* pencils: uint32, key of every 32nd particle; gather: int32 [points], particle of
+                  * each mesh point; hybrid: int64 [points + 1], first entry of each row in the list
+                  */
   SPREAD_LIST,   /* gather: int32, the particles left over; hybrid: the list's rows */
   SPREAD_LIST_COLUMN,
   SPREAD_LIST_VALUE,
@@ -92,7 +93,8 @@ struct spread_plan {
   spread_part *part;
   int32_t n_parts;
   double build_s;
-  int32_t multiprocessors;           /* GPU */
+  int32_t multiprocessors; /* GPU */
+  int64_t l2_bytes;
   md_buffer scratch[SPREAD_SCRATCH]; /* of one call; contents do not last */
 };
 

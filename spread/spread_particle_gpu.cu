@@ -70,26 +70,40 @@ static __device__ __forceinline__ void add_particle(const int p, const int lanes
   }
 }
 
-/* Thread: one mesh point. */
+/* The slot that reaches mesh point `at` with the weights i, j, k. */
+static __device__ __forceinline__ uint32_t slot_before(const particles &s, const int32_t at[3],
+                                                       int i, int j, int k)
+{
+  return join_point(s.mesh, ring_before(at[0], i, s.mesh.n[0]), ring_before(at[1], j, s.mesh.n[1]),
+                    ring_before(at[2], k, s.mesh.n[2]));
+}
+
+/* Thread: one mesh point.  Up to 64 slots are looked at before any is worked on, so that the
+ * threads of a warp work on their first particles together, wherever each found it. */
 static __device__ __forceinline__ void gather_point(const int p, const particles &s,
                                                     const int32_t *__restrict__ slot)
 {
   const int64_t point = md_thread();
   if (point >= s.mesh.points) return;
+  const int rows = 64 / p;
   int32_t at[3];
   real sum = 0;
   split_point(s.mesh, (uint32_t)point, at);
   for (int i = 0; i < p; i++)
-    for (int j = 0; j < p; j++)
-      for (int k = 0; k < p; k++) {
-        const int32_t item = slot[join_point(s.mesh, ring_before(at[0], i, s.mesh.n[0]),
-                                             ring_before(at[1], j, s.mesh.n[1]),
-                                             ring_before(at[2], k, s.mesh.n[2]))];
-        if (item < 0) continue;
+    for (int first = 0; first < p; first += rows) {
+      unsigned long long taken = 0;
+      for (int j = first; j < min(first + rows, p); j++)
+        SPREAD_UNROLL
+      for (int k = 0; k < p; k++)
+        if (slot[slot_before(s, at, i, j, k)] >= 0) taken |= 1ull << ((j - first) * p + k);
+      for (; taken; taken &= taken - 1) {
+        const int bit = __ffsll((long long)taken) - 1, j = first + bit / p, k = bit % p;
+        const int32_t item = slot[slot_before(s, at, i, j, k)];
         const spread_particle particle = s.particle[item];
         sum += s.q[item] * bspline_weight(p, particle.f[0], i) *
                bspline_weight(p, particle.f[1], j) * bspline_weight(p, particle.f[2], k);
       }
+    }
   s.to[point] += sum;
 }
 

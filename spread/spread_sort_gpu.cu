@@ -47,6 +47,7 @@ typedef struct {
   spread_grid grid;
   spread_pencils pencils;
   bool by_pencil;
+  uint32_t *block_key; /* of every 32nd particle in a pencil */
 } sorting;
 
 static __device__ __forceinline__ uint32_t key_of(const sorting &s, const place &at)
@@ -76,6 +77,7 @@ static __device__ __forceinline__ void write_record(const sorting &s, const plac
                                                     int32_t from, void *records)
 {
   if (s.by_pencil) {
+    if (to % MD_WARP == 0) s.block_key[to / MD_WARP] = key_of(s, at);
     ((pencil_particle *)records)[to] =
         pencil_pack(at.f, (uint32_t)(at.cell[1] % s.pencils.cells[0]),
                     (uint32_t)(at.cell[2] % s.pencils.cells[1]), (uint32_t)from);
@@ -181,10 +183,15 @@ md_status PREC(spread_gpu_sort)(spread_plan *plan, spread_part *part, const void
   md_ctx *ctx = plan->ctx;
   const state *x = (const state *)positions;
   const int32_t n = part->n;
-  const sorting s = {plan->grid, plan->pencils, plan->layout == SPREAD_PENCILS};
+  sorting s = {plan->grid, plan->pencils, plan->layout == SPREAD_PENCILS, NULL};
   md_buffer *record = &part->buffer[SPREAD_RECORD];
   const size_t item = s.by_pencil ? sizeof(pencil_particle) : sizeof(spread_particle);
   MD_TRY(md_buffer_reserve(ctx, record, (size_t)n * item, 0));
+  if (s.by_pencil) {
+    md_buffer *key = &part->buffer[SPREAD_EXTRA];
+    MD_TRY(md_buffer_reserve(ctx, key, (size_t)(n / MD_WARP + 1) * sizeof(uint32_t), 0));
+    s.block_key = (uint32_t *)key->data;
+  }
   if (plan->layout != SPREAD_GIVEN) return sort_records(plan, part, x, stride, s);
   record_kernel<<<md_blocks(n, BLOCK), BLOCK, 0, (cudaStream_t)ctx->stream>>>(n, x, stride, s, NULL,
                                                                               record->data);

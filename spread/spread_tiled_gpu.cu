@@ -187,33 +187,42 @@ static md_status launch(const spread_plan *plan, sweep_kernel *kernel, const swe
 
 /* The part's view for a kernel. */
 static md_status cut_slices(const spread_plan *plan, const spread_part *part, sweep_kernel *kernel,
-                            pencil_view *view)
+                            int meshes, pencil_view *view)
 {
   int blocks;
   MD_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, BLOCK, 0));
-  *view = view_part(plan, part, (int64_t)plan->multiprocessors * blocks * WARPS);
+  *view = view_part(plan, part, (int64_t)plan->multiprocessors * blocks * WARPS, meshes);
   return MD_OK;
 }
 
-/* Sum of what the slices of one pencil left at a point of plane z, counted from the pencil's first
- * cell and possibly beyond the mesh. */
-static __device__ __forceinline__ real stored_sum(const sweep &s, int p, int32_t pencil, int32_t z,
-                                                  int32_t row, int32_t column)
+/* Thread: plane z of a pencil, counted from its first cell and possibly beyond the mesh; the slices
+ * whose particles reach it: the first, and how many. */
+static __global__ void slices_kernel(sweep s, int p, int64_t n, int2 *slices)
 {
-  const int32_t planes = s.view.mesh[0], w = s.view.pencils.width, rows = PENCIL_HEIGHT(p, w);
-  const int32_t *start = s.view.start + (int64_t)pencil * planes;
+  const int64_t at = md_thread();
+  if (at >= n) return;
+  const int32_t planes = s.view.mesh[0], z = (int32_t)(at % (planes + p - 1));
+  const int32_t *start = s.view.start + at / (planes + p - 1) * planes;
   const int32_t first = start[max(0, z - p + 1)], last = start[min(z, planes - 1) + 1] - 1;
+  const int32_t from = first / s.view.slice;
+  slices[at] = {from, first > last ? 0 : last / s.view.slice - from + 1};
+}
+
+/* Sum of what those slices left at a point of the plane. */
+static __device__ __forceinline__ real stored_sum(const sweep &s, int p, const int2 *slices,
+                                                  int64_t plane, int32_t at)
+{
+  const int32_t w = s.view.pencils.width, patch = PENCIL_HEIGHT(p, w) * w;
+  const int2 here = slices[plane];
+  const real *from = s.planes + (plane + (int64_t)here.x * p) * patch + at;
   real sum = 0;
-  if (first > last) return sum;
-  for (int32_t slice = first / s.view.slice; slice <= last / s.view.slice; slice++) {
-    const int64_t t = (int64_t)pencil * (planes + p - 1) + z + (int64_t)slice * p;
-    sum += s.planes[(t * rows + row) * w + column];
-  }
+  for (int32_t k = 0; k < here.y; k++, from += p * patch)
+    sum += *from;
   return sum;
 }
 
 /* Thread: one mesh point; reads it from every patch that covers it, all their images included. */
-static __global__ void sum_kernel(sweep s, int p)
+static __global__ void sum_kernel(sweep s, int p, const int2 *__restrict__ slices)
 {
   if (md_thread() >= s.points) return;
   const uint32_t m = (uint32_t)md_thread();
@@ -231,7 +240,8 @@ static __global__ void sum_kernel(sweep s, int p)
         for (int32_t a = max(0, (i - w + cells[1]) / cells[1]); a <= min(n[1] - 1, i / cells[1]);
              a++)
           for (int32_t k = z; k < mesh[0] + p - 1; k += mesh[0])
-            sum += stored_sum(s, p, b * n[1] + a, k, j - b * cells[0], i - a * cells[1]);
+            sum += stored_sum(s, p, slices, (int64_t)(b * n[1] + a) * (mesh[0] + p - 1) + k,
+                              (j - b * cells[0]) * w + i - a * cells[1]);
   s.mesh[m] += sum;
 }
 
@@ -239,16 +249,22 @@ static md_status spread_ordered(spread_plan *plan, const spread_job *job, sweep_
                                 sweep s)
 {
   md_ctx *ctx = plan->ctx;
+  const cudaStream_t stream = (cudaStream_t)ctx->stream;
   const int p = plan->grid.order;
   const int64_t pencils = (int64_t)plan->pencils.n[0] * plan->pencils.n[1];
-  const int64_t planes = pencils * (plan->grid.mesh[0] + p - 1) + (int64_t)s.view.slices * p;
+  const int64_t layers = pencils * (plan->grid.mesh[0] + p - 1);
+  const int64_t planes = layers + (int64_t)s.view.slices * p;
   const int32_t w = plan->pencils.width;
   const size_t patch = (size_t)(PENCIL_HEIGHT(p, w) * w) * sizeof(real);
   MD_TRY(md_buffer_reserve(ctx, &plan->scratch[1], (size_t)planes * patch, 0));
+  MD_TRY(md_buffer_reserve(ctx, &plan->scratch[2], (size_t)layers * sizeof(int2), 0));
   s.planes = (real *)plan->scratch[1].data;
+  int2 *slices = (int2 *)plan->scratch[2].data;
+  slices_kernel<<<md_blocks(layers, SUM_BLOCK), SUM_BLOCK, 0, stream>>>(s, p, layers, slices);
+  MD_LAUNCHED();
   for (int32_t v = 0; v < job->vectors; v++, s.q += s.q_stride, s.mesh += s.points) {
     MD_TRY(launch(plan, kernel, s));
-    sum_kernel<<<md_blocks(s.points, SUM_BLOCK), SUM_BLOCK, 0, (cudaStream_t)ctx->stream>>>(s, p);
+    sum_kernel<<<md_blocks(s.points, SUM_BLOCK), SUM_BLOCK, 0, stream>>>(s, p, slices);
     MD_LAUNCHED();
   }
   return MD_OK;
@@ -259,14 +275,14 @@ md_status PREC(spread_gpu_tiled)(spread_plan *plan, spread_part *part, const spr
   const sweep_kernels kernels = pick_kernels(plan);
   sweep s = {{}, (const real *)job->q, job->q_stride, plan->grid.points, (real *)job->mesh, NULL};
   if (plan->ctx->deterministic) {
-    MD_TRY(cut_slices(plan, part, kernels.store, &s.view));
+    MD_TRY(cut_slices(plan, part, kernels.store, 1, &s.view));
     return spread_ordered(plan, job, kernels.store, s);
   }
   for (int32_t v = 0, step; v < job->vectors;
        v += step, s.q += step * s.q_stride, s.mesh += step * s.points) {
     step = job->vectors - v >= kernels.vectors ? kernels.vectors : 1;
     sweep_kernel *kernel = step > 1 ? kernels.add_vectors : kernels.add;
-    MD_TRY(cut_slices(plan, part, kernel, &s.view));
+    MD_TRY(cut_slices(plan, part, kernel, step, &s.view));
     MD_TRY(launch(plan, kernel, s));
   }
   return MD_OK;

@@ -186,6 +186,8 @@ START_TEST(many_particles_agree)
   compare(ctx, &dense, REF_UNIFORM, 20000);
   const spread_spec sparse = ref_spec(method, 64, 64, 64, 4);
   compare(ctx, &sparse, REF_UNIFORM, 50);
+  const spread_spec empty_planes = ref_spec(method, 50, 12, 16, 4);
+  compare(ctx, &empty_planes, REF_UNIFORM, 20);
   md_ctx_destroy(ctx);
 }
 END_TEST
