@@ -1,5 +1,5 @@
-/* cachemodel/hierarchy_cache.h - a set-associative LRU cache of lines in sectors, for the models of
- * one instruction set.
+/* cachemodel/hierarchy_cache.h - a set-associative cache of lines in sectors, for the models of one
+ * instruction set.  The victim is the oldest line of a set, or for some any of them.
  *
  * A set is `room` ways, a multiple of 16 so that tags are compared a vector at a time; those beyond
  * `ways` hold nothing and are never chosen.  age is the time of the last access; it is renumbered
@@ -18,6 +18,7 @@ enum { CACHE_UNIT = 16 };
 typedef struct {
   uint32_t sets, room;
   bool hashed;
+  uint32_t ways, random; /* victims in 1024 that are any line */
   uint32_t clock;
   uint32_t *tag, *age;    /* [sets][room] */
   uint8_t *valid, *dirty; /* sectors */
@@ -55,7 +56,10 @@ static void cache_clear(cache *c, uint32_t ways)
 static md_status cache_create(const machine_level *level, bool hashed, cache *c)
 {
   const int64_t lines = level->bytes / level->parts / level->line;
-  *c = (cache){.hashed = hashed, .sets = (uint32_t)(lines / level->ways)};
+  *c = (cache){.hashed = hashed,
+               .sets = (uint32_t)(lines / level->ways),
+               .ways = (uint32_t)level->ways,
+               .random = 1024 * (uint32_t)level->random / 100};
   c->room = (uint32_t)(level->ways + CACHE_UNIT - 1) / CACHE_UNIT * CACHE_UNIT;
   const size_t n = (size_t)c->sets * c->room;
   c->tag = aligned_alloc(64, n * sizeof *c->tag);
@@ -115,14 +119,26 @@ static void cache_renumber(cache *c)
   c->clock = most + 1;
 }
 
+MD_INLINE uint32_t cache_hash(uint32_t h)
+{
+  h = (h ^ h >> 16) * 0x7feb352du;
+  h = (h ^ h >> 15) * 0x846ca68bu;
+  return h ^ h >> 16;
+}
+
 MD_INLINE uint32_t cache_set(const cache *c, uint32_t line)
 {
   if (!c->hashed) return line % c->sets;
-  uint32_t h = line;
-  h = (h ^ h >> 16) * 0x7feb352du;
-  h = (h ^ h >> 15) * 0x846ca68bu;
-  h ^= h >> 16;
-  return (uint32_t)((uint64_t)h * c->sets >> 32);
+  return (uint32_t)((uint64_t)cache_hash(line) * c->sets >> 32);
+}
+
+MD_INLINE uint32_t cache_victim(const cache *c, size_t set)
+{
+  if (c->random) {
+    const uint32_t h = cache_hash(c->clock);
+    if (h % 1024 < c->random) return (h >> 10) % c->ways;
+  }
+  return cache_oldest(c->age + set, c->room);
 }
 
 /* Look up sectors of a line; keep: those that are not there are then, for which another line may
@@ -139,7 +155,7 @@ MD_INLINE cache_answer cache_access(cache *c, uint32_t line, uint8_t sectors, bo
     if (keep) c->valid[set + way] |= sectors;
   } else {
     if (!keep) return answer;
-    way = cache_oldest(c->age + set, c->room);
+    way = cache_victim(c, set);
     answer.line = c->tag[set + way];
     answer.dirty = c->dirty[set + way];
     answer.owner = c->owner[set + way];

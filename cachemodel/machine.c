@@ -40,7 +40,7 @@ static void make_h200(int64_t shared, machine *out)
   *out = (machine){.name = "h200",
                    .kind = MACHINE_GPU,
                    .n_levels = 2,
-                   .level = {{0, 16, 128, 32, 1}, {60 * KB * KB, 16, 128, 32, 2}},
+                   .level = {{0, 16, 128, 32, 1, 25}, {60 * KB * KB, 16, 128, 32, 2, 0}},
                    .multiprocessors = 132,
                    .warps = 64,
                    .blocks = 32,
@@ -95,7 +95,8 @@ md_status machine_host(const char *folder, machine *out)
     MD_REQUIRE(known && level <= MACHINE_LEVELS_MOST && ways <= bytes / line && line <= 4096,
                MD_EIO, "%s/index%d does not describe a cache's level, size, ways and line", folder,
                index);
-    out->level[level - 1] = (machine_level){bytes, (int32_t)ways, (int32_t)line, (int32_t)line, 1};
+    out->level[level - 1] =
+        (machine_level){bytes, (int32_t)ways, (int32_t)line, (int32_t)line, 1, 0};
     if (level > out->n_levels) out->n_levels = (int)level;
   }
   MD_REQUIRE(out->n_levels > 0, MD_EIO,

@@ -57,7 +57,7 @@ START_TEST(cache_is_a_list_with_times)
                {12, 5, true, UINT32_MAX - 1000}};
   const int k = _i;
   const int ways = cases[k].ways, sets = cases[k].sets;
-  const machine_level level = {(int64_t)sets * ways * 128, ways, 128, 32, 1};
+  const machine_level level = {(int64_t)sets * ways * 128, ways, 128, 32, 1, 0};
   cache fast;
   ck_ok(cache_create(&level, cases[k].hashed, &fast));
   ck_assert_uint_eq(fast.sets, (unsigned)sets);
@@ -88,21 +88,46 @@ START_TEST(cache_is_a_list_with_times)
 END_TEST
 enum { CACHE_CASES = 7 };
 
+/* A loop over one line more than a set holds: LRU never finds one, and a victim at random leaves
+ * some: with all of them, a line is still there when 16 others came with 16 chances of 1 in 16
+ * each to have gone, at the most. */
+START_TEST(random_victims_soften_loops)
+{
+  int64_t hits[3];
+  for (int k = 0; k < 3; k++) {
+    const machine_level level = {16 * 128, 16, 128, 32, 1, 50 * k};
+    cache c;
+    ck_ok(cache_create(&level, false, &c));
+    hits[k] = 0;
+    for (int round = 0; round < 1000; round++)
+      for (uint32_t line = 0; line < 17; line++)
+        hits[k] += cache_access(&c, line, 1, true, false, 0).hits;
+    cache_destroy(&c);
+  }
+  ck_assert_int_eq(hits[0], 0);
+  ck_assert_int_gt(hits[1], 1700);
+  ck_assert_int_gt(hits[2], hits[1]);
+  ck_assert_int_lt(hits[2], 16000);
+}
+END_TEST
+
 /* --- Whole models. */
 
-static const machine small_gpu = {.name = "small",
-                                  .kind = MACHINE_GPU,
-                                  .n_levels = 2,
-                                  .level = {{64 * 128, 64, 128, 32, 1}, {96 * 128, 96, 128, 32, 1}},
-                                  .multiprocessors = 3,
-                                  .warps = 8,
-                                  .blocks = 4,
-                                  .registers = 65536};
-static const machine small_cpu = {
+static const machine small_gpu = {
     .name = "small",
-    .kind = MACHINE_CPU,
-    .n_levels = 3,
-    .level = {{4 * 3 * 64, 3, 64, 64, 1}, {6 * 4 * 64, 4, 64, 64, 1}, {64 * 64, 64, 64, 64, 1}}};
+    .kind = MACHINE_GPU,
+    .n_levels = 2,
+    .level = {{64 * 128, 64, 128, 32, 1, 0}, {96 * 128, 96, 128, 32, 1, 0}},
+    .multiprocessors = 3,
+    .warps = 8,
+    .blocks = 4,
+    .registers = 65536};
+static const machine small_cpu = {.name = "small",
+                                  .kind = MACHINE_CPU,
+                                  .n_levels = 3,
+                                  .level = {{4 * 3 * 64, 3, 64, 64, 1, 0},
+                                            {6 * 4 * 64, 4, 64, 64, 1, 0},
+                                            {64 * 64, 64, 64, 64, 1, 0}}};
 
 static run_near open_near(md_precision precision, int list, md_isa isa)
 {
@@ -214,10 +239,10 @@ START_TEST(schedules_share_what_they_must)
   run_near near = open_near(MD_DOUBLE, 0, MD_AVX512);
   const list_input in = {near.atoms, near.list, 1.7};
   machine huge = small_gpu, parts;
-  huge.level[0] = (machine_level){1 << 20, 64, 128, 32, 1};
-  huge.level[1] = (machine_level){1 << 23, 64, 128, 32, 1};
+  huge.level[0] = (machine_level){1 << 20, 64, 128, 32, 1, 0};
+  huge.level[1] = (machine_level){1 << 23, 64, 128, 32, 1, 0};
   parts = huge;
-  parts.level[1] = (machine_level){1 << 24, 64, 128, 32, 2};
+  parts.level[1] = (machine_level){1 << 24, 64, 128, 32, 2, 0};
   for (int half = 0; half < 2; half++) {
     list_kernel kernel;
     hierarchy_result first, got, again;
@@ -302,6 +327,7 @@ int main(void)
 {
   Suite *suite = suite_create("hierarchy");
   TCase *tcase = tcase_create("models");
+  tcase_add_test(tcase, random_victims_soften_loops);
   tcase_add_loop_test(tcase, cache_is_a_list_with_times, 0, CACHE_CASES);
   tcase_add_loop_test(tcase, gpu_is_the_slow_one, 0, MD_PRECISION_COUNT);
   tcase_add_loop_test(tcase, cpu_is_the_slow_one, 0, RUN_LISTS);

@@ -24,7 +24,7 @@ static void remove_folder(void)
 /* A file below the folder; returns its path, valid until the next call. */
 static const char *write_file(const char *name, const char *text)
 {
-  static char path[160];
+  static char path[256];
   snprintf(path, sizeof path, "%s/%s", folder, name);
   FILE *file = fopen(path, "w");
   ck_assert_ptr_nonnull(file);
@@ -99,7 +99,7 @@ END_TEST
 
 static const char gpu_text[] =
     "# a comment\nname = \"toy\"; kind = \"gpu\"; multiprocessors = 2; warps = 8;\n"
-    "levels = ( { bytes = 4096; ways = 4; line = 128; sector = 32; },\n"
+    "levels = ( { bytes = 4096; ways = 4; line = 128; sector = 32; random = 30; },\n"
     "           { bytes = 1048576; ways = 8; line = 128; sector = 32; parts = 2; } );\n";
 static const char cpu_text[] =
     "name = \"old\"; kind = \"cpu\";\n"
@@ -114,6 +114,7 @@ START_TEST(files_are_read)
   ck_assert(m.kind == MACHINE_GPU && m.multiprocessors == 2 && m.warps == 8 && m.blocks == 32);
   ck_assert(m.level[0].bytes == 4096 && m.level[0].ways == 4 && m.level[0].parts == 1);
   ck_assert(m.level[1].bytes == 1 << 20 && m.level[1].parts == 2 && m.level[1].sector == 32);
+  ck_assert(m.level[0].random == 30 && m.level[1].random == 0);
   ck_ok(machine_find(write_file("cpu", cpu_text), &m));
   ck_assert(m.kind == MACHINE_CPU && m.n_levels == 2 && m.level[1].sector == 64);
   ck_assert_int_eq(m.level[1].bytes, (int64_t)1 << 32);
@@ -147,12 +148,14 @@ START_TEST(bad_files_are_refused)
   refused(gpu_text, "line = 128", "line = 64", "level 2");
   refused(gpu_text, "sector = 32", "sector = 8", "8 sectors");
   refused(gpu_text, "parts = 2", "parts = 3", "1..2");
+  refused(gpu_text, "random = 30", "random = 101", "1..100");
   refused(gpu_text, "\"gpu\"", "\"gpus\"", "kind");
   refused(gpu_text, "\"toy\"", "\"\"", "name");
   refused(gpu_text, "\"toy\"", "\"a,b\"", "name");
   refused(gpu_text, "multiprocessors = 2;", "", "multiprocessors");
   refused(gpu_text, "multiprocessors", "multiprocesors", "did you mean 'multiprocessors'");
-  refused(gpu_text, "{ bytes = 4096; ways = 4; line = 128; sector = 32; },", "", "two levels");
+  refused(gpu_text, "{ bytes = 4096; ways = 4; line = 128; sector = 32; random = 30; },", "",
+          "two levels");
   refused(gpu_text, "levels = (", "levels = [", "syntax");
   refused(gpu_text, "levels", "level", "did you mean 'levels'");
   refused(gpu_text, "name", "@include \"/dev/zero\"\nname", "@include");
