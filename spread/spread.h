@@ -51,7 +51,7 @@ typedef struct {
   bool shared_sum;      /* GPU single: lanes add up in shared memory, not by shuffles */
   int32_t group;        /* GPU group: rows a group, a multiple of 8 in 8..512; default 64 */
   int32_t width; /* GPU tiled: mesh points in a row of a pencil, 8 (order <= 7) or 16; default:
-                  * 8 from one particle for two mesh points on */
+                  * 8 from one particle a mesh point on */
   int64_t part;  /* particles in one structure, <= 2^30 (default); more make several */
 } spread_tuning;
 

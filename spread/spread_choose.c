@@ -16,12 +16,12 @@ int32_t spread_compute_unit(const spread_plan *plan)
 }
 
 /* Narrow pencils leave fewer points of a warp idle, wide ones add fewer points to the mesh: both
- * cost the same near one particle for two cells.  Where those points are stored and read again, as
- * in deterministic plans, near two particles a cell. */
+ * cost the same near one particle a cell.  Where those points are stored and read again, as in
+ * deterministic plans, near two particles a cell. */
 int32_t spread_pencil_width(const spread_plan *plan, int64_t n)
 {
   const int64_t most = plan->spec.tuning.part ? plan->spec.tuning.part : SPREAD_PART_MAX;
-  const double least = plan->ctx->deterministic ? 2 : 0.5;
+  const double least = plan->ctx->deterministic ? 2 : 1;
   if (plan->grid.order > PENCIL_NARROW_ORDER) return PENCIL_WIDE;
   if (plan->spec.tuning.width) return plan->spec.tuning.width;
   return (double)(n < most ? n : most) > least * (double)plan->grid.points ? PENCIL_NARROW
