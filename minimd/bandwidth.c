@@ -18,7 +18,7 @@ static md_status time_copy(md_ctx *ctx, void *to, const void *from, double *seco
 
 static md_status time_copies(md_ctx *ctx, void *to, void *from, double *out)
 {
-  double seconds[REPEATS];
+  double seconds[REPEATS] = {0};
   MD_TRY(md_fill(ctx, from, 1, BYTES));
   MD_TRY(md_fill(ctx, to, 2, BYTES));
   for (int k = -1; k < REPEATS; k++)

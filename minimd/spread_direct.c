@@ -22,7 +22,7 @@ static points find_points(const spread_spec *spec, int axis, double x)
   for (int n = 2; n <= p; n++)
     for (int j = n - 1; j >= 0; j--)
       spline[j + 1] = ((f + j) * spline[j + 1] + (n - f - j) * spline[j]) / (n - 1);
-  points to;
+  points to = {0};
   for (int j = 0; j < p; j++) {
     to.at[j] = (int32_t)(((int64_t)below + j) % k);
     to.w[j] = spline[p - j];

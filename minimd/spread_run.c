@@ -100,7 +100,7 @@ static md_status time_calls(spread_bench *bench, spread_plan *plan, int64_t repe
                             double *out)
 {
   const int64_t batches = repeats < BATCHES ? repeats : BATCHES;
-  double seconds[BATCHES];
+  double seconds[BATCHES] = {0};
   int64_t done = 0;
   for (int64_t b = -1; b < batches; b++) {
     const int64_t until = b < 0 ? 1 : repeats * (b + 1) / batches;
