@@ -25,8 +25,40 @@ failures=0
 sorted=row,column,morton,hilbert,gilbert,hybrid:hilbert/row:4,hybrid:row/hilbert:4
 few=row,morton,hilbert,hybrid:hilbert/row:4
 
-# call FILE NAME=VALUE... -- ARGS... : run minimd once; its rows go to FILE.csv, each with date, commit,
-# machine and the columns that are given.
+plain() { "$minimd" "$@" --backend gpu --format csv --quiet; }
+
+# Counters one after the other, then the model of each order on a processor of its own; the model's
+# column is the last.
+beside()
+{
+  orders= rest=
+  while [ $# -gt 0 ]; do
+    case $1 in
+      --order) orders=$2 && shift ;;
+      *) rest="$rest $1" ;;
+    esac
+    shift
+  done
+  plain $rest --order "$orders" --model off >"$work/counters" || return 1
+  rm -f "$work"/model.*
+  k=0
+  for order in $(echo "$orders" | tr , ' '); do
+    k=$((k + 1))
+    plain $rest --order "$order" --counters off >"$work/model.$k" 2>"$work/messages.$k" ||
+      echo failed >"$work/model.$k.failed" &
+  done
+  wait
+  cat "$work"/messages.* >&2
+  if ls "$work"/model.*.failed >/dev/null 2>&1; then return 1; fi
+  awk -F, -v OFS=, -v last="$work/counters" '
+    { key = $1; for (k = 2; k <= 9; k++) key = key OFS $k }
+    FILENAME != last { model[key] = $10; next }
+    { print $0, (FNR == 1 ? "modelled" : model[key]) }' "$work"/model.* "$work/counters"
+}
+
+# call FILE NAME=VALUE... -- ARGS... : $run them (plain or beside); the rows go to FILE.csv, each with
+# date, commit, machine and the columns that are given.
+run=plain
 call()
 {
   file=$1 names=date,commit,machine, values=$(date -u +%F),$commit,$machine,
@@ -39,7 +71,7 @@ call()
   mkdir -p "$work/$file"
   rows=$work/$file/$(echo "$*" | cksum | cut -d ' ' -f 1).csv
   if [ ! -s "$rows" ]; then
-    if ! "$minimd" "$@" --backend gpu --format csv --quiet >"$rows.part" 2>"$work/messages"; then
+    if ! "$run" "$@" >"$rows.part" 2>"$work/messages"; then
       echo "FAILED: $minimd $*"
       cat "$work/messages"
       failures=$((failures + 1))
@@ -65,7 +97,9 @@ counted()
 {
   file=$1 cells=$2
   shift 2
+  run=beside
   call "$file" cells="$cells" -- profile --cells "$cells" --steps 40 "$@"
+  run=plain
 }
 
 part_times()
@@ -143,8 +177,8 @@ part_profile92()
 # [AK]'s launch, and each order's best bin.
 part_profile_bins()
 {
-  counted gpu-profile-block1024 92 --list full,half --block-size 1024 --order row,morton,hilbert \
-    --caches warm --replay kernel --model off
+  call gpu-profile-block1024 cells=92 -- profile --cells 92 --steps 40 --list full,half \
+    --block-size 1024 --order row,morton,hilbert --caches warm --replay kernel --model off
   for bins in /1 /2 /3; do
     call gpu-profile-bins cells=92 bins=$bins -- profile --cells 92 --steps 40 --bin-size $bins \
       --list full --order $sorted,random --caches warm --replay kernel --model off
