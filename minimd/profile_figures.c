@@ -37,16 +37,15 @@ static hierarchy_counts sum_streams(const profile_model *model, int streams)
   return hierarchy_total(&some);
 }
 
-/* What the multiprocessors spend on the kernel, in all: the L1 on lines, the way to the L2 on
- * sectors, the L2 on reductions.  The costs are those that fit the kernels' times in
- * docs/results/engine-gpu.csv. */
+/* What the multiprocessors spend on the kernel, in all: the L1 on requests of up to 512 bytes, the
+ * way to the L2 on sectors, the L2 on reductions.  The costs are a least-squares fit to the cycles
+ * of docs/results/orderings/gpu-profile.csv, sorted orders in double precision. */
 static double cycles(const profile_model *model)
 {
-  static const double line = 1.0 / 3, sector = 32.0 / 21, reduction = 2.5;
-  const hierarchy_counts all = sum_streams(model, ALL), loads = sum_streams(model, LOADS);
-  const hierarchy_counts stored = sum_streams(model, STORES);
+  static const double request = 5.7, sector = 0.5, reduction = 3.05;
+  const hierarchy_counts loads = sum_streams(model, LOADS);
   const hierarchy_counts reduced = sum_streams(model, REDUCTIONS);
-  return line * (double)all.lines + sector * (double)(loads.level[L2].sectors + stored.sectors) +
+  return request * (double)loads.requests + sector * (double)loads.level[L2].sectors +
          reduction * (double)reduced.sectors;
 }
 
