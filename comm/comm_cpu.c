@@ -105,13 +105,12 @@ static int64_t find_images(const reach *r, int64_t i, int first[3], int last[3])
   return count;
 }
 
-/* Write position g of x and its fixed-point twin. */
-static void place(md_atoms *atoms, int64_t g, const state at[3])
+/* Write position and charge g of x and its fixed-point twin. */
+static void place(md_atoms *atoms, int64_t g, const state at[4])
 {
   state *x = (state *)atoms->x.data + 4 * g;
-  for (int d = 0; d < 3; d++)
+  for (int d = 0; d < 4; d++)
     x[d] = at[d];
-  x[3] = 0;
 #if MD_PREC == 1
   coord *fixed = (coord *)atoms->fixed.data + 4 * g;
   for (int d = 0; d < 3; d++)
@@ -130,9 +129,9 @@ static int64_t fill_ghosts(md_atoms *atoms, const reach *r, int64_t i, int64_t g
     for (int b = first[1]; b <= last[1]; b++)
       for (int c = first[2]; c <= last[2]; c++) {
         if (a == 0 && b == 0 && c == 0) continue;
-        const state at[3] = {shifted(r->x[4 * i], a, r->edge[0]),
+        const state at[4] = {shifted(r->x[4 * i], a, r->edge[0]),
                              shifted(r->x[4 * i + 1], b, r->edge[1]),
-                             shifted(r->x[4 * i + 2], c, r->edge[2])};
+                             shifted(r->x[4 * i + 2], c, r->edge[2]), r->x[4 * i + 3]};
         place(atoms, atoms->n + g, at);
         home[g] = (int32_t)i;
         shift[g++] = md_shift_pack(a, b, c);
@@ -187,8 +186,8 @@ md_status KERNEL(comm_cpu_forward)(comm *cm, md_atoms *atoms)
     int s[3];
     md_shift_unpack(shift[g], s);
     const state *from = x + 4 * (int64_t)home[g];
-    const state at[3] = {shifted(from[0], s[0], edge[0]), shifted(from[1], s[1], edge[1]),
-                         shifted(from[2], s[2], edge[2])};
+    const state at[4] = {shifted(from[0], s[0], edge[0]), shifted(from[1], s[1], edge[1]),
+                         shifted(from[2], s[2], edge[2]), from[3]};
     place(atoms, atoms->n + g, at);
   }
   return MD_OK;

@@ -153,15 +153,47 @@ md_status md_atoms_read(const md_atoms *atoms, const void *state4, double *to)
   return atoms->n ? get_fours(atoms, to, state4, md_state_size(atoms->ctx->precision)) : MD_OK;
 }
 
-md_status md_atoms_place(md_atoms *atoms, const double *x)
+/* Change components first .. first + count - 1 of x to those of from [n][count]. */
+static md_status replace(md_atoms *atoms, int first, int count, const double *from)
 {
   const size_t size = md_state_size(atoms->ctx->precision), bytes = (size_t)atoms->n * 4 * size;
   if (atoms->n == 0) return MD_OK;
   void *host = malloc(bytes);
   MD_REQUIRE(host, MD_ENOMEM, "out of memory for %lld atoms", (long long)atoms->n);
-  pack(host, x, atoms->n, size);
-  md_status status = md_write(atoms->ctx, atoms->x.data, host, bytes);
+  md_status status = md_read(atoms->ctx, host, atoms->x.data, bytes);
+  for (int64_t i = 0; i < atoms->n && !status; i++)
+    for (int d = 0; d < count; d++) {
+      const double value = from[i * count + d];
+      if (size == sizeof(float))
+        ((float *)host)[4 * i + first + d] = (float)value;
+      else
+        ((double *)host)[4 * i + first + d] = value;
+    }
+  if (!status) status = md_write(atoms->ctx, atoms->x.data, host, bytes);
   if (!status) status = md_ctx_sync(atoms->ctx);
+  free(host);
+  return status;
+}
+
+md_status md_atoms_place(md_atoms *atoms, const double *x)
+{
+  return replace(atoms, 0, 3, x);
+}
+
+md_status md_atoms_set_charges(md_atoms *atoms, const double *q)
+{
+  return replace(atoms, 3, 1, q);
+}
+
+md_status md_atoms_get_charges(const md_atoms *atoms, double *q)
+{
+  const size_t size = md_state_size(atoms->ctx->precision), bytes = (size_t)atoms->n * 4 * size;
+  if (atoms->n == 0) return MD_OK;
+  void *host = malloc(bytes);
+  MD_REQUIRE(host, MD_ENOMEM, "out of memory for %lld atoms", (long long)atoms->n);
+  const md_status status = md_read(atoms->ctx, host, atoms->x.data, bytes);
+  for (int64_t i = 0; i < atoms->n && !status; i++)
+    q[i] = size == sizeof(float) ? (double)((float *)host)[4 * i + 3] : ((double *)host)[4 * i + 3];
   free(host);
   return status;
 }

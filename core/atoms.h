@@ -3,9 +3,9 @@
  * Arrays lie on the context's backend, in the context's precision (core/real.h), as structures of
  * four so that one aligned load fetches an atom:
  *
- *   x      state4 [n + n_ghost]   position [sigma], w unused
- *   v      state4 [n]             velocity [sqrt(epsilon/mass)], w unused
- *   f      real4  [n]             force [epsilon/sigma], w unused
+ *   x      state4 [n + n_ghost]   position [sigma], charge [sqrt(epsilon sigma)]
+ *   v      state4 [n]             velocity [sqrt(epsilon/mass)], w = 0
+ *   f      real4  [n]             force [epsilon/sigma], w = 0
  *   coord  coord4 [n + n_ghost]   what pair kernels read: x itself in single and double (the same
  *                                 memory), x in fixed-point steps of coord_scale in mixed
  *   id     int64  [n]             1-based, given at creation, moves with the atom
@@ -46,13 +46,17 @@ void md_atoms_destroy(md_atoms *atoms); /* NULL is allowed */
 md_status md_atoms_reserve(md_atoms *atoms, int64_t n, int64_t n_ghost);
 
 /* Replace all owned atoms by these, in this order; drops the ghosts.  Host arrays: x, v [n][3], id
- * [n], image [n][3]; v, id and image may be NULL (zero, 1..n, zero). */
+ * [n], image [n][3]; v, id and image may be NULL (zero, 1..n, zero).  Charges become zero. */
 md_status md_atoms_set(md_atoms *atoms, int64_t n, const double *x, const double *v,
                        const int64_t *id, const int32_t *image);
 
 /* Read the owned atoms back in their present order; any pointer may be NULL.  f [n][3]. */
 md_status md_atoms_get(const md_atoms *atoms, double *x, double *v, double *f, int64_t *id,
                        int32_t *image);
+
+/* Charges of the owned atoms in their present order, host [n].  Ghosts do not follow. */
+md_status md_atoms_set_charges(md_atoms *atoms, const double *q);
+md_status md_atoms_get_charges(const md_atoms *atoms, double *q);
 
 /* An array state4 [n] of the backend as host doubles [n][3]. */
 md_status md_atoms_read(const md_atoms *atoms, const void *state4, double *to);

@@ -16,6 +16,7 @@ MD_BEGIN_C
   X(GHOSTS, "ghosts")                                                                              \
   X(NEIGHBOR, "neighbor")                                                                          \
   X(FORCE, "force")                                                                                \
+  X(COULOMB, "coulomb")                                                                            \
   X(THERMO, "thermo")                                                                              \
   X(OUTPUT, "output")
 

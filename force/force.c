@@ -55,12 +55,23 @@ md_status force_create(md_ctx *ctx, const force_spec *spec, force **out)
   return MD_OK;
 }
 
+md_status force_set_coulomb(force *fc, double alpha, double r_cut)
+{
+  MD_REQUIRE(alpha > 0 && isfinite(alpha), MD_EINVAL, "alpha must be > 0 and finite, not %g",
+             alpha);
+  MD_REQUIRE(r_cut > 0 && isfinite(r_cut), MD_EINVAL,
+             "the cutoff of charges must be > 0 and finite, not %g", r_cut);
+  fc->coulomb = (coulomb_constants){r_cut * r_cut, alpha};
+  return MD_OK;
+}
+
 void force_destroy(force *fc)
 {
   if (!fc) return;
   md_buffer_free(fc->ctx, &fc->partial);
   md_buffer_free(fc->ctx, &fc->fixed);
   md_buffer_free(fc->ctx, &fc->packed);
+  md_buffer_free(fc->ctx, &fc->charge);
   free(fc);
 }
 
@@ -73,12 +84,14 @@ md_status force_compute(force *fc, md_atoms *atoms, const neighbor_list *list, f
              (long long)atoms->n_ghost);
   if (tally) *tally = (force_tally){0, 0};
   if (atoms->n == 0) return MD_OK;
-  MD_REQUIRE(view->r_list >= fc->spec.r_cut, MD_EINVAL,
+  const double r_cut = fmax(fc->spec.r_cut, sqrt(fc->coulomb.r_cut_sq) * (1 - 1e-15));
+  MD_REQUIRE(view->r_list >= r_cut, MD_EINVAL,
              "the list reaches %g and the cutoff is %g: the list must reach as far", view->r_list,
-             fc->spec.r_cut);
+             r_cut);
   const force_job job = {.fc = fc,
                          .ctx = fc->ctx,
                          .coord = md_atoms_coord(atoms),
+                         .x = atoms->x.data,
                          .f = atoms->f.data,
                          .home = atoms->home.data,
                          .n = atoms->n,
@@ -86,6 +99,7 @@ md_status force_compute(force *fc, md_atoms *atoms, const neighbor_list *list, f
                          .coord_scale = atoms->coord_scale,
                          .list = view,
                          .lj = fc->lj,
+                         .coulomb = fc->coulomb,
                          .tally = tally};
   return SIMD_PICK(fc->ctx, cpu[view->kind], gpu[view->kind])(fc, &job);
 }

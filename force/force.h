@@ -40,9 +40,14 @@ typedef struct force force;
 md_status force_create(md_ctx *ctx, const force_spec *spec, force **out);
 void force_destroy(force *fc);
 
+/* Atoms have charges (md_atoms_set_charges): add the real-space part of Ewald's sum,
+ * U(r) = q_i q_j erfc(alpha r) / r for r < r_cut, to what force_compute computes; without this call
+ * charges have no effect.  Errors: MD_EINVAL (alpha or r_cut not > 0 and finite). */
+md_status force_set_coulomb(force *fc, double alpha, double r_cut);
+
 /* Forces on all owned atoms.
  *   atoms  in: coordinates of owned atoms and ghosts.  out: f [n], overwritten.
- *   list   in: built from these atoms with r_list >= r_cut.
+ *   list   in: built from these atoms with r_list >= both cutoffs.
  *   tally  out: NULL, or the sums above over this process's pairs.  Asking for them waits for the
  * GPU. Cost: O(n * neighbours); moves no atom data between host and GPU. Full lists: one result,
  * bit for bit.  Half lists: on the CPU one result for one number of threads; on the GPU pairs add

@@ -70,7 +70,7 @@ MD_INLINE void react_some(reaction to, const int32_t *j, const int32_t *own, con
 
 /* Forces of slice s, on its atoms (full) or added to them and to those that share (half). */
 MD_INLINE void slice_forces(const force_job *job, const pair_constants *c, int64_t s, bool half,
-                            bool shifted, pair_sums *sums)
+                            bool shifted, const real *charge, pair_sums *sums)
 {
   const neighbor_view *list = job->list;
   const int64_t row = s * SIMD_LANES;
@@ -82,12 +82,14 @@ MD_INLINE void slice_forces(const force_job *job, const pair_constants *c, int64
   /* A pair that is not shared, or of a full list, is seen from both atoms. */
   const simd_real one = (simd_real){0} + 1, weight = half ? one : one / 2;
   simd_coord i[3], j[3];
-  simd_real f[3] = {{0}, {0}, {0}}, g[3];
+  simd_real f[3] = {{0}, {0}, {0}}, g[3], q = {0}, qq;
+  if (charge) q = pair_charges(charge, own);
   simd_load_coord(x, own, i);
   int32_t k = 0;
   for (; k < shared.all; k++, nbr += SIMD_LANES) { /* the same for every lane */
     simd_load_coord(x, nbr, j);
-    pair_force(c, i, j, ~(simd_mask){0}, weight, shifted, g, sums);
+    if (charge) qq = q * pair_charges(charge, nbr);
+    pair_force(c, i, j, ~(simd_mask){0}, weight, shifted, charge ? &qq : NULL, g, sums);
     for (int d = 0; d < 3; d++)
       f[d] += g[d];
     if (half) react(to, nbr, g);
@@ -95,7 +97,9 @@ MD_INLINE void slice_forces(const force_job *job, const pair_constants *c, int64
   for (; k < count.any; k++, nbr += SIMD_LANES) {
     simd_load_coord(x, nbr, j);
     const simd_real both = (simd_real)((simd_mask)one & lanes_with(&shared, k));
-    pair_force(c, i, j, lanes_with(&count, k), half ? (one + both) / 2 : weight, shifted, g, sums);
+    if (charge) qq = q * pair_charges(charge, nbr);
+    pair_force(c, i, j, lanes_with(&count, k), half ? (one + both) / 2 : weight, shifted,
+               charge ? &qq : NULL, g, sums);
     for (int d = 0; d < 3; d++)
       f[d] += g[d];
     if (half && k < shared.any) react_some(to, nbr, own, &shared, k, g);
@@ -109,15 +113,15 @@ MD_INLINE void slice_forces(const force_job *job, const pair_constants *c, int64
       to.f[own[l]] = four[l];
 }
 
-/* Slices begin..end; tally (energy and virial) may be NULL. */
+/* Slices begin..end; charge and tally (energy and virial) may be NULL. */
 MD_INLINE void slices(const force_job *job, int64_t begin, int64_t end, bool half, bool shifted,
-                      accum *tally)
+                      const real *charge, accum *tally)
 {
   const pair_constants c = pair_round(job);
   pair_sums sums = {0};
   for (int64_t s = begin; s < end; s++) {
     pair_sums part = {0}; /* sums of sums lose fewer digits */
-    slice_forces(job, &c, s, half, shifted, tally ? &part : NULL);
+    slice_forces(job, &c, s, half, shifted, charge, tally ? &part : NULL);
     sums.energy += part.energy;
     sums.virial += part.virial;
   }
@@ -125,18 +129,41 @@ MD_INLINE void slices(const force_job *job, int64_t begin, int64_t end, bool hal
 }
 
 /* The same, with everything known when it is compiled. */
-MD_INLINE void run(const force_job *job, int64_t begin, int64_t end, bool half, accum *part)
+MD_INLINE void run_kind(const force_job *job, int64_t begin, int64_t end, bool half,
+                        const real *charge, accum *part)
 {
   const bool shifted = job->lj.f_shift != 0;
-  part[0] = part[1] = 0;
   if (job->tally && shifted)
-    slices(job, begin, end, half, true, part);
+    slices(job, begin, end, half, true, charge, part);
   else if (job->tally)
-    slices(job, begin, end, half, false, part);
+    slices(job, begin, end, half, false, charge, part);
   else if (shifted)
-    slices(job, begin, end, half, true, NULL);
+    slices(job, begin, end, half, true, charge, NULL);
   else
-    slices(job, begin, end, half, false, NULL);
+    slices(job, begin, end, half, false, charge, NULL);
+}
+
+MD_INLINE void run(const force_job *job, int64_t begin, int64_t end, bool half, accum *part)
+{
+  part[0] = part[1] = 0;
+  if (job->coulomb.r_cut_sq > 0)
+    run_kind(job, begin, end, half, job->fc->charge.data, part);
+  else
+    run_kind(job, begin, end, half, NULL, part);
+}
+
+/* Charges of all atoms and ghosts in a row of their own. */
+static md_status pack_charges(force *fc, const force_job *job)
+{
+  if (job->coulomb.r_cut_sq == 0) return MD_OK;
+  const int64_t all = job->n + job->n_ghost;
+  MD_TRY(md_buffer_reserve(fc->ctx, &fc->charge, (size_t)all * sizeof(real), 0));
+  const state *x = job->x;
+  real *charge = fc->charge.data;
+#pragma omp parallel for schedule(static) num_threads(fc->ctx->threads)
+  for (int64_t i = 0; i < all; i++)
+    charge[i] = (real)x[4 * i + 3];
+  return MD_OK;
 }
 
 static int64_t slices_before(int64_t row)
@@ -161,6 +188,7 @@ static void add_parts(const force_job *job, int64_t n)
 md_status KERNEL(force_cpu_full)(force *fc, const force_job *job)
 {
   MD_TRY(reserve_parts(fc, PARTS));
+  MD_TRY(pack_charges(fc, job));
   const int64_t n = slices_before(job->list->n_rows);
   accum(*part)[2] = fc->partial.data;
 #pragma omp parallel for schedule(static) num_threads(fc->ctx->threads)
@@ -174,6 +202,7 @@ md_status KERNEL(force_cpu_half)(force *fc, const force_job *job)
 {
   const neighbor_view *list = job->list;
   MD_TRY(reserve_parts(fc, list->n_chunks));
+  MD_TRY(pack_charges(fc, job));
   accum(*part)[2] = fc->partial.data;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(fc->ctx->threads)
   for (int32_t c = 0; c < list->n_chunks; c++) {

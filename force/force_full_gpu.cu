@@ -10,58 +10,65 @@
 
 enum { BATCH = sizeof(real) == 4 ? 8 : 4 };
 
-static __device__ __forceinline__ void full_row(const force_rows *rows, bool shifted, bool tally)
+static __device__ __forceinline__ void full_row(const force_rows *rows, force_mode mode)
 {
   const int64_t i = md_thread();
   force_row row = {};
   if (i < rows->n) {
-    row = open_row(rows, i);
+    row = open_row(rows, i, mode);
     int32_t k = 0, j[BATCH];
     coord3 x[BATCH];
+    real q[BATCH];
     for (; k + BATCH <= row.count; k += BATCH) {
 #pragma unroll
       for (int u = 0; u < BATCH; u++)
         j[u] = load_index(row.nbr + (int64_t)(k + u) * MD_WARP);
 #pragma unroll
       for (int u = 0; u < BATCH; u++)
-        x[u] = load_coord(rows->coord, j[u]);
+        x[u] = load_coord(rows->coord, j[u]), q[u] = load_charge(rows, j[u], mode);
 #pragma unroll
       for (int u = 0; u < BATCH; u++)
-        add_pair(rows, &row, x[u], true, 1, shifted, tally);
+        add_pair(rows, &row, x[u], q[u], true, 1, mode);
     }
 #pragma unroll
     for (int u = 0; u < BATCH - 1; u++) {
       const bool present = k + u < row.count;
       j[u] = present ? load_index(row.nbr + (int64_t)(k + u) * MD_WARP) : row.i;
-      x[u] = load_coord(rows->coord, j[u]);
+      x[u] = load_coord(rows->coord, j[u]), q[u] = load_charge(rows, j[u], mode);
     }
 #pragma unroll
     for (int u = 0; u < BATCH - 1; u++)
-      add_pair(rows, &row, x[u], k + u < row.count, 1, shifted, tally);
+      add_pair(rows, &row, x[u], q[u], k + u < row.count, 1, mode);
     real4 f = {};
     f.x = row.fx * rows->scale, f.y = row.fy * rows->scale, f.z = row.fz * rows->scale;
     rows->f[i] = f;
   }
-  if (tally) close_tally(rows, row.energy, row.virial);
+  if (mode.tally) close_tally(rows, row.energy, row.virial);
 }
 
 typedef void full_kernel(force_rows rows);
-#define FULL(name, shifted, tally)                                                                 \
+#define FULL(name, shifted, tally, charged)                                                        \
   static __global__ void __maxnreg__(FORCE_REGISTERS) name(const force_rows rows)                  \
   {                                                                                                \
-    full_row(&rows, shifted, tally);                                                               \
+    full_row(&rows, (force_mode){shifted, tally, charged});                                        \
   }
-FULL(full_plain, false, false)
-FULL(full_tally, false, true)
-FULL(full_shifted, true, false)
-FULL(full_shifted_tally, true, true)
-static full_kernel *const kernels[2][2] = {{full_plain, full_tally},
-                                           {full_shifted, full_shifted_tally}};
+FULL(full_plain, false, false, false)
+FULL(full_tally, false, true, false)
+FULL(full_shifted, true, false, false)
+FULL(full_shifted_tally, true, true, false)
+FULL(full_charged, false, false, true)
+FULL(full_charged_tally, false, true, true)
+FULL(full_charged_shifted, true, false, true)
+FULL(full_charged_shifted_tally, true, true, true)
+static full_kernel *const kernels[2][2][2] = {
+    {{full_plain, full_tally}, {full_shifted, full_shifted_tally}},
+    {{full_charged, full_charged_tally}, {full_charged_shifted, full_charged_shifted_tally}}};
 
 md_status PREC(force_gpu_full)(force *fc, const force_job *job)
 {
   const int block = force_block(fc);
-  full_kernel *kernel = kernels[job->lj.f_shift != 0][job->tally != NULL];
+  full_kernel *kernel =
+      kernels[job->coulomb.r_cut_sq > 0][job->lj.f_shift != 0][job->tally != NULL];
   force_rows rows;
   MD_TRY(set_carveout(fc, (const void *)kernel));
   MD_TRY(open_rows(fc, job, &rows));

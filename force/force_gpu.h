@@ -3,9 +3,8 @@
  *
  * Rows are read in batches, some indices and then their positions, so that many gathers are in
  * flight; each warp reads indices 128 bytes at a time and past the L1 cache, which is left to the
- * positions.  Kernels are instances of one inlined function for constant `shifted` (the linear
- * force shift needs a root) and `tally`; all fit 64 registers, so that a block may have 1024
- * threads. */
+ * positions.  Kernels are instances of one inlined function for each constant force_mode (the
+ * linear force shift needs a root); all fit 64 registers, so that a block may have 1024 threads. */
 #ifndef FORCE_GPU_H
 #define FORCE_GPU_H
 
@@ -40,6 +39,8 @@ typedef struct {
   bool newton;
   real scale, scale_sq; /* length of one step of coord, and its square */
   lj_reals lj;
+  coulomb_reals coulomb;
+  const real *charge;        /* [n + n_ghost], or NULL */
   double *partial;           /* [blocks][2] energy, virial */
   unsigned long long *fixed; /* [n][4] forces in steps of 1 / fixed_scale, or NULL */
   double fixed_scale;
@@ -51,9 +52,14 @@ typedef struct {
   int32_t i, count;
   const int32_t *nbr;
   coord3 x;
-  real fx, fy, fz;
+  real q, fx, fy, fz;
   double energy, virial;
 } force_row;
+
+/* How an instance of a kernel works: linear force shift, totals, charges. */
+typedef struct {
+  bool shifted, tally, charged;
+} force_mode;
 
 typedef struct {
   real dx, dy, dz, r_sq, f_over_r;
@@ -93,20 +99,29 @@ static __device__ __forceinline__ real inverse(real a)
 #endif
 }
 
-static __device__ __forceinline__ force_row open_row(const force_rows *rows, int64_t i)
+static __device__ __forceinline__ force_row open_row(const force_rows *rows, int64_t i,
+                                                     force_mode mode)
 {
   force_row row = {};
   row.i = (int32_t)i;
   row.count = rows->count[i];
   row.nbr = rows->nbr + rows->start[i / MD_WARP] + i % MD_WARP;
   row.x = load_coord(rows->coord, i);
+  if (mode.charged) row.q = rows->charge[i];
   return row;
 }
 
-/* Pair of the row with an atom at x; weight: how much of its energy and virial this row counts. */
+static __device__ __forceinline__ real load_charge(const force_rows *rows, int32_t j,
+                                                   force_mode mode)
+{
+  return mode.charged ? __ldg(rows->charge + j) : 0;
+}
+
+/* Pair of the row with an atom of charge q at x; weight: how much of its energy and virial this row
+ * counts. */
 static __device__ __forceinline__ force_pair_at add_pair(const force_rows *rows, force_row *row,
-                                                         coord3 x, bool present, double weight,
-                                                         bool shifted, bool tally)
+                                                         coord3 x, real q, bool present,
+                                                         double weight, force_mode mode)
 {
   force_pair_at p;
   p.dx = coord_difference(row->x.x, x.x), p.dy = coord_difference(row->x.y, x.y);
@@ -115,12 +130,20 @@ static __device__ __forceinline__ force_pair_at add_pair(const force_rows *rows,
   if (MD_PREC == 1) p.r_sq *= rows->scale_sq;
   const real inv_sq = inverse(p.r_sq);
   p.inside = present && p.r_sq < rows->lj.r_cut_sq;
-  p.f_over_r = p.inside ? lj_f_over_r_inv(p.r_sq, inv_sq, &rows->lj, shifted) : 0;
-  row->fx += p.dx * p.f_over_r, row->fy += p.dy * p.f_over_r, row->fz += p.dz * p.f_over_r;
-  if (tally && p.inside) {
-    row->energy += weight * (double)lj_energy_inv(p.r_sq, inv_sq, &rows->lj, shifted);
-    row->virial += weight * (double)p.r_sq * (double)p.f_over_r;
+  p.f_over_r = p.inside ? lj_f_over_r_inv(p.r_sq, inv_sq, &rows->lj, mode.shifted) : 0;
+  const bool close = mode.charged && present && p.r_sq < rows->coulomb.r_cut_sq;
+  if (close) {
+    real u;
+    const real unit = coulomb_f_over_r_inv(p.r_sq, inv_sq, &rows->coulomb, &u);
+    const real qq = row->q * q;
+    p.f_over_r = fma(qq, unit, p.f_over_r);
+    if (mode.tally) row->energy += weight * (double)(qq * u);
   }
+  row->fx += p.dx * p.f_over_r, row->fy += p.dy * p.f_over_r, row->fz += p.dz * p.f_over_r;
+  if (mode.tally && p.inside)
+    row->energy += weight * (double)lj_energy_inv(p.r_sq, inv_sq, &rows->lj, mode.shifted);
+  p.inside |= close;
+  if (mode.tally && p.inside) row->virial += weight * (double)p.r_sq * (double)p.f_over_r;
   return p;
 }
 
@@ -190,6 +213,26 @@ static md_status open_coords(force *fc, const force_job *job, coords *coord)
   return MD_OK;
 }
 
+static __global__ void charge_kernel(int64_t n, const state4 *__restrict__ x, real *charge)
+{
+  const int64_t i = md_thread();
+  if (i < n) charge[i] = (real)x[i].w;
+}
+
+/* Charges of all atoms and ghosts in a row of their own; NULL where they have no effect. */
+static md_status open_charges(force *fc, const force_job *job, const real **charge)
+{
+  const int64_t all = job->n + job->n_ghost;
+  *charge = NULL;
+  if (job->coulomb.r_cut_sq == 0) return MD_OK;
+  MD_TRY(md_buffer_reserve(fc->ctx, &fc->charge, (size_t)all * sizeof(real), 0));
+  charge_kernel<<<md_blocks(all, FORCE_BLOCK), FORCE_BLOCK, 0, (cudaStream_t)fc->ctx->stream>>>(
+      all, (const state4 *)job->x, (real *)fc->charge.data);
+  MD_LAUNCHED();
+  *charge = (const real *)fc->charge.data;
+  return MD_OK;
+}
+
 /* Arguments of a kernel, with room for the totals if they are asked for. */
 static md_status open_rows(force *fc, const force_job *job, force_rows *rows)
 {
@@ -199,6 +242,7 @@ static md_status open_rows(force *fc, const force_job *job, force_rows *rows)
   *rows = (force_rows){};
   rows->n = job->n;
   MD_TRY(open_coords(fc, job, &rows->coord));
+  MD_TRY(open_charges(fc, job, &rows->charge));
   rows->start = job->list->start, rows->nbr = job->list->nbr, rows->count = job->list->count;
   rows->home = job->home;
   rows->f = (real4 *)job->f;
@@ -206,6 +250,7 @@ static md_status open_rows(force *fc, const force_job *job, force_rows *rows)
   rows->scale = (real)job->coord_scale;
   rows->scale_sq = (real)(job->coord_scale * job->coord_scale);
   rows->lj = lj_round(&job->lj);
+  rows->coulomb = coulomb_round(&job->coulomb);
   rows->partial = (double *)fc->partial.data;
   return MD_OK;
 }

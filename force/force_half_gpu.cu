@@ -81,60 +81,68 @@ static __device__ __forceinline__ void give(const force_rows *rows, int32_t to, 
 }
 
 static __device__ __forceinline__ void half_pair(const force_rows *rows, force_row *row, int32_t j,
-                                                 coord3 x, bool present, bool shifted, bool tally,
+                                                 coord3 x, real q, bool present, force_mode mode,
                                                  bool exact)
 {
   const bool ghost = j >= rows->n, lone = ghost && !rows->newton;
   /* A pair that both rows list counts half in each. */
-  const force_pair_at p = add_pair(rows, row, x, present, lone ? 0.5 : 1, shifted, tally);
+  const force_pair_at p = add_pair(rows, row, x, q, present, lone ? 0.5 : 1, mode);
   int32_t to = NOBODY;
   if (p.inside && !lone) to = ghost ? rows->home[j - rows->n] : j;
   const real g = -p.f_over_r * rows->scale;
   give(rows, to, p.dx * g, p.dy * g, p.dz * g, exact);
 }
 
-static __device__ __forceinline__ void half_row(const force_rows *rows, bool shifted, bool tally,
-                                                bool exact)
+static __device__ __forceinline__ void half_row(const force_rows *rows, force_mode mode, bool exact)
 {
   const int64_t i = md_thread();
   force_row row = {};
-  if (i < rows->n) row = open_row(rows, i);
+  if (i < rows->n) row = open_row(rows, i, mode);
   const int32_t most = __reduce_max_sync(MD_ALL_LANES, row.count);
   for (int32_t k = 0; k < most; k += BATCH) {
     int32_t j[BATCH];
     coord3 x[BATCH];
+    real q[BATCH];
 #pragma unroll
     for (int u = 0; u < BATCH; u++)
       j[u] = k + u < row.count ? load_index(row.nbr + (int64_t)(k + u) * MD_WARP) : row.i;
 #pragma unroll
     for (int u = 0; u < BATCH; u++)
-      x[u] = load_coord(rows->coord, j[u]);
+      x[u] = load_coord(rows->coord, j[u]), q[u] = load_charge(rows, j[u], mode);
 #pragma unroll
     for (int u = 0; u < BATCH; u++)
-      half_pair(rows, &row, j[u], x[u], k + u < row.count, shifted, tally, exact);
+      half_pair(rows, &row, j[u], x[u], q[u], k + u < row.count, mode, exact);
   }
   give(rows, i < rows->n ? row.i : NOBODY, row.fx * rows->scale, row.fy * rows->scale,
        row.fz * rows->scale, exact);
-  if (tally) close_tally(rows, row.energy, row.virial);
+  if (mode.tally) close_tally(rows, row.energy, row.virial);
 }
 
 typedef void half_kernel(force_rows rows);
-#define HALF(name, shifted, tally, exact)                                                          \
+#define HALF_(name, shifted, tally, charged, exact)                                                \
   static __global__ void __maxnreg__(FORCE_REGISTERS) name(const force_rows rows)                  \
   {                                                                                                \
-    half_row(&rows, shifted, tally, exact);                                                        \
+    half_row(&rows, (force_mode){shifted, tally, charged}, exact);                                 \
+  }
+#define HALF(name, shifted, tally, charged)                                                        \
+  HALF_(name, shifted, tally, charged, false)                                                      \
+  HALF_(name##_exact, shifted, tally, charged, true)
+#define PAIR(name)                                                                                 \
+  {                                                                                                \
+    name, name##_exact                                                                             \
   }
 HALF(half_plain, false, false, false)
-HALF(half_plain_exact, false, false, true)
 HALF(half_tally, false, true, false)
-HALF(half_tally_exact, false, true, true)
 HALF(half_shifted, true, false, false)
-HALF(half_shifted_exact, true, false, true)
 HALF(half_shifted_tally, true, true, false)
-HALF(half_shifted_tally_exact, true, true, true)
-static half_kernel *const kernels[2][2][2] = {
-    {{half_plain, half_plain_exact}, {half_tally, half_tally_exact}},
-    {{half_shifted, half_shifted_exact}, {half_shifted_tally, half_shifted_tally_exact}}};
+HALF(half_charged, false, false, true)
+HALF(half_charged_tally, false, true, true)
+HALF(half_charged_shifted, true, false, true)
+HALF(half_charged_shifted_tally, true, true, true)
+static half_kernel *const kernels[2][2][2][2] = {
+    {{PAIR(half_plain), PAIR(half_tally)}, {PAIR(half_shifted), PAIR(half_shifted_tally)}},
+    {{PAIR(half_charged), PAIR(half_charged_tally)},
+     {PAIR(half_charged_shifted), PAIR(half_charged_shifted_tally)}}};
 
 /* Integer forces to floating point: reads 32 bytes an atom, writes 16 or 32. */
 static __global__ void convert_kernel(int64_t n, double step,
@@ -153,7 +161,8 @@ static __global__ void convert_kernel(int64_t n, double step,
 static md_status run(force *fc, const force_job *job, const force_rows *rows)
 {
   const int block = force_block(fc);
-  half_kernel *kernel = kernels[job->lj.f_shift != 0][job->tally != NULL][rows->fixed != NULL];
+  half_kernel *kernel = kernels[job->coulomb.r_cut_sq > 0][job->lj.f_shift != 0][job->tally != NULL]
+                               [rows->fixed != NULL];
   MD_TRY(set_carveout(fc, (const void *)kernel));
   kernel<<<md_blocks(job->n, block), block, 0, (cudaStream_t)fc->ctx->stream>>>(*rows);
   MD_LAUNCHED();

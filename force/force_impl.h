@@ -3,6 +3,7 @@
 #define FORCE_IMPL_H
 
 #include "core/simd.h"
+#include "force/coulomb.h"
 #include "force/force.h"
 #include "force/lj.h"
 
@@ -12,9 +13,11 @@ struct force {
   md_ctx *ctx;
   force_spec spec;
   lj_constants lj;
+  coulomb_constants coulomb;
   md_buffer partial; /* accum [blocks or chunks][2]: energy and virial before the last sum */
   md_buffer fixed;   /* int64 [n][4] and a flag: deterministic half lists on the GPU */
   md_buffer packed;  /* coordinates repacked: double on the GPU */
+  md_buffer charge;  /* real [n + n_ghost]: charges repacked */
 };
 
 /* Everything a kernel reads and writes; pointers on the backend. */
@@ -22,12 +25,14 @@ typedef struct {
   const force *fc;
   md_ctx *ctx;
   const void *coord;   /* coord4 [n + n_ghost] */
+  const void *x;       /* state4 [n + n_ghost], charges in w */
   void *f;             /* real4 [n] */
   const int32_t *home; /* [n_ghost] */
   int64_t n, n_ghost;
   double coord_scale;
   const neighbor_view *list;
   lj_constants lj;
+  coulomb_constants coulomb;
   force_tally *tally; /* NULL: forces only */
 } force_job;
 

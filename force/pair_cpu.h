@@ -15,14 +15,37 @@ MD_INLINE simd_real pair_sqrt(simd_real a)
     root[l] = sizeof(real) == 4 ? (real)__builtin_sqrtf((float)a[l]) : (real)__builtin_sqrt(a[l]);
   return root;
 }
+
+/* exp(-y) for y >= 0: 2^-n e^s with n ln 2 - y = s, |s| <= ln 2 / 2, e^s by its series.  Adding
+ * ROUND leaves n in the low bits. */
+MD_INLINE simd_real pair_exp(simd_real y)
+{
+#if MD_PREC == 2
+  enum { MANTISSA = 52, TERMS = 13 };
+  const real round = 0x1.8p52, most = 700, high = 0x1.62e42fefa38p-1, low = 0x1.ef35793c7673p-45;
+#else
+  enum { MANTISSA = 23, TERMS = 7 };
+  const real round = 0x1.8p23f, most = 80, high = 0x1.62e4p-1f, low = 0x1.7f7d1cp-20f;
+#endif
+  const simd_mask near = y < most;
+  y = (simd_real)(((simd_mask)y & near) | ((simd_mask)((simd_real){0} + most) & ~near));
+  const simd_real shifted = y * (real)1.4426950408889634 + round, n = shifted - round;
+  const simd_real s = (n * high - y) + n * low;
+  simd_real p = (simd_real){0} + 1;
+  for (int k = TERMS; k > 0; k--)
+    p = p * s * (real)(1.0 / k) + 1;
+  return (simd_real)((simd_mask)p - ((simd_mask)shifted << MANTISSA));
+}
 #define LJ_REAL simd_real
 #define LJ_SQRT pair_sqrt
+#define COULOMB_EXP pair_exp
 #include "force/force_impl.h"
 
 typedef struct {
   lj_reals plain;
-  lj_reals scaled; /* the force's constants times coord_scale */
-  real unit_sq;    /* coord_scale^2 */
+  lj_reals scaled;    /* the force's constants times coord_scale */
+  real unit, unit_sq; /* coord_scale, coord_scale^2 */
+  coulomb_reals coulomb;
 } pair_constants;
 
 /* Sums over pairs, a double for each lane. */
@@ -38,7 +61,9 @@ static inline pair_constants pair_round(const force_job *job)
   c.lj1 *= job->coord_scale;
   c.lj2 *= job->coord_scale;
   c.f_shift *= job->coord_scale;
-  return (pair_constants){plain, lj_round(&c), (real)(job->coord_scale * job->coord_scale)};
+  return (pair_constants){plain, lj_round(&c), (real)job->coord_scale,
+                          (real)(job->coord_scale * job->coord_scale),
+                          coulomb_round(&job->coulomb)};
 }
 
 /* a - b; in fixed point the difference wraps, as coord_difference() does. */
@@ -56,12 +81,21 @@ MD_INLINE simd_real pair_only(simd_mask mask, simd_real value)
   return (simd_real)(mask & (simd_mask)value);
 }
 
+/* Charges of the atoms index[0], index[1], ... */
+MD_INLINE simd_real pair_charges(const real *charge, const int32_t *index)
+{
+  simd_real q;
+  for (int l = 0; l < SIMD_LANES; l++)
+    q[l] = charge[index[l]];
+  return q;
+}
+
 /* f gets the force of j on i in the lanes of `valid` that are within the cutoff, else 0.  A NaN
  * counts as within, so that it shows in the force.  sums, unless NULL, gets the pairs times their
- * weight. */
+ * weight.  qq, unless NULL, is the product of the two charges. */
 MD_INLINE void pair_force(const pair_constants *c, const simd_coord i[3], const simd_coord j[3],
-                          simd_mask valid, simd_real weight, bool shifted, simd_real f[3],
-                          pair_sums *sums)
+                          simd_mask valid, simd_real weight, bool shifted, const simd_real *qq,
+                          simd_real f[3], pair_sums *sums)
 {
   simd_real d[3];
   for (int k = 0; k < 3; k++)
@@ -72,9 +106,18 @@ MD_INLINE void pair_force(const pair_constants *c, const simd_coord i[3], const 
 #endif
   const simd_mask near = valid & ~(simd_mask)(r_sq >= c->plain.r_cut_sq);
   const simd_real inv_sq = 1 / r_sq;
-  const simd_real pull = pair_only(near, lj_f_over_r_inv(r_sq, inv_sq, &c->scaled, shifted));
+  simd_real pull = pair_only(near, lj_f_over_r_inv(r_sq, inv_sq, &c->scaled, shifted));
+  simd_real u_charges = {0};
+  if (qq) {
+    const simd_mask close = valid & ~(simd_mask)(r_sq >= c->coulomb.r_cut_sq);
+    simd_real u;
+    const simd_real unit_pull = coulomb_f_over_r_inv(r_sq, inv_sq, &c->coulomb, &u);
+    pull += pair_only(close, *qq * unit_pull * c->unit);
+    u_charges = pair_only(close, *qq * u);
+  }
   if (sums) {
-    const simd_real u = pair_only(near, lj_energy_inv(r_sq, inv_sq, &c->plain, shifted));
+    simd_real u = pair_only(near, lj_energy_inv(r_sq, inv_sq, &c->plain, shifted));
+    if (qq) u += u_charges;
     sums->energy += __builtin_convertvector(weight * u, simd_accum);
     sums->virial += __builtin_convertvector(weight * pull * r_sq, simd_accum);
   }

@@ -35,6 +35,7 @@ static bool put_all(FILE *stream, const char *settings, const checkpoint_step *n
          put_section(stream, CHECKPOINT_V, state->v, three) &&
          put_section(stream, CHECKPOINT_ID, state->id, n * sizeof *state->id) &&
          put_section(stream, CHECKPOINT_IMAGE, state->image, n * 3 * sizeof *state->image) &&
+         put_section(stream, CHECKPOINT_CHARGE, state->q, state->q ? n * sizeof *state->q : 0) &&
          put_section(stream, CHECKPOINT_END, NULL, 0);
 }
 
@@ -91,7 +92,8 @@ md_status checkpoint_write(const char *path, const config *cfg, const engine *si
                                .rebuilt_at = state.rebuilt_at,
                                .dump_bytes = dump_bytes,
                                .mass = state.mass,
-                               .backend = sim->ctx->backend};
+                               .backend = sim->ctx->backend,
+                               .charged = state.q != NULL};
     memcpy(numbers.lo, state.box.lo, sizeof numbers.lo);
     memcpy(numbers.hi, state.box.hi, sizeof numbers.hi);
     status = write_state(path, settings, &numbers, &state);
@@ -120,8 +122,9 @@ static bool differs_in(const config *saved, const config *cfg, const char *key)
 /* True for a setting on which the order of atoms, or the bits of a step, depend. */
 static bool shapes(const char *key)
 {
-  static const char *const shaping[] = {"lj.",    "neighbor.",        "order.",
-                                        "run.dt", "device.precision", "device.deterministic"};
+  static const char *const shaping[] = {
+      "lj.",    "coulomb.",         "neighbor.",           "order.",
+      "run.dt", "device.precision", "device.deterministic"};
   for (size_t s = 0; s < sizeof shaping / sizeof *shaping; s++)
     if (strncmp(key, shaping[s], strlen(shaping[s])) == 0) return true;
   return false;

@@ -10,9 +10,11 @@
  *     PLACE, BUILT, V   float64 [n][3]   positions, those at the last list build, velocities
  *     ID     int64 [n]
  *     IMAGE  int32 [n][3]
+ *     CHARGE float64 [n], or nothing
  *     END    nothing; the file ends here
  *
- * in the order the atoms had in memory.  Check sums are CRC-32C.  92 bytes an atom. */
+ * in the order the atoms had in memory.  Check sums are CRC-32C.  92 bytes an atom, 100 with
+ * charges. */
 #ifndef CHECKPOINT_H
 #define CHECKPOINT_H
 

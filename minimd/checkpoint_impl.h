@@ -7,14 +7,14 @@
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "arrays are written as they lie");
 
 #define CHECKPOINT_MAGIC "MINIMDCK"
-enum { CHECKPOINT_VERSION = 1 };
+enum { CHECKPOINT_VERSION = 2 };
 
 #define CHECKPOINT_SECTIONS(X)                                                                     \
   X(CONF, "configuration")                                                                         \
   X(STEP, "step")                                                                                  \
   X(PLACE, "positions")                                                                            \
   X(BUILT, "positions at the list build")                                                          \
-  X(V, "velocities") X(ID, "ids") X(IMAGE, "image flags") X(END, "end")
+  X(V, "velocities") X(ID, "ids") X(IMAGE, "image flags") X(CHARGE, "charges") X(END, "end")
 #define MD_ENUM_(name, word) CHECKPOINT_##name,
 typedef enum { CHECKPOINT_SECTIONS(MD_ENUM_) CHECKPOINT_SECTION_COUNT } checkpoint_section;
 #undef MD_ENUM_
@@ -35,7 +35,7 @@ typedef struct {
 typedef struct {
   int64_t n, step, rebuilt_at, dump_bytes;
   double lo[3], hi[3], mass;
-  int64_t backend;
+  int64_t backend, charged; /* charged: 0 or 1 */
 } checkpoint_step;
 
 #endif

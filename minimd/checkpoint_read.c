@@ -69,7 +69,7 @@ static md_status get_section(source *in, checkpoint_section tag, int64_t expecte
   return MD_OK;
 }
 
-static md_status get_numbers(source *in, checkpoint *out)
+static md_status get_numbers(source *in, checkpoint *out, bool *charged)
 {
   checkpoint_step *numbers;
   MD_TRY(get_section(in, CHECKPOINT_STEP, sizeof *numbers, &numbers));
@@ -77,7 +77,7 @@ static md_status get_numbers(source *in, checkpoint *out)
   free(numbers);
   bool good = found.n >= 0 && found.n <= INT32_MAX && found.step >= 0 && found.mass > 0 &&
               found.rebuilt_at >= 0 && found.rebuilt_at <= found.step && found.backend >= 0 &&
-              found.backend < MD_BACKEND_COUNT;
+              found.backend < MD_BACKEND_COUNT && (found.charged == 0 || found.charged == 1);
   for (int d = 0; d < 3; d++)
     good = good && isfinite(found.lo[d]) && isfinite(found.hi[d]) && found.hi[d] > found.lo[d];
   MD_REQUIRE(good, MD_EIO, "'%s' holds numbers that no run has in the section '%s'", in->path,
@@ -91,6 +91,7 @@ static md_status get_numbers(source *in, checkpoint *out)
   memcpy(state->box.hi, found.hi, sizeof found.hi);
   out->dump_bytes = found.dump_bytes;
   out->backend = (md_backend)found.backend;
+  *charged = found.charged != 0;
   return MD_OK;
 }
 
@@ -98,14 +99,21 @@ static md_status get_all(source *in, checkpoint *out)
 {
   engine_state *state = &out->state;
   void *nothing = NULL;
+  bool charged;
   MD_TRY(get_head(in));
   MD_TRY(get_section(in, CHECKPOINT_CONF, -1, &out->config));
-  MD_TRY(get_numbers(in, out));
+  MD_TRY(get_numbers(in, out, &charged));
   MD_TRY(get_section(in, CHECKPOINT_PLACE, 24 * state->n, &state->x));
   MD_TRY(get_section(in, CHECKPOINT_BUILT, 24 * state->n, &state->built));
   MD_TRY(get_section(in, CHECKPOINT_V, 24 * state->n, &state->v));
   MD_TRY(get_section(in, CHECKPOINT_ID, 8 * state->n, &state->id));
   MD_TRY(get_section(in, CHECKPOINT_IMAGE, 12 * state->n, &state->image));
+  if (charged)
+    MD_TRY(get_section(in, CHECKPOINT_CHARGE, 8 * state->n, &state->q));
+  else
+    MD_TRY(get_section(in, CHECKPOINT_CHARGE, 0, &nothing));
+  free(nothing);
+  nothing = NULL;
   MD_TRY(get_section(in, CHECKPOINT_END, 0, &nothing));
   free(nothing);
   MD_REQUIRE(in->left == 0, MD_EIO, "'%s' has %llu bytes behind its end", in->path,

@@ -203,6 +203,10 @@ static md_status run_all(report *run, const options *opts, options_format format
     MD_TRY(engine_create(run->cfg, &run->sim));
   MD_TRY(md_ctx_sync(run->sim->ctx));
   run->setup_s = md_wall_seconds() - began;
+  if (run->sim->net_charge != 0)
+    fprintf(stderr,
+            "minimd: warning: the charges sum to %g: a uniform background neutralises them\n",
+            run->sim->net_charge);
   md_output out;
   MD_TRY(md_output_open(options_value(opts, OUTPUT), &out));
   report_begin(run, format, out.stream);

@@ -11,6 +11,7 @@
 #include "force/force.h"
 #include "neighbor/neighbor.h"
 #include "ordering/ordering.h"
+#include "spread/spread.h"
 
 #include <stdio.h>
 
@@ -21,6 +22,7 @@ MD_BEGIN_C
   X(BCC, "bcc") X(SC, "sc") X(DIAMOND, "diamond") X(NACL, "nacl") X(CSCL, "cscl") X(ZNS, "zns")
 #define CONFIG_VELOCITIES(X) X(LAMMPS, "lammps") X(MINIMD, "minimd")
 #define CONFIG_BACKENDS(X) X(AUTO, "auto") X(CPU, "cpu") X(GPU, "gpu")
+#define CONFIG_COULOMBS(X) X(NONE, "none") X(PME, "pme")
 #define CONFIG_FORMATS(X)                                                                          \
   X(AUTO, "auto") X(LIBCONFIG, "libconfig") X(MINIMD, "minimd") X(LAMMPS, "lammps")
 #define MD_ENUM_(name, word) CONFIG_LATTICE_##name,
@@ -31,6 +33,9 @@ typedef enum { CONFIG_VELOCITIES(MD_ENUM_) CONFIG_VELOCITY_COUNT } config_veloci
 #undef MD_ENUM_
 #define MD_ENUM_(name, word) CONFIG_BACKEND_##name,
 typedef enum { CONFIG_BACKENDS(MD_ENUM_) CONFIG_BACKEND_COUNT } config_backend;
+#undef MD_ENUM_
+#define MD_ENUM_(name, word) CONFIG_COULOMB_##name,
+typedef enum { CONFIG_COULOMBS(MD_ENUM_) CONFIG_COULOMB_COUNT } config_coulomb;
 #undef MD_ENUM_
 #define MD_ENUM_(name, word) CONFIG_FORMAT_##name,
 typedef enum { CONFIG_FORMATS(MD_ENUM_) CONFIG_FORMAT_COUNT } config_format;
@@ -46,11 +51,19 @@ typedef struct {
   int32_t seed;
   config_velocity velocity;
   double mass;
+  double charges;       /* of lattices with two kinds of sites: + and - this */
   char *read;           /* LAMMPS data file or extended XYZ, as to be opened; NULL: the lattice */
   bool keep_velocities; /* those of the file, where it has some */
   /* lj */
   double epsilon, sigma, cutoff; /* [energy], [length], [length] */
   force_shift shift;
+  /* coulomb; 0: chosen from the tolerance */
+  config_coulomb coulomb;
+  int32_t mesh[3], spline_order;
+  double alpha;          /* [1/length] */
+  double coulomb_cutoff; /* of real space; 0: that of lj [length] */
+  double tolerance;      /* root mean square force error [force] */
+  spread_method spread;
   /* neighbor */
   double skin;
   int32_t every; /* rebuild period in steps; 0: when an atom moved half the skin ("check") */
@@ -107,6 +120,9 @@ md_status config_set(config *cfg, const char *key, const char *text, const char 
 md_status config_set_pair(config *cfg, const char *pair);
 /* Conditions between keys (sort_every a multiple of every, ...), after everything was read. */
 md_status config_check(const config *cfg);
+
+/* The longest cutoff. */
+double config_reach(const config_values *values);
 
 /* The table itself, for printing: n entries. */
 typedef struct {

@@ -2,11 +2,13 @@
 #include "minimd/config_impl.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Keys that describe a lattice, and mean nothing to atoms from a file. */
-static const char *const of_lattice[] = {"system.lattice", "system.cells", "system.density"};
+static const char *const of_lattice[] = {"system.lattice", "system.cells", "system.density",
+                                         "system.charges"};
 enum { N_OF_LATTICE = sizeof of_lattice / sizeof *of_lattice };
 
 static md_status check_source(const config *cfg)
@@ -29,10 +31,43 @@ static md_status check_source(const config *cfg)
   return MD_OK;
 }
 
+double config_reach(const config_values *values)
+{
+  const bool charged = values->coulomb == CONFIG_COULOMB_PME;
+  return charged ? fmax(values->cutoff, values->coulomb_cutoff) : values->cutoff;
+}
+
+static md_status check_charges(const config *cfg)
+{
+  const config_values *values = config_get(cfg);
+  const config_lattice lattice = values->lattice;
+  const bool pairs = lattice == CONFIG_LATTICE_NACL || lattice == CONFIG_LATTICE_CSCL ||
+                     lattice == CONFIG_LATTICE_ZNS;
+  MD_REQUIRE(values->charges == 0 || pairs, MD_EINVAL,
+             "%s: system.charges = %g: expected system.lattice = \"nacl\", \"cscl\" or \"zns\", "
+             "which have two kinds of sites",
+             config_origin(cfg, "system.charges"), values->charges);
+  MD_REQUIRE(values->charges == 0 || !config_is_default(cfg, "coulomb.method"), MD_EINVAL,
+             "%s: system.charges = %g: expected a coulomb.method beside it, \"pme\" or \"none\"",
+             config_origin(cfg, "system.charges"), values->charges);
+  if (values->coulomb != CONFIG_COULOMB_PME) return MD_OK;
+  MD_REQUIRE(
+      values->read || values->charges > 0, MD_EINVAL,
+      "%s: coulomb.method = \"pme\" needs charges: expected system.charges > 0, or a file of "
+      "atoms that has them",
+      config_origin(cfg, "coulomb.method"));
+  const int32_t *mesh = values->mesh;
+  MD_REQUIRE((mesh[0] > 0) == (mesh[1] > 0) && (mesh[0] > 0) == (mesh[2] > 0), MD_EINVAL,
+             "%s: coulomb.mesh = %d, %d, %d: expected all three > 0, or 0: chosen",
+             config_origin(cfg, "coulomb.mesh"), mesh[0], mesh[1], mesh[2]);
+  return MD_OK;
+}
+
 md_status config_check(const config *cfg)
 {
   const config_values *values = config_get(cfg);
   MD_TRY(check_source(cfg));
+  MD_TRY(check_charges(cfg));
   MD_REQUIRE(
       values->sort_every <= 0 || values->every == 0 || values->sort_every % values->every == 0,
       MD_EINVAL, "%s: order.sort_every = %d: expected a multiple of neighbor.every = %d (%s)",
@@ -41,7 +76,7 @@ md_status config_check(const config *cfg)
   MD_REQUIRE(values->block_size % 32 == 0, MD_EINVAL,
              "%s: device.block_size = %d: expected a multiple of 32",
              config_origin(cfg, "device.block_size"), values->block_size);
-  const double r_list = values->cutoff + values->skin;
+  const double r_list = config_reach(values) + values->skin;
   MD_REQUIRE(values->bin_size < 0 || values->bin_size * CONFIG_BINS_MOST >= r_list, MD_EINVAL,
              "%s: neighbor.bin_size = %g: expected at least %g, a %dth of cutoff + skin",
              config_origin(cfg, "neighbor.bin_size"), values->bin_size, r_list / CONFIG_BINS_MOST,
@@ -52,7 +87,11 @@ md_status config_check(const config *cfg)
 /* True when writing the key would change nothing, or be refused. */
 static bool has_no_effect(const config *cfg, const char *key)
 {
-  if (!config_get(cfg)->read)
+  const config_values *values = config_get(cfg);
+  const bool charged = values->coulomb == CONFIG_COULOMB_PME;
+  if (!charged && (strncmp(key, "coulomb.", 8) == 0 || strcmp(key, "system.charges") == 0))
+    return true;
+  if (!values->read)
     return strcmp(key, "system.read") == 0 || strcmp(key, "system.keep_velocities") == 0;
   for (int k = 0; k < N_OF_LATTICE; k++)
     if (strcmp(key, of_lattice[k]) == 0) return true;

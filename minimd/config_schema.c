@@ -11,6 +11,7 @@
 #define WORD_(name, word) word,
 static const char *const lattice_words[] = {CONFIG_LATTICES(WORD_)};
 static const char *const velocity_words[] = {CONFIG_VELOCITIES(WORD_)};
+static const char *const coulomb_words[] = {CONFIG_COULOMBS(WORD_)};
 static const char *const backend_words[] = {CONFIG_BACKENDS(WORD_)};
 const char *const config_format_words[CONFIG_FORMAT_COUNT] = {CONFIG_FORMATS(WORD_)};
 #undef WORD_
@@ -56,6 +57,11 @@ const char *const config_format_words[CONFIG_FORMAT_COUNT] = {CONFIG_FORMATS(WOR
     key, "word", "", CHOICE(list), fallback, help,                                                 \
         RULE(CONFIG_WORD, FIELD(field), 0, 0, false, NULL, 0, words, count)                        \
   }
+#define WORD_HELP(key, field, list, words, count, fallback, help)                                  \
+  {                                                                                                \
+    key, "word", "", (&list(BAR_CURVE_)[3]), fallback, help,                                       \
+        RULE(CONFIG_WORD, FIELD(field), 0, 0, false, NULL, 0, words, count)                        \
+  }
 #define WORD_OR(key, field, list, words, count, word, meaning, fallback, help)                     \
   {                                                                                                \
     key, "word", "", word BAR(list), fallback, help,                                               \
@@ -95,7 +101,7 @@ const char *const config_format_words[CONFIG_FORMAT_COUNT] = {CONFIG_FORMATS(WOR
 
 static const config_entry table[] = {
     WORD("system.lattice", lattice, CONFIG_LATTICES, lattice_words, CONFIG_LATTICE_COUNT, "fcc",
-         "lattice that fills the box; every site holds the same kind of atom"),
+         "lattice that fills the box; every site holds the same kind of atom, but for its charge"),
     CELLS("system.cells", cells, "", 1, 100000, "20", "unit cells along x, y and z"),
     REAL_ABOVE("system.density", density, "1/length^3", 0, 1e9, "0.8442", "atoms per volume"),
     REAL_FROM("system.temperature", temperature, "energy/k_B", 0, 1e9, "1.44",
@@ -105,6 +111,8 @@ static const config_entry table[] = {
     WORD("system.velocity", velocity, CONFIG_VELOCITIES, velocity_words, CONFIG_VELOCITY_COUNT,
          "lammps", "generator of the initial velocities; minimd needs lattice fcc"),
     REAL_ABOVE("system.mass", mass, "mass", 0, 1e9, "1", "of every atom"),
+    REAL_FROM("system.charges", charges, "sqrt(energy length)", 0, 1e6, "0",
+              "of the two kinds of sites of lattice nacl, cscl or zns: + and - this"),
     PATH("system.read", read, "",
          "LAMMPS data file or extended XYZ to start from in place of a lattice; relative to the "
          "input file"),
@@ -115,6 +123,19 @@ static const config_entry table[] = {
     REAL_ABOVE("lj.cutoff", cutoff, "length", 0, 1e6, "2.5", "pairs further apart do not interact"),
     WORD("lj.shift", shift, FORCE_SHIFTS, force_shift_words, FORCE_SHIFT_COUNT, "none",
          "what vanishes at the cutoff: nothing, the energy, or energy and force"),
+    WORD("coulomb.method", coulomb, CONFIG_COULOMBS, coulomb_words, CONFIG_COULOMB_COUNT, "none",
+         "forces between charges; none: charges have no effect"),
+    CELLS("coulomb.mesh", mesh, "", 0, 65536, "0",
+          "mesh points along x, y and z; 0: the coarsest that meets coulomb.tolerance"),
+    INTEGER("coulomb.order", spline_order, "", 3, 10, "6", "of the B-splines"),
+    REAL_FROM("coulomb.alpha", alpha, "1/length", 0, 1e6, "0",
+              "splits real and reciprocal space; 0: the smallest that meets coulomb.tolerance"),
+    REAL_FROM("coulomb.cutoff", coulomb_cutoff, "length", 0, 1e6, "0",
+              "of the real-space part; 0: lj.cutoff"),
+    REAL_ABOVE("coulomb.tolerance", tolerance, "energy/length", 0, 1e9, "1e-3",
+               "root mean square error of forces to aim at, for what is to be chosen"),
+    WORD_HELP("coulomb.spread", spread, SPREAD_METHODS, spread_method_words, SPREAD_METHOD_COUNT,
+              "auto", "how charges are spread onto the mesh"),
     REAL_FROM("neighbor.skin", skin, "length", 0, 1e6, "0.3", "list radius beyond the cutoff"),
     INTEGER_OR("neighbor.every", every, "steps", 1, 2147483647, "check", 0, "20",
                "between list builds; check: when an atom moved half the skin"),

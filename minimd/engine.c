@@ -28,7 +28,7 @@ md_status engine_choose(const config_values *values, engine_choice *out)
 
 neighbor_spec engine_list_spec(const config_values *values, neighbor_kind kind)
 {
-  const double r_list = values->cutoff + values->skin;
+  const double r_list = config_reach(values) + values->skin;
   return (neighbor_spec){
       .kind = kind,
       .stencil = values->stencil,
@@ -75,7 +75,11 @@ static md_status forces(engine *sim, bool tally)
   const md_status status =
       force_compute(sim->fc, sim->atoms, sim->list, tally ? &sim->tally : NULL);
   md_phase_end(sim->ctx, MD_PHASE_FORCE);
-  return status;
+  if (status || !sim->mesh) return status;
+  md_phase_begin(sim->ctx, MD_PHASE_COULOMB);
+  const md_status rest = engine_charge_forces(sim, tally);
+  md_phase_end(sim->ctx, MD_PHASE_COULOMB);
+  return rest;
 }
 
 static md_status advance(engine *sim, int kicks, double drift)
@@ -226,6 +230,7 @@ static md_status fill(engine *sim, const config *cfg)
   if (!status) {
     sim->mass = state.mass > 0 ? state.mass : sim->values->mass;
     status = md_atoms_set(sim->atoms, state.n, state.x, state.v, state.id, state.image);
+    if (!status) status = engine_set_charges(sim, state.n, state.q);
   }
   system_state_free(&state);
   return status;
@@ -241,7 +246,7 @@ static md_status make(const config *cfg, int64_t n, const md_box *box, engine **
   MD_REQUIRE(sim, MD_ENOMEM, "out of memory for the engine");
   sim->values = values;
   sim->first_temperature = -1;
-  sim->list_cutoff = values->cutoff + values->skin;
+  sim->list_cutoff = config_reach(values) + values->skin;
   const md_ctx_spec spec = {choice.backend, values->precision, values->threads,
                             values->deterministic};
   MD_TRY(md_ctx_create(&spec, &sim->ctx));
@@ -277,6 +282,7 @@ md_status engine_create(const config *cfg, engine **out)
 static md_status resume(engine *sim, const engine_state *from)
 {
   MD_TRY(md_atoms_set(sim->atoms, from->n, from->built, from->v, from->id, from->image));
+  MD_TRY(engine_set_charges(sim, from->n, from->q));
   MD_TRY(rebuild(sim, false));
   MD_TRY(md_atoms_place(sim->atoms, from->x));
   MD_TRY(integrate_advance(sim->atoms, 0, 0, 0));
@@ -287,6 +293,7 @@ static md_status resume(engine *sim, const engine_state *from)
 static md_status refill(engine *sim, const engine_state *from)
 {
   MD_TRY(md_atoms_set(sim->atoms, from->n, from->x, from->v, from->id, from->image));
+  MD_TRY(engine_set_charges(sim, from->n, from->q));
   return rebuild(sim, sim->values->sort_every != 0);
 }
 
@@ -305,6 +312,7 @@ md_status engine_restore(const config *cfg, const engine_state *from, bool exact
 void engine_destroy(engine *sim)
 {
   if (!sim) return;
+  pme_destroy(sim->mesh);
   force_destroy(sim->fc);
   neighbor_destroy(sim->list);
   comm_destroy(sim->cm);
@@ -320,6 +328,7 @@ void engine_state_free(engine_state *state)
   free(state->v);
   free(state->id);
   free(state->image);
+  free(state->q);
   *state = (engine_state){0};
 }
 
@@ -338,11 +347,14 @@ md_status engine_save(const engine *sim, engine_state *out)
       .v = malloc(three * sizeof(double)),
       .id = malloc(three * sizeof(int64_t)),
       .image = malloc(three * sizeof(int32_t)),
+      .q = sim->mesh ? malloc(three * sizeof(double)) : NULL,
   };
-  md_status status = out->x && out->built && out->v && out->id && out->image
-                         ? md_atoms_get(sim->atoms, out->x, out->v, NULL, out->id, out->image)
-                         : MD_FAIL(MD_ENOMEM, "out of memory for %lld atoms", (long long)n);
+  md_status status =
+      out->x && out->built && out->v && out->id && out->image && (out->q || !sim->mesh)
+          ? md_atoms_get(sim->atoms, out->x, out->v, NULL, out->id, out->image)
+          : MD_FAIL(MD_ENOMEM, "out of memory for %lld atoms", (long long)n);
   if (!status) status = neighbor_held(sim->list, sim->atoms, out->built);
+  if (!status && out->q) status = md_atoms_get_charges(sim->atoms, out->q);
   if (status) engine_state_free(out);
   return status;
 }

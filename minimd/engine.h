@@ -10,6 +10,7 @@
 #include "force/force.h"
 #include "minimd/config.h"
 #include "neighbor/neighbor.h"
+#include "spread/pme.h"
 
 MD_BEGIN_C
 
@@ -26,9 +27,12 @@ typedef struct {
   comm *cm;
   neighbor_list *list;
   force *fc;
+  pme *mesh;                   /* NULL without charges */
+  pme_problem charges;         /* what it was made for: alpha, mesh, cutoff */
+  double net_charge;           /* sum of charges; 0 when it is only rounding */
   const config_values *values; /* of the configuration it was made from */
   double mass;
-  double list_cutoff; /* cutoff + skin */
+  double list_cutoff; /* the longest cutoff + skin */
   int64_t step;       /* steps done */
   int64_t rebuilt_at, rebuilds, sorts;
   int64_t steady_steps, steady_bytes; /* steps without rebuild or thermo; bytes they copied */
@@ -61,6 +65,7 @@ typedef struct {
   double *x, *built, *v; /* [n][3]: positions, those at the last list build, velocities */
   int64_t *id;           /* [n] */
   int32_t *image;        /* [n][3] */
+  double *q;             /* [n]: charges; NULL without coulomb.method */
 } engine_state;
 void engine_state_free(engine_state *state);
 

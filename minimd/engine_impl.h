@@ -10,4 +10,10 @@ neighbor_spec engine_list_spec(const config_values *values, neighbor_kind kind);
 md_status engine_check_memory(const md_ctx *ctx, const config_values *values, neighbor_kind list,
                               int64_t n, const md_box *box);
 
+/* Of n atoms that were just set: their charges q [n], or NULL, and PME for them.  Does nothing
+ * without coulomb.method.  Errors: MD_EINVAL (no charges; those of pme_choose and pme_create). */
+md_status engine_set_charges(engine *sim, int64_t n, const double *q);
+/* Add what force_compute leaves out of the Coulomb forces, and to sim->tally. */
+md_status engine_charge_forces(engine *sim, bool tally);
+
 #endif

@@ -4,6 +4,15 @@
 #include <math.h>
 #include <stdio.h>
 
+/* Charges, gradients and located particles; mesh and spectrum where they are known already. */
+static double charges_memory(const md_ctx *ctx, const config_values *values, double n, double all)
+{
+  if (values->coulomb != CONFIG_COULOMB_PME) return 0;
+  const double real_size = (double)md_real_size(ctx->precision);
+  const double points = (double)values->mesh[0] * values->mesh[1] * values->mesh[2];
+  return all * real_size + n * (4 * real_size + 40) + 2.1 * points * real_size;
+}
+
 int64_t engine_memory(const md_ctx *ctx, const config_values *values, neighbor_kind list, int64_t n,
                       double volume)
 {
@@ -16,7 +25,8 @@ int64_t engine_memory(const md_ctx *ctx, const config_values *values, neighbor_k
   const double pull = 4.0 * (double)md_real_size(ctx->precision);
   const double all = (double)n + ghosts;
   const double atoms = all * (state + coord) + (double)n * (state + pull + 8 + 12) + ghosts * 8;
-  return (int64_t)(1.05 * atoms) + neighbor_memory(ctx, &spec, (int64_t)all, density);
+  const double charges = charges_memory(ctx, values, (double)n, all);
+  return (int64_t)(1.05 * (atoms + charges)) + neighbor_memory(ctx, &spec, (int64_t)all, density);
 }
 
 /* Memory that a run may take on the context's backend [B]. */

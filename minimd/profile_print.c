@@ -130,7 +130,7 @@ void profile_print_times(const profile_report *report, const profile_job *job, F
       {"sort_every", 0, 0}, {"launches", 0, 0}, {"force_us", 10, 2},
       {"least_us", 10, 2},  {"sort_us", 10, 2}, {"build_us", 10, 2}};
   const config_values *v = config_get(job->cfg);
-  const double r_list = v->cutoff + v->skin;
+  const double r_list = config_reach(v) + v->skin;
   table t = begin(report, job, stream, columns, sizeof columns / sizeof *columns);
   for (int k = 0; k < n_cases(job); k++) {
     const profile_case *c = &job->cases[k];

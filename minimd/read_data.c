@@ -1,7 +1,7 @@
 /* minimd/read_data.c - LAMMPS data files: a header of counts and box edges, then sections.
  *
  * Atoms are `id type x y z` (style atomic) or `id type q x y z` (charge), each with three image
- * flags or none; the number of columns tells which.  A charge has no effect on lj/cut. */
+ * flags or none; the number of columns tells which. */
 #include "minimd/system_impl.h"
 
 #include <ctype.h>
@@ -164,10 +164,10 @@ static md_status read_atom(data_file *df, int64_t i)
   static const char *const axes[3] = {"x", "y", "z"}, *const flags[3] = {"ix", "iy", "iz"};
   system_state *out = df->out;
   const bool charge = df->columns % 3 == 0, image = df->columns > 6;
-  double q;
   MD_TRY(lines_int64(df->in, "id", df->words[0], 1, INT64_MAX, &out->id[i]));
   MD_TRY(check_type(df, 1));
-  if (charge) MD_TRY(lines_double(df->in, "charge", df->words[2], &q));
+  if (charge && !out->q) MD_TRY(system_reserve_charges(out));
+  if (charge) MD_TRY(lines_charge(df->in, df->words[2], &out->q[i]));
   for (int d = 0; d < 3; d++) {
     int64_t crossed = 0;
     MD_TRY(lines_double(df->in, axes[d], df->words[2 + charge + d], &out->x[3 * i + d]));

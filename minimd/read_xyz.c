@@ -3,7 +3,8 @@
  * Line 1: number of atoms.  Line 2: key=value pairs; Lattice="ax ay az bx by bz cx cy cz" (diagonal
  * here), Origin="x y z", pbc="T T T", Properties=name:type:columns:...  Then a line for each atom.
  * Of the properties, species or type must be the same for all, pos is wanted, velo (or vel,
- * velocity, velocities), id and mass (masses) are used; other columns are skipped. */
+ * velocity, velocities), id, mass (masses) and charge (q) are
+ * used; other columns are skipped. */
 #include "minimd/system_impl.h"
 
 #include <math.h>
@@ -13,7 +14,7 @@
 /* The shortest line of an atom: "0 0 0\n". */
 enum { LINE_BYTES = 6 };
 
-typedef enum { SPECIES, TYPE, POS, VELO, ID, MASS, MOMENTA, PROPERTY_COUNT } property;
+typedef enum { SPECIES, TYPE, POS, VELO, ID, MASS, CHARGE, MOMENTA, PROPERTY_COUNT } property;
 static const struct {
   const char *names[4];
   property what;
@@ -26,6 +27,7 @@ static const struct {
     {{"velo", "vel", "velocity", "velocities"}, VELO, 'R', 3},
     {{"id", "ids", NULL, NULL}, ID, 'I', 1},
     {{"mass", "masses", NULL, NULL}, MASS, 'R', 1},
+    {{"charge", "charges", "q", "initial_charges"}, CHARGE, 'R', 1},
     {{"momenta", "momentum", NULL, NULL}, MOMENTA, 'R', 3},
 };
 enum { N_PROPERTIES = sizeof properties / sizeof *properties };
@@ -193,6 +195,7 @@ static md_status read_atom(xyz_file *xyz, int64_t i)
   MD_TRY(check_kind(xyz, words));
   if (out->id)
     MD_TRY(lines_int64(xyz->in, "id", words[xyz->column[ID]], 1, INT64_MAX, &out->id[i]));
+  if (out->q) MD_TRY(lines_charge(xyz->in, words[xyz->column[CHARGE]], &out->q[i]));
   for (int d = 0; d < 3; d++) {
     out->image[3 * i + d] = 0;
     MD_TRY(lines_double(xyz->in, axes[d], words[xyz->column[POS] + d], &out->x[3 * i + d]));
@@ -214,6 +217,7 @@ md_status read_xyz(line_reader *in, bool header, system_state *out)
   md_status status = read_comment(&xyz);
   if (!status && !header)
     status = system_reserve(out, out->n, xyz.column[VELO] >= 0, xyz.column[ID] >= 0, true);
+  if (!status && !header && xyz.column[CHARGE] >= 0) status = system_reserve_charges(out);
   for (int64_t i = 0; !header && !status && i < out->n; i++)
     status = read_atom(&xyz, i);
   int64_t *by_id = NULL;

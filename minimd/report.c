@@ -34,6 +34,19 @@ static void machine_line(const report *run, FILE *stream)
   fprintf(stream, ", %s precision\n", md_precision_words[ctx->precision]);
 }
 
+static void coulomb_line(const engine *sim, FILE *stream)
+{
+  const pme_problem *p = &sim->charges;
+  pme_report mesh;
+  pme_describe(sim->mesh, &mesh);
+  fprintf(stream,
+          "coulomb    pme: alpha %.6g, cutoff %g, mesh %d x %d x %d, order %d, spread %s (%s)\n"
+          "           expected force error %.2g in real space, %.2g on the mesh; tolerance %g\n",
+          p->alpha, p->r_cut, p->mesh[0], p->mesh[1], p->mesh[2], p->order,
+          spread_method_words[mesh.spread.method], mesh.spread.reason, pme_real_error(p),
+          pme_mesh_error(p), sim->values->tolerance);
+}
+
 void report_begin(const report *run, options_format format, FILE *stream)
 {
   if (format == OPTIONS_FORMAT_CSV) fputs("step,temp,e_pair,e_total,pressure\n", stream);
@@ -56,6 +69,7 @@ void report_begin(const report *run, options_format format, FILE *stream)
   fprintf(stream, "list       %s (%s), %.1f neighbours an atom within %g\n",
           neighbor_list_words[run->choice.list], run->choice.list_reason, neighbors_per_atom(run),
           sim->list_cutoff);
+  if (sim->mesh) coulomb_line(sim, stream);
   fprintf(stream, "order      %s over %d x %d x %d bins, set-up %.2f s\n\n", curve,
           grid->n[0] - 2 * grid->margin[0], grid->n[1] - 2 * grid->margin[1],
           grid->n[2] - 2 * grid->margin[2], run->setup_s);
@@ -80,6 +94,7 @@ static void table_end(const report *run, FILE *stream)
   double known = 0;
   fprintf(stream, "\n%-12s %12s %8s\n", "phase", "seconds", "share");
   for (int k = 0; k < MD_PHASE_COUNT; k++) {
+    if (k == MD_PHASE_COULOMB && !sim->mesh) continue;
     known += run->phase_s[k];
     fprintf(stream, "%-12s %12.4f %7.1f%%\n", md_phase_words[k], run->phase_s[k],
             run->wall_s > 0 ? 100 * run->phase_s[k] / run->wall_s : 0.0);
@@ -128,6 +143,27 @@ static void json_counts(const report *run, md_json *json)
   md_json_close(json, '}');
 }
 
+static void json_coulomb(const engine *sim, md_json *json)
+{
+  const pme_problem *p = &sim->charges;
+  pme_report mesh;
+  pme_describe(sim->mesh, &mesh);
+  md_json_open(json, "coulomb", '{');
+  md_json_number(json, "alpha", p->alpha);
+  md_json_number(json, "cutoff", p->r_cut);
+  md_json_open(json, "mesh", '[');
+  for (int d = 0; d < 3; d++)
+    md_json_integer(json, NULL, p->mesh[d]);
+  md_json_close(json, ']');
+  md_json_integer(json, "order", p->order);
+  md_json_string(json, "spread", spread_method_words[mesh.spread.method]);
+  md_json_string(json, "spread_reason", mesh.spread.reason);
+  md_json_number(json, "real_error", pme_real_error(p));
+  md_json_number(json, "mesh_error", pme_mesh_error(p));
+  md_json_number(json, "net_charge", sim->net_charge);
+  md_json_close(json, '}');
+}
+
 static void json_end(const report *run, FILE *stream)
 {
   md_json json;
@@ -151,6 +187,7 @@ static void json_end(const report *run, FILE *stream)
   md_json_string(&json, "list", neighbor_list_words[run->choice.list]);
   md_json_string(&json, "list_reason", run->choice.list_reason);
   md_json_close(&json, '}');
+  if (run->sim->mesh) json_coulomb(run->sim, &json);
   json_thermo(run, &json);
   md_json_open(&json, "timing", '{');
   md_json_number(&json, "setup", run->setup_s);

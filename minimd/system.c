@@ -48,6 +48,7 @@ void system_state_free(system_state *state)
   free(state->v);
   free(state->id);
   free(state->image);
+  free(state->q);
   memset(state, 0, sizeof *state);
 }
 
@@ -71,6 +72,13 @@ md_status system_reserve(system_state *state, int64_t n, bool v, bool id, bool i
   if (id) state->id = reserve(n, sizeof *state->id, &status);
   if (image) state->image = reserve(n, 3 * sizeof *state->image, &status);
   state->n = n;
+  return status;
+}
+
+md_status system_reserve_charges(system_state *state)
+{
+  md_status status = MD_OK;
+  state->q = reserve(state->n, sizeof *state->q, &status);
   return status;
 }
 
@@ -107,6 +115,14 @@ static void lattice_size(const config_values *values, int64_t *n, md_box *box)
   }
 }
 
+/* The first half of the basis has one sign, the rest the other. */
+static void charge_lattice(const config_values *values, system_state *out)
+{
+  const int n = bases[values->lattice].n;
+  for (int64_t s = 0; s < out->n; s++)
+    out->q[s] = s % n < n / 2 ? values->charges : -values->charges;
+}
+
 static md_status make_lattice(const config_values *values, system_state *out)
 {
   int64_t n;
@@ -121,6 +137,9 @@ static md_status make_lattice(const config_values *values, system_state *out)
     for (int d = 0; d < 3; d++)
       x[3 * s + d] = site[d] * a;
   }
+  if (values->charges == 0) return MD_OK;
+  MD_TRY(system_reserve_charges(out));
+  charge_lattice(values, out);
   return MD_OK;
 }
 

@@ -14,6 +14,7 @@ typedef struct {
   double *x, *v;         /* [n][3]; v NULL when the file has none */
   int64_t *id;           /* [n] or NULL: 1..n */
   int32_t *image;        /* [n][3] or NULL: zero */
+  double *q;             /* [n] charges, or NULL when the source has none */
   double mass;           /* of every atom; 0 when the source does not say */
   double epsilon, sigma; /* of every pair, likewise */
 } system_state;

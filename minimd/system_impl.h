@@ -51,6 +51,9 @@ int64_t system_find_id(const system_state *state, const int64_t *by_id, int64_t 
 
 /* Memory for n atoms: x always, the others as asked. */
 md_status system_reserve(system_state *state, int64_t n, bool v, bool id, bool image);
+/* Memory for the charges of state->n atoms; what a charge may be. */
+md_status system_reserve_charges(system_state *state);
+md_status lines_charge(const line_reader *in, const char *word, double *out);
 /* The temperature of the configuration for atoms of this mass, momentum zero. */
 md_status system_velocities(const config_values *values, double mass, system_state *state);
 /* Position of site s of the lattice in unit cells; the lattice has system_sites of them. */

@@ -106,6 +106,13 @@ md_status lines_double(const line_reader *in, const char *what, const char *word
   return md_parse_double(word, out) ? lines_fail(in, "%s: %s", what, md_message()) : MD_OK;
 }
 
+md_status lines_charge(const line_reader *in, const char *word, double *out)
+{
+  MD_TRY(lines_double(in, "charge", word, out));
+  if (fabs(*out) <= 1e6) return MD_OK;
+  return lines_fail(in, "charge: expected -1e6..1e6, not %g", *out);
+}
+
 md_status lines_int64(const line_reader *in, const char *what, const char *word, int64_t min,
                       int64_t max, int64_t *out)
 {

@@ -14,6 +14,10 @@
 #define FFTW(name) fftwf_##name
 #endif
 
+/* Points of a mesh for each thread of a transform: threads that share less spend more time waiting
+ * for one another. */
+enum { SHARE = 1 << 18 };
+
 /* Sums over charges are taken over PARTS equal parts, then over the parts. */
 enum { PARTS = 256 };
 
@@ -22,7 +26,9 @@ md_status KERNEL(pme_cpu_plan)(pme *solver)
   const int32_t *k = solver->spec.mesh;
   const md_ctx *ctx = solver->ctx;
   MD_REQUIRE(FFTW(init_threads)(), MD_ENOMEM, "FFTW3 cannot start its threads");
-  FFTW(plan_with_nthreads)(ctx->deterministic ? 1 : ctx->threads);
+  const int64_t most = 1 + solver->points / SHARE;
+  const int threads = (int)(most < ctx->threads ? most : ctx->threads);
+  FFTW(plan_with_nthreads)(ctx->deterministic ? 1 : threads);
   solver->forward = FFTW(plan_dft_r2c_3d)(k[0], k[1], k[2], solver->mesh.data,
                                           solver->spectrum.data, FFTW_ESTIMATE);
   solver->backward = FFTW(plan_dft_c2r_3d)(k[0], k[1], k[2], solver->spectrum.data,

@@ -7,10 +7,14 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static const char *const systems[] = {"neighbor.list=full", "neighbor.list=half",
+static const char *const systems[] = {"neighbor.list=full",
+                                      "neighbor.list=half",
                                       "neighbor.list=full neighbor.every=check",
                                       "neighbor.list=half order.curve=row order.sort_every=40",
-                                      "neighbor.list=full order.curve=none order.sort_every=0"};
+                                      "neighbor.list=full order.curve=none order.sort_every=0",
+                                      "system.lattice=nacl system.charges=0.7 coulomb.method=pme",
+                                      "system.lattice=cscl system.charges=0.7 coulomb.method=pme "
+                                      "neighbor.list=half coulomb.tolerance=1e-2"};
 enum { N_SYSTEMS = sizeof systems / sizeof *systems, STOP = 33, END = 61 };
 
 static config *make_config(const char *settings)
@@ -47,6 +51,8 @@ static void same_state(const engine_state *a, const engine_state *b)
   ck_assert_mem_eq(a->x, b->x, three);
   ck_assert_mem_eq(a->built, b->built, three);
   ck_assert_mem_eq(a->v, b->v, three);
+  ck_assert((a->q == NULL) == (b->q == NULL));
+  if (a->q) ck_assert_mem_eq(a->q, b->q, (size_t)a->n * sizeof *a->q);
   ck_assert_mem_eq(a->id, b->id, (size_t)a->n * sizeof *a->id);
   ck_assert_mem_eq(a->image, b->image, (size_t)a->n * 3 * sizeof *a->image);
 }

@@ -55,7 +55,7 @@ START_TEST(libconfig_traps_are_refused)
       {"lj = 3;", "lj: expected a group"},
       {"cutoff = 3;", "did you mean 'lj.cutoff'"},
       {"ljj: { cutoff = 3; };", "unknown key 'ljj.cutoff'; did you mean 'lj.cutoff'"},
-      {"coulomb: { alpha = 3.0; };", "unknown key 'coulomb.alpha'"},
+      {"dynamics: { tau = 3.0; };", "unknown key 'dynamics.tau'"},
       {"run: { steps = 1; };\nrun: { dt = 1.0; };", "a.in:2: duplicate setting name"},
       {"run: { steps = 1;\n steps = 2; };", "a.in:2: duplicate setting name"},
       {"run: {\n steps 3; };", "a.in:2: syntax error at or before ' steps 3; };'"},

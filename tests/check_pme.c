@@ -1,107 +1,7 @@
 /* tests/check_pme.c - smooth PME: Madelung's constant of rock salt, energy, forces and virial
  * against Ewald's sum, derivatives, the error estimates, what is refused. */
-#include "core/atoms.h"
-#include "spread/pme.h"
-#include "tests/ref_ewald.h"
+#include "tests/run_pme.h"
 #include "tests/test.h"
-
-#include <math.h>
-
-/* Some charges of a test, neutral or not, with room for results. */
-typedef struct {
-  ref_charges c;
-  double *x, *q, *f, *exact_f;
-} sample;
-
-static sample sample_make(int n, double e0, double e1, double e2, bool neutral)
-{
-  sample s = {.c = {.n = n, .edge = {e0, e1, e2}}};
-  s.x = malloc((size_t)n * sizeof(double[3]));
-  s.q = malloc((size_t)n * sizeof(double));
-  s.f = malloc((size_t)n * sizeof(double[3]));
-  s.exact_f = malloc((size_t)n * sizeof(double[3]));
-  s.c.x = s.x, s.c.q = s.q;
-  srand(7);
-  for (int i = 0; i < n; i++) {
-    for (int d = 0; d < 3; d++) /* floats, so that every precision has them */
-      s.x[3 * i + d] = (float)(s.c.edge[d] * rand() / (RAND_MAX + 1.0));
-    s.q[i] = neutral ? (i % 2 ? -1 : 1) : 0.25 * (i % 5);
-  }
-  return s;
-}
-
-static void sample_free(sample *s)
-{
-  free(s->x), free(s->q), free(s->f), free(s->exact_f);
-}
-
-static pme_spec spec_of(const sample *s, int k0, int k1, int k2, int order, double alpha)
-{
-  return (pme_spec){.hi = {s->c.edge[0], s->c.edge[1], s->c.edge[2]},
-                    .mesh = {k0, k1, k2},
-                    .order = order,
-                    .alpha = alpha,
-                    .method = SPREAD_AUTO};
-}
-
-/* Positions and charges as state4 [n] on the backend. */
-static void upload(md_ctx *ctx, const sample *s, md_buffer *x4)
-{
-  const size_t fours = (size_t)s->c.n * 4, size = md_state_size(ctx->precision);
-  double *wide = malloc(fours * sizeof *wide);
-  float *narrow = malloc(fours * sizeof *narrow);
-  for (size_t k = 0; k < fours; k++) {
-    wide[k] = k % 4 < 3 ? s->x[k / 4 * 3 + k % 4] : s->q[k / 4];
-    narrow[k] = (float)wide[k];
-  }
-  ck_ok(md_buffer_reserve(ctx, x4, fours * size, 0));
-  ck_ok(md_write(ctx, x4->data, ctx->precision == MD_SINGLE ? (void *)narrow : wide, fours * size));
-  ck_ok(md_ctx_sync(ctx));
-  free(wide), free(narrow);
-}
-
-static void download(md_ctx *ctx, const md_buffer *f4, sample *s)
-{
-  const size_t fours = (size_t)s->c.n * 4, size = md_real_size(ctx->precision);
-  void *host = malloc(fours * size);
-  ck_ok(md_read(ctx, host, f4->data, fours * size));
-  for (int i = 0; i < s->c.n; i++)
-    for (int d = 0; d < 3; d++)
-      s->f[3 * i + d] =
-          size == 4 ? (double)((float *)host)[4 * i + d] : ((double *)host)[4 * i + d];
-  free(host);
-}
-
-/* Forces go to s->f; they are added to zeros. */
-static pme_tally compute(pme *solver, md_ctx *ctx, sample *s)
-{
-  const size_t state = md_state_size(ctx->precision), n = (size_t)s->c.n;
-  md_buffer x4 = {0}, f4 = {0};
-  upload(ctx, s, &x4);
-  ck_ok(md_buffer_reserve(ctx, &f4, n * 4 * md_real_size(ctx->precision), 0));
-  ck_ok(md_fill(ctx, f4.data, 0, n * 4 * md_real_size(ctx->precision)));
-  const pme_charges charges = {s->c.n, x4.data, 4, (char *)x4.data + 3 * state, 4};
-  pme_tally tally;
-  ck_ok(pme_compute(solver, &charges, f4.data, &tally));
-  download(ctx, &f4, s);
-  md_buffer_free(ctx, &x4);
-  md_buffer_free(ctx, &f4);
-  return tally;
-}
-
-static pme_tally once(md_ctx *ctx, const pme_spec *spec, sample *s)
-{
-  pme *solver;
-  ck_ok(pme_create(ctx, spec, &solver));
-  const pme_tally tally = compute(solver, ctx, s);
-  pme_destroy(solver);
-  return tally;
-}
-
-static double total(const pme_tally *t)
-{
-  return t->reciprocal + t->self + t->background;
-}
 
 /* |a - b| / |b| */
 static double difference(int n, const double *a, const double *b)
@@ -146,11 +46,11 @@ START_TEST(madelung_constant_of_rock_salt)
   md_ctx *ctx = test_ctx(MD_DOUBLE, 2, false);
   for (size_t k = 0; k < sizeof table / sizeof *table; k++) {
     const int mesh = table[k].mesh;
-    const pme_spec spec = spec_of(&s, mesh, mesh, mesh, table[k].order, ALPHA);
-    const pme_tally t = once(ctx, &spec, &s);
+    const pme_spec spec = sample_spec(&s, mesh, mesh, mesh, table[k].order, ALPHA);
+    const pme_tally t = sample_once(ctx, &spec, &s);
     ck_assert_double_eq_tol(t.self, -9.027033336764100, 1e-14);
     ck_assert_double_eq_tol(t.background, 0, 1e-30);
-    const double error = fabs(-(real.energy + total(&t)) / 4 / MADELUNG - 1);
+    const double error = fabs(-(real.energy + tally_total(&t)) / 4 / MADELUNG - 1);
     ck_assert_msg(error <= 1.02 * table[k].error, "mesh %d order %d: error %g, expected %g", mesh,
                   table[k].order, error, table[k].error);
   }
@@ -175,12 +75,12 @@ START_TEST(agrees_with_the_plain_sum)
     for (int precision = 0; precision < MD_PRECISION_COUNT; precision++) {
       md_ctx *ctx = test_ctx((md_precision)precision, 2, false);
       const pme_spec spec =
-          spec_of(&s, fine[_i].k[0], fine[_i].k[1], fine[_i].k[2], fine[_i].order, alpha);
-      const pme_tally t = once(ctx, &spec, &s);
+          sample_spec(&s, fine[_i].k[0], fine[_i].k[1], fine[_i].k[2], fine[_i].order, alpha);
+      const pme_tally t = sample_once(ctx, &spec, &s);
       const double most = precision == MD_DOUBLE ? fine[_i].tolerance : limit[precision];
       const double force = difference(3 * s.c.n, s.f, s.exact_f);
       ck_assert_msg(force <= most, "force error %g", force);
-      ck_assert_double_eq_tol(total(&t), exact.energy, most * fabs(exact.energy));
+      ck_assert_double_eq_tol(tally_total(&t), exact.energy, most * fabs(exact.energy));
       ck_assert_double_eq_tol(t.virial, exact.virial, most * fabs(t.self));
       md_ctx_destroy(ctx);
     }
@@ -199,9 +99,9 @@ START_TEST(alpha_only_splits_the_sum)
     double *all = malloc((size_t)s.c.n * sizeof(double[3]));
     memcpy(all, s.exact_f, (size_t)s.c.n * sizeof(double[3]));
     md_ctx *ctx = test_ctx(MD_DOUBLE, 2, false);
-    const pme_spec spec = spec_of(&s, 80, 96, 90, 10, 0.8);
-    const pme_tally t = once(ctx, &spec, &s);
-    ref_coulomb sum = {total(&t), t.virial, s.f};
+    const pme_spec spec = sample_spec(&s, 80, 96, 90, 10, 0.8);
+    const pme_tally t = sample_once(ctx, &spec, &s);
+    ref_coulomb sum = {tally_total(&t), t.virial, s.f};
     ref_ewald_real(&s.c, 0.8, 0, &sum);
     ck_assert(net ? t.background < -0.1 : fabs(t.background) < 1e-30);
     const double size = fabs(t.reciprocal) + fabs(t.self) + fabs(t.background); /* they cancel */
@@ -222,17 +122,18 @@ START_TEST(forces_are_derivatives)
   md_ctx *ctx = test_ctx(MD_DOUBLE, 2, false);
   sample s = sample_make(12, 4, 5, 3, false);
   for (int order = 4; order <= SPREAD_ORDER_MAX; order++) {
-    const pme_spec spec = spec_of(&s, 14, 15, 12, order, 1.1); /* coarse: the mesh's own energy */
+    const pme_spec spec =
+        sample_spec(&s, 14, 15, 12, order, 1.1); /* coarse: the mesh's own energy */
     pme *solver;
     ck_ok(pme_create(ctx, &spec, &solver));
-    compute(solver, ctx, &s);
+    sample_compute(solver, ctx, &s);
     memcpy(s.exact_f, s.f, 36 * sizeof(double));
     for (int k = 0; k < 36; k += 5) {
       const double at = s.x[k];
       s.x[k] = at + H;
-      const pme_tally above = compute(solver, ctx, &s);
+      const pme_tally above = sample_compute(solver, ctx, &s);
       s.x[k] = at - H;
-      const pme_tally below = compute(solver, ctx, &s);
+      const pme_tally below = sample_compute(solver, ctx, &s);
       s.x[k] = at;
       const double slope = (above.reciprocal - below.reciprocal) / (2 * H);
       ck_assert_double_eq_tol(s.exact_f[k], -slope, 2e-6);
@@ -250,8 +151,8 @@ START_TEST(virial_is_a_derivative)
   md_ctx *ctx = test_ctx(MD_DOUBLE, 2, false);
   double energy[2];
   sample s = sample_make(30, 4, 5, 3, false);
-  const pme_spec spec = spec_of(&s, 14, 15, 12, 5, 1.1);
-  const pme_tally middle = once(ctx, &spec, &s);
+  const pme_spec spec = sample_spec(&s, 14, 15, 12, 5, 1.1);
+  const pme_tally middle = sample_once(ctx, &spec, &s);
   for (int up = 0; up < 2; up++) {
     sample scaled = sample_make(30, 4, 5, 3, false);
     const double by = exp(up ? H : -H);
@@ -259,9 +160,9 @@ START_TEST(virial_is_a_derivative)
       scaled.c.edge[d] *= by;
     for (int k = 0; k < 90; k++)
       scaled.x[k] *= by;
-    const pme_spec there = spec_of(&scaled, 14, 15, 12, 5, 1.1);
-    const pme_tally t = once(ctx, &there, &scaled);
-    energy[up] = total(&t);
+    const pme_spec there = sample_spec(&scaled, 14, 15, 12, 5, 1.1);
+    const pme_tally t = sample_once(ctx, &there, &scaled);
+    energy[up] = tally_total(&t);
     sample_free(&scaled);
   }
   ck_assert_double_eq_tol(middle.virial, (energy[0] - energy[1]) / (2 * H),
@@ -275,19 +176,19 @@ START_TEST(methods_agree_and_repeat)
 {
   if (!spread_method_on((spread_method)_i, test_backend())) return;
   sample s = sample_make(500, 4.1, 5.3, 3.7, true);
-  pme_spec spec = spec_of(&s, 20, 27, 18, 6, 1.5);
+  pme_spec spec = sample_spec(&s, 20, 27, 18, 6, 1.5);
   md_ctx *ctx = test_ctx(MD_DOUBLE, 2, false);
-  const pme_tally first = once(ctx, &spec, &s);
+  const pme_tally first = sample_once(ctx, &spec, &s);
   memcpy(s.exact_f, s.f, 1500 * sizeof(double));
   spec.method = (spread_method)_i;
-  const pme_tally t = once(ctx, &spec, &s);
+  const pme_tally t = sample_once(ctx, &spec, &s);
   ck_assert_double_le(difference(1500, s.f, s.exact_f), 1e-13);
   ck_assert_double_eq_tol(t.reciprocal, first.reciprocal, 1e-12 * first.reciprocal);
   md_ctx_destroy(ctx);
   if (!spread_method_ordered(spec.method, test_backend())) return sample_free(&s);
   for (int threads = 1; threads <= 3; threads++) {
     ctx = test_ctx(MD_DOUBLE, threads, true);
-    const pme_tally again = once(ctx, &spec, &s);
+    const pme_tally again = sample_once(ctx, &spec, &s);
     if (threads == 1) memcpy(s.exact_f, s.f, 1500 * sizeof(double));
     ck_assert_int_eq(memcmp(s.exact_f, s.f, 1500 * sizeof(double)), 0);
     ck_assert_double_eq_tol(again.reciprocal, first.reciprocal, 1e-12 * first.reciprocal);
@@ -315,10 +216,10 @@ START_TEST(estimates_match_measured_errors)
     pme_problem problem = {.hi = {6, 7, 5}, .n = 300, .q_sq = 300, .r_cut = 2, .alpha = alpha};
     for (int order = 3; order <= SPREAD_ORDER_MAX; order++)
       for (int mesh = 12; mesh <= 40; mesh += 7) {
-        const pme_spec spec = spec_of(&s, mesh, mesh + 2, mesh, order, alpha);
+        const pme_spec spec = sample_spec(&s, mesh, mesh + 2, mesh, order, alpha);
         problem.order = order;
         memcpy(problem.mesh, spec.mesh, sizeof spec.mesh);
-        once(ctx, &spec, &s);
+        sample_once(ctx, &spec, &s);
         const double ratio = pme_mesh_error(&problem) / rms_error(&s);
         ck_assert_msg(rms_error(&s) < 1e-11 || (ratio > 0.5 && ratio < 2),
                       "alpha %g order %d mesh %d: estimate / error = %g", alpha, order, mesh,
@@ -356,8 +257,8 @@ START_TEST(a_tolerance_is_met)
     ck_ok(pme_choose(&p, tolerance));
     const double expected = hypot(pme_real_error(&p), pme_mesh_error(&p));
     ck_assert(expected <= tolerance && expected > tolerance / 2);
-    const pme_spec spec = spec_of(&s, p.mesh[0], p.mesh[1], p.mesh[2], p.order, p.alpha);
-    once(ctx, &spec, &s);
+    const pme_spec spec = sample_spec(&s, p.mesh[0], p.mesh[1], p.mesh[2], p.order, p.alpha);
+    sample_once(ctx, &spec, &s);
     ref_coulomb real = {.f = s.f};
     ref_ewald_real(&s.c, p.alpha, p.r_cut, &real);
     const double error = rms_error(&s);
@@ -379,15 +280,16 @@ START_TEST(number_of_charges_may_change)
   md_ctx *ctx = test_ctx(MD_DOUBLE, 2, false);
   sample many = sample_make(300, 4, 4, 4, true), few = sample_make(3, 4, 4, 4, true);
   sample none = sample_make(0, 4, 4, 4, true);
-  const pme_spec spec = spec_of(&many, 24, 24, 24, 6, 1);
-  const pme_tally alone = once(ctx, &spec, &few);
+  const pme_spec spec = sample_spec(&many, 24, 24, 24, 6, 1);
+  const pme_tally alone = sample_once(ctx, &spec, &few);
   pme *solver;
   ck_ok(pme_create(ctx, &spec, &solver));
-  compute(solver, ctx, &many);
-  const pme_tally empty = compute(solver, ctx, &none);
-  ck_assert(total(&empty) == 0 && empty.virial == 0);
-  const pme_tally after = compute(solver, ctx, &few);
-  ck_assert_double_eq_tol(total(&after), total(&alone), 1e-13 * fabs(total(&alone)));
+  sample_compute(solver, ctx, &many);
+  const pme_tally empty = sample_compute(solver, ctx, &none);
+  ck_assert(tally_total(&empty) == 0 && empty.virial == 0);
+  const pme_tally after = sample_compute(solver, ctx, &few);
+  ck_assert_double_eq_tol(tally_total(&after), tally_total(&alone),
+                          1e-13 * fabs(tally_total(&alone)));
   pme_report report;
   pme_describe(solver, &report);
   ck_assert_int_eq(report.spread.particles, 3);
@@ -410,7 +312,7 @@ START_TEST(bad_input_is_refused)
 {
   md_ctx *ctx = test_ctx(MD_DOUBLE, 1, false);
   sample s = sample_make(10, 4, 4, 4, true);
-  const pme_spec good = spec_of(&s, 16, 16, 16, 4, 1);
+  const pme_spec good = sample_spec(&s, 16, 16, 16, 4, 1);
   static const double bad[] = {0, -1, NAN, INFINITY};
   for (int k = 0; k < 4; k++) {
     pme_spec spec = good;
@@ -421,10 +323,10 @@ START_TEST(bad_input_is_refused)
     p.r_cut = bad[k];
     ck_assert_int_eq(pme_choose(&p, 1e-3), MD_EINVAL);
   }
-  refused(ctx, spec_of(&s, 16, 16, 16, 2, 1), MD_EINVAL, "order 3");
-  refused(ctx, spec_of(&s, 16, 16, 16, 11, 1), MD_EINVAL, "order");
-  refused(ctx, spec_of(&s, 16, 3, 16, 4, 1), MD_EINVAL, "axis 2");
-  refused(ctx, spec_of(&s, 4096, 4096, 4096, 4, 1), MD_ECAPACITY, "2^32");
+  refused(ctx, sample_spec(&s, 16, 16, 16, 2, 1), MD_EINVAL, "order 3");
+  refused(ctx, sample_spec(&s, 16, 16, 16, 11, 1), MD_EINVAL, "order");
+  refused(ctx, sample_spec(&s, 16, 3, 16, 4, 1), MD_EINVAL, "axis 2");
+  refused(ctx, sample_spec(&s, 4096, 4096, 4096, 4, 1), MD_ECAPACITY, "2^32");
   pme_problem none = {.hi = {4, 4, 4}, .n = 10, .r_cut = 1, .order = 4};
   ck_assert_int_eq(pme_choose(&none, 1e-3), MD_EINVAL);
   none.q_sq = 10;
@@ -433,7 +335,7 @@ START_TEST(bad_input_is_refused)
   ck_ok(pme_create(ctx, &good, &solver));
   s.x[7] = NAN;
   md_buffer x4 = {0};
-  upload(ctx, &s, &x4);
+  sample_upload(ctx, &s, &x4);
   const pme_charges charges = {10, x4.data, 4, (double *)x4.data + 3, 4};
   ck_assert_int_eq(pme_compute(solver, &charges, NULL, NULL), MD_EINVAL);
   ck_assert(strstr(md_message(), "particle 2 ") != NULL);

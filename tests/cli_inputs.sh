@@ -91,6 +91,15 @@ for file in "$dir"/in.* "$inputs"/in.*; do
   [ -s "$dir/a" ] && cmp -s "$dir/a" "$dir/b" || fail "$file and its conversion differ"
 done
 
+# Charges: what was chosen is printed; a net charge is neutralised with a warning.
+cases=$((cases + 2))
+"$minimd" -i "$inputs/in.nacl" --backend "$backend" --steps 0 >"$dir/out" 2>"$dir/err" || fail "$(cat "$dir/err")"
+grep -q '^coulomb .*alpha .*mesh [0-9]* x ' "$dir/out" && grep -q 'expected force error' "$dir/out" || fail "no choice: $(cat "$dir/out")"
+grep -q warning "$dir/err" && fail "a warning without need: $(cat "$dir/err")"
+printf '2\nLattice="6 0 0 0 6 0 0 0 6" Properties=pos:R:3:charge:R:1\n1 1 1 2\n3 3 3 -0.5\n' >"$dir/net.xyz"
+"$minimd" --backend "$backend" --steps 1 --set system.read="$dir/net.xyz" --set coulomb.method=pme >"$dir/out" 2>"$dir/err" || fail "$(cat "$dir/err")"
+grep -q 'warning: the charges sum to 1.5: a uniform background' "$dir/err" || fail "no warning: $(cat "$dir/err")"
+
 cases=$((cases + 3))
 "$minimd" config --list >"$dir/out" || fail 'config --list'
 "$minimd" config --list --format csv >"$dir/csv" || fail 'config --list --format csv'
