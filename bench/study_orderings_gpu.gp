@@ -63,17 +63,18 @@ if (here("gpu-bins.csv")) {
 # Figs. 21 to 25, measured and modelled: columns figure, quantity, order, list, precision, step,
 # atoms, block_size, caches, measured, spread_percent, modelled.
 set yrange [0:*]
-rows(q, l) = sprintf("< awk -F, '$4 == 92 && $6 == \"%s\" && $8 == \"%s\" && $9 == \"double\" && ".\
+largest = system("awk -F, 'NR > 1 && $4 > n { n = $4 } END { print n + 0 }' gpu-profile.csv") # N
+rows(q, l) = sprintf("< awk -F, '$4 == ".largest." && $6 == \"%s\" && $8 == \"%s\" && $9 == \"double\" && ".\
   "$13 == \"warm\"' gpu-profile.csv", q, l)
 if (here("gpu-profile.csv")) do for [l in "full half"] {
   do for [q in "time_us eligible_percent memory_dependency_percent"] {
     set output 'gpu-'.q.'-'.l.'.svg'
-    set ylabel q.', N = 92, double, '.l.' lists' noenhanced
+    set ylabel q.', N = '.largest.', double, '.l.' lists' noenhanced
     plot rows(q, l) using 14:xtic(7) title 'measured'
   }
   do for [q in "l1_hit_percent l2_read_hit_percent load_sectors_per_request warp_execution_efficiency_percent"] {
     set output 'gpu-'.q.'-'.l.'.svg'
-    set ylabel q.', N = 92, double, '.l.' lists' noenhanced
+    set ylabel q.', N = '.largest.', double, '.l.' lists' noenhanced
     plot rows(q, l) using 14:xtic(7) title 'measured', rows(q, l) using 16 title 'modelled'
   }
 }
