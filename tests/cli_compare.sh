@@ -1,37 +1,6 @@
 #!/bin/sh
 # tests/cli_compare.sh MINIMD - `compare`: its table, CSV, JSON and picture, what bad input says.
-minimd=$1
-backend=${MINIMD_TEST_BACKEND:-cpu}
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-cases=0
-failures=0
-
-fail()
-{
-  echo "FAILED: $*"
-  failures=$((failures + 1))
-}
-
-# expect CODE ARGS... : run, check the exit code and the error line's form.
-expect()
-{
-  code=$1
-  shift
-  cases=$((cases + 1))
-  "$minimd" "$@" >"$dir/out" 2>"$dir/err" </dev/null
-  got=$?
-  [ $got = "$code" ] || fail "exit $got instead of $code: minimd $* : $(cat "$dir/err")"
-  lines=$(grep -c '^minimd: error:' "$dir/err")
-  if [ "$code" = 0 ]; then
-    [ "$lines" = 0 ] || fail "an error line and exit 0: minimd $*"
-  else
-    [ "$lines" = 1 ] || fail "$lines error lines: minimd $* : $(cat "$dir/err")"
-    [ -s "$dir/out" ] && fail "a failed comparison prints results: minimd $*"
-  fi
-}
-says() { grep -qE -- "$1" "$dir/err" || fail "no '$1' in: $(cat "$dir/err")"; }
-prints() { grep -qE -- "$1" "$dir/out" || fail "no '$1' in: $(head -5 "$dir/out")"; }
+. tests/cli.sh
 
 run="compare --backend $backend --cells 4 --steps 25 --repeat 3"
 
@@ -104,5 +73,4 @@ expect 0 compare --help
 prints '^usage: minimd compare'
 [ -z "$(find "$dir" -name '*.tmp*')" ] || fail "a failed comparison leaves files behind"
 
-echo "$cases cases, $failures failures"
-[ $failures = 0 ]
+finish

@@ -1,19 +1,8 @@
 #!/bin/sh
 # tests/cli_inputs.sh MINIMD - inputs as users have them: LAMMPS' bench/in.lj and miniMD's in.lj.miniMD
 # unmodified, the files of inputs/, convert, config --list.
-minimd=$1
-backend=${MINIMD_TEST_BACKEND:-cpu}
+. tests/cli.sh
 inputs=$(dirname "$0")/../inputs
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-cases=0
-failures=0
-
-fail()
-{
-  echo "FAILED: $*"
-  failures=$((failures + 1))
-}
 
 cat >"$dir/in.lj" <<'END'
 # 3d Lennard-Jones melt
@@ -118,5 +107,4 @@ rows = list(csv.DictReader(open(sys.argv[1])))
 assert listed["schema"] == 1 and listed["keys"] == rows' "$dir/csv" || fail 'CSV and JSON differ'
 fi
 
-echo "$cases cases, $failures failures"
-[ $failures = 0 ]
+finish

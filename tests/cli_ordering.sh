@@ -1,37 +1,6 @@
 #!/bin/sh
 # tests/cli_ordering.sh MINIMD - `ordering` and `cachemodel`: tables, formats, what bad input says.
-minimd=$1
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-cases=0
-failures=0
-
-fail()
-{
-  echo "FAILED: $*"
-  failures=$((failures + 1))
-}
-
-# expect CODE ARGS... : run, check the exit code and the error line's form.
-expect()
-{
-  code=$1
-  shift
-  cases=$((cases + 1))
-  "$minimd" "$@" >"$dir/out" 2>"$dir/err" </dev/null
-  got=$?
-  [ $got = "$code" ] || fail "exit $got instead of $code: minimd $* : $(cat "$dir/err")"
-  lines=$(grep -c '^minimd: error:' "$dir/err")
-  if [ "$code" = 0 ]; then
-    [ "$lines" = 0 ] || fail "an error line and exit 0: minimd $*"
-  else
-    [ "$lines" = 1 ] || fail "$lines error lines: minimd $* : $(cat "$dir/err")"
-    [ -s "$dir/out" ] && fail "a failed command prints results: minimd $*"
-  fi
-}
-says() { grep -qE -- "$1" "$dir/err" || fail "no '$1' in: $(cat "$dir/err")"; }
-prints() { grep -qE -- "$1" "$dir/out" || fail "no '$1' in: $(head -5 "$dir/out")"; }
-same() { cmp -s "$1" "$2" || fail "$3: $1 and $2 differ"; }
+. tests/cli.sh
 
 # Index tables: the oracle's columns, reshaped.
 expect 0 ordering --order row,hilbert,morton:kji,morton --size 4
@@ -167,5 +136,4 @@ for command in ordering cachemodel; do
   prints "usage: minimd $command"
 done
 
-echo "$cases cases, $failures failures"
-[ $failures = 0 ]
+finish

@@ -1,38 +1,10 @@
 #!/bin/sh
 # tests/cli_profile.sh MINIMD - `profile` with a profiler that only pretends: what it is asked, what
 # is made of what it prints, and what is said when it fails.
-minimd=$1
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-cases=0
-failures=0
+. tests/cli.sh
 mkdir "$dir/bin" "$dir/none"
-
-fail()
-{
-  echo "FAILED: $*"
-  failures=$((failures + 1))
-}
-
-# expect CODE ARGS... : run with the pretended profiler, check the exit code and the error line's form.
-expect()
-{
-  code=$1
-  shift
-  cases=$((cases + 1))
-  PATH=${TOOLS:-$dir/bin:$PATH} "$minimd" "$@" >"$dir/out" 2>"$dir/err" </dev/null
-  got=$?
-  [ $got = "$code" ] || fail "exit $got instead of $code: minimd $* : $(cat "$dir/err")"
-  lines=$(grep -c '^minimd: error:' "$dir/err")
-  if [ "$code" = 0 ]; then
-    [ "$lines" = 0 ] || fail "an error line and exit 0: minimd $*"
-  else
-    [ "$lines" = 1 ] || fail "$lines error lines: minimd $* : $(cat "$dir/err")"
-    [ -s "$dir/out" ] && fail "a failed command prints results: minimd $*"
-  fi
-}
-says() { grep -qE -- "$1" "$dir/err" || fail "no '$1' in: $(cat "$dir/err")"; }
-prints() { grep -qE -- "$1" "$dir/out" || fail "no '$1' in: $(head -5 "$dir/out")"; }
+# With a profiler that only pretends.
+start() { PATH=${TOOLS:-$dir/bin:$PATH} "$minimd" "$@"; }
 
 # Prints launches that were recorded on an H200: two of each case, or what PRETEND asks for.
 cat >"$dir/bin/ncu" <<'NCU'
@@ -170,5 +142,4 @@ if command -v gnuplot >/dev/null 2>&1; then
   grep -q '<svg' "$dir/profile.svg" || fail 'no SVG'
 fi
 
-echo "$cases cases, $failures failures"
-[ $failures = 0 ]
+finish

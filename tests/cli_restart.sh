@@ -1,6 +1,7 @@
 #!/bin/sh
 # tests/cli_restart.sh MINIMD - trajectories, checkpoints, restarts, signals, full disks.
 . tests/cli.sh
+partial=yes
 
 run="--backend $backend --cells 5 --deterministic"
 c=$dir/state

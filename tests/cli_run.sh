@@ -1,6 +1,7 @@
 #!/bin/sh
 # tests/cli_run.sh MINIMD - the command line of a run: exit codes, streams, formats, precedence.
 . tests/cli.sh
+partial=yes
 
 run="--backend $backend --cells 4 --steps 20"
 

@@ -1,37 +1,7 @@
 #!/bin/sh
 # tests/cli_spread.sh MINIMD - `spread`: methods against the direct sum, formats, what bad input says.
-minimd=$1
-backend=${MINIMD_TEST_BACKEND:-cpu}
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-cases=0
-failures=0
-
-fail()
-{
-  echo "FAILED: $*"
-  failures=$((failures + 1))
-}
-
-# expect CODE ARGS... : run, check the exit code and the error line's form.
-expect()
-{
-  code=$1
-  shift
-  cases=$((cases + 1))
-  "$minimd" spread --backend "$backend" --threads 2 "$@" >"$dir/out" 2>"$dir/err" </dev/null
-  got=$?
-  [ $got = "$code" ] || fail "exit $got instead of $code: minimd spread $* : $(cat "$dir/err")"
-  lines=$(grep -c '^minimd: error:' "$dir/err")
-  if [ "$code" = 0 ]; then
-    [ "$lines" = 0 ] || fail "an error line and exit 0: $*"
-  else
-    [ "$lines" = 1 ] || fail "$lines error lines: $* : $(cat "$dir/err")"
-    [ -s "$dir/out" ] && fail "a failed command prints results: $*"
-  fi
-}
-says() { grep -qE -- "$1" "$dir/err" || fail "no '$1' in: $(cat "$dir/err")"; }
-prints() { grep -qE -- "$1" "$dir/out" || fail "no '$1' in: $(head -5 "$dir/out")"; }
+. tests/cli.sh
+start() { "$minimd" spread --backend "$backend" --threads 2 "$@"; }
 # errors_below LIMIT : the last column of every CSV row.
 errors_below()
 {
@@ -162,5 +132,4 @@ says 'GB'
 expect 0 --help
 prints 'usage: minimd spread'
 
-echo "$cases cases, $failures failures"
-[ $failures = 0 ]
+finish
