@@ -13,8 +13,8 @@ static const char *const systems[] = {"neighbor.list=full",
                                       "neighbor.list=half order.curve=row order.sort_every=40",
                                       "neighbor.list=full order.curve=none order.sort_every=0",
                                       "system.lattice=nacl system.charges=0.7 coulomb.method=pme",
-                                      "system.lattice=cscl system.charges=0.7 coulomb.method=pme "
-                                      "neighbor.list=half coulomb.tolerance=1e-2"};
+                                      ("system.lattice=cscl system.charges=0.7 coulomb.method=pme "
+                                       "neighbor.list=half coulomb.tolerance=1e-2")};
 enum { N_SYSTEMS = sizeof systems / sizeof *systems, STOP = 33, END = 61 };
 
 static config *make_config(const char *settings)
