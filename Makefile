@@ -57,7 +57,8 @@ CUDA_HOME := $(abspath $(dir $(realpath $(NVCC)))..)
 NVFLAGS := -arch=$(CUDA_ARCH) -O3 -lineinfo -I. -DMD_HAVE_CUDA -Werror all-warnings -Xcompiler -Wall,-Wextra,-Wno-unused-parameter
 STD    += -DMD_HAVE_CUDA
 OBJ    += $(CUDA_OBJ)
-LDLIBS += -L$(CUDA_HOME)/lib64 -Wl,-rpath,$(CUDA_HOME)/lib64 -lcudart_static -lrt -ldl -lstdc++
+CUDA_LIBS := -L$(CUDA_HOME)/lib64 -Wl,-rpath,$(CUDA_HOME)/lib64 -lcudart_static -lrt -ldl -lstdc++
+LDLIBS += $(CUDA_LIBS)
 endif
 ifneq ($(LAPACK),)
 # Static OpenBLAS needs the Fortran run-time library.
@@ -65,10 +66,15 @@ fortran := $(filter /%,$(shell $(CC) -print-file-name=libgfortran.a))
 LDLIBS  += $(if $(fortran),$(foreach l,lapacke openblas gfortran quadmath,$(call archive,$(l))) -lm,-llapacke -lopenblas)
 endif
 ifneq ($(FFTW),)
-LDLIBS += $(foreach l,fftw3_omp fftw3 fftw3f_omp fftw3f,$(call archive,$(l))) -lm
+FFTW_LIBS := $(foreach l,fftw3_omp fftw3 fftw3f_omp fftw3f,$(call archive,$(l))) -lm
+LDLIBS += $(FFTW_LIBS)
 endif
 LIB     := $(BUILD)/libminimd.a
 LIB_OBJ := $(filter-out $(BUILD)/obj/minimd/main.o,$(OBJ))
+# The spreading library alone, for other programs.
+SPREAD_LIB := $(BUILD)/libminimd_spread.a
+SPREAD_OBJ := $(filter $(BUILD)/obj/core/% $(BUILD)/obj/ordering/% $(BUILD)/obj/spread/%,$(OBJ))
+SPREAD_HEADERS := spread/spread.h spread/pme.h core/context.h core/md.h
 BENCHES := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/bench_*.c))
 TESTS   := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/check_*.c))
 # What the suites share: references and drivers, in an archive so that each links what it uses.
@@ -79,6 +85,7 @@ VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 
 .PHONY: all
 all: $(BUILD)/minimd
+	@echo "CC='$(CC)' NVCC='$(NVCC)'" >$(BUILD)/made-with
 
 $(BUILD)/minimd: $(BUILD)/obj/minimd/main.o $(LIB)
 	$(CC) $(CFLAGS) -fopenmp -o $@ $^ $(LDLIBS)
@@ -86,6 +93,9 @@ $(LIB): $(LIB_OBJ)
 	@rm -f $@
 	ar rcs $@ $^
 $(TEST_LIB): $(TEST_OBJ)
+	@rm -f $@
+	ar rcs $@ $^
+$(SPREAD_LIB): $(SPREAD_OBJ)
 	@rm -f $@
 	ar rcs $@ $^
 $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(TEST_LIB) $(LIB)
@@ -133,7 +143,7 @@ $(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(LIB)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -fopenmp -o $@ $^ $(LDLIBS)
 
-.PHONY: tests benches deps deps-check deps-ci run check check-gpu bench bench-gpu study study-gpu lint format asan \
+.PHONY: install-spread tests benches deps deps-check deps-ci run check check-gpu bench bench-gpu study study-gpu lint format asan \
         install uninstall clean help
 tests: all $(TESTS)
 benches: $(BENCHES)
@@ -141,7 +151,7 @@ benches: $(BENCHES)
 # Debian and Ubuntu packages: to build and run; to test; what .ci/run needs besides.
 PACKAGES := gcc make libc6-dev libconfig-dev gnuplot-nox liblapacke-dev libopenblas-dev libfftw3-dev
 PACKAGES_CHECK := $(PACKAGES) check libsubunit-dev
-PACKAGES_CI := $(PACKAGES_CHECK) git clang libomp-dev libclang-rt-14-dev clang-format clang-tidy cppcheck
+PACKAGES_CI := $(PACKAGES_CHECK) git pkg-config cmake clang libomp-dev libclang-rt-14-dev clang-format clang-tidy cppcheck
 deps:       ; @sh tests/deps.sh $(PACKAGES)
 deps-check: ; @sh tests/deps.sh $(PACKAGES_CHECK)
 deps-ci:    ; @sh tests/deps.sh $(PACKAGES_CI)
@@ -193,12 +203,23 @@ lint:
 format:
 	clang-format -i $(FORMATTED)
 
-install: all
+# Library, headers, pkg-config and CMake files of the spreading room.
+SPREAD_SUBST = sed -e 's|@PREFIX@|$(abspath $(PREFIX))|' -e 's|@CC@|$(CC)|' -e 's|@LIBS@|$(FFTW_LIBS) $(CUDA_LIBS) -lpthread -lm|'
+SPREAD_TO = $(DESTDIR)$(PREFIX)
+install-spread: $(SPREAD_LIB)
+	install -D -m 644 $(SPREAD_LIB) $(SPREAD_TO)/lib/libminimd_spread.a
+	for h in $(SPREAD_HEADERS); do install -D -m 644 $$h $(SPREAD_TO)/include/minimd_spread/$$h || exit 1; done
+	install -d $(SPREAD_TO)/lib/pkgconfig $(SPREAD_TO)/lib/cmake/minimd_spread
+	$(SPREAD_SUBST) spread/minimd_spread.pc.in >$(SPREAD_TO)/lib/pkgconfig/minimd_spread.pc
+	$(SPREAD_SUBST) spread/minimd_spread-config.cmake.in >$(SPREAD_TO)/lib/cmake/minimd_spread/minimd_spread-config.cmake
+
+install: all install-spread
 	install -D -m 755 $(BUILD)/minimd $(DESTDIR)$(PREFIX)/bin/minimd
 	install -d $(DESTDIR)$(PREFIX)/share/minimd
 	install -m 644 inputs/* $(DESTDIR)$(PREFIX)/share/minimd
 uninstall:
-	rm -rf $(DESTDIR)$(PREFIX)/bin/minimd $(DESTDIR)$(PREFIX)/share/minimd
+	rm -rf $(DESTDIR)$(PREFIX)/bin/minimd $(DESTDIR)$(PREFIX)/share/minimd $(SPREAD_TO)/lib/libminimd_spread.a \
+	  $(SPREAD_TO)/include/minimd_spread $(SPREAD_TO)/lib/pkgconfig/minimd_spread.pc $(SPREAD_TO)/lib/cmake/minimd_spread
 clean:
 	rm -rf $(BUILD) $(BUILD)-asan
 
