@@ -288,6 +288,7 @@ static md_status run(const options *opts, options_format format, config *cfg, re
   free(run->thermo);
   engine_destroy(run->sim);
   checkpoint_free(&from);
+  run->restart = NULL;
   return status;
 }
 
