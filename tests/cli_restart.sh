@@ -144,10 +144,14 @@ cases=$((cases + 1))
 rm -f "$c"
 "$minimd" $run --steps 100000000 --checkpoint "$c" >"$dir/out" 2>"$dir/err" &
 pid=$!
-sleep 1
+tries=0
+until grep -q '^ *0 ' "$dir/out" || [ $tries = 300 ]; do
+  sleep 0.1
+  tries=$((tries + 1))
+done
 kill -USR1 $pid
 tries=0
-until [ -e "$c" ] || [ $tries = 100 ]; do
+until [ -e "$c" ] || [ $tries = 300 ]; do
   sleep 0.1
   tries=$((tries + 1))
 done
