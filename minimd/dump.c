@@ -1,6 +1,7 @@
 /* minimd/dump.c - see dump.h.  Frames of text are made line by line; a .dcd is made of Fortran
  * records, each between two counts of its bytes. */
 #include "minimd/dump.h"
+#include "minimd/system.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -45,13 +46,6 @@ md_status dump_check(const char *path)
   return MD_OK;
 }
 
-static int compare(const void *a, const void *b, void *id)
-{
-  const int64_t p = ((const int64_t *)id)[*(const int64_t *)a];
-  const int64_t q = ((const int64_t *)id)[*(const int64_t *)b];
-  return (p > q) - (p < q);
-}
-
 /* by_id[k]: where the atom with the k-th smallest id lies.  Ids are all different; most often they
  * are 1..n. */
 static void rank_ids(dump *to)
@@ -59,9 +53,12 @@ static void rank_ids(dump *to)
   bool counted = true;
   for (int64_t i = 0; i < to->n; i++)
     counted = counted && to->id[i] >= 1 && to->id[i] <= to->n;
+  if (!counted) {
+    system_sort_ids(to->n, to->id, to->by_id);
+    return;
+  }
   for (int64_t i = 0; i < to->n; i++)
-    to->by_id[counted ? to->id[i] - 1 : i] = i;
-  if (!counted) qsort_r(to->by_id, (size_t)to->n, sizeof *to->by_id, compare, to->id);
+    to->by_id[to->id[i] - 1] = i;
 }
 
 static void write_xyz_head(dump *to, const engine *sim)

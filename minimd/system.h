@@ -39,5 +39,8 @@ md_status system_create(const config *cfg, system_state *out);
  */
 md_status system_read(const char *path, bool header, system_state *out);
 
+/* by_id [n]: the places of n ids by rising id. */
+void system_sort_ids(int64_t n, const int64_t *id, int64_t *by_id);
+
 MD_END_C
 #endif

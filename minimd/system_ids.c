@@ -11,6 +11,13 @@ static int compare(const void *a, const void *b, void *id)
   return (p > q) - (p < q);
 }
 
+void system_sort_ids(int64_t n, const int64_t *id, int64_t *by_id)
+{
+  for (int64_t k = 0; k < n; k++)
+    by_id[k] = k;
+  qsort_r(by_id, (size_t)n, sizeof *by_id, compare, (void *)id);
+}
+
 md_status system_rank_ids(const line_reader *in, const system_state *state, int64_t **by_id)
 {
   const int64_t n = state->n;
@@ -21,9 +28,7 @@ md_status system_rank_ids(const line_reader *in, const system_state *state, int6
   if (sorted >= n) return MD_OK;
   int64_t *rank = *by_id = malloc((size_t)n * sizeof *rank);
   MD_REQUIRE(rank, MD_ENOMEM, "out of memory for %lld ids", (long long)n);
-  for (int64_t k = 0; k < n; k++)
-    rank[k] = k;
-  qsort_r(rank, (size_t)n, sizeof *rank, compare, id);
+  system_sort_ids(n, id, rank);
   for (int64_t k = 1; k < n; k++)
     if (id[rank[k]] == id[rank[k - 1]])
       return lines_fail(in, "two atoms have id %lld", (long long)id[rank[k]]);

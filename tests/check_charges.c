@@ -6,6 +6,7 @@
 #include "minimd/system.h"
 #include "tests/files.h"
 #include "tests/ref_ewald.h"
+#include "tests/engines.h"
 #include "tests/test.h"
 
 #include <stdio.h>
@@ -26,19 +27,6 @@ START_TEST(pair_formula)
   }
 }
 END_TEST
-
-static config *make_config(const char *settings)
-{
-  config *cfg = NULL;
-  ck_ok(config_create(&cfg));
-  ck_ok(config_set(cfg, "device.backend", md_backend_words[test_backend()], "test"));
-  char *copy = strdup(settings), *rest = copy;
-  for (char *pair; (pair = strsep(&rest, " "));)
-    ck_ok(config_set_pair(cfg, pair));
-  free(copy);
-  ck_ok(config_check(cfg));
-  return cfg;
-}
 
 /* Ions on a shaken lattice, as extended XYZ; charges do not sum to zero when net. */
 enum { EDGE = 5, IONS = EDGE * EDGE * EDGE };
@@ -118,7 +106,7 @@ START_TEST(forces_against_plain_sums)
                "coulomb.alpha=%g coulomb.cutoff=%g lj.cutoff=%g device.precision=%s",
                path, precision == MD_DOUBLE ? "96,100,108" : "48", lists[_i], k ? 1.8 : 2.3,
                cutoffs[k][1], cutoffs[k][0], md_precision_words[precision]);
-      config *cfg = make_config(settings);
+      config *cfg = engines_config(settings);
       engine *sim;
       ck_ok(engine_create(cfg, &sim));
       ions now;
@@ -172,7 +160,7 @@ START_TEST(lattices_alternate)
              "system.lattice=%s system.cells=4 system.charges=2 system.density=0.5 "
              "coulomb.method=pme coulomb.tolerance=1e-9 coulomb.order=10 lj.epsilon=1e-9",
              table[k].lattice);
-    config *cfg = make_config(settings);
+    config *cfg = engines_config(settings);
     engine *sim;
     engine_thermo thermo;
     ck_ok(engine_create(cfg, &sim));
@@ -197,7 +185,7 @@ START_TEST(melts_keep_energy_and_charges)
              "system.charges=3 coulomb.method=pme coulomb.cutoff=3 coulomb.tolerance=1e-4 "
              "lj.shift=force neighbor.every=check %s run.dt=%g device.precision=%s",
              lists[_i], half ? 0.0005 : 0.001, md_precision_words[_i % 2 ? MD_DOUBLE : MD_MIXED]);
-    config *cfg = make_config(settings);
+    config *cfg = engines_config(settings);
     engine *sim;
     engine_thermo first, now;
     ck_ok(engine_create(cfg, &sim));
@@ -278,13 +266,13 @@ START_TEST(bad_settings_are_refused)
   const char *none = files_text("plain.xyz", "1\nLattice=\"9 0 0 0 9 0 0 0 9\"\nX 1 2 3\n");
   char settings[300];
   snprintf(settings, sizeof settings, "coulomb.method=pme system.read=%s", none);
-  config *cfg = make_config(settings);
+  config *cfg = engines_config(settings);
   engine *sim;
   ck_assert_int_eq(engine_create(cfg, &sim), MD_EINVAL);
   ck_assert_msg(strstr(md_message(), "plain.xyz") != NULL, "%s", md_message());
   config_destroy(cfg);
-  cfg = make_config("system.lattice=nacl system.charges=1 coulomb.method=pme coulomb.mesh=4 "
-                    "coulomb.order=6");
+  cfg = engines_config("system.lattice=nacl system.charges=1 coulomb.method=pme coulomb.mesh=4 "
+                       "coulomb.order=6");
   ck_assert_int_eq(engine_create(cfg, &sim), MD_EINVAL);
   ck_assert_msg(strstr(md_message(), "mesh") != NULL, "%s", md_message());
   config_destroy(cfg);

@@ -1,6 +1,7 @@
 /* tests/check_checkpoint.c - runs that go on from a file are the runs that were never stopped;
  * files that are not whole are refused. */
 #include "minimd/checkpoint.h"
+#include "tests/engines.h"
 #include "tests/files.h"
 #include "tests/test.h"
 
@@ -19,19 +20,11 @@ enum { N_SYSTEMS = sizeof systems / sizeof *systems, STOP = 33, END = 61 };
 
 static config *make_config(const char *settings)
 {
-  config *cfg = NULL;
-  ck_ok(config_create(&cfg));
-  ck_ok(config_set(cfg, "device.backend", md_backend_words[test_backend()], "test"));
-  ck_ok(config_set(cfg, "system.cells", "5,4,6", "test"));
-  ck_ok(config_set(cfg, "device.deterministic", "true", "test"));
-  ck_ok(config_set(cfg, "output.checkpoint", "unused", "test"));
-  ck_ok(config_set(cfg, "run.steps", "61", "test"));
-  char *copy = strdup(settings), *rest = copy;
-  for (char *pair; (pair = strsep(&rest, " "));)
-    ck_ok(config_set_pair(cfg, pair));
-  free(copy);
-  ck_ok(config_check(cfg));
-  return cfg;
+  char text[512];
+  snprintf(text, sizeof text,
+           "system.cells=5,4,6 device.deterministic=true output.checkpoint=unused run.steps=%d %s",
+           END, settings);
+  return engines_config(text);
 }
 
 /* Steps up to `end`; only the last with a tally. */

@@ -4,6 +4,7 @@
  * state the two agree to twelve digits after 100 steps, so a run here must too, whatever its list,
  * ordering or bins. */
 #include "minimd/engine.h"
+#include "tests/engines.h"
 #include "tests/test.h"
 
 #include <stdio.h>
@@ -37,23 +38,10 @@ static const thermo_case cases[] = {
 };
 enum { N_CASES = sizeof cases / sizeof *cases };
 
-static config *make_config(const char *settings)
-{
-  config *cfg = NULL;
-  ck_ok(config_create(&cfg));
-  ck_ok(config_set(cfg, "device.backend", md_backend_words[test_backend()], "test"));
-  char *copy = strdup(settings), *rest = copy;
-  for (char *pair; (pair = strsep(&rest, " "));)
-    ck_ok(config_set_pair(cfg, pair));
-  free(copy);
-  ck_ok(config_check(cfg));
-  return cfg;
-}
-
 /* Run to the configuration's last step, with thermo lines where it asks for them. */
 static engine_thermo run(const char *settings, int32_t *bits, int64_t room)
 {
-  config *cfg = make_config(settings);
+  config *cfg = engines_config(settings);
   const config_values *values = config_get(cfg);
   engine *sim = NULL;
   engine_thermo thermo;
@@ -195,7 +183,7 @@ END_TEST
 
 START_TEST(too_much_memory_is_refused_with_what_fits)
 {
-  config *cfg = make_config("system.cells=5000");
+  config *cfg = engines_config("system.cells=5000");
   engine *sim = NULL;
   ck_assert_int_eq(engine_create(cfg, &sim), MD_ENOMEM);
   ck_assert_ptr_null(sim);
@@ -206,7 +194,7 @@ END_TEST
 
 START_TEST(a_broken_run_is_reported)
 {
-  config *cfg = make_config("system.cells=6 run.dt=0.2 run.steps=200");
+  config *cfg = engines_config("system.cells=6 run.dt=0.2 run.steps=200");
   engine *sim = NULL;
   ck_ok(engine_create(cfg, &sim));
   md_status status = MD_OK;

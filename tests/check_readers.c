@@ -233,7 +233,7 @@ START_TEST(lammps_outside_the_subset)
       {"box block", "box sphere", "'region sphere' is outside"},
       {"0 ${xx} 0", "0 ${xx} 1", "region: expected 0 and a whole number of cells in 1..100000"},
       {"0 ${xx} 0", "0 2.5 0", "not 0 and 2.5"},
-      {"0 ${xx} 0", "0 ${xxx} 0", "a.in:15: no variable 'xxx'; did you mean 'xx'"},
+      {"0 ${xx} 0", "0 ${xxz} 0", "a.in:15: no variable 'xxz'; did you mean 'xx'"},
       {"${zz}", "${zz", "expected '}'"},
       {"0 ${xx} 0", "0 $(20*2) 0", "'$(' is outside the supported subset"},
       {"create_box\t1", "create_box 2", "'2' atom types are outside the supported subset"},
