@@ -1,102 +1,9 @@
-/* tests/check_stokes_matrix.c - lubrication functions, the resistance matrix, products, files. */
-#include "stokes/lubrication.h"
+/* tests/check_stokes_matrix.c - the resistance matrix, products. */
 #include "tests/ref.h"
 #include "tests/ref_stokes.h"
 #include "tests/test.h"
 
-#include <stdio.h>
-#include <unistd.h>
-
 static const stokes_resistance usual = {1, 0.5, 1e-3};
-
-static double squeeze(double a, double b, double xi)
-{
-  const lubrication_terms t = lubrication_squeeze(a * b, a + b);
-  return lubrication_sum(&t, xi, -log(xi));
-}
-
-static double shear(double a, double b, double xi)
-{
-  const lubrication_terms t = lubrication_shear(a * b, a + b);
-  return lubrication_sum(&t, xi, -log(xi));
-}
-
-START_TEST(coefficients_of_equal_spheres)
-{
-  const lubrication_terms x = lubrication_squeeze(1, 2), y = lubrication_shear(1, 2);
-  ck_assert_double_eq_tol(x.g1, 1.0 / 4, 1e-16);
-  ck_assert_double_eq_tol(x.g2, 9.0 / 40, 1e-16);
-  ck_assert_double_eq_tol(x.g3, 3.0 / 112, 1e-16);
-  ck_assert_double_eq(y.g1, 0);
-  ck_assert_double_eq_tol(y.g2, 1.0 / 6, 1e-16);
-  ck_assert_double_eq_tol(y.g3, 0, 1e-17);
-}
-END_TEST
-
-START_TEST(functions_of_unequal_spheres)
-{
-  static const double radius[] = {1, 0.5, 3, 115.24, 21.42}, gap[] = {1e-4, 1e-2, 0.3, 2};
-  for (int a = 0; a < 5; a++)
-    for (int b = 0; b < 5; b++)
-      for (int k = 0; k < 4; k++) {
-        const double ra = radius[a], rb = radius[b], xi = gap[k];
-        const double expect_x = (double)(ra * ref_squeeze((long double)rb / ra, xi));
-        const double expect_y = (double)(ra * ref_shear((long double)rb / ra, xi));
-        ck_assert_double_eq_tol(squeeze(ra, rb, xi) / expect_x, 1, 1e-13);
-        ck_assert_double_eq_tol(shear(ra, rb, xi) / expect_y, 1, 1e-12);
-        ck_assert(squeeze(ra, rb, xi) == squeeze(rb, ra, xi));
-        ck_assert(shear(ra, rb, xi) == shear(rb, ra, xi));
-      }
-}
-END_TEST
-
-/* Two equal spheres, exactly, by series in bispherical coordinates: at the same velocity (Stimson
- * and Jeffery 1926), and approaching each other (Brenner 1961); X11 is their mean. */
-static double exact_squeeze(double xi)
-{
-  const double alpha = acosh(1 + xi / 2), s = sinh(alpha);
-  double same = 0, approach = 0;
-  for (int n = 1; n * alpha < 40; n++) {
-    const double k = n, factor = 4.0 / 3 * s * k * (k + 1) / ((2 * k - 1) * (2 * k + 3));
-    const double w = 2 * k + 1, top = 4 * pow(sinh((k + 0.5) * alpha), 2), edge = w * w * s * s;
-    same += factor * (1 - (top - edge) / (2 * sinh(w * alpha) + w * sinh(2 * alpha)));
-    approach += factor * ((4 * pow(cosh((k + 0.5) * alpha), 2) + edge) /
-                              (2 * sinh(w * alpha) - w * sinh(2 * alpha)) -
-                          1);
-  }
-  return (same + approach) / 2;
-}
-
-/* The three terms are the exact function but for a constant, .9954 (Jeffrey and Onishi), and terms
- * that vanish with the gap. */
-START_TEST(squeeze_is_asymptotically_exact)
-{
-  static const double gap[] = {1e-2, 3e-3, 1e-3, 3e-4};
-  double last = 1;
-  for (int k = 0; k < 4; k++) {
-    const double rest = exact_squeeze(gap[k]) - squeeze(1, 1, gap[k]);
-    ck_assert_double_le(fabs(rest - 0.9954), fmin(last, 0.01));
-    last = fabs(rest - 0.9954) + 1e-4;
-  }
-}
-END_TEST
-
-START_TEST(resistance_ends_at_the_cutoff)
-{
-  const lubrication_range range = {1e-3, 0.5, -log(0.5)};
-  const lubrication_pair touching = lubrication_resistance(1, 2, -0.1, &range);
-  const lubrication_pair closest = lubrication_resistance(1, 2, 1e-3, &range);
-  ck_assert_double_eq(touching.x, closest.x);
-  ck_assert_double_eq(touching.y, closest.y);
-  const lubrication_pair last = lubrication_resistance(1, 2, 0.5 - 1e-12, &range);
-  ck_assert(last.x >= 0 && last.x < 1e-11 && last.y >= 0 && last.y < 1e-11);
-  for (double ratio = 1e-3; ratio < 2; ratio *= 1.7)
-    for (double xi = 1e-3; xi < 0.5; xi *= 1.3) {
-      const lubrication_pair p = lubrication_resistance(1, ratio, xi, &range);
-      ck_assert(p.x >= 0 && p.y >= 0);
-    }
-}
-END_TEST
 
 /* Largest difference of the stored blocks from a dense matrix, relative to its largest element;
  * blocks that are not stored count as zero. */
@@ -419,88 +326,11 @@ START_TEST(bad_arguments_are_refused)
 }
 END_TEST
 
-static const char *temporary(void)
-{
-  static char path[64];
-  snprintf(path, sizeof path, "/tmp/check_stokes_matrix.%ld", (long)getpid());
-  return path;
-}
-
-static void write_text(const char *text)
-{
-  FILE *file = fopen(temporary(), "w");
-  ck_assert_ptr_nonnull(file);
-  ck_assert_int_ge(fputs(text, file), 0);
-  ck_assert_int_eq(fclose(file), 0);
-}
-
-#define MARKET "%%MatrixMarket matrix coordinate real "
-START_TEST(matrix_market)
-{
-  stokes_blocks a, b;
-  write_text(MARKET "symmetric\n% a comment\n\n 6 6 4\n1 1 2.5\n6 2 -1e-3\n5 2 7\n4 4 1\n");
-  ck_ok(stokes_blocks_read(temporary(), &a));
-  ck_assert_int_eq(a.n_rows, 2);
-  ck_assert_int_eq(a.n_blocks, 4);
-  static const int64_t start[] = {0, 2, 4};
-  static const int32_t column[] = {0, 1, 0, 1};
-  ck_assert_mem_eq(a.start, start, sizeof start);
-  ck_assert_mem_eq(a.column, column, sizeof column);
-  ck_assert_double_eq(a.block[0], 2.5);
-  ck_assert_double_eq(a.block[9 + 3 + 2], -1e-3); /* (2, 6) */
-  ck_assert_double_eq(a.block[18 + 3 + 1], 7);    /* (5, 2) */
-  ck_assert_double_eq(a.block[27], 1);
-  ck_ok(stokes_blocks_write(&a, temporary()));
-  ck_ok(stokes_blocks_read(temporary(), &b));
-  ck_assert_mem_eq(a.block, b.block, 36 * sizeof(double));
-  ck_assert_mem_eq(a.column, b.column, sizeof column);
-  stokes_blocks_free(&a);
-  stokes_blocks_free(&b);
-  unlink(temporary());
-}
-END_TEST
-
-START_TEST(bad_matrix_market_is_named)
-{
-  static const struct {
-    const char *text, *says;
-  } bad[] = {
-      {"", ":1: expected '%%MatrixMarket"},
-      {"%%MatrixMarket matrix array real general\n3 3\n", ":1: expected"},
-      {"%%MatrixMarket matrix coordinate complex general\n", ":1: expected"},
-      {MARKET "skew-symmetric\n3 3 0\n", ":1: expected"},
-      {MARKET "general\n", ":2: the file ends"},
-      {MARKET "general\n3 6 0\n", ":2: the matrix is 3 x 6"},
-      {MARKET "general\n4 4 0\n", ":2: the matrix has 4 rows"},
-      {MARKET "general\n3 3\n", ":2: expected 3 numbers, found 2"},
-      {MARKET "general\n3 3 2\n1 1 1\n", ":4: the file ends, expected an entry"},
-      {MARKET "general\n3 3 1\n4 1 1\n", ":3:"},
-      {MARKET "general\n3 3 1\n0 1 1\n", ":3:"},
-      {MARKET "general\n3 3 1\n1 1 inf\n", ":3:"},
-      {MARKET "general\n3 3 2\n1 1 1\n1 1 2\n", "entry (1, 1) is given twice"},
-      {MARKET "symmetric\n3 3 1\n1 2 1\n", ":3: an entry above the diagonal"},
-  };
-  stokes_blocks b;
-  for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
-    write_text(bad[k].text);
-    ck_assert_int_eq(stokes_blocks_read(temporary(), &b), MD_EINVAL);
-    ck_assert_msg(strstr(md_message(), bad[k].says) != NULL, "%s: %s", bad[k].text, md_message());
-    ck_assert_ptr_null(b.block);
-  }
-  unlink(temporary());
-  ck_assert_int_eq(stokes_blocks_read("/nonexistent/m.mtx", &b), MD_EIO);
-}
-END_TEST
-
 int main(void)
 {
   Suite *suite = suite_create("stokes_matrix");
-  TCase *law_case = tcase_create("lubrication"), *matrix = tcase_create("matrix");
-  TCase *products = tcase_create("products"), *files = tcase_create("files");
-  tcase_add_test(law_case, coefficients_of_equal_spheres);
-  tcase_add_test(law_case, functions_of_unequal_spheres);
-  tcase_add_test(law_case, squeeze_is_asymptotically_exact);
-  tcase_add_test(law_case, resistance_ends_at_the_cutoff);
+  TCase *matrix = tcase_create("matrix");
+  TCase *products = tcase_create("products");
   tcase_add_loop_test(matrix, matrix_is_the_sum_over_pairs, 0, 2);
   tcase_add_test(matrix, collective_motion_is_free);
   tcase_add_test(matrix, spectrum_starts_at_one);
@@ -508,13 +338,9 @@ int main(void)
   tcase_add_loop_test(products, products_for_every_width, 0, MD_ISA_COUNT);
   tcase_add_test(products, products_do_not_depend_on_threads);
   tcase_add_test(products, any_blocks_multiply);
-  tcase_add_test(files, matrix_market);
-  tcase_add_test(files, bad_matrix_market_is_named);
   tcase_set_timeout(matrix, 120);
   tcase_set_timeout(products, 120);
-  suite_add_tcase(suite, law_case);
   suite_add_tcase(suite, matrix);
   suite_add_tcase(suite, products);
-  suite_add_tcase(suite, files);
   return test_main(suite);
 }

@@ -1,11 +1,8 @@
-/* tests/check_stokes_pack.c - random numbers, radii, packings, extended XYZ, pair lists. */
+/* tests/check_stokes_pack.c - random numbers, packings, pair lists. */
 #include "stokes/normal.h"
 #include "tests/ref.h"
 #include "tests/ref_stokes.h"
 #include "tests/test.h"
-
-#include <stdio.h>
-#include <unistd.h>
 
 /* Known answers of the generator's authors. */
 START_TEST(philox_known_answers)
@@ -43,56 +40,6 @@ START_TEST(normal_moments)
   ck_assert_double_le(fabs(square - 1), sqrt(2) * unit);
   ck_assert_double_le(fabs(fourth - 3), sqrt(96) * unit);
   ck_assert_double_le(fabs(cross), unit);
-}
-END_TEST
-
-static void write_text(const char *path, const char *text)
-{
-  FILE *file = fopen(path, "w");
-  ck_assert_ptr_nonnull(file);
-  ck_assert_int_ge(fputs(text, file), 0);
-  ck_assert_int_eq(fclose(file), 0);
-}
-
-static char *temporary(void)
-{
-  static char path[64];
-  snprintf(path, sizeof path, "/tmp/check_stokes_pack.%ld", (long)getpid());
-  return path;
-}
-
-START_TEST(radii_are_read)
-{
-  stokes_radii radii;
-  ck_ok(stokes_radii_read("ecoli", &radii));
-  ck_assert_int_eq(radii.n, 15);
-  double sum = 0;
-  for (int k = 0; k < radii.n; k++)
-    sum += radii.fraction[k];
-  ck_assert_double_eq_tol(sum, 1, 1e-14);
-  ck_assert_double_eq_tol(radii.fraction[11], 0.2597, 1e-12);
-  stokes_radii_free(&radii);
-  write_text(temporary(), "# radius,fraction\n 10 , 3\n\n2.5,1 # small\n");
-  ck_ok(stokes_radii_read(temporary(), &radii));
-  ck_assert_int_eq(radii.n, 2);
-  ck_assert_double_eq(radii.radius[1], 2.5);
-  ck_assert_double_eq(radii.fraction[0], 0.75);
-  stokes_radii_free(&radii);
-  static const struct {
-    const char *text, *says;
-  } bad[] = {{"", "expected a line"},
-             {"5\n", ":1: expected radius,fraction"},
-             {"5,1\n-1,2\n", ":2: a radius must be > 0"},
-             {"5,0\n", "a fraction must be > 0"},
-             {"5,nan\n", ":1:"},
-             {"5,1x\n", "1x"}};
-  for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
-    write_text(temporary(), bad[k].text);
-    ck_assert_int_eq(stokes_radii_read(temporary(), &radii), MD_EINVAL);
-    ck_assert_msg(strstr(md_message(), bad[k].says) != NULL, "%s", md_message());
-  }
-  unlink(temporary());
-  ck_assert_int_eq(stokes_radii_read("/nonexistent/radii", &radii), MD_EIO);
 }
 END_TEST
 
@@ -201,61 +148,6 @@ START_TEST(what_cannot_be_packed_is_named)
   ck_assert_int_eq(stokes_pack(ctx, &radii, &spec, &packing, NULL), MD_EINVAL);
   ck_assert_ptr_nonnull(strstr(md_message(), "box edge"));
   md_ctx_destroy(ctx);
-}
-END_TEST
-
-START_TEST(xyz_reads_back_exactly)
-{
-  stokes_packing a = ref_packing(300, 0.3, false, 5), b;
-  a.x[0] -= 3 * a.box[0]; /* centres may lie outside the box */
-  ck_ok(stokes_packing_write(&a, temporary()));
-  ck_ok(stokes_packing_read(temporary(), &b));
-  ck_assert_int_eq(a.n, b.n);
-  ck_assert_mem_eq(a.box, b.box, sizeof a.box);
-  ck_assert_mem_eq(a.x, b.x, (size_t)a.n * 4 * sizeof(double));
-  stokes_packing_free(&a);
-  stokes_packing_free(&b);
-  write_text(temporary(), "1\nProperties=radius:R:1:id:I:1:pos:R:3 Lattice=\"9 0 0 0 8 0 0 0 7\"\n"
-                          "2 77 1 -3 5e-1\n");
-  ck_ok(stokes_packing_read(temporary(), &b));
-  const double expect[4] = {1, -3, 0.5, 2};
-  ck_assert_mem_eq(b.x, expect, sizeof expect);
-  ck_assert_double_eq(b.box[1], 8);
-  stokes_packing_free(&b);
-  unlink(temporary());
-}
-END_TEST
-
-#define HEAD "Lattice=\"9 0 0 0 9 0 0 0 9\" Properties=pos:R:3:radius:R:1\n"
-START_TEST(bad_xyz_is_named)
-{
-  static const struct {
-    const char *text, *says;
-  } bad[] = {
-      {"", ":1: the file ends"},
-      {"x\n", ":1:"},
-      {"0\n" HEAD, ":1:"},
-      {"1\nLattice=\"9 0 0 0 9 0 0 0\" Properties=pos:R:3:radius:R:1\n", ":2: expected Lattice"},
-      {"1\nLattice=\"9 1 0 0 9 0 0 0 9\" Properties=pos:R:3:radius:R:1\n", "right angles"},
-      {"1\nLattice=\"9 0 0 0 -9 0 0 0 9\" Properties=pos:R:3:radius:R:1\n", "right angles"},
-      {"1\nLattice=\"9 0 0 0 9 0 0 0 9\" Properties=pos:R:3\n", ":2: expected Properties"},
-      {"1\nLattice=\"9 0 0 0 9 0 0 0 9\" Properties=pos:R\n", ":2:"},
-      {"2\n" HEAD "1 2 3 1\n", ":4: the file ends"},
-      {"1\n" HEAD "1 2 3\n", ":3: expected 4 columns, found 3"},
-      {"1\n" HEAD "1 2 3 1 5\n", ":3: expected 4 columns, found 5"},
-      {"1\n" HEAD "1 2 nan 1\n", ":3:"},
-      {"1\n" HEAD "1 2 3 0\n", ":3: a radius must be > 0"},
-      {"1\n" HEAD "1 2 3 1\n1 2 3 1\n", ":4: text after"},
-  };
-  stokes_packing p;
-  for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
-    write_text(temporary(), bad[k].text);
-    ck_assert_int_eq(stokes_packing_read(temporary(), &p), MD_EINVAL);
-    ck_assert_msg(strstr(md_message(), bad[k].says) != NULL, "%s: %s", bad[k].text, md_message());
-    ck_assert_ptr_null(p.x);
-  }
-  unlink(temporary());
-  ck_assert_int_eq(stokes_packing_read("/nonexistent/p.xyz", &p), MD_EIO);
 }
 END_TEST
 
@@ -414,24 +306,20 @@ int main(void)
 {
   Suite *suite = suite_create("stokes_pack");
   TCase *numbers = tcase_create("numbers"), *packings = tcase_create("packings");
-  TCase *files = tcase_create("files"), *lists = tcase_create("lists");
+  TCase *lists = tcase_create("lists");
   tcase_add_test(numbers, philox_known_answers);
   tcase_add_test(numbers, normal_moments);
-  tcase_add_test(packings, radii_are_read);
   tcase_add_test(packings, packings_do_not_overlap);
   tcase_add_test(packings, packings_depend_on_the_seed_only);
   tcase_add_test(packings, what_cannot_be_packed_is_named);
   tcase_add_test(packings, overlaps_and_nan_are_named);
   tcase_add_test(packings, sorting_permutes);
-  tcase_add_test(files, xyz_reads_back_exactly);
-  tcase_add_test(files, bad_xyz_is_named);
   tcase_add_loop_test(lists, pair_lists_are_complete, 0, 2);
   tcase_add_test(lists, pair_lists_refuse_bad_spheres);
   tcase_set_timeout(packings, 120);
   tcase_set_timeout(lists, 60);
   suite_add_tcase(suite, numbers);
   suite_add_tcase(suite, packings);
-  suite_add_tcase(suite, files);
   suite_add_tcase(suite, lists);
   return test_main(suite);
 }

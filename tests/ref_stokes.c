@@ -238,3 +238,12 @@ void ref_product(const stokes_matrix *matrix, md_ctx *ctx, int64_t rows, int m, 
   md_buffer_free(ctx, &in);
   md_buffer_free(ctx, &out);
 }
+
+stokes_packing ref_copy(const stokes_packing *packing)
+{
+  stokes_packing copy;
+  ck_ok(stokes_packing_create(packing->n, &copy));
+  memcpy(copy.box, packing->box, sizeof copy.box);
+  memcpy(copy.x, packing->x, (size_t)packing->n * 4 * sizeof *copy.x);
+  return copy;
+}

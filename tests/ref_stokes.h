@@ -47,4 +47,7 @@ double *ref_vector(int64_t n, uint64_t seed);
 void ref_product(const stokes_matrix *matrix, md_ctx *ctx, int64_t rows, int m, const double *x,
                  double *y);
 
+/* A packing like this one; free with stokes_packing_free. */
+stokes_packing ref_copy(const stokes_packing *packing);
+
 #endif
