@@ -11,36 +11,12 @@
 
 static const stokes_resistance usual = {1, 0.5, 1e-3};
 
-typedef struct {
-  md_ctx *ctx;
-  stokes_packing packing;
-  ref_suspension suspension;
-  stokes_matrix *matrix;
-  int64_t n; /* rows */
-  double *dense;
-} testbed;
-
-static testbed make_bed(int64_t spheres, double occupancy, int threads)
+static ref_bed make_bed(int64_t spheres, double occupancy, int threads)
 {
-  testbed b = {.packing = ref_packing(spheres, occupancy, spheres < 200, 31),
-               .ctx = test_ctx(MD_DOUBLE, threads, true),
-               .n = 3 * spheres};
-  b.suspension = ref_suspend(b.ctx, &b.packing, usual.gap_cut);
-  b.matrix = ref_assemble(&b.suspension, STOKES_BCRS, &usual, 8);
-  if (b.n < 2000) b.dense = ref_resistance(&b.packing, &usual);
-  return b;
+  return ref_bed_make(ref_packing(spheres, occupancy, spheres < 200, 31), threads, &usual);
 }
 
-static void bed_free(testbed *b)
-{
-  free(b->dense);
-  stokes_matrix_destroy(b->matrix);
-  ref_suspension_free(&b->suspension);
-  stokes_packing_free(&b->packing);
-  md_ctx_destroy(b->ctx);
-}
-
-static stokes_solver *solver_of(const testbed *b, stokes_preconditioner kind)
+static stokes_solver *solver_of(const ref_bed *b, stokes_preconditioner kind)
 {
   stokes_solver *solver;
   ck_ok(stokes_solver_create(b->ctx, kind, &solver));
@@ -49,7 +25,7 @@ static stokes_solver *solver_of(const testbed *b, stokes_preconditioner kind)
 }
 
 /* f = S z on the backend; z and f on the host. */
-static md_status root(const testbed *b, stokes_solver *solver, stokes_root kind, int m,
+static md_status root(const ref_bed *b, stokes_solver *solver, stokes_root kind, int m,
                       const double *z, double *f, double tolerance, int most, stokes_outcome *out)
 {
   const size_t bytes = (size_t)(b->n * m) * sizeof *z;
@@ -123,7 +99,7 @@ END_TEST
 
 START_TEST(bounds_hold)
 {
-  testbed b = make_bed(240, 0.45, 2);
+  ref_bed b = make_bed(240, 0.45, 2);
   double *value = ref_alloc(b.n, sizeof *value), *copy = ref_alloc(b.n * b.n, sizeof *copy);
   for (int kind = 0; kind < STOKES_PRECONDITIONER_COUNT; kind++) {
     memcpy(copy, b.dense, (size_t)(b.n * b.n) * sizeof *copy);
@@ -167,12 +143,12 @@ START_TEST(bounds_hold)
   }
   free(value);
   free(copy);
-  bed_free(&b);
+  ref_bed_free(&b);
 }
 END_TEST
 
 /* F F^T = A, column by column, in groups of m. */
-static double covariance_error(const testbed *b, stokes_solver *solver, stokes_root kind, int m,
+static double covariance_error(const ref_bed *b, stokes_solver *solver, stokes_root kind, int m,
                                double tolerance)
 {
   double *f = ref_alloc(b->n * b->n, sizeof *f), *z = ref_alloc(b->n * m, sizeof *z);
@@ -209,7 +185,7 @@ static double covariance_error(const testbed *b, stokes_solver *solver, stokes_r
 
 START_TEST(covariance_is_the_matrix)
 {
-  testbed b = make_bed(90, 0.45, 2);
+  ref_bed b = make_bed(90, 0.45, 2);
   for (int kind = 0; kind < STOKES_ROOT_COUNT; kind++) {
     stokes_solver *solver = solver_of(&b, (stokes_preconditioner)_i);
     const double error = covariance_error(&b, solver, (stokes_root)kind, 64, 1e-5);
@@ -217,14 +193,14 @@ START_TEST(covariance_is_the_matrix)
     ck_assert_double_le(covariance_error(&b, solver, (stokes_root)kind, 7, 1e-9), 4e-9);
     stokes_solver_destroy(solver);
   }
-  bed_free(&b);
+  ref_bed_free(&b);
 }
 END_TEST
 
 /* S S z = A z, and both roots agree with each other. */
 START_TEST(twice_is_the_matrix)
 {
-  testbed b = make_bed(240, 0.5, 2);
+  ref_bed b = make_bed(240, 0.5, 2);
   const int m = 5;
   stokes_solver *solver = solver_of(&b, STOKES_PRECONDITION_NONE);
   double *z = ref_vector(b.n * m, 1), *az = ref_alloc(b.n * m, sizeof *z);
@@ -255,7 +231,7 @@ START_TEST(twice_is_the_matrix)
   free(f[0]);
   free(f[1]);
   stokes_solver_destroy(solver);
-  bed_free(&b);
+  ref_bed_free(&b);
 }
 END_TEST
 
@@ -263,7 +239,7 @@ END_TEST
 START_TEST(any_matrix_has_a_root)
 {
   enum { ROWS = 30 };
-  testbed b = {.ctx = test_ctx(MD_DOUBLE, 1, false), .n = 3 * ROWS};
+  ref_bed b = {.ctx = test_ctx(MD_DOUBLE, 1, false), .n = 3 * ROWS};
   stokes_blocks blocks = {ROWS, ROWS, ref_alloc(ROWS + 1, 8), ref_alloc(ROWS, 4),
                           ref_alloc(9 * ROWS, 8)};
   double *z = ref_vector(b.n, 3), *f = ref_alloc(b.n, sizeof *f);
@@ -294,7 +270,7 @@ END_TEST
 
 START_TEST(failures_are_reported)
 {
-  testbed b = make_bed(240, 0.45, 1);
+  ref_bed b = make_bed(240, 0.45, 1);
   stokes_solver *solver = solver_of(&b, STOKES_PRECONDITION_NONE);
   double *z = ref_vector(b.n, 4), *f = ref_alloc(b.n, sizeof *f);
   stokes_outcome out;
@@ -310,7 +286,7 @@ START_TEST(failures_are_reported)
   free(z);
   free(f);
   stokes_solver_destroy(solver);
-  bed_free(&b);
+  ref_bed_free(&b);
 }
 END_TEST
 
@@ -319,7 +295,7 @@ START_TEST(threads_do_not_matter)
   enum { M = 3 };
   double *first = NULL;
   for (int threads = 1; threads <= 3; threads++) {
-    testbed b = make_bed(2500, 0.3, threads);
+    ref_bed b = make_bed(2500, 0.3, threads);
     double *z = ref_vector(b.n * M, 5), *f = ref_alloc(2 * b.n * M, sizeof *f);
     stokes_solver *solver = solver_of(&b, STOKES_PRECONDITION_JACOBI);
     stokes_outcome out;
@@ -330,7 +306,7 @@ START_TEST(threads_do_not_matter)
     free(z);
     free(f);
     stokes_solver_destroy(solver);
-    bed_free(&b);
+    ref_bed_free(&b);
   }
   free(first);
 }

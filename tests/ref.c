@@ -130,3 +130,13 @@ void ref_forces_free(ref_forces *forces)
   free(forces->slack);
   *forces = (ref_forces){0};
 }
+
+uint32_t ref_crc32c(const unsigned char *data, size_t bytes)
+{
+  uint32_t crc = 0xffffffff;
+  for (size_t k = 0; k < 8 * bytes; k++) {
+    const uint32_t bit = (data[k / 8] >> k % 8 ^ crc) & 1;
+    crc = crc >> 1 ^ (bit ? 0x82f63b78 : 0);
+  }
+  return ~crc;
+}

@@ -63,4 +63,7 @@ double ref_uniform(uint64_t *state);
 /* malloc that fails the test instead of returning NULL; n may be 0. */
 void *ref_alloc(int64_t n, size_t size);
 
+/* CRC-32C as its definition has it: one bit at a time. */
+uint32_t ref_crc32c(const unsigned char *data, size_t bytes);
+
 #endif

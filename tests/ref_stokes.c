@@ -247,3 +247,21 @@ stokes_packing ref_copy(const stokes_packing *packing)
   memcpy(copy.x, packing->x, (size_t)packing->n * 4 * sizeof *copy.x);
   return copy;
 }
+
+ref_bed ref_bed_make(stokes_packing packing, int threads, const stokes_resistance *law)
+{
+  ref_bed b = {.packing = packing, .n = 3 * packing.n, .ctx = test_ctx(MD_DOUBLE, threads, true)};
+  b.suspension = ref_suspend(b.ctx, &b.packing, law->gap_cut);
+  b.matrix = ref_assemble(&b.suspension, STOKES_BCRS, law, 8);
+  if (b.n < 2000) b.dense = ref_resistance(&b.packing, law);
+  return b;
+}
+
+void ref_bed_free(ref_bed *b)
+{
+  free(b->dense);
+  stokes_matrix_destroy(b->matrix);
+  ref_suspension_free(&b->suspension);
+  stokes_packing_free(&b->packing);
+  md_ctx_destroy(b->ctx);
+}

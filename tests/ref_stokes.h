@@ -50,4 +50,17 @@ void ref_product(const stokes_matrix *matrix, md_ctx *ctx, int64_t rows, int m, 
 /* A packing like this one; free with stokes_packing_free. */
 stokes_packing ref_copy(const stokes_packing *packing);
 
+/* A suspension, its matrix in bcrs storage, and the same as a dense reference below 2000 rows. */
+typedef struct {
+  md_ctx *ctx;
+  stokes_packing packing;
+  ref_suspension suspension;
+  stokes_matrix *matrix;
+  int64_t n;     /* rows */
+  double *dense; /* [n][n] or NULL */
+} ref_bed;
+/* On the backend under test, deterministic; takes the packing over. */
+ref_bed ref_bed_make(stokes_packing packing, int threads, const stokes_resistance *law);
+void ref_bed_free(ref_bed *bed);
+
 #endif
