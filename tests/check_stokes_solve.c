@@ -9,26 +9,18 @@
 
 static const stokes_resistance usual = {1, 0.5, 1e-3}, wide = {1, 2, 1e-3};
 
-/* A suspension, its matrix in the storage under test and as a dense reference. */
+/* A bed and a solver that is attached to its matrix. */
 typedef struct {
-  md_ctx *ctx;
-  stokes_packing packing;
-  ref_suspension suspension;
-  stokes_matrix *matrix;
+  ref_bed on;
   stokes_solver *solver;
-  int64_t n; /* rows */
-  double *dense;
 } testbed;
 
 static testbed bed_of(stokes_packing packing, stokes_preconditioner kind, int threads,
                       const stokes_resistance *law)
 {
-  testbed b = {.packing = packing, .n = 3 * packing.n, .ctx = test_ctx(MD_DOUBLE, threads, true)};
-  b.suspension = ref_suspend(b.ctx, &b.packing, law->gap_cut);
-  b.matrix = ref_assemble(&b.suspension, STOKES_BCRS, law, 8);
-  if (b.n < 2000) b.dense = ref_resistance(&b.packing, law);
-  ck_ok(stokes_solver_create(b.ctx, kind, &b.solver));
-  ck_ok(stokes_solver_attach(b.solver, b.matrix));
+  testbed b = {.on = ref_bed_make(packing, threads, law)};
+  ck_ok(stokes_solver_create(b.on.ctx, kind, &b.solver));
+  ck_ok(stokes_solver_attach(b.solver, b.on.matrix));
   return b;
 }
 
@@ -39,22 +31,18 @@ static testbed make_bed(int64_t spheres, double occupancy, stokes_preconditioner
 
 static void bed_free(testbed *b)
 {
-  free(b->dense);
   stokes_solver_destroy(b->solver);
-  stokes_matrix_destroy(b->matrix);
-  ref_suspension_free(&b->suspension);
-  stokes_packing_free(&b->packing);
-  md_ctx_destroy(b->ctx);
+  ref_bed_free(&b->on);
 }
 
 /* Largest |b - A x| / |b| of a column; |x| where b = 0. */
 static double error_of(const testbed *bed, int m, const double *b, const double *x)
 {
-  double *ax = ref_alloc(bed->n * m, sizeof *ax), most = 0;
-  ref_multiply(bed->dense, bed->n, m, x, ax);
+  double *ax = ref_alloc(bed->on.n * m, sizeof *ax), most = 0;
+  ref_multiply(bed->on.dense, bed->on.n, m, x, ax);
   for (int c = 0; c < m; c++) {
     double rest = 0, norm = 0;
-    for (int64_t r = 0; r < bed->n; r++) {
+    for (int64_t r = 0; r < bed->on.n; r++) {
       rest += pow(b[r * m + c] - ax[r * m + c], 2);
       norm += pow(b[r * m + c], 2);
     }
@@ -101,26 +89,26 @@ static md_status by_factor(testbed *bed, int m, const double *b, double *x, doub
 static md_status solve(testbed *bed, solve_fn *how, int m, const double *b, double *x,
                        double tolerance, int most, stokes_outcome *out)
 {
-  const size_t bytes = (size_t)(bed->n * m) * sizeof *b;
+  const size_t bytes = (size_t)(bed->on.n * m) * sizeof *b;
   md_buffer right = {0}, left = {0};
-  ck_ok(md_buffer_reserve(bed->ctx, &right, bytes, 0));
-  ck_ok(md_buffer_reserve(bed->ctx, &left, bytes, 0));
-  ck_ok(md_write(bed->ctx, right.data, b, bytes));
-  ck_ok(md_write(bed->ctx, left.data, x, bytes));
+  ck_ok(md_buffer_reserve(bed->on.ctx, &right, bytes, 0));
+  ck_ok(md_buffer_reserve(bed->on.ctx, &left, bytes, 0));
+  ck_ok(md_write(bed->on.ctx, right.data, b, bytes));
+  ck_ok(md_write(bed->on.ctx, left.data, x, bytes));
   const md_status status = how(bed, m, right.data, left.data, tolerance, most, out);
-  ck_ok(md_read(bed->ctx, x, left.data, bytes));
-  md_buffer_free(bed->ctx, &right);
-  md_buffer_free(bed->ctx, &left);
+  ck_ok(md_read(bed->on.ctx, x, left.data, bytes));
+  md_buffer_free(bed->on.ctx, &right);
+  md_buffer_free(bed->on.ctx, &left);
   return status;
 }
 
 START_TEST(one_right_hand_side)
 {
   testbed bed = make_bed(240, 0.45, (stokes_preconditioner)_i);
-  double *b = ref_vector(bed.n, 1), *x = ref_alloc(bed.n, sizeof *x);
+  double *b = ref_vector(bed.on.n, 1), *x = ref_alloc(bed.on.n, sizeof *x);
   for (double tolerance = 1e-3; tolerance > 1e-13; tolerance *= 1e-3) {
     stokes_outcome out;
-    memset(x, 0, (size_t)bed.n * sizeof *x);
+    memset(x, 0, (size_t)bed.on.n * sizeof *x);
     ck_ok(solve(&bed, by_cg, 1, b, x, tolerance, 2000, &out));
     ck_assert_double_le(out.residual, tolerance);
     ck_assert_double_le(error_of(&bed, 1, b, x), 1.1 * tolerance + 1e-12);
@@ -139,14 +127,14 @@ START_TEST(many_right_hand_sides)
   for (int kind = 0; kind < STOKES_PRECONDITIONER_COUNT; kind++) {
     testbed bed = make_bed(240, 0.45, (stokes_preconditioner)kind);
     int before = 100000;
-    if ((md_isa)_i < bed.ctx->isa) bed.ctx->isa = (md_isa)_i;
+    if ((md_isa)_i < bed.on.ctx->isa) bed.on.ctx->isa = (md_isa)_i;
     stokes_solver_destroy(bed.solver);
-    ck_ok(stokes_solver_create(bed.ctx, (stokes_preconditioner)kind, &bed.solver));
-    ck_ok(stokes_solver_attach(bed.solver, bed.matrix));
+    ck_ok(stokes_solver_create(bed.on.ctx, (stokes_preconditioner)kind, &bed.solver));
+    ck_ok(stokes_solver_attach(bed.solver, bed.on.matrix));
     for (int k = 0; k < 8; k++) {
       const int m = widths[k];
-      double *b = ref_vector(bed.n * m, 2), *x = ref_vector(bed.n * m, 3);
-      for (int64_t r = 0; r < bed.n * m; r++)
+      double *b = ref_vector(bed.on.n * m, 2), *x = ref_vector(bed.on.n * m, 3);
+      for (int64_t r = 0; r < bed.on.n * m; r++)
         b[r] *= pow(10, (double)(r % m % 7) - 3); /* of very different lengths */
       stokes_outcome out;
       ck_ok(solve(&bed, by_block_cg, m, b, x, 1e-9, 2000, &out));
@@ -168,8 +156,8 @@ START_TEST(dependent_right_hand_sides)
 {
   testbed bed = make_bed(_i & 1 ? 15 : 150, 0.3, _i & 2 ? STOKES_PRECONDITION_JACOBI : 0);
   const int m = 64;
-  double *b = ref_vector(bed.n * m, 4), *x = ref_vector(bed.n * m, 5);
-  for (int64_t r = 0; r < bed.n; r++) {
+  double *b = ref_vector(bed.on.n * m, 4), *x = ref_vector(bed.on.n * m, 5);
+  for (int64_t r = 0; r < bed.on.n; r++) {
     double *row = b + r * m;
     row[1] = row[0];
     row[2] = 0;
@@ -182,11 +170,11 @@ START_TEST(dependent_right_hand_sides)
   stokes_outcome out;
   ck_ok(solve(&bed, by_block_cg, m, b, x, 1e-8, 2000, &out));
   ck_assert_double_le(error_of(&bed, m, b, x), 1.1e-8);
-  for (int64_t r = 0; r < bed.n; r++)
+  for (int64_t r = 0; r < bed.on.n; r++)
     ck_assert_double_eq(x[r * m + 2], 0);
   ck_ok(solve(&bed, by_block_cg, m, b, x, 1.1e-8, 2000, &out));
   ck_assert_int_eq(out.iterations, 0);
-  memset(b, 0, (size_t)(bed.n * m) * sizeof *b);
+  memset(b, 0, (size_t)(bed.on.n * m) * sizeof *b);
   ck_ok(solve(&bed, by_block_cg, m, b, x, 1e-8, 2000, &out));
   ck_assert_double_eq(error_of(&bed, m, b, x), 0);
   ck_ok(solve(&bed, by_cg, 1, b, x, 1e-8, 2000, &out));
@@ -200,7 +188,7 @@ END_TEST
 /* L L^T = A, column by column. */
 static void check_factor(testbed *bed)
 {
-  const int64_t n = bed->n;
+  const int64_t n = bed->on.n;
   double *unit = ref_alloc(n, sizeof *unit), *lower = ref_alloc(n * n, sizeof *lower);
   stokes_outcome out;
   for (int64_t k = 0; k < n; k++) {
@@ -213,7 +201,7 @@ static void check_factor(testbed *bed)
       double sum = 0;
       for (int64_t k = 0; k < n; k++)
         sum += lower[k * n + i] * lower[k * n + j];
-      ck_assert_double_eq_tol(sum, bed->dense[i * n + j], 1e-9);
+      ck_assert_double_eq_tol(sum, bed->on.dense[i * n + j], 1e-9);
     }
   free(unit);
   free(lower);
@@ -222,11 +210,11 @@ static void check_factor(testbed *bed)
 /* Attach to a matrix near the one of the bed. */
 static stokes_matrix *attach_near(testbed *bed, const double *shift)
 {
-  const size_t bytes = (size_t)bed->packing.n * 4 * sizeof(double);
-  for (int64_t i = 0; i < bed->packing.n; i++)
-    bed->packing.x[4 * i] += 1e-3 * shift[i];
-  ck_ok(md_write(bed->ctx, bed->suspension.x.data, bed->packing.x, bytes));
-  stokes_matrix *near = ref_assemble(&bed->suspension, STOKES_BCRS, &usual, 1);
+  const size_t bytes = (size_t)bed->on.packing.n * 4 * sizeof(double);
+  for (int64_t i = 0; i < bed->on.packing.n; i++)
+    bed->on.packing.x[4 * i] += 1e-3 * shift[i];
+  ck_ok(md_write(bed->on.ctx, bed->on.suspension.x.data, bed->on.packing.x, bytes));
+  stokes_matrix *near = ref_assemble(&bed->on.suspension, STOKES_BCRS, &usual, 1);
   ck_ok(stokes_solver_attach(bed->solver, near));
   return near;
 }
@@ -234,22 +222,22 @@ static stokes_matrix *attach_near(testbed *bed, const double *shift)
 START_TEST(cholesky_agrees)
 {
   testbed bed = make_bed(240, 0.45, STOKES_PRECONDITION_NONE);
-  ck_ok(stokes_dense_factor(bed.ctx, bed.matrix, &factors));
-  double *b = ref_vector(bed.n, 6), *x = ref_alloc(bed.n, sizeof *x);
-  double *y = ref_alloc(bed.n, sizeof *y);
+  ck_ok(stokes_dense_factor(bed.on.ctx, bed.on.matrix, &factors));
+  double *b = ref_vector(bed.on.n, 6), *x = ref_alloc(bed.on.n, sizeof *x);
+  double *y = ref_alloc(bed.on.n, sizeof *y);
   stokes_outcome out;
   ck_ok(solve(&bed, by_cholesky, 1, b, x, 1e-12, 3, &out));
   ck_assert_int_le(out.iterations, 2);
   ck_assert_double_le(error_of(&bed, 1, b, x), 1e-11);
   ck_ok(solve(&bed, by_cg, 1, b, y, 1e-12, 2000, &out));
-  for (int64_t r = 0; r < bed.n; r++)
+  for (int64_t r = 0; r < bed.on.n; r++)
     ck_assert_double_eq_tol(x[r], y[r], 1e-9);
   check_factor(&bed);
   stokes_matrix *near = attach_near(&bed, b); /* a few refinements */
   ck_ok(solve(&bed, by_cholesky, 1, b, x, 1e-9, 50, &out));
   ck_assert_int_ge(out.iterations, 1);
   ck_assert_int_le(out.iterations, 20);
-  memset(y, 0, (size_t)bed.n * sizeof *y);
+  memset(y, 0, (size_t)bed.on.n * sizeof *y);
   ck_assert_int_eq(solve(&bed, by_cholesky, 1, b, y, 1e-9, 0, &out), MD_ENUMERIC);
   stokes_matrix_destroy(near);
   stokes_dense_destroy(factors);
@@ -264,12 +252,12 @@ END_TEST
 START_TEST(failures_are_reported)
 {
   testbed bed = make_bed(240, 0.45, STOKES_PRECONDITION_NONE);
-  double *b = ref_vector(bed.n * 4, 7), *x = ref_alloc(bed.n * 4, sizeof *x);
+  double *b = ref_vector(bed.on.n * 4, 7), *x = ref_alloc(bed.on.n * 4, sizeof *x);
   stokes_outcome out;
   for (int block = 0; block < 2; block++) {
     solve_fn *how = block ? by_block_cg : by_cg;
     const int m = block ? 4 : 1;
-    memset(x, 0, (size_t)(bed.n * 4) * sizeof *x);
+    memset(x, 0, (size_t)(bed.on.n * 4) * sizeof *x);
     ck_assert_int_eq(solve(&bed, how, m, b, x, 1e-8, 3, &out), MD_ENUMERIC);
     ck_assert_int_eq(out.iterations, 3);
     ck_assert_double_eq_tol(out.residual, error_of(&bed, m, b, x), 1e-9);
@@ -301,20 +289,20 @@ START_TEST(indefinite_matrices_are_refused)
         blocks.block[9 * (2 * i + k) + 4 * d] = i % 2 == k ? 1 : 3; /* eigenvalues 4 and -2 */
     }
   }
-  testbed bed = {.ctx = ctx, .n = 3 * ROWS};
-  ck_ok(stokes_matrix_create(ctx, STOKES_BCRS, &bed.matrix));
-  ck_ok(stokes_matrix_set(bed.matrix, &blocks, 4));
-  double *b = ref_vector(bed.n * 4, 8), *x = ref_alloc(bed.n * 4, sizeof *x);
-  for (int64_t r = 0; r < bed.n * 4; r += 24)
+  testbed bed = {.on = {.ctx = ctx, .n = 3 * ROWS}};
+  ck_ok(stokes_matrix_create(ctx, STOKES_BCRS, &bed.on.matrix));
+  ck_ok(stokes_matrix_set(bed.on.matrix, &blocks, 4));
+  double *b = ref_vector(bed.on.n * 4, 8), *x = ref_alloc(bed.on.n * 4, sizeof *x);
+  for (int64_t r = 0; r < bed.on.n * 4; r += 24)
     for (int k = 0; k < 12; k++)
       b[r + 12 + k] = -b[r + k];
   stokes_dense *dense;
   stokes_outcome out;
-  ck_assert_int_eq(stokes_dense_factor(ctx, bed.matrix, &dense), MD_ENUMERIC);
+  ck_assert_int_eq(stokes_dense_factor(ctx, bed.on.matrix, &dense), MD_ENUMERIC);
   ck_assert_ptr_null(dense);
   for (int kind = 0; kind < STOKES_PRECONDITIONER_COUNT; kind++) {
     ck_ok(stokes_solver_create(ctx, (stokes_preconditioner)kind, &bed.solver));
-    ck_ok(stokes_solver_attach(bed.solver, bed.matrix));
+    ck_ok(stokes_solver_attach(bed.solver, bed.on.matrix));
     ck_assert_int_eq(solve(&bed, by_cg, 1, b, x, 1e-8, 99, &out), MD_ENUMERIC);
     ck_assert_ptr_nonnull(strstr(md_message(), "not positive definite"));
     ck_assert_int_eq(solve(&bed, by_block_cg, 4, b, x, 1e-8, 99, &out), MD_ENUMERIC);
@@ -322,35 +310,17 @@ START_TEST(indefinite_matrices_are_refused)
     stokes_solver_destroy(bed.solver);
   }
   blocks.block[0] = -1;
-  ck_ok(stokes_matrix_set(bed.matrix, &blocks, 4));
+  ck_ok(stokes_matrix_set(bed.on.matrix, &blocks, 4));
   ck_ok(stokes_solver_create(ctx, STOKES_PRECONDITION_JACOBI, &bed.solver));
-  ck_assert_int_eq(stokes_solver_attach(bed.solver, bed.matrix), MD_ENUMERIC);
+  ck_assert_int_eq(stokes_solver_attach(bed.solver, bed.on.matrix), MD_ENUMERIC);
   stokes_solver_destroy(bed.solver);
-  stokes_matrix_destroy(bed.matrix);
+  stokes_matrix_destroy(bed.on.matrix);
   stokes_blocks_free(&blocks);
   free(b);
   free(x);
   md_ctx_destroy(ctx);
 }
 END_TEST
-
-/* A packing whose pairs are pushed apart to a gap, without a walk: the smallest gap decides how
- * many iterations are needed. */
-static stokes_packing spaced(double occupancy, double gap)
-{
-  md_ctx *ctx;
-  stokes_radii radii;
-  stokes_packing packing;
-  stokes_pack_spec spec = stokes_pack_defaults(3000, occupancy);
-  spec.gap = gap;
-  spec.sweeps = 0;
-  ck_ok(md_ctx_create(&(md_ctx_spec){MD_CPU, MD_DOUBLE, 1, false}, &ctx));
-  ck_ok(stokes_radii_read("ecoli", &radii));
-  ck_ok(stokes_pack(ctx, &radii, &spec, &packing, NULL));
-  stokes_radii_free(&radii);
-  md_ctx_destroy(ctx);
-  return packing;
-}
 
 /* Bitwise the same for any number of threads, and about as many iterations as [Liu] Table V: 16 and
  * 30 without guesses, where spheres keep some distance. */
@@ -360,16 +330,17 @@ START_TEST(threads_and_iterations)
   const int expected = _i ? 30 : 16;
   double *first = NULL;
   for (int threads = 1; threads <= 3; threads++) {
-    testbed bed = bed_of(spaced(occupancy, gap), STOKES_PRECONDITION_NONE, threads, &wide);
-    double *b = ref_vector(bed.n * 9, 9), *x = ref_alloc(bed.n * 9, sizeof *x);
+    testbed bed = bed_of(ref_spaced(occupancy, gap), STOKES_PRECONDITION_NONE, threads, &wide);
+    double *b = ref_vector(bed.on.n * 9, 9), *x = ref_alloc(bed.on.n * 9, sizeof *x);
     stokes_outcome out;
     ck_ok(solve(&bed, by_cg, 1, b, x, 1e-6, 500, &out));
     ck_assert_int_ge(out.iterations, expected - 3);
     ck_assert_int_le(out.iterations, expected + 3);
-    ck_ok(solve(&bed, by_block_cg, 8, b + bed.n, x + bed.n, 1e-6, 500, &out));
+    ck_ok(solve(&bed, by_block_cg, 8, b + bed.on.n, x + bed.on.n, 1e-6, 500, &out));
     ck_assert_int_le(out.iterations, expected + 3);
-    if (!first) first = ref_alloc(bed.n * 9, sizeof *first), memcpy(first, x, (size_t)bed.n * 72);
-    ck_assert_mem_eq(first, x, (size_t)(bed.n * 9) * sizeof *x);
+    if (!first)
+      first = ref_alloc(bed.on.n * 9, sizeof *first), memcpy(first, x, (size_t)bed.on.n * 72);
+    ck_assert_mem_eq(first, x, (size_t)(bed.on.n * 9) * sizeof *x);
     free(b);
     free(x);
     bed_free(&bed);
@@ -384,7 +355,7 @@ START_TEST(preconditioner_pays)
   int iterations[STOKES_PRECONDITIONER_COUNT];
   for (int kind = 0; kind < STOKES_PRECONDITIONER_COUNT; kind++) {
     testbed bed = make_bed(300, 0.5, (stokes_preconditioner)kind);
-    double *b = ref_vector(bed.n, 10), *x = ref_alloc(bed.n, sizeof *x);
+    double *b = ref_vector(bed.on.n, 10), *x = ref_alloc(bed.on.n, sizeof *x);
     stokes_outcome out;
     ck_ok(solve(&bed, by_cg, 1, b, x, 1e-6, 2000, &out));
     iterations[kind] = out.iterations;
