@@ -4,7 +4,10 @@
 #
 #   times large blocks bins carveout decay      times of the force computation
 #   profile32 profile64 profile92 profile-bins profile-carveout profile-decay
-#                                               counters of the kernel beside the model (ncu)
+#                                               counters of the kernel beside the model (ncu);
+#                                               profile92-double: in one precision
+#   gather                                      files from the rows in BUILD, put there by several
+#                                               GPUs that each had some of the parts
 #   errors                                      model-errors.csv, gpu-gains.csv from the files above
 #   plots                                       pictures from them (gnuplot)
 #
@@ -83,7 +86,12 @@ call()
     mv "$rows.done" "$rows"
     rm "$rows.part"
   fi
-  (cd "$work/$file" && ls -tr *.csv | xargs awk 'NR == 1 || FNR > 1') >"$results/$file.csv"
+  gather "$file"
+}
+# The file of results from its calls' rows.
+gather()
+{
+  (cd "$work/$1" && ls -tr *.csv | xargs awk 'NR == 1 || FNR > 1') >"$results/$1.csv"
 }
 # timed FILE CELLS ARGS... : the force computation after 100 steps, median of 9 launches.
 timed()
@@ -156,22 +164,11 @@ part_decay()
   done
 }
 
-part_profile32()
+# Precision by precision, so that several GPUs can share the work.
+profile_at()
 {
-  for precision in double single mixed; do
-    counted gpu-profile 32 --precision $precision --list full,half --order $sorted,random
-  done
-}
-part_profile64()
-{
-  for precision in double single mixed; do
-    counted gpu-profile 64 --precision $precision --list full,half --order $sorted,random
-  done
-}
-part_profile92()
-{
-  for precision in double single; do
-    counted gpu-profile 92 --precision $precision --list full,half --order $sorted,random
+  for precision in ${2:-double single mixed}; do
+    counted gpu-profile "$1" --precision "$precision" --list full,half --order $sorted,random
   done
 }
 # [AK]'s launch, and each order's best bin.
@@ -196,6 +193,13 @@ part_profile_decay()
 {
   call gpu-profile-decay cells=64 -- profile --cells 64 --order none --sort-every 0 --list full \
     --at 0,1000,2000,4000,8000 --caches warm --replay kernel
+}
+
+part_gather()
+{
+  for rows in "$work"/gpu-*; do
+    gather "$(basename "$rows")"
+  done
 }
 
 # How good the model is: columns 5 to 15 of gpu-profile.csv are figure, quantity, order, list,
@@ -275,12 +279,15 @@ part_plots()
   profile-bins profile-carveout profile-decay errors plots
 for part; do
   case $part in
-    times | large | blocks | bins | carveout | decay | profile32 | profile64 | profile92 | \
-      profile-bins | profile-carveout | profile-decay | errors | plots) ;;
+    times | large | blocks | bins | carveout | decay | profile32* | profile64* | profile92* | \
+      profile-bins | profile-carveout | profile-decay | gather | errors | plots) ;;
     *) echo "unknown part '$part'" >&2; exit 2 ;;
   esac
   began=$(date +%s)
-  "part_$(echo "$part" | tr - _)"
+  case $part in
+    profile[0-9]*) at=${part#profile} && profile_at $(echo "$at" | tr - ' ') ;;
+    *) "part_$(echo "$part" | tr - _)" ;;
+  esac
   echo "$part: $(($(date +%s) - began)) s"
 done
 [ $failures = 0 ]
