@@ -144,7 +144,7 @@ $(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(LIB)
 	$(CC) $(CFLAGS) -fopenmp -o $@ $^ $(LDLIBS)
 
 .PHONY: install-spread tests benches deps deps-check deps-ci run check check-gpu bench bench-gpu study study-gpu lint format asan \
-        install uninstall clean help
+        docs install uninstall clean help
 tests: all $(TESTS)
 benches: $(BENCHES)
 
@@ -203,6 +203,14 @@ lint:
 format:
 	clang-format -i $(FORMATTED)
 
+# Manual page, completion and the reference at the end of the user guide, from the program's tables.
+docs: all
+	$(BUILD)/minimd docs --form man -o docs/minimd.1
+	$(BUILD)/minimd docs --form bash -o docs/minimd.bash
+	sed '/^<!-- .*make docs/q' docs/user-guide.md >$(BUILD)/user-guide.md
+	$(BUILD)/minimd docs --form guide >>$(BUILD)/user-guide.md
+	mv $(BUILD)/user-guide.md docs/user-guide.md
+
 # Library, headers, pkg-config and CMake files of the spreading room.
 SPREAD_SUBST = sed -e 's|@PREFIX@|$(abspath $(PREFIX))|' -e 's|@CC@|$(CC)|' -e 's|@LIBS@|$(FFTW_LIBS) $(CUDA_LIBS) -lpthread -lm|'
 SPREAD_TO = $(DESTDIR)$(PREFIX)
@@ -215,10 +223,13 @@ install-spread: $(SPREAD_LIB)
 
 install: all install-spread
 	install -D -m 755 $(BUILD)/minimd $(DESTDIR)$(PREFIX)/bin/minimd
+	install -D -m 644 docs/minimd.1 $(DESTDIR)$(PREFIX)/share/man/man1/minimd.1
+	install -D -m 644 docs/minimd.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/minimd
 	install -d $(DESTDIR)$(PREFIX)/share/minimd
 	install -m 644 inputs/* $(DESTDIR)$(PREFIX)/share/minimd
 uninstall:
-	rm -rf $(DESTDIR)$(PREFIX)/bin/minimd $(DESTDIR)$(PREFIX)/share/minimd $(SPREAD_TO)/lib/libminimd_spread.a \
+	rm -rf $(DESTDIR)$(PREFIX)/bin/minimd $(DESTDIR)$(PREFIX)/share/minimd $(DESTDIR)$(PREFIX)/share/man/man1/minimd.1 \
+	  $(DESTDIR)$(PREFIX)/share/bash-completion/completions/minimd $(SPREAD_TO)/lib/libminimd_spread.a \
 	  $(SPREAD_TO)/include/minimd_spread $(SPREAD_TO)/lib/pkgconfig/minimd_spread.pc $(SPREAD_TO)/lib/cmake/minimd_spread
 clean:
 	rm -rf $(BUILD) $(BUILD)-asan
@@ -234,6 +245,7 @@ help:
 	@echo 'make study-gpu  the same on a GPU, with its counters (PARTS="times decay": some of it)'
 	@echo 'make lint       arrows between rooms, format, cppcheck, clang-tidy'
 	@echo 'make asan       all tests under AddressSanitizer and UBSan'
+	@echo 'make docs       manual page, completion and reference from the tables of the program'
 	@echo 'make install    to PREFIX=$(PREFIX)                      (uninstall, clean, format)'
 	@echo 'variables: BUILD=$(BUILD) CC=$(CC) NVCC=$(NVCC) CUDA_ARCH=$(CUDA_ARCH) CFLAGS=$(CFLAGS)'
 

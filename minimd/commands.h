@@ -1,4 +1,4 @@
-/* minimd/commands.h - one function per sub-command; argv[0] is its name.
+/* minimd/commands.h - the sub-commands: one table, one function each; argv[0] is its name.
  *
  * Each reads its options, does its work, prints results on stdout or to -o FILE, and returns a
  * status with a message; main() prints that and exits. */
@@ -21,6 +21,23 @@ md_status cmd_profile(int argc, char **argv);
 md_status cmd_config(int argc, char **argv);
 md_status cmd_convert(int argc, char **argv);
 md_status cmd_info(int argc, char **argv);
+md_status cmd_docs(int argc, char **argv);
+
+/* The table: n entries, the command that runs without a name first. */
+enum { COMMAND_FORMS = 3 };
+typedef struct {
+  const char *name;
+  md_status (*function)(int argc, char **argv);
+  const char *help;
+  const char *forms[COMMAND_FORMS]; /* arguments that pick a form with options of its own */
+} command;
+int commands(const command **out);
+/* Errors: MD_EINVAL (no such command; the nearest one is named). */
+md_status command_find(const char *name, const command **out);
+/* One line for each exit code, as --help and the manual print them. */
+#define COMMAND_EXIT_CODES                                                                         \
+  "0 success, 2 usage or input, 3 file, 4 device or memory, 5 numerical,\n"                        \
+  "128+n ended by signal n after a clean stop"
 
 /* The signal that ended a run after a complete step, or 0. */
 int run_stopped_by(void);

@@ -108,8 +108,19 @@ static void help_row(FILE *stream, const option *o)
   fputc('\n', stream);
 }
 
+static void (*take_page)(const options_page *page);
+
+void options_help_to(void (*take)(const options_page *page))
+{
+  take_page = take;
+}
+
 void options_help(FILE *stream, const char *usage, const char *about, const option *table, int n)
 {
+  if (take_page) {
+    take_page(&(options_page){usage, about, table, n});
+    return;
+  }
   static const option help = {"help", 'h', NULL, "print this text"};
   fprintf(stream, "usage: %s\n\n%s\n\noptions:\n", usage, about);
   for (int k = 0; k < n; k++)

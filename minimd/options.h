@@ -36,6 +36,15 @@ void options_free(options *opts);
 /* Print usage, what it does, and the table. */
 void options_help(FILE *stream, const char *usage, const char *about, const option *table, int n);
 
+/* The same as data; what it points at lives as long as the call. */
+typedef struct {
+  const char *usage, *about;
+  const option *table;
+  int n;
+} options_page;
+/* From now on options_help() hands pages to take and prints nothing; NULL: it prints again. */
+void options_help_to(void (*take)(const options_page *page));
+
 /* The last value of option `index`, or NULL when it was not given. */
 const char *options_value(const options *opts, int index);
 

@@ -1,0 +1,276 @@
+# Completion of minimd for bash, written by `minimd docs`.
+_minimd_commands()
+{
+  echo 'run ordering cachemodel compare spread stokes gspmv pack profile config convert info docs'
+}
+
+_minimd_options()
+{
+  case $1 in
+    run) echo '--help --order --list --newton --stencil --bin-size --sort-every --rebuild --skin --cutoff --backend --precision --block-size --threads --cells --steps --dt --thermo --seed --deterministic --input --format-in --set --dump --dump-every --checkpoint --checkpoint-every --restart --check --trace --format --output --plot --quiet' ;;
+    ordering) echo '--help --order --size --stencil --offsets --format --output --plot --quiet' ;;
+    cachemodel) echo '--help --order --size --stencil --half --line --capacity --ways --policy --levels --format --output --plot --quiet --list --newton --bin-size --sort-every --rebuild --skin --cutoff --backend --precision --block-size --threads --cells --steps --dt --thermo --seed --deterministic --input --format-in --set --machine --schedule --skip --refill --bracket --registers --rows --warm --trace --line-bytes' ;;
+    compare) echo '--help --order --list --newton --stencil --bin-size --sort-every --rebuild --skin --cutoff --backend --precision --block-size --threads --cells --steps --dt --thermo --seed --deterministic --input --format-in --set --repeat --format --output --plot --quiet' ;;
+    spread) echo '--help --particles --mesh --order --method --vectors --repeat --backend --precision --distribution --box --check --seed --threads --deterministic --format --output --plot --quiet' ;;
+    stokes) echo '--help --input --algorithm --rhs --steps --dt --seed --gap-cut --gap-min --far-field --viscosity --method --tolerance --root --root-tolerance --preconditioner --max-iterations --storage --backend --threads --deterministic --trajectory --trajectory-every --format --output --plot --quiet' ;;
+    gspmv) echo '--help --matrix --vectors --backend --precision --storage --rows --repeat --seed --threads --write --map --format --output --plot --quiet' ;;
+    pack) echo '--help --particles --occupancy --radii --output --gap --sweeps --iterations --seed --threads --format --plot --quiet' ;;
+    profile) echo '--help --order --list --newton --stencil --bin-size --sort-every --rebuild --skin --cutoff --backend --precision --block-size --threads --cells --steps --dt --thermo --seed --deterministic --input --format-in --set --at --launches --caches --counters --model --replay --machine --times --format --output --plot --quiet' ;;
+    config) echo '--help --list --format --output' ;;
+    convert) echo '--help --order --list --newton --stencil --bin-size --sort-every --rebuild --skin --cutoff --backend --precision --block-size --threads --cells --steps --dt --thermo --seed --deterministic --input --format-in --set --output' ;;
+    info) echo '--help --format --output' ;;
+    docs) echo '--help --form --output' ;;
+  esac
+}
+
+# The words that may follow an option; fails where none follows.
+_minimd_values()
+{
+  case $1:$2 in
+    run:--order) echo 'none row column morton morton:kji hilbert hybrid gilbert random' ;;
+    run:--list) echo 'full half' ;;
+    run:--newton) echo 'on off' ;;
+    run:--stencil) echo 'block sphere' ;;
+    run:--bin-size) echo '' ;;
+    run:--sort-every) echo '' ;;
+    run:--rebuild) echo 'check' ;;
+    run:--skin) echo '' ;;
+    run:--cutoff) echo '' ;;
+    run:--backend) echo 'auto cpu gpu' ;;
+    run:--precision) echo 'single mixed double' ;;
+    run:--block-size) echo '' ;;
+    run:--threads) echo '' ;;
+    run:--cells) echo '' ;;
+    run:--steps) echo '' ;;
+    run:--dt) echo '' ;;
+    run:--thermo) echo '' ;;
+    run:--seed) echo '' ;;
+    run:--input | run:-i) echo 'FILE' ;;
+    run:--format-in) echo 'libconfig minimd lammps' ;;
+    run:--set) echo 'system.lattice= system.cells= system.density= system.temperature= system.seed= system.velocity= system.mass= system.charges= system.read= system.keep_velocities= lj.epsilon= lj.sigma= lj.cutoff= lj.shift= coulomb.method= coulomb.mesh= coulomb.order= coulomb.alpha= coulomb.cutoff= coulomb.tolerance= coulomb.spread= neighbor.skin= neighbor.every= neighbor.list= neighbor.stencil= neighbor.bin_size= neighbor.newton= order.curve= order.sort_every= run.steps= run.dt= run.thermo= device.backend= device.precision= device.threads= device.block_size= device.carveout= device.deterministic= output.dump= output.dump_every= output.checkpoint= output.checkpoint_every=' ;;
+    run:--dump) echo 'FILE' ;;
+    run:--dump-every) echo '' ;;
+    run:--checkpoint) echo 'FILE' ;;
+    run:--checkpoint-every) echo '' ;;
+    run:--restart) echo 'FILE' ;;
+    run:--trace) echo 'FILE' ;;
+    run:--format) echo 'table csv json' ;;
+    run:--output | run:-o) echo 'FILE' ;;
+    run:--plot) echo 'FILE' ;;
+    ordering:--order) echo 'none row column morton morton:kji hilbert hybrid gilbert random' ;;
+    ordering:--size) echo '' ;;
+    ordering:--stencil) echo '' ;;
+    ordering:--format) echo 'table csv json' ;;
+    ordering:--output | ordering:-o) echo 'FILE' ;;
+    ordering:--plot) echo 'FILE' ;;
+    cachemodel:--order) echo 'none row column morton morton:kji hilbert hybrid gilbert random' ;;
+    cachemodel:--size) echo '' ;;
+    cachemodel:--stencil) echo '' ;;
+    cachemodel:--line) echo '' ;;
+    cachemodel:--capacity) echo 'all' ;;
+    cachemodel:--ways) echo '' ;;
+    cachemodel:--policy) echo 'lru fifo' ;;
+    cachemodel:--levels) echo '' ;;
+    cachemodel:--format) echo 'table csv json' ;;
+    cachemodel:--output | cachemodel:-o) echo 'FILE' ;;
+    cachemodel:--plot) echo 'FILE' ;;
+    cachemodel:--list) echo '' ;;
+    cachemodel:--newton) echo 'on off' ;;
+    cachemodel:--bin-size) echo '' ;;
+    cachemodel:--sort-every) echo '' ;;
+    cachemodel:--rebuild) echo 'check' ;;
+    cachemodel:--skin) echo '' ;;
+    cachemodel:--cutoff) echo '' ;;
+    cachemodel:--backend) echo 'auto cpu gpu' ;;
+    cachemodel:--precision) echo 'single mixed double' ;;
+    cachemodel:--block-size) echo '' ;;
+    cachemodel:--threads) echo '' ;;
+    cachemodel:--cells) echo '' ;;
+    cachemodel:--steps) echo '' ;;
+    cachemodel:--dt) echo '' ;;
+    cachemodel:--thermo) echo '' ;;
+    cachemodel:--seed) echo '' ;;
+    cachemodel:--input | cachemodel:-i) echo 'FILE' ;;
+    cachemodel:--format-in) echo 'libconfig minimd lammps' ;;
+    cachemodel:--set) echo 'system.lattice= system.cells= system.density= system.temperature= system.seed= system.velocity= system.mass= system.charges= system.read= system.keep_velocities= lj.epsilon= lj.sigma= lj.cutoff= lj.shift= coulomb.method= coulomb.mesh= coulomb.order= coulomb.alpha= coulomb.cutoff= coulomb.tolerance= coulomb.spread= neighbor.skin= neighbor.every= neighbor.list= neighbor.stencil= neighbor.bin_size= neighbor.newton= order.curve= order.sort_every= run.steps= run.dt= run.thermo= device.backend= device.precision= device.threads= device.block_size= device.carveout= device.deterministic= output.dump= output.dump_every= output.checkpoint= output.checkpoint_every=' ;;
+    cachemodel:--machine) echo 'h200 host FILE' ;;
+    cachemodel:--schedule) echo 'round lockstep random oldest' ;;
+    cachemodel:--skip) echo '' ;;
+    cachemodel:--refill) echo 'dynamic waves' ;;
+    cachemodel:--registers) echo '' ;;
+    cachemodel:--rows) echo '' ;;
+    cachemodel:--trace) echo 'FILE' ;;
+    cachemodel:--line-bytes) echo '' ;;
+    compare:--order) echo 'none row column morton morton:kji hilbert hybrid gilbert random' ;;
+    compare:--list) echo '' ;;
+    compare:--newton) echo 'on off' ;;
+    compare:--stencil) echo 'block sphere' ;;
+    compare:--bin-size) echo '' ;;
+    compare:--sort-every) echo '' ;;
+    compare:--rebuild) echo 'check' ;;
+    compare:--skin) echo '' ;;
+    compare:--cutoff) echo '' ;;
+    compare:--backend) echo 'auto cpu gpu' ;;
+    compare:--precision) echo 'single mixed double' ;;
+    compare:--block-size) echo '' ;;
+    compare:--threads) echo '' ;;
+    compare:--cells) echo '' ;;
+    compare:--steps) echo '' ;;
+    compare:--dt) echo '' ;;
+    compare:--thermo) echo '' ;;
+    compare:--seed) echo '' ;;
+    compare:--input | compare:-i) echo 'FILE' ;;
+    compare:--format-in) echo 'libconfig minimd lammps' ;;
+    compare:--set) echo 'system.lattice= system.cells= system.density= system.temperature= system.seed= system.velocity= system.mass= system.charges= system.read= system.keep_velocities= lj.epsilon= lj.sigma= lj.cutoff= lj.shift= coulomb.method= coulomb.mesh= coulomb.order= coulomb.alpha= coulomb.cutoff= coulomb.tolerance= coulomb.spread= neighbor.skin= neighbor.every= neighbor.list= neighbor.stencil= neighbor.bin_size= neighbor.newton= order.curve= order.sort_every= run.steps= run.dt= run.thermo= device.backend= device.precision= device.threads= device.block_size= device.carveout= device.deterministic= output.dump= output.dump_every= output.checkpoint= output.checkpoint_every=' ;;
+    compare:--repeat) echo '' ;;
+    compare:--format) echo 'table csv json' ;;
+    compare:--output | compare:-o) echo 'FILE' ;;
+    compare:--plot) echo 'FILE' ;;
+    spread:--particles) echo '' ;;
+    spread:--mesh) echo '' ;;
+    spread:--order) echo '' ;;
+    spread:--method) echo '' ;;
+    spread:--vectors) echo '' ;;
+    spread:--repeat) echo '' ;;
+    spread:--backend) echo 'auto cpu gpu' ;;
+    spread:--precision) echo 'single mixed double' ;;
+    spread:--distribution) echo 'FILE' ;;
+    spread:--box) echo '' ;;
+    spread:--seed) echo '' ;;
+    spread:--threads) echo '' ;;
+    spread:--format) echo 'table csv json' ;;
+    spread:--output | spread:-o) echo 'FILE' ;;
+    spread:--plot) echo 'FILE' ;;
+    stokes:--input | stokes:-i) echo 'FILE' ;;
+    stokes:--algorithm) echo 'original mrhs' ;;
+    stokes:--rhs) echo 'auto' ;;
+    stokes:--steps) echo '' ;;
+    stokes:--dt) echo '' ;;
+    stokes:--seed) echo '' ;;
+    stokes:--gap-cut) echo '' ;;
+    stokes:--gap-min) echo '' ;;
+    stokes:--far-field) echo '' ;;
+    stokes:--viscosity) echo '' ;;
+    stokes:--method) echo 'iterative cholesky' ;;
+    stokes:--tolerance) echo '' ;;
+    stokes:--root) echo 'chebyshev lanczos' ;;
+    stokes:--root-tolerance) echo '' ;;
+    stokes:--preconditioner) echo 'none jacobi' ;;
+    stokes:--max-iterations) echo '' ;;
+    stokes:--storage) echo 'bcrs single pair' ;;
+    stokes:--backend) echo 'cpu gpu' ;;
+    stokes:--threads) echo '' ;;
+    stokes:--trajectory) echo 'FILE' ;;
+    stokes:--trajectory-every) echo '' ;;
+    stokes:--format) echo 'table csv json' ;;
+    stokes:--output | stokes:-o) echo 'FILE' ;;
+    stokes:--plot) echo 'FILE' ;;
+    gspmv:--matrix) echo 'mat1 mat2 mat3 FILE' ;;
+    gspmv:--vectors) echo '' ;;
+    gspmv:--backend) echo 'cpu gpu' ;;
+    gspmv:--precision) echo 'single double' ;;
+    gspmv:--storage) echo 'bcrs single pair' ;;
+    gspmv:--rows) echo '' ;;
+    gspmv:--repeat) echo '' ;;
+    gspmv:--seed) echo '' ;;
+    gspmv:--threads) echo '' ;;
+    gspmv:--write) echo 'FILE' ;;
+    gspmv:--format) echo 'table csv json' ;;
+    gspmv:--output | gspmv:-o) echo 'FILE' ;;
+    gspmv:--plot) echo 'FILE' ;;
+    pack:--particles) echo '' ;;
+    pack:--occupancy) echo '' ;;
+    pack:--radii) echo 'ecoli FILE' ;;
+    pack:--output | pack:-o) echo 'FILE' ;;
+    pack:--gap) echo '' ;;
+    pack:--sweeps) echo '' ;;
+    pack:--iterations) echo '' ;;
+    pack:--seed) echo '' ;;
+    pack:--threads) echo '' ;;
+    pack:--format) echo 'table csv json' ;;
+    pack:--plot) echo 'FILE' ;;
+    profile:--order) echo 'none row column morton morton:kji hilbert hybrid gilbert random' ;;
+    profile:--list) echo '' ;;
+    profile:--newton) echo 'on off' ;;
+    profile:--stencil) echo 'block sphere' ;;
+    profile:--bin-size) echo '' ;;
+    profile:--sort-every) echo '' ;;
+    profile:--rebuild) echo 'check' ;;
+    profile:--skin) echo '' ;;
+    profile:--cutoff) echo '' ;;
+    profile:--backend) echo 'auto cpu gpu' ;;
+    profile:--precision) echo 'single mixed double' ;;
+    profile:--block-size) echo '' ;;
+    profile:--threads) echo '' ;;
+    profile:--cells) echo '' ;;
+    profile:--steps) echo '' ;;
+    profile:--dt) echo '' ;;
+    profile:--thermo) echo '' ;;
+    profile:--seed) echo '' ;;
+    profile:--input | profile:-i) echo 'FILE' ;;
+    profile:--format-in) echo 'libconfig minimd lammps' ;;
+    profile:--set) echo 'system.lattice= system.cells= system.density= system.temperature= system.seed= system.velocity= system.mass= system.charges= system.read= system.keep_velocities= lj.epsilon= lj.sigma= lj.cutoff= lj.shift= coulomb.method= coulomb.mesh= coulomb.order= coulomb.alpha= coulomb.cutoff= coulomb.tolerance= coulomb.spread= neighbor.skin= neighbor.every= neighbor.list= neighbor.stencil= neighbor.bin_size= neighbor.newton= order.curve= order.sort_every= run.steps= run.dt= run.thermo= device.backend= device.precision= device.threads= device.block_size= device.carveout= device.deterministic= output.dump= output.dump_every= output.checkpoint= output.checkpoint_every=' ;;
+    profile:--at) echo '' ;;
+    profile:--launches) echo '' ;;
+    profile:--caches) echo '' ;;
+    profile:--counters) echo 'on off' ;;
+    profile:--model) echo 'on off' ;;
+    profile:--replay) echo 'application kernel' ;;
+    profile:--machine) echo 'h200 FILE' ;;
+    profile:--format) echo 'table csv json' ;;
+    profile:--output | profile:-o) echo 'FILE' ;;
+    profile:--plot) echo 'FILE' ;;
+    config:--format) echo 'table csv json' ;;
+    config:--output | config:-o) echo 'FILE' ;;
+    convert:--order) echo 'none row column morton morton:kji hilbert hybrid gilbert random' ;;
+    convert:--list) echo 'full half' ;;
+    convert:--newton) echo 'on off' ;;
+    convert:--stencil) echo 'block sphere' ;;
+    convert:--bin-size) echo '' ;;
+    convert:--sort-every) echo '' ;;
+    convert:--rebuild) echo 'check' ;;
+    convert:--skin) echo '' ;;
+    convert:--cutoff) echo '' ;;
+    convert:--backend) echo 'auto cpu gpu' ;;
+    convert:--precision) echo 'single mixed double' ;;
+    convert:--block-size) echo '' ;;
+    convert:--threads) echo '' ;;
+    convert:--cells) echo '' ;;
+    convert:--steps) echo '' ;;
+    convert:--dt) echo '' ;;
+    convert:--thermo) echo '' ;;
+    convert:--seed) echo '' ;;
+    convert:--input | convert:-i) echo 'FILE' ;;
+    convert:--format-in) echo 'libconfig minimd lammps' ;;
+    convert:--set) echo 'system.lattice= system.cells= system.density= system.temperature= system.seed= system.velocity= system.mass= system.charges= system.read= system.keep_velocities= lj.epsilon= lj.sigma= lj.cutoff= lj.shift= coulomb.method= coulomb.mesh= coulomb.order= coulomb.alpha= coulomb.cutoff= coulomb.tolerance= coulomb.spread= neighbor.skin= neighbor.every= neighbor.list= neighbor.stencil= neighbor.bin_size= neighbor.newton= order.curve= order.sort_every= run.steps= run.dt= run.thermo= device.backend= device.precision= device.threads= device.block_size= device.carveout= device.deterministic= output.dump= output.dump_every= output.checkpoint= output.checkpoint_every=' ;;
+    convert:--output | convert:-o) echo 'FILE' ;;
+    info:--format) echo 'table csv json' ;;
+    info:--output | info:-o) echo 'FILE' ;;
+    docs:--form) echo 'man bash guide' ;;
+    docs:--output | docs:-o) echo 'FILE' ;;
+    *) return 1 ;;
+  esac
+}
+
+_minimd()
+{
+  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command=run reply
+  case $cur in
+    =) cur= ;;
+    *) if [ "$prev" = = ]; then prev=${COMP_WORDS[COMP_CWORD-2]}; fi ;;
+  esac
+  if [[ " $(_minimd_commands) " = *" ${COMP_WORDS[1]} "* ]]; then command=${COMP_WORDS[1]}; fi
+  if reply=$(_minimd_values "$command" "$prev"); then
+    mapfile -t COMPREPLY < <(compgen -W "${reply/FILE/}" -- "$cur")
+    if [[ $reply = *FILE* ]]; then
+      compopt -o filenames
+      mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -f -- "$cur")
+    fi
+    if [ "$prev" = --set ]; then compopt -o nospace; fi
+    return
+  fi
+  reply=$(_minimd_options "$command")
+  if [ "$COMP_CWORD" = 1 ]; then reply="$(_minimd_commands) --version $reply"; fi
+  mapfile -t COMPREPLY < <(compgen -W "$reply" -- "$cur")
+}
+complete -F _minimd minimd
