@@ -96,7 +96,7 @@ static void bench_steps(md_ctx *ctx, int64_t n, double occupancy, stokes_precond
     stokes_run_spec spec = stokes_run_defaults();
     spec.algorithm = (stokes_algorithm)algorithm;
     spec.preconditioner = kind;
-    spec.vectors = spec.steps = STEPS;
+    spec.vectors = STEPS;
     spec.law.gap_cut = 2;
     stokes_run *run;
     double iterations = 0;

@@ -91,6 +91,25 @@ void md_output_discard(md_output *out)
   release(out);
 }
 
+md_status md_output_continue(const char *path, int64_t keep, FILE **out)
+{
+  FILE *stream = *out = fopen(path, "r+b");
+  MD_REQUIRE(stream, MD_EIO, "cannot go on writing '%s': %s; another name begins anew", path,
+             strerror(errno));
+  md_status status = MD_OK;
+  if (fseeko(stream, 0, SEEK_END) != 0 || ftello(stream) < keep)
+    status = MD_FAIL(MD_EIO,
+                     "'%s' is shorter than the %lld bytes it had at the checkpoint; another name "
+                     "begins anew",
+                     path, (long long)keep);
+  else if (ftruncate(fileno(stream), keep) != 0 || fseeko(stream, 0, SEEK_END) != 0)
+    status = MD_FAIL(MD_EIO, "cannot write '%s': %s", path, strerror(errno));
+  if (!status) return MD_OK;
+  fclose(stream);
+  *out = NULL;
+  return status;
+}
+
 static void quote(FILE *stream, const char *text)
 {
   fputc('"', stream);

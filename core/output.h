@@ -23,6 +23,10 @@ md_status md_output_close(md_output *out);
 /* Give up: remove the temporary file. */
 void md_output_discard(md_output *out);
 
+/* Open a file that is written in place, to go on behind its first `keep` bytes; what is there
+ * behind them is cut off.  Errors: MD_EIO (cannot be opened, or is shorter). */
+md_status md_output_continue(const char *path, int64_t keep, FILE **out);
+
 /* JSON, streamed.  key is NULL inside a list.  Numbers have 17 digits, so they read back exactly;
  * NaN and infinity become null. */
 typedef struct {

@@ -1,42 +1,25 @@
 /* minimd/checkpoint.c - writes checkpoints, and says what continuing from one means. */
-#include "core/crc.h"
-#include "core/output.h"
 #include "minimd/checkpoint_impl.h"
 #include "minimd/config_impl.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-static bool put(FILE *stream, const void *data, size_t bytes)
-{
-  return bytes == 0 || fwrite(data, 1, bytes, stream) == bytes;
-}
-
-static bool put_section(FILE *stream, checkpoint_section tag, const void *data, size_t bytes)
-{
-  checkpoint_section_head head = {(uint32_t)tag, md_crc32c(0, data, bytes), bytes, 0, 0};
-  head.crc = md_crc32c(0, &head, offsetof(checkpoint_section_head, crc));
-  return put(stream, &head, sizeof head) && put(stream, data, bytes);
-}
-
-static bool put_all(FILE *stream, const char *settings, const checkpoint_step *numbers,
-                    const engine_state *state)
+static md_status write_state(const char *path, const char *settings, const checkpoint_step *numbers,
+                             const engine_state *state)
 {
   const size_t n = (size_t)state->n, three = n * 3 * sizeof(double);
-  checkpoint_head head = {CHECKPOINT_MAGIC, CHECKPOINT_VERSION, 0};
-  head.crc = md_crc32c(0, &head, offsetof(checkpoint_head, crc));
-  return put(stream, &head, sizeof head) &&
-         put_section(stream, CHECKPOINT_CONF, settings, strlen(settings)) &&
-         put_section(stream, CHECKPOINT_STEP, numbers, sizeof *numbers) &&
-         put_section(stream, CHECKPOINT_PLACE, state->x, three) &&
-         put_section(stream, CHECKPOINT_BUILT, state->built, three) &&
-         put_section(stream, CHECKPOINT_V, state->v, three) &&
-         put_section(stream, CHECKPOINT_ID, state->id, n * sizeof *state->id) &&
-         put_section(stream, CHECKPOINT_IMAGE, state->image, n * 3 * sizeof *state->image) &&
-         put_section(stream, CHECKPOINT_CHARGE, state->q, state->q ? n * sizeof *state->q : 0) &&
-         put_section(stream, CHECKPOINT_END, NULL, 0);
+  sections_writer to;
+  MD_TRY(sections_create(path, SECTIONS_RUN, &to));
+  sections_put(&to, CHECKPOINT_CONF, settings, strlen(settings));
+  sections_put(&to, CHECKPOINT_STEP, numbers, sizeof *numbers);
+  sections_put(&to, CHECKPOINT_PLACE, state->x, three);
+  sections_put(&to, CHECKPOINT_BUILT, state->built, three);
+  sections_put(&to, CHECKPOINT_V, state->v, three);
+  sections_put(&to, CHECKPOINT_ID, state->id, n * sizeof *state->id);
+  sections_put(&to, CHECKPOINT_IMAGE, state->image, n * 3 * sizeof *state->image);
+  sections_put(&to, CHECKPOINT_CHARGE, state->q, state->q ? n * sizeof *state->q : 0);
+  return sections_finish(&to, CHECKPOINT_END);
 }
 
 static md_status settings_text(const config *cfg, char **out)
@@ -46,37 +29,6 @@ static md_status settings_text(const config *cfg, char **out)
   if (stream) config_write(cfg, stream);
   MD_REQUIRE(stream && fclose(stream) == 0, MD_ENOMEM, "out of memory for a checkpoint");
   return MD_OK;
-}
-
-/* The file of this name gets a second name, path.prev: it is there under one of them at any time.
- */
-static md_status keep_previous(const char *path)
-{
-  char *previous;
-  MD_REQUIRE(asprintf(&previous, "%s.prev", path) >= 0, MD_ENOMEM, "out of memory for a file name");
-  unlink(previous);
-  const bool good = link(path, previous) == 0 || errno == ENOENT;
-  const int error = errno;
-  free(previous);
-  MD_REQUIRE(good, MD_EIO, "cannot keep '%s' as '%s.prev': %s", path, path, strerror(error));
-  return MD_OK;
-}
-
-static md_status write_state(const char *path, const char *settings, const checkpoint_step *numbers,
-                             const engine_state *state)
-{
-  md_output out;
-  MD_TRY(md_output_open(path, &out));
-  md_status status = MD_OK;
-  if (!out.temporary)
-    status = MD_FAIL(MD_EIO, "cannot write '%s': expected a regular file", path);
-  else if (!put_all(out.stream, settings, numbers, state) || fflush(out.stream) != 0)
-    status = MD_FAIL(MD_EIO, "cannot write '%s': %s", path, strerror(errno));
-  else
-    status = keep_previous(path);
-  if (!status) return md_output_close(&out);
-  md_output_discard(&out);
-  return status;
 }
 
 md_status checkpoint_write(const char *path, const config *cfg, const engine *sim,

@@ -1,20 +1,16 @@
 /* minimd/checkpoint.h - files a run continues from exactly.
  *
- * Little-endian:
+ * Sections as in sections.h, in this order:
  *
- *   head     "MINIMDCK", u32 version, u32 check sum of these 12 bytes
- *   section  u32 tag, u32 check sum of what it holds, u64 bytes, u32 check sum of these 16 bytes,
- *            then what it holds; in this order:
  *     CONF   the configuration as libconfig text
  *     STEP   what is one number: see checkpoint_impl.h
  *     PLACE, BUILT, V   float64 [n][3]   positions, those at the last list build, velocities
  *     ID     int64 [n]
  *     IMAGE  int32 [n][3]
  *     CHARGE float64 [n], or nothing
- *     END    nothing; the file ends here
+ *     END    nothing
  *
- * in the order the atoms had in memory.  Check sums are CRC-32C.  92 bytes an atom, 100 with
- * charges. */
+ * Atoms stand in the order they had in memory: 92 bytes each, 100 with charges. */
 #ifndef CHECKPOINT_H
 #define CHECKPOINT_H
 

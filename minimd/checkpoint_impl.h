@@ -3,11 +3,7 @@
 #define CHECKPOINT_IMPL_H
 
 #include "minimd/checkpoint.h"
-
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "arrays are written as they lie");
-
-#define CHECKPOINT_MAGIC "MINIMDCK"
-enum { CHECKPOINT_VERSION = 2 };
+#include "minimd/sections.h"
 
 #define CHECKPOINT_SECTIONS(X)                                                                     \
   X(CONF, "configuration")                                                                         \
@@ -18,18 +14,6 @@ enum { CHECKPOINT_VERSION = 2 };
 #define MD_ENUM_(name, word) CHECKPOINT_##name,
 typedef enum { CHECKPOINT_SECTIONS(MD_ENUM_) CHECKPOINT_SECTION_COUNT } checkpoint_section;
 #undef MD_ENUM_
-
-typedef struct {
-  char magic[8];
-  uint32_t version, crc; /* of what stands before it */
-} checkpoint_head;
-
-typedef struct {
-  uint32_t tag, content_crc;
-  uint64_t bytes;
-  uint32_t crc; /* of what stands before it */
-  uint32_t zero;
-} checkpoint_section_head;
 
 /* The section STEP. */
 typedef struct {

@@ -8,10 +8,10 @@
 #include "minimd/report.h"
 #include "minimd/saves.h"
 #include "minimd/settings.h"
+#include "minimd/signals.h"
 #include "minimd/system.h"
 
 #include <inttypes.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,29 +57,6 @@ static void make_table(option *table)
   table[OUTPUT] = (option)OPTION_OUTPUT;
   table[PLOT] = (option)OPTION_PLOT;
   table[QUIET] = (option)OPTION_QUIET;
-}
-
-static volatile sig_atomic_t stopped_by, save_asked;
-
-static void stop(int signal_number)
-{
-  stopped_by = signal_number;
-}
-
-static void ask_save(int signal_number)
-{
-  save_asked = signal_number;
-}
-
-int run_stopped_by(void)
-{
-  return (int)stopped_by;
-}
-
-void run_stop_on_signals(void)
-{
-  signal(SIGINT, stop);
-  signal(SIGTERM, stop);
 }
 
 static void print_settings_json(const config *cfg, FILE *stream)
@@ -140,10 +117,7 @@ static md_status run_step(report *run, saves *to, bool last, options_format form
   engine *sim = run->sim;
   const int64_t next = sim->step + 1;
   const int32_t every = config_get(run->cfg)->thermo;
-  const bool asked = save_asked != 0;
-  save_asked = 0;
-  if (asked && !config_get(run->cfg)->checkpoint)
-    fputs("minimd: warning: asked for a checkpoint, but --checkpoint names no file\n", stderr);
+  const bool asked = signals_save_asked(config_get(run->cfg)->checkpoint);
   const bool line = last || (every > 0 && next % every == 0);
   MD_TRY(engine_step(sim, line || saves_due(to, next, last, asked)));
   if (line) {
@@ -166,7 +140,7 @@ static md_status run_steps(report *run, saves *to, options_format format, FILE *
   md_status status = MD_OK;
   bool last = sim->step == end;
   while (!status && !last) {
-    last = sim->step + 1 == end || stopped_by;
+    last = sim->step + 1 == end || signals_stopped_by();
     status = run_step(run, to, last, format, stream, &bar);
     progress_update(&bar, sim->step - first);
   }
@@ -281,8 +255,8 @@ static md_status run(const options *opts, options_format format, config *cfg, re
   if (!status && options_value(opts, CHECK)) {
     status = settings_only(run, opts, format);
   } else if (!status) {
-    run_stop_on_signals();
-    signal(SIGUSR1, ask_save);
+    signals_stop_gently();
+    signals_save_when_asked();
     status = run_traced(run, opts, format);
   }
   free(run->thermo);

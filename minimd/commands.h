@@ -39,10 +39,5 @@ md_status command_find(const char *name, const command **out);
   "0 success, 2 usage or input, 3 file, 4 device or memory, 5 numerical,\n"                        \
   "128+n ended by signal n after a clean stop"
 
-/* The signal that ended a run after a complete step, or 0. */
-int run_stopped_by(void);
-/* From now on SIGINT and SIGTERM do not end the program, but are what run_stopped_by() returns. */
-void run_stop_on_signals(void);
-
 MD_END_C
 #endif

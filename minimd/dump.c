@@ -1,6 +1,7 @@
 /* minimd/dump.c - see dump.h.  Frames of text are made line by line; a .dcd is made of Fortran
  * records, each between two counts of its bytes. */
 #include "minimd/dump.h"
+#include "core/output.h"
 #include "minimd/system.h"
 
 #include <errno.h>
@@ -199,16 +200,7 @@ static md_status reserve(dump *to)
 /* Go on behind the first `keep` bytes of what is there. */
 static md_status reopen(dump *to, int64_t keep)
 {
-  to->stream = fopen(to->path, "r+b");
-  MD_REQUIRE(to->stream, MD_EIO, "cannot go on writing '%s': %s; another --dump begins anew",
-             to->path, strerror(errno));
-  const bool whole = fseeko(to->stream, 0, SEEK_END) == 0 && ftello(to->stream) >= keep;
-  MD_REQUIRE(whole, MD_EIO,
-             "'%s' is shorter than the %lld bytes it had at the checkpoint; another --dump begins "
-             "anew",
-             to->path, (long long)keep);
-  const bool cut = ftruncate(fileno(to->stream), keep) == 0 && fseeko(to->stream, 0, SEEK_END) == 0;
-  MD_REQUIRE(cut, MD_EIO, "cannot write '%s': %s", to->path, strerror(errno));
+  MD_TRY(md_output_continue(to->path, keep, &to->stream));
   if (to->format != DCD) return MD_OK;
   to->frames = (keep - DCD_HEAD) / dcd_frame_bytes(to->n);
   return count_dcd_frames(to);

@@ -1,6 +1,7 @@
 /* minimd/main.c - picks the sub-command, prints the error, returns the exit code. */
 #include "minimd/commands.h"
 #include "minimd/provenance.h"
+#include "minimd/signals.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -42,10 +43,10 @@ int main(int argc, char **argv)
     fprintf(stderr, "minimd: error: %s\n", md_message());
     return md_exit_code(status);
   }
-  if (run_stopped_by()) {
+  if (signals_stopped_by()) {
     fprintf(stderr, "minimd: error: stopped by signal %d after a complete step\n",
-            run_stopped_by());
-    return 128 + run_stopped_by();
+            signals_stopped_by());
+    return 128 + signals_stopped_by();
   }
   return 0;
 }

@@ -2,11 +2,9 @@
  *
  * In the scaled matrix R' = D^-1/2 R D^-1/2 / mu_F, with D = diag(a_i) and mu_F = 6 pi eta c, a
  * step is R' v = S(R') z and dr = -sqrt(2 kT dt / mu_F) D^-1/2 v.  [Liu] Algorithms 1 and 2. */
-#include "stokes/run.h"
+#include "stokes/run_impl.h"
 #include "core/timer.h"
-#include "stokes/vectors_impl.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,32 +14,10 @@ const char *const stokes_algorithm_words[STOKES_ALGORITHM_COUNT] = {STOKES_ALGOR
 const char *const stokes_method_words[STOKES_METHOD_COUNT] = {STOKES_METHODS(WORD)};
 #undef WORD
 
-static const double skin = 4; /* of the pair list [A]; spheres move about 1 A in a step */
-
-struct stokes_run {
-  md_ctx *ctx;
-  stokes_run_spec spec;
-  int64_t n, step, group; /* group: the step at which the present group began */
-  int group_size;
-  double box[3];
-  md_buffer x, middle;                  /* [n][4]: now, and at the midpoint */
-  md_buffer id;                         /* int32 [n]: where a sphere stood in the packing */
-  md_buffer random, force, many, guess; /* z, S z, solutions of a group, one of them */
-  md_buffer v;
-  int32_t *place; /* id, on the host */
-  stokes_pairs *pairs;
-  stokes_matrix *matrix;
-  stokes_solver *solver;
-  stokes_dense *dense;
-  const vector_backend *ops;
-  vector_space space;
-};
-
 stokes_run_spec stokes_run_defaults(void)
 {
   return (stokes_run_spec){.algorithm = STOKES_MRHS,
                            .vectors = 16,
-                           .steps = 1,
                            .dt = 2,
                            .viscosity = 0.2162,
                            .law = {1, 0.5, 1e-3},
@@ -63,99 +39,11 @@ double stokes_run_bytes(const stokes_run_spec *spec, int64_t n, double occupancy
   return (double)n * ((pairs + 1) * 84 + 400 + 24.0 * 7 * m + dense);
 }
 
-static md_status check(const stokes_run_spec *spec)
-{
-  MD_REQUIRE(spec->vectors >= 1 && spec->vectors <= STOKES_VECTORS, MD_EINVAL,
-             "expected 1 to %d right-hand sides, not %d", STOKES_VECTORS, spec->vectors);
-  MD_REQUIRE(spec->dt > 0 && isfinite(spec->dt), MD_EINVAL, "the time step must be > 0, not %g",
-             spec->dt);
-  MD_REQUIRE(spec->viscosity > 0 && isfinite(spec->viscosity), MD_EINVAL,
-             "the viscosity must be > 0, not %g", spec->viscosity);
-  MD_REQUIRE(spec->tolerance > 0 && spec->tolerance < 1 && spec->root_tolerance > 0 &&
-                 spec->root_tolerance < 1,
-             MD_EINVAL, "tolerances lie between 0 and 1, not %g and %g", spec->tolerance,
-             spec->root_tolerance);
-  MD_REQUIRE(spec->method != STOKES_CHOLESKY || spec->algorithm == STOKES_ORIGINAL, MD_EINVAL,
-             "Cholesky factors go with the algorithm `original` only");
-  return MD_OK;
-}
-
-/* Spheres along a Hilbert curve, on the backend. */
-static md_status load(stokes_run *run, const stokes_packing *packing)
-{
-  const size_t n = (size_t)packing->n, bytes = n * 4 * sizeof(double);
-  stokes_packing sorted;
-  md_ctx host = *run->ctx;
-  host.backend = MD_CPU;
-  MD_TRY(stokes_packing_check(&host, packing, NULL));
-  run->n = packing->n;
-  memcpy(run->box, packing->box, sizeof run->box);
-  run->place = malloc(n * sizeof *run->place);
-  MD_REQUIRE(run->place, MD_ENOMEM, "out of memory for %" PRId64 " spheres", packing->n);
-  MD_TRY(md_buffer_reserve(run->ctx, &run->x, bytes, 0));
-  MD_TRY(md_buffer_reserve(run->ctx, &run->middle, bytes, 0));
-  MD_TRY(md_buffer_reserve(run->ctx, &run->id, n * sizeof(int32_t), 0));
-  MD_TRY(stokes_packing_create(packing->n, &sorted));
-  memcpy(sorted.box, packing->box, sizeof sorted.box);
-  memcpy(sorted.x, packing->x, bytes);
-  md_status status =
-      stokes_packing_sort(&host, &sorted, &(ordering){.kind = ORDERING_HILBERT}, run->place);
-  if (!status) status = md_write(run->ctx, run->x.data, sorted.x, bytes);
-  stokes_packing_free(&sorted);
-  if (status) return status;
-  return md_write(run->ctx, run->id.data, run->place, n * sizeof(int32_t));
-}
-
-static md_status create(stokes_run *run, const stokes_packing *packing)
-{
-  MD_TRY(check(&run->spec));
-  MD_TRY(stokes_solver_create(run->ctx, run->spec.preconditioner, &run->solver));
-  run->ops = vectors_of(run->ctx);
-  MD_TRY(load(run, packing));
-  run->space = (vector_space){.ctx = run->ctx, .n_rows = run->n};
-  MD_TRY(stokes_matrix_create(run->ctx, run->spec.storage, &run->matrix));
-  MD_TRY(stokes_pairs_create(run->ctx, 1 + run->spec.law.gap_cut / 2, skin, &run->pairs));
-  const stokes_view view = {run->n, {run->box[0], run->box[1], run->box[2]}, run->x.data};
-  return stokes_pairs_update(run->pairs, &view, 0);
-}
-
-md_status stokes_run_create(md_ctx *ctx, const stokes_run_spec *spec, const stokes_packing *packing,
-                            stokes_run **out)
-{
-  *out = NULL;
-  stokes_run *run = calloc(1, sizeof *run);
-  MD_REQUIRE(run, MD_ENOMEM, "out of memory for a run");
-  run->ctx = ctx;
-  run->spec = *spec;
-  const md_status status = create(run, packing);
-  if (status) {
-    stokes_run_destroy(run);
-    return status;
-  }
-  *out = run;
-  return MD_OK;
-}
-
-void stokes_run_destroy(stokes_run *run)
-{
-  if (!run) return;
-  md_buffer *buffers[] = {&run->x,    &run->middle, &run->id, &run->random,       &run->force,
-                          &run->many, &run->guess,  &run->v,  &run->space.partial};
-  for (size_t k = 0; k < sizeof buffers / sizeof *buffers; k++)
-    md_buffer_free(run->ctx, buffers[k]);
-  free(run->place);
-  stokes_pairs_destroy(run->pairs);
-  stokes_matrix_destroy(run->matrix);
-  stokes_solver_destroy(run->solver);
-  stokes_dense_destroy(run->dense);
-  free(run);
-}
-
 md_status stokes_run_set_vectors(stokes_run *run, int vectors)
 {
   stokes_run_spec spec = run->spec;
   spec.vectors = vectors;
-  MD_TRY(check(&spec));
+  MD_TRY(stokes_run_check(&spec));
   run->spec = spec;
   return MD_OK;
 }
@@ -227,8 +115,7 @@ static md_status solve(stokes_run *run, int *iterations, double *seconds)
 static md_status begin_group(stokes_run *run, stokes_step *out)
 {
   const stokes_run_spec *spec = &run->spec;
-  const int64_t left = spec->steps - run->step;
-  const int m = left >= 1 && left < spec->vectors ? (int)left : spec->vectors;
+  const int m = spec->vectors;
   stokes_outcome outcome;
   run->group = run->step;
   run->group_size = m;
@@ -340,7 +227,7 @@ md_status stokes_run_read(const stokes_run *run, stokes_packing *out)
 {
   const size_t bytes = (size_t)run->n * 4 * sizeof(double);
   double *x = malloc(bytes);
-  MD_REQUIRE(x, MD_ENOMEM, "out of memory for %" PRId64 " spheres", run->n);
+  MD_REQUIRE(x, MD_ENOMEM, "out of memory for %lld spheres", (long long)run->n);
   const md_status status = md_read(run->ctx, x, run->x.data, bytes);
   for (int64_t i = 0; !status && i < run->n; i++)
     memcpy(out->x + 4 * (int64_t)run->place[i], x + 4 * i, 4 * sizeof *x);

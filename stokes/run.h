@@ -33,7 +33,6 @@ typedef struct {
   stokes_algorithm algorithm;
   stokes_method method; /* cholesky: `original` only; factor once a step, refine the second solve */
   int vectors;          /* m of mrhs, 1..STOKES_VECTORS */
-  int64_t steps;        /* that will be done: the last group of mrhs is no larger than needed */
   double dt;            /* [ps] > 0 */
   double viscosity;     /* [kT ps / A^3] > 0 */
   stokes_resistance law;
@@ -67,6 +66,23 @@ typedef struct stokes_run stokes_run;
 md_status stokes_run_create(md_ctx *ctx, const stokes_run_spec *spec, const stokes_packing *packing,
                             stokes_run **out);
 void stokes_run_destroy(stokes_run *run); /* NULL is allowed */
+
+/* What a run goes on from, to the bit, with the same spec on the same backend. */
+typedef struct {
+  int64_t step, group;    /* to be done next; the first of the group that it belongs to */
+  int group_size;         /* 0: the next step begins a group */
+  stokes_packing spheres; /* in the order of memory */
+  int32_t *place;         /* [n]: where a sphere stood in the packing */
+  double *many;           /* [3 n][group_size]: solutions of the group */
+} stokes_run_state;
+
+/* Copy the state out; free with stokes_run_state_free.  Errors: MD_ENOMEM, MD_ECUDA. */
+md_status stokes_run_save(const stokes_run *run, stokes_run_state *out);
+void stokes_run_state_free(stokes_run_state *state); /* an empty one is allowed */
+
+/* Go on from a state.  Errors: those of stokes_run_create; MD_EINVAL (no run has such a state). */
+md_status stokes_run_restore(md_ctx *ctx, const stokes_run_spec *spec, const stokes_run_state *from,
+                             stokes_run **out);
 
 /* The next step.  Errors: MD_ENUMERIC (no convergence: states the residual; spheres that are not
  * finite or cannot be moved apart), MD_ENOMEM. */

@@ -8,12 +8,11 @@
 
 static const double pi = 3.141592653589793;
 
-static stokes_run_spec spec_of(stokes_algorithm algorithm, int vectors, int64_t steps)
+static stokes_run_spec spec_of(stokes_algorithm algorithm, int vectors)
 {
   stokes_run_spec spec = stokes_run_defaults();
   spec.algorithm = algorithm;
   spec.vectors = vectors;
-  spec.steps = steps;
   spec.seed = 5;
   return spec;
 }
@@ -27,13 +26,13 @@ static md_ctx *host(void)
 }
 
 /* All steps; rows: NULL, or [steps].  Positions replace those of the packing. */
-static void walk(md_ctx *ctx, const stokes_run_spec *spec, stokes_packing *packing,
+static void walk(md_ctx *ctx, const stokes_run_spec *spec, int64_t steps, stokes_packing *packing,
                  stokes_step *rows)
 {
   stokes_run *run;
   stokes_step unused;
   ck_ok(stokes_run_create(ctx, spec, packing, &run));
-  for (int64_t k = 0; k < spec->steps; k++) {
+  for (int64_t k = 0; k < steps; k++) {
     stokes_step *row = rows ? rows + k : &unused;
     ck_ok(stokes_run_step(run, row));
     ck_assert_int_eq(row->step, k);
@@ -112,7 +111,7 @@ START_TEST(a_step_is_that_of_dense_algebra)
   md_ctx *cpu = host();
   ck_ok(stokes_packing_sort(cpu, &packing, &(ordering){.kind = ORDERING_HILBERT}, NULL));
   md_ctx_destroy(cpu);
-  stokes_run_spec spec = spec_of(STOKES_ORIGINAL, 1, 1);
+  stokes_run_spec spec = spec_of(STOKES_ORIGINAL, 1);
   spec.method = STOKES_CHOLESKY;
   spec.law.far_field = 1.7;
   spec.dt = 0.7;
@@ -124,7 +123,7 @@ START_TEST(a_step_is_that_of_dense_algebra)
   reference_velocity(&packing, &middle, &spec, v);
   move(&expect, &spec, 1, v);
   stokes_step row;
-  walk(ctx, &spec, &packing, &row);
+  walk(ctx, &spec, 1, &packing, &row);
   ck_assert_int_eq(row.overlaps, 0);
   for (int64_t k = 0; k < 4 * packing.n; k++)
     ck_assert_double_eq_tol(packing.x[k], expect.x[k], 1e-8);
@@ -150,10 +149,10 @@ START_TEST(lone_spheres_diffuse)
       packing.x[4 * i + d] = 300 * cell[d] + 20;
     packing.x[4 * i + 3] = 20 + i;
   }
-  stokes_run_spec spec = spec_of((stokes_algorithm)_i, 2, 2);
+  stokes_run_spec spec = spec_of((stokes_algorithm)_i, 2);
   spec.tolerance = spec.root_tolerance = 1e-9;
   stokes_packing before = ref_copy(&packing);
-  walk(ctx, &spec, &packing, NULL);
+  walk(ctx, &spec, 2, &packing, NULL);
   for (int i = 0; i < 27; i++) {
     const double step = sqrt(2 * spec.dt / (6 * pi * spec.viscosity * (20 + i)));
     double z[2][3];
@@ -177,13 +176,13 @@ START_TEST(algorithms_agree)
   stokes_packing packing = ref_packing(240, 0.4, false, 42), first = {0};
   static const int vectors[CASES] = {1, 3, 7, 16, 2};
   for (int k = 0; k < CASES; k++) {
-    stokes_run_spec spec = spec_of(k ? STOKES_MRHS : STOKES_ORIGINAL, vectors[k], STEPS);
+    stokes_run_spec spec = spec_of(k ? STOKES_MRHS : STOKES_ORIGINAL, vectors[k]);
     spec.tolerance = 1e-10;
     spec.root_tolerance = 1e-9;
     spec.root = k == 4 ? STOKES_ROOT_LANCZOS : STOKES_ROOT_CHEBYSHEV;
     stokes_packing moved = ref_copy(&packing);
     stokes_step rows[STEPS];
-    walk(ctx, &spec, &moved, rows);
+    walk(ctx, &spec, STEPS, &moved, rows);
     for (int s = 0; k && s < STEPS; s++) { /* a group begins without a guess */
       ck_assert_int_eq(rows[s].guess_error > 0, s % vectors[k] != 0);
       ck_assert_int_eq(rows[s].time_guess > 0, s % vectors[k] == 0);
@@ -211,9 +210,9 @@ START_TEST(threads_do_not_matter)
   stokes_packing packing = ref_packing(2100, 0.4, false, 43), first = {0};
   for (int threads = 1; threads <= 3; threads += 2) {
     md_ctx *ctx = test_ctx(MD_DOUBLE, threads, true);
-    const stokes_run_spec spec = spec_of(STOKES_MRHS, 4, 3);
+    const stokes_run_spec spec = spec_of(STOKES_MRHS, 4);
     stokes_packing moved = ref_copy(&packing);
-    walk(ctx, &spec, &moved, NULL);
+    walk(ctx, &spec, 3, &moved, NULL);
     if (first.n == 0) first = ref_copy(&moved);
     ck_assert_mem_eq(first.x, moved.x, (size_t)packing.n * 4 * sizeof *moved.x);
     stokes_packing_free(&moved);
@@ -243,11 +242,11 @@ START_TEST(guesses_help)
   ck_ok(stokes_radii_read("ecoli", &radii));
   ck_ok(stokes_pack(cpu, &radii, &pack, &packing, NULL));
   stokes_radii_free(&radii);
-  stokes_run_spec spec = spec_of(STOKES_MRHS, STEPS, STEPS);
+  stokes_run_spec spec = spec_of(STOKES_MRHS, STEPS);
   spec.law.gap_cut = 2;
   spec.root_tolerance = 1e-4; /* guesses and solutions have the same forces */
   stokes_step rows[STEPS];
-  walk(ctx, &spec, &packing, rows);
+  walk(ctx, &spec, STEPS, &packing, rows);
   for (int s = 1; s < STEPS; s++) {
     ck_assert_int_ge(rows[s].iterations_first, cases[_i].least_guessed);
     ck_assert_int_le(rows[s].iterations_first, cases[_i].most_guessed);
@@ -255,12 +254,66 @@ START_TEST(guesses_help)
   const double slope = log(rows[STEPS - 1].guess_error / rows[1].guess_error) / log(STEPS - 1);
   ck_assert_msg(slope > 0.35 && slope < 0.65, "slope %g", slope);
   spec.algorithm = STOKES_ORIGINAL;
-  spec.steps = 1;
-  walk(ctx, &spec, &packing, rows);
+  walk(ctx, &spec, 1, &packing, rows);
   ck_assert_int_ge(rows[0].iterations_first, cases[_i].least);
   ck_assert_int_le(rows[0].iterations_first, cases[_i].most);
   stokes_packing_free(&packing);
   md_ctx_destroy(cpu);
+  md_ctx_destroy(ctx);
+}
+END_TEST
+
+/* Stopped, saved and gone on, against never stopped, in and between the groups of mrhs: every bit.
+ * The skin is left more than once. */
+START_TEST(saved_runs_go_on_exactly)
+{
+  enum { STEPS = 9 };
+  static const struct {
+    stokes_algorithm algorithm;
+    int vectors, stop;
+    stokes_root root;
+    stokes_storage storage;
+  } cases[] = {{STOKES_ORIGINAL, 1, 4, STOKES_ROOT_CHEBYSHEV, STOKES_BCRS},
+               {STOKES_MRHS, 4, 4, STOKES_ROOT_CHEBYSHEV, STOKES_BCRS},
+               {STOKES_MRHS, 4, 6, STOKES_ROOT_LANCZOS, STOKES_PAIR},
+               {STOKES_MRHS, 16, 1, STOKES_ROOT_CHEBYSHEV, STOKES_SINGLE}};
+  md_ctx *ctx = test_ctx(MD_DOUBLE, 2, true);
+  stokes_packing packing = ref_packing(240, 0.4, false, 45);
+  for (int k = 0; k < 4; k++) {
+    stokes_run_spec spec = spec_of(cases[k].algorithm, cases[k].vectors);
+    spec.root = cases[k].root;
+    spec.storage = cases[k].storage;
+    spec.dt = 10;
+    stokes_packing expect = ref_copy(&packing), moved = ref_copy(&packing);
+    stokes_step expected[STEPS], row;
+    walk(ctx, &spec, STEPS, &expect, expected);
+    stokes_run *run;
+    stokes_run_state state;
+    ck_ok(stokes_run_create(ctx, &spec, &packing, &run));
+    for (int s = 0; s < cases[k].stop; s++)
+      ck_ok(stokes_run_step(run, &row));
+    ck_ok(stokes_run_save(run, &state));
+    stokes_run_destroy(run);
+    ck_assert_int_eq(state.step, cases[k].stop);
+    ck_assert((state.many != NULL) == (cases[k].stop % cases[k].vectors != 0));
+    ck_ok(stokes_run_restore(ctx, &spec, &state, &run));
+    for (int s = cases[k].stop; s < STEPS; s++) {
+      ck_ok(stokes_run_step(run, &row));
+      ck_assert_int_eq(row.step, s);
+      ck_assert_int_eq(row.iterations_first, expected[s].iterations_first);
+      ck_assert_mem_eq(&row.guess_error, &expected[s].guess_error, sizeof row.guess_error);
+    }
+    ck_ok(stokes_run_read(run, &moved));
+    ck_assert_mem_eq(expect.x, moved.x, (size_t)packing.n * 4 * sizeof *moved.x);
+    stokes_run_destroy(run);
+    state.place[3] = state.place[4];
+    ck_assert_int_eq(stokes_run_restore(ctx, &spec, &state, &run), MD_EINVAL);
+    ck_assert_ptr_null(run);
+    stokes_run_state_free(&state);
+    stokes_packing_free(&expect);
+    stokes_packing_free(&moved);
+  }
+  stokes_packing_free(&packing);
   md_ctx_destroy(ctx);
 }
 END_TEST
@@ -270,8 +323,8 @@ START_TEST(probing_changes_nothing)
   md_ctx *ctx = test_ctx(MD_DOUBLE, 2, true);
   stokes_packing packing = ref_packing(240, 0.4, false, 44);
   stokes_packing expect = ref_copy(&packing), moved = ref_copy(&packing);
-  stokes_run_spec spec = spec_of(STOKES_MRHS, 2, 3);
-  walk(ctx, &spec, &expect, NULL);
+  stokes_run_spec spec = spec_of(STOKES_MRHS, 2);
+  walk(ctx, &spec, 3, &expect, NULL);
   stokes_run *run;
   stokes_counts counts;
   stokes_shape shape;
@@ -303,14 +356,14 @@ START_TEST(bad_input_is_named)
   stokes_run *run;
   stokes_run_spec bad[7];
   for (int k = 0; k < 7; k++)
-    bad[k] = spec_of(STOKES_MRHS, 4, 4);
+    bad[k] = spec_of(STOKES_MRHS, 4);
   bad[0].vectors = 0, bad[1].vectors = 65, bad[2].dt = -1, bad[3].tolerance = 0;
   bad[4].viscosity = NAN, bad[5].method = STOKES_CHOLESKY, bad[6].law.gap_cut = 50;
   for (int k = 0; k < 7; k++) {
     ck_assert_int_eq(stokes_run_create(ctx, &bad[k], &packing, &run), MD_EINVAL);
     ck_assert_ptr_null(run);
   }
-  const stokes_run_spec good = spec_of(STOKES_MRHS, 4, 4);
+  const stokes_run_spec good = spec_of(STOKES_MRHS, 4);
   const double kept = packing.x[4 * 7];
   packing.x[4 * 7] = NAN;
   ck_assert_int_eq(stokes_run_create(ctx, &good, &packing, &run), MD_EINVAL);
@@ -333,6 +386,7 @@ int main(void)
   tcase_add_test(steps, algorithms_agree);
   tcase_add_test(steps, threads_do_not_matter);
   tcase_add_loop_test(steps, guesses_help, 0, 2);
+  tcase_add_test(steps, saved_runs_go_on_exactly);
   tcase_add_test(steps, probing_changes_nothing);
   tcase_add_test(steps, bad_input_is_named);
   tcase_set_timeout(steps, 120);

@@ -131,7 +131,7 @@ cases=$((cases + 1))
   --trajectory "$dir/stopped.xyz" --trajectory-every 1000000 2>"$dir/err" &
 pid=$!
 for wait in 1 2 3 4 5 6 7 8 9 10; do # until its files are open
-  ls "$dir" | grep -q 'stopped.xyz.*tmp' && break
+  [ -e "$dir/stopped.xyz" ] && break
   sleep 1
 done
 sleep 1

@@ -1,0 +1,189 @@
+/* minimd/sections.c - see sections.h.  Nothing in a file is believed before its check sum was. */
+#include "minimd/sections.h"
+#include "core/crc.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "arrays are written as they lie");
+
+typedef struct {
+  char letters[8];
+  uint32_t version, crc; /* of what stands before it */
+} file_head;
+
+typedef struct {
+  uint32_t tag, content_crc;
+  uint64_t bytes;
+  uint32_t crc; /* of what stands before it */
+  uint32_t zero;
+} section_head;
+
+static const struct {
+  const char *letters;
+  uint32_t version;
+  const char *command;
+} kinds[SECTIONS_KIND_COUNT] = {
+#define ROW(name, letters, version, command) {letters, version, command},
+    SECTIONS_KINDS(ROW)
+#undef ROW
+};
+
+static void put(sections_writer *to, const void *data, size_t bytes)
+{
+  if (to->error || bytes == 0 || fwrite(data, 1, bytes, to->out.stream) == bytes) return;
+  to->error = errno;
+}
+
+md_status sections_create(const char *path, sections_kind kind, sections_writer *out)
+{
+  *out = (sections_writer){.path = path};
+  MD_TRY(md_output_open(path, &out->out));
+  if (!out->out.temporary) {
+    md_output_discard(&out->out);
+    return MD_FAIL(MD_EIO, "cannot write '%s': expected a regular file", path);
+  }
+  file_head head = {.version = kinds[kind].version};
+  memcpy(head.letters, kinds[kind].letters, sizeof head.letters);
+  head.crc = md_crc32c(0, &head, offsetof(file_head, crc));
+  put(out, &head, sizeof head);
+  return MD_OK;
+}
+
+void sections_put(sections_writer *to, int tag, const void *data, size_t bytes)
+{
+  section_head head = {(uint32_t)tag, md_crc32c(0, data, bytes), bytes, 0, 0};
+  head.crc = md_crc32c(0, &head, offsetof(section_head, crc));
+  put(to, &head, sizeof head);
+  put(to, data, bytes);
+}
+
+/* The file of this name gets a second name: it is there under one of them at any time. */
+static md_status keep_previous(const char *path)
+{
+  char *previous;
+  MD_REQUIRE(asprintf(&previous, "%s.prev", path) >= 0, MD_ENOMEM, "out of memory for a file name");
+  unlink(previous);
+  const bool good = link(path, previous) == 0 || errno == ENOENT;
+  const int error = errno;
+  free(previous);
+  MD_REQUIRE(good, MD_EIO, "cannot keep '%s' as '%s.prev': %s", path, path, strerror(error));
+  return MD_OK;
+}
+
+md_status sections_finish(sections_writer *to, int last)
+{
+  sections_put(to, last, NULL, 0);
+  if (!to->error && fflush(to->out.stream) != 0) to->error = errno;
+  const md_status status =
+      to->error ? MD_FAIL(MD_EIO, "cannot write '%s': %s", to->path, strerror(to->error))
+                : keep_previous(to->path);
+  if (!status) return md_output_close(&to->out);
+  md_output_discard(&to->out);
+  return status;
+}
+
+static md_status get(sections_reader *in, const char *what, void *to, size_t bytes)
+{
+  MD_REQUIRE(bytes <= in->left, MD_EIO, "'%s' is cut off in the section '%s'", in->path, what);
+  MD_REQUIRE(bytes == 0 || fread(to, 1, bytes, in->file) == bytes, MD_EIO, "cannot read '%s': %s",
+             in->path, ferror(in->file) ? strerror(errno) : "it became shorter");
+  in->left -= bytes;
+  return MD_OK;
+}
+
+static md_status get_head(sections_reader *in, sections_kind kind)
+{
+  file_head head;
+  MD_REQUIRE(in->left >= sizeof head, MD_EIO, "'%s' is cut off in its head", in->path);
+  MD_TRY(get(in, "head", &head, sizeof head));
+  int found = 0;
+  while (found < SECTIONS_KIND_COUNT &&
+         memcmp(head.letters, kinds[found].letters, sizeof head.letters) != 0)
+    found++;
+  MD_REQUIRE(found < SECTIONS_KIND_COUNT, MD_EINVAL, "'%s' is no checkpoint of this program",
+             in->path);
+  MD_REQUIRE(head.crc == md_crc32c(0, &head, offsetof(file_head, crc)), MD_EIO,
+             "'%s' is damaged in its head", in->path);
+  MD_REQUIRE(found == (int)kind, MD_EINVAL, "'%s' is a checkpoint of `%s`, not of `%s`", in->path,
+             kinds[found].command, kinds[kind].command);
+  MD_REQUIRE(head.version == kinds[kind].version, MD_EINVAL,
+             "'%s' is a checkpoint of version %u; this program reads version %u", in->path,
+             head.version, kinds[kind].version);
+  return MD_OK;
+}
+
+md_status sections_open(const char *path, sections_kind kind, const char *const *words,
+                        sections_reader *out)
+{
+  struct stat info;
+  *out = (sections_reader){path, words, fopen(path, "rb"), 0};
+  MD_REQUIRE(out->file, MD_EIO, "cannot read '%s': %s", path, strerror(errno));
+  md_status status = MD_OK;
+  if (fstat(fileno(out->file), &info) != 0 || !S_ISREG(info.st_mode))
+    status = MD_FAIL(MD_EIO, "cannot read '%s': expected a regular file", path);
+  out->left = status ? 0 : (uint64_t)info.st_size;
+  if (!status) status = get_head(out, kind);
+  if (status) sections_close(out);
+  return status;
+}
+
+void sections_close(sections_reader *in)
+{
+  fclose(in->file);
+  in->file = NULL;
+}
+
+md_status sections_get(sections_reader *in, int tag, int64_t expected, void *out)
+{
+  section_head head;
+  const char *what = in->words[tag];
+  MD_TRY(get(in, what, &head, sizeof head));
+  const bool good = head.crc == md_crc32c(0, &head, offsetof(section_head, crc)) &&
+                    head.zero == 0 && head.tag == (uint32_t)tag &&
+                    (expected < 0 || head.bytes == (uint64_t)expected);
+  MD_REQUIRE(good, MD_EIO, "'%s' is damaged at the section '%s'", in->path, what);
+  MD_REQUIRE(head.bytes <= in->left, MD_EIO, "'%s' is cut off in the section '%s'", in->path, what);
+  char *data = malloc(head.bytes + 1);
+  MD_REQUIRE(data, MD_ENOMEM, "out of memory for the %s of '%s'", what, in->path);
+  md_status status = get(in, what, data, head.bytes);
+  if (!status && md_crc32c(0, data, head.bytes) != head.content_crc)
+    status = MD_FAIL(MD_EIO, "'%s' is damaged in the section '%s'", in->path, what);
+  if (status) {
+    free(data);
+    return status;
+  }
+  data[head.bytes] = '\0';
+  *(void **)out = data;
+  return MD_OK;
+}
+
+md_status sections_end(sections_reader *in, int last)
+{
+  void *nothing;
+  MD_TRY(sections_get(in, last, 0, &nothing));
+  free(nothing);
+  MD_REQUIRE(in->left == 0, MD_EIO, "'%s' has %llu bytes behind its end", in->path,
+             (unsigned long long)in->left);
+  return MD_OK;
+}
+
+md_status sections_offer_previous(const char *path, md_status status, sections_step_fn *step_of)
+{
+  if (status != MD_EIO && status != MD_EINVAL) return status;
+  char *message = strdup(md_message()), *previous = NULL;
+  int64_t step;
+  const bool named = message && asprintf(&previous, "%s.prev", path) >= 0;
+  if (named && step_of(previous, &step) == MD_OK)
+    MD_FAIL(status, "%s; the one before it is whole: --restart %s (step %lld)", message, previous,
+            (long long)step);
+  else if (message)
+    MD_FAIL(status, "%s", message);
+  free(previous);
+  free(message);
+  return status;
+}
