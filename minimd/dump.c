@@ -17,6 +17,7 @@ struct dump {
   int32_t every;
   int64_t n, frames;
   double *x, *v; /* [n][3] */
+  double *q;     /* [n], or NULL without charges */
   int64_t *id, *by_id;
   int32_t *image; /* [n][3] */
   float *axis;    /* [n], .dcd only */
@@ -67,10 +68,18 @@ static void write_xyz_head(dump *to, const engine *sim)
   const md_box *box = &sim->atoms->box;
   fprintf(to->stream,
           "%" PRId64 "\nLattice=\"%.17g 0 0 0 %.17g 0 0 0 %.17g\" Origin=\"%.17g %.17g %.17g\" "
-          "Properties=species:S:1:pos:R:3:velo:R:3:id:I:1 pbc=\"T T T\" Step=%" PRId64
+          "Properties=species:S:1:pos:R:3:velo:R:3:id:I:1%s pbc=\"T T T\" Step=%" PRId64
           " Time=%.17g\n",
           to->n, box->hi[0] - box->lo[0], box->hi[1] - box->lo[1], box->hi[2] - box->lo[2],
-          box->lo[0], box->lo[1], box->lo[2], sim->step, (double)sim->step * sim->values->dt);
+          box->lo[0], box->lo[1], box->lo[2], to->q ? ":charge:R:1" : "", sim->step,
+          (double)sim->step * sim->values->dt);
+}
+
+/* The last column of an atom's line, if there are charges. */
+static void end_line(dump *to, int64_t i)
+{
+  if (to->q) fprintf(to->stream, " %.17g", to->q[i]);
+  fputc('\n', to->stream);
 }
 
 static md_status write_xyz(dump *to, const engine *sim)
@@ -79,8 +88,9 @@ static md_status write_xyz(dump *to, const engine *sim)
   for (int64_t k = 0; k < to->n; k++) {
     const int64_t i = to->by_id[k];
     const double *x = &to->x[3 * i], *v = &to->v[3 * i];
-    fprintf(to->stream, "Ar %.17g %.17g %.17g %.17g %.17g %.17g %" PRId64 "\n", x[0], x[1], x[2],
-            v[0], v[1], v[2], to->id[i]);
+    fprintf(to->stream, "Ar %.17g %.17g %.17g %.17g %.17g %.17g %" PRId64, x[0], x[1], x[2], v[0],
+            v[1], v[2], to->id[i]);
+    end_line(to, i);
   }
   return MD_OK;
 }
@@ -94,13 +104,14 @@ static md_status write_lammpstrj(dump *to, const engine *sim)
           sim->step, to->n);
   for (int d = 0; d < 3; d++)
     fprintf(to->stream, "%.17g %.17g\n", box->lo[d], box->hi[d]);
-  fputs("ITEM: ATOMS id type x y z vx vy vz ix iy iz\n", to->stream);
+  fprintf(to->stream, "ITEM: ATOMS id type x y z vx vy vz ix iy iz%s\n", to->q ? " q" : "");
   for (int64_t k = 0; k < to->n; k++) {
     const int64_t i = to->by_id[k];
     const double *x = &to->x[3 * i], *v = &to->v[3 * i];
     const int32_t *image = &to->image[3 * i];
-    fprintf(to->stream, "%" PRId64 " 1 %.17g %.17g %.17g %.17g %.17g %.17g %d %d %d\n", to->id[i],
+    fprintf(to->stream, "%" PRId64 " 1 %.17g %.17g %.17g %.17g %.17g %.17g %d %d %d", to->id[i],
             x[0], x[1], x[2], v[0], v[1], v[2], image[0], image[1], image[2]);
+    end_line(to, i);
   }
   return MD_OK;
 }
@@ -171,6 +182,7 @@ static md_status write_dcd(dump *to, const engine *sim)
 md_status dump_frame(dump *to, const engine *sim)
 {
   MD_TRY(md_atoms_get(sim->atoms, to->x, to->v, NULL, to->id, to->image));
+  if (to->q) MD_TRY(md_atoms_get_charges(sim->atoms, to->q));
   rank_ids(to);
   MD_TRY(formats[to->format].write(to, sim));
   const bool good = fflush(to->stream) == 0 && !ferror(to->stream);
@@ -183,16 +195,18 @@ int64_t dump_bytes(const dump *to)
   return ftello(to->stream);
 }
 
-static md_status reserve(dump *to)
+static md_status reserve(dump *to, bool charges)
 {
   const size_t n = (size_t)(to->n > 0 ? to->n : 1);
   to->x = malloc(3 * n * sizeof(double));
   to->v = malloc(3 * n * sizeof(double));
+  to->q = charges ? malloc(n * sizeof(double)) : NULL;
   to->id = malloc(n * sizeof(int64_t));
   to->by_id = malloc(n * sizeof(int64_t));
   to->image = malloc(3 * n * sizeof(int32_t));
   to->axis = malloc(n * sizeof(float));
-  const bool good = to->path && to->x && to->v && to->id && to->by_id && to->image && to->axis;
+  const bool good = to->path && to->x && to->v && (to->q || !charges) && to->id && to->by_id &&
+                    to->image && to->axis;
   MD_REQUIRE(good, MD_ENOMEM, "out of memory for frames of %lld atoms", (long long)to->n);
   return MD_OK;
 }
@@ -208,7 +222,7 @@ static md_status reopen(dump *to, int64_t keep)
 
 static md_status start(dump *to, const engine *sim, int64_t keep)
 {
-  MD_TRY(reserve(to));
+  MD_TRY(reserve(to, sim->mesh != NULL));
   MD_REQUIRE(to->format != DCD || to->n <= INT32_MAX / 4, MD_ECAPACITY,
              "'%s': a .dcd holds at most %d atoms, not %lld", to->path, INT32_MAX / 4,
              (long long)to->n);
@@ -246,6 +260,7 @@ md_status dump_close(dump *to)
   free(to->path);
   free(to->x);
   free(to->v);
+  free(to->q);
   free(to->id);
   free(to->by_id);
   free(to->image);

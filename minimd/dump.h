@@ -1,8 +1,9 @@
 /* minimd/dump.h - trajectories, a frame at a time, in the formats that other programs read.
  *
- *   .xyz        extended XYZ: species, position, velocity and id a line; Lattice, Origin, Time in
- *               the comment (ASE, OVITO; read back by system.read)
- *   .lammpstrj  LAMMPS text dump: id type x y z vx vy vz ix iy iz
+ *   .xyz        extended XYZ: species, position, velocity and id a line, and the charge of systems
+ *               that have them; Lattice, Origin, Time in the comment (ASE, OVITO; read back by
+ *               system.read)
+ *   .lammpstrj  LAMMPS text dump: id type x y z vx vy vz ix iy iz, and q
  *   .dcd        CHARMM binary with unit cell: positions in single precision (VMD, MDAnalysis)
  *
  * Atoms come in the order of their ids in every frame; positions are wrapped into the box at the

@@ -139,6 +139,25 @@ for a, b in zip(xyz, trj):
 PY
 fi
 
+# Charges are in the frames and come back with them; without charges there is no such column.
+grep -q charge "$dir/a.xyz" && fail 'charges where there are none'
+salt='--set system.lattice=nacl --set system.charges=2 --set coulomb.method=pme --cells 3 --set lj.cutoff=2
+  --set coulomb.cutoff=2 --set coulomb.mesh=16 --set coulomb.alpha=1.2'
+expect 0 $salt --backend "$backend" --steps 10 --dump "$dir/salt.xyz" --dump-every 10 --format csv
+tail -n 1 "$dir/out" | cut -d, -f3 >"$dir/e_pair"
+expect 0 $salt --backend "$backend" --steps 10 --dump "$dir/salt.lammpstrj" --dump-every 10
+tail -n 218 "$dir/salt.xyz" >"$dir/last.xyz"
+printf 'system: { read = "%s"; }; lj: { cutoff = 2.0; };
+coulomb: { method = "pme"; cutoff = 2.0; mesh = [16, 16, 16]; alpha = 1.2; };\n' "$dir/last.xyz" >"$dir/in.last"
+expect 0 -i "$dir/in.last" --backend "$backend" --steps 0 --format csv
+tail -n 1 "$dir/out" | cut -d, -f3 >"$dir/e_read"
+paste "$dir/e_pair" "$dir/e_read" | awk '{ d = $1 - $2; exit !($1 < -1 && d < 1e-11 && d > -1e-11) }' ||
+  fail "the energy of a salt's frame read back: $(paste "$dir/e_pair" "$dir/e_read")"
+grep -q '^ITEM: ATOMS .* iz q$' "$dir/salt.lammpstrj" || fail 'no charges in .lammpstrj'
+awk 'NR == FNR { if (FNR > 2) q[$8] = $9; next } /^ITEM: ATOMS/ { atoms = 1; next } /^ITEM:/ { atoms = 0 }
+  atoms && !($12 == q[$1] && ($12 == 2 || $12 == -2)) { bad = 1 } END { exit bad }' \
+  "$dir/last.xyz" "$dir/salt.lammpstrj" || fail 'charges of the two formats disagree'
+
 # SIGUSR1 saves and goes on; SIGTERM saves and stops.
 cases=$((cases + 1))
 rm -f "$c"
