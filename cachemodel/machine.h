@@ -4,14 +4,17 @@
  *            94 % and at most 190 KB work as a cache; lines of 128 bytes in sectors of 32, 16 ways,
  *            one victim in four at random (which is what counters say: misses of orders that fit
  *            are more, of those that do not are fewer than with LRU; docs/orderings.md); L2 of 60
- * MB in two halves, each for its own multiprocessors h200:K     the same with K KB of each
- * multiprocessor set apart as shared memory (8) host       the data caches of this machine's first
- * processor, as Linux describes them FILE       libconfig, for example name = "H200"; kind = "gpu";
- * multiprocessors = 132; warps = 64; blocks = 32; registers = 65536;      # of a multiprocessor, at
- * most levels = ( { bytes = 194560; ways = 16; line = 128; sector = 32; random = 25; }, { bytes =
- * 62914560; ways = 16; line = 128; sector = 32; parts = 2; } ); A GPU has two levels.  A CPU has
- * name, kind = "cpu" and any number of levels, nearest first; sector is the line, parts 1 and
- * random 0 when not given. */
+ *            MB in two halves, each for its own multiprocessors
+ * h200:K     the same with K KB of each multiprocessor set apart as shared memory (8)
+ * host       the data caches of this machine's first processor, as Linux describes them
+ * FILE       libconfig, for example
+ *              name = "H200"; kind = "gpu"; multiprocessors = 132;
+ *              warps = 64; blocks = 32; registers = 65536;      # of a multiprocessor, at most
+ *              levels = (
+ *                { bytes = 194560; ways = 16; line = 128; sector = 32; random = 25; },
+ *                { bytes = 62914560; ways = 16; line = 128; sector = 32; parts = 2; } );
+ *            A GPU has two levels.  A CPU has name, kind = "cpu" and any number of levels, nearest
+ *            first; sector is the line, parts 1 and random 0 when not given. */
 #ifndef MACHINE_H
 #define MACHINE_H
 
