@@ -18,6 +18,8 @@ typedef enum { MD_TO_DEVICE, MD_TO_HOST, MD_WITHIN } md_direction;
 md_status md_gpu_copy(md_ctx *ctx, void *to, const void *from, size_t bytes, md_direction way);
 md_status md_gpu_fill(md_ctx *ctx, void *data, int byte, size_t bytes);
 
+md_status md_gpu_read_all(md_ctx *ctx, const void *data, size_t bytes); /* and do nothing with it */
+
 /* Events of the phase timer: index is 2 * slot (begin) or 2 * slot + 1 (end). */
 md_status md_gpu_events_create(int count, void ***events);
 void md_gpu_events_destroy(int count, void **events);

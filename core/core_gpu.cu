@@ -85,6 +85,25 @@ md_status md_gpu_fill(md_ctx *ctx, void *data, int byte, size_t bytes)
   return MD_OK;
 }
 
+/* Every thread strides over the data; the sum is stored only if it is what no data gives. */
+static __global__ void read_kernel(int64_t n, const uint4 *__restrict__ data, unsigned *out)
+{
+  unsigned sum = 0;
+  for (int64_t i = md_thread(); i < n; i += (int64_t)gridDim.x * blockDim.x) {
+    const uint4 four = data[i];
+    sum |= four.x | four.y | four.z | four.w;
+  }
+  if (sum == 0x9e3779b9u) *out = sum;
+}
+
+md_status md_gpu_read_all(md_ctx *ctx, const void *data, size_t bytes)
+{
+  read_kernel<<<1024, 256, 0, (cudaStream_t)ctx->stream>>>((int64_t)(bytes / sizeof(uint4)),
+                                                           (const uint4 *)data, (unsigned *)data);
+  MD_LAUNCHED();
+  return MD_OK;
+}
+
 md_status md_gpu_events_create(int count, void ***events)
 {
   *events = (void **)calloc((size_t)count, sizeof **events);

@@ -1,7 +1,7 @@
 /* minimd/cmd_gspmv.c - `minimd gspmv`: products of a block matrix with many vectors, measured
  * beside the model ([Liu] section IV, Figs. 1 and 2). */
 #include "core/parse.h"
-#include "core/timer.h"
+#include "core/stopwatch.h"
 #include "minimd/commands.h"
 #include "minimd/median.h"
 #include "minimd/memory.h"
@@ -67,7 +67,8 @@ typedef struct {
   int n;
   md_ctx *ctx;
   stokes_matrix *matrix;
-  stokes_blocks blocks; /* the same matrix on the host */
+  suspension suspension; /* from which the matrix is assembled, unless it comes from a file */
+  stokes_blocks blocks;  /* the same matrix on the host */
   stokes_machine machine;
 } request;
 
@@ -119,6 +120,13 @@ static const struct {
     {"mat1", 300000, 0.1, 2.02}, {"mat2", 395000, 0.5, 2.06}, {"mat3", 395000, 0.5, 3.02}};
 enum { N_PRESETS = sizeof presets / sizeof *presets };
 
+/* Lay the matrix out for products with m vectors. */
+static md_status arrange(request *r, int m)
+{
+  if (r->suspension.pairs) return suspension_assemble(&r->suspension, m, r->matrix);
+  return stokes_matrix_set(r->matrix, &r->blocks, m);
+}
+
 static md_status make_matrix(request *r)
 {
   const char *name = options_value(r->opts, MATRIX);
@@ -132,7 +140,8 @@ static md_status make_matrix(request *r)
     const suspension_spec spec = {r->rows ? r->rows : presets[p].rows, presets[p].occupancy,
                                   r->seed, quiet};
     const stokes_resistance law = {1, presets[p].gap_cut, 1e-3};
-    MD_TRY(suspension_matrix(r->ctx, &spec, &law, widest, r->matrix));
+    MD_TRY(suspension_open(r->ctx, &spec, &law, widest, &r->suspension));
+    MD_TRY(arrange(r, 1));
     return stokes_matrix_get(r->matrix, &r->blocks);
   }
   const char *dot = strrchr(name, '.');
@@ -142,7 +151,7 @@ static md_status make_matrix(request *r)
   MD_TRY(memory_announce(
       "products with this matrix",
       76.0 * (double)r->blocks.n_blocks + 96.0 * (widest + 1) * (double)r->blocks.n_rows, quiet));
-  return stokes_matrix_set(r->matrix, &r->blocks, widest);
+  return arrange(r, 1);
 }
 
 /* Largest difference of up to 1000 rows of Y from sums over the blocks, relative to the largest
@@ -170,21 +179,22 @@ static double error_of(const request *r, int m, const double *x, const double *y
 /* Median time of a product; the first is not counted. */
 static md_status time_products(const request *r, int m, const double *x, double *y, double *out)
 {
-  double *seconds = calloc((size_t)r->repeat, sizeof *seconds);
+  md_stopwatch watch;
+  double *seconds = calloc((size_t)r->repeat + 1, sizeof *seconds);
   MD_REQUIRE(seconds, MD_ENOMEM, "out of memory for %lld times", (long long)r->repeat);
-  md_status status = MD_OK;
-  for (int64_t k = -1; !status && k < r->repeat; k++) {
-    const double began = md_wall_seconds();
-    status = stokes_matrix_multiply(r->matrix, m, x, y);
-    if (!status) status = md_ctx_sync(r->ctx);
-    if (k >= 0) seconds[k] = md_wall_seconds() - began;
+  md_status status = md_stopwatch_create(r->ctx, &watch);
+  for (int64_t k = 0; !status && k <= r->repeat; k++) {
+    status = md_stopwatch_start(&watch, true);
+    if (!status) status = stokes_matrix_multiply(r->matrix, m, x, y);
+    if (!status) status = md_stopwatch_stop(&watch, &seconds[k]);
   }
-  *out = median_of(seconds, (int)r->repeat);
+  *out = median_of(seconds + 1, (int)r->repeat);
+  md_stopwatch_destroy(&watch);
   free(seconds);
   return status;
 }
 
-static md_status measure(const request *r, measurement *row)
+static md_status measure(request *r, measurement *row)
 {
   const stokes_shape shape = stokes_matrix_shape(r->matrix);
   const size_t numbers = (size_t)shape.n_rows * 3 * (size_t)row->m,
@@ -192,6 +202,7 @@ static md_status measure(const request *r, measurement *row)
   md_buffer x = {0}, y = {0};
   double *host = malloc(2 * bytes + 1);
   md_status status = host ? MD_OK : MD_FAIL(MD_ENOMEM, "out of memory for %d vectors", row->m);
+  if (!status) status = arrange(r, row->m);
   for (size_t k = 0; !status && k < numbers; k++)
     host[k] = (double)(k * 2654435761u % 2000003u) / 1000001.5 - 1;
   if (!status) status = md_buffer_reserve(r->ctx, &x, bytes, 0);
@@ -349,6 +360,7 @@ md_status cmd_gspmv(int argc, char **argv)
     status = answer(&r);
   stokes_blocks_free(&r.blocks);
   stokes_matrix_destroy(r.matrix);
+  suspension_close(&r.suspension);
   if (r.ctx) md_ctx_destroy(r.ctx);
   free(r.results);
   options_free(&opts);

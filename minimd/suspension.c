@@ -48,41 +48,45 @@ md_status suspension_make(md_ctx *ctx, const suspension_spec *spec, stokes_packi
   return status;
 }
 
-static md_status assemble(md_ctx *ctx, const stokes_packing *packing, const stokes_resistance *law,
-                          int vectors, stokes_matrix *matrix)
+static md_status load(suspension *s, const stokes_packing *packing)
 {
   const size_t bytes = (size_t)packing->n * 4 * sizeof(double);
-  md_buffer x = {0};
-  stokes_pairs *pairs = NULL;
-  md_status status = md_buffer_reserve(ctx, &x, bytes, 0);
-  if (!status) status = md_write(ctx, x.data, packing->x, bytes);
-  const stokes_view view = {
-      packing->n, {packing->box[0], packing->box[1], packing->box[2]}, x.data};
-  if (!status) status = stokes_pairs_create(ctx, 1 + law->gap_cut / 2, 0, &pairs);
-  if (!status) status = stokes_pairs_update(pairs, &view, 0);
-  if (!status) {
-    const stokes_pair_view list = stokes_pairs_view(pairs);
-    status = stokes_matrix_assemble(matrix, &view, &list, law, vectors);
-  }
-  stokes_pairs_destroy(pairs);
-  md_buffer_free(ctx, &x);
-  return status;
+  MD_TRY(md_buffer_reserve(s->ctx, &s->x, bytes, 0));
+  MD_TRY(md_write(s->ctx, s->x.data, packing->x, bytes));
+  s->view =
+      (stokes_view){packing->n, {packing->box[0], packing->box[1], packing->box[2]}, s->x.data};
+  MD_TRY(stokes_pairs_create(s->ctx, 1 + s->law.gap_cut / 2, 0, &s->pairs));
+  return stokes_pairs_update(s->pairs, &s->view, 0);
 }
 
-md_status suspension_matrix(md_ctx *ctx, const suspension_spec *spec, const stokes_resistance *law,
-                            int vectors, stokes_matrix *matrix)
+md_status suspension_open(md_ctx *ctx, const suspension_spec *spec, const stokes_resistance *law,
+                          int vectors, suspension *out)
 {
   /* Blocks to a row grow with the occupancy and the cutoff; two copies of 76 bytes, and lists. */
   const double blocks = 1 + 3.9 * spec->occupancy * law->gap_cut * (4 + law->gap_cut);
   const double bytes = (double)spec->n * (blocks * (2 * 76 + 8) + 600 + 48.0 * vectors);
   stokes_packing packing;
   md_ctx *host;
+  *out = (suspension){.ctx = ctx, .law = *law};
   MD_TRY(memory_announce("the matrix", bytes, spec->quiet));
   MD_TRY(md_ctx_create(&(md_ctx_spec){MD_CPU, MD_DOUBLE, ctx->threads, false}, &host));
   md_status status = suspension_make(host, spec, &packing);
   md_ctx_destroy(host);
   if (status) return status;
-  status = assemble(ctx, &packing, law, vectors, matrix);
+  status = load(out, &packing);
   stokes_packing_free(&packing);
   return status;
+}
+
+void suspension_close(suspension *s)
+{
+  stokes_pairs_destroy(s->pairs);
+  if (s->ctx) md_buffer_free(s->ctx, &s->x);
+  *s = (suspension){0};
+}
+
+md_status suspension_assemble(const suspension *s, int vectors, stokes_matrix *matrix)
+{
+  const stokes_pair_view list = stokes_pairs_view(s->pairs);
+  return stokes_matrix_assemble(matrix, &s->view, &list, &s->law, vectors);
 }

@@ -18,10 +18,23 @@ typedef struct {
  * side, so that n is rounded down to a multiple of that.  Errors: those of stokes_pack. */
 md_status suspension_make(md_ctx *ctx, const suspension_spec *spec, stokes_packing *out);
 
-/* The resistance matrix of such a packing, sorted along a Hilbert curve.  States the memory needed.
- * Errors: MD_EINVAL, MD_ENOMEM, MD_ECUDA. */
-md_status suspension_matrix(md_ctx *ctx, const suspension_spec *spec, const stokes_resistance *law,
-                            int vectors, stokes_matrix *matrix);
+/* Such a packing with its pairs on a context's backend, sorted along a Hilbert curve, from which
+ * its resistance matrix is assembled. */
+typedef struct {
+  md_ctx *ctx;
+  md_buffer x;
+  stokes_view view;
+  stokes_pairs *pairs;
+  stokes_resistance law;
+} suspension;
+
+/* States the memory needed for a matrix and `vectors` columns.  Free with suspension_close, also
+ * after a failure.  Errors: MD_EINVAL, MD_ENOMEM, MD_ECUDA. */
+md_status suspension_open(md_ctx *ctx, const suspension_spec *spec, const stokes_resistance *law,
+                          int vectors, suspension *out);
+void suspension_close(suspension *s);
+/* The matrix, laid out for products with so many vectors.  Errors: MD_ENOMEM, MD_ECUDA. */
+md_status suspension_assemble(const suspension *s, int vectors, stokes_matrix *matrix);
 
 MD_END_C
 #endif

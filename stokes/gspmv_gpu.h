@@ -6,11 +6,7 @@
 
 MD_BEGIN_C
 
-/* Plain rows, one vector: whole rows of at most CHUNK_BLOCKS blocks go through shared memory; a
- * matrix with a longer row than CHUNK_LONGEST takes another way. */
-enum { CHUNK_BLOCKS = 512, CHUNK_LONGEST = CHUNK_BLOCKS / 2 };
-
-/* slices.place[t] = first row of chunk t, for plain rows. */
+/* slices.place[t] = chunk t of plain rows. */
 md_status gspmv_gpu_chunks(stokes_matrix *matrix);
 md_status gspmv_gpu_rows(const stokes_matrix *matrix, int m, const double *x, double *y);
 md_status gspmv_gpu_slices(const stokes_matrix *matrix, int m, const double *x, double *y);

@@ -1,14 +1,15 @@
 /* stokes/gspmv_slices_gpu.cu - Y = R X with the rows of R in slices (stokes/slices_gpu.h).
  *
- * A warp takes one slice or several.  TEAM threads share a lane of the slice, that is a row or a
- * part of one, and hold PER columns of its three results each: a thread reads its own columns of X,
- * 16 bytes at a time where it can, and all threads of a team the same block.  Nothing is summed
- * across threads but the parts of long rows.  A product with more columns than a team holds takes
- * neighbouring blocks of threads for its panels of TEAM PER columns.
+ * One large block of threads on each multiprocessor takes chunks of neighbouring slices, the next
+ * chunk as far on as there are blocks, so that all of them read the same part of X at a time; its
+ * warps take the slices of a chunk as they get free.  TEAM threads share a lane of a slice, that is
+ * a row or a part of one, and hold PER columns of its three results each: 16 bytes of X at a time
+ * where rows of X are so aligned.  Nothing is summed across threads but the parts of long rows.
+ * Blocks are asked for from memory to the L2 cache some steps ahead.
  * Bytes: 80, 40 or 24 a block; X comes from cache as often as the order of the rows lets it. */
 #include "stokes/gspmv_gpu.h"
 
-enum { THREADS = 256 };
+enum { CHUNK = 32, AHEAD = 8, MOST_PER = 4, UNITS = 5 };
 
 typedef struct {
   int64_t n_slices;
@@ -18,103 +19,170 @@ typedef struct {
   const double *diagonal, *x;
   double *y;
   int m, panels;
+  int chunk; /* slices that are taken together, a multiple of those of a warp */
 } slices_job;
 
-/* My columns of one row of X or Y: pairs of columns 2 team apart, or one column. */
-static __device__ __forceinline__ void load_columns(const double *row, int per, int team, int own,
-                                                    int m, double *to)
+/* Which columns of X and Y a thread has: PER of them, in pairs 2 team apart or one by one. */
+typedef struct {
+  int per, team, at[MOST_PER]; /* at: inside the row; those beyond the last repeat an earlier one */
+  bool pairs, used[MOST_PER];
+} slice_columns;
+
+static __device__ __forceinline__ void load_columns(const slice_columns *c, const double *row,
+                                                    double *to)
 {
-  if (per == 1) {
-    to[0] = own < m ? __ldg(row + own) : 0;
-    return;
-  }
-  for (int v = 0; v < per; v += 2) {
-    const int column = 2 * own + v * team;
-    const double2 two = column < m ? __ldg((const double2 *)(row + column)) : make_double2(0, 0);
-    to[v] = two.x, to[v + 1] = two.y;
+  if (c->pairs) {
+#pragma unroll
+    for (int v = 0; v < c->per; v += 2) {
+      const double2 two = __ldg((const double2 *)(row + c->at[v]));
+      to[v] = two.x, to[v + 1] = two.y;
+    }
+  } else {
+#pragma unroll
+    for (int v = 0; v < c->per; v++)
+      to[v] = __ldg(row + c->at[v]);
   }
 }
 
-static __device__ __forceinline__ void store_columns(double *row, int per, int team, int own, int m,
+static __device__ __forceinline__ void store_columns(const slice_columns *c, double *row,
                                                      const double *from)
 {
-  if (per == 1) {
-    if (own < m) row[own] = from[0];
-    return;
-  }
-  for (int v = 0; v < per; v += 2) {
-    const int column = 2 * own + v * team;
-    if (column < m) *(double2 *)(row + column) = make_double2(from[v], from[v + 1]);
+  if (c->pairs) {
+#pragma unroll
+    for (int v = 0; v < c->per; v += 2)
+      if (c->used[v]) __stcs((double2 *)(row + c->at[v]), make_double2(from[v], from[v + 1]));
+  } else {
+#pragma unroll
+    for (int v = 0; v < c->per; v++)
+      if (c->used[v]) __stcs(row + c->at[v], from[v]);
   }
 }
 
-enum { MOST_PER = 4 };
-
-/* One block as it is used: nine elements, or direction and resistances. */
+/* One block as it lies in memory. */
 typedef struct {
-  double a[9];
-  int32_t column;
-} slice_block;
+  double2 wide[UNITS];
+  float2 narrow[UNITS];
+} raw_block;
 
-static __device__ __forceinline__ slice_block load_block(const slices_job *job, int storage,
-                                                         int width, int64_t step, int lane)
+static __device__ __forceinline__ double2 load_once(const double2 *p)
 {
-  slice_block b;
-  if (storage == STOKES_BCRS) {
-    const double2 *at = (const double2 *)job->block + step * 5 * width + lane;
-    for (int k = 0; k < 4; k++) {
-      const double2 two = __ldcs(at + k * width);
-      b.a[2 * k] = two.x, b.a[2 * k + 1] = two.y;
-    }
-    const double2 last = __ldcs(at + 4 * width);
-    b.a[8] = last.x;
-    b.column = (int32_t)__double_as_longlong(last.y);
-    return b;
-  }
-  const int units = storage == STOKES_PAIR ? 3 : 5;
-  const float2 *at = (const float2 *)job->block + step * units * width + lane;
-  for (int k = 0; k < units; k++) {
-    const float2 two = __ldcs(at + k * width);
-    b.a[2 * k] = two.x;
-    if (k + 1 < units)
-      b.a[2 * k + 1] = two.y;
+  double2 v;
+  asm("ld.global.nc.L1::no_allocate.v2.f64 {%0, %1}, [%2];" : "=d"(v.x), "=d"(v.y) : "l"(p));
+  return v;
+}
+
+static __device__ __forceinline__ float2 load_once(const float2 *p)
+{
+  float2 v;
+  asm("ld.global.nc.L1::no_allocate.v2.f32 {%0, %1}, [%2];" : "=f"(v.x), "=f"(v.y) : "l"(p));
+  return v;
+}
+
+/* Units from ... to - 1 of the block at `at`, which is that of my lane. */
+static __device__ __forceinline__ void load_units(int storage, int width, const void *at, int from,
+                                                  int to, raw_block *b)
+{
+#pragma unroll
+  for (int k = from; k < to; k++) {
+    if (storage == STOKES_BCRS)
+      b->wide[k] = load_once((const double2 *)at + k * width);
     else
-      b.column = __float_as_int(two.y);
+      b->narrow[k] = load_once((const float2 *)at + k * width);
   }
-  return b;
+}
+
+static __device__ __forceinline__ int32_t column_of(int storage, const raw_block *b)
+{
+  const int last = slice_units(storage) - 1;
+  return storage == STOKES_BCRS ? (int32_t)__double2loint(b->wide[last].y)
+                                : __float_as_int(b->narrow[last].y);
 }
 
 /* sum += block * X for my columns. */
-static __device__ __forceinline__ void multiply_block(const slice_block *b, int storage, int per,
+static __device__ __forceinline__ void multiply_block(const raw_block *b, int storage, int per,
                                                       const double (*x)[MOST_PER],
                                                       double (*sum)[MOST_PER])
 {
+  if (storage == STOKES_PAIR) { /* e, squeeze; slide */
+    const double e[3] = {b->narrow[0].x, b->narrow[0].y, b->narrow[1].x};
+    const double squeeze = -b->narrow[1].y, slide = -b->narrow[2].x;
+    const double f[3] = {squeeze * e[0], squeeze * e[1], squeeze * e[2]};
 #pragma unroll
-  for (int v = 0; v < per; v++) {
-    if (storage == STOKES_PAIR) { /* e, squeeze, slide */
-      const double along = b->a[3] * (b->a[0] * x[0][v] + b->a[1] * x[1][v] + b->a[2] * x[2][v]);
-      for (int d = 0; d < 3; d++)
-        sum[d][v] -= b->a[4] * x[d][v] + b->a[d] * along;
-    } else {
-      for (int row = 0; row < 3; row++)
-        for (int col = 0; col < 3; col++)
-          sum[row][v] += b->a[3 * row + col] * x[col][v];
+    for (int v = 0; v < per; v++) {
+      const double along = e[0] * x[0][v] + e[1] * x[1][v] + e[2] * x[2][v];
+#pragma unroll
+      for (int d = 0; d < 3; d++) {
+        sum[d][v] += slide * x[d][v];
+        sum[d][v] += f[d] * along;
+      }
     }
+    return;
+  }
+#pragma unroll
+  for (int q = 0; q < 9; q++) {
+    const double a = storage == STOKES_BCRS ? (q % 2 ? b->wide[q / 2].y : b->wide[q / 2].x)
+                                            : (q % 2 ? b->narrow[q / 2].y : b->narrow[q / 2].x);
+#pragma unroll
+    for (int v = 0; v < per; v++)
+      sum[q / 3][v] += a * x[q % 3][v];
   }
 }
 
-static __device__ __forceinline__ void add_diagonal(const slices_job *job, int64_t i, int per,
-                                                    const double (*x)[MOST_PER],
-                                                    double (*sum)[MOST_PER])
+/* What a warp works on: one slice, or several side by side. */
+typedef struct {
+  int64_t step; /* first of my slice */
+  int steps;
+  matrix_lane mine;
+} slice_part;
+
+static __device__ __forceinline__ slice_part find_part(const slices_job *job, int width,
+                                                       int64_t slice, int lane)
 {
-  const double *d = job->diagonal + 6 * i;
+  slice_part part = {0, 0, {-1, 1}};
+  if (slice >= job->n_slices) return part;
+  part.step = job->first[slice];
+  part.steps = (int)(job->first[slice + 1] - part.step);
+  part.mine = job->lane[slice * width + lane];
+  return part;
+}
+
+/* Ask for `count` steps of blocks. */
+static __device__ __forceinline__ void prefetch(const slices_job *job, int bytes, int64_t step,
+                                                int count)
+{
+  if (count <= 0) return;
+  asm volatile(
+      "cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"((const char *)job->block + step * bytes),
+      "r"(min(count, AHEAD) * bytes)
+      : "memory");
+}
+
+/* sum = my lane of the slice times X; `lead` asks for the blocks to come. */
+static __device__ __forceinline__ void sum_part(const slices_job *job, int storage, int width,
+                                                const slice_columns *columns, const double *x,
+                                                const slice_part *part, int lane, bool lead,
+                                                double (*sum)[MOST_PER])
+{
+  const int units = slice_units(storage), unit = slice_unit_bytes(storage);
+  const int bytes = units * unit * width, count = part->mine.parts_count >> 3;
+  const int early = storage == STOKES_PAIR ? 0 : units - 1; /* units from here are loaded ahead */
+  const char *at = (const char *)job->block + part->step * bytes + lane * unit;
+  const int64_t stride = 3 * (int64_t)job->m;
+  raw_block next;
+  if (count > 0) load_units(storage, width, at, early, units, &next);
+#pragma unroll 2
+  for (int k = 0; k < count; k++, at += bytes) {
+    if (lead && k % AHEAD == 0)
+      prefetch(job, bytes, part->step + k + AHEAD, part->steps - k - AHEAD);
+    raw_block now = next;
+    if (k + 1 < count) load_units(storage, width, at + bytes, early, units, &next);
+    load_units(storage, width, at, 0, early, &now);
+    const double *row = x + column_of(storage, &now) * stride;
+    double xs[3][MOST_PER];
 #pragma unroll
-  for (int v = 0; v < per; v++) {
-    const double xs[3] = {x[0][v], x[1][v], x[2][v]};
-    double ys[3] = {sum[0][v], sum[1][v], sum[2][v]};
-    gspmv_diagonal(d, xs, ys);
-    for (int k = 0; k < 3; k++)
-      sum[k][v] = ys[k];
+    for (int d = 0; d < 3; d++)
+      load_columns(columns, row + d * job->m, xs[d]);
+    multiply_block(&now, storage, columns->per, xs, sum);
   }
 }
 
@@ -126,72 +194,119 @@ static __device__ __forceinline__ void join_parts(int parts, int team, int per,
   for (int step = 1; step < most; step *= 2)
 #pragma unroll
     for (int v = 0; v < per; v++)
+#pragma unroll
       for (int d = 0; d < 3; d++) {
         const double other = __shfl_xor_sync(MD_ALL_LANES, sum[d][v], step * team);
         if (step < parts) sum[d][v] += other;
       }
 }
 
-/* storage, width, team and per are constants where this is inlined. */
-static __device__ __forceinline__ void slices_body(const slices_job *job, int storage, int width,
-                                                   int team, int per)
+static __device__ __forceinline__ void finish_row(const slices_job *job, int storage,
+                                                  const slice_columns *columns, int64_t offset,
+                                                  int64_t i, double (*sum)[MOST_PER])
 {
-  const int own = threadIdx.x % team, lane = threadIdx.x / team % width;
-  const int64_t thread = (int64_t)(blockIdx.x / job->panels) * THREADS + threadIdx.x;
-  const int64_t slice = thread / (team * width);
-  const int panel = (int)(blockIdx.x % job->panels) * team * per;
-  const int m = job->m - panel; /* columns from here on */
-  matrix_lane mine = {-1, 1};
-  if (slice < job->n_slices) mine = job->lane[slice * width + lane];
-  const int parts = mine.parts_count & 7, count = mine.parts_count >> 3;
-  const int64_t step = slice < job->n_slices ? job->first[slice] : 0;
-  const double *x = job->x + panel;
-  double sum[3][MOST_PER] = {}, xs[3][MOST_PER];
-#pragma unroll 2
-  for (int k = 0; k < count; k++) {
-    const slice_block b = load_block(job, storage, width, step + k, lane);
-    for (int d = 0; d < 3; d++)
-      load_columns(x + (3 * (int64_t)b.column + d) * job->m, per, team, own, m, xs[d]);
-    multiply_block(&b, storage, per, xs, sum);
-  }
-  __syncwarp();
-  join_parts(parts, team, per, sum);
-  if (mine.row < 0 || lane % parts != 0) return;
-  const int64_t i = mine.row;
   if (storage == STOKES_PAIR) {
-    for (int d = 0; d < 3; d++)
-      load_columns(x + (3 * i + d) * job->m, per, team, own, m, xs[d]);
-    add_diagonal(job, i, per, xs, sum);
+    const double *d = job->diagonal + 6 * i;
+    double x[3][MOST_PER];
+#pragma unroll
+    for (int k = 0; k < 3; k++)
+      load_columns(columns, job->x + offset + (3 * i + k) * job->m, x[k]);
+#pragma unroll
+    for (int v = 0; v < columns->per; v++) {
+      const double xs[3] = {x[0][v], x[1][v], x[2][v]};
+      double ys[3] = {sum[0][v], sum[1][v], sum[2][v]};
+      gspmv_diagonal(d, xs, ys);
+      sum[0][v] = ys[0], sum[1][v] = ys[1], sum[2][v] = ys[2];
+    }
   }
-  for (int d = 0; d < 3; d++)
-    store_columns(job->y + panel + (3 * i + d) * job->m, per, team, own, m, sum[d]);
+#pragma unroll
+  for (int k = 0; k < 3; k++)
+    store_columns(columns, job->y + offset + (3 * i + k) * job->m, sum[k]);
 }
 
-/* Shapes: lanes of a slice, threads a lane, columns a thread. */
-#define SHAPES(X, s)                                                                               \
-  X(s, 8, 1, 1)                                                                                    \
-  X(s, 8, 2, 1)                                                                                    \
-  X(s, 8, 4, 1)                                                                                    \
-  X(s, 8, 1, 2)                                                                                    \
-  X(s, 8, 2, 2)                                                                                    \
-  X(s, 8, 4, 2)                                                                                    \
-  X(s, 4, 8, 1)                                                                                    \
-  X(s, 4, 8, 2)                                                                                    \
-  X(s, 4, 8, 4)
-#define KERNEL(s, width, team, per)                                                                \
-  static __global__ void __launch_bounds__(THREADS)                                                \
-      slices_##s##_##width##_##team##_##per(const __grid_constant__ slices_job job)                \
-  {                                                                                                \
-    slices_body(&job, STOKES_##s, width, team, per);                                               \
+/* My columns of a panel that has m left. */
+static __device__ __forceinline__ slice_columns columns_of(int team, int per, bool pairs, int m)
+{
+  const int own = threadIdx.x % team;
+  slice_columns c = {per, team, {}, pairs, {}};
+#pragma unroll
+  for (int v = 0; v < per; v++) {
+    const int at = pairs ? 2 * own + v / 2 * 2 * team + v % 2 : own + v * team;
+    c.used[v] = at < m;
+    c.at[v] = at < m ? at : pairs ? v % 2 : 0;
   }
-#define ENTRY(s, width, team, per) {width, team, per, slices_##s##_##width##_##team##_##per},
+  return c;
+}
+
+/* storage, width, team, per and pairs are constants where this is inlined. */
+static __device__ __forceinline__ void slices_body(const slices_job *job, int storage, int width,
+                                                   int team, int per, bool pairs)
+{
+  __shared__ int ticket;
+  const int side = MD_WARP / (team * width); /* slices of a warp */
+  const int own = threadIdx.x % MD_WARP, lane = own / team % width, place = own / (team * width);
+  const int bytes = slice_units(storage) * slice_unit_bytes(storage) * width;
+  const bool lead = own % (team * width) == 0;
+  const int groups = job->chunk / side;
+  if (threadIdx.x == 0) ticket = 0;
+  __syncthreads();
+  int64_t group = -1, next = -1;
+  int panel = 0, next_panel = 0;
+  slice_part part = {}, coming = {};
+  for (bool first = true;; first = false) {
+    int t = 0;
+    if (own == 0) t = atomicAdd(&ticket, 1);
+    t = __shfl_sync(MD_ALL_LANES, t, 0);
+    next_panel = t % job->panels;
+    t /= job->panels;
+    next = ((int64_t)(t / groups) * gridDim.x + blockIdx.x) * job->chunk + t % groups * side;
+    coming = find_part(job, width, next + place, lane);
+    if (lead) prefetch(job, bytes, coming.step, coming.steps);
+    if (!first) {
+      if (group >= job->n_slices) return;
+      const int64_t offset = (int64_t)panel * team * per;
+      const slice_columns columns = columns_of(team, per, pairs, job->m - (int)offset);
+      double sum[3][MOST_PER] = {};
+      sum_part(job, storage, width, &columns, job->x + offset, &part, lane, lead, sum);
+      __syncwarp();
+      const int parts = part.mine.parts_count & 7;
+      join_parts(parts, team, per, sum);
+      if (part.mine.row >= 0 && lane % parts == 0)
+        finish_row(job, storage, &columns, offset, part.mine.row, sum);
+    }
+    group = next, panel = next_panel, part = coming;
+  }
+}
+
+/* Shapes: lanes of a slice, threads a lane, columns a thread, in pairs or not, threads. */
+#define SHAPES(X, s)                                                                               \
+  X(s, 8, 1, 1, 0, 768)                                                                            \
+  X(s, 8, 4, 1, 0, 768)                                                                            \
+  X(s, 8, 4, 2, 0, 768)                                                                            \
+  X(s, 8, 1, 2, 1, 768)                                                                            \
+  X(s, 8, 2, 2, 1, 768)                                                                            \
+  X(s, 8, 4, 2, 1, 768)                                                                            \
+  X(s, 4, 4, 1, 0, 768)                                                                            \
+  X(s, 4, 8, 1, 0, 768)                                                                            \
+  X(s, 4, 8, 4, 0, 512)                                                                            \
+  X(s, 4, 4, 2, 1, 768)                                                                            \
+  X(s, 4, 8, 2, 1, 768)                                                                            \
+  X(s, 4, 8, 4, 1, 512)
+#define KERNEL(s, width, team, per, pairs, threads)                                                \
+  static __global__ void __launch_bounds__(threads, 1)                                             \
+      slices_##s##_##width##_##team##_##per##_##pairs(const __grid_constant__ slices_job job)      \
+  {                                                                                                \
+    slices_body(&job, STOKES_##s, width, team, per, pairs);                                        \
+  }
+#define ENTRY(s, width, team, per, pairs, threads)                                                 \
+  {width, team, per, pairs, threads, slices_##s##_##width##_##team##_##per##_##pairs},
 #define KERNELS(name, word) SHAPES(KERNEL, name)
 #define TABLE(name, word) {SHAPES(ENTRY, name)},
 STOKES_STORAGES(KERNELS)
 
-enum { N_SHAPES = 9 };
+enum { N_SHAPES = 12 };
 typedef struct {
-  int width, team, per;
+  int width, team, per, pairs, threads;
   void (*kernel)(slices_job);
 } slices_shape;
 static const slices_shape shapes[STOKES_STORAGE_COUNT][N_SHAPES] = {STOKES_STORAGES(TABLE)};
@@ -202,16 +317,16 @@ static int panels_of(const slices_shape *s, int m)
 }
 
 /* The shape of this width that takes the fewest panels, of those the one with the fewest idle
- * columns, then with the most columns a thread; pairs of columns need rows of 16 bytes. */
+ * columns; pairs of columns need rows of 16 bytes. */
 static const slices_shape *choose(const slices_shape *table, int width, int m)
 {
   const slices_shape *best = NULL;
   for (int k = 0; k < N_SHAPES; k++) {
     const slices_shape *s = &table[k];
-    if (s->width != width || (s->per > 1 && m % 2 != 0)) continue;
+    if (s->width != width || (s->pairs && m % 2 != 0)) continue;
     const int fewer = best ? panels_of(best, m) - panels_of(s, m) : 1;
     const int leaner = best ? best->team * best->per - s->team * s->per : 0;
-    if (fewer > 0 || (fewer == 0 && (leaner > 0 || (leaner == 0 && s->per > best->per)))) best = s;
+    if (fewer > 0 || (fewer == 0 && (leaner > 0 || (leaner == 0 && s->pairs)))) best = s;
   }
   return best;
 }
@@ -220,6 +335,13 @@ md_status gspmv_gpu_slices(const stokes_matrix *matrix, int m, const double *x, 
 {
   const matrix_slices *s = &matrix->slices;
   const slices_shape *shape = choose(shapes[matrix->storage], s->width, m);
+  const int side = MD_WARP / (s->width * shape->team);
+  int device, processors;
+  MD_CUDA(cudaGetDevice(&device));
+  MD_CUDA(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
+  /* A few chunks for every block of threads, where there are so many slices. */
+  const int64_t even = s->n_slices / (4 * (int64_t)processors) / side * side;
+  const int chunk = even < side ? side : even < CHUNK ? (int)even : CHUNK;
   const slices_job job = {s->n_slices,
                           (const int64_t *)s->first.data,
                           (const matrix_lane *)s->lane.data,
@@ -228,9 +350,11 @@ md_status gspmv_gpu_slices(const stokes_matrix *matrix, int m, const double *x, 
                           x,
                           y,
                           m,
-                          panels_of(shape, m)};
-  const unsigned blocks = md_blocks(s->n_slices * s->width * shape->team, THREADS);
-  shape->kernel<<<blocks * job.panels, THREADS, 0, (cudaStream_t)matrix->ctx->stream>>>(job);
+                          panels_of(shape, m),
+                          chunk};
+  const int64_t chunks = (s->n_slices + chunk - 1) / chunk;
+  const unsigned blocks = (unsigned)(chunks < processors ? chunks : processors);
+  shape->kernel<<<blocks, shape->threads, 0, (cudaStream_t)matrix->ctx->stream>>>(job);
   MD_LAUNCHED();
   return MD_OK;
 }

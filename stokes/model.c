@@ -1,5 +1,6 @@
 /* stokes/model.c - see model.h. */
 #include "stokes/model.h"
+#include "core/stopwatch.h"
 #include "core/timer.h"
 #include "stokes/team.h"
 
@@ -79,14 +80,15 @@ static md_status measure_bandwidth(md_ctx *ctx, double *out)
   const double enough = 0.5; /* seconds */
   const size_t bytes = (size_t)NUMBERS * sizeof(double);
   md_buffer from = {0}, to = {0};
-  double best = INFINITY;
-  md_status status = md_buffer_reserve(ctx, &from, bytes, 0);
+  md_stopwatch watch;
+  double best = INFINITY, seconds = 0;
+  md_status status = md_stopwatch_create(ctx, &watch);
+  if (!status) status = md_buffer_reserve(ctx, &from, bytes, 0);
   if (!status) status = md_buffer_reserve(ctx, &to, bytes, 0);
   const double start = md_wall_seconds();
   for (int k = 0; !status && k <= MOST; k++) {
     if (k > LEAST && md_wall_seconds() - start > enough) break;
-    status = md_ctx_sync(ctx);
-    const double began = md_wall_seconds();
+    status = md_stopwatch_start(&watch, false);
     if (ctx->backend == MD_CPU) {
       double *x = from.data, *y = to.data;
 #pragma omp parallel for schedule(static) num_threads(ctx->threads)
@@ -98,9 +100,10 @@ static md_status measure_bandwidth(md_ctx *ctx, double *out)
     } else if (!status) {
       status = md_copy(ctx, to.data, from.data, bytes);
     }
-    if (!status) status = md_ctx_sync(ctx);
-    if (k > 0) best = fmin(best, md_wall_seconds() - began);
+    if (!status) status = md_stopwatch_stop(&watch, &seconds);
+    if (k > 0) best = fmin(best, seconds);
   }
+  md_stopwatch_destroy(&watch);
   md_buffer_free(ctx, &from);
   md_buffer_free(ctx, &to);
   *out = (ctx->backend == MD_CPU ? 3 : 2) * (double)bytes / best; /* the CPU reads before writing */
@@ -135,17 +138,21 @@ static md_status time_products(md_ctx *ctx, const stokes_matrix *matrix, int m, 
   const stokes_shape shape = stokes_matrix_shape(matrix);
   const size_t bytes = (size_t)shape.n_rows * 3 * (size_t)m * sizeof(double);
   md_buffer x = {0}, y = {0};
-  md_status status = md_buffer_reserve(ctx, &x, bytes, 0);
+  md_stopwatch watch;
+  md_status status = md_stopwatch_create(ctx, &watch);
+  if (!status) status = md_buffer_reserve(ctx, &x, bytes, 0);
   if (!status) status = md_buffer_reserve(ctx, &y, bytes, 0);
   if (!status) status = md_fill(ctx, x.data, 0, bytes);
   *out = INFINITY;
   const double start = md_wall_seconds();
   for (int k = 0; !status && k < REPEATS && md_wall_seconds() - start < enough; k++) {
-    const double began = md_wall_seconds();
-    status = stokes_matrix_multiply(matrix, m, x.data, y.data);
-    if (!status) status = md_ctx_sync(ctx);
-    *out = fmin(*out, md_wall_seconds() - began);
+    double seconds = INFINITY;
+    status = md_stopwatch_start(&watch, false);
+    if (!status) status = stokes_matrix_multiply(matrix, m, x.data, y.data);
+    if (!status) status = md_stopwatch_stop(&watch, &seconds);
+    *out = fmin(*out, seconds);
   }
+  md_stopwatch_destroy(&watch);
   md_buffer_free(ctx, &x);
   md_buffer_free(ctx, &y);
   return status;

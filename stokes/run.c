@@ -191,7 +191,8 @@ static md_status separate(stokes_run *run, int64_t *overlaps)
   for (int k = 0; found > 0 && k < ROUNDS; k++) {
     MD_TRY(stokes_pairs_update(run->pairs, &view, 0));
     const stokes_pair_view list = stokes_pairs_view(run->pairs);
-    MD_TRY(stokes_separate(run->ctx, run->box, &list, run->spec.law.gap_min, run->x.data, &found));
+    MD_TRY(stokes_separate(run->ctx, run->box, &list, run->spec.law.gap_min, run->x.data,
+                           &run->scratch, &found));
     *overlaps += found;
   }
   MD_REQUIRE(found == 0, MD_ENUMERIC,

@@ -101,10 +101,11 @@ md_status stokes_run_set_vectors(stokes_run *run, int vectors);
 double stokes_run_bytes(const stokes_run_spec *spec, int64_t n, double occupancy);
 
 /* Move pairs of the list that overlap apart to gap_min, the smaller sphere farther, until none is
- * left.  x [n][4] lies on the backend.  *overlaps: pairs that overlapped at first.  Errors:
- * MD_ENUMERIC (some are left after many sweeps), MD_ENOMEM. */
+ * left.  x [n][4] lies on the backend.  *overlaps: pairs that overlapped at first.  scratch: work
+ * space, kept for the next call.  The same result in every run and for any number of threads.
+ * Errors: MD_ENUMERIC (some are left after many sweeps), MD_ENOMEM. */
 md_status stokes_separate(md_ctx *ctx, const double *box, const stokes_pair_view *pairs,
-                          double gap_min, double *x, int64_t *overlaps);
+                          double gap_min, double *x, md_buffer *scratch, int64_t *overlaps);
 
 MD_END_C
 #endif

@@ -17,7 +17,8 @@ struct stokes_run {
   md_buffer id;                         /* int32 [n]: where a sphere stood in the packing */
   md_buffer random, force, many, guess; /* z, S z, solutions of a group, one of them */
   md_buffer v;
-  int32_t *place; /* id, on the host */
+  md_buffer scratch; /* to move overlapping spheres apart */
+  int32_t *place;    /* id, on the host */
   stokes_pairs *pairs;
   stokes_matrix *matrix;
   stokes_solver *solver;

@@ -65,7 +65,7 @@ static __global__ void window_kernel(window_job job)
     return;
   }
   const int64_t slice = job.slices[blockIdx.x], step = job.steps[blockIdx.x];
-  for (int k = t; k < n_slices; k += WINDOW)
+  for (int k = t; k <= n_slices; k += WINDOW) /* the next window's first, too: the end is one */
     job.first[slice + k] = step + steps_before(longest, k);
   matrix_lane *lanes = job.lane + slice * job.width;
   for (int k = used + t; k < n_slices * job.width; k += WINDOW)

@@ -31,17 +31,19 @@ START_TEST(overlaps_are_counted_and_undone)
     stokes_packing moved = ref_copy(&packing);
     ref_suspension s = ref_suspend(ctx, &moved, 0.5);
     const stokes_pair_view list = stokes_pairs_view(s.pairs);
+    md_buffer scratch = {0};
     int64_t found;
-    ck_ok(stokes_separate(ctx, moved.box, &list, 1e-3, s.x.data, &found));
+    ck_ok(stokes_separate(ctx, moved.box, &list, 1e-3, s.x.data, &scratch, &found));
     ck_assert_int_eq(found, expected);
     ck_ok(md_read(ctx, moved.x, s.x.data, (size_t)moved.n * 4 * sizeof *moved.x));
     for (int64_t i = 0; i < moved.n; i++)
       for (int64_t j = i + 1; j < moved.n; j++)
         ck_must(gap_of(&moved, i, j) >= 0, "%d and %d: %g", (int)i, (int)j, gap_of(&moved, i, j));
-    ck_ok(stokes_separate(ctx, moved.box, &list, 1e-3, s.x.data, &found));
+    ck_ok(stokes_separate(ctx, moved.box, &list, 1e-3, s.x.data, &scratch, &found));
     ck_assert_int_eq(found, 0);
     if (first.n == 0) first = ref_copy(&moved);
     ck_assert_mem_eq(first.x, moved.x, (size_t)moved.n * 4 * sizeof *moved.x);
+    md_buffer_free(ctx, &scratch);
     ref_suspension_free(&s);
     stokes_packing_free(&moved);
     md_ctx_destroy(ctx);
@@ -63,8 +65,9 @@ START_TEST(a_pair_is_pushed_apart)
   memcpy(packing.x, start, sizeof start);
   ref_suspension s = ref_suspend(ctx, &packing, 0.5);
   const stokes_pair_view list = stokes_pairs_view(s.pairs);
+  md_buffer scratch = {0};
   int64_t found;
-  ck_ok(stokes_separate(ctx, packing.box, &list, 0.01, s.x.data, &found));
+  ck_ok(stokes_separate(ctx, packing.box, &list, 0.01, s.x.data, &scratch, &found));
   ck_ok(md_read(ctx, packing.x, s.x.data, sizeof start));
   ck_assert_int_eq(found, 1);
   ck_assert_double_eq_tol(gap_of(&packing, 0, 1), 0.01, 1e-9);
@@ -72,6 +75,7 @@ START_TEST(a_pair_is_pushed_apart)
   ck_assert_double_eq_tol(packing.x[4], 25 + 5.2 * 3 / 4, 1e-9);
   for (int d = 1; d < 3; d++)
     ck_assert(packing.x[d] == 50 && packing.x[4 + d] == 50);
+  md_buffer_free(ctx, &scratch);
   ref_suspension_free(&s);
   stokes_packing_free(&packing);
   md_ctx_destroy(ctx);
