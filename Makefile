@@ -75,6 +75,11 @@ LIB_OBJ := $(filter-out $(BUILD)/obj/minimd/main.o,$(OBJ))
 SPREAD_LIB := $(BUILD)/libminimd_spread.a
 SPREAD_OBJ := $(filter $(BUILD)/obj/core/% $(BUILD)/obj/ordering/% $(BUILD)/obj/spread/%,$(OBJ))
 SPREAD_HEADERS := spread/spread.h spread/pme.h core/context.h core/md.h
+# Other libraries that bench_gspmv measures beside ours, where pkg-config knows them.
+PEERS    := $(foreach p,eigen:eigen3 petsc:petsc+mpi-c librsb:librsb,\
+              $(if $(shell pkg-config --exists $(subst +, ,$(lastword $(subst :, ,$(p)))) 2>/dev/null && echo yes),$(p)))
+PEER_PACKAGES := $(foreach p,$(PEERS),$(subst +, ,$(lastword $(subst :, ,$(p)))))
+PEER_NAMES := $(foreach p,$(PEERS),$(firstword $(subst :, ,$(p))))
 BENCHES := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/bench_*.c))
 TESTS   := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/check_*.c))
 # What the suites share: references and drivers, in an archive so that each links what it uses.
@@ -143,6 +148,17 @@ $(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(LIB)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -fopenmp -o $@ $^ $(LDLIBS)
 
+$(BUILD)/bench/bench_gspmv: $(PEER_NAMES:%=$(BUILD)/obj/bench/peer_%.o)
+$(BUILD)/bench/bench_gspmv: LDLIBS += $(if $(PEERS),$(shell pkg-config --libs $(PEER_PACKAGES)) -lstdc++)
+$(BUILD)/obj/bench/bench_gspmv.o: STD += $(PEER_NAMES:%=-DPEER_%)
+PEER_FLAGS = $(shell pkg-config --cflags $(PEER_PACKAGES))
+$(BUILD)/obj/bench/peer_%.o: bench/peer_%.c
+	@mkdir -p $(@D)
+	$(COMPILE) $(PEER_FLAGS) -c -o $@ $<
+$(BUILD)/obj/bench/peer_%.o: bench/peer_%.cc
+	@mkdir -p $(@D)
+	$(CXX) -I. -O3 -g -DNDEBUG -march=native $(PEER_FLAGS) -MMD -MP -c -o $@ $<
+
 .PHONY: install-spread tests benches deps deps-check deps-ci run check check-gpu bench bench-gpu study study-gpu lint format asan \
         docs install uninstall clean help
 tests: all $(TESTS)
@@ -176,15 +192,17 @@ bench-gpu:
 	@test -x $(BUILD)/bench/bench_engine || $(MAKE) --no-print-directory all benches
 	sh bench/run.sh gpu $(BUILD)
 
-# Tables and figures of the study of orderings that need no GPU; goes on where it was interrupted.
+# Tables and figures of the studies that need no GPU; each goes on where it was interrupted.
 study:
 	@$(MAKE) --no-print-directory all
 	sh bench/study_orderings.sh $(BUILD)
+	sh bench/study_mrhs.sh $(BUILD) cpu
 
 # The rest, on a GPU; PARTS picks some.  Needs no compiler where a build was carried to.
 study-gpu:
 	@test -x $(BUILD)/minimd || $(MAKE) --no-print-directory all
 	sh bench/study_orderings_gpu.sh $(BUILD) $(PARTS)
+	$(if $(PARTS),,sh bench/study_mrhs.sh $(BUILD) gpu)
 
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 asan: deps-check
@@ -241,8 +259,8 @@ help:
 	@echo 'make check-gpu  run all tests on the GPU (also from a tree built elsewhere)'
 	@echo 'make deps       install the Debian / Ubuntu packages that building needs'
 	@echo 'make bench      measure on the CPU: docs/results/*.csv   (bench-gpu: on the GPU)'
-	@echo 'make study      orderings and caches on the CPU: docs/results/orderings, see docs/orderings.md'
-	@echo 'make study-gpu  the same on a GPU, with its counters (PARTS="times decay": some of it)'
+	@echo 'make study      the tables and figures of docs/orderings.md and docs/mrhs.md on the CPU'
+	@echo 'make study-gpu  the same on a GPU, with its counters (PARTS="times decay": some of the orderings)'
 	@echo 'make lint       arrows between rooms, format, cppcheck, clang-tidy'
 	@echo 'make asan       all tests under AddressSanitizer and UBSan'
 	@echo 'make docs       manual page, completion and reference from the tables of the program'

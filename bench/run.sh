@@ -10,7 +10,7 @@ for program in "$build"/bench/bench_*; do
   [ -x "$program" ] || continue
   name=$(basename "$program" | sed 's/^bench_//')
   case $backend:$name in
-    gpu:ordering | gpu:cachemodel) continue ;; # CPU only
+    gpu:ordering | gpu:cachemodel | gpu:gspmv) continue ;; # CPU only
   esac
   file=$results/$name-$backend.csv
   echo "$name on the $backend: $file"

@@ -96,27 +96,57 @@ static md_status read_request(request *r)
   return restart ? plan_restart(r, &saved) : MD_OK;
 }
 
-/* Choose m from the model, with this machine's B and F and the counts of a first step. */
-static md_status choose_vectors(request *r)
-{
+/* What the model needs: this machine's B and F, and the counts of a first step. */
+typedef struct {
   stokes_machine machine;
   stokes_counts counts;
   stokes_shape shape;
+} model_input;
+
+static md_status measure_model(request *r, model_input *out)
+{
+  MD_TRY(stokes_machine_measure(r->ctx, r->settings.spec.storage, &out->machine));
+  return stokes_run_probe(r->run, &out->counts, &out->shape);
+}
+
+static md_status choose_vectors(request *r)
+{
+  model_input in;
   stokes_run_spec *spec = &r->settings.spec;
   const int64_t left = r->settings.steps - r->from.state.step;
   const int most = left < 1 ? 1 : left < STOKES_VECTORS ? (int)left : STOKES_VECTORS;
-  MD_TRY(stokes_machine_measure(r->ctx, spec->storage, &machine));
-  MD_TRY(stokes_run_probe(r->run, &counts, &shape));
-  spec->vectors = stokes_model_best(&machine, &shape, &counts, most, 0);
+  MD_TRY(measure_model(r, &in));
+  spec->vectors = stokes_model_best(&in.machine, &in.shape, &in.counts, most, 0);
   if (!r->quiet)
     fprintf(stderr,
             "auto: B = %.3g GB/s, F = %.3g Gflop/s, N = %g, N1 = %g, N2 = %g, C = %g, m_s = %d: "
             "m = %d, %.3g of the original's time\n",
-            1e-9 * machine.bandwidth, 1e-9 * machine.flops, counts.unguessed, counts.first,
-            counts.second, counts.order, stokes_model_switch(&machine, &shape, 0), spec->vectors,
-            stokes_model_step(&machine, &shape, &counts, spec->vectors, 0) /
-                stokes_model_step(&machine, &shape, &counts, 1, 0));
+            1e-9 * in.machine.bandwidth, 1e-9 * in.machine.flops, in.counts.unguessed,
+            in.counts.first, in.counts.second, in.counts.order,
+            stokes_model_switch(&in.machine, &in.shape, 0), spec->vectors,
+            stokes_model_step(&in.machine, &in.shape, &in.counts, spec->vectors, 0) /
+                stokes_model_step(&in.machine, &in.shape, &in.counts, 1, 0));
   return stokes_run_set_vectors(r->run, spec->vectors);
+}
+
+/* Fig. 7's predicted times. */
+static md_status print_model(request *r, FILE *stream)
+{
+  static const table_column columns[] = {
+      {"rhs", 4, 0}, {"bound_by", 12, 0}, {"time_product", 12, -6}, {"time_step", 12, -6}};
+  model_input in;
+  table t;
+  MD_TRY(measure_model(r, &in));
+  const int turn = stokes_model_switch(&in.machine, &in.shape, 0);
+  table_begin(&t, stream, (options_format)r->format, "stokes", r->opts, columns, 4);
+  for (int m = 1; m <= STOKES_VECTORS; m++) {
+    table_integer(&t, m);
+    table_text(&t, turn > 0 && m >= turn ? "arithmetic" : "bandwidth");
+    table_real(&t, stokes_model_time(&in.machine, &in.shape, m, 0));
+    table_real(&t, stokes_model_step(&in.machine, &in.shape, &in.counts, m, 0));
+  }
+  table_end(&t);
+  return MD_OK;
 }
 
 static md_status write_frame(request *r)
@@ -281,13 +311,14 @@ static md_status answer(request *r)
   MD_TRY(read_request(r));
   MD_TRY(prepare(r));
   MD_TRY(md_output_open(options_value(r->opts, STOKES_OPTION_OUTPUT), &out));
-  const md_status status = walk_and_print(r, &out);
+  const bool model = options_value(r->opts, STOKES_OPTION_MODEL);
+  const md_status status = model ? print_model(r, out.stream) : walk_and_print(r, &out);
   if (status) {
     md_output_discard(&out);
     return status;
   }
   MD_TRY(md_output_close(&out));
-  return picture ? draw(r, picture) : MD_OK;
+  return picture && !model ? draw(r, picture) : MD_OK;
 }
 
 md_status cmd_stokes(int argc, char **argv)

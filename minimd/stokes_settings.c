@@ -39,6 +39,9 @@ const option stokes_option_table[STOKES_OPTION_COUNT] = {
      "go on from a checkpoint, with its settings; --steps is the step to reach,\ncounted from the "
      "first "
      "start"},
+    {"model", 0, NULL,
+     "instead: how long a step would take with 1 to 64 right-hand sides, from\nwhat this machine "
+     "and a first solve measure"},
     {"format", 0, "table|csv|json", "how results are printed (table)"},
     OPTION_OUTPUT,
     OPTION_PLOT,

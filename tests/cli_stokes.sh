@@ -117,6 +117,10 @@ same "$dir/mrhs.xyz" "$dir/threads.xyz" "trajectories by 1 and 3 threads"
 expect 0 $run --rhs auto --format json --preconditioner jacobi --root lanczos
 prints '"guess_error"'
 says 'auto: B = .* m = [1-5],'
+expect 0 $run --model --format csv
+prints '^rhs,bound_by,time_product,time_step$'
+prints '^1,bandwidth,'
+[ "$(wc -l <"$dir/out")" = 65 ] || fail "the model has 64 rows"
 expect 0 $run --algorithm original --method cholesky
 tail -502 "$dir/mrhs.xyz" >"$dir/last.xyz"
 expect 0 stokes -i "$dir/last.xyz" --steps 1 # a frame is a packing

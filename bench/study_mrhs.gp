@@ -1,0 +1,63 @@
+# bench/study_mrhs.gp - pictures of the study of many right-hand sides, from the CSV files in the
+# present folder whose names begin with `backend`.  Columns 1 to 3 are date, commit and machine.
+set terminal svg size 900,560 font 'sans,13' background rgb 'white' linewidth 1.3
+set datafile separator ','
+set grid
+set key outside top center horizontal noenhanced
+set style data linespoints
+name(part) = backend.'-'.part
+file(part) = name(part).'.csv'
+here(part) = system('test -s '.file(part).' && echo 1') eq '1'
+only(column, word, value) = strcol(column) eq word ? value : NaN
+
+# Fig. 2: columns matrix, backend, rows, blocks, vectors, time, rates, relative time, model's.
+if (here('products')) {
+  set xlabel 'vectors m'
+  set ylabel 'time of m vectors / time of one'
+  set output name('relative.svg')
+  plot for [m in 'mat1 mat2 mat3'] file('products') skip 1 using 8:(only(4, m, $12)) pt 7 ps 0.5 title m.' measured', \
+    for [m in 'mat1 mat2 mat3'] '' skip 1 using 8:(only(4, m, $13)) with lines dt 2 title m.' model'
+}
+
+# Fig. 5: columns spheres, occupancy, algorithm, rhs, threads, step, iterations, error.
+if (here('guesses')) {
+  set xlabel 'step'
+  set ylabel 'relative error of the guess'
+  set logscale xy
+  set output name('guess-error.svg')
+  plot for [o in '0.1 0.3 0.5'] file('guesses') skip 1 using 9:(only(5, o, $12 > 0 ? $12 : NaN)) pt 7 ps 0.5 \
+    title 'occupancy '.o, 0.01 * sqrt(x) with lines dt 2 title '0.01 sqrt(step)'
+  unset logscale
+}
+
+# Fig. 6: iterations of the first solve with guesses.
+if (here('steps')) {
+  set ylabel 'iterations of the first solve with a guess'
+  set yrange [0:*]
+  set output name('iterations.svg')
+  plot for [n in '3000 30000 300000'] file('steps') skip 1 using 9:(strcol(4) eq n && strcol(5) eq '0.5' && \
+    strcol(6) eq 'mrhs' && $12 > 0 ? $10 : NaN) pt 7 ps 0.5 title n.' spheres'
+}
+
+# Fig. 7: columns part, spheres, occupancy, algorithm, rhs, ..., average; model: spheres, occupancy, rhs, ...,
+# time of a step.
+if (here('summary') && here('model')) {
+  set xlabel 'right-hand sides m'
+  set ylabel 'time of a step / time of the model with m = 1'
+  set xrange [0:33]
+  one(n) = real(system("awk -F, '$4 == ".n." && $6 == 1 { print $9 }' ".file('model')))
+  sizes = system("awk -F, 'NR > 1 && !($4 in seen) { seen[$4] = 1; print $4 }' ".file('model'))
+  set output name('sweep.svg')
+  plot for [n in sizes] file('summary') skip 1 using 8:(strcol(4) eq 'sweep' && strcol(5) eq n && \
+    strcol(7) eq 'mrhs' ? $19 / one(n) : NaN) pt 7 ps 0.5 title n.' measured', \
+    for [n in sizes] file('model') skip 1 using 6:(only(4, n, $9 / one(n))) with lines dt 2 title n.' model'
+  set xrange [*:*]
+}
+
+# Fig. 8: columns threads, matrix, ..., vectors, time.
+if (here('threads')) {
+  set xlabel 'vectors m'
+  set ylabel 'time of a product / s'
+  set output name('threads.svg')
+  plot for [n in '1 2'] file('threads') skip 1 using 9:(only(4, n, $10)) pt 7 ps 0.5 title 'mat2, '.n.' threads'
+}

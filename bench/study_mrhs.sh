@@ -1,0 +1,227 @@
+#!/bin/sh
+# bench/study_mrhs.sh BUILD cpu|gpu [PART...] - the tables and figures of [Liu], from minimd's own
+# commands: docs/results/mrhs/*.csv and *.svg.  What they say: docs/mrhs.md.
+#
+#   radii map            Table IV and Fig. 1 (cpu only)
+#   products threads     Tables I and II, Figs. 2 and 8 (threads: cpu only)
+#   steps                Tables V to VII, Figs. 5 and 6
+#   best                 the same step with block Jacobi and pair storage
+#   sweep                Fig. 7, Table VIII: numbers of right-hand sides, measured and modelled
+#   summary plots        averages, slopes, optima; pictures, from the files there are (gnuplot)
+#
+# Without a PART: all.  Interrupted, it goes on where it was with the same commit.  RESULTS names
+# another folder for results.  Packings are pushed apart to a gap that gives iterations like the
+# paper's; the cutoff is 2.
+set -eu
+build=$1
+backend=$2
+shift 2
+minimd=$build/minimd
+results=${RESULTS:-docs/results/mrhs}
+commit=$("$minimd" --version | sed 's/.*(\(.*\))/\1/')
+machine=$("$minimd" info | sed -n "s/^$backend  *//p" | head -1 | sed 's/, .*//' | tr , ';')
+work=$build/study-mrhs-$backend-$commit
+case $commit in
+  *-dirty | unknown) rm -rf "$work" ;; # nothing says that it is still the same program
+esac
+mkdir -p "$results" "$work"
+
+# rows FILE NAME=VALUE... -- ARGS... : run minimd on the backend and append its rows to FILE.csv, each
+# with date, commit, machine and the columns that are given; messages stay in $work/messages.
+rows()
+{
+  file=$work/$1.part names= values=
+  shift
+  while [ "$1" != -- ]; do
+    names=$names${1%%=*}, values=$values${1#*=},
+    shift
+  done
+  shift
+  "$minimd" "$@" --format csv >"$work/rows" 2>"$work/messages" || { cat "$work/messages" >&2; exit 1; }
+  [ -e "$file" ] || : >"$file"
+  awk -v names="date,commit,machine,$names" -v values="$(date -u +%F),$commit,$machine,$values" \
+    -v headed="$(wc -l <"$file")" \
+    'NR > 1 { print values $0; next } headed == 0 { print names $0 }' "$work/rows" >>"$file"
+}
+
+# packing SPHERES OCCUPANCY : the name of a packing, made when first asked for.
+packing()
+{
+  case $2 in 0.1) how='0.7 --sweeps 0' ;; 0.3) how='0.2 --sweeps 0' ;; *) how='0.01 --sweeps 20' ;; esac
+  name=$build/study-mrhs-$1-$2.xyz
+  [ -s "$name" ] || "$minimd" pack --particles "$1" --occupancy "$2" --gap $how -o "$name" \
+    --quiet >/dev/null
+  echo "$name"
+}
+
+radii()
+{
+  packing 30000 0.5 >/dev/null
+  echo 'date,commit,machine,radius,percent' >"$work/radii.part"
+  awk -v lead="$(date -u +%F),$commit,$machine" 'NR > 2 { n[$NF + 0]++ }
+    END { for (a in n) printf "%s,%.2f,%.2f\n", lead, a, 100 * n[a] / (NR - 2) }' \
+    "$(packing 30000 0.5)" | sort -t , -k 4 -n -r >>"$work/radii.part"
+}
+
+map()
+{
+  rows map -- gspmv --map
+  [ -z "$(command -v gnuplot)" ] || "$minimd" gspmv --map --plot "$results/cpu-map.svg" --quiet >/dev/null
+}
+
+# m = 1 ... 42, as Fig. 2.
+products()
+{
+  for matrix in mat1 mat2 mat3; do
+    rows products -- gspmv --matrix $matrix --backend "$backend" --repeat 5 \
+      --vectors 1,2,3,4,5,6,7,8,10,12,14,16,20,24,28,32,36,40,42
+  done
+}
+
+# walk FILE SPHERES OCCUPANCY ALGORITHM RHS STEPS [THREADS [OPTIONS]] : steps of a run, and its wall time
+# a step.  THREADS 0: all.
+walk()
+{
+  more=${8:-}
+  set -- "$1" "$2" "$3" "$4" "$5" "$6" "${7:-0}"
+  [ "$7" = 0 ] || more="$more --threads $7"
+  rows "$1" spheres="$2" occupancy="$3" algorithm="$4" rhs="$5" threads="$7" -- stokes \
+    -i "$(packing "$2" "$3")" --gap-cut 2 --algorithm "$4" --rhs "$5" --steps "$6" --backend "$backend" $more
+  average=$(sed -n 's/.* ps, \([0-9.e+-]*\) s a step.*/\1/p' "$work/messages")
+  echo "$1,$2,$3,$4,$5,$7,$6,$average" >>"$work/walks"
+}
+
+# Iterations of 24 steps as in Table V; times of 16 right-hand sides as in Tables VI and VII.
+steps()
+{
+  for occupancy in 0.1 0.3 0.5; do
+    for spheres in 3000 30000; do
+      walk steps $spheres $occupancy mrhs 16 32
+      walk steps $spheres $occupancy original 1 16
+    done
+    walk guesses 3000 $occupancy mrhs 32 32
+  done
+  if [ "$backend" = gpu ]; then
+    for occupancy in 0.1 0.3 0.5; do
+      walk steps 300000 $occupancy mrhs 16 32
+      walk steps 300000 $occupancy original 1 16
+    done
+  else
+    walk steps 300000 0.5 mrhs 16 16
+    walk steps 300000 0.5 original 1 3
+  fi
+}
+
+best()
+{
+  [ "$backend" = gpu ] && sizes='3000 30000 300000' || sizes='3000 30000'
+  for spheres in $sizes; do
+    walk best "$spheres" 0.5 mrhs 16 32 0 '--preconditioner jacobi --storage pair'
+    walk best "$spheres" 0.5 original 1 16 0 '--preconditioner jacobi --storage pair'
+  done
+}
+
+sweep()
+{
+  [ "$backend" = gpu ] && sizes='3000 30000 300000' || sizes='3000 30000'
+  for spheres in $sizes; do
+    for m in 1 2 4 8 12 16 24 32; do
+      walk sweep "$spheres" 0.5 mrhs $m $((m > 12 ? m : m * (23 / m + 1)))
+    done
+    walk sweep "$spheres" 0.5 original 1 12
+    rows model spheres="$spheres" occupancy=0.5 -- stokes --model -i "$(packing "$spheres" 0.5)" --gap-cut 2 \
+      --backend "$backend"
+  done
+}
+
+threads()
+{
+  for n in 1 2; do
+    rows threads threads=$n -- gspmv --matrix mat2 --repeat 5 --threads $n --vectors 1,2,4,8,16,32
+    walk speedup 30000 0.5 mrhs 16 16 $n
+    walk speedup 30000 0.5 original 1 6 $n
+  done
+}
+
+# Averages of every walk: Tables VI and VII.  A step of a group's beginning has the times of the group.
+averages()
+{
+  echo 'part,spheres,occupancy,algorithm,rhs,threads,steps,average' >"$work/walks.head"
+  for file in steps guesses best sweep speedup; do
+    [ -s "$work/$file.csv" ] || continue
+    awk -F, -v OFS=, -v part=$file -v walks="$work/walks" '
+      BEGIN { while ((getline line < walks) > 0) { split(line, w, ",")
+        if (w[1] == part) average[w[2] OFS w[3] OFS w[4] OFS w[5] OFS w[6]] = w[8] } }
+      NR == 1 { next }
+      { key = $4 OFS $5 OFS $6 OFS $7 OFS $8; if (!(key in n)) { order[++k] = key; lead[key] = $1 OFS $2 OFS $3 }
+        n[key]++; second[key] += $11; t2[key] += $16
+        if ($6 == "mrhs" && $9 % $7 == 0) { groups[key]++; block[key] += $10; cheb[key] += $13; guess[key] += $14 }
+        else { singles[key]++; first[key] += $10; cheb1[key] += $13; t1[key] += $15 } }
+      END { for (i = 1; i <= k; i++) { q = order[i]; g = groups[q] ? groups[q] : 1; s = singles[q] ? singles[q] : 1
+        printf "%s,%s,%s,%d,%.4g,%.4g,%.4g,%.4g,%.4g,%.4g,%.4g,%.4g,%s\n", lead[q], part, q, n[q], block[q] / g,
+          first[q] / s, second[q] / n[q], cheb[q] / g, guess[q] / g, cheb1[q] / s, t1[q] / s, t2[q] / n[q], average[q] } }' \
+      "$work/$file.csv"
+  done
+}
+
+# Fig. 5: least squares of log(guess error) = log(constant) + slope log(step).
+growth()
+{
+  awk -F, -v OFS=, 'NR > 1 && $12 > 0 { key = $1 OFS $2 OFS $3 OFS $4 OFS $5; if (!(key in n)) order[++k] = key
+      x = log($9); y = log($12); n[key]++; sx[key] += x; sy[key] += y; xx[key] += x * x; xy[key] += x * y }
+    END { for (i = 1; i <= k; i++) { q = order[i]; slope = (n[q] * xy[q] - sx[q] * sy[q]) / (n[q] * xx[q] - sx[q] ^ 2)
+      printf "%s,%.3f,%.5f\n", q, slope, exp((sy[q] - slope * sx[q]) / n[q]) } }' "$work/guesses.csv"
+}
+
+# Table VIII: where arithmetic begins to bound a product, and the best m, modelled and measured.
+optima()
+{
+  awk -F, -v OFS=, 'FNR == 1 { next }
+    FILENAME ~ /model/ { if (!($4 in least) || $9 < least[$4]) { least[$4] = $9; model[$4] = $6 }
+      if ($7 == "arithmetic" && !($4 in turn)) turn[$4] = $6; one[$4] = $6 == 1 ? $9 : one[$4]; next }
+    $4 == "sweep" { lead = $1 OFS $2 OFS $3; if (!($5 in seen)) { seen[$5] = 1; order[++k] = $5 }
+      if ($7 == "original") { old[$5] = $NF } else if (!($5 in time) || $NF < time[$5]) { time[$5] = $NF; best[$5] = $8 } }
+    END { for (i = 1; i <= k; i++) { s = order[i]
+      printf "%s,%s,0.5,%s,%d,%d,%.3f,%.3f\n", lead, s, turn[s] ? turn[s] : "none", model[s], best[s], one[s] / least[s],
+        old[s] / time[s] } }' "$work/model.csv" "$work/summary.csv"
+}
+
+summary()
+{
+  {
+    echo 'date,commit,machine,part,spheres,occupancy,algorithm,rhs,threads,steps,iterations_block,iterations_first,iterations_second,chebyshev_many,guesses,chebyshev_one,first,second,average'
+    averages
+  } >"$work/summary.csv"
+  { echo 'date,commit,machine,spheres,occupancy,slope,constant' && growth; } >"$work/growth.csv"
+  { echo 'date,commit,machine,spheres,occupancy,m_s,m_model,m_measured,speedup_model,speedup_measured' && optima; } \
+    >"$work/optima.csv"
+  for file in "$work"/*.csv; do
+    [ "$file" = "$work/speedup.csv" ] || [ "$file" = "$work/sweep.csv" ] || [ "$file" = "$work/best.csv" ] ||
+      cp "$file" "$results/$backend-$(basename "$file")"
+  done
+}
+
+plots()
+{
+  command -v gnuplot >/dev/null 2>&1 || { echo 'no gnuplot: no pictures'; return 0; }
+  pictures=$(pwd)/bench/study_mrhs.gp
+  (cd "$results" && gnuplot -e "backend = '$backend'" "$pictures")
+}
+
+all='radii map products threads steps best sweep summary plots'
+[ "$backend" = cpu ] || all='steps best sweep products summary plots'
+for part in ${*:-$all}; do
+  case $part in
+    summary | plots) ;;
+    *) [ ! -e "$work/$part.done" ] || continue ;;
+  esac
+  echo "$part"
+  rm -f "$work"/*.part
+  $part
+  for file in "$work"/*.part; do
+    [ ! -e "$file" ] || mv "$file" "${file%.part}.csv"
+  done
+  touch "$work/$part.done"
+done
+rm -f "$build"/study-mrhs-*.xyz
+echo "results are in $results"
