@@ -163,10 +163,13 @@ static void bench_matrix(bed *b, int which)
   const suspension_spec spec = {matrices[which].rows, matrices[which].occupancy, 1, true};
   const stokes_resistance law = {1, matrices[which].gap_cut, 1e-3};
   b->name = matrices[which].name;
+  suspension made;
+  bench_stop(suspension_open(b->ctx, &spec, &law, 16, &made));
   for (int k = 0; k < STOKES_STORAGE_COUNT; k++) {
     bench_stop(stokes_matrix_create(b->ctx, (stokes_storage)k, &b->storage[k]));
-    bench_stop(suspension_matrix(b->ctx, &spec, &law, 16, b->storage[k]));
+    bench_stop(suspension_assemble(&made, 16, b->storage[k]));
   }
+  suspension_close(&made);
   bench_stop(stokes_matrix_get(b->storage[STOKES_BCRS], &b->blocks));
   for (size_t w = 0; w < sizeof widths / sizeof *widths; w++)
     bench_width(b, widths[w]);
