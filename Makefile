@@ -103,6 +103,16 @@ $(TEST_LIB): $(TEST_OBJ)
 $(SPREAD_LIB): $(SPREAD_OBJ)
 	@rm -f $@
 	ar rcs $@ $^
+# The program whose allocators can be made to fail.
+FAILING := $(BUILD)/obj/tests/failing
+$(FAILING)/%: $(BUILD)/% tests/failing_memory.syms
+	@mkdir -p $(@D)
+	objcopy --redefine-syms=tests/failing_memory.syms $< $@
+$(BUILD)/tests/check_failing_memory: $(BUILD)/obj/tests/check_failing_memory.o $(FAILING)/obj/minimd/main.o \
+    $(FAILING)/libminimd.a $(TEST_LIB)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -fopenmp -o $@ $^ $(call archive,check) $(call archive,subunit) $(LDLIBS)
+
 $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(TEST_LIB) $(LIB)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -fopenmp -o $@ $^ $(call archive,check) $(call archive,subunit) $(LDLIBS)

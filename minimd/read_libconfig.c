@@ -131,7 +131,8 @@ static md_status value_text(reader *rd, const config_setting_t *setting, char **
       char *word = is_number(item) ? next_number(rd) : NULL;
       if (!word) {
         fclose(list);
-        return MD_FAIL(MD_EINVAL, "expected numbers in the list");
+        MD_REQUIRE(is_number(item), MD_EINVAL, "expected numbers in the list");
+        return MD_FAIL(MD_ENOMEM, "out of memory for a number");
       }
       fprintf(list, k ? ",%s" : "%s", word);
       free(word);

@@ -83,7 +83,7 @@ int stokes_chebyshev_order(double low, double high, double tolerance, int most)
   for (int64_t order = 16; most > 0; order *= 2) {
     const int trial = order < most ? (int)order : most;
     double *coefficient = malloc(((size_t)trial + 1) * sizeof *coefficient);
-    if (!coefficient) break;
+    if (!coefficient) return 0;
     expand(low, high, trial, coefficient);
     const bool found = error_of(low, high, coefficient, trial) <= tolerance;
     const int result = found ? least(low, high, coefficient, tolerance, trial) : -1;
@@ -164,6 +164,7 @@ static md_status prepare(stokes_solver *solver, double low, double high, double 
       series->order <= most)
     return MD_OK;
   const int order = stokes_chebyshev_order(low, high, tolerance, most);
+  MD_REQUIRE(order != 0, MD_ENOMEM, "out of memory for a polynomial");
   MD_REQUIRE(order > 0, MD_ENUMERIC,
              "a Chebyshev polynomial of order %d has an error of %.3g for eigenvalues in %.3g .. "
              "%.3g, not %.3g",

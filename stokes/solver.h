@@ -67,7 +67,7 @@ md_status stokes_solver_root(stokes_solver *solver, stokes_root kind, int m, con
                              double *f, double tolerance, int most, stokes_outcome *out);
 
 /* Largest relative error of the Chebyshev polynomial of this order for sqrt on [low, high], and the
- * smallest order with an error of at most `tolerance` (-1: none up to `most`). */
+ * smallest order with an error of at most `tolerance` (-1: none up to `most`; 0: out of memory). */
 double stokes_chebyshev_error(double low, double high, int order);
 int stokes_chebyshev_order(double low, double high, double tolerance, int most);
 

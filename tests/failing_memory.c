@@ -1,0 +1,135 @@
+/* tests/failing_memory.c - see failing_memory.h. */
+#include "tests/failing_memory.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static struct {
+  atomic_long calls;
+  long at;
+  bool on;
+} counters[2];
+static atomic_long device_live;
+
+void failing_set(failing_where where, long at, bool on)
+{
+  counters[where].calls = 0;
+  counters[where].at = at;
+  counters[where].on = on;
+}
+
+long failing_calls(failing_where where)
+{
+  return counters[where].calls;
+}
+
+long failing_device_live(void)
+{
+  return device_live;
+}
+
+static bool refused(failing_where where)
+{
+  const long call = ++counters[where].calls, at = counters[where].at;
+  if (at == 0 || call < at || (call > at && !counters[where].on)) return false;
+  errno = ENOMEM;
+  return true;
+}
+
+void *failing_malloc(size_t bytes)
+{
+  return refused(FAILING_HOST) ? NULL : malloc(bytes);
+}
+
+void *failing_calloc(size_t n, size_t bytes)
+{
+  return refused(FAILING_HOST) ? NULL : calloc(n, bytes);
+}
+
+void *failing_realloc(void *old, size_t bytes)
+{
+  return refused(FAILING_HOST) ? NULL : realloc(old, bytes);
+}
+
+void *failing_aligned_alloc(size_t align, size_t bytes)
+{
+  return refused(FAILING_HOST) ? NULL : aligned_alloc(align, bytes);
+}
+
+int failing_posix_memalign(void **out, size_t align, size_t bytes)
+{
+  return refused(FAILING_HOST) ? ENOMEM : posix_memalign(out, align, bytes);
+}
+
+char *failing_strdup(const char *text)
+{
+  return refused(FAILING_HOST) ? NULL : strdup(text);
+}
+
+char *failing_strndup(const char *text, size_t n)
+{
+  return refused(FAILING_HOST) ? NULL : strndup(text, n);
+}
+
+int failing_vasprintf(char **out, const char *format, va_list args)
+{
+  return refused(FAILING_HOST) ? -1 : vasprintf(out, format, args);
+}
+
+int failing_asprintf(char **out, const char *format, ...)
+{
+  va_list args;
+  va_start(args, format);
+  const int used = failing_vasprintf(out, format, args);
+  va_end(args);
+  return used;
+}
+
+FILE *failing_open_memstream(char **text, size_t *size)
+{
+  return refused(FAILING_HOST) ? NULL : open_memstream(text, size);
+}
+
+char *failing_realpath(const char *path, char *out)
+{
+  return refused(FAILING_HOST) ? NULL : realpath(path, out);
+}
+
+ssize_t failing_getline(char **line, size_t *size, FILE *stream)
+{
+  return refused(FAILING_HOST) ? -1 : getline(line, size, stream);
+}
+
+int failing_clock_gettime(clockid_t which, struct timespec *out)
+{
+  static atomic_long seconds;
+  (void)which;
+  *out = (struct timespec){.tv_sec = ++seconds};
+  return 0;
+}
+
+#ifdef MD_HAVE_CUDA
+int cudaMalloc(void **out, size_t bytes);
+int cudaFree(void *data);
+enum { CUDA_OUT_OF_MEMORY = 2 };
+
+int failing_cudaMalloc(void **out, size_t bytes)
+{
+  if (refused(FAILING_DEVICE)) return CUDA_OUT_OF_MEMORY;
+  const int error = cudaMalloc(out, bytes);
+  if (!error) device_live++;
+  return error;
+}
+
+int failing_cudaFree(void *data)
+{
+  const int error = cudaFree(data);
+  if (!error && data) device_live--;
+  return error;
+}
+#endif

@@ -1,0 +1,21 @@
+/* tests/failing_memory.h - allocators that refuse on demand.
+ *
+ * The Makefile renames the allocators that the program's own objects call (failing_memory.syms) to
+ * those defined here, so that every malloc, calloc, ..., strdup, open_memstream of the program,
+ * and every cudaMalloc, can be made to fail, and none of the libraries'.  Its clock is renamed, too:
+ * a second passes with every look at it, so that what repeats for a time ends at once. */
+#ifndef FAILING_MEMORY_H
+#define FAILING_MEMORY_H
+
+#include <stdbool.h>
+
+typedef enum { FAILING_HOST, FAILING_DEVICE } failing_where;
+
+/* Start counting at 1 again; refuse call number `at` (0: none), and those after it if `on`. */
+void failing_set(failing_where where, long at, bool on);
+/* Calls since then. */
+long failing_calls(failing_where where);
+/* Device allocations not freed yet. */
+long failing_device_live(void);
+
+#endif
