@@ -170,7 +170,7 @@ $(BUILD)/obj/bench/peer_%.o: bench/peer_%.cc
 	$(CXX) -I. -O3 -g -DNDEBUG -march=native $(PEER_FLAGS) -MMD -MP -c -o $@ $<
 
 .PHONY: install-spread tests benches deps deps-check deps-ci run check check-gpu bench bench-gpu study study-gpu lint format asan \
-        docs install uninstall clean help
+        docs fuzz install uninstall clean help
 tests: all $(TESTS)
 benches: $(BENCHES)
 
@@ -218,6 +218,23 @@ SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-fra
 asan: deps-check
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)-asan NVCC= CFLAGS='-O2 -g $(SANITIZE)' tests
 	ASAN_OPTIONS=allocator_may_return_null=1 sh tests/run.sh $(BUILD)-asan
+
+# Inputs that break a reader: libFuzzer, FUZZ_SECONDS for each target of tests/fuzz.c (TARGETS: some of them).  Readers
+# are compiled for it, the rest comes from the library.
+FUZZ_CC ?= clang
+FUZZ_SECONDS ?= 60
+FUZZ_C := $(wildcard core/*.c cachemodel/trace*.c cachemodel/machine*.c ordering/ordering.c ordering/stencil.c \
+          minimd/config*.c minimd/read_*.c minimd/system*.c minimd/*checkpoint*.c minimd/sections.c minimd/stokes_settings.c \
+          minimd/profile_csv.c minimd/spread_case.c stokes/market.c stokes/packing.c stokes/radii.c stokes/xyz.c tests/fuzz*.c)
+FUZZ_FLAGS := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+$(BUILD)/obj/fuzz/%.o: %.c
+	@mkdir -p $(@D)
+	$(FUZZ_CC) $(STD) $(FUZZ_FLAGS) $(WARN) -MMD -MP -c -o $@ $<
+$(BUILD)/fuzz: $(FUZZ_C:%.c=$(BUILD)/obj/fuzz/%.o) $(LIB)
+	$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -fopenmp -o $@ $^ $(LDLIBS)
+fuzz: deps-ci
+	@$(MAKE) --no-print-directory $(BUILD)/fuzz
+	sh tests/fuzz.sh $(BUILD)/fuzz $(FUZZ_SECONDS) $(TARGETS)
 
 FORMATTED = $(wildcard $(ROOMS:%=%/*.[ch]) $(ROOMS:%=%/*.cu) tests/*.[ch] bench/*.[ch])
 lint:
@@ -273,6 +290,7 @@ help:
 	@echo 'make study-gpu  the same on a GPU, with its counters (PARTS="times decay": some of the orderings)'
 	@echo 'make lint       arrows between rooms, format, cppcheck, clang-tidy'
 	@echo 'make asan       all tests under AddressSanitizer and UBSan'
+	@echo 'make fuzz       libFuzzer on every reader, FUZZ_SECONDS=$(FUZZ_SECONDS) each (TARGETS="trace market": some)'
 	@echo 'make docs       manual page, completion and reference from the tables of the program'
 	@echo 'make install    to PREFIX=$(PREFIX)                      (uninstall, clean, format)'
 	@echo 'variables: BUILD=$(BUILD) CC=$(CC) NVCC=$(NVCC) CUDA_ARCH=$(CUDA_ARCH) CFLAGS=$(CFLAGS)'

@@ -1,7 +1,7 @@
 /* cachemodel/machine_read.c - machine descriptions in libconfig (machine.h).
  *
- * libconfig wraps integers that do not fit 32 bits unless they end in L, and @include may read any
- * file; both are refused before it sees the text. */
+ * libconfig wraps integers that do not fit 32 bits unless they end in L, leaks a string in place of
+ * a name, and @include may read any file; all are refused before it sees the text. */
 #include "cachemodel/machine_impl.h"
 #include "core/parse.h"
 
@@ -32,16 +32,44 @@ static md_status read_text(const char *path, char **text)
   return MD_OK;
 }
 
+/* The end of the comment that begins here, or c. */
+static const char *comment_end(const char *c)
+{
+  const char *end = NULL;
+  if (strncmp(c, "/*", 2) == 0)
+    end = strstr(c + 2, "*/") ? strstr(c + 2, "*/") + 2 : c + strlen(c);
+  else if (*c == '#' || strncmp(c, "//", 2) == 0)
+    end = c + strcspn(c, "\n");
+  return end ? end : c;
+}
+
+/* The end of the token that begins here: a string, digits, or one character. */
+static const char *token_end(const char *c)
+{
+  if (isdigit((unsigned char)*c)) return c + strspn(c, "0123456789");
+  if (*c != '"') return c + 1;
+  for (c++; *c && *c != '"'; c++)
+    if (*c == '\\' && c[1]) c++;
+  return *c ? c + 1 : c;
+}
+
+/* What libconfig would get wrong, or leak when it finds the error: see above. */
 static md_status scan(const char *path, const char *text)
 {
   int line = 1;
-  for (const char *c = text; *c;) {
+  char last = ';'; /* what came before, blanks and comments left out */
+  for (const char *c = text, *end; *c; c = end) {
+    end = comment_end(c);
+    const bool comment = end > c;
+    if (!comment) end = token_end(c);
     MD_REQUIRE(*c != '@', MD_EINVAL, "%s:%d: @include is not supported", path, line);
-    const size_t digits = isdigit((unsigned char)*c) ? strspn(c, "0123456789") : 0;
-    MD_REQUIRE(digits <= DIGITS_MOST || c[digits] == 'L', MD_EINVAL,
-               "%s:%d: a number of %zu digits must end in L", path, line, digits);
-    line += *c == '\n';
-    c += digits ? digits : 1;
+    MD_REQUIRE(!isdigit((unsigned char)*c) || end - c <= DIGITS_MOST || *end == 'L', MD_EINVAL,
+               "%s:%d: a number of %d digits must end in L", path, line, (int)(end - c));
+    MD_REQUIRE(*c != '"' || strchr("=:\"", last), MD_EINVAL,
+               "%s:%d: syntax error: expected name = before a string", path, line);
+    if (!comment && !isspace((unsigned char)*c)) last = *c;
+    for (; c < end; c++)
+      line += *c == '\n';
   }
   return MD_OK;
 }

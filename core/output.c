@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,6 +19,35 @@ static void release(md_output *out)
   *out = (md_output){0};
 }
 
+/* Open the temporary file and hold a lock on it.  One that a killed process left is used again; one
+ * that a living process writes is locked.  Between opening and locking, the file may have been
+ * renamed by its writer: then the name stands for another. */
+static md_status open_temporary(md_output *out)
+{
+  for (;;) {
+    struct stat held, named;
+    const int fd = open(out->temporary, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
+    MD_REQUIRE(fd >= 0, MD_EIO, "cannot write '%s': %s", out->path, strerror(errno));
+    const bool locked = flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+    const bool same = locked && fstat(fd, &held) == 0 && stat(out->temporary, &named) == 0 &&
+                      held.st_dev == named.st_dev && held.st_ino == named.st_ino;
+    if (same && ftruncate(fd, 0) == 0) out->stream = fdopen(fd, "w");
+    if (out->stream) return MD_OK;
+    const int error = errno;
+    close(fd);
+    MD_REQUIRE(locked, MD_EIO, "cannot write '%s': another process is writing it", out->path);
+    MD_REQUIRE(!same, MD_EIO, "cannot write '%s': %s", out->path, strerror(error));
+  }
+}
+
+static md_status open_in_place(md_output *out, bool folder)
+{
+  if (!folder) out->stream = fopen(out->path, "w");
+  MD_REQUIRE(out->stream, MD_EIO, "cannot write '%s': %s", out->path,
+             strerror(folder ? EISDIR : errno));
+  return MD_OK;
+}
+
 md_status md_output_open(const char *path, md_output *out)
 {
   *out = (md_output){0};
@@ -26,25 +56,28 @@ md_status md_output_open(const char *path, md_output *out)
     return MD_OK;
   }
   struct stat info;
+  md_status status;
   out->path = strdup(path);
   MD_REQUIRE(out->path, MD_ENOMEM, "out of memory for a file name");
   if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) {
-    out->stream = S_ISDIR(info.st_mode) ? NULL : fopen(path, "w");
-    if (S_ISDIR(info.st_mode)) errno = EISDIR;
+    status = open_in_place(out, S_ISDIR(info.st_mode));
+  } else if (asprintf(&out->temporary, "%s.tmp", path) < 0) {
+    out->temporary = NULL;
+    status = MD_FAIL(MD_ENOMEM, "out of memory for a file name");
   } else {
-    if (asprintf(&out->temporary, "%s.tmp.%ld", path, (long)getpid()) < 0) {
-      out->temporary = NULL;
-      release(out);
-      return MD_FAIL(MD_ENOMEM, "out of memory for a file name");
-    }
-    out->stream = fopen(out->temporary, "w");
+    status = open_temporary(out);
   }
-  if (!out->stream) {
-    const md_status status = MD_FAIL(MD_EIO, "cannot write '%s': %s", path, strerror(errno));
-    release(out);
-    return status;
-  }
-  return MD_OK;
+  if (status) release(out);
+  return status;
+}
+
+/* Why writing failed, after stdio has forgotten: writing more fails for the same reason. */
+static int write_error(int fd)
+{
+  static const char block[1 << 16];
+  for (int k = 0; k < 2; k++)
+    if (write(fd, block, sizeof block) < 0) return errno;
+  return EIO;
 }
 
 /* Make the rename itself durable. */
@@ -66,15 +99,18 @@ md_status md_output_close(md_output *out)
     MD_REQUIRE(!bad, MD_EIO, "cannot write to standard output: %s", strerror(errno));
     return MD_OK;
   }
-  bool good = !ferror(out->stream) && fflush(out->stream) == 0;
+  bool good = fflush(out->stream) == 0 && !ferror(out->stream);
+  if (!good) errno = write_error(fileno(out->stream));
   if (good && out->temporary) good = fsync(fileno(out->stream)) == 0;
-  const int flush_error = errno;
-  good = fclose(out->stream) == 0 && good;
   if (good && out->temporary) good = rename(out->temporary, out->path) == 0;
+  int error = errno;
+  if (!good && out->temporary) unlink(out->temporary);
+  if (fclose(out->stream) != 0 && good && !out->temporary) { /* the lock ends here */
+    error = errno;
+    good = false;
+  }
   if (!good) {
-    const md_status status =
-        MD_FAIL(MD_EIO, "cannot write '%s': %s", out->path, strerror(errno ? errno : flush_error));
-    if (out->temporary) unlink(out->temporary);
+    const md_status status = MD_FAIL(MD_EIO, "cannot write '%s': %s", out->path, strerror(error));
     release(out);
     return status;
   }
@@ -86,8 +122,8 @@ md_status md_output_close(md_output *out)
 void md_output_discard(md_output *out)
 {
   if (!out->stream || out->stream == stdout) return;
-  fclose(out->stream);
   if (out->temporary) unlink(out->temporary);
+  fclose(out->stream);
   release(out);
 }
 

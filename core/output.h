@@ -1,7 +1,9 @@
 /* core/output.h - writing results: files that are complete or absent, and JSON.
  *
- * A file is written under a temporary name beside its own, flushed to the disk and renamed, so that
- * a full disk or a crash never leaves a half-written result under the name the user gave. */
+ * A file is written under a temporary name beside its own, `path.tmp`, flushed to the disk and
+ * renamed, so that a full disk or a crash never leaves a half-written result under the name the
+ * user gave.  What a killed process leaves under the temporary name the next writer of `path` uses
+ * again; a lock keeps two at once apart. */
 #ifndef OUTPUT_H
 #define OUTPUT_H
 
@@ -16,7 +18,7 @@ typedef struct {
 } md_output;
 
 /* Open path for writing; NULL or "-" is stdout.  A device or pipe is written in place.
- * Errors: MD_EIO, MD_ENOMEM. */
+ * Errors: MD_EIO (also: another process is writing it), MD_ENOMEM. */
 md_status md_output_open(const char *path, md_output *out);
 /* Flush, sync, rename.  Errors: MD_EIO (nothing is left behind, an older file stays as it was). */
 md_status md_output_close(md_output *out);

@@ -134,16 +134,16 @@ static md_status compare(comparison *all, const options *opts, variant_words *wo
   MD_TRY(prepare(all, opts, words));
   md_output out;
   MD_TRY(md_output_open(options_value(opts, OUTPUT), &out));
-  const md_status status = run_all(all, options_value(opts, QUIET));
+  const char *picture = options_value(opts, PLOT);
+  md_status status = run_all(all, options_value(opts, QUIET));
+  if (!status) compare_rank(all);
+  if (!status && picture) status = compare_plot(all, picture); /* no rates from a run that fails */
   if (status) {
     md_output_discard(&out);
     return status;
   }
-  compare_rank(all);
   compare_print(all, (options_format)format, opts, out.stream);
-  MD_TRY(md_output_close(&out));
-  const char *picture = options_value(opts, PLOT);
-  return picture ? compare_plot(all, picture) : MD_OK;
+  return md_output_close(&out);
 }
 
 md_status cmd_compare(int argc, char **argv)

@@ -294,13 +294,13 @@ static md_status answer_matrix(request *r)
   md_status status = make_matrix(r);
   if (!status && file) status = stokes_blocks_write(&r->blocks, file);
   if (!status) status = measure_all(r, &one);
+  if (!status && picture) status = draw_rows(r, one, picture); /* no rates from a run that fails */
   if (status) {
     md_output_discard(&out);
     return status;
   }
   print_rows(r, one, out.stream);
-  MD_TRY(md_output_close(&out));
-  return picture ? draw_rows(r, one, picture) : MD_OK;
+  return md_output_close(&out);
 }
 
 /* Fig. 1: blocks per row 6 ... 84, B / F .02 ... .6. */

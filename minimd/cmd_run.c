@@ -163,9 +163,20 @@ static md_status run_saved(report *run, options_format format, FILE *stream, boo
   return status;
 }
 
-/* trace, unless NULL, gets the accesses of the last step's forces. */
+/* The accesses of the last step's forces; the file is complete after it. */
+static md_status record_step(const engine *sim, trace_writer **trace)
+{
+  const list_input in = locality_input(sim);
+  MD_TRY(list_record(&in, *trace));
+  trace_writer *whole = *trace;
+  *trace = NULL;
+  return trace_writer_close(whole);
+}
+
+/* *trace: NULL for none.  The report ends only when everything else is written: a run that fails
+ * prints no rate. */
 static md_status run_all(report *run, const options *opts, options_format format,
-                         trace_writer *trace)
+                         trace_writer **trace)
 {
   const char *picture = options_value(opts, PLOT);
   if (picture) MD_TRY(plot_check(picture));
@@ -185,17 +196,14 @@ static md_status run_all(report *run, const options *opts, options_format format
   MD_TRY(md_output_open(options_value(opts, OUTPUT), &out));
   report_begin(run, format, out.stream);
   md_status status = run_saved(run, format, out.stream, options_value(opts, QUIET));
-  if (!status && trace) {
-    const list_input in = locality_input(run->sim);
-    status = list_record(&in, trace);
-  }
+  if (!status && *trace) status = record_step(run->sim, trace);
+  if (!status && picture) status = report_plot(run, picture);
   if (status) {
     md_output_discard(&out);
     return status;
   }
   report_end(run, format, out.stream);
-  MD_TRY(md_output_close(&out));
-  return picture ? report_plot(run, picture) : MD_OK;
+  return md_output_close(&out);
 }
 
 static md_status run_traced(report *run, const options *opts, options_format format)
@@ -203,8 +211,7 @@ static md_status run_traced(report *run, const options *opts, options_format for
   const char *path = options_value(opts, TRACE);
   trace_writer *trace = NULL;
   if (path) MD_TRY(trace_writer_open(path, &trace));
-  const md_status status = run_all(run, opts, format, trace);
-  if (!status && trace) return trace_writer_close(trace);
+  const md_status status = run_all(run, opts, format, &trace);
   trace_writer_discard(trace);
   return status;
 }

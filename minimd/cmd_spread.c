@@ -225,11 +225,11 @@ static md_status measure(request *r, md_ctx *ctx, const spread_case *particles, 
 static md_status print(const request *r, const spread_table *all)
 {
   md_output out;
+  const char *picture = options_value(r->opts, PLOT);
+  if (picture) MD_TRY(spread_table_plot(all, picture)); /* no rates from a run that fails */
   MD_TRY(md_output_open(options_value(r->opts, OUTPUT), &out));
   spread_table_print(all, r->format, out.stream);
-  MD_TRY(md_output_close(&out));
-  const char *picture = options_value(r->opts, PLOT);
-  return picture ? spread_table_plot(all, picture) : MD_OK;
+  return md_output_close(&out);
 }
 
 static md_status answer(request *r)

@@ -1,6 +1,7 @@
 /* minimd/config.h - what a run is: every setting, where it came from, and how it is read.
  *
- * One table (config_schema.c) lists each key with its type, unit, range, default and meaning; the readers,
+ * One table (config_schema.c) lists each key with its type, unit, range, default and meaning; the
+ * readers,
  * --set, the named options, --check, `config --list`, `convert` and the JSON report all walk that
  * table. Precedence: defaults < input file < --set < named options. */
 #ifndef CONFIG_H

@@ -113,6 +113,31 @@ START_TEST(shift_packs_every_sign)
 }
 END_TEST
 
+/* What a killed process left is used again, not in use by two, and not followed elsewhere. */
+static void check_temporary(const char *path)
+{
+  char left[64], line[16] = "";
+  md_output out, other;
+  snprintf(left, sizeof left, "%s.tmp", path);
+  FILE *file = fopen(left, "w");
+  fputs("left by a killed process\n", file);
+  fclose(file);
+  ck_ok(md_output_open(path, &out));
+  ck_assert_int_eq(md_output_open(path, &other), MD_EIO);
+  ck_assert_ptr_nonnull(strstr(md_message(), "another process"));
+  fputs("short\n", out.stream);
+  ck_ok(md_output_close(&out));
+  ck_assert_int_ne(access(left, F_OK), 0);
+  file = fopen(path, "r");
+  ck_assert_ptr_nonnull(fgets(line, sizeof line, file));
+  ck_assert_str_eq(line, "short\n");
+  ck_assert_ptr_null(fgets(line, sizeof line, file));
+  fclose(file);
+  ck_assert_int_eq(symlink("/dev/null", left), 0);
+  ck_assert_int_eq(md_output_open(path, &out), MD_EIO);
+  unlink(left);
+}
+
 START_TEST(output_is_complete_or_absent)
 {
   char path[] = "/tmp/minimd-output-XXXXXX";
@@ -136,6 +161,7 @@ START_TEST(output_is_complete_or_absent)
   ck_assert_ptr_nonnull(fgets(line, sizeof line, now));
   fclose(now);
   ck_assert_str_eq(line, "new\n");
+  check_temporary(path);
   unlink(path);
   ck_assert_int_eq(md_output_open("/nonexistent/x", &out), MD_EIO);
   ck_assert_ptr_nonnull(strstr(md_message(), "/nonexistent/x"));

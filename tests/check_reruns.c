@@ -1,5 +1,5 @@
 /* tests/check_reruns.c - a deterministic run is the same run every time, bit for bit: positions,
- * velocities, thermo; on the CPU for any number of threads, on the GPU for any block size.
+ * velocities, thermo; on the CPU for any number of threads.
  *
  * MINIMD_TEST_RERUNS says how often each run is repeated (3); CK_RUN_CASE picks a precision. */
 #include "minimd/engine.h"
@@ -45,7 +45,7 @@ static outcome run_one(const char *settings)
 
 START_TEST(reruns_are_the_same)
 {
-  static const int numbers[] = {1, 2, 3, 5, 8}, blocks[] = {64, 128, 256};
+  static const int numbers[] = {1, 2, 3, 5, 8};
   const char *word = getenv("MINIMD_TEST_RERUNS");
   const int most = word ? atoi(word) : 3;
   const md_precision precision = (md_precision)(_i / N_SYSTEMS);
@@ -55,8 +55,8 @@ START_TEST(reruns_are_the_same)
     char settings[512];
     snprintf(settings, sizeof settings,
              "system.cells=6 run.steps=45 device.deterministic=true device.precision=%s "
-             "device.threads=%d device.block_size=%d %s",
-             md_precision_words[precision], numbers[k % 5], blocks[k % 3], systems[_i % N_SYSTEMS]);
+             "device.threads=%d %s",
+             md_precision_words[precision], numbers[k % 5], systems[_i % N_SYSTEMS]);
     const outcome again = run_one(settings);
     if (k == 0) {
       first = again;

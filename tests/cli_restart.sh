@@ -194,6 +194,10 @@ for k in $(seq 1 200); do
   if "$minimd" --restart "$c" --check >/dev/null 2>&1; then whole=$((whole + 1)); fi
 done 2>/dev/null
 [ $whole = 200 ] || fail "$whole of 200 killed runs left a whole checkpoint"
-rm -f "$c".tmp.*
+# What the last one left is used again, and nothing stays but the two.
+step=$("$minimd" --restart "$c" --steps 1 2>&1 | sed -n 's/.*step \([0-9]*\) already.*/\1/p')
+expect 0 --restart "$c" --steps $((step + 3)) --set output.checkpoint_every=0
+[ "$(ls -d "$c"*)" = "$c
+$c.prev" ] || fail "beside the checkpoint: $(ls -d "$c"*)"
 
 finish

@@ -121,6 +121,7 @@ for k in $(seq 1 20); do
   if "$minimd" stokes --restart "$c" --steps "${step:-1}" >/dev/null 2>&1; then whole=$((whole + 1)); fi
 done 2>/dev/null
 [ $whole = 20 ] || fail "$whole of 20 killed runs left a whole checkpoint"
-rm -f "$c".tmp.*
+expect 0 $run --threads 1 --steps 1 --rhs 2 --checkpoint "$c"
+[ ! -e "$c.tmp" ] || fail 'what a killed run left stays'
 
 finish

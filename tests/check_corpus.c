@@ -1,0 +1,53 @@
+/* tests/check_corpus.c - every file of tests/corpus/TARGET through the reader it was found for. */
+#include "tests/fuzz.h"
+#include "tests/test.h"
+
+#include <dirent.h>
+#include <stdio.h>
+
+static void replay(const fuzz_target *target, const char *path)
+{
+  FILE *file = fopen(path, "rb");
+  ck_assert_msg(file != NULL, "%s", path);
+  ck_assert_int_eq(fseek(file, 0, SEEK_END), 0);
+  const size_t size = (size_t)ftell(file);
+  rewind(file);
+  uint8_t *data = malloc(size + 1);
+  ck_assert_uint_eq(fread(data, 1, size, file), size);
+  fclose(file);
+  target->read(data, size);
+  for (size_t cut = 1; cut < 8; cut++) /* and some beginnings of it */
+    target->read(data, size * cut / 8);
+  free(data);
+}
+
+START_TEST(corpus_is_read_or_refused)
+{
+  const fuzz_target *all;
+  (void)fuzz_targets(&all);
+  char folder[256], path[1024];
+  snprintf(folder, sizeof folder, "tests/corpus/%s", all[_i].name);
+  DIR *files = opendir(folder);
+  ck_assert_msg(files != NULL, "no %s", folder);
+  int n = 0;
+  for (const struct dirent *entry; (entry = readdir(files)) != NULL;) {
+    if (entry->d_name[0] == '.') continue;
+    snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+    replay(&all[_i], path);
+    n++;
+  }
+  closedir(files);
+  ck_assert_int_gt(n, 0);
+}
+END_TEST
+
+int main(void)
+{
+  const fuzz_target *all;
+  Suite *suite = suite_create("corpus");
+  TCase *tc = tcase_create("targets");
+  tcase_set_timeout(tc, 60);
+  tcase_add_loop_test(tc, corpus_is_read_or_refused, 0, fuzz_targets(&all));
+  suite_add_tcase(suite, tc);
+  return test_main(suite);
+}
