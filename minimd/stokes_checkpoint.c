@@ -8,7 +8,9 @@
 
 #define SECTIONS(X)                                                                                \
   X(CONF, "settings")                                                                              \
-  X(STEP, "step") X(PLACE, "spheres") X(ID, "places") X(GUESS, "guesses") X(END, "end")
+  X(STEP, "step")                                                                                  \
+  X(PLACE, "spheres") X(BUILT, "spheres at the list build") X(ID, "places") X(GUESS, "guesses")    \
+      X(END, "end")
 #define MD_ENUM_(name, word) name,
 enum { SECTIONS(MD_ENUM_) SECTION_COUNT };
 #undef MD_ENUM_
@@ -43,6 +45,7 @@ static md_status write_state(const char *path, const char *words, size_t bytes,
   sections_put(&to, CONF, words, bytes);
   sections_put(&to, STEP, &numbers, sizeof numbers);
   sections_put(&to, PLACE, spheres->x, n * 4 * sizeof(double));
+  sections_put(&to, BUILT, state->built, n * 4 * sizeof(double));
   sections_put(&to, ID, state->place, n * sizeof(int32_t));
   sections_put(&to, GUESS, state->many, guess_bytes(state));
   return sections_finish(&to, END);
@@ -92,6 +95,7 @@ static md_status get_all(sections_reader *in, stokes_checkpoint *out)
   MD_TRY(get_numbers(in, out));
   const int64_t n = state->spheres.n;
   MD_TRY(sections_get(in, PLACE, 32 * n, &state->spheres.x));
+  MD_TRY(sections_get(in, BUILT, 32 * n, &state->built));
   MD_TRY(sections_get(in, ID, 4 * n, &state->place));
   MD_TRY(sections_get(in, GUESS, (int64_t)guess_bytes(state), &state->many));
   return sections_end(in, END);

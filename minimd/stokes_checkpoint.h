@@ -4,12 +4,12 @@
  *
  *     CONF   settings as words of a command line, each with a NUL behind it
  *     STEP   what is one number: see stokes_checkpoint.c
- *     PLACE  float64 [n][4]   centres and radii
+ *     PLACE, BUILT  float64 [n][4]   centres and radii, and those at the last list build
  *     ID     int32 [n]        where a sphere stood in the packing
  *     GUESS  float64 [3 n][m] solutions of the group of m steps that is under way, or nothing
  *     END    nothing
  *
- * Spheres stand in the order they had in memory: 36 bytes each, and 24 m within a group. */
+ * Spheres stand in the order they had in memory: 68 bytes each, and 24 m within a group. */
 #ifndef STOKES_CHECKPOINT_H
 #define STOKES_CHECKPOINT_H
 

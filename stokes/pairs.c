@@ -137,6 +137,11 @@ stokes_pair_view stokes_pairs_view(const stokes_pairs *pairs)
   return (stokes_pair_view){pairs->n, pairs->n_entries, pairs->start.data, pairs->neighbor.data};
 }
 
+md_status stokes_pairs_built(const stokes_pairs *pairs, double *x)
+{
+  return md_read(pairs->ctx, x, pairs->built.data, (size_t)pairs->n * 4 * sizeof *x);
+}
+
 int64_t stokes_pairs_builds(const stokes_pairs *pairs)
 {
   return pairs->builds;

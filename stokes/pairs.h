@@ -38,6 +38,9 @@ md_status stokes_pairs_update(stokes_pairs *pairs, const stokes_view *spheres, d
 
 /* Valid until the next update; arrays on the context's backend. */
 stokes_pair_view stokes_pairs_view(const stokes_pairs *pairs);
+/* The spheres [n][4] from which the list was built last, to the host: an update with them makes the
+ * same list again.  Errors: MD_ECUDA. */
+md_status stokes_pairs_built(const stokes_pairs *pairs, double *x);
 int64_t stokes_pairs_builds(const stokes_pairs *pairs); /* how often it was built */
 
 MD_END_C

@@ -72,6 +72,7 @@ typedef struct {
   int64_t step, group;    /* to be done next; the first of the group that it belongs to */
   int group_size;         /* 0: the next step begins a group */
   stokes_packing spheres; /* in the order of memory */
+  double *built;          /* [n][4]: the spheres when the pair list was built */
   int32_t *place;         /* [n]: where a sphere stood in the packing */
   double *many;           /* [3 n][group_size]: solutions of the group */
 } stokes_run_state;

@@ -48,7 +48,7 @@ static md_status load(stokes_run *run, const stokes_run_state *from)
   MD_TRY(md_buffer_reserve(ctx, &run->x, bytes, 0));
   MD_TRY(md_buffer_reserve(ctx, &run->middle, bytes, 0));
   MD_TRY(md_buffer_reserve(ctx, &run->id, n * sizeof(int32_t), 0));
-  MD_TRY(md_write(ctx, run->x.data, from->spheres.x, bytes));
+  MD_TRY(md_write(ctx, run->x.data, from->built, bytes));
   MD_TRY(md_write(ctx, run->id.data, run->place, n * sizeof(int32_t)));
   return load_many(run, from);
 }
@@ -61,8 +61,10 @@ static md_status prepare(stokes_run *run, const stokes_run_state *from)
   run->space = (vector_space){.ctx = run->ctx, .n_rows = run->n};
   MD_TRY(stokes_matrix_create(run->ctx, run->spec.storage, &run->matrix));
   MD_TRY(stokes_pairs_create(run->ctx, 1 + run->spec.law.gap_cut / 2, skin, &run->pairs));
+  /* The list that the run had: on a GPU sums follow it. */
   const stokes_view view = {run->n, {run->box[0], run->box[1], run->box[2]}, run->x.data};
-  return stokes_pairs_update(run->pairs, &view, 0);
+  MD_TRY(stokes_pairs_update(run->pairs, &view, 0));
+  return md_write(run->ctx, run->x.data, from->spheres.x, (size_t)run->n * 4 * sizeof(double));
 }
 
 static md_status make(md_ctx *ctx, const stokes_run_spec *spec, const stokes_run_state *from,
@@ -93,7 +95,8 @@ static md_status state_create(int64_t n, stokes_run_state *out)
   *out = (stokes_run_state){0};
   MD_TRY(stokes_packing_create(n, &out->spheres));
   out->place = malloc((size_t)n * sizeof *out->place);
-  if (out->place) return MD_OK;
+  out->built = malloc((size_t)n * 4 * sizeof *out->built);
+  if (out->place && out->built) return MD_OK;
   stokes_run_state_free(out);
   return MD_FAIL(MD_ENOMEM, "out of memory for %" PRId64 " spheres", n);
 }
@@ -111,6 +114,7 @@ md_status stokes_run_create(md_ctx *ctx, const stokes_run_spec *spec, const stok
   memcpy(first.spheres.x, packing->x, (size_t)packing->n * 4 * sizeof(double));
   md_status status = stokes_packing_sort(&host, &first.spheres,
                                          &(ordering){.kind = ORDERING_HILBERT}, first.place);
+  memcpy(first.built, first.spheres.x, (size_t)packing->n * 4 * sizeof(double));
   if (!status) status = make(ctx, spec, &first, out);
   stokes_run_state_free(&first);
   return status;
@@ -166,6 +170,7 @@ md_status stokes_run_save(const stokes_run *run, stokes_run_state *out)
   memcpy(out->place, run->place, (size_t)run->n * sizeof *run->place);
   md_status status =
       md_read(run->ctx, out->spheres.x, run->x.data, (size_t)run->n * 4 * sizeof(double));
+  if (!status) status = stokes_pairs_built(run->pairs, out->built);
   if (!status) status = save_many(run, out);
   if (status) stokes_run_state_free(out);
   return status;
@@ -174,6 +179,7 @@ md_status stokes_run_save(const stokes_run *run, stokes_run_state *out)
 void stokes_run_state_free(stokes_run_state *state)
 {
   stokes_packing_free(&state->spheres);
+  free(state->built);
   free(state->place);
   free(state->many);
   *state = (stokes_run_state){0};
