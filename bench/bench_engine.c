@@ -28,6 +28,9 @@ static const bench_case cpu_cases[] = {
     {"double", "half", 32, 0, 40}, {"double", "full", 60, 0, 20},
 };
 static const bench_case gpu_cases[] = {
+    {"single", "tile", 32, 0, 400}, {"single", "tile", 64, 0, 200}, {"single", "tile", 128, 0, 60},
+    {"mixed", "tile", 32, 0, 400},  {"mixed", "tile", 64, 0, 200},  {"mixed", "tile", 128, 0, 60},
+    {"double", "tile", 32, 0, 400}, {"double", "tile", 64, 0, 200}, {"double", "tile", 128, 0, 60},
     {"single", "full", 32, 0, 400}, {"single", "full", 64, 0, 200}, {"single", "full", 128, 0, 60},
     {"mixed", "full", 32, 0, 400},  {"mixed", "full", 64, 0, 200},  {"mixed", "full", 128, 0, 60},
     {"double", "full", 32, 0, 400}, {"double", "full", 64, 0, 200}, {"double", "full", 128, 0, 60},

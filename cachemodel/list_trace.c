@@ -46,6 +46,8 @@ md_status list_kernel_of(const list_input *in, list_kernel *out)
   const neighbor_view *view = neighbor_list_view(in->list);
   md_ctx *ctx = in->atoms->ctx;
   MD_REQUIRE(view->n_rows > 0, MD_EINVAL, "there is no neighbour list to trace");
+  MD_REQUIRE(view->kind != NEIGHBOR_TILE, MD_EINVAL,
+             "the kernel for lists by tiles cannot be traced: use a full or half list");
   *out = (list_kernel){.gpu = ctx->backend == MD_GPU, .kind = view->kind, .newton = view->newton};
   set_atoms(in->atoms, out);
   out->lanes = view->width;

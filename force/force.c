@@ -9,10 +9,13 @@
 const char *const force_shift_words[FORCE_SHIFT_COUNT] = {FORCE_SHIFTS(WORD)};
 #undef WORD
 
-static force_fn *const cpu[2][MD_PRECISION_COUNT][MD_ISA_COUNT] = {
+static force_fn *const cpu[NEIGHBOR_LIST_COUNT][MD_PRECISION_COUNT][MD_ISA_COUNT] = {
     [NEIGHBOR_FULL] = SIMD_TABLE(force_cpu_full), [NEIGHBOR_HALF] = SIMD_TABLE(force_cpu_half)};
-static force_fn *const gpu[2][MD_PRECISION_COUNT] = {
-    [NEIGHBOR_FULL] = PREC_TABLE(force_gpu_full), [NEIGHBOR_HALF] = PREC_TABLE(force_gpu_half)};
+static force_fn *const gpu[NEIGHBOR_LIST_COUNT][MD_PRECISION_COUNT] = {
+    [NEIGHBOR_FULL] = PREC_TABLE(force_gpu_full),
+    [NEIGHBOR_HALF] = PREC_TABLE(force_gpu_half),
+    [NEIGHBOR_TILE] = PREC_TABLE(force_gpu_tile)};
+static force_fn *const gpu_advance[MD_PRECISION_COUNT] = PREC_TABLE(force_gpu_tile_advance);
 
 static lj_constants constants(const force_spec *spec)
 {
@@ -72,36 +75,87 @@ void force_destroy(force *fc)
   md_buffer_free(fc->ctx, &fc->fixed);
   md_buffer_free(fc->ctx, &fc->packed);
   md_buffer_free(fc->ctx, &fc->charge);
+  md_buffer_free(fc->ctx, &fc->x_new);
+  md_buffer_free(fc->ctx, &fc->coord_new);
   free(fc);
+}
+
+/* A list of these atoms that reaches as far as the cutoffs. */
+static md_status check_list(const force *fc, const md_atoms *atoms, const neighbor_view *view)
+{
+  MD_REQUIRE(view->n_rows == atoms->n && view->n_ghost == atoms->n_ghost, MD_EINVAL,
+             "the list is of %lld atoms and %lld ghosts, not of these %lld and %lld",
+             (long long)view->n_rows, (long long)view->n_ghost, (long long)atoms->n,
+             (long long)atoms->n_ghost);
+  const double r_cut = fmax(fc->spec.r_cut, sqrt(fc->coulomb.r_cut_sq) * (1 - 1e-15));
+  MD_REQUIRE(atoms->n == 0 || view->r_list >= r_cut, MD_EINVAL,
+             "the list reaches %g and the cutoff is %g: the list must reach as far", view->r_list,
+             r_cut);
+  return MD_OK;
+}
+
+static force_job make_job(const force *fc, const md_atoms *atoms, const neighbor_view *view)
+{
+  force_job job = {.fc = fc,
+                   .ctx = fc->ctx,
+                   .coord = md_atoms_coord(atoms),
+                   .x = atoms->x.data,
+                   .f = atoms->f.data,
+                   .v = atoms->v.data,
+                   .home = atoms->home.data,
+                   .shift = atoms->shift.data,
+                   .n = atoms->n,
+                   .n_ghost = atoms->n_ghost,
+                   .coord_scale = atoms->coord_scale,
+                   .list = view,
+                   .lj = fc->lj,
+                   .coulomb = fc->coulomb};
+  for (int d = 0; d < 3; d++)
+    job.edge[d] = atoms->box.hi[d] - atoms->box.lo[d];
+  return job;
 }
 
 md_status force_compute(force *fc, md_atoms *atoms, const neighbor_list *list, force_tally *tally)
 {
   const neighbor_view *view = neighbor_list_view(list);
-  MD_REQUIRE(view->n_rows == atoms->n && view->n_ghost == atoms->n_ghost, MD_EINVAL,
-             "the list is of %lld atoms and %lld ghosts, not of these %lld and %lld",
-             (long long)view->n_rows, (long long)view->n_ghost, (long long)atoms->n,
-             (long long)atoms->n_ghost);
+  MD_TRY(check_list(fc, atoms, view));
   if (tally) *tally = (force_tally){0, 0};
   if (atoms->n == 0) return MD_OK;
-  const double r_cut = fmax(fc->spec.r_cut, sqrt(fc->coulomb.r_cut_sq) * (1 - 1e-15));
-  MD_REQUIRE(view->r_list >= r_cut, MD_EINVAL,
-             "the list reaches %g and the cutoff is %g: the list must reach as far", view->r_list,
-             r_cut);
-  const force_job job = {.fc = fc,
-                         .ctx = fc->ctx,
-                         .coord = md_atoms_coord(atoms),
-                         .x = atoms->x.data,
-                         .f = atoms->f.data,
-                         .home = atoms->home.data,
-                         .n = atoms->n,
-                         .n_ghost = atoms->n_ghost,
-                         .coord_scale = atoms->coord_scale,
-                         .list = view,
-                         .lj = fc->lj,
-                         .coulomb = fc->coulomb,
-                         .tally = tally};
+  force_job job = make_job(fc, atoms, view);
+  job.tally = tally;
   return SIMD_PICK(fc->ctx, cpu[view->kind], gpu[view->kind])(fc, &job);
+}
+
+bool force_advances(const force *fc, const neighbor_list *list)
+{
+  return neighbor_list_view(list)->kind == NEIGHBOR_TILE && fc->coulomb.r_cut_sq == 0;
+}
+
+/* A buffer to change places with another: of one size, so that neither ever shrinks nor grows. */
+static md_status match(md_ctx *ctx, md_buffer *spare, const md_buffer *with)
+{
+  if (spare->bytes == with->bytes) return MD_OK;
+  md_buffer_free(ctx, spare);
+  return md_buffer_reserve(ctx, spare, with->bytes, 0);
+}
+
+md_status force_advance(force *fc, md_atoms *atoms, const neighbor_list *list, double kick,
+                        double drift)
+{
+  const neighbor_view *view = neighbor_list_view(list);
+  const bool fixed = fc->ctx->precision == MD_MIXED;
+  MD_REQUIRE(force_advances(fc, list), MD_EINVAL,
+             "only a list by tiles, without charges, moves atoms along with the forces");
+  MD_TRY(check_list(fc, atoms, view));
+  if (atoms->n == 0) return MD_OK;
+  MD_TRY(match(fc->ctx, &fc->x_new, &atoms->x));
+  if (fixed) MD_TRY(match(fc->ctx, &fc->coord_new, &atoms->fixed));
+  force_job job = make_job(fc, atoms, view);
+  job.kick = kick, job.drift = drift;
+  MD_TRY(gpu_advance[fc->ctx->precision](fc, &job));
+  md_buffer_swap(&atoms->x, &fc->x_new);
+  if (fixed) md_buffer_swap(&atoms->fixed, &fc->coord_new);
+  return MD_OK;
 }
 
 void force_pair(const force_spec *spec, double r, double *energy, double *force_over_r)

@@ -49,13 +49,22 @@ md_status force_set_coulomb(force *fc, double alpha, double r_cut);
  *   atoms  in: coordinates of owned atoms and ghosts.  out: f [n], overwritten.
  *   list   in: built from these atoms with r_list >= both cutoffs.
  *   tally  out: NULL, or the sums above over this process's pairs.  Asking for them waits for the
- * GPU. Cost: O(n * neighbours); moves no atom data between host and GPU. Full lists: one result,
- * bit for bit.  Half lists: on the CPU one result for one number of threads; on the GPU pairs add
- * to f[j] atomically and the last bits vary.  In a deterministic context they do not: the CPU cuts
- * the work independently of the threads, the GPU adds in 64-bit fixed point. Errors: MD_EINVAL
- * (list and atoms do not match), MD_ENUMERIC (a force too large for fixed point), MD_ENOMEM,
- * MD_ECUDA. */
+ * GPU. Cost: O(n * neighbours); moves no atom data between host and GPU. Full and tile lists: one
+ * result, bit for bit.  Half lists: on the CPU one result for one number of threads; on the GPU
+ * pairs add to f[j] atomically and the last bits vary.  In a deterministic context they do not: the
+ * CPU cuts the work independently of the threads, the GPU adds in 64-bit fixed point. Errors:
+ * MD_EINVAL (list and atoms do not match), MD_ENUMERIC (a force too large for fixed point),
+ * MD_ENOMEM, MD_ECUDA. */
 md_status force_compute(force *fc, md_atoms *atoms, const neighbor_list *list, force_tally *tally);
+
+/* Forces and what velocity Verlet does with them, in one pass: v += kick f, twice, and x += drift
+ * v; f is not kept.  The same bits as force_compute and those two steps after it; positions of
+ * ghosts do not follow.  force_advances: whether this is possible, with a list by tiles (on the
+ * GPU) where charges have no effect.  Errors: MD_EINVAL (it is not; otherwise as above), MD_ENOMEM,
+ * MD_ECUDA. */
+bool force_advances(const force *fc, const neighbor_list *list);
+md_status force_advance(force *fc, md_atoms *atoms, const neighbor_list *list, double kick,
+                        double drift);
 
 /* A pair at distance r: energy and force magnitude / r in double, the formula that the kernels use.
  * For tests and tables. */

@@ -43,7 +43,7 @@ static __device__ __forceinline__ void full_row(const force_rows *rows, force_mo
     f.x = row.fx * rows->scale, f.y = row.fy * rows->scale, f.z = row.fz * rows->scale;
     rows->f[i] = f;
   }
-  if (mode.tally) close_tally(rows, row.energy, row.virial);
+  if (mode.tally) close_tally(rows->partial, row.energy, row.virial);
 }
 
 typedef void full_kernel(force_rows rows);
@@ -74,5 +74,6 @@ md_status PREC(force_gpu_full)(force *fc, const force_job *job)
   MD_TRY(open_rows(fc, job, &rows));
   kernel<<<md_blocks(job->n, block), block, 0, (cudaStream_t)fc->ctx->stream>>>(rows);
   MD_LAUNCHED();
-  return job->tally ? read_tally(fc, job, 0.5) : MD_OK; /* each pair was seen from both sides */
+  return job->tally ? read_tally(fc, job, md_blocks(job->n, force_block(fc)), 0.5)
+                    : MD_OK; /* each pair was seen from both sides */
 }

@@ -115,7 +115,7 @@ static __device__ __forceinline__ void half_row(const force_rows *rows, force_mo
   }
   give(rows, i < rows->n ? row.i : NOBODY, row.fx * rows->scale, row.fy * rows->scale,
        row.fz * rows->scale, exact);
-  if (mode.tally) close_tally(rows, row.energy, row.virial);
+  if (mode.tally) close_tally(rows->partial, row.energy, row.virial);
 }
 
 typedef void half_kernel(force_rows rows);
@@ -205,5 +205,5 @@ md_status PREC(force_gpu_half)(force *fc, const force_job *job)
     MD_TRY(md_fill(fc->ctx, job->f, 0, (size_t)job->n * sizeof(real4)));
     MD_TRY(run(fc, job, &rows));
   }
-  return job->tally ? read_tally(fc, job, 1) : MD_OK;
+  return job->tally ? read_tally(fc, job, md_blocks(job->n, force_block(fc)), 1) : MD_OK;
 }

@@ -18,16 +18,21 @@ struct force {
   md_buffer fixed;   /* int64 [n][4] and a flag: deterministic half lists on the GPU */
   md_buffer packed;  /* coordinates repacked: double on the GPU */
   md_buffer charge;  /* real [n + n_ghost]: charges repacked */
+  md_buffer x_new,
+      coord_new; /* state4, coord4: positions to come, as large as those of the atoms */
 };
 
 /* Everything a kernel reads and writes; pointers on the backend. */
 typedef struct {
   const force *fc;
   md_ctx *ctx;
-  const void *coord;   /* coord4 [n + n_ghost] */
-  const void *x;       /* state4 [n + n_ghost], charges in w */
-  void *f;             /* real4 [n] */
-  const int32_t *home; /* [n_ghost] */
+  const void *coord;           /* coord4 [n + n_ghost] */
+  const void *x;               /* state4 [n + n_ghost], charges in w */
+  void *f;                     /* real4 [n] */
+  const int32_t *home, *shift; /* [n_ghost] */
+  void *v;                     /* state4 [n] */
+  double kick, drift;          /* force_advance */
+  double edge[3];              /* of the box */
   int64_t n, n_ghost;
   double coord_scale;
   const neighbor_view *list;
@@ -41,6 +46,8 @@ SIMD_DECLARE(force_fn, force_cpu_full);
 SIMD_DECLARE(force_fn, force_cpu_half);
 PREC_DECLARE(force_fn, force_gpu_full);
 PREC_DECLARE(force_fn, force_gpu_half);
+PREC_DECLARE(force_fn, force_gpu_tile);
+PREC_DECLARE(force_fn, force_gpu_tile_advance);
 
 MD_END_C
 #endif

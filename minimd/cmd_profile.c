@@ -99,7 +99,7 @@ static md_status make_cases(profile_job *job, config *cfg, const case_words *wor
     if (words->lists)
       MD_TRY(config_set(cfg, "neighbor.list", words->lists[v / words->n_orders], "--list"));
     MD_TRY(config_check(cfg));
-    MD_TRY(engine_choose(config_get(cfg), &choice));
+    MD_TRY(locality_choose(cfg, &choice));
     c->kind = choice.list;
     c->list = neighbor_list_words[c->kind];
   }

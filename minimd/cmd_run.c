@@ -249,6 +249,7 @@ static md_status read_settings(config *cfg, const options *opts, report *run, ch
     if (value) MD_TRY(config_set(cfg, keys[k - FIRST_SAVED - 1], value, origin));
   }
   if (config_get(cfg)->dump) MD_TRY(dump_check(config_get(cfg)->dump));
+  if (options_value(opts, TRACE)) MD_TRY(locality_choose(cfg, &run->choice));
   return path ? checkpoint_compare(from, cfg, &run->plan) : MD_OK;
 }
 

@@ -6,6 +6,21 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* Tiles need rows that are near each other, and move atoms along with the forces unless charges
+ * have a part in them. */
+static void choose_list(const config_values *values, engine_choice *out)
+{
+  out->list = NEIGHBOR_FULL;
+  if (out->backend == MD_CPU)
+    out->list_reason = "full lists need no atomics and measured fastest";
+  else if (values->coulomb != CONFIG_COULOMB_NONE)
+    out->list_reason = "fastest with charges, whose forces come apart";
+  else if (!neighbor_is_compact(&values->curve) || values->sort_every >= 0)
+    out->list_reason = "lists by tiles are faster where each build sorts along a compact curve";
+  else
+    out->list = NEIGHBOR_TILE, out->list_reason = "lists by tiles measured fastest on the GPU";
+}
+
 md_status engine_choose(const config_values *values, engine_choice *out)
 {
   if (values->backend == CONFIG_BACKEND_AUTO) {
@@ -16,9 +31,11 @@ md_status engine_choose(const config_values *values, engine_choice *out)
     out->backend = values->backend == CONFIG_BACKEND_GPU ? MD_GPU : MD_CPU;
     out->backend_reason = "as asked";
   }
-  if (values->list < 0) {
+  if (values->list == NEIGHBOR_TILE && out->backend == MD_CPU) {
     out->list = NEIGHBOR_FULL;
-    out->list_reason = "full lists need no atomics and measured fastest";
+    out->list_reason = "on the CPU full lists are built by tiles and read by vectors of rows";
+  } else if (values->list < 0) {
+    choose_list(values, out);
   } else {
     out->list = (neighbor_kind)values->list;
     out->list_reason = "as asked";
@@ -91,6 +108,29 @@ static md_status advance(engine *sim, int kicks, double drift)
   return status;
 }
 
+/* Kicks and drift that begin a step, with the forces of the last one where they are still to come.
+ */
+static md_status begin_step(engine *sim)
+{
+  if (!sim->forces_due) return advance(sim, sim->half_kick_due ? 2 : 1, sim->values->dt);
+  md_phase_begin(sim->ctx, MD_PHASE_FORCE);
+  const md_status status = force_advance(sim->fc, sim->atoms, sim->list,
+                                         0.5 * sim->values->dt / sim->mass, sim->values->dt);
+  md_phase_end(sim->ctx, MD_PHASE_FORCE);
+  sim->forces_due = false;
+  return status;
+}
+
+/* Ghosts to where their homes went; lists by tiles look at the homes alone. */
+static md_status follow(engine *sim)
+{
+  if (neighbor_list_view(sim->list)->kind == NEIGHBOR_TILE) return MD_OK;
+  md_phase_begin(sim->ctx, MD_PHASE_GHOSTS);
+  const md_status status = comm_forward(sim->cm, sim->atoms);
+  md_phase_end(sim->ctx, MD_PHASE_GHOSTS);
+  return status;
+}
+
 static md_status rebuild_due(engine *sim, bool *due)
 {
   const config_values *values = sim->values;
@@ -117,19 +157,13 @@ static bool sort_due(const engine *sim)
 md_status engine_step(engine *sim, bool tally)
 {
   const int64_t copied = sim->ctx->bytes_copied;
-  MD_TRY(advance(sim, sim->half_kick_due ? 2 : 1, sim->values->dt));
+  MD_TRY(begin_step(sim));
   sim->step++;
   bool due;
   MD_TRY(rebuild_due(sim, &due));
-  if (due) {
-    MD_TRY(rebuild(sim, sort_due(sim)));
-  } else {
-    md_phase_begin(sim->ctx, MD_PHASE_GHOSTS);
-    const md_status status = comm_forward(sim->cm, sim->atoms);
-    md_phase_end(sim->ctx, MD_PHASE_GHOSTS);
-    MD_TRY(status);
-  }
-  MD_TRY(forces(sim, tally));
+  MD_TRY(due ? rebuild(sim, sort_due(sim)) : follow(sim));
+  sim->forces_due = !tally && force_advances(sim->fc, sim->list);
+  if (!sim->forces_due) MD_TRY(forces(sim, tally));
   sim->half_kick_due = !tally;
   if (tally) MD_TRY(advance(sim, 1, 0));
   if (!due && !tally) {
@@ -287,7 +321,7 @@ static md_status resume(engine *sim, const engine_state *from)
   MD_TRY(md_atoms_place(sim->atoms, from->x));
   MD_TRY(integrate_advance(sim->atoms, 0, 0, 0));
   sim->rebuilt_at = from->rebuilt_at;
-  return comm_forward(sim->cm, sim->atoms);
+  return follow(sim);
 }
 
 static md_status refill(engine *sim, const engine_state *from)

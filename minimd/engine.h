@@ -37,6 +37,7 @@ typedef struct {
   int64_t rebuilt_at, rebuilds, sorts;
   int64_t steady_steps, steady_bytes; /* steps without rebuild or thermo; bytes they copied */
   bool half_kick_due;                 /* the second half kick of the last step is still to come */
+  bool forces_due;                    /* and so are its forces */
   double first_temperature;           /* of the first engine_measure; negative before */
   force_tally tally;                  /* of the last force computation that was asked for one */
 } engine;

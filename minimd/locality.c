@@ -24,6 +24,19 @@ static md_status renew_list(engine *sim)
   return neighbor_build(sim->list, sim->atoms);
 }
 
+md_status locality_choose(config *cfg, engine_choice *out)
+{
+  MD_REQUIRE(
+      config_get(cfg)->list != NEIGHBOR_TILE, MD_EINVAL,
+      "%s: the kernel for lists by tiles reads coordinates from shared memory and has no trace "
+      "of its own: use a full or half list",
+      config_origin(cfg, "neighbor.list"));
+  MD_TRY(engine_choose(config_get(cfg), out));
+  if (out->list != NEIGHBOR_TILE) return MD_OK;
+  MD_TRY(config_set(cfg, "neighbor.list", neighbor_list_words[NEIGHBOR_FULL], "the trace"));
+  return engine_choose(config_get(cfg), out);
+}
+
 static md_status configure(const options *opts, unsigned lists, const char *order, const char *list,
                            machine_kind kind, locality_run *run)
 {
@@ -32,7 +45,7 @@ static md_status configure(const options *opts, unsigned lists, const char *orde
   MD_TRY(config_set(run->cfg, "order.curve", order, "--order"));
   if (list) MD_TRY(config_set(run->cfg, "neighbor.list", list, "--list"));
   engine_choice choice;
-  MD_TRY(engine_choose(config_get(run->cfg), &choice));
+  MD_TRY(locality_choose(run->cfg, &choice));
   run->kind = choice.list;
   if (kind == MACHINE_GPU && choice.backend == MD_GPU) return config_check(run->cfg);
   const neighbor_kind built = kind == MACHINE_GPU ? NEIGHBOR_FULL : run->kind;
@@ -136,7 +149,8 @@ md_status locality_of(const engine *sim, double figure[LOCALITY_FIGURE_COUNT])
   list_figures own;
   for (int k = 0; k < LOCALITY_FIGURE_COUNT; k++)
     figure[k] = NAN;
-  if (neighbor_list_view(sim->list)->n_rows == 0) return MD_OK;
+  const neighbor_view *view = neighbor_list_view(sim->list);
+  if (view->n_rows == 0 || view->kind == NEIGHBOR_TILE) return MD_OK;
   MD_TRY(list_measure(&in, ROWS_MOST, &own));
   figure[LOCALITY_SECTORS] = own.sectors_per_request;
   figure[LOCALITY_LINES] = own.lines_per_row;

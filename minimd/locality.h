@@ -12,6 +12,10 @@ MD_BEGIN_C
 /* The list of an engine as the models read it. */
 list_input locality_input(const engine *sim);
 
+/* The engine's choice for a run that is traced or modelled, set in cfg where it would be tile and
+ * is full instead.  Errors: MD_EINVAL (tile was asked for). */
+md_status locality_choose(config *cfg, engine_choice *out);
+
 /* A run made to be modelled, with values of its own. */
 typedef struct {
   config *cfg;
@@ -54,8 +58,8 @@ enum { LOCALITY_FIGURES(MD_ENUM_) LOCALITY_FIGURE_COUNT };
 #undef MD_ENUM_
 extern const char *const locality_figure_words[LOCALITY_FIGURE_COUNT];
 
-/* NaN where this machine does not describe its caches.  At most the first 2^22 rows count.
- * Errors: MD_ENOMEM, MD_ECUDA. */
+/* NaN where this machine does not describe its caches, and for lists by tiles.  At most the first
+ * 2^22 rows count. Errors: MD_ENOMEM, MD_ECUDA. */
 md_status locality_of(const engine *sim, double figure[LOCALITY_FIGURE_COUNT]);
 
 MD_END_C

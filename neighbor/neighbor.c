@@ -19,6 +19,7 @@ static neighbor_move_fn *const cpu_move[MD_PRECISION_COUNT][MD_ISA_COUNT] =
     SIMD_TABLE(neighbor_cpu_move);
 static neighbor_keys_fn *const gpu_keys[MD_PRECISION_COUNT] = PREC_TABLE(neighbor_gpu_keys);
 static neighbor_build_fn *const gpu_build[MD_PRECISION_COUNT] = PREC_TABLE(neighbor_gpu_build);
+static neighbor_build_fn *const gpu_tiles[MD_PRECISION_COUNT] = PREC_TABLE(neighbor_gpu_tiles);
 static neighbor_move_fn *const gpu_move[MD_PRECISION_COUNT] = PREC_TABLE(neighbor_gpu_move);
 
 /* A pair within r_list lies within the stencil although its bins were found with rounding. */
@@ -34,6 +35,7 @@ md_status neighbor_create(md_ctx *ctx, const neighbor_spec *spec, neighbor_list 
   MD_REQUIRE(list, MD_ENOMEM, "out of memory for a neighbour list");
   list->ctx = ctx;
   list->spec = *spec;
+  if (spec->kind == NEIGHBOR_TILE && ctx->backend == MD_CPU) list->spec.kind = NEIGHBOR_FULL;
   const md_status status = ordering_sorter_create(ctx, &list->sorter);
   if (status) {
     neighbor_destroy(list);
@@ -47,11 +49,12 @@ void neighbor_destroy(neighbor_list *list)
 {
   if (!list) return;
   ordering_sorter_destroy(list->sorter);
-  md_buffer *buffers[] = {&list->stencil,   &list->curve,    &list->key,      &list->place,
-                          &list->bin_start, &list->spare[0], &list->spare[1], &list->nbr,
-                          &list->start,     &list->count,    &list->atom,     &list->shared,
-                          &list->chunk,     &list->held,     &list->result,   &list->rows,
-                          &list->row_of,    &list->tile,     &list->work};
+  md_buffer *buffers[] = {&list->stencil,   &list->curve,      &list->key,        &list->place,
+                          &list->bin_start, &list->spare[0],   &list->spare[1],   &list->nbr,
+                          &list->start,     &list->count,      &list->atom,       &list->shared,
+                          &list->chunk,     &list->held,       &list->result,     &list->rows,
+                          &list->row_of,    &list->tile,       &list->work,       &list->origin,
+                          &list->halo,      &list->halo_count, &list->chunk_count};
   for (size_t k = 0; k < sizeof buffers / sizeof *buffers; k++)
     md_buffer_free(list->ctx, buffers[k]);
   free(list);
@@ -127,17 +130,18 @@ static md_status set_grid(neighbor_list *list, const md_atoms *atoms)
   return same ? MD_OK : make_stencil(list);
 }
 
-static md_status set_curve(neighbor_list *list, int64_t *bins)
+static md_status set_curve(neighbor_list *list, const ordering *order, int64_t *bins)
 {
   int32_t n[3];
   *bins = 1;
   for (int d = 0; d < 3; d++)
     *bins *= n[d] = list->grid.n[d] - 2 * list->grid.margin[d];
-  if (memcmp(n, list->curve_n, sizeof n) == 0) return MD_OK;
+  if (memcmp(n, list->curve_n, sizeof n) == 0 && order->kind == list->curve_kind) return MD_OK;
   memset(list->curve_n, 0, sizeof list->curve_n);
   MD_TRY(md_buffer_reserve(list->ctx, &list->curve, (size_t)*bins * sizeof(uint32_t), 0));
-  MD_TRY(ordering_index(list->ctx, &list->spec.order, n, list->curve.data));
+  MD_TRY(ordering_index(list->ctx, order, n, list->curve.data));
   memcpy(list->curve_n, n, sizeof n);
+  list->curve_kind = order->kind;
   return MD_OK;
 }
 
@@ -160,7 +164,7 @@ md_status neighbor_sort(neighbor_list *list, md_atoms *atoms)
   md_ctx *ctx = list->ctx;
   int64_t bins;
   MD_TRY(set_grid(list, atoms));
-  MD_TRY(set_curve(list, &bins));
+  MD_TRY(set_curve(list, &list->spec.order, &bins));
   MD_TRY(bin(list, atoms, atoms->n, bins, list->curve.data, NULL));
   atoms->n_ghost = 0;
   atoms->r_ghost = 0;
@@ -179,7 +183,43 @@ md_status neighbor_sort(neighbor_list *list, md_atoms *atoms)
                             part[k].spare->data));
     md_buffer_swap(part[k].from, part[k].spare);
   }
+  list->in_order = true;
   return MD_OK;
+}
+
+bool neighbor_is_compact(const ordering *order)
+{
+  switch (order->kind) {
+  case ORDERING_MORTON:
+  case ORDERING_MORTON_KJI:
+  case ORDERING_HILBERT:
+  case ORDERING_GILBERT:
+    return true;
+  default:
+    return false;
+  }
+}
+
+/* The atoms of the rows of tiles: those that follow each other must be near each other. */
+static md_status order_rows(neighbor_list *list, const md_atoms *atoms)
+{
+  static const ordering hilbert = {.kind = ORDERING_HILBERT};
+  const bool compact = neighbor_is_compact(&list->spec.order);
+  if (compact && list->in_order) return MD_OK;
+  int64_t bins;
+  MD_TRY(set_curve(list, compact ? &list->spec.order : &hilbert, &bins));
+  MD_TRY(bin(list, atoms, atoms->n, bins, list->curve.data, NULL));
+  md_buffer_swap(&list->rows, &list->place);
+  list->view.atom = list->rows.data;
+  return MD_OK;
+}
+
+double neighbor_reach(const neighbor_list *list, const md_atoms *atoms)
+{
+  double far = 0; /* largest coordinate, whose rounding counts */
+  for (int d = 0; d < 3; d++)
+    far = fmax(far, fmax(fabs(atoms->box.lo[d]), fabs(atoms->box.hi[d])));
+  return list->spec.r_list + 1e-6 * (2 * list->spec.r_list + far);
 }
 
 static md_status hold_positions(neighbor_list *list, const md_atoms *atoms)
@@ -206,11 +246,15 @@ static md_status build(neighbor_list *list, const md_atoms *atoms)
   if (atoms->n == 0) return MD_OK;
   const int32_t *n = list->grid.n;
   const int64_t bins = (int64_t)n[0] * n[1] * n[2];
+  const bool tiles = list->spec.kind == NEIGHBOR_TILE;
+  if (tiles) MD_TRY(order_rows(list, atoms));
+  list->in_order = false;
   MD_TRY(md_buffer_reserve(ctx, &list->bin_start, (size_t)(bins + 1) * sizeof(int32_t), 0));
   MD_TRY(bin(list, atoms, atoms->n + atoms->n_ghost, bins, NULL, list->bin_start.data));
   list->view.n_rows = atoms->n;
   list->view.n_ghost = atoms->n_ghost;
-  MD_TRY(SIMD_PICK(ctx, cpu_build, gpu_build)(list, atoms));
+  MD_TRY(tiles ? gpu_tiles[ctx->precision](list, atoms)
+               : SIMD_PICK(ctx, cpu_build, gpu_build)(list, atoms));
   return hold_positions(list, atoms);
 }
 
@@ -264,6 +308,13 @@ const neighbor_grid *neighbor_list_grid(const neighbor_list *list)
   return &list->grid;
 }
 
+/* Bytes of a row of tiles that holds `near` entries: the list, its part of a halo of six times as
+ * many atoms as the tile or more, and the counts. */
+static double tile_memory(double near)
+{
+  return 2 * (1.25 * near + 8 * 4) + 4 * (8 + near / 8) + 4 + 1;
+}
+
 int64_t neighbor_memory(const md_ctx *ctx, const neighbor_spec *spec, int64_t n, double density)
 {
   const double atoms = (double)n, pi = acos(-1);
@@ -274,7 +325,8 @@ int64_t neighbor_memory(const md_ctx *ctx, const neighbor_spec *spec, int64_t n,
   const double near = 4.0 / 3 * pi * pow(spec->r_list, 3) * density;
   /* Rows are padded to whole vectors or to the longest row of a slice. */
   const double entries = spec->kind == NEIGHBOR_HALF ? near / 2 + 8 : near * 1.1 + 2;
-  const double rows = atoms * (4 * 1.1 * entries + 8 + 4 + 4 + 4 + 4);
+  const bool tiles = spec->kind == NEIGHBOR_TILE && ctx->backend == MD_GPU;
+  const double rows = atoms * (tiles ? tile_memory(near) : 4 * 1.1 * entries + 8 + 4 + 4 + 4 + 4);
   const double sort = atoms * (4 * (double)md_state_size(ctx->precision) + 12);
   return (int64_t)(rows + sort + all * 8 + bins * 8);
 }

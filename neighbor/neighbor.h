@@ -7,6 +7,9 @@
  *         newton on, in one of the two rows that see the pair (where the ghost's shift is
  *         positive), and the force goes to the ghost's home as well; newton off, in both rows, each
  *         for itself.
+ *   tile  the pairs of full, on the GPU: 256 rows that follow each other share one halo, and a row
+ *         holds 16-bit offsets into it (neighbor_tiles).  On the CPU the layout of full, which is
+ *         built by tiles and read by vectors of rows, is used.
  * Distances decide in the state precision, so that every backend and instruction set lists the same
  * pairs: a run that lets atoms move more than half the skin between builds depends on exactly which
  * they are.  [AK] section 4. */
@@ -18,7 +21,7 @@
 
 MD_BEGIN_C
 
-#define NEIGHBOR_LISTS(X) X(FULL, "full") X(HALF, "half")
+#define NEIGHBOR_LISTS(X) X(FULL, "full") X(HALF, "half") X(TILE, "tile")
 /* block: all bins within r_list along each axis.
  * sphere: only those whose nearest point is within. */
 #define NEIGHBOR_STENCILS(X) X(BLOCK, "block") X(SPHERE, "sphere")
@@ -37,6 +40,33 @@ typedef struct {
   double bin_size; /* a bin is at least this long along each axis, > 0 [sigma] */
   ordering order;  /* of bins, and so of atoms */
 } neighbor_spec;
+
+/* Lists by tiles.  Tile t has the rows t * rows ... of which the last tile may have fewer.  Its
+ * halo are the atoms and ghosts that some row of it holds (and some more), in one pass or several;
+ * entry e of pass p is atom halo[(t * passes + p) * capacity + e], 0 <= e < halo_count[t * passes +
+ * p] = m, and behind them, from m rounded up to a multiple of `banks`, lie `banks` entries far from
+ * everything.  Lane l of warp w = t * rows / 32 + ... has, for pass after pass, chunk_count[w *
+ * passes
+ * + p] chunks of 8 entries of its row, each e * 16 in 16 bits:
+ *     list[((w * chunks + chunk) * 32 + l) * 8 ...]
+ * Entries of a chunk are arranged such that lanes that read shared memory together read from
+ * different banks; entries of no atom are far ones.  A ghost stands for its home, shifted:
+ * positions of ghosts are not read. */
+enum {
+  NEIGHBOR_TILE_ROWS = 256,
+  NEIGHBOR_TILE_CHUNK = 8,
+  NEIGHBOR_TILE_BANKS = 8,       /* entries of 16 bytes: real is float */
+  NEIGHBOR_TILE_BANKS_WIDE = 16, /* entries of 16 and 8 bytes: real is double */
+};
+typedef struct {
+  int32_t rows; /* of a tile */
+  int32_t capacity, passes,
+      chunks;         /* room: entries of a pass, passes of a tile, chunks of a warp */
+  int32_t most;       /* entries of the largest pass with its far ones */
+  const void *origin; /* coord4 [tiles]: the middle of each tile */
+  const int32_t *halo, *halo_count, *chunk_count;
+  const void *list; /* uint16_t */
+} neighbor_tiles;
 
 /* A list as force kernels read it.  Rows are grouped in slices of `width` rows; entry k of row r is
  *     nbr[start[r / width] + (int64_t)k * width + r % width],   0 <= k < count[r]
@@ -59,6 +89,7 @@ typedef struct {
   int32_t max_count;
   int64_t n_ghost; /* ghosts at the build */
   double r_list;
+  const neighbor_tiles *tiles; /* kind tile; start and nbr are NULL then */
 } neighbor_view;
 
 /* Chunks of a CPU half list are ranges of rows that may run at the same time.  A pair whose atoms
@@ -68,7 +99,8 @@ typedef struct {
 
 typedef struct neighbor_list neighbor_list;
 
-/* Make an empty list.  *out is NULL on failure; free with neighbor_destroy (NULL is allowed).
+/* Make an empty list; its view has kind full where tile was asked for on the CPU.  *out is NULL on
+ * failure; free with neighbor_destroy (NULL is allowed).
  * Errors: MD_EINVAL (r_list or bin_size not > 0), MD_ENOMEM. */
 md_status neighbor_create(md_ctx *ctx, const neighbor_spec *spec, neighbor_list **out);
 void neighbor_destroy(neighbor_list *list);
@@ -101,6 +133,10 @@ typedef struct {
   double lo[3], side[3]; /* corner of the owned part; edge of a bin [sigma] */
 } neighbor_grid;
 const neighbor_grid *neighbor_list_grid(const neighbor_list *list);
+
+/* Whether atoms that follow each other along this curve lie near each other in all directions, as
+ * the rows of tiles should; where they do not, the list sorts its rows along a curve of its own. */
+bool neighbor_is_compact(const ordering *order);
 
 /* Bytes of a list of n atoms at this density [1/sigma^3] with these settings, for a pre-flight
  * check. */

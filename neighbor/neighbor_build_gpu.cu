@@ -110,7 +110,7 @@ static md_status run_build(neighbor_list *list, build_job *job, build_result *fo
   return md_read(ctx, found, job->result, sizeof *found);
 }
 
-static md_status gather(neighbor_list *list, const md_atoms *atoms)
+md_status PREC(neighbor_gpu_gather)(neighbor_list *list, const md_atoms *atoms)
 {
   const int64_t all = atoms->n + atoms->n_ghost;
   MD_TRY(md_buffer_reserve(list->ctx, &list->work, (size_t)all * sizeof(state4), 0));
@@ -130,14 +130,11 @@ static md_status open_job(neighbor_list *list, const md_atoms *atoms, build_job 
   MD_TRY(md_buffer_reserve(ctx, &list->count, (size_t)atoms->n * sizeof(int32_t), 0));
   MD_TRY(md_buffer_reserve(ctx, &list->result, sizeof *job->result, 0));
   const double r_list = list->spec.r_list;
-  double far = 0; /* largest coordinate, whose rounding counts */
-  for (int d = 0; d < 3; d++)
-    far = fmax(far, fmax(fabs(atoms->box.lo[d]), fabs(atoms->box.hi[d])));
   *job = (build_job){};
   job->grid = bins_of(&list->grid, true);
   job->n = (int32_t)atoms->n;
   job->r_sq = (state)(r_list * r_list);
-  job->reach = (state)(r_list + 1e-6 * (2 * r_list + far));
+  job->reach = (state)neighbor_reach(list, atoms);
   job->sphere = list->spec.stencil == NEIGHBOR_SPHERE;
   job->x = (const state4 *)atoms->x.data;
   job->sorted = (const state4 *)list->work.data;
@@ -152,7 +149,7 @@ md_status PREC(neighbor_gpu_build)(neighbor_list *list, const md_atoms *atoms)
 {
   build_job job;
   build_result found;
-  MD_TRY(gather(list, atoms));
+  MD_TRY(PREC(neighbor_gpu_gather)(list, atoms));
   MD_TRY(open_job(list, atoms, &job));
   if (list->slots == 0) list->slots = guess_slots(list, atoms);
   MD_TRY(run_build(list, &job, &found));

@@ -17,12 +17,13 @@ struct neighbor_list {
   neighbor_view view;
   ordering_sorter *sorter;
   int32_t n_stencil;
-  md_buffer stencil;    /* int32 [n_stencil][3]: bin offsets, centre first, innermost axis k */
-  md_buffer curve;      /* uint32 [owned bins]: ordering_index of the grid without margin */
-  int32_t curve_n[3];   /* the grid curve was made for */
-  md_buffer key, place; /* uint32, int32 [n + n_ghost]: bin of an atom; atoms by bin */
-  md_buffer bin_start;  /* int32 [bins + 1] into place */
-  md_buffer spare[2];   /* for permuting atoms */
+  md_buffer stencil;        /* int32 [n_stencil][3]: bin offsets, centre first, innermost axis k */
+  md_buffer curve;          /* uint32 [owned bins]: ordering_index of the grid without margin */
+  int32_t curve_n[3];       /* the grid curve was made for */
+  ordering_kind curve_kind; /* and the ordering */
+  md_buffer key, place;     /* uint32, int32 [n + n_ghost]: bin of an atom; atoms by bin */
+  md_buffer bin_start;      /* int32 [bins + 1] into place */
+  md_buffer spare[2];       /* for permuting atoms */
   md_buffer nbr, start, count, atom, shared, chunk; /* behind view */
   md_buffer held;   /* state4 [n_held]: positions at build, when tracking */
   int64_t n_held;   /* 0 when nothing is held */
@@ -32,7 +33,14 @@ struct neighbor_list {
   /* CPU, see tiles.h: rows int32 [n], the atoms by tiles; row_of int32 [n], its inverse, for half
    * lists.  GPU: work state4 [n + n_ghost], candidates by bin. */
   md_buffer rows, row_of, tile, work;
+  /* GPU lists by tiles: their rooms, and what lies behind view.tiles; rows as on the CPU. */
+  neighbor_tiles tiles;
+  md_buffer origin, halo, halo_count, chunk_count;
+  bool in_order; /* atoms lie along the curve since the last sort */
 };
+
+/* r_list and what rounding of coordinates may add. */
+double neighbor_reach(const neighbor_list *list, const md_atoms *atoms);
 
 /* key[i] = bin of atom i for i < count: its row-major number in the whole grid (curve NULL), or
  * curve[row-major number in the owned grid].  Atoms outside are clamped to the outermost bin. */
@@ -42,11 +50,15 @@ typedef md_status neighbor_keys_fn(neighbor_list *list, const md_atoms *atoms, i
  * r_list; everything else is zero.  Only called with n_rows > 0. */
 typedef md_status neighbor_build_fn(neighbor_list *list, const md_atoms *atoms);
 typedef md_status neighbor_move_fn(neighbor_list *list, const md_atoms *atoms, double *max_sq);
+/* Atoms and ghosts to work, in the order of place, each with its index. */
+typedef md_status neighbor_gather_fn(neighbor_list *list, const md_atoms *atoms);
 SIMD_DECLARE(neighbor_keys_fn, neighbor_cpu_keys);
 SIMD_DECLARE(neighbor_build_fn, neighbor_cpu_build);
 SIMD_DECLARE(neighbor_move_fn, neighbor_cpu_move);
 PREC_DECLARE(neighbor_keys_fn, neighbor_gpu_keys);
 PREC_DECLARE(neighbor_build_fn, neighbor_gpu_build);
+PREC_DECLARE(neighbor_build_fn, neighbor_gpu_tiles);
+PREC_DECLARE(neighbor_gather_fn, neighbor_gpu_gather);
 PREC_DECLARE(neighbor_move_fn, neighbor_gpu_move);
 
 MD_END_C

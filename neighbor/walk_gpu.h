@@ -10,32 +10,11 @@
 #define WALK_GPU_H
 
 #include "neighbor/bins_gpu.h"
+#include "neighbor/candidate_gpu.h"
 
 #include <math.h>
 
 enum { STAGE = 128, UNROLL = 8 };
-
-/* A candidate is a position with its index in w; ABSENT: in no row of this list. */
-enum { ABSENT = -1 };
-
-static __device__ __forceinline__ int32_t candidate_index(state4 c)
-{
-#if MD_PREC == 0
-  return __float_as_int(c.w);
-#else
-  return __double2loint(c.w);
-#endif
-}
-
-static __device__ __forceinline__ state4 candidate(state4 x, int32_t index)
-{
-#if MD_PREC == 0
-  x.w = __int_as_float(index);
-#else
-  x.w = __hiloint2double(0, index);
-#endif
-  return x;
-}
 
 typedef struct {
   unsigned long long entries;

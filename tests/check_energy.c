@@ -128,15 +128,15 @@ static double *forces_and_sums(const run_spec *spec, const run_case *c)
   return f;
 }
 
-/* Full lists: always and for any number of threads.  Half lists: on the CPU for one number of
- * threads, in a deterministic context everywhere and for any number. */
+/* Full lists and tiles: always and for any number of threads.  Half lists: on the CPU for one
+ * number of threads, in a deterministic context everywhere and for any number. */
 START_TEST(sums_repeat_bit_for_bit)
 {
   run_case c = run_case_fcc("liquid", (int[]){14, 13, 12}, (double[]){-3, 0, 8}, 0.12);
   run_spec spec = run_spec_default();
   spec.precision = (md_precision)(_i % MD_PRECISION_COUNT);
   run_set_list(&spec.list, _i / MD_PRECISION_COUNT);
-  const bool full = spec.list.kind == NEIGHBOR_FULL;
+  const bool full = spec.list.kind != NEIGHBOR_HALF;
   for (int deterministic = 0; deterministic < 2; deterministic++) {
     spec.deterministic = deterministic;
     if (!full && !deterministic && test_backend() == MD_GPU) continue;

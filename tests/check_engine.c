@@ -35,6 +35,15 @@ static const thermo_case cases[] = {
     {"system.cells=16 system.velocity=minimd neighbor.list=half", MINIMD_16},
     {"system.cells=16 system.velocity=minimd neighbor.list=full order.curve=row", MINIMD_16},
     {"system.cells=32 system.velocity=minimd neighbor.list=full", MINIMD_32},
+    {"system.cells=20 neighbor.list=tile", LAMMPS_20},
+    {"system.cells=20 neighbor.list=tile order.curve=none run.thermo=9", LAMMPS_20},
+    {"system.cells=20 neighbor.list=tile order.curve=random", LAMMPS_20},
+    {"system.cells=20 neighbor.list=tile order.curve=row neighbor.bin_size=0.9", LAMMPS_20},
+    {"system.cells=20 neighbor.list=tile order.curve=morton order.sort_every=60", LAMMPS_20},
+    {"system.cells=20 neighbor.list=tile order.curve=hybrid:hilbert/row:4", LAMMPS_20},
+    {"system.cells=20 neighbor.list=tile order.sort_every=0", LAMMPS_20},
+    {"system.cells=32 neighbor.list=tile order.curve=gilbert", LAMMPS_32},
+    {"system.cells=16 neighbor.list=tile system.velocity=minimd", MINIMD_16},
 };
 enum { N_CASES = sizeof cases / sizeof *cases };
 
@@ -89,8 +98,9 @@ START_TEST(lattice_has_its_exact_sums)
   static const char *const settings[] = {
       "system.cells=32 run.steps=0", "system.cells=20 run.steps=0 neighbor.list=half",
       "system.cells=7,5,9 run.steps=0 system.velocity=minimd",
-      "system.cells=9,4,6 run.steps=0 neighbor.list=half neighbor.newton=off"};
-  static const double atoms[] = {131072, 32000, 1260, 864};
+      "system.cells=9,4,6 run.steps=0 neighbor.list=half neighbor.newton=off",
+      "system.cells=7,5,9 run.steps=0 neighbor.list=tile"};
+  static const double atoms[] = {131072, 32000, 1260, 864, 1260};
   const double density = .8442, temperature = 1.44;
   const double virial = 3 * -5.01967854474379 / density - temperature * (3 - 3 / atoms[0]);
   const engine_thermo thermo = run(settings[_i], NULL, 0);
@@ -105,11 +115,14 @@ END_TEST
 START_TEST(complete_lists_agree)
 {
   static const char *const settings[] = {
-      "system.cells=10 neighbor.skin=0.6", "system.cells=10 neighbor.every=check",
+      "system.cells=10 neighbor.skin=0.6",
+      "system.cells=10 neighbor.every=check",
       "system.cells=10 neighbor.every=check neighbor.list=half order.sort_every=0",
-      "system.cells=10 neighbor.every=5 order.sort_every=15 neighbor.list=half"};
+      "system.cells=10 neighbor.every=5 order.sort_every=15 neighbor.list=half",
+      "system.cells=10 neighbor.every=check neighbor.list=tile",
+      "system.cells=10 neighbor.every=5 order.sort_every=15 neighbor.list=tile run.thermo=3"};
   const engine_thermo expected = run(settings[0], NULL, 0);
-  for (int k = 1; k < 4; k++) {
+  for (int k = 1; k < 6; k++) {
     const engine_thermo thermo = run(settings[k], NULL, 0);
     near(settings[k], "temperature", thermo.temperature, expected.temperature);
     near(settings[k], "e_pair", thermo.e_pair, expected.e_pair);
@@ -139,7 +152,7 @@ END_TEST
 /* Positions, bit for bit: a second run, and on the CPU another number of threads. */
 START_TEST(deterministic_runs_repeat)
 {
-  static const char *const lists[] = {"full", "half"};
+  static const char *const lists[] = {"full", "half", "tile"};
   enum { CELLS = 8, ROOM = 4 * CELLS * CELLS * CELLS * 3 * 2 };
   for (int precision = 0; precision < MD_PRECISION_COUNT; precision++) {
     int32_t *first = malloc(2 * ROOM * sizeof *first), *again = first + ROOM;
@@ -162,9 +175,18 @@ START_TEST(thermo_lines_do_not_change_the_run)
 {
   enum { ROOM = 4 * 6 * 6 * 6 * 3 * 2 };
   int32_t *first = malloc(2 * ROOM * sizeof *first), *again = first + ROOM;
-  run("system.cells=6 run.steps=50 device.deterministic=true run.thermo=0", first, ROOM);
-  run("system.cells=6 run.steps=50 device.deterministic=true run.thermo=3", again, ROOM);
-  ck_assert_mem_eq(first, again, ROOM * sizeof *first);
+  for (int k = 0; k < NEIGHBOR_LIST_COUNT * MD_PRECISION_COUNT; k++) {
+    char settings[2][192];
+    for (int line = 0; line < 2; line++)
+      snprintf(settings[line], sizeof settings[line],
+               "system.cells=6 run.steps=50 device.deterministic=true run.thermo=%d "
+               "neighbor.list=%s device.precision=%s",
+               3 * line, neighbor_list_words[k / MD_PRECISION_COUNT],
+               md_precision_words[k % MD_PRECISION_COUNT]);
+    run(settings[0], first, ROOM);
+    run(settings[1], again, ROOM);
+    ck_assert_msg(memcmp(first, again, ROOM * sizeof *first) == 0, "%s differs", settings[1]);
+  }
   free(first);
 }
 END_TEST
@@ -173,9 +195,12 @@ END_TEST
 START_TEST(small_boxes_see_their_images)
 {
   static const char *const settings[] = {
-      "system.cells=1 run.steps=0", "system.cells=2,1,1 run.steps=0 neighbor.list=half",
+      "system.cells=1 run.steps=0",
+      "system.cells=2,1,1 run.steps=0 neighbor.list=half",
       "system.cells=1,3,2 run.steps=0 neighbor.list=half neighbor.newton=off",
-      "system.cells=1 run.steps=0 neighbor.bin_size=0.4"};
+      "system.cells=1 run.steps=0 neighbor.bin_size=0.4",
+      "system.cells=1 run.steps=0 neighbor.list=tile",
+      "system.cells=2,3,1 run.steps=0 neighbor.list=tile"};
   const engine_thermo thermo = run(settings[_i], NULL, 0);
   near(settings[_i], "e_pair", thermo.e_pair, -6.77336805325296);
 }
@@ -215,12 +240,12 @@ int main(void)
   TCase *tc = tcase_create("engine");
   tcase_set_timeout(tc, 300);
   tcase_add_loop_test(tc, thermo_agrees_with_lammps_and_minimd, 0, N_CASES);
-  tcase_add_loop_test(tc, lattice_has_its_exact_sums, 0, 4);
+  tcase_add_loop_test(tc, lattice_has_its_exact_sums, 0, 5);
   tcase_add_test(tc, complete_lists_agree);
   tcase_add_loop_test(tc, precisions_agree, 0, 2);
-  tcase_add_loop_test(tc, deterministic_runs_repeat, 0, 2);
+  tcase_add_loop_test(tc, deterministic_runs_repeat, 0, 3);
   tcase_add_test(tc, thermo_lines_do_not_change_the_run);
-  tcase_add_loop_test(tc, small_boxes_see_their_images, 0, 4);
+  tcase_add_loop_test(tc, small_boxes_see_their_images, 0, 6);
   tcase_add_test(tc, too_much_memory_is_refused_with_what_fits);
   tcase_add_test(tc, a_broken_run_is_reported);
   suite_add_tcase(suite, tc);

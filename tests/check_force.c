@@ -34,13 +34,15 @@ static double reach_of(const run_md *md)
   return reach + md->spec.force.r_cut + md->spec.skin;
 }
 
-/* Ghosts are rounded to the state, fixed-point coordinates to their step. */
+/* Ghosts are rounded to the state, as are coordinates within a tile, fixed-point ones to their
+ * step. */
 static ref_exactness exactness_of(const run_md *md)
 {
   const double reach = reach_of(md);
+  const bool tile = neighbor_list_view(md->list)->kind == NEIGHBOR_TILE;
   switch (md->spec.precision) {
   case MD_SINGLE:
-    return (ref_exactness){reach * 0x1p-23, 0x1p-24};
+    return (ref_exactness){reach * (tile ? 0x1p-22 : 0x1p-23), 0x1p-24};
   case MD_MIXED:
     return (ref_exactness){md->atoms->coord_scale, 0x1p-24};
   default:
@@ -113,7 +115,8 @@ static void check_variant(const run_case *c, md_precision precision, int variant
     spec.skin = k % 2 ? 0 : 0.3;
     run_set_list(&spec.list, k / ORDERS);
     run_md md = run_md_open(&spec, c, NULL);
-    if (k == 0) {
+    if (k % ORDERS == 0) {
+      ref_forces_free(&want);
       const ref_exactness exact = exactness_of(&md);
       double *x = positions(md.atoms);
       want = ref_forces_find(&spec.force, &exact, &c->box, c->n, x);

@@ -330,7 +330,7 @@ int main(void)
   tcase_add_test(tcase, random_victims_soften_loops);
   tcase_add_loop_test(tcase, cache_is_a_list_with_times, 0, CACHE_CASES);
   tcase_add_loop_test(tcase, gpu_is_the_slow_one, 0, MD_PRECISION_COUNT);
-  tcase_add_loop_test(tcase, cpu_is_the_slow_one, 0, RUN_LISTS);
+  tcase_add_loop_test(tcase, cpu_is_the_slow_one, 0, RUN_TRACED);
   tcase_add_test(tcase, schedules_share_what_they_must);
   tcase_add_test(tcase, instruction_sets_agree);
   tcase_add_test(tcase, bad_input_is_refused);

@@ -108,7 +108,7 @@ START_TEST(slices_are_those_of_the_gpu)
   if (test_backend() == MD_CPU) return;
   const int cells[3] = {7, 8, 9};
   const double lo[3] = {1, -2, 0};
-  for (int list = 0; list < RUN_LISTS; list++) {
+  for (int list = 0; list < RUN_TRACED; list++) {
     run_case c = run_case_fcc("liquid", cells, lo, 0.1);
     neighbor_spec spec = run_near_spec(2.8, 0.5);
     run_near host = ref_near_cpu(MD_DOUBLE, &spec, &c);
@@ -249,7 +249,7 @@ START_TEST(cpu_accesses_are_those_of_the_kernel)
   for (int k = 0; k < run_case_count(); k++) {
     run_case c = run_case_make(k, (md_precision)_i);
     neighbor_spec spec = run_near_spec(1.8, 0.5);
-    run_set_list(&spec, k % RUN_LISTS);
+    run_set_list(&spec, k % RUN_TRACED);
     if (c.n > 0) {
       run_near near = ref_near_cpu((md_precision)_i, &spec, &c);
       const list_input in = {near.atoms, near.list, 1.6};
@@ -363,7 +363,7 @@ START_TEST(figures_are_those_of_the_list)
     run_case c = run_case_make(k, (md_precision)_i);
     neighbor_spec spec = run_near_spec(1.8, 0.5);
     spec.order = run_order(k);
-    run_set_list(&spec, k % RUN_LISTS);
+    run_set_list(&spec, k % RUN_TRACED);
     if (c.n > 0) {
       run_near near = run_near_open((md_precision)_i, 1, &spec, &c);
       run_near_rebuild(&near);

@@ -49,9 +49,14 @@ ordering run_order(int k)
                     .seed = 9};
 }
 
+int run_lists(void)
+{
+  return test_backend() == MD_GPU ? RUN_TRACED + 1 : RUN_TRACED;
+}
+
 void run_set_list(neighbor_spec *spec, int i)
 {
-  spec->kind = i == 0 ? NEIGHBOR_FULL : NEIGHBOR_HALF;
+  spec->kind = i == 0 ? NEIGHBOR_FULL : i == RUN_TRACED ? NEIGHBOR_TILE : NEIGHBOR_HALF;
   spec->newton = i != 2;
 }
 
@@ -61,6 +66,76 @@ static void *read_array(md_ctx *ctx, const void *from, int64_t n, size_t size)
   void *to = ref_alloc(n, size);
   if (n > 0) ck_ok(md_read(ctx, to, from, (size_t)n * size));
   return to;
+}
+
+/* The arrays of tiles on the host. */
+typedef struct {
+  neighbor_tiles t;
+  int32_t banks;
+  int64_t n_tiles;
+  int32_t *halo, *halo_count, *chunk_count;
+  uint16_t *list;
+} host_tiles;
+
+static host_tiles read_tiles(md_ctx *ctx, const neighbor_view *v)
+{
+  host_tiles h = {.t = *v->tiles};
+  ck_assert_int_eq(h.t.rows, NEIGHBOR_TILE_ROWS);
+  h.banks = ctx->precision == MD_DOUBLE ? NEIGHBOR_TILE_BANKS_WIDE : NEIGHBOR_TILE_BANKS;
+  h.n_tiles = (v->n_rows + h.t.rows - 1) / h.t.rows;
+  const int64_t passes = h.n_tiles * h.t.passes, warps = h.n_tiles * h.t.rows / 32;
+  h.halo = read_array(ctx, h.t.halo, passes * h.t.capacity, 4);
+  h.halo_count = read_array(ctx, h.t.halo_count, passes, 4);
+  h.chunk_count = read_array(ctx, h.t.chunk_count, passes * h.t.rows / 32, 4);
+  h.list = read_array(ctx, h.t.list, warps * h.t.chunks * 32 * NEIGHBOR_TILE_CHUNK, 2);
+  return h;
+}
+
+/* The entries of row r to `to`, in the order of the row; returns their number. */
+static int64_t tile_row(const host_tiles *h, int64_t r, int32_t *to)
+{
+  const int64_t tile = r / h->t.rows, warp = r / 32;
+  int64_t n = 0, chunk = warp * h->t.chunks;
+  for (int32_t p = 0; p < h->t.passes; p++) {
+    const int64_t pass = tile * h->t.passes + p;
+    const int32_t m = h->halo_count[pass], far = (m + h->banks - 1) / h->banks * h->banks;
+    ck_assert(m >= 0 && far + h->banks <= h->t.most && h->t.most <= h->t.capacity);
+    for (int32_t c = 0; c < h->chunk_count[warp * h->t.passes + p]; c++, chunk++) {
+      ck_assert(chunk < (warp + 1) * h->t.chunks);
+      for (int k = 0; k < NEIGHBOR_TILE_CHUNK; k++) {
+        const int32_t word = h->list[(chunk * 32 + r % 32) * NEIGHBOR_TILE_CHUNK + k];
+        ck_assert(word % 16 == 0 &&
+                  (word / 16 < m || (word / 16 >= far && word / 16 < far + h->banks)));
+        if (word / 16 < m) to[n++] = h->halo[pass * h->t.capacity + word / 16];
+      }
+    }
+  }
+  return n;
+}
+
+/* Rows of tiles as slices of one row. */
+static void spread_tiles(md_ctx *ctx, const neighbor_view *from, run_list *to)
+{
+  neighbor_view *v = &to->view;
+  host_tiles h = read_tiles(ctx, from);
+  int64_t *start = ref_alloc(from->n_rows + 1, 8);
+  int32_t *nbr = ref_alloc(from->n_entries, 4), *row = ref_alloc(from->tiles->chunks * 8LL, 4);
+  for (int64_t r = 0; r < from->n_rows; r++) {
+    const int64_t n = tile_row(&h, r, row);
+    ck_assert_int_eq(n, v->count[r]);
+    ck_assert_int_le(start[r] + n, from->n_entries);
+    memcpy(nbr + start[r], row, (size_t)n * 4);
+    start[r + 1] = start[r] + n;
+  }
+  v->width = 1, v->start = start, v->nbr = nbr, v->tiles = NULL;
+  if (!v->atom) { /* the same as naming them all */
+    int32_t *atom = ref_alloc(from->n_rows, 4);
+    for (int32_t r = 0; r < from->n_rows; r++)
+      atom[r] = r;
+    v->atom = atom;
+  }
+  to->n_slots = start[from->n_rows];
+  free(row), free(h.halo), free(h.halo_count), free(h.chunk_count), free(h.list);
 }
 
 run_list run_list_read(md_ctx *ctx, const neighbor_list *list)
@@ -76,13 +151,17 @@ run_list run_list_read(md_ctx *ctx, const neighbor_list *list)
     return to;
   }
   ck_assert_int_gt(from->width, 0);
-  const int64_t slices = (rows + from->width - 1) / from->width;
-  v->start = read_array(ctx, from->start, slices + 1, 8);
-  ck_assert_ptr_nonnull(v->start);
-  to.n_slots = v->start[slices];
-  v->nbr = read_array(ctx, from->nbr, to.n_slots, 4);
   v->count = read_array(ctx, from->count, rows, 4);
   v->atom = read_array(ctx, from->atom, rows, 4);
+  if (from->kind == NEIGHBOR_TILE) {
+    spread_tiles(ctx, from, &to);
+  } else {
+    const int64_t slices = (rows + from->width - 1) / from->width;
+    v->start = read_array(ctx, from->start, slices + 1, 8);
+    ck_assert_ptr_nonnull(v->start);
+    to.n_slots = v->start[slices];
+    v->nbr = read_array(ctx, from->nbr, to.n_slots, 4);
+  }
   v->shared = read_array(ctx, from->shared, rows, 4);
   v->chunk = read_array(ctx, from->chunk, from->n_chunks + 1, 8);
   return to;
@@ -164,7 +243,7 @@ static int32_t *chunks_of_atoms(const neighbor_view *v, const char *name)
 static bool acts_on_both(const neighbor_view *v, const int32_t *chunk, int64_t r, int32_t k,
                          const run_action *a, const char *name)
 {
-  if (v->kind == NEIGHBOR_FULL) return false;
+  if (v->kind != NEIGHBOR_HALF) return false;
   const bool once = a->shift == 0 || v->newton;
   const bool inside = !chunk || chunk[a->i] == chunk[a->j];
   const bool both = v->shared ? k < v->shared[r] : once;

@@ -22,13 +22,17 @@ void run_near_rebuild(run_near *near);
 
 /* A full list in Hilbert order with bins of `bins` times r_list. */
 neighbor_spec run_near_spec(double r_list, double bins);
-/* The i-th way to list pairs: full, half with newton, half without. */
-enum { RUN_LISTS = 3 };
+/* The i-th way to list pairs: full, half with newton, half without, and on the GPU by tiles.  The
+ * first RUN_TRACED have slices. */
+enum { RUN_TRACED = 3 };
+#define RUN_LISTS run_lists()
+int run_lists(void);
 void run_set_list(neighbor_spec *spec, int i);
 /* The k-th ordering, with its options, around and around. */
 ordering run_order(int k);
 
-/* The arrays of a view, read from the backend.  Free with run_list_free. */
+/* The arrays of a view, read from the backend; those of tiles, checked on the way, turned into rows
+ * one behind the other.  Free with run_list_free. */
 typedef struct {
   neighbor_view view; /* its pointers point at host memory owned here */
   int64_t n_slots;

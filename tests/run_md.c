@@ -21,7 +21,7 @@ const char *run_spec_text(const run_spec *spec)
   static char text[256];
   snprintf(text, sizeof text, "%s %s%s %s %s shift %s, cut %g skin %g bin %g, %d threads%s",
            md_precision_words[spec->precision], neighbor_list_words[spec->list.kind],
-           spec->list.kind == NEIGHBOR_FULL ? ""
+           spec->list.kind != NEIGHBOR_HALF ? ""
            : spec->list.newton              ? " newton"
                                             : " no-newton",
            neighbor_stencil_words[spec->list.stencil], ordering_words[spec->list.order.kind],

@@ -1,0 +1,27 @@
+/* core/verlet_gpu.h - kick and drift of one atom, for every kernel that moves atoms. */
+#ifndef VERLET_GPU_H
+#define VERLET_GPU_H
+
+#include "core/cuda.h"
+
+/* v += kick f, each time rounded, as that many passes would. */
+static __device__ __forceinline__ void verlet_kick(state4 *v, real4 f, state kick, int kicks)
+{
+  for (int k = 0; k < kicks; k++)
+    v->x += kick * f.x, v->y += kick * f.y, v->z += kick * f.z;
+}
+
+static __device__ __forceinline__ void verlet_drift(state4 *x, state4 v, state drift)
+{
+  x->x += drift * v.x, x->y += drift * v.y, x->z += drift * v.z;
+}
+
+static __device__ __forceinline__ coord4 verlet_coord(state4 x, double inv_scale)
+{
+  coord4 c = {};
+  c.x = coord_from(x.x, inv_scale), c.y = coord_from(x.y, inv_scale);
+  c.z = coord_from(x.z, inv_scale);
+  return c;
+}
+
+#endif

@@ -1,0 +1,362 @@
+/* force/force_tile_gpu.cu - forces from lists by tiles (neighbor/neighbor.h): one block a tile, one
+ * thread a row.
+ *
+ * The block loads the tile's halo once, coalesced as far as the atoms' order allows, shifts what is
+ * a periodic image and keeps it in shared memory relative to the tile's origin; each thread then
+ * follows 16-bit offsets into it, 8 in one load, and sums the force on its atom: no two threads
+ * write one address.  In float an entry is x, y, z, q in one load of 16 bytes; in double x and y in
+ * one, z in another of 8, or with q of 16.
+ *
+ * The fused kernel goes on to v += kick f twice and x += drift v.  Other blocks still read the old
+ * positions, so it writes the new ones elsewhere. */
+#include "core/verlet_gpu.h"
+#include "force/totals_gpu.h"
+
+enum {
+  ROWS = NEIGHBOR_TILE_ROWS,
+  WARPS = ROWS / MD_WARP,
+  CHUNK = NEIGHBOR_TILE_CHUNK,
+  BANKS = sizeof(real) == 8 ? NEIGHBOR_TILE_BANKS_WIDE : NEIGHBOR_TILE_BANKS,
+  LOADS = 4,
+  ENTRY = 16,                         /* bytes from x, y of an entry to the next */
+  FUSED_BLOCKS = MD_PREC == 0 ? 5 : 4 /* a multiprocessor holds */
+};
+
+/* What a kernel reads and writes. */
+typedef struct {
+  int64_t n;
+  neighbor_tiles tiles;
+  const int32_t *rows, *home, *shift;
+  const coord4 *coord;
+  const state4 *x;
+  real4 *f;
+  state4 *v, *x_new;
+  coord4 *coord_new;
+  state kick, drift;
+  double scale, edge[3]; /* length of a step of coord; of the box */
+  int32_t edge_steps[3]; /* mixed precision */
+  real scale_sq, far;
+  lj_reals lj;
+  coulomb_reals coulomb;
+  double *partial;
+} tile_job;
+
+/* How an instance of the kernel works: linear force shift, totals, charges, integration. */
+typedef struct {
+  bool shifted, tally, charged, fused;
+} tile_mode;
+
+/* A place in the tile: in mixed precision still in steps of coord, so that differences are exact,
+ * else relative to the tile's origin. */
+#if MD_PREC == 1
+typedef int32_t place;
+#else
+typedef real place;
+#endif
+
+typedef struct {
+  place x, y, z;
+  real q;
+} tile_entry;
+
+/* Forces are in units of coord's steps until the end. */
+typedef struct {
+  tile_entry at;
+  real fx, fy, fz;
+  double energy, virial;
+} tile_row;
+
+/* A coordinate shifted by so many edges. */
+static __device__ __forceinline__ place place_of(const tile_job *job, coord c, coord origin,
+                                                 int shift, int d)
+{
+#if MD_PREC == 1
+  (void)origin;
+  return (place)((uint32_t)c + (uint32_t)(shift * job->edge_steps[d]));
+#else
+  return shift ? (place)(c + shift * job->edge[d] - origin) : c - origin;
+#endif
+}
+
+static __device__ __forceinline__ tile_entry entry_at(const tile_job *job, coord4 c, coord4 origin,
+                                                      int32_t shift)
+{
+  int s[3] = {0, 0, 0};
+  if (shift) md_shift_unpack(shift, s);
+  return (tile_entry){place_of(job, c.x, origin.x, s[0], 0), place_of(job, c.y, origin.y, s[1], 1),
+                      place_of(job, c.z, origin.z, s[2], 2), 0};
+}
+
+/* As far from everything in the tile as can be. */
+static __device__ __forceinline__ tile_entry far_entry(const tile_job *job, coord4 origin)
+{
+#if MD_PREC == 1
+  const uint32_t half = 0x80000000u;
+  return (tile_entry){(place)((uint32_t)origin.x + half), (place)((uint32_t)origin.y + half),
+                      (place)((uint32_t)origin.z + half), 0};
+#else
+  return (tile_entry){job->far, job->far, job->far, 0};
+#endif
+}
+
+/* Shared memory: entries of 16 bytes, and in double as many of 8 or 16 behind them. */
+static __device__ __forceinline__ void store_entry(unsigned char *room, int32_t capacity, int32_t k,
+                                                   tile_entry e, tile_mode mode)
+{
+#if MD_PREC == 2
+  unsigned char *rest = room + (size_t)capacity * sizeof(double2);
+  ((double2 *)room)[k] = make_double2(e.x, e.y);
+  if (mode.charged)
+    ((double2 *)rest)[k] = make_double2(e.z, e.q);
+  else
+    ((double *)rest)[k] = e.z;
+#elif MD_PREC == 1
+  ((int4 *)room)[k] = make_int4(e.x, e.y, e.z, __float_as_int(e.q));
+#else
+  ((float4 *)room)[k] = make_float4(e.x, e.y, e.z, e.q);
+#endif
+}
+
+static __device__ __forceinline__ tile_entry load_entry(const unsigned char *room,
+                                                        const unsigned char *rest, uint32_t offset,
+                                                        tile_mode mode)
+{
+#if MD_PREC == 2
+  const double2 xy = *(const double2 *)(room + offset);
+  if (!mode.charged) return (tile_entry){xy.x, xy.y, *(const double *)(rest + offset / 2), 0};
+  const double2 zq = *(const double2 *)(rest + offset);
+  return (tile_entry){xy.x, xy.y, zq.x, zq.y};
+#elif MD_PREC == 1
+  const int4 e = *(const int4 *)(room + offset);
+  return (tile_entry){e.x, e.y, e.z, __int_as_float(e.w)};
+#else
+  const float4 e = *(const float4 *)(room + offset);
+  return (tile_entry){e.x, e.y, e.z, e.w};
+#endif
+}
+
+/* The reciprocal to an ulp or two: the list's tests are no better. */
+static __device__ __forceinline__ real quick_inverse(real a)
+{
+#if MD_PREC == 2
+  return inverse(a);
+#else
+  real y;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(a));
+  return y;
+#endif
+}
+
+static __device__ __forceinline__ void add_pair(const tile_job *job, tile_row *row,
+                                                tile_entry other, tile_mode mode)
+{
+  const real dx = coord_difference(row->at.x, other.x), dy = coord_difference(row->at.y, other.y),
+             dz = coord_difference(row->at.z, other.z);
+  real r_sq = dx * dx + dy * dy + dz * dz;
+  if (MD_PREC == 1) r_sq *= job->scale_sq;
+  const real inv_sq = quick_inverse(r_sq);
+  const bool inside = r_sq < job->lj.r_cut_sq;
+  const real f = lj_f_over_r_inv(r_sq, inv_sq, &job->lj, mode.shifted);
+  if (inside) {
+    row->fx += dx * f, row->fy += dy * f, row->fz += dz * f;
+    if (mode.tally) {
+      row->energy += (double)lj_energy_inv(r_sq, inv_sq, &job->lj, mode.shifted);
+      row->virial += (double)r_sq * (double)f;
+    }
+  }
+  if (mode.charged && r_sq < job->coulomb.r_cut_sq) {
+    real u;
+    const real qq = row->at.q * other.q;
+    const real g = qq * coulomb_f_over_r_inv(r_sq, inv_sq, &job->coulomb, &u);
+    row->fx += dx * g, row->fy += dy * g, row->fz += dz * g;
+    if (mode.tally) row->energy += (double)(qq * u), row->virial += (double)r_sq * (double)g;
+  }
+}
+
+/* One pass's halo to shared memory, and behind it the far entries. */
+static __device__ __forceinline__ void load_halo(const tile_job *job, unsigned char *room,
+                                                 const int32_t *halo, int32_t m, coord4 origin,
+                                                 tile_mode mode)
+{
+  for (int32_t base = 0; base < m; base += LOADS * ROWS) {
+    int32_t j[LOADS], shift[LOADS];
+    coord4 c[LOADS];
+    real q[LOADS];
+#pragma unroll
+    for (int u = 0; u < LOADS; u++)
+      j[u] = __ldcs(halo + min(base + u * ROWS + (int32_t)threadIdx.x, m - 1)), shift[u] = 0;
+#pragma unroll
+    for (int u = 0; u < LOADS; u++)
+      if (j[u] >= job->n) {
+        shift[u] = job->shift[j[u] - job->n];
+        j[u] = job->home[j[u] - job->n];
+      }
+#pragma unroll
+    for (int u = 0; u < LOADS; u++)
+      c[u] = job->coord[j[u]], q[u] = mode.charged ? (real)job->x[j[u]].w : 0;
+#pragma unroll
+    for (int u = 0; u < LOADS; u++) {
+      const int32_t k = base + u * ROWS + (int32_t)threadIdx.x;
+      tile_entry e = entry_at(job, c[u], origin, shift[u]);
+      e.q = q[u];
+      if (k < m) store_entry(room, job->tiles.most, k, e, mode);
+    }
+  }
+  const int32_t far = (m + BANKS - 1) / BANKS * BANKS;
+  if (threadIdx.x < BANKS)
+    store_entry(room, job->tiles.most, far + (int32_t)threadIdx.x, far_entry(job, origin), mode);
+}
+
+/* Loaded when it is asked for, not when it is needed. */
+static __device__ __forceinline__ uint4 load_chunk(const uint4 *at)
+{
+  uint4 c;
+  asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(c.x), "=r"(c.y), "=r"(c.z), "=r"(c.w)
+               : "l"(at)
+               : "memory");
+  return c;
+}
+
+static __device__ __forceinline__ void add_chunks(const tile_job *job, const unsigned char *room,
+                                                  const uint4 *list, int32_t chunks, tile_row *row,
+                                                  tile_mode mode)
+{
+  const unsigned char *rest = room + (size_t)job->tiles.most * ENTRY;
+  uint4 next = load_chunk(list);
+  for (int32_t c = 0; c < chunks; c++) {
+    const uint4 now = next;
+    next = load_chunk(list + (c + 1 < chunks ? c + 1 : 0) * MD_WARP);
+    const uint32_t word[CHUNK / 2] = {now.x, now.y, now.z, now.w};
+#pragma unroll
+    for (int u = 0; u < CHUNK / 2; u++) {
+      const tile_entry a = load_entry(room, rest, word[u] & 0xffff, mode);
+      const tile_entry b = load_entry(room, rest, word[u] >> 16, mode);
+      add_pair(job, row, a, mode);
+      add_pair(job, row, b, mode);
+    }
+  }
+}
+
+/* The row's force into f, or into its velocity and position. */
+static __device__ __forceinline__ void close_row(const tile_job *job, int32_t i,
+                                                 const tile_row *row, tile_mode mode)
+{
+  const real scale = MD_PREC == 1 ? (real)job->scale : 1;
+  real4 f = {};
+  f.x = row->fx * scale, f.y = row->fy * scale, f.z = row->fz * scale;
+  if (!mode.fused) {
+    job->f[i] = f;
+    return;
+  }
+  state4 v = job->v[i], x = job->x[i];
+  verlet_kick(&v, f, job->kick, 2);
+  job->v[i] = v;
+  verlet_drift(&x, v, job->drift);
+  job->x_new[i] = x;
+  if (MD_PREC == 1) job->coord_new[i] = verlet_coord(x, 1 / job->scale);
+}
+
+static __device__ __forceinline__ void tile_rows(const tile_job *job, tile_mode mode)
+{
+  extern __shared__ __align__(16) unsigned char room[];
+  const neighbor_tiles *tiles = &job->tiles;
+  const int64_t tile = blockIdx.x, r = tile * ROWS + threadIdx.x;
+  const int64_t warp = tile * WARPS + threadIdx.x / MD_WARP;
+  const int32_t place = (int32_t)min(r, job->n - 1);
+  const int32_t i = job->rows ? job->rows[place] : place;
+  const coord4 origin = ((const coord4 *)tiles->origin)[tile];
+  const uint4 *list =
+      (const uint4 *)tiles->list + warp * tiles->chunks * MD_WARP + threadIdx.x % MD_WARP;
+  tile_row row = {};
+  row.at = entry_at(job, job->coord[i], origin, 0);
+  if (mode.charged) row.at.q = (real)job->x[i].w;
+  for (int32_t p = 0; p < tiles->passes; p++) {
+    const int64_t pass = tile * tiles->passes + p;
+    const int32_t m = tiles->halo_count[pass];
+    const int32_t chunks = tiles->chunk_count[warp * tiles->passes + p];
+    if (p > 0) __syncthreads();
+    load_halo(job, room, tiles->halo + pass * tiles->capacity, m, origin, mode);
+    __syncthreads();
+    add_chunks(job, room, list, chunks, &row, mode);
+    list += (int64_t)chunks * MD_WARP;
+  }
+  if (r < job->n) close_row(job, i, &row, mode);
+  if (mode.tally)
+    close_tally(job->partial, r < job->n ? row.energy : 0, r < job->n ? row.virial : 0);
+}
+
+typedef void tile_kernel(tile_job job);
+#define TILE(name, blocks, shifted, tally, charged, fused)                                         \
+  static __global__ void __launch_bounds__(ROWS, blocks) name(const tile_job job)                  \
+  {                                                                                                \
+    tile_rows(&job, (tile_mode){shifted, tally, charged, fused});                                  \
+  }
+TILE(tile_plain, FUSED_BLOCKS, false, false, false, false)
+TILE(tile_tally, 2, false, true, false, false)
+TILE(tile_shifted, 4, true, false, false, false)
+TILE(tile_shifted_tally, 2, true, true, false, false)
+TILE(tile_charged, 2, false, false, true, false)
+TILE(tile_charged_tally, 2, false, true, true, false)
+TILE(tile_charged_shifted, 2, true, false, true, false)
+TILE(tile_charged_shifted_tally, 2, true, true, true, false)
+TILE(tile_fused, FUSED_BLOCKS, false, false, false, true)
+TILE(tile_shifted_fused, 4, true, false, false, true)
+static tile_kernel *const kernels[2][2][2] = {
+    {{tile_plain, tile_tally}, {tile_shifted, tile_shifted_tally}},
+    {{tile_charged, tile_charged_tally}, {tile_charged_shifted, tile_charged_shifted_tally}}};
+static tile_kernel *const fused_kernels[2] = {tile_fused, tile_shifted_fused};
+
+static tile_job open_tiles(const force *fc, const force_job *job)
+{
+  tile_job out = {};
+  out.n = job->n;
+  out.tiles = *job->list->tiles;
+  out.rows = job->list->atom, out.home = job->home, out.shift = job->shift;
+  out.coord = (const coord4 *)job->coord;
+  out.x = (const state4 *)job->x;
+  out.f = (real4 *)job->f;
+  out.v = (state4 *)job->v;
+  out.x_new = (state4 *)fc->x_new.data;
+  out.coord_new = (coord4 *)fc->coord_new.data;
+  out.kick = (state)job->kick, out.drift = (state)job->drift;
+  out.scale = job->coord_scale;
+  out.scale_sq = (real)(job->coord_scale * job->coord_scale);
+  for (int d = 0; d < 3; d++) {
+    out.edge[d] = job->edge[d];
+    out.edge_steps[d] = (int32_t)(uint32_t)llrint(job->edge[d] / job->coord_scale);
+  }
+  out.far = (real)(0x1p20 * job->list->r_list);
+  out.lj = lj_round(&job->lj);
+  out.coulomb = coulomb_round(&job->coulomb);
+  out.partial = (double *)fc->partial.data;
+  return out;
+}
+
+static md_status launch(const force *fc, const tile_job *job, tile_kernel *kernel, bool charged)
+{
+  const size_t entry = sizeof(real) == 8 ? (charged ? 32 : 24) : 16;
+  const size_t shared = (size_t)job->tiles.most * entry;
+  MD_TRY(set_carveout(fc, (const void *)kernel));
+  MD_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
+  kernel<<<md_blocks(job->n, ROWS), ROWS, shared, (cudaStream_t)fc->ctx->stream>>>(*job);
+  MD_LAUNCHED();
+  return MD_OK;
+}
+
+md_status PREC(force_gpu_tile)(force *fc, const force_job *job)
+{
+  const int64_t blocks = md_blocks(job->n, ROWS);
+  const bool charged = job->coulomb.r_cut_sq > 0, shifted = job->lj.f_shift != 0;
+  if (job->tally)
+    MD_TRY(md_buffer_reserve(fc->ctx, &fc->partial, 2 * ((size_t)blocks + 1) * sizeof(double), 0));
+  const tile_job tiles = open_tiles(fc, job);
+  MD_TRY(launch(fc, &tiles, kernels[charged][shifted][job->tally != NULL], charged));
+  return job->tally ? read_tally(fc, job, blocks, 0.5) : MD_OK; /* each pair was seen twice */
+}
+
+md_status PREC(force_gpu_tile_advance)(force *fc, const force_job *job)
+{
+  const tile_job tiles = open_tiles(fc, job);
+  return launch(fc, &tiles, fused_kernels[job->lj.f_shift != 0], false);
+}
