@@ -170,7 +170,7 @@ $(BUILD)/obj/bench/peer_%.o: bench/peer_%.cc
 	$(CXX) -I. -O3 -g -DNDEBUG -march=native $(PEER_FLAGS) -MMD -MP -c -o $@ $<
 
 .PHONY: install-spread tests benches deps deps-check deps-ci run check check-gpu bench bench-gpu study study-gpu lint format asan \
-        docs fuzz install uninstall clean help
+        docs fuzz tsan install uninstall clean help
 tests: all $(TESTS)
 benches: $(BENCHES)
 
@@ -236,6 +236,14 @@ fuzz: deps-ci
 	@$(MAKE) --no-print-directory $(BUILD)/fuzz
 	sh tests/fuzz.sh $(BUILD)/fuzz $(FUZZ_SECONDS) $(TARGETS)
 
+# Races, as ThreadSanitizer and Archer (OpenMP's tool of LLVM) see them, in the suites of TSAN_SUITES.
+TSAN_SUITES ?= comm bins neighbor sort force energy integrate engine physics reruns spread spread_plan pme charges \
+               stokes_matrix stokes_solve stokes_pack stokes_run sweep hierarchy system
+tsan: deps-ci
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)-tsan CC=clang NVCC= CFLAGS='-O1 -g -fsanitize=thread' \
+	  $(TSAN_SUITES:%=$(BUILD)-tsan/tests/check_%)
+	sh tests/tsan.sh $(BUILD)-tsan $(TSAN_SUITES)
+
 FORMATTED = $(wildcard $(ROOMS:%=%/*.[ch]) $(ROOMS:%=%/*.cu) tests/*.[ch] bench/*.[ch])
 lint:
 	sh tests/arrows.sh
@@ -277,7 +285,7 @@ uninstall:
 	  $(DESTDIR)$(PREFIX)/share/bash-completion/completions/minimd $(SPREAD_TO)/lib/libminimd_spread.a \
 	  $(SPREAD_TO)/include/minimd_spread $(SPREAD_TO)/lib/pkgconfig/minimd_spread.pc $(SPREAD_TO)/lib/cmake/minimd_spread
 clean:
-	rm -rf $(BUILD) $(BUILD)-asan
+	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan
 
 help:
 	@echo 'make            build everything this machine can build (CUDA: $(or $(NVCC),no nvcc found))'
@@ -290,6 +298,7 @@ help:
 	@echo 'make study-gpu  the same on a GPU, with its counters (PARTS="times decay": some of the orderings)'
 	@echo 'make lint       arrows between rooms, format, cppcheck, clang-tidy'
 	@echo 'make asan       all tests under AddressSanitizer and UBSan'
+	@echo 'make tsan       parallel loops under ThreadSanitizer (clang, Archer)'
 	@echo 'make fuzz       libFuzzer on every reader, FUZZ_SECONDS=$(FUZZ_SECONDS) each (TARGETS="trace market": some)'
 	@echo 'make docs       manual page, completion and reference from the tables of the program'
 	@echo 'make install    to PREFIX=$(PREFIX)                      (uninstall, clean, format)'

@@ -25,6 +25,7 @@ typedef struct {
   bool symmetric;
   int64_t n_rows; /* block rows */
   int64_t n;      /* entries read, mirrored ones included */
+  int64_t most;   /* for so many there is room */
   entry *entries;
 } market;
 
@@ -91,6 +92,18 @@ static md_status parse_sizes(market *in, int64_t *entries)
   return MD_OK;
 }
 
+/* Room for two more entries: what the sizes line promises may not be there. */
+static md_status reserve(market *in)
+{
+  if (in->n + 2 <= in->most) return MD_OK;
+  const int64_t most = in->most ? 2 * in->most : 1024;
+  entry *more = realloc(in->entries, (size_t)most * sizeof *more);
+  MD_REQUIRE(more, MD_ENOMEM, "out of memory for %" PRId64 " entries", most);
+  in->entries = more;
+  in->most = most;
+  return MD_OK;
+}
+
 static md_status parse_entry(market *in)
 {
   char *word[3];
@@ -102,6 +115,7 @@ static md_status parse_entry(market *in)
   MD_TRY(md_parse_double(word[2], &e.value));
   MD_REQUIRE(!in->symmetric || row >= column, MD_EINVAL,
              "an entry above the diagonal of a symmetric matrix");
+  MD_TRY(reserve(in));
   e.row = (int32_t)(row - 1);
   e.column = (int32_t)(column - 1);
   in->entries[in->n++] = e;
@@ -121,10 +135,6 @@ static md_status read_entries(market *in)
   int64_t entries;
   md_status status = parse_sizes(in, &entries);
   if (status) return blame(in, status);
-  const size_t most = (size_t)entries * (in->symmetric ? 2 : 1);
-  in->entries = malloc((most + 1) * sizeof *in->entries);
-  MD_REQUIRE(in->entries, MD_ENOMEM, "%s: out of memory for %" PRId64 " entries", in->path,
-             entries);
   for (int64_t k = 0; k < entries; k++) {
     MD_TRY(next_line(in, "an entry"));
     status = parse_entry(in);
@@ -186,7 +196,7 @@ md_status stokes_blocks_read(const char *path, stokes_blocks *out)
   MD_REQUIRE(in.stream, MD_EIO, "cannot read '%s': %s", path, strerror(errno));
   md_status status = read_entries(&in);
   if (!status) {
-    qsort(in.entries, (size_t)in.n, sizeof *in.entries, compare);
+    if (in.n > 0) qsort(in.entries, (size_t)in.n, sizeof *in.entries, compare);
     status = gather(&in, out);
   }
   free(in.line);

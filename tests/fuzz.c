@@ -130,9 +130,14 @@ static void radii(const uint8_t *data, size_t size)
   if (told(stokes_radii_read(as_file(data, size), &sizes)) == MD_OK) stokes_radii_free(&sizes);
 }
 
+/* Rows are as many as a file says; not so many here that they fill the memory. */
 static void market(const uint8_t *data, size_t size)
 {
   stokes_blocks blocks;
+  for (size_t k = 0, digits = 0; k < size; k++) {
+    digits = data[k] >= '0' && data[k] <= '9' ? digits + 1 : 0;
+    if (digits > 6) return;
+  }
   if (told(stokes_blocks_read(as_file(data, size), &blocks)) == MD_OK) stokes_blocks_free(&blocks);
 }
 
