@@ -7,7 +7,7 @@
 #include "ordering/octree.h"
 #include "ordering/ordering_impl.h"
 
-#include <threads.h>
+#include <pthread.h>
 #if MD_ISA > 0
 #include <immintrin.h>
 #endif
@@ -39,7 +39,7 @@ enum { HILBERT_STATES = OCTREE_MORTON, BLOCK = 64 };
 
 /* steps[state << 6 | two octants] = two digits | next state << 6; made once. */
 static uint32_t steps[HILBERT_STATES << 6];
-static once_flag steps_made = ONCE_FLAG_INIT;
+static pthread_once_t steps_made = PTHREAD_ONCE_INIT;
 
 static void make_steps(void)
 {
@@ -83,7 +83,7 @@ void ISA(ordering_encode)(int state, int levels, int64_t n, const int32_t *i, co
       key[c] = interleave(k[c], j[c], i[c]);
     return;
   }
-  call_once(&steps_made, make_steps);
+  pthread_once(&steps_made, make_steps);
   for (int64_t b = 0; b < n; b += BLOCK) {
     const int count = (int)(n - b < BLOCK ? n - b : BLOCK);
     uint64_t octants[BLOCK];

@@ -92,10 +92,18 @@ static const char *const others[] = {"random:7", "hybrid:random/gilbert:4",
                                      "hybrid:gilbert/random:3", "hybrid:gilbert/hilbert:2",
                                      "hybrid:row/gilbert:5"};
 enum { N_OTHERS = sizeof others / sizeof *others };
+/* These, and every word of the list of orderings: alone, and between and within tiles. */
 START_TEST(every_box_is_a_bijection)
 {
-  const ordering order = parsed(others[_i]);
+  char text[128];
+  const int word = _i - N_OTHERS;
+  if (word == ORDERING_HYBRID || word == ORDERING_NONE) return;
+  const ordering order = parsed(word < 0 ? others[_i] : ordering_words[word]);
   walk_each_box(order.kind == ORDERING_HYBRID ? 11 : 20, &order, WALK);
+  if (word < 0) return;
+  snprintf(text, sizeof text, "hybrid:%s/%s:3", ordering_words[word], ordering_words[word]);
+  const ordering tiled = parsed(text);
+  walk_each_box(9, &tiled, WALK);
 }
 END_TEST
 
@@ -296,7 +304,7 @@ int main(void)
   TCase *curves = tcase_create("curves");
   tcase_set_timeout(curves, 300);
   tcase_add_loop_test(curves, every_box_is_compacted_by_rank, 0, N_RANKED);
-  tcase_add_loop_test(curves, every_box_is_a_bijection, 0, N_OTHERS);
+  tcase_add_loop_test(curves, every_box_is_a_bijection, 0, N_OTHERS + ORDERING_COUNT);
   tcase_add_test(curves, gilbert_never_jumps);
   tcase_add_test(curves, hybrid_tiles_are_contiguous);
   tcase_add_test(curves, tables_agree_with_the_oracle);
