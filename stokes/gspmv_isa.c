@@ -24,7 +24,7 @@ enum { WIDEST = 3, APART = 1 };
 enum { PANEL_ROWS = 16, TASK_ROWS = 256 };
 
 /* Blocks between asking for a part of X and using it; doubles in a cache line. */
-enum { AHEAD = 24, LINE = 8 };
+enum { AHEAD = 64, LINE = 8 };
 
 MD_INLINE vec load_x(const double *x, int v, int whole, int part)
 {

@@ -9,6 +9,26 @@
 
 enum { TASK_ROWS = 256 };
 
+/* Blocks between asking for a part of X and using it. */
+enum { AHEAD = 100 };
+
+/* Blocks stream in by themselves; X is a gather, and three numbers may lie in two cache lines. */
+MD_INLINE void fetch_ahead(const gspmv_job *job, int64_t p, int64_t end, stokes_storage storage)
+{
+  if (p + AHEAD >= end) return;
+  const double *x =
+      job->x + 3 * (int64_t)(storage == STOKES_PAIR
+                                 ? ((const stokes_pair_entry *)job->block)[p + AHEAD].column
+                                 : job->column[p + AHEAD]);
+  __builtin_prefetch(x);
+  __builtin_prefetch(x + 2);
+}
+
+MD_INLINE int64_t end_of(const gspmv_job *job)
+{
+  return job->ahead ? job->start[job->n_rows] : 0;
+}
+
 /* The nine sums of a row of blocks: element k of the blocks times x_(k mod 3). */
 #if MD_ISA == 2
 MD_INLINE void sum_blocks(const gspmv_job *job, int64_t i, stokes_storage storage, double sum[9])
@@ -16,7 +36,9 @@ MD_INLINE void sum_blocks(const gspmv_job *job, int64_t i, stokes_storage storag
   const __m512i order = _mm512_setr_epi64(0, 1, 2, 0, 1, 2, 0, 1);
   __m512d part = _mm512_setzero_pd();
   double last = 0;
+  const int64_t all = end_of(job);
   for (int64_t p = job->start[i]; p < job->start[i + 1]; p++) {
+    fetch_ahead(job, p, all, storage);
     const double *x = job->x + 3 * (int64_t)job->column[p];
     const __m512d xs = _mm512_permutexvar_pd(order, _mm512_maskz_loadu_pd(7, x));
     if (storage == STOKES_SINGLE) {
@@ -38,7 +60,9 @@ MD_INLINE void sum_blocks(const gspmv_job *job, int64_t i, stokes_storage storag
   const __m256i three = _mm256_setr_epi64x(-1, -1, -1, 0);
   __m256d low = _mm256_setzero_pd(), high = low;
   double last = 0;
+  const int64_t all = end_of(job);
   for (int64_t p = job->start[i]; p < job->start[i + 1]; p++) {
+    fetch_ahead(job, p, all, storage);
     const double *x = job->x + 3 * (int64_t)job->column[p];
     const __m256d xs = _mm256_maskload_pd(x, three);
     const __m256d x_low = _mm256_permute4x64_pd(xs, 0x24);  /* 0 1 2 0 */
@@ -63,7 +87,9 @@ MD_INLINE void sum_blocks(const gspmv_job *job, int64_t i, stokes_storage storag
 MD_INLINE void sum_blocks(const gspmv_job *job, int64_t i, stokes_storage storage, double sum[9])
 {
   double part[9] = {0};
+  const int64_t all = end_of(job);
   for (int64_t p = job->start[i]; p < job->start[i + 1]; p++) {
+    fetch_ahead(job, p, all, storage);
     const double *x = job->x + 3 * (int64_t)job->column[p];
     for (int k = 0; k < 9; k++)
       part[k] += x[k % 3] * (storage == STOKES_SINGLE ? ((const float *)job->block)[9 * p + k]
@@ -100,7 +126,10 @@ MD_INLINE int64_t add_pairs(const gspmv_job *job, int64_t p, int64_t end, pair_s
 {
   const __m256i slides = _mm256_setr_epi32(4, 4, 4, 4, 12, 12, 12, 12);
   __m512d slid = _mm512_setzero_pd(), squeezed = slid;
+  const int64_t all = end_of(job);
   for (; p + 2 <= end; p += 2) {
+    fetch_ahead(job, p, all, STOKES_PAIR);
+    fetch_ahead(job, p + 1, all, STOKES_PAIR);
     const stokes_pair_entry *entry = (const stokes_pair_entry *)job->block + p;
     const __m256 first = _mm256_loadu_ps(entry[0].e), second = _mm256_loadu_ps(entry[1].e);
     const __m512d e = _mm512_cvtps_pd(_mm256_permute2f128_ps(first, second, 0x20));
