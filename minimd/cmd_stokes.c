@@ -4,6 +4,7 @@
 #include "minimd/memory.h"
 #include "minimd/plot.h"
 #include "minimd/progress.h"
+#include "minimd/sections.h"
 #include "minimd/signals.h"
 #include "minimd/stokes_checkpoint.h"
 #include "minimd/table.h"
@@ -262,8 +263,9 @@ static void summarise(const request *r, double seconds)
   fprintf(stderr, "; %" PRId64 " overlapping pairs moved apart\n", overlaps);
 }
 
-static md_status open_trajectory(request *r)
+static md_status open_files(request *r)
 {
+  if (r->settings.checkpoint) MD_TRY(sections_try(r->settings.checkpoint));
   const char *path = r->settings.trajectory;
   if (!path) return MD_OK;
   if (r->keep >= 0) return md_output_continue(path, r->keep, &r->trajectory);
@@ -275,7 +277,7 @@ static md_status open_trajectory(request *r)
 /* All steps with both files open, so that one that cannot be written is known at once. */
 static md_status walk_and_print(request *r, md_output *out)
 {
-  MD_TRY(open_trajectory(r));
+  MD_TRY(open_files(r));
   const double began = md_wall_seconds();
   const md_status status = walk(r);
   const double seconds = md_wall_seconds() - began;

@@ -1,6 +1,7 @@
 /* minimd/saves.c - see saves.h. */
 #include "minimd/saves.h"
 #include "core/timer.h"
+#include "minimd/sections.h"
 
 static bool is_due(int32_t every, int64_t step, bool last)
 {
@@ -23,6 +24,7 @@ md_status saves_open(const config *cfg, const engine *sim, const checkpoint_plan
   const config_values *values = config_get(cfg);
   const int64_t keep = plan ? plan->dump_keep : -1;
   *out = (saves){cfg, sim, NULL};
+  if (values->checkpoint) MD_TRY(sections_try(values->checkpoint));
   if (!values->dump) return MD_OK;
   MD_TRY(dump_open(values->dump, sim, keep, values->dump_every, &out->trajectory));
   const md_status status = keep < 0 ? dump_frame(out->trajectory, sim) : MD_OK;

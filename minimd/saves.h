@@ -14,7 +14,8 @@ typedef struct {
 } saves;
 
 /* As output.* asks.  The first frame is written here, unless a trajectory goes on (plan, NULL for a
- * run from its beginning).  Errors: those of dump.h; nothing is open then. */
+ * run from its beginning).  Errors: those of dump.h, and of a checkpoint that could not be begun;
+ * nothing is open then. */
 md_status saves_open(const config *cfg, const engine *sim, const checkpoint_plan *plan, saves *out);
 
 /* Whether a step will be saved, and so needs a tally.  last: of the run; asked: by a signal. */

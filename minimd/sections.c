@@ -54,6 +54,14 @@ md_status sections_create(const char *path, sections_kind kind, sections_writer 
   return MD_OK;
 }
 
+md_status sections_try(const char *path)
+{
+  sections_writer to;
+  MD_TRY(sections_create(path, SECTIONS_RUN, &to));
+  md_output_discard(&to.out);
+  return MD_OK;
+}
+
 void sections_put(sections_writer *to, int tag, const void *data, size_t bytes)
 {
   section_head head = {(uint32_t)tag, md_crc32c(0, data, bytes), bytes, 0, 0};
