@@ -156,7 +156,7 @@ md_status sections_get(sections_reader *in, int tag, int64_t expected, void *out
                     (expected < 0 || head.bytes == (uint64_t)expected);
   MD_REQUIRE(good, MD_EIO, "'%s' is damaged at the section '%s'", in->path, what);
   MD_REQUIRE(head.bytes <= in->left, MD_EIO, "'%s' is cut off in the section '%s'", in->path, what);
-  char *data = malloc(head.bytes + 1);
+  char *data = malloc(head.bytes + 2);
   MD_REQUIRE(data, MD_ENOMEM, "out of memory for the %s of '%s'", what, in->path);
   md_status status = get(in, what, data, head.bytes);
   if (!status && md_crc32c(0, data, head.bytes) != head.content_crc)
@@ -165,7 +165,7 @@ md_status sections_get(sections_reader *in, int tag, int64_t expected, void *out
     free(data);
     return status;
   }
-  data[head.bytes] = '\0';
+  data[head.bytes] = data[head.bytes + 1] = '\0';
   *(void **)out = data;
   return MD_OK;
 }

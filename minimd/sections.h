@@ -51,7 +51,8 @@ md_status sections_open(const char *path, sections_kind kind, const char *const 
                         sections_reader *out);
 void sections_close(sections_reader *in);
 /* The next section must have this tag and hold `expected` bytes, any number if that is negative.
- * *out: what it holds, with a NUL behind it; free with free.  Errors: MD_EIO (damaged or cut off:
+ * *out: what it holds, with two NULs behind it, so that text and lists of words end in any file;
+ * free with free.  Errors: MD_EIO (damaged or cut off:
  * names the section), MD_ENOMEM. */
 md_status sections_get(sections_reader *in, int tag, int64_t expected, void *out);
 /* The last section, with nothing behind it. */

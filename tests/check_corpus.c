@@ -5,7 +5,8 @@
 #include <dirent.h>
 #include <stdio.h>
 
-static void replay(const fuzz_target *target, const char *path)
+/* Whether the whole file was taken. */
+static bool replay(const fuzz_target *target, const char *path)
 {
   FILE *file = fopen(path, "rb");
   ck_assert_msg(file != NULL, "%s", path);
@@ -15,10 +16,11 @@ static void replay(const fuzz_target *target, const char *path)
   uint8_t *data = malloc(size + 1);
   ck_assert_uint_eq(fread(data, 1, size, file), size);
   fclose(file);
-  target->read(data, size);
+  const bool good = target->read(data, size);
   for (size_t cut = 1; cut < 8; cut++) /* and some beginnings of it */
-    target->read(data, size * cut / 8);
+    (void)target->read(data, size * cut / 8);
   free(data);
+  return good;
 }
 
 START_TEST(corpus_is_read_or_refused)
@@ -29,15 +31,14 @@ START_TEST(corpus_is_read_or_refused)
   snprintf(folder, sizeof folder, "tests/corpus/%s", all[_i].name);
   DIR *files = opendir(folder);
   ck_assert_msg(files != NULL, "no %s", folder);
-  int n = 0;
+  int good = 0; /* of a corpus that nothing takes, nothing is learnt */
   for (const struct dirent *entry; (entry = readdir(files)) != NULL;) {
     if (entry->d_name[0] == '.') continue;
     snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-    replay(&all[_i], path);
-    n++;
+    good += replay(&all[_i], path);
   }
   closedir(files);
-  ck_assert_int_gt(n, 0);
+  ck_assert_msg(good > 0, "%s holds no file that is taken", folder);
 }
 END_TEST
 

@@ -57,11 +57,12 @@ static char *as_text(const uint8_t *data, size_t size)
   return text;
 }
 
-static void read_config(const uint8_t *data, size_t size, config_format format)
+static bool read_config(const uint8_t *data, size_t size, config_format format)
 {
   config *cfg = NULL;
   need(config_create(&cfg) == MD_OK, "config_create");
-  if (told(config_read(cfg, as_file(data, size), format)) == MD_OK) {
+  const bool good = told(config_read(cfg, as_file(data, size), format)) == MD_OK;
+  if (good) {
     const config_entry *entries;
     char text[CONFIG_TEXT_SIZE];
     (void)told(config_check(cfg));
@@ -69,45 +70,49 @@ static void read_config(const uint8_t *data, size_t size, config_format format)
       need(config_format_value(cfg, entries[k].key, text, sizeof text) == MD_OK, "no value");
   }
   config_destroy(cfg);
+  return good;
 }
 
-static void any_input(const uint8_t *data, size_t size)
+static bool any_input(const uint8_t *data, size_t size)
 {
-  read_config(data, size, CONFIG_FORMAT_AUTO);
+  return read_config(data, size, CONFIG_FORMAT_AUTO);
 }
 
-static void libconfig(const uint8_t *data, size_t size)
+static bool libconfig(const uint8_t *data, size_t size)
 {
-  read_config(data, size, CONFIG_FORMAT_LIBCONFIG);
+  return read_config(data, size, CONFIG_FORMAT_LIBCONFIG);
 }
 
-static void fixed_format(const uint8_t *data, size_t size)
+static bool fixed_format(const uint8_t *data, size_t size)
 {
-  read_config(data, size, CONFIG_FORMAT_MINIMD);
+  return read_config(data, size, CONFIG_FORMAT_MINIMD);
 }
 
-static void lammps(const uint8_t *data, size_t size)
+static bool lammps(const uint8_t *data, size_t size)
 {
-  read_config(data, size, CONFIG_FORMAT_LAMMPS);
+  return read_config(data, size, CONFIG_FORMAT_LAMMPS);
 }
 
-static void setting(const uint8_t *data, size_t size)
+static bool setting(const uint8_t *data, size_t size)
 {
   config *cfg = NULL;
   char *text = as_text(data, size);
   need(config_create(&cfg) == MD_OK, "config_create");
-  if (told(config_set_pair(cfg, text)) == MD_OK) (void)told(config_check(cfg));
+  const bool good = told(config_set_pair(cfg, text)) == MD_OK;
+  if (good) (void)told(config_check(cfg));
   config_destroy(cfg);
   free(text);
+  return good;
 }
 
 /* LAMMPS data and extended XYZ, told apart by content. */
-static void atoms(const uint8_t *data, size_t size)
+static bool atoms(const uint8_t *data, size_t size)
 {
   system_state head, whole;
   const char *path = as_file(data, size);
   const md_status first = told(system_read(path, true, &head));
-  if (told(system_read(path, false, &whole)) == MD_OK) {
+  const bool good = told(system_read(path, false, &whole)) == MD_OK;
+  if (good) {
     need(first == MD_OK && head.n == whole.n, "header and file disagree");
     for (int64_t k = 0; k < 3 * whole.n; k++)
       need(whole.x[k] >= whole.box.lo[k % 3] && whole.x[k] <= whole.box.hi[k % 3],
@@ -115,75 +120,93 @@ static void atoms(const uint8_t *data, size_t size)
     system_state_free(&whole);
   }
   if (first == MD_OK) system_state_free(&head);
+  return good;
 }
 
-static void packing(const uint8_t *data, size_t size)
+static bool packing(const uint8_t *data, size_t size)
 {
   stokes_packing spheres;
-  if (told(stokes_packing_read(as_file(data, size), &spheres)) == MD_OK)
-    stokes_packing_free(&spheres);
+  const md_status status = told(stokes_packing_read(as_file(data, size), &spheres));
+  if (!status) stokes_packing_free(&spheres);
+  return !status;
 }
 
-static void radii(const uint8_t *data, size_t size)
+static bool radii(const uint8_t *data, size_t size)
 {
   stokes_radii sizes;
-  if (told(stokes_radii_read(as_file(data, size), &sizes)) == MD_OK) stokes_radii_free(&sizes);
+  const md_status status = told(stokes_radii_read(as_file(data, size), &sizes));
+  if (!status) stokes_radii_free(&sizes);
+  return !status;
 }
 
 /* Rows are as many as a file says; not so many here that they fill the memory. */
-static void market(const uint8_t *data, size_t size)
+static bool market(const uint8_t *data, size_t size)
 {
   stokes_blocks blocks;
   for (size_t k = 0, digits = 0; k < size; k++) {
     digits = data[k] >= '0' && data[k] <= '9' ? digits + 1 : 0;
-    if (digits > 6) return;
+    if (digits > 6) return false;
   }
-  if (told(stokes_blocks_read(as_file(data, size), &blocks)) == MD_OK) stokes_blocks_free(&blocks);
+  const md_status status = told(stokes_blocks_read(as_file(data, size), &blocks));
+  if (!status) stokes_blocks_free(&blocks);
+  return !status;
 }
 
-static void particles(const uint8_t *data, size_t size)
+static bool particles(const uint8_t *data, size_t size)
 {
   const spread_spec spec = {.hi = {4, 4, 4}, .mesh = {8, 8, 8}, .order = 4, .vectors = 2};
   spread_case found;
-  if (told(spread_case_read(&spec, MD_DOUBLE, as_file(data, size), 1, &found)) == MD_OK)
-    spread_case_free(&found);
+  const md_status status = told(spread_case_read(&spec, MD_DOUBLE, as_file(data, size), 1, &found));
+  if (!status) spread_case_free(&found);
+  return !status;
 }
 
-static void machine_file(const uint8_t *data, size_t size)
+static bool machine_file(const uint8_t *data, size_t size)
 {
   machine found;
-  (void)told(machine_find(as_file(data, size), &found));
+  return told(machine_find(as_file(data, size), &found)) == MD_OK;
 }
 
-static void counters(const uint8_t *data, size_t size)
+static bool counters(const uint8_t *data, size_t size)
 {
   static const char *const metrics[] = {"gpu__time_duration.sum", "lts__t_sectors.sum", "a"};
   profile_values values;
   char *text = as_text(data, size);
-  if (told(profile_csv_read(text, metrics, 3, &values)) == MD_OK) profile_values_free(&values);
+  const md_status status = told(profile_csv_read(text, metrics, 3, &values));
+  if (!status) profile_values_free(&values);
   free(text);
+  return !status;
 }
 
-static void trace(const uint8_t *data, size_t size)
+/* Some of the lines that a run touches. */
+static void touch(trace_lines *lines, const trace_run *run)
 {
-  enum { ROOM = 64 };
+  enum { ROOM = 64, TURNS = 4 };
+  uint32_t line[ROOM];
+  int64_t from = 0, touched = 1;
+  need(run->count >= 1 && run->bytes >= 1, "a run of nothing");
+  for (int turn = 0; turn < TURNS && touched > 0; turn++)
+    if (told(trace_lines_of(lines, run, &from, ROOM, line, &touched))) return;
+}
+
+static bool trace(const uint8_t *data, size_t size)
+{
+  enum { ROOM = 64, ENOUGH = 4096 };
   trace_reader *reader = NULL;
   trace_lines *lines = NULL;
   trace_run runs[ROOM];
-  uint32_t line[ROOM];
-  int64_t n = 1, touched = 1, looked = 0;
-  if (told(trace_reader_open(as_file(data, size), &reader))) return;
+  int64_t n = 1, looked = 0;
+  md_status status = told(trace_reader_open(as_file(data, size), &reader));
+  if (status) return false;
   need(trace_lines_create(64, &lines) == MD_OK, "trace_lines_create");
-  while (n > 0 && looked < 4096 && told(trace_read(reader, ROOM, runs, &n)) == MD_OK)
-    for (int64_t k = 0; k < n; k++, looked++) {
-      int64_t from = 0;
-      need(runs[k].count >= 1 && runs[k].bytes >= 1, "a run of nothing");
-      for (int turn = 0; turn < 4 && touched > 0; turn++)
-        if (told(trace_lines_of(lines, &runs[k], &from, ROOM, line, &touched))) break;
-      touched = 1;
-    }
+  while (!status && n > 0 && looked < ENOUGH) {
+    status = told(trace_read(reader, ROOM, runs, &n));
+    for (int64_t k = 0; !status && k < n; k++, looked++)
+      touch(lines, &runs[k]);
+  }
   trace_lines_destroy(lines);
   trace_reader_close(reader);
+  return !status;
 }
 
 static uint64_t number(const uint8_t *data, int bytes)
@@ -225,76 +248,85 @@ static void seal_trace(uint8_t *data, size_t size)
   }
 }
 
-static void checkpoint_file(const uint8_t *data, size_t size)
+static bool checkpoint_file(const uint8_t *data, size_t size)
 {
   checkpoint from;
   config *cfg = NULL;
   need(config_create(&cfg) == MD_OK, "config_create");
-  if (told(checkpoint_read(as_file(data, size), &from)) == MD_OK) {
+  const bool good = told(checkpoint_read(as_file(data, size), &from)) == MD_OK;
+  if (good) {
     checkpoint_plan plan;
     if (told(checkpoint_configure(&from, cfg)) == MD_OK)
       (void)told(checkpoint_compare(&from, cfg, &plan));
     checkpoint_free(&from);
   }
   config_destroy(cfg);
+  return good;
 }
 
-static void stokes_checkpoint_file(const uint8_t *data, size_t size)
+static bool stokes_checkpoint_file(const uint8_t *data, size_t size)
 {
   stokes_checkpoint from;
-  if (told(stokes_checkpoint_read(as_file(data, size), &from)) == MD_OK)
-    stokes_checkpoint_free(&from);
+  stokes_settings settings = stokes_settings_defaults();
+  if (told(stokes_checkpoint_read(as_file(data, size), &from))) return false;
+  const md_status status = told(stokes_settings_read_words(from.words, &settings));
+  stokes_checkpoint_free(&from);
+  return !status;
 }
 
-/* As they are, then with right check sums. */
-static void twice(const uint8_t *data, size_t size, void (*fix)(uint8_t *, size_t),
-                  void (*read)(const uint8_t *, size_t))
+/* As they are, then with right check sums; whether they were good as they are. */
+static bool twice(const uint8_t *data, size_t size, void (*fix)(uint8_t *, size_t),
+                  bool (*read)(const uint8_t *, size_t))
 {
-  read(data, size);
+  const bool good = read(data, size);
   uint8_t *sealed = (uint8_t *)as_text(data, size);
   fix(sealed, size);
-  read(sealed, size);
+  (void)read(sealed, size);
   free(sealed);
+  return good;
 }
 
-static void checkpoints(const uint8_t *data, size_t size)
+static bool checkpoints(const uint8_t *data, size_t size)
 {
-  twice(data, size, seal_sections, checkpoint_file);
+  return twice(data, size, seal_sections, checkpoint_file);
 }
 
-static void stokes_checkpoints(const uint8_t *data, size_t size)
+static bool stokes_checkpoints(const uint8_t *data, size_t size)
 {
-  twice(data, size, seal_sections, stokes_checkpoint_file);
+  return twice(data, size, seal_sections, stokes_checkpoint_file);
 }
 
-static void traces(const uint8_t *data, size_t size)
+static bool traces(const uint8_t *data, size_t size)
 {
-  twice(data, size, seal_trace, trace);
+  return twice(data, size, seal_trace, trace);
 }
 
-static void orders(const uint8_t *data, size_t size)
+static bool orders(const uint8_t *data, size_t size)
 {
   ordering order, again;
   ordering_stencil stencil;
   char *text = as_text(data, size), written[128];
-  if (told(ordering_parse(text, &order)) == MD_OK) {
+  const bool good = told(ordering_parse(text, &order)) == MD_OK;
+  if (good) {
     ordering_format(&order, written, sizeof written);
     need(ordering_parse(written, &again) == MD_OK && memcmp(&order, &again, sizeof order) == 0,
          "an ordering does not read back");
   }
-  (void)told(ordering_stencil_parse(text, &stencil));
+  const bool found = told(ordering_stencil_parse(text, &stencil)) == MD_OK;
   free(text);
+  return good || found;
 }
 
-static void expressions(const uint8_t *data, size_t size)
+static bool expressions(const uint8_t *data, size_t size)
 {
   double value = 0;
   char *text = as_text(data, size);
-  (void)told(script_evaluate(text, &value));
+  const md_status status = told(script_evaluate(text, &value));
   free(text);
+  return !status;
 }
 
-static void numbers(const uint8_t *data, size_t size)
+static bool numbers(const uint8_t *data, size_t size)
 {
   char *text = as_text(data, size), **items = NULL;
   double real = 0;
@@ -305,8 +337,10 @@ static void numbers(const uint8_t *data, size_t size)
   if (told(md_parse_int64(text, -7, 900, &integer)) == MD_OK)
     need(integer >= -7 && integer <= 900, "out of range");
   (void)told(md_parse_uint64(text, &seed));
-  if (told(md_parse_list(text, "a list", &items, &n)) == MD_OK) free(items);
+  const md_status status = told(md_parse_list(text, "a list", &items, &n));
+  if (!status) free(items);
   free(text);
+  return !status;
 }
 
 static const fuzz_target targets[] = {{"input", any_input},

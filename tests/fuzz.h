@@ -5,13 +5,14 @@
 #ifndef FUZZ_H
 #define FUZZ_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 typedef struct {
   const char *name;
-  /* Read these bytes; aborts when the reader breaks a promise. */
-  void (*read)(const uint8_t *data, size_t size);
+  /* Whether the reader takes these bytes; aborts when it breaks a promise. */
+  bool (*read)(const uint8_t *data, size_t size);
 } fuzz_target;
 
 /* n targets. */

@@ -18,6 +18,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fputs("FUZZ_TARGET names no target of tests/fuzz.c\n", stderr);
     exit(1);
   }
-  target->read(data, size);
+  (void)target->read(data, size);
   return 0;
 }
