@@ -9,8 +9,8 @@
 #define SECTIONS(X)                                                                                \
   X(CONF, "settings")                                                                              \
   X(STEP, "step")                                                                                  \
-  X(PLACE, "spheres") X(BUILT, "spheres at the list build") X(ID, "places") X(GUESS, "guesses")    \
-      X(END, "end")
+  X(PLACE, "spheres")                                                                              \
+  X(BUILT, "spheres at the list build") X(ID, "places") X(GUESS, "guesses") X(END, "end")
 #define MD_ENUM_(name, word) name,
 enum { SECTIONS(MD_ENUM_) SECTION_COUNT };
 #undef MD_ENUM_
