@@ -7,7 +7,7 @@
 #   steps                Tables V to VII, Figs. 5 and 6
 #   best                 the same step with block Jacobi and pair storage
 #   sweep                Fig. 7, Table VIII: numbers of right-hand sides, measured and modelled
-#   summary plots        averages, slopes, optima; pictures, from the files there are (gnuplot)
+#   summary plots        averages, slopes, optima, tables to read; pictures (gnuplot)
 #
 # Without a PART: all.  Interrupted, it goes on where it was with the same commit.  RESULTS names
 # another folder for results.  Packings are pushed apart to a gap that gives iterations like the
@@ -195,10 +195,53 @@ summary()
   { echo 'date,commit,machine,spheres,occupancy,slope,constant' && growth; } >"$work/growth.csv"
   { echo 'date,commit,machine,spheres,occupancy,m_s,m_model,m_measured,speedup_model,speedup_measured' && optima; } \
     >"$work/optima.csv"
+  tables >"$results/$backend-tables.md"
   for file in "$work"/*.csv; do
     [ "$file" = "$work/speedup.csv" ] || [ "$file" = "$work/sweep.csv" ] || [ "$file" = "$work/best.csv" ] ||
       cp "$file" "$results/$backend-$(basename "$file")"
   done
+}
+
+# The paper's tables to read, from the files of the summary: BACKEND-tables.md.
+tables()
+{
+  echo "# Tables of [Liu], measured on the $backend"
+  echo
+  echo "$(date -u +%F), commit $commit, $machine. Written by \`bench/study_mrhs.sh\`; what it says: [docs/mrhs.md](../../mrhs.md)."
+  echo
+  echo '## Table V: iterations of the first solve, with guesses and without'
+  echo
+  awk -F, 'NR > 1 && $9 % 2 == 0 && $9 > 0 && $9 < 16 { if (!($9 in steps)) { steps[$9] = 1; order[++k] = $9 }
+      c = $4 " spheres, " $5; if (!(c in seen)) { seen[c] = 1; cases[++n] = c }; count[c, $6, $9] = $10 }
+    END { printf "| step |"; for (i = 1; i <= n; i++) printf " %s |", cases[i]
+      printf "\n|---|"; for (i = 1; i <= n; i++) printf "---|"
+      for (j = 1; j <= k; j++) { printf "\n| %d |", order[j]
+        for (i = 1; i <= n; i++) printf " %s / %s |", count[cases[i], "mrhs", order[j]],
+          (cases[i], "original", order[j]) in count ? count[cases[i], "original", order[j]] : "-" }
+      print "" }' "$work/steps.csv"
+  echo
+  echo '## Tables VI and VII: milliseconds of a step with 16 right-hand sides and without'
+  echo
+  echo 'Chebyshev with many vectors and the guesses are once in 16 steps. `best` has block Jacobi and pair storage.'
+  echo
+  echo '| | spheres | occupancy | algorithm | Chebyshev, many | guesses | Chebyshev, one | first solve | second solve | average | times the original |'
+  echo '|---|---|---|---|---|---|---|---|---|---|---|'
+  awk -F, 'NR == FNR { if ($7 == "original") old[$4, $5, $6] = $NF; next }
+    $4 == "steps" || $4 == "best" { printf "| %s | %s | %s | %s |", $4 == "best" ? "best" : "", $5, $6, $7
+      for (c = 14; c <= 18; c++) if ($c > 0) printf " %.3g |", 1e3 * $c; else printf " - |"
+      printf " %.3g | %.2f |\n", 1e3 * $NF, $NF / old[$4, $5, $6] }' "$work/summary.csv" "$work/summary.csv"
+  echo
+  echo '## Table VIII: where arithmetic begins to bound a product, and the best number of right-hand sides'
+  echo
+  echo '| spheres | occupancy | m_s | best m, model | best m, measured | model: times faster than m = 1 | measured: than the original |'
+  echo '|---|---|---|---|---|---|---|'
+  awk -F, 'NR > 1 { printf "| %s | %s | %s | %s | %s | %s | %s |\n", $4, $5, $6, $7, $8, $9, $10 }' "$work/optima.csv"
+  echo
+  echo '## Fig. 5: error of the guess = constant step^slope'
+  echo
+  echo '| spheres | occupancy | slope | constant |'
+  echo '|---|---|---|---|'
+  awk -F, 'NR > 1 { printf "| %s | %s | %s | %s |\n", $4, $5, $6, $7 }' "$work/growth.csv"
 }
 
 plots()

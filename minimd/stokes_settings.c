@@ -22,6 +22,7 @@ const option stokes_option_table[STOKES_OPTION_COUNT] = {
     {"method", 0, "iterative|cholesky",
      "cholesky: dense factors, for `original` and at most 2000 spheres (iterative)"},
     {"tolerance", 0, "X", "of solutions (1e-6)"},
+    {"guess-tolerance", 0, "X", "of the guesses of mrhs (1e-4; [Liu]: that of solutions)"},
     {"root", 0, "chebyshev|lanczos", "square root for Brownian forces (chebyshev)"},
     {"root-tolerance", 0, "X", "of Brownian forces (1e-3)"},
     {"preconditioner", 0, "none|jacobi", "of the iterative solvers (none)"},
@@ -108,6 +109,7 @@ static md_status read_numbers(const options *opts, stokes_run_spec *spec)
   MD_TRY(options_number(opts, STOKES_OPTION_FAR_FIELD, 1e-6, 1e6, &spec->law.far_field));
   MD_TRY(options_number(opts, STOKES_OPTION_VISCOSITY, 1e-12, 1e12, &spec->viscosity));
   MD_TRY(options_number(opts, STOKES_OPTION_TOLERANCE, 1e-14, 0.5, &spec->tolerance));
+  MD_TRY(options_number(opts, STOKES_OPTION_GUESS_TOLERANCE, 1e-14, 0.5, &spec->guess_tolerance));
   return options_number(opts, STOKES_OPTION_ROOT_TOLERANCE, 1e-13, 0.5, &spec->root_tolerance);
 }
 
@@ -152,6 +154,7 @@ static void put_physics(FILE *stream, const stokes_settings *settings)
   put_number(stream, STOKES_OPTION_VISCOSITY, spec->viscosity);
   put_text(stream, STOKES_OPTION_METHOD, stokes_method_words[spec->method]);
   put_number(stream, STOKES_OPTION_TOLERANCE, spec->tolerance);
+  put_number(stream, STOKES_OPTION_GUESS_TOLERANCE, spec->guess_tolerance);
   put_text(stream, STOKES_OPTION_ROOT, stokes_root_words[spec->root]);
   put_number(stream, STOKES_OPTION_ROOT_TOLERANCE, spec->root_tolerance);
   put_text(stream, STOKES_OPTION_PRECONDITIONER, stokes_preconditioner_words[spec->preconditioner]);

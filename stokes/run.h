@@ -36,7 +36,10 @@ typedef struct {
   double dt;            /* [ps] > 0 */
   double viscosity;     /* [kT ps / A^3] > 0 */
   stokes_resistance law;
-  double tolerance;      /* of solutions, relative */
+  double tolerance; /* of solutions, relative */
+  double
+      guess_tolerance; /* of the block solve of mrhs; one that is larger than `tolerance` leaves the
+                             rest of the first solution to a solve of its own */
   double root_tolerance; /* of Brownian forces, relative */
   stokes_root root;
   stokes_preconditioner preconditioner;
@@ -45,7 +48,8 @@ typedef struct {
   uint64_t seed;
 } stokes_run_spec;
 
-/* 2 ps, water at 298.15 K, c = 1, gap cutoff 1/2, tolerances 1e-6 and 1e-3. */
+/* 2 ps, water at 298.15 K, c = 1, gap cutoff 1/2, tolerances 1e-6, for guesses 1e-4, for
+ * forces 1e-3. */
 stokes_run_spec stokes_run_defaults(void);
 
 typedef struct {

@@ -16,10 +16,10 @@ md_status stokes_run_check(const stokes_run_spec *spec)
              spec->dt);
   MD_REQUIRE(spec->viscosity > 0 && isfinite(spec->viscosity), MD_EINVAL,
              "the viscosity must be > 0, not %g", spec->viscosity);
-  MD_REQUIRE(spec->tolerance > 0 && spec->tolerance < 1 && spec->root_tolerance > 0 &&
-                 spec->root_tolerance < 1,
-             MD_EINVAL, "tolerances lie between 0 and 1, not %g and %g", spec->tolerance,
-             spec->root_tolerance);
+  MD_REQUIRE(spec->tolerance > 0 && spec->tolerance < 1 && spec->guess_tolerance > 0 &&
+                 spec->guess_tolerance < 1 && spec->root_tolerance > 0 && spec->root_tolerance < 1,
+             MD_EINVAL, "tolerances lie between 0 and 1, not %g, %g and %g", spec->tolerance,
+             spec->guess_tolerance, spec->root_tolerance);
   MD_REQUIRE(spec->method != STOKES_CHOLESKY || spec->algorithm == STOKES_ORIGINAL, MD_EINVAL,
              "Cholesky factors go with the algorithm `original` only");
   return MD_OK;
