@@ -25,7 +25,7 @@ for command in $(minimd_says --help | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .
   words=$(grep "^    $command) echo" docs/minimd.bash)
   for option in $(minimd_says "$command" --help | sed -n 's/^  ...  *--\([a-z-]*\).*/\1/p'); do
     case $words in *" --$option "* | *" --$option'"* | *"'--$option "*) ;; *) fail "no $command --$option in docs/minimd.bash" ;; esac
-    grep -q -- "--$option[ \`]" docs/user-guide.md || fail "no --$option in docs/user-guide.md"
+    grep -q -- "--${option}[ \`]" docs/user-guide.md || fail "no --$option in docs/user-guide.md"
   done
 done
 for key in $(minimd_says config --list --format csv | sed '1d; s/,.*//'); do

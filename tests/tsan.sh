@@ -9,7 +9,7 @@ if [ ! -e "$archer" ]; then
   exit 1
 fi
 export OMP_TOOL_LIBRARIES="$archer" MINIMD_TEST_RERUNS=1
-export TSAN_OPTIONS="ignore_noninstrumented_modules=1 halt_on_error=1 ${TSAN_OPTIONS:-}"
+export TSAN_OPTIONS="ignore_noninstrumented_modules=1 halt_on_error=1 allocator_may_return_null=1 ${TSAN_OPTIONS:-}"
 
 # A race that is there must be seen, or silence means nothing.
 cat >"$build/race.c" <<'END'
