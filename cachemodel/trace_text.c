@@ -1,5 +1,6 @@
 /* cachemodel/trace_text.c - traces of other programs: lines `address,size,r|w`. */
 #include "cachemodel/trace_impl.h"
+#include "core/parse.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -36,19 +37,17 @@ md_status trace_read_text(trace_reader *r, int64_t room, trace_run *runs, int64_
 {
   *n = 0;
   while (*n < room) {
-    errno = 0;
-    ssize_t length = getline(&r->line, &r->line_room, r->stream);
-    if (length < 0) {
-      MD_REQUIRE(!ferror(r->stream), MD_EIO, "cannot read '%s': %s", r->path, strerror(errno));
-      MD_REQUIRE(feof(r->stream), MD_ENOMEM, "'%s', line %" PRId64 ": out of memory", r->path,
-                 r->line_number + 1);
-      return MD_OK;
-    }
+    bool got;
+    const md_status status = md_line_read(r->stream, &r->line, &r->line_room, &got);
     r->line_number++;
-    while (length > 0 && memchr(" \t\r\n", r->line[length - 1], 4))
+    if (status)
+      return MD_FAIL(status, "'%s', line %" PRId64 ": %s", r->path, r->line_number, md_message());
+    if (!got) return MD_OK;
+    size_t length = strlen(r->line);
+    while (length > 0 && memchr(" \t\r", r->line[length - 1], 3))
       r->line[--length] = '\0';
     if (length == 0 || r->line[0] == '#') continue;
-    MD_REQUIRE(strlen(r->line) == (size_t)length && read_access(r->line, &runs[*n]), MD_EINVAL,
+    MD_REQUIRE(read_access(r->line, &runs[*n]), MD_EINVAL,
                "'%s', line %" PRId64 ": expected `address,size,r|w`, not '%.60s'", r->path,
                r->line_number, r->line);
     (*n)++;

@@ -10,6 +10,37 @@
 /* Quoted text is cut here, so that a message stays one line that can be read. */
 #define QUOTED "'%.60s'"
 
+/* Room for one more byte, and a NUL behind it. */
+static md_status reserve_byte(char **line, size_t *room, size_t length)
+{
+  MD_REQUIRE(length < MD_LINE_MOST, MD_EINVAL, "a line is longer than %d bytes", MD_LINE_MOST);
+  if (length + 2 <= *room) return MD_OK;
+  const size_t wanted = *room ? 2 * *room : 128;
+  char *more = realloc(*line, wanted);
+  MD_REQUIRE(more, MD_ENOMEM, "out of memory for a line");
+  *line = more;
+  *room = wanted;
+  return MD_OK;
+}
+
+md_status md_line_read(FILE *stream, char **line, size_t *room, bool *got)
+{
+  size_t length = 0;
+  int c;
+  *got = false;
+  MD_TRY(reserve_byte(line, room, 0));
+  while ((c = getc_unlocked(stream)) != EOF && c != '\n') {
+    MD_TRY(reserve_byte(line, room, length));
+    MD_REQUIRE(c, MD_EINVAL, "binary data: expected a text file");
+    (*line)[length++] = (char)c;
+  }
+  MD_REQUIRE(!ferror(stream), MD_EIO, "cannot be read: %s", strerror(errno));
+  *got = c == '\n' || length > 0;
+  if (length > 0 && (*line)[length - 1] == '\r') length--;
+  (*line)[length] = '\0';
+  return MD_OK;
+}
+
 md_status md_parse_double(const char *text, double *out)
 {
   /* strtod would skip spaces and accept hexadecimal, nan and inf. */

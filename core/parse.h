@@ -1,4 +1,4 @@
-/* core/parse.h - numbers and words from untrusted text.
+/* core/parse.h - lines, numbers and words from untrusted text.
  *
  * Numbers are decimal, in the C locale, and take up the whole text: no spaces, no trailing junk
  * (`10x`, `0,84`), no hexadecimal, no NaN or infinity.  Each failure leaves *out unchanged and a
@@ -7,8 +7,15 @@
 #define PARSE_H
 
 #include "core/md.h"
+#include <stdio.h>
 
 MD_BEGIN_C
+
+/* The next line of a stream, without its end, at *line, which grows by realloc and has *room bytes;
+ * *got is false behind the last.  Errors: MD_EINVAL (longer than MD_LINE_MOST; a NUL, which no text
+ * has), MD_EIO, MD_ENOMEM. */
+enum { MD_LINE_MOST = 1 << 20 };
+md_status md_line_read(FILE *stream, char **line, size_t *room, bool *got);
 
 /* A finite number.  Errors: MD_EINVAL (no number, or beyond the range of a double). */
 md_status md_parse_double(const char *text, double *out);

@@ -29,23 +29,31 @@ typedef struct {
   entry *entries;
 } market;
 
+static md_status blame(const market *in, md_status status)
+{
+  return MD_FAIL(status, "%s:%" PRId64 ": %s", in->path, in->number, md_message());
+}
+
 /* The next line that is no comment. */
 static md_status next_line(market *in, const char *expected)
 {
   do {
+    bool got;
     in->number++;
-    if (getline(&in->line, &in->room, in->stream) >= 0) continue;
-    MD_REQUIRE(!ferror(in->stream), MD_EIO, "cannot read '%s': %s", in->path, strerror(errno));
-    return MD_FAIL(MD_EINVAL, "%s:%" PRId64 ": the file ends, expected %s", in->path, in->number,
-                   expected);
+    const md_status status = md_line_read(in->stream, &in->line, &in->room, &got);
+    if (status) return blame(in, status);
+    MD_REQUIRE(got, MD_EINVAL, "%s:%" PRId64 ": the file ends, expected %s", in->path, in->number,
+               expected);
   } while (in->line[0] == '%' || in->line[strspn(in->line, " \t\r\n")] == '\0');
   return MD_OK;
 }
 
 static md_status read_banner(market *in)
 {
+  bool got;
   in->number = 1;
-  const bool got = getline(&in->line, &in->room, in->stream) >= 0;
+  const md_status status = md_line_read(in->stream, &in->line, &in->room, &got);
+  if (status) return blame(in, status);
   char words[4][16] = {{0}};
   if (got)
     (void)sscanf(in->line, "%%%%MatrixMarket %15s %15s %15s %15s", words[0], words[1], words[2],
@@ -121,11 +129,6 @@ static md_status parse_entry(market *in)
   in->entries[in->n++] = e;
   if (in->symmetric && row != column) in->entries[in->n++] = (entry){e.column, e.row, e.value};
   return MD_OK;
-}
-
-static md_status blame(const market *in, md_status status)
-{
-  return MD_FAIL(status, "%s:%" PRId64 ": %s", in->path, in->number, md_message());
 }
 
 static md_status read_entries(market *in)

@@ -61,16 +61,15 @@ static md_status read_stream(FILE *stream, const char *name, stokes_radii *out)
   char *line = NULL;
   size_t room = 0;
   md_status status = MD_OK;
-  for (int number = 1; !status && getline(&line, &room, stream) >= 0; number++) {
-    line[strcspn(line, "#")] = '\0';
-    char *text = trim(line);
-    if (!*text) continue;
-    status = read_line(text, out);
+  bool got = true;
+  for (int number = 1; !status && got; number++) {
+    status = md_line_read(stream, &line, &room, &got);
+    if (!status && got) line[strcspn(line, "#")] = '\0';
+    if (!status && got && *trim(line)) status = read_line(trim(line), out);
     if (status) status = MD_FAIL(status, "%s:%d: %s", name, number, md_message());
   }
   free(line);
   MD_TRY(status);
-  MD_REQUIRE(!ferror(stream), MD_EIO, "cannot read '%s': %s", name, strerror(errno));
   MD_REQUIRE(out->n > 0, MD_EINVAL, "%s: expected a line radius,fraction for each size", name);
   return MD_OK;
 }

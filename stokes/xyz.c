@@ -38,22 +38,20 @@ typedef struct {
   int64_t number;
 } reader;
 
-static md_status next_line(reader *in, const char *expected)
-{
-  in->number++;
-  const ssize_t length = getline(&in->line, &in->room, in->stream);
-  if (length < 0) {
-    MD_REQUIRE(!ferror(in->stream), MD_EIO, "cannot read '%s': %s", in->path, strerror(errno));
-    return MD_FAIL(MD_EINVAL, "%s:%" PRId64 ": the file ends, expected %s", in->path, in->number,
-                   expected);
-  }
-  in->line[strcspn(in->line, "\r\n")] = '\0';
-  return MD_OK;
-}
-
 static md_status blame(const reader *in, md_status status)
 {
   return MD_FAIL(status, "%s:%" PRId64 ": %s", in->path, in->number, md_message());
+}
+
+static md_status next_line(reader *in, const char *expected)
+{
+  bool got;
+  in->number++;
+  const md_status status = md_line_read(in->stream, &in->line, &in->room, &got);
+  if (status) return blame(in, status);
+  MD_REQUIRE(got, MD_EINVAL, "%s:%" PRId64 ": the file ends, expected %s", in->path, in->number,
+             expected);
+  return MD_OK;
 }
 
 /* The value of `key=value` or `key="value"` in the comment line, cut off in place; NULL without. */
@@ -150,9 +148,11 @@ static md_status read_all(reader *in, stokes_packing *out)
     const md_status status = parse_sphere(in->line, &col, out->x + 4 * i);
     if (status) return blame(in, status);
   }
-  while (getline(&in->line, &in->room, in->stream) >= 0) {
+  for (bool got = true; got;) {
     in->number++;
-    MD_REQUIRE(in->line[strspn(in->line, " \t\r\n")] == '\0', MD_EINVAL,
+    const md_status status = md_line_read(in->stream, &in->line, &in->room, &got);
+    if (status) return blame(in, status);
+    MD_REQUIRE(!got || in->line[strspn(in->line, " \t\r")] == '\0', MD_EINVAL,
                "%s:%" PRId64 ": text after the last of %" PRId64 " spheres", in->path, in->number,
                n);
   }

@@ -1,6 +1,7 @@
 /* tests/check_core.c - messages, buffers, atoms, shifts, output files, JSON. */
 #include "core/atoms.h"
 #include "core/output.h"
+#include "core/parse.h"
 #include "core/timer.h"
 #include "tests/test.h"
 
@@ -171,6 +172,39 @@ START_TEST(output_is_complete_or_absent)
 }
 END_TEST
 
+START_TEST(lines_are_text_and_bounded)
+{
+  static const char text[] = "one\r\n\ntwo words\nlast", binary[] = "good\nb\0d\n";
+  static const char *const lines[] = {"one", "", "two words", "last"};
+  char *line = NULL, *long_text = malloc(MD_LINE_MOST + 2);
+  size_t room = 0;
+  bool got;
+  FILE *file = fmemopen((void *)text, sizeof text - 1, "r");
+  for (int k = 0; k < 4; k++) {
+    ck_ok(md_line_read(file, &line, &room, &got));
+    ck_assert(got);
+    ck_assert_str_eq(line, lines[k]);
+  }
+  ck_ok(md_line_read(file, &line, &room, &got));
+  ck_assert(!got);
+  fclose(file);
+  file = fmemopen((void *)binary, sizeof binary - 1, "r");
+  ck_ok(md_line_read(file, &line, &room, &got));
+  ck_assert_int_eq(md_line_read(file, &line, &room, &got), MD_EINVAL);
+  ck_assert_ptr_nonnull(strstr(md_message(), "binary"));
+  fclose(file);
+  memset(long_text, 'x', MD_LINE_MOST + 1);
+  for (int extra = 0; extra < 2; extra++) {
+    file = fmemopen(long_text, (size_t)MD_LINE_MOST + (size_t)extra, "r");
+    ck_assert_int_eq(md_line_read(file, &line, &room, &got), extra ? MD_EINVAL : MD_OK);
+    ck_assert(extra || (got && strlen(line) == MD_LINE_MOST));
+    fclose(file);
+  }
+  free(long_text);
+  free(line);
+}
+END_TEST
+
 START_TEST(json_is_valid)
 {
   char *text = NULL;
@@ -222,6 +256,7 @@ int main(void)
   tcase_add_test(tc, shift_packs_every_sign);
   tcase_add_test(tc, output_is_complete_or_absent);
   tcase_add_test(tc, json_is_valid);
+  tcase_add_test(tc, lines_are_text_and_bounded);
   tcase_add_test(tc, timer_adds_up);
   suite_add_tcase(suite, tc);
   return test_main(suite);

@@ -100,11 +100,6 @@ char *failing_realpath(const char *path, char *out)
   return refused(FAILING_HOST) ? NULL : realpath(path, out);
 }
 
-ssize_t failing_getline(char **line, size_t *size, FILE *stream)
-{
-  return refused(FAILING_HOST) ? -1 : getline(line, size, stream);
-}
-
 int failing_clock_gettime(clockid_t which, struct timespec *out)
 {
   static atomic_long seconds;
