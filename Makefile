@@ -81,6 +81,9 @@ PEERS    := $(foreach p,eigen:eigen3 petsc:petsc+mpi-c librsb:librsb,\
 PEER_PACKAGES := $(foreach p,$(PEERS),$(subst +, ,$(lastword $(subst :, ,$(p)))))
 PEER_NAMES := $(foreach p,$(PEERS),$(firstword $(subst :, ,$(p))))
 BENCHES := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/bench_*.c))
+# Peers that benchmarks compare with, in an archive so that each links what it uses.
+BENCH_LIB := $(BUILD)/libbench.a
+BENCH_OBJ := $(if $(NVCC),$(patsubst %.cu,$(BUILD)/obj/%.cu.o,$(wildcard bench/*.cu)))
 TESTS   := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/check_*.c))
 # What the suites share: references and drivers, in an archive so that each links what it uses.
 TEST_LIB := $(BUILD)/libtests.a
@@ -154,7 +157,10 @@ ifneq ($(FFTW),)
 $(BUILD)/obj/spread/pme.o: STD += -DMD_HAVE_FFTW
 endif
 
-$(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(LIB)
+$(BENCH_LIB): $(BENCH_OBJ)
+	@rm -f $@
+	ar rcs $@ $^
+$(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(BENCH_LIB) $(LIB)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -fopenmp -o $@ $^ $(LDLIBS)
 
@@ -244,7 +250,7 @@ tsan: deps-ci
 	  $(TSAN_SUITES:%=$(BUILD)-tsan/tests/check_%)
 	sh tests/tsan.sh $(BUILD)-tsan $(TSAN_SUITES)
 
-FORMATTED = $(wildcard $(ROOMS:%=%/*.[ch]) $(ROOMS:%=%/*.cu) tests/*.[ch] bench/*.[ch])
+FORMATTED = $(wildcard $(ROOMS:%=%/*.[ch]) $(ROOMS:%=%/*.cu) tests/*.[ch] bench/*.[ch] bench/*.cu)
 lint:
 	sh tests/arrows.sh
 	clang-format --dry-run -Werror $(FORMATTED)

@@ -3,10 +3,13 @@
  * pack: seconds to pack E. coli's proteins.  product: median seconds of a product with m vectors of
  * matrices like those of [Liu] Table I (Figs. 1 and 2), in each storage, beside the model, from a
  * cold cache on the GPU; the bytes that it must move, its rate, and what share of the time those
- * bytes alone would take.  assemble: the same for making the matrix.  step: mean seconds of a time
- * step in 16 steps by each algorithm (Table VI), and mean iterations of the first solve. */
+ * bytes alone would take; beside the best call of cuSPARSE on the GPU.  assemble: the same for
+ * making the matrix.  step: mean seconds of a time step in 16 steps by each algorithm (Table VI),
+ * and mean iterations of the first solve. */
 #include "bench/bench.h"
-#include "core/stopwatch.h"
+#ifdef MD_HAVE_CUDA
+#include "bench/cusparse.h"
+#endif
 #include "minimd/suspension.h"
 #include "stokes/run.h"
 
@@ -52,25 +55,32 @@ static void bench_pack(md_ctx *ctx)
   stokes_radii_free(&radii);
 }
 
-static double time_product(md_ctx *ctx, const stokes_matrix *matrix, int m)
+/* X with numbers in -1..1, and Y. */
+static void make_vectors(md_ctx *ctx, size_t n, md_buffer *x, md_buffer *y)
 {
-  const stokes_shape shape = stokes_matrix_shape(matrix);
-  const size_t bytes = (size_t)shape.n_rows * 3 * (size_t)m * sizeof(double);
-  md_buffer x = {0}, y = {0};
+  double *host = malloc(n * sizeof *host);
+  if (!host) bench_stop(MD_FAIL(MD_ENOMEM, "out of memory for %zu numbers", n));
+  for (size_t k = 0; k < n; k++)
+    host[k] = (double)(k * 2654435761u % 2000003u) / 1000001.5 - 1;
+  bench_stop(md_buffer_reserve(ctx, x, n * sizeof *host, 0));
+  bench_stop(md_buffer_reserve(ctx, y, n * sizeof *host, 0));
+  bench_stop(md_write(ctx, x->data, host, n * sizeof *host));
+  bench_stop(md_ctx_sync(ctx));
+  free(host);
+}
+
+static double time_product(md_ctx *ctx, const stokes_matrix *matrix, int m, const double *x,
+                           double *y)
+{
   md_stopwatch watch;
   double seconds[REPEATS + 1];
   bench_stop(md_stopwatch_create(ctx, &watch));
-  bench_stop(md_buffer_reserve(ctx, &x, bytes, 0));
-  bench_stop(md_buffer_reserve(ctx, &y, bytes, 0));
-  bench_stop(md_fill(ctx, x.data, 0, bytes));
   for (int k = 0; k <= REPEATS; k++) {
     bench_stop(md_stopwatch_start(&watch, true));
-    bench_stop(stokes_matrix_multiply(matrix, m, x.data, y.data));
+    bench_stop(stokes_matrix_multiply(matrix, m, x, y));
     bench_stop(md_stopwatch_stop(&watch, &seconds[k]));
   }
   md_stopwatch_destroy(&watch);
-  md_buffer_free(ctx, &x);
-  md_buffer_free(ctx, &y);
   return bench_median(seconds + 1, REPEATS);
 }
 
@@ -88,31 +98,70 @@ static double time_assembly(const suspension *s, int m, stokes_matrix *matrix)
   return bench_median(seconds + 1, REPEATS);
 }
 
-/* Assembly for m vectors and products with them. */
-static void bench_width(const suspension *s, const char *name, stokes_storage storage,
-                        const stokes_machine *machine, int m, stokes_matrix *matrix)
+/* A matrix in one storage, and cuSPARSE's where it can be had. */
+typedef struct {
+  const suspension *spheres;
+  const char *name;
+  stokes_storage storage;
+  stokes_machine machine;
+  stokes_matrix *matrix;
+  struct cusparse_peer *peer;
+} product_case;
+
+#ifdef MD_HAVE_CUDA
+static void make_peer(product_case *c)
 {
-  const double assembly = time_assembly(s, m, matrix);
-  const stokes_shape shape = stokes_matrix_shape(matrix);
+  md_ctx *ctx = c->spheres->ctx;
+  if (ctx->backend != MD_GPU || c->storage != STOKES_BCRS) return;
+  bench_stop(suspension_assemble(c->spheres, 1, c->matrix));
+  if (cusparse_peer_create(ctx, c->matrix, &c->peer)) fprintf(stderr, "%s\n", md_message());
+}
+
+static void bench_peer(const product_case *c, result r, const double *x, const double *y)
+{
+  cusparse_best best;
+  if (!c->peer) return;
+  bench_stop(cusparse_peer_measure(c->peer, r.vectors, x, y, &best));
+  if (!(best.error < 1e-12)) bench_stop(MD_FAIL(MD_ENUMERIC, "%s: %g", best.call, best.error));
+  r.variant = best.call;
+  r.seconds = best.seconds;
+  r.model = 0;
+  row(c->spheres->ctx, &r);
+}
+#endif
+
+/* Assembly for m vectors and products with them. */
+static void bench_width(const product_case *c, int m)
+{
+  md_ctx *ctx = c->spheres->ctx;
+  md_buffer x = {0}, y = {0};
+  const double assembly = time_assembly(c->spheres, m, c->matrix);
+  const stokes_shape shape = stokes_matrix_shape(c->matrix);
   const double bytes = stokes_model_bytes(&shape, m, -1);
   char what[64];
-  snprintf(what, sizeof what, "product %s", name);
+  make_vectors(ctx, (size_t)shape.n_rows * 3 * (size_t)m, &x, &y);
+  snprintf(what, sizeof what, "product %s", c->name);
   result r = {.what = what,
-              .variant = stokes_storage_words[storage],
+              .variant = stokes_storage_words[c->storage],
               .spheres = shape.n_rows,
               .blocks = shape.n_blocks,
               .vectors = m,
-              .seconds = time_product(s->ctx, matrix, m),
-              .model = stokes_model_time(machine, &shape, m, 0),
+              .seconds = time_product(ctx, c->matrix, m, x.data, y.data),
+              .model = stokes_model_time(&c->machine, &shape, m, 0),
               .bytes = bytes,
-              .floor = bytes / machine->bandwidth};
-  row(s->ctx, &r);
-  snprintf(what, sizeof what, "assemble %s", name);
+              .floor = bytes / c->machine.bandwidth};
+  row(ctx, &r);
+#ifdef MD_HAVE_CUDA
+  bench_peer(c, r, x.data, y.data);
+#endif
+  md_buffer_free(ctx, &x);
+  md_buffer_free(ctx, &y);
+  snprintf(what, sizeof what, "assemble %s", c->name);
   r.seconds = assembly;
   r.model = 0;
-  r.bytes = shape.product_bytes + 4.0 * (double)stokes_pairs_view(s->pairs).n_entries;
-  r.floor = r.bytes / machine->bandwidth;
-  row(s->ctx, &r);
+  r.bytes = shape.product_bytes + 4.0 * (double)stokes_pairs_view(c->spheres->pairs).n_entries;
+  r.floor = r.bytes / c->machine.bandwidth;
+  row(ctx, &r);
 }
 
 static void bench_products(md_ctx *ctx)
@@ -133,12 +182,20 @@ static void bench_products(md_ctx *ctx)
     suspension s;
     bench_stop(suspension_open(ctx, &spec, &law, 32, &s));
     for (int storage = 0; storage < STOKES_STORAGE_COUNT; storage++) {
-      stokes_matrix *matrix;
-      bench_stop(stokes_matrix_create(ctx, (stokes_storage)storage, &matrix));
+      product_case c = {.spheres = &s,
+                        .name = matrices[k].name,
+                        .storage = (stokes_storage)storage,
+                        .machine = machines[storage]};
+      bench_stop(stokes_matrix_create(ctx, c.storage, &c.matrix));
+#ifdef MD_HAVE_CUDA
+      make_peer(&c);
+#endif
       for (size_t w = 0; w < sizeof widths / sizeof *widths; w++)
-        bench_width(&s, matrices[k].name, (stokes_storage)storage, &machines[storage], widths[w],
-                    matrix);
-      stokes_matrix_destroy(matrix);
+        bench_width(&c, widths[w]);
+#ifdef MD_HAVE_CUDA
+      cusparse_peer_destroy(c.peer);
+#endif
+      stokes_matrix_destroy(c.matrix);
     }
     suspension_close(&s);
   }

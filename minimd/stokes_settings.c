@@ -12,6 +12,10 @@ const option stokes_option_table[STOKES_OPTION_COUNT] = {
     {"rhs", 0, "M|auto",
      "right-hand sides of mrhs, 1 to 64; auto: from the model, with what this\nmachine and a first "
      "solve measure (16)"},
+    {"guess", 0, "solve|series",
+     "how mrhs makes its guesses: a block solve for m forces ([Liu]), or a\nseries of R^-1/2, "
+     "which "
+     "takes less time (solve)"},
     {"steps", 0, "N", "time steps (16)"},
     {"dt", 0, "X", "time step [ps] (2)"},
     {"seed", 0, "N", "of the Brownian forces (1)"},
@@ -59,11 +63,12 @@ static md_status read_words(const options *opts, stokes_settings *out)
 {
   stokes_run_spec *spec = &out->spec;
   int algorithm = spec->algorithm, method = spec->method, root = spec->root;
-  int preconditioner = spec->preconditioner, storage = spec->storage;
+  int preconditioner = spec->preconditioner, storage = spec->storage, guess = spec->guess;
   MD_TRY(
       options_word(opts, STOKES_OPTION_BACKEND, md_backend_words, MD_BACKEND_COUNT, &out->backend));
   MD_TRY(options_word(opts, STOKES_OPTION_ALGORITHM, stokes_algorithm_words, STOKES_ALGORITHM_COUNT,
                       &algorithm));
+  MD_TRY(options_word(opts, STOKES_OPTION_GUESS, stokes_guess_words, STOKES_GUESS_COUNT, &guess));
   MD_TRY(
       options_word(opts, STOKES_OPTION_METHOD, stokes_method_words, STOKES_METHOD_COUNT, &method));
   MD_TRY(options_word(opts, STOKES_OPTION_ROOT, stokes_root_words, STOKES_ROOT_COUNT, &root));
@@ -72,6 +77,7 @@ static md_status read_words(const options *opts, stokes_settings *out)
   MD_TRY(options_word(opts, STOKES_OPTION_STORAGE, stokes_storage_words, STOKES_STORAGE_COUNT,
                       &storage));
   spec->algorithm = (stokes_algorithm)algorithm;
+  spec->guess = (stokes_guess)guess;
   spec->method = (stokes_method)method;
   spec->root = (stokes_root)root;
   spec->preconditioner = (stokes_preconditioner)preconditioner;
@@ -145,6 +151,7 @@ static void put_physics(FILE *stream, const stokes_settings *settings)
   const stokes_run_spec *spec = &settings->spec;
   put_text(stream, STOKES_OPTION_ALGORITHM, stokes_algorithm_words[spec->algorithm]);
   put_integer(stream, STOKES_OPTION_RHS, spec->vectors);
+  put_text(stream, STOKES_OPTION_GUESS, stokes_guess_words[spec->guess]);
   put_number(stream, STOKES_OPTION_DT, spec->dt);
   fprintf(stream, "--%s=%" PRIu64 "%c", stokes_option_table[STOKES_OPTION_SEED].name, spec->seed,
           '\0');

@@ -27,12 +27,12 @@ MD_INLINE assemble_terms assemble_pair(const double *box, const double *a, const
   assemble_terms t;
   for (int d = 0; d < 3; d++)
     t.e[d] = search_difference(b[d], a[d], box[d]);
-  const double r = sqrt(t.e[0] * t.e[0] + t.e[1] * t.e[1] + t.e[2] * t.e[2]);
+  const double r = sqrt(t.e[0] * t.e[0] + t.e[1] * t.e[1] + t.e[2] * t.e[2]), inv_r = 1 / r;
   for (int d = 0; d < 3; d++)
-    t.e[d] /= r;
+    t.e[d] *= inv_r;
   const double gap = lubrication_gap(r, a[3] + b[3]);
   const lubrication_pair pair = lubrication_resistance(a[3], b[3], gap, range);
-  const double scale = inv_far / sqrt(a[3] * b[3]);
+  const double scale = inv_far * (1 / sqrt(a[3] * b[3]));
   t.slide = scale * pair.y;
   t.squeeze = scale * (pair.x - pair.y);
   return t;
@@ -66,7 +66,7 @@ MD_INLINE int assemble_packed(int row, int col)
 /* Add the pair to the diagonal block of the sphere whose radius is a_i. */
 MD_INLINE void assemble_diagonal(double *d, const assemble_terms *t, double a_i, double a_j)
 {
-  const double weight = sqrt(a_j / a_i);
+  const double weight = a_j * (1 / sqrt(a_i * a_j)); /* as in assemble_pair */
   for (int row = 0; row < 3; row++)
     for (int col = row; col < 3; col++)
       d[assemble_packed(row, col)] -= weight * assemble_element(t, row, col);

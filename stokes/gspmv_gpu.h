@@ -21,13 +21,17 @@ static __device__ __forceinline__ void gspmv_diagonal(const double *d, const dou
   y[2] += d[2] * x[0] + d[4] * x[1] + d[5] * x[2];
 }
 
-/* y -= (slide I + squeeze e e^T) x */
+/* y -= (slide I + squeeze e e^T) x; the entry lies at a multiple of eight bytes. */
 static __device__ __forceinline__ void gspmv_pair(const stokes_pair_entry *p, const double *x,
                                                   double *y)
 {
-  const double along = (double)p->squeeze * (p->e[0] * x[0] + p->e[1] * x[1] + p->e[2] * x[2]);
-  for (int d = 0; d < 3; d++)
-    y[d] -= (double)p->slide * x[d] + p->e[d] * along;
+  const float2 *two = (const float2 *)p;
+  const double e[3] = {two[0].x, two[0].y, two[1].x}, squeeze = -two[1].y, slide = -p->slide;
+  const double along = squeeze * (e[0] * x[0] + e[1] * x[1] + e[2] * x[2]);
+  for (int d = 0; d < 3; d++) {
+    y[d] += slide * x[d];
+    y[d] += e[d] * along;
+  }
 }
 
 #endif

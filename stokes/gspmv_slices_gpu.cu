@@ -9,7 +9,8 @@
  * Bytes: 80, 40 or 24 a block; X comes from cache as often as the order of the rows lets it. */
 #include "stokes/gspmv_gpu.h"
 
-enum { CHUNK = 32, AHEAD = 8, MOST_PER = 4, UNITS = 5 };
+/* PREFETCH: bytes of a slice that are asked for at a time. */
+enum { CHUNK = 32, PREFETCH = 1280, MOST_PER = 4, UNITS = 5 };
 
 typedef struct {
   int64_t n_slices;
@@ -22,39 +23,37 @@ typedef struct {
   int chunk; /* slices that are taken together, a multiple of those of a warp */
 } slices_job;
 
-/* Which columns of X and Y a thread has: PER of them, in pairs 2 team apart or one by one. */
+/* Columns of X and Y that a thread has, inside a row: PER of them, in pairs 2 team apart or one by
+ * one.  Those beyond the last column repeat an earlier one and are not stored. */
 typedef struct {
-  int per, team, at[MOST_PER]; /* at: inside the row; those beyond the last repeat an earlier one */
-  bool pairs, used[MOST_PER];
+  int at[MOST_PER];
+  bool used[MOST_PER];
 } slice_columns;
 
-static __device__ __forceinline__ void load_columns(const slice_columns *c, const double *row,
-                                                    double *to)
+static __device__ __forceinline__ void load_columns(const slice_columns *c, int per, bool pairs,
+                                                    const double *row, double *to)
 {
-  if (c->pairs) {
 #pragma unroll
-    for (int v = 0; v < c->per; v += 2) {
+  for (int v = 0; v < per; v++) {
+    if (!pairs) {
+      to[v] = __ldg(row + c->at[v]);
+    } else if (v % 2 == 0) {
       const double2 two = __ldg((const double2 *)(row + c->at[v]));
       to[v] = two.x, to[v + 1] = two.y;
     }
-  } else {
-#pragma unroll
-    for (int v = 0; v < c->per; v++)
-      to[v] = __ldg(row + c->at[v]);
   }
 }
 
-static __device__ __forceinline__ void store_columns(const slice_columns *c, double *row,
-                                                     const double *from)
+static __device__ __forceinline__ void store_columns(const slice_columns *c, int per, bool pairs,
+                                                     double *row, const double *from)
 {
-  if (c->pairs) {
 #pragma unroll
-    for (int v = 0; v < c->per; v += 2)
-      if (c->used[v]) __stcs((double2 *)(row + c->at[v]), make_double2(from[v], from[v + 1]));
-  } else {
-#pragma unroll
-    for (int v = 0; v < c->per; v++)
-      if (c->used[v]) __stcs(row + c->at[v], from[v]);
+  for (int v = 0; v < per; v++) {
+    if (!c->used[v]) continue;
+    if (!pairs)
+      __stcs(row + c->at[v], from[v]);
+    else if (v % 2 == 0)
+      __stcs((double2 *)(row + c->at[v]), make_double2(from[v], from[v + 1]));
   }
 }
 
@@ -146,19 +145,37 @@ static __device__ __forceinline__ slice_part find_part(const slices_job *job, in
   return part;
 }
 
-/* Ask for `count` steps of blocks. */
+/* Steps of so many bytes that are asked for together: a power of two. */
+static __host__ __device__ constexpr int steps_ahead(int bytes)
+{
+  return bytes * 16 <= PREFETCH ? 16 : bytes * 8 <= PREFETCH ? 8 : bytes * 4 <= PREFETCH ? 4 : 2;
+}
+
+/* Ask for steps of blocks, `count` or as many as go together. */
 static __device__ __forceinline__ void prefetch(const slices_job *job, int bytes, int64_t step,
                                                 int count)
 {
   if (count <= 0) return;
   asm volatile(
       "cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"((const char *)job->block + step * bytes),
-      "r"(min(count, AHEAD) * bytes)
+      "r"(min(count, steps_ahead(bytes)) * bytes)
       : "memory");
+}
+
+/* X of one block, for my columns. */
+static __device__ __forceinline__ void load_x(const slice_columns *c, int per, bool pairs, int m,
+                                              const double *x, int32_t column,
+                                              double (*to)[MOST_PER])
+{
+  const double *row = x + (int64_t)column * (3 * m);
+#pragma unroll
+  for (int d = 0; d < 3; d++)
+    load_columns(c, per, pairs, row + d * m, to[d]);
 }
 
 /* sum = my lane of the slice times X; `lead` asks for the blocks to come. */
 static __device__ __forceinline__ void sum_part(const slices_job *job, int storage, int width,
+                                                int per, bool pairs, int m,
                                                 const slice_columns *columns, const double *x,
                                                 const slice_part *part, int lane, bool lead,
                                                 double (*sum)[MOST_PER])
@@ -166,23 +183,20 @@ static __device__ __forceinline__ void sum_part(const slices_job *job, int stora
   const int units = slice_units(storage), unit = slice_unit_bytes(storage);
   const int bytes = units * unit * width, count = part->mine.parts_count >> 3;
   const int early = storage == STOKES_PAIR ? 0 : units - 1; /* units from here are loaded ahead */
+  const int ahead = steps_ahead(bytes);
   const char *at = (const char *)job->block + part->step * bytes + lane * unit;
-  const int64_t stride = 3 * (int64_t)job->m;
   raw_block next;
   if (count > 0) load_units(storage, width, at, early, units, &next);
 #pragma unroll 2
   for (int k = 0; k < count; k++, at += bytes) {
-    if (lead && k % AHEAD == 0)
-      prefetch(job, bytes, part->step + k + AHEAD, part->steps - k - AHEAD);
+    if (lead && k % ahead == 0)
+      prefetch(job, bytes, part->step + k + ahead, part->steps - k - ahead);
     raw_block now = next;
     if (k + 1 < count) load_units(storage, width, at + bytes, early, units, &next);
     load_units(storage, width, at, 0, early, &now);
-    const double *row = x + column_of(storage, &now) * stride;
     double xs[3][MOST_PER];
-#pragma unroll
-    for (int d = 0; d < 3; d++)
-      load_columns(columns, row + d * job->m, xs[d]);
-    multiply_block(&now, storage, columns->per, xs, sum);
+    load_x(columns, per, pairs, m, x, column_of(storage, &now), xs);
+    multiply_block(&now, storage, per, xs, sum);
   }
 }
 
@@ -201,18 +215,16 @@ static __device__ __forceinline__ void join_parts(int parts, int team, int per,
       }
 }
 
-static __device__ __forceinline__ void finish_row(const slices_job *job, int storage,
-                                                  const slice_columns *columns, int64_t offset,
-                                                  int64_t i, double (*sum)[MOST_PER])
+static __device__ __forceinline__ void finish_row(const slices_job *job, int storage, int per,
+                                                  bool pairs, int m, const slice_columns *columns,
+                                                  int offset, int64_t i, double (*sum)[MOST_PER])
 {
   if (storage == STOKES_PAIR) {
     const double *d = job->diagonal + 6 * i;
     double x[3][MOST_PER];
+    load_x(columns, per, pairs, m, job->x + offset, (int32_t)i, x);
 #pragma unroll
-    for (int k = 0; k < 3; k++)
-      load_columns(columns, job->x + offset + (3 * i + k) * job->m, x[k]);
-#pragma unroll
-    for (int v = 0; v < columns->per; v++) {
+    for (int v = 0; v < per; v++) {
       const double xs[3] = {x[0][v], x[1][v], x[2][v]};
       double ys[3] = {sum[0][v], sum[1][v], sum[2][v]};
       gspmv_diagonal(d, xs, ys);
@@ -221,26 +233,26 @@ static __device__ __forceinline__ void finish_row(const slices_job *job, int sto
   }
 #pragma unroll
   for (int k = 0; k < 3; k++)
-    store_columns(columns, job->y + offset + (3 * i + k) * job->m, sum[k]);
+    store_columns(columns, per, pairs, job->y + offset + (3 * i + k) * m, sum[k]);
 }
 
 /* My columns of a panel that has m left. */
-static __device__ __forceinline__ slice_columns columns_of(int team, int per, bool pairs, int m)
+static __device__ __forceinline__ void find_columns(int team, int per, bool pairs, int m,
+                                                    slice_columns *c)
 {
   const int own = threadIdx.x % team;
-  slice_columns c = {per, team, {}, pairs, {}};
 #pragma unroll
   for (int v = 0; v < per; v++) {
     const int at = pairs ? 2 * own + v / 2 * 2 * team + v % 2 : own + v * team;
-    c.used[v] = at < m;
-    c.at[v] = at < m ? at : pairs ? v % 2 : 0;
+    c->used[v] = at < m;
+    c->at[v] = at < m ? at : pairs ? v % 2 : 0;
   }
-  return c;
 }
 
-/* storage, width, team, per and pairs are constants where this is inlined. */
+/* storage, width, team, per, pairs and whole are constants where this is inlined; whole: m is just
+ * what a team holds. */
 static __device__ __forceinline__ void slices_body(const slices_job *job, int storage, int width,
-                                                   int team, int per, bool pairs)
+                                                   int team, int per, bool pairs, bool whole)
 {
   __shared__ int ticket;
   const int side = MD_WARP / (team * width); /* slices of a warp */
@@ -250,63 +262,70 @@ static __device__ __forceinline__ void slices_body(const slices_job *job, int st
   const int groups = job->chunk / side;
   if (threadIdx.x == 0) ticket = 0;
   __syncthreads();
-  int64_t group = -1, next = -1;
-  int panel = 0, next_panel = 0;
-  slice_part part = {}, coming = {};
+  const int m = whole ? team * per : job->m, panels = whole ? 1 : job->panels;
+  int64_t slice = -1;
+  int panel = 0;
+  slice_part part = {};
   for (bool first = true;; first = false) {
     int t = 0;
     if (own == 0) t = atomicAdd(&ticket, 1);
     t = __shfl_sync(MD_ALL_LANES, t, 0);
-    next_panel = t % job->panels;
-    t /= job->panels;
-    next = ((int64_t)(t / groups) * gridDim.x + blockIdx.x) * job->chunk + t % groups * side;
-    coming = find_part(job, width, next + place, lane);
+    const int turn = t / panels;
+    const int64_t next =
+        ((int64_t)(turn / groups) * gridDim.x + blockIdx.x) * job->chunk + turn % groups * side;
+    const slice_part coming = find_part(job, width, next + place, lane);
     if (lead) prefetch(job, bytes, coming.step, coming.steps);
     if (!first) {
-      if (group >= job->n_slices) return;
-      const int64_t offset = (int64_t)panel * team * per;
-      const slice_columns columns = columns_of(team, per, pairs, job->m - (int)offset);
+      if (slice >= job->n_slices) return;
+      const int offset = panel * team * per, parts = part.mine.parts_count & 7;
+      slice_columns columns;
+      find_columns(team, per, pairs, m - offset, &columns);
       double sum[3][MOST_PER] = {};
-      sum_part(job, storage, width, &columns, job->x + offset, &part, lane, lead, sum);
+      sum_part(job, storage, width, per, pairs, m, &columns, job->x + offset, &part, lane, lead,
+               sum);
       __syncwarp();
-      const int parts = part.mine.parts_count & 7;
       join_parts(parts, team, per, sum);
       if (part.mine.row >= 0 && lane % parts == 0)
-        finish_row(job, storage, &columns, offset, part.mine.row, sum);
+        finish_row(job, storage, per, pairs, m, &columns, offset, part.mine.row, sum);
     }
-    group = next, panel = next_panel, part = coming;
+    slice = next, panel = t % panels, part = coming;
   }
 }
 
-/* Shapes: lanes of a slice, threads a lane, columns a thread, in pairs or not, threads. */
+/* Shapes: lanes of a slice, threads a lane, columns a thread, in pairs or not, for just as many
+ * columns or not, threads of a block. */
 #define SHAPES(X, s)                                                                               \
-  X(s, 8, 1, 1, 0, 768)                                                                            \
-  X(s, 8, 4, 1, 0, 768)                                                                            \
-  X(s, 8, 4, 2, 0, 768)                                                                            \
-  X(s, 8, 1, 2, 1, 768)                                                                            \
-  X(s, 8, 2, 2, 1, 768)                                                                            \
-  X(s, 8, 4, 2, 1, 768)                                                                            \
-  X(s, 4, 4, 1, 0, 768)                                                                            \
-  X(s, 4, 8, 1, 0, 768)                                                                            \
-  X(s, 4, 8, 4, 0, 512)                                                                            \
-  X(s, 4, 4, 2, 1, 768)                                                                            \
-  X(s, 4, 8, 2, 1, 768)                                                                            \
-  X(s, 4, 8, 4, 1, 512)
-#define KERNEL(s, width, team, per, pairs, threads)                                                \
+  X(s, 8, 1, 1, 0, 1, 768)                                                                         \
+  X(s, 8, 1, 2, 1, 1, 768)                                                                         \
+  X(s, 8, 2, 2, 1, 1, 768)                                                                         \
+  X(s, 8, 4, 2, 1, 1, 768)                                                                         \
+  X(s, 4, 8, 2, 1, 1, 768)                                                                         \
+  X(s, 4, 8, 4, 1, 1, 512)                                                                         \
+  X(s, 8, 4, 1, 0, 0, 768)                                                                         \
+  X(s, 8, 4, 2, 0, 0, 768)                                                                         \
+  X(s, 8, 4, 2, 1, 0, 768)                                                                         \
+  X(s, 4, 4, 1, 0, 0, 768)                                                                         \
+  X(s, 4, 8, 1, 0, 0, 768)                                                                         \
+  X(s, 4, 8, 4, 0, 0, 512)                                                                         \
+  X(s, 4, 4, 2, 1, 0, 768)                                                                         \
+  X(s, 4, 8, 2, 1, 0, 768)                                                                         \
+  X(s, 4, 8, 4, 1, 0, 512)
+#define KERNEL(s, width, team, per, pairs, whole, threads)                                         \
   static __global__ void __launch_bounds__(threads, 1)                                             \
-      slices_##s##_##width##_##team##_##per##_##pairs(const __grid_constant__ slices_job job)      \
+      slices_##s##_##width##_##team##_##per##_##pairs##whole(                                      \
+          const __grid_constant__ slices_job job)                                                  \
   {                                                                                                \
-    slices_body(&job, STOKES_##s, width, team, per, pairs);                                        \
+    slices_body(&job, STOKES_##s, width, team, per, pairs, whole);                                 \
   }
-#define ENTRY(s, width, team, per, pairs, threads)                                                 \
-  {width, team, per, pairs, threads, slices_##s##_##width##_##team##_##per##_##pairs},
+#define ENTRY(s, width, team, per, pairs, whole, threads)                                          \
+  {width, team, per, pairs, whole, threads, slices_##s##_##width##_##team##_##per##_##pairs##whole},
 #define KERNELS(name, word) SHAPES(KERNEL, name)
 #define TABLE(name, word) {SHAPES(ENTRY, name)},
 STOKES_STORAGES(KERNELS)
 
-enum { N_SHAPES = 12 };
+enum { N_SHAPES = 15 };
 typedef struct {
-  int width, team, per, pairs, threads;
+  int width, team, per, pairs, whole, threads;
   void (*kernel)(slices_job);
 } slices_shape;
 static const slices_shape shapes[STOKES_STORAGE_COUNT][N_SHAPES] = {STOKES_STORAGES(TABLE)};
@@ -316,17 +335,17 @@ static int panels_of(const slices_shape *s, int m)
   return (m + s->team * s->per - 1) / (s->team * s->per);
 }
 
-/* The shape of this width that takes the fewest panels, of those the one with the fewest idle
+/* The first shape of this width that takes the fewest panels, of those one with the fewest idle
  * columns; pairs of columns need rows of 16 bytes. */
 static const slices_shape *choose(const slices_shape *table, int width, int m)
 {
   const slices_shape *best = NULL;
   for (int k = 0; k < N_SHAPES; k++) {
     const slices_shape *s = &table[k];
-    if (s->width != width || (s->pairs && m % 2 != 0)) continue;
+    const int columns = s->team * s->per;
+    if (s->width != width || (s->pairs && m % 2 != 0) || (s->whole && m != columns)) continue;
     const int fewer = best ? panels_of(best, m) - panels_of(s, m) : 1;
-    const int leaner = best ? best->team * best->per - s->team * s->per : 0;
-    if (fewer > 0 || (fewer == 0 && (leaner > 0 || (leaner == 0 && s->pairs)))) best = s;
+    if (fewer > 0 || (fewer == 0 && best->team * best->per > columns)) best = s;
   }
   return best;
 }

@@ -24,22 +24,22 @@ typedef struct {
 
 MD_INLINE lubrication_terms lubrication_squeeze(double p, double q)
 {
-  const double q_cubed = q * q * q, sum_sq = q * q - 2 * p; /* a_i^2 + a_j^2 */
-  return (lubrication_terms){2 * p * p / q_cubed, p * (sum_sq + 7 * p) / (5 * q_cubed),
-                             (sum_sq * sum_sq + 18 * p * sum_sq - 31 * p * p) / (42 * q_cubed)};
+  const double inv = 1 / (q * q * q), sum_sq = q * q - 2 * p; /* a_i^2 + a_j^2 */
+  return (lubrication_terms){2 * p * p * inv, p * (sum_sq + 7 * p) * (inv * (1.0 / 5)),
+                             (sum_sq * sum_sq + 18 * p * sum_sq - 31 * p * p) * (inv * (1.0 / 42))};
 }
 
 MD_INLINE lubrication_terms lubrication_shear(double p, double q)
 {
-  const double q_cubed = q * q * q, sum_sq = q * q - 2 * p;
-  return (lubrication_terms){0, 4 * p * (2 * sum_sq + p) / (15 * q_cubed),
-                             2 * (16 * sum_sq * sum_sq - 45 * p * sum_sq + 26 * p * p) /
-                                 (375 * q_cubed)};
+  const double inv = 1 / (q * q * q), sum_sq = q * q - 2 * p;
+  return (lubrication_terms){0, p * (2 * sum_sq + p) * (inv * (4.0 / 15)),
+                             (16 * sum_sq * sum_sq - 45 * p * sum_sq + 26 * p * p) *
+                                 (inv * (2.0 / 375))};
 }
 
 MD_INLINE double lubrication_sum(const lubrication_terms *t, double xi, double log_inv_xi)
 {
-  return t->g1 / xi + (t->g2 + t->g3 * xi) * log_inv_xi;
+  return t->g1 * (1 / xi) + (t->g2 + t->g3 * xi) * log_inv_xi;
 }
 
 /* Gap of two spheres whose centres are r apart; negative where they overlap. */

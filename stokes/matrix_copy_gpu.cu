@@ -110,11 +110,6 @@ md_status matrix_gpu_set(stokes_matrix *matrix, const stokes_blocks *blocks, int
   const size_t bytes = ((size_t)blocks->n_rows + 1) * sizeof(int64_t);
   MD_TRY(md_buffer_reserve(ctx, &matrix->start, bytes, 0));
   MD_TRY(md_write(ctx, matrix->start.data, blocks->start, bytes));
-  matrix->slices.longest_row = 0;
-  for (int64_t i = 0; i < blocks->n_rows; i++) {
-    const int64_t length = blocks->start[i + 1] - blocks->start[i];
-    if (length > matrix->slices.longest_row) matrix->slices.longest_row = length;
-  }
   MD_TRY(matrix_gpu_reserve(matrix, vectors));
   device_blocks d = {};
   const md_status status = place(matrix, blocks, &d);

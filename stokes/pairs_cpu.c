@@ -68,7 +68,7 @@ static md_status rows(stokes_pairs *pairs, const stokes_view *spheres)
   start[0] = 0;
 #pragma omp parallel for schedule(dynamic, 256) num_threads(team_size(pairs->ctx, spheres->n))
   for (int64_t i = 0; i < n; i++)
-    start[i + 1] = search_row(g, x, cell_start, order, i, NULL);
+    start[i + 1] = search_row(g, x, cell_start, order, i, 0, 1, NULL);
   for (int64_t i = 0; i < n; i++)
     start[i + 1] += start[i];
   pairs->n_entries = start[n];
@@ -76,7 +76,8 @@ static md_status rows(stokes_pairs *pairs, const stokes_view *spheres)
   int32_t *neighbor = pairs->neighbor.data;
 #pragma omp parallel for schedule(dynamic, 256) num_threads(team_size(pairs->ctx, spheres->n))
   for (int64_t i = 0; i < n; i++)
-    search_sort(neighbor + start[i], search_row(g, x, cell_start, order, i, neighbor + start[i]));
+    search_sort(neighbor + start[i],
+                search_row(g, x, cell_start, order, i, 0, 1, neighbor + start[i]));
   return MD_OK;
 }
 

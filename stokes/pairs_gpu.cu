@@ -1,14 +1,15 @@
 /* stokes/pairs_gpu.cu - the pair list on the GPU.
  *
- * One thread a sphere: it walks the cells around its own twice, to count and to fill its row.
- * Extremes are atomic maxima of the bits of doubles that are not negative, whose order is that of
- * the numbers: the same result in any order of the threads. */
+ * One warp a sphere, a lane for each of the runs of cells around it in turn, first to count and
+ * then to fill its row, which is put in order in shared memory. Extremes are atomic maxima of the
+ * bits of doubles that are not negative, whose order is that of the numbers: the same result in any
+ * order of the threads. */
 #include <cub/device/device_scan.cuh>
 
 #include "core/cuda.h"
 #include "stokes/pairs_impl.h"
 
-enum { BLOCK = 128 };
+enum { BLOCK = 128, STAGE = 1024 };
 
 typedef unsigned long long bits;
 
@@ -60,26 +61,58 @@ static __global__ void keys_kernel(int64_t n, const double *__restrict__ x,
   if (i < n) key[i] = (uint32_t)search_cell(&grid, x + 4 * i);
 }
 
+/* Warp: one sphere. */
 static __global__ void count_kernel(int64_t n, const double *__restrict__ x,
                                     const __grid_constant__ search_grid grid,
                                     const int32_t *__restrict__ cell_start,
                                     const int32_t *__restrict__ order, int64_t *start)
 {
-  const int64_t i = md_thread();
-  if (i == 0) start[0] = 0;
-  if (i < n) start[i + 1] = search_row(&grid, x, cell_start, order, i, NULL);
+  const int64_t i = md_thread() / MD_WARP;
+  const int lane = threadIdx.x % MD_WARP;
+  if (i == 0 && lane == 0) start[0] = 0;
+  if (i >= n) return;
+  const int32_t found = search_row(&grid, x, cell_start, order, i, lane, MD_WARP, NULL);
+  const int32_t all = __reduce_add_sync(MD_ALL_LANES, found);
+  if (lane == 0) start[i + 1] = all;
 }
 
+/* Sum of what the lanes before mine have. */
+static __device__ __forceinline__ int32_t sum_before(int32_t own)
+{
+  int32_t sum = own;
+  for (int step = 1; step < MD_WARP; step *= 2) {
+    const int32_t other = __shfl_up_sync(MD_ALL_LANES, sum, step);
+    if ((int)(threadIdx.x % MD_WARP) >= step) sum += other;
+  }
+  return sum - own;
+}
+
+/* Warp: one sphere.  No two entries are equal, so that each finds its place by counting. */
 static __global__ void fill_kernel(int64_t n, const double *__restrict__ x,
                                    const __grid_constant__ search_grid grid,
                                    const int32_t *__restrict__ cell_start,
                                    const int32_t *__restrict__ order, const int64_t *start,
                                    int32_t *neighbor)
 {
-  const int64_t i = md_thread();
+  __shared__ int32_t stage[BLOCK / MD_WARP][STAGE];
+  const int64_t i = md_thread() / MD_WARP;
+  const int lane = threadIdx.x % MD_WARP;
   if (i >= n) return;
-  int32_t *row = neighbor + start[i];
-  search_sort(row, search_row(&grid, x, cell_start, order, i, row));
+  const int32_t length = (int32_t)(start[i + 1] - start[i]);
+  int32_t *row = neighbor + start[i], *to = length <= STAGE ? stage[threadIdx.x / MD_WARP] : row;
+  const int32_t found = search_row(&grid, x, cell_start, order, i, lane, MD_WARP, NULL);
+  search_row(&grid, x, cell_start, order, i, lane, MD_WARP, to + sum_before(found));
+  __syncwarp();
+  if (length > STAGE) {
+    if (lane == 0) search_sort(row, length);
+    return;
+  }
+  for (int k = lane; k < length; k += MD_WARP) {
+    int before = 0;
+    for (int other = 0; other < length; other++)
+      before += to[other] < to[k];
+    row[before] = to[k];
+  }
 }
 
 static cudaStream_t stream_of(const stokes_pairs *pairs)
@@ -142,7 +175,7 @@ static md_status scan(stokes_pairs *pairs, int64_t n)
 static md_status rows(stokes_pairs *pairs, const stokes_view *spheres)
 {
   const int64_t n = spheres->n;
-  const unsigned blocks = md_blocks(n, BLOCK);
+  const unsigned blocks = md_blocks(n * MD_WARP, BLOCK);
   int64_t *start = (int64_t *)pairs->start.data;
   const int32_t *cells = (const int32_t *)pairs->cell_start.data;
   const int32_t *order = (const int32_t *)pairs->order.data;

@@ -1,25 +1,30 @@
 /* stokes/root.c - square roots of a matrix times vectors, by Chebyshev polynomials.
  *
  *     f = L S(L^-1 A L^-T) z = S(A M^-1) L z,   M = L L^T,   S(a) near sqrt(a)
+ *     u = G(A) z,   G(a) near 1 / sqrt(a)
  *
- * S is the expansion of the square root on [low, high], a sum of T_k that follow from their
- * recurrence.  Its order is the least that has the error asked for.  [Liu] section II.C; Fixman
- * 1986. */
+ * S and G are expansions on [low, high], sums of T_k that follow from their recurrence.  The order is
+ * the least that has the error asked for.  [Liu] section II.C; Fixman
+ * 1986.
+ *
+ * The bounds that are known of a resistance matrix without work are equally far apart with and
+ * without M, and so the order is the same: then f = S(A) z is taken, which needs no M and changes
+ * less from step to step than L S z does, so that guesses made from it hold longer. */
 #include "stokes/solver_impl.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Coefficients of T_0 ... T_order of sqrt on [low, high]. */
-static void expand(double low, double high, int order, double *coefficient)
+/* Coefficients of T_0 ... T_order of a^power on [low, high]. */
+static void expand(double power, double low, double high, int order, double *coefficient)
 {
   const double pi = 3.141592653589793;
   const int points = 4 * (order + 1) + 64;
   memset(coefficient, 0, ((size_t)order + 1) * sizeof *coefficient);
   for (int p = 0; p < points; p++) {
     const double x = cos(pi * (p + 0.5) / points);
-    const double value = sqrt(0.5 * ((high - low) * x + high + low)) / points;
+    const double value = pow(0.5 * ((high - low) * x + high + low), power) / points;
     double now = 1, next = x; /* T_k and T_(k+1) at x */
     for (int k = 0; k <= order; k++) {
       coefficient[k] += (k ? 2 : 1) * value * now;
@@ -42,14 +47,14 @@ static double sum_at(const double *coefficient, int order, double x)
   return coefficient[0] + x * b1 - b2;
 }
 
-static double error_of(double low, double high, const double *coefficient, int order)
+static double error_of(double power, double low, double high, const double *coefficient, int order)
 {
   const double pi = 3.141592653589793;
   const int points = 10 * (order + 1) + 1;
   double most = 0;
   for (int p = 0; p <= points; p++) {
     const double x = cos(pi * p / points), a = 0.5 * ((high - low) * x + high + low);
-    most = fmax(most, fabs(sum_at(coefficient, order, x) / sqrt(a) - 1));
+    most = fmax(most, fabs(sum_at(coefficient, order, x) * pow(a, -power) - 1));
   }
   return most;
 }
@@ -58,19 +63,20 @@ double stokes_chebyshev_error(double low, double high, int order)
 {
   double *coefficient = malloc(((size_t)order + 1) * sizeof *coefficient);
   if (!coefficient) return INFINITY;
-  expand(low, high, order, coefficient);
-  const double error = error_of(low, high, coefficient, order);
+  expand(0.5, low, high, order, coefficient);
+  const double error = error_of(0.5, low, high, coefficient, order);
   free(coefficient);
   return error;
 }
 
 /* The least order up to `enough` whose error is small; it falls steadily with the order. */
-static int least(double low, double high, const double *coefficient, double tolerance, int enough)
+static int least(double power, double low, double high, const double *coefficient, double tolerance,
+                 int enough)
 {
   int less = 0;
   while (enough - less > 1) {
     const int middle = less + (enough - less) / 2;
-    if (error_of(low, high, coefficient, middle) <= tolerance)
+    if (error_of(power, low, high, coefficient, middle) <= tolerance)
       enough = middle;
     else
       less = middle;
@@ -78,19 +84,24 @@ static int least(double low, double high, const double *coefficient, double tole
   return enough;
 }
 
-int stokes_chebyshev_order(double low, double high, double tolerance, int most)
+static int order_of(double power, double low, double high, double tolerance, int most)
 {
   for (int64_t order = 16; most > 0; order *= 2) {
     const int trial = order < most ? (int)order : most;
     double *coefficient = malloc(((size_t)trial + 1) * sizeof *coefficient);
     if (!coefficient) return 0;
-    expand(low, high, trial, coefficient);
-    const bool found = error_of(low, high, coefficient, trial) <= tolerance;
-    const int result = found ? least(low, high, coefficient, tolerance, trial) : -1;
+    expand(power, low, high, trial, coefficient);
+    const bool found = error_of(power, low, high, coefficient, trial) <= tolerance;
+    const int result = found ? least(power, low, high, coefficient, tolerance, trial) : -1;
     free(coefficient);
     if (found || trial == most) return result;
   }
   return -1;
+}
+
+int stokes_chebyshev_order(double low, double high, double tolerance, int most)
+{
+  return order_of(0.5, low, high, tolerance, most);
 }
 
 md_status root_apply(root_run *run, double *v)
@@ -128,13 +139,13 @@ static md_status norm_error(root_run *run, const double *exact, double *f, doubl
   return MD_OK;
 }
 
-/* f = sum of coefficient[k] T_k v, where v is in the solver's vector 2. */
-static md_status chebyshev_sum(root_run *run, const root_series *series, double *f, double *error)
+/* f = sum of coefficient[k] T_k v, where v is in the solver's vector 2; exact: v^T M^-1 A M^-1 v. */
+static md_status chebyshev_sum(root_run *run, const root_series *series, double *f, double *exact)
 {
   const double low = series->low, high = series->high, *coefficient = series->coefficient;
   const double middle = (high + low) / (high - low), slope = 2 / (high - low);
   const int order = series->order;
-  double exact[STOKES_VECTORS], zero[STOKES_VECTORS] = {0}, first[STOKES_VECTORS], *v[2], *work;
+  double zero[STOKES_VECTORS] = {0}, first[STOKES_VECTORS], *v[2], *work;
   MD_TRY(solver_vector(run->solver, 2, run->m, &v[0]));
   MD_TRY(solver_vector(run->solver, 3, run->m, &v[1]));
   MD_TRY(solver_vector(run->solver, 1, run->m, &work));
@@ -153,17 +164,17 @@ static md_status chebyshev_sum(root_run *run, const root_series *series, double 
     run->u = solver_preconditioned(run->solver) ? work : next;
     if (k < order) MD_TRY(stokes_matrix_multiply(run->solver->matrix, run->m, run->u, run->w));
   }
-  return norm_error(run, exact, f, error);
+  return MD_OK;
 }
 
 /* The polynomial for these bounds and tolerance; the last one is kept. */
-static md_status prepare(stokes_solver *solver, double low, double high, double tolerance, int most)
+static md_status prepare(root_series *series, double power, double low, double high,
+                         double tolerance, int most)
 {
-  root_series *series = &solver->series;
   if (series->low == low && series->high == high && series->tolerance == tolerance &&
       series->order <= most)
     return MD_OK;
-  const int order = stokes_chebyshev_order(low, high, tolerance, most);
+  const int order = order_of(power, low, high, tolerance, most);
   MD_REQUIRE(order != 0, MD_ENOMEM, "out of memory for a polynomial");
   MD_REQUIRE(order > 0, MD_ENUMERIC,
              "a Chebyshev polynomial of order %d has an error of %.3g for eigenvalues in %.3g .. "
@@ -173,26 +184,71 @@ static md_status prepare(stokes_solver *solver, double low, double high, double 
   *series = (root_series){.coefficient = malloc(((size_t)order + 1) * sizeof(double))};
   MD_REQUIRE(series->coefficient, MD_ENOMEM, "out of memory for a polynomial");
   series->low = low, series->high = high, series->tolerance = tolerance, series->order = order;
-  expand(low, high, order, series->coefficient);
+  expand(power, low, high, order, series->coefficient);
   return MD_OK;
 }
 
-static md_status chebyshev(root_run *run, const double *z, double *f, double tolerance, int most,
-                           stokes_outcome *out)
+/* The series of a^power that serves for the present matrix. */
+static md_status series_for(root_run *run, double power, double tolerance, int most,
+                            root_series *series)
 {
-  double low, high, *v;
+  double low, high;
   MD_TRY(stokes_solver_bounds(run->solver, false, &low, &high));
   if (high <= low) high = low * (1 + 1e-12);
-  MD_TRY(prepare(run->solver, low, high, tolerance, most));
+  return prepare(series, power, low, high, tolerance, most);
+}
+
+static md_status series_root(root_run *run, const double *z, double *f, double tolerance, int most,
+                             stokes_outcome *out)
+{
+  root_series *series = &run->solver->series;
+  double exact[STOKES_VECTORS], *v;
+  MD_TRY(series_for(run, 0.5, tolerance, most, series));
   MD_TRY(solver_vector(run->solver, 2, run->m, &v));
   MD_TRY(root_lower(run, z, v));
-  MD_TRY(chebyshev_sum(run, &run->solver->series, f, &out->residual));
-  out->iterations = run->solver->series.order;
+  MD_TRY(chebyshev_sum(run, series, f, exact));
+  MD_TRY(norm_error(run, exact, f, &out->residual));
+  out->iterations = series->order;
   MD_REQUIRE(out->residual <= tolerance, MD_ENUMERIC,
              "a square root by Chebyshev has an error of %.3g, not %.3g: eigenvalues lie beyond "
              "their bounds",
              out->residual, tolerance);
   return MD_OK;
+}
+
+static md_status series_inverse(root_run *run, const double *z, double *u, double tolerance,
+                                int most, stokes_outcome *out)
+{
+  root_series *series = &run->solver->inverse_series;
+  double unused[STOKES_VECTORS], *v;
+  MD_TRY(series_for(run, -0.5, tolerance, most, series));
+  MD_TRY(solver_vector(run->solver, 2, run->m, &v));
+  MD_TRY(root_lower(run, z, v));
+  *out = (stokes_outcome){series->order, tolerance};
+  return chebyshev_sum(run, series, u, unused);
+}
+
+typedef md_status root_fn(root_run *run, const double *z, double *f, double tolerance, int most,
+                          stokes_outcome *out);
+
+static md_status without_preconditioner(root_fn *root, root_run *run, const double *z, double *f,
+                                        double tolerance, int most, stokes_outcome *out)
+{
+  vector_space *space = run->space;
+  const double *lower = space->lower, *inverse = space->inverse;
+  space->lower = space->inverse = NULL;
+  const md_status status = root(run, z, f, tolerance, most, out);
+  space->lower = lower;
+  space->inverse = inverse;
+  return status;
+}
+
+static md_status chebyshev(root_run *run, const double *z, double *f, double tolerance, int most,
+                           stokes_outcome *out)
+{
+  if (!run->solver->bounded && stokes_matrix_is_resistance(run->solver->matrix))
+    return without_preconditioner(series_root, run, z, f, tolerance, most, out);
+  return series_root(run, z, f, tolerance, most, out);
 }
 
 md_status stokes_solver_root(stokes_solver *solver, stokes_root kind, int m, const double *z,
@@ -205,4 +261,16 @@ md_status stokes_solver_root(stokes_solver *solver, stokes_root kind, int m, con
   *out = (stokes_outcome){0};
   return (kind == STOKES_ROOT_CHEBYSHEV ? chebyshev : root_lanczos)(&run, z, f, tolerance, most,
                                                                     out);
+}
+
+md_status stokes_solver_inverse_root(stokes_solver *solver, int m, const double *z, double *u,
+                                     double tolerance, int most, stokes_outcome *out)
+{
+  MD_REQUIRE(m >= 1 && m <= STOKES_VECTORS, MD_EINVAL,
+             "a square root takes 1 to %d vectors, not %d", STOKES_VECTORS, m);
+  MD_REQUIRE(stokes_matrix_is_resistance(solver->matrix) && !solver->bounded, MD_EINVAL,
+             "an inverse square root is taken of a resistance matrix with its known bounds");
+  root_run run;
+  MD_TRY(root_begin(&run, solver, m));
+  return without_preconditioner(series_inverse, &run, z, u, tolerance, most, out);
 }

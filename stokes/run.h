@@ -29,8 +29,17 @@ typedef enum { STOKES_METHODS(MD_ENUM_) STOKES_METHOD_COUNT } stokes_method;
 #undef MD_ENUM_
 extern const char *const stokes_method_words[STOKES_METHOD_COUNT];
 
+/* Where the guesses of mrhs come from: one block solve for the forces of all its steps, as in [Liu],
+ * or a Chebyshev series of A^-1/2, which needs neither those forces nor a solve. */
+#define STOKES_GUESSES(X) X(SOLVE, "solve") X(SERIES, "series")
+#define MD_ENUM_(name, word) STOKES_GUESS_##name,
+typedef enum { STOKES_GUESSES(MD_ENUM_) STOKES_GUESS_COUNT } stokes_guess;
+#undef MD_ENUM_
+extern const char *const stokes_guess_words[STOKES_GUESS_COUNT];
+
 typedef struct {
   stokes_algorithm algorithm;
+  stokes_guess guess;   /* mrhs only */
   stokes_method method; /* cholesky: `original` only; factor once a step, refine the second solve */
   int vectors;          /* m of mrhs, 1..STOKES_VECTORS */
   double dt;            /* [ps] > 0 */
@@ -54,7 +63,7 @@ stokes_run_spec stokes_run_defaults(void);
 
 typedef struct {
   int64_t step;          /* 0, 1, ... */
-  int iterations_first;  /* of the block solve, where a group of steps begins */
+  int iterations_first;  /* of the block solve, where it begins a group of steps */
   int iterations_second; /* of the solve at the midpoint */
   int order;             /* of the square root */
   double guess_error;    /* |u - guess| / |u| of the first solve; 0 without a guess */

@@ -22,6 +22,8 @@ md_status stokes_run_check(const stokes_run_spec *spec)
              spec->guess_tolerance, spec->root_tolerance);
   MD_REQUIRE(spec->method != STOKES_CHOLESKY || spec->algorithm == STOKES_ORIGINAL, MD_EINVAL,
              "Cholesky factors go with the algorithm `original` only");
+  MD_REQUIRE(spec->guess != STOKES_GUESS_SERIES || spec->root == STOKES_ROOT_CHEBYSHEV, MD_EINVAL,
+             "guesses from a series go with square roots by Chebyshev only");
   return MD_OK;
 }
 

@@ -58,7 +58,7 @@ MD_INLINE int32_t search_cell(const search_grid *g, const double *x)
 MD_INLINE double search_difference(double a, double b, double edge)
 {
   const double d = a - b;
-  return d - edge * rint(d / edge);
+  return d - edge * rint(d * (1 / edge)); /* the inverse is the same for many */
 }
 
 MD_INLINE double search_distance_sq(const double *box, const double *a, const double *b)
@@ -101,25 +101,45 @@ MD_INLINE int32_t search_in_cell(const search_grid *g, const double *x, const in
   return found;
 }
 
-/* All neighbours of sphere i: r < scale (a_i + a_j) + skin.  x [n][4]: centres and radii. */
-MD_INLINE int32_t search_row(const search_grid *g, const double *x, const int32_t *start,
-                             const int32_t *order, int64_t i, int32_t *out)
+/* Cells lo..hi of a class, along each axis, that a sphere at x touches. */
+MD_INLINE void search_window(const search_grid *g, const search_class *c, const double *x,
+                             int32_t *lo, int32_t *hi)
 {
+  const double reach = g->scale * (x[3] + c->radius) + g->skin;
+  for (int d = 0; d < 3; d++)
+    search_range(x[d], reach, g->box[d], c->cells[d], &lo[d], &hi[d]);
+}
+
+/* Neighbours of sphere i in the cells lo..hi of a class along the last axis, at (a, b). */
+MD_INLINE int32_t search_run(const search_grid *g, const search_class *c, const double *x,
+                             const int32_t *start, const int32_t *order, int64_t i, int32_t a,
+                             int32_t b, int32_t lo, int32_t hi, int32_t *out)
+{
+  const int32_t first = c->first + (a % c->cells[0] * c->cells[1] + b % c->cells[1]) * c->cells[2];
   int32_t found = 0;
+  for (int32_t e = lo; e <= hi; e++)
+    found +=
+        search_in_cell(g, x, start, order, i, first + e % c->cells[2], out ? out + found : NULL);
+  return found;
+}
+
+/* All neighbours of sphere i: r < scale (a_i + a_j) + skin, in runs `from`, from + step, ... of all
+ * its runs of cells; 0 and 1 for all of them.  x [n][4]: centres and radii. */
+MD_INLINE int32_t search_row(const search_grid *g, const double *x, const int32_t *start,
+                             const int32_t *order, int64_t i, int32_t from, int32_t step,
+                             int32_t *out)
+{
+  int32_t found = 0, run = from;
   for (int k = 0; k < g->n_classes; k++) {
     const search_class *c = &g->classes[k];
     if (!(c->radius > 0)) continue;
-    const double reach = g->scale * (x[4 * i + 3] + c->radius) + g->skin;
     int32_t lo[3], hi[3];
-    for (int d = 0; d < 3; d++)
-      search_range(x[4 * i + d], reach, g->box[d], c->cells[d], &lo[d], &hi[d]);
-    for (int32_t a = lo[0]; a <= hi[0]; a++)
-      for (int32_t b = lo[1]; b <= hi[1]; b++)
-        for (int32_t e = lo[2]; e <= hi[2]; e++) {
-          const int32_t cell =
-              (a % c->cells[0] * c->cells[1] + b % c->cells[1]) * c->cells[2] + e % c->cells[2];
-          found += search_in_cell(g, x, start, order, i, c->first + cell, out ? out + found : NULL);
-        }
+    search_window(g, c, x + 4 * i, lo, hi);
+    const int32_t tall = hi[1] - lo[1] + 1, runs = (hi[0] - lo[0] + 1) * tall;
+    for (; run < runs; run += step)
+      found += search_run(g, c, x, start, order, i, lo[0] + run / tall, lo[1] + run % tall, lo[2],
+                          hi[2], out ? out + found : NULL);
+    run -= runs;
   }
   return found;
 }

@@ -35,7 +35,7 @@ static __host__ __device__ __forceinline__ int slice_unit_bytes(int storage)
 }
 
 /* Word w (8 or 4 bytes) of block k of a row: base[(k / parts) * step + (k % parts) * part +
- * (w / 2) * plane + w % 2], in words; a plain row has parts = 1 and plane = 2. */
+ * (w / 2) * plane + w % 2], in words, with 1, 2 or 4 parts; a plain row has one and plane = 2. */
 typedef struct {
   int64_t base, step;
   int parts, part, plane;
@@ -43,7 +43,9 @@ typedef struct {
 
 static __device__ __forceinline__ int64_t slice_word(const slice_address *a, int k, int w)
 {
-  return a->base + k / a->parts * a->step + k % a->parts * a->part + w / 2 * a->plane + w % 2;
+  const int shift = a->parts / 2;
+  return a->base + (int64_t)(k >> shift) * a->step + (k & (a->parts - 1)) * a->part +
+         w / 2 * a->plane + w % 2;
 }
 
 /* Everything needed to find the blocks of a row. */

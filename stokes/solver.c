@@ -50,6 +50,7 @@ void stokes_solver_destroy(stokes_solver *solver)
   md_buffer_free(solver->ctx, &solver->space.partial);
   md_buffer_free(solver->ctx, &solver->space.small);
   free(solver->series.coefficient);
+  free(solver->inverse_series.coefficient);
   free(solver->small);
   free(solver);
 }

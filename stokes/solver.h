@@ -4,8 +4,8 @@
  *
  * A is symmetric positive definite, 3 x 3 blocks (stokes/matrix.h).  All work happens on the
  * context's backend; vectors b, x, z and f lie there, row-major.  With the block-Jacobi
- * preconditioner M = L L^T the square root is L S(L^-1 A L^-T), which has the same covariance and
- * needs fewer products.  [Liu] sections II.C and III. */
+ * preconditioner M = L L^T the square root is L S(L^-1 A L^-T) where that needs fewer products; it
+ * has the same covariance.  [Liu] sections II.C and III. */
 #ifndef STOKES_SOLVER_H
 #define STOKES_SOLVER_H
 
@@ -65,6 +65,13 @@ md_status stokes_solver_bounds(stokes_solver *solver, bool tight, double *low, d
  * than the tolerance). */
 md_status stokes_solver_root(stokes_solver *solver, stokes_root kind, int m, const double *z,
                              double *f, double tolerance, int most, stokes_outcome *out);
+
+/* u near A^-1/2 z for m columns of a resistance matrix whose bounds are the known ones, by a
+ * Chebyshev polynomial with a relative error of at most `tolerance` for every eigenvalue: so that
+ * A u is near S(A) z.  Errors: MD_EINVAL (m; another matrix), MD_ENUMERIC (an order beyond `most`).
+ */
+md_status stokes_solver_inverse_root(stokes_solver *solver, int m, const double *z, double *u,
+                                     double tolerance, int most, stokes_outcome *out);
 
 /* Largest relative error of the Chebyshev polynomial of this order for sqrt on [low, high], and the
  * smallest order with an error of at most `tolerance` (-1: none up to `most`; 0: out of memory). */

@@ -9,7 +9,7 @@ MD_BEGIN_C
 
 enum { SOLVER_VECTORS = 5, SOLVER_SMALL = 6 };
 
-/* The Chebyshev series of sqrt on [low, high]. */
+/* The Chebyshev series of a power on [low, high]. */
 typedef struct {
   double low, high, tolerance;
   int order;
@@ -30,7 +30,7 @@ struct stokes_solver {
   double largest;                   /* eigenvalue of a diagonal block */
   bool bounded;                     /* by Lanczos */
   double low, high;
-  root_series series; /* the last one */
+  root_series series, inverse_series; /* the last ones, of the square root and of its inverse */
 };
 
 /* Work vector k, m columns wide; contents are lost when it grows. */

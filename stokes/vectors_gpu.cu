@@ -13,10 +13,38 @@ static __global__ void factor_kernel(int64_t n, const double *__restrict__ diago
                                      double *inverse, bits *found)
 {
   const int64_t i = md_thread();
-  if (i >= n) return;
-  const double largest = jacobi_largest(diagonal + 6 * i);
-  if (!jacobi_factor(diagonal + 6 * i, lower + 6 * i, inverse + 6 * i)) atomicAdd(&found[0], 1ull);
-  if (largest > 0) atomicMax(&found[1], (bits)__double_as_longlong(largest));
+  double largest = 0;
+  if (i < n) {
+    const double own = jacobi_largest(diagonal + 6 * i);
+    if (own > 0) largest = own;
+    if (!jacobi_factor(diagonal + 6 * i, lower + 6 * i, inverse + 6 * i))
+      atomicAdd(&found[0], 1ull);
+  }
+  for (int step = MD_WARP / 2; step > 0; step /= 2)
+    largest = fmax(largest, __shfl_xor_sync(MD_ALL_LANES, largest, step));
+  const bits word = (bits)__double_as_longlong(largest);
+  if (threadIdx.x % MD_WARP == 0 && word > *(volatile bits *)&found[1]) atomicMax(&found[1], word);
+}
+
+/* Blocks of threads take whole rows of m columns, `tall` of them: which row and column am I?  The
+ * threads left over stand beyond any row. */
+static const int64_t NOBODY = (int64_t)1 << 40;
+typedef struct {
+  int64_t i;
+  int c;
+} vector_place;
+
+static __device__ __forceinline__ vector_place place_of(int m)
+{
+  const int tall = VECTOR_BLOCK / m, row = threadIdx.x / m;
+  const vector_place at = {row < tall ? (int64_t)blockIdx.x * tall + row : NOBODY,
+                           (int)threadIdx.x - row * m};
+  return at;
+}
+
+static unsigned blocks_of(int64_t rows, int m)
+{
+  return md_blocks(rows, VECTOR_BLOCK / m);
 }
 
 static md_status factor(vector_space *s, const double *diagonal, double *lower, double *inverse,
@@ -38,19 +66,19 @@ static md_status factor(vector_space *s, const double *diagonal, double *lower, 
 static __global__ void normals_kernel(int64_t n, int m, uint64_t seed, normal_use use,
                                       uint64_t step, const int32_t *__restrict__ id, double *v)
 {
-  const int64_t t = md_thread(), i = t / m, c = t % m;
-  if (i >= n) return;
+  const vector_place at = place_of(m);
+  if (at.i >= n) return;
   double z[3];
-  normal_three(seed, use, (uint64_t)(id ? id[i] : i), step + (uint64_t)c, z);
+  normal_three(seed, use, (uint64_t)(id ? id[at.i] : at.i), step + (uint64_t)at.c, z);
   for (int d = 0; d < 3; d++)
-    v[(3 * i + d) * m + c] = z[d];
+    v[(3 * at.i + d) * m + at.c] = z[d];
 }
 
 static md_status normals(vector_space *s, int m, uint64_t seed, normal_use use, uint64_t step,
                          const int32_t *id, double *v)
 {
-  normals_kernel<<<md_blocks(s->n_rows * m, VECTOR_BLOCK), VECTOR_BLOCK, 0, vector_stream(s)>>>(
-      s->n_rows, m, seed, use, step, id, v);
+  normals_kernel<<<blocks_of(s->n_rows, m), VECTOR_BLOCK, 0, vector_stream(s)>>>(s->n_rows, m, seed,
+                                                                                 use, step, id, v);
   MD_LAUNCHED();
   return MD_OK;
 }
@@ -62,10 +90,9 @@ typedef struct {
 static __global__ void columns_kernel(int64_t n, int m, const __grid_constant__ column_factors f,
                                       const double *__restrict__ x, double *y)
 {
-  const int64_t t = md_thread();
-  if (t >= n) return;
-  const int c = (int)(t % m);
-  y[t] = f.a[c] * x[t] + f.b[c] * y[t];
+  const vector_place at = place_of(m);
+  const int64_t t = at.i * m + at.c;
+  if (at.i < n) y[t] = f.a[at.c] * x[t] + f.b[at.c] * y[t];
 }
 
 static md_status columns(vector_space *s, int m, const double *a, const double *x, const double *b,
@@ -74,8 +101,8 @@ static md_status columns(vector_space *s, int m, const double *a, const double *
   column_factors f;
   memcpy(f.a, a, (size_t)m * sizeof *a);
   memcpy(f.b, b, (size_t)m * sizeof *b);
-  const int64_t n = 3 * s->n_rows * m;
-  columns_kernel<<<md_blocks(n, VECTOR_BLOCK), VECTOR_BLOCK, 0, vector_stream(s)>>>(n, m, f, x, y);
+  const int64_t n = 3 * s->n_rows;
+  columns_kernel<<<blocks_of(n, m), VECTOR_BLOCK, 0, vector_stream(s)>>>(n, m, f, x, y);
   MD_LAUNCHED();
   return MD_OK;
 }
@@ -100,22 +127,25 @@ static __global__ void dots_kernel(int64_t rows, int m, const double *__restrict
   partial[(int64_t)blockIdx.x * m + t] = sum;
 }
 
+/* Warp: one sum. */
 static __global__ void add_kernel(int width, const double *__restrict__ partial, double *sums)
 {
-  const int64_t k = md_thread();
+  const int64_t k = md_thread() / MD_WARP;
+  const int lane = threadIdx.x % MD_WARP;
   if (k >= width) return;
   double sum = 0;
-  for (int p = 0; p < VECTOR_PARTS; p++)
+  for (int p = lane; p < VECTOR_PARTS; p += MD_WARP)
     sum += partial[(int64_t)p * width + k];
-  sums[k] = sum;
+  sum = md_warp_sum(sum);
+  if (lane == 0) sums[k] = sum;
 }
 
 md_status vector_gpu_add(vector_space *s, int width, double *sums)
 {
   const size_t bytes = (size_t)width * sizeof *sums;
   MD_TRY(md_buffer_reserve(s->ctx, &s->small, bytes, 0));
-  add_kernel<<<md_blocks(width, VECTOR_BLOCK), VECTOR_BLOCK, 0, vector_stream(s)>>>(
-      width, (const double *)s->partial.data, (double *)s->small.data);
+  add_kernel<<<md_blocks((int64_t)width * MD_WARP, VECTOR_BLOCK), VECTOR_BLOCK, 0,
+               vector_stream(s)>>>(width, (const double *)s->partial.data, (double *)s->small.data);
   MD_LAUNCHED();
   return md_read(s->ctx, sums, s->small.data, bytes);
 }
@@ -133,29 +163,31 @@ static md_status dots(vector_space *s, int m, const double *x, const double *y, 
 static __global__ void solve_kernel(int64_t n, int m, const double *__restrict__ inverse,
                                     const double *x, double *y)
 {
-  const int64_t t = md_thread(), i = t / m, at = 3 * i * m + t % m;
-  if (i < n) jacobi_solve(inverse + 6 * i, m, x + at, y + at);
+  const vector_place p = place_of(m);
+  const int64_t at = 3 * p.i * m + p.c;
+  if (p.i < n) jacobi_solve(inverse + 6 * p.i, m, x + at, y + at);
 }
 
 static __global__ void lower_kernel(int64_t n, int m, const double *__restrict__ factors,
                                     const double *x, double *y)
 {
-  const int64_t t = md_thread(), i = t / m, at = 3 * i * m + t % m;
-  if (i < n) jacobi_lower(factors + 6 * i, m, x + at, y + at);
+  const vector_place p = place_of(m);
+  const int64_t at = 3 * p.i * m + p.c;
+  if (p.i < n) jacobi_lower(factors + 6 * p.i, m, x + at, y + at);
 }
 
 md_status vector_gpu_solve(vector_space *s, int m, const double *x, double *y)
 {
-  solve_kernel<<<md_blocks(s->n_rows * m, VECTOR_BLOCK), VECTOR_BLOCK, 0, vector_stream(s)>>>(
-      s->n_rows, m, s->inverse, x, y);
+  solve_kernel<<<blocks_of(s->n_rows, m), VECTOR_BLOCK, 0, vector_stream(s)>>>(s->n_rows, m,
+                                                                               s->inverse, x, y);
   MD_LAUNCHED();
   return MD_OK;
 }
 
 static md_status lower(vector_space *s, int m, const double *x, double *y)
 {
-  lower_kernel<<<md_blocks(s->n_rows * m, VECTOR_BLOCK), VECTOR_BLOCK, 0, vector_stream(s)>>>(
-      s->n_rows, m, s->lower, x, y);
+  lower_kernel<<<blocks_of(s->n_rows, m), VECTOR_BLOCK, 0, vector_stream(s)>>>(s->n_rows, m,
+                                                                               s->lower, x, y);
   MD_LAUNCHED();
   return MD_OK;
 }
@@ -171,23 +203,31 @@ static __global__ void chebyshev_kernel(int64_t n, int m, series_factors f,
                                         const double *__restrict__ now, double *next, double *y,
                                         double *u)
 {
-  const int64_t t = md_thread(), i = t / m;
-  if (i >= n) return;
+  const vector_place p = place_of(m);
+  if (p.i >= n) return;
+  const int64_t at = 3 * p.i * m + p.c;
+  double value[3], old[3], sum[3];
   for (int d = 0; d < 3; d++) {
-    const int64_t k = (3 * i + d) * m + t % m;
-    const double value = f.w * w[k] + f.now * now[k] + f.next * next[k];
-    next[k] = value;
-    y[k] += f.y * value;
+    old[d] = next[at + d * m];
+    sum[d] = y[at + d * m];
+    value[d] = f.w * w[at + d * m] + f.now * now[at + d * m];
   }
-  const int64_t at = 3 * i * m + t % m;
-  if (inverse) jacobi_solve(inverse + 6 * i, m, next + at, u + at);
+  for (int d = 0; d < 3; d++) {
+    value[d] += f.next * old[d];
+    next[at + d * m] = value[d];
+    y[at + d * m] = sum[d] + f.y * value[d];
+  }
+  if (!inverse) return;
+  jacobi_solve(inverse + 6 * p.i, 1, value, sum);
+  for (int d = 0; d < 3; d++)
+    u[at + d * m] = sum[d];
 }
 
 static md_status chebyshev(vector_space *s, int m, const double factor[4], const double *w,
                            const double *now, double *next, double *y, double *u)
 {
   const series_factors f = {factor[0], factor[1], factor[2], factor[3]};
-  chebyshev_kernel<<<md_blocks(s->n_rows * m, VECTOR_BLOCK), VECTOR_BLOCK, 0, vector_stream(s)>>>(
+  chebyshev_kernel<<<blocks_of(s->n_rows, m), VECTOR_BLOCK, 0, vector_stream(s)>>>(
       s->n_rows, m, f, s->inverse, w, now, next, y, u);
   MD_LAUNCHED();
   return MD_OK;
