@@ -4,8 +4,8 @@
  * matrices like those of [Liu] Table I (Figs. 1 and 2), in each storage, beside the model, from a
  * cold cache on the GPU; the bytes that it must move, its rate, and what share of the time those
  * bytes alone would take; beside the best call of cuSPARSE on the GPU.  assemble: the same for
- * making the matrix.  step: mean seconds of a time step in 16 steps by each algorithm (Table VI),
- * and mean iterations of the first solve. */
+ * making the matrix.  step: mean seconds of a time step in 16 steps by each algorithm (Table VI)
+ * after as many to warm up, and mean iterations of the first solve. */
 #include "bench/bench.h"
 #ifdef MD_HAVE_CUDA
 #include "bench/cusparse.h"
@@ -201,38 +201,62 @@ static void bench_products(md_ctx *ctx)
   }
 }
 
-static void bench_steps(md_ctx *ctx, int64_t n, double occupancy, stokes_preconditioner kind)
+/* Two groups of steps, the first to warm up; *what and *variant say what was done. */
+static void bench_run(md_ctx *ctx, const stokes_packing *packing, const stokes_run_spec *spec,
+                      double occupancy)
 {
-  for (int algorithm = 0; algorithm < STOKES_ALGORITHM_COUNT; algorithm++) {
-    const suspension_spec made = {n, occupancy, 1, true};
-    stokes_packing packing;
-    bench_stop(suspension_make(ctx, &made, &packing));
-    stokes_run_spec spec = stokes_run_defaults();
-    spec.algorithm = (stokes_algorithm)algorithm;
-    spec.preconditioner = kind;
-    spec.vectors = STEPS;
-    spec.law.gap_cut = 2;
-    stokes_run *run;
-    double iterations = 0;
-    char what[64];
-    bench_stop(stokes_run_create(ctx, &spec, &packing, &run));
-    const double began = md_wall_seconds();
-    for (int k = 0; k < STEPS; k++) {
-      stokes_step step;
-      bench_stop(stokes_run_step(run, &step));
-      if (k > 0) iterations += step.iterations_first / (STEPS - 1.0);
-    }
-    snprintf(what, sizeof what, "step %s occupancy %g", stokes_preconditioner_words[kind],
-             occupancy);
-    row(ctx, &(result){.what = what,
-                       .variant = stokes_algorithm_words[algorithm],
-                       .spheres = packing.n,
-                       .vectors = algorithm == STOKES_MRHS ? STEPS : 1,
-                       .iterations = iterations,
-                       .seconds = (md_wall_seconds() - began) / STEPS});
-    stokes_run_destroy(run);
-    stokes_packing_free(&packing);
+  stokes_run *run;
+  double iterations = 0, began = 0;
+  char what[128], variant[64];
+  bench_stop(stokes_run_create(ctx, spec, packing, &run));
+  for (int k = 0; k < 2 * STEPS; k++) {
+    stokes_step step;
+    if (k == STEPS) began = md_wall_seconds();
+    bench_stop(stokes_run_step(run, &step));
+    if (k > STEPS) iterations += step.iterations_first / (STEPS - 1.0);
   }
+  const double seconds = (md_wall_seconds() - began) / STEPS;
+  const bool mrhs = spec->algorithm == STOKES_MRHS;
+  snprintf(what, sizeof what, "step occupancy %g cutoff %g %s %s", occupancy, spec->law.gap_cut,
+           stokes_preconditioner_words[spec->preconditioner], stokes_storage_words[spec->storage]);
+  snprintf(variant, sizeof variant, "%s%s%s", stokes_algorithm_words[spec->algorithm],
+           mrhs ? " " : "", mrhs ? stokes_guess_words[spec->guess] : "");
+  row(ctx, &(result){.what = what,
+                     .variant = variant,
+                     .spheres = packing->n,
+                     .vectors = mrhs ? spec->vectors : 1,
+                     .iterations = iterations,
+                     .seconds = seconds});
+  stokes_run_destroy(run);
+}
+
+/* Algorithm 1, Algorithm 2 and the same with guesses from a series. */
+static void bench_steps(md_ctx *ctx, int64_t n, double occupancy, stokes_preconditioner kind,
+                        stokes_storage storage, double gap_cut)
+{
+  static const struct {
+    stokes_algorithm algorithm;
+    stokes_guess guess;
+  } ways[] = {{STOKES_ORIGINAL, STOKES_GUESS_SOLVE},
+              {STOKES_MRHS, STOKES_GUESS_SOLVE},
+              {STOKES_MRHS, STOKES_GUESS_SERIES}};
+  const suspension_spec made = {n, occupancy, 1, true};
+  stokes_packing packing;
+  md_ctx *host;
+  bench_stop(md_ctx_create(&(md_ctx_spec){MD_CPU, MD_DOUBLE, ctx->threads, true}, &host));
+  bench_stop(suspension_make(host, &made, &packing));
+  md_ctx_destroy(host);
+  for (size_t k = 0; k < sizeof ways / sizeof *ways; k++) {
+    stokes_run_spec spec = stokes_run_defaults();
+    spec.algorithm = ways[k].algorithm;
+    spec.guess = ways[k].guess;
+    spec.preconditioner = kind;
+    spec.storage = storage;
+    spec.vectors = STEPS;
+    spec.law.gap_cut = gap_cut;
+    bench_run(ctx, &packing, &spec, occupancy);
+  }
+  stokes_packing_free(&packing);
 }
 
 int main(int argc, char **argv)
@@ -248,12 +272,16 @@ int main(int argc, char **argv)
   printf("date,commit,machine,what,variant,spheres,vectors,iterations,seconds,model_seconds,"
          "blocks,bytes,gb_per_s,floor_seconds,fraction_of_floor\n");
   bench_products(ctx);
-  if (backend == MD_CPU) {
+  if (backend == MD_GPU) {
+    bench_steps(ctx, 300000, 0.5, STOKES_PRECONDITION_JACOBI, STOKES_PAIR, 0.5);
+    bench_steps(ctx, 300000, 0.5, STOKES_PRECONDITION_JACOBI, STOKES_PAIR, 2);
+    bench_steps(ctx, 300000, 0.5, STOKES_PRECONDITION_NONE, STOKES_BCRS, 2);
+  } else {
     bench_pack(ctx);
     for (int64_t n = 3000; n <= 30000; n *= 10)
-      bench_steps(ctx, n, 0.5, STOKES_PRECONDITION_NONE);
+      bench_steps(ctx, n, 0.5, STOKES_PRECONDITION_NONE, STOKES_BCRS, 2);
     for (int k = 0; k < 3; k++)
-      bench_steps(ctx, 30000, 0.1 + 0.2 * k, STOKES_PRECONDITION_JACOBI);
+      bench_steps(ctx, 30000, 0.1 + 0.2 * k, STOKES_PRECONDITION_JACOBI, STOKES_BCRS, 2);
   }
   md_ctx_destroy(ctx);
   return 0;

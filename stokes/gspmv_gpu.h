@@ -8,10 +8,30 @@ MD_BEGIN_C
 
 /* slices.place[t] = chunk t of plain rows. */
 md_status gspmv_gpu_chunks(stokes_matrix *matrix);
-md_status gspmv_gpu_rows(const stokes_matrix *matrix, int m, const double *x, double *y);
-md_status gspmv_gpu_slices(const stokes_matrix *matrix, int m, const double *x, double *y);
+
+/* What becomes of a product: y = A x where total is NULL, or else a step of a series,
+ * y = f[0] A x + f[1] x + f[2] y,  total += f[3] y. */
+typedef struct {
+  double f[4];
+  double *total;
+} gspmv_use;
+md_status gspmv_gpu_rows(const stokes_matrix *matrix, int m, const double *x, double *y,
+                         const gspmv_use *use);
+md_status gspmv_gpu_slices(const stokes_matrix *matrix, int m, const double *x, double *y,
+                           const gspmv_use *use);
 
 MD_END_C
+
+/* Element `at` of the product goes where it is used. */
+static __device__ __forceinline__ void gspmv_put(const gspmv_use *use, double product,
+                                                 const double *x, double *y, int64_t at)
+{
+  if (use->total) {
+    product = use->f[0] * product + use->f[1] * x[at] + use->f[2] * y[at];
+    use->total[at] += use->f[3] * product;
+  }
+  y[at] = product;
+}
 
 /* y += D x for a diagonal block of six. */
 static __device__ __forceinline__ void gspmv_diagonal(const double *d, const double *x, double *y)

@@ -60,6 +60,7 @@ typedef struct {
   const double *diagonal, *x;
   double *y;
   int m, team;
+  gspmv_use use;
 } rows_job;
 
 /* A bulk copy to shared memory, and the barrier that tells when it has arrived. */
@@ -154,7 +155,7 @@ static __device__ __forceinline__ void sum_rows(const rows_job *job, int storage
       for (int d = 0; d < 3; d++)
         sum += job->diagonal[6 * i + assemble_packed(lane, d)] * job->x[3 * i + d];
     if (ends)
-      job->y[3 * i + lane] = sum;
+      gspmv_put(&job->use, sum, job->x, job->y, 3 * i + lane);
     else if (begin < s->end && end > s->end)
       s->carry[s->pass % 2][lane] = sum;
   }
@@ -243,10 +244,11 @@ static __global__ void row_kernel(const __grid_constant__ rows_job job, int stor
     x[d] = job.x[(3 * i + d) * job.m + column];
   if (storage == STOKES_PAIR) gspmv_diagonal(job.diagonal + 6 * i, x, y);
   for (int d = 0; d < 3; d++)
-    job.y[(3 * i + d) * job.m + column] = y[d];
+    gspmv_put(&job.use, y[d], job.x, job.y, (3 * i + d) * job.m + column);
 }
 
-md_status gspmv_gpu_rows(const stokes_matrix *matrix, int m, const double *x, double *y)
+md_status gspmv_gpu_rows(const stokes_matrix *matrix, int m, const double *x, double *y,
+                         const gspmv_use *use)
 {
   const cudaStream_t stream = (cudaStream_t)matrix->ctx->stream;
   const int64_t mean = matrix->n_stored / matrix->n_rows;
@@ -261,7 +263,8 @@ md_status gspmv_gpu_rows(const stokes_matrix *matrix, int m, const double *x, do
                         m,
                         mean < 12   ? 4
                         : mean < 32 ? 8
-                                    : 16};
+                                    : 16,
+                        *use};
   if (m > 1) {
     const dim3 grid(md_blocks(matrix->n_rows * TEAM, THREADS), m);
     row_kernel<<<grid, THREADS, 0, stream>>>(job, (int)matrix->storage,

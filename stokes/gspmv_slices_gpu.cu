@@ -8,9 +8,10 @@
  * Blocks are asked for from memory to the L2 cache some steps ahead.
  * Bytes: 80, 40 or 24 a block; X comes from cache as often as the order of the rows lets it. */
 #include "stokes/gspmv_gpu.h"
+#include "stokes/slice_columns_gpu.h"
 
 /* PREFETCH: bytes of a slice that are asked for at a time. */
-enum { CHUNK = 32, PREFETCH = 1280, MOST_PER = 4, UNITS = 5 };
+enum { CHUNK = 32, PREFETCH = 1280, UNITS = 5 };
 
 typedef struct {
   int64_t n_slices;
@@ -21,41 +22,8 @@ typedef struct {
   double *y;
   int m, panels;
   int chunk; /* slices that are taken together, a multiple of those of a warp */
+  gspmv_use use;
 } slices_job;
-
-/* Columns of X and Y that a thread has, inside a row: PER of them, in pairs 2 team apart or one by
- * one.  Those beyond the last column repeat an earlier one and are not stored. */
-typedef struct {
-  int at[MOST_PER];
-  bool used[MOST_PER];
-} slice_columns;
-
-static __device__ __forceinline__ void load_columns(const slice_columns *c, int per, bool pairs,
-                                                    const double *row, double *to)
-{
-#pragma unroll
-  for (int v = 0; v < per; v++) {
-    if (!pairs) {
-      to[v] = __ldg(row + c->at[v]);
-    } else if (v % 2 == 0) {
-      const double2 two = __ldg((const double2 *)(row + c->at[v]));
-      to[v] = two.x, to[v + 1] = two.y;
-    }
-  }
-}
-
-static __device__ __forceinline__ void store_columns(const slice_columns *c, int per, bool pairs,
-                                                     double *row, const double *from)
-{
-#pragma unroll
-  for (int v = 0; v < per; v++) {
-    if (!c->used[v]) continue;
-    if (!pairs)
-      __stcs(row + c->at[v], from[v]);
-    else if (v % 2 == 0)
-      __stcs((double2 *)(row + c->at[v]), make_double2(from[v], from[v + 1]));
-  }
-}
 
 /* One block as it lies in memory. */
 typedef struct {
@@ -162,17 +130,6 @@ static __device__ __forceinline__ void prefetch(const slices_job *job, int bytes
       : "memory");
 }
 
-/* X of one block, for my columns. */
-static __device__ __forceinline__ void load_x(const slice_columns *c, int per, bool pairs, int m,
-                                              const double *x, int32_t column,
-                                              double (*to)[MOST_PER])
-{
-  const double *row = x + (int64_t)column * (3 * m);
-#pragma unroll
-  for (int d = 0; d < 3; d++)
-    load_columns(c, per, pairs, row + d * m, to[d]);
-}
-
 /* sum = my lane of the slice times X; `lead` asks for the blocks to come. */
 static __device__ __forceinline__ void sum_part(const slices_job *job, int storage, int width,
                                                 int per, bool pairs, int m,
@@ -215,6 +172,31 @@ static __device__ __forceinline__ void join_parts(int parts, int team, int per,
       }
 }
 
+/* A step of a series for my columns of a row, whose product is `product`. */
+static __device__ __forceinline__ void use_columns(const slices_job *job, const slice_columns *c,
+                                                   int per, bool pairs, int64_t row,
+                                                   double *product)
+{
+  const double *f = job->use.f;
+  double x[MOST_PER];
+  load_columns(c, per, pairs, job->x + row, x);
+#pragma unroll
+  for (int v = 0; v < per; v++) {
+    if (!c->used[v]) continue;
+    if (!pairs) {
+      product[v] = f[0] * product[v] + f[1] * x[v] + f[2] * job->y[row + c->at[v]];
+      job->use.total[row + c->at[v]] += f[3] * product[v];
+    } else if (v % 2 == 0) {
+      const double2 old = *(const double2 *)(job->y + row + c->at[v]);
+      double2 *total = (double2 *)(job->use.total + row + c->at[v]), sum = *total;
+      product[v] = f[0] * product[v] + f[1] * x[v] + f[2] * old.x;
+      product[v + 1] = f[0] * product[v + 1] + f[1] * x[v + 1] + f[2] * old.y;
+      sum.x += f[3] * product[v], sum.y += f[3] * product[v + 1];
+      *total = sum;
+    }
+  }
+}
+
 static __device__ __forceinline__ void finish_row(const slices_job *job, int storage, int per,
                                                   bool pairs, int m, const slice_columns *columns,
                                                   int offset, int64_t i, double (*sum)[MOST_PER])
@@ -232,20 +214,10 @@ static __device__ __forceinline__ void finish_row(const slices_job *job, int sto
     }
   }
 #pragma unroll
-  for (int k = 0; k < 3; k++)
-    store_columns(columns, per, pairs, job->y + offset + (3 * i + k) * m, sum[k]);
-}
-
-/* My columns of a panel that has m left. */
-static __device__ __forceinline__ void find_columns(int team, int per, bool pairs, int m,
-                                                    slice_columns *c)
-{
-  const int own = threadIdx.x % team;
-#pragma unroll
-  for (int v = 0; v < per; v++) {
-    const int at = pairs ? 2 * own + v / 2 * 2 * team + v % 2 : own + v * team;
-    c->used[v] = at < m;
-    c->at[v] = at < m ? at : pairs ? v % 2 : 0;
+  for (int k = 0; k < 3; k++) {
+    const int64_t row = offset + (3 * i + k) * m;
+    if (job->use.total) use_columns(job, columns, per, pairs, row, sum[k]);
+    store_columns(columns, per, pairs, job->y + row, sum[k]);
   }
 }
 
@@ -350,7 +322,8 @@ static const slices_shape *choose(const slices_shape *table, int width, int m)
   return best;
 }
 
-md_status gspmv_gpu_slices(const stokes_matrix *matrix, int m, const double *x, double *y)
+md_status gspmv_gpu_slices(const stokes_matrix *matrix, int m, const double *x, double *y,
+                           const gspmv_use *use)
 {
   const matrix_slices *s = &matrix->slices;
   const slices_shape *shape = choose(shapes[matrix->storage], s->width, m);
@@ -370,7 +343,8 @@ md_status gspmv_gpu_slices(const stokes_matrix *matrix, int m, const double *x, 
                           y,
                           m,
                           panels_of(shape, m),
-                          chunk};
+                          chunk,
+                          *use};
   const int64_t chunks = (s->n_slices + chunk - 1) / chunk;
   const unsigned blocks = (unsigned)(chunks < processors ? chunks : processors);
   shape->kernel<<<blocks, shape->threads, 0, (cudaStream_t)matrix->ctx->stream>>>(job);

@@ -107,6 +107,20 @@ md_status stokes_matrix_multiply(const stokes_matrix *matrix, int m, const doubl
   return backend_of(matrix)->multiply(matrix, m, x, y);
 }
 
+bool stokes_matrix_has_series(const stokes_matrix *matrix)
+{
+  return backend_of(matrix)->series != NULL;
+}
+
+md_status stokes_matrix_series(const stokes_matrix *matrix, int m, const double factor[4],
+                               const double *now, double *next, double *total)
+{
+  MD_TRY(check_vectors(m));
+  MD_REQUIRE(stokes_matrix_has_series(matrix), MD_EINVAL,
+             "steps of a series are products and sums of vectors on this backend");
+  return backend_of(matrix)->series(matrix, m, factor, now, next, total);
+}
+
 bool stokes_matrix_is_resistance(const stokes_matrix *matrix)
 {
   return matrix->resistance;

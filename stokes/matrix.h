@@ -68,6 +68,12 @@ md_status stokes_matrix_get(const stokes_matrix *matrix, stokes_blocks *out);
  * Errors: MD_EINVAL (m out of range), MD_ECUDA. */
 md_status stokes_matrix_multiply(const stokes_matrix *matrix, int m, const double *x, double *y);
 
+/* A step of a series in one pass over the vectors, on backends that have it (the GPU):
+ * next = f[0] R' now + f[1] now + f[2] next,  total += f[3] next; as above otherwise. */
+bool stokes_matrix_has_series(const stokes_matrix *matrix);
+md_status stokes_matrix_series(const stokes_matrix *matrix, int m, const double factor[4],
+                               const double *now, double *next, double *total);
+
 /* Assembled from spheres: no eigenvalue is below 1, and A <= 2 blockdiag(A). */
 bool stokes_matrix_is_resistance(const stokes_matrix *matrix);
 

@@ -337,7 +337,15 @@ static md_status assemble(stokes_matrix *matrix, const assemble_job *job, int ve
 
 static md_status multiply(const stokes_matrix *matrix, int m, const double *x, double *y)
 {
-  return (matrix->slices.width ? gspmv_gpu_slices : gspmv_gpu_rows)(matrix, m, x, y);
+  const gspmv_use use = {{1, 0, 0, 0}, NULL};
+  return (matrix->slices.width ? gspmv_gpu_slices : gspmv_gpu_rows)(matrix, m, x, y, &use);
 }
 
-const matrix_backend matrix_gpu = {assemble, matrix_gpu_set, matrix_gpu_get, multiply};
+static md_status series(const stokes_matrix *matrix, int m, const double factor[4],
+                        const double *now, double *next, double *total)
+{
+  const gspmv_use use = {{factor[0], factor[1], factor[2], factor[3]}, total};
+  return (matrix->slices.width ? gspmv_gpu_slices : gspmv_gpu_rows)(matrix, m, now, next, &use);
+}
+
+const matrix_backend matrix_gpu = {assemble, matrix_gpu_set, matrix_gpu_get, multiply, series};

@@ -145,6 +145,8 @@ static md_status chebyshev_sum(root_run *run, const root_series *series, double 
   const double low = series->low, high = series->high, *coefficient = series->coefficient;
   const double middle = (high + low) / (high - low), slope = 2 / (high - low);
   const int order = series->order;
+  const bool fused =
+      stokes_matrix_has_series(run->solver->matrix) && !solver_preconditioned(run->solver);
   double zero[STOKES_VECTORS] = {0}, first[STOKES_VECTORS], *v[2], *work;
   MD_TRY(solver_vector(run->solver, 2, run->m, &v[0]));
   MD_TRY(solver_vector(run->solver, 3, run->m, &v[1]));
@@ -160,9 +162,14 @@ static md_status chebyshev_sum(root_run *run, const root_series *series, double 
     const double twice = k == 1 ? 1 : 2;
     const double factor[4] = {twice * slope, -twice * middle, k == 1 ? 0 : -1, coefficient[k]};
     double *now = v[(k + 1) % 2], *next = v[k % 2];
+    if (fused && k > 1) {
+      MD_TRY(stokes_matrix_series(run->solver->matrix, run->m, factor, now, next, f));
+      continue;
+    }
     MD_TRY(run->ops->chebyshev(run->space, run->m, factor, run->w, now, next, f, work));
     run->u = solver_preconditioned(run->solver) ? work : next;
-    if (k < order) MD_TRY(stokes_matrix_multiply(run->solver->matrix, run->m, run->u, run->w));
+    if (k < order && !fused)
+      MD_TRY(stokes_matrix_multiply(run->solver->matrix, run->m, run->u, run->w));
   }
   return MD_OK;
 }

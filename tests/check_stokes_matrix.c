@@ -302,6 +302,55 @@ START_TEST(any_blocks_multiply)
 }
 END_TEST
 
+/* A step of a series is a product and sums of vectors; where there is none it is refused. */
+START_TEST(series_step_by_step)
+{
+  static const int widths[] = {1, 2, 3, 8, 16, 33};
+  static const double f[4] = {0.3, -1.7, 0.9, 2.1};
+  md_ctx *ctx = test_ctx(MD_DOUBLE, 1, false);
+  stokes_packing packing = ref_packing(230, 0.4, false, 17);
+  ref_suspension s = ref_suspend(ctx, &packing, usual.gap_cut);
+  for (int k = 0; k < 6 * 2 * STOKES_STORAGE_COUNT; k++) {
+    const int m = widths[k % 6], hint = k / 6 % 2 ? m : 1;
+    const int64_t n = 3 * packing.n * m;
+    const size_t bytes = (size_t)n * sizeof(double);
+    stokes_matrix *matrix = ref_assemble(&s, (stokes_storage)(k / 12), &usual, hint);
+    double *host[3], *product = ref_alloc(n, sizeof *product);
+    md_buffer on[3] = {{0}};
+    for (int v = 0; v < 3; v++) { /* now, next, total */
+      host[v] = ref_vector(n, 20 + (uint64_t)v);
+      ck_ok(md_buffer_reserve(ctx, &on[v], bytes, 0));
+      ck_ok(md_write(ctx, on[v].data, host[v], bytes));
+    }
+    const md_status status = stokes_matrix_series(matrix, m, f, on[0].data, on[1].data, on[2].data);
+    ck_assert_int_eq(status, stokes_matrix_has_series(matrix) ? MD_OK : MD_EINVAL);
+    if (!status) {
+      double *next = ref_alloc(n, sizeof *next), *total = ref_alloc(n, sizeof *total), most = 0;
+      ref_product(matrix, ctx, 3 * packing.n, m, host[0], product);
+      ck_ok(md_read(ctx, next, on[1].data, bytes));
+      ck_ok(md_read(ctx, total, on[2].data, bytes));
+      for (int64_t q = 0; q < n; q++) {
+        const double expect = f[0] * product[q] + f[1] * host[0][q] + f[2] * host[1][q];
+        const double error = fabs(next[q] - expect) + fabs(total[q] - host[2][q] - f[3] * expect);
+        most = error / (1 + fabs(expect)) <= most ? most : error / (1 + fabs(expect));
+      }
+      ck_assert_msg(most <= 1e-12, "m = %d: %g", m, most);
+      free(next);
+      free(total);
+    }
+    for (int v = 0; v < 3; v++) {
+      md_buffer_free(ctx, &on[v]);
+      free(host[v]);
+    }
+    free(product);
+    stokes_matrix_destroy(matrix);
+  }
+  ref_suspension_free(&s);
+  stokes_packing_free(&packing);
+  md_ctx_destroy(ctx);
+}
+END_TEST
+
 START_TEST(bad_arguments_are_refused)
 {
   md_ctx *ctx = test_ctx(MD_DOUBLE, 1, false);
@@ -338,6 +387,7 @@ int main(void)
   tcase_add_loop_test(products, products_for_every_width, 0, MD_ISA_COUNT);
   tcase_add_test(products, products_do_not_depend_on_threads);
   tcase_add_test(products, any_blocks_multiply);
+  tcase_add_test(products, series_step_by_step);
   tcase_set_timeout(matrix, 120);
   tcase_set_timeout(products, 120);
   suite_add_tcase(suite, matrix);
