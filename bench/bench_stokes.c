@@ -10,6 +10,7 @@
 #ifdef MD_HAVE_CUDA
 #include "bench/cusparse.h"
 #endif
+#include "core/stopwatch.h"
 #include "minimd/suspension.h"
 #include "stokes/run.h"
 
