@@ -12,7 +12,7 @@ _minimd_options()
     cachemodel) echo '--help --order --size --stencil --half --line --capacity --ways --policy --levels --format --output --plot --quiet --list --newton --bin-size --sort-every --rebuild --skin --cutoff --backend --precision --block-size --threads --cells --steps --dt --thermo --seed --deterministic --input --format-in --set --machine --schedule --skip --refill --bracket --registers --rows --warm --trace --line-bytes' ;;
     compare) echo '--help --order --list --newton --stencil --bin-size --sort-every --rebuild --skin --cutoff --backend --precision --block-size --threads --cells --steps --dt --thermo --seed --deterministic --input --format-in --set --repeat --format --output --plot --quiet' ;;
     spread) echo '--help --particles --mesh --order --method --vectors --repeat --backend --precision --distribution --box --check --seed --threads --deterministic --format --output --plot --quiet' ;;
-    stokes) echo '--help --input --algorithm --rhs --guess --steps --dt --seed --gap-cut --gap-min --far-field --viscosity --method --tolerance --root --root-tolerance --preconditioner --max-iterations --storage --backend --threads --deterministic --trajectory --trajectory-every --checkpoint --checkpoint-every --restart --model --format --output --plot --quiet' ;;
+    stokes) echo '--help --input --algorithm --rhs --guess --steps --dt --seed --gap-cut --gap-min --far-field --viscosity --method --tolerance --guess-tolerance --root --root-tolerance --preconditioner --max-iterations --storage --backend --threads --deterministic --trajectory --trajectory-every --checkpoint --checkpoint-every --restart --model --format --output --plot --quiet' ;;
     gspmv) echo '--help --matrix --vectors --backend --precision --storage --rows --repeat --seed --threads --write --map --format --output --plot --quiet' ;;
     pack) echo '--help --particles --occupancy --radii --output --gap --sweeps --iterations --seed --threads --format --plot --quiet' ;;
     profile) echo '--help --order --list --newton --stencil --bin-size --sort-every --rebuild --skin --cutoff --backend --precision --block-size --threads --cells --steps --dt --thermo --seed --deterministic --input --format-in --set --at --launches --caches --counters --model --replay --machine --times --format --output --plot --quiet' ;;
@@ -154,6 +154,7 @@ _minimd_values()
     stokes:--viscosity) echo '' ;;
     stokes:--method) echo 'iterative cholesky' ;;
     stokes:--tolerance) echo '' ;;
+    stokes:--guess-tolerance) echo '' ;;
     stokes:--root) echo 'chebyshev lanczos' ;;
     stokes:--root-tolerance) echo '' ;;
     stokes:--preconditioner) echo 'none jacobi' ;;

@@ -115,16 +115,10 @@ static __device__ __forceinline__ void block_sums(int storage, const unsigned ch
                                                      : ((const double *)block)[3 * row + col]);
 }
 
-/* Two of the three numbers at once: those that lie at a multiple of 16 bytes. */
 static __device__ __forceinline__ void load_x(const rows_job *job, int64_t column, double *x)
 {
-  const double *at = job->x + 3 * column;
-  const int odd = (int)((uintptr_t)at / sizeof *at % 2);
-  const double2 two = __ldg((const double2 *)(at + odd));
-  const double one = __ldg(at + (odd ? 0 : 2));
-  x[0] = odd ? one : two.x;
-  x[1] = odd ? two.x : two.y;
-  x[2] = odd ? two.y : one;
+  for (int d = 0; d < 3; d++)
+    x[d] = __ldg(job->x + 3 * column + d);
 }
 
 /* The blocks in shared memory. */
