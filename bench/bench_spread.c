@@ -3,12 +3,13 @@
  *
  * Uniform particles.  On the GPU: the configurations of [Guo] (order 6, N = 1e3..1e7, K = 32..256)
  * by every method, compute units (Fig. 3), group sizes (Fig. 4), shuffles against shared memory
- * (Fig. 5), other orders, double precision, several vectors, fixed orders of sums, both widths of
- * pencils.  On the CPU, one thread: every method at three densities, orders, vectors.
- * build_s: spread_set_positions with memory in place; spread_s and interpolate_s: median of batches
- * after one call to warm up.  fraction_of_bytes: time in which the memory moves positions, charges
- * and mesh once, as a part of spread_s.  atomics_per_s: of methods that add p^3 numbers a particle
- * atomically.  error: relative L2 against the direct sum in double. */
+ * (Fig. 5), cuSPARSE's product with the same matrix, other orders, double precision, several
+ * vectors, fixed orders of sums, both widths of pencils.  On the CPU, one thread: every method at
+ * three densities, orders, vectors. build_s: spread_set_positions with memory in place; spread_s
+ * and interpolate_s: median of batches after one call to warm up.  fraction_of_bytes: time in which
+ * the memory moves positions, charges and mesh once, as a part of spread_s.  atomics_per_s: of
+ * methods that add p^3 numbers a particle atomically.  error: relative L2 against the direct sum in
+ * double. */
 #include "bench/bench.h"
 #include "minimd/spread_run.h"
 
@@ -33,16 +34,16 @@ typedef struct {
 } config;
 
 static void print_row(const machine *m, const config *c, const spread_bench *bench,
-                      const spread_timing *t)
+                      const char *method, const spread_timing *t)
 {
   const double n = (double)c->n, p = c->order;
   const bool atomic = t->report.method == SPREAD_PARTICLE && m->ctx->backend == MD_GPU;
   bench_origin(stdout, m->ctx->backend);
-  printf("%s,%s,%s,%lld,%d,%d,%d,%d,%.6g,%.6g,%.6g,%.6g,%.6g,%.4g,",
-         spread_method_words[t->report.method], c->variant ? c->variant : "",
-         md_precision_words[m->ctx->precision], (long long)c->n, c->mesh, c->order, c->vectors,
-         m->ctx->deterministic, t->report.per_point, t->build_s, t->spread_s, t->gather_s,
-         n * c->vectors / t->spread_s, (double)t->report.floor_bytes / m->bandwidth / t->spread_s);
+  printf("%s,%s,%s,%lld,%d,%d,%d,%d,%.6g,%.6g,%.6g,%.6g,%.6g,%.4g,", method,
+         c->variant ? c->variant : "", md_precision_words[m->ctx->precision], (long long)c->n,
+         c->mesh, c->order, c->vectors, m->ctx->deterministic, t->report.per_point, t->build_s,
+         t->spread_s, t->gather_s, n * c->vectors / t->spread_s,
+         (double)t->report.floor_bytes / m->bandwidth / t->spread_s);
   if (atomic) printf("%.4g", n * p * p * p * c->vectors / t->spread_s);
   printf(",%lld,", (long long)t->report.bytes);
   if (bench->exact) printf("%.3g", t->error);
@@ -78,7 +79,9 @@ static void bench_config(const machine *m, const config *c)
     spread_timing timing;
     const int repeats = m->ctx->backend == MD_GPU ? REPEATS : CPU_REPEATS;
     bench_stop(spread_bench_run(&bench, (spread_method)method, repeats, true, &timing));
-    print_row(m, c, &bench, &timing);
+    print_row(m, c, &bench, spread_method_words[method], &timing);
+    if (method == SPREAD_HYBRID && spread_bench_peer(&bench, repeats, &timing) == MD_OK)
+      print_row(m, c, &bench, "cusparse", &timing);
   }
   spread_bench_close(&bench);
   spread_case_free(&particles);

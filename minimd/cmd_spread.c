@@ -210,6 +210,17 @@ static md_status run_methods(const request *r, spread_bench *bench, spread_table
   return MD_OK;
 }
 
+/* cuSPARSE beside hybrid; its absence is no error. */
+static md_status run_peer(const request *r, spread_bench *bench, spread_table *all)
+{
+  const bool asked = r->method == SPREAD_HYBRID || r->method == SPREAD_METHOD_COUNT;
+  all->peered = asked && r->where.backend == MD_GPU;
+  if (!all->peered) return MD_OK;
+  if (spread_bench_peer(bench, r->repeats, &all->peer) == MD_OK) return check_error(r, &all->peer);
+  snprintf(all->missing, sizeof all->missing, "%s", md_message());
+  return MD_OK;
+}
+
 static md_status measure(request *r, md_ctx *ctx, const spread_case *particles, spread_table *all)
 {
   spread_bench bench;
@@ -217,6 +228,7 @@ static md_status measure(request *r, md_ctx *ctx, const spread_case *particles, 
   all->chosen = r->method == SPREAD_AUTO;
   MD_TRY(spread_bench_open(ctx, &r->spec, particles, r->check, &bench));
   md_status status = run_methods(r, &bench, all);
+  if (!status) status = run_peer(r, &bench, all);
   if (!status) status = bandwidth_measure(ctx, &all->bandwidth);
   spread_bench_close(&bench);
   return status;

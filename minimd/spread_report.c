@@ -76,6 +76,17 @@ static void print_json_notes(const spread_table *all, md_json *json)
     md_json_string(json, "reason", all->timing[0].report.reason);
     md_json_close(json, '}');
   }
+  if (all->peered) {
+    md_json_open(json, "peer", '{');
+    md_json_string(json, "name", "cusparse");
+    if (*all->missing) {
+      md_json_string(json, "missing", all->missing);
+    } else {
+      md_json_number(json, "spread_s", all->peer.spread_s);
+      md_json_number(json, "error", all->peer.error);
+    }
+    md_json_close(json, '}');
+  }
   md_json_number(json, "bandwidth", all->bandwidth);
   md_json_open(json, "cheapest", '[');
   for (double from = 1; from < INFINITY;) {
@@ -94,6 +105,11 @@ static void print_notes(const spread_table *all, FILE *stream)
   if (all->chosen)
     fprintf(stream, "auto chose %s: %s\n", spread_method_words[all->timing[0].report.method],
             all->timing[0].report.reason);
+  if (*all->missing) fprintf(stream, "cuSPARSE left out: %s\n", all->missing);
+  if (all->peered && !*all->missing)
+    fprintf(stream,
+            "cuSPARSE, compressed rows of the same matrix: %.5g s a spreading, error %.3g\n",
+            all->peer.spread_s, all->peer.error);
   if (all->n < 2) return;
   fputs("cheapest for R spreadings, building included:", stream);
   for (double from = 1; from < INFINITY;) {

@@ -17,10 +17,13 @@ typedef struct {
   bool chosen;      /* auto was asked for: say why it chose */
   spread_timing timing[SPREAD_METHOD_COUNT];
   int n;
+  bool peered;        /* hybrid on the GPU: cuSPARSE was asked for the same product */
+  spread_timing peer; /* its figures, */
+  char missing[256];  /* or why there are none */
 } spread_table;
 
-/* Rows; then why auto chose, and which method costs least for how many spreadings: below a table,
- * as members of JSON, on standard error beside CSV. */
+/* Rows; then why auto chose, cuSPARSE beside the methods, and which of these costs least for how
+ * many spreadings: below a table, as members of JSON, on standard error beside CSV. */
 void spread_table_print(const spread_table *all, options_format format, FILE *stream);
 
 /* Building and spreading time of each method as bars.  Errors: MD_EIO. */

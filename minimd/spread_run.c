@@ -94,10 +94,24 @@ void spread_bench_close(spread_bench *bench)
   bench->exact = NULL;
 }
 
+/* What is timed: cuSPARSE's product if there is a peer, interpolation if there are values, else
+ * spreading. */
+typedef struct {
+  spread_plan *plan;
+  spread_peer *peer;
+  void *value;
+} timed;
+
+static md_status call(const spread_bench *bench, const timed *what)
+{
+  if (what->peer) return spread_peer_charges(what->peer, bench->q.data);
+  if (what->value) return spread_interpolate(what->plan, bench->mesh.data, what->value, NULL);
+  return spread_charges(what->plan, bench->q.data, bench->mesh.data);
+}
+
 /* Seconds of one call: `repeats` calls in up to nine batches, the host waiting only between them.
- * value NULL: spreading; else interpolation into it. */
-static md_status time_calls(spread_bench *bench, spread_plan *plan, int64_t repeats, void *value,
-                            double *out)
+ */
+static md_status time_calls(spread_bench *bench, const timed *what, int64_t repeats, double *out)
 {
   const int64_t batches = repeats < BATCHES ? repeats : BATCHES;
   double seconds[BATCHES] = {0};
@@ -108,10 +122,7 @@ static md_status time_calls(spread_bench *bench, spread_plan *plan, int64_t repe
     MD_TRY(md_ctx_sync(bench->ctx));
     const double began = md_wall_seconds();
     for (int64_t k = 0; k < calls; k++)
-      if (value)
-        MD_TRY(spread_interpolate(plan, bench->mesh.data, value, NULL));
-      else
-        MD_TRY(spread_charges(plan, bench->q.data, bench->mesh.data));
+      MD_TRY(call(bench, what));
     MD_TRY(md_ctx_sync(bench->ctx));
     if (b < 0) continue;
     seconds[b] = (md_wall_seconds() - began) / (double)calls;
@@ -159,7 +170,8 @@ static md_status run_plan(spread_bench *bench, spread_plan *plan, int64_t repeat
   const int64_t n = bench->particles->n;
   for (int k = 0; k < 2; k++)
     MD_TRY(spread_set_positions(plan, n, bench->x.data, 3));
-  MD_TRY(time_calls(bench, plan, repeats, NULL, &out->spread_s));
+  timed what = {.plan = plan};
+  MD_TRY(time_calls(bench, &what, repeats, &out->spread_s));
   spread_describe(plan, &out->report);
   out->build_s = out->report.build_s;
   snprintf(out->reason, sizeof out->reason, "%s", out->report.reason);
@@ -168,7 +180,8 @@ static md_status run_plan(spread_bench *bench, spread_plan *plan, int64_t repeat
   md_buffer value = {0};
   const size_t bytes = (size_t)(n * bench->spec.vectors) * real_size(ctx) + 1;
   md_status status = md_buffer_reserve(ctx, &value, bytes, 0);
-  if (!status) status = time_calls(bench, plan, repeats, value.data, &out->gather_s);
+  what.value = value.data;
+  if (!status) status = time_calls(bench, &what, repeats, &out->gather_s);
   md_buffer_free(ctx, &value);
   return status;
 }
@@ -184,5 +197,32 @@ md_status spread_bench_run(spread_bench *bench, spread_method method, int64_t re
   const md_status status = run_plan(bench, plan, repeats, interpolate, out);
   spread_destroy(plan);
   out->report.reason = out->reason;
+  return status;
+}
+
+static md_status run_peer(spread_bench *bench, spread_plan *plan, int64_t repeats,
+                          spread_timing *out)
+{
+  timed what = {.plan = plan};
+  MD_TRY(spread_set_positions(plan, bench->particles->n, bench->x.data, 3));
+  spread_describe(plan, &out->report);
+  out->build_s = out->report.build_s;
+  MD_TRY(spread_peer_create(plan, bench->mesh.data, &what.peer));
+  md_status status = time_calls(bench, &what, repeats, &out->spread_s);
+  if (!status && bench->exact) status = compare_mesh(bench, &out->error);
+  spread_peer_destroy(what.peer);
+  return status;
+}
+
+md_status spread_bench_peer(spread_bench *bench, int64_t repeats, spread_timing *out)
+{
+  *out = (spread_timing){.error = NAN};
+  spread_plan *plan;
+  spread_spec spec = bench->spec;
+  spec.method = SPREAD_SINGLE;
+  MD_TRY(spread_create(bench->ctx, &spec, &plan));
+  const md_status status = run_peer(bench, plan, repeats, out);
+  spread_destroy(plan);
+  out->report.reason = "cuSPARSE, compressed rows";
   return status;
 }

@@ -37,5 +37,9 @@ void spread_bench_close(spread_bench *bench);
 md_status spread_bench_run(spread_bench *bench, spread_method method, int64_t repeats,
                            bool interpolate, spread_timing *out);
 
+/* cuSPARSE on the matrix of method single, on the GPU: spread_s and error; build_s is the matrix's.
+ * Errors: as spread_peer_create. */
+md_status spread_bench_peer(spread_bench *bench, int64_t repeats, spread_timing *out);
+
 MD_END_C
 #endif

@@ -113,6 +113,15 @@ md_status spread_interpolate(spread_plan *plan, const void *mesh, void *value, v
 /* What the plan is and does. */
 void spread_describe(const spread_plan *plan, spread_report *out);
 
+/* cuSPARSE's product with the matrix of a plan of method single on the GPU, to measure beside ours:
+ * mesh = S q, one vector, for the positions of the last spread_set_positions; the plan must outlive
+ * it.  Errors: MD_EINVAL (another plan; no cuSPARSE), MD_ECAPACITY (2^31 entries or more),
+ * MD_ENOMEM, MD_ECUDA. */
+typedef struct spread_peer spread_peer;
+md_status spread_peer_create(spread_plan *plan, void *mesh, spread_peer **out);
+md_status spread_peer_charges(spread_peer *peer, const void *q);
+void spread_peer_destroy(spread_peer *peer); /* NULL is allowed */
+
 /* True when the method exists on the backend; when a deterministic context may use it there. */
 bool spread_method_on(spread_method method, md_backend backend);
 bool spread_method_ordered(spread_method method, md_backend backend);

@@ -156,6 +156,11 @@ SPREAD_GPU_DECLARE(spread_apply_fn, spread_gpu_tiled);
 SPREAD_GPU_DECLARE(spread_apply_fn, spread_gpu_particle_back);
 SPREAD_GPU_DECLARE(spread_apply_fn, spread_gpu_tiled_back);
 
+/* What spread_peer_create and its kin do for plans that have been checked. */
+md_status spread_gpu_peer_create(spread_plan *plan, void *mesh, spread_peer **out);
+md_status spread_gpu_peer_charges(spread_peer *peer, const void *q);
+void spread_gpu_peer_destroy(spread_peer *peer);
+
 /* data[k] = data[0] + ... + data[k - 1] for k < n, in place on the GPU. */
 md_status spread_gpu_scan(md_ctx *ctx, md_buffer *scratch, int64_t *data, int64_t n);
 md_status spread_gpu_scan_int32(md_ctx *ctx, md_buffer *scratch, int32_t *data, int64_t n);
