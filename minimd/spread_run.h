@@ -20,7 +20,7 @@ typedef struct {
 typedef struct {
   spread_report report;
   char reason[192]; /* of the choice */
-  double build_s;   /* spread_set_positions, memory in place */
+  double build_s;   /* spread_set_positions, memory in place: a median */
   double spread_s;  /* one spread_charges: the median over batches of repeats, after one */
   double gather_s;  /* one spread_interpolate of values, likewise; 0: not timed */
   double error;     /* relative L2, worst vector; NaN: not compared */
@@ -32,7 +32,7 @@ md_status spread_bench_open(md_ctx *ctx, const spread_spec *spec, const spread_c
                             bool compare, spread_bench *out);
 void spread_bench_close(spread_bench *bench);
 
-/* Build twice (memory, then time), spread once and then `repeats` times.  interpolate: time that
+/* Build (memory, then time), spread once and then `repeats` times.  interpolate: time that
  * too. Errors: as spread_create, spread_set_positions, spread_charges. */
 md_status spread_bench_run(spread_bench *bench, spread_method method, int64_t repeats,
                            bool interpolate, spread_timing *out);

@@ -1,12 +1,9 @@
 /* spread/pencil.h - the geometry of GPU pencils, and the particle as it lies in one.
  *
- * A pencil is a column of mesh cells along the slowest axis: `middle` x `fast` cells of every
- * plane.  The p x p points of its particles fall into a patch of w columns along the fastest and H
- * rows along the middle axis, which the lanes of a warp own: lane l has column l % w and the R rows
- * from l / w R on.  So H = 32 R / w, fast = w - p + 1 and middle = H - p + 1 cells.
- *
- *   wide    w = 16, R = (p + 3) / 2    few points a cell to add to the mesh: for few particles
- *   narrow  w = 8, R = (p + 5) / 4     few idle points a particle: for many particles; p <= 7
+ * A pencil is a column of mesh cells along the slowest axis: cells[0] x cells[1] of every plane,
+ * along the middle and the fastest axis.  The p x p points of its particles fall into a patch of
+ * H lines of 16 columns, H = 8 up to order 6 and 16 above: tiles of 16 x 8 points, which tensor
+ * cores multiply into (tile_gpu.h).  So cells[0] = H - p + 1 and cells[1] = 16 - p + 1.
  *
  * Pencils are numbered along the fastest axis first; the key of a particle is pencil K1 + plane. */
 #ifndef PENCIL_H
@@ -14,23 +11,15 @@
 
 #include "spread/spread_impl.h"
 
-enum { PENCIL_WIDE = 16, PENCIL_NARROW = 8, PENCIL_NARROW_ORDER = 7 };
+enum { PENCIL_WIDTH = 16, PENCIL_TILES_MAX = 2 };
+#define PENCIL_TILES(p) ((p) <= 6 ? 1 : PENCIL_TILES_MAX)
+#define PENCIL_HEIGHT(p) (8 * PENCIL_TILES(p))
 
-#define PENCIL_ROWS(p, w) ((w) == PENCIL_WIDE ? ((p) + 3) / 2 : ((p) + 5) / 4)
-#define PENCIL_HEIGHT(p, w) (PENCIL_ROWS(p, w) * (32 / (w)))
-
-/* Every order and width. */
-#define PENCIL_LOW_(X, w) X(2, w) X(3, w) X(4, w) X(5, w) X(6, w) X(7, w)
-#define PENCIL_SHAPES(X) PENCIL_LOW_(X, 8) PENCIL_LOW_(X, 16) X(8, 16) X(9, 16) X(10, 16)
-/* A number for each. */
-#define PENCIL_SHAPE(p, w) (16 * (p) + (w))
-
-MD_INLINE void pencils_cut(const spread_grid *grid, int32_t width, spread_pencils *pencils)
+MD_INLINE void pencils_cut(const spread_grid *grid, spread_pencils *pencils)
 {
   const int32_t reach = grid->order - 1;
-  pencils->width = width;
-  pencils->cells[0] = PENCIL_HEIGHT(grid->order, width) - reach;
-  pencils->cells[1] = width - reach;
+  pencils->cells[0] = PENCIL_HEIGHT(grid->order) - reach;
+  pencils->cells[1] = PENCIL_WIDTH - reach;
   for (int a = 0; a < 2; a++)
     pencils->n[a] = (grid->mesh[a + 1] + pencils->cells[a] - 1) / pencils->cells[a];
 }

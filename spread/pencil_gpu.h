@@ -4,8 +4,8 @@
  * Particles lie sorted by pencil and plane.  Every warp takes a slice of equal length, wherever
  * pencils begin and end, so that any distribution is balanced; there are as many slices as warps
  * the device holds, so that none waits for another, or more where the mesh is beyond the cache.
- * Weights of 32 particles at a time are computed, one a lane, and staged in shared memory: X[w] and
- * Y[H] shifted to the particle's place in the pencil's patch and zero elsewhere, Z[p]. */
+ * Weights of 32 particles at a time are computed, one a lane, and staged in shared memory
+ * (tile_gpu.h). */
 #ifndef PENCIL_GPU_H
 #define PENCIL_GPU_H
 
@@ -23,18 +23,7 @@ typedef float4 quad;
 #endif
 #define QUADS(n) (((n) + QUAD - 1) / QUAD)
 
-/* A staged particle: X, Y (the R rows of a lane side by side, padded to what one load takes), Z,
- * `more` other reals.  The stride between particles is an odd number of quads, so that lanes
- * writing one each meet different banks. */
-#define STAGE_ROWS(p, w)                                                                           \
-  (PENCIL_ROWS(p, w) < 3 ? PENCIL_ROWS(p, w) : QUADS(PENCIL_ROWS(p, w)) * QUAD)
-#define STAGE_Y(w) (w)
-#define STAGE_Z(p, w) (QUADS(STAGE_Y(w) + 32 / (w)*STAGE_ROWS(p, w)) * QUAD)
-#define STAGE_MORE(p, w) (STAGE_Z(p, w) + QUADS(p) * QUAD)
-#define STAGE_STRIDE(p, w, more) ((QUADS(STAGE_MORE(p, w) + (more)) | 1) * QUAD)
-
 enum { PENCIL_PLANES = 32 }; /* of a slice, about, where a mesh is beyond the cache */
-enum { LANE_ROWS_MAX = PENCIL_ROWS(SPREAD_ORDER_MAX, PENCIL_WIDE) };
 
 /* What the kernels read. */
 typedef struct {
@@ -42,7 +31,7 @@ typedef struct {
   const int32_t *start; /* [keys + 1] */
   const uint32_t *key;  /* of every 32nd particle */
   int64_t keys;
-  int32_t n, slices, slice; /* particles; slices of `slice` particles, a multiple of 32 */
+  int32_t n, slices, slice; /* particles; slices of `slice` particles */
   spread_pencils pencils;
   int32_t mesh[3];
 } pencil_view;
@@ -63,7 +52,7 @@ MD_INLINE int64_t slice_length(const spread_plan *plan, const spread_part *part,
   int64_t slice = (part->n + warps - 1) / warps;
   const int64_t near = (int64_t)part->n * PENCIL_PLANES / keys + 1;
   if (2 * bytes > plan->l2_bytes && slice > near) slice = near;
-  return (slice + MD_WARP - 1) / MD_WARP * MD_WARP;
+  return slice;
 }
 
 /* The view of a part for a kernel of that many warps on the device. */
@@ -138,24 +127,6 @@ static __device__ __forceinline__ int32_t plane_end(const pencil_view &view, wal
   return __shfl_sync(MD_ALL_LANES, at->ends, at->plane - at->window);
 }
 
-/* Offsets in a plane of the mesh of the lane's R points; returns how many of them the pencil's
- * particles can reach. */
-static __device__ __forceinline__ int lane_points(const int p, const int w, const pencil_view &view,
-                                                  const walk &at, uint32_t *points)
-{
-  const int rows = PENCIL_ROWS(p, w), lane = warp_lane();
-  const int32_t column = lane % w, first = lane / w * rows;
-  const int32_t y = at.pencil / view.pencils.n[1] * view.pencils.cells[0];
-  const int32_t x = at.pencil % view.pencils.n[1] * view.pencils.cells[1];
-  const int32_t height = min(view.pencils.cells[0], view.mesh[1] - y) + p - 1;
-  const int32_t width = min(view.pencils.cells[1], view.mesh[2] - x) + p - 1;
-  SPREAD_UNROLL
-  for (int r = 0; r < rows; r++)
-    points[r] = (uint32_t)((y + first + r) % view.mesh[1]) * (uint32_t)view.mesh[2] +
-                (uint32_t)((x + column) % view.mesh[2]);
-  return column < width ? max(0, min(rows, height - first)) : 0;
-}
-
 /* count reals from an address that begins a quad, or as few as are loaded at once.  Every word
  * loaded costs its turn on the way from shared memory, broadcast or not, so none is loaded in vain;
  * `to` has room for whole quads. */
@@ -180,35 +151,6 @@ static __device__ __forceinline__ void load_reals(const int count, const real *f
   }
 #endif
   if (count % 2) to[count - 1] = from[count - 1];
-}
-
-/* The weights of one particle, those along the fastest axis times scale. */
-static __device__ __forceinline__ void stage_weights(const int p, const int w, real *stage,
-                                                     uint32_t middle, uint32_t fast, const real *x,
-                                                     const real *y, const real *z, real scale)
-{
-  const uint32_t rows = PENCIL_ROWS(p, w), padding = STAGE_ROWS(p, w) - PENCIL_ROWS(p, w);
-  const quad zero = {};
-  SPREAD_UNROLL
-  for (int k = 0; k < STAGE_Z(p, w) / QUAD; k++)
-    ((quad *)stage)[k] = zero;
-  SPREAD_UNROLL
-  for (int j = 0; j < p; j++) {
-    const uint32_t row = middle + (uint32_t)j;
-    stage[fast + (uint32_t)j] = x[j] * scale;
-    stage[STAGE_Y(w) + row + row / rows * padding] = y[j];
-  }
-  SPREAD_UNROLL
-  for (int k = 0; k < QUADS(p); k++) {
-    quad four = zero;
-    four.x = z[k * QUAD];
-    if (k * QUAD + 1 < p) four.y = z[k * QUAD + 1];
-#if QUAD == 4
-    if (k * QUAD + 2 < p) four.z = z[k * QUAD + 2];
-    if (k * QUAD + 3 < p) four.w = z[k * QUAD + 3];
-#endif
-    ((quad *)(stage + STAGE_Z(p, w)))[k] = four;
-  }
 }
 
 #endif

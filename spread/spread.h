@@ -46,13 +46,13 @@ enum { SPREAD_ORDER_MIN = 2, SPREAD_ORDER_MAX = 10 };
 typedef struct {
   int32_t lanes;        /* GPU particle: threads a particle, 1 or order (default) */
   bool sorted;          /* GPU particle: sort by mesh cell first */
+  bool stores;          /* GPU particle: store where it would add, to measure what atomic additions
+                         * cost; the mesh is wrong */
   int32_t compute_unit; /* GPU single: lanes a row, 1 2 4 8 16; default the largest power of two
                          * within order^3 n / points, clamped to 1..16 */
   bool shared_sum;      /* GPU single: lanes add up in shared memory, not by shuffles */
   int32_t group;        /* GPU group: rows a group, a multiple of 8 in 8..512; default 64 */
-  int32_t width; /* GPU tiled: mesh points in a row of a pencil, 8 (order <= 7) or 16; default:
-                  * 8 from one particle a mesh point on */
-  int64_t part;  /* particles in one structure, <= 2^30 (default); more make several */
+  int64_t part;         /* particles in one structure, <= 2^30 (default); more make several */
 } spread_tuning;
 
 typedef struct {

@@ -1,13 +1,14 @@
 /* spread/spread_back_gpu.cu - interpolation on the GPU for particles sorted by pencil.
  *
  * The transpose of spread_tiled_gpu.cu: a warp sweeps a pencil with the planes z .. z + p - 1 of
- * its patch in registers, each lane R points a plane, loaded once and coalesced; the next plane is
- * on its way while particles of this one are served.  Every lane multiplies its points with a
- * particle's weights, and a butterfly adds up the warp, four numbers at once.  A particle costs p R
- * multiply-adds a lane and 1.5 shuffles for its value, 2 p R and 6 with its gradient. */
-#include "spread/pencil_gpu.h"
+ * its patch in registers, loaded once and in rows of eight; the next plane is on its way while
+ * particles of this one are served.  Eight particles at once: the product of mesh[x][(y, z)] with
+ * their Y Z (tile_gpu.h) leaves a column of 16 numbers for each, which the lanes multiply with X and
+ * add up.  They cost 3 p products a tile (p in double precision) and 3 shuffles for their values,
+ * three times the products and 7 shuffles with gradients. */
+#include "spread/tile_gpu.h"
 
-enum { WARPS = 2, BLOCK = WARPS * MD_WARP };
+enum { WARPS = MD_PREC == 2 ? 1 : 2, BLOCK = WARPS * MD_WARP };
 
 /* Results; NULL: not wanted. */
 typedef struct {
@@ -17,212 +18,211 @@ typedef struct {
   real scale[3]; /* from d / d fraction to d / d x */
 } pencil_reader;
 
-/* [row][plane]; loops over constants keep it in registers. */
-typedef real window[LANE_ROWS_MAX][SPREAD_ORDER_MAX];
+/* [plane][tile][of the lane]; loops over constants keep it in registers. */
+typedef operand window[SPREAD_ORDER_MAX][PENCIL_TILES_MAX][4];
 
-/* The weights of a staged particle are followed by their slopes, in the same form. */
-#define STAGE_SLOPES(p, w) STAGE_STRIDE(p, w, 0)
-#define STAGE_BOTH(p, w) ((QUADS(2 * STAGE_STRIDE(p, w, 0)) | 1) * QUAD)
+/* Slopes are records of their own behind those of weights, without offsets. */
+#define ALL_RECORDS(sloped) ((sloped) ? 2 * RECORDS : RECORDS)
 
-/* Lane: weights of one particle; returns its index in the given order. */
-static __device__ __forceinline__ uint32_t stage_particle(const int p, const int w,
-                                                          const bool sloped, const pencil_reader &s,
-                                                          int32_t i, real *stage)
+/* Lane: its particle's records. */
+static __device__ __forceinline__ void stage_particle(const int p, const bool sloped,
+                                                      const pencil_particle &particle, real *record)
 {
-  const pencil_particle particle = s.view.particle[i];
-  real f[3], weights[3][SPREAD_ORDER_MAX], d[3][SPREAD_ORDER_MAX];
+  real f[3], w[3][SPREAD_ORDER_MAX], d[3][SPREAD_ORDER_MAX];
   uint32_t middle, fast;
   pencil_unpack(&particle, f, &middle, &fast);
   SPREAD_UNROLL
   for (int a = 0; a < 3; a++)
     if (sloped)
-      bspline_derivatives(p, f[a], weights[a], d[a]);
+      bspline_derivatives(p, f[a], w[a], d[a]);
     else
-      bspline_weights(p, f[a], weights[a]);
-  stage_weights(p, w, stage, middle, fast, weights[2], weights[1], weights[0], 1);
-  if (sloped) stage_weights(p, w, stage + STAGE_SLOPES(p, w), middle, fast, d[2], d[1], d[0], 1);
-  return particle.index;
+      bspline_weights(p, f[a], w[a]);
+  store_weights(p, w, record);
+  store_offsets(p, middle, fast, record);
+  if (sloped) store_weights(p, d, record + RECORDS * RECORD_LENGTH(p, 0));
 }
 
-/* The lane's weights. */
+/* What a lane needs of the batch: of one particle Z and Y at its lines, of two others X at its
+ * columns, [particle][column]. */
 typedef struct {
-  real x, y[SPREAD_ROW], z[SPREAD_ROW];
+  real z[SPREAD_ROW], y[TILE_LINES_MAX], x[2][2];
 } lane_weights;
 
-static __device__ __forceinline__ lane_weights load_weights(const int p, const int w,
-                                                            const real *stage)
+/* Where those are, in records of weights or of slopes. */
+typedef struct {
+  const real *z, *y, *x[2];
+} lane_records;
+
+static __device__ __forceinline__ void load_weights(const int p, const lane_records &from,
+                                                    int records, lane_weights *to)
 {
-  const int lane = warp_lane();
-  lane_weights to;
-  to.x = stage[lane % w];
-  load_reals(PENCIL_ROWS(p, w), stage + STAGE_Y(w) + lane / w * STAGE_ROWS(p, w), to.y);
-  load_reals(p, stage + STAGE_Z(p, w), to.z);
-  return to;
+  const int skip = records * RECORD_LENGTH(p, 0);
+  load_reals(p, from.z + skip, to->z);
+  SPREAD_UNROLL
+  for (int j = 0; j < 2 * PENCIL_TILES(p); j++)
+    to->y[j] = from.y[skip + 4 * j];
+  SPREAD_UNROLL
+  for (int i = 0; i < 4; i++)
+    to->x[i / 2][i % 2] = from.x[i / 2][skip + i % 2 * 8];
 }
 
-static __device__ __forceinline__ real exchange(real value, int step)
+/* Columns of eight particles: the sum over planes and lines of Y Z mesh. */
+static __device__ __forceinline__ void sum_lines(const int p, const real *y, const real *z,
+                                                 const window planes, real sum[4])
 {
-  return __shfl_xor_sync(MD_ALL_LANES, value, step);
+  SPREAD_UNROLL
+  for (int i = 0; i < 4; i++)
+    sum[i] = 0;
+  SPREAD_UNROLL
+  for (int k = 0; k < p; k++)
+    SPREAD_UNROLL
+  for (int t = 0; t < PENCIL_TILES(p); t++) {
+    const operand b[2] = {operand_of(y[2 * t] * z[k]), operand_of(y[2 * t + 1] * z[k])};
+    add_product(planes[k][t], b, sum);
+  }
 }
 
-/* Four sums over the warp: that of out[k] in lanes 8 k .. 8 k + 7.  Lanes give away half of what
- * they hold in each of the first two rounds. */
-static __device__ __forceinline__ real sum_four(const real *out)
+/* The lane's share of both particles' sums over columns. */
+static __device__ __forceinline__ void sum_columns(const real x[2][2], const real sum[4],
+                                                   real out[2])
 {
-  const bool upper = warp_lane() & 16, odd = warp_lane() & 8;
-  const real a = (upper ? out[2] : out[0]) + exchange(upper ? out[0] : out[2], 16);
-  const real b = (upper ? out[3] : out[1]) + exchange(upper ? out[1] : out[3], 16);
-  real sum = (odd ? b : a) + exchange(odd ? a : b, 8);
-  for (int step = 4; step > 0; step /= 2)
-    sum += exchange(sum, step);
-  return sum;
+  SPREAD_UNROLL
+  for (int i = 0; i < 2; i++)
+    out[i] = x[i][0] * sum[i] + x[i][1] * sum[2 + i];
 }
 
-/* The lane's share of a staged particle's value. */
-static __device__ __forceinline__ real read_value(const int p, const int w, const real *stage,
+/* Of two numbers, one's sum with that of the lane `step` away, which keeps the other. */
+static __device__ __forceinline__ real share(int step, real first, real second)
+{
+  const bool upper = warp_lane() & step;
+  return (upper ? second : first) + __shfl_xor_sync(MD_ALL_LANES, upper ? first : second, step);
+}
+
+/* Warp: up to eight particles of one plane, of which `index` is the lane's own in the order given.
+ * Each lane ends with one particle's value or one component of its gradient. */
+static __device__ __forceinline__ void read_eight(const int p, const bool sloped,
+                                                  const pencil_reader &s, const real *records,
+                                                  uint32_t index, int32_t first, int32_t count,
                                                   const window planes)
 {
-  const lane_weights weights = load_weights(p, w, stage);
-  real sum = 0;
+  const int row = warp_lane() / 4, pair = 2 * (warp_lane() % 4), length = RECORD_LENGTH(p, 0);
+  const real *mine = records + (row < count ? first + row : MD_WARP) * length;
+  lane_records from = {mine, mine + load_offsets(p, mine).x + TILE_LINE(0)};
   SPREAD_UNROLL
-  for (int r = 0; r < PENCIL_ROWS(p, w); r++) {
-    real along = 0;
-    SPREAD_UNROLL
-    for (int k = 0; k < p; k++)
-      along += weights.z[k] * planes[r][k];
-    sum += weights.y[r] * along;
+  for (int i = 0; i < 2; i++) {
+    const real *other = records + (pair + i < count ? first + pair + i : MD_WARP) * length;
+    from.x[i] = other + load_offsets(p, other).y + TILE_COLUMN(0);
   }
-  return weights.x * sum;
-}
-
-/* The same with its slopes along the slowest, middle and fastest axis. */
-static __device__ __forceinline__ void read_slopes(const int p, const int w, const real *stage,
-                                                   const window planes, real out[4])
-{
-  const lane_weights weights = load_weights(p, w, stage);
-  const lane_weights d = load_weights(p, w, stage + STAGE_SLOPES(p, w));
-  real sum = 0, outer = 0, middle = 0;
+  lane_weights w, d;
+  real sum[4], value[2], slope[3][2];
+  load_weights(p, from, 0, &w);
+  sum_lines(p, w.y, w.z, planes, sum);
+  sum_columns(w.x, sum, value);
+  const int which = pair + (row >> 2); /* of the eight */
+  const int64_t to = __shfl_sync(MD_ALL_LANES, index, (first + which) % MD_WARP);
+  real out = share(16, value[0], value[1]);
+  if (!sloped) {
+    out += __shfl_xor_sync(MD_ALL_LANES, out, 8);
+    out += __shfl_xor_sync(MD_ALL_LANES, out, 4);
+    if (which < count && row % 4 == 0) s.value[to] = out;
+    return;
+  }
+  load_weights(p, from, RECORDS, &d);
+  sum_columns(d.x, sum, slope[2]);
+  sum_lines(p, w.y, d.z, planes, sum);
+  sum_columns(w.x, sum, slope[0]);
+  sum_lines(p, d.y, w.z, planes, sum);
+  sum_columns(w.x, sum, slope[1]);
   SPREAD_UNROLL
-  for (int r = 0; r < PENCIL_ROWS(p, w); r++) {
-    real along = 0, slope = 0;
-    SPREAD_UNROLL
-    for (int k = 0; k < p; k++) {
-      along += weights.z[k] * planes[r][k];
-      slope += d.z[k] * planes[r][k];
-    }
-    sum += weights.y[r] * along;
-    outer += weights.y[r] * slope;
-    middle += d.y[r] * along;
-  }
-  out[0] = weights.x * sum;
-  out[1] = weights.x * outer;
-  out[2] = weights.x * middle;
-  out[3] = d.x * sum;
+  for (int a = 0; a < 3; a++)
+    slope[a][0] = share(16, slope[a][0], slope[a][1]);
+  out = share(4, share(8, out, slope[1][0]), share(8, slope[0][0], slope[2][0]));
+  if (which >= count) return;
+  const int axis = row % 4 - 1; /* -1: the value */
+  if (axis >= 0)
+    s.gradient[3 * to + axis] = (axis == 0   ? s.scale[0]
+                                 : axis == 1 ? s.scale[1]
+                                             : s.scale[2]) *
+                                out;
+  else if (s.value)
+    s.value[to] = out;
 }
 
-/* Staged particles [from, until): values of four at a time, or one value with its slopes, into
- * shared memory. */
-static __device__ __forceinline__ void read_staged(const int p, const int w, const bool sloped,
-                                                   int32_t from, int32_t until, const real *stage,
-                                                   const window planes, real (*result)[4])
-{
-  const int stride = sloped ? STAGE_BOTH(p, w) : STAGE_STRIDE(p, w, 0), lane = warp_lane();
-  for (int32_t i = from; i < until; i += sloped ? 1 : 4) {
-    real out[4] = {0, 0, 0, 0};
-    if (sloped) {
-      read_slopes(p, w, stage + i * stride, planes, out);
-    } else {
-      SPREAD_UNROLL
-      for (int k = 0; k < 4; k++)
-        if (i + k < until) out[k] = read_value(p, w, stage + (i + k) * stride, planes);
-    }
-    const real sum = sum_four(out);
-    if (lane % 8 == 0 && sloped) result[i][lane / 8] = sum;
-    if (lane % 8 == 0 && !sloped && i + lane / 8 < until) result[i + lane / 8][0] = sum;
-  }
-}
-
-static __device__ __forceinline__ void load_plane(const int p, const int w, const pencil_reader &s,
-                                                  int32_t plane, const uint32_t *point, int reach,
-                                                  real *to)
+static __device__ __forceinline__ void load_plane(const int p, const pencil_reader &s,
+                                                  int32_t plane, const tile_points &points,
+                                                  real to[TILE_LINES_MAX][2])
 {
   const int32_t *mesh = s.view.mesh;
   const real *from = s.mesh + (int64_t)(plane % mesh[0]) * mesh[1] * mesh[2];
   SPREAD_UNROLL
-  for (int r = 0; r < PENCIL_ROWS(p, w); r++)
-    to[r] = r < reach ? from[point[r]] : (real)0;
+  for (int j = 0; j < 2 * PENCIL_TILES(p); j++)
+    SPREAD_UNROLL
+  for (int c = 0; c < 2; c++)
+    to[j][c] = reaches(points, j, c) ? from[points.at[j][c]] : (real)0;
 }
 
-static __device__ __forceinline__ void load_window(const int p, const int w, const pencil_reader &s,
-                                                   int32_t plane, const uint32_t *point, int reach,
-                                                   window planes)
+static __device__ __forceinline__ void place_plane(const int p, const real from[TILE_LINES_MAX][2],
+                                                   operand to[PENCIL_TILES_MAX][4])
 {
   SPREAD_UNROLL
-  for (int k = 0; k < p; k++) {
-    real column[LANE_ROWS_MAX];
-    load_plane(p, w, s, plane + k, point, reach, column);
+  for (int j = 0; j < 2 * PENCIL_TILES(p); j++)
     SPREAD_UNROLL
-    for (int r = 0; r < PENCIL_ROWS(p, w); r++)
-      planes[r][k] = column[r];
-  }
-}
-
-/* Lane: the results of its particle, from those that the warp left in shared memory. */
-static __device__ __forceinline__ void write_results(const bool sloped, const pencil_reader &s,
-                                                     uint32_t index, const real *result)
-{
-  if (s.value) s.value[index] = result[0];
-  if (!sloped) return;
-  for (int a = 0; a < 3; a++)
-    s.gradient[3 * (int64_t)index + a] = s.scale[a] * result[1 + a];
+  for (int c = 0; c < 2; c++)
+    to[j / 2][j % 2 * 2 + c] = operand_of(from[j][c]);
 }
 
 /* Warp: one slice of the particles. */
-static __device__ __forceinline__ void read_slice(const int p, const int w, const bool sloped,
-                                                  const pencil_reader &s, real *stage,
-                                                  real (*result)[4])
+static __device__ __forceinline__ void read_slice(const int p, const bool sloped,
+                                                  const pencil_reader &s, real *records)
 {
-  const int stride = sloped ? STAGE_BOTH(p, w) : STAGE_STRIDE(p, w, 0), lane = warp_lane();
+  const int lane = warp_lane();
   const int32_t slice = (int32_t)blockIdx.x * WARPS + threadIdx.x / MD_WARP;
   if (slice >= s.view.slices) return;
   int32_t i = slice * s.view.slice, staged = i, staged_end = i;
-  const int32_t end = min(i + s.view.slice, s.view.n);
+  const int32_t end = min(i + s.view.slice, s.view.n), last = s.view.n - 1;
+  pencil_particle ahead = s.view.particle[min(i + lane, last)];
   uint32_t index = 0;
   walk at = walk_begin();
+  clear_records(records, ALL_RECORDS(sloped) * RECORD_LENGTH(p, 0));
   while (i < end) {
-    uint32_t point[LANE_ROWS_MAX];
     window planes;
+    real next[TILE_LINES_MAX][2];
     walk_to(s.view, i, &at);
-    const int reach = lane_points(p, w, s.view, at, point);
-    load_window(p, w, s, at.plane, point, reach, planes);
-    for (int empty = 0; empty < p && i < end && at.plane < s.view.mesh[0]; at.plane++) {
-      real next[LANE_ROWS_MAX];
-      load_plane(p, w, s, at.plane + p, point, reach, next);
-      const int32_t stop = min(plane_end(s.view, &at), end);
-      empty = stop > i ? 0 : empty + 1;
-      while (i < stop) {
+    const tile_points points = find_points(p, s.view, at);
+    SPREAD_UNROLL
+    for (int k = 0; k < p; k++) {
+      load_plane(p, s, at.plane + k, points, next);
+      place_plane(p, next, planes[k]);
+    }
+    load_plane(p, s, at.plane + p, points, next);
+    int32_t stop = min(plane_end(s.view, &at), end);
+    for (int left = p; left > 0;) { /* planes until the window is useless */
+      if (i < stop) {
         if (i == staged_end) {
           staged = i;
           staged_end = min(i + MD_WARP, end);
-          if (i + lane < end)
-            index = stage_particle(p, w, sloped, s, i + lane, stage + lane * stride);
+          __syncwarp();
+          stage_particle(p, sloped, ahead, records + lane * RECORD_LENGTH(p, 0));
+          index = ahead.index;
+          ahead = s.view.particle[min(i + MD_WARP + lane, last)];
           __syncwarp();
         }
         const int32_t until = min(stop, staged_end);
-        read_staged(p, w, sloped, i - staged, until - staged, stage, planes, result);
-        i = until;
-        if (i == staged_end) {
-          __syncwarp();
-          if (staged + lane < staged_end) write_results(sloped, s, index, result[lane]);
-          __syncwarp();
-        }
+        read_eight(p, sloped, s, records, index, i - staged, until - i, planes);
+        i = min(i + 8, until);
+        left = p;
       }
-      SPREAD_UNROLL
-      for (int r = 0; r < PENCIL_ROWS(p, w); r++) {
+      if (i >= stop) {
+        left--;
+        if (++at.plane == s.view.mesh[0] || i == end) break;
         SPREAD_UNROLL
         for (int k = 1; k < p; k++)
-          planes[r][k - 1] = planes[r][k];
-        planes[r][p - 1] = next[r];
+          SPREAD_UNROLL
+        for (int j = 0; j < 4 * PENCIL_TILES(p); j++)
+          planes[k - 1][j / 4][j % 4] = planes[k][j / 4][j % 4];
+        place_plane(p, next, planes[p - 1]);
+        load_plane(p, s, at.plane + p, points, next);
+        stop = min(plane_end(s.view, &at), end);
       }
     }
   }
@@ -230,26 +230,24 @@ static __device__ __forceinline__ void read_slice(const int p, const int w, cons
 
 typedef void read_kernel(pencil_reader s);
 
-#define SLICE_KERNEL(name, p, w, sloped, stride)                                                   \
-  static __global__ void __launch_bounds__(BLOCK) name##_##p##_##w(pencil_reader s)                \
+#define SLICE_KERNEL(name, p, sloped)                                                              \
+  static __global__ void __launch_bounds__(BLOCK) name##_##p(pencil_reader s)                      \
   {                                                                                                \
-    __shared__ quad stage[WARPS][MD_WARP * (stride) / QUAD];                                       \
-    __shared__ real result[WARPS][MD_WARP][4];                                                     \
-    const int warp = threadIdx.x / MD_WARP;                                                        \
-    read_slice(p, w, sloped, s, (real *)stage[warp], result[warp]);                                \
+    __shared__ quad records[WARPS][ALL_RECORDS(sloped) * RECORD_LENGTH(p, 0) / QUAD];              \
+    read_slice(p, sloped, s, (real *)records[threadIdx.x / MD_WARP]);                              \
   }
-#define KERNELS(p, w)                                                                              \
-  SLICE_KERNEL(values_kernel, p, w, false, STAGE_STRIDE(p, w, 0))                                  \
-  SLICE_KERNEL(slopes_kernel, p, w, true, STAGE_BOTH(p, w))
-PENCIL_SHAPES(KERNELS)
+#define KERNELS(p)                                                                                 \
+  SLICE_KERNEL(values_kernel, p, false)                                                            \
+  SLICE_KERNEL(slopes_kernel, p, true)
+SPREAD_ORDERS(KERNELS)
 
 static read_kernel *pick_kernel(const spread_plan *plan, bool sloped)
 {
-  switch (PENCIL_SHAPE(plan->grid.order, plan->pencils.width)) {
-#define CASE(p, w)                                                                                 \
-  case PENCIL_SHAPE(p, w):                                                                         \
-    return sloped ? slopes_kernel_##p##_##w : values_kernel_##p##_##w;
-    PENCIL_SHAPES(CASE)
+  switch (plan->grid.order) {
+#define CASE(p)                                                                                    \
+  case p:                                                                                          \
+    return sloped ? slopes_kernel_##p : values_kernel_##p;
+    SPREAD_ORDERS(CASE)
 #undef CASE
   }
   return NULL;

@@ -36,8 +36,6 @@ static md_status check_tuning(const spread_spec *spec)
              MD_EINVAL, "a compute unit has 1, 2, 4, 8 or 16 lanes, not %d", t->compute_unit);
   MD_REQUIRE(t->group == 0 || (t->group >= 8 && t->group <= 512 && t->group % 8 == 0), MD_EINVAL,
              "a group has a multiple of 8 rows in 8..512, not %d", t->group);
-  MD_REQUIRE(t->width == 0 || t->width == 16 || (t->width == 8 && spec->order <= 7), MD_EINVAL,
-             "a pencil's width must be 16, or 8 up to order 7, not %d", t->width);
   MD_REQUIRE(t->part >= 0 && t->part <= SPREAD_PART_MAX, MD_EINVAL,
              "a part has at most %d particles, not %lld", SPREAD_PART_MAX, (long long)t->part);
   return MD_OK;

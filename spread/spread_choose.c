@@ -15,19 +15,6 @@ int32_t spread_compute_unit(const spread_plan *plan)
   return lanes;
 }
 
-/* Narrow pencils leave fewer points of a warp idle, wide ones add fewer points to the mesh: both
- * cost the same near one particle a cell.  Where those points are stored and read again, as in
- * deterministic plans, near two particles a cell. */
-int32_t spread_pencil_width(const spread_plan *plan, int64_t n)
-{
-  const int64_t most = plan->spec.tuning.part ? plan->spec.tuning.part : SPREAD_PART_MAX;
-  const double least = plan->ctx->deterministic ? 2 : 1;
-  if (plan->grid.order > PENCIL_NARROW_ORDER) return PENCIL_WIDE;
-  if (plan->spec.tuning.width) return plan->spec.tuning.width;
-  return (double)(n < most ? n : most) > least * (double)plan->grid.points ? PENCIL_NARROW
-                                                                           : PENCIL_WIDE;
-}
-
 /* Sector operations of a row of n neighbouring reals anywhere. */
 static double row_sectors(double n, double real_size)
 {
@@ -44,17 +31,16 @@ static double particle_seconds(const spread_plan *plan, double n)
 
 static double tiled_seconds(const spread_plan *plan, int64_t count)
 {
-  const int32_t order = plan->grid.order, width = spread_pencil_width(plan, count);
+  const int32_t order = plan->grid.order;
   const double p = order, n = (double)count, real_size = (double)spread_real_size(plan);
   const double scale = plan->multiprocessors / 132.0;
   spread_pencils pencils;
-  pencils_cut(&plan->grid, width, &pencils);
+  pencils_cut(&plan->grid, &pencils);
   /* planes of pencils that a particle reaches, were they spread evenly */
   const double keys = (double)pencils_keys(&plan->grid, &pencils);
   const double planes = keys * (1 - exp(-p * n / keys));
-  const int32_t height = PENCIL_HEIGHT(order, width);
-  const double adding = planes * height * row_sectors(width, real_size);
-  const double summing = n * (p * PENCIL_ROWS(order, width) * real_size / 4 + 20);
+  const double adding = planes * PENCIL_HEIGHT(order) * row_sectors(PENCIL_WIDTH, real_size);
+  const double summing = n * (p * PENCIL_TILES(order) * real_size + 20);
   return 10e-6 + adding / (104e9 * scale) + summing / (0.6e12 * scale);
 }
 

@@ -49,7 +49,6 @@ enum { SPREAD_ROW = 16 }; /* mesh points along the fastest axis that a tile touc
 
 /* GPU: pencils of cells along the slowest axis (pencil.h). */
 typedef struct {
-  int32_t width;    /* mesh points along the fastest axis that a pencil touches, 8 or 16 */
   int32_t cells[2]; /* cells of a pencil along the middle and fastest axis */
   int32_t n[2];     /* pencils along them */
 } spread_pencils;
@@ -164,9 +163,6 @@ void spread_gpu_peer_destroy(spread_peer *peer);
 /* data[k] = data[0] + ... + data[k - 1] for k < n, in place on the GPU. */
 md_status spread_gpu_scan(md_ctx *ctx, md_buffer *scratch, int64_t *data, int64_t n);
 md_status spread_gpu_scan_int32(md_ctx *ctx, md_buffer *scratch, int32_t *data, int64_t n);
-
-/* GPU: mesh points along the fastest axis that the pencils for n particles touch. */
-int32_t spread_pencil_width(const spread_plan *plan, int64_t n);
 
 /* Cut the mesh into tiles.  Errors: MD_ENOMEM. */
 md_status spread_tiles_create(const spread_grid *grid, spread_tiles *tiles);

@@ -1,26 +1,27 @@
 /* spread/spread_tiled_gpu.cu - tiled spreading on the GPU: pencils swept by warps.
  *
- * A warp sweeps along the slowest axis with a ring of p planes of its pencil's patch in registers:
- * lane l holds column l % w of R rows (pencil.h).  A particle of plane z adds to planes z .. z + p
- * - 1 of the ring, each lane X Y Z at its own points, zero where the particle does not reach:
- * nothing is atomic and no two lanes meet.  When no particle can reach a plane any more it is added
- * to the mesh by one RED a point, in rows of w.
+ * A warp sweeps along the slowest axis with a ring of p planes of its pencil's patch in registers.
+ * Particles of plane z add to planes z .. z + p - 1 of the ring, eight at once: mesh[x][(y, z)] is a
+ * product of their X with their Y Z, which tensor cores take (tile_gpu.h).  Nothing is atomic and
+ * no two lanes meet.  When no particle can reach a plane any more it is added to the mesh by one
+ * RED a point, in rows of eight.
  *
- * A particle costs p R multiply-adds a lane, 4-6 loads from shared memory, and 16 bytes (32 in
- * double); a plane of a pencil 32 R REDs, whatever it holds.
+ * Eight particles cost 3 p products a tile (p in double precision), 12 loads from shared memory and
+ * 16 bytes each (32 in double); a plane of a pencil 16 REDs a line, whatever it holds.
  *
  * Deterministic plans store the planes of each slice side by side instead, and a second kernel adds
  * them in the order of pencils and slices.  Plane t of slice s, counted through all pencils with
  * their p - 1 planes beyond the end, lies at t + s p: slices share at most p planes. */
-#include "spread/pencil_gpu.h"
+#include "spread/tile_gpu.h"
 
-enum { WARPS = 4, BLOCK = WARPS * MD_WARP, SUM_BLOCK = 256 };
+enum { WARPS = MD_PREC == 2 ? 2 : 4, BLOCK = WARPS * MD_WARP, SUM_BLOCK = 128 };
+/* Particles of one plane after which the ring is emptied, as products round sums toward zero. */
+enum { MOST_TOGETHER = 512 };
 
 /* Vectors that a warp sums at once: as many rings as registers allow. */
-enum { MOST_VECTORS = 4, MOST_WORDS = 96 };
-#define RING_WORDS(p, w) ((p)*PENCIL_ROWS(p, w) * (int)(sizeof(real) / 4))
-#define VECTORS(p, w)                                                                              \
-  (4 * RING_WORDS(p, w) <= MOST_WORDS ? 4 : 2 * RING_WORDS(p, w) <= MOST_WORDS ? 2 : 1)
+enum { MOST_VECTORS = 4, MOST_WORDS = 128 };
+#define RING_WORDS(p) (4 * (p)*PENCIL_TILES(p) * (int)(sizeof(real) / 4))
+#define VECTORS(p) (4 * RING_WORDS(p) <= MOST_WORDS ? 4 : 2 * RING_WORDS(p) <= MOST_WORDS ? 2 : 1)
 
 /* What a sweep reads and writes: charges q of one or VECTORS vectors, and their meshes, or the
  * planes of one vector. */
@@ -31,130 +32,196 @@ typedef struct {
   real *mesh, *planes;
 } sweep;
 
-/* [vector][row][plane]; loops over constants keep it in registers. */
-typedef real ring[MOST_VECTORS][LANE_ROWS_MAX][SPREAD_ORDER_MAX];
+/* [vector][tile][plane][of the lane]; loops over constants keep it in registers. */
+typedef real ring[MOST_VECTORS][PENCIL_TILES_MAX][SPREAD_ORDER_MAX][4];
 
-/* Lane: the weights and charges of one particle; one vector's charge goes into its X. */
-static __device__ __forceinline__ void stage_particle(const int p, const int w, const int vectors,
-                                                      const sweep &s, int32_t i, real *stage)
+/* What a lane fetched ahead: the particle it stages next with its charges, and the one after it. */
+typedef struct {
+  pencil_particle now, later;
+  real q[MOST_VECTORS];
+} fetched;
+
+static __device__ __forceinline__ void fetch_charges(const int vectors, const sweep &s,
+                                                     fetched *ahead)
 {
-  const pencil_particle particle = s.view.particle[i];
-  const real *q = s.q + particle.index;
-  real f[3], weights[3][SPREAD_ORDER_MAX];
-  uint32_t middle, fast;
-  pencil_unpack(&particle, f, &middle, &fast);
   SPREAD_UNROLL
-  for (int a = 0; a < 3; a++)
-    bspline_weights(p, f[a], weights[a]);
-  stage_weights(p, w, stage, middle, fast, weights[2], weights[1], weights[0],
-                vectors == 1 ? *q : (real)1);
-  SPREAD_UNROLL
-  for (int v = 0; v < vectors && vectors > 1; v++)
-    stage[STAGE_MORE(p, w) + v] = q[v * s.q_stride];
+  for (int v = 0; v < vectors; v++)
+    ahead->q[v] = s.q[ahead->now.index + v * s.q_stride];
 }
 
-static __device__ __forceinline__ void add_staged(const int p, const int w, const int vectors,
-                                                  const real *stage, ring planes)
+/* i: the lane's particle, or beyond the end. */
+static __device__ __forceinline__ pencil_particle fetch(const sweep &s, int32_t i)
 {
-  const int lane = warp_lane(), rows = PENCIL_ROWS(p, w);
-  const real x = stage[lane % w];
-  real y[SPREAD_ROW], z[SPREAD_ROW], charge[QUAD * QUADS(MOST_VECTORS)] = {1};
-  load_reals(rows, stage + STAGE_Y(w) + lane / w * STAGE_ROWS(p, w), y);
-  load_reals(p, stage + STAGE_Z(p, w), z);
-  if (vectors > 1) load_reals(vectors, stage + STAGE_MORE(p, w), charge);
+  return s.view.particle[min(i, s.view.n - 1)];
+}
+
+/* Lane: its particle's record; one vector's charge goes into X, more follow it. */
+static __device__ __forceinline__ void stage_particle(const int p, const int vectors,
+                                                      const fetched &ahead, real *record)
+{
+  const real scale = bspline_inverse_factorial(p - 1), cube = scale * scale * scale;
+  real f[3], w[3][SPREAD_ORDER_MAX];
+  uint32_t middle, fast;
+  pencil_unpack(&ahead.now, f, &middle, &fast);
   SPREAD_UNROLL
-  for (int v = 0; v < vectors; v++) {
-    const real scaled = vectors > 1 ? x * charge[v] : x;
+  for (int a = 0; a < 3; a++)
+    bspline_unscaled(p, f[a], w[a]);
+  SPREAD_UNROLL
+  for (int k = 0; k < p; k++)
+    w[2][k] *= vectors == 1 ? ahead.q[0] * cube : cube;
+  store_weights(p, w, record);
+  store_offsets(p, middle, fast, record);
+  if (vectors > 1) store_reals(vectors, ahead.q, record + RECORD_MORE(p));
+}
+
+/* Warp: up to eight particles of one plane.  The lane looks at two of them, each at its points. */
+static __device__ __forceinline__ void add_eight(const int p, const int vectors,
+                                                 const real *records, int32_t first, int32_t count,
+                                                 ring planes)
+{
+  const int member = warp_lane() % 4, row = warp_lane() / 4, line = row / 2 + row % 2 * 4;
+  const int length = RECORD_LENGTH(p, vectors > 1 ? vectors : 0);
+  real z[2][SPREAD_ROW], y[2][PENCIL_TILES_MAX];
+  operand a[MOST_VECTORS][4];
+  SPREAD_UNROLL
+  for (int j = 0; j < 2; j++) {
+    const int k = member + 4 * j;
+    const real *record = records + (k < count ? first + k : MD_WARP) * length;
+    const int2 offset = load_offsets(p, record);
+    const real *y_from = record + offset.x + line, *x_from = record + offset.y + row;
+    real charge[QUAD * QUADS(MOST_VECTORS)];
+    load_reals(p, record, z[j]);
+    if (vectors > 1) load_reals(vectors, record + RECORD_MORE(p), charge);
     SPREAD_UNROLL
-    for (int r = 0; r < rows; r++) {
-      const real c = scaled * y[r];
+    for (int t = 0; t < PENCIL_TILES(p); t++)
+      y[j][t] = y_from[8 * t];
+    SPREAD_UNROLL
+    for (int c = 0; c < 2; c++)
       SPREAD_UNROLL
-      for (int k = 0; k < p; k++)
-        planes[v][r][k] += c * z[k];
-    }
+    for (int v = 0; v < vectors; v++)
+      a[v][2 * j + c] = operand_of(vectors > 1 ? x_from[8 * c] * charge[v] : x_from[8 * c]);
+  }
+  SPREAD_UNROLL
+  for (int t = 0; t < PENCIL_TILES(p); t++)
+    SPREAD_UNROLL
+  for (int k = 0; k < p; k++) {
+    const operand b[2] = {operand_of(y[0][t] * z[0][k]), operand_of(y[1][t] * z[1][k])};
+    SPREAD_UNROLL
+    for (int v = 0; v < vectors; v++)
+      add_product(a[v], b, planes[v][t][k]);
   }
 }
 
+/* Where a slice stands in a pencil. */
+typedef struct {
+  walk at;
+  tile_points points;
+  int32_t stored; /* planes below are stored already, in part; deterministic plans */
+} place;
+
 /* Give the first plane away and move the others up. */
-static __device__ __forceinline__ void flush_plane(const int p, const int w, const int vectors,
+static __device__ __forceinline__ void flush_plane(const int p, const int vectors,
                                                    const bool ordered, const sweep &s,
-                                                   const walk &at, const uint32_t *point, int reach,
-                                                   int32_t slice, ring planes)
+                                                   const place &here, int32_t slice, ring planes)
 {
-  const int rows = PENCIL_ROWS(p, w), lane = warp_lane();
-  const int32_t *mesh = s.view.mesh;
-  const int32_t plane = at.plane < mesh[0] ? at.plane : at.plane - mesh[0];
-  const int64_t t = (int64_t)at.pencil * (mesh[0] + p - 1) + at.plane + (int64_t)slice * p;
-  real *store = s.planes + (t * PENCIL_HEIGHT(p, w) + lane / w * rows) * w + lane % w;
+  const int32_t *mesh = s.view.mesh, z = here.at.plane;
+  const int32_t plane = z < mesh[0] ? z : z - mesh[0];
+  const int64_t patch = (int64_t)here.at.pencil * (mesh[0] + p - 1) + z + (int64_t)slice * p;
+  real *store = s.planes + patch * PENCIL_HEIGHT(p) * PENCIL_WIDTH;
   real *add = s.mesh + (int64_t)plane * mesh[1] * mesh[2];
   SPREAD_UNROLL
   for (int v = 0; v < vectors; v++, add += s.points)
     SPREAD_UNROLL
-  for (int r = 0; r < rows; r++) {
-    real *row = planes[v][r];
+  for (int i = 0; i < 4 * PENCIL_TILES(p); i++) {
+    const int j = i / 4 * 2 + i % 2, c = i % 4 / 2;
+    real(*tile)[4] = planes[v][i / 4];
+    const real sum = tile[0][i % 4];
+    real *to = store + TILE_LINE(j) * PENCIL_WIDTH + TILE_COLUMN(c);
     if (ordered)
-      store[r * w] = row[0];
-    else if (r < reach && row[0] != 0)
-      atomicAdd(add + point[r], row[0]);
+      *to = z < here.stored ? *to + sum : sum;
+    else if (reaches(here.points, j, c) && sum != 0)
+      atomicAdd(add + here.points.at[j][c], sum);
     SPREAD_UNROLL
     for (int k = 1; k < p; k++)
-      row[k - 1] = row[k];
-    row[p - 1] = 0;
+      tile[k - 1][i % 4] = tile[k][i % 4];
+    tile[p - 1][i % 4] = 0;
   }
 }
 
-/* Warp: one slice of the particles. */
-static __device__ __forceinline__ void sweep_slice(const int p, const int w, const int vectors,
-                                                   const bool ordered, const sweep &s, real *stage)
+/* The first particle that is not for the present plane; of very many the plane takes some, and the
+ * ring is emptied before the others. */
+static __device__ __forceinline__ int32_t turn_end(const sweep &s, int32_t i, int32_t end, walk *at,
+                                                   bool *cut)
 {
-  const int stride = STAGE_STRIDE(p, w, vectors > 1 ? vectors : 0);
+  if (*cut || at->plane >= s.view.mesh[0]) return i;
+  const int32_t last = min(plane_end(s.view, at), end), stop = min(last, i + MOST_TOGETHER);
+  *cut = stop < last;
+  return stop;
+}
+
+/* Warp: one slice of the particles. */
+static __device__ __forceinline__ void
+sweep_slice(const int p, const int vectors, const bool ordered, const sweep &s, real *records)
+{
+  const int length = RECORD_LENGTH(p, vectors > 1 ? vectors : 0), lane = warp_lane();
   const int32_t slice = (int32_t)blockIdx.x * WARPS + threadIdx.x / MD_WARP;
   if (slice >= s.view.slices) return;
   int32_t i = slice * s.view.slice, staged = i, staged_end = i;
   const int32_t end = min(i + s.view.slice, s.view.n);
   ring planes = {};
-  walk at = walk_begin();
+  place here = {walk_begin()};
+  fetched ahead = {fetch(s, i + lane), fetch(s, i + MD_WARP + lane)};
+  fetch_charges(vectors, s, &ahead);
+  clear_records(records, RECORDS * length);
   while (i < end) {
-    uint32_t point[LANE_ROWS_MAX];
-    walk_to(s.view, i, &at);
-    const int reach = lane_points(p, w, s.view, at, point);
-    for (int left = 0;; at.plane++) { /* left: planes that particles have reached */
-      if (at.plane < s.view.mesh[0]) {
-        const int32_t stop = min(plane_end(s.view, &at), end);
-        if (stop > i) left = p;
-        while (i < stop) {
-          if (i == staged_end) {
-            staged = i;
-            staged_end = min(i + MD_WARP, end);
-            __syncwarp();
-            if (i + warp_lane() < end)
-              stage_particle(p, w, vectors, s, i + warp_lane(), stage + warp_lane() * stride);
-            __syncwarp();
-          }
-          for (const int32_t until = min(stop, staged_end); i < until; i++)
-            add_staged(p, w, vectors, stage + (i - staged) * stride, planes);
+    const int32_t pencil = here.at.pencil;
+    walk_to(s.view, i, &here.at);
+    if (here.at.pencil != pencil) here.stored = 0;
+    here.points = find_points(p, s.view, here.at);
+    bool cut = false;
+    int32_t stop = turn_end(s, i, end, &here.at, &cut);
+    for (int left = p; left > 0;) { /* planes that particles have reached */
+      if (i < stop) {
+        if (i == staged_end) {
+          staged = i;
+          staged_end = min(i + MD_WARP, end);
+          __syncwarp();
+          stage_particle(p, vectors, ahead, records + lane * length);
+          ahead.now = ahead.later;
+          fetch_charges(vectors, s, &ahead);
+          ahead.later = fetch(s, i + 2 * MD_WARP + lane);
+          __syncwarp();
         }
+        const int32_t until = min(stop, staged_end);
+        add_eight(p, vectors, records, i - staged, until - i, planes);
+        i = min(i + 8, until);
+        left = p;
       }
-      if (left-- == 0) break;
-      flush_plane(p, w, vectors, ordered, s, at, point, reach, slice, planes);
+      if (i >= stop) {
+        flush_plane(p, vectors, ordered, s, here, slice, planes);
+        left--;
+        here.at.plane++;
+        stop = turn_end(s, i, end, &here.at, &cut);
+      }
     }
+    here.stored = max(here.stored, here.at.plane);
   }
 }
 
 typedef void sweep_kernel(sweep s);
 
-#define SLICE_KERNEL(name, p, w, vectors, ordered)                                                 \
-  static __global__ void __launch_bounds__(BLOCK) name##_##p##_##w(sweep s)                        \
+#define SLICE_KERNEL(name, p, vectors, ordered)                                                    \
+  static __global__ void __launch_bounds__(BLOCK) name##_##p(sweep s)                              \
   {                                                                                                \
     __shared__ quad                                                                                \
-        stage[WARPS][MD_WARP * STAGE_STRIDE(p, w, (vectors) > 1 ? (vectors) : 0) / QUAD];          \
-    sweep_slice(p, w, vectors, ordered, s, (real *)stage[threadIdx.x / MD_WARP]);                  \
+        records[WARPS][RECORDS * RECORD_LENGTH(p, (vectors) > 1 ? (vectors) : 0) / QUAD];          \
+    sweep_slice(p, vectors, ordered, s, (real *)records[threadIdx.x / MD_WARP]);                   \
   }
-#define KERNELS(p, w)                                                                              \
-  SLICE_KERNEL(add_kernel, p, w, 1, false)                                                         \
-  SLICE_KERNEL(add_vectors_kernel, p, w, VECTORS(p, w), false)                                     \
-  SLICE_KERNEL(store_kernel, p, w, 1, true)
-PENCIL_SHAPES(KERNELS)
+#define KERNELS(p)                                                                                 \
+  SLICE_KERNEL(add_kernel, p, 1, false)                                                            \
+  SLICE_KERNEL(add_vectors_kernel, p, VECTORS(p), false)                                           \
+  SLICE_KERNEL(store_kernel, p, 1, true)
+SPREAD_ORDERS(KERNELS)
 
 /* The kernels of a plan: one vector at a time, and *vectors at a time. */
 typedef struct {
@@ -165,13 +232,12 @@ typedef struct {
 static sweep_kernels pick_kernels(const spread_plan *plan)
 {
   sweep_kernels picked = {};
-  switch (PENCIL_SHAPE(plan->grid.order, plan->pencils.width)) {
-#define CASE(p, w)                                                                                 \
-  case PENCIL_SHAPE(p, w):                                                                         \
-    picked = {add_kernel_##p##_##w, add_vectors_kernel_##p##_##w, store_kernel_##p##_##w,          \
-              VECTORS(p, w)};                                                                      \
+  switch (plan->grid.order) {
+#define CASE(p)                                                                                    \
+  case p:                                                                                          \
+    picked = {add_kernel_##p, add_vectors_kernel_##p, store_kernel_##p, VECTORS(p)};               \
     break;
-    PENCIL_SHAPES(CASE)
+    SPREAD_ORDERS(CASE)
 #undef CASE
   }
   return picked;
@@ -208,41 +274,58 @@ static __global__ void slices_kernel(sweep s, int p, int64_t n, int2 *slices)
   slices[at] = {from, first > last ? 0 : last / s.view.slice - from + 1};
 }
 
-/* Sum of what those slices left at a point of the plane. */
-static __device__ __forceinline__ real stored_sum(const sweep &s, int p, const int2 *slices,
-                                                  int64_t plane, int32_t at)
+/* Patches that cover a point along an axis, at most: ceil(16 / (16 - 10 + 1)). */
+enum { COVERING = 3, COVERED = COVERING * COVERING };
+
+/* The patches around line j and column i, counted from the first and possibly beyond the mesh, in
+ * plane k: what their slices left at that point.  All are asked for before any is waited for. */
+static __device__ __forceinline__ real covering_sum(const sweep &s, int p, const int2 *slices,
+                                                    int32_t k, int32_t j, int32_t i)
 {
-  const int32_t w = s.view.pencils.width, patch = PENCIL_HEIGHT(p, w) * w;
-  const int2 here = slices[plane];
-  const real *from = s.planes + (plane + (int64_t)here.x * p) * patch + at;
-  real sum = 0;
-  for (int32_t k = 0; k < here.y; k++, from += p * patch)
-    sum += *from;
+  const int32_t *n = s.view.pencils.n, *cells = s.view.pencils.cells;
+  const int32_t patch = PENCIL_HEIGHT(p) * PENCIL_WIDTH, layers = s.view.mesh[0] + p - 1;
+  const int32_t last_b = min(n[0] - 1, j / cells[0]), last_a = min(n[1] - 1, i / cells[1]);
+  const real *from[COVERED];
+  int2 here[COVERED];
+  real found[COVERED], sum = 0;
+  SPREAD_UNROLL
+  for (int c = 0; c < COVERED; c++) {
+    const int32_t b = last_b - c / COVERING, a = last_a - c % COVERING;
+    const int32_t y = j - b * cells[0], x = i - a * cells[1];
+    const bool covers = b >= 0 && a >= 0 && y < PENCIL_HEIGHT(p) && x < PENCIL_WIDTH;
+    const int64_t plane = (int64_t)(b * n[1] + a) * layers + k;
+    here[c] = covers ? slices[plane] : make_int2(0, 0);
+    from[c] = s.planes + (plane + (int64_t)here[c].x * p) * patch + y * PENCIL_WIDTH + x;
+  }
+  SPREAD_UNROLL
+  for (int c = 0; c < COVERED; c++)
+    found[c] = here[c].y > 0 ? *from[c] : (real)0;
+  SPREAD_UNROLL
+  for (int c = 0; c < COVERED; c++) {
+    sum += found[c];
+    for (int32_t more = 1; more < here[c].y; more++)
+      sum += from[c][(int64_t)more * p * patch];
+  }
   return sum;
 }
 
-/* Thread: one mesh point; reads it from every patch that covers it, all their images included. */
-static __global__ void sum_kernel(sweep s, int p, const int2 *__restrict__ slices)
+/* Block: a line of the mesh along the fastest axis; thread: its points, all images of each. */
+static __global__ void __launch_bounds__(SUM_BLOCK)
+    sum_kernel(sweep s, int p, const int2 *__restrict__ slices)
 {
-  if (md_thread() >= s.points) return;
-  const uint32_t m = (uint32_t)md_thread();
   const int32_t *mesh = s.view.mesh, *n = s.view.pencils.n, *cells = s.view.pencils.cells;
-  const uint32_t line = m / (uint32_t)mesh[2];
-  const int32_t x = (int32_t)(m - line * (uint32_t)mesh[2]);
-  const int32_t z = (int32_t)(line / (uint32_t)mesh[1]);
-  const int32_t y = (int32_t)(line - (uint32_t)z * (uint32_t)mesh[1]);
-  const int32_t w = s.view.pencils.width, rows = PENCIL_HEIGHT(p, w);
-  real sum = 0;
-  for (int32_t j = y; j < (n[0] - 1) * cells[0] + rows; j += mesh[1])
-    for (int32_t b = max(0, (j - rows + cells[0]) / cells[0]); b <= min(n[0] - 1, j / cells[0]);
-         b++)
-      for (int32_t i = x; i < (n[1] - 1) * cells[1] + w; i += mesh[2])
-        for (int32_t a = max(0, (i - w + cells[1]) / cells[1]); a <= min(n[1] - 1, i / cells[1]);
-             a++)
-          for (int32_t k = z; k < mesh[0] + p - 1; k += mesh[0])
-            sum += stored_sum(s, p, slices, (int64_t)(b * n[1] + a) * (mesh[0] + p - 1) + k,
-                              (j - b * cells[0]) * w + i - a * cells[1]);
-  s.mesh[m] += sum;
+  const int32_t z = (int32_t)(blockIdx.x / (uint32_t)mesh[1]);
+  const int32_t y = (int32_t)(blockIdx.x % (uint32_t)mesh[1]);
+  const int32_t lines = (n[0] - 1) * cells[0] + PENCIL_HEIGHT(p);
+  const int32_t columns = (n[1] - 1) * cells[1] + PENCIL_WIDTH;
+  for (int32_t x = threadIdx.x; x < mesh[2]; x += SUM_BLOCK) {
+    real sum = 0;
+    for (int32_t k = z; k < mesh[0] + p - 1; k += mesh[0])
+      for (int32_t j = y; j < lines; j += mesh[1])
+        for (int32_t i = x; i < columns; i += mesh[2])
+          sum += covering_sum(s, p, slices, k, j, i);
+    s.mesh[(int64_t)blockIdx.x * mesh[2] + x] += sum;
+  }
 }
 
 static md_status spread_ordered(spread_plan *plan, const spread_job *job, sweep_kernel *kernel,
@@ -254,8 +337,7 @@ static md_status spread_ordered(spread_plan *plan, const spread_job *job, sweep_
   const int64_t pencils = (int64_t)plan->pencils.n[0] * plan->pencils.n[1];
   const int64_t layers = pencils * (plan->grid.mesh[0] + p - 1);
   const int64_t planes = layers + (int64_t)s.view.slices * p;
-  const int32_t w = plan->pencils.width;
-  const size_t patch = (size_t)(PENCIL_HEIGHT(p, w) * w) * sizeof(real);
+  const size_t patch = (size_t)(PENCIL_HEIGHT(p) * PENCIL_WIDTH) * sizeof(real);
   MD_TRY(md_buffer_reserve(ctx, &plan->scratch[1], (size_t)planes * patch, 0));
   MD_TRY(md_buffer_reserve(ctx, &plan->scratch[2], (size_t)layers * sizeof(int2), 0));
   s.planes = (real *)plan->scratch[1].data;
@@ -264,7 +346,7 @@ static md_status spread_ordered(spread_plan *plan, const spread_job *job, sweep_
   MD_LAUNCHED();
   for (int32_t v = 0; v < job->vectors; v++, s.q += s.q_stride, s.mesh += s.points) {
     MD_TRY(launch(plan, kernel, s));
-    sum_kernel<<<md_blocks(s.points, SUM_BLOCK), SUM_BLOCK, 0, stream>>>(s, p, slices);
+    sum_kernel<<<(unsigned)(s.points / s.view.mesh[2]), SUM_BLOCK, 0, stream>>>(s, p, slices);
     MD_LAUNCHED();
   }
   return MD_OK;

@@ -102,10 +102,7 @@ START_TEST(every_order_agrees)
   spread_method method;
   if (!pick(_i, 1, &ctx, &method)) return;
   for (int p = SPREAD_ORDER_MIN; p <= SPREAD_ORDER_MAX; p++) {
-    spread_spec spec = ref_spec(method, 31, 18, 37, p);
-    compare(ctx, &spec, REF_UNIFORM, 300);
-    if (method != SPREAD_TILED || p > 7) continue;
-    spec.tuning.width = 8;
+    const spread_spec spec = ref_spec(method, 31, 18, 37, p);
     compare(ctx, &spec, REF_UNIFORM, 300);
   }
   md_ctx_destroy(ctx);
@@ -170,24 +167,35 @@ START_TEST(vectors_agree)
     for (int p = 3; p <= 10; p += 3) {
       spread_spec spec = ref_spec(method, 12, 10, 21, p);
       spec.vectors = vectors[k];
-      spec.tuning.width = p <= 7 && k % 2 ? 8 : 0;
       compare(ctx, &spec, REF_UNIFORM, 77);
     }
   md_ctx_destroy(ctx);
 }
 END_TEST
 
+static void compare_many(md_ctx *ctx, spread_method method)
+{
+  const spread_spec dense = ref_spec(method, 16, 16, 16, 4);
+  compare(ctx, &dense, REF_UNIFORM, 20000);
+  compare(ctx, &dense, REF_ONE_CELL, 3000);
+  const spread_spec sparse = ref_spec(method, 64, 64, 64, 4);
+  compare(ctx, &sparse, REF_UNIFORM, 50);
+  const spread_spec empty_planes = ref_spec(method, 50, 12, 16, 4);
+  compare(ctx, &empty_planes, REF_UNIFORM, 20);
+  const spread_spec full_planes = ref_spec(method, 9, 8, 8, 8);
+  compare(ctx, &full_planes, REF_UNIFORM, 15000);
+}
+
 START_TEST(many_particles_agree)
 {
   md_ctx *ctx;
   spread_method method;
   if (!pick(_i, 2, &ctx, &method)) return;
-  const spread_spec dense = ref_spec(method, 16, 16, 16, 4);
-  compare(ctx, &dense, REF_UNIFORM, 20000);
-  const spread_spec sparse = ref_spec(method, 64, 64, 64, 4);
-  compare(ctx, &sparse, REF_UNIFORM, 50);
-  const spread_spec empty_planes = ref_spec(method, 50, 12, 16, 4);
-  compare(ctx, &empty_planes, REF_UNIFORM, 20);
+  compare_many(ctx, method);
+  md_ctx_destroy(ctx);
+  if (!spread_method_ordered(method, test_backend())) return;
+  ctx = test_ctx((md_precision)(_i % MD_PRECISION_COUNT), 2, true);
+  compare_many(ctx, method);
   md_ctx_destroy(ctx);
 }
 END_TEST

@@ -96,7 +96,6 @@ static void fresh(spread_method method, int threads, ref_place place, md_precisi
   md_ctx *ctx = test_ctx(precision, threads, true);
   spread_spec spec = ref_spec(method, 20, 26, 22, 6);
   spec.vectors = 3;
-  spec.tuning.width = place == REF_UNIFORM ? 8 : 16;
   ref_particles particles = ref_particles_make(&spec, precision, place, 4000);
   ref_run run = ref_run_open(ctx, &spec, &particles);
   ref_run_spread(&run, mesh);
@@ -212,8 +211,6 @@ START_TEST(tuning_changes_no_result)
       {SPREAD_GROUP, {.group = 8}},
       {SPREAD_GROUP, {.group = 40}},
       {SPREAD_GROUP, {.group = 512}},
-      {SPREAD_TILED, {.width = 8}},
-      {SPREAD_TILED, {.width = 16}},
   };
   if (!spread_method_on(table[_i].method, test_backend())) return;
   md_ctx *ctx = test_ctx(MD_DOUBLE, 2, false);
@@ -229,7 +226,7 @@ START_TEST(tuning_changes_no_result)
   md_ctx_destroy(ctx);
 }
 END_TEST
-enum { TUNINGS = 14 };
+enum { TUNINGS = 12 };
 
 START_TEST(bad_positions_change_nothing)
 {
@@ -295,8 +292,6 @@ START_TEST(bad_plans_are_refused)
   REFUSED(MD_EINVAL, "compute unit", spec.tuning.compute_unit = 3);
   REFUSED(MD_EINVAL, "compute unit", spec.tuning.compute_unit = 32);
   REFUSED(MD_EINVAL, "group", spec.tuning.group = 12);
-  REFUSED(MD_EINVAL, "width", spec.tuning.width = 4);
-  REFUSED(MD_EINVAL, "width", spec.tuning.width = 8, spec.order = 8);
   REFUSED(MD_EINVAL, "part", spec.tuning.part = -1);
   REFUSED(MD_EINVAL, "tiled",
           spec.method = test_backend() == MD_GPU ? SPREAD_COLOURED : SPREAD_GATHER);
