@@ -21,27 +21,27 @@ static double row_sectors(double n, double real_size)
   return 1 + (n - 1) * real_size / 32;
 }
 
-/* Seconds of one spreading of one vector on a GPU of that many multiprocessors.  An H200 of 132
- * does 104e9 sector operations and issues 1.0e12 warp instructions a second. */
+/* Seconds of one spreading of one vector on a GPU of that many multiprocessors, fitted to an H200,
+ * which has 132.  particle: 85e9 sector operations a second. */
 static double particle_seconds(const spread_plan *plan, double n)
 {
-  const double p = plan->grid.order, speed = 104e9 / 132 * plan->multiprocessors;
-  return 5e-6 + n * p * p * row_sectors(p, (double)spread_real_size(plan)) / speed;
+  const double p = plan->grid.order, speed = 85e9 / 132 * plan->multiprocessors;
+  return 6e-6 + n * p * p * row_sectors(p, (double)spread_real_size(plan)) / speed;
 }
 
+/* tiled: what a tile of a pencil's plane costs, and a product of a particle. */
 static double tiled_seconds(const spread_plan *plan, int64_t count)
 {
   const int32_t order = plan->grid.order;
-  const double p = order, n = (double)count, real_size = (double)spread_real_size(plan);
-  const double scale = plan->multiprocessors / 132.0;
+  const double p = order, n = (double)count, tiles = PENCIL_TILES(order);
+  const double slower = spread_real_size(plan) == sizeof(double) ? 1.3 : 1;
   spread_pencils pencils;
   pencils_cut(&plan->grid, &pencils);
   /* planes of pencils that a particle reaches, were they spread evenly */
   const double keys = (double)pencils_keys(&plan->grid, &pencils);
   const double planes = keys * (1 - exp(-p * n / keys));
-  const double adding = planes * PENCIL_HEIGHT(order) * row_sectors(PENCIL_WIDTH, real_size);
-  const double summing = n * (p * PENCIL_TILES(order) * real_size + 20);
-  return 10e-6 + adding / (104e9 * scale) + summing / (0.6e12 * scale);
+  const double work = planes * tiles * 0.48e-9 + n * (5 + 6 * p * tiles) * 1e-12;
+  return 12e-6 + slower * work * 132 / plan->multiprocessors;
 }
 
 /* CPU: tiled was fastest at every density measured.  GPU: by the estimates above, with the time of
@@ -59,7 +59,7 @@ spread_method spread_choose(const spread_plan *plan, int64_t n, char *reason, si
              density);
     return SPREAD_TILED;
   }
-  const double vectors = plan->spec.vectors, sorting = (40e-6 + 5e-11 * (double)n) / repeats;
+  const double vectors = plan->spec.vectors, sorting = (12e-6 + 5e-11 * (double)n) / repeats;
   const double tiled = vectors * tiled_seconds(plan, n) + sorting;
   const double particle = vectors * particle_seconds(plan, (double)n);
   snprintf(reason, size,
