@@ -80,7 +80,7 @@ PEERS    := $(foreach p,eigen:eigen3 petsc:petsc+mpi-c librsb:librsb,\
               $(if $(shell pkg-config --exists $(subst +, ,$(lastword $(subst :, ,$(p)))) 2>/dev/null && echo yes),$(p)))
 PEER_PACKAGES := $(foreach p,$(PEERS),$(subst +, ,$(lastword $(subst :, ,$(p)))))
 PEER_NAMES := $(foreach p,$(PEERS),$(firstword $(subst :, ,$(p))))
-BENCHES := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/bench_*.c))
+BENCHES := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/bench_*.c bench/study_*.c))
 # Peers that benchmarks compare with, in an archive so that each links what it uses.
 BENCH_LIB := $(BUILD)/libbench.a
 BENCH_OBJ := $(if $(NVCC),$(patsubst %.cu,$(BUILD)/obj/%.cu.o,$(wildcard bench/*.cu)))
@@ -210,14 +210,16 @@ bench-gpu:
 
 # Tables and figures of the studies that need no GPU; each goes on where it was interrupted.
 study:
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory all $(BUILD)/bench/study_spread
 	sh bench/study_orderings.sh $(BUILD)
+	sh bench/study_spread.sh $(BUILD) cpu
 	sh bench/study_mrhs.sh $(BUILD) cpu
 
 # The rest, on a GPU; PARTS picks some.  Needs no compiler where a build was carried to.
 study-gpu:
-	@test -x $(BUILD)/minimd || $(MAKE) --no-print-directory all
+	@test -x $(BUILD)/bench/study_spread || $(MAKE) --no-print-directory all $(BUILD)/bench/study_spread
 	sh bench/study_orderings_gpu.sh $(BUILD) $(PARTS)
+	$(if $(PARTS),,sh bench/study_spread.sh $(BUILD) gpu)
 	$(if $(PARTS),,sh bench/study_mrhs.sh $(BUILD) gpu)
 
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -300,7 +302,7 @@ help:
 	@echo 'make check-gpu  run all tests on the GPU (also from a tree built elsewhere)'
 	@echo 'make deps       install the Debian / Ubuntu packages that building needs'
 	@echo 'make bench      measure on the CPU: docs/results/*.csv   (bench-gpu: on the GPU)'
-	@echo 'make study      the tables and figures of docs/orderings.md and docs/mrhs.md on the CPU'
+	@echo 'make study      tables and figures of docs/orderings.md, docs/spreading.md, docs/mrhs.md on the CPU'
 	@echo 'make study-gpu  the same on a GPU, with its counters (PARTS="times decay": some of the orderings)'
 	@echo 'make lint       arrows between rooms, format, cppcheck, clang-tidy'
 	@echo 'make asan       all tests under AddressSanitizer and UBSan'

@@ -66,7 +66,7 @@ static void methods(const machine *m)
   const bool on_gpu = m->ctx->backend == MD_GPU;
   for (int d = 0; d < SPREAD_CASE_COUNT; d++)
     for (int64_t n = 1000; n <= (on_gpu ? 10000000 : 100000); n *= 10) {
-      const measured what = {(spread_distribution)d, false, on_gpu ? 10000 : 100000};
+      const measured what = {(spread_distribution)d, false, 10000};
       run_sweeps(m, &what, n, on_gpu ? gpu : cpu);
     }
 }
