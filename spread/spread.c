@@ -243,8 +243,7 @@ md_status spread_set_positions(spread_plan *plan, int64_t n, const void *x, int6
   plan->method = method;
   plan->layout =
       plan->ctx->backend == MD_GPU ? gpu_methods[method].layout : cpu_methods[method].layout;
-  if (plan->layout == SPREAD_PENCILS)
-    pencils_cut(&plan->grid, &plan->pencils);
+  if (plan->layout == SPREAD_PENCILS) pencils_cut(&plan->grid, &plan->pencils);
   if (plan->layout == SPREAD_GIVEN && plan->spec.tuning.sorted && plan->ctx->backend == MD_GPU)
     plan->layout = SPREAD_CELLS;
   const md_status status = build_parts(plan, n, x, stride);

@@ -10,15 +10,14 @@ static destroy_fn *const destroy = MD_GPU(spread_gpu_peer_destroy);
 
 md_status spread_peer_create(spread_plan *plan, void *mesh, spread_peer **out)
 {
-  const int64_t entries = spread_entries(plan, plan->n);
   *out = NULL;
   MD_REQUIRE(create && plan->ctx->backend == MD_GPU && plan->method == SPREAD_SINGLE &&
                  plan->n_parts == 1 && plan->spec.vectors == 1,
              MD_EINVAL,
              "cuSPARSE is measured on the GPU, with one vector and the matrix of method single");
-  MD_REQUIRE(entries <= INT32_MAX, MD_ECAPACITY,
+  MD_REQUIRE(spread_entries(plan, plan->n) <= INT32_MAX, MD_ECAPACITY,
              "cuSPARSE is measured on matrices of at most %d entries, not %lld", INT32_MAX,
-             (long long)entries);
+             (long long)spread_entries(plan, plan->n));
   return create(plan, mesh, out);
 }
 
