@@ -194,10 +194,11 @@ static __device__ __forceinline__ void read_slice(const int p, const bool sloped
       load_plane(p, s, at.plane + k, points, next);
       place_plane(p, next, planes[k]);
     }
-    load_plane(p, s, at.plane + p, points, next);
-    int32_t stop = min(plane_end(s.view, &at), end);
-    for (int left = p; left > 0;) { /* planes until the window is useless */
-      if (i < stop) {
+    for (int empty = 0; empty < p && i < end && at.plane < s.view.mesh[0]; at.plane++) {
+      load_plane(p, s, at.plane + p, points, next);
+      const int32_t stop = min(plane_end(s.view, &at), end);
+      empty = stop > i ? 0 : empty + 1;
+      while (i < stop) {
         if (i == staged_end) {
           staged = i;
           staged_end = min(i + MD_WARP, end);
@@ -208,22 +209,16 @@ static __device__ __forceinline__ void read_slice(const int p, const bool sloped
           __syncwarp();
         }
         const int32_t until = min(stop, staged_end);
-        read_eight(p, sloped, s, records, index, i - staged, until - i, planes);
-        i = min(i + 8, until);
-        left = p;
+        for (; i < until; i += 8)
+          read_eight(p, sloped, s, records, index, i - staged, until - i, planes);
+        i = until;
       }
-      if (i >= stop) {
-        left--;
-        if (++at.plane == s.view.mesh[0] || i == end) break;
+      SPREAD_UNROLL
+      for (int k = 1; k < p; k++)
         SPREAD_UNROLL
-        for (int k = 1; k < p; k++)
-          SPREAD_UNROLL
-        for (int j = 0; j < 4 * PENCIL_TILES(p); j++)
-          planes[k - 1][j / 4][j % 4] = planes[k][j / 4][j % 4];
-        place_plane(p, next, planes[p - 1]);
-        load_plane(p, s, at.plane + p, points, next);
-        stop = min(plane_end(s.view, &at), end);
-      }
+      for (int j = 0; j < 4 * PENCIL_TILES(p); j++)
+        planes[k - 1][j / 4][j % 4] = planes[k][j / 4][j % 4];
+      place_plane(p, next, planes[p - 1]);
     }
   }
 }

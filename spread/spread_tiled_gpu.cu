@@ -210,8 +210,9 @@ sweep_slice(const int p, const int vectors, const bool ordered, const sweep &s, 
 
 typedef void sweep_kernel(sweep s);
 
+/* One block a multiprocessor asked for: unasked, the compiler saves registers that cost more. */
 #define SLICE_KERNEL(name, p, vectors, ordered)                                                    \
-  static __global__ void __launch_bounds__(BLOCK) name##_##p(sweep s)                              \
+  static __global__ void __launch_bounds__(BLOCK, 1) name##_##p(sweep s)                           \
   {                                                                                                \
     __shared__ quad                                                                                \
         records[WARPS][RECORDS * RECORD_LENGTH(p, (vectors) > 1 ? (vectors) : 0) / QUAD];          \
@@ -274,56 +275,37 @@ static __global__ void slices_kernel(sweep s, int p, int64_t n, int2 *slices)
   slices[at] = {from, first > last ? 0 : last / s.view.slice - from + 1};
 }
 
-/* Patches that cover a point along an axis, at most: ceil(16 / (16 - 10 + 1)). */
-enum { COVERING = 3, COVERED = COVERING * COVERING };
-
-/* The patches around line j and column i, counted from the first and possibly beyond the mesh, in
- * plane k: what their slices left at that point.  All are asked for before any is waited for. */
-static __device__ __forceinline__ real covering_sum(const sweep &s, int p, const int2 *slices,
-                                                    int32_t k, int32_t j, int32_t i)
+/* Sum of what those slices left at a point of the plane. */
+static __device__ __forceinline__ real stored_sum(const sweep &s, int p, const int2 *slices,
+                                                  int64_t plane, int32_t at)
 {
-  const int32_t *n = s.view.pencils.n, *cells = s.view.pencils.cells;
-  const int32_t patch = PENCIL_HEIGHT(p) * PENCIL_WIDTH, layers = s.view.mesh[0] + p - 1;
-  const int32_t last_b = min(n[0] - 1, j / cells[0]), last_a = min(n[1] - 1, i / cells[1]);
-  const real *from[COVERED];
-  int2 here[COVERED];
-  real found[COVERED], sum = 0;
-  SPREAD_UNROLL
-  for (int c = 0; c < COVERED; c++) {
-    const int32_t b = last_b - c / COVERING, a = last_a - c % COVERING;
-    const int32_t y = j - b * cells[0], x = i - a * cells[1];
-    const bool covers = b >= 0 && a >= 0 && y < PENCIL_HEIGHT(p) && x < PENCIL_WIDTH;
-    const int64_t plane = (int64_t)(b * n[1] + a) * layers + k;
-    here[c] = covers ? slices[plane] : make_int2(0, 0);
-    from[c] = s.planes + (plane + (int64_t)here[c].x * p) * patch + y * PENCIL_WIDTH + x;
-  }
-  SPREAD_UNROLL
-  for (int c = 0; c < COVERED; c++)
-    found[c] = here[c].y > 0 ? *from[c] : (real)0;
-  SPREAD_UNROLL
-  for (int c = 0; c < COVERED; c++) {
-    sum += found[c];
-    for (int32_t more = 1; more < here[c].y; more++)
-      sum += from[c][(int64_t)more * p * patch];
-  }
+  const int32_t patch = PENCIL_HEIGHT(p) * PENCIL_WIDTH;
+  const int2 here = slices[plane];
+  const real *from = s.planes + (plane + (int64_t)here.x * p) * patch + at;
+  real sum = 0;
+  for (int32_t k = 0; k < here.y; k++, from += p * patch)
+    sum += *from;
   return sum;
 }
 
-/* Block: a line of the mesh along the fastest axis; thread: its points, all images of each. */
+/* Block: a line of the mesh along the fastest axis; every point is read from all patches that cover
+ * it, their images included. */
 static __global__ void __launch_bounds__(SUM_BLOCK)
     sum_kernel(sweep s, int p, const int2 *__restrict__ slices)
 {
   const int32_t *mesh = s.view.mesh, *n = s.view.pencils.n, *cells = s.view.pencils.cells;
   const int32_t z = (int32_t)(blockIdx.x / (uint32_t)mesh[1]);
   const int32_t y = (int32_t)(blockIdx.x % (uint32_t)mesh[1]);
-  const int32_t lines = (n[0] - 1) * cells[0] + PENCIL_HEIGHT(p);
-  const int32_t columns = (n[1] - 1) * cells[1] + PENCIL_WIDTH;
+  const int32_t rows = PENCIL_HEIGHT(p), w = PENCIL_WIDTH;
   for (int32_t x = threadIdx.x; x < mesh[2]; x += SUM_BLOCK) {
     real sum = 0;
-    for (int32_t k = z; k < mesh[0] + p - 1; k += mesh[0])
-      for (int32_t j = y; j < lines; j += mesh[1])
-        for (int32_t i = x; i < columns; i += mesh[2])
-          sum += covering_sum(s, p, slices, k, j, i);
+    for (int32_t i = x; i < (n[1] - 1) * cells[1] + w; i += mesh[2])
+      for (int32_t a = min(n[1] - 1, i / cells[1]); a >= 0 && i - a * cells[1] < w; a--)
+        for (int32_t j = y; j < (n[0] - 1) * cells[0] + rows; j += mesh[1])
+          for (int32_t b = min(n[0] - 1, j / cells[0]); b >= 0 && j - b * cells[0] < rows; b--)
+            for (int32_t k = z; k < mesh[0] + p - 1; k += mesh[0])
+              sum += stored_sum(s, p, slices, (int64_t)(b * n[1] + a) * (mesh[0] + p - 1) + k,
+                                (j - b * cells[0]) * w + i - a * cells[1]);
     s.mesh[(int64_t)blockIdx.x * mesh[2] + x] += sum;
   }
 }
