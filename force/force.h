@@ -53,8 +53,7 @@ md_status force_set_coulomb(force *fc, double alpha, double r_cut);
  * result, bit for bit.  Half lists: on the CPU one result for one number of threads; on the GPU
  * pairs add to f[j] atomically and the last bits vary.  In a deterministic context they do not: the
  * CPU cuts the work independently of the threads, the GPU adds in 64-bit fixed point. Errors:
- * MD_EINVAL (list and atoms do not match), MD_ENUMERIC (a force too large for fixed point),
- * MD_ENOMEM, MD_ECUDA. */
+ * MD_EINVAL (list and atoms do not match), MD_ENOMEM, MD_ECUDA. */
 md_status force_compute(force *fc, md_atoms *atoms, const neighbor_list *list, force_tally *tally);
 
 /* Forces and what velocity Verlet does with them, in one pass: v += kick f, twice, and x += drift

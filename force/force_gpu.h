@@ -42,8 +42,9 @@ typedef struct {
   const real *charge;        /* [n + n_ghost], or NULL */
   double *partial;           /* [blocks][2] energy, virial */
   unsigned long long *fixed; /* [n][4] forces in steps of 1 / fixed_scale, or NULL */
-  double fixed_scale;
-  int *too_large;
+  double fixed_scale;        /* at first */
+  double *largest;           /* part of a pair force beyond what that can hold; 0: none */
+  bool again;                /* only if there is one: with a scale for it */
 } force_rows;
 
 /* One row while it is summed.  Forces are in units of coord's steps until the end. */

@@ -13,18 +13,31 @@
  * integers instead, forces in steps of 2^-50 epsilon/sigma (9e-16).  A pair force may be up to an
  * eighth of the range, 1024 epsilon/sigma, so that no sum of such pairs leaves it: as many equal
  * forces from one side would need atoms nearer to each other than the limit lets them be.  If one
- * is larger, all are computed again with steps 2^16 times as long; the host waits to see that. */
+ * is larger, a second pass computes all again with steps as long as the largest needs; else it ends
+ * as soon as it begins, so that the host need not wait to see which.  If that one is no number, no
+ * force is. */
 #include "force/force_gpu.h"
 
-static const double FIXED_LIMIT = 0x1p60, FINEST = 0x1p50, COARSEST = 0x1p2, COARSER = 0x1p-16;
-enum { BATCH = 4, CONVERT_BLOCK = 256, NOBODY = -1 };
+static const double FIXED_LIMIT = 0x1p60, FINEST = 0x1p50;
+enum { LIMIT_EXPONENT = 60, BATCH = 4, CONVERT_BLOCK = 256, NOBODY = -1 };
+
+/* Steps in a unit of force: those of the first pass, or as many as the largest part leaves room
+ * for. */
+static __device__ __forceinline__ double steps_per_force(double at_first, double largest)
+{
+  if (largest == 0) return at_first;
+  return isfinite(largest) ? scalbn(1.0, LIMIT_EXPONENT - 1 - ilogb(largest)) : nan("");
+}
 
 static __device__ __forceinline__ unsigned long long to_bits(const force_rows *rows, real f,
-                                                             bool exact)
+                                                             double scale, bool exact)
 {
   if (!exact) return (unsigned long long)__double_as_longlong((double)f);
-  const double steps = (double)f * rows->fixed_scale;
-  if (!(fabs(steps) < FIXED_LIMIT)) *rows->too_large = 1;
+  const double steps = (double)f * scale;
+  /* Positive doubles, infinity and NaN are in the order of their bits. */
+  if (!rows->again && !(fabs(steps) < FIXED_LIMIT))
+    atomicMax((unsigned long long *)rows->largest,
+              (unsigned long long)__double_as_longlong(fabs((double)f)));
   return (unsigned long long)__double2ll_rn(steps);
 }
 
@@ -49,7 +62,7 @@ static __device__ __forceinline__ void turn_over(unsigned long long word[4])
 
 /* f[to] += f among other threads that do the same; nothing for NOBODY.  Whole warps come here. */
 static __device__ __forceinline__ void give(const force_rows *rows, int32_t to, real fx, real fy,
-                                            real fz, bool exact)
+                                            real fz, double scale, bool exact)
 {
 #if MD_PREC != 2
   if (!exact) {
@@ -63,9 +76,9 @@ static __device__ __forceinline__ void give(const force_rows *rows, int32_t to, 
 #endif
   unsigned long long word[4] = {0, 0, 0, 0};
   if (to != NOBODY) {
-    word[0] = to_bits(rows, fx, exact);
-    word[1] = to_bits(rows, fy, exact);
-    word[2] = to_bits(rows, fz, exact);
+    word[0] = to_bits(rows, fx, scale, exact);
+    word[1] = to_bits(rows, fy, scale, exact);
+    word[2] = to_bits(rows, fz, scale, exact);
   }
   turn_over(word);
   const int c = threadIdx.x % 4;
@@ -82,7 +95,7 @@ static __device__ __forceinline__ void give(const force_rows *rows, int32_t to, 
 
 static __device__ __forceinline__ void half_pair(const force_rows *rows, force_row *row, int32_t j,
                                                  coord3 x, real q, bool present, force_mode mode,
-                                                 bool exact)
+                                                 double fixed, bool exact)
 {
   const bool ghost = j >= rows->n, lone = ghost && !rows->newton;
   /* A pair that both rows list counts half in each. */
@@ -90,13 +103,18 @@ static __device__ __forceinline__ void half_pair(const force_rows *rows, force_r
   int32_t to = NOBODY;
   if (p.inside && !lone) to = ghost ? rows->home[j - rows->n] : j;
   const real g = -p.f_over_r * rows->scale;
-  give(rows, to, p.dx * g, p.dy * g, p.dz * g, exact);
+  give(rows, to, p.dx * g, p.dy * g, p.dz * g, fixed, exact);
 }
 
 static __device__ __forceinline__ void half_row(const force_rows *rows, force_mode mode, bool exact)
 {
   const int64_t i = md_thread();
   force_row row = {};
+  double fixed = rows->fixed_scale;
+  if (exact && rows->again) {
+    if (*rows->largest == 0) return;
+    fixed = steps_per_force(fixed, *rows->largest);
+  }
   if (i < rows->n) row = open_row(rows, i, mode);
   const int32_t most = __reduce_max_sync(MD_ALL_LANES, row.count);
   for (int32_t k = 0; k < most; k += BATCH) {
@@ -111,10 +129,10 @@ static __device__ __forceinline__ void half_row(const force_rows *rows, force_mo
       x[u] = load_coord(rows->coord, j[u]), q[u] = load_charge(rows, j[u], mode);
 #pragma unroll
     for (int u = 0; u < BATCH; u++)
-      half_pair(rows, &row, j[u], x[u], q[u], k + u < row.count, mode, exact);
+      half_pair(rows, &row, j[u], x[u], q[u], k + u < row.count, mode, fixed, exact);
   }
   give(rows, i < rows->n ? row.i : NOBODY, row.fx * rows->scale, row.fy * rows->scale,
-       row.fz * rows->scale, exact);
+       row.fz * rows->scale, fixed, exact);
   if (mode.tally) close_tally(rows->partial, row.energy, row.virial);
 }
 
@@ -144,18 +162,25 @@ static half_kernel *const kernels[2][2][2][2] = {
     {{PAIR(half_charged), PAIR(half_charged_tally)},
      {PAIR(half_charged_shifted), PAIR(half_charged_shifted_tally)}}};
 
-/* Integer forces to floating point: reads 32 bytes an atom, writes 16 or 32. */
-static __global__ void convert_kernel(int64_t n, double step,
-                                      const unsigned long long *__restrict__ fixed,
-                                      real4 *__restrict__ f)
+/* Before a second pass, if there is one. */
+static __global__ void clear_kernel(const force_rows rows)
 {
   const int64_t i = md_thread();
-  if (i >= n) return;
+  if (i < 4 * rows.n && *rows.largest != 0) rows.fixed[i] = 0;
+}
+
+/* Integer forces to floating point: reads 32 bytes an atom, writes 16 or 32. */
+static __global__ void convert_kernel(const force_rows rows)
+{
+  const int64_t i = md_thread();
+  if (i >= rows.n) return;
+  const double step = 1 / steps_per_force(rows.fixed_scale, *rows.largest);
+  const unsigned long long *fixed = rows.fixed;
   real4 fi = {};
   fi.x = (real)((double)(long long)fixed[4 * i] * step);
   fi.y = (real)((double)(long long)fixed[4 * i + 1] * step);
   fi.z = (real)((double)(long long)fixed[4 * i + 2] * step);
-  f[i] = fi;
+  rows.f[i] = fi;
 }
 
 static md_status run(force *fc, const force_job *job, const force_rows *rows)
@@ -169,28 +194,23 @@ static md_status run(force *fc, const force_job *job, const force_rows *rows)
   return MD_OK;
 }
 
-/* Add up integers in ever longer steps, until no pair force is too large for them. */
+/* Add up integers, twice if a pair force is too large for the first steps. */
 static md_status run_exact(force *fc, const force_job *job, force_rows *rows)
 {
-  const size_t sums = (size_t)job->n * 4 * sizeof *rows->fixed;
-  const double unit = fc->spec.sigma / fc->spec.epsilon;
-  MD_TRY(md_buffer_reserve(fc->ctx, &fc->fixed, sums + sizeof *rows->fixed, 0));
+  const size_t sums = (size_t)job->n * 4 * sizeof *rows->fixed, all = sums + sizeof *rows->largest;
+  const cudaStream_t stream = (cudaStream_t)fc->ctx->stream;
+  MD_TRY(md_buffer_reserve(fc->ctx, &fc->fixed, all, 0));
   rows->fixed = (unsigned long long *)fc->fixed.data;
-  rows->too_large = (int *)(rows->fixed + 4 * job->n);
-  int too_large = 1;
-  for (double steps = FINEST; too_large && steps >= COARSEST; steps *= COARSER) {
-    rows->fixed_scale = steps * unit;
-    MD_TRY(md_fill(fc->ctx, rows->fixed, 0, sums + sizeof *rows->fixed));
-    MD_TRY(run(fc, job, rows));
-    MD_TRY(md_read(fc->ctx, &too_large, rows->too_large, sizeof too_large));
-  }
-  MD_REQUIRE(!too_large, MD_ENUMERIC,
-             "a pair force is larger than %.2g, the limit of deterministic half lists on the GPU: "
-             "the time step may be too long, or atoms overlap",
-             FIXED_LIMIT / rows->fixed_scale);
-  convert_kernel<<<md_blocks(job->n, CONVERT_BLOCK), CONVERT_BLOCK, 0,
-                   (cudaStream_t)fc->ctx->stream>>>(job->n, 1 / rows->fixed_scale, rows->fixed,
-                                                    rows->f);
+  rows->fixed_scale = FINEST * fc->spec.sigma / fc->spec.epsilon;
+  rows->largest = (double *)(rows->fixed + 4 * job->n);
+  rows->again = false;
+  MD_TRY(md_fill(fc->ctx, rows->fixed, 0, all));
+  MD_TRY(run(fc, job, rows));
+  clear_kernel<<<md_blocks(4 * job->n, CONVERT_BLOCK), CONVERT_BLOCK, 0, stream>>>(*rows);
+  MD_LAUNCHED();
+  rows->again = true;
+  MD_TRY(run(fc, job, rows));
+  convert_kernel<<<md_blocks(job->n, CONVERT_BLOCK), CONVERT_BLOCK, 0, stream>>>(*rows);
   MD_LAUNCHED();
   return MD_OK;
 }

@@ -15,7 +15,7 @@ struct force {
   lj_constants lj;
   coulomb_constants coulomb;
   md_buffer partial; /* accum [blocks or chunks][2]: energy and virial before the last sum */
-  md_buffer fixed;   /* int64 [n][4] and a flag: deterministic half lists on the GPU */
+  md_buffer fixed;   /* int64 [n][4] and the largest force: deterministic half lists on the GPU */
   md_buffer packed;  /* coordinates repacked: double on the GPU */
   md_buffer charge;  /* real [n + n_ghost]: charges repacked */
   md_buffer x_new,

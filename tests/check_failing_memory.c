@@ -19,20 +19,20 @@ enum { MOST_ARGUMENTS = 40, EVERY = 200, BEYOND = 40 };
 
 /* Command lines; words in braces are files of the test's folder, made by the first lines. */
 static const char *const setup[] = {
-    "pack --threads 1 --particles 60 --radii inputs/radii.two --occupancy 0.1 --sweeps 1 -o "
-    "{spheres.xyz}",
-    "--threads 1 --cells 4 --steps 3 --dump {atoms.xyz} --checkpoint {saved} --trace {trace} --set "
-    "system.temperature=0.7",
+    ("pack --threads 1 --particles 60 --radii inputs/radii.two --occupancy 0.1 --sweeps 1 -o "
+     "{spheres.xyz}"),
+    ("--threads 1 --cells 4 --steps 3 --dump {atoms.xyz} --checkpoint {saved} --trace {trace} "
+     "--set system.temperature=0.7"),
     "gspmv --threads 1 --matrix mat1 --rows 2000 --vectors 1 --repeat 1 --write {m.mtx} -o {x}",
 };
 static const char *const host_cases[] = {
     "--threads 1 --cells 5 --steps 3 --thermo 1 --list full",
-    "--threads 1 --cells 5 --steps 3 --rebuild check --list half --precision mixed --format json "
-    "-o {out}",
-    "--threads 1 --cells 5 --steps 2 --list half --newton off --order hybrid:hilbert/row:2 "
-    "--precision single",
-    "--threads 1 --cells 4 --steps 4 --dump {d.xyz} --dump-every 1 --checkpoint {c} "
-    "--checkpoint-every 2",
+    ("--threads 1 --cells 5 --steps 3 --rebuild check --list half --precision mixed --format json "
+     "-o {out}"),
+    ("--threads 1 --cells 5 --steps 2 --list half --newton off --order hybrid:hilbert/row:2 "
+     "--precision single"),
+    ("--threads 1 --cells 4 --steps 4 --dump {d.xyz} --dump-every 1 --checkpoint {c} "
+     "--checkpoint-every 2"),
     "--threads 1 --cells 4 --steps 2 --dump {d.dcd} --trace {t}",
     "--threads 1 --restart {saved} --steps 6",
     "--threads 1 -i inputs/in.lj.lammps --cells 4 --steps 2",
@@ -46,16 +46,16 @@ static const char *const host_cases[] = {
     "cachemodel --threads 1 -i inputs/in.lj --cells 5 --steps 1 --order row,hilbert --machine host",
     "cachemodel --trace {trace} --line-bytes 64 --capacity 8,64",
     "compare --threads 1 --cells 5 --steps 2 --order row,hilbert --repeat 2",
-    "spread --threads 1 --particles 50 --mesh 8 --order 4 --method all --repeat 1 --check "
-    "--vectors 2",
+    ("spread --threads 1 --particles 50 --mesh 8 --order 4 --method all --repeat 1 --check "
+     "--vectors 2"),
     "stokes --threads 1 -i {spheres.xyz} --steps 2 --rhs 2 --algorithm mrhs",
     "stokes --threads 1 -i {spheres.xyz} --steps 1 --algorithm original --method cholesky",
-    "stokes --threads 1 -i {spheres.xyz} --steps 1 --rhs 2 --root lanczos --preconditioner jacobi "
-    "--trajectory {s.xyz}",
+    ("stokes --threads 1 -i {spheres.xyz} --steps 1 --rhs 2 --root lanczos --preconditioner jacobi "
+     "--trajectory {s.xyz}"),
     "gspmv --threads 1 --matrix {m.mtx} --vectors 1,3 --repeat 1 --write {n.mtx}",
     "gspmv --map",
-    "pack --threads 1 --particles 60 --radii inputs/radii.two --occupancy 0.1 --sweeps 1 -o "
-    "{p.xyz}",
+    ("pack --threads 1 --particles 60 --radii inputs/radii.two --occupancy 0.1 --sweeps 1 -o "
+     "{p.xyz}"),
     "convert -i inputs/in.lj.lammps -o {in}",
     "config --list --format json",
     "docs --form bash",
@@ -64,10 +64,11 @@ static const char *const device_cases[] = {
     "--threads 1 --cells 5 --steps 3 --thermo 1 --list full",
     "--threads 1 --cells 5 --steps 3 --list half --precision mixed --rebuild check",
     "--threads 1 --cells 5 --steps 3 --list half --deterministic",
+    "--threads 1 --cells 8 --steps 3 --list tile --precision single",
     "--threads 1 -i inputs/in.nacl --cells 4 --steps 1",
     "--threads 1 --restart {saved} --steps 6",
-    "spread --threads 1 --particles 50 --mesh 8 --order 4 --method all --repeat 1 --check "
-    "--vectors 2",
+    ("spread --threads 1 --particles 50 --mesh 8 --order 4 --method all --repeat 1 --check "
+     "--vectors 2"),
     "stokes --threads 1 -i {spheres.xyz} --steps 2 --rhs 2 --algorithm mrhs",
     "gspmv --threads 1 --matrix {m.mtx} --vectors 2 --repeat 1",
 };

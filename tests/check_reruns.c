@@ -11,12 +11,14 @@
 static const char *const systems[] = {
     "neighbor.list=full",
     "neighbor.list=half",
+    "neighbor.list=tile",
+    "neighbor.list=tile neighbor.every=check order.curve=row lj.shift=energy",
     "neighbor.list=half neighbor.newton=false order.curve=none",
     "neighbor.list=half neighbor.every=check order.curve=gilbert",
     "neighbor.list=full neighbor.every=check lj.shift=force system.temperature=3",
     "system.cells=4 system.lattice=nacl system.density=0.4 system.charges=1 coulomb.method=pme",
-    "system.cells=4 system.lattice=nacl system.density=0.4 system.charges=1 coulomb.method=pme "
-    "neighbor.list=half"};
+    ("system.cells=4 system.lattice=nacl system.density=0.4 system.charges=1 coulomb.method=pme "
+     "neighbor.list=half")};
 enum { N_SYSTEMS = sizeof systems / sizeof *systems };
 
 typedef struct {
