@@ -18,7 +18,8 @@ case(method, distribution, mesh, order) = \
 mesh = gpu ? 128 : 64
 
 # Figs. 8 and 9: one spreading, and building, by method; the same for other distributions and meshes.
-do for [precision in "single double"] {
+precisions = system("ls methods-*-".backend.".csv | sed 's/methods-//; s/-.*//' | xargs")
+do for [precision in precisions] {
   do for [d in "uniform lattice clustered"] {
     set output sprintf('spreading-%s-%s-%s.svg', d, precision, backend)
     plot for [m in methods] of('methods-'.precision, case(m, d, mesh, 6)) using 8:15 lw 2 title m
