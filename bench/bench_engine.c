@@ -5,7 +5,8 @@
  * holds the median.  Time is processor time for one CPU thread and wall time otherwise.
  *
  * The floor counts each byte that must cross the memory bus in a step once: list entries,
- * coordinates, forces, and the integrator's reads and writes; limit_fraction = floor / measured,
+ * coordinates, forces, and the integrator's reads and writes, which are the forces' where one kernel
+ * does both; limit_fraction = floor / measured,
  * with the bandwidth of a large copy measured in the same run.  error is |E_pair - exact| / |exact|
  * of the perfect lattice before the first step.  peer rows are Debian's `lmp -sf opt` on the same
  * system. */
@@ -70,9 +71,12 @@ static double floor_bytes(const engine *sim)
   const double state = 4 * (double)md_state_size(precision);
   const double pull = 4 * (double)md_real_size(precision);
   const double coord = 4 * (double)md_coord_size(precision);
-  return 4 * (double)view->n_entries / (double)view->n_rows /* list */
-         + coord + pull                                     /* force kernel */
-         + 4 * state + pull                                 /* x, v read and written; f read */
+  const double entries = (double)view->n_entries / (double)view->n_rows;
+  if (view->kind == NEIGHBOR_TILE) /* 16-bit entries; x and v read and written, f never */
+    return 2 * entries + 4 * state + (precision == MD_MIXED ? 2 * coord : 0);
+  return 4 * entries        /* list */
+         + coord + pull     /* force kernel */
+         + 4 * state + pull /* x, v read and written; f read */
          + (precision == MD_MIXED ? coord : 0);
 }
 

@@ -6,7 +6,7 @@
  * ghost is refreshed by 8 bytes of home and shift, a gathered position and a written one: 175,000
  * ghosts of 2^20 atoms in 0.004 ms on an H200, hardly more than a launch. */
 #include "comm/comm_impl.h"
-#include "core/cuda.h"
+#include "core/verlet_gpu.h"
 
 #include <cub/device/device_scan.cuh>
 #include <math.h>
@@ -101,36 +101,23 @@ typedef struct {
   int most[3];
 } shell;
 
-static __device__ __forceinline__ state image_at(const axis *a, state x, int shift)
-{
-  return (state)(x + shift * a->edge);
-}
-
 /* First and last shift that keep one coordinate within the shell. */
 static __device__ __forceinline__ int2 reach_of(const shell *s, int d, state x)
 {
   int2 reach = {0, 0};
-  while (reach.x > -s->most[d] && image_at(&s->box.d[d], x, reach.x - 1) >= s->lo[d])
+  while (reach.x > -s->most[d] && image_at(x, reach.x - 1, s->box.d[d].edge) >= s->lo[d])
     reach.x--;
-  while (reach.y < s->most[d] && image_at(&s->box.d[d], x, reach.y + 1) < s->hi[d])
+  while (reach.y < s->most[d] && image_at(x, reach.y + 1, s->box.d[d].edge) < s->hi[d])
     reach.y++;
   return reach;
 }
 
 static __device__ __forceinline__ state4 shifted(const axes *box, state4 x, const int s[3])
 {
-  x.x = image_at(&box->d[0], x.x, s[0]);
-  x.y = image_at(&box->d[1], x.y, s[1]);
-  x.z = image_at(&box->d[2], x.z, s[2]);
+  x.x = image_at(x.x, s[0], box->d[0].edge);
+  x.y = image_at(x.y, s[1], box->d[1].edge);
+  x.z = image_at(x.z, s[2], box->d[2].edge);
   return x;
-}
-
-static __device__ __forceinline__ coord4 fixed_of(state4 x, double inv_scale)
-{
-  coord4 c;
-  c.x = coord_from(x.x, inv_scale), c.y = coord_from(x.y, inv_scale);
-  c.z = coord_from(x.z, inv_scale), c.w = 0;
-  return c;
 }
 
 static __global__ void count_kernel(int64_t n, const shell s, const state4 *__restrict__ x,
@@ -143,6 +130,8 @@ static __global__ void count_kernel(int64_t n, const shell s, const state4 *__re
                c = reach_of(&s, 2, x[i].z);
     images = (a.y - a.x + 1) * (b.y - b.x + 1) * (c.y - c.x + 1) - 1;
     count[i] = images;
+  } else if (i == n) {
+    count[i] = 0; /* the scan puts their number here */
   }
   const double sum = md_block_sum(images); /* exact: far below 2^53 */
   if (threadIdx.x == 0 && sum > 0) atomicAdd(total, (unsigned long long)sum);
@@ -157,7 +146,7 @@ static __global__ void fill_kernel(int64_t n, const shell s, double inv_scale,
   const int64_t i = md_thread();
   if (i >= n) return;
   const state4 xi = x[i];
-  if (fixed) fixed[i] = fixed_of(xi, inv_scale);
+  if (fixed) fixed[i] = verlet_coord(xi, inv_scale);
   const int2 a = reach_of(&s, 0, xi.x), b = reach_of(&s, 1, xi.y), c = reach_of(&s, 2, xi.z);
   int64_t g = first[i];
   int k[3];
@@ -169,29 +158,30 @@ static __global__ void fill_kernel(int64_t n, const shell s, double inv_scale,
         home[g] = (int32_t)i;
         shift[g] = md_shift_pack(k[0], k[1], k[2]);
         x[n + g] = xg;
-        if (fixed) fixed[n + g] = fixed_of(xg, inv_scale);
+        if (fixed) fixed[n + g] = verlet_coord(xg, inv_scale);
         g++;
       }
 }
 
 /* Count the ghosts of every atom, scan the counts in place and read the total. */
-static md_status count_ghosts(comm *cm, const md_atoms *atoms, const shell *s, int64_t *total)
+static md_status count_ghosts(comm *cm, md_atoms *atoms, const shell *s, int64_t *total)
 {
   md_ctx *ctx = cm->ctx;
   const cudaStream_t stream = (cudaStream_t)ctx->stream;
   size_t scan_bytes = 0;
   int32_t *none = NULL;
-  MD_CUDA(cub::DeviceScan::ExclusiveSum(NULL, scan_bytes, none, none, atoms->n, stream));
-  MD_TRY(md_buffer_reserve(ctx, &cm->count, (size_t)atoms->n * sizeof(int32_t), 0));
+  const int64_t items = atoms->n + 1;
+  MD_CUDA(cub::DeviceScan::ExclusiveSum(NULL, scan_bytes, none, none, items, stream));
+  MD_TRY(md_buffer_reserve(ctx, &atoms->first, (size_t)items * sizeof(int32_t), 0));
   MD_TRY(md_buffer_reserve(ctx, &cm->scratch, RESULT_BYTES + scan_bytes, 0));
   unsigned long long *sum = (unsigned long long *)cm->scratch.data;
   void *scratch = (char *)cm->scratch.data + RESULT_BYTES;
-  int32_t *count = (int32_t *)cm->count.data;
+  int32_t *count = (int32_t *)atoms->first.data;
   MD_TRY(md_fill(ctx, sum, 0, sizeof *sum));
-  count_kernel<<<md_blocks(atoms->n, BLOCK), BLOCK, 0, stream>>>(
+  count_kernel<<<md_blocks(items, BLOCK), BLOCK, 0, stream>>>(
       atoms->n, *s, (const state4 *)atoms->x.data, count, sum);
   MD_LAUNCHED();
-  MD_CUDA(cub::DeviceScan::ExclusiveSum(scratch, scan_bytes, count, count, atoms->n, stream));
+  MD_CUDA(cub::DeviceScan::ExclusiveSum(scratch, scan_bytes, count, count, items, stream));
   return md_read(ctx, total, sum, sizeof *sum);
 }
 
@@ -209,9 +199,9 @@ md_status PREC(comm_gpu_borders)(comm *cm, md_atoms *atoms, const int images[3])
   MD_TRY(count_ghosts(cm, atoms, &s, &total));
   MD_TRY(md_atoms_reserve(atoms, atoms->n, total));
   fill_kernel<<<md_blocks(atoms->n, BLOCK), BLOCK, 0, (cudaStream_t)cm->ctx->stream>>>(
-      atoms->n, s, 1 / atoms->coord_scale, (const int32_t *)cm->count.data, (state4 *)atoms->x.data,
-      MD_PREC == 1 ? (coord4 *)atoms->fixed.data : NULL, (int32_t *)atoms->home.data,
-      (int32_t *)atoms->shift.data);
+      atoms->n, s, 1 / atoms->coord_scale, (const int32_t *)atoms->first.data,
+      (state4 *)atoms->x.data, MD_PREC == 1 ? (coord4 *)atoms->fixed.data : NULL,
+      (int32_t *)atoms->home.data, (int32_t *)atoms->shift.data);
   MD_LAUNCHED();
   atoms->n_ghost = total;
   return MD_OK;
@@ -227,7 +217,7 @@ static __global__ void forward_kernel(int64_t n, int64_t n_ghost, const axes box
   md_shift_unpack(shift[g], s);
   const state4 xg = shifted(&box, x[home[g]], s);
   x[n + g] = xg;
-  if (fixed) fixed[n + g] = fixed_of(xg, inv_scale);
+  if (fixed) fixed[n + g] = verlet_coord(xg, inv_scale);
 }
 
 md_status PREC(comm_gpu_forward)(comm *cm, md_atoms *atoms)

@@ -9,7 +9,7 @@ MD_BEGIN_C
 
 struct comm {
   md_ctx *ctx;
-  md_buffer count, scratch; /* per atom or per thread counts; CUB's temporary storage */
+  md_buffer count, scratch; /* CPU: per thread counts; GPU: CUB's temporary storage */
 };
 
 typedef md_status comm_migrate_fn(comm *cm, md_atoms *atoms);

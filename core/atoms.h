@@ -12,6 +12,7 @@
  *   image  int32  [n][3]          how often the atom crossed each periodic face
  *   home   int32  [n_ghost]       the owned atom a ghost is an image of
  *   shift  int32  [n_ghost]       by how many box edges, md_shift_pack()
+ *   first  int32  [n + 1]         on the GPU: the ghosts of atom i are first[i] .. first[i + 1]
  *
  * Orthorhombic, periodic in all directions.  lo and hi are the part of the box that this process
  * owns; box_lo and box_hi the whole.  One process: the same. */
@@ -34,7 +35,7 @@ struct md_atoms {
   int64_t n_total;    /* over all processes */
   double coord_scale; /* length of one fixed-point step; 1 where coord is a float type */
   double r_ghost;     /* ghosts reach this far beyond owned, 0 before the first */
-  md_buffer x, v, f, fixed, id, image, home, shift;
+  md_buffer x, v, f, fixed, id, image, home, shift, first;
 };
 
 /* Make an empty set of atoms in this box.  *out is NULL on failure; free with md_atoms_destroy. */

@@ -1,4 +1,5 @@
-/* core/timer.c - the phase timer.  GPU phases queue event pairs and add them up in batches. */
+/* core/timer.c - the phase timer.  On the GPU an event marks where a phase begins, and so where the
+ * one before ends; times between events are added up in batches. */
 #include "core/timer.h"
 #include "core/context_impl.h"
 
@@ -10,13 +11,13 @@
 const char *const md_phase_words[MD_PHASE_COUNT] = {MD_PHASES(WORD)};
 #undef WORD
 
-enum { PAIRS = 1024 };
+enum { MARKS = 1024, NO_PHASE = MD_PHASE_COUNT };
 
 struct md_timer {
-  double total[MD_PHASE_COUNT], begun;
-  void **events; /* [2 PAIRS], GPU only */
-  md_phase owner[PAIRS];
-  int used; /* pairs waiting to be added up */
+  double total[MD_PHASE_COUNT + 1], begun; /* NO_PHASE: between phases */
+  void **events;                           /* [MARKS], GPU only */
+  int phase[MARKS];                        /* that begins at an event */
+  int used;                                /* events waiting to be added up */
 };
 
 static double seconds(clockid_t clock)
@@ -41,7 +42,7 @@ md_status md_timer_create(md_ctx *ctx)
   ctx->timer = calloc(1, sizeof *ctx->timer);
   MD_REQUIRE(ctx->timer, MD_ENOMEM, "out of memory for the timer");
 #ifdef MD_HAVE_CUDA
-  if (ctx->backend == MD_GPU) return md_gpu_events_create(2 * PAIRS, &ctx->timer->events);
+  if (ctx->backend == MD_GPU) return md_gpu_events_create(MARKS, &ctx->timer->events);
 #endif
   return MD_OK;
 }
@@ -50,60 +51,80 @@ void md_timer_destroy(md_ctx *ctx)
 {
   if (!ctx->timer) return;
 #ifdef MD_HAVE_CUDA
-  if (ctx->backend == MD_GPU) md_gpu_events_destroy(2 * PAIRS, ctx->timer->events);
+  if (ctx->backend == MD_GPU) md_gpu_events_destroy(MARKS, ctx->timer->events);
 #endif
   free(ctx->timer);
   ctx->timer = NULL;
 }
 
+#ifdef MD_HAVE_CUDA
+/* The last event stays, as the first of those to come. */
 static void add_up(struct md_timer *timer)
 {
-#ifdef MD_HAVE_CUDA
-  for (int k = 0; k < timer->used; k++)
-    timer->total[timer->owner[k]] +=
-        md_gpu_event_seconds(timer->events[2 * k], timer->events[2 * k + 1]);
+  const int last = timer->used - 1;
+  for (int k = 0; k < last; k++)
+    timer->total[timer->phase[k]] += md_gpu_event_seconds(timer->events[k], timer->events[k + 1]);
+  void *const event = timer->events[0];
+  timer->events[0] = timer->events[last], timer->events[last] = event;
+  timer->phase[0] = timer->phase[last];
+  timer->used = 1;
+}
+
+/* A phase begins here, unless it is at work already. */
+static void mark(md_ctx *ctx, int phase)
+{
+  struct md_timer *timer = ctx->timer;
+  if (timer->used > 0 && timer->phase[timer->used - 1] == phase) return;
+  if (timer->used == MARKS) add_up(timer);
+  md_gpu_event_record(ctx, timer->events[timer->used]);
+  timer->phase[timer->used++] = phase;
+}
 #endif
-  timer->used = 0;
+
+static void settle(md_ctx *ctx)
+{
+#ifdef MD_HAVE_CUDA
+  if (ctx->backend != MD_GPU) return;
+  mark(ctx, NO_PHASE);
+  add_up(ctx->timer);
+#else
+  (void)ctx;
+#endif
 }
 
 void md_phase_begin(md_ctx *ctx, md_phase phase)
 {
-  struct md_timer *timer = ctx->timer;
 #ifdef MD_HAVE_CUDA
   if (ctx->backend == MD_GPU) {
-    if (timer->used == PAIRS) add_up(timer);
     md_gpu_range_push(md_phase_words[phase]);
-    md_gpu_event_record(ctx, timer->events[2 * timer->used]);
+    mark(ctx, (int)phase);
     return;
   }
 #endif
   (void)phase;
-  timer->begun = md_wall_seconds();
+  ctx->timer->begun = md_wall_seconds();
 }
 
 void md_phase_end(md_ctx *ctx, md_phase phase)
 {
-  struct md_timer *timer = ctx->timer;
 #ifdef MD_HAVE_CUDA
   if (ctx->backend == MD_GPU) {
-    md_gpu_event_record(ctx, timer->events[2 * timer->used + 1]);
     md_gpu_range_pop();
-    timer->owner[timer->used++] = phase;
     return;
   }
 #endif
-  timer->total[phase] += md_wall_seconds() - timer->begun;
+  ctx->timer->total[phase] += md_wall_seconds() - ctx->timer->begun;
 }
 
 double md_phase_seconds(md_ctx *ctx, md_phase phase)
 {
-  add_up(ctx->timer);
+  settle(ctx);
   return ctx->timer->total[phase];
 }
 
 void md_timer_reset(md_ctx *ctx)
 {
-  add_up(ctx->timer);
+  settle(ctx);
   memset(ctx->timer->total, 0, sizeof ctx->timer->total);
 }
 

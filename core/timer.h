@@ -1,8 +1,9 @@
 /* core/timer.h - time spent in each phase of a run, on the backend that does the work.
  *
- * On the CPU a phase is wall time; on the GPU it lies between two events in the stream, so that the
- * host never waits for a measurement.  Each phase is an NVTX range of the same name.  Phases do not
- * nest. */
+ * On the CPU a phase is wall time from its beginning to its end.  On the GPU it lies between two
+ * events in the stream, so that the host never waits for a measurement, and lasts until another
+ * phase begins or the time is asked for: a phase that follows itself costs no event.  Each phase is
+ * an NVTX range of the same name.  Phases do not nest. */
 #ifndef TIMER_H
 #define TIMER_H
 

@@ -1,4 +1,5 @@
-/* core/verlet_gpu.h - kick and drift of one atom, for every kernel that moves atoms. */
+/* core/verlet_gpu.h - kick and drift of one atom, and where its images are, for every kernel that moves
+ * atoms. */
 #ifndef VERLET_GPU_H
 #define VERLET_GPU_H
 
@@ -22,6 +23,12 @@ static __device__ __forceinline__ coord4 verlet_coord(state4 x, double inv_scale
   c.x = coord_from(x.x, inv_scale), c.y = coord_from(x.y, inv_scale);
   c.z = coord_from(x.z, inv_scale);
   return c;
+}
+
+/* A coordinate shifted by so many edges, in double whatever the state, rounded once. */
+static __device__ __forceinline__ state image_at(state x, int shift, double edge)
+{
+  return (state)(x + shift * edge);
 }
 
 #endif

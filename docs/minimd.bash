@@ -28,7 +28,7 @@ _minimd_values()
 {
   case $1:$2 in
     run:--order) echo 'none row column morton morton:kji hilbert hybrid gilbert random' ;;
-    run:--list) echo 'full half' ;;
+    run:--list) echo 'full half tile' ;;
     run:--newton) echo 'on off' ;;
     run:--stencil) echo 'block sphere' ;;
     run:--bin-size) echo '' ;;
@@ -228,7 +228,7 @@ _minimd_values()
     config:--format) echo 'table csv json' ;;
     config:--output | config:-o) echo 'FILE' ;;
     convert:--order) echo 'none row column morton morton:kji hilbert hybrid gilbert random' ;;
-    convert:--list) echo 'full half' ;;
+    convert:--list) echo 'full half tile' ;;
     convert:--newton) echo 'on off' ;;
     convert:--stencil) echo 'block sphere' ;;
     convert:--bin-size) echo '' ;;

@@ -104,6 +104,7 @@ static force_job make_job(const force *fc, const md_atoms *atoms, const neighbor
                    .v = atoms->v.data,
                    .home = atoms->home.data,
                    .shift = atoms->shift.data,
+                   .first = atoms->first.data,
                    .n = atoms->n,
                    .n_ghost = atoms->n_ghost,
                    .coord_scale = atoms->coord_scale,

@@ -30,6 +30,7 @@ typedef struct {
   const void *x;               /* state4 [n + n_ghost], charges in w */
   void *f;                     /* real4 [n] */
   const int32_t *home, *shift; /* [n_ghost] */
+  const int32_t *first;        /* [n + 1], GPU */
   void *v;                     /* state4 [n] */
   double kick, drift;          /* force_advance */
   double edge[3];              /* of the box */

@@ -121,10 +121,9 @@ static md_status begin_step(engine *sim)
   return status;
 }
 
-/* Ghosts to where their homes went; lists by tiles look at the homes alone. */
+/* Ghosts to where their homes went. */
 static md_status follow(engine *sim)
 {
-  if (neighbor_list_view(sim->list)->kind == NEIGHBOR_TILE) return MD_OK;
   md_phase_begin(sim->ctx, MD_PHASE_GHOSTS);
   const md_status status = comm_forward(sim->cm, sim->atoms);
   md_phase_end(sim->ctx, MD_PHASE_GHOSTS);
@@ -157,11 +156,15 @@ static bool sort_due(const engine *sim)
 md_status engine_step(engine *sim, bool tally)
 {
   const int64_t copied = sim->ctx->bytes_copied;
+  const bool moves_ghosts = sim->forces_due;
   MD_TRY(begin_step(sim));
   sim->step++;
   bool due;
   MD_TRY(rebuild_due(sim, &due));
-  MD_TRY(due ? rebuild(sim, sort_due(sim)) : follow(sim));
+  if (due)
+    MD_TRY(rebuild(sim, sort_due(sim)));
+  else if (!moves_ghosts)
+    MD_TRY(follow(sim));
   sim->forces_due = !tally && force_advances(sim->fc, sim->list);
   if (!sim->forces_due) MD_TRY(forces(sim, tally));
   sim->half_kick_due = !tally;

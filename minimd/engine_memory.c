@@ -24,9 +24,11 @@ int64_t engine_memory(const md_ctx *ctx, const config_values *values, neighbor_k
   const double coord = ctx->precision == MD_MIXED ? 16 : 0;
   const double pull = 4.0 * (double)md_real_size(ctx->precision);
   const double all = (double)n + ghosts;
+  const double twice = list == NEIGHBOR_TILE ? all * (state + coord) : 0; /* positions to come */
   const double atoms = all * (state + coord) + (double)n * (state + pull + 8 + 12) + ghosts * 8;
   const double charges = charges_memory(ctx, values, (double)n, all);
-  return (int64_t)(1.05 * (atoms + charges)) + neighbor_memory(ctx, &spec, (int64_t)all, density);
+  return (int64_t)(1.05 * (atoms + twice + charges)) +
+         neighbor_memory(ctx, &spec, (int64_t)all, density);
 }
 
 /* Memory that a run may take on the context's backend [B]. */

@@ -312,7 +312,7 @@ const neighbor_grid *neighbor_list_grid(const neighbor_list *list)
  * many atoms as the tile or more, and the counts. */
 static double tile_memory(double near)
 {
-  return 2 * (1.25 * near + 8 * 4) + 4 * (8 + near / 8) + 4 + 1;
+  return 2 * (1.25 * near + 8 * 4) + 4 * (8 + near / 8) + 4 + 4 + 4;
 }
 
 int64_t neighbor_memory(const md_ctx *ctx, const neighbor_spec *spec, int64_t n, double density)

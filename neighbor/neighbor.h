@@ -50,8 +50,7 @@ typedef struct {
  * + p] chunks of 8 entries of its row, each e * 16 in 16 bits:
  *     list[((w * chunks + chunk) * 32 + l) * 8 ...]
  * Entries of a chunk are arranged such that lanes that read shared memory together read from
- * different banks; entries of no atom are far ones.  A ghost stands for its home, shifted:
- * positions of ghosts are not read. */
+ * different banks; entries of no atom are far ones. */
 enum {
   NEIGHBOR_TILE_ROWS = 256,
   NEIGHBOR_TILE_CHUNK = 8,

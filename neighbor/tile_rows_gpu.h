@@ -43,7 +43,7 @@ typedef struct {
   double r_sq; /* r_list^2 */
   state reach; /* r_list and what rounding may add */
   double inv_scale;
-  const int32_t *rows;
+  const int32_t *rows; /* atoms as they follow each other, NULL: as they lie */
   const state4 *x, *sorted;
   const int32_t *bin_start;
   coord4 *origin;
@@ -52,34 +52,43 @@ typedef struct {
   tile_result *result;
 } tile_job;
 
-/* What lies in shared memory. */
+/* What lies in shared memory.  Places in it are offsets in bytes. */
 typedef struct {
-  float4 *halo;      /* [capacity] relative to the tile's origin, index in w */
-  uint16_t *queue;   /* [TILE_QUEUE][TILE_BANKS], of this warp */
-  uint16_t *slots;   /* [TILE_SLOTS / 2][TILE_ROWS][2], from this lane's own */
-  uint16_t *waiting; /* [TILE_WAITING][TILE_ROWS], likewise */
+  float4 *halo;          /* [capacity] relative to the tile's origin, index in w */
+  uint16_t *queue;       /* [TILE_QUEUE][TILE_BANKS], of this warp */
+  char *slots, *waiting; /* uint16_t [TILE_SLOTS / 2][TILE_ROWS][2], [TILE_WAITING][TILE_ROWS] */
 } tile_room;
 
-/* One lane's row.  Slots are counted in uint16_t from room.slots. */
+enum {
+  TILE_LEVEL = TILE_BANKS * TILE_ROWS * 2, /* from a slot to the next of its bank */
+  TILE_SPAN = TILE_CHUNK * TILE_ROWS * 2,  /* from a chunk to the next */
+  TILE_WAIT = TILE_ROWS * 2                /* from a waiting entry to the next */
+};
+
+/* One lane's row. */
 typedef struct {
   state4 at;                   /* its position, index in w */
   float x, y, z, inner, outer; /* squared distances surely within r_list, and not surely beyond */
   int32_t slot[TILE_BANKS];    /* where the next entry of a bank goes */
-  int32_t waiting;             /* entries that wait, times TILE_ROWS */
+  int32_t waiting;             /* where the next that waits goes */
   int32_t count, cursor;       /* entries written out; chunks of the warp written out */
 } tile_row;
 
-enum {
-  TILE_PAIR = 2 * TILE_ROWS,
-  TILE_LEVEL = TILE_BANKS / 2 * TILE_PAIR, /* from a slot to the next of its bank */
-  TILE_SPAN = TILE_CHUNK / 2 * TILE_PAIR   /* from a chunk to the next */
-};
+static __device__ __forceinline__ uint16_t *entry_in(char *room, int32_t at)
+{
+  return (uint16_t *)(room + at);
+}
+
+static __device__ __forceinline__ int32_t n_waiting(const tile_row *row)
+{
+  return row->waiting / TILE_WAIT;
+}
 
 /* Slot number (b - lane) mod TILE_BANKS of the first level. */
 static __device__ __forceinline__ int32_t first_slot(int bank)
 {
   const int32_t s = (bank - (int)threadIdx.x) & (TILE_BANKS - 1);
-  return s / 2 * TILE_PAIR + s % 2;
+  return s / 2 * (4 * TILE_ROWS) + s % 2 * 2 + 4 * (int32_t)threadIdx.x;
 }
 
 static __device__ __forceinline__ void clear_slots(tile_row *row)
@@ -96,38 +105,57 @@ static __device__ bool is_exactly_near(const tile_job *job, const tile_row *row,
   return dx * dx + dy * dy + dz * dz < (state)job->r_sq;
 }
 
-/* Test TILE_CHUNK queued entries, of banks first, first + 1, ..., against the lane's atom. */
+/* The u-th of the queued entries. */
+static __device__ __forceinline__ float4 queued_entry(const tile_room *room, uint4 queued, int u)
+{
+  const uint32_t word = u < 2 ? queued.x : u < 4 ? queued.y : u < 6 ? queued.z : queued.w;
+  return *(const float4 *)((const char *)room->halo + (u % 2 ? word >> 16 : word & 0xffff));
+}
+
+static __device__ __forceinline__ float distance_sq(const tile_row *row, float4 q)
+{
+  const float dx = row->x - q.x, dy = row->y - q.y, dz = row->z - q.z;
+  return dx * dx + dy * dy + dz * dz;
+}
+
+/* Of the entries just tested, take back what float took for near and is not. */
+static __device__ __forceinline__ void settle_doubts(const tile_job *job, const tile_room *room,
+                                                     uint4 queued, int first, tile_row *row)
+{
+#pragma unroll
+  for (int u = 0; u < TILE_CHUNK; u++) {
+    const float4 q = queued_entry(room, queued, u);
+    const float r_sq = distance_sq(row, q);
+    const int32_t j = __float_as_int(q.w);
+    if (r_sq < row->outer && !(r_sq < row->inner) && j != candidate_index(row->at) &&
+        !is_exactly_near(job, row, j))
+      row->slot[first + u] -= TILE_LEVEL;
+  }
+}
+
+/* Test TILE_CHUNK queued entries, of banks first, first + 1, ..., against the lane's atom; each bank
+ * has room for one more.  All are loaded before the first is written anywhere. */
 static __device__ __forceinline__ void test_chunk(const tile_job *job, const tile_room *room,
                                                   uint4 queued, int first, tile_row *row)
 {
   const uint32_t word[4] = {queued.x, queued.y, queued.z, queued.w};
   const int32_t self = candidate_index(row->at);
-  int32_t j[TILE_CHUNK];
-  uint32_t e[TILE_CHUNK];
-  bool near[TILE_CHUNK], doubt[TILE_CHUNK], any = false;
+  float4 q[TILE_CHUNK];
+  float farthest = 0;
+#pragma unroll
+  for (int u = 0; u < TILE_CHUNK; u++)
+    q[u] = queued_entry(room, queued, u);
 #pragma unroll
   for (int u = 0; u < TILE_CHUNK; u++) {
-    e[u] = u % 2 ? word[u / 2] >> 16 : word[u / 2] & 0xffff;
-    const float4 q = *(const float4 *)((const char *)room->halo + e[u]);
-    const float dx = row->x - q.x, dy = row->y - q.y, dz = row->z - q.z;
-    const float r_sq = dx * dx + dy * dy + dz * dz;
-    j[u] = __float_as_int(q.w);
-    near[u] = r_sq < row->outer && j[u] != self;
-    doubt[u] = near[u] && !(r_sq < row->inner);
-    any = any || doubt[u];
+    const float r_sq = distance_sq(row, q[u]);
+    if (r_sq < row->outer && __float_as_int(q[u].w) != self) {
+      *entry_in(room->slots, row->slot[first + u]) =
+          (uint16_t)(u % 2 ? word[u / 2] >> 16 : word[u / 2]);
+      row->slot[first + u] += TILE_LEVEL;
+      farthest = fmaxf(farthest, r_sq);
+    }
   }
-  if (any)
-#pragma unroll
-    for (int u = 0; u < TILE_CHUNK; u++)
-      if (doubt[u]) near[u] = is_exactly_near(job, row, j[u]);
-#pragma unroll
-  for (int u = 0; u < TILE_CHUNK; u++) {
-    const bool full = row->slot[first + u] >= TILE_DEPTH * TILE_LEVEL;
-    uint16_t *to = full ? room->waiting + row->waiting : room->slots + row->slot[first + u];
-    if (near[u]) *to = (uint16_t)e[u];
-    row->waiting += near[u] && full ? TILE_ROWS : 0;
-    row->slot[first + u] += near[u] && !full ? TILE_LEVEL : 0;
-  }
+  if (farthest >= row->inner) settle_doubts(job, room, queued, first, row);
 }
 
 /* Entries of a bank at slot `end` or behind it, `slot` being the next. */
@@ -136,20 +164,45 @@ static __device__ __forceinline__ int32_t beyond(int32_t slot, int32_t end)
   return max(slot - end, 0) / TILE_LEVEL;
 }
 
-/* Chunks that the lane's row needs: so many that what then waits for a hole fits its list. */
-static __device__ __forceinline__ int32_t chunks_of_row(const tile_row *row)
+static __device__ __forceinline__ int32_t entries_of(const tile_row *row)
 {
-  int32_t count = row->waiting / TILE_ROWS;
+  int32_t count = n_waiting(row);
 #pragma unroll
   for (int b = 0; b < TILE_BANKS; b++)
     count += row->slot[b] / TILE_LEVEL;
+  return count;
+}
+
+/* Chunks that the lane's row needs: so many that what then waits for a hole fits its list. */
+static __device__ __forceinline__ int32_t chunks_of(const tile_row *row)
+{
+  const int32_t count = entries_of(row);
   int32_t chunks = min((count + TILE_CHUNK - 1) / TILE_CHUNK, TILE_SLOTS / TILE_CHUNK);
   for (;; chunks++) {
-    int32_t waiting = row->waiting / TILE_ROWS;
+    int32_t waiting = n_waiting(row);
 #pragma unroll
     for (int b = 0; b < TILE_BANKS; b++)
       waiting += beyond(row->slot[b], chunks * TILE_SPAN);
     if (waiting <= TILE_WAITING || chunks == TILE_SLOTS / TILE_CHUNK) return chunks;
+  }
+}
+
+/* The last entry of a bank has to wait. */
+static __device__ __forceinline__ void put_off(const tile_room *room, int bank, tile_row *row)
+{
+  row->slot[bank] -= TILE_LEVEL;
+  *entry_in(room->waiting, row->waiting) = *entry_in(room->slots, row->slot[bank]);
+  row->waiting += TILE_WAIT;
+}
+
+/* Entries of one bank that are beyond the row's end into holes of another. */
+static __device__ __forceinline__ void lend(const tile_room *room, int from, int to, int32_t end,
+                                            tile_row *row)
+{
+  while (row->slot[from] - TILE_LEVEL >= end && row->slot[to] < end) {
+    row->slot[from] -= TILE_LEVEL;
+    *entry_in(room->slots, row->slot[to]) = *entry_in(room->slots, row->slot[from]);
+    row->slot[to] += TILE_LEVEL;
   }
 }
 
@@ -161,20 +214,26 @@ static __device__ __forceinline__ int32_t fill_row(const tile_room *room, int32_
   const int32_t end = chunks * TILE_SPAN;
   int32_t entries = 0;
 #pragma unroll
+  for (int b = 0; b < TILE_BANKS - 8; b++) { /* loads of 16 bytes do not tell these apart */
+    lend(room, b, b + 8, end, row);
+    lend(room, b + 8, b, end, row);
+  }
+#pragma unroll
   for (int b = 0; b < TILE_BANKS; b++) {
-    while (row->slot[b] - TILE_LEVEL >= end) {
-      row->slot[b] -= TILE_LEVEL;
-      room->waiting[row->waiting] = room->slots[row->slot[b]];
-      row->waiting += TILE_ROWS;
-    }
+    while (row->slot[b] - TILE_LEVEL >= end)
+      put_off(room, b, row);
     entries += row->slot[b] / TILE_LEVEL;
   }
 #pragma unroll
   for (int b = 0; b < TILE_BANKS; b++)
     for (; row->slot[b] < end; row->slot[b] += TILE_LEVEL) {
       uint32_t e = far + b * TILE_ENTRY;
-      if (row->waiting > 0) e = room->waiting[row->waiting -= TILE_ROWS], entries++;
-      room->slots[row->slot[b]] = (uint16_t)e;
+      if (n_waiting(row) > 0) {
+        row->waiting -= TILE_WAIT;
+        e = *entry_in(room->waiting, row->waiting);
+        entries++;
+      }
+      *entry_in(room->slots, row->slot[b]) = (uint16_t)e;
     }
   return entries;
 }
@@ -183,11 +242,11 @@ static __device__ __forceinline__ int32_t fill_row(const tile_room *room, int32_
 static __device__ __forceinline__ void write_rows(const tile_job *job, const tile_room *room,
                                                   uint32_t far, tile_row *row)
 {
-  const int32_t chunks = __reduce_max_sync(MD_ALL_LANES, chunks_of_row(row));
   const int warp = threadIdx.x / MD_WARP, lane = threadIdx.x % MD_WARP;
   const int64_t at = ((int64_t)blockIdx.x * TILE_WARPS + warp) * job->chunks + row->cursor;
+  const int32_t chunks = __reduce_max_sync(MD_ALL_LANES, chunks_of(row));
   row->count += fill_row(room, chunks, far, row);
-  const uint32_t *pair = (const uint32_t *)room->slots;
+  const uint32_t *pair = (const uint32_t *)room->slots + threadIdx.x;
   for (int32_t c = 0; c < min(chunks, job->chunks - row->cursor); c++) {
     const uint32_t *from = pair + c * (TILE_CHUNK / 2) * TILE_ROWS;
     job->list[(at + c) * MD_WARP + lane] =
@@ -197,18 +256,39 @@ static __device__ __forceinline__ void write_rows(const tile_job *job, const til
   clear_slots(row);
 }
 
+/* How many more entries every bank of every row of the warp has room for, after making some. */
+static __device__ __forceinline__ int32_t make_room(const tile_job *job, const tile_room *room,
+                                                    uint32_t far, tile_row *row)
+{
+  int32_t most = 0, full = 0;
+#pragma unroll
+  for (int b = 0; b < TILE_BANKS; b++) {
+    most = max(most, row->slot[b]);
+    full += row->slot[b] >= TILE_DEPTH * TILE_LEVEL;
+  }
+  most = __reduce_max_sync(MD_ALL_LANES, most / TILE_LEVEL);
+  if (most < TILE_DEPTH) return TILE_DEPTH - most;
+  if (__any_sync(MD_ALL_LANES, n_waiting(row) + full > TILE_WAITING)) {
+    write_rows(job, room, far, row);
+    return TILE_DEPTH;
+  }
+#pragma unroll
+  for (int b = 0; b < TILE_BANKS; b++)
+    if (row->slot[b] >= TILE_DEPTH * TILE_LEVEL) put_off(room, b, row);
+  return 1;
+}
+
 /* Test what is queued, `queued` in the fullest bank, against all rows of the warp. */
 static __device__ __forceinline__ void test_queue(const tile_job *job, const tile_room *room,
                                                   int32_t queued, uint32_t far, tile_row *row)
 {
-  for (int32_t k = 0; k < queued; k++)
+  for (int32_t k = 0; k < queued;) {
+    const int32_t end = min(queued, k + make_room(job, room, far, row));
+    for (; k < end; k++)
 #pragma unroll
-    for (int first = 0; first < TILE_BANKS; first += TILE_CHUNK) {
-      const uint4 eight = *(const uint4 *)(room->queue + k * TILE_BANKS + first);
-      while (__any_sync(MD_ALL_LANES, row->waiting > (TILE_WAITING - TILE_CHUNK) * TILE_ROWS))
-        write_rows(job, room, far, row);
-      test_chunk(job, room, eight, first, row);
-    }
+      for (int first = 0; first < TILE_BANKS; first += TILE_CHUNK)
+        test_chunk(job, room, *(const uint4 *)(room->queue + k * TILE_BANKS + first), first, row);
+  }
 }
 
 /* A box around atoms of a warp: centre and half edges. */
@@ -256,9 +336,6 @@ static __device__ __forceinline__ void scan_halo(const tile_job *job, const tile
     __syncwarp();
     queued = 0;
   }
-  do
-    write_rows(job, room, far, row);
-  while (__any_sync(MD_ALL_LANES, row->waiting > 0));
 }
 
 #endif
