@@ -54,6 +54,12 @@ expect 2 $run --order row,hilbrt --machine h200
 says "hilbrt'"
 expect 2 $run --order row --list full,hlaf --machine host
 says 'hlaf'
+expect 2 $run --order row --list tile --machine host
+says '--list.*full or half'
+expect 2 run --cells 4 --steps 1 --list tile --trace "$dir/none"
+says 'full or half'
+expect 0 run --cells 4 --steps 1 --list tile --backend cpu
+prints '^list +full \(on the CPU'
 expect 2 $run --machine h100
 says 'h100.*h200'
 expect 2 $run --machine h200:229
