@@ -14,7 +14,7 @@ MD_BEGIN_C
     "order of bins and atoms: none, row, column, morton, morton:kji,\n"                            \
     "hilbert, gilbert, hybrid:OUTER/INNER:T, random[:SEED]",                                       \
     "order.curve")                                                                                 \
-  X(LIST, "list", "full|half|tile", "neighbour list; chosen with a reason when not given",              \
+  X(LIST, "list", "full|half|tile", "neighbour list; chosen with a reason when not given",         \
     "neighbor.list")                                                                               \
   X(NEWTON, "newton", "on|off", "half lists: each pair across a ghost once, or twice",             \
     "neighbor.newton")                                                                             \
