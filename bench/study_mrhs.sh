@@ -121,6 +121,7 @@ best()
   for spheres in $sizes; do
     walk best "$spheres" 0.5 mrhs 16 32 0 '--preconditioner jacobi --storage pair'
     walk best "$spheres" 0.5 original 1 16 0 '--preconditioner jacobi --storage pair'
+    walk series "$spheres" 0.5 mrhs 16 32 0 '--preconditioner jacobi --storage pair --guess series'
   done
   tolerance=1e-6
 }
@@ -151,7 +152,7 @@ threads()
 averages()
 {
   echo 'part,spheres,occupancy,algorithm,rhs,threads,steps,average' >"$work/walks.head"
-  for file in steps guesses best sweep speedup; do
+  for file in steps guesses best series sweep speedup; do
     [ -s "$work/$file.csv" ] || continue
     awk -F, -v OFS=, -v part=$file -v walks="$work/walks" '
       BEGIN { while ((getline line < walks) > 0) { split(line, w, ",")
@@ -159,8 +160,8 @@ averages()
       NR == 1 { next }
       { key = $4 OFS $5 OFS $6 OFS $7 OFS $8; if (!(key in n)) { order[++k] = key; lead[key] = $1 OFS $2 OFS $3 }
         n[key]++; second[key] += $11; t2[key] += $16
-        if ($6 == "mrhs" && $9 % $7 == 0) { groups[key]++; block[key] += $10; cheb[key] += $13; guess[key] += $14 }
-        else { singles[key]++; first[key] += $10; cheb1[key] += $13; t1[key] += $15 } }
+        if ($14 > 0) { groups[key]++; guess[key] += $14; if ($12 == 0) { block[key] += $10; cheb[key] += $13 } }
+        if ($14 == 0 || $12 > 0) { singles[key]++; first[key] += $10; cheb1[key] += $13; t1[key] += $15 } }
       END { for (i = 1; i <= k; i++) { q = order[i]; g = groups[q] ? groups[q] : 1; s = singles[q] ? singles[q] : 1
         printf "%s,%s,%s,%d,%.4g,%.4g,%.4g,%.4g,%.4g,%.4g,%.4g,%.4g,%s\n", lead[q], part, q, n[q], block[q] / g,
           first[q] / s, second[q] / n[q], cheb[q] / g, guess[q] / g, cheb1[q] / s, t1[q] / s, t2[q] / n[q], average[q] } }' \
@@ -202,6 +203,7 @@ summary()
   tables >"$results/$backend-tables.md"
   for file in "$work"/*.csv; do
     [ "$file" = "$work/speedup.csv" ] || [ "$file" = "$work/sweep.csv" ] || [ "$file" = "$work/best.csv" ] ||
+      [ "$file" = "$work/series.csv" ] ||
       cp "$file" "$results/$backend-$(basename "$file")"
   done
 }
@@ -226,14 +228,15 @@ tables()
   echo
   echo '## Tables VI and VII: milliseconds of a step with 16 right-hand sides and without'
   echo
-  echo 'Chebyshev with many vectors and the guesses are once in 16 steps. `best` has block Jacobi, pair storage and looser guesses.'
+  echo 'Chebyshev with many vectors and the guesses are once in 16 steps. `best` has block Jacobi, pair storage and looser guesses, `series` guesses from a series besides.'
   echo
   echo '| | spheres | occupancy | algorithm | Chebyshev, many | guesses | Chebyshev, one | first solve | second solve | average | times the original |'
   echo '|---|---|---|---|---|---|---|---|---|---|---|'
   awk -F, 'NR == FNR { if ($7 == "original") old[$4, $5, $6] = $NF; next }
-    $4 == "steps" || $4 == "best" { printf "| %s | %s | %s | %s |", $4 == "best" ? "best" : "", $5, $6, $7
+    $4 == "steps" || $4 == "best" || $4 == "series" { from = $4 == "series" ? "best" : $4
+      printf "| %s | %s | %s | %s |", $4 == "steps" ? "" : $4, $5, $6, $7
       for (c = 14; c <= 18; c++) if ($c > 0) printf " %.3g |", 1e3 * $c; else printf " - |"
-      printf " %.3g | %.2f |\n", 1e3 * $NF, $NF / old[$4, $5, $6] }' "$work/summary.csv" "$work/summary.csv"
+      printf " %.3g | %.2f |\n", 1e3 * $NF, $NF / old[from, $5, $6] }' "$work/summary.csv" "$work/summary.csv"
   echo
   echo '## Table VIII: where arithmetic begins to bound a product, and the best number of right-hand sides'
   echo

@@ -15,7 +15,8 @@ numbers()
 
 # Stopped within a group, at its end, and with one right-hand side: rows and frames are those of a run
 # that was never stopped.
-for case in 'mrhs --rhs 4:6' 'mrhs --rhs 4 --root lanczos --storage pair:4' 'original:5' 'mrhs:3'; do
+for case in 'mrhs --rhs 4:6' 'mrhs --rhs 4 --root lanczos --storage pair:4' 'original:5' \
+  'mrhs --rhs 4 --guess series:6' 'mrhs:3'; do
   options=${case%:*}
   stop=${case#*:}
   rm -f "$dir"/*.walk "$c" "$c.prev"
