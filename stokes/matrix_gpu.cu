@@ -209,6 +209,7 @@ static __device__ __forceinline__ void fill_body(const list_job *job, const slic
   const int64_t first = mine ? layout->start[w.row + w.lane] : 0;
   for (int q = 0; q < 6; q++)
     space->diagonal[w.lane][q] = q == 0 || q == 3 || q == 5;
+  __syncwarp();
   const int words = pair ? 6 : storage == STOKES_SINGLE ? 9 : MOST_WORDS;
   int done = !pair;
   for (int k = 0; k < w.total; k += MD_WARP) {
