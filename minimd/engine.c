@@ -6,43 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Tiles need rows that are near each other, and move atoms along with the forces unless charges
- * have a part in them. */
-static void choose_list(const config_values *values, engine_choice *out)
-{
-  out->list = NEIGHBOR_FULL;
-  if (out->backend == MD_CPU)
-    out->list_reason = "full lists need no atomics and measured fastest";
-  else if (values->coulomb != CONFIG_COULOMB_NONE)
-    out->list_reason = "fastest with charges, whose forces come apart";
-  else if (!neighbor_is_compact(&values->curve) || values->sort_every >= 0)
-    out->list_reason = "lists by tiles are faster where each build sorts along a compact curve";
-  else
-    out->list = NEIGHBOR_TILE, out->list_reason = "lists by tiles measured fastest on the GPU";
-}
-
-md_status engine_choose(const config_values *values, engine_choice *out)
-{
-  if (values->backend == CONFIG_BACKEND_AUTO) {
-    const bool gpu = md_gpu_available();
-    out->backend = gpu ? MD_GPU : MD_CPU;
-    out->backend_reason = gpu ? "a CUDA device was found" : "no CUDA device was found";
-  } else {
-    out->backend = values->backend == CONFIG_BACKEND_GPU ? MD_GPU : MD_CPU;
-    out->backend_reason = "as asked";
-  }
-  if (values->list == NEIGHBOR_TILE && out->backend == MD_CPU) {
-    out->list = NEIGHBOR_FULL;
-    out->list_reason = "on the CPU full lists are built by tiles and read by vectors of rows";
-  } else if (values->list < 0) {
-    choose_list(values, out);
-  } else {
-    out->list = (neighbor_kind)values->list;
-    out->list_reason = "as asked";
-  }
-  return MD_OK;
-}
-
 neighbor_spec engine_list_spec(const config_values *values, neighbor_kind kind)
 {
   const double r_list = config_reach(values) + values->skin;

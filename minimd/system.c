@@ -104,7 +104,7 @@ static double lattice_constant(const config_values *values)
   return pow(bases[values->lattice].n / values->density, 1.0 / 3.0);
 }
 
-static void lattice_size(const config_values *values, int64_t *n, md_box *box)
+void system_lattice(const config_values *values, int64_t *n, md_box *box)
 {
   const double a = lattice_constant(values);
   *n = bases[values->lattice].n;
@@ -126,7 +126,7 @@ static void charge_lattice(const config_values *values, system_state *out)
 static md_status make_lattice(const config_values *values, system_state *out)
 {
   int64_t n;
-  lattice_size(values, &n, &out->box);
+  system_lattice(values, &n, &out->box);
   MD_TRY(system_reserve(out, n, true, false, false));
   const double a = lattice_constant(values);
   double *x = out->x;
@@ -168,7 +168,7 @@ md_status system_size(const config *cfg, int64_t *n, md_box *box)
 {
   const config_values *values = config_get(cfg);
   if (!values->read) {
-    lattice_size(values, n, box);
+    system_lattice(values, n, box);
     return MD_OK;
   }
   system_state state;

@@ -24,6 +24,9 @@ void system_state_free(system_state *state);
  * Errors: as system_create. */
 md_status system_size(const config *cfg, int64_t *n, md_box *box);
 
+/* The same of the lattice that the settings describe. */
+void system_lattice(const config_values *values, int64_t *n, md_box *box);
+
 /* Make or read the initial state: lattice sites, velocities by either generator (momentum zero,
  * temperature exact), or the file of system.read (velocities generated when it has none or they are
  * not to be kept).  A file's mass, epsilon and sigma must agree with settings that are given too.

@@ -308,11 +308,13 @@ const neighbor_grid *neighbor_list_grid(const neighbor_list *list)
   return &list->grid;
 }
 
-/* Bytes of a row of tiles that holds `near` entries: the list, its part of a halo of six times as
- * many atoms as the tile or more, and the counts. */
+/* Bytes of a row of tiles that holds `near` entries, with the row's part of a halo.  Every tile has
+ * the room that the largest needs, and rooms grow by half: at 8 million atoms that is twice what an
+ * average tile takes, and more in larger systems. */
 static double tile_memory(double near)
 {
-  return 2 * (1.25 * near + 8 * 4) + 4 * (8 + near / 8) + 4 + 4 + 4;
+  const double average = 2 * (1.25 * near + 8 * 4) + 4 * (8 + near / 8) + 4 + 4 + 4;
+  return 3 * average;
 }
 
 int64_t neighbor_memory(const md_ctx *ctx, const neighbor_spec *spec, int64_t n, double density)
