@@ -135,19 +135,31 @@ static md_status read_header(reader *in, int64_t *n, double *box, columns *col)
   return status ? blame(in, status) : MD_OK;
 }
 
+/* n spheres.  Room grows with what is read: a header may promise more than the file holds. */
+static md_status read_spheres(reader *in, const columns *col, int64_t n, stokes_packing *out)
+{
+  for (int64_t i = 0, room = 0; i < n; i++) {
+    MD_TRY(next_line(in, "a sphere"));
+    if (i == room) {
+      room = room ? 2 * room : 1024;
+      if (room > n) room = n;
+      double *more = realloc(out->x, (size_t)room * 4 * sizeof *more);
+      MD_REQUIRE(more, MD_ENOMEM, "out of memory for %" PRId64 " spheres", room);
+      out->x = more;
+    }
+    out->n = i + 1;
+    const md_status status = parse_sphere(in->line, col, out->x + 4 * i);
+    if (status) return blame(in, status);
+  }
+  return MD_OK;
+}
+
 static md_status read_all(reader *in, stokes_packing *out)
 {
   int64_t n;
-  double box[3];
   columns col;
-  MD_TRY(read_header(in, &n, box, &col));
-  MD_TRY(stokes_packing_create(n, out));
-  memcpy(out->box, box, sizeof box);
-  for (int64_t i = 0; i < n; i++) {
-    MD_TRY(next_line(in, "a sphere"));
-    const md_status status = parse_sphere(in->line, &col, out->x + 4 * i);
-    if (status) return blame(in, status);
-  }
+  MD_TRY(read_header(in, &n, out->box, &col));
+  MD_TRY(read_spheres(in, &col, n, out));
   for (bool got = true; got;) {
     in->number++;
     const md_status status = md_line_read(in->stream, &in->line, &in->room, &got);
