@@ -2,10 +2,8 @@
  * thread a row.
  *
  * The block loads the tile's halo once, coalesced as far as the atoms' order allows, and keeps it in
- * shared memory relative to the tile's origin; each thread then
- * follows 16-bit offsets into it, 8 in one load, and sums the force on its atom: no two threads
- * write one address.  In float an entry is x, y, z, q in one load of 16 bytes; in double x and y in
- * one, z in another of 8, or with q of 16.
+ * shared memory relative to the tile's origin (tile_entry_gpu.h); each thread then follows 16-bit
+ * offsets into it, 8 in one load, and sums the force on its atom: no two threads write one address.
  *
  * The fused kernel goes on to v += kick f twice and x += drift v, for the atom and its images.  Other
  * blocks still read the old positions, so it writes the new ones elsewhere.
@@ -16,6 +14,7 @@
  * with the time step: 0.100 ms in single, 0.116 in mixed, 0.166 in double, where 52 % more cycles of
  * shared memory go to conflicts of those entries that found no slot of their bank. */
 #include "core/verlet_gpu.h"
+#include "force/tile_entry_gpu.h"
 #include "force/totals_gpu.h"
 
 enum {
@@ -24,7 +23,6 @@ enum {
   CHUNK = NEIGHBOR_TILE_CHUNK,
   BANKS = sizeof(real) == 8 ? NEIGHBOR_TILE_BANKS_WIDE : NEIGHBOR_TILE_BANKS,
   LOADS = 4,
-  ENTRY = 16, /* bytes from x, y of an entry to the next */
   /* Measured best, for each precision: blocks that a multiprocessor holds, and chunks of the list that
    * are asked for early; one alone is first brought to the L2. */
   FUSED_BLOCKS = MD_PREC == 2 ? 3 : 5,
@@ -54,83 +52,12 @@ typedef struct {
   bool shifted, tally, charged, fused;
 } tile_mode;
 
-/* A place in the tile: in mixed precision still in steps of coord, so that differences are exact,
- * else relative to the tile's origin. */
-#if MD_PREC == 1
-typedef int32_t place;
-#else
-typedef real place;
-#endif
-
-typedef struct {
-  place x, y, z;
-  real q;
-} tile_entry;
-
 /* Forces are in units of coord's steps until the end. */
 typedef struct {
   tile_entry at;
   real fx, fy, fz;
   double energy, virial;
 } tile_row;
-
-static __device__ __forceinline__ tile_entry entry_at(coord4 c, coord4 origin, real q)
-{
-#if MD_PREC == 1
-  (void)origin;
-  return (tile_entry){c.x, c.y, c.z, q};
-#else
-  return (tile_entry){c.x - origin.x, c.y - origin.y, c.z - origin.z, q};
-#endif
-}
-
-/* As far from everything in the tile as can be. */
-static __device__ __forceinline__ tile_entry far_entry(const tile_job *job, coord4 origin)
-{
-#if MD_PREC == 1
-  const uint32_t half = 0x80000000u;
-  return (tile_entry){(place)((uint32_t)origin.x + half), (place)((uint32_t)origin.y + half),
-                      (place)((uint32_t)origin.z + half), 0};
-#else
-  return (tile_entry){job->far, job->far, job->far, 0};
-#endif
-}
-
-/* Shared memory: entries of 16 bytes, and in double as many of 8 or 16 behind them. */
-static __device__ __forceinline__ void store_entry(unsigned char *room, int32_t capacity, int32_t k,
-                                                   tile_entry e, tile_mode mode)
-{
-#if MD_PREC == 2
-  unsigned char *rest = room + (size_t)capacity * sizeof(double2);
-  ((double2 *)room)[k] = make_double2(e.x, e.y);
-  if (mode.charged)
-    ((double2 *)rest)[k] = make_double2(e.z, e.q);
-  else
-    ((double *)rest)[k] = e.z;
-#elif MD_PREC == 1
-  ((int4 *)room)[k] = make_int4(e.x, e.y, e.z, __float_as_int(e.q));
-#else
-  ((float4 *)room)[k] = make_float4(e.x, e.y, e.z, e.q);
-#endif
-}
-
-static __device__ __forceinline__ tile_entry load_entry(const unsigned char *room,
-                                                        const unsigned char *rest, uint32_t offset,
-                                                        tile_mode mode)
-{
-#if MD_PREC == 2
-  const double2 xy = *(const double2 *)(room + offset);
-  if (!mode.charged) return (tile_entry){xy.x, xy.y, *(const double *)(rest + offset / 2), 0};
-  const double2 zq = *(const double2 *)(rest + offset);
-  return (tile_entry){xy.x, xy.y, zq.x, zq.y};
-#elif MD_PREC == 1
-  const int4 e = *(const int4 *)(room + offset);
-  return (tile_entry){e.x, e.y, e.z, __int_as_float(e.w)};
-#else
-  const float4 e = *(const float4 *)(room + offset);
-  return (tile_entry){e.x, e.y, e.z, e.w};
-#endif
-}
 
 /* The reciprocal to an ulp or two: the list's tests are no better. */
 static __device__ __forceinline__ real quick_inverse(real a)
@@ -194,11 +121,12 @@ static __device__ __forceinline__ void load_halo(const tile_job *job, unsigned c
 #pragma unroll
     for (int u = 0; u < LOADS; u++)
       if (k + u * ROWS < m)
-        store_entry(room, job->tiles.most, k + u * ROWS, entry_at(c[u], origin, q[u]), mode);
+        store_entry(room, job->tiles.most, k + u * ROWS, entry_at(c[u], origin, q[u]),
+                    mode.charged);
   }
   if (t < BANKS)
-    store_entry(room, job->tiles.most, (m + BANKS - 1) / BANKS * BANKS + t, far_entry(job, origin),
-                mode);
+    store_entry(room, job->tiles.most, (m + BANKS - 1) / BANKS * BANKS + t,
+                far_entry(origin, job->far), mode.charged);
 }
 
 /* Ask for the warp's list before it is needed: it streams through once, from device memory. */
@@ -229,8 +157,8 @@ static __device__ __forceinline__ void add_chunk(const tile_job *job, const unsi
   const uint32_t word[CHUNK / 2] = {chunk.x, chunk.y, chunk.z, chunk.w};
 #pragma unroll
   for (int u = 0; u < CHUNK / 2; u++) {
-    const tile_entry a = load_entry(room, rest, word[u] & 0xffff, mode);
-    const tile_entry b = load_entry(room, rest, word[u] >> 16, mode);
+    const tile_entry a = load_entry(room, rest, word[u] & 0xffff, mode.charged);
+    const tile_entry b = load_entry(room, rest, word[u] >> 16, mode.charged);
     add_pair(job, row, a, mode);
     add_pair(job, row, b, mode);
   }
@@ -371,8 +299,7 @@ static tile_job open_tiles(const force *fc, const force_job *job)
 static md_status launch(const force *fc, tile_job *job, tile_kernel *kernel, bool charged,
                         bool fused)
 {
-  const size_t entry = sizeof(real) == 8 ? (charged ? 32 : 24) : 16;
-  const size_t shared = (size_t)job->tiles.most * entry;
+  const size_t shared = (size_t)job->tiles.most * entry_bytes(charged);
   MD_TRY(set_carveout(fc, (const void *)kernel));
   MD_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
   cudaLaunchAttribute early = {};
