@@ -41,6 +41,28 @@ says() { grep -qE -- "$1" "$dir/err" || fail "no '$1' in: $(cat "$dir/err")"; }
 prints() { grep -qE -- "$1" "$dir/out" || fail "no '$1' in: $(head -5 "$dir/out")"; }
 same() { cmp -s "$1" "$2" || fail "$3: $1 and $2 differ"; }
 
+# awaits COMMAND... : run it until it succeeds, half a minute at most.
+awaits()
+{
+  tries=0
+  until "$@" || [ $tries = 300 ]; do
+    sleep 0.1
+    tries=$((tries + 1))
+  done
+}
+# saves_when_asked PID FILE : a run that is on its way saves to FILE and goes on upon SIGUSR1, saves
+# and stops upon SIGTERM.
+saves_when_asked()
+{
+  kill -USR1 "$1"
+  awaits [ -e "$2" ]
+  [ -e "$2" ] || fail 'SIGUSR1 wrote no checkpoint'
+  kill -0 "$1" || fail 'SIGUSR1 ended the run'
+  kill -TERM "$1"
+  wait "$1"
+  [ $? = 143 ] || fail 'SIGTERM: exit code'
+}
+
 finish()
 {
   echo "$cases cases, $failures failures"

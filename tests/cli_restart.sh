@@ -163,22 +163,8 @@ cases=$((cases + 1))
 rm -f "$c"
 "$minimd" $run --steps 100000000 --checkpoint "$c" >"$dir/out" 2>"$dir/err" &
 pid=$!
-tries=0
-until grep -q '^ *0 ' "$dir/out" || [ $tries = 300 ]; do
-  sleep 0.1
-  tries=$((tries + 1))
-done
-kill -USR1 $pid
-tries=0
-until [ -e "$c" ] || [ $tries = 300 ]; do
-  sleep 0.1
-  tries=$((tries + 1))
-done
-[ -e "$c" ] || fail 'SIGUSR1 wrote no checkpoint'
-kill -0 $pid || fail 'SIGUSR1 ended the run'
-kill -TERM $pid
-wait $pid
-[ $? = 143 ] || fail 'SIGTERM: exit code'
+awaits grep -q '^ *0 ' "$dir/out"
+saves_when_asked $pid "$c"
 expect 0 --restart "$c" --check
 expect 0 --restart "$c.prev" --check
 

@@ -87,22 +87,8 @@ rm -f "$c" "$c.prev"
 "$minimd" $run --steps 100000000 --rhs 8 --checkpoint "$c" --trajectory "$dir/long.walk" \
   --trajectory-every 3 >"$dir/out" 2>"$dir/err" &
 pid=$!
-tries=0
-until [ -s "$dir/long.walk" ] || [ $tries = 300 ]; do
-  sleep 0.1
-  tries=$((tries + 1))
-done
-kill -USR1 $pid
-tries=0
-until [ -e "$c" ] || [ $tries = 300 ]; do
-  sleep 0.1
-  tries=$((tries + 1))
-done
-[ -e "$c" ] || fail 'SIGUSR1 wrote no checkpoint'
-kill -0 $pid || fail 'SIGUSR1 ended the run'
-kill -TERM $pid
-wait $pid
-[ $? = 143 ] || fail 'SIGTERM: exit code'
+awaits [ -s "$dir/long.walk" ]
+saves_when_asked $pid "$c"
 steps=$(tail -n 1 "$dir/out" | awk '{ print $1 + 2 }')
 expect 0 stokes --restart "$c" --steps "$steps"
 says "at step $((steps - 1)), exactly"
