@@ -4,12 +4,12 @@
  * whose result is column-major. */
 #define DISABLE_CUSPARSE_DEPRECATED /* bsrmm is fast */
 #include <cusparse.h>
-#include <dlfcn.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "bench/cusparse.h"
 #include "core/cuda.h"
+#include "core/library.h"
 #include "minimd/median.h"
 
 #define CALLS(X)                                                                                   \
@@ -42,19 +42,15 @@ static md_status open_library(void)
 #define WORD_(version) #version
 #define WORD(version) WORD_(version)
   static const char name[] = "libcusparse.so." WORD(CUSPARSE_VER_MAJOR);
-  static void *handle = NULL;
+  static bool opened = false;
 #define NAME(name) "cusparse" #name,
 #define PLACE(name) (void **)&library.name,
   static const char *const names[] = {CALLS(NAME)};
   static void **const places[] = {CALLS(PLACE)};
-  if (handle) return MD_OK;
-  void *opened = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-  MD_REQUIRE(opened, MD_EINVAL, "no cuSPARSE to compare with: %s", dlerror());
-  for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
-    *places[k] = dlsym(opened, names[k]);
-    MD_REQUIRE(*places[k], MD_EINVAL, "%s has no %s", name, names[k]);
-  }
-  handle = opened;
+  if (!opened)
+    MD_TRY(md_library_open(name, "no cuSPARSE to compare with", sizeof names / sizeof *names, names,
+                           places));
+  opened = true;
   return MD_OK;
 }
 

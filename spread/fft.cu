@@ -1,7 +1,6 @@
 /* spread/fft.cu - finds cuFFT: beside the toolkit that this was built with, or where the system
  * looks for libraries. */
-#include <dlfcn.h>
-
+#include "core/library.h"
 #include "spread/fft_gpu.h"
 
 #define WORD_(version) #version
@@ -12,7 +11,7 @@ static const char NAME[] = "libcufft.so." WORD(CUFFT_VER_MAJOR);
 md_status fft_library_open(const fft_library **out)
 {
   static fft_library library;
-  static void *handle = NULL;
+  static bool opened = false;
   static const char *const names[] = {"cufftPlan3d",  "cufftSetStream", "cufftExecR2C",
                                       "cufftExecC2R", "cufftExecD2Z",   "cufftExecZ2D",
                                       "cufftDestroy"};
@@ -20,15 +19,10 @@ md_status fft_library_open(const fft_library **out)
                            (void **)&library.forward_single, (void **)&library.backward_single,
                            (void **)&library.forward_double, (void **)&library.backward_double,
                            (void **)&library.destroy};
-  if (!handle) {
-    void *opened = dlopen(NAME, RTLD_NOW | RTLD_LOCAL);
-    MD_REQUIRE(opened, MD_EINVAL, "PME on the GPU needs cuFFT: %s", dlerror());
-    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
-      *places[k] = dlsym(opened, names[k]);
-      MD_REQUIRE(*places[k], MD_EINVAL, "%s has no %s", NAME, names[k]);
-    }
-    handle = opened;
-  }
+  if (!opened)
+    MD_TRY(md_library_open(NAME, "PME on the GPU needs cuFFT", sizeof names / sizeof *names, names,
+                           places));
+  opened = true;
   *out = &library;
   return MD_OK;
 }

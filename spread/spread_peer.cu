@@ -5,9 +5,9 @@
  * indices for it; values and columns are the plan's own.  Charges are brought into the order of
  * cells in every call, as in spread_product_gpu.cu. */
 #include <cusparse.h>
-#include <dlfcn.h>
 
 #include "core/cuda.h"
+#include "core/library.h"
 #include "spread/spread_impl.h"
 
 #define WORD_(version) #version
@@ -44,17 +44,17 @@ struct spread_peer {
 static md_status library_open(const sparse_library **out)
 {
   static sparse_library library;
-  static void *handle = NULL;
-  if (!handle) {
-    void *opened = dlopen(NAME, RTLD_NOW | RTLD_LOCAL);
-    MD_REQUIRE(opened, MD_EINVAL, "no cuSPARSE to compare with: %s", dlerror());
-#define FIND(name, function)                                                                       \
-  library.name = (decltype(library.name))dlsym(opened, #function);                                 \
-  MD_REQUIRE(library.name, MD_EINVAL, "%s has no %s", NAME, #function);
-    CALLS(FIND)
-#undef FIND
-    handle = opened;
-  }
+  static bool opened = false;
+#define SYMBOL(name, function) #function,
+#define PLACE(name, function) (void **)&library.name,
+  static const char *const names[] = {CALLS(SYMBOL)};
+  void **const places[] = {CALLS(PLACE)};
+#undef SYMBOL
+#undef PLACE
+  if (!opened)
+    MD_TRY(md_library_open(NAME, "no cuSPARSE to compare with", sizeof names / sizeof *names, names,
+                           places));
+  opened = true;
   *out = &library;
   return MD_OK;
 }
