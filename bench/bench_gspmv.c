@@ -16,13 +16,6 @@ enum { REPEATS = 7 };
 static const int widths[] = {1, 8, 16};
 
 static const struct {
-  const char *name;
-  int64_t rows;
-  double occupancy, gap_cut;
-} matrices[] = {
-    {"mat1", 300000, 0.1, 2.02}, {"mat2", 395000, 0.5, 2.06}, {"mat3", 395000, 0.5, 3.02}};
-
-static const struct {
   const char *package;
   const peer *code; /* NULL: not found */
 } peers[] = {
@@ -158,11 +151,11 @@ static void bench_width(bed *b, int m)
   free(b->expect);
 }
 
-static void bench_matrix(bed *b, int which)
+static void bench_matrix(bed *b, const suspension_matrix *matrix)
 {
-  const suspension_spec spec = {matrices[which].rows, matrices[which].occupancy, 1, true};
-  const stokes_resistance law = {1, matrices[which].gap_cut, 1e-3};
-  b->name = matrices[which].name;
+  const suspension_spec spec = {matrix->rows, matrix->occupancy, 1, true};
+  const stokes_resistance law = {1, matrix->gap_cut, 1e-3};
+  b->name = matrix->name;
   suspension made;
   bench_stop(suspension_open(b->ctx, &spec, &law, 16, &made));
   for (int k = 0; k < STOKES_STORAGE_COUNT; k++) {
@@ -195,8 +188,8 @@ int main(int argc, char **argv)
   b.c = numbers(b.ctx, TRIAD);
   printf("date,commit,machine,matrix,blocks_per_row,vectors,code,seconds,bcrs_seconds,"
          "times_bcrs,gb_per_s,of_triad,error\n");
-  for (int k = 0; k < 3; k++)
-    bench_matrix(&b, k);
+  for (int k = 0; k < SUSPENSION_MATRICES; k++)
+    bench_matrix(&b, &suspension_matrices[k]);
   free(b.a);
   free(b.b);
   free(b.c);

@@ -168,23 +168,18 @@ static void bench_width(const product_case *c, int m)
 static void bench_products(md_ctx *ctx)
 {
   static const int widths[] = {1, 2, 4, 8, 16, 32};
-  static const struct {
-    const char *name;
-    int64_t rows;
-    double occupancy, gap_cut;
-  } matrices[] = {
-      {"mat1", 300000, 0.1, 2.02}, {"mat2", 395000, 0.5, 2.06}, {"mat3", 395000, 0.5, 3.02}};
   stokes_machine machines[STOKES_STORAGE_COUNT];
   for (int storage = 0; storage < STOKES_STORAGE_COUNT; storage++)
     bench_stop(stokes_machine_measure(ctx, (stokes_storage)storage, &machines[storage]));
-  for (int k = 0; k < 3; k++) {
-    const suspension_spec spec = {matrices[k].rows, matrices[k].occupancy, 1, true};
-    const stokes_resistance law = {1, matrices[k].gap_cut, 1e-3};
+  for (int k = 0; k < SUSPENSION_MATRICES; k++) {
+    const suspension_matrix *matrix = &suspension_matrices[k];
+    const suspension_spec spec = {matrix->rows, matrix->occupancy, 1, true};
+    const stokes_resistance law = {1, matrix->gap_cut, 1e-3};
     suspension s;
     bench_stop(suspension_open(ctx, &spec, &law, 32, &s));
     for (int storage = 0; storage < STOKES_STORAGE_COUNT; storage++) {
       product_case c = {.spheres = &s,
-                        .name = matrices[k].name,
+                        .name = matrix->name,
                         .storage = (stokes_storage)storage,
                         .machine = machines[storage]};
       bench_stop(stokes_matrix_create(ctx, c.storage, &c.matrix));

@@ -26,23 +26,7 @@ case $commit in
 esac
 mkdir -p "$results" "$work"
 
-# rows FILE NAME=VALUE... -- ARGS... : run minimd on the backend and append its rows to FILE.csv, each
-# with date, commit, machine and the columns that are given; messages stay in $work/messages.
-rows()
-{
-  file=$work/$1.part names= values=
-  shift
-  while [ "$1" != -- ]; do
-    names=$names${1%%=*}, values=$values${1#*=},
-    shift
-  done
-  shift
-  "$minimd" "$@" --format csv >"$work/rows" 2>"$work/messages" || { cat "$work/messages" >&2; exit 1; }
-  [ -e "$file" ] || : >"$file"
-  awk -v names="date,commit,machine,$names" -v values="$(date -u +%F),$commit,$machine,$values" \
-    -v headed="$(wc -l <"$file")" \
-    'NR > 1 { print values $0; next } headed == 0 { print names $0 }' "$work/rows" >>"$file"
-}
+. bench/rows.sh
 
 # packing SPHERES OCCUPANCY : the name of a packing, made when first asked for.
 packing()

@@ -16,32 +16,18 @@ case $commit in
 esac
 mkdir -p "$results" "$work"
 
-# rows NAME=VALUE... -- ARGS... : run minimd and append its rows to the present part, each with date,
-# commit, machine and the columns that are given.
-rows()
-{
-  names= values=
-  while [ "$1" != -- ]; do
-    names=$names${1%%=*}, values=$values${1#*=},
-    shift
-  done
-  shift
-  "$minimd" "$@" --format csv >"$work/rows" 2>"$work/messages" || { cat "$work/messages" >&2; exit 1; }
-  awk -v names="date,commit,machine,$names" -v values="$(date -u +%F),$commit,$machine,$values" \
-    -v headed="$(wc -l <"$work/part")" \
-    'NR > 1 { print values $0; next } headed == 0 { print names $0 }' "$work/rows" >>"$work/part"
-}
+. bench/rows.sh
 
 # Table 2.  Deviations fall below 10 % beyond g = 40.
 stencils()
 {
-  rows -- ordering --stencil block:1,block:2,block:3,sphere:1,sphere:2,sphere:3,sphere:4,sphere:5,sphere:6,sphere:7,sphere:8,sphere:9,sphere:40,sphere:41,sphere:42,sphere:50
+  rows "$part" -- ordering --stencil block:1,block:2,block:3,sphere:1,sphere:2,sphere:3,sphere:4,sphere:5,sphere:6,sphere:7,sphere:8,sphere:9,sphere:40,sphere:41,sphere:42,sphere:50
 }
 
 # Figs. 5, 6, 7.
 offsets()
 {
-  rows -- ordering --order row,hilbert,morton --size 16 --stencil block:1,block:3 --offsets
+  rows "$part" -- ordering --order row,hilbert,morton --size 16 --stencil block:1,block:3 --offsets
 }
 
 # Figs. 8 and 9: the fraction of bins within an offset.
@@ -55,7 +41,7 @@ within()
     END { for (k = 1; k <= n; k++) for (w = 1; w <= 12; w++) {
       limit = w < 11 ? 100 * w - 1 : 500 * (w - 8) - 1
       printf "%s,%d,%.5f\n", order[k], limit, sum[order[k], w] / all[order[k]] } }' \
-    "$work/offsets.csv" >"$work/part"
+    "$work/offsets.csv" >"$work/$part.part"
 }
 
 # About eight capacities an octave.
@@ -69,7 +55,7 @@ misses()
     IFS=: read -r number size shape g line <<END
 $figure
 END
-    rows figure=$number -- cachemodel --order row,hilbert,morton,hybrid:hilbert/row:4,hybrid:row/row:4 \
+    rows "$part" figure=$number -- cachemodel --order row,hilbert,morton,hybrid:hilbert/row:4,hybrid:row/row:4 \
       --size "$size" --stencil "$shape:$g" --line "$line" --capacity "$capacities"
   done
 }
@@ -81,7 +67,7 @@ dependence()
     for line in 1 2 4 8 16 32; do
       lines=$(awk -v line=$line 'BEGIN { for (bins = 32; bins <= 16384; bins *= 2) if (bins >= line) {
         printf "%s%d", some ? "," : "", bins / line; some = 1 } }')
-      rows -- cachemodel --order row,hilbert,morton --size 32 --stencil $stencil --line $line \
+      rows "$part" -- cachemodel --order row,hilbert,morton --size 32 --stencil $stencil --line $line \
         --capacity "$lines"
     done
   done
@@ -92,7 +78,7 @@ policies()
 {
   for cache in lru:0 fifo:0 lru:8 fifo:8; do
     ways=${cache#*:}
-    rows policy="${cache%:*}" ways="$ways" -- cachemodel --order row,hilbert,morton --size 64 \
+    rows "$part" policy="${cache%:*}" ways="$ways" -- cachemodel --order row,hilbert,morton --size 64 \
       --stencil block:1 --line 8 --policy "${cache%:*}" $([ "$ways" = 0 ] || echo --ways "$ways") \
       --capacity 8,16,32,64,128,256,512,1024,2048,4096
   done
@@ -102,9 +88,9 @@ policies()
 # bins of half the list radius, and as large as it.
 on_machine()
 {
-  rows bins=/2 -- cachemodel --order none,row,column,morton,hilbert,gilbert,hybrid:hilbert/row:4,random \
+  rows "$part" bins=/2 -- cachemodel --order none,row,column,morton,hilbert,gilbert,hybrid:hilbert/row:4,random \
     --list full,half --cells 32 --steps 100 --threads 1 "$@"
-  rows bins=/1 -- cachemodel --order row,morton,hilbert --list full --cells 32 --steps 100 --threads 1 \
+  rows "$part" bins=/1 -- cachemodel --order row,morton,hilbert --list full --cells 32 --steps 100 --threads 1 \
     --bin-size /1 "$@"
 }
 kernel_gpu()
@@ -122,9 +108,9 @@ kernel_host()
 decay()
 {
   for steps in 0 100 200 400 1000 2000 4000; do
-    rows steps=$steps sorted=once -- cachemodel --cells 20 --steps $steps --threads 1 \
+    rows "$part" steps=$steps sorted=once -- cachemodel --cells 20 --steps $steps --threads 1 \
       --order none,hilbert --sort-every 1000000 --machine h200
-    rows steps=$steps sorted=always -- cachemodel --cells 20 --steps $steps --threads 1 \
+    rows "$part" steps=$steps sorted=always -- cachemodel --cells 20 --steps $steps --threads 1 \
       --order hilbert --machine h200
   done
 }
@@ -132,9 +118,9 @@ decay()
 # Times: the same run under each ordering.
 compare()
 {
-  rows -- compare --order none,row,column,morton,hilbert,gilbert,hybrid:hilbert/row:4,random \
+  rows "$part" -- compare --order none,row,column,morton,hilbert,gilbert,hybrid:hilbert/row:4,random \
     --list full,half --cells 32 --steps 100 --threads 1 --repeat 7
-  rows -- compare --order none,row,morton,hilbert,random --list full --cells 64 --steps 40 --threads 1 \
+  rows "$part" -- compare --order none,row,morton,hilbert,random --list full --cells 64 --steps 40 --threads 1 \
     --repeat 5
 }
 
@@ -142,7 +128,7 @@ compare()
 sort_period()
 {
   for every in 20 100 400 1000 1000000; do
-    rows sort_every=$every -- compare --order hilbert --list full --cells 32 --threads 1 \
+    rows "$part" sort_every=$every -- compare --order hilbert --list full --cells 32 --threads 1 \
       --sort-every $every --steps 2000 --repeat 1
   done
 }
@@ -151,7 +137,7 @@ sort_period()
 sizes()
 {
   for cells in 32 42 52 62 72; do
-    rows cells=$cells -- compare --order row --list full,half --cells $cells --threads 1 \
+    rows "$part" cells=$cells -- compare --order row --list full,half --cells $cells --threads 1 \
       --steps 100 --repeat 1
   done
 }
@@ -160,9 +146,9 @@ for part in stencils offsets within misses dependence policies kernel_gpu kernel
   sort_period sizes; do
   [ -e "$work/$part.csv" ] && continue
   echo "$part"
-  : >"$work/part"
+  rm -f "$work/$part.part"
   $part
-  mv "$work/part" "$work/$part.csv"
+  mv "$work/$part.part" "$work/$part.csv"
 done
 
 # Pictures: the program's own, and those of bench/study_orderings.gp.

@@ -111,15 +111,6 @@ static md_status read_request(request *r)
   return read_vectors(r);
 }
 
-/* [Liu] Table I: occupancy and gap cutoff that give as many blocks to a row. */
-static const struct {
-  const char *name;
-  int64_t rows;
-  double occupancy, gap_cut;
-} presets[] = {
-    {"mat1", 300000, 0.1, 2.02}, {"mat2", 395000, 0.5, 2.06}, {"mat3", 395000, 0.5, 3.02}};
-enum { N_PRESETS = sizeof presets / sizeof *presets };
-
 /* Lay the matrix out for products with m vectors. */
 static md_status arrange(request *r, int m)
 {
@@ -135,11 +126,12 @@ static md_status make_matrix(request *r)
   for (int k = 0; k < r->n; k++)
     widest = r->results[k].m > widest ? r->results[k].m : widest;
   MD_TRY(stokes_matrix_create(r->ctx, (stokes_storage)r->storage, &r->matrix));
-  for (int p = 0; p < N_PRESETS; p++) {
-    if (strcmp(name, presets[p].name) != 0) continue;
-    const suspension_spec spec = {r->rows ? r->rows : presets[p].rows, presets[p].occupancy,
-                                  r->seed, quiet};
-    const stokes_resistance law = {1, presets[p].gap_cut, 1e-3};
+  for (int k = 0; k < SUSPENSION_MATRICES; k++) {
+    const suspension_matrix *matrix = &suspension_matrices[k];
+    if (strcmp(name, matrix->name) != 0) continue;
+    const suspension_spec spec = {r->rows ? r->rows : matrix->rows, matrix->occupancy, r->seed,
+                                  quiet};
+    const stokes_resistance law = {1, matrix->gap_cut, 1e-3};
     MD_TRY(suspension_open(r->ctx, &spec, &law, widest, &r->suspension));
     MD_TRY(arrange(r, 1));
     return stokes_matrix_get(r->matrix, &r->blocks);

@@ -18,6 +18,15 @@ typedef struct {
  * side, so that n is rounded down to a multiple of that.  Errors: those of stokes_pack. */
 md_status suspension_make(md_ctx *ctx, const suspension_spec *spec, stokes_packing *out);
 
+/* [Liu] Table I: spheres, occupancy and gap cutoff that give as many blocks to a row. */
+enum { SUSPENSION_MATRICES = 3 };
+typedef struct {
+  const char *name; /* "mat1", "mat2", "mat3" */
+  int64_t rows;
+  double occupancy, gap_cut;
+} suspension_matrix;
+extern const suspension_matrix suspension_matrices[SUSPENSION_MATRICES];
+
 /* Such a packing with its pairs on a context's backend, sorted along a Hilbert curve, from which
  * its resistance matrix is assembled. */
 typedef struct {
