@@ -55,18 +55,6 @@ static const char xyz[] =
     "3\n"
     "another frame\n";
 
-/* text with its first `old` replaced; until the next call. */
-static const char *edit(const char *text, const char *old, const char *new)
-{
-  static char *edited;
-  const char *at = strstr(text, old);
-  ck_assert_msg(at, "no '%s'", old);
-  free(edited);
-  edited = NULL;
-  ck_assert_int_ge(asprintf(&edited, "%.*s%s%s", (int)(at - text), text, new, at + strlen(old)), 0);
-  return edited;
-}
-
 static void check_row(const double *got, double x, double y, double z)
 {
   ck_assert_msg(got[0] == x && got[1] == y && got[2] == z, "%.17g %.17g %.17g", got[0], got[1],
@@ -159,7 +147,8 @@ START_TEST(velocities_of_a_file)
   system_state_free(&state);
   for (int k = 0; k < 2; k++) {
     if (k)
-      files_text("a.data", edit(data, "Velocities\n\n5 0.1 0.2 0.3\n7 1e-3 -2 0\n2 4 5 6\n", ""));
+      files_text("a.data",
+                 files_edit(data, "Velocities\n\n5 0.1 0.2 0.3\n7 1e-3 -2 0\n2 4 5 6\n", ""));
     if (!k) ck_ok(config_set(cfg, "system.keep_velocities", "false", "--set"));
     ck_ok(system_create(cfg, &state));
     double sum[3] = {0}, sum_sq = 0;
@@ -178,7 +167,7 @@ END_TEST
 
 START_TEST(file_and_settings_agree)
 {
-  const char *path = files_text("a.data", edit(data, "1 1 1\n", "1 1.5 0.9\n"));
+  const char *path = files_text("a.data", files_edit(data, "1 1 1\n", "1 1.5 0.9\n"));
   ck_ok(config_set(cfg, "system.read", path, "--set"));
   ck_assert_int_eq(system_create(cfg, &state), MD_EINVAL);
   configs_message("a.data: the file says 1.5 for lj.epsilon, which is 1 (default)", "");
@@ -247,7 +236,7 @@ START_TEST(data_mistakes_are_named)
       {"2 4 5 6\n", "2 4 5 6\nVelocities\n", "'Velocities': expected one of"},
   };
   for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
-    check_refused(edit(data, rows[k][0], rows[k][1]), rows[k][2]);
+    check_refused(files_edit(data, rows[k][0], rows[k][1]), rows[k][2]);
   check_refused("title\n1 atoms\n1 atom types\n0 1 xlo xhi\n0 1 ylo yhi\n0 1 zlo zhi\n",
                 "expected a section 'Atoms'");
   check_refused("title\n1 atoms\n0 1 xlo xhi\n0 1 ylo yhi\n0 1 zlo zhi\nVelocities\n\n1 0 0 0\n",
@@ -287,7 +276,7 @@ START_TEST(xyz_mistakes_are_named)
       {"2 Ar", "-2 Ar", "a:4: id: expected an integer >= 1"},
   };
   for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
-    check_refused(edit(xyz, rows[k][0], rows[k][1]), rows[k][2]);
+    check_refused(files_edit(xyz, rows[k][0], rows[k][1]), rows[k][2]);
   check_refused("2\nLattice=\"2 0 0 0 3 0 0 0 4\"\nH 1 1 1\n", "the file ends after 1 of 2 atoms");
 }
 END_TEST

@@ -30,18 +30,6 @@ static const char bench[] = "# 3d Lennard-Jones melt\n\n"
                             "neighbor\t0.3 bin\nneigh_modify\tdelay 0 every 20 check no\n\n"
                             "fix\t\t1 all nve\n\nrun\t\t100\n";
 
-/* text with its first `old` replaced; until the next call. */
-static const char *edit(const char *text, const char *old, const char *new)
-{
-  static char *edited;
-  const char *at = strstr(text, old);
-  ck_assert_msg(at, "no '%s'", old);
-  free(edited);
-  edited = NULL;
-  ck_assert_int_ge(asprintf(&edited, "%.*s%s%s", (int)(at - text), text, new, at + strlen(old)), 0);
-  return edited;
-}
-
 static void check_minimd(double epsilon, double sigma)
 {
   const config_values *v = config_get(cfg);
@@ -73,7 +61,7 @@ END_TEST
 
 START_TEST(minimd_with_a_data_file)
 {
-  configs_read(edit(minimd_14, "none", "atoms.data"), MD_OK, "");
+  configs_read(files_edit(minimd_14, "none", "atoms.data"), MD_OK, "");
   ck_assert_str_eq(config_get(cfg)->read, files_path("atoms.data"));
   ck_assert_int_eq(config_get(cfg)->velocity, CONFIG_VELOCITY_LAMMPS);
   ck_ok(config_check(cfg));
@@ -122,7 +110,7 @@ START_TEST(minimd_mistakes_are_named)
        "", "a.in:11: the file ends; expected the density"},
   };
   for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
-    configs_read(edit(minimd_14, rows[k][0], rows[k][1]), MD_EINVAL, rows[k][2]);
+    configs_read(files_edit(minimd_14, rows[k][0], rows[k][1]), MD_EINVAL, rows[k][2]);
   configs_read("a\nb\nlj\nnone\nlj\n", MD_EINVAL, "a.in:6: the file ends; expected");
   configs_read("a\nb\nlj\n", MD_EINVAL, "a.in:4: the file ends; expected units");
 }
@@ -184,26 +172,26 @@ END_TEST
 /* What LAMMPS does where an input says nothing. */
 START_TEST(lammps_defaults)
 {
-  configs_read(edit(bench, "neigh_modify\tdelay 0 every 20 check no\n", ""), MD_OK, "");
+  configs_read(files_edit(bench, "neigh_modify\tdelay 0 every 20 check no\n", ""), MD_OK, "");
   ck_assert_int_eq(config_get(cfg)->every, 0);
-  configs_read(edit(bench, "velocity\tall create 1.44 87287 loop geom\n", ""), MD_OK, "");
+  configs_read(files_edit(bench, "velocity\tall create 1.44 87287 loop geom\n", ""), MD_OK, "");
   ck_assert(config_get(cfg)->temperature == 0);
-  configs_read(edit(bench, "every 20 check no", "every 1 check yes"), MD_OK, "");
+  configs_read(files_edit(bench, "every 20 check no", "every 1 check yes"), MD_OK, "");
   ck_assert_int_eq(config_get(cfg)->every, 0);
-  configs_read(edit(bench, "delay 0 every 20", "delay 40 every 20"), MD_OK, "");
+  configs_read(files_edit(bench, "delay 0 every 20", "delay 40 every 20"), MD_OK, "");
   ck_assert_int_eq(config_get(cfg)->every, 40);
-  configs_read(edit(bench, "pair_coeff\t1 1 1.0 1.0 2.5", "pair_coeff 1 1 1 1 2"), MD_OK, "");
+  configs_read(files_edit(bench, "pair_coeff\t1 1 1.0 1.0 2.5", "pair_coeff 1 1 1 1 2"), MD_OK, "");
   ck_assert(config_get(cfg)->cutoff == 2);
 }
 END_TEST
 
 START_TEST(lammps_reads_data)
 {
-  const char *text = edit(bench,
-                          "lattice\t\tfcc 0.8442\n"
-                          "region\t\tbox block 0 ${xx} 0 ${yy} 0 ${zz}\n"
-                          "create_box\t1 box\ncreate_atoms\t1 box\nmass\t\t1 1.0\n\n",
-                          "read_data atoms.data\n");
+  const char *text = files_edit(bench,
+                                "lattice\t\tfcc 0.8442\n"
+                                "region\t\tbox block 0 ${xx} 0 ${yy} 0 ${zz}\n"
+                                "create_box\t1 box\ncreate_atoms\t1 box\nmass\t\t1 1.0\n\n",
+                                "read_data atoms.data\n");
   configs_read(text, MD_OK, "");
   ck_assert_str_eq(config_get(cfg)->read, files_path("atoms.data"));
   ck_assert(!config_get(cfg)->keep_velocities && config_get(cfg)->temperature == 1.44);
@@ -211,7 +199,7 @@ START_TEST(lammps_reads_data)
   config_destroy(cfg);
   ck_ok(config_create(&cfg));
   char *copy = strdup(text);
-  configs_read(edit(copy, "velocity\tall create 1.44 87287 loop geom\n", ""), MD_OK, "");
+  configs_read(files_edit(copy, "velocity\tall create 1.44 87287 loop geom\n", ""), MD_OK, "");
   ck_assert(config_get(cfg)->keep_velocities && config_get(cfg)->temperature == 0);
   free(copy);
 }
@@ -269,7 +257,7 @@ START_TEST(lammps_outside_the_subset)
       {"variable\tx index 1", "variable x index \"1", "expected \" to end the text"},
   };
   for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
-    configs_read(edit(bench, rows[k][0], rows[k][1]), MD_EINVAL, rows[k][2]);
+    configs_read(files_edit(bench, rows[k][0], rows[k][1]), MD_EINVAL, rows[k][2]);
 }
 END_TEST
 

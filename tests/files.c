@@ -65,6 +65,16 @@ const char *files_text(const char *name, const char *text)
   return files_write(name, text, strlen(text));
 }
 
+const char *files_edit(const char *text, const char *old, const char *new)
+{
+  static char *edited;
+  const char *at = strstr(text, old);
+  need(at != NULL, old);
+  free(edited);
+  need(asprintf(&edited, "%.*s%s%s", (int)(at - text), text, new, at + strlen(old)) >= 0, old);
+  return edited;
+}
+
 char *files_mutate(const char *text, unsigned seed)
 {
   static const char replacement[] = "\"#{}()[];:=.,-+0 9\n\t$&@e\\x/*\x01\xff";

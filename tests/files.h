@@ -14,6 +14,9 @@ const char *files_path(const char *name);
 const char *files_write(const char *name, const void *data, size_t size);
 const char *files_text(const char *name, const char *text);
 
+/* text with its first `old`, which it must have, replaced; until the next call. */
+const char *files_edit(const char *text, const char *old, const char *new);
+
 /* A copy of text in which one byte, chosen by the seed, is replaced, or its end cut off. */
 char *files_mutate(const char *text, unsigned seed);
 
