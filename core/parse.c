@@ -41,6 +41,36 @@ md_status md_line_read(FILE *stream, char **line, size_t *room, bool *got)
   return MD_OK;
 }
 
+md_status md_lines_open(md_lines *in, const char *path)
+{
+  *in = (md_lines){.stream = fopen(path, "r"), .path = path};
+  MD_REQUIRE(in->stream, MD_EIO, "cannot read '%s': %s", path, strerror(errno));
+  return MD_OK;
+}
+
+void md_lines_close(md_lines *in)
+{
+  free(in->line);
+  if (in->stream) fclose(in->stream);
+  *in = (md_lines){0};
+}
+
+md_status md_lines_next(md_lines *in, bool *got)
+{
+  in->number++;
+  const md_status status = md_line_read(in->stream, &in->line, &in->room, got);
+  return status ? md_lines_blame(in, status) : MD_OK;
+}
+
+md_status md_lines_need(md_lines *in, const char *expected)
+{
+  bool got;
+  MD_TRY(md_lines_next(in, &got));
+  MD_REQUIRE(got, MD_EINVAL, "%s:%" PRId64 ": the file ends, expected %s", in->path, in->number,
+             expected);
+  return MD_OK;
+}
+
 md_status md_parse_double(const char *text, double *out)
 {
   /* strtod would skip spaces and accept hexadecimal, nan and inf. */

@@ -7,6 +7,7 @@
 #define PARSE_H
 
 #include "core/md.h"
+#include <inttypes.h>
 #include <stdio.h>
 
 MD_BEGIN_C
@@ -16,6 +17,28 @@ MD_BEGIN_C
  * has), MD_EIO, MD_ENOMEM. */
 enum { MD_LINE_MOST = 1 << 20 };
 md_status md_line_read(FILE *stream, char **line, size_t *room, bool *got);
+
+/* A text file that is read line by line, and where its reader is: for messages `path:number: ...`. */
+typedef struct {
+  FILE *stream;
+  const char *path; /* kept */
+  char *line;       /* the present one */
+  size_t room;
+  int64_t number; /* of the present line, from 1 */
+} md_lines;
+
+/* Errors: MD_EIO. */
+md_status md_lines_open(md_lines *in, const char *path);
+void md_lines_close(md_lines *in);
+/* The next line; *got is false behind the last.  Errors: those of md_line_read, with the place. */
+md_status md_lines_next(md_lines *in, bool *got);
+/* The next line, which must be there.  expected: what it holds.  Errors: MD_EINVAL beside these. */
+md_status md_lines_need(md_lines *in, const char *expected);
+/* The present message with the place before it. */
+static inline md_status md_lines_blame(const md_lines *in, md_status status)
+{
+  return MD_FAIL(status, "%s:%" PRId64 ": %s", in->path, in->number, md_message());
+}
 
 /* A finite number.  Errors: MD_EINVAL (no number, or beyond the range of a double). */
 md_status md_parse_double(const char *text, double *out);

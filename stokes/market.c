@@ -6,7 +6,6 @@
 #include "stokes/matrix.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,11 +16,7 @@ typedef struct {
 } entry;
 
 typedef struct {
-  FILE *stream;
-  const char *path;
-  char *line;
-  size_t room;
-  int64_t number;
+  md_lines lines;
   bool symmetric;
   int64_t n_rows; /* block rows */
   int64_t n;      /* entries read, mirrored ones included */
@@ -29,35 +24,23 @@ typedef struct {
   entry *entries;
 } market;
 
-static md_status blame(const market *in, md_status status)
-{
-  return MD_FAIL(status, "%s:%" PRId64 ": %s", in->path, in->number, md_message());
-}
-
 /* The next line that is no comment. */
-static md_status next_line(market *in, const char *expected)
+static md_status next_line(md_lines *in, const char *expected)
 {
-  do {
-    bool got;
-    in->number++;
-    const md_status status = md_line_read(in->stream, &in->line, &in->room, &got);
-    if (status) return blame(in, status);
-    MD_REQUIRE(got, MD_EINVAL, "%s:%" PRId64 ": the file ends, expected %s", in->path, in->number,
-               expected);
-  } while (in->line[0] == '%' || in->line[strspn(in->line, " \t\r\n")] == '\0');
+  do
+    MD_TRY(md_lines_need(in, expected));
+  while (in->line[0] == '%' || in->line[strspn(in->line, " \t\r\n")] == '\0');
   return MD_OK;
 }
 
 static md_status read_banner(market *in)
 {
   bool got;
-  in->number = 1;
-  const md_status status = md_line_read(in->stream, &in->line, &in->room, &got);
-  if (status) return blame(in, status);
+  MD_TRY(md_lines_next(&in->lines, &got));
   char words[4][16] = {{0}};
   if (got)
-    (void)sscanf(in->line, "%%%%MatrixMarket %15s %15s %15s %15s", words[0], words[1], words[2],
-                 words[3]);
+    (void)sscanf(in->lines.line, "%%%%MatrixMarket %15s %15s %15s %15s", words[0], words[1],
+                 words[2], words[3]);
   for (int k = 0; k < 4; k++)
     for (char *c = words[k]; *c; c++)
       *c = (char)tolower((unsigned char)*c);
@@ -67,14 +50,14 @@ static md_status read_banner(market *in)
                     (in->symmetric || strcmp(words[3], "general") == 0);
   MD_REQUIRE(good, MD_EINVAL,
              "%s:1: expected '%%%%MatrixMarket matrix coordinate real general|symmetric'",
-             in->path);
+             in->lines.path);
   return MD_OK;
 }
 
 /* Cut the line into exactly n words. */
-static md_status split(market *in, int n, char **word)
+static md_status split(char *line, int n, char **word)
 {
-  char *rest = NULL, *next = strtok_r(in->line, " \t\r\n", &rest);
+  char *rest = NULL, *next = strtok_r(line, " \t\r\n", &rest);
   int found = 0;
   for (; next; next = strtok_r(NULL, " \t\r\n", &rest))
     if (found++ < n) word[found - 1] = next;
@@ -86,7 +69,7 @@ static md_status parse_sizes(market *in, int64_t *entries)
 {
   char *word[3];
   int64_t rows, columns;
-  MD_TRY(split(in, 3, word));
+  MD_TRY(split(in->lines.line, 3, word));
   MD_TRY(md_parse_int64(word[0], 1, INT64_MAX, &rows));
   MD_TRY(md_parse_int64(word[1], 1, INT64_MAX, &columns));
   MD_TRY(md_parse_int64(word[2], 0, INT64_MAX / (int64_t)sizeof(entry) / 2, entries));
@@ -117,7 +100,7 @@ static md_status parse_entry(market *in)
   char *word[3];
   int64_t row, column;
   entry e;
-  MD_TRY(split(in, 3, word));
+  MD_TRY(split(in->lines.line, 3, word));
   MD_TRY(md_parse_int64(word[0], 1, 3 * in->n_rows, &row));
   MD_TRY(md_parse_int64(word[1], 1, 3 * in->n_rows, &column));
   MD_TRY(md_parse_double(word[2], &e.value));
@@ -134,14 +117,14 @@ static md_status parse_entry(market *in)
 static md_status read_entries(market *in)
 {
   MD_TRY(read_banner(in));
-  MD_TRY(next_line(in, "rows, columns and entries"));
+  MD_TRY(next_line(&in->lines, "rows, columns and entries"));
   int64_t entries;
   md_status status = parse_sizes(in, &entries);
-  if (status) return blame(in, status);
+  if (status) return md_lines_blame(&in->lines, status);
   for (int64_t k = 0; k < entries; k++) {
-    MD_TRY(next_line(in, "an entry"));
+    MD_TRY(next_line(&in->lines, "an entry"));
     status = parse_entry(in);
-    if (status) return blame(in, status);
+    if (status) return md_lines_blame(&in->lines, status);
   }
   return MD_OK;
 }
@@ -169,7 +152,7 @@ static md_status gather(const market *in, stokes_blocks *out)
   const entry *e = in->entries;
   for (int64_t k = 1; k < in->n; k++) {
     MD_REQUIRE(compare(&e[k - 1], &e[k]) != 0, MD_EINVAL, "%s: entry (%d, %d) is given twice",
-               in->path, e[k].row + 1, e[k].column + 1);
+               in->lines.path, e[k].row + 1, e[k].column + 1);
     out->n_blocks += !same_block(&e[k - 1], &e[k]);
   }
   out->n_blocks += in->n > 0;
@@ -178,7 +161,7 @@ static md_status gather(const market *in, stokes_blocks *out)
   out->column = malloc((size_t)(out->n_blocks + 1) * sizeof *out->column);
   out->block = calloc((size_t)out->n_blocks * 9 + 1, sizeof *out->block);
   MD_REQUIRE(out->start && out->column && out->block, MD_ENOMEM,
-             "%s: out of memory for %" PRId64 " blocks", in->path, out->n_blocks);
+             "%s: out of memory for %" PRId64 " blocks", in->lines.path, out->n_blocks);
   int64_t at = -1;
   for (int64_t k = 0; k < in->n; k++) {
     if (k == 0 || !same_block(&e[k - 1], &e[k])) {
@@ -195,16 +178,15 @@ static md_status gather(const market *in, stokes_blocks *out)
 md_status stokes_blocks_read(const char *path, stokes_blocks *out)
 {
   *out = (stokes_blocks){0};
-  market in = {.stream = fopen(path, "r"), .path = path};
-  MD_REQUIRE(in.stream, MD_EIO, "cannot read '%s': %s", path, strerror(errno));
+  market in = {0};
+  MD_TRY(md_lines_open(&in.lines, path));
   md_status status = read_entries(&in);
   if (!status) {
     if (in.n > 0) qsort(in.entries, (size_t)in.n, sizeof *in.entries, compare);
     status = gather(&in, out);
   }
-  free(in.line);
+  md_lines_close(&in.lines);
   free(in.entries);
-  fclose(in.stream);
   if (status) stokes_blocks_free(out);
   return status;
 }

@@ -2,8 +2,6 @@
 #include "core/parse.h"
 #include "stokes/packing.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,21 +54,18 @@ static md_status read_line(char *line, stokes_radii *out)
   return append(out, radius, fraction);
 }
 
-static md_status read_stream(FILE *stream, const char *name, stokes_radii *out)
+static md_status read_lines(md_lines *in, stokes_radii *out)
 {
-  char *line = NULL;
-  size_t room = 0;
-  md_status status = MD_OK;
-  bool got = true;
-  for (int number = 1; !status && got; number++) {
-    status = md_line_read(stream, &line, &room, &got);
-    if (!status && got) line[strcspn(line, "#")] = '\0';
-    if (!status && got && *trim(line)) status = read_line(trim(line), out);
-    if (status) status = MD_FAIL(status, "%s:%d: %s", name, number, md_message());
+  for (;;) {
+    bool got;
+    MD_TRY(md_lines_next(in, &got));
+    if (!got) break;
+    in->line[strcspn(in->line, "#")] = '\0';
+    char *text = trim(in->line);
+    const md_status status = *text ? read_line(text, out) : MD_OK;
+    if (status) return md_lines_blame(in, status);
   }
-  free(line);
-  MD_TRY(status);
-  MD_REQUIRE(out->n > 0, MD_EINVAL, "%s: expected a line radius,fraction for each size", name);
+  MD_REQUIRE(out->n > 0, MD_EINVAL, "%s: expected a line radius,fraction for each size", in->path);
   return MD_OK;
 }
 
@@ -81,11 +76,12 @@ static md_status read_named(const char *name, stokes_radii *out)
       MD_TRY(append(out, ecoli[k][0], ecoli[k][1]));
     return MD_OK;
   }
-  FILE *stream = fopen(name, "r");
-  MD_REQUIRE(stream, MD_EIO, "cannot read the radii '%s': %s (a file, or the word ecoli)", name,
-             strerror(errno));
-  const md_status status = read_stream(stream, name, out);
-  fclose(stream);
+  md_lines in;
+  md_status status = md_lines_open(&in, name);
+  if (status)
+    return MD_FAIL(status, "%s (expected a file of radii, or the word ecoli)", md_message());
+  status = read_lines(&in, out);
+  md_lines_close(&in);
   return status;
 }
 

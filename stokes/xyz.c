@@ -3,7 +3,6 @@
 #include "core/output.h"
 #include "core/parse.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,31 +26,6 @@ md_status stokes_packing_write(const stokes_packing *packing, const char *path)
   MD_TRY(md_output_open(path, &out));
   stokes_packing_print(packing, out.stream);
   return md_output_close(&out);
-}
-
-/* A file that is being read: the present line and where it is. */
-typedef struct {
-  FILE *stream;
-  const char *path;
-  char *line;
-  size_t room;
-  int64_t number;
-} reader;
-
-static md_status blame(const reader *in, md_status status)
-{
-  return MD_FAIL(status, "%s:%" PRId64 ": %s", in->path, in->number, md_message());
-}
-
-static md_status next_line(reader *in, const char *expected)
-{
-  bool got;
-  in->number++;
-  const md_status status = md_line_read(in->stream, &in->line, &in->room, &got);
-  if (status) return blame(in, status);
-  MD_REQUIRE(got, MD_EINVAL, "%s:%" PRId64 ": the file ends, expected %s", in->path, in->number,
-             expected);
-  return MD_OK;
 }
 
 /* The value of `key=value` or `key="value"` in the comment line, cut off in place; NULL without. */
@@ -122,24 +96,24 @@ static md_status parse_sphere(char *line, const columns *col, double *x)
   return MD_OK;
 }
 
-static md_status read_header(reader *in, int64_t *n, double *box, columns *col)
+static md_status read_header(md_lines *in, int64_t *n, double *box, columns *col)
 {
-  MD_TRY(next_line(in, "the number of spheres"));
-  if (md_parse_int64(in->line, 1, INT32_MAX, n)) return blame(in, MD_EINVAL);
-  MD_TRY(next_line(in, "Lattice and Properties"));
+  MD_TRY(md_lines_need(in, "the number of spheres"));
+  if (md_parse_int64(in->line, 1, INT32_MAX, n)) return md_lines_blame(in, MD_EINVAL);
+  MD_TRY(md_lines_need(in, "Lattice and Properties"));
   char *copy = strdup(in->line);
   MD_REQUIRE(copy, MD_ENOMEM, "out of memory for a line");
   md_status status = parse_lattice(property(copy, "Lattice"), box);
   free(copy);
   if (!status) status = parse_properties(property(in->line, "Properties"), col);
-  return status ? blame(in, status) : MD_OK;
+  return status ? md_lines_blame(in, status) : MD_OK;
 }
 
 /* n spheres.  Room grows with what is read: a header may promise more than the file holds. */
-static md_status read_spheres(reader *in, const columns *col, int64_t n, stokes_packing *out)
+static md_status read_spheres(md_lines *in, const columns *col, int64_t n, stokes_packing *out)
 {
   for (int64_t i = 0, room = 0; i < n; i++) {
-    MD_TRY(next_line(in, "a sphere"));
+    MD_TRY(md_lines_need(in, "a sphere"));
     if (i == room) {
       room = room ? 2 * room : 1024;
       if (room > n) room = n;
@@ -149,21 +123,19 @@ static md_status read_spheres(reader *in, const columns *col, int64_t n, stokes_
     }
     out->n = i + 1;
     const md_status status = parse_sphere(in->line, col, out->x + 4 * i);
-    if (status) return blame(in, status);
+    if (status) return md_lines_blame(in, status);
   }
   return MD_OK;
 }
 
-static md_status read_all(reader *in, stokes_packing *out)
+static md_status read_all(md_lines *in, stokes_packing *out)
 {
   int64_t n;
   columns col;
   MD_TRY(read_header(in, &n, out->box, &col));
   MD_TRY(read_spheres(in, &col, n, out));
   for (bool got = true; got;) {
-    in->number++;
-    const md_status status = md_line_read(in->stream, &in->line, &in->room, &got);
-    if (status) return blame(in, status);
+    MD_TRY(md_lines_next(in, &got));
     MD_REQUIRE(!got || in->line[strspn(in->line, " \t\r")] == '\0', MD_EINVAL,
                "%s:%" PRId64 ": text after the last of %" PRId64 " spheres", in->path, in->number,
                n);
@@ -174,11 +146,10 @@ static md_status read_all(reader *in, stokes_packing *out)
 md_status stokes_packing_read(const char *path, stokes_packing *out)
 {
   *out = (stokes_packing){0};
-  reader in = {fopen(path, "r"), path, NULL, 0, 0};
-  MD_REQUIRE(in.stream, MD_EIO, "cannot read '%s': %s", path, strerror(errno));
+  md_lines in;
+  MD_TRY(md_lines_open(&in, path));
   const md_status status = read_all(&in, out);
-  free(in.line);
-  fclose(in.stream);
+  md_lines_close(&in);
   if (status) stokes_packing_free(out);
   return status;
 }
