@@ -40,6 +40,7 @@ typedef double bspline_scalar;
 MD_INLINE bspline_scalar bspline_inverse_factorial(int n)
 {
   double product = 1;
+  SPREAD_UNROLL
   for (int k = 2; k <= n; k++)
     product *= k;
   return (bspline_scalar)(1 / product);

@@ -6,6 +6,7 @@
 #include "core/atoms.h"
 #include "spread/bspline.h"
 #include "spread/pme_impl.h"
+#include "spread/spread_impl.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -187,7 +188,7 @@ md_status pme_compute(pme *solver, const pme_charges *charges, void *f, pme_tall
   if (tally) *tally = (pme_tally){0};
   MD_REQUIRE(charges->q_stride >= 1, MD_EINVAL, "the stride of charges must be >= 1, not %lld",
              (long long)charges->q_stride);
-  MD_TRY(spread_set_positions(solver->plan, n, charges->x, charges->x_stride));
+  MD_TRY(spread_queue_positions(solver->plan, n, charges->x, charges->x_stride));
   if (n == 0) return MD_OK;
   MD_TRY(md_buffer_reserve(ctx, &solver->q, (size_t)n * size, 0));
   MD_TRY(md_buffer_reserve(ctx, &solver->gradient, (size_t)n * 3 * size, 0));
@@ -196,8 +197,9 @@ md_status pme_compute(pme *solver, const pme_charges *charges, void *f, pme_tall
   MD_TRY(SIMD_PICK(ctx, cpu_solves, gpu_solves)(solver, tally ? modes : NULL));
   MD_TRY(spread_interpolate(solver->plan, solver->mesh.data, NULL, solver->gradient.data));
   MD_TRY(SIMD_PICK(ctx, cpu_pushes, gpu_pushes)(solver, n, f));
-  if (tally) *tally = tally_of(solver, charge, modes);
-  return MD_OK;
+  if (!tally) return MD_OK;
+  *tally = tally_of(solver, charge, modes);
+  return spread_check_told(solver->plan); /* the sums have been waited for */
 }
 
 void pme_describe(const pme *solver, pme_report *out)

@@ -56,7 +56,9 @@ void pme_destroy(pme *solver);
 
 /* Add forces to f, real4 [n] on the backend.  tally: NULL, or the energies and the virial; asking
  * for them waits for the GPU.  Particles are located anew in every call: those that lie close in
- * space and in memory, as the engine sorts them, are spread faster.
+ * space and in memory, as the engine sorts them, are spread faster.  Without a tally a GPU is not
+ * waited for where the last call had as many charges: a position that has no place then counts as
+ * the corner of the box, and a later call, at the latest one with a tally, is refused for it.
  * Errors: those of spread_set_positions; MD_ENOMEM, MD_ECUDA. */
 md_status pme_compute(pme *solver, const pme_charges *charges, void *f, pme_tally *tally);
 

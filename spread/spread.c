@@ -1,4 +1,4 @@
-/* spread/spread.c - plans: checks, parts, the tables that pick a kernel. */
+/* spread/spread.c - positions into parts, and the tables that pick a kernel. */
 #include "spread/pencil.h"
 #include "core/timer.h"
 
@@ -80,66 +80,14 @@ bool spread_method_ordered(spread_method method, md_backend backend)
   return backend == MD_CPU || method == SPREAD_AUTO || gpu_methods[method].ordered;
 }
 
-size_t spread_real_size(const spread_plan *plan)
+static md_status told(spread_plan *plan, int64_t *bad)
 {
-  return plan->ctx->precision == MD_DOUBLE ? sizeof(double) : sizeof(float);
-}
-
-md_status spread_create(md_ctx *ctx, const spread_spec *spec, spread_plan **out)
-{
-  *out = NULL;
-  MD_TRY(spread_check(spec, ctx->backend, ctx->deterministic));
-  spread_plan *plan = calloc(1, sizeof *plan);
-  MD_REQUIRE(plan, MD_ENOMEM, "out of memory for the plan");
-  plan->ctx = ctx;
-  plan->spec = *spec;
-  plan->method = spec->method;
-  spread_grid *grid = &plan->grid;
-  grid->order = spec->order;
-  grid->points = 1;
-  for (int a = 0; a < 3; a++) {
-    grid->lo[a] = spec->lo[a];
-    grid->inv_length[a] = 1 / (spec->hi[a] - spec->lo[a]);
-    grid->mesh[a] = spec->mesh[a];
-    grid->points *= spec->mesh[a];
-  }
-  md_status status = ordering_sorter_create(ctx, &plan->sorter);
-  if (!status && ctx->backend == MD_GPU) {
-    md_gpu_info gpu;
-    status = md_gpu_describe(&gpu);
-    plan->multiprocessors = gpu.multiprocessors;
-    plan->l2_bytes = gpu.l2_bytes;
-  } else if (!status) {
-    status = spread_tiles_create(grid, &plan->tiles);
-  }
-  if (status) {
-    spread_destroy(plan);
-    return status;
-  }
-  *out = plan;
+#ifdef MD_HAVE_CUDA
+  if (plan->ctx->backend == MD_GPU) return spread_gpu_told(plan, bad);
+#endif
+  (void)plan;
+  (void)bad;
   return MD_OK;
-}
-
-static void drop_parts(spread_plan *plan)
-{
-  for (int32_t k = 0; k < plan->n_parts; k++)
-    for (int b = 0; b < SPREAD_BUFFERS; b++)
-      md_buffer_free(plan->ctx, &plan->part[k].buffer[b]);
-  free(plan->part);
-  plan->part = NULL;
-  plan->n_parts = 0;
-  plan->n = 0;
-}
-
-void spread_destroy(spread_plan *plan)
-{
-  if (!plan) return;
-  drop_parts(plan);
-  for (int k = 0; k < SPREAD_SCRATCH; k++)
-    md_buffer_free(plan->ctx, &plan->scratch[k]);
-  spread_tiles_destroy(&plan->tiles);
-  ordering_sorter_destroy(plan->sorter);
-  free(plan);
 }
 
 /* Bytes that building for n particles asks for at least. */
@@ -175,6 +123,12 @@ static md_status check_memory(const spread_plan *plan, spread_method method, int
   return MD_OK;
 }
 
+/* What was sorted last becomes the part's. */
+static void adopt(spread_plan *plan, spread_part *part)
+{
+  md_buffer_swap(&part->buffer[SPREAD_START], &plan->counter.start);
+}
+
 static md_status build_part(spread_plan *plan, spread_part *part, const void *x, int64_t stride)
 {
   const md_ctx *ctx = plan->ctx;
@@ -182,6 +136,7 @@ static md_status build_part(spread_plan *plan, spread_part *part, const void *x,
   if (ctx->backend == MD_GPU) {
     const gpu_method *m = &gpu_methods[plan->method];
     MD_TRY(gpu_sorts[ctx->precision](plan, part, x, stride));
+    if (plan->counter.watch != SPREAD_KEEP) adopt(plan, part);
     return m->build ? (*m->build)[ctx->precision](plan, part) : MD_OK;
   }
   const cpu_method *m = &cpu_methods[plan->method];
@@ -196,7 +151,7 @@ static md_status build_parts(spread_plan *plan, int64_t n, const void *x, int64_
   MD_REQUIRE(n_parts <= INT32_MAX, MD_ECAPACITY, "%lld particles make too many parts of %lld",
              (long long)n, (long long)most);
   if (n_parts != plan->n_parts) {
-    drop_parts(plan);
+    spread_drop_parts(plan);
     plan->part = calloc((size_t)n_parts + 1, sizeof *plan->part);
     MD_REQUIRE(plan->part, MD_ENOMEM, "out of memory for %lld parts", (long long)n_parts);
     plan->n_parts = (int32_t)n_parts;
@@ -209,23 +164,50 @@ static md_status build_parts(spread_plan *plan, int64_t n, const void *x, int64_
     const char *from = (const char *)x + (size_t)(part->first * stride) * state_size;
     MD_TRY(build_part(plan, part, from, stride));
   }
-  return md_ctx_sync(plan->ctx);
+  return plan->counter.watch == SPREAD_TELL ? MD_OK : md_ctx_sync(plan->ctx);
 }
 
-static md_status check_positions(spread_plan *plan, int64_t n, const void *x, int64_t stride)
+enum { NONE = -1 };
+
+static md_status refuse_bad(int64_t bad)
 {
-  const md_ctx *ctx = plan->ctx;
-  int64_t bad = n;
-  if (n > 0 && ctx->backend == MD_GPU) MD_TRY(gpu_checks[ctx->precision](plan, n, x, stride, &bad));
-  if (n > 0 && ctx->backend == MD_CPU)
-    MD_TRY(cpu_checks[ctx->precision][ctx->isa](plan, n, x, stride, &bad));
-  MD_REQUIRE(bad == n, MD_EINVAL,
+  MD_REQUIRE(bad == NONE, MD_EINVAL,
              "the position of particle %lld is not a number, infinite or more than 2^50 boxes away",
              (long long)bad);
   return MD_OK;
 }
 
-md_status spread_set_positions(spread_plan *plan, int64_t n, const void *x, int64_t stride)
+static md_status check_positions(spread_plan *plan, int64_t n, const void *x, int64_t stride)
+{
+  const md_ctx *ctx = plan->ctx;
+  int64_t bad = NONE;
+  if (n > 0 && ctx->backend == MD_GPU) MD_TRY(gpu_checks[ctx->precision](plan, n, x, stride, &bad));
+  if (n > 0 && ctx->backend == MD_CPU) {
+    MD_TRY(cpu_checks[ctx->precision][ctx->isa](plan, n, x, stride, &bad));
+    if (bad == n) bad = NONE;
+  }
+  return refuse_bad(bad);
+}
+
+md_status spread_check_told(spread_plan *plan)
+{
+  int64_t bad = NONE;
+  MD_TRY(told(plan, &bad));
+  return refuse_bad(bad);
+}
+
+/* Whether positions can be checked while they are sorted: nothing has to grow, and nothing is built
+ * besides.  Particles in the order given are not kept beside the old ones. */
+static spread_watch watch_for(const spread_plan *plan, spread_method method, int64_t n, bool wait)
+{
+  const bool steady = plan->ctx->backend == MD_GPU && !gpu_methods[method].build &&
+                      method == plan->method && plan->n_parts == 1 && n == plan->n;
+  if (!steady || (wait && plan->layout == SPREAD_GIVEN)) return SPREAD_CHECKED;
+  return wait ? SPREAD_KEEP : SPREAD_TELL;
+}
+
+static md_status set_positions(spread_plan *plan, int64_t n, const void *x, int64_t stride,
+                               bool wait)
 {
   const double began = md_wall_seconds();
   MD_REQUIRE(n >= 0 && n < (int64_t)1 << 50, MD_EINVAL, "%lld is no number of particles",
@@ -236,10 +218,16 @@ md_status spread_set_positions(spread_plan *plan, int64_t n, const void *x, int6
   const spread_method method = plan->spec.method == SPREAD_AUTO
                                    ? spread_choose(plan, n, reason, sizeof reason)
                                    : plan->spec.method;
+  spread_counter *counter = &plan->counter;
   MD_TRY(check_memory(plan, method, n));
-  MD_TRY(check_positions(plan, n, x, stride));
+  const spread_watch watch = watch_for(plan, method, n, wait);
+  if (counter->watch == SPREAD_TELL && watch != SPREAD_TELL) MD_TRY(md_ctx_sync(plan->ctx));
+  MD_TRY(spread_check_told(plan)); /* of earlier calls */
+  counter->watch = watch;
+  counter->call += watch == SPREAD_TELL;
+  if (watch == SPREAD_CHECKED) MD_TRY(check_positions(plan, n, x, stride));
   memcpy(plan->reason, reason, sizeof reason);
-  if (method != plan->method) drop_parts(plan);
+  if (method != plan->method) spread_drop_parts(plan);
   plan->method = method;
   plan->layout =
       plan->ctx->backend == MD_GPU ? gpu_methods[method].layout : cpu_methods[method].layout;
@@ -248,12 +236,26 @@ md_status spread_set_positions(spread_plan *plan, int64_t n, const void *x, int6
     plan->layout = SPREAD_CELLS;
   const md_status status = build_parts(plan, n, x, stride);
   if (status) {
-    drop_parts(plan);
+    spread_drop_parts(plan);
     return status;
+  }
+  if (watch == SPREAD_KEEP) {
+    MD_TRY(spread_check_told(plan));
+    adopt(plan, plan->part);
   }
   plan->n = n;
   plan->build_s = md_wall_seconds() - began;
   return MD_OK;
+}
+
+md_status spread_set_positions(spread_plan *plan, int64_t n, const void *x, int64_t stride)
+{
+  return set_positions(plan, n, x, stride, true);
+}
+
+md_status spread_queue_positions(spread_plan *plan, int64_t n, const void *x, int64_t stride)
+{
+  return set_positions(plan, n, x, stride, false);
 }
 
 /* The job of a part: arrays begin at its first particle. */
@@ -298,29 +300,4 @@ md_status spread_interpolate(spread_plan *plan, const void *mesh, void *value, v
           (*cpu_methods[plan->method].back)[ctx->precision][ctx->isa](plan, &plan->part[k], &job));
   }
   return MD_OK;
-}
-
-void spread_describe(const spread_plan *plan, spread_report *out)
-{
-  const int64_t real_size = (int64_t)spread_real_size(plan);
-  const int64_t state_size = plan->ctx->precision == MD_SINGLE ? 4 : 8;
-  memset(out, 0, sizeof *out);
-  out->method = plan->method;
-  out->reason = plan->reason;
-  out->particles = plan->n;
-  out->per_point = (double)spread_entries(plan, plan->n) / (double)plan->grid.points;
-  out->build_s = plan->build_s;
-  out->compute_unit = spread_compute_unit(plan);
-  out->floor_bytes = plan->n * (3 * state_size + plan->spec.vectors * real_size) +
-                     plan->spec.vectors * plan->grid.points * real_size;
-  for (int k = 0; k < SPREAD_SCRATCH; k++)
-    out->bytes += (int64_t)plan->scratch[k].bytes;
-  for (int32_t k = 0; k < plan->n_parts; k++) {
-    const spread_part *part = &plan->part[k];
-    for (int b = 0; b < SPREAD_BUFFERS; b++)
-      out->bytes += (int64_t)part->buffer[b].bytes;
-    out->overflow += part->overflow;
-    out->width = part->width;
-    out->spilled += part->spilled;
-  }
 }

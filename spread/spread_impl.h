@@ -78,6 +78,26 @@ typedef struct {
 
 enum { SPREAD_SCRATCH = 6, SPREAD_PART_MAX = 1 << 30 };
 
+/* GPU: what becomes of positions that have no place while they are sorted. */
+typedef enum {
+  SPREAD_CHECKED, /* there are none */
+  SPREAD_KEEP,    /* the part keeps the records that it has */
+  SPREAD_TELL     /* they stand in the first cell */
+} spread_watch;
+
+/* GPU: what a plan's counting sorts share. */
+typedef struct {
+  md_buffer count; /* int32 [keys and more], zero between calls */
+  md_buffer start; /* int32 [keys and more]: as SPREAD_START, of the positions sorted last */
+  md_buffer sums;  /* what tiles of counts tell each other */
+  uint32_t turn;   /* of the last sums */
+  spread_watch watch;
+  md_buffer bad;           /* on the device and on the host: the lowest bad position of the first */
+  volatile uint64_t *told; /* call that had one, call << 32 | index, or SPREAD_NONE_BAD */
+  uint32_t call;           /* that were not waited for */
+} spread_counter;
+#define SPREAD_NONE_BAD UINT64_MAX
+
 struct spread_plan {
   md_ctx *ctx;
   spread_spec spec;
@@ -94,6 +114,7 @@ struct spread_plan {
   double build_s;
   int32_t multiprocessors; /* GPU */
   int64_t l2_bytes;
+  spread_counter counter;
   md_buffer scratch[SPREAD_SCRATCH]; /* of one call; contents do not last */
 };
 
@@ -162,7 +183,25 @@ void spread_gpu_peer_destroy(spread_peer *peer);
 
 /* data[k] = data[0] + ... + data[k - 1] for k < n, in place on the GPU. */
 md_status spread_gpu_scan(md_ctx *ctx, md_buffer *scratch, int64_t *data, int64_t n);
-md_status spread_gpu_scan_int32(md_ctx *ctx, md_buffer *scratch, int32_t *data, int64_t n);
+
+/* Room in the counter for so many keys; and its `start` from its counts, which become zero. */
+md_status spread_gpu_reserve_keys(spread_plan *plan, int64_t keys);
+md_status spread_gpu_sum_keys(spread_plan *plan, int64_t keys);
+
+/* Make and free what tells of bad positions; *bad, unchanged if there were none since the last time
+ * it was told. */
+md_status spread_gpu_watch(spread_plan *plan);
+void spread_gpu_unwatch(spread_plan *plan);
+md_status spread_gpu_told(spread_plan *plan, int64_t *bad);
+
+/* As spread_set_positions, but where nothing has to grow or to be built the GPU is not waited for: a
+ * position that has no place counts as the first cell, and spread_check_told says so once the GPU
+ * has seen it, with the same error. */
+md_status spread_queue_positions(spread_plan *plan, int64_t n, const void *x, int64_t stride);
+md_status spread_check_told(spread_plan *plan);
+
+/* Forget what was built: no particles. */
+void spread_drop_parts(spread_plan *plan);
 
 /* Cut the mesh into tiles.  Errors: MD_ENOMEM. */
 md_status spread_tiles_create(const spread_grid *grid, spread_tiles *tiles);
@@ -183,16 +222,17 @@ MD_INLINE int64_t spread_entries(const spread_plan *plan, int64_t n)
 }
 
 /* The cell of coordinate x along an axis, wrapped into the box, and the fraction of it.  A position
- * one rounding below the upper face may become the lower face: weights are continuous. */
+ * one rounding below the upper face may become the lower face: weights are continuous.  One that has
+ * no place gets the first cell. */
 MD_INLINE int32_t spread_locate(const spread_grid *grid, int axis, double x, double *fraction)
 {
   double t = (x - grid->lo[axis]) * grid->inv_length[axis];
   t -= __builtin_floor(t);
   const double u = t * grid->mesh[axis];
-  const int32_t cell = (int32_t)u;
-  const bool inside = cell < grid->mesh[axis];
+  const bool inside = u < grid->mesh[axis];
+  const int32_t cell = inside ? (int32_t)u : 0;
   *fraction = inside ? u - cell : 0;
-  return inside ? cell : 0;
+  return cell;
 }
 
 /* False for positions that have no place in the box. */

@@ -1,9 +1,13 @@
 /* spread/spread_sort_gpu.cu - locating particles on the GPU, and sorting them by cell or pencil.
  *
  * A counting sort: every particle counts itself under its key and remembers how many came before
- * it, running sums turn counts into first places, and records go straight to theirs.  The order
- * within a key is that of the atomics, so deterministic plans take a stable radix sort (ordering/)
- * for it.  Bytes a particle: positions read three times, rank written and read, record written. */
+ * it, running sums turn counts into first places, and records go straight to theirs: three kernels
+ * and, for few particles, mostly their launches.  The order within a key is that of the atomics, so
+ * deterministic plans take a stable radix sort (ordering/) for it.  Bytes a particle: positions read
+ * twice, rank written and read, record written.
+ *
+ * Where nothing has to grow, positions are checked while they are counted, and what is sorted goes
+ * beside what the plan holds until all are known to be good. */
 #include "core/cuda.h"
 #include "spread/pencil.h"
 
@@ -30,16 +34,37 @@ static __device__ __forceinline__ uint32_t point_of(const spread_grid &grid, con
          (uint32_t)at.cell[2];
 }
 
-/* Thread: one particle. */
-static __global__ void check_kernel(int64_t n, const state *__restrict__ x, int64_t stride,
-                                    spread_grid grid, unsigned long long *bad)
+/* Where positions that have no place are told of: the lowest one's number, after that of the call
+ * where calls do not wait; `here` for kernels that look, NULL: all are known to be good, and `host`
+ * for the host, which hears of them only. */
+typedef struct {
+  unsigned long long *here, *host;
+  unsigned long long call;
+  bool keep; /* leave what was sorted before if there are any; else they stand in the first cell */
+} watch;
+
+static __device__ __forceinline__ void look_at(const spread_grid &grid, const watch &w,
+                                               const state *x, int64_t i)
 {
-  const int64_t i = md_thread();
-  if (i >= n) return;
   bool good = true;
   for (int a = 0; a < 3; a++)
-    good = good && spread_locatable(&grid, a, (double)x[i * stride + a]);
-  if (!good) atomicMin(bad, (unsigned long long)i);
+    good = good && spread_locatable(&grid, a, (double)x[a]);
+  if (good) return;
+  atomicMin(w.here, w.call << 32 | (unsigned long long)i);
+  atomicMin(w.host, w.call << 32 | (unsigned long long)i);
+}
+
+static __device__ __forceinline__ bool left_alone(const watch &w)
+{
+  return w.keep && *w.here != SPREAD_NONE_BAD;
+}
+
+/* Thread: one particle. */
+static __global__ void check_kernel(int64_t n, const state *__restrict__ x, int64_t stride,
+                                    spread_grid grid, watch w)
+{
+  const int64_t i = md_thread();
+  if (i < n) look_at(grid, w, x + i * stride, i);
 }
 
 /* Where particles go: the mesh, and its pencils if they are sorted by pencil. */
@@ -48,6 +73,7 @@ typedef struct {
   spread_pencils pencils;
   bool by_pencil;
   uint32_t *block_key; /* of every 32nd particle in a pencil */
+  watch watched;
 } sorting;
 
 static __device__ __forceinline__ uint32_t key_of(const sorting &s, const place &at)
@@ -66,28 +92,62 @@ static __global__ void count_kernel(int32_t n, const state *__restrict__ x, int6
 {
   const int64_t i = md_thread();
   if (i >= n) return;
+  if (s.watched.here) look_at(s.grid, s.watched, x + i * stride, i);
   const uint32_t mine = key_of(s, locate(s.grid, x + i * stride));
   const int32_t before = atomicAdd(count + mine, 1);
   if (rank) rank[i] = before;
   if (key) key[i] = mine;
 }
 
-/* What the layout remembers of particle `from` at a place. */
-static __device__ __forceinline__ void write_record(const sorting &s, const place &at, int32_t to,
-                                                    int32_t from, void *records)
+/* What the layout remembers of particle `from`. */
+static __device__ __forceinline__ pencil_particle pencil_record(const sorting &s, const place &at,
+                                                                int32_t from)
 {
-  if (s.by_pencil) {
-    if (to % MD_WARP == 0) s.block_key[to / MD_WARP] = key_of(s, at);
-    ((pencil_particle *)records)[to] =
-        pencil_pack(at.f, (uint32_t)(at.cell[1] % s.pencils.cells[0]),
-                    (uint32_t)(at.cell[2] % s.pencils.cells[1]), (uint32_t)from);
-    return;
-  }
+  return pencil_pack(at.f, (uint32_t)(at.cell[1] % s.pencils.cells[0]),
+                     (uint32_t)(at.cell[2] % s.pencils.cells[1]), (uint32_t)from);
+}
+
+static __device__ __forceinline__ spread_particle point_record(const sorting &s, const place &at)
+{
   spread_particle particle;
   for (int a = 0; a < 3; a++)
     particle.f[a] = (real)at.f[a];
   particle.word = point_of(s.grid, at);
-  ((spread_particle *)records)[to] = particle;
+  return particle;
+}
+
+/* Warp: a record from every lane, to < 0: none.  Neighbouring lanes write one record, so that no
+ * sector of memory is written in parts. */
+enum { RECORD_PARTS = sizeof(pencil_particle) / sizeof(int4) };
+static __device__ __forceinline__ void write_records(const void *mine, int32_t to, int4 *records)
+{
+  __shared__ int4 staged[BLOCK * RECORD_PARTS];
+  const int lane = threadIdx.x % MD_WARP;
+  int4 *of_warp = staged + (threadIdx.x - lane) * RECORD_PARTS;
+  for (int k = 0; k < RECORD_PARTS; k++)
+    of_warp[lane * RECORD_PARTS + k] = ((const int4 *)mine)[k];
+  __syncwarp();
+  for (int k = 0; k < RECORD_PARTS; k++) {
+    const int at = k * MD_WARP + lane;
+    const int32_t place = __shfl_sync(MD_ALL_LANES, to, at / RECORD_PARTS);
+    if (place >= 0) records[(int64_t)place * RECORD_PARTS + at % RECORD_PARTS] = of_warp[at];
+  }
+}
+
+/* Warp: what the layout remembers of particle `from` at a place; to < 0: of none. */
+static __device__ __forceinline__ void write_record(const sorting &s, const place &at, int32_t to,
+                                                    int32_t from, void *records)
+{
+  if (s.by_pencil) {
+    const pencil_particle particle = pencil_record(s, at, from);
+    if (to >= 0 && to % MD_WARP == 0) s.block_key[to / MD_WARP] = key_of(s, at);
+    if (RECORD_PARTS > 1)
+      write_records(&particle, to, (int4 *)records);
+    else if (to >= 0)
+      ((pencil_particle *)records)[to] = particle;
+  } else if (to >= 0) {
+    ((spread_particle *)records)[to] = point_record(s, at);
+  }
 }
 
 /* Thread: one particle, to the place that its key and rank say. */
@@ -96,57 +156,69 @@ static __global__ void scatter_kernel(int32_t n, const state *__restrict__ x, in
                                       const int32_t *__restrict__ rank, int32_t *__restrict__ order,
                                       void *records)
 {
-  const int64_t i = md_thread();
-  if (i >= n) return;
+  const int64_t i = md_thread() < n ? md_thread() : n - 1;
+  if (left_alone(s.watched)) return;
   const place at = locate(s.grid, x + i * stride);
-  const int32_t to = start[key_of(s, at)] + rank[i];
+  const int32_t to = md_thread() < n ? start[key_of(s, at)] + rank[i] : -1;
   write_record(s, at, to, (int32_t)i, records);
-  if (order) order[to] = (int32_t)i;
+  if (order && to >= 0) order[to] = (int32_t)i;
 }
 
-/* Thread: one place; order NULL: the given one. */
+/* Thread: one place; order NULL: the given one, in which positions may still be looked at. */
 static __global__ void record_kernel(int32_t n, const state *__restrict__ x, int64_t stride,
                                      sorting s, const int32_t *__restrict__ order, void *records)
 {
-  const int64_t i = md_thread();
-  if (i >= n) return;
-  const int32_t from = order ? order[i] : (int32_t)i;
-  write_record(s, locate(s.grid, x + from * stride), (int32_t)i, from, records);
+  const int64_t i = md_thread() < n ? md_thread() : n - 1;
+  if (left_alone(s.watched)) return;
+  if (s.watched.here && !order) look_at(s.grid, s.watched, x + i * stride, i);
+  const int32_t from = order ? order[i] : (int32_t)i, to = md_thread() < n ? (int32_t)i : -1;
+  write_record(s, locate(s.grid, x + from * stride), to, from, records);
+}
+
+static watch watch_of(const spread_plan *plan)
+{
+  const spread_counter *c = &plan->counter;
+  const watch w = {c->watch == SPREAD_CHECKED ? NULL : (unsigned long long *)c->bad.data,
+                   (unsigned long long *)c->told, c->watch == SPREAD_TELL ? c->call : 0u,
+                   c->watch == SPREAD_KEEP};
+  return w;
 }
 
 md_status PREC(spread_gpu_check)(spread_plan *plan, int64_t n, const void *positions,
                                  int64_t stride, int64_t *bad)
 {
   md_ctx *ctx = plan->ctx;
-  MD_TRY(md_buffer_reserve(ctx, &plan->scratch[0], sizeof(uint64_t), 0));
-  unsigned long long *lowest = (unsigned long long *)plan->scratch[0].data, found = 0;
-  MD_TRY(md_fill(ctx, lowest, 0xff, sizeof *lowest));
+  watch w = watch_of(plan);
+  w.here = (unsigned long long *)plan->counter.bad.data;
   check_kernel<<<md_blocks(n, BLOCK), BLOCK, 0, (cudaStream_t)ctx->stream>>>(
-      n, (const state *)positions, stride, plan->grid, lowest);
+      n, (const state *)positions, stride, plan->grid, w);
   MD_LAUNCHED();
-  MD_TRY(md_read(ctx, &found, lowest, sizeof found));
-  *bad = found < (unsigned long long)n ? (int64_t)found : n;
-  return MD_OK;
+  MD_TRY(md_ctx_sync(ctx));
+  return spread_gpu_told(plan, bad);
 }
 
-/* Count under every key, then running sums: SPREAD_START.  Ranks go to scratch[0], keys to
+/* Keys of the layout. */
+static int64_t keys_of(const sorting &s)
+{
+  return s.by_pencil ? pencils_keys(&s.grid, &s.pencils) : s.grid.points;
+}
+
+/* Count under every key, then running sums: the counter's `start`.  Ranks go to scratch[0], keys to
  * scratch[1], whichever is wanted. */
-static md_status count_keys(spread_plan *plan, spread_part *part, const state *x, int64_t stride,
-                            const sorting &s, bool keys_wanted)
+static md_status count_keys(spread_plan *plan, const spread_part *part, const state *x,
+                            int64_t stride, const sorting &s, bool keys_wanted)
 {
   md_ctx *ctx = plan->ctx;
   const int32_t n = part->n;
-  const int64_t keys = s.by_pencil ? pencils_keys(&s.grid, &s.pencils) : s.grid.points;
-  md_buffer *start = &part->buffer[SPREAD_START], *scratch = &plan->scratch[keys_wanted];
-  const size_t bytes = (size_t)(keys + 1) * sizeof(int32_t);
-  MD_TRY(md_buffer_reserve(ctx, start, bytes, 0));
+  md_buffer *scratch = &plan->scratch[keys_wanted];
   MD_TRY(md_buffer_reserve(ctx, scratch, (size_t)n * sizeof(int32_t), 0));
-  MD_TRY(md_fill(ctx, start->data, 0, bytes));
+  MD_TRY(spread_gpu_reserve_keys(plan, keys_of(s)));
   count_kernel<<<md_blocks(n, BLOCK), BLOCK, 0, (cudaStream_t)ctx->stream>>>(
-      n, x, stride, s, (int32_t *)start->data, keys_wanted ? NULL : (int32_t *)scratch->data,
+      n, x, stride, s, (int32_t *)plan->counter.count.data,
+      keys_wanted ? NULL : (int32_t *)scratch->data,
       keys_wanted ? (uint32_t *)scratch->data : NULL);
   MD_LAUNCHED();
-  return spread_gpu_scan_int32(ctx, &plan->scratch[2], (int32_t *)start->data, keys + 1);
+  return spread_gpu_sum_keys(plan, keys_of(s));
 }
 
 static md_status sort_records(spread_plan *plan, spread_part *part, const state *x, int64_t stride,
@@ -158,19 +230,18 @@ static md_status sort_records(spread_plan *plan, spread_part *part, const state 
   const unsigned blocks = md_blocks(n, BLOCK);
   md_buffer *buffer = part->buffer;
   const bool stable = ctx->deterministic, ordered = stable || !s.by_pencil;
-  MD_TRY(count_keys(plan, part, x, stride, s, stable));
   if (ordered)
     MD_TRY(md_buffer_reserve(ctx, &buffer[SPREAD_ORDER], (size_t)n * sizeof(int32_t), 0));
+  MD_TRY(count_keys(plan, part, x, stride, s, stable));
   int32_t *order = ordered ? (int32_t *)buffer[SPREAD_ORDER].data : NULL;
   void *records = buffer[SPREAD_RECORD].data;
   if (stable) {
-    const int64_t keys = s.by_pencil ? pencils_keys(&s.grid, &s.pencils) : s.grid.points;
-    MD_TRY(ordering_sort(plan->sorter, n, (const uint32_t *)plan->scratch[1].data, (uint32_t)keys,
-                         order, NULL));
+    MD_TRY(ordering_sort(plan->sorter, n, (const uint32_t *)plan->scratch[1].data,
+                         (uint32_t)keys_of(s), order, NULL));
     record_kernel<<<blocks, BLOCK, 0, stream>>>(n, x, stride, s, order, records);
   } else {
     scatter_kernel<<<blocks, BLOCK, 0, stream>>>(
-        n, x, stride, s, (const int32_t *)buffer[SPREAD_START].data,
+        n, x, stride, s, (const int32_t *)plan->counter.start.data,
         (const int32_t *)plan->scratch[0].data, order, records);
   }
   MD_LAUNCHED();
@@ -183,7 +254,7 @@ md_status PREC(spread_gpu_sort)(spread_plan *plan, spread_part *part, const void
   md_ctx *ctx = plan->ctx;
   const state *x = (const state *)positions;
   const int32_t n = part->n;
-  sorting s = {plan->grid, plan->pencils, plan->layout == SPREAD_PENCILS, NULL};
+  sorting s = {plan->grid, plan->pencils, plan->layout == SPREAD_PENCILS, NULL, watch_of(plan)};
   md_buffer *record = &part->buffer[SPREAD_RECORD];
   const size_t item = s.by_pencil ? sizeof(pencil_particle) : sizeof(spread_particle);
   MD_TRY(md_buffer_reserve(ctx, record, (size_t)n * item, 0));
