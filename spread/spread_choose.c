@@ -22,11 +22,14 @@ static double row_sectors(double n, double real_size)
 }
 
 /* Seconds of one spreading of one vector on a GPU of that many multiprocessors, fitted to an H200,
- * which has 132.  particle: 85e9 sector operations a second. */
+ * which has 132.  particle: 85e9 sector operations a second, and 33e9 of those for which the mesh has
+ * to be fetched, as half the cache holds it. */
 static double particle_seconds(const spread_plan *plan, double n)
 {
-  const double p = plan->grid.order, speed = 85e9 / 132 * plan->multiprocessors;
-  return 6e-6 + n * p * p * row_sectors(p, (double)spread_real_size(plan)) / speed;
+  const double p = plan->grid.order, real_size = (double)spread_real_size(plan);
+  const double sectors = n * p * p * row_sectors(p, real_size) * 132 / plan->multiprocessors;
+  const double held = 0.5 * (double)plan->l2_bytes / ((double)plan->grid.points * real_size);
+  return 6e-6 + sectors / 85e9 + (held < 1 ? sectors * (1 - held) / 33e9 : 0);
 }
 
 /* tiled: what a tile of a pencil's plane costs, and a product of a particle. */
@@ -64,7 +67,7 @@ spread_method spread_choose(const spread_plan *plan, int64_t n, char *reason, si
     snprintf(reason, size, "its sums are ordered, %.3g particles a mesh point", density);
     return SPREAD_TILED;
   }
-  const double vectors = plan->spec.vectors, sorting = (12e-6 + 5e-11 * (double)n) / repeats;
+  const double vectors = plan->spec.vectors, sorting = (3e-6 + 3e-11 * (double)n) / repeats;
   const double tiled = vectors * tiled_seconds(plan, n) + sorting;
   const double particle = vectors * particle_seconds(plan, (double)n);
   snprintf(reason, size,
