@@ -43,7 +43,7 @@ REALS := 0 2
 ISAS  := 0 1 2
 ISA_FLAGS_0 :=
 ISA_FLAGS_1 := -mavx2 -mfma -mbmi2 -mlzcnt
-ISA_FLAGS_2 := $(ISA_FLAGS_1) -mavx512f -mavx512dq -mavx512bw -mavx512vl -mavx512vbmi2 -mprefer-vector-width=512
+ISA_FLAGS_2 := $(ISA_FLAGS_1) -mavx512f -mavx512dq -mavx512bw -mavx512vl -mprefer-vector-width=512
 
 OBJ := $(PLAIN_C:%.c=$(BUILD)/obj/%.o) \
        $(foreach p,$(PRECS),$(foreach i,$(ISAS),$(NUMERIC_C:%.c=$(BUILD)/obj/%.p$(p).i$(i).o))) \

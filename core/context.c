@@ -22,8 +22,7 @@ md_isa md_isa_detect(void)
       __builtin_cpu_supports("bmi2"))
     best = MD_AVX2;
   if (best == MD_AVX2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-      __builtin_cpu_supports("avx512vbmi2"))
+      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
     best = MD_AVX512;
 #endif
   const char *asked = getenv("MINIMD_ISA");

@@ -107,9 +107,9 @@ MD_INLINE simd_f32 simd_units_(const char *base, size_t item, const int32_t *ind
 #undef UNIT_
 }
 
-/* The first three components of the structures base[index[0]], base[index[1]], ..., one component a
- * vector: SIMD_F32 structures of 16 bytes, SIMD_F64 of 32. */
-MD_INLINE void simd_load_f32(const void *base, const int32_t *index, simd_f32 out[3])
+/* The components of the structures base[index[0]], base[index[1]], ..., one component a vector:
+ * SIMD_F32 structures of 16 bytes, or the first three of SIMD_F64 of 32. */
+MD_INLINE void simd_load_fours(const void *base, const int32_t *index, simd_f32 out[4])
 {
   const simd_f32 a = simd_units_(base, 16, index, 4), b = simd_units_(base, 16, index + 1, 4);
   const simd_f32 c = simd_units_(base, 16, index + 2, 4), d = simd_units_(base, 16, index + 3, 4);
@@ -118,6 +118,15 @@ MD_INLINE void simd_load_f32(const void *base, const int32_t *index, simd_f32 ou
   out[0] = (simd_f32)SIMD_LO64(xy01, xy23);
   out[1] = (simd_f32)SIMD_HI64(xy01, xy23);
   out[2] = (simd_f32)SIMD_LO64(zw01, zw23);
+  out[3] = (simd_f32)SIMD_HI64(zw01, zw23);
+}
+
+MD_INLINE void simd_load_f32(const void *base, const int32_t *index, simd_f32 out[3])
+{
+  simd_f32 four[4];
+  simd_load_fours(base, index, four);
+  for (int d = 0; d < 3; d++)
+    out[d] = four[d];
 }
 
 MD_INLINE void simd_load_f64(const void *base, const int32_t *index, simd_f64 out[3])
@@ -169,38 +178,84 @@ MD_INLINE void simd_fours_f64(const simd_f64 in[3], simd_four_f64 out[SIMD_F64])
   }
 }
 
-/* Whether a bit is set in any lane. */
-MD_INLINE bool simd_any(simd_i32 mask)
+/* Some of the lanes: a bit for each where the processor has registers of them, else -1 or 0 in each.
+ * The bitwise operators work on both. */
+#if MD_ISA == 2
+typedef __mmask16 simd_some;
+#else
+typedef simd_i32 simd_some;
+#endif
+
+/* Lanes where that is so. */
+MD_INLINE simd_some simd_less(simd_f32 a, simd_f32 b)
 {
 #if MD_ISA == 2
-  return _mm512_test_epi32_mask((__m512i)mask, (__m512i)mask) != 0;
-#elif MD_ISA == 1
-  return !_mm256_testz_si256((__m256i)mask, (__m256i)mask);
+  return _mm512_cmp_ps_mask((__m512)a, (__m512)b, _CMP_LT_OQ);
 #else
-  return (mask[0] | mask[1] | mask[2] | mask[3]) != 0;
+  return a < b;
+#endif
+}
+MD_INLINE simd_some simd_more(simd_i32 a, simd_i32 b)
+{
+#if MD_ISA == 2
+  return _mm512_cmpgt_epi32_mask((__m512i)a, (__m512i)b);
+#else
+  return a > b;
+#endif
+}
+MD_INLINE simd_some simd_same(simd_i32 a, simd_i32 b)
+{
+#if MD_ISA == 2
+  return _mm512_cmpeq_epi32_mask((__m512i)a, (__m512i)b);
+#else
+  return a == b;
 #endif
 }
 
-/* Write the lanes of value that mask selects to `to`, packed; SIMD_F32 places must be writable.
- * Returns their number. */
-MD_INLINE int simd_pack(int32_t *to, simd_i32 value, simd_i32 mask)
+/* Of a, b >= 0: in these lanes the larger, elsewhere a. */
+MD_INLINE simd_f32 simd_max_of(simd_f32 a, simd_f32 b, simd_some lanes)
 {
 #if MD_ISA == 2
-  const __mmask16 lanes = _mm512_movepi32_mask((__m512i)mask);
+  return (simd_f32)_mm512_mask_max_ps((__m512)a, lanes, (__m512)a, (__m512)b);
+#elif MD_ISA == 1
+  return (simd_f32)_mm256_max_ps((__m256)a, (__m256)((simd_i32)b & lanes));
+#else
+  const simd_i32 more = (a < b) & lanes;
+  return (simd_f32)(((simd_i32)b & more) | ((simd_i32)a & ~more));
+#endif
+}
+
+/* Whether all of them are less than b. */
+MD_INLINE bool simd_all_less(simd_f32 a, float b)
+{
+#if MD_ISA == 2
+  return simd_less(a, (simd_f32){0} + b) == 0xffff;
+#elif MD_ISA == 1
+  return _mm256_movemask_ps((__m256)simd_less(a, (simd_f32){0} + b)) == 0xff;
+#else
+  return a[0] < b && a[1] < b && a[2] < b && a[3] < b;
+#endif
+}
+
+/* Write those lanes of value to `to`, packed; SIMD_F32 places must be writable.  Returns their
+ * number. */
+MD_INLINE int simd_pack(int32_t *to, simd_i32 value, simd_some lanes)
+{
+#if MD_ISA == 2
   _mm512_storeu_si512(to, _mm512_maskz_compress_epi32(lanes, (__m512i)value));
   return _mm_popcnt_u32(lanes);
 #elif MD_ISA == 1
-  const unsigned lanes = (unsigned)_mm256_movemask_ps((__m256)mask);
-  const uint64_t bytes = _pdep_u64(lanes, 0x0101010101010101) * 0xff;
+  const unsigned bits = (unsigned)_mm256_movemask_ps((__m256)lanes);
+  const uint64_t bytes = _pdep_u64(bits, 0x0101010101010101) * 0xff;
   const uint64_t from = _pext_u64(0x0706050403020100, bytes);
   const __m256i order = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128((long long)from));
   _mm256_storeu_si256((__m256i *)to, _mm256_permutevar8x32_epi32((__m256i)value, order));
-  return _mm_popcnt_u32(lanes);
+  return _mm_popcnt_u32(bits);
 #else
   int n = 0;
   for (int k = 0; k < SIMD_F32; k++) {
     to[n] = value[k];
-    n -= mask[k];
+    n -= lanes[k];
   }
   return n;
 #endif

@@ -5,11 +5,11 @@
 
 #include <math.h>
 
-/* Clamps; a NaN goes to the first bin. */
-static int64_t bin_along(double steps, int32_t n)
+/* Clamps; a NaN goes to the first bin.  No branches: where atoms lie is not foreseen. */
+static int32_t bin_along(double steps, int32_t n)
 {
-  if (!(steps >= 0)) return 0;
-  return steps < n ? (int64_t)steps : n - 1;
+  steps = steps > 0 ? steps : 0;
+  return (int32_t)(steps < n - 1 ? steps : n - 1);
 }
 
 md_status KERNEL(neighbor_cpu_keys)(neighbor_list *list, const md_atoms *atoms, int64_t count,

@@ -9,7 +9,9 @@
  * Compiled once per precision and instruction set. */
 #include "neighbor/rows_cpu.h"
 
-#include <math.h>
+#include <string.h>
+
+typedef int32_t lanes_i32 __attribute__((vector_size(4 * SIMD_LANES), may_alias));
 
 enum {
   WINDOW = 64,       /* rows sorted by length */
@@ -53,11 +55,12 @@ static void sort_window(const rows_search *s, int begin, int end, int32_t *order
     most = count > most ? count : most;
     least = count < least ? count : least;
   }
-  const int64_t range = most - least < BUCKETS ? BUCKETS - 1 : most - least;
+  const bool fine = most - least < BUCKETS; /* spares the rows of a liquid a division each */
   int32_t start[BUCKETS + 1] = {0};
   uint8_t bucket[WINDOW];
   for (int k = begin; k < end; k++) {
-    bucket[k - begin] = (uint8_t)((most - s->found[k].count) * (BUCKETS - 1) / range);
+    const int64_t below = most - s->found[k].count;
+    bucket[k - begin] = (uint8_t)(fine ? below : below * (BUCKETS - 1) / (most - least));
     start[bucket[k - begin] + 1]++;
   }
   for (int q = 0; q < BUCKETS; q++)
@@ -77,6 +80,31 @@ static int64_t lay_out(const rows_search *s, layout *lay)
   return slots;
 }
 
+/* The rows of a slice: where their entries begin, in units of four, for each part of a vector; their
+ * lengths and atoms likewise. */
+enum { PARTS = SIMD_F32 / SIMD_LANES };
+typedef struct {
+  int32_t unit[SIMD_F32];
+  simd_i32 length, own;
+} slice_rows;
+
+/* Write the next entries of a slice from e on, at most 4 PARTS and not beyond the end; where a row is
+ * shorter, its own atom. */
+MD_INLINE void write_entries(const slice_rows *rows, const int32_t *entry, int32_t e, int32_t end,
+                             int32_t *to)
+{
+  simd_f32 four[4];
+  simd_load_fours(entry + e, rows->unit, four);
+  for (int k = 0; k < 4; k++) {
+    const simd_i32 number = rows->length * 0 + (e + k), beyond = number >= rows->length;
+    lanes_i32 part[PARTS];
+    const simd_i32 all = ((simd_i32)four[k] & ~beyond) | (rows->own & beyond);
+    memcpy(part, &all, sizeof part);
+    for (int p = 0; p < PARTS; p++)
+      if (e + k + 4 * p < end) *(lanes_i32 *)(to + (e + k + 4 * p) * SIMD_LANES) = part[p];
+  }
+}
+
 /* Write the slice of rows k and its followers from slot `base` on; lanes without a row are empty
  * rows of the last atom.  Returns the next free slot. */
 static int64_t write_slice(const build *b, const rows_search *s, const layout *lay, int k,
@@ -84,27 +112,28 @@ static int64_t write_slice(const build *b, const rows_search *s, const layout *l
 {
   neighbor_list *list = b->job.list;
   int32_t *count = list->count.data, *atom = list->atom.data, *shared = list->shared.data;
-  const int32_t *from[SIMD_LANES];
-  int32_t own[SIMD_LANES], length[SIMD_LANES], common = INT32_MAX;
+  slice_rows rows = {0};
+  int32_t longest = 0;
   for (int l = 0; l < SIMD_LANES; l++) {
     const bool empty = k + l >= lay->rows;
     const int32_t row = lay->order[empty ? lay->rows - 1 : k + l];
     const int64_t r = lay->first + k + l;
-    from[l] = s->entry + s->found[row].begin;
-    own[l] = atom[r] = b->job.rows[lay->first + row];
-    length[l] = count[r] = empty ? 0 : s->found[row].count;
+    atom[r] = b->job.rows[lay->first + row];
+    count[r] = empty ? 0 : s->found[row].count;
     if (b->job.half) shared[r] = empty ? 0 : s->found[row].shared;
-    common = length[l] < common ? length[l] : common;
+    longest = count[r] > longest ? count[r] : longest;
+    for (int p = 0; p < PARTS; p++) {
+      rows.unit[p * SIMD_LANES + l] = (int32_t)(s->found[row].begin / 4) + p;
+      rows.length[p * SIMD_LANES + l] = count[r] - 4 * p;
+      rows.own[p * SIMD_LANES + l] = atom[r];
+    }
   }
   ((int64_t *)list->start.data)[(lay->first + k) / SIMD_LANES] = base;
-  const int32_t longest = slice_length(s, lay, k);
   int32_t *to = (int32_t *)list->nbr.data + base;
-  for (int32_t e = 0; e < common; e++)
-    for (int l = 0; l < SIMD_LANES; l++)
-      *to++ = from[l][e];
-  for (int32_t e = common; e < longest; e++)
-    for (int l = 0; l < SIMD_LANES; l++)
-      *to++ = e < length[l] ? from[l][e] : own[l];
+  int32_t e = 0;
+  for (; e + 4 * PARTS <= longest; e += 4 * PARTS)
+    write_entries(&rows, s->entry, e, e + 4 * PARTS, to);
+  write_entries(&rows, s->entry, e, longest, to);
   return base + (int64_t)SIMD_LANES * longest;
 }
 
@@ -194,21 +223,6 @@ static md_status prepare(build *b)
   return MD_OK;
 }
 
-/* Coordinates in the halo are off by less than 2^-22 of its extent, and distances by less than
- * 2^-20: in between, doubles decide. */
-static void set_reach(rows_job *job)
-{
-  const neighbor_grid *g = &job->list->grid;
-  const double reach = job->list->spec.r_list;
-  double extent = reach;
-  for (int d = 0; d < 3; d++)
-    extent = fmax(extent, 3 * reach + (g->margin[d] + 1) * g->side[d]);
-  const double sure = fmax(0, reach - 0x1p-20 * extent), maybe = reach + 0x1p-20 * extent;
-  job->reach_sq = reach * reach;
-  job->sure_sq = (float)(sure * sure);
-  job->maybe_sq = (float)(maybe * maybe);
-}
-
 md_status KERNEL(neighbor_cpu_build)(neighbor_list *list, const md_atoms *atoms)
 {
   build b = {.job = {.list = list,
@@ -217,8 +231,8 @@ md_status KERNEL(neighbor_cpu_build)(neighbor_list *list, const md_atoms *atoms)
                      .x = atoms->x.data,
                      .home = atoms->home.data,
                      .shift = atoms->shift.data}};
-  set_reach(&b.job);
   MD_TRY(prepare(&b));
+  MD_TRY(KERNEL(rows_prepare)(&b.job, atoms));
   do {
     const int64_t room = b.slots + b.slots / 16;
     MD_TRY(md_buffer_reserve(list->ctx, &list->nbr, (size_t)room * sizeof(int32_t), 0));

@@ -1,9 +1,11 @@
 /* neighbor/rows_cpu.h - the search for neighbours on the CPU, a block of rows at a time.
  *
- * A thread copies the candidates of a tile (tiles.h), as floats relative to the tile's centre, into
- * its halo, and tests them against each row's atom, a vector at a time; the lanes within reach are
- * packed onto the row.  Floats decide all but the few pairs so close to r_list that only the
- * positions themselves can.
+ * Positions are copied once in the order of bins, as integers, so that any part of a column of bins
+ * is contiguous and differences are exact (neighbor_cpu_halo.c).  A thread gathers the candidates
+ * near the rows of a tile (tiles.h) from there into its halo, as floats relative to the tile, and
+ * tests them against each row's atom, a vector at a time; the lanes within reach are packed onto
+ * the row (neighbor_cpu_rows.c).  Floats decide all but the few pairs so close to r_list that only
+ * the positions themselves can.
  *
  * Half lists: a candidate belongs to the chunk of its own (or its home's) row.  Of two atoms of a
  * chunk, rows r and s, the one with the smaller number lists the pair when r - s is odd, else the
@@ -14,6 +16,19 @@
 #include "neighbor/tiles.h"
 
 enum { ROWS_BLOCK = 256 }; /* rows that a thread takes at a time */
+
+/* Part of a column of bins, begin..end - 1 in the order of place, and what of it is the tile's. */
+typedef struct {
+  int32_t begin, end, own_begin, own_end;
+} rows_run;
+
+/* Where a row's atom is in the halo: its slot and its slab. */
+typedef struct {
+  int32_t slot, slab;
+} rows_own;
+
+/* The coordinate of what is in nobody's reach. */
+#define ROWS_FAR 1e30f
 
 /* What all threads share. */
 typedef struct {
@@ -26,10 +41,15 @@ typedef struct {
   const int32_t *rows;         /* [n] atoms by tiles */
   const int32_t *row_of;       /* half: [n] its inverse */
   double reach_sq;
-  float sure_sq, maybe_sq; /* floats decide below the one and beyond the other */
+  float sure_sq, maybe_sq;    /* floats decide below the one and beyond the other [step^2] */
+  double corner[3], inv_step; /* a corner below all atoms and ghosts */
+  /* Those in the order of place; half: whose row each belongs to, -1 for no one's, and its place in
+   * the order of pairs. */
+  int32_t *at[3], *row, *after;
 } rows_job;
 
-/* Entries begin..begin + count of a search's `entry`, the shared ones first. */
+/* Entries begin..begin + count of a search's `entry`, the shared ones first; begin is a multiple of
+ * 4. */
 typedef struct {
   int64_t begin;
   int32_t count, shared;
@@ -39,24 +59,32 @@ typedef struct {
 typedef struct {
   const rows_job *job;
   int64_t tile; /* whose halo this is; -1: none */
-  state origin[3];
   /* The halo: n candidates, then far ones up to a whole vector, in slabs of bins along axis 0. */
-  int64_t n, room, index_room;
-  int32_t *index; /* atom or ghost */
-  float *x, *y, *z;
-  int32_t *row, *after; /* half: row of the atom or home; place in the order of pairs */
+  int64_t n, room;
+  float *at[3];         /* in steps from the tile's middle */
+  int32_t *index;       /* atom or ghost */
+  int32_t *row, *after; /* half, as those of the job */
   int32_t *single;      /* entries of the row at hand that are not shared */
   int64_t *slab;        /* [bins along axis 0 + 1] where a slab begins */
-  int32_t first_slab, n_slabs;
+  int32_t n_slabs;
+  rows_run *run; /* what the halo is taken from */
+  int64_t run_room;
+  rows_own *own; /* the tile's rows */
+  int64_t own_room;
   /* The rows of a block. */
   int64_t n_entry, entry_room;
   int32_t *entry;
   rows_found found[ROWS_BLOCK];
 } rows_search;
 
+/* Copy positions and owners to the order of bins, and set what depends on the length of a step. */
+md_status KERNEL(rows_prepare)(rows_job *job, const md_atoms *atoms);
+/* The halo of a tile.  False when memory runs out. */
+bool KERNEL(rows_enter)(rows_search *search, int64_t tile);
 /* Find rows first .. first + count, count <= ROWS_BLOCK.  False when memory runs out. */
-typedef bool rows_find_fn(rows_search *search, int64_t first, int count);
-rows_find_fn KERNEL(rows_find);
+bool KERNEL(rows_find)(rows_search *search, int64_t first, int count);
 void KERNEL(rows_free)(rows_search *search);
+/* Room for at least n entries; those there are kept.  False when memory runs out. */
+bool KERNEL(rows_grow)(rows_search *search, int64_t n);
 
 #endif

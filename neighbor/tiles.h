@@ -1,9 +1,9 @@
 /* neighbor/tiles.h - the bins of a grid in tiles, for list building on the CPU.
  *
  * All atoms of a tile share one halo of candidates: the bins of the tile and of the stencil around
- * them.  A tile is about 4 r_list long along axis 0 and r_list / 2 along the others: an atom need
- * only be tested against the part of the halo, contiguous in memory, that it can reach along axis
- * 0, and that is hardly more than its own stencil.  Rows of a list follow the tiles, and the tiles
+ * them.  A tile is about 4 r_list long along axis 0 and r_list or half of it along the others: an
+ * atom need only be tested against the part of the halo, contiguous in memory, that it can reach
+ * along axis 0.  Wider tiles copy fewer candidates and test more.  Rows of a list follow the tiles, and the tiles
  * follow their first atoms, so that rows that follow each other are near each other in memory and
  * in space, whatever the bins' size and the atoms' order. */
 #ifndef TILES_H
@@ -61,6 +61,15 @@ static inline bool tiles_column(const tiling *ts, const tile *t, int32_t i, int3
   *begin = ts->bin_start[row + k0];
   *end = ts->bin_start[row + k1 + 1];
   return true;
+}
+
+/* The same of what is the tile's own in one of its columns. */
+static inline void tiles_own(const tiling *ts, const tile *t, int32_t i, int32_t j, int32_t *begin,
+                             int32_t *end)
+{
+  const int64_t column = ((int64_t)i * ts->grid->n[1] + j) * ts->grid->n[2];
+  *begin = ts->bin_start[column + t->lo[2]];
+  *end = ts->bin_start[column + t->hi[2] + 1];
 }
 
 MD_END_C

@@ -1,6 +1,7 @@
 /* ordering/ordering_cpu.c - tables, stable sort and permutation with OpenMP.
  *
- * The sort is a counting sort of at most 12 bits of the key a pass, lowest bits first.  Each thread
+ * The sort is a counting sort: of the whole key where the counters stay in the second-level cache,
+ * else of at most 12 bits a pass, lowest bits first.  Each thread
  * counts and later moves one contiguous part of the items; the counters are scanned digit by digit,
  * thread by thread, so that the result is the stable one whatever the number of threads. */
 #include "ordering/curve.h"
@@ -9,7 +10,7 @@
 #include <omp.h>
 #include <string.h>
 
-enum { DIGIT_BITS = 12, ITEMS_PER_THREAD = 16384, KEYS = 256 };
+enum { DIGIT_BITS = 12, COUNTERS = 1 << 18, ITEMS_PER_THREAD = 16384, KEYS = 256 };
 
 /* In a cube of a power of two the index is the key itself. */
 static bool is_key(const ordering *o, const int32_t n[3])
@@ -172,8 +173,9 @@ md_status ordering_cpu_sort(ordering_sorter *s, int64_t n, const uint32_t *keys,
   md_ctx *ctx = s->ctx;
   const int64_t useful = n / ITEMS_PER_THREAD + 1;
   const int threads = useful < ctx->threads ? (int)useful : ctx->threads;
-  const int all = ordering_key_bits(key_end),
-            passes = all > 0 ? (all + DIGIT_BITS - 1) / DIGIT_BITS : 1;
+  const int all = ordering_key_bits(key_end);
+  const bool fits = (int64_t)threads << all <= (n < COUNTERS / 2 ? 2 * n : COUNTERS);
+  const int passes = all == 0 || fits ? 1 : (all + DIGIT_BITS - 1) / DIGIT_BITS;
   const int bits = (all + passes - 1) / passes;
   const size_t items = (size_t)n;
   MD_TRY(md_buffer_reserve(ctx, &s->scratch, sizeof(int32_t) * (size_t)threads << bits, 0));
@@ -198,36 +200,39 @@ md_status ordering_cpu_sort(ordering_sorter *s, int64_t n, const uint32_t *keys,
 }
 
 /* bytes is a constant where this is inlined, so that a copy is a few moves. */
-MD_INLINE void permute_items(int threads, int64_t n, const int32_t *order, size_t bytes,
+MD_INLINE void permute_items(int64_t begin, int64_t end, const int32_t *order, size_t bytes,
                              const char *from, char *to)
 {
-#pragma omp parallel for schedule(static) num_threads(threads)
-  for (int64_t i = 0; i < n; i++)
+  for (int64_t i = begin; i < end; i++)
     memcpy(to + (size_t)i * bytes, from + (size_t)order[i] * bytes, bytes);
 }
 
 md_status ordering_cpu_permute(md_ctx *ctx, int64_t n, const int32_t *order, size_t item_bytes,
                                const void *from, void *to)
 {
-  const int threads = n < ITEMS_PER_THREAD ? 1 : ctx->threads;
-  switch (item_bytes) {
-  case 4:
-    permute_items(threads, n, order, 4, from, to);
-    break;
-  case 8:
-    permute_items(threads, n, order, 8, from, to);
-    break;
-  case 12:
-    permute_items(threads, n, order, 12, from, to);
-    break;
-  case 16:
-    permute_items(threads, n, order, 16, from, to);
-    break;
-  case 32:
-    permute_items(threads, n, order, 32, from, to);
-    break;
-  default:
-    permute_items(threads, n, order, item_bytes, from, to);
+#pragma omp parallel num_threads(n < ITEMS_PER_THREAD ? 1 : ctx->threads)
+  {
+    const int threads = omp_get_num_threads(), t = omp_get_thread_num();
+    const int64_t begin = n * t / threads, end = n * (t + 1) / threads;
+    switch (item_bytes) {
+    case 4:
+      permute_items(begin, end, order, 4, from, to);
+      break;
+    case 8:
+      permute_items(begin, end, order, 8, from, to);
+      break;
+    case 12:
+      permute_items(begin, end, order, 12, from, to);
+      break;
+    case 16:
+      permute_items(begin, end, order, 16, from, to);
+      break;
+    case 32:
+      permute_items(begin, end, order, 32, from, to);
+      break;
+    default:
+      permute_items(begin, end, order, item_bytes, from, to);
+    }
   }
   return MD_OK;
 }
