@@ -7,8 +7,10 @@
  * and Y and add up.  X is split for the products once, whatever the order; and products of different
  * lines need not wait for each other, as in the sum over lines they would.
  *
- * Eight particles cost 6 products for 16 lines (in double precision 4) and 3 shuffles for their
+ * Eight particles cost 6 products for 16 lines (in double precision 2) and 3 shuffles for their
  * values; twice the products, with the slopes of X, and 7 shuffles with gradients. */
+#include <cuda_pipeline.h>
+
 #include "spread/window_gpu.h"
 
 enum { WARPS = MD_PREC == 2 ? 1 : 2, BLOCK = WARPS * MD_WARP };
@@ -21,7 +23,7 @@ enum { WARPS = MD_PREC == 2 ? 1 : 2, BLOCK = WARPS * MD_WARP };
 #define VECTORS(p) ((p) <= 6 ? 2 : 1)
 #define BLOCKS(p, vectors) ((p) <= 6 && (vectors) == 1 ? 12 : 8)
 #else
-#define BATCHES(p) ((p) <= 6 ? 2 : 1)
+#define BATCHES(p) ((p) <= 7 || (p) == 9 ? 2 : 1)
 #define VECTORS(p) ((p) <= 6 ? 4 : 1)
 #define BLOCKS(p, vectors) ((p) <= 6 ? 1 : 6)
 #endif
@@ -58,23 +60,28 @@ static __device__ __forceinline__ void stage_particle(const int p, const bool sl
   if (sloped) store_weights(p, d, record + RECORDS * RECORD_LENGTH(p, 0));
 }
 
+/* Where a particle is staged; beyond the last others stand in, whose results go nowhere. */
+static __device__ __forceinline__ int staged_at(uint32_t number)
+{
+  return (int)(number % (uint32_t)MD_WARP);
+}
+
 /* Of eight staged particles from `first` on, where the lane's weights are: X of one at its columns, Y
- * at its lines and Z of two others.  Beyond the last other particles stand in, whose results go
- * nowhere. */
+ * at its lines and Z of two others. */
 typedef struct {
   const real *x, *y[2], *z[2];
 } lane_records;
 
 static __device__ __forceinline__ lane_records find_records(const int p, const real *records,
-                                                            int32_t first)
+                                                            uint32_t first)
 {
   const int row = warp_lane() / 4, member = warp_lane() % 4, length = RECORD_LENGTH(p, 0);
-  const real *mine = records + (first + row) % MD_WARP * length;
+  const real *mine = records + staged_at(first + row) * length;
   lane_records from;
   from.x = mine + load_offsets(p, mine).y + member;
   SPREAD_UNROLL
   for (int i = 0; i < 2; i++) {
-    from.z[i] = records + (first + 2 * member + i) % MD_WARP * length;
+    from.z[i] = records + staged_at(first + 2 * member + i) * length;
     from.y[i] = from.z[i] + load_offsets(p, from.z[i]).x + row;
   }
   return from;
@@ -178,7 +185,7 @@ read_values(const int p, const int vectors, const int batches, const pencil_read
     const real *const *y = from[k % batches].y;
     value[k] = share(16, add_lines(p, y[0], sum[k][0]), add_lines(p, y[1], sum[k][1]));
   }
-  const uint32_t to = __shfl_sync(MD_ALL_LANES, index, (first + which) % MD_WARP);
+  const uint32_t to = __shfl_sync(MD_ALL_LANES, index, staged_at(first + which));
   real out = sets == 1 ? both(8, value[0]) : share(8, value[0], value[1]);
   out = sets == 4 ? share(4, out, share(8, value[2], value[3])) : both(4, out);
   const bool last = sets == 4 || !(lane & (sets == 2 ? 4 : 12));
@@ -224,7 +231,7 @@ static __device__ __forceinline__ void read_slopes(const int p, const pencil_rea
   SPREAD_UNROLL
   for (int a = 0; a < 4; a++)
     all[a][0] = share(16, all[a][0], all[a][1]);
-  const int64_t to = __shfl_sync(MD_ALL_LANES, index, (first + which) % MD_WARP);
+  const int64_t to = __shfl_sync(MD_ALL_LANES, index, staged_at(first + which));
   const real out = share(4, share(8, all[0][0], all[2][0]), share(8, all[1][0], all[3][0]));
   if (which >= count) return;
   const int axis = row % 4 - 1; /* -1: the value */
@@ -237,19 +244,31 @@ static __device__ __forceinline__ void read_slopes(const int p, const pencil_rea
     s.value[to] = out;
 }
 
-/* Warp: one slice of the particles. */
+/* Lane: ask for particle i, or the last one, to be copied while others are served. */
+static __device__ __forceinline__ void fetch(const pencil_view &view, int32_t i,
+                                             pencil_particle *to)
+{
+  const pencil_particle *from = view.particle + min(i, view.n - 1);
+  SPREAD_UNROLL
+  for (size_t k = 0; k < sizeof *to / sizeof(int4); k++)
+    __pipeline_memcpy_async((int4 *)to + k, (const int4 *)from + k, sizeof(int4));
+  __pipeline_commit();
+}
+
+/* Warp: one slice of the particles.  ahead: of the lane, the particle that it stages next. */
 static __device__ __forceinline__ void read_slice(const int p, const int vectors, const bool sloped,
-                                                  const pencil_reader &s, real *records)
+                                                  const pencil_reader &s, real *records,
+                                                  pencil_particle *ahead)
 {
   const bool late = SPLIT_LATE(p, vectors);
-  const int lane = warp_lane(), step = 8 * (vectors > 1 || sloped ? 1 : BATCHES(p));
+  const int lane = warp_lane(), batches = vectors > 1 || sloped ? 1 : BATCHES(p);
   const int32_t slice = (int32_t)blockIdx.x * WARPS + threadIdx.x / MD_WARP;
   if (slice >= s.view.slices) return;
   int32_t i = slice * s.view.slice, staged = i, staged_end = i;
-  const int32_t end = min(i + s.view.slice, s.view.n), last = s.view.n - 1;
-  pencil_particle ahead = s.view.particle[min(i + lane, last)];
+  const int32_t end = min(i + s.view.slice, s.view.n);
   uint32_t index = 0;
   walk at = walk_begin();
+  fetch(s.view, i + lane, ahead);
   clear_records(records, ALL_RECORDS(sloped) * RECORD_LENGTH(p, 0));
   while (i < end) {
     window lines[MOST_VECTORS] = {};
@@ -271,21 +290,26 @@ static __device__ __forceinline__ void read_slice(const int p, const int vectors
         if (i == staged_end) {
           staged = i;
           staged_end = min(i + MD_WARP, end);
+          __pipeline_wait_prior(0);
           __syncwarp();
-          stage_particle(p, sloped, ahead, records + lane * RECORD_LENGTH(p, 0));
-          index = ahead.index;
-          ahead = s.view.particle[min(i + MD_WARP + lane, last)];
+          stage_particle(p, sloped, *ahead, records + lane * RECORD_LENGTH(p, 0));
+          index = ahead->index;
+          fetch(s.view, i + MD_WARP + lane, ahead);
           __syncwarp();
         }
         const int32_t until = min(stop, staged_end), count = until - i;
         move_window(p, vectors, late, 0, lines);
-        if (sloped)
+        /* each moves on by itself: joined, their ends cost a tenth */
+        if (sloped) {
           read_slopes(p, s, records, index, i - staged, count, lines[0]);
-        else if (step > 8 && count > 8)
-          read_values(p, 1, BATCHES(p), s, records, index, i - staged, count, lines);
-        else
+          i = min(i + 8, until);
+        } else if (batches > 1 && count > 8) {
+          read_values(p, 1, batches, s, records, index, i - staged, count, lines);
+          i = min(i + 8 * batches, until);
+        } else {
           read_values(p, vectors, 1, s, records, index, i - staged, count, lines);
-        i = min(i + step, until);
+          i = min(i + 8, until);
+        }
       }
       move_window(p, vectors, late, 1, lines);
       place_plane(p, vectors, late, p - 1, next, lines);
@@ -299,7 +323,9 @@ typedef void read_kernel(pencil_reader s);
   static __global__ void __launch_bounds__(BLOCK, BLOCKS(p, vectors)) name##_##p(pencil_reader s)  \
   {                                                                                                \
     __shared__ quad records[WARPS][ALL_RECORDS(sloped) * RECORD_LENGTH(p, 0) / QUAD];              \
-    read_slice(p, vectors, sloped, s, (real *)records[threadIdx.x / MD_WARP]);                     \
+    __shared__ pencil_particle ahead[BLOCK];                                                       \
+    read_slice(p, vectors, sloped, s, (real *)records[threadIdx.x / MD_WARP],                      \
+               ahead + threadIdx.x);                                                               \
   }
 #define KERNELS(p)                                                                                 \
   SLICE_KERNEL(values_kernel, p, 1, false)                                                         \
