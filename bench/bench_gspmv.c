@@ -3,8 +3,9 @@
  * Matrices like those of [Liu] Table I.  The products of a library and of bcrs storage take turns,
  * so that whatever else the machine does meets both; seconds are medians of processor time.
  * gb_per_s counts the bytes that a product needs at least (k = 0 in the model), and of_triad is its
- * share of STREAM's triad, which takes its turn too.  Libraries that the build did not find are
- * named on standard error. */
+ * share of STREAM's triad, which takes its turn too.  The triad counts 24 bytes a number, as STREAM
+ * does, although a processor also reads what it writes: a product, which hardly writes, may exceed
+ * 1.  Libraries that the build did not find are named on standard error. */
 #include "bench/bench.h"
 #include "bench/peers.h"
 #include "minimd/suspension.h"
