@@ -8,11 +8,13 @@
  * coordinates, forces, and the integrator's reads and writes, which are the forces' where one kernel
  * does both; limit_fraction = floor / measured,
  * with the bandwidth of a large copy measured in the same run.  error is |E_pair - exact| / |exact|
- * of the perfect lattice before the first step.  peer rows are Debian's `lmp -sf opt` on the same
- * system. */
+ * of the perfect lattice before the first step.  bytes_per_atom is what arrays take, peak_per_atom
+ * what the process grew by at most, set-up included (CPU).  peer rows are Debian's `lmp -sf opt` on
+ * the same system. */
 #include "bench/bench.h"
 #include "minimd/engine.h"
 
+#include <malloc.h>
 #include <math.h>
 
 static const double lattice_energy = -6.77336805325296; /* per atom, cutoff 2.5 */
@@ -80,6 +82,30 @@ static double floor_bytes(const engine *sim)
          + (precision == MD_MIXED ? coord : 0);
 }
 
+/* A line of /proc/self/status in bytes; 0 where there is none. */
+static double status_bytes(const char *name)
+{
+  FILE *file = fopen("/proc/self/status", "r");
+  char line[256];
+  double kilobytes = 0;
+  while (file && fgets(line, sizeof line, file))
+    if (strncmp(line, name, strlen(name)) == 0) kilobytes = strtod(line + strlen(name), NULL);
+  if (file) fclose(file);
+  return kilobytes * 1024;
+}
+
+/* Forget the largest size so far; returns the present one. */
+static double restart_peak(void)
+{
+  malloc_trim(0);
+  FILE *file = fopen("/proc/self/clear_refs", "w");
+  if (file) {
+    fputs("5", file);
+    fclose(file);
+  }
+  return status_bytes("VmRSS:");
+}
+
 static double phase_share(const engine *sim, md_phase phase, double wall)
 {
   return md_phase_seconds(sim->ctx, phase) / wall;
@@ -90,6 +116,7 @@ static void run_case(const bench_case *c, md_backend backend, double bandwidth)
   config *cfg = make_config(c, backend);
   engine *sim;
   engine_thermo start;
+  const double resident = restart_peak();
   const double began = md_wall_seconds();
   bench_stop(engine_create(cfg, &sim));
   bench_stop(engine_measure(sim, &start));
@@ -111,12 +138,14 @@ static void run_case(const bench_case *c, md_backend backend, double bandwidth)
   const double step = bench_median(seconds, REPEATS) / c->steps;
   const double floor_time = floor_bytes(sim) * n / bandwidth;
   bench_origin(stdout, backend);
-  printf("minimd,%s,%s,%s,%.0f,%d,%d,%d,%.6g,%.6g,%.1f,%.6g,%.4f,%.4f,%.4f,%.4f,%.3g,%.1f\n",
+  printf("minimd,%s,%s,%s,%.0f,%d,%d,%d,%.6g,%.6g,%.1f,%.6g,%.4f,%.4f,%.4f,%.4f,%.3g,%.1f,",
          md_backend_words[backend], c->precision, c->list, n, sim->ctx->threads, c->steps, REPEATS,
          setup, step, n / step / 1e6, floor_bytes(sim), floor_time / step,
          phase_share(sim, MD_PHASE_FORCE, wall), phase_share(sim, MD_PHASE_NEIGHBOR, wall),
          phase_share(sim, MD_PHASE_SORT, wall), fabs(start.e_pair / lattice_energy - 1),
          (double)sim->ctx->bytes_allocated / n);
+  if (backend == MD_CPU) printf("%.1f", (status_bytes("VmHWM:") - resident) / n);
+  puts("");
   fflush(stdout);
   engine_destroy(sim);
   config_destroy(cfg);
@@ -156,7 +185,7 @@ static void run_lammps(int cells, int steps)
   }
   const double n = 4.0 * cells * cells * cells, step = bench_median(seconds, REPEATS) / steps;
   bench_origin(stdout, MD_CPU);
-  printf("lammps-opt,cpu,double,half,%.0f,1,%d,%d,,%.6g,%.1f,,,,,,,\n", n, steps, REPEATS, step,
+  printf("lammps-opt,cpu,double,half,%.0f,1,%d,%d,,%.6g,%.1f,,,,,,,,\n", n, steps, REPEATS, step,
          n / step / 1e6);
   fflush(stdout);
 }
@@ -172,7 +201,7 @@ int main(int argc, char **argv)
   md_ctx_destroy(ctx);
   printf("date,commit,machine,program,backend,precision,list,atoms,threads,steps,repeats,setup_s,"
          "step_s,m_atom_steps_per_s,floor_bytes_per_atom,limit_fraction,force_share,neighbor_share,"
-         "sort_share,error,bytes_per_atom\n");
+         "sort_share,error,bytes_per_atom,peak_per_atom\n");
   const bench_case *cases = gpu ? gpu_cases : cpu_cases;
   const int n = gpu ? (int)(sizeof gpu_cases / sizeof *gpu_cases)
                     : (int)(sizeof cpu_cases / sizeof *cpu_cases);
