@@ -13,6 +13,7 @@ static comm_forward_fn *const cpu_forward[MD_PRECISION_COUNT][MD_ISA_COUNT] =
 static comm_migrate_fn *const gpu_migrate[MD_PRECISION_COUNT] = PREC_TABLE(comm_gpu_migrate);
 static comm_borders_fn *const gpu_borders[MD_PRECISION_COUNT] = PREC_TABLE(comm_gpu_borders);
 static comm_forward_fn *const gpu_forward[MD_PRECISION_COUNT] = PREC_TABLE(comm_gpu_forward);
+static comm_close_fn *const gpu_close[MD_PRECISION_COUNT] = PREC_TABLE(comm_gpu_close);
 
 md_status comm_create(md_ctx *ctx, comm **out)
 {
@@ -25,39 +26,63 @@ md_status comm_create(md_ctx *ctx, comm **out)
 void comm_destroy(comm *cm)
 {
   if (!cm) return;
+  if (gpu_close[cm->ctx->precision]) gpu_close[cm->ctx->precision](cm);
+  md_buffer_free(cm->ctx, &cm->found);
   md_buffer_free(cm->ctx, &cm->count);
   md_buffer_free(cm->ctx, &cm->scratch);
   free(cm);
 }
 
-md_status comm_migrate(comm *cm, md_atoms *atoms)
+static md_status migrate(comm *cm, md_atoms *atoms, const comm_reach *early)
 {
   atoms->n_ghost = 0;
   atoms->r_ghost = 0;
+  cm->early = false;
   if (atoms->n == 0) return MD_OK;
-  return SIMD_PICK(cm->ctx, cpu_migrate, gpu_migrate)(cm, atoms);
+  return SIMD_PICK(cm->ctx, cpu_migrate, gpu_migrate)(cm, atoms, early);
 }
 
-md_status comm_borders(comm *cm, md_atoms *atoms, double r_ghost)
+md_status comm_migrate(comm *cm, md_atoms *atoms)
+{
+  return migrate(cm, atoms, NULL);
+}
+
+/* Images of an atom that ghosts which reach so far may need. */
+static md_status find_reach(const md_atoms *atoms, double r_ghost, comm_reach *out)
 {
   MD_REQUIRE(r_ghost > 0 && isfinite(r_ghost), MD_EINVAL, "ghosts must reach > 0 far, not %g",
              r_ghost);
-  int images[3];
-  double widest = 0;
+  out->r_ghost = r_ghost;
   for (int d = 0; d < 3; d++) {
     const double edge = atoms->box.hi[d] - atoms->box.lo[d];
     MD_REQUIRE(edge >= r_ghost / MD_SHIFT_MAX, MD_EINVAL,
                "the box is %g long along %c: at least %g is needed for a reach of %g", edge,
                'x' + d, r_ghost / MD_SHIFT_MAX, r_ghost);
-    images[d] = (int)ceil(r_ghost / edge);
-    widest = fmax(widest, edge);
+    out->images[d] = (int)ceil(r_ghost / edge);
   }
+  return MD_OK;
+}
+
+md_status comm_migrate_early(comm *cm, md_atoms *atoms, double r_ghost)
+{
+  comm_reach reach;
+  MD_TRY(find_reach(atoms, r_ghost, &reach));
+  return migrate(cm, atoms, &reach);
+}
+
+md_status comm_borders(comm *cm, md_atoms *atoms, double r_ghost)
+{
+  comm_reach reach;
+  double widest = 0;
+  MD_TRY(find_reach(atoms, r_ghost, &reach));
+  for (int d = 0; d < 3; d++)
+    widest = fmax(widest, atoms->box.hi[d] - atoms->box.lo[d]);
   atoms->n_ghost = 0;
   atoms->r_ghost = r_ghost;
   /* Of the 2^32 steps, a margin of r_ghost on either side is for atoms that drift. */
   atoms->coord_scale = cm->ctx->precision == MD_MIXED ? (widest + 4 * r_ghost) * 0x1p-32 : 1;
   if (atoms->n == 0) return MD_OK;
-  const md_status status = SIMD_PICK(cm->ctx, cpu_borders, gpu_borders)(cm, atoms, images);
+  const md_status status = SIMD_PICK(cm->ctx, cpu_borders, gpu_borders)(cm, atoms, reach.images);
   if (status) atoms->n_ghost = 0, atoms->r_ghost = 0;
   return status;
 }

@@ -5,7 +5,9 @@
  * with one process the neighbours are periodic images of its own atoms, so that migration is the
  * periodic wrap and ghosts are shifted copies.  No caller may assume that.
  *
- * Order within a rebuild: comm_migrate, (sort), comm_borders; then comm_forward once a step. */
+ * Order within a rebuild: comm_migrate, (sort), comm_borders; then comm_forward once a step.
+ * comm_migrate_early does both halves of the waiting for a GPU at once: it asks for what comm_borders
+ * will need, and comm_borders reports what it found. */
 #ifndef COMM_H
 #define COMM_H
 
@@ -24,12 +26,16 @@ void comm_destroy(comm *cm);
  * Errors: MD_ENUMERIC (naming the number of such atoms and the id of one), MD_ENOMEM, MD_ECUDA. */
 md_status comm_migrate(comm *cm, md_atoms *atoms);
 
+/* The same before a comm_borders that reaches r_ghost far: what goes wrong on a GPU, where nothing is
+ * waited for, that call reports. */
+md_status comm_migrate_early(comm *cm, md_atoms *atoms, double r_ghost);
+
 /* Make the ghosts of all owned atoms: every image with lo - r_ghost <= x < hi + r_ghost in every
  * dimension, several images of one atom where the box is small.  Sets n_ghost, the tail of x, home,
  * shift; in mixed precision also coord_scale and the fixed-point coordinates of owned atoms and
  * ghosts.  The order of ghosts is the same in every run.
- * Errors: MD_EINVAL (an edge < r_ghost / MD_SHIFT_MAX: states the smallest edge), MD_ECAPACITY,
- * MD_ENOMEM, MD_ECUDA. */
+ * Errors: MD_EINVAL (an edge < r_ghost / MD_SHIFT_MAX: states the smallest edge), MD_ENUMERIC (found
+ * by comm_migrate_early), MD_ECAPACITY, MD_ENOMEM, MD_ECUDA. */
 md_status comm_borders(comm *cm, md_atoms *atoms, double r_ghost);
 
 /* Refresh the positions of the ghosts after owned atoms moved. */

@@ -40,8 +40,9 @@ static bool wrap(state *x, int32_t *image, double lo, double hi)
   return true;
 }
 
-md_status KERNEL(comm_cpu_migrate)(comm *cm, md_atoms *atoms)
+md_status KERNEL(comm_cpu_migrate)(comm *cm, md_atoms *atoms, const comm_reach *early)
 {
+  (void)early;
   const md_box *box = &atoms->box;
   const int64_t n = atoms->n;
   state *x = atoms->x.data;

@@ -10,17 +10,31 @@ MD_BEGIN_C
 struct comm {
   md_ctx *ctx;
   md_buffer count, scratch; /* CPU: per thread counts; GPU: CUB's temporary storage */
+  /* GPU: what migration finds, on the device; where the host reads it, once `ready` has come. */
+  md_buffer found;
+  void *host, *ready;
+  bool early;     /* it was not read yet, */
+  double r_ghost; /* and counts ghosts that reach so far */
 };
 
-typedef md_status comm_migrate_fn(comm *cm, md_atoms *atoms);
+/* How many images an atom may have beside itself along each axis, for ghosts that reach r_ghost. */
+typedef struct {
+  double r_ghost;
+  int images[3];
+} comm_reach;
+
+/* early: for these ghosts, and without waiting; else NULL. */
+typedef md_status comm_migrate_fn(comm *cm, md_atoms *atoms, const comm_reach *early);
 typedef md_status comm_borders_fn(comm *cm, md_atoms *atoms, const int images[3]);
 typedef md_status comm_forward_fn(comm *cm, md_atoms *atoms);
+typedef void comm_close_fn(comm *cm);
 SIMD_DECLARE(comm_migrate_fn, comm_cpu_migrate);
 SIMD_DECLARE(comm_borders_fn, comm_cpu_borders);
 SIMD_DECLARE(comm_forward_fn, comm_cpu_forward);
 PREC_DECLARE(comm_migrate_fn, comm_gpu_migrate);
 PREC_DECLARE(comm_borders_fn, comm_gpu_borders);
 PREC_DECLARE(comm_forward_fn, comm_gpu_forward);
+PREC_DECLARE(comm_close_fn, comm_gpu_close);
 
 MD_END_C
 #endif

@@ -140,20 +140,24 @@ static md_status match(md_ctx *ctx, md_buffer *spare, const md_buffer *with)
   return md_buffer_reserve(ctx, spare, with->bytes, 0);
 }
 
-md_status force_advance(force *fc, md_atoms *atoms, const neighbor_list *list, double kick,
-                        double drift)
+md_status force_advance(force *fc, md_atoms *atoms, neighbor_list *list, double kick, double drift,
+                        int32_t steps)
 {
   const neighbor_view *view = neighbor_list_view(list);
   const bool fixed = fc->ctx->precision == MD_MIXED;
   MD_REQUIRE(force_advances(fc, list), MD_EINVAL,
              "only a list by tiles, without charges, moves atoms along with the forces");
   MD_TRY(check_list(fc, atoms, view));
-  if (atoms->n == 0) return MD_OK;
+  if (atoms->n == 0 || steps < 1) return MD_OK;
   MD_TRY(match(fc->ctx, &fc->x_new, &atoms->x));
   if (fixed) MD_TRY(match(fc->ctx, &fc->coord_new, &atoms->fixed));
   force_job job = make_job(fc, atoms, view);
-  job.kick = kick, job.drift = drift;
+  job.kick = kick, job.drift = drift, job.steps = steps;
+  bool again;
   MD_TRY(gpu_advance[fc->ctx->precision](fc, &job));
+  MD_TRY(neighbor_settle(list, &again));
+  if (again) MD_TRY(gpu_advance[fc->ctx->precision](fc, &job));
+  if (steps % 2 == 0) return MD_OK;
   md_buffer_swap(&atoms->x, &fc->x_new);
   if (fixed) md_buffer_swap(&atoms->fixed, &fc->coord_new);
   return MD_OK;

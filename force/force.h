@@ -56,14 +56,14 @@ md_status force_set_coulomb(force *fc, double alpha, double r_cut);
  * MD_EINVAL (list and atoms do not match), MD_ENOMEM, MD_ECUDA. */
 md_status force_compute(force *fc, md_atoms *atoms, const neighbor_list *list, force_tally *tally);
 
-/* Forces and what velocity Verlet does with them, in one pass: v += kick f, twice, and x += drift
- * v; f is not kept.  The same bits as force_compute and those two steps after it; positions of
- * ghosts do not follow.  force_advances: whether this is possible, with a list by tiles (on the
+/* Forces and what velocity Verlet does with them, `steps` times: v += kick f, twice, and x += drift
+ * v, also for ghosts; f is not kept.  The same bits as force_compute and what comes after it, as
+ * often.  Settles the list.  force_advances: whether this is possible, with a list by tiles (on the
  * GPU) where charges have no effect.  Errors: MD_EINVAL (it is not; otherwise as above), MD_ENOMEM,
  * MD_ECUDA. */
 bool force_advances(const force *fc, const neighbor_list *list);
-md_status force_advance(force *fc, md_atoms *atoms, const neighbor_list *list, double kick,
-                        double drift);
+md_status force_advance(force *fc, md_atoms *atoms, neighbor_list *list, double kick, double drift,
+                        int32_t steps);
 
 /* A pair at distance r: energy and force magnitude / r in double, the formula that the kernels use.
  * For tests and tables. */

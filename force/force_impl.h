@@ -33,7 +33,8 @@ typedef struct {
   const int32_t *first;        /* [n + 1], GPU */
   void *v;                     /* state4 [n] */
   double kick, drift;          /* force_advance */
-  double edge[3];              /* of the box */
+  int32_t steps;
+  double edge[3]; /* of the box */
   int64_t n, n_ghost;
   double coord_scale;
   const neighbor_view *list;

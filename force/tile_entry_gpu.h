@@ -10,13 +10,8 @@
 
 enum { ENTRY = 16 }; /* bytes from x, y of an entry to the next */
 
-/* A place in the tile: in mixed precision still in steps of coord, so that differences are exact,
- * else relative to the tile's origin. */
-#if MD_PREC == 1
-typedef int32_t place;
-#else
-typedef real place;
-#endif
+/* A place as pair kernels read it: differences of two are exact, or rounded once. */
+typedef coord place;
 
 typedef struct {
   place x, y, z;
@@ -29,14 +24,9 @@ static size_t entry_bytes(bool charged)
   return sizeof(real) == 8 ? (charged ? 32 : 24) : 16;
 }
 
-static __device__ __forceinline__ tile_entry entry_at(coord4 c, coord4 origin, real q)
+static __device__ __forceinline__ tile_entry entry_at(coord4 c, real q)
 {
-#if MD_PREC == 1
-  (void)origin;
   return (tile_entry){c.x, c.y, c.z, q};
-#else
-  return (tile_entry){c.x - origin.x, c.y - origin.y, c.z - origin.z, q};
-#endif
 }
 
 /* As far from everything in the tile as can be. */
@@ -48,8 +38,7 @@ static __device__ __forceinline__ tile_entry far_entry(coord4 origin, real far)
   return (tile_entry){(place)((uint32_t)origin.x + half), (place)((uint32_t)origin.y + half),
                       (place)((uint32_t)origin.z + half), 0};
 #else
-  (void)origin;
-  return (tile_entry){far, far, far, 0};
+  return (tile_entry){origin.x + far, origin.y + far, origin.z + far, 0};
 #endif
 }
 

@@ -110,14 +110,27 @@ static md_status thermo_line(report *run, options_format format, FILE *stream)
   return MD_OK;
 }
 
+/* Steps from here on at which nothing is due, at most as many as between two rebuilds, after which
+ * signals are looked at. */
+static int64_t quiet_steps(const report *run, const saves *to, int64_t end)
+{
+  const config_values *values = config_get(run->cfg);
+  const int64_t at = run->sim->step;
+  int64_t k = 0;
+  while (k < values->every && at + k + 1 < end &&
+         !(values->thermo > 0 && (at + k + 1) % values->thermo == 0) &&
+         !saves_due(to, at + k + 1, false, false))
+    k++;
+  return k;
+}
+
 /* One step, with the thermo line, frame and checkpoint that are due. */
-static md_status run_step(report *run, saves *to, bool last, options_format format, FILE *stream,
-                          progress *bar)
+static md_status run_step(report *run, saves *to, bool last, bool asked, options_format format,
+                          FILE *stream, progress *bar)
 {
   engine *sim = run->sim;
   const int64_t next = sim->step + 1;
   const int32_t every = config_get(run->cfg)->thermo;
-  const bool asked = signals_save_asked(config_get(run->cfg)->checkpoint);
   const bool line = last || (every > 0 && next % every == 0);
   MD_TRY(engine_step(sim, line || saves_due(to, next, last, asked)));
   if (line) {
@@ -140,8 +153,11 @@ static md_status run_steps(report *run, saves *to, options_format format, FILE *
   md_status status = MD_OK;
   bool last = sim->step == end;
   while (!status && !last) {
-    last = sim->step + 1 == end || signals_stopped_by();
-    status = run_step(run, to, last, format, stream, &bar);
+    const bool asked = signals_save_asked(config_get(run->cfg)->checkpoint);
+    const int64_t quiet = asked || signals_stopped_by() ? 0 : quiet_steps(run, to, end);
+    last = quiet == 0 && (sim->step + 1 == end || signals_stopped_by());
+    status =
+        quiet > 0 ? engine_steps(sim, quiet) : run_step(run, to, last, asked, format, stream, &bar);
     progress_update(&bar, sim->step - first);
   }
   if (!status) status = md_ctx_sync(sim->ctx);

@@ -19,15 +19,13 @@ neighbor_spec engine_list_spec(const config_values *values, neighbor_kind kind)
   };
 }
 
-/* Rebuild everything that depends on who is where. */
-static md_status rebuild(engine *sim, bool sort)
+/* Rebuild everything that depends on who is where; the list is still to be settled. */
+static md_status rebuild_early(engine *sim, bool sort)
 {
   md_ctx *ctx = sim->ctx;
   md_phase_begin(ctx, MD_PHASE_GHOSTS);
-  md_status status = comm_migrate(sim->cm, sim->atoms);
+  md_status status = comm_migrate_early(sim->cm, sim->atoms, sim->list_cutoff);
   md_phase_end(ctx, MD_PHASE_GHOSTS);
-  if (status == MD_ENUMERIC)
-    return MD_FAIL(status, "step %lld: %s", (long long)sim->step, md_message());
   if (!status && sort) {
     md_phase_begin(ctx, MD_PHASE_SORT);
     status = neighbor_sort(sim->list, sim->atoms);
@@ -39,14 +37,22 @@ static md_status rebuild(engine *sim, bool sort)
     status = comm_borders(sim->cm, sim->atoms, sim->list_cutoff);
     md_phase_end(ctx, MD_PHASE_GHOSTS);
   }
+  if (status == MD_ENUMERIC)
+    return MD_FAIL(status, "step %lld: %s", (long long)sim->step, md_message());
   if (!status) {
     md_phase_begin(ctx, MD_PHASE_NEIGHBOR);
-    status = neighbor_build(sim->list, sim->atoms);
+    status = neighbor_build_early(sim->list, sim->atoms);
     md_phase_end(ctx, MD_PHASE_NEIGHBOR);
   }
   sim->rebuilt_at = sim->step;
   sim->rebuilds++;
   return status;
+}
+
+static md_status rebuild(engine *sim, bool sort)
+{
+  MD_TRY(rebuild_early(sim, sort));
+  return neighbor_settle(sim->list, NULL);
 }
 
 static md_status forces(engine *sim, bool tally)
@@ -71,14 +77,14 @@ static md_status advance(engine *sim, int kicks, double drift)
   return status;
 }
 
-/* Kicks and drift that begin a step, with the forces of the last one where they are still to come.
- */
-static md_status begin_step(engine *sim)
+/* Kicks and drift that begin a step, with the forces of the last one where they are still to come;
+ * then also of more steps than one. */
+static md_status begin_steps(engine *sim, int32_t steps)
 {
   if (!sim->forces_due) return advance(sim, sim->half_kick_due ? 2 : 1, sim->values->dt);
   md_phase_begin(sim->ctx, MD_PHASE_FORCE);
   const md_status status = force_advance(sim->fc, sim->atoms, sim->list,
-                                         0.5 * sim->values->dt / sim->mass, sim->values->dt);
+                                         0.5 * sim->values->dt / sim->mass, sim->values->dt, steps);
   md_phase_end(sim->ctx, MD_PHASE_FORCE);
   sim->forces_due = false;
   return status;
@@ -116,27 +122,57 @@ static bool sort_due(const engine *sim)
   return every > 0 && sim->step / every > sim->rebuilt_at / every;
 }
 
-md_status engine_step(engine *sim, bool tally)
+/* Steps that may begin at once: forces of the last one are due, and no rebuild before the end. */
+static int32_t steps_at_once(const engine *sim, int64_t steps)
+{
+  if (!sim->forces_due || sim->values->every <= 0) return 1;
+  const int64_t until = sim->rebuilt_at + sim->values->every - sim->step;
+  return (int32_t)(steps < until ? steps : until);
+}
+
+/* That many steps, all but the last without anything else to do. */
+static md_status take_steps(engine *sim, int32_t steps, bool tally)
 {
   const int64_t copied = sim->ctx->bytes_copied;
   const bool moves_ghosts = sim->forces_due;
-  MD_TRY(begin_step(sim));
-  sim->step++;
+  const bool settled = neighbor_settled(sim->list);
+  MD_TRY(begin_steps(sim, steps));
+  sim->step += steps;
+  sim->steady_steps += steps - 1;
   bool due;
   MD_TRY(rebuild_due(sim, &due));
   if (due)
-    MD_TRY(rebuild(sim, sort_due(sim)));
+    MD_TRY(rebuild_early(sim, sort_due(sim)));
   else if (!moves_ghosts)
     MD_TRY(follow(sim));
   sim->forces_due = !tally && force_advances(sim->fc, sim->list);
-  if (!sim->forces_due) MD_TRY(forces(sim, tally));
+  if (!sim->forces_due) {
+    MD_TRY(neighbor_settle(sim->list, NULL));
+    MD_TRY(forces(sim, tally));
+  }
   sim->half_kick_due = !tally;
   if (tally) MD_TRY(advance(sim, 1, 0));
   if (!due && !tally) {
     sim->steady_steps++;
-    sim->steady_bytes += sim->ctx->bytes_copied - copied;
+    if (settled) sim->steady_bytes += sim->ctx->bytes_copied - copied; /* else the rebuild's */
   }
   return MD_OK;
+}
+
+md_status engine_step(engine *sim, bool tally)
+{
+  MD_TRY(take_steps(sim, 1, tally));
+  return neighbor_settle(sim->list, NULL);
+}
+
+md_status engine_steps(engine *sim, int64_t steps)
+{
+  while (steps > 0) {
+    const int32_t now = steps_at_once(sim, steps);
+    MD_TRY(take_steps(sim, now, false));
+    steps -= now;
+  }
+  return neighbor_settle(sim->list, NULL);
 }
 
 /* The atom to blame: one whose velocity is no number, else the fastest. */

@@ -83,6 +83,9 @@ md_status engine_restore(const config *cfg, const engine_state *from, bool exact
  * that engine_measure may follow.  Errors: MD_ENUMERIC (NaN, naming an atom), MD_ENOMEM, MD_ECUDA.
  */
 md_status engine_step(engine *sim, bool tally);
+/* So many steps without tally, to the bit as one by one; those between two rebuilds are queued
+ * together where force_advance can. */
+md_status engine_steps(engine *sim, int64_t steps);
 
 /* Thermo of the present state; only after engine_create or engine_step with a tally.
  * Errors: MD_ENUMERIC (not finite, or ENGINE_RUNAWAY times as hot as at first or as epsilon: names

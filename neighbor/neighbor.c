@@ -20,6 +20,8 @@ static neighbor_move_fn *const cpu_move[MD_PRECISION_COUNT][MD_ISA_COUNT] =
 static neighbor_keys_fn *const gpu_keys[MD_PRECISION_COUNT] = PREC_TABLE(neighbor_gpu_keys);
 static neighbor_build_fn *const gpu_build[MD_PRECISION_COUNT] = PREC_TABLE(neighbor_gpu_build);
 static neighbor_build_fn *const gpu_tiles[MD_PRECISION_COUNT] = PREC_TABLE(neighbor_gpu_tiles);
+static neighbor_settle_fn *const gpu_settle[MD_PRECISION_COUNT] = PREC_TABLE(neighbor_gpu_settle);
+static neighbor_close_fn *const gpu_close[MD_PRECISION_COUNT] = PREC_TABLE(neighbor_gpu_close);
 static neighbor_move_fn *const gpu_move[MD_PRECISION_COUNT] = PREC_TABLE(neighbor_gpu_move);
 
 /* A pair within r_list lies within the stencil although its bins were found with rounding. */
@@ -49,12 +51,13 @@ void neighbor_destroy(neighbor_list *list)
 {
   if (!list) return;
   ordering_sorter_destroy(list->sorter);
-  md_buffer *buffers[] = {&list->stencil,   &list->curve,      &list->key,        &list->place,
-                          &list->bin_start, &list->spare[0],   &list->spare[1],   &list->nbr,
-                          &list->start,     &list->count,      &list->atom,       &list->shared,
-                          &list->chunk,     &list->held,       &list->result,     &list->rows,
-                          &list->row_of,    &list->tile,       &list->work,       &list->origin,
-                          &list->halo,      &list->halo_count, &list->chunk_count};
+  if (gpu_close[list->ctx->precision]) gpu_close[list->ctx->precision](list);
+  md_buffer *buffers[] = {&list->stencil,   &list->curve,    &list->key,      &list->place,
+                          &list->bin_start, &list->spare[0], &list->spare[1], &list->nbr,
+                          &list->start,     &list->count,    &list->atom,     &list->shared,
+                          &list->chunk,     &list->held,     &list->result,   &list->rows,
+                          &list->row_of,    &list->tile,     &list->work,     &list->origin,
+                          &list->halo,      &list->halos,    &list->chunks};
   for (size_t k = 0; k < sizeof buffers / sizeof *buffers; k++)
     md_buffer_free(list->ctx, buffers[k]);
   free(list);
@@ -258,12 +261,35 @@ static md_status build(neighbor_list *list, const md_atoms *atoms)
   return hold_positions(list, atoms);
 }
 
-md_status neighbor_build(neighbor_list *list, const md_atoms *atoms)
+md_status neighbor_build_early(neighbor_list *list, const md_atoms *atoms)
 {
   list->view = (neighbor_view){0};
+  list->early = NULL;
   const md_status status = build(list, atoms);
   if (status) list->view = (neighbor_view){0};
   return status;
+}
+
+md_status neighbor_settle(neighbor_list *list, bool *again)
+{
+  bool redone = false;
+  md_status status = MD_OK;
+  if (list->early) status = gpu_settle[list->ctx->precision](list, &redone);
+  list->early = NULL;
+  if (status) list->view = (neighbor_view){0};
+  if (again) *again = redone;
+  return status;
+}
+
+bool neighbor_settled(const neighbor_list *list)
+{
+  return list->early == NULL;
+}
+
+md_status neighbor_build(neighbor_list *list, const md_atoms *atoms)
+{
+  MD_TRY(neighbor_build_early(list, atoms));
+  return neighbor_settle(list, NULL);
 }
 
 md_status neighbor_track(neighbor_list *list, bool on)
@@ -308,13 +334,27 @@ const neighbor_grid *neighbor_list_grid(const neighbor_list *list)
   return &list->grid;
 }
 
-/* Bytes of a row of tiles that holds `near` entries, with the row's part of a halo.  Every tile has
- * the room that the largest needs, and rooms grow by half: at 8 million atoms that is twice what an
- * average tile takes, and more in larger systems. */
-static double tile_memory(double near)
+double neighbor_tile_entries(const neighbor_spec *spec, double density)
 {
-  const double average = 2 * (1.25 * near + 8 * 4) + 4 * (8 + near / 8) + 4 + 4 + 4;
-  return 3 * average;
+  const double near = 4.0 / 3 * acos(-1) * pow(spec->r_list, 3) * density;
+  return 1.08 * near + 4;
+}
+
+double neighbor_tile_halo(const neighbor_spec *spec, double density)
+{
+  const double pi = acos(-1), r = spec->r_list;
+  const double edge = density > 0 ? cbrt(NEIGHBOR_TILE_ROWS / density) : 0;
+  const double cube =
+      edge * edge * (edge + 6 * r) + 3 * pi * edge * r * r + 4.0 / 3 * pi * r * r * r;
+  return 1.25 * density * cube;
+}
+
+/* Bytes of a row of tiles: list, its part of the halo, of pieces and origins, and its length. */
+static double tile_memory(const neighbor_spec *spec, double density)
+{
+  const double piece = sizeof(neighbor_piece);
+  return 2 * neighbor_tile_entries(spec, density) + piece / 32 +
+         (4 * neighbor_tile_halo(spec, density) + piece + 32) / NEIGHBOR_TILE_ROWS + 4;
 }
 
 int64_t neighbor_memory(const md_ctx *ctx, const neighbor_spec *spec, int64_t n, double density)
@@ -328,7 +368,12 @@ int64_t neighbor_memory(const md_ctx *ctx, const neighbor_spec *spec, int64_t n,
   /* Rows are padded to whole vectors or to the longest row of a slice. */
   const double entries = spec->kind == NEIGHBOR_HALF ? near / 2 + 8 : near * 1.1 + 2;
   const bool tiles = spec->kind == NEIGHBOR_TILE && ctx->backend == MD_GPU;
-  const double rows = atoms * (tiles ? tile_memory(near) : 4 * 1.1 * entries + 8 + 4 + 4 + 4 + 4);
-  const double sort = atoms * (4 * (double)md_state_size(ctx->precision) + 12);
-  return (int64_t)(rows + sort + all * 8 + bins * 8);
+  const double rows =
+      atoms * (tiles ? tile_memory(spec, density) : 4 * 1.1 * entries + 8 + 4 + 4 + 4 + 4);
+  /* Spare atom data, as large as positions are after they grew; keys and places; on the GPU what sorts
+   * them, and candidates by bin. */
+  const double state = 4 * (double)md_state_size(ctx->precision);
+  const double gpu = ctx->backend == MD_GPU ? all * (state + 8) + bins * 4 : 0;
+  const double sort = atoms * (1.5 * state + 12) + all * 8 + bins * 8 + gpu;
+  return (int64_t)(1.02 * (rows + sort));
 }

@@ -42,15 +42,16 @@ typedef struct {
 } neighbor_spec;
 
 /* Lists by tiles.  Tile t has the rows t * rows ... of which the last tile may have fewer.  Its
- * halo are the atoms and ghosts that some row of it holds (and some more), in one pass or several;
- * entry e of pass p is atom halo[(t * passes + p) * capacity + e], 0 <= e < halo_count[t * passes +
- * p] = m, and behind them, from m rounded up to a multiple of `banks`, lie `banks` entries far from
- * everything.  Lane l of warp w = t * rows / 32 + ... has, for pass after pass, chunk_count[w *
- * passes
- * + p] chunks of 8 entries of its row, each e * 16 in 16 bits:
- *     list[((w * chunks + chunk) * 32 + l) * 8 ...]
- * Entries of a chunk are arranged such that lanes that read shared memory together read from
- * different banks; entries of no atom are far ones. */
+ * halo are the atoms and ghosts that some row of it holds (and some more), in one pass or several:
+ * entry e of pass p, 0 <= e < h.count = m, is atom halo[h.start + e], where h = halos[t * passes + p];
+ * behind them, from m rounded up to a multiple of `banks`, lie `banks` entries far from everything.
+ * Lane l of warp w = t * rows / 32 + ... has, for pass after pass, the chunks of 8 entries of its row
+ * that c = chunks[w * passes + p] holds, and, while c.next > 0, of c = chunks[c.next], each entry
+ * e * 16 in 16 bits:
+ *     list[((c.start + chunk) * 32 + l) * 8 ...], 0 <= chunk < c.count
+ * Every tile takes what it needs of halo and list, in any order.  Entries of a chunk are arranged such
+ * that lanes that read shared memory together read from different banks; entries of no atom are far
+ * ones. */
 enum {
   NEIGHBOR_TILE_ROWS = 256,
   NEIGHBOR_TILE_CHUNK = 8,
@@ -58,13 +59,20 @@ enum {
   NEIGHBOR_TILE_BANKS_WIDE = 16, /* entries of 16 and 8 bytes: real is double */
 };
 typedef struct {
-  int32_t rows; /* of a tile */
-  int32_t capacity, passes,
-      chunks;         /* room: entries of a pass, passes of a tile, chunks of a warp */
-  int32_t most;       /* entries of the largest pass with its far ones */
-  const void *origin; /* coord4 [tiles]: the middle of each tile */
-  const int32_t *halo, *halo_count, *chunk_count;
+  int64_t start;
+  int32_t count, next; /* next: of chunks only */
+} neighbor_piece;
+typedef struct {
+  int32_t rows, passes; /* of a tile; of the tile that needs most */
+  int32_t most;         /* no pass has more entries, its far ones counted */
+  const void *origin;   /* coord4 [tiles]: the middle of each tile */
+  const neighbor_piece *halos, *chunks;
+  const int32_t *halo;
   const void *list; /* uint16_t */
+  /* Entries of halo; chunks of list; of chunks, further ones counted. */
+  int64_t n_halo, n_list, n_pieces;
+  /* Until neighbor_settle: on the device, not 0 where the list did not fit its room and so is none. */
+  const int32_t *unfit;
 } neighbor_tiles;
 
 /* A list as force kernels read it.  Rows are grouped in slices of `width` rows; entry k of row r is
@@ -114,6 +122,15 @@ md_status neighbor_sort(neighbor_list *list, md_atoms *atoms);
  * Errors: MD_EINVAL (ghosts do not reach r_list), MD_ECAPACITY (2^31 bins or more), MD_ENOMEM,
  * MD_ECUDA; the list is then empty. */
 md_status neighbor_build(neighbor_list *list, const md_atoms *atoms);
+
+/* The same, but a GPU is not waited for: where the list may not fit the room that the last one had, which
+ * is rare, neighbor_settle finds out.  Until then counts and totals of the view are unknown. */
+md_status neighbor_build_early(neighbor_list *list, const md_atoms *atoms);
+/* Wait for such a build and finish it; after neighbor_build there is nothing to do.  *again (or NULL):
+ * kernels found tiles.unfit, did nothing, and have to be launched once more.  The atoms are those of the
+ * build, unmoved.  Errors: as neighbor_build. */
+md_status neighbor_settle(neighbor_list *list, bool *again);
+bool neighbor_settled(const neighbor_list *list);
 
 /* Largest squared distance an owned atom moved since neighbor_build [sigma^2]; infinite when a
  * position is NaN.  The positions at build are kept while tracking is on, which takes effect at the

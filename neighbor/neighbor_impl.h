@@ -10,6 +10,14 @@ MD_BEGIN_C
 /* Entries of place that may be read, but mean nothing, past its end. */
 enum { NEIGHBOR_SLACK = 16 };
 
+/* Room for lists by tiles. */
+typedef struct {
+  int32_t capacity, passes; /* entries of a pass, in shared memory; passes of a tile */
+  int64_t halo, list;       /* entries of all halos, chunks of all warps */
+  int64_t pieces;           /* of chunks */
+  int32_t most;             /* entries of a pass, where forces keep it; 0 before the first build */
+} neighbor_rooms;
+
 struct neighbor_list {
   md_ctx *ctx;
   neighbor_spec spec;
@@ -33,11 +41,21 @@ struct neighbor_list {
   /* CPU, see tiles.h: rows int32 [n], the atoms by tiles; row_of int32 [n], its inverse, for half
    * lists.  GPU: work state4 [n + n_ghost], candidates by bin. */
   md_buffer rows, row_of, tile, work;
-  /* GPU lists by tiles: their rooms, and what lies behind view.tiles; rows as on the CPU. */
+  /* GPU lists by tiles: what lies behind view.tiles, and its rooms; rows as on the CPU. */
   neighbor_tiles tiles;
-  md_buffer origin, halo, halo_count, chunk_count;
+  neighbor_rooms rooms;
+  md_buffer origin, halo, halos, chunks;
+  /* GPU: the atoms of a list that is not settled; where the host reads its result, once `ready` has
+   * come. */
+  const md_atoms *early;
+  void *host, *ready;
   bool in_order; /* atoms lie along the curve since the last sort */
 };
+
+/* A row of a liquid at this density takes about so many entries of a list by tiles, those that fill
+ * it up counted; a tile about so many of a halo.  Both are a little more than was measured. */
+double neighbor_tile_entries(const neighbor_spec *spec, double density);
+double neighbor_tile_halo(const neighbor_spec *spec, double density);
 
 /* r_list and what rounding of coordinates may add. */
 double neighbor_reach(const neighbor_list *list, const md_atoms *atoms);
@@ -49,6 +67,8 @@ typedef md_status neighbor_keys_fn(neighbor_list *list, const md_atoms *atoms, i
 /* Fill the view from bin_start and place.  On entry view has kind, newton, n_rows, n_ghost and
  * r_list; everything else is zero.  Only called with n_rows > 0. */
 typedef md_status neighbor_build_fn(neighbor_list *list, const md_atoms *atoms);
+typedef md_status neighbor_settle_fn(neighbor_list *list, bool *again);
+typedef void neighbor_close_fn(neighbor_list *list);
 typedef md_status neighbor_move_fn(neighbor_list *list, const md_atoms *atoms, double *max_sq);
 /* Atoms and ghosts to work, in the order of place, each with its index. */
 typedef md_status neighbor_gather_fn(neighbor_list *list, const md_atoms *atoms);
@@ -57,7 +77,10 @@ SIMD_DECLARE(neighbor_build_fn, neighbor_cpu_build);
 SIMD_DECLARE(neighbor_move_fn, neighbor_cpu_move);
 PREC_DECLARE(neighbor_keys_fn, neighbor_gpu_keys);
 PREC_DECLARE(neighbor_build_fn, neighbor_gpu_build);
+/* Lists by tiles, to be settled. */
 PREC_DECLARE(neighbor_build_fn, neighbor_gpu_tiles);
+PREC_DECLARE(neighbor_settle_fn, neighbor_gpu_settle);
+PREC_DECLARE(neighbor_close_fn, neighbor_gpu_close);
 PREC_DECLARE(neighbor_gather_fn, neighbor_gpu_gather);
 PREC_DECLARE(neighbor_move_fn, neighbor_gpu_move);
 

@@ -1,14 +1,15 @@
 /* neighbor/neighbor_tile_gpu.cu - lists by tiles: the kernel, and room for what it writes.
  *
- * Room is guessed from the density, measured and grown; the kernel counts on where there is none.
- * 15,700 instructions a warp, two thirds of them the 556 tests an atom: 0.83 ms for 2^20 atoms in
- * single on an H200, once in 20 steps. */
+ * Room is guessed from the density, measured and grown; the kernel counts on where there is none, and
+ * says so.  12,000 instructions a warp: a third arranges and writes rows, a quarter gathers the halo, a
+ * fifth are the 556 tests an atom.  With bins and candidates 0.91 ms for 2^20 atoms in single on an
+ * H200, once in 20 steps. */
 #include "neighbor/tile_halo_gpu.h"
 
 /* Room for halos beyond those of compact tiles. */
 static const double HALO_MARGIN = 1.3;
 
-enum { MOST_HALO = 4096, CHUNKS_STEP = 2, HALO_STEP = 32 };
+enum { MOST_HALO = 4096, HALO_STEP = 32 };
 
 static __device__ __forceinline__ void report(const tile_block *b, const tile_row *row)
 {
@@ -18,30 +19,55 @@ static __device__ __forceinline__ void report(const tile_block *b, const tile_ro
   if (threadIdx.x % MD_WARP == 0) {
     atomicAdd(&result->entries, (unsigned long long)entries);
     if (most > *(volatile int32_t *)&result->row) atomicMax(&result->row, most);
-    if (row->cursor > *(volatile int32_t *)&result->chunks) atomicMax(&result->chunks, row->cursor);
   }
   if (threadIdx.x > 0) return;
-  atomicAdd(&result->halos, (unsigned long long)b->total);
   if (b->most > *(volatile int32_t *)&result->most) atomicMax(&result->most, b->most);
   if (b->pass > *(volatile int32_t *)&result->passes) atomicMax(&result->passes, b->pass);
 }
 
+/* Bytes of shared memory: the store, then what tile_room says of entries. */
+static size_t shared_bytes(int32_t capacity)
+{
+  return sizeof(tile_store) +
+         (size_t)capacity * (sizeof(uint4) + sizeof(int32_t) + sizeof(uint8_t));
+}
+
+static __device__ __forceinline__ tile_room room_in(tile_store *store, int32_t capacity)
+{
+  const int warp = threadIdx.x / MD_WARP;
+  uint4 *halo = (uint4 *)(store + 1);
+  int32_t *index = (int32_t *)(halo + capacity);
+  return (tile_room){halo,
+                     index,
+                     (uint8_t *)(index + capacity),
+                     store->atom + warp * MD_WARP,
+                     store->self + warp * MD_WARP,
+                     store->queue[warp],
+                     store->bits,
+                     store->waiting};
+}
+
+/* What rounding may do to a sum of the tests at most; nothing is certain where halves overflow. */
+static __device__ __forceinline__ float margin_of(const tile_job *job, float size)
+{
+  const float farthest = (size + (float)job->reach) * job->inv_r;
+  return farthest < 100 ? 0x1p-17f * farthest * farthest + 0x1p-19f * farthest : INFINITY;
+}
+
 static __global__ void __launch_bounds__(TILE_ROWS, 2) tile_kernel(const tile_job job)
 {
-  extern __shared__ __align__(16) float4 shared[];
-  tile_store *store = (tile_store *)(shared + job.capacity);
+  extern __shared__ __align__(16) unsigned char shared[];
+  tile_store *store = (tile_store *)shared;
   const int warp = threadIdx.x / MD_WARP;
   const int64_t r = (int64_t)blockIdx.x * TILE_ROWS + threadIdx.x;
   const bool present = r < job.n;
   const int32_t place = (int32_t)min(r, (int64_t)job.n - 1);
   const int32_t i = job.rows ? job.rows[place] : place;
-  const tile_room room = {shared, store->queue[warp], (char *)store->slots, (char *)store->waiting};
-  tile_block b = {&job, store, shared};
+  const tile_room room = room_in(store, job.room.capacity);
+  tile_block b = {&job, store, &room};
   tile_row row = {};
-  row.waiting = 2 * (int32_t)threadIdx.x;
-  row.at = candidate(job.x[i], i);
-  clear_slots(&row);
-  make_boxes(&b, &row);
+  store->atom[threadIdx.x] = present ? i : ABSENT;
+  make_boxes(&b, job.x[i], &row);
   if (threadIdx.x == 0) {
     coord4 origin = {};
     origin.x = coord_from(b.origin.x, job.inv_scale);
@@ -49,16 +75,16 @@ static __global__ void __launch_bounds__(TILE_ROWS, 2) tile_kernel(const tile_jo
     origin.z = coord_from(b.origin.z, job.inv_scale);
     job.origin[blockIdx.x] = origin;
   }
-  const float size = fmaxf(fabsf(row.x), fmaxf(fabsf(row.y), fabsf(row.z)));
-  const float r_sq = (float)job.r_sq, margin = 0x1p-19f * (r_sq + sqrtf(r_sq) * size);
-  row.inner = r_sq - margin, row.outer = present ? r_sq + margin : -1;
-  gather_halo(&b, &room, &row);
+  spread_rows(&job, present, &row);
+  row.margin = margin_of(&job, b.size);
+  gather_halo(&b, &row);
   if (present) job.count[r] = row.count;
   report(&b, &row);
-  for (int32_t p = b.pass; p < job.passes; p++) {
-    if (threadIdx.x == 0) job.halo_count[(int64_t)blockIdx.x * job.passes + p] = 0;
+  for (int32_t p = b.pass; p < job.room.passes; p++) {
+    const neighbor_piece none = {};
+    if (threadIdx.x == 0) job.halos[(int64_t)blockIdx.x * job.room.passes + p] = none;
     if (threadIdx.x % MD_WARP == 0)
-      job.chunk_count[((int64_t)blockIdx.x * TILE_WARPS + warp) * job.passes + p] = 0;
+      job.chunks[((int64_t)blockIdx.x * TILE_WARPS + warp) * job.room.passes + p] = none;
   }
 }
 
@@ -71,59 +97,99 @@ static int32_t halo_room(double entries)
 }
 
 /* Rooms of the first build: atoms spread evenly, tiles hardly longer than wide. */
-static void guess_rooms(neighbor_list *list, const md_atoms *atoms)
+static void guess_rooms(neighbor_list *list, const md_atoms *atoms, int64_t count)
 {
   double volume = 1;
   for (int d = 0; d < 3; d++)
     volume *= atoms->owned.hi[d] - atoms->owned.lo[d];
-  const double density = (double)atoms->n / volume, r = list->spec.r_list, pi = 3.14159265358979;
-  const double edge = cbrt(TILE_ROWS / density), ball = 4.0 / 3 * pi * r * r * r;
-  const double halo = density * (edge * edge * (edge + 6 * r) + 3 * pi * edge * r * r + ball);
-  const double all = (double)(atoms->n + atoms->n_ghost);
-  list->tiles.rows = TILE_ROWS;
-  list->tiles.capacity = halo_room(fmin(HALO_MARGIN * halo, all));
-  list->tiles.passes = 1;
-  list->tiles.chunks =
-      (int32_t)fmin(fmin(1.25 * density * ball, all) / TILE_CHUNK + 4, INT32_MAX / TILE_CHUNK);
+  const double density = (double)atoms->n / volume, all = (double)(atoms->n + atoms->n_ghost);
+  const double halo = fmin(neighbor_tile_halo(&list->spec, density), all);
+  const double entries = fmin(neighbor_tile_entries(&list->spec, density), all);
+  list->rooms.capacity = halo_room(halo);
+  list->rooms.passes = 1;
+  list->rooms.halo = (int64_t)((double)count * halo) + TILE_ROWS;
+  list->rooms.list = (int64_t)((double)(count * TILE_WARPS) * entries / TILE_CHUNK) + TILE_ROWS;
+}
+
+/* A little more than was needed, since atoms move. */
+static int64_t with_margin(unsigned long long needed)
+{
+  return (int64_t)(needed + needed / 32 + TILE_ROWS);
 }
 
 /* Grow what was too small; false: nothing was.  A few halos that are larger than most are left to
  * further passes, so that the others can be at work beside each other. */
-static bool grow_rooms(neighbor_tiles *tiles, const tile_result *found, int64_t count)
+static bool grow_rooms(neighbor_rooms *room, const tile_result *found, int64_t count)
 {
-  const int32_t room = halo_room(HALO_MARGIN * (double)found->halos / (double)count);
+  const int32_t capacity = halo_room(HALO_MARGIN * (double)found->halos / (double)count);
+  const int64_t pieces = count * TILE_WARPS * room->passes + (int64_t)found->further;
   bool grown = false;
-  if (found->passes > 1 && room > tiles->capacity) tiles->capacity = room, grown = true;
-  if (found->passes > tiles->passes && !grown) tiles->passes = found->passes, grown = true;
-  if (found->chunks > tiles->chunks)
-    tiles->chunks = found->chunks + found->chunks / 16 + CHUNKS_STEP, grown = true;
+  if (found->passes > 1 && capacity > room->capacity) room->capacity = capacity, grown = true;
+  if (found->passes > room->passes && !grown) room->passes = found->passes, grown = true;
+  if ((int64_t)found->halos > room->halo) room->halo = with_margin(found->halos), grown = true;
+  if ((int64_t)found->chunks > room->list) room->list = with_margin(found->chunks), grown = true;
+  if (pieces > room->pieces) room->pieces = with_margin((uint64_t)pieces), grown = true;
   return grown;
 }
 
-static md_status run_tiles(neighbor_list *list, tile_job *job, int64_t count, tile_result *found)
+/* Room for a tile's largest pass, where forces keep it; grows by a little more than was needed. */
+static void grow_most(neighbor_rooms *room, const tile_result *found)
+{
+  const int32_t most = found->most + 2 * TILE_BANKS;
+  if (most > room->most) room->most = (most + most / 32 + HALO_STEP) / HALO_STEP * HALO_STEP;
+}
+
+/* Room of just this size: these are the largest buffers of a run. */
+static md_status make_room_for(md_ctx *ctx, md_buffer *buffer, size_t bytes)
+{
+  if (bytes > buffer->bytes) md_buffer_free(ctx, buffer);
+  return md_buffer_reserve(ctx, buffer, bytes, 0);
+}
+
+static md_status run_tiles(neighbor_list *list, tile_job *job, int64_t count)
 {
   md_ctx *ctx = list->ctx;
-  neighbor_tiles *tiles = &list->tiles;
-  const size_t passes = (size_t)count * (size_t)tiles->passes;
-  const size_t list_bytes =
-      (size_t)count * TILE_WARPS * (size_t)tiles->chunks * MD_WARP * sizeof(uint4);
-  MD_TRY(md_buffer_reserve(ctx, &list->nbr, list_bytes, 0));
-  MD_TRY(
-      md_buffer_reserve(ctx, &list->halo, passes * (size_t)tiles->capacity * sizeof(int32_t), 0));
-  MD_TRY(md_buffer_reserve(ctx, &list->halo_count, passes * sizeof(int32_t), 0));
-  MD_TRY(md_buffer_reserve(ctx, &list->chunk_count, passes * TILE_WARPS * sizeof(int32_t), 0));
-  job->capacity = tiles->capacity, job->passes = tiles->passes, job->chunks = tiles->chunks;
+  neighbor_rooms *room = &list->rooms;
+  job->n_first = count * TILE_WARPS * room->passes;
+  if (room->pieces < job->n_first) room->pieces = job->n_first;
+  MD_REQUIRE(room->pieces < INT32_MAX, MD_ECAPACITY,
+             "a list by tiles in %lld pieces: at most %d are possible", (long long)room->pieces,
+             INT32_MAX - 1);
+  const size_t halos = (size_t)(count * room->passes);
+  MD_TRY(make_room_for(ctx, &list->nbr, (size_t)room->list * MD_WARP * sizeof(uint4)));
+  MD_TRY(make_room_for(ctx, &list->halo, (size_t)room->halo * sizeof(int32_t)));
+  MD_TRY(md_buffer_reserve(ctx, &list->halos, halos * sizeof(neighbor_piece), 0));
+  MD_TRY(md_buffer_reserve(ctx, &list->chunks, (size_t)room->pieces * sizeof(neighbor_piece), 0));
+  job->room = *room;
   job->list = (uint4 *)list->nbr.data;
   job->halo = (int32_t *)list->halo.data;
-  job->halo_count = (int32_t *)list->halo_count.data;
-  job->chunk_count = (int32_t *)list->chunk_count.data;
+  job->halos = (neighbor_piece *)list->halos.data;
+  job->chunks = (neighbor_piece *)list->chunks.data;
   MD_TRY(md_fill(ctx, job->result, 0, sizeof *job->result));
-  const size_t shared = (size_t)tiles->capacity * sizeof(float4) + sizeof(tile_store);
+  const size_t shared = shared_bytes(room->capacity);
   MD_CUDA(
       cudaFuncSetAttribute(tile_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
   tile_kernel<<<(unsigned)count, TILE_ROWS, shared, (cudaStream_t)ctx->stream>>>(*job);
   MD_LAUNCHED();
-  return md_read(ctx, found, job->result, sizeof *found);
+  return MD_OK;
+}
+
+static __global__ void invert_kernel(int32_t n, const int32_t *__restrict__ rows,
+                                     int32_t *__restrict__ row_of)
+{
+  const int64_t r = md_thread();
+  if (r < n) row_of[rows[r]] = (int32_t)r;
+}
+
+/* Where the rows' atoms are rows, unless rows are atoms. */
+static md_status find_rows(neighbor_list *list, const md_atoms *atoms)
+{
+  if (!list->view.atom) return MD_OK;
+  MD_TRY(md_buffer_reserve(list->ctx, &list->row_of, (size_t)atoms->n * sizeof(int32_t), 0));
+  invert_kernel<<<md_blocks(atoms->n, TILE_ROWS), TILE_ROWS, 0, (cudaStream_t)list->ctx->stream>>>(
+      (int32_t)atoms->n, list->view.atom, (int32_t *)list->row_of.data);
+  MD_LAUNCHED();
+  return MD_OK;
 }
 
 static md_status open_tiles(neighbor_list *list, const md_atoms *atoms, int64_t count,
@@ -138,9 +204,11 @@ static md_status open_tiles(neighbor_list *list, const md_atoms *atoms, int64_t 
   job->grid = bins_of(&list->grid, true);
   job->n = (int32_t)atoms->n;
   job->r_sq = r_list * r_list;
+  job->inv_r = (float)(1 / r_list);
   job->reach = (state)neighbor_reach(list, atoms);
   job->inv_scale = 1 / atoms->coord_scale;
   job->rows = list->view.atom;
+  job->row_of = list->view.atom ? (const int32_t *)list->row_of.data : NULL;
   job->x = (const state4 *)atoms->x.data;
   job->sorted = (const state4 *)list->work.data;
   job->bin_start = (const int32_t *)list->bin_start.data;
@@ -150,28 +218,87 @@ static md_status open_tiles(neighbor_list *list, const md_atoms *atoms, int64_t 
   return MD_OK;
 }
 
+/* What the build found, to where the host can read it when `ready` has come. */
+static md_status send_result(neighbor_list *list)
+{
+  const cudaStream_t stream = (cudaStream_t)list->ctx->stream;
+  if (!list->host) MD_CUDA(cudaMallocHost(&list->host, sizeof(tile_result)));
+  if (!list->ready)
+    MD_CUDA(cudaEventCreateWithFlags((cudaEvent_t *)&list->ready, cudaEventDisableTiming));
+  MD_CUDA(cudaMemcpyAsync(list->host, list->result.data, sizeof(tile_result),
+                          cudaMemcpyDeviceToHost, stream));
+  MD_CUDA(cudaEventRecord((cudaEvent_t)list->ready, stream));
+  list->ctx->bytes_copied += sizeof(tile_result);
+  return MD_OK;
+}
+
+void PREC(neighbor_gpu_close)(neighbor_list *list)
+{
+  if (list->host) cudaFreeHost(list->host);
+  if (list->ready) cudaEventDestroy((cudaEvent_t)list->ready);
+}
+
+/* The list as force kernels read it, but for its totals. */
+static void show_tiles(neighbor_list *list, const tile_job *job)
+{
+  list->tiles = (neighbor_tiles){};
+  list->tiles.rows = TILE_ROWS;
+  list->tiles.passes = list->rooms.passes;
+  list->tiles.most = list->rooms.most;
+  list->tiles.origin = job->origin;
+  list->tiles.halo = job->halo;
+  list->tiles.halos = job->halos;
+  list->tiles.chunks = job->chunks;
+  list->tiles.list = job->list;
+  list->tiles.unfit = &job->result->unfit;
+  list->view.width = MD_WARP;
+  list->view.count = job->count;
+  list->view.tiles = &list->tiles;
+}
+
+static int64_t tiles_of(const md_atoms *atoms)
+{
+  return (atoms->n + TILE_ROWS - 1) / TILE_ROWS;
+}
+
+static md_status queue_tiles(neighbor_list *list, const md_atoms *atoms)
+{
+  tile_job job;
+  MD_TRY(open_tiles(list, atoms, tiles_of(atoms), &job));
+  MD_TRY(run_tiles(list, &job, tiles_of(atoms)));
+  show_tiles(list, &job);
+  return send_result(list);
+}
+
 md_status PREC(neighbor_gpu_tiles)(neighbor_list *list, const md_atoms *atoms)
 {
-  const int64_t count = (atoms->n + TILE_ROWS - 1) / TILE_ROWS;
-  tile_job job;
-  tile_result found;
   MD_TRY(PREC(neighbor_gpu_gather)(list, atoms));
-  MD_TRY(open_tiles(list, atoms, count, &job));
-  if (list->tiles.capacity == 0) guess_rooms(list, atoms);
-  do
-    MD_TRY(run_tiles(list, &job, count, &found));
-  while (grow_rooms(&list->tiles, &found, count));
+  MD_TRY(find_rows(list, atoms));
+  if (list->rooms.capacity == 0) guess_rooms(list, atoms, tiles_of(atoms));
+  MD_TRY(queue_tiles(list, atoms));
+  list->early = atoms;
+  return MD_OK;
+}
+
+md_status PREC(neighbor_gpu_settle)(neighbor_list *list, bool *again)
+{
+  const md_atoms *atoms = list->early;
+  const tile_result *found = (const tile_result *)list->host;
+  for (;;) {
+    MD_CUDA(cudaEventSynchronize((cudaEvent_t)list->ready));
+    const bool grown = grow_rooms(&list->rooms, found, tiles_of(atoms));
+    grow_most(&list->rooms, found);
+    if (found->unfit) *again = true;
+    if (!found->unfit || !grown) break; /* a list that is in use may profit the next time */
+    MD_TRY(queue_tiles(list, atoms));
+  }
   neighbor_tiles *tiles = &list->tiles;
-  tiles->most = found.most + 2 * TILE_BANKS;
-  tiles->origin = job.origin;
-  tiles->halo = job.halo;
-  tiles->halo_count = job.halo_count;
-  tiles->chunk_count = job.chunk_count;
-  tiles->list = job.list;
-  list->view.width = MD_WARP;
-  list->view.count = job.count;
-  list->view.n_entries = (int64_t)found.entries;
-  list->view.max_count = found.row;
-  list->view.tiles = tiles;
+  if (tiles->most < found->most + 2 * TILE_BANKS) tiles->most = list->rooms.most;
+  tiles->unfit = NULL;
+  tiles->n_halo = (int64_t)found->halos;
+  tiles->n_list = (int64_t)found->chunks;
+  tiles->n_pieces = tiles_of(atoms) * TILE_WARPS * tiles->passes + (int64_t)found->further;
+  list->view.n_entries = (int64_t)found->entries;
+  list->view.max_count = found->row;
   return MD_OK;
 }

@@ -1,43 +1,69 @@
 /* neighbor/tile_halo_gpu.h - the halo of one tile: one block of 256 threads a tile.
  *
  * The block gathers what lies within r_list of the boxes around its warps' atoms into shared memory,
- * column of bins by column, and writes down whose positions they are; each warp then writes the rows
- * of its atoms (tile_rows_gpu.h).  A halo that does not fit is worked off in passes.  Threads take
+ * column of bins by column, and writes down whose positions they are; each warp then tests those near
+ * its own boxes (tile_tests_gpu.h) and writes the rows of its atoms (tile_rows_gpu.h).  A halo that does not fit is worked off in passes.  Threads take
  * candidates in turn and keep their order, so that the same atoms give the same halo. */
 #ifndef TILE_HALO_GPU_H
 #define TILE_HALO_GPU_H
 
-#include "neighbor/tile_rows_gpu.h"
+#include "neighbor/tile_tests_gpu.h"
 
-enum { FAR_ENTRIES = 64, MOST_BOXES = 4 };
+enum { FAR_ENTRIES = 32, MOST_BOXES = 4 };
 
 typedef struct {
   state x, y, z;
 } state3;
 
+/* A box around atoms of a warp: centre and half edges; the bit of the warp. */
+typedef struct {
+  float x, y, z, half_x, half_y, half_z;
+  uint32_t warp, unused;
+} tile_box;
+
+static __device__ __forceinline__ float outside_sq(const tile_box *box, float x, float y, float z)
+{
+  const float dx = fmaxf(fabsf(x - box->x) - box->half_x, 0);
+  const float dy = fmaxf(fabsf(y - box->y) - box->half_y, 0);
+  const float dz = fmaxf(fabsf(z - box->z) - box->half_z, 0);
+  return dx * dx + dy * dy + dz * dz;
+}
+
+static __device__ __forceinline__ void put_entry(const tile_room *room, int32_t at, uint4 entry,
+                                                 int32_t index, unsigned near)
+{
+  room->halo[at] = entry;
+  room->index[at] = index;
+  room->near[at] = (uint8_t)near;
+}
+
 /* Shared memory beside the halo. */
 typedef struct {
-  __align__(16) uint16_t queue[TILE_WARPS][TILE_QUEUE * TILE_BANKS];
-  __align__(16) uint16_t slots[TILE_SLOTS * TILE_ROWS];
+  __align__(16) uint16_t queue[TILE_WARPS][TILE_BANKS * TILE_STRIDE];
+  uint32_t bits[TILE_BANKS * TILE_WORDS * TILE_ROWS];
   uint16_t waiting[TILE_WAITING * TILE_ROWS];
-  tile_box box[TILE_WARPS * MOST_BOXES];    /* around the atoms, warp after warp */
-  int32_t boxes[TILE_WARPS];                /* of each warp */
-  state corner[2][3][TILE_WARPS];           /* of all its atoms, lo and hi */
+  uint16_t self[TILE_ROWS];
+  int32_t atom[TILE_ROWS];
+  __align__(16) tile_box box[TILE_WARPS * MOST_BOXES]; /* around the atoms, warp after warp */
+  int32_t boxes[TILE_WARPS];                           /* of each warp */
+  state corner[2][3][TILE_WARPS];                      /* of all its atoms, lo and hi */
   int32_t end[TILE_ROWS], begin[TILE_ROWS]; /* of the columns at hand: candidates up to and with
                                                it; where they begin, less those before */
   int32_t sum[2][TILE_WARPS];
+  int64_t halo; /* where the pass at hand lies in job->halo */
 } tile_store;
 
 /* What the threads of a block agree on. */
 typedef struct {
   const tile_job *job;
   tile_store *store;
-  float4 *halo;
+  const tile_room *room;
   state3 origin;
-  int32_t first_box, n_boxes; /* of this warp, of all */
-  int32_t m, pass, total;     /* entries of the halo, passes done, entries in them */
-  int32_t most;               /* in one pass */
-  int turn;                   /* which of store->sum comes next */
+  int32_t n_boxes; /* of all warps */
+  float size;      /* from the origin to the farthest row, along an axis */
+  int32_t m, pass; /* entries of the halo, passes done */
+  int32_t most;    /* in one pass */
+  int turn;        /* which of store->sum comes next */
 } tile_block;
 
 /* Exclusive sum over the block's threads; *total gets the sum of all.  Whole warps. */
@@ -73,11 +99,11 @@ static __device__ __forceinline__ void enclose(state value, bool belongs, state 
 
 /* Lanes at which a new box begins: where the next atom is far from the one before, as it is where a
  * curve jumps, but at most MOST_BOXES. */
-static __device__ __forceinline__ unsigned box_starts(const tile_row *row, state reach)
+static __device__ __forceinline__ unsigned box_starts(state4 at, state reach)
 {
-  const state dx = row->at.x - __shfl_up_sync(MD_ALL_LANES, row->at.x, 1);
-  const state dy = row->at.y - __shfl_up_sync(MD_ALL_LANES, row->at.y, 1);
-  const state dz = row->at.z - __shfl_up_sync(MD_ALL_LANES, row->at.z, 1);
+  const state dx = at.x - __shfl_up_sync(MD_ALL_LANES, at.x, 1);
+  const state dy = at.y - __shfl_up_sync(MD_ALL_LANES, at.y, 1);
+  const state dz = at.z - __shfl_up_sync(MD_ALL_LANES, at.z, 1);
   const bool jumps = fmax(fabs(dx), fmax(fabs(dy), fabs(dz))) > reach;
   unsigned starts = __ballot_sync(MD_ALL_LANES, jumps) | 1;
   while (__popc(starts) > MOST_BOXES)
@@ -86,11 +112,11 @@ static __device__ __forceinline__ unsigned box_starts(const tile_row *row, state
 }
 
 /* The tile's origin, in the middle of all its atoms. */
-static __device__ __forceinline__ void find_origin(tile_block *b, const tile_row *row)
+static __device__ __forceinline__ void find_origin(tile_block *b, state4 x)
 {
   const int warp = threadIdx.x / MD_WARP;
-  const state at[3] = {row->at.x, row->at.y, row->at.z};
-  state mid[3];
+  const state at[3] = {x.x, x.y, x.z};
+  state mid[3], size = 0;
 #pragma unroll
   for (int d = 0; d < 3; d++) {
     state lo, hi;
@@ -107,25 +133,28 @@ static __device__ __forceinline__ void find_origin(tile_block *b, const tile_row
       hi = fmax(hi, b->store->corner[1][d][w]);
     }
     mid[d] = lo + (hi - lo) / 2;
+    size = fmax(size, (hi - lo) / 2);
   }
   b->origin = (state3){mid[0], mid[1], mid[2]};
+  b->size = (float)size;
 }
 
 /* Boxes around the warps' atoms; the row's place in the tile. */
-static __device__ __forceinline__ void make_boxes(tile_block *b, tile_row *row)
+static __device__ __forceinline__ void make_boxes(tile_block *b, state4 at, tile_row *row)
 {
   const int warp = threadIdx.x / MD_WARP, lane = threadIdx.x % MD_WARP;
-  unsigned starts = box_starts(row, b->job->reach);
+  unsigned starts = box_starts(at, b->job->reach);
   if (lane == 0) b->store->boxes[warp] = __popc(starts);
-  find_origin(b, row); /* all have come by */
-  row->x = (float)(row->at.x - b->origin.x), row->y = (float)(row->at.y - b->origin.y);
-  row->z = (float)(row->at.z - b->origin.z);
-  b->first_box = b->n_boxes = 0;
+  find_origin(b, at); /* all have come by */
+  row->x = (float)(at.x - b->origin.x), row->y = (float)(at.y - b->origin.y);
+  row->z = (float)(at.z - b->origin.z);
+  tile_box *box = b->store->box;
+  b->n_boxes = 0;
   for (int w = 0; w < TILE_WARPS; w++) {
-    if (w < warp) b->first_box += b->store->boxes[w];
+    if (w < warp) box += b->store->boxes[w];
     b->n_boxes += b->store->boxes[w];
   }
-  for (tile_box *box = b->store->box + b->first_box; starts; box++) {
+  for (; starts; box++) {
     const int from = __ffs(starts) - 1;
     starts &= starts - 1;
     const bool belongs = lane >= from && (!starts || lane < __ffs(starts) - 1);
@@ -134,9 +163,13 @@ static __device__ __forceinline__ void make_boxes(tile_block *b, tile_row *row)
     enclose(row->y, belongs, &lo[1], &hi[1]);
     enclose(row->z, belongs, &lo[2], &hi[2]);
     if (lane == 0)
-      *box = (tile_box){(float)(lo[0] + hi[0]) / 2, (float)(lo[1] + hi[1]) / 2,
-                        (float)(lo[2] + hi[2]) / 2, (float)(hi[0] - lo[0]) / 2,
-                        (float)(hi[1] - lo[1]) / 2, (float)(hi[2] - lo[2]) / 2};
+      *box = (tile_box){(float)(lo[0] + hi[0]) / 2,
+                        (float)(lo[1] + hi[1]) / 2,
+                        (float)(lo[2] + hi[2]) / 2,
+                        (float)(hi[0] - lo[0]) / 2,
+                        (float)(hi[1] - lo[1]) / 2,
+                        (float)(hi[2] - lo[2]) / 2,
+                        1u << warp};
   }
   __syncthreads();
 }
@@ -189,72 +222,87 @@ static __device__ __forceinline__ int32_t column_at(const tile_block *b, int32_t
   return b->job->bin_start[column + bin_along(g, 2, b->origin.z + hi) + 1] - *begin;
 }
 
+/* Take room for the pass's halo, note it down, and add what stands behind it. */
+static __device__ __forceinline__ void take_halo(tile_block *b)
+{
+  const tile_job *job = b->job;
+  if (threadIdx.x == 0) {
+    const int64_t start = (int64_t)atomicAdd(&job->result->halos, (unsigned long long)b->m);
+    b->store->halo = start;
+    if (start + b->m > job->room.halo || b->pass >= job->room.passes ||
+        b->m + 2 * TILE_BANKS > job->room.most)
+      job->result->unfit = 1;
+    if (b->pass < job->room.passes)
+      job->halos[(int64_t)blockIdx.x * job->room.passes + b->pass] =
+          (neighbor_piece){start, b->m, 0};
+  }
+  if (threadIdx.x < FAR_ENTRIES)
+    put_entry(b->room, b->m + (int32_t)threadIdx.x, far_entry(), ABSENT, 0);
+}
+
+/* The atoms of the pass's halo to where there is room. */
+static __device__ __forceinline__ void write_halo(const tile_block *b)
+{
+  const int64_t start = b->store->halo;
+  if (start + b->m > b->job->room.halo) return;
+  for (int32_t e = (int32_t)threadIdx.x; e < b->m; e += TILE_ROWS)
+    b->job->halo[start + e] = b->room->index[e];
+}
+
 /* Rows from the halo as it is; it begins anew. */
-static __device__ __forceinline__ void close_pass(tile_block *b, const tile_room *room,
-                                                  tile_row *row)
+static __device__ __forceinline__ void close_pass(tile_block *b, tile_row *row)
 {
   const tile_job *job = b->job;
   const int warp = threadIdx.x / MD_WARP;
   const uint32_t far = (b->m + TILE_BANKS - 1) / TILE_BANKS * TILE_BANKS * TILE_ENTRY;
-  if (threadIdx.x < FAR_ENTRIES)
-    b->halo[b->m + threadIdx.x] = make_float4(INFINITY, 0, 0, __int_as_float(ABSENT));
+  take_halo(b);
   __syncthreads();
-  const int32_t was = row->cursor;
-  scan_halo(job, room, b->store->box + b->first_box, b->store->boxes[warp], b->m, far, row);
-  do
-    write_rows(job, room, far, row);
-  while (__any_sync(MD_ALL_LANES, n_waiting(row) > 0));
-  if (b->pass < job->passes) {
-    const int64_t at = (int64_t)blockIdx.x * job->passes + b->pass;
-    if (threadIdx.x == 0) job->halo_count[at] = b->m;
-    if (threadIdx.x % MD_WARP == 0)
-      job->chunk_count[((int64_t)blockIdx.x * TILE_WARPS + warp) * job->passes + b->pass] =
-          row->cursor - was;
-  }
+  write_halo(b);
+  row->last = -1;
+  row->piece = b->pass < job->room.passes
+                   ? ((int64_t)blockIdx.x * TILE_WARPS + warp) * job->room.passes + b->pass
+                   : INT64_MAX;
+  scan_halo(job, b->room, b->m, far, row);
   b->pass++;
-  b->total += b->m;
   b->most = max(b->most, b->m);
   b->m = 0;
   __syncthreads();
 }
 
 /* Of `total` candidates in the columns at hand, append to the halo those within reach of a warp. */
-static __device__ __forceinline__ void gather_columns(tile_block *b, int32_t total,
-                                                      const tile_room *room, tile_row *row)
+static __device__ __forceinline__ void gather_columns(tile_block *b, int32_t total, tile_row *row)
 {
   const tile_job *job = b->job;
   const float reach_sq = (float)job->reach * (float)job->reach;
   for (int32_t base = 0; base < total; base += TILE_ROWS) {
     const int32_t c = base + (int32_t)threadIdx.x;
-    bool kept = false;
-    float4 q;
+    unsigned near = 0;
+    int32_t index = ABSENT;
+    float3 q = {};
     if (c < total) {
       int column = 0;
       for (int step = TILE_ROWS / 2; step > 0; step /= 2)
         if (b->store->end[column + step - 1] <= c) column += step;
       const state4 s = job->sorted[c + b->store->begin[column]];
-      q = make_float4((float)(s.x - b->origin.x), (float)(s.y - b->origin.y),
-                      (float)(s.z - b->origin.z), __int_as_float(candidate_index(s)));
+      q = make_float3((float)(s.x - b->origin.x), (float)(s.y - b->origin.y),
+                      (float)(s.z - b->origin.z));
+      index = candidate_index(s);
       for (int k = 0; k < b->n_boxes; k++)
-        kept = kept || outside_sq(&b->store->box[k], q.x, q.y, q.z) < reach_sq;
+        if (outside_sq(&b->store->box[k], q.x, q.y, q.z) < reach_sq) near |= b->store->box[k].warp;
     }
     int32_t all;
-    const int32_t before = block_scan(b, kept, &all);
-    if (b->m + all > job->capacity - FAR_ENTRIES) close_pass(b, room, row);
-    if (kept) {
-      const int32_t at = b->m + before;
-      b->halo[at] = q;
-      if (b->pass < job->passes)
-        job->halo[((int64_t)blockIdx.x * job->passes + b->pass) * job->capacity + at] =
-            __float_as_int(q.w);
+    const int32_t before = block_scan(b, near != 0, &all);
+    if (b->m + all > job->room.capacity - FAR_ENTRIES) close_pass(b, row);
+    if (near) {
+      const tile_point p = split_point(q.x, q.y, q.z, job->inv_r);
+      put_entry(b->room, b->m + before, entry_of(&p), index, near);
     }
     b->m += all;
   }
 }
 
 /* All candidates of the tile, 256 columns of bins at a time. */
-static __device__ __forceinline__ void gather_halo(tile_block *b, const tile_room *room,
-                                                   tile_row *row)
+static __device__ __forceinline__ void gather_halo(tile_block *b, tile_row *row)
 {
   const tile_columns c = columns_of(b);
   const int32_t columns = c.ni * c.nj; /* fewer than bins, which fit */
@@ -266,10 +314,10 @@ static __device__ __forceinline__ void gather_halo(tile_block *b, const tile_roo
     b->store->end[threadIdx.x] = before + length;
     b->store->begin[threadIdx.x] = begin - before;
     __syncthreads();
-    gather_columns(b, total, room, row);
+    gather_columns(b, total, row);
     __syncthreads();
   }
-  close_pass(b, room, row);
+  close_pass(b, row);
 }
 
 #endif

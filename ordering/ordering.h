@@ -70,8 +70,10 @@ void ordering_sorter_destroy(ordering_sorter *sorter);
  *   keys   in:  [n]
  *   order  out: [n], order[new place] = old place
  *   start  out: NULL, or [key_end + 1]: particles with key c are order[start[c] .. start[c+1])
- * Counting sort with OpenMP on the CPU (same result for any number of threads), CUB radix sort on
- * the GPU, where it waits for nothing (only a larger n than ever before allocates memory).
+ * Counting sort with OpenMP on the CPU (same result for any number of threads).  On the GPU it waits
+ * for nothing (only a larger n than ever before allocates memory): counting sort where a key has 8
+ * items or fewer on average, whose cost grows with the square of the items of one key, else CUB's radix
+ * sort.
  * Errors: MD_ECAPACITY (n beyond 2^31 - 1), MD_ENOMEM, MD_ECUDA. */
 md_status ordering_sort(ordering_sorter *sorter, int64_t n, const uint32_t *keys, uint32_t key_end,
                         int32_t *order, int32_t *start);

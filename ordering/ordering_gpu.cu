@@ -1,15 +1,17 @@
 /* ordering/ordering_gpu.cu - tables, stable sort and permutation on the GPU.
  *
- * Tables: one thread a cell, with the functions of curve.h.  Sort: CUB's radix sort of as many bits
- * as key_end - 1 has.  Permutation: one thread a word of 16 bytes where items allow it, else of 4,
+ * Tables: one thread a cell, with the functions of curve.h.  Sort: where keys hardly repeat, as those
+ * of bins, counting: items in the order they come, and within a key put in order by counting those
+ * before each; else CUB's radix sort of as many bits as key_end - 1 has.  Permutation: one thread a word of 16 bytes where items allow it, else of 4,
  * so that neighbouring threads write neighbouring words. */
 #include "core/cuda.h"
 #include "ordering/curve.h"
 #include "ordering/ordering_impl.h"
 
 #include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_scan.cuh>
 
-enum { BLOCK = 256 };
+enum { BLOCK = 256, MOST_ALIKE = 8 /* items of a key, on average, that are worth counting */ };
 
 typedef struct {
   int32_t n[3];
@@ -80,7 +82,7 @@ static md_status prepare_iota(ordering_sorter *s, int64_t n)
   return MD_OK;
 }
 
-md_status ordering_gpu_sort(ordering_sorter *s, int64_t n, const uint32_t *keys, uint32_t key_end,
+static md_status radix_sort(ordering_sorter *s, int64_t n, const uint32_t *keys, uint32_t key_end,
                             int32_t *order, int32_t *start)
 {
   md_ctx *ctx = s->ctx;
@@ -105,6 +107,72 @@ md_status ordering_gpu_sort(ordering_sorter *s, int64_t n, const uint32_t *keys,
                                                               key_end, start);
   MD_LAUNCHED();
   return MD_OK;
+}
+
+/* Thread: one item; its place among those of its key, as they come. */
+static __global__ void count_kernel(int64_t n, const uint32_t *__restrict__ keys,
+                                    int32_t *__restrict__ count, int32_t *__restrict__ arrival)
+{
+  const int64_t i = md_thread();
+  if (i < n) arrival[i] = atomicAdd(&count[keys[i]], 1);
+}
+
+static __global__ void place_kernel(int64_t n, const uint32_t *__restrict__ keys,
+                                    const int32_t *__restrict__ start,
+                                    const int32_t *__restrict__ arrival, int32_t *__restrict__ item)
+{
+  const int64_t i = md_thread();
+  if (i < n) item[start[keys[i]] + arrival[i]] = (int32_t)i;
+}
+
+/* Thread: one place; its item to where it belongs among those of its key. */
+static __global__ void order_kernel(int64_t n, const uint32_t *__restrict__ keys,
+                                    const int32_t *__restrict__ start,
+                                    const int32_t *__restrict__ item, int32_t *__restrict__ order)
+{
+  const int64_t p = md_thread();
+  if (p >= n) return;
+  const int32_t i = item[p], begin = start[keys[i]], end = start[keys[i] + 1];
+  int32_t at = begin;
+  for (int32_t q = begin; q < end; q++)
+    at += item[q] < i;
+  order[at] = i;
+}
+
+/* Bytes of n items, rounded up so that what follows is aligned. */
+static size_t aligned(int64_t n)
+{
+  return ((size_t)n * sizeof(int32_t) + 255) / 256 * 256;
+}
+
+static md_status counting_sort(ordering_sorter *s, int64_t n, const uint32_t *keys,
+                               uint32_t key_end, int32_t *order, int32_t *start)
+{
+  md_ctx *ctx = s->ctx;
+  const cudaStream_t stream = (cudaStream_t)ctx->stream;
+  const int64_t ends = (int64_t)key_end + 1;
+  size_t scan_bytes = 0;
+  MD_CUDA(cub::DeviceScan::ExclusiveSum(NULL, scan_bytes, start, start, ends, stream));
+  MD_TRY(md_buffer_reserve(ctx, &s->keys, 2 * aligned(n), 0));
+  MD_TRY(md_buffer_reserve(ctx, &s->scratch, aligned(ends) + scan_bytes, 0));
+  int32_t *arrival = (int32_t *)s->keys.data, *item = arrival + aligned(n) / sizeof *item;
+  int32_t *first = start ? start : (int32_t *)s->scratch.data;
+  MD_TRY(md_fill(ctx, first, 0, (size_t)ends * sizeof *first));
+  count_kernel<<<md_blocks(n, BLOCK), BLOCK, 0, stream>>>(n, keys, first, arrival);
+  MD_LAUNCHED();
+  MD_CUDA(cub::DeviceScan::ExclusiveSum((char *)s->scratch.data + aligned(ends), scan_bytes, first,
+                                        first, ends, stream));
+  place_kernel<<<md_blocks(n, BLOCK), BLOCK, 0, stream>>>(n, keys, first, arrival, item);
+  order_kernel<<<md_blocks(n, BLOCK), BLOCK, 0, stream>>>(n, keys, first, item, order);
+  MD_LAUNCHED();
+  return MD_OK;
+}
+
+md_status ordering_gpu_sort(ordering_sorter *s, int64_t n, const uint32_t *keys, uint32_t key_end,
+                            int32_t *order, int32_t *start)
+{
+  if (n > 0 && n / MOST_ALIKE <= key_end) return counting_sort(s, n, keys, key_end, order, start);
+  return radix_sort(s, n, keys, key_end, order, start);
 }
 
 /* Thread: one word of one item; words of an item are neighbours. */

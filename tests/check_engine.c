@@ -8,6 +8,8 @@
 #include "tests/test.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 typedef struct {
   const char *settings; /* key=value, separated by spaces */
@@ -232,6 +234,80 @@ START_TEST(a_broken_run_is_reported)
 }
 END_TEST
 
+/* Lists that move atoms and lists that do not, built at fixed times and when they have to be; in pieces
+ * that meet rebuilds and pieces that do not. */
+static const char *const together[] = {"system.cells=6",
+                                       "system.cells=13 neighbor.every=7",
+                                       "system.cells=9 neighbor.every=7 lj.shift=force",
+                                       "system.cells=6 neighbor.every=check",
+                                       "system.cells=6 neighbor.list=full",
+                                       "system.cells=6 order.curve=row neighbor.list=tile",
+                                       "system.cells=3 neighbor.list=tile neighbor.every=3",
+                                       "system.cells=17 neighbor.every=4"};
+enum { N_TOGETHER = sizeof together / sizeof *together };
+
+START_TEST(steps_together_are_steps_one_by_one)
+{
+  static const int pieces[] = {1, 5, 2, 20, 3};
+  char settings[256];
+  snprintf(settings, sizeof settings, "device.precision=%s %s", md_precision_words[_i / N_TOGETHER],
+           together[_i % N_TOGETHER]);
+  config *cfg = engines_config(settings);
+  engine *one, *many;
+  ck_ok(engine_create(cfg, &one));
+  ck_ok(engine_create(cfg, &many));
+  for (size_t k = 0; k < sizeof pieces / sizeof *pieces; k++) {
+    ck_ok(engine_steps(many, pieces[k]));
+    for (int s = 0; s < pieces[k]; s++)
+      ck_ok(engine_step(one, false));
+  }
+  ck_ok(engine_step(one, true));
+  ck_ok(engine_step(many, true));
+  const size_t n = (size_t)one->atoms->n;
+  double *state[2];
+  engine *const sims[2] = {one, many};
+  for (int e = 0; e < 2; e++) {
+    state[e] = malloc(n * 6 * sizeof(double));
+    ck_assert(state[e]);
+    ck_ok(md_atoms_get(sims[e]->atoms, state[e], state[e] + 3 * n, NULL, NULL, NULL));
+  }
+  ck_assert_msg(memcmp(state[0], state[1], n * 6 * sizeof(double)) == 0, "%s: not the same bits",
+                settings);
+  ck_assert(one->tally.energy == many->tally.energy && one->tally.virial == many->tally.virial);
+  ck_assert_int_eq(one->steady_steps, many->steady_steps);
+  ck_assert_int_eq(one->rebuilds, many->rebuilds);
+  if (config_get(cfg)->every > 0) ck_assert_int_eq(many->steady_bytes, 0);
+  for (int e = 0; e < 2; e++)
+    free(state[e]);
+  engine_destroy(one);
+  engine_destroy(many);
+  config_destroy(cfg);
+}
+END_TEST
+
+/* What was said a run with lists by tiles would take is enough, and not far too much. */
+START_TEST(memory_is_foreseen)
+{
+  char settings[128];
+  snprintf(settings, sizeof settings, "system.cells=40 neighbor.list=tile device.precision=%s",
+           md_precision_words[_i]);
+  config *cfg = engines_config(settings);
+  engine *sim;
+  ck_ok(engine_create(cfg, &sim));
+  ck_ok(engine_steps(sim, 45));
+  double volume = 1;
+  for (int d = 0; d < 3; d++)
+    volume *= sim->atoms->box.hi[d] - sim->atoms->box.lo[d];
+  const double said =
+      (double)engine_memory(sim->ctx, config_get(cfg), NEIGHBOR_TILE, sim->atoms->n, volume);
+  const double used = (double)sim->ctx->bytes_allocated;
+  ck_assert_msg(used <= said && said <= 1.3 * used, "%s: %g bytes foreseen, %g used", settings,
+                said, used);
+  engine_destroy(sim);
+  config_destroy(cfg);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("engine");
@@ -243,6 +319,8 @@ int main(void)
   tcase_add_loop_test(tc, precisions_agree, 0, 2);
   tcase_add_loop_test(tc, deterministic_runs_repeat, 0, 3);
   tcase_add_test(tc, thermo_lines_do_not_change_the_run);
+  if (test_backend() == MD_GPU) tcase_add_loop_test(tc, memory_is_foreseen, 0, MD_PRECISION_COUNT);
+  tcase_add_loop_test(tc, steps_together_are_steps_one_by_one, 0, N_TOGETHER * MD_PRECISION_COUNT);
   tcase_add_loop_test(tc, small_boxes_see_their_images, 0, 6);
   tcase_add_test(tc, too_much_memory_is_refused_with_what_fits);
   tcase_add_test(tc, a_broken_run_is_reported);

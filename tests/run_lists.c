@@ -73,7 +73,8 @@ typedef struct {
   neighbor_tiles t;
   int32_t banks;
   int64_t n_tiles;
-  int32_t *halo, *halo_count, *chunk_count;
+  int32_t *halo;
+  neighbor_piece *halos, *chunks;
   uint16_t *list;
 } host_tiles;
 
@@ -83,31 +84,45 @@ static host_tiles read_tiles(md_ctx *ctx, const neighbor_view *v)
   ck_assert_int_eq(h.t.rows, NEIGHBOR_TILE_ROWS);
   h.banks = ctx->precision == MD_DOUBLE ? NEIGHBOR_TILE_BANKS_WIDE : NEIGHBOR_TILE_BANKS;
   h.n_tiles = (v->n_rows + h.t.rows - 1) / h.t.rows;
-  const int64_t passes = h.n_tiles * h.t.passes, warps = h.n_tiles * h.t.rows / 32;
-  h.halo = read_array(ctx, h.t.halo, passes * h.t.capacity, 4);
-  h.halo_count = read_array(ctx, h.t.halo_count, passes, 4);
-  h.chunk_count = read_array(ctx, h.t.chunk_count, passes * h.t.rows / 32, 4);
-  h.list = read_array(ctx, h.t.list, warps * h.t.chunks * 32 * NEIGHBOR_TILE_CHUNK, 2);
+  const int64_t passes = h.n_tiles * h.t.passes;
+  ck_assert_int_ge(h.t.n_pieces, passes * h.t.rows / 32);
+  h.halos = read_array(ctx, h.t.halos, passes, sizeof *h.halos);
+  h.chunks = read_array(ctx, h.t.chunks, h.t.n_pieces, sizeof *h.chunks);
+  h.halo = read_array(ctx, h.t.halo, h.t.n_halo, 4);
+  h.list = read_array(ctx, h.t.list, h.t.n_list * 32 * NEIGHBOR_TILE_CHUNK, 2);
   return h;
 }
 
-/* The entries of row r to `to`, in the order of the row; returns their number. */
-static int64_t tile_row(const host_tiles *h, int64_t r, int32_t *to)
+/* The entries of one piece of row r to `to`, in the order of the row; returns their number. */
+static int64_t piece_row(const host_tiles *h, const neighbor_piece *halo,
+                         const neighbor_piece *piece, int64_t r, int32_t *to)
+{
+  const int32_t m = halo->count, far = (m + h->banks - 1) / h->banks * h->banks;
+  int64_t n = 0;
+  ck_assert(m >= 0 && far + h->banks <= h->t.most && halo->start + m <= h->t.n_halo);
+  ck_assert(piece->count >= 0 && piece->start + piece->count <= h->t.n_list);
+  for (int64_t chunk = piece->start; chunk < piece->start + piece->count; chunk++)
+    for (int k = 0; k < NEIGHBOR_TILE_CHUNK; k++) {
+      const int32_t word = h->list[(chunk * 32 + r % 32) * NEIGHBOR_TILE_CHUNK + k];
+      ck_assert(word % 16 == 0 &&
+                (word / 16 < m || (word / 16 >= far && word / 16 < far + h->banks)));
+      if (word / 16 < m) to[n++] = h->halo[halo->start + word / 16];
+    }
+  return n;
+}
+
+/* The entries of row r to `to`, which has room for the longest. */
+static int64_t tile_row(const host_tiles *h, int64_t r, int32_t longest, int32_t *to)
 {
   const int64_t tile = r / h->t.rows, warp = r / 32;
-  int64_t n = 0, chunk = warp * h->t.chunks;
+  int64_t n = 0;
   for (int32_t p = 0; p < h->t.passes; p++) {
-    const int64_t pass = tile * h->t.passes + p;
-    const int32_t m = h->halo_count[pass], far = (m + h->banks - 1) / h->banks * h->banks;
-    ck_assert(m >= 0 && far + h->banks <= h->t.most && h->t.most <= h->t.capacity);
-    for (int32_t c = 0; c < h->chunk_count[warp * h->t.passes + p]; c++, chunk++) {
-      ck_assert(chunk < (warp + 1) * h->t.chunks);
-      for (int k = 0; k < NEIGHBOR_TILE_CHUNK; k++) {
-        const int32_t word = h->list[(chunk * 32 + r % 32) * NEIGHBOR_TILE_CHUNK + k];
-        ck_assert(word % 16 == 0 &&
-                  (word / 16 < m || (word / 16 >= far && word / 16 < far + h->banks)));
-        if (word / 16 < m) to[n++] = h->halo[pass * h->t.capacity + word / 16];
-      }
+    const neighbor_piece *piece = &h->chunks[warp * h->t.passes + p];
+    for (;; piece = &h->chunks[piece->next]) {
+      n += piece_row(h, &h->halos[tile * h->t.passes + p], piece, r, to + n);
+      ck_assert_int_le(n, longest);
+      if (piece->next == 0) break;
+      ck_assert_int_lt(piece->next, h->t.n_pieces);
     }
   }
   return n;
@@ -119,9 +134,9 @@ static void spread_tiles(md_ctx *ctx, const neighbor_view *from, run_list *to)
   neighbor_view *v = &to->view;
   host_tiles h = read_tiles(ctx, from);
   int64_t *start = ref_alloc(from->n_rows + 1, 8);
-  int32_t *nbr = ref_alloc(from->n_entries, 4), *row = ref_alloc(from->tiles->chunks * 8LL, 4);
+  int32_t *nbr = ref_alloc(from->n_entries, 4), *row = ref_alloc(from->max_count + 1024LL, 4);
   for (int64_t r = 0; r < from->n_rows; r++) {
-    const int64_t n = tile_row(&h, r, row);
+    const int64_t n = tile_row(&h, r, from->max_count, row);
     ck_assert_int_eq(n, v->count[r]);
     ck_assert_int_le(start[r] + n, from->n_entries);
     memcpy(nbr + start[r], row, (size_t)n * 4);
@@ -135,7 +150,7 @@ static void spread_tiles(md_ctx *ctx, const neighbor_view *from, run_list *to)
     v->atom = atom;
   }
   to->n_slots = start[from->n_rows];
-  free(row), free(h.halo), free(h.halo_count), free(h.chunk_count), free(h.list);
+  free(row), free(h.halo), free(h.halos), free(h.chunks), free(h.list);
 }
 
 run_list run_list_read(md_ctx *ctx, const neighbor_list *list)

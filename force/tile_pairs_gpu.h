@@ -1,0 +1,330 @@
+/* force/tile_pairs_gpu.h - the device code of forces by tiles, see force_tile_gpu.cu. */
+#ifndef TILE_PAIRS_GPU_H
+#define TILE_PAIRS_GPU_H
+
+#include "core/verlet_gpu.h"
+#include "force/tile_entry_gpu.h"
+#include "force/totals_gpu.h"
+
+enum {
+  ROWS = NEIGHBOR_TILE_ROWS,
+  WARPS = ROWS / MD_WARP,
+  CHUNK = NEIGHBOR_TILE_CHUNK,
+  BANKS = sizeof(real) == 8 ? NEIGHBOR_TILE_BANKS_WIDE : NEIGHBOR_TILE_BANKS,
+  LOADS = 7, /* 256 of them are about a halo */
+  /* Measured best, for each precision: blocks that a multiprocessor holds, and chunks of the list that
+   * are asked for early; one alone is first brought to the L2. */
+  FUSED_BLOCKS = MD_PREC == 2 ? 3 : 5,
+  AHEAD = MD_PREC == 0 ? 1 : 2
+};
+
+/* Where atoms and images are, and where they go. */
+typedef struct {
+  const coord4 *coord;
+  const state4 *x;
+  state4 *x_new;
+  coord4 *coord_new;
+} tile_places;
+
+/* What a kernel reads and writes. */
+typedef struct {
+  int64_t n;
+  neighbor_tiles tiles;
+  const int32_t *rows, *shift, *first;
+  tile_places places;
+  real4 *f;
+  state4 *v;
+  state kick, drift;
+  double scale, edge[3]; /* length of a step of coord; of the box */
+  real scale_sq, far;
+  lj_reals lj;
+  coulomb_reals coulomb;
+  double *partial;
+} tile_job;
+
+/* The same after a step. */
+static __host__ __device__ __forceinline__ tile_places next_places(const tile_places *at)
+{
+#if MD_PREC == 1
+  return (tile_places){at->coord_new, at->x_new, (state4 *)at->x, (coord4 *)at->coord};
+#else
+  return (tile_places){(const coord4 *)at->x_new, at->x_new, (state4 *)at->x, NULL};
+#endif
+}
+
+/* How an instance of the kernel works: linear force shift, totals, charges, integration. */
+typedef struct {
+  bool shifted, tally, charged, fused;
+} tile_mode;
+
+/* Forces are in units of coord's steps until the end. */
+typedef struct {
+  tile_entry at;
+  real fx, fy, fz;
+  double energy, virial;
+} tile_row;
+
+/* The reciprocal to an ulp or two: the list's tests are no better. */
+static __device__ __forceinline__ real quick_inverse(real a)
+{
+#if MD_PREC == 2
+  return inverse(a);
+#else
+  real y;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(a));
+  return y;
+#endif
+}
+
+static __device__ __forceinline__ void add_pair(const tile_job *job, tile_row *row,
+                                                tile_entry other, tile_mode mode)
+{
+  const real dx = coord_difference(row->at.x, other.x), dy = coord_difference(row->at.y, other.y),
+             dz = coord_difference(row->at.z, other.z);
+  real r_sq = dx * dx + dy * dy + dz * dz;
+  if (MD_PREC == 1) r_sq *= job->scale_sq;
+  const real inv_sq = quick_inverse(r_sq);
+  const bool inside = r_sq < job->lj.r_cut_sq;
+  const real f = lj_f_over_r_inv(r_sq, inv_sq, &job->lj, mode.shifted);
+  if (inside) {
+    row->fx += dx * f, row->fy += dy * f, row->fz += dz * f;
+    if (mode.tally) {
+      row->energy += (double)lj_energy_inv(r_sq, inv_sq, &job->lj, mode.shifted);
+      row->virial += (double)r_sq * (double)f;
+    }
+  }
+  if (mode.charged && r_sq < job->coulomb.r_cut_sq) {
+    real u;
+    const real qq = row->at.q * other.q;
+    const real g = qq * coulomb_f_over_r_inv(r_sq, inv_sq, &job->coulomb, &u);
+    row->fx += dx * g, row->fy += dy * g, row->fz += dz * g;
+    if (mode.tally) row->energy += (double)(qq * u), row->virial += (double)r_sq * (double)g;
+  }
+}
+
+/* The first entries of a thread's part of a halo, asked for early. */
+typedef struct {
+  int32_t j[LOADS];
+} tile_first;
+
+static __device__ __forceinline__ tile_first first_entries(const tile_job *job, neighbor_piece halo)
+{
+  tile_first first;
+#pragma unroll
+  for (int u = 0; u < LOADS; u++) {
+    const int32_t k = (int32_t)threadIdx.x + u * ROWS;
+    first.j[u] = k < halo.count ? __ldcs(job->tiles.halo + halo.start + k) : 0;
+  }
+  return first;
+}
+
+/* One pass's halo to shared memory, and behind it the far entries. */
+static __device__ __forceinline__ void load_halo(const tile_job *job, const tile_places *at,
+                                                 unsigned char *room, neighbor_piece halo,
+                                                 const tile_first *first, coord4 origin,
+                                                 tile_mode mode)
+{
+  const int32_t t = (int32_t)threadIdx.x, m = halo.count;
+  int32_t j[LOADS];
+#pragma unroll
+  for (int u = 0; u < LOADS; u++)
+    j[u] = first->j[u];
+  for (int32_t k = t; k < m; k += LOADS * ROWS) {
+    coord4 c[LOADS];
+    real q[LOADS];
+#pragma unroll
+    for (int u = 0; u < LOADS; u++)
+      c[u] = at->coord[j[u]], q[u] = mode.charged ? (real)at->x[j[u]].w : 0;
+#pragma unroll
+    for (int u = 0; u < LOADS; u++) {
+      const int32_t next = k + (LOADS + u) * ROWS;
+      j[u] = next < m ? __ldcs(job->tiles.halo + halo.start + next) : 0;
+    }
+#pragma unroll
+    for (int u = 0; u < LOADS; u++)
+      if (k + u * ROWS < m)
+        store_entry(room, job->tiles.most, k + u * ROWS, entry_at(c[u], q[u]), mode.charged);
+  }
+  if (t < BANKS)
+    store_entry(room, job->tiles.most, (m + BANKS - 1) / BANKS * BANKS + t,
+                far_entry(origin, job->far), mode.charged);
+  __syncthreads();
+}
+
+/* Ask for the warp's list before it is needed: it streams through once, from device memory. */
+static __device__ __forceinline__ void expect_list(const uint4 *list, int32_t chunks)
+{
+  enum { LINE = 128 };
+  const char *from = (const char *)list;
+  for (int32_t at = (int32_t)(threadIdx.x % MD_WARP) * LINE;
+       at < chunks * MD_WARP * (int32_t)sizeof(uint4); at += MD_WARP * LINE)
+    asm volatile("prefetch.global.L2 [%0];" : : "l"(from + at));
+}
+
+/* Loaded when it is asked for, not when it is needed. */
+static __device__ __forceinline__ uint4 load_chunk(const uint4 *at)
+{
+  uint4 c;
+  asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(c.x), "=r"(c.y), "=r"(c.z), "=r"(c.w)
+               : "l"(at)
+               : "memory");
+  return c;
+}
+
+static __device__ __forceinline__ void add_chunk(const tile_job *job, const unsigned char *room,
+                                                 uint4 chunk, tile_row *row, tile_mode mode)
+{
+  const unsigned char *rest = room + (size_t)job->tiles.most * ENTRY;
+  const uint32_t word[CHUNK / 2] = {chunk.x, chunk.y, chunk.z, chunk.w};
+#pragma unroll
+  for (int u = 0; u < CHUNK / 2; u++) {
+    const tile_entry a = load_entry(room, rest, word[u] & 0xffff, mode.charged);
+    const tile_entry b = load_entry(room, rest, word[u] >> 16, mode.charged);
+    add_pair(job, row, a, mode);
+    add_pair(job, row, b, mode);
+  }
+}
+
+/* A piece of the warp's list, AHEAD chunks of it on their way from memory all the time. */
+static __device__ __forceinline__ void add_chunks(const tile_job *job, const unsigned char *room,
+                                                  const uint4 *list, int32_t chunks, tile_row *row,
+                                                  tile_mode mode)
+{
+  const int32_t last = max(chunks - 1, 0);
+  list += threadIdx.x % MD_WARP;
+  uint4 next[AHEAD];
+#pragma unroll
+  for (int a = 0; a < AHEAD; a++)
+    next[a] = load_chunk(list + min(a, last) * MD_WARP);
+  for (int32_t c = 0; c < chunks; c += AHEAD)
+#pragma unroll
+    for (int a = 0; a < AHEAD; a++) {
+      const uint4 now = next[a];
+      next[a] = load_chunk(list + min(c + a + AHEAD, last) * MD_WARP);
+      if (c + a < chunks) add_chunk(job, room, now, row, mode);
+    }
+}
+
+static __device__ __forceinline__ const uint4 *list_of(const tile_job *job, neighbor_piece piece)
+{
+  return (const uint4 *)job->tiles.list + piece.start * MD_WARP;
+}
+
+/* An atom's images after it moved to x. */
+static __device__ __forceinline__ void move_ghosts(const tile_job *job, const tile_places *at,
+                                                   int32_t i, state4 x)
+{
+  for (int32_t g = job->first[i]; g < job->first[i + 1]; g++) {
+    int s[3];
+    md_shift_unpack(job->shift[g], s);
+    state4 image = x;
+    image.x = image_at(x.x, s[0], job->edge[0]);
+    image.y = image_at(x.y, s[1], job->edge[1]);
+    image.z = image_at(x.z, s[2], job->edge[2]);
+    at->x_new[job->n + g] = image;
+    if (MD_PREC == 1) at->coord_new[job->n + g] = verlet_coord(image, 1 / job->scale);
+  }
+}
+
+/* The row's force into f, or into its velocity and position. */
+static __device__ __forceinline__ void close_row(const tile_job *job, const tile_places *at,
+                                                 int32_t i, const tile_row *row, tile_mode mode)
+{
+  const real scale = MD_PREC == 1 ? (real)job->scale : 1;
+  real4 f = {};
+  f.x = row->fx * scale, f.y = row->fy * scale, f.z = row->fz * scale;
+  if (!mode.fused) {
+    job->f[i] = f;
+    return;
+  }
+  state4 v = job->v[i], x = at->x[i];
+  verlet_kick(&v, f, job->kick, 2);
+  job->v[i] = v;
+  verlet_drift(&x, v, job->drift);
+  at->x_new[i] = x;
+  if (MD_PREC == 1) at->coord_new[i] = verlet_coord(x, 1 / job->scale);
+  move_ghosts(job, at, i, x);
+}
+
+/* Bring what closes the row near while forces are summed. */
+static __device__ __forceinline__ void expect_close(const tile_job *job, const tile_places *at,
+                                                    int32_t i)
+{
+  asm volatile("prefetch.global.L1 [%0];" : : "l"(job->v + i));
+  asm volatile("prefetch.global.L1 [%0];" : : "l"(job->first + i));
+  if (MD_PREC == 1) asm volatile("prefetch.global.L1 [%0];" : : "l"(at->x + i));
+}
+
+/* What a thread knows of its row before positions are there. */
+typedef struct {
+  int32_t i; /* its atom */
+  neighbor_piece halo, chunks;
+  tile_first first;
+  coord4 origin;
+} tile_start;
+
+static __device__ __forceinline__ tile_start start_row(const tile_job *job)
+{
+  const neighbor_tiles *tiles = &job->tiles;
+  const int64_t tile = blockIdx.x;
+  const int32_t row = (int32_t)min(tile * ROWS + threadIdx.x, job->n - 1);
+  tile_start s;
+  s.halo = tiles->halos[tile * tiles->passes];
+  s.chunks = tiles->chunks[(tile * WARPS + threadIdx.x / MD_WARP) * tiles->passes];
+  s.first = first_entries(job, s.halo);
+  s.origin = ((const coord4 *)tiles->origin)[tile];
+  s.i = job->rows ? job->rows[row] : row;
+  return s;
+}
+
+/* Forces on the thread's row, of all passes. */
+static __device__ __forceinline__ void sum_row(const tile_job *job, const tile_places *at,
+                                               const tile_start *start, tile_row *row,
+                                               tile_mode mode)
+{
+  extern __shared__ __align__(16) unsigned char room[];
+  const neighbor_tiles *tiles = &job->tiles;
+  const int64_t tile = blockIdx.x, warp = tile * WARPS + threadIdx.x / MD_WARP;
+  neighbor_piece piece = start->chunks;
+  row->at = entry_at(at->coord[start->i], mode.charged ? (real)at->x[start->i].w : 0);
+  load_halo(job, at, room, start->halo, &start->first, start->origin, mode);
+  if (mode.fused) expect_close(job, at, start->i);
+  for (int32_t p = 1;; p++) {
+    for (;; piece = tiles->chunks[piece.next]) {
+      add_chunks(job, room, list_of(job, piece), piece.count, row, mode);
+      if (piece.next == 0) break;
+    }
+    if (p == tiles->passes) break;
+    const neighbor_piece halo = tiles->halos[tile * tiles->passes + p];
+    if (halo.count == 0) break;
+    const tile_first first = first_entries(job, halo);
+    piece = tiles->chunks[warp * tiles->passes + p];
+    __syncthreads();
+    load_halo(job, at, room, halo, &first, start->origin, mode);
+  }
+}
+
+/* Of a list that was not settled: there is none. */
+static __device__ __forceinline__ bool is_unfit(const neighbor_tiles *tiles)
+{
+  return tiles->unfit && *tiles->unfit;
+}
+
+/* One step, or forces alone. */
+static __device__ __forceinline__ void tile_rows(const tile_job *job, tile_mode mode)
+{
+  const bool present = (int64_t)blockIdx.x * ROWS + threadIdx.x < job->n;
+  tile_row row = {};
+  if (is_unfit(&job->tiles)) return;
+  const tile_start start = start_row(job);
+  if (AHEAD == 1) expect_list(list_of(job, start.chunks), start.chunks.count);
+  cudaGridDependencySynchronize();
+  /* Not before: the next kernel must not start, and empty caches, while the one before this reads. */
+  cudaTriggerProgrammaticLaunchCompletion();
+  sum_row(job, &job->places, &start, &row, mode);
+  if (present) close_row(job, &job->places, start.i, &row, mode);
+  if (mode.tally) close_tally(job->partial, present ? row.energy : 0, present ? row.virial : 0);
+}
+
+#endif
