@@ -31,7 +31,8 @@ typedef struct {
   const int32_t *start; /* [keys + 1] */
   const uint32_t *key;  /* of every 32nd particle */
   int64_t keys;
-  int32_t n, slices, slice; /* particles; slices of `slice` particles */
+  int32_t n, slices, slice; /* particles; slices of `slice` particles, or of equal work: */
+  const int32_t *begin;     /* [slices + 1] */
   spread_pencils pencils;
   int32_t mesh[3];
 } pencil_view;
@@ -67,9 +68,36 @@ MD_INLINE pencil_view view_part(const spread_plan *plan, const spread_part *part
                             part->n,
                             (int32_t)((part->n + slice - 1) / slice),
                             (int32_t)slice,
+                            NULL,
                             plan->pencils,
                             {plan->grid.mesh[0], plan->grid.mesh[1], plan->grid.mesh[2]}};
   return view;
+}
+
+/* SPREAD_SLICES of a part whose planes begin as in `start`, unless it has those. */
+md_status PREC(spread_gpu_slices)(spread_plan *plan, spread_part *part, const md_buffer *start,
+                                  int32_t slices);
+
+/* Room for the planes of slices, and where those of each plane of a pencil are; then mesh += their
+ * sum, or = if it is fresh. */
+md_status PREC(spread_gpu_find_planes)(spread_plan *plan, const pencil_view *view, real **planes,
+                                       int2 **where);
+md_status PREC(spread_gpu_sum_planes)(const spread_plan *plan, const pencil_view *view, bool fresh,
+                                      const real *planes, const int2 *where, real *mesh);
+
+/* A launch in the context's stream; early: while the kernel before it ends. */
+static inline cudaLaunchConfig_t launch_config(const md_ctx *ctx, dim3 blocks, int block,
+                                               bool early, cudaLaunchAttribute *overlap)
+{
+  cudaLaunchConfig_t config = {};
+  overlap->id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  overlap->val.programmaticStreamSerializationAllowed = 1;
+  config.gridDim = blocks;
+  config.blockDim = dim3((unsigned)block);
+  config.stream = (cudaStream_t)ctx->stream;
+  config.attrs = overlap;
+  config.numAttrs = early;
+  return config;
 }
 
 static __device__ __forceinline__ int warp_lane(void)
@@ -110,9 +138,9 @@ static __device__ __forceinline__ void walk_to(const pencil_view &view, int32_t 
     at->plane = at->window + __ffs((int)beyond) - 1;
     return;
   }
-  const int64_t key = find_key(view, i);
-  at->pencil = (int32_t)(key / view.mesh[0]);
-  at->plane = (int32_t)(key % view.mesh[0]);
+  const uint32_t key = (uint32_t)find_key(view, i), planes = (uint32_t)view.mesh[0];
+  at->pencil = (int32_t)(key / planes);
+  at->plane = (int32_t)(key % planes);
   at->window = INT32_MIN / 2;
 }
 

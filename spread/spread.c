@@ -32,6 +32,7 @@ static spread_check_fn *const gpu_checks[] = PREC_TABLE(spread_gpu_check);
 static spread_sort_fn *const gpu_sorts[] = PREC_TABLE(spread_gpu_sort);
 static gpu_build gpu_matrix = SPREAD_GPU_TABLE(spread_gpu_matrix);
 static gpu_build gpu_slots = SPREAD_GPU_TABLE(spread_gpu_slots);
+static gpu_build gpu_cut = SPREAD_GPU_TABLE(spread_gpu_cut);
 static gpu_apply gpu_particle = SPREAD_GPU_TABLE(spread_gpu_particle);
 static gpu_apply gpu_gather = SPREAD_GPU_TABLE(spread_gpu_gather);
 static gpu_apply gpu_single = SPREAD_GPU_TABLE(spread_gpu_single);
@@ -51,7 +52,9 @@ typedef struct {
   spread_layout layout;
   gpu_build *build;
   gpu_apply *apply, *back;
-  bool ordered; /* sums in a fixed order when the context asks for it */
+  bool ordered;   /* sums in a fixed order when the context asks for it */
+  bool zeroes;    /* the first part overwrites the mesh */
+  gpu_build *cut; /* from what was sorted last, whether the part takes it over or not */
 } gpu_method;
 
 static const cpu_method cpu_methods[SPREAD_METHOD_COUNT] = {
@@ -66,7 +69,7 @@ static const gpu_method gpu_methods[SPREAD_METHOD_COUNT] = {
     [SPREAD_SINGLE] = {SPREAD_CELLS, &gpu_matrix, &gpu_single, &gpu_particle_back, true},
     [SPREAD_GROUP] = {SPREAD_CELLS, &gpu_matrix, &gpu_group, &gpu_particle_back, true},
     [SPREAD_HYBRID] = {SPREAD_CELLS, &gpu_matrix, &gpu_hybrid, &gpu_particle_back, true},
-    [SPREAD_TILED] = {SPREAD_PENCILS, NULL, &gpu_tiled, &gpu_tiled_back, true},
+    [SPREAD_TILED] = {SPREAD_PENCILS, NULL, &gpu_tiled, &gpu_tiled_back, true, true, &gpu_cut},
 };
 
 bool spread_method_on(spread_method method, md_backend backend)
@@ -132,10 +135,11 @@ static void adopt(spread_plan *plan, spread_part *part)
 static md_status build_part(spread_plan *plan, spread_part *part, const void *x, int64_t stride)
 {
   const md_ctx *ctx = plan->ctx;
-  part->overflow = part->width = part->spilled = 0;
+  part->overflow = part->width = part->spilled = part->slices = 0;
   if (ctx->backend == MD_GPU) {
     const gpu_method *m = &gpu_methods[plan->method];
     MD_TRY(gpu_sorts[ctx->precision](plan, part, x, stride));
+    if (m->cut) MD_TRY((*m->cut)[ctx->precision](plan, part));
     if (plan->counter.watch != SPREAD_KEEP) adopt(plan, part);
     return m->build ? (*m->build)[ctx->precision](plan, part) : MD_OK;
   }
@@ -240,7 +244,9 @@ static md_status set_positions(spread_plan *plan, int64_t n, const void *x, int6
     return status;
   }
   if (watch == SPREAD_KEEP) {
-    MD_TRY(spread_check_told(plan));
+    const md_status told = spread_check_told(plan);
+    if (told) plan->part->slices = 0; /* they were those of the refused positions */
+    MD_TRY(told);
     adopt(plan, plan->part);
   }
   plan->n = n;
@@ -274,7 +280,8 @@ md_status spread_charges(spread_plan *plan, const void *q, void *mesh)
   md_ctx *ctx = plan->ctx;
   const size_t bytes = (size_t)plan->grid.points * spread_real_size(plan);
   const spread_job all = {q, mesh, NULL, NULL, plan->spec.vectors, plan->n};
-  MD_TRY(md_fill(ctx, mesh, 0, (size_t)all.vectors * bytes));
+  if (ctx->backend == MD_CPU || !gpu_methods[plan->method].zeroes || plan->n_parts == 0)
+    MD_TRY(md_fill(ctx, mesh, 0, (size_t)all.vectors * bytes));
   for (int32_t k = 0; k < plan->n_parts; k++) {
     const spread_job job = part_job(plan, &plan->part[k], &all);
     if (ctx->backend == MD_GPU)

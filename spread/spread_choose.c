@@ -37,13 +37,13 @@ static double tiled_seconds(const spread_plan *plan, int64_t count)
 {
   const int32_t order = plan->grid.order;
   const double p = order, n = (double)count, tiles = PENCIL_TILES(order);
-  const double slower = spread_real_size(plan) == sizeof(double) ? 1.3 : 1;
+  const double slower = spread_real_size(plan) == sizeof(double) ? 1.45 : 1;
   spread_pencils pencils;
   pencils_cut(&plan->grid, &pencils);
   /* planes of pencils that a particle reaches, were they spread evenly */
   const double keys = (double)pencils_keys(&plan->grid, &pencils);
   const double planes = keys * (1 - exp(-p * n / keys));
-  const double work = planes * tiles * 0.48e-9 + n * (5 + 6 * p * tiles) * 1e-12;
+  const double work = planes * tiles * 0.35e-9 + n * (5 + 4.7 * p * tiles) * 1e-12;
   return 12e-6 + slower * work * 132 / plan->multiprocessors;
 }
 

@@ -66,6 +66,7 @@ typedef enum {
   SPREAD_LIST,   /* gather: int32, the particles left over; hybrid: the list's rows */
   SPREAD_LIST_COLUMN,
   SPREAD_LIST_VALUE,
+  SPREAD_SLICES, /* pencils: int32 [slices + 1], first particle of each slice of equal work */
   SPREAD_BUFFERS
 } spread_buffer;
 
@@ -73,6 +74,7 @@ typedef struct {
   int64_t first; /* in the plan's arrays */
   int32_t n;
   int64_t overflow, width, spilled; /* as in spread_report */
+  int32_t slices;                   /* that SPREAD_SLICES is for; 0: none */
   md_buffer buffer[SPREAD_BUFFERS];
 } spread_part;
 
@@ -172,6 +174,7 @@ SPREAD_GPU_DECLARE(spread_build_fn, spread_gpu_matrix);
 SPREAD_GPU_DECLARE(spread_apply_fn, spread_gpu_single);
 SPREAD_GPU_DECLARE(spread_apply_fn, spread_gpu_group);
 SPREAD_GPU_DECLARE(spread_apply_fn, spread_gpu_hybrid);
+SPREAD_GPU_DECLARE(spread_build_fn, spread_gpu_cut);
 SPREAD_GPU_DECLARE(spread_apply_fn, spread_gpu_tiled);
 SPREAD_GPU_DECLARE(spread_apply_fn, spread_gpu_particle_back);
 SPREAD_GPU_DECLARE(spread_apply_fn, spread_gpu_tiled_back);

@@ -97,15 +97,24 @@ static bool pick(int i, int threads, md_ctx **ctx, spread_method *method)
 }
 enum { PICKS = SPREAD_METHOD_COUNT * MD_PRECISION_COUNT };
 
+static void compare_orders(md_ctx *ctx, spread_method method)
+{
+  for (int p = SPREAD_ORDER_MIN; p <= SPREAD_ORDER_MAX; p++) {
+    const spread_spec spec = ref_spec(method, 31, 18, 37, p);
+    compare(ctx, &spec, REF_UNIFORM, 300);
+  }
+}
+
 START_TEST(every_order_agrees)
 {
   md_ctx *ctx;
   spread_method method;
   if (!pick(_i, 1, &ctx, &method)) return;
-  for (int p = SPREAD_ORDER_MIN; p <= SPREAD_ORDER_MAX; p++) {
-    const spread_spec spec = ref_spec(method, 31, 18, 37, p);
-    compare(ctx, &spec, REF_UNIFORM, 300);
-  }
+  compare_orders(ctx, method);
+  md_ctx_destroy(ctx);
+  if (!spread_method_ordered(method, test_backend())) return;
+  ctx = test_ctx((md_precision)(_i % MD_PRECISION_COUNT), 2, true);
+  compare_orders(ctx, method);
   md_ctx_destroy(ctx);
 }
 END_TEST
@@ -203,6 +212,39 @@ START_TEST(many_particles_agree)
 }
 END_TEST
 
+/* Neither the size of all charges nor that of a few has to do with the accuracy of others. */
+START_TEST(charges_of_any_size_agree)
+{
+  enum { N = 4000, PLANE = 12 * 13, FIRST = 9, PLANES = 40 };
+  static const double scale[] = {1, 0x1p-60, 0x1p60};
+  md_ctx *ctx;
+  spread_method method;
+  if (!pick(_i, 2, &ctx, &method)) return;
+  const spread_spec spec = ref_spec(method, PLANES, 12, 13, 6);
+  double *mesh = calloc(PLANES * PLANE, 8), *exact = calloc(PLANES * PLANE, 8);
+  ref_particles particles = ref_particles_make(&spec, ctx->precision, REF_UNIFORM, N);
+  for (int k = 0; k < 3; k++) {
+    for (int i = 0; i < N; i++)
+      particles.q[i] = (i % 3 - 1.25) * ldexp(scale[k], -(i % 9));
+    for (int a = 0; a < 3; a++) /* one that reaches planes 0 to 5 */
+      particles.x[a] = (float)(spec.lo[a] + (spec.hi[a] - spec.lo[a]) / 128);
+    particles.q[0] = 0x1p30 * scale[k];
+    memset(exact, 0, PLANES * PLANE * sizeof *exact);
+    ref_spread(&spec, N, particles.x, particles.q, exact);
+    ref_run run = ref_run_open(ctx, &spec, &particles);
+    ref_run_spread(&run, mesh);
+    ref_run_close(&run);
+    ck_assert_double_le(ref_error(PLANES * PLANE, mesh, exact), tolerance(ctx, &spec, REF_UNIFORM));
+    ck_assert_double_le(
+        ref_error((PLANES - FIRST) * PLANE, mesh + FIRST * PLANE, exact + FIRST * PLANE),
+        tolerance(ctx, &spec, REF_UNIFORM));
+  }
+  free(mesh), free(exact);
+  ref_particles_free(&particles);
+  md_ctx_destroy(ctx);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("spread");
@@ -216,6 +258,7 @@ int main(void)
   tcase_add_loop_test(tc, every_count_agrees, 0, PICKS);
   tcase_add_loop_test(tc, vectors_agree, 0, PICKS);
   tcase_add_loop_test(tc, many_particles_agree, 0, PICKS);
+  tcase_add_loop_test(tc, charges_of_any_size_agree, 0, PICKS);
   suite_add_tcase(suite, tc);
   return test_main(suite);
 }

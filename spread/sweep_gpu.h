@@ -1,0 +1,307 @@
+/* spread/sweep_gpu.h - a warp's sweep over its slice of the particles; for spread_tiled_gpu.cu.
+ *
+ * Particles are staged in shared memory, 32 at a time, then taken in batches of one plane; planes
+ * that no particle can reach any more are given away (flushed) and the others move up. */
+#ifndef SWEEP_GPU_H
+#define SWEEP_GPU_H
+
+#include "spread/pair_gpu.h"
+
+enum { WARPS = MD_PREC == 2 ? 2 : 4, BLOCK = WARPS * MD_WARP };
+/* Particles of one plane after which the ring is emptied, as products round sums toward zero. */
+enum { MOST_TOGETHER = 512 };
+
+/* Vectors that a warp sums at once: as many rings as registers allow. */
+enum { MOST_VECTORS = 4, MOST_WORDS = 128 };
+#define RING_WORDS(p) (4 * (p)*PENCIL_TILES(p) * (int)(sizeof(real) / 4))
+#define VECTORS(p) (4 * RING_WORDS(p) <= MOST_WORDS ? 4 : 2 * RING_WORDS(p) <= MOST_WORDS ? 2 : 1)
+
+/* What a sweep reads and writes: charges q of one or VECTORS vectors, and their meshes, or the
+ * planes of one vector. */
+typedef struct {
+  pencil_view view;
+  const real *q;
+  int64_t q_stride, points;
+  real *mesh, *planes;
+  bool dense;      /* about a particle a plane of a pencil, or more */
+  uint32_t blocks; /* of a group of vectors */
+} sweep;
+
+/* [vector][tile][plane][of the lane]; loops over constants keep it in registers. */
+typedef real ring[MOST_VECTORS][PENCIL_TILES_MAX][SPREAD_ORDER_MAX][4];
+
+/* What a lane fetched ahead: the particle it stages next with its charges, and the one after it. */
+typedef struct {
+  pencil_particle now, later;
+  real q[MOST_VECTORS];
+} fetched;
+
+static __device__ __forceinline__ void fetch_charges(const int vectors, const sweep &s,
+                                                     fetched *ahead)
+{
+  SPREAD_UNROLL
+  for (int v = 0; v < vectors; v++)
+    ahead->q[v] = s.q[ahead->now.index + v * s.q_stride];
+}
+
+/* i: the lane's particle, or beyond the end. */
+static __device__ __forceinline__ pencil_particle fetch(const sweep &s, int32_t i)
+{
+  return s.view.particle[min(i, s.view.n - 1)];
+}
+
+/* Lane: its particle's record; one vector's charge goes into X, more follow it. */
+static __device__ __forceinline__ void stage_particle(const int p, const int vectors,
+                                                      const fetched &ahead, const int32_t *exponent,
+                                                      real *record)
+{
+  const real scale = bspline_inverse_factorial(p - 1);
+  real f[3], w[3][SPREAD_ORDER_MAX], q[MOST_VECTORS];
+  uint32_t middle, fast;
+  pencil_unpack(&ahead.now, f, &middle, &fast);
+  SPREAD_UNROLL
+  for (int a = 0; a < 3; a++)
+    bspline_unscaled(p, f[a], w[a]);
+  SPREAD_UNROLL
+  for (int v = 0; v < vectors; v++)
+    q[v] = ahead.q[v] * scale_down(exponent[v]);
+  SPREAD_UNROLL
+  for (int k = 0; k < p; k++) {
+    w[1][k] *= scale * scale * WEIGHT_SCALE;
+    w[2][k] *= vectors == 1 ? q[0] * scale : scale;
+  }
+  store_weights(p, w, record);
+  store_offsets(p, middle, fast, record);
+  if (vectors > 1) store_reals(vectors, q, record + RECORD_MORE(p));
+}
+
+/* The largest sum of the lane. */
+static __device__ __forceinline__ real largest_sum(const int p,
+                                                   const real (*tiles)[SPREAD_ORDER_MAX][4])
+{
+  real most = 0;
+  SPREAD_UNROLL
+  for (int t = 0; t < PENCIL_TILES(p); t++)
+    SPREAD_UNROLL
+  for (int i = 0; i < 4 * p; i++)
+    most = max(most, abs(tiles[t][i / 4][i % 4]));
+  return most;
+}
+
+/* Warp: the scale for the charges to be staged, if they are larger than those before or much
+ * smaller; sums follow, and must not overflow. */
+static __device__ __forceinline__ void
+fit_scale(const int p, const int vectors, const fetched &ahead, int32_t *exponent, ring planes)
+{
+  SPREAD_UNROLL
+  for (int v = 0; v < vectors; v++) {
+    const int32_t from = exponent[v];
+    int32_t to = max(largest_exponent(ahead.q[v]), (int32_t)LEAST_EXPONENT);
+    if (to <= from && to >= from - SCALE_SLACK) continue;
+    if (to < from) to = least_scale(from, to, largest_exponent(largest_sum(p, planes[v])));
+    const real factor = rescale(from, to);
+    exponent[v] = to;
+    SPREAD_UNROLL
+    for (int t = 0; t < PENCIL_TILES(p); t++)
+      SPREAD_UNROLL
+    for (int i = 0; i < 4 * p; i++)
+      planes[v][t][i / 4][i % 4] *= factor;
+  }
+}
+
+/* Warp: particles of one plane, up to eight for each pair of terms.  The lane looks at two of eight,
+ * each at its points. */
+static __device__ __forceinline__ void add_batch(const int p, const int vectors, const int pairs,
+                                                 const real *records, int32_t first, int32_t count,
+                                                 ring planes)
+{
+  const int member = warp_lane() % 4, row = warp_lane() / 4, line = row / 2 + row % 2 * 4;
+  const int length = RECORD_LENGTH(p, vectors > 1 ? vectors : 0);
+  real z[2 * PAIRS][SPREAD_ROW], y[2 * PAIRS][PENCIL_TILES_MAX], x[2 * PAIRS][2];
+  real charge[2 * PAIRS][QUAD * QUADS(MOST_VECTORS)];
+  pair a[MOST_VECTORS][PAIRS][2];
+  SPREAD_UNROLL
+  for (int j = 0; j < 2 * pairs; j++) {
+    const int k = member + 4 * j;
+    const real *record = records + (k < count ? first + k : MD_WARP) * length;
+    const int2 offset = load_offsets(p, record);
+    const real *y_from = record + offset.x + line, *x_from = record + offset.y + row;
+    load_reals(p, record, z[j]);
+    if (vectors > 1) load_reals(vectors, record + RECORD_MORE(p), charge[j]);
+    SPREAD_UNROLL
+    for (int t = 0; t < PENCIL_TILES(p); t++)
+      y[j][t] = y_from[8 * t];
+    SPREAD_UNROLL
+    for (int c = 0; c < 2; c++)
+      x[j][c] = x_from[8 * c];
+  }
+  SPREAD_UNROLL
+  for (int v = 0; v < vectors; v++)
+    SPREAD_UNROLL
+  for (int i = 0; i < 2 * pairs; i++) {
+    const int j = i / 2 * 2, c = i % 2;
+    a[v][i / 2][c] = vectors > 1 ? pair_of(x[j][c] * charge[j][v], x[j + 1][c] * charge[j + 1][v])
+                                 : pair_of(x[j][c], x[j + 1][c]);
+  }
+  SPREAD_UNROLL
+  for (int t = 0; t < PENCIL_TILES(p); t++)
+    SPREAD_UNROLL
+  for (int k = 0; k < p; k++) {
+    pair b[PAIRS];
+    SPREAD_UNROLL
+    for (int j = 0; j < pairs; j++)
+      b[j] = pair_of(y[2 * j][t] * z[2 * j][k], y[2 * j + 1][t] * z[2 * j + 1][k]);
+    SPREAD_UNROLL
+    for (int v = 0; v < vectors; v++)
+      add_pairs(pairs, a[v], b, planes[v][t][k]);
+  }
+}
+
+/* Where a slice stands in a pencil. */
+typedef struct {
+  walk at;
+  tile_points points;
+  real *mesh;     /* the plane, in that of the first vector */
+  int32_t stored; /* planes below are stored already, in part; deterministic plans */
+} place;
+
+/* Point i of the lane, in a plane of a slice or of the mesh. */
+#define POINT_LINE(i) ((i) / 4 * 2 + (i) % 2)
+#define POINT_COLUMN(i) ((i) % 4 / 2)
+
+static __device__ __forceinline__ void store_points(const int p, bool again, const real *sum,
+                                                    real *store)
+{
+  SPREAD_UNROLL
+  for (int i = 0; i < 4 * PENCIL_TILES(p); i++) {
+    real *to = store + TILE_LINE(POINT_LINE(i)) * PENCIL_WIDTH + TILE_COLUMN(POINT_COLUMN(i));
+    *to = again ? *to + sum[i] : sum[i];
+  }
+}
+
+/* Where particles are dense few sums are zero, and asking costs more than adding them. */
+static __device__ __forceinline__ void
+add_points(const int p, bool dense, const tile_points &points, const real *sum, real *add)
+{
+  if (dense) {
+    SPREAD_UNROLL
+    for (int i = 0; i < 4 * PENCIL_TILES(p); i++)
+      atomicAdd(add + points.at[POINT_LINE(i)][POINT_COLUMN(i)], sum[i]);
+    return;
+  }
+  SPREAD_UNROLL
+  for (int i = 0; i < 4 * PENCIL_TILES(p); i++)
+    if (sum[i] != 0) atomicAdd(add + points.at[POINT_LINE(i)][POINT_COLUMN(i)], sum[i]);
+}
+
+/* Give the first plane away and move the others up. */
+static __device__ __forceinline__ void flush_plane(const int p, const int vectors,
+                                                   const bool ordered, const sweep &s,
+                                                   const place &here, const int32_t *exponent,
+                                                   int32_t slice, ring planes)
+{
+  const int32_t z = here.at.plane, layers = s.view.mesh[0] + p - 1;
+  const int64_t patch = (int64_t)here.at.pencil * layers + z + (int64_t)slice * p;
+  real *store = s.planes + patch * PENCIL_HEIGHT(p) * PENCIL_WIDTH, *add = here.mesh;
+  SPREAD_UNROLL
+  for (int v = 0; v < vectors; v++, add += s.points) {
+    real sum[4 * PENCIL_TILES_MAX];
+    SPREAD_UNROLL
+    for (int i = 0; i < 4 * PENCIL_TILES(p); i++) {
+      real(*tile)[4] = planes[v][i / 4];
+      sum[i] = tile[0][i % 4] * scale_up(exponent[v]);
+      SPREAD_UNROLL
+      for (int k = 1; k < p; k++)
+        tile[k - 1][i % 4] = tile[k][i % 4];
+      tile[p - 1][i % 4] = 0;
+    }
+    if (ordered)
+      store_points(p, z < here.stored, sum, store);
+    else
+      add_points(p, s.dense, here.points, sum, add);
+  }
+}
+
+/* The plane in the first vector's mesh. */
+static __device__ __forceinline__ real *find_plane(const sweep &s, int32_t z)
+{
+  const int32_t *mesh = s.view.mesh;
+  return s.mesh + (int64_t)(z < mesh[0] ? z : z - mesh[0]) * mesh[1] * mesh[2];
+}
+
+/* The first particle that is not for the present plane; of very many the plane takes some, and the
+ * ring is emptied before the others. */
+static __device__ __forceinline__ int32_t turn_end(const sweep &s, int32_t i, int32_t end, walk *at,
+                                                   bool *cut)
+{
+  if (*cut || at->plane >= s.view.mesh[0]) return i;
+  const int32_t last = min(plane_end(s.view, at), end), stop = min(last, i + MOST_TOGETHER);
+  *cut = stop < last;
+  return stop;
+}
+
+/* Warp: one slice of the particles, with as many vectors. */
+static __device__ __forceinline__ void sweep_slice(const int p, const int vectors,
+                                                   const bool ordered, sweep &s, real *records)
+{
+  const int length = RECORD_LENGTH(p, vectors > 1 ? vectors : 0), lane = warp_lane();
+  const uint32_t group = blockIdx.x / s.blocks;
+  const int32_t slice = (int32_t)(blockIdx.x % s.blocks * WARPS + threadIdx.x / MD_WARP);
+  if (slice >= s.view.slices) return;
+  int32_t i = s.view.begin[slice], staged = i, staged_end = i;
+  const int32_t end = s.view.begin[slice + 1];
+  s.q += (int64_t)group * vectors * s.q_stride;
+  s.mesh += (int64_t)group * vectors * s.points;
+  const int64_t layer = (int64_t)s.view.mesh[1] * s.view.mesh[2];
+  ring planes = {};
+  int32_t exponent[MOST_VECTORS]; /* of what the planes are sums of */
+  SPREAD_UNROLL
+  for (int v = 0; v < vectors; v++)
+    exponent[v] = LEAST_EXPONENT;
+  place here = {walk_begin()};
+  fetched ahead = {fetch(s, i + lane), fetch(s, i + MD_WARP + lane)};
+  fetch_charges(vectors, s, &ahead);
+  clear_records(records, RECORDS * length);
+  while (i < end) {
+    const int32_t pencil = here.at.pencil;
+    walk_to(s.view, i, &here.at);
+    if (here.at.pencil != pencil) here.stored = 0;
+    here.points = find_points(p, s.view, here.at);
+    here.mesh = find_plane(s, here.at.plane);
+    bool cut = false;
+    int32_t stop = turn_end(s, i, end, &here.at, &cut);
+    for (int left = p; left > 0;) { /* planes that particles have reached */
+      if (i < stop) {
+        if (i == staged_end) {
+          staged = i;
+          staged_end = min(i + MD_WARP, end);
+          __syncwarp();
+          fit_scale(p, vectors, ahead, exponent, planes);
+          stage_particle(p, vectors, ahead, exponent, records + lane * length);
+          ahead.now = ahead.later;
+          fetch_charges(vectors, s, &ahead);
+          ahead.later = fetch(s, i + 2 * MD_WARP + lane);
+          cudaGridDependencySynchronize(); /* the kernel before is done, the mesh zero */
+          __syncwarp();
+        }
+        const int32_t until = min(stop, staged_end);
+        if (PAIRS > 1 && until - i > 8)
+          add_batch(p, vectors, PAIRS, records, i - staged, until - i, planes);
+        else
+          add_batch(p, vectors, 1, records, i - staged, until - i, planes);
+        i = min(i + BATCH, until);
+        left = p;
+      }
+      if (i >= stop) {
+        flush_plane(p, vectors, ordered, s, here, exponent, slice, planes);
+        left--;
+        here.at.plane++;
+        here.mesh = here.at.plane == s.view.mesh[0] ? s.mesh : here.mesh + layer;
+        stop = turn_end(s, i, end, &here.at, &cut);
+      }
+    }
+    here.stored = max(here.stored, here.at.plane);
+  }
+}
+
+#endif
