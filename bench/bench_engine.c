@@ -192,6 +192,7 @@ static void run_lammps(int cells, int steps)
 int main(int argc, char **argv)
 {
   const bool gpu = argc > 1 && strcmp(argv[1], "gpu") == 0;
+  mallopt(M_MMAP_THRESHOLD, 1 << 17); /* arrays of one case leave no holes for the next */
   const md_backend backend = gpu ? MD_GPU : MD_CPU;
   const md_ctx_spec spec = {backend, MD_DOUBLE, 0, false};
   md_ctx *ctx;

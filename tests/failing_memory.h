@@ -2,8 +2,10 @@
  *
  * The Makefile renames the allocators that the program's own objects call (failing_memory.syms) to
  * those defined here, so that every malloc, calloc, ..., strdup, open_memstream of the program,
- * and every cudaMalloc, can be made to fail, and none of the libraries'.  Its clock is renamed,
- * too: a second passes with every look at it, so that what repeats for a time ends at once. */
+ * and every cudaMalloc, can be made to fail.  None of the libraries': libconfig 1.5 crashes or
+ * exits and FFTW aborts at any of theirs, which no caller can prevent.  The program's clock is
+ * renamed, too: a second passes with every look at it, so that what repeats for a time ends at
+ * once. */
 #ifndef FAILING_MEMORY_H
 #define FAILING_MEMORY_H
 
