@@ -215,8 +215,9 @@ MD_INLINE void fill_halo(rows_search *s, const tile *t, bool half)
     }
   }
   s->slab[s->n_slabs] = s->n;
-  for (int l = 0; l < SIMD_F32; l++)
-    s->at[0][s->n + l] = ROWS_FAR;
+  for (int d = 0; d < 3; d++)
+    for (int l = 0; l < SIMD_F32; l++)
+      s->at[d][s->n + l] = ROWS_FAR;
 }
 
 bool KERNEL(rows_enter)(rows_search *s, int64_t number)
