@@ -5,7 +5,10 @@
  * cold cache on the GPU; the bytes that it must move, its rate, and what share of the time those
  * bytes alone would take; beside the best call of cuSPARSE on the GPU.  assemble: the same for
  * making the matrix.  step: mean seconds of a time step in 16 steps by each algorithm (Table VI)
- * after as many to warm up, and mean iterations of the first solve. */
+ * after as many to warm up, and mean iterations of the first solve.  memory: bytes that these steps
+ * held at most, and those of the matrix with the vectors that the method names: the spheres' forces
+ * and velocities, solutions, residuals, directions, products; and of the matrix with the vectors of
+ * one product. */
 #include "bench/bench.h"
 #ifdef MD_HAVE_CUDA
 #include "bench/cusparse.h"
@@ -13,6 +16,8 @@
 #include "core/stopwatch.h"
 #include "minimd/suspension.h"
 #include "stokes/run.h"
+
+#include <math.h>
 
 enum { REPEATS = 7, STEPS = 16 };
 
@@ -27,10 +32,10 @@ typedef struct {
 static void row(const md_ctx *ctx, const result *r)
 {
   bench_origin(stdout, ctx->backend);
+  const double rate = r->seconds > 0 ? 1 / r->seconds : 0;
   printf("%s,%s,%lld,%d,%.6g,%.6g,%.6g,%lld,%.6g,%.6g,%.6g,%.3f\n", r->what, r->variant,
          (long long)r->spheres, r->vectors, r->iterations, r->seconds, r->model,
-         (long long)r->blocks, r->bytes, 1e-9 * r->bytes / r->seconds, r->floor,
-         r->floor / r->seconds);
+         (long long)r->blocks, r->bytes, 1e-9 * r->bytes * rate, r->floor, r->floor * rate);
   fflush(stdout);
 }
 
@@ -197,32 +202,70 @@ static void bench_products(md_ctx *ctx)
   }
 }
 
+/* What a run held beside what it needs at least: `held` bytes; r says what was done. */
+static void bench_memory(md_ctx *ctx, stokes_run *run, const stokes_run_spec *spec, double held,
+                         result r)
+{
+  stokes_counts counts;
+  stokes_shape shape;
+  char variant[128];
+  bench_stop(stokes_run_probe(run, &counts, &shape));
+  const bool mrhs = spec->algorithm == STOKES_MRHS;
+  const bool solves = !mrhs || spec->guess == STOKES_GUESS_SOLVE;
+  const double column = 24.0 * (double)shape.n_rows;
+  /* Forces, solutions, residuals, directions, products, preconditioned residuals; or the numbers
+   * and their series, in two vectors and a product.  Besides them those of a step. */
+  const int wide = !solves ? 4 : spec->preconditioner == STOKES_PRECONDITION_NONE ? 5 : 6;
+  const double vectors = (double)(wide * r.vectors + (!mrhs ? 1 : solves ? 2 : 3)) * column;
+  const struct {
+    const char *words;
+    double bytes;
+  } rows[] = {{"held", held},
+              {"matrix and vectors of the method", shape.product_bytes + vectors},
+              {"matrix and vectors of a product", shape.product_bytes + 2 * r.vectors * column}};
+  const char *kind = r.variant;
+  r.iterations = r.seconds = 0;
+  r.blocks = shape.n_blocks;
+  r.variant = variant;
+  for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+    snprintf(variant, sizeof variant, "%s: %s", kind, rows[k].words);
+    r.bytes = rows[k].bytes;
+    row(ctx, &r);
+  }
+}
+
 /* Two groups of steps, the first to warm up; *what and *variant say what was done. */
 static void bench_run(md_ctx *ctx, const stokes_packing *packing, const stokes_run_spec *spec,
                       double occupancy)
 {
   stokes_run *run;
-  double iterations = 0, began = 0;
-  char what[128], variant[64];
+  const int64_t before = ctx->bytes_allocated;
+  double iterations = 0, began = 0, held = 0;
+  char done[128], what[144], variant[64];
   bench_stop(stokes_run_create(ctx, spec, packing, &run));
   for (int k = 0; k < 2 * STEPS; k++) {
     stokes_step step;
     if (k == STEPS) began = md_wall_seconds();
     bench_stop(stokes_run_step(run, &step));
+    held = fmax(held, (double)(ctx->bytes_allocated - before));
     if (k > STEPS) iterations += step.iterations_first / (STEPS - 1.0);
   }
   const double seconds = (md_wall_seconds() - began) / STEPS;
   const bool mrhs = spec->algorithm == STOKES_MRHS;
-  snprintf(what, sizeof what, "step occupancy %g cutoff %g %s %s", occupancy, spec->law.gap_cut,
+  snprintf(done, sizeof done, " occupancy %g cutoff %g %s %s", occupancy, spec->law.gap_cut,
            stokes_preconditioner_words[spec->preconditioner], stokes_storage_words[spec->storage]);
+  snprintf(what, sizeof what, "step%s", done);
   snprintf(variant, sizeof variant, "%s%s%s", stokes_algorithm_words[spec->algorithm],
            mrhs ? " " : "", mrhs ? stokes_guess_words[spec->guess] : "");
-  row(ctx, &(result){.what = what,
-                     .variant = variant,
-                     .spheres = packing->n,
-                     .vectors = mrhs ? spec->vectors : 1,
-                     .iterations = iterations,
-                     .seconds = seconds});
+  result r = {.what = what,
+              .variant = variant,
+              .spheres = packing->n,
+              .vectors = mrhs ? spec->vectors : 1,
+              .iterations = iterations,
+              .seconds = seconds};
+  row(ctx, &r);
+  snprintf(what, sizeof what, "memory%s", done);
+  bench_memory(ctx, run, spec, held, r);
   stokes_run_destroy(run);
 }
 

@@ -184,8 +184,11 @@ static md_status rows(stokes_pairs *pairs, const stokes_view *spheres)
   MD_LAUNCHED();
   MD_TRY(scan(pairs, n));
   MD_TRY(md_read(pairs->ctx, &pairs->n_entries, start + n, sizeof pairs->n_entries));
-  MD_TRY(md_buffer_reserve(pairs->ctx, &pairs->neighbor, (size_t)pairs->n_entries * sizeof(int32_t),
-                           0));
+  const size_t bytes = (size_t)pairs->n_entries * sizeof(int32_t);
+  if (bytes > pairs->neighbor.bytes) { /* a little more than now, not half as much again */
+    md_buffer_free(pairs->ctx, &pairs->neighbor);
+    MD_TRY(md_buffer_reserve(pairs->ctx, &pairs->neighbor, bytes + bytes / 32, 0));
+  }
   fill_kernel<<<blocks, BLOCK, 0, stream_of(pairs)>>>(n, spheres->x, pairs->grid, cells, order,
                                                       start, (int32_t *)pairs->neighbor.data);
   MD_LAUNCHED();

@@ -104,10 +104,17 @@ int stokes_chebyshev_order(double low, double high, double tolerance, int most)
   return order_of(0.5, low, high, tolerance, most);
 }
 
+/* For M^-1 of a vector, where there is a preconditioner. */
+static md_status work_vector(root_run *run, double **work)
+{
+  *work = NULL;
+  return solver_preconditioned(run->solver) ? solver_vector(run->solver, 1, run->m, work) : MD_OK;
+}
+
 md_status root_apply(root_run *run, double *v)
 {
   double *work;
-  MD_TRY(solver_vector(run->solver, 1, run->m, &work));
+  MD_TRY(work_vector(run, &work));
   MD_TRY(solver_precondition(run->solver, run->m, v, work, &run->u));
   return stokes_matrix_multiply(run->solver->matrix, run->m, run->u, run->w);
 }
@@ -128,7 +135,7 @@ md_status root_lower(root_run *run, const double *z, double *v)
 static md_status norm_error(root_run *run, const double *exact, double *f, double *out)
 {
   double square[STOKES_VECTORS], *z;
-  MD_TRY(solver_vector(run->solver, 1, run->m, &z));
+  MD_TRY(work_vector(run, &z));
   MD_TRY(solver_precondition(run->solver, run->m, f, z, &z));
   MD_TRY(run->ops->dots(run->space, run->m, f, z, square));
   *out = 0;
@@ -149,8 +156,8 @@ static md_status chebyshev_sum(root_run *run, const root_series *series, double 
       stokes_matrix_has_series(run->solver->matrix) && !solver_preconditioned(run->solver);
   double zero[STOKES_VECTORS] = {0}, first[STOKES_VECTORS], *v[2], *work;
   MD_TRY(solver_vector(run->solver, 2, run->m, &v[0]));
-  MD_TRY(solver_vector(run->solver, 3, run->m, &v[1]));
-  MD_TRY(solver_vector(run->solver, 1, run->m, &work));
+  MD_TRY(work_vector(run, &work));
+  MD_TRY(solver_vector(run->solver, work ? 3 : 1, run->m, &v[1]));
   for (int c = 0; c < run->m; c++)
     first[c] = coefficient[0];
   MD_TRY(root_apply(run, v[0]));

@@ -76,18 +76,18 @@ static md_status brownian(stokes_run *run, int m, int *order, double *seconds)
   const stokes_run_spec *spec = &run->spec;
   stokes_outcome outcome = {0};
   const double began = md_wall_seconds();
-  MD_TRY(reserve(run, &run->random, m));
   MD_TRY(reserve(run, &run->force, m));
+  double *force = run->force.data; /* z at first */
   MD_TRY(run->ops->normals(&run->space, m, spec->seed, NORMAL_BROWNIAN, (uint64_t)run->step,
-                           run->id.data, run->random.data));
+                           run->id.data, force));
   if (spec->method == STOKES_CHOLESKY) {
     stokes_dense_destroy(run->dense);
     run->dense = NULL;
     MD_TRY(stokes_dense_factor(run->ctx, run->matrix, &run->dense));
-    MD_TRY(stokes_dense_root(run->dense, run->random.data, run->force.data));
+    MD_TRY(stokes_dense_root(run->dense, force, force));
   } else {
-    MD_TRY(stokes_solver_root(run->solver, spec->root, m, run->random.data, run->force.data,
-                              spec->root_tolerance, spec->most, &outcome));
+    MD_TRY(stokes_solver_root(run->solver, spec->root, m, force, force, spec->root_tolerance,
+                              spec->most, &outcome));
   }
   MD_TRY(md_ctx_sync(run->ctx));
   *order = outcome.iterations;
@@ -131,7 +131,7 @@ static md_status begin_group(stokes_run *run, stokes_step *out)
                                 &outcome));
   MD_TRY(run->ops->take(&run->space, m, 0, run->many.data, run->v.data));
   MD_TRY(run->ops->take(&run->space, m, 0, run->force.data, run->guess.data));
-  md_buffer_swap(&run->force, &run->guess);
+  MD_TRY(md_copy(run->ctx, run->force.data, run->guess.data, (size_t)run->n * 3 * sizeof(double)));
   MD_TRY(md_ctx_sync(run->ctx));
   out->time_guess = md_wall_seconds() - began;
   int more = 0;
@@ -151,12 +151,12 @@ static md_status guess_group(stokes_run *run, stokes_step *out)
   run->group = run->step;
   run->group_size = m;
   MD_TRY(attach(run, &run->x, m));
-  MD_TRY(reserve(run, &run->random, m));
   MD_TRY(reserve(run, &run->many, m));
+  double *many = run->many.data;
   MD_TRY(run->ops->normals(&run->space, m, spec->seed, NORMAL_BROWNIAN, (uint64_t)run->step,
-                           run->id.data, run->random.data));
-  MD_TRY(stokes_solver_inverse_root(run->solver, m, run->random.data, run->many.data,
-                                    spec->root_tolerance, spec->most, &outcome));
+                           run->id.data, many));
+  MD_TRY(stokes_solver_inverse_root(run->solver, m, many, many, spec->root_tolerance, spec->most,
+                                    &outcome));
   MD_TRY(md_ctx_sync(run->ctx));
   out->time_guess = md_wall_seconds() - began;
   return MD_OK;

@@ -62,7 +62,8 @@ md_status stokes_solver_attach(stokes_solver *solver, const stokes_matrix *matri
   solver->bounded = false;
   solver->space.n_rows = n;
   solver->space.lower = solver->space.inverse = NULL;
-  const size_t bytes = (size_t)n * 6 * sizeof(double);
+  const bool keep = solver->kind != STOKES_PRECONDITION_NONE;
+  const size_t bytes = keep ? (size_t)n * 6 * sizeof(double) : 0;
   int64_t bad;
   MD_TRY(md_buffer_reserve(solver->ctx, &solver->lower, bytes, 0));
   MD_TRY(md_buffer_reserve(solver->ctx, &solver->inverse, bytes, 0));
@@ -72,7 +73,7 @@ md_status stokes_solver_attach(stokes_solver *solver, const stokes_matrix *matri
              "%" PRId64 " diagonal blocks of the matrix are not positive definite", bad);
   /* In steps, so that a polynomial serves for several matrices. */
   solver->largest = pow(1.05, ceil(log(solver->largest) / log(1.05)));
-  if (solver->kind == STOKES_PRECONDITION_NONE) return MD_OK;
+  if (!keep) return MD_OK;
   solver->space.lower = solver->lower.data;
   solver->space.inverse = solver->inverse.data;
   return MD_OK;

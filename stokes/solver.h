@@ -61,15 +61,15 @@ md_status stokes_solver_bounds(stokes_solver *solver, bool tight, double *low, d
 /* f = S z for m columns.  Chebyshev: the order follows from the bounds and the tolerance, the error
  * is that of |M^-1/2 f|^2 against z^T S^2 z, which is known.  Lanczos: stops when the last steps
  * changed f by less than the tolerance; needs one vector of m columns for every step (MD_ENOMEM
- * states it).  Errors: MD_EINVAL (m), MD_ENUMERIC (an order beyond `most`; an error that is larger
- * than the tolerance). */
+ * states it).  f may be z.  Errors: MD_EINVAL (m), MD_ENUMERIC (an order beyond `most`; an error that
+ * is larger than the tolerance). */
 md_status stokes_solver_root(stokes_solver *solver, stokes_root kind, int m, const double *z,
                              double *f, double tolerance, int most, stokes_outcome *out);
 
 /* u near A^-1/2 z for m columns of a resistance matrix whose bounds are the known ones, by a
  * Chebyshev polynomial with a relative error of at most `tolerance` for every eigenvalue: so that
- * A u is near S(A) z.  Errors: MD_EINVAL (m; another matrix), MD_ENUMERIC (an order beyond `most`).
- */
+ * A u is near S(A) z.  u may be z.  Errors: MD_EINVAL (m; another matrix), MD_ENUMERIC (an order
+ * beyond `most`). */
 md_status stokes_solver_inverse_root(stokes_solver *solver, int m, const double *z, double *u,
                                      double tolerance, int most, stokes_outcome *out);
 

@@ -17,8 +17,9 @@ static __global__ void factor_kernel(int64_t n, const double *__restrict__ diago
   if (i < n) {
     const double own = jacobi_largest(diagonal + 6 * i);
     if (own > 0) largest = own;
-    if (!jacobi_factor(diagonal + 6 * i, lower + 6 * i, inverse + 6 * i))
-      atomicAdd(&found[0], 1ull);
+    double spare[12];
+    double *l = lower ? lower + 6 * i : spare, *m = lower ? inverse + 6 * i : spare + 6;
+    if (!jacobi_factor(diagonal + 6 * i, l, m)) atomicAdd(&found[0], 1ull);
   }
   for (int step = MD_WARP / 2; step > 0; step /= 2)
     largest = fmax(largest, __shfl_xor_sync(MD_ALL_LANES, largest, step));

@@ -44,8 +44,8 @@ typedef struct {
 } block_vectors;
 
 typedef struct {
-  /* L and M^-1 from diagonal blocks; *bad: how many are not positive definite; *largest: their
-   * largest eigenvalue. */
+  /* L and M^-1 from diagonal blocks (not kept where both are NULL); *bad: how many are not positive
+   * definite; *largest: their largest eigenvalue. */
   md_status (*factor)(vector_space *s, const double *diagonal, double *lower, double *inverse,
                       int64_t *bad, double *largest);
   /* v = standard normal numbers of sphere id[i] (i where id is NULL), column c at step + c. */

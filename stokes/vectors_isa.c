@@ -71,8 +71,10 @@ static md_status factor(vector_space *s, const double *diagonal, double *lower, 
 #pragma omp parallel for schedule(static) num_threads(team_size(s->ctx, s->n_rows))                \
     reduction(+ : count) reduction(max : most)
   for (int64_t i = 0; i < s->n_rows; i++) {
+    double spare[12];
+    double *l = lower ? lower + 6 * i : spare, *m = lower ? inverse + 6 * i : spare + 6;
     const double value = jacobi_largest(diagonal + 6 * i);
-    count += !jacobi_factor(diagonal + 6 * i, lower + 6 * i, inverse + 6 * i);
+    count += !jacobi_factor(diagonal + 6 * i, l, m);
     most = most > value ? most : value;
   }
   *bad = count;
