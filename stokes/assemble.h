@@ -18,7 +18,7 @@ typedef struct {
 MD_INLINE bool assemble_near(const double *box, const double *a, const double *b, double gap_cut)
 {
   const double reach = (1 + gap_cut / 2) * (a[3] + b[3]);
-  return search_distance_sq(box, a, b) < reach * reach;
+  return search_distance_sq(box, b, a) < reach * reach; /* differences as in assemble_pair */
 }
 
 MD_INLINE assemble_terms assemble_pair(const double *box, const double *a, const double *b,
@@ -27,12 +27,13 @@ MD_INLINE assemble_terms assemble_pair(const double *box, const double *a, const
   assemble_terms t;
   for (int d = 0; d < 3; d++)
     t.e[d] = search_difference(b[d], a[d], box[d]);
-  const double r = sqrt(t.e[0] * t.e[0] + t.e[1] * t.e[1] + t.e[2] * t.e[2]), inv_r = 1 / r;
+  double r, root;
+  const double inv_r = inverse_root_of(t.e[0] * t.e[0] + t.e[1] * t.e[1] + t.e[2] * t.e[2], &r);
   for (int d = 0; d < 3; d++)
     t.e[d] *= inv_r;
   const double gap = lubrication_gap(r, a[3] + b[3]);
   const lubrication_pair pair = lubrication_resistance(a[3], b[3], gap, range);
-  const double scale = inv_far * (1 / sqrt(a[3] * b[3]));
+  const double scale = inv_far * inverse_root_of(a[3] * b[3], &root);
   t.slide = scale * pair.y;
   t.squeeze = scale * (pair.x - pair.y);
   return t;
@@ -66,7 +67,8 @@ MD_INLINE int assemble_packed(int row, int col)
 /* Add the pair to the diagonal block of the sphere whose radius is a_i. */
 MD_INLINE void assemble_diagonal(double *d, const assemble_terms *t, double a_i, double a_j)
 {
-  const double weight = a_j * (1 / sqrt(a_i * a_j)); /* as in assemble_pair */
+  double root;
+  const double weight = a_j * inverse_root_of(a_i * a_j, &root); /* as in assemble_pair */
   for (int row = 0; row < 3; row++)
     for (int col = row; col < 3; col++)
       d[assemble_packed(row, col)] -= weight * assemble_element(t, row, col);

@@ -6,8 +6,9 @@
 
 MD_BEGIN_C
 
-/* slices.place[t] = chunk t of plain rows. */
-md_status gspmv_gpu_chunks(stokes_matrix *matrix);
+/* Room for the chunks of plain rows, in slices.place; and cut them. */
+md_status gspmv_gpu_reserve_chunks(stokes_matrix *matrix);
+md_status gspmv_gpu_cut_chunks(const stokes_matrix *matrix, cudaStream_t stream);
 
 /* What becomes of a product: y = A x where total is NULL, or else a step of a series,
  * y = f[0] A x + f[1] x + f[2] y,  total += f[3] y. */

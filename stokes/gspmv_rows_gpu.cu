@@ -1,67 +1,49 @@
 /* stokes/gspmv_rows_gpu.cu - y = R x with the rows of R one after the other.
  *
- * A chunk is a run of whole rows, one block of threads'.  Bulk copies bring its blocks to shared
- * memory, up to STAGED at once, while the threads, one or two blocks each, gather x; each block's
- * three sums replace it, and a few lanes add up a row.  Most chunks need one copy; what a row has
- * in the copies before is carried on.  72, 36 or 24 bytes a block from memory, x from cache.
- * Several vectors take eight lanes a row and column instead. */
+ * A block of threads takes a chunk (stokes/chunks_gpu.h).  A bulk copy brings its blocks to shared
+ * memory while the threads, a few blocks each, gather x; each block's three sums replace it, and a
+ * few lanes add up a row.  A row longer than a chunk takes several copies.  72, 36 or 24 bytes a
+ * block from memory, x from cache.  Several vectors take eight lanes a row and column instead. */
+#include "stokes/chunks_gpu.h"
 #include "stokes/gspmv_gpu.h"
 
-enum { THREADS = 256, STAGED = 512, PER_THREAD = STAGED / THREADS, TEAM = 8 };
-
-/* Rows that start within so many blocks of each other make a chunk: few of them go beyond STAGED.
- */
-enum { CHUNK_BLOCKS = STAGED / 8 * 7 };
-
-/* Where a chunk begins. */
-typedef struct {
-  int64_t row, block;
-} rows_chunk;
-
-/* Thread: one chunk, by bisection. */
-static __global__ void chunk_kernel(int64_t n_rows, int64_t n_chunks,
-                                    const int64_t *__restrict__ start, rows_chunk *chunk)
-{
-  const int64_t t = md_thread();
-  if (t > n_chunks) return;
-  int64_t low = 0, high = n_rows;
-  while (low < high && t < n_chunks) {
-    const int64_t middle = (low + high) / 2;
-    if (start[middle] < t * CHUNK_BLOCKS)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  chunk[t] = (rows_chunk){high, start[high]};
-}
-
-static int64_t chunk_count(const stokes_matrix *matrix)
-{
-  return matrix->n_stored / CHUNK_BLOCKS + 1;
-}
-
-md_status gspmv_gpu_chunks(stokes_matrix *matrix)
-{
-  const int64_t n = chunk_count(matrix);
-  MD_TRY(md_buffer_reserve(matrix->ctx, &matrix->slices.place, (n + 1) * sizeof(rows_chunk), 0));
-  chunk_kernel<<<md_blocks(n + 1, THREADS), THREADS, 0, (cudaStream_t)matrix->ctx->stream>>>(
-      matrix->n_rows, n, (const int64_t *)matrix->start.data,
-      (rows_chunk *)matrix->slices.place.data);
-  MD_LAUNCHED();
-  return MD_OK;
-}
+/* SLOTS: blocks of threads for the chunks of a window, about as many as there are. */
+enum { THREADS = 128, PER_THREAD = CHUNK_BLOCKS / THREADS, SLOTS = 13, TEAM = 8 };
 
 typedef struct {
   int64_t n_rows;
   const int64_t *start;
   const int32_t *column;
-  const rows_chunk *chunk;
+  chunk_table table;
   const unsigned char *block;
   const double *diagonal, *x;
   double *y;
   int m, team;
   gspmv_use use;
 } rows_job;
+
+md_status gspmv_gpu_reserve_chunks(stokes_matrix *matrix)
+{
+  const size_t bytes = CHUNK_MOST * sizeof(rows_chunk) + sizeof(int32_t);
+  const int64_t windows = chunk_table_of(matrix).windows;
+  return md_buffer_reserve(matrix->ctx, &matrix->slices.place, (size_t)windows * bytes, 0);
+}
+
+/* Warp: one window. */
+static __global__ void cut_kernel(const __grid_constant__ chunk_table table)
+{
+  __shared__ int32_t near[THREADS / MD_WARP][CHUNK_NEAR];
+  const int64_t window = md_thread() / MD_WARP;
+  if (window < table.windows) chunk_cut(&table, window, near[threadIdx.x / MD_WARP]);
+}
+
+md_status gspmv_gpu_cut_chunks(const stokes_matrix *matrix, cudaStream_t stream)
+{
+  const chunk_table table = chunk_table_of(matrix);
+  cut_kernel<<<md_blocks(table.windows * MD_WARP, THREADS), THREADS, 0, stream>>>(table);
+  MD_LAUNCHED();
+  return MD_OK;
+}
 
 /* A bulk copy to shared memory, and the barrier that tells when it has arrived. */
 static __device__ __forceinline__ unsigned shared_address(const void *p)
@@ -86,6 +68,13 @@ static __device__ __forceinline__ void copy_begin(void *to, const void *from, un
                  "[%0], [%1], %2, [%3];" ::"r"(shared_address(to)),
                  "l"(from), "r"(bytes), "r"(shared_address(barrier))
                  : "memory");
+}
+
+/* Everyone is done with what was copied: it may be overwritten. */
+static __device__ __forceinline__ void copy_again(void)
+{
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  __syncthreads();
 }
 
 /* Until copy number `pass` has arrived. */
@@ -123,72 +112,74 @@ static __device__ __forceinline__ void load_x(const rows_job *job, int64_t colum
 
 /* The blocks in shared memory. */
 typedef struct {
-  int64_t begin, end; /* which ones they are */
-  int pass;           /* how many copies were there before */
-  double *sums;       /* three for each block, `stride` apart */
+  int64_t begin; /* the first one */
+  int count;
+  bool last;    /* of their chunk */
+  double *sums; /* three for each block, `stride` apart */
   int stride;
-  double (*carry)[3]; /* [2]: of the row that goes on after this copy, and of that from before */
 } staged_blocks;
 
-/* Add up rows lo ... hi - 1 as far as they are here: `team` lanes each. */
-static __device__ __forceinline__ void sum_rows(const rows_job *job, int storage, int64_t lo,
-                                                int64_t hi, const staged_blocks *s)
+/* Add up the rows of a chunk as far as they are here: `team` lanes each, which keep what they have
+ * of a row that goes on; then it is the only one. */
+static __device__ __forceinline__ void sum_rows(const rows_job *job, int storage,
+                                                const rows_chunk *c, const staged_blocks *s,
+                                                double *kept)
 {
   const int lane = threadIdx.x % job->team;
-  for (int64_t r = lo; r < hi; r += THREADS / job->team) {
-    const int64_t i = r + threadIdx.x / job->team;
-    const int64_t begin = i < hi ? job->start[i] : 0, end = i < hi ? job->start[i + 1] : 0;
-    const int from = (int)(max(begin, s->begin) - s->begin),
-              to = (int)(min(end, s->end) - s->begin);
-    double y[3] = {0, 0, 0};
+  for (int first = 0; first < c->rows; first += THREADS / job->team) {
+    const int64_t i = c->row + first + threadIdx.x / job->team;
+    const bool mine = i < c->row + c->rows;
+    const int from = mine ? (int)max(__ldg(job->start + i) - s->begin, (int64_t)0) : 0;
+    const int to = mine ? (int)min(__ldg(job->start + i + 1) - s->begin, (int64_t)s->count) : 0;
+    double y[3] = {kept[0], kept[1], kept[2]};
     for (int k = from + lane; k < to; k += job->team)
       for (int d = 0; d < 3; d++)
         y[d] += s->sums[k * s->stride + d];
+    if (!s->last) {
+      for (int d = 0; d < 3; d++)
+        kept[d] = y[d];
+      return;
+    }
     for (int step = 1; step < job->team; step *= 2)
       for (int d = 0; d < 3; d++)
         y[d] += __shfl_xor_sync(MD_ALL_LANES, y[d], step);
-    if (i >= hi || lane >= 3) continue;
-    const bool ends = end <= s->end && (end > s->begin || s->pass == 0);
+    if (!mine || lane >= 3) continue;
     double sum = lane == 0 ? y[0] : lane == 1 ? y[1] : y[2];
-    if (begin < s->begin && end > s->begin) sum += s->carry[(s->pass + 1) % 2][lane];
-    if (ends && storage == STOKES_PAIR)
+    if (storage == STOKES_PAIR)
       for (int d = 0; d < 3; d++)
-        sum += job->diagonal[6 * i + assemble_packed(lane, d)] * job->x[3 * i + d];
-    if (ends)
-      gspmv_put(&job->use, sum, job->x, job->y, 3 * i + lane);
-    else if (begin < s->end && end > s->end)
-      s->carry[s->pass % 2][lane] = sum;
+        sum += __ldg(job->diagonal + 6 * i + assemble_packed(lane, d)) * __ldg(job->x + 3 * i + d);
+    gspmv_put(&job->use, sum, job->x, job->y, 3 * i + lane);
   }
 }
 
-/* Block of threads: one chunk.  A block's sums lie where it was, or apart where its own bytes are
- * too few. */
-static __device__ __forceinline__ void chunk_body(const rows_job *job, int storage, int bytes,
-                                                  unsigned char *staged, double *apart,
-                                                  uint64_t *barrier)
+/* One chunk; *pass: how many copies there were before.  A block's sums lie where it was, or apart
+ * where its own bytes are too few. */
+static __device__ __forceinline__ void multiply_chunk(const rows_job *job, int storage, int bytes,
+                                                      const rows_chunk *c, unsigned char *staged,
+                                                      double *apart, uint64_t *barrier, int *pass)
 {
-  __shared__ double carry[2][3];
-  const rows_chunk lo = job->chunk[blockIdx.x], hi = job->chunk[blockIdx.x + 1];
-  staged_blocks s = {lo.block, 0, 0, NULL, storage == STOKES_BCRS ? 9 : 3, carry};
-  if (threadIdx.x == 0) barrier_make(barrier);
+  staged_blocks s = {c->block, 0, false, NULL, storage == STOKES_BCRS ? 9 : 3};
+  double kept[3] = {0, 0, 0};
   do {
-    s.end = min(s.begin + STAGED, hi.block);
-    const int count = (int)(s.end - s.begin), offset = (int)(s.begin * bytes % 16);
+    const int64_t left = c->block + c->blocks - s.begin;
+    s.count = (int)min(left, (int64_t)CHUNK_BLOCKS);
+    s.last = left <= CHUNK_BLOCKS;
+    const int offset = (int)(s.begin * bytes % 16);
     s.sums = storage == STOKES_SINGLE ? apart : (double *)(staged + offset);
     if (threadIdx.x == 0)
       copy_begin(staged, job->block + s.begin * bytes - offset,
-                 (unsigned)(offset + count * bytes + 15) / 16 * 16, barrier);
+                 (unsigned)(offset + s.count * bytes + 15) / 16 * 16, barrier);
     double x[PER_THREAD][3];
     if (storage != STOKES_PAIR)
       for (int q = 0; q < PER_THREAD; q++) {
         const int k = threadIdx.x + q * THREADS;
-        if (k < count) load_x(job, __ldg(job->column + s.begin + k), x[q]);
+        if (k < s.count) load_x(job, __ldg(job->column + s.begin + k), x[q]);
       }
     __syncthreads(); /* the barrier is made */
-    copy_wait(barrier, s.pass);
+    copy_wait(barrier, (*pass)++);
     for (int q = 0; q < PER_THREAD; q++) {
       const int k = threadIdx.x + q * THREADS;
-      if (k >= count) break;
+      if (k >= s.count) break;
       const unsigned char *block = staged + offset + k * bytes;
       if (storage == STOKES_PAIR) load_x(job, ((const stokes_pair_entry *)block)->column, x[q]);
       double sum[3];
@@ -197,26 +188,44 @@ static __device__ __forceinline__ void chunk_body(const rows_job *job, int stora
         s.sums[k * s.stride + d] = sum[d];
     }
     __syncthreads();
-    sum_rows(job, storage, lo.row, hi.row, &s);
-    s.begin = s.end;
-    s.pass++;
-    if (s.begin >= hi.block) return;
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); /* before the next copy */
-    __syncthreads();
-  } while (true);
+    sum_rows(job, storage, c, &s, kept);
+    s.begin += s.count;
+    if (!s.last) copy_again();
+  } while (!s.last);
+}
+
+/* Block of threads: a slot of a window. */
+static __device__ __forceinline__ void chunk_body(const rows_job *job, int storage, int bytes,
+                                                  unsigned char *staged, double *apart,
+                                                  uint64_t *barrier)
+{
+  const int64_t window = blockIdx.x / SLOTS;
+  const int count = job->table.count[window];
+  const rows_chunk *chunk = job->table.chunk + window * CHUNK_MOST;
+  int slot = blockIdx.x % SLOTS, pass = 0;
+  rows_chunk c = chunk[slot];
+  if (slot >= count) return;
+  if (threadIdx.x == 0) barrier_make(barrier);
+  for (;;) {
+    multiply_chunk(job, storage, bytes, &c, staged, apart, barrier, &pass);
+    slot += SLOTS;
+    if (slot >= count) return;
+    c = chunk[slot];
+    copy_again();
+  }
 }
 
 #define CHUNK_KERNEL(name, bytes, apart)                                                           \
   static __global__ void __launch_bounds__(THREADS)                                                \
       chunk_##name(const __grid_constant__ rows_job job)                                           \
   {                                                                                                \
-    __shared__ __align__(16) unsigned char staged[STAGED * (bytes) + 16];                          \
+    __shared__ __align__(16) unsigned char staged[CHUNK_BLOCKS * (bytes) + 16];                    \
     __shared__ double sums[apart];                                                                 \
     __shared__ uint64_t barrier;                                                                   \
     chunk_body(&job, STOKES_##name, bytes, staged, sums, &barrier);                                \
   }
 CHUNK_KERNEL(BCRS, 72, 1)
-CHUNK_KERNEL(SINGLE, 36, 3 * STAGED)
+CHUNK_KERNEL(SINGLE, 36, 3 * CHUNK_BLOCKS)
 CHUNK_KERNEL(PAIR, 24, 1)
 
 /* Team: one row and one column, blockIdx.y, of several. */
@@ -255,15 +264,13 @@ md_status gspmv_gpu_rows(const stokes_matrix *matrix, int m, const double *x, do
   const rows_job job = {matrix->n_rows,
                         (const int64_t *)matrix->start.data,
                         (const int32_t *)matrix->column.data,
-                        (const rows_chunk *)matrix->slices.place.data,
+                        chunk_table_of(matrix),
                         (const unsigned char *)matrix->block.data,
                         (const double *)matrix->diagonal.data,
                         x,
                         y,
                         m,
-                        mean < 12   ? 4
-                        : mean < 32 ? 8
-                                    : 16,
+                        mean < 32 ? 4 : 8,
                         *use};
   if (m > 1) {
     const dim3 grid(md_blocks(matrix->n_rows * TEAM, THREADS), m);
@@ -272,7 +279,7 @@ md_status gspmv_gpu_rows(const stokes_matrix *matrix, int m, const double *x, do
   } else {
     static void (*const kernels[STOKES_STORAGE_COUNT])(rows_job) = {chunk_BCRS, chunk_SINGLE,
                                                                     chunk_PAIR};
-    kernels[matrix->storage]<<<(unsigned)chunk_count(matrix), THREADS, 0, stream>>>(job);
+    kernels[matrix->storage]<<<(unsigned)(job.table.windows * SLOTS), THREADS, 0, stream>>>(job);
   }
   MD_LAUNCHED();
   return MD_OK;

@@ -4,15 +4,13 @@
  *     F(xi) = g1 / xi + (g2 + g3 xi) ln(1 / xi)
  *
  * e is the unit vector between the centres, xi = 2 r / (a_i + a_j) - 2 the gap.  The coefficients
- * are those of Jeffrey and Onishi (1984) times the radius a_i.  With p = a_i a_j and q = a_i + a_j
- * that product is the same for (i, j) and (j, i), down to the last bit, so that R is symmetric.
- * [Liu] section II. */
+ * are those of Jeffrey and Onishi (1984) times the radius a_i.  With p = a_i a_j, q = a_i + a_j and
+ * u = p / q^2 that product is the same for (i, j) and (j, i), down to the last bit, so that R is
+ * symmetric.  [Liu] section II. */
 #ifndef LUBRICATION_H
 #define LUBRICATION_H
 
-#include <math.h>
-
-#include "core/md.h"
+#include "stokes/inverse.h"
 
 typedef struct {
   double g1, g2, g3; /* of 1/xi, ln(1/xi), xi ln(1/xi) [length] */
@@ -24,33 +22,44 @@ typedef struct {
 
 MD_INLINE lubrication_terms lubrication_squeeze(double p, double q)
 {
-  const double inv = 1 / (q * q * q), sum_sq = q * q - 2 * p; /* a_i^2 + a_j^2 */
-  return (lubrication_terms){2 * p * p * inv, p * (sum_sq + 7 * p) * (inv * (1.0 / 5)),
-                             (sum_sq * sum_sq + 18 * p * sum_sq - 31 * p * p) * (inv * (1.0 / 42))};
+  const double inv = inverse_of(q), u = p * (inv * inv);
+  return (lubrication_terms){2 * q * (u * u), q * (u * (u + 0.2)),
+                             q * (1.0 / 42) * (1 + u * (14 - 63 * u))};
 }
 
 MD_INLINE lubrication_terms lubrication_shear(double p, double q)
 {
-  const double inv = 1 / (q * q * q), sum_sq = q * q - 2 * p;
-  return (lubrication_terms){0, p * (2 * sum_sq + p) * (inv * (4.0 / 15)),
-                             (16 * sum_sq * sum_sq - 45 * p * sum_sq + 26 * p * p) *
-                                 (inv * (2.0 / 375))};
+  const double inv = inverse_of(q), u = p * (inv * inv);
+  return (lubrication_terms){0, q * (4.0 / 15) * (u * (2 - 3 * u)),
+                             q * (2.0 / 375) * (16 + u * (180 * u - 109))};
 }
 
-MD_INLINE double lubrication_sum(const lubrication_terms *t, double xi, double log_inv_xi)
+/* What depends on the gap: 1 / xi, ln(1 / xi), xi ln(1 / xi). */
+typedef struct {
+  double inverse, log, xi_log;
+} lubrication_gap_terms;
+
+MD_INLINE lubrication_gap_terms lubrication_at(double xi)
 {
-  return t->g1 * (1 / xi) + (t->g2 + t->g3 * xi) * log_inv_xi;
+  const double log_inv_xi = -log(xi);
+  return (lubrication_gap_terms){inverse_of(xi), log_inv_xi, xi * log_inv_xi};
+}
+
+MD_INLINE double lubrication_sum(const lubrication_terms *t, const lubrication_gap_terms *at)
+{
+  return t->g1 * at->inverse + t->g2 * at->log + t->g3 * at->xi_log;
 }
 
 /* Gap of two spheres whose centres are r apart; negative where they overlap. */
 MD_INLINE double lubrication_gap(double r, double sum_of_radii)
 {
-  return 2 * r / sum_of_radii - 2;
+  return 2 * (r - sum_of_radii) * inverse_of(sum_of_radii);
 }
 
 /* Where the gap counts: below gap_min as at gap_min, from gap_cut on not at all. */
 typedef struct {
-  double gap_min, gap_cut, log_cut; /* log_cut = ln(1 / gap_cut) */
+  double gap_min, gap_cut;
+  lubrication_gap_terms cut; /* at gap_cut */
 } lubrication_range;
 
 /* Resistances at a gap xi < gap_cut.  Far from contact the three terms of very unequal spheres can
@@ -59,12 +68,12 @@ MD_INLINE lubrication_pair lubrication_resistance(double a_i, double a_j, double
                                                   const lubrication_range *range)
 {
   const double p = a_i * a_j, q = a_i + a_j;
-  const double gap = xi > range->gap_min ? xi : range->gap_min, log_gap = -log(gap);
   const lubrication_terms squeeze = lubrication_squeeze(p, q), shear = lubrication_shear(p, q);
-  const double x = lubrication_sum(&squeeze, gap, log_gap) -
-                   lubrication_sum(&squeeze, range->gap_cut, range->log_cut);
-  const double y = lubrication_sum(&shear, gap, log_gap) -
-                   lubrication_sum(&shear, range->gap_cut, range->log_cut);
+  lubrication_gap_terms at = lubrication_at(xi > range->gap_min ? xi : range->gap_min);
+  at.inverse -= range->cut.inverse;
+  at.log -= range->cut.log;
+  at.xi_log -= range->cut.xi_log;
+  const double x = lubrication_sum(&squeeze, &at), y = lubrication_sum(&shear, &at);
   return (lubrication_pair){x > 0 ? x : 0, y > 0 ? y : 0};
 }
 

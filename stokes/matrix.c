@@ -26,6 +26,7 @@ md_status stokes_matrix_create(md_ctx *ctx, stokes_storage storage, stokes_matri
 void stokes_matrix_destroy(stokes_matrix *matrix)
 {
   if (!matrix) return;
+  if (backend_of(matrix)->release) backend_of(matrix)->release(matrix);
   md_buffer_free(matrix->ctx, &matrix->start);
   md_buffer_free(matrix->ctx, &matrix->column);
   md_buffer_free(matrix->ctx, &matrix->block);
@@ -56,8 +57,10 @@ md_status stokes_matrix_assemble(stokes_matrix *matrix, const stokes_view *spher
              "expected 0 < smallest gap < gap cutoff, not %g and %g", law->gap_min, law->gap_cut);
   MD_REQUIRE(pairs->n == spheres->n, MD_EINVAL,
              "the pair list is that of %" PRId64 " spheres, not %" PRId64, pairs->n, spheres->n);
-  const assemble_job job = {
-      spheres, pairs, {law->gap_min, law->gap_cut, -log(law->gap_cut)}, 1 / law->far_field};
+  const assemble_job job = {spheres,
+                            pairs,
+                            {law->gap_min, law->gap_cut, lubrication_at(law->gap_cut)},
+                            1 / law->far_field};
   matrix->n_rows = spheres->n;
   matrix->resistance = true;
   return backend_of(matrix)->assemble(matrix, &job, vectors);

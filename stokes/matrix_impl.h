@@ -44,6 +44,7 @@ struct stokes_matrix {
   md_buffer diagonal;       /* double [n_rows][6] */
   md_buffer scratch;
   matrix_slices slices; /* GPU only */
+  void *aside[3];       /* GPU only: a stream beside the context's; events before and after */
 };
 
 /* What assembly reads. */
@@ -80,7 +81,8 @@ typedef struct {
   matrix_set_fn *set;
   matrix_get_fn *get;
   matrix_multiply_fn *multiply;
-  matrix_series_fn *series; /* NULL: it would gain nothing */
+  matrix_series_fn *series;               /* NULL: it would gain nothing */
+  void (*release)(stokes_matrix *matrix); /* what is no buffer; NULL: nothing */
 } matrix_backend;
 extern const matrix_backend matrix_cpu, matrix_gpu;
 

@@ -1,14 +1,15 @@
 /* stokes/slices_gpu.cu - which lane holds which row of a sliced matrix.
  *
- * A window of WINDOW rows is one block of threads, one thread a row.  Each thread counts what comes
- * before its row when rows are sorted by length, longest first: that gives its lane without a sort.
+ * A window is one block of threads, one thread a row: as many rows as WINDOW slices have lanes.
+ * Each thread counts what comes before its row when rows are sorted by length, longest first: that
+ * gives its lane without a sort.
  * Long rows are cut into two or four parts in neighbouring lanes; as they come first, parts are
  * aligned to their number.  The kernel runs twice, to count slices and steps, and to write them. */
 #include <cub/device/device_scan.cuh>
 
 #include "stokes/slices_gpu.h"
 
-enum { WINDOW = 128, SPLIT = 48, MOST_PARTS = 4, MOST_SLICES = WINDOW * MOST_PARTS / 4 };
+enum { WINDOW = 32, MOST_WIDTH = 8, SPLIT = 48, MOST_PARTS = 4, MOST_SLICES = WINDOW * MOST_PARTS };
 
 static __device__ __forceinline__ int parts_of(int length)
 {
@@ -37,19 +38,19 @@ static __device__ int64_t steps_before(const int *longest, int until)
 /* Block: one window; thread: one row. */
 static __global__ void window_kernel(window_job job)
 {
-  __shared__ int length[WINDOW], longest[MOST_SLICES], used;
-  const int t = threadIdx.x;
-  const int64_t i = (int64_t)blockIdx.x * WINDOW + t;
+  __shared__ int length[WINDOW * MOST_WIDTH], longest[MOST_SLICES], used;
+  const int t = threadIdx.x, rows = blockDim.x;
+  const int64_t i = md_thread();
   const bool mine = i < job.n_rows;
   const int own = mine ? (int)(job.start[i + 1] - job.start[i]) : 0;
   length[t] = mine ? own : -1;
-  for (int k = t; k < MOST_SLICES; k += WINDOW)
+  for (int k = t; k < MOST_SLICES; k += rows)
     longest[k] = 0;
   if (t == 0) used = 0;
   __syncthreads();
   const int parts = parts_of(own), count = (own + parts - 1) / parts;
   int lane = 0;
-  for (int k = 0; k < WINDOW; k++)
+  for (int k = 0; k < rows; k++)
     if (length[k] > own || (length[k] == own && k < t)) lane += parts_of(length[k]);
   if (mine) {
     atomicMax(&longest[lane / job.width], count);
@@ -65,10 +66,10 @@ static __global__ void window_kernel(window_job job)
     return;
   }
   const int64_t slice = job.slices[blockIdx.x], step = job.steps[blockIdx.x];
-  for (int k = t; k <= n_slices; k += WINDOW) /* the next window's first, too: the end is one */
+  for (int k = t; k <= n_slices; k += rows) /* the next window's first, too: the end is one */
     job.first[slice + k] = step + steps_before(longest, k);
   matrix_lane *lanes = job.lane + slice * job.width;
-  for (int k = used + t; k < n_slices * job.width; k += WINDOW)
+  for (int k = used + t; k < n_slices * job.width; k += rows)
     lanes[k] = (matrix_lane){-1, 1};
   if (!mine) return;
   job.place[i] = (int32_t)(slice * job.width) + lane;
@@ -91,14 +92,15 @@ md_status slices_build(stokes_matrix *matrix, int width)
   md_ctx *ctx = matrix->ctx;
   matrix_slices *s = &matrix->slices;
   const cudaStream_t stream = (cudaStream_t)ctx->stream;
-  const int64_t windows = (matrix->n_rows + WINDOW - 1) / WINDOW;
+  const int rows = WINDOW * width;
+  const int64_t windows = (matrix->n_rows + rows - 1) / rows;
   MD_TRY(md_buffer_reserve(ctx, &s->window, 2 * (windows + 1) * sizeof(int64_t), 0));
   MD_TRY(md_buffer_reserve(ctx, &s->place, matrix->n_rows * sizeof(int32_t), 0));
   MD_TRY(md_fill(ctx, s->window.data, 0, 2 * (windows + 1) * sizeof(int64_t)));
   int64_t *slices = (int64_t *)s->window.data, *steps = slices + windows + 1;
   window_job job = {
       matrix->n_rows, (const int64_t *)matrix->start.data, width, slices, steps, NULL, NULL, NULL};
-  window_kernel<<<(unsigned)windows, WINDOW, 0, stream>>>(job);
+  window_kernel<<<(unsigned)windows, rows, 0, stream>>>(job);
   MD_LAUNCHED();
   MD_TRY(scan(matrix, slices, windows + 1));
   MD_TRY(scan(matrix, steps, windows + 1));
@@ -111,7 +113,7 @@ md_status slices_build(stokes_matrix *matrix, int width)
   job.first = (int64_t *)s->first.data;
   job.lane = (matrix_lane *)s->lane.data;
   job.place = (int32_t *)s->place.data;
-  window_kernel<<<(unsigned)windows, WINDOW, 0, stream>>>(job);
+  window_kernel<<<(unsigned)windows, rows, 0, stream>>>(job);
   MD_LAUNCHED();
   s->width = width;
   return MD_OK;

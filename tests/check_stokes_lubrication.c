@@ -6,13 +6,15 @@
 static double squeeze(double a, double b, double xi)
 {
   const lubrication_terms t = lubrication_squeeze(a * b, a + b);
-  return lubrication_sum(&t, xi, -log(xi));
+  const lubrication_gap_terms at = lubrication_at(xi);
+  return lubrication_sum(&t, &at);
 }
 
 static double shear(double a, double b, double xi)
 {
   const lubrication_terms t = lubrication_shear(a * b, a + b);
-  return lubrication_sum(&t, xi, -log(xi));
+  const lubrication_gap_terms at = lubrication_at(xi);
+  return lubrication_sum(&t, &at);
 }
 
 START_TEST(coefficients_of_equal_spheres)
@@ -77,7 +79,7 @@ END_TEST
 
 START_TEST(resistance_ends_at_the_cutoff)
 {
-  const lubrication_range range = {1e-3, 0.5, -log(0.5)};
+  const lubrication_range range = {1e-3, 0.5, lubrication_at(0.5)};
   const lubrication_pair touching = lubrication_resistance(1, 2, -0.1, &range);
   const lubrication_pair closest = lubrication_resistance(1, 2, 1e-3, &range);
   ck_assert_double_eq(touching.x, closest.x);
