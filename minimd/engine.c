@@ -127,6 +127,7 @@ static int32_t steps_at_once(const engine *sim, int64_t steps)
 {
   if (!sim->forces_due || sim->values->every <= 0) return 1;
   const int64_t until = sim->rebuilt_at + sim->values->every - sim->step;
+  if (until < 1) return 1;
   return (int32_t)(steps < until ? steps : until);
 }
 
