@@ -154,10 +154,10 @@ static md_status run_steps(report *run, saves *to, options_format format, FILE *
   bool last = sim->step == end;
   while (!status && !last) {
     const bool asked = signals_save_asked(config_get(run->cfg)->checkpoint);
-    const int64_t quiet = asked || signals_stopped_by() ? 0 : quiet_steps(run, to, end);
-    last = quiet == 0 && (sim->step + 1 == end || signals_stopped_by());
-    status =
-        quiet > 0 ? engine_steps(sim, quiet) : run_step(run, to, last, asked, format, stream, &bar);
+    const int64_t unseen = asked || signals_stopped_by() ? 0 : quiet_steps(run, to, end);
+    last = unseen == 0 && (sim->step + 1 == end || signals_stopped_by());
+    status = unseen > 0 ? engine_steps(sim, unseen)
+                        : run_step(run, to, last, asked, format, stream, &bar);
     progress_update(&bar, sim->step - first);
   }
   if (!status) status = md_ctx_sync(sim->ctx);

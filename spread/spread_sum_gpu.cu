@@ -24,18 +24,24 @@ static __device__ __forceinline__ int32_t slice_of(const pencil_view &view, int3
 }
 
 /* Thread: plane z of a pencil, counted from its first cell and possibly beyond the mesh; where the
- * first slice whose particles reach it stored it, and how many do. */
+ * first slice whose particles reach it stores it, and how many do.  Of those between the first and
+ * the last some may have no particles; zeros stand for what they do not store. */
 static __global__ void __launch_bounds__(BLOCK)
-    find_kernel(pencil_view view, int p, int64_t n, int2 *__restrict__ where)
+    find_kernel(pencil_view view, int p, int64_t n, int2 *__restrict__ where,
+                real *__restrict__ stored)
 {
   cudaTriggerProgrammaticLaunchCompletion();
   const int64_t at = md_thread();
   if (at >= n) return;
   const int32_t planes = view.mesh[0], z = (int32_t)(at % (planes + p - 1));
+  const int32_t patch = PENCIL_HEIGHT(p) * PENCIL_WIDTH;
   const int32_t *start = view.start + at / (planes + p - 1) * planes;
   const int32_t first = start[max(0, z - p + 1)], last = start[min(z, planes - 1) + 1] - 1;
-  const int32_t from = slice_of(view, first);
-  where[at] = {(int32_t)at + from * p, first > last ? 0 : slice_of(view, last) - from + 1};
+  const int32_t from = slice_of(view, first), to = first > last ? from - 1 : slice_of(view, last);
+  where[at] = {(int32_t)at + from * p, to - from + 1};
+  for (int32_t s = from + 1; s < to; s++)
+    for (int32_t k = 0; view.begin[s] == view.begin[s + 1] && k < patch; k++)
+      stored[(at + (int64_t)s * p) * patch + k] = 0;
 }
 
 /* What slices left, and where. */
@@ -44,15 +50,6 @@ typedef struct {
   const real *planes;
   const int2 *where;
 } stored_planes;
-
-/* Of the slices that reach a plane the first and the last are known to have particles. */
-static __device__ __forceinline__ bool left_nothing(const int p, const pencil_view &view,
-                                                    int64_t plane, int2 where, int32_t s)
-{
-  if (s == 0 || s == where.y - 1) return false;
-  const int64_t slice = (where.x - plane) / p + s;
-  return view.begin[slice] == view.begin[slice + 1];
-}
 
 /* Lines that a block adds up, as many as a pencil has cells; pencils that cover a point along the
  * fastest axis, at most. */
@@ -80,7 +77,6 @@ static __device__ __forceinline__ void add_row(const int p, const stored_planes 
     const int32_t first = line * w + i - (last - c) * wide;
     const real *point = from.planes + (int64_t)at[c].x * (rows * w) + first;
     for (int32_t s = 0; s < at[c].y; s++, point += p * rows * w) {
-      if (left_nothing(p, from.view, plane - c * layers, at[c], s)) continue;
       SPREAD_UNROLL
       for (int r = 0; r < LINES(p); r++)
         if (line + r >= 0 && line + r < rows) sum[r] += point[r * w];
@@ -148,7 +144,7 @@ md_status PREC(spread_gpu_find_planes)(spread_plan *plan, const pencil_view *vie
   *planes = (real *)plan->scratch[1].data;
   *where = (int2 *)plan->scratch[2].data;
   find_kernel<<<md_blocks(layers, BLOCK), BLOCK, 0, (cudaStream_t)ctx->stream>>>(*view, p, layers,
-                                                                                 *where);
+                                                                                 *where, *planes);
   MD_LAUNCHED();
   return MD_OK;
 }
