@@ -64,11 +64,14 @@ static const cpu_method cpu_methods[SPREAD_METHOD_COUNT] = {
     [SPREAD_TILED] = {SPREAD_TILES, NULL, &cpu_tiled, &cpu_tiled_back},
 };
 static const gpu_method gpu_methods[SPREAD_METHOD_COUNT] = {
-    [SPREAD_PARTICLE] = {SPREAD_GIVEN, NULL, &gpu_particle, &gpu_particle_back, false},
-    [SPREAD_GATHER] = {SPREAD_GIVEN, &gpu_slots, &gpu_gather, &gpu_particle_back, false},
-    [SPREAD_SINGLE] = {SPREAD_CELLS, &gpu_matrix, &gpu_single, &gpu_particle_back, true},
-    [SPREAD_GROUP] = {SPREAD_CELLS, &gpu_matrix, &gpu_group, &gpu_particle_back, true},
-    [SPREAD_HYBRID] = {SPREAD_CELLS, &gpu_matrix, &gpu_hybrid, &gpu_particle_back, true},
+    [SPREAD_PARTICLE] = {SPREAD_GIVEN, NULL, &gpu_particle, &gpu_particle_back, false, false, NULL},
+    [SPREAD_GATHER] = {SPREAD_GIVEN, &gpu_slots, &gpu_gather, &gpu_particle_back, false, false,
+                       NULL},
+    [SPREAD_SINGLE] = {SPREAD_CELLS, &gpu_matrix, &gpu_single, &gpu_particle_back, true, false,
+                       NULL},
+    [SPREAD_GROUP] = {SPREAD_CELLS, &gpu_matrix, &gpu_group, &gpu_particle_back, true, false, NULL},
+    [SPREAD_HYBRID] = {SPREAD_CELLS, &gpu_matrix, &gpu_hybrid, &gpu_particle_back, true, false,
+                       NULL},
     [SPREAD_TILED] = {SPREAD_PENCILS, NULL, &gpu_tiled, &gpu_tiled_back, true, true, &gpu_cut},
 };
 
