@@ -72,7 +72,7 @@ if command -v man >/dev/null 2>&1 && command -v groff >/dev/null 2>&1; then
 fi
 
 # Where it was built, it can be installed; a carried build brings no objects.
-if command -v make >/dev/null 2>&1 && [ -d "$build/obj" ] && [ -z "${ASAN_OPTIONS:-}" ]; then
+if command -v make >/dev/null 2>&1 && [ -d "$build/obj" ] && [ -x "$minimd" ] && [ -z "${ASAN_OPTIONS:-}" ]; then
   cases=$((cases + 1))
   to=$dir/usr
   eval "make -s install BUILD='$build' PREFIX='$to' $(cat "$build/made-with")" >"$dir/log" 2>&1 ||
