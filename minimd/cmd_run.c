@@ -110,14 +110,18 @@ static md_status thermo_line(report *run, options_format format, FILE *stream)
   return MD_OK;
 }
 
-/* Steps from here on at which nothing is due, at most as many as between two rebuilds, after which
- * signals are looked at. */
+/* Steps from here on at which nothing is due, at most as many as a GPU has queued before signals are
+ * looked at; none on the CPU, which ends the step that a signal comes in. */
+enum { QUEUED = 32 };
 static int64_t quiet_steps(const report *run, const saves *to, int64_t end)
 {
   const config_values *values = config_get(run->cfg);
   const int64_t at = run->sim->step;
   int64_t k = 0;
-  while (k < values->every && at + k + 1 < end &&
+  const int64_t most = run->sim->ctx->backend == MD_CPU ? 0
+                       : values->every < QUEUED         ? values->every
+                                                        : QUEUED;
+  while (k < most && at + k + 1 < end &&
          !(values->thermo > 0 && (at + k + 1) % values->thermo == 0) &&
          !saves_due(to, at + k + 1, false, false))
     k++;
