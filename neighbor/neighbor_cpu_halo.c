@@ -14,6 +14,7 @@
 #include <string.h>
 
 typedef simd_i32 loose_i32 __attribute__((aligned(4), may_alias));
+typedef simd_u32 loose_u32 __attribute__((aligned(4), may_alias));
 typedef simd_f32 loose_f32 __attribute__((aligned(4), may_alias));
 typedef int32_t narrow __attribute__((vector_size(4 * SIMD_STATES), aligned(4), may_alias));
 /* As many doubles as there are states in a vector. */
@@ -176,15 +177,16 @@ static bool find_runs(rows_search *s, const tile *t)
   return make_room(s, most);
 }
 
-/* Copy a part of a column to the end of the halo, whole vectors. */
+/* Copy a part of a column to the end of the halo, whole vectors: what lies behind the part is anything,
+ * hence unsigned differences. */
 MD_INLINE void take_run(rows_search *s, const rows_run *run, const int32_t middle[3], bool half)
 {
   const rows_job *job = s->job;
   for (int64_t p = run->begin; p < run->end; p += SIMD_F32) {
     const int64_t c = s->n + (p - run->begin);
     for (int d = 0; d < 3; d++)
-      *(loose_f32 *)(s->at[d] + c) =
-          __builtin_convertvector(*(const loose_i32 *)(job->at[d] + p) - middle[d], simd_f32);
+      *(loose_f32 *)(s->at[d] + c) = __builtin_convertvector(
+          (simd_i32)(*(const loose_u32 *)(job->at[d] + p) - (uint32_t)middle[d]), simd_f32);
     *(loose_i32 *)(s->index + c) = *(const loose_i32 *)(job->tiles.place + p);
     if (!half) continue;
     *(loose_i32 *)(s->row + c) = *(const loose_i32 *)(job->row + p);
