@@ -50,6 +50,8 @@ void ref_run_positions(ref_run *run, const ref_particles *particles);
 void ref_run_spread(ref_run *run, double *mesh);
 void ref_run_interpolate(ref_run *run, const double *mesh, double *value, double *gradient);
 void ref_run_close(ref_run *run);
+/* Distance of the mesh that the plan spreads from the reference, as ref_error. */
+double ref_run_error(ref_run *run, const ref_particles *particles);
 
 /* |a - b| / |b| in the Euclidean norm; 0 for two zeros. */
 double ref_error(int64_t n, const double *a, const double *b);
