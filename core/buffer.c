@@ -62,6 +62,12 @@ md_status md_buffer_reserve(md_ctx *ctx, md_buffer *buffer, size_t bytes, size_t
   return MD_OK;
 }
 
+md_status md_buffer_match(md_ctx *ctx, md_buffer *spare, const md_buffer *other)
+{
+  if (spare->bytes < other->bytes) md_buffer_free(ctx, spare);
+  return md_buffer_reserve(ctx, spare, other->bytes, 0);
+}
+
 void md_buffer_free(md_ctx *ctx, md_buffer *buffer)
 {
   if (!buffer->data) return;

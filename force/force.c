@@ -132,14 +132,6 @@ bool force_advances(const force *fc, const neighbor_list *list)
   return neighbor_list_view(list)->kind == NEIGHBOR_TILE && fc->coulomb.r_cut_sq == 0;
 }
 
-/* A buffer to change places with another: of one size, so that neither ever shrinks nor grows. */
-static md_status match(md_ctx *ctx, md_buffer *spare, const md_buffer *with)
-{
-  if (spare->bytes == with->bytes) return MD_OK;
-  md_buffer_free(ctx, spare);
-  return md_buffer_reserve(ctx, spare, with->bytes, 0);
-}
-
 md_status force_advance(force *fc, md_atoms *atoms, neighbor_list *list, double kick, double drift,
                         int32_t steps)
 {
@@ -149,8 +141,8 @@ md_status force_advance(force *fc, md_atoms *atoms, neighbor_list *list, double 
              "only a list by tiles, without charges, moves atoms along with the forces");
   MD_TRY(check_list(fc, atoms, view));
   if (atoms->n == 0 || steps < 1) return MD_OK;
-  MD_TRY(match(fc->ctx, &fc->x_new, &atoms->x));
-  if (fixed) MD_TRY(match(fc->ctx, &fc->coord_new, &atoms->fixed));
+  MD_TRY(md_buffer_match(fc->ctx, &fc->x_new, &atoms->x));
+  if (fixed) MD_TRY(md_buffer_match(fc->ctx, &fc->coord_new, &atoms->fixed));
   force_job job = make_job(fc, atoms, view);
   job.kick = kick, job.drift = drift, job.steps = steps;
   bool again;

@@ -171,7 +171,6 @@ md_status neighbor_sort(neighbor_list *list, md_atoms *atoms)
   MD_TRY(bin(list, atoms, atoms->n, bins, list->curve.data, NULL));
   atoms->n_ghost = 0;
   atoms->r_ghost = 0;
-  /* A buffer and its spare change places: of one size, so that neither ever shrinks. */
   const size_t state = 4 * md_state_size(ctx->precision);
   const struct {
     md_buffer *from, *spare;
@@ -181,7 +180,7 @@ md_status neighbor_sort(neighbor_list *list, md_atoms *atoms)
               {&atoms->id, &list->spare[1], sizeof(int64_t)},
               {&atoms->image, &list->spare[1], 3 * sizeof(int32_t)}};
   for (size_t k = 0; k < sizeof part / sizeof *part; k++) {
-    MD_TRY(md_buffer_reserve(ctx, part[k].spare, part[k].from->bytes, 0));
+    MD_TRY(md_buffer_match(ctx, part[k].spare, part[k].from));
     MD_TRY(ordering_permute(ctx, atoms->n, list->place.data, part[k].item, part[k].from->data,
                             part[k].spare->data));
     md_buffer_swap(part[k].from, part[k].spare);

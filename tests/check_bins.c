@@ -193,6 +193,31 @@ START_TEST(memory_is_foreseen)
 }
 END_TEST
 
+/* Sorting exchanges buffers of several sizes: it must not grow any of them again and again. */
+START_TEST(sorts_again_take_no_more_memory)
+{
+  run_case c = run_case_fcc("liquid", (int[]){3, 3, 3}, (double[]){0, 0, 0}, 0.1);
+  for (int room = 1; room <= 20; room++) { /* of positions, in tenths of the atoms */
+    neighbor_spec spec = run_near_spec(2.8, 0.5);
+    run_near near = run_near_open(MD_DOUBLE, 1, &spec, &c);
+    md_buffer x = {0};
+    const size_t bytes = near.atoms->x.bytes;
+    ck_ok(md_buffer_reserve(near.ctx, &x, bytes + bytes * (size_t)room / 10, 0));
+    ck_ok(md_copy(near.ctx, x.data, near.atoms->x.data, bytes));
+    md_buffer_swap(&x, &near.atoms->x);
+    md_buffer_free(near.ctx, &x);
+    int64_t settled = 0;
+    for (int k = 0; k < 30; k++) {
+      ck_ok(neighbor_sort(near.list, near.atoms));
+      if (k == 3) settled = near.ctx->bytes_allocated;
+    }
+    ck_assert_int_eq(near.ctx->bytes_allocated, settled);
+    run_near_close(&near);
+  }
+  run_case_free(&c);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("bins");
@@ -202,6 +227,7 @@ int main(void)
   tcase_add_test(tc, bins_cover_the_box);
   tcase_add_loop_test(tc, largest_move_is_measured, 0, MD_PRECISION_COUNT);
   tcase_add_loop_test(tc, memory_is_foreseen, 0, MD_PRECISION_COUNT);
+  tcase_add_test(tc, sorts_again_take_no_more_memory);
   suite_add_tcase(suite, tc);
   return test_main(suite);
 }
