@@ -222,10 +222,15 @@ study-gpu:
 	$(if $(PARTS),,sh bench/study_spread.sh $(BUILD) gpu)
 	$(if $(PARTS),,sh bench/study_mrhs.sh $(BUILD) gpu)
 
+# Of the kernels only those that this machine runs: checks make compiling them ten times as long.
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+MACHINE_ISA = $(if $(shell grep -m1 -ow avx512vl /proc/cpuinfo),2,$(if $(shell grep -m1 -ow avx2 /proc/cpuinfo),1,0))
+ifdef CHECKED_ISA
+$(foreach i,$(filter-out $(CHECKED_ISA),$(ISAS)),$(eval $(BUILD)/obj/%.i$(i).o: override CFLAGS := -O2))
+endif
 asan: deps-check
-	@$(MAKE) --no-print-directory BUILD=$(BUILD)-asan NVCC= CFLAGS='-O2 -g $(SANITIZE)' tests
-	ASAN_OPTIONS=allocator_may_return_null=1 sh tests/run.sh $(BUILD)-asan
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)-asan NVCC= CFLAGS='-O2 -g $(SANITIZE)' CHECKED_ISA=$(MACHINE_ISA) tests
+	ASAN_OPTIONS=allocator_may_return_null=1 CK_EXCLUDE_TAGS=long CK_TIMEOUT_MULTIPLIER=4 sh tests/run.sh $(BUILD)-asan
 
 # Inputs that break a reader: libFuzzer, FUZZ_SECONDS for each target of tests/fuzz.c (TARGETS: some of them).  Readers
 # are compiled for it, the rest comes from the library.
@@ -305,7 +310,7 @@ help:
 	@echo 'make study      tables and figures of docs/orderings.md, docs/spreading.md, docs/mrhs.md on the CPU'
 	@echo 'make study-gpu  the same on a GPU, with its counters (PARTS="times decay": some of the orderings)'
 	@echo 'make lint       arrows between rooms, format, cppcheck, clang-tidy'
-	@echo 'make asan       all tests under AddressSanitizer and UBSan'
+	@echo 'make asan       the tests under AddressSanitizer and UBSan, but for those tagged long'
 	@echo 'make tsan       parallel loops under ThreadSanitizer (clang, Archer)'
 	@echo 'make fuzz       libFuzzer on every reader, FUZZ_SECONDS=$(FUZZ_SECONDS) each (TARGETS="trace market": some)'
 	@echo 'make docs       manual page, completion and reference from the tables of the program'

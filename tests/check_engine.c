@@ -313,10 +313,8 @@ int main(void)
   Suite *suite = suite_create("engine");
   TCase *tc = tcase_create("engine");
   tcase_set_timeout(tc, 300);
-  tcase_add_loop_test(tc, thermo_agrees_with_lammps_and_minimd, 0, N_CASES);
   tcase_add_loop_test(tc, lattice_has_its_exact_sums, 0, 5);
   tcase_add_test(tc, complete_lists_agree);
-  tcase_add_loop_test(tc, precisions_agree, 0, 2);
   tcase_add_loop_test(tc, deterministic_runs_repeat, 0, 3);
   tcase_add_test(tc, thermo_lines_do_not_change_the_run);
   if (test_backend() == MD_GPU) tcase_add_loop_test(tc, memory_is_foreseen, 0, MD_PRECISION_COUNT);
@@ -327,5 +325,9 @@ int main(void)
   tcase_add_test(tc, too_much_memory_is_refused_with_what_fits);
   tcase_add_test(tc, a_broken_run_is_reported);
   suite_add_tcase(suite, tc);
+  TCase *melts = test_long_case("melts");
+  tcase_add_loop_test(melts, thermo_agrees_with_lammps_and_minimd, 0, N_CASES);
+  tcase_add_loop_test(melts, precisions_agree, 0, 2);
+  suite_add_tcase(suite, melts);
   return test_main(suite);
 }

@@ -189,7 +189,7 @@ START_TEST(host_memory_fails)
   const long stride = calls > EVERY + BEYOND ? (calls - EVERY) / BEYOND : 1;
   /* One in a few where a try takes long: `spread` measures the memory's speed, and looking for
    * leaks stops the process. */
-  const long first = (strncmp(line, "spread", 6) == 0 ? 4 : 1) * (getenv("ASAN_OPTIONS") ? 3 : 1);
+  const long first = (strncmp(line, "spread", 6) == 0 ? 4 : 1) * (getenv("ASAN_OPTIONS") ? 8 : 1);
   for (long k = 1; k <= calls; k += k < EVERY ? first : stride)
     (void)try_range(line, FAILING_HOST, (range){k, k, 1, false});
   for (long k = 1; k <= calls; k += 1 + calls / 12) /* nothing is left from the k-th on */

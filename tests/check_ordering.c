@@ -303,9 +303,6 @@ int main(void)
   Suite *suite = suite_create("ordering");
   TCase *curves = tcase_create("curves");
   tcase_set_timeout(curves, 300);
-  tcase_add_loop_test(curves, every_box_is_compacted_by_rank, 0, N_RANKED);
-  tcase_add_loop_test(curves, every_box_is_a_bijection, 0, N_OTHERS + ORDERING_COUNT);
-  tcase_add_test(curves, gilbert_never_jumps);
   tcase_add_test(curves, hybrid_tiles_are_contiguous);
   tcase_add_test(curves, tables_agree_with_the_oracle);
   tcase_add_test(curves, hilbert_makes_unit_steps);
@@ -313,5 +310,10 @@ int main(void)
   tcase_add_test(curves, big_grids_keep_their_bits);
   tcase_add_test(curves, names_are_read_and_written);
   suite_add_tcase(suite, curves);
+  TCase *boxes = test_long_case("boxes");
+  tcase_add_loop_test(boxes, every_box_is_compacted_by_rank, 0, N_RANKED);
+  tcase_add_loop_test(boxes, every_box_is_a_bijection, 0, N_OTHERS + ORDERING_COUNT);
+  tcase_add_test(boxes, gilbert_never_jumps);
+  suite_add_tcase(suite, boxes);
   return test_main(suite);
 }

@@ -257,8 +257,10 @@ int main(void)
   tcase_add_loop_test(tc, every_mesh_agrees, 0, PICKS);
   tcase_add_loop_test(tc, every_count_agrees, 0, PICKS);
   tcase_add_loop_test(tc, vectors_agree, 0, PICKS);
-  tcase_add_loop_test(tc, many_particles_agree, 0, PICKS);
   tcase_add_loop_test(tc, charges_of_any_size_agree, 0, PICKS);
   suite_add_tcase(suite, tc);
+  TCase *many = test_long_case("many");
+  tcase_add_loop_test(many, many_particles_agree, 0, PICKS);
+  suite_add_tcase(suite, many);
   return test_main(suite);
 }

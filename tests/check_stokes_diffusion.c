@@ -69,9 +69,8 @@ END_TEST
 int main(void)
 {
   Suite *suite = suite_create("stokes_diffusion");
-  TCase *tc = tcase_create("diffusion");
+  TCase *tc = test_long_case("diffusion");
   tcase_add_loop_test(tc, short_time_self_diffusion, 0, 3);
-  tcase_set_timeout(tc, 120);
   suite_add_tcase(suite, tc);
   return test_main(suite);
 }

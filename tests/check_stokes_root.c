@@ -319,12 +319,14 @@ int main(void)
   tcase_add_test(all, errors_of_polynomials);
   tcase_add_test(all, blocks_of_three);
   tcase_add_test(all, bounds_hold);
-  tcase_add_loop_test(all, covariance_is_the_matrix, 0, STOKES_PRECONDITIONER_COUNT);
   tcase_add_test(all, twice_is_the_matrix);
   tcase_add_test(all, any_matrix_has_a_root);
   tcase_add_test(all, failures_are_reported);
   tcase_add_test(all, threads_do_not_matter);
   tcase_set_timeout(all, 120);
   suite_add_tcase(suite, all);
+  TCase *samples = test_long_case("samples");
+  tcase_add_loop_test(samples, covariance_is_the_matrix, 0, STOKES_PRECONDITIONER_COUNT);
+  suite_add_tcase(suite, samples);
   return test_main(suite);
 }

@@ -33,6 +33,16 @@ static inline md_ctx *test_ctx(md_precision precision, int threads, bool determi
   return ctx;
 }
 
+/* A case of tests that take long for what they compute, not for the paths they take: `make asan`,
+ * where arithmetic is ten times as slow, leaves them out. */
+static inline TCase *test_long_case(const char *name)
+{
+  TCase *tc = tcase_create(name);
+  tcase_set_tags(tc, "long");
+  tcase_set_timeout(tc, 300);
+  return tc;
+}
+
 /* Run one suite and say how it went; a CUDA context does not survive a fork. */
 static inline int test_main(Suite *suite)
 {
