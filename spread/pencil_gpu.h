@@ -1,9 +1,10 @@
 /* spread/pencil_gpu.h - how a warp walks through its share of the sorted particles; for
  * spread_tiled_gpu.cu and spread_back_gpu.cu.
  *
- * Particles lie sorted by pencil and plane.  Every warp takes a slice of equal length, wherever
- * pencils begin and end, so that any distribution is balanced; there are as many slices as warps
- * the device holds, so that none waits for another, or more where the mesh is beyond the cache.
+ * Particles lie sorted by pencil and plane.  Every warp takes a slice of equal length (interpolation) or
+ * of equal work (spreading, spread_slices_gpu.cu), wherever pencils begin and end, so that any
+ * distribution is balanced; there are as many slices as warps the device holds, so that none waits
+ * for another, or more where the mesh is beyond the cache.
  * Weights of 32 particles at a time are computed, one a lane, and staged in shared memory
  * (tile_gpu.h). */
 #ifndef PENCIL_GPU_H

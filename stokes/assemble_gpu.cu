@@ -177,6 +177,14 @@ static __device__ __forceinline__ row_account open_row(const list_job *job,
   return own;
 }
 
+/* Diagonal blocks begin as one. */
+static __device__ __forceinline__ void open_sums(warp_sums *sums, int lane)
+{
+  for (int q = 0; q < TERMS; q++)
+    sums->diagonal[lane][q] = q == 0 || q == 3 || q == 5;
+  __syncwarp();
+}
+
 /* Diagonal blocks, also as the first blocks of rows that hold them. */
 static __device__ __forceinline__ void close_rows(const list_job *job, const slice_layout *layout,
                                                   bool pair, const warp_rows *w,
@@ -207,9 +215,7 @@ static __device__ __forceinline__ void fill_body(const list_job *job, const slic
   const int64_t first = layout->start[w.row];
   const unsigned less = (1u << w.lane) - 1;
   group_sums group = {};
-  for (int q = 0; q < TERMS; q++)
-    sums->diagonal[w.lane][q] = q == 0 || q == 3 || q == 5;
-  __syncwarp();
+  open_sums(sums, w.lane);
   int stored = 0; /* pairs of plain rows */
   int32_t coming = neighbor_of(job, &w, 0);
   for (int k = 0; k < w.total; k += MD_WARP) {
