@@ -1,38 +1,47 @@
 #!/bin/sh
 # tests/run.sh BUILD - run every suite and every command-line test; the backend is MINIMD_TEST_BACKEND.
+# On the CPU as many at once as there are processors, or TEST_JOBS.
 build=$1
-passed=0
-failed=
-log=$build/tests/log
-export OMP_WAIT_POLICY=passive # tests ask for more threads than there may be cores: waiting must not keep one busy
-mkdir -p "$build/tests"
-run()
+backend=${MINIMD_TEST_BACKEND:-cpu}
+case $backend in
+  cpu) jobs=${TEST_JOBS:-$(nproc 2>/dev/null || echo 2)} ;;
+  *) jobs=${TEST_JOBS:-1} ;;
+esac
+logs=$build/tests/logs
+rm -rf "$logs"
+mkdir -p "$logs"
+export logs
+export OMP_WAIT_POLICY=passive # there are more threads than processors: waiting must not keep one busy
+
+# A line for each: its name, and the command.
+list()
 {
+  for suite in "$build"/tests/check_*; do
+    if [ -x "$suite" ]; then echo "$(basename "$suite") $suite"; fi
+  done
+  # The engine's suites once more with the instruction sets that other processors have.
+  if [ "$backend" = cpu ] && [ -z "${ASAN_OPTIONS:-}" ]; then
+    for isa in portable avx2; do
+      for suite in comm bins neighbor force energy integrate; do
+        echo "check_$suite.$isa env MINIMD_ISA=$isa $build/tests/check_$suite"
+      done
+    done
+  fi
+  for script in tests/cli_*.sh; do
+    if [ -e "$script" ]; then echo "$(basename "$script") sh $script $build/minimd"; fi
+  done
+}
+
+list | xargs -P "$jobs" -L 1 sh -c '
   name=$1
   shift
-  if "$@" >"$log" 2>&1; then
-    passed=$((passed + 1))
-    grep -E '^[0-9]+%|cases' "$log" | sed "s/^/$name: /"
+  if "$@" >"$logs/$name" 2>&1; then
+    grep -E "^[0-9]+%|cases" "$logs/$name" | sed "s/^/$name: /"
   else
-    failed="$failed $name"
-    echo "$name: FAILED"
-    cat "$log"
-  fi
-}
-for suite in "$build"/tests/check_*; do
-  if [ -x "$suite" ]; then run "$(basename "$suite")" "$suite"; fi
-done
-# The engine's suites once more with the instruction sets that other processors have.
-if [ "${MINIMD_TEST_BACKEND:-cpu}" = cpu ] && [ -z "${ASAN_OPTIONS:-}" ]; then
-  for isa in portable avx2; do
-    for suite in comm bins neighbor force energy integrate; do
-      run "check_$suite ($isa)" env MINIMD_ISA=$isa "$build/tests/check_$suite"
-    done
-  done
-fi
-for script in tests/cli_*.sh; do
-  if [ -e "$script" ]; then run "$(basename "$script")" sh "$script" "$build/minimd"; fi
-done
-set -- $failed
-echo "$passed passed, $# failed"
-[ $# = 0 ]
+    mv "$logs/$name" "$logs/$name.failed"
+    { echo "$name: FAILED"; cat "$logs/$name.failed"; }
+  fi' run || exit 1
+passed=$(find "$logs" -type f ! -name '*.failed' | wc -l)
+failed=$(find "$logs" -name '*.failed' | wc -l)
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
