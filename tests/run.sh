@@ -32,15 +32,23 @@ list()
   done
 }
 
-list | xargs -P "$jobs" -L 1 sh -c '
-  name=$1
-  shift
-  if "$@" >"$logs/$name" 2>&1; then
-    grep -E "^[0-9]+%|cases" "$logs/$name" | sed "s/^/$name: /"
-  else
-    mv "$logs/$name" "$logs/$name.failed"
-    { echo "$name: FAILED"; cat "$logs/$name.failed"; }
-  fi' run || exit 1
+# start JOBS - run what list says, so many at once.
+start()
+{
+  xargs -r -P "$1" -L 1 sh -c '
+    name=$1
+    shift
+    if "$@" >"$logs/$name" 2>&1; then
+      grep -E "^[0-9]+%|cases" "$logs/$name" | sed "s/^/$name: /"
+    else
+      mv "$logs/$name" "$logs/$name.failed"
+      { echo "$name: FAILED"; cat "$logs/$name.failed"; }
+    fi' run
+}
+
+# The one that installs may make the program again, which the others run.
+list | grep -v '^cli_library' | start "$jobs" || exit 1
+list | grep '^cli_library' | start 1 || exit 1
 passed=$(find "$logs" -type f ! -name '*.failed' | wc -l)
 failed=$(find "$logs" -name '*.failed' | wc -l)
 echo "$passed passed, $failed failed"
