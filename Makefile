@@ -91,10 +91,13 @@ TEST_LIB := $(BUILD)/libtests.a
 TEST_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out tests/check_%,$(wildcard tests/*.c)))
 COMPILE  = $(CC) $(STD) $(CFLAGS) $(WARN) -MMD -MP
 VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
+# What objects are made with: all are made again when it changes.  Words of a command line of make.
+SETTINGS  := CC='$(CC)' CFLAGS='$(CFLAGS)' NVCC='$(NVCC)' CUDA_ARCH='$(CUDA_ARCH)' CHECKED_ISA='$(CHECKED_ISA)' \
+             FFTW='$(FFTW)' LAPACK='$(LAPACK)'
+MADE_WITH := $(BUILD)/made-with
 
 .PHONY: all
 all: $(BUILD)/minimd
-	@echo "CC='$(CC)' NVCC='$(NVCC)'" >$(BUILD)/made-with
 
 $(BUILD)/minimd: $(BUILD)/obj/minimd/main.o $(LIB)
 	$(CC) $(CFLAGS) -fopenmp -o $@ $^ $(LDLIBS)
@@ -121,25 +124,25 @@ $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(TEST_LIB) $(LIB)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -fopenmp -o $@ $^ $(call archive,check) $(call archive,subunit) $(LDLIBS)
 
-$(BUILD)/obj/%.o: %.c
+$(BUILD)/obj/%.o: %.c $(MADE_WITH)
 	@mkdir -p $(@D)
 	$(COMPILE) -c -o $@ $<
-$(BUILD)/obj/%.cu.o: %.cu
+$(BUILD)/obj/%.cu.o: %.cu $(MADE_WITH)
 	@mkdir -p $(@D)
 	$(NVCC) $(NVFLAGS) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
 
 define numeric_rule
-$(BUILD)/obj/%.p$(1).i$(2).o: %.c
+$(BUILD)/obj/%.p$(1).i$(2).o: %.c $(MADE_WITH)
 	@mkdir -p $$(@D)
 	$$(COMPILE) -DMD_PREC=$(1) -DMD_ISA=$(2) $$(ISA_FLAGS_$(2)) -c -o $$@ $$<
 endef
 define isa_rule
-$(BUILD)/obj/%.i$(1).o: %.c
+$(BUILD)/obj/%.i$(1).o: %.c $(MADE_WITH)
 	@mkdir -p $$(@D)
 	$$(COMPILE) -DMD_ISA=$(1) $$(ISA_FLAGS_$(1)) -c -o $$@ $$<
 endef
 define numeric_cuda_rule
-$(BUILD)/obj/%.p$(1).cu.o: %.cu
+$(BUILD)/obj/%.p$(1).cu.o: %.cu $(MADE_WITH)
 	@mkdir -p $$(@D)
 	$$(NVCC) $$(NVFLAGS) -DMD_PREC=$(1) -MMD -MP -MF $$(@:.o=.d) -c -o $$@ $$<
 endef
@@ -148,9 +151,11 @@ $(foreach i,$(ISAS),$(eval $(call isa_rule,$(i))))
 $(foreach p,$(PRECS),$(eval $(call numeric_cuda_rule,$(p))))
 
 # The version is compiled into one file only, again whenever it changes.
-$(BUILD)/version: FORCE
+$(BUILD)/version: said = $(VERSION)
+$(MADE_WITH): said = $(SETTINGS)
+$(BUILD)/version $(MADE_WITH): FORCE
 	@mkdir -p $(@D)
-	@echo '$(VERSION)' | cmp -s - $@ || echo '$(VERSION)' > $@
+	@echo "$(said)" | cmp -s - $@ || echo "$(said)" >$@
 .PHONY: FORCE
 $(BUILD)/obj/minimd/provenance.o: STD += $(if $(NVCC),-DMD_CUDA_VERSION='"$(shell $(NVCC) --version | sed -n "s/.*release \([0-9.]*\).*/\1/p")"') -DMD_VERSION='"$(VERSION)"'
 $(BUILD)/obj/minimd/provenance.o: $(BUILD)/version
@@ -169,10 +174,10 @@ $(BUILD)/bench/bench_gspmv: $(PEER_NAMES:%=$(BUILD)/obj/bench/peer_%.o)
 $(BUILD)/bench/bench_gspmv: LDLIBS += $(if $(PEERS),$(shell pkg-config --libs $(PEER_PACKAGES)) -lstdc++)
 $(BUILD)/obj/bench/bench_gspmv.o: STD += $(PEER_NAMES:%=-DPEER_%)
 PEER_FLAGS = $(shell pkg-config --cflags $(PEER_PACKAGES))
-$(BUILD)/obj/bench/peer_%.o: bench/peer_%.c
+$(BUILD)/obj/bench/peer_%.o: bench/peer_%.c $(MADE_WITH)
 	@mkdir -p $(@D)
 	$(COMPILE) $(PEER_FLAGS) -c -o $@ $<
-$(BUILD)/obj/bench/peer_%.o: bench/peer_%.cc
+$(BUILD)/obj/bench/peer_%.o: bench/peer_%.cc $(MADE_WITH)
 	@mkdir -p $(@D)
 	$(CXX) -I. -O3 -g -DNDEBUG -march=native $(PEER_FLAGS) -MMD -MP -c -o $@ $<
 
@@ -244,7 +249,7 @@ FUZZ_C := $(wildcard core/*.c cachemodel/trace*.c cachemodel/machine*.c ordering
           minimd/config*.c minimd/read_*.c minimd/system*.c minimd/*checkpoint*.c minimd/sections.c minimd/stokes_settings.c \
           minimd/profile_csv.c minimd/spread_case.c stokes/market.c stokes/packing.c stokes/radii.c stokes/xyz.c tests/fuzz*.c)
 FUZZ_FLAGS := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-$(BUILD)/obj/fuzz/%.o: %.c
+$(BUILD)/obj/fuzz/%.o: %.c $(MADE_WITH)
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(STD) $(FUZZ_FLAGS) $(WARN) -MMD -MP -c -o $@ $<
 $(BUILD)/fuzz: $(FUZZ_C:%.c=$(BUILD)/obj/fuzz/%.o) $(LIB)
