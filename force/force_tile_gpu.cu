@@ -2,20 +2,21 @@
  * thread a row.
  *
  * The block loads the tile's halo once, coalesced as far as the atoms' order allows, and keeps it in
- * shared memory (tile_entry_gpu.h); each thread then follows 16-bit
- * offsets into it, 8 in one load, and sums the force on its atom: no two threads write one address.
+ * shared memory (tile_entry_gpu.h); each thread then follows 16-bit offsets into it, 8 in one load, and
+ * sums the force on its atom: no two threads write one address.
  *
  * The fused kernel goes on to v += kick f twice and x += drift v, for the atom and its images.  Other
- * blocks still read the old positions, so it writes the new ones elsewhere.  Halo indices, which
- * stay, are loaded while the kernel before still runs, and velocities are brought near while forces are
- * summed: where all blocks are at work at once, nothing else hides these latencies.
+ * blocks still read the old positions, so it writes the new ones elsewhere.  Halo indices and the first
+ * of the list, which stay, are loaded while the kernel before still runs, and velocities and shifts of
+ * images are brought near while forces are summed: where all blocks are at work at once, nothing else
+ * hides these latencies, and registers for more loads at once are worth more than room for more blocks.
  *
  * Per atom at density 0.8442 and r_list 2.8 (75 entries, 82 slots), single: 165 bytes of list, 26 of
  * halo indices, 80 of positions and velocities, 0.07 ms for 2^20 atoms on an H200; 82 loads of 16
  * bytes from shared memory, 0.04 ms without conflicts; 2,300 instructions a warp, 0.07 ms.  Measured,
  * with the time step: 0.097 ms in single, 0.116 in mixed, 0.166 in double, where 52 % more cycles of
  * shared memory go to conflicts of those entries that found no slot of their bank.  2^17 atoms, 4 tiles a
- * multiprocessor, take 0.019 ms, of which half is the halo and the step's end: latency. */
+ * multiprocessor, take 0.017 ms, of which half is the halo and the step's end: latency. */
 #include "force/tile_pairs_gpu.h"
 
 typedef void tile_kernel(tile_job job);
@@ -34,10 +35,16 @@ TILE(tile_charged_shifted, 2, true, false, true, false)
 TILE(tile_charged_shifted_tally, 2, true, true, true, false)
 TILE(tile_fused, FUSED_BLOCKS, false, false, false, true)
 TILE(tile_shifted_fused, 4, true, false, false, true)
+#if MD_PREC == 2
+#define tile_fused_few tile_fused
+#else
+TILE(tile_fused_few, FEW_BLOCKS, false, false, false, true)
+#endif
 static tile_kernel *const kernels[2][2][2] = {
     {{tile_plain, tile_tally}, {tile_shifted, tile_shifted_tally}},
     {{tile_charged, tile_charged_tally}, {tile_charged_shifted, tile_charged_shifted_tally}}};
-static tile_kernel *const fused_kernels[2] = {tile_fused, tile_shifted_fused};
+static tile_kernel *const fused_kernels[2][2] = {{tile_fused, tile_shifted_fused},
+                                                 {tile_fused_few, tile_shifted_fused}};
 
 static tile_job open_tiles(const force *fc, const force_job *job)
 {
@@ -104,10 +111,22 @@ md_status PREC(force_gpu_tile)(force *fc, const force_job *job)
   return job->tally ? read_tally(fc, job, blocks, 0.5) : MD_OK; /* each pair was seen twice */
 }
 
+/* Whether all tiles find room beside each other although threads have the most registers. */
+static md_status are_few(const force_job *job, bool *few)
+{
+  int device, processors;
+  MD_CUDA(cudaGetDevice(&device));
+  MD_CUDA(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
+  *few = md_blocks(job->n, ROWS) <= (unsigned)(FEW_BLOCKS * processors);
+  return MD_OK;
+}
+
 md_status PREC(force_gpu_tile_advance)(force *fc, const force_job *job)
 {
   tile_job tiles = open_tiles(fc, job);
-  tile_kernel *const kernel = fused_kernels[job->lj.f_shift != 0];
+  bool few = false;
+  MD_TRY(are_few(job, &few));
+  tile_kernel *const kernel = fused_kernels[few][job->lj.f_shift != 0];
   size_t shared;
   MD_TRY(prepare(fc, &tiles, kernel, false, &shared));
   for (int32_t s = 0; s < job->steps; s++) {

@@ -12,9 +12,11 @@ enum {
   CHUNK = NEIGHBOR_TILE_CHUNK,
   BANKS = sizeof(real) == 8 ? NEIGHBOR_TILE_BANKS_WIDE : NEIGHBOR_TILE_BANKS,
   LOADS = 7, /* 256 of them are about a halo */
-  /* Measured best, for each precision: blocks that a multiprocessor holds, and chunks of the list that
-   * are asked for early; one alone is first brought to the L2. */
+  /* Measured best, for each precision: blocks that a multiprocessor holds, where it is one after the
+   * other and where all blocks are at work at once; and chunks of the list that are asked for early; one
+   * alone is first brought to the L2. */
   FUSED_BLOCKS = MD_PREC == 2 ? 3 : 5,
+  FEW_BLOCKS = MD_PREC == 2 ? 3 : 4,
   AHEAD = MD_PREC == 0 ? 1 : 2
 };
 
@@ -152,10 +154,11 @@ static __device__ __forceinline__ void load_halo(const tile_job *job, const tile
 }
 
 /* Ask for the warp's list before it is needed: it streams through once, from device memory. */
-static __device__ __forceinline__ void expect_list(const uint4 *list, int32_t chunks)
+static __device__ __forceinline__ void expect_list(const tile_job *job, neighbor_piece piece)
 {
   enum { LINE = 128 };
-  const char *from = (const char *)list;
+  const int32_t chunks = piece.count;
+  const char *from = (const char *)job->tiles.list + piece.start * MD_WARP * (int64_t)sizeof(uint4);
   for (int32_t at = (int32_t)(threadIdx.x % MD_WARP) * LINE;
        at < chunks * MD_WARP * (int32_t)sizeof(uint4); at += MD_WARP * LINE)
     asm volatile("prefetch.global.L2 [%0];" : : "l"(from + at));
@@ -186,29 +189,39 @@ static __device__ __forceinline__ void add_chunk(const tile_job *job, const unsi
   }
 }
 
-/* A piece of the warp's list, AHEAD chunks of it on their way from memory all the time. */
-static __device__ __forceinline__ void add_chunks(const tile_job *job, const unsigned char *room,
-                                                  const uint4 *list, int32_t chunks, tile_row *row,
-                                                  tile_mode mode)
-{
-  const int32_t last = max(chunks - 1, 0);
-  list += threadIdx.x % MD_WARP;
-  uint4 next[AHEAD];
-#pragma unroll
-  for (int a = 0; a < AHEAD; a++)
-    next[a] = load_chunk(list + min(a, last) * MD_WARP);
-  for (int32_t c = 0; c < chunks; c += AHEAD)
-#pragma unroll
-    for (int a = 0; a < AHEAD; a++) {
-      const uint4 now = next[a];
-      next[a] = load_chunk(list + min(c + a + AHEAD, last) * MD_WARP);
-      if (c + a < chunks) add_chunk(job, room, now, row, mode);
-    }
-}
+/* The next chunks of a thread's row. */
+typedef struct {
+  uint4 chunk[AHEAD];
+} tile_next;
 
 static __device__ __forceinline__ const uint4 *list_of(const tile_job *job, neighbor_piece piece)
 {
-  return (const uint4 *)job->tiles.list + piece.start * MD_WARP;
+  return (const uint4 *)job->tiles.list + piece.start * MD_WARP + threadIdx.x % MD_WARP;
+}
+
+static __device__ __forceinline__ tile_next first_chunks(const tile_job *job, neighbor_piece piece)
+{
+  tile_next next;
+#pragma unroll
+  for (int a = 0; a < AHEAD; a++)
+    next.chunk[a] = load_chunk(list_of(job, piece) + min(a, max(piece.count - 1, 0)) * MD_WARP);
+  return next;
+}
+
+/* A piece of the warp's list, AHEAD chunks of it on their way from memory all the time. */
+static __device__ __forceinline__ void add_chunks(const tile_job *job, const unsigned char *room,
+                                                  neighbor_piece piece, tile_next next,
+                                                  tile_row *row, tile_mode mode)
+{
+  const uint4 *list = list_of(job, piece);
+  const int32_t chunks = piece.count, last = max(chunks - 1, 0);
+  for (int32_t c = 0; c < chunks; c += AHEAD)
+#pragma unroll
+    for (int a = 0; a < AHEAD; a++) {
+      const uint4 now = next.chunk[a];
+      next.chunk[a] = load_chunk(list + min(c + a + AHEAD, last) * MD_WARP);
+      if (c + a < chunks) add_chunk(job, room, now, row, mode);
+    }
 }
 
 /* An atom's images after it moved to x. */
@@ -249,22 +262,24 @@ static __device__ __forceinline__ void close_row(const tile_job *job, const tile
 
 /* Bring what closes the row near while forces are summed. */
 static __device__ __forceinline__ void expect_close(const tile_job *job, const tile_places *at,
-                                                    int32_t i)
+                                                    int32_t i, int32_t images)
 {
   asm volatile("prefetch.global.L1 [%0];" : : "l"(job->v + i));
   asm volatile("prefetch.global.L1 [%0];" : : "l"(job->first + i));
+  if (images >= 0) asm volatile("prefetch.global.L1 [%0];" : : "l"(job->shift + images));
   if (MD_PREC == 1) asm volatile("prefetch.global.L1 [%0];" : : "l"(at->x + i));
 }
 
 /* What a thread knows of its row before positions are there. */
 typedef struct {
-  int32_t i; /* its atom */
+  int32_t i, images; /* its atom; where its images begin, < 0: it has none */
   neighbor_piece halo, chunks;
   tile_first first;
+  tile_next next;
   coord4 origin;
 } tile_start;
 
-static __device__ __forceinline__ tile_start start_row(const tile_job *job)
+static __device__ __forceinline__ tile_start start_row(const tile_job *job, tile_mode mode)
 {
   const neighbor_tiles *tiles = &job->tiles;
   const int64_t tile = blockIdx.x;
@@ -273,8 +288,11 @@ static __device__ __forceinline__ tile_start start_row(const tile_job *job)
   s.halo = tiles->halos[tile * tiles->passes];
   s.chunks = tiles->chunks[(tile * WARPS + threadIdx.x / MD_WARP) * tiles->passes];
   s.first = first_entries(job, s.halo);
+  s.next = first_chunks(job, s.chunks);
   s.origin = ((const coord4 *)tiles->origin)[tile];
   s.i = job->rows ? job->rows[row] : row;
+  s.images = -1;
+  if (mode.fused && job->first[s.i] < job->first[s.i + 1]) s.images = job->first[s.i];
   return s;
 }
 
@@ -287,19 +305,23 @@ static __device__ __forceinline__ void sum_row(const tile_job *job, const tile_p
   const neighbor_tiles *tiles = &job->tiles;
   const int64_t tile = blockIdx.x, warp = tile * WARPS + threadIdx.x / MD_WARP;
   neighbor_piece piece = start->chunks;
+  tile_next next = start->next;
   row->at = entry_at(at->coord[start->i], mode.charged ? (real)at->x[start->i].w : 0);
   load_halo(job, at, room, start->halo, &start->first, start->origin, mode);
-  if (mode.fused) expect_close(job, at, start->i);
+  if (mode.fused) expect_close(job, at, start->i, start->images);
   for (int32_t p = 1;; p++) {
-    for (;; piece = tiles->chunks[piece.next]) {
-      add_chunks(job, room, list_of(job, piece), piece.count, row, mode);
+    for (;;) {
+      add_chunks(job, room, piece, next, row, mode);
       if (piece.next == 0) break;
+      piece = tiles->chunks[piece.next];
+      next = first_chunks(job, piece);
     }
     if (p == tiles->passes) break;
     const neighbor_piece halo = tiles->halos[tile * tiles->passes + p];
     if (halo.count == 0) break;
     const tile_first first = first_entries(job, halo);
     piece = tiles->chunks[warp * tiles->passes + p];
+    next = first_chunks(job, piece);
     __syncthreads();
     load_halo(job, at, room, halo, &first, start->origin, mode);
   }
@@ -317,8 +339,8 @@ static __device__ __forceinline__ void tile_rows(const tile_job *job, tile_mode 
   const bool present = (int64_t)blockIdx.x * ROWS + threadIdx.x < job->n;
   tile_row row = {};
   if (is_unfit(&job->tiles)) return;
-  const tile_start start = start_row(job);
-  if (AHEAD == 1) expect_list(list_of(job, start.chunks), start.chunks.count);
+  const tile_start start = start_row(job, mode);
+  if (AHEAD == 1) expect_list(job, start.chunks);
   cudaGridDependencySynchronize();
   /* Not before: the next kernel must not start, and empty caches, while the one before this reads. */
   cudaTriggerProgrammaticLaunchCompletion();

@@ -2,14 +2,15 @@
  *
  * The block gathers what lies within r_list of the boxes around its warps' atoms into shared memory,
  * column of bins by column, and writes down whose positions they are; each warp then tests those near
- * its own boxes (tile_tests_gpu.h) and writes the rows of its atoms (tile_rows_gpu.h).  A halo that does not fit is worked off in passes.  Threads take
- * candidates in turn and keep their order, so that the same atoms give the same halo. */
+ * its own boxes (tile_tests_gpu.h) and writes the rows of its atoms (tile_rows_gpu.h).  A halo that does
+ * not fit is worked off in passes.  Threads take candidates in turn and keep their order, so that the
+ * same atoms give the same halo. */
 #ifndef TILE_HALO_GPU_H
 #define TILE_HALO_GPU_H
 
 #include "neighbor/tile_tests_gpu.h"
 
-enum { FAR_ENTRIES = 32, MOST_BOXES = 4 };
+enum { FAR_ENTRIES = 32, MOST_BOXES = 4, GATHERED = 2 /* candidates of a thread at once */ };
 
 typedef struct {
   state x, y, z;
@@ -40,8 +41,7 @@ static __device__ __forceinline__ void put_entry(const tile_room *room, int32_t 
 /* Shared memory beside the halo. */
 typedef struct {
   __align__(16) uint16_t queue[TILE_WARPS][TILE_BANKS * TILE_STRIDE];
-  uint32_t bits[TILE_BANKS * TILE_WORDS * TILE_ROWS];
-  uint16_t waiting[TILE_WAITING * TILE_ROWS];
+  uint32_t bits[TILE_WARPS][TILE_BITS * MD_WARP];
   uint16_t self[TILE_ROWS];
   int32_t atom[TILE_ROWS];
   __align__(16) tile_box box[TILE_WARPS * MOST_BOXES]; /* around the atoms, warp after warp */
@@ -66,25 +66,34 @@ typedef struct {
   int turn;        /* which of store->sum comes next */
 } tile_block;
 
-/* Exclusive sum over the block's threads; *total gets the sum of all.  Whole warps. */
-static __device__ __forceinline__ int32_t block_scan(tile_block *b, int32_t value, int32_t *total)
+/* Sum of the warps before this one, each with its own value; *total gets the sum of all. */
+static __device__ __forceinline__ int32_t sum_warps(tile_block *b, int32_t value, int warp,
+                                                    int32_t *total)
 {
-  const int warp = threadIdx.x / MD_WARP, lane = threadIdx.x % MD_WARP;
-  int32_t upto = value, before = 0;
-  for (int step = 1; step < MD_WARP; step *= 2) {
-    const int32_t other = __shfl_up_sync(MD_ALL_LANES, upto, step);
-    if (lane >= step) upto += other;
-  }
+  int32_t before = 0;
   int32_t *sum = b->store->sum[b->turn];
   b->turn ^= 1;
-  if (lane == MD_WARP - 1) sum[warp] = upto;
+  if (threadIdx.x % MD_WARP == 0) sum[warp] = value;
   __syncthreads();
   *total = 0;
   for (int w = 0; w < TILE_WARPS; w++) {
     if (w < warp) before += sum[w];
     *total += sum[w];
   }
-  return before + upto - value;
+  return before;
+}
+
+/* Exclusive sum over the block's threads; *total gets the sum of all.  Whole warps. */
+static __device__ __forceinline__ int32_t block_scan(tile_block *b, int32_t value, int32_t *total)
+{
+  const int warp = threadIdx.x / MD_WARP, lane = threadIdx.x % MD_WARP;
+  int32_t upto = value;
+  for (int step = 1; step < MD_WARP; step *= 2) {
+    const int32_t other = __shfl_up_sync(MD_ALL_LANES, upto, step);
+    if (lane >= step) upto += other;
+  }
+  const int32_t all = __shfl_sync(MD_ALL_LANES, upto, MD_WARP - 1);
+  return sum_warps(b, all, warp, total) + upto - value;
 }
 
 /* What encloses value over those lanes that belong. */
@@ -263,40 +272,104 @@ static __device__ __forceinline__ void close_pass(tile_block *b, tile_row *row)
                    ? ((int64_t)blockIdx.x * TILE_WARPS + warp) * job->room.passes + b->pass
                    : INT64_MAX;
   scan_halo(job, b->room, b->m, far, row);
+  b->store->self[threadIdx.x] = UINT16_MAX;
   b->pass++;
   b->most = max(b->most, b->m);
   b->m = 0;
   __syncthreads();
 }
 
-/* Of `total` candidates in the columns at hand, append to the halo those within reach of a warp. */
+/* Where a row finds its own atom. */
+static __device__ __forceinline__ void note_self(const tile_block *b, int32_t index, int32_t at)
+{
+  const tile_job *job = b->job;
+  if (index >= job->n) return;
+  const uint32_t row =
+      (uint32_t)((job->row_of ? job->row_of[index] : index) - (int32_t)blockIdx.x * TILE_ROWS);
+  if (row < TILE_ROWS) b->store->self[row] = (uint16_t)(at * TILE_ENTRY);
+}
+
+/* Candidate c of those in the columns at hand. */
+static __device__ __forceinline__ state4 candidate_at(const tile_block *b, int32_t c)
+{
+  int column = 0;
+  for (int step = TILE_ROWS / 2; step > 0; step /= 2)
+    if (b->store->end[column + step - 1] <= c) column += step;
+  return b->job->sorted[c + b->store->begin[column]];
+}
+
+/* The warps whose reach a place lies in, each a bit. */
+static __device__ __forceinline__ void find_near(const tile_block *b, const float3 at[GATHERED],
+                                                 unsigned near[GATHERED])
+{
+  const float reach_sq = (float)b->job->reach * (float)b->job->reach;
+#pragma unroll
+  for (int u = 0; u < GATHERED; u++)
+    near[u] = 0;
+  for (int k = 0; k < b->n_boxes; k++) {
+    const tile_box box = b->store->box[k];
+#pragma unroll
+    for (int u = 0; u < GATHERED; u++)
+      if (outside_sq(&box, at[u].x, at[u].y, at[u].z) < reach_sq) near[u] |= box.warp;
+  }
+}
+
+/* Exclusive sum over the block's threads of how many of near are not 0, in the order of warps and then
+ * of u; *total gets the sum of all. */
+static __device__ __forceinline__ void count_near(tile_block *b, const unsigned near[GATHERED],
+                                                  int32_t before[GATHERED], int32_t *total)
+{
+  const int warp = threadIdx.x / MD_WARP, lane = threadIdx.x % MD_WARP;
+  int32_t mine = 0;
+#pragma unroll
+  for (int u = 0; u < GATHERED; u++) {
+    const unsigned all = __ballot_sync(MD_ALL_LANES, near[u] != 0);
+    before[u] = mine + __popc(all & ((1u << lane) - 1));
+    mine += __popc(all);
+  }
+  const int32_t first = sum_warps(b, mine, warp, total);
+#pragma unroll
+  for (int u = 0; u < GATHERED; u++)
+    before[u] += first;
+}
+
+/* Of `total` candidates in the columns at hand, append to the halo those within reach of a warp; the
+ * next ones are on their way meanwhile. */
 static __device__ __forceinline__ void gather_columns(tile_block *b, int32_t total, tile_row *row)
 {
   const tile_job *job = b->job;
-  const float reach_sq = (float)job->reach * (float)job->reach;
-  for (int32_t base = 0; base < total; base += TILE_ROWS) {
-    const int32_t c = base + (int32_t)threadIdx.x;
-    unsigned near = 0;
-    int32_t index = ABSENT;
-    float3 q = {};
-    if (c < total) {
-      int column = 0;
-      for (int step = TILE_ROWS / 2; step > 0; step /= 2)
-        if (b->store->end[column + step - 1] <= c) column += step;
-      const state4 s = job->sorted[c + b->store->begin[column]];
-      q = make_float3((float)(s.x - b->origin.x), (float)(s.y - b->origin.y),
-                      (float)(s.z - b->origin.z));
-      index = candidate_index(s);
-      for (int k = 0; k < b->n_boxes; k++)
-        if (outside_sq(&b->store->box[k], q.x, q.y, q.z) < reach_sq) near |= b->store->box[k].warp;
+  const int32_t last = total - 1;
+  const int32_t t = (int32_t)(threadIdx.x / MD_WARP * GATHERED * MD_WARP + threadIdx.x % MD_WARP);
+  if (total == 0) return;
+  state4 next[GATHERED];
+#pragma unroll
+  for (int u = 0; u < GATHERED; u++)
+    next[u] = candidate_at(b, min(t + u * MD_WARP, last));
+  for (int32_t base = 0; base < total; base += GATHERED * TILE_ROWS) {
+    float3 at[GATHERED];
+    int32_t index[GATHERED], before[GATHERED], all;
+    unsigned near[GATHERED];
+#pragma unroll
+    for (int u = 0; u < GATHERED; u++) {
+      const state4 s = next[u];
+      at[u] = make_float3((float)(s.x - b->origin.x), (float)(s.y - b->origin.y),
+                          (float)(s.z - b->origin.z));
+      index[u] = candidate_index(s);
+      next[u] = candidate_at(b, min(base + GATHERED * TILE_ROWS + t + u * MD_WARP, last));
     }
-    int32_t all;
-    const int32_t before = block_scan(b, near != 0, &all);
+    find_near(b, at, near);
+#pragma unroll
+    for (int u = 0; u < GATHERED; u++)
+      if (base + t + u * MD_WARP > last) near[u] = 0;
+    count_near(b, near, before, &all);
     if (b->m + all > job->room.capacity - FAR_ENTRIES) close_pass(b, row);
-    if (near) {
-      const tile_point p = split_point(q.x, q.y, q.z, job->inv_r);
-      put_entry(b->room, b->m + before, entry_of(&p), index, near);
-    }
+#pragma unroll
+    for (int u = 0; u < GATHERED; u++)
+      if (near[u]) {
+        const tile_point p = split_point(at[u].x, at[u].y, at[u].z, job->inv_r);
+        put_entry(b->room, b->m + before[u], entry_of(&p), index[u], near[u]);
+        note_self(b, index[u], b->m + before[u]);
+      }
     b->m += all;
   }
 }

@@ -23,7 +23,8 @@ enum {
   TILE_LEVELS = 32 * TILE_WORDS,     /* entries that a bank's queue holds */
   TILE_STRIDE = TILE_LEVELS + 8,     /* so that 8 queues are read at once without conflicts */
   TILE_WAITING = 20,                 /* entries of a row that wait for a hole */
-  TILE_ENTRY = 16,                   /* bytes from an entry of the halo to the next */
+  TILE_BITS = TILE_BANKS > TILE_WAITING / 2 ? TILE_BANKS : TILE_WAITING / 2, /* words of a row */
+  TILE_ENTRY = 16, /* bytes from an entry of the halo to the next */
 };
 
 typedef struct {
@@ -59,11 +60,10 @@ typedef struct {
   int32_t *index;  /* [capacity]: atom of an entry, ABSENT of a far one */
   uint8_t *near;   /* [capacity]: bit w: within reach of warp w */
   int32_t *atom;   /* [MD_WARP]: atoms of the warp's rows, ABSENT where there is none */
-  uint16_t *self;  /* [MD_WARP]: where in the queues they are themselves */
+  uint16_t *self;  /* [MD_WARP]: their own entries, times TILE_ENTRY; UINT16_MAX: not in the halo */
   uint16_t *queue; /* [TILE_BANKS][TILE_STRIDE] of the warp: entries, times TILE_ENTRY; the last is
                         a far one */
-  uint32_t *bits;  /* [TILE_BANKS][TILE_WORDS][TILE_ROWS]: level l of a bank is bit 31 - l % 32 */
-  uint16_t *waiting; /* [TILE_WAITING][TILE_ROWS] */
+  uint32_t *bits;  /* [TILE_BITS][MD_WARP]: level l of a word of a bank is bit 31 - l % 32 */
 } tile_room;
 
 /* One lane's row, and its part of the warp's rows as the tests read them. */
@@ -81,9 +81,15 @@ static __device__ __forceinline__ uint16_t *far_of(const tile_room *room, int ba
   return room->queue + bank * TILE_STRIDE + TILE_STRIDE - 1;
 }
 
-static __device__ __forceinline__ uint32_t *bits_of(const tile_room *room, int bank, int word)
+static __device__ __forceinline__ uint32_t *bits_of(const tile_room *room, int bank)
 {
-  return room->bits + (bank * TILE_WORDS + word) * TILE_ROWS + threadIdx.x;
+  return room->bits + bank * MD_WARP + threadIdx.x % MD_WARP;
+}
+
+/* Entries of rows that wait for a hole lie where bits were. */
+static __device__ __forceinline__ uint16_t *waiting_of(const tile_room *room, int32_t k)
+{
+  return (uint16_t *)room->bits + k * MD_WARP + threadIdx.x % MD_WARP;
 }
 
 /* Take so many chunks of the list and note them down; returns the first. */
@@ -116,7 +122,7 @@ static __device__ __forceinline__ int32_t slots_of(int bank, int32_t chunks)
 }
 
 /* What a lane has yet to write of a bank: bits of its queue, from their highest on, and where the
- * first word's lowest bit stands in shared memory. */
+ * first word's highest bit stands in shared memory. */
 typedef struct {
   uint32_t word[TILE_WORDS];
   const uint16_t *at;
@@ -154,25 +160,38 @@ static __device__ __forceinline__ int32_t chunks_of(const int32_t levels[TILE_BA
   }
 }
 
-/* Of a bank's entries the last ones, until it has no more than so many levels, to the waiting list. */
-static __device__ __forceinline__ void put_off(const tile_room *room, int32_t levels,
+/* So many of a bank's entries, the last ones, to the waiting list. */
+static __device__ __forceinline__ void put_off(const tile_room *room, int32_t entries,
                                                tile_rest *rest, int32_t *waiting)
 {
-  while (levels_of(rest) > levels) {
+#pragma unroll 1
+  for (; entries > 0; entries--) {
     int last = 0;
+    uint32_t bits = rest->word[0];
 #pragma unroll
     for (int w = 1; w < TILE_WORDS; w++)
-      if (rest->word[w] != 0) last = w;
-    uint32_t bits = 0;
+      if (rest->word[w] != 0) last = w, bits = rest->word[w];
+    *waiting_of(room, (*waiting)++) = rest->at[32 * last + 32 - __ffs((int)bits)];
 #pragma unroll
     for (int w = 0; w < TILE_WORDS; w++)
-      if (w == last) {
-        bits = rest->word[w];
-        rest->word[w] &= rest->word[w] - 1;
-      }
-    room->waiting[(*waiting)++ * TILE_ROWS + threadIdx.x] =
-        rest->at[32 * last - (__ffs((int)bits) - 1)];
+      if (w == last) rest->word[w] = bits & (bits - 1);
   }
+}
+
+/* Zeros above the highest bit; of 0 more than there are. */
+static __device__ __forceinline__ uint32_t leading_zeros(uint32_t bits)
+{
+  uint32_t zeros;
+  asm("bfind.shiftamt.u32 %0, %1;" : "=r"(zeros) : "r"(bits));
+  return zeros;
+}
+
+/* The lowest bits after so many, none after 31 or more. */
+static __device__ __forceinline__ uint32_t lowest_after(uint32_t zeros)
+{
+  uint32_t bits;
+  asm("shr.u32 %0, %1, %2;" : "=r"(bits) : "r"(0x7fffffff), "r"(zeros));
+  return bits;
 }
 
 /* The next entry of a bank, else one that waits, else a far one; the first word that has bits becomes
@@ -180,19 +199,18 @@ static __device__ __forceinline__ void put_off(const tile_room *room, int32_t le
 static __device__ __forceinline__ uint32_t next_entry(const tile_room *room, const uint16_t *far,
                                                       tile_rest *rest, int32_t *waiting)
 {
-  const bool spent = rest->word[0] == 0;
+  if (rest->word[0] == 0) {
+    rest->at += 32;
 #pragma unroll
-  for (int w = 0; w < TILE_WORDS; w++)
-    rest->word[w] = !spent ? rest->word[w] : w + 1 < TILE_WORDS ? rest->word[w + 1] : 0;
-  rest->at += spent ? 32 : 0;
-  const uint32_t bits = rest->word[0];
-  const int highest = 31 - __clz((int)bits);
+    for (int w = 0; w < TILE_WORDS; w++)
+      rest->word[w] = w + 1 < TILE_WORDS ? rest->word[w + 1] : 0;
+  }
+  const uint32_t bits = rest->word[0], zeros = leading_zeros(bits);
   const bool waits = bits == 0 && *waiting > 0;
   *waiting -= waits;
-  const uint16_t *from = bits != 0 ? rest->at - highest
-                         : waits   ? room->waiting + *waiting * TILE_ROWS + threadIdx.x
-                                   : far;
-  rest->word[0] = bits & ~(1u << (highest & 31));
+  const uint16_t *from = bits != 0 ? rest->at + zeros : far;
+  if (waits) from = waiting_of(room, *waiting);
+  rest->word[0] = bits & lowest_after(zeros);
   return *from;
 }
 
@@ -230,9 +248,10 @@ static __device__ __forceinline__ void write_chunks(const tile_room *room,
     uint32_t entry[TILE_BANKS], word[TILE_BANKS / 2];
 #pragma unroll
     for (int b = 0; b < TILE_BANKS; b++)
-      entry[b] = here == TILE_BANKS || ((b - (int)threadIdx.x) & (TILE_BANKS - 1)) < here
-                     ? next_entry(room, far_of(room, b), &rest[b], &waiting)
-                     : 0;
+      entry[b] =
+          PER_LEVEL == 1 || here == TILE_BANKS || ((b - (int)threadIdx.x) & (TILE_BANKS - 1)) < here
+              ? next_entry(room, far_of(room, b), &rest[b], &waiting)
+              : 0;
     arrange(entry, word);
 #pragma unroll
     for (int k = 0; k < PER_LEVEL; k++)
@@ -244,16 +263,12 @@ static __device__ __forceinline__ void write_chunks(const tile_room *room,
 
 /* Write out what the tests found for the warp's rows. */
 static __device__ __forceinline__ void write_rows(const tile_job *job, const tile_room *room,
-                                                  tile_row *row)
+                                                  tile_rest rest[TILE_BANKS], tile_row *row)
 {
-  tile_rest rest[TILE_BANKS];
   int32_t levels[TILE_BANKS], count = 0, waiting = 0;
 #pragma unroll
   for (int b = 0; b < TILE_BANKS; b++) {
-#pragma unroll
-    for (int w = 0; w < TILE_WORDS; w++)
-      rest[b].word[w] = *bits_of(room, b, w);
-    rest[b].at = room->queue + b * TILE_STRIDE + 31;
+    rest[b].at = room->queue + b * TILE_STRIDE;
     levels[b] = levels_of(&rest[b]);
     count += count_bits(&rest[b]);
   }
@@ -263,7 +278,7 @@ static __device__ __forceinline__ void write_rows(const tile_job *job, const til
   if (at + chunks > job->room.list) return;
 #pragma unroll
   for (int b = 0; b < TILE_BANKS; b++)
-    put_off(room, slots_of(b, chunks), &rest[b], &waiting);
+    put_off(room, levels[b] - slots_of(b, chunks), &rest[b], &waiting);
   write_chunks(room, rest, waiting, chunks, job->list + at * MD_WARP + threadIdx.x % MD_WARP);
 }
 

@@ -20,7 +20,10 @@
 
 #include <cuda_fp16.h>
 
-enum { TILE_GROUP = 8 }; /* levels of a queue that are tested before doubts are looked for */
+enum {
+  TILE_GROUP = 8,
+  TILE_SEARCH = 64
+}; /* levels of a queue that are tested before doubts are looked for */
 
 /* A place as two halves a coordinate. */
 typedef struct {
@@ -155,31 +158,36 @@ static __device__ __forceinline__ void settle_doubts(const tile_job *job, const 
   }
 }
 
-/* Bits of all rows of the warp for banks first ... first + 7, whose queues hold `groups` groups. */
+/* Bits of all rows of the warp for a word of levels of banks first ... first + 7, which has `groups`
+ * groups; queue: of the first of them. */
 static __device__ __forceinline__ void test_banks(const tile_job *job, const tile_room *room,
-                                                  int first, int32_t groups, const tile_row *row)
+                                                  int first, int32_t groups, const uint16_t *queue,
+                                                  const tile_row *row)
 {
-  enum { PER_WORD = 32 / TILE_GROUP };
-  const int lane = threadIdx.x % MD_WARP, warp = threadIdx.x / MD_WARP;
-  const uint16_t *queue = room->queue + first * TILE_STRIDE;
-  for (int word = 0; word < TILE_WORDS; word++) {
-    uint32_t miss[4][2] = {};
-    const int32_t here = min(max(groups - PER_WORD * word, 0), (int32_t)PER_WORD);
-    for (int32_t g = 0; g < here; g++, queue += TILE_GROUP) {
-      const float nearest = test_group(room, row, queue + lane / 4 * TILE_STRIDE, miss);
-      if (__any_sync(MD_ALL_LANES, nearest <= row->margin))
-        settle_doubts(job, room, row, queue, miss);
-    }
-    const int unused = 32 - here * TILE_GROUP;
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-#pragma unroll
-      for (int j = 0; j < 2; j++) {
-        const int bank = first + lane % 4 * 2 + j, r = warp * MD_WARP + lane / 4 + 8 * i;
-        room->bits[(bank * TILE_WORDS + word) * TILE_ROWS + r] =
-            unused == 32 ? 0 : ~miss[i][j] << unused;
-      }
+  const int lane = threadIdx.x % MD_WARP;
+  uint32_t miss[4][2] = {};
+  for (int32_t g = 0; g < groups; g++, queue += TILE_GROUP) {
+    const float nearest = test_group(room, row, queue + lane / 4 * TILE_STRIDE, miss);
+    if (__any_sync(MD_ALL_LANES, nearest <= row->margin))
+      settle_doubts(job, room, row, queue, miss);
   }
+  const int unused = 32 - groups * TILE_GROUP;
+#pragma unroll
+  for (int i = 0; i < 4; i++)
+#pragma unroll
+    for (int j = 0; j < 2; j++) {
+      const int bank = first + lane % 4 * 2 + j, r = lane / 4 + 8 * i;
+      room->bits[bank * MD_WARP + r] = ~miss[i][j] << unused;
+    }
+}
+
+/* Level of the row's own atom in the queue of its bank, which entries follow each other in. */
+static __device__ __forceinline__ int level_of(const uint16_t *queue, uint16_t entry)
+{
+  int level = 0;
+  for (int step = TILE_SEARCH; step > 0; step /= 2)
+    if (level + step <= TILE_LEVELS && queue[level + step - 1] < entry) level += step;
+  return level < TILE_LEVELS && queue[level] == entry ? level : TILE_LEVELS;
 }
 
 /* Test what is queued, `levels` in the fullest bank, and write the rows. */
@@ -187,63 +195,72 @@ static __device__ __forceinline__ void use_queues(const tile_job *job, const til
                                                   int32_t queued, int32_t levels, uint32_t far,
                                                   tile_row *row)
 {
+  enum { PER_WORD = 32 / TILE_GROUP };
   const int lane = threadIdx.x % MD_WARP, bank = lane % TILE_BANKS;
-  const int32_t groups = (levels + TILE_GROUP - 1) / TILE_GROUP;
-  for (int32_t l = queued + lane / TILE_BANKS; l < groups * TILE_GROUP; l += MD_WARP / TILE_BANKS)
+  for (int32_t l = queued + lane / TILE_BANKS; l < TILE_LEVELS; l += MD_WARP / TILE_BANKS)
     room->queue[bank * TILE_STRIDE + l] = (uint16_t)(far + bank * TILE_ENTRY);
   __syncwarp();
-  for (int first = 0; first < TILE_BANKS; first += 8)
-    test_banks(job, room, first, groups, row);
-  __syncwarp();
   const uint16_t self = room->self[lane];
-  room->self[lane] = UINT16_MAX;
-  if (self != UINT16_MAX) {
-    const int level = self / TILE_BANKS;
-    *bits_of(room, self % TILE_BANKS, level / 32) &= ~(0x80000000u >> level % 32);
+  const int own = self / TILE_ENTRY % TILE_BANKS;
+  const int level = level_of(room->queue + own * TILE_STRIDE, self);
+  int32_t groups = (levels + TILE_GROUP - 1) / TILE_GROUP;
+  tile_rest rest[TILE_BANKS];
+#pragma unroll 1
+  for (int word = 0; word < TILE_WORDS; word++, groups -= PER_WORD) {
+    const int32_t here = min(groups, (int32_t)PER_WORD);
+    if (here > 0)
+      for (int first = 0; first < TILE_BANKS; first += 8)
+        test_banks(job, room, first, here, room->queue + first * TILE_STRIDE + 32 * word, row);
+    __syncwarp();
+    if (level / 32 == word) *bits_of(room, own) &= ~(0x80000000u >> level % 32);
+#pragma unroll
+    for (int b = 0; b < TILE_BANKS; b++) {
+#pragma unroll
+      for (int w = 1; w < TILE_WORDS; w++)
+        rest[b].word[w - 1] = rest[b].word[w];
+      rest[b].word[TILE_WORDS - 1] = here > 0 ? *bits_of(room, b) : 0;
+    }
+    __syncwarp();
   }
-  write_rows(job, room, row);
+  write_rows(job, room, rest, row);
   __syncwarp();
-}
-
-/* The row of an atom, counted from the warp's first; beyond MD_WARP where it is none of the warp's. */
-static __device__ __forceinline__ uint32_t row_of(const tile_job *job, int32_t atom)
-{
-  const int32_t first = (int32_t)(blockIdx.x * TILE_ROWS + threadIdx.x / MD_WARP * MD_WARP);
-  const int32_t row = job->row_of && atom < job->n ? job->row_of[atom] : atom;
-  return atom < job->n ? (uint32_t)(row - first) : UINT32_MAX;
 }
 
 /* All m entries of the halo against the warp's rows. */
 static __device__ __forceinline__ void scan_halo(const tile_job *job, const tile_room *room,
                                                  int32_t m, uint32_t far, tile_row *row)
 {
-  enum { PER_BANK = MD_WARP / TILE_BANKS };
+  enum { PER_BANK = MD_WARP / TILE_BANKS, AT_ONCE = 4, FULL = TILE_LEVELS - AT_ONCE * PER_BANK };
   const int lane = threadIdx.x % MD_WARP, bank = lane % TILE_BANKS, warp = threadIdx.x / MD_WARP;
+  const uint8_t *near = room->near + lane;
   unsigned mates = 0; /* lanes of the same bank */
   for (int k = bank; k < MD_WARP; k += TILE_BANKS)
     mates |= 1u << k;
-  int32_t queued = 0, bound = 0; /* in this bank; in the fullest, at most */
-  room->self[lane] = UINT16_MAX;
+  const unsigned me = 1u << lane, before = mates & (me - 1);
+  uint16_t *queue = room->queue + bank * TILE_STRIDE;
   if (lane < TILE_BANKS) *far_of(room, lane) = (uint16_t)(far + lane * TILE_ENTRY);
-  __syncwarp();
-  for (int32_t e = lane; e - lane < m; e += MD_WARP) {
-    const bool near = e < m && (room->near[e] >> warp & 1);
-    const unsigned all = __ballot_sync(MD_ALL_LANES, near) & mates;
-    if (near) {
-      const int32_t level = queued + __popc(all & ((1u << lane) - 1));
-      const uint32_t r = row_of(job, room->index[e]);
-      room->queue[bank * TILE_STRIDE + level] = (uint16_t)(e * TILE_ENTRY);
-      if (r < MD_WARP) room->self[r] = (uint16_t)(level * TILE_BANKS + bank);
+  int32_t e = 0;
+  do {
+    int32_t queued = 0, bound = 0; /* in this bank; in the fullest, at most */
+    while (e < m && bound <= FULL) {
+      unsigned all[AT_ONCE];
+#pragma unroll
+      for (int u = 0; u < AT_ONCE; u++) {
+        const int32_t at = e + u * MD_WARP; /* far ones, which are near nobody, end the last */
+        all[u] = __ballot_sync(MD_ALL_LANES, at < m && (near[at] >> warp & 1));
+      }
+#pragma unroll
+      for (int u = 0; u < AT_ONCE; u++) {
+        if (all[u] & me)
+          queue[queued + __popc(all[u] & before)] =
+              (uint16_t)((e + u * MD_WARP + lane) * TILE_ENTRY);
+        queued += __popc(all[u] & mates);
+      }
+      e += AT_ONCE * MD_WARP, bound += AT_ONCE * PER_BANK;
+      if (bound > FULL) bound = __reduce_max_sync(MD_ALL_LANES, queued);
     }
-    queued += __popc(all);
-    bound += PER_BANK;
-    if (bound <= TILE_LEVELS - PER_BANK) continue;
-    bound = __reduce_max_sync(MD_ALL_LANES, queued);
-    if (bound <= TILE_LEVELS - PER_BANK) continue;
-    use_queues(job, room, queued, bound, far, row);
-    queued = bound = 0;
-  }
-  use_queues(job, room, queued, __reduce_max_sync(MD_ALL_LANES, queued), far, row);
+    use_queues(job, room, queued, __reduce_max_sync(MD_ALL_LANES, queued), far, row);
+  } while (e < m);
 }
 
 #endif
