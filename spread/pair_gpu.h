@@ -1,16 +1,22 @@
-/* spread/pair_gpu.h - products on tensor cores that add up terms in pairs, for spreading.
+/* spread/pair_gpu.h - products on tensor cores, of operands that hold terms in pairs.
  *
- * As in tile_gpu.h, but a lane holds two terms of an operand at a time, of particles four apart:
- * terms member and member + 4 are one pair, those 8 above them another.
+ * A product adds up 8 terms for 16 x 8 numbers at once, or 16: sum[r][c] += a[r][k] b[k][c].
+ * Operands and sums are spread over the lanes of a warp; of lane l, row = l / 4 and member = l % 4,
  *
- * Double precision has such products.  Single takes those of halves, 16 terms at once where TF32
- * takes 8: a number becomes two halves, high and low, of 11 bits each, and three products the one
- * wanted; what they leave out is 2^-24 of it.  They round sums toward zero, so long sums must be cut.
+ *   a[j][c]      row `row + 8 c`, pair `member` of terms      j: of each 8 terms, c = 0, 1
+ *   b[j]         column `row`, pair `member`
+ *   sum[2 c + i] row `row + 8 c`, column `2 member + i`      i = 0, 1
+ *
+ * Spreading adds up particles, four apart in a pair, interpolation columns of a line, likewise.
+ *
+ * Double precision has such products.  Single takes those of halves, 16 terms at once: a number
+ * becomes two halves, high and low, of 11 bits each, and three products the one wanted; what they
+ * leave out is 2^-24 of it.  They round sums toward zero, so long sums must be cut.
  *
  * A half is nothing below 2^-24 and full from 2^-14 to 2^16, so operands are scaled by powers of
- * two: weights to 2^14, charges so that the largest of those near by, 32 at a time, is as large.  A
- * charge 2^17 times smaller keeps all its digits, and the error of any is at most 2^-38 of the
- * largest near by. */
+ * two: weights to 2^14, charges and numbers of a mesh so that the largest of those near by is about as
+ * large.  Of charges those are 32 staged at a time: one 2^17 times smaller keeps all its digits, and
+ * the error of any is at most 2^-38 of the largest (of meshes: window_gpu.h). */
 #ifndef PAIR_GPU_H
 #define PAIR_GPU_H
 
@@ -29,12 +35,16 @@ static __device__ __forceinline__ pair pair_of(real first, real second)
 }
 
 /* sum += a b, of one pair of terms or two: a[pair][c], b[pair]. */
-static __device__ __forceinline__ void add_pairs(const int pairs, const pair a[PAIRS][2],
-                                                 const pair b[PAIRS], real sum[4])
+static __device__ __forceinline__ void add_pairs(const int pairs, const pair (*a)[2], const pair *b,
+                                                 real sum[4])
 {
-  const operand left[4] = {a[0][0].first, a[0][1].first, a[0][0].second, a[0][1].second};
-  const operand right[2] = {b[0].first, b[0].second};
-  add_product(left, right, sum);
+  SPREAD_UNROLL
+  for (int j = 0; j < pairs; j++)
+    asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+        "{%8, %9}, {%0, %1, %2, %3};"
+        : "+d"(sum[0]), "+d"(sum[1]), "+d"(sum[2]), "+d"(sum[3])
+        : "d"(a[j][0].first), "d"(a[j][1].first), "d"(a[j][0].second), "d"(a[j][1].second),
+          "d"(b[j].first), "d"(b[j].second));
 }
 #else
 #include <cuda_fp16.h>
@@ -71,8 +81,8 @@ static __device__ __forceinline__ uint32_t word_of(__half2 two)
         "{%0, %1, %2, %3};"                                                                        \
         : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])                                   \
         : "r"(word_of(a[0][0].a_part)), "r"(word_of(a[0][1].a_part)), "r"(word_of(b[0].b_part)))
-static __device__ __forceinline__ void add_pairs(const int pairs, const pair a[PAIRS][2],
-                                                 const pair b[PAIRS], real sum[4])
+static __device__ __forceinline__ void add_pairs(const int pairs, const pair (*a)[2], const pair *b,
+                                                 real sum[4])
 {
   ADD_HALVES(low, high);
   ADD_HALVES(high, low);
@@ -81,7 +91,7 @@ static __device__ __forceinline__ void add_pairs(const int pairs, const pair a[P
 #endif
 enum { BATCH = 8 * PAIRS }; /* particles at once */
 
-/* The scale of charges: the exponent of the largest one, as in its bits, or a larger one up to the
+/* The scale of numbers: the exponent of the largest one, as in its bits, or a larger one up to the
  * slack.  The least leaves room for what is computed from it. */
 enum { LEAST_EXPONENT = 40, NO_EXPONENT = 127, SCALE_SLACK = 8 };
 #define WEIGHT_SCALE (MD_PREC == 2 ? (real)1 : (real)0x1p14)
@@ -117,7 +127,7 @@ static __device__ __forceinline__ int32_t largest_exponent(real value)
 {
   return (int32_t)(__reduce_max_sync(MD_ALL_LANES, __float_as_uint(value) & 0x7fffffffu) >> 23);
 }
-/* What charges are multiplied with, and sums with charges and weights. */
+/* What numbers are multiplied with, and their sums with weights. */
 static __device__ __forceinline__ real scale_down(int32_t exponent)
 {
   return power_of_two(13 + NO_EXPONENT - exponent);

@@ -3,7 +3,7 @@
  * A pencil is a column of mesh cells along the slowest axis: cells[0] x cells[1] of every plane,
  * along the middle and the fastest axis.  The p x p points of its particles fall into a patch of
  * H lines of 16 columns, H = 8 up to order 6 and 16 above: tiles of 16 x 8 points, which tensor
- * cores multiply into (tile_gpu.h).  So cells[0] = H - p + 1 and cells[1] = 16 - p + 1.
+ * cores multiply into (pair_gpu.h).  So cells[0] = H - p + 1 and cells[1] = 16 - p + 1.
  *
  * Pencils are numbered along the fastest axis first; the key of a particle is pencil K1 + plane. */
 #ifndef PENCIL_H

@@ -1,10 +1,10 @@
 /* spread/pencil_gpu.h - how a warp walks through its share of the sorted particles; for
  * spread_tiled_gpu.cu and spread_back_gpu.cu.
  *
- * Particles lie sorted by pencil and plane.  Every warp takes a slice of equal length (interpolation) or
- * of equal work (spreading, spread_slices_gpu.cu), wherever pencils begin and end, so that any
- * distribution is balanced; there are as many slices as warps the device holds, so that none waits
- * for another, or more where the mesh is beyond the cache.
+ * Particles lie sorted by pencil and plane.  Every warp takes a slice of equal work
+ * (spread_slices_gpu.cu), wherever pencils begin and end, so that any distribution is balanced; there
+ * are as many slices as warps the device holds, so that none waits for another, or more where the
+ * mesh is beyond the cache.
  * Weights of 32 particles at a time are computed, one a lane, and staged in shared memory
  * (tile_gpu.h). */
 #ifndef PENCIL_GPU_H
@@ -12,6 +12,7 @@
 
 #include "core/cuda.h"
 #include "spread/bspline.h"
+#include "spread/launch_gpu.h"
 #include "spread/pencil.h"
 
 /* 16 bytes of reals, the unit of shared memory accesses. */
@@ -24,16 +25,14 @@ typedef float4 quad;
 #endif
 #define QUADS(n) (((n) + QUAD - 1) / QUAD)
 
-enum { PENCIL_PLANES = 32 }; /* of a slice, about, where a mesh is beyond the cache */
-
 /* What the kernels read. */
 typedef struct {
   const pencil_particle *particle;
   const int32_t *start; /* [keys + 1] */
   const uint32_t *key;  /* of every 32nd particle */
   int64_t keys;
-  int32_t n, slices, slice; /* particles; slices of `slice` particles, or of equal work: */
-  const int32_t *begin;     /* [slices + 1] */
+  int32_t n, slices;    /* particles, slices of them */
+  const int32_t *begin; /* [slices + 1] */
   spread_pencils pencils;
   int32_t mesh[3];
 } pencil_view;
@@ -44,40 +43,10 @@ typedef struct {
   int32_t pencil, plane, window, ends;
 } walk;
 
-/* Slices for that many warps; but no longer than some planes where `meshes` meshes are beyond the
- * cache, so that the warps at work stay near each other and find what they add to there. */
-MD_INLINE int64_t slice_length(const spread_plan *plan, const spread_part *part, int64_t warps,
-                               int meshes)
-{
-  const int64_t bytes = plan->grid.points * meshes * (int64_t)sizeof(real);
-  const int64_t keys = pencils_keys(&plan->grid, &plan->pencils);
-  int64_t slice = (part->n + warps - 1) / warps;
-  const int64_t near = (int64_t)part->n * PENCIL_PLANES / keys + 1;
-  if (2 * bytes > plan->l2_bytes && slice > near) slice = near;
-  return slice;
-}
-
-/* The view of a part for a kernel of that many warps on the device. */
-MD_INLINE pencil_view view_part(const spread_plan *plan, const spread_part *part, int64_t warps,
-                                int meshes)
-{
-  const int64_t slice = slice_length(plan, part, warps, meshes);
-  const pencil_view view = {(const pencil_particle *)part->buffer[SPREAD_RECORD].data,
-                            (const int32_t *)part->buffer[SPREAD_START].data,
-                            (const uint32_t *)part->buffer[SPREAD_EXTRA].data,
-                            pencils_keys(&plan->grid, &plan->pencils),
-                            part->n,
-                            (int32_t)((part->n + slice - 1) / slice),
-                            (int32_t)slice,
-                            NULL,
-                            plan->pencils,
-                            {plan->grid.mesh[0], plan->grid.mesh[1], plan->grid.mesh[2]}};
-  return view;
-}
-
-/* SPREAD_SLICES of a part whose planes begin as in `start`, unless it has those. */
-md_status PREC(spread_gpu_slices)(spread_plan *plan, spread_part *part, const md_buffer *start,
-                                  int32_t slices);
+/* The view of a part, whose planes begin as in `start`, for a kernel of that many warps on the device
+ * that works on so many meshes at once. */
+md_status PREC(spread_gpu_view)(spread_plan *plan, spread_part *part, const md_buffer *start,
+                                int64_t warps, int meshes, pencil_view *view);
 
 /* Room for the planes of slices, and where those of each plane of a pencil are; then mesh += their
  * sum, or = if it is fresh. */
@@ -85,21 +54,6 @@ md_status PREC(spread_gpu_find_planes)(spread_plan *plan, const pencil_view *vie
                                        int2 **where);
 md_status PREC(spread_gpu_sum_planes)(const spread_plan *plan, const pencil_view *view, bool fresh,
                                       const real *planes, const int2 *where, real *mesh);
-
-/* A launch in the context's stream; early: while the kernel before it ends. */
-static inline cudaLaunchConfig_t launch_config(const md_ctx *ctx, dim3 blocks, int block,
-                                               bool early, cudaLaunchAttribute *overlap)
-{
-  cudaLaunchConfig_t config = {};
-  overlap->id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  overlap->val.programmaticStreamSerializationAllowed = 1;
-  config.gridDim = blocks;
-  config.blockDim = dim3((unsigned)block);
-  config.stream = (cudaStream_t)ctx->stream;
-  config.attrs = overlap;
-  config.numAttrs = early;
-  return config;
-}
 
 static __device__ __forceinline__ int warp_lane(void)
 {
@@ -154,6 +108,35 @@ static __device__ __forceinline__ int32_t plane_end(const pencil_view &view, wal
     at->ends = view.start[(int64_t)at->pencil * view.mesh[0] + (plane < last ? plane : last) + 1];
   }
   return __shfl_sync(MD_ALL_LANES, at->ends, at->plane - at->window);
+}
+
+/* What particles of a pencil reach of a plane: so many lines and columns, from point (y, x) on. */
+typedef struct {
+  int32_t y, x, lines, columns;
+} footprint;
+
+static __device__ __forceinline__ footprint find_footprint(const int p, const pencil_view &view,
+                                                           const walk &at)
+{
+  const spread_pencils &cut = view.pencils;
+  footprint foot;
+  foot.y = at.pencil / cut.n[1] * cut.cells[0];
+  foot.x = at.pencil % cut.n[1] * cut.cells[1];
+  foot.lines = min(cut.cells[0], view.mesh[1] - foot.y) + p - 1;
+  foot.columns = min(cut.cells[1], view.mesh[2] - foot.x) + p - 1;
+  return foot;
+}
+
+/* Offset in the plane of one of its points; whether it is one. */
+static __device__ __forceinline__ uint32_t point_at(const pencil_view &view, const footprint &foot,
+                                                    int line, int column)
+{
+  return (uint32_t)((foot.y + line) % view.mesh[1]) * (uint32_t)view.mesh[2] +
+         (uint32_t)((foot.x + column) % view.mesh[2]);
+}
+static __device__ __forceinline__ bool has_point(const footprint &foot, int line, int column)
+{
+  return line < foot.lines && column < foot.columns;
 }
 
 /* count reals from an address that begins a quad, or as few as are loaded at once.  Every word

@@ -5,7 +5,7 @@
  * tile, tells the others its sum, and looks back at what those before it told until it meets the sum
  * of all that came before.  What is told carries the number of the call, so that nothing has to be
  * cleared in between. */
-#include "core/cuda.h"
+#include "spread/launch_gpu.h"
 #include "spread/spread_impl.h"
 
 #include <cub/device/device_scan.cuh>
@@ -64,6 +64,8 @@ static __global__ void __launch_bounds__(BLOCK)
                uint32_t turn)
 {
   __shared__ int32_t of_warp[WARPS], before;
+  cudaTriggerProgrammaticLaunchCompletion();
+  cudaGridDependencySynchronize();
   const int lane = threadIdx.x % MD_WARP, warp = threadIdx.x / MD_WARP;
   const int4 mine = count[md_thread()];
   count[md_thread()] = make_int4(0, 0, 0, 0);
@@ -116,9 +118,11 @@ md_status spread_gpu_sum_keys(spread_plan *plan, int64_t keys)
     MD_TRY(md_fill(plan->ctx, c->sums.data, 0, c->sums.bytes));
     c->turn = 1;
   }
-  sum_kernel<<<(unsigned)tiles_of(keys), BLOCK, 0, (cudaStream_t)plan->ctx->stream>>>(
-      (int4 *)c->count.data, (int4 *)c->start.data, (volatile message *)c->sums.data, c->turn);
-  MD_LAUNCHED();
+  cudaLaunchAttribute overlap;
+  const cudaLaunchConfig_t config =
+      launch_config(plan->ctx, dim3((unsigned)tiles_of(keys)), BLOCK, true, &overlap);
+  MD_CUDA(cudaLaunchKernelEx(&config, sum_kernel, (int4 *)c->count.data, (int4 *)c->start.data,
+                             (volatile message *)c->sums.data, c->turn));
   return MD_OK;
 }
 

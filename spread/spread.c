@@ -138,7 +138,8 @@ static void adopt(spread_plan *plan, spread_part *part)
 static md_status build_part(spread_plan *plan, spread_part *part, const void *x, int64_t stride)
 {
   const md_ctx *ctx = plan->ctx;
-  part->overflow = part->width = part->spilled = part->slices = 0;
+  part->overflow = part->width = part->spilled = 0;
+  part->cut = false;
   if (ctx->backend == MD_GPU) {
     const gpu_method *m = &gpu_methods[plan->method];
     MD_TRY(gpu_sorts[ctx->precision](plan, part, x, stride));
@@ -248,7 +249,7 @@ static md_status set_positions(spread_plan *plan, int64_t n, const void *x, int6
   }
   if (watch == SPREAD_KEEP) {
     const md_status told = spread_check_told(plan);
-    if (told) plan->part->slices = 0; /* they were those of the refused positions */
+    if (told) plan->part->cut = false; /* it is that of the refused positions */
     MD_TRY(told);
     adopt(plan, plan->part);
   }

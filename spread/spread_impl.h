@@ -66,15 +66,18 @@ typedef enum {
   SPREAD_LIST,   /* gather: int32, the particles left over; hybrid: the list's rows */
   SPREAD_LIST_COLUMN,
   SPREAD_LIST_VALUE,
-  SPREAD_SLICES, /* pencils: int32 [slices + 1], first particle of each slice of equal work */
+  SPREAD_SLICES, /* pencils: int32 [slices + 1] of each cut, first particle of each slice */
   SPREAD_BUFFERS
 } spread_buffer;
+
+enum { SPREAD_CUTS = 6 }; /* into slices of equal work, at most */
 
 typedef struct {
   int64_t first; /* in the plan's arrays */
   int32_t n;
   int64_t overflow, width, spilled; /* as in spread_report */
-  int32_t slices;                   /* that SPREAD_SLICES is for; 0: none */
+  int32_t slices[SPREAD_CUTS];      /* of each cut in SPREAD_SLICES, and of those wanted; 0: none */
+  bool cut;                         /* SPREAD_SLICES are those of the positions */
   md_buffer buffer[SPREAD_BUFFERS];
 } spread_part;
 

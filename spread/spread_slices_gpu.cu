@@ -5,12 +5,17 @@
  * slices with as many particles each a few keep the device waiting.  Work is counted in particles,
  * and slice s begins where s / slices of it are done.
  *
- * Bytes: the first particle of every plane, twice; the work of every pencil once a block. */
+ * Kernels hold different numbers of warps, so there are several cuts of a part, one after the other
+ * in SPREAD_SLICES.  New positions are cut in all ways that were asked for before, at once.
+ *
+ * Bytes: the first particle of every plane, once and for every cut; the work of every pencil once a
+ * block. */
 #include "spread/pencil_gpu.h"
 
 enum { BLOCK = 256, BLOCK_WARPS = BLOCK / MD_WARP };
-/* A plane that is reached costs as much as so many particles. */
-enum { PLANE_WORK = 10 };
+/* A plane that is reached costs as much as so many particles; planes of a slice, about, where a mesh
+ * is beyond the cache. */
+enum { PLANE_WORK = 10, NEAR_PLANES = 32 };
 
 /* The pencils of a part. */
 typedef struct {
@@ -28,9 +33,10 @@ static __device__ __forceinline__ bool reached(const columns &c, int32_t pencil,
 }
 
 /* Warp: one pencil's work. */
-static __global__ void __launch_bounds__(BLOCK) work_kernel(columns c, int64_t *__restrict__ work)
+static __global__ void __launch_bounds__(BLOCK) work_kernel(columns c, int64_t *work)
 {
   cudaTriggerProgrammaticLaunchCompletion();
+  cudaGridDependencySynchronize();
   const int64_t pencil = md_thread() / MD_WARP;
   if (pencil >= c.pencils) return;
   const int32_t *start = c.start + pencil * c.planes;
@@ -51,9 +57,8 @@ static __device__ __forceinline__ int64_t sum_below(int64_t value)
 }
 
 /* Block: before[t] is the work before pencil t * each, thread t's first; returns all of it. */
-static __device__ __forceinline__ int64_t sum_work(const int64_t *__restrict__ work,
-                                                   int32_t pencils, int32_t each,
-                                                   int64_t before[BLOCK])
+static __device__ __forceinline__ int64_t sum_work(const int64_t *work, int32_t pencils,
+                                                   int32_t each, int64_t before[BLOCK])
 {
   __shared__ int64_t warp_sum[BLOCK_WARPS];
   const int64_t first = (int64_t)threadIdx.x * each;
@@ -73,10 +78,9 @@ static __device__ __forceinline__ int64_t sum_work(const int64_t *__restrict__ w
 }
 
 /* The last pencil before which not more than `goal` is done, and what is; all lanes look. */
-static __device__ __forceinline__ int32_t find_pencil(const int64_t *__restrict__ work,
-                                                      int32_t pencils, int32_t each,
-                                                      const int64_t before[BLOCK], int64_t goal,
-                                                      int64_t *done)
+static __device__ __forceinline__ int32_t find_pencil(const int64_t *work, int32_t pencils,
+                                                      int32_t each, const int64_t before[BLOCK],
+                                                      int64_t goal, int64_t *done)
 {
   int32_t thread = -1;
   for (int k = 0; k < BLOCK; k += MD_WARP)
@@ -120,44 +124,101 @@ static __device__ __forceinline__ int32_t find_particle(const columns &c, int32_
   return at;
 }
 
-/* Warp: where a slice begins; one slice more for the end of the last. */
+/* Slices of each cut; of the cuts that there are not, 0. */
+typedef struct {
+  int32_t slices[SPREAD_CUTS];
+} cuts;
+
+/* Warp: where a slice of a cut begins; one slice more for the end of the last. */
 static __global__ void __launch_bounds__(BLOCK)
-    cut_kernel(columns c, const int64_t *__restrict__ work, int32_t slices,
-               int32_t *__restrict__ begin)
+    cut_kernel(columns c, const int64_t *work, cuts asked, int64_t n, int32_t *begin)
 {
   __shared__ int64_t before[BLOCK];
-  const int64_t slice = md_thread() / MD_WARP;
+  const int64_t warp = md_thread() / MD_WARP;
   const int32_t each = (c.pencils + BLOCK - 1) / BLOCK;
   cudaGridDependencySynchronize();
   const int64_t all = sum_work(work, c.pencils, each, before);
-  if (slice > slices) return;
-  const int64_t goal = all * slice / slices;
+  if (warp >= n) return;
+  int cut = 0;
+  int64_t slice = warp;
+  for (; slice > asked.slices[cut]; cut++)
+    slice -= asked.slices[cut] + 1;
+  const int64_t goal = all * slice / asked.slices[cut];
   int64_t done = 0;
   const int32_t pencil = find_pencil(work, c.pencils, each, before, goal, &done);
-  const int32_t at = slice < slices ? find_particle(c, pencil, done, goal)
-                                    : c.start[(int64_t)c.pencils * c.planes];
-  if (warp_lane() == 0) begin[slice] = at;
+  const int32_t at = slice < asked.slices[cut] ? find_particle(c, pencil, done, goal)
+                                               : c.start[(int64_t)c.pencils * c.planes];
+  if (warp_lane() == 0) begin[warp] = at;
 }
 
-md_status PREC(spread_gpu_slices)(spread_plan *plan, spread_part *part, const md_buffer *start,
-                                  int32_t slices)
+/* Entries of SPREAD_SLICES before those of a cut. */
+static int64_t entries_before(const spread_part *part, int cut)
+{
+  int64_t entries = 0;
+  for (int k = 0; k < cut; k++)
+    entries += part->slices[k] ? part->slices[k] + 1 : 0;
+  return entries;
+}
+
+/* SPREAD_SLICES of a part whose planes begin as in `start`. */
+static md_status cut_part(spread_plan *plan, spread_part *part, const md_buffer *start)
 {
   md_ctx *ctx = plan->ctx;
   const int32_t pencils = plan->pencils.n[0] * plan->pencils.n[1];
   const columns c = {(const int32_t *)start->data, pencils, plan->grid.mesh[0], plan->grid.order};
+  const int64_t n = entries_before(part, SPREAD_CUTS);
   md_buffer *begin = &part->buffer[SPREAD_SLICES];
-  if (part->slices == slices) return MD_OK;
-  MD_TRY(md_buffer_reserve(ctx, begin, ((size_t)slices + 1) * sizeof(int32_t), 0));
+  cuts asked;
+  memcpy(asked.slices, part->slices, sizeof asked.slices);
+  MD_TRY(md_buffer_reserve(ctx, begin, (size_t)n * sizeof(int32_t), 0));
   MD_TRY(md_buffer_reserve(ctx, &plan->scratch[3], (size_t)pencils * sizeof(int64_t), 0));
   int64_t *work = (int64_t *)plan->scratch[3].data;
-  work_kernel<<<md_blocks((int64_t)pencils * MD_WARP, BLOCK), BLOCK, 0,
-                (cudaStream_t)ctx->stream>>>(c, work);
-  MD_LAUNCHED();
   cudaLaunchAttribute overlap;
-  const dim3 blocks(md_blocks((slices + 1LL) * MD_WARP, BLOCK));
-  const cudaLaunchConfig_t config = launch_config(ctx, blocks, BLOCK, true, &overlap);
-  MD_CUDA(cudaLaunchKernelEx(&config, cut_kernel, c, (const int64_t *)work, slices,
+  cudaLaunchConfig_t config =
+      launch_config(ctx, dim3(md_blocks((int64_t)pencils * MD_WARP, BLOCK)), BLOCK, true, &overlap);
+  MD_CUDA(cudaLaunchKernelEx(&config, work_kernel, c, work));
+  config.gridDim = dim3(md_blocks(n * MD_WARP, BLOCK));
+  MD_CUDA(cudaLaunchKernelEx(&config, cut_kernel, c, (const int64_t *)work, asked, n,
                              (int32_t *)begin->data));
-  part->slices = slices;
+  part->cut = true;
+  return MD_OK;
+}
+
+/* The number of a part's cut into so many slices; a new one takes the place of all if there is none
+ * left. */
+static int find_cut(spread_part *part, int32_t slices)
+{
+  int cut = 0;
+  while (cut < SPREAD_CUTS && part->slices[cut] && part->slices[cut] != slices)
+    cut++;
+  if (cut == SPREAD_CUTS) {
+    memset(part->slices, 0, sizeof part->slices);
+    cut = 0;
+  }
+  if (part->slices[cut] != slices) part->cut = false;
+  part->slices[cut] = slices;
+  return cut;
+}
+
+md_status PREC(spread_gpu_view)(spread_plan *plan, spread_part *part, const md_buffer *start,
+                                int64_t warps, int meshes, pencil_view *view)
+{
+  const spread_grid *grid = &plan->grid;
+  const int64_t keys = pencils_keys(grid, &plan->pencils);
+  const int64_t bytes = grid->points * meshes * (int64_t)sizeof(real);
+  const int64_t near = 2 * bytes > plan->l2_bytes ? keys / NEAR_PLANES : 0;
+  const int64_t turns = max((int64_t)1, (near + warps - 1) / warps); /* of the warps */
+  const int64_t slices = max((int64_t)1, min((int64_t)part->n, turns * warps));
+  const int cut = find_cut(part, (int32_t)slices);
+  if (!part->cut) MD_TRY(cut_part(plan, part, start));
+  *view = {(const pencil_particle *)part->buffer[SPREAD_RECORD].data,
+           (const int32_t *)start->data,
+           (const uint32_t *)part->buffer[SPREAD_EXTRA].data,
+           keys,
+           part->n,
+           (int32_t)slices,
+           (const int32_t *)part->buffer[SPREAD_SLICES].data + entries_before(part, cut),
+           plan->pencils,
+           {grid->mesh[0], grid->mesh[1], grid->mesh[2]}};
   return MD_OK;
 }

@@ -8,7 +8,7 @@
  *
  * Where nothing has to grow, positions are checked while they are counted, and what is sorted goes
  * beside what the plan holds until all are known to be good. */
-#include "core/cuda.h"
+#include "spread/launch_gpu.h"
 #include "spread/pencil.h"
 
 enum { BLOCK = 256 };
@@ -90,6 +90,7 @@ static __global__ void count_kernel(int32_t n, const state *__restrict__ x, int6
                                     sorting s, int32_t *__restrict__ count,
                                     int32_t *__restrict__ rank, uint32_t *__restrict__ key)
 {
+  cudaTriggerProgrammaticLaunchCompletion();
   const int64_t i = md_thread();
   if (i >= n) return;
   if (s.watched.here) look_at(s.grid, s.watched, x + i * stride, i);
@@ -152,13 +153,14 @@ static __device__ __forceinline__ void write_record(const sorting &s, const plac
 
 /* Thread: one particle, to the place that its key and rank say. */
 static __global__ void scatter_kernel(int32_t n, const state *__restrict__ x, int64_t stride,
-                                      sorting s, const int32_t *__restrict__ start,
-                                      const int32_t *__restrict__ rank, int32_t *__restrict__ order,
-                                      void *records)
+                                      sorting s, const int32_t *start, const int32_t *rank,
+                                      int32_t *order, void *records)
 {
+  cudaTriggerProgrammaticLaunchCompletion();
   const int64_t i = md_thread() < n ? md_thread() : n - 1;
-  if (left_alone(s.watched)) return;
   const place at = locate(s.grid, x + i * stride);
+  cudaGridDependencySynchronize();
+  if (left_alone(s.watched)) return;
   const int32_t to = md_thread() < n ? start[key_of(s, at)] + rank[i] : -1;
   write_record(s, at, to, (int32_t)i, records);
   if (order && to >= 0) order[to] = (int32_t)i;
@@ -240,9 +242,11 @@ static md_status sort_records(spread_plan *plan, spread_part *part, const state 
                          (uint32_t)keys_of(s), order, NULL));
     record_kernel<<<blocks, BLOCK, 0, stream>>>(n, x, stride, s, order, records);
   } else {
-    scatter_kernel<<<blocks, BLOCK, 0, stream>>>(
-        n, x, stride, s, (const int32_t *)plan->counter.start.data,
-        (const int32_t *)plan->scratch[0].data, order, records);
+    cudaLaunchAttribute overlap;
+    const cudaLaunchConfig_t config = launch_config(ctx, dim3(blocks), BLOCK, true, &overlap);
+    MD_CUDA(cudaLaunchKernelEx(&config, scatter_kernel, n, x, stride, s,
+                               (const int32_t *)plan->counter.start.data,
+                               (const int32_t *)plan->scratch[0].data, order, records));
   }
   MD_LAUNCHED();
   return MD_OK;

@@ -64,16 +64,14 @@ static sweep_kernels pick_kernels(const spread_plan *plan)
   return picked;
 }
 
-/* Slices for the warps that the device holds at once, and the part's view for the kernel. */
-static md_status cut_slices(spread_plan *plan, spread_part *part, const md_buffer *start,
-                            sweep_kernel *kernel, int meshes, pencil_view *view)
+/* The part's view for the warps of the kernel that the device holds at once. */
+static md_status view_part(spread_plan *plan, spread_part *part, const md_buffer *start,
+                           sweep_kernel *kernel, int meshes, pencil_view *view)
 {
   int blocks;
   MD_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, BLOCK, 0));
-  *view = view_part(plan, part, (int64_t)plan->multiprocessors * blocks * WARPS, meshes);
-  MD_TRY(PREC(spread_gpu_slices)(plan, part, start, view->slices));
-  view->begin = (const int32_t *)part->buffer[SPREAD_SLICES].data;
-  return MD_OK;
+  const int64_t warps = (int64_t)plan->multiprocessors * blocks * WARPS;
+  return PREC(spread_gpu_view)(plan, part, start, warps, meshes, view);
 }
 
 /* The kernel that takes most of the vectors, and how many it takes at once. */
@@ -93,7 +91,7 @@ md_status PREC(spread_gpu_cut)(spread_plan *plan, spread_part *part)
   int32_t together;
   pencil_view view;
   sweep_kernel *kernel = main_kernel(plan, &kernels, &together);
-  return cut_slices(plan, part, &plan->counter.start, kernel, together, &view);
+  return view_part(plan, part, &plan->counter.start, kernel, together, &view);
 }
 
 /* Queue sweeps of s for so many groups of vectors; `early`: the kernel before, one of these, ends
@@ -128,12 +126,12 @@ static md_status spread_unordered(spread_plan *plan, spread_part *part, const sp
   int32_t together;
   sweep_kernel *kernel = main_kernel(plan, kernels, &together);
   const int32_t groups = job->vectors / together, left = job->vectors - groups * together;
-  MD_TRY(cut_slices(plan, part, start, kernel, together, &s.view));
+  MD_TRY(view_part(plan, part, start, kernel, together, &s.view));
   if (fresh) MD_TRY(zero_meshes(plan, job));
   MD_TRY(launch(plan, kernel, groups, fresh, s));
   if (left == 0) return MD_OK;
   s.q += groups * together * s.q_stride, s.mesh += groups * together * s.points;
-  MD_TRY(cut_slices(plan, part, start, kernels->add, 1, &s.view));
+  MD_TRY(view_part(plan, part, start, kernels->add, 1, &s.view));
   return launch(plan, kernels->add, left, false, s);
 }
 
@@ -141,7 +139,7 @@ static md_status spread_ordered(spread_plan *plan, spread_part *part, const spre
                                 const sweep_kernels *kernels, sweep s)
 {
   int2 *where;
-  MD_TRY(cut_slices(plan, part, &part->buffer[SPREAD_START], kernels->store, 1, &s.view));
+  MD_TRY(view_part(plan, part, &part->buffer[SPREAD_START], kernels->store, 1, &s.view));
   MD_TRY(PREC(spread_gpu_find_planes)(plan, &s.view, &s.planes, &where));
   for (int32_t v = 0; v < job->vectors; v++, s.q += s.q_stride, s.mesh += s.points) {
     MD_TRY(launch(plan, kernels->store, 1, true, s));

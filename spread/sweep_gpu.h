@@ -10,6 +10,8 @@
 enum { WARPS = MD_PREC == 2 ? 2 : 4, BLOCK = WARPS * MD_WARP };
 /* Particles of one plane after which the ring is emptied, as products round sums toward zero. */
 enum { MOST_TOGETHER = 512 };
+/* Particles staged at once, and the record of none that follows theirs. */
+enum { SLOTS = MD_WARP + BATCH, RECORDS = SLOTS + 1 };
 
 /* Vectors that a warp sums at once: as many rings as registers allow. */
 enum { MOST_VECTORS = 4, MOST_WORDS = 128 };
@@ -44,10 +46,15 @@ static __device__ __forceinline__ void fetch_charges(const int vectors, const sw
     ahead->q[v] = s.q[ahead->now.index + v * s.q_stride];
 }
 
-/* i: the lane's particle, or beyond the end. */
+/* i: the lane's particle, or beyond the end.  It is not needed again. */
 static __device__ __forceinline__ pencil_particle fetch(const sweep &s, int32_t i)
 {
-  return s.view.particle[min(i, s.view.n - 1)];
+  const int4 *from = (const int4 *)(s.view.particle + min(i, s.view.n - 1));
+  pencil_particle to;
+  SPREAD_UNROLL
+  for (size_t k = 0; k < sizeof to / sizeof *from; k++)
+    ((int4 *)&to)[k] = __ldcs(from + k);
+  return to;
 }
 
 /* Lane: its particle's record; one vector's charge goes into X, more follow it. */
@@ -88,6 +95,19 @@ static __device__ __forceinline__ real largest_sum(const int p,
   return most;
 }
 
+/* Warp: whether the charges to be staged may have the scale of those before. */
+static __device__ __forceinline__ bool keeps_scale(const int vectors, const fetched &ahead,
+                                                   const int32_t *exponent)
+{
+  bool keeps = true;
+  SPREAD_UNROLL
+  for (int v = 0; v < vectors; v++) {
+    const int32_t to = max(largest_exponent(ahead.q[v]), (int32_t)LEAST_EXPONENT);
+    keeps = keeps && to <= exponent[v] && to >= exponent[v] - SCALE_SLACK;
+  }
+  return keeps;
+}
+
 /* Warp: the scale for the charges to be staged, if they are larger than those before or much
  * smaller; sums follow, and must not overflow. */
 static __device__ __forceinline__ void
@@ -112,18 +132,18 @@ fit_scale(const int p, const int vectors, const fetched &ahead, int32_t *exponen
 /* Warp: particles of one plane, up to eight for each pair of terms.  The lane looks at two of eight,
  * each at its points. */
 static __device__ __forceinline__ void add_batch(const int p, const int vectors, const int pairs,
-                                                 const real *records, int32_t first, int32_t count,
+                                                 const staged &particles, int32_t count,
                                                  ring planes)
 {
   const int member = warp_lane() % 4, row = warp_lane() / 4, line = row / 2 + row % 2 * 4;
-  const int length = RECORD_LENGTH(p, vectors > 1 ? vectors : 0);
   real z[2 * PAIRS][SPREAD_ROW], y[2 * PAIRS][PENCIL_TILES_MAX], x[2 * PAIRS][2];
   real charge[2 * PAIRS][QUAD * QUADS(MOST_VECTORS)];
   pair a[MOST_VECTORS][PAIRS][2];
   SPREAD_UNROLL
   for (int j = 0; j < 2 * pairs; j++) {
     const int k = member + 4 * j;
-    const real *record = records + (k < count ? first + k : MD_WARP) * length;
+    const int slot = k < count ? wrap_slot(particles, particles.head + k) : SLOTS;
+    const real *record = particles.record + slot * particles.length;
     const int2 offset = load_offsets(p, record);
     const real *y_from = record + offset.x + line, *x_from = record + offset.y + row;
     load_reals(p, record, z[j]);
@@ -240,6 +260,37 @@ static __device__ __forceinline__ int32_t turn_end(const sweep &s, int32_t i, in
   return stop;
 }
 
+/* Warp: stage the next particles, up to the end of a slice. */
+static __device__ __forceinline__ void stage_more(const int p, const int vectors, const sweep &s,
+                                                  int32_t end, fetched *ahead, int32_t *exponent,
+                                                  ring planes, staged *particles)
+{
+  const int slot = wrap_slot(*particles, particles->tail + warp_lane());
+  __syncwarp();
+  fit_scale(p, vectors, *ahead, exponent, planes);
+  stage_particle(p, vectors, *ahead, exponent, particles->record + slot * particles->length);
+  ahead->now = ahead->later;
+  fetch_charges(vectors, s, ahead);
+  ahead->later = fetch(s, particles->end + 2 * MD_WARP + warp_lane());
+  particles->tail = wrap_slot(*particles, particles->tail + MD_WARP);
+  particles->end = min(particles->end + MD_WARP, end);
+  cudaGridDependencySynchronize(); /* the kernel before is done, the mesh zero */
+  __syncwarp();
+}
+
+/* Warp: particle i and those after it, up to `stop`, all of one plane: as many as a batch takes. */
+static __device__ __forceinline__ int32_t add_next(const int p, const int vectors, int32_t i,
+                                                   int32_t stop, staged *particles, ring planes)
+{
+  const int32_t count = min(min(stop, particles->end) - i, BATCH);
+  if (PAIRS > 1 && count > 8)
+    add_batch(p, vectors, PAIRS, *particles, count, planes);
+  else
+    add_batch(p, vectors, 1, *particles, count, planes);
+  particles->head = wrap_slot(*particles, particles->head + count);
+  return i + count;
+}
+
 /* Warp: one slice of the particles, with as many vectors. */
 static __device__ __forceinline__ void sweep_slice(const int p, const int vectors,
                                                    const bool ordered, sweep &s, real *records)
@@ -248,12 +299,13 @@ static __device__ __forceinline__ void sweep_slice(const int p, const int vector
   const uint32_t group = blockIdx.x / s.blocks;
   const int32_t slice = (int32_t)(blockIdx.x % s.blocks * WARPS + threadIdx.x / MD_WARP);
   if (slice >= s.view.slices) return;
-  int32_t i = s.view.begin[slice], staged = i, staged_end = i;
+  int32_t i = s.view.begin[slice];
   const int32_t end = s.view.begin[slice + 1];
   s.q += (int64_t)group * vectors * s.q_stride;
   s.mesh += (int64_t)group * vectors * s.points;
   const int64_t layer = (int64_t)s.view.mesh[1] * s.view.mesh[2];
   ring planes = {};
+  staged particles = {records, NULL, SLOTS, length, 0, 0, i};
   int32_t exponent[MOST_VECTORS]; /* of what the planes are sums of */
   SPREAD_UNROLL
   for (int v = 0; v < vectors; v++)
@@ -272,24 +324,10 @@ static __device__ __forceinline__ void sweep_slice(const int p, const int vector
     int32_t stop = turn_end(s, i, end, &here.at, &cut);
     for (int left = p; left > 0;) { /* planes that particles have reached */
       if (i < stop) {
-        if (i == staged_end) {
-          staged = i;
-          staged_end = min(i + MD_WARP, end);
-          __syncwarp();
-          fit_scale(p, vectors, ahead, exponent, planes);
-          stage_particle(p, vectors, ahead, exponent, records + lane * length);
-          ahead.now = ahead.later;
-          fetch_charges(vectors, s, &ahead);
-          ahead.later = fetch(s, i + 2 * MD_WARP + lane);
-          cudaGridDependencySynchronize(); /* the kernel before is done, the mesh zero */
-          __syncwarp();
-        }
-        const int32_t until = min(stop, staged_end);
-        if (PAIRS > 1 && until - i > 8)
-          add_batch(p, vectors, PAIRS, records, i - staged, until - i, planes);
-        else
-          add_batch(p, vectors, 1, records, i - staged, until - i, planes);
-        i = min(i + BATCH, until);
+        if (particles.end < min(stop, i + BATCH) &&
+            (particles.end == i || keeps_scale(vectors, ahead, exponent)))
+          stage_more(p, vectors, s, end, &ahead, exponent, planes, &particles);
+        i = add_next(p, vectors, i, stop, &particles, planes);
         left = p;
       }
       if (i >= stop) {

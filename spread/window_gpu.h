@@ -1,15 +1,21 @@
 /* spread/window_gpu.h - the window of planes that a warp interpolates in; for spread_back_gpu.cu.
  *
  * A window holds p planes of one pencil's patch, for one or more meshes, as left operands of products
- * with what eight particles have along the fastest axis (tile_gpu.h).  A product takes two lines of 16
+ * with what eight particles have along the fastest axis (pair_gpu.h).  A product takes two lines of 16
  * points from each of 8 groups of lanes: of two planes at orders up to 6, where a patch has 8 lines,
- * and of one above. */
+ * and of one above.
+ *
+ * In single precision a number is two halves, so those of a window are scaled by a power of two: the
+ * largest when it was filled to 2^11 or more.  A plane that moves in may be four times as large; if it
+ * is larger, or if in all p planes nothing is left of a 2^8th of the scale, the window is filled
+ * anew.  So the error of any result is at most 2^-30 of the largest number near by, and usually
+ * 2^-36.  Double precision needs none of this. */
 #ifndef WINDOW_GPU_H
 #define WINDOW_GPU_H
 
-#include "spread/tile_gpu.h"
+#include "spread/pair_gpu.h"
 
-enum { MOST_VECTORS = 4 };
+enum { MOST_VECTORS = 4, SCALE_ROOM = 2 };
 
 /* Lines of a plane that a lane holds, of each the points PATCH_COLUMN(j), j < PATCH_COLUMNS. */
 #define PATCH_LINES(p) PENCIL_TILES(p)
@@ -18,49 +24,16 @@ enum { MOST_VECTORS = 4 };
 enum { PATCH_LINES_MAX = PENCIL_TILES_MAX, PATCH_COLUMNS = PENCIL_WIDTH / 4 };
 typedef real plane_points[PATCH_LINES_MAX][PATCH_COLUMNS];
 
-/* [line][column]: the lines of all planes, and one of zeros if they are odd; loops over constants
- * keep it in registers. */
+/* The lines of all planes, and one of zeros if they are odd; loops over constants keep it in
+ * registers. */
 #define WINDOW_LINES(p) (((p)*PATCH_LINES(p) + 1) / 2 * 2)
-typedef operand window[SPREAD_ORDER_MAX * PATCH_LINES_MAX][PATCH_COLUMNS];
-
-/* A number in the window, and in a product. */
-#if MD_PREC == 2
-static __device__ __forceinline__ operand hold(bool late, real value)
-{
-  return value;
-}
-static __device__ __forceinline__ operand use(bool late, operand held)
-{
-  return held;
-}
-static __device__ __forceinline__ void forget_split(operand *held) {}
-
-/* sum += a b, as add_product, in one step instead of two. */
-static __device__ __forceinline__ void add_lines_product(const operand a[4], const operand b[2],
-                                                         real sum[4])
-{
-  asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, "
-      "%9}, {%0, %1, %2, %3};"
-      : "+d"(sum[0]), "+d"(sum[1]), "+d"(sum[2]), "+d"(sum[3])
-      : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
-}
-#else
-#define add_lines_product add_product
-static __device__ __forceinline__ operand hold(bool late, real value)
-{
-  const operand whole = {__float_as_uint(value), 0};
-  return late ? whole : operand_of(value);
-}
-static __device__ __forceinline__ operand use(bool late, operand held)
-{
-  return late ? operand_of(__uint_as_float(held.high)) : held;
-}
-/* Keeps the compiler from splitting a number once for all batches. */
-static __device__ __forceinline__ void forget_split(operand *held)
-{
-  asm volatile("" : "+r"(held->high));
-}
-#endif
+enum { LINE_PAIRS = PATCH_COLUMNS / 2 };
+typedef pair line_pairs[LINE_PAIRS];
+typedef struct {
+  line_pairs line[SPREAD_ORDER_MAX * PATCH_LINES_MAX];
+  int32_t scale; /* exponent of what may move in, at most */
+  int32_t small; /* planes moved in last that are small beside it */
+} window;
 
 /* Offsets in a plane of the mesh of the lane's points, and bits of those that particles can reach.
  */
@@ -72,19 +45,15 @@ typedef struct {
 static __device__ __forceinline__ patch find_patch(const int p, const pencil_view &view,
                                                    const walk &at)
 {
-  const int32_t y = at.pencil / view.pencils.n[1] * view.pencils.cells[0];
-  const int32_t x = at.pencil % view.pencils.n[1] * view.pencils.cells[1];
-  const int32_t height = min(view.pencils.cells[0], view.mesh[1] - y) + p - 1;
-  const int32_t width = min(view.pencils.cells[1], view.mesh[2] - x) + p - 1;
+  const footprint foot = find_footprint(p, view, at);
   patch here = {};
   SPREAD_UNROLL
   for (int i = 0; i < PATCH_LINES(p); i++)
     SPREAD_UNROLL
   for (int j = 0; j < PATCH_COLUMNS; j++) {
     const int line = PATCH_LINE(i), column = PATCH_COLUMN(j);
-    here.at[i][j] = (uint32_t)((y + line) % view.mesh[1]) * (uint32_t)view.mesh[2] +
-                    (uint32_t)((x + column) % view.mesh[2]);
-    if (line < height && column < width) here.reached |= 1u << (PATCH_COLUMNS * i + j);
+    here.at[i][j] = point_at(view, foot, line, column);
+    if (has_point(foot, line, column)) here.reached |= 1u << (PATCH_COLUMNS * i + j);
   }
   return here;
 }
@@ -115,35 +84,145 @@ static __device__ __forceinline__ void load_plane(const int p, const int vectors
   if (++at->plane == at->n[0]) at->from = at->mesh, at->plane = 0;
 }
 
-/* Plane k of the window. */
-static __device__ __forceinline__ void place_plane(const int p, const int vectors, const bool late,
-                                                   const int k, const plane_points *from,
-                                                   window *lines)
+/* Two numbers as they are in the place of a pair. */
+#if MD_PREC == 2
+static __device__ __forceinline__ pair keep_raw(real first, real second)
 {
+  return pair_of(first, second);
+}
+static __device__ __forceinline__ real raw_first(pair raw)
+{
+  return raw.first;
+}
+static __device__ __forceinline__ real raw_second(pair raw)
+{
+  return raw.second;
+}
+#else
+static __device__ __forceinline__ pair keep_raw(real first, real second)
+{
+  pair raw;
+  *(real *)&raw.high = first;
+  *(real *)&raw.low = second;
+  return raw;
+}
+static __device__ __forceinline__ real raw_first(pair raw)
+{
+  return *(const real *)&raw.high;
+}
+static __device__ __forceinline__ real raw_second(pair raw)
+{
+  return *(const real *)&raw.low;
+}
+#endif
+
+/* The exponent of the largest number that the warp has of a plane. */
+static __device__ __forceinline__ int32_t plane_exponent(const int p, const plane_points from)
+{
+  real most = 0;
   SPREAD_UNROLL
-  for (int v = 0; v < vectors; v++)
-    SPREAD_UNROLL
-  for (int i = 0; i < PATCH_LINES(p); i++)
-    SPREAD_UNROLL
-  for (int j = 0; j < PATCH_COLUMNS; j++)
-    lines[v][k * PATCH_LINES(p) + i][j] = hold(late, from[v][i][j]);
+  for (int i = 0; i < PATCH_LINES(p) * PATCH_COLUMNS; i++)
+    most = max(most, abs(from[i / PATCH_COLUMNS][i % PATCH_COLUMNS]));
+  return largest_exponent(most);
 }
 
-/* On to the next plane, the last one still to be placed; or, by no plane, only forget. */
-static __device__ __forceinline__ void move_window(const int p, const int vectors, const bool late,
-                                                   const int planes, window *lines)
+/* The next p planes become the window. */
+static __device__ __forceinline__ void
+fill_window(const int p, const int vectors, const patch &here, plane_cursor *at, window *planes)
 {
-  const int by = planes * PATCH_LINES(p);
+  plane_points next[MOST_VECTORS];
   SPREAD_UNROLL
   for (int v = 0; v < vectors; v++)
+    planes[v].scale = LEAST_EXPONENT, planes[v].small = 0;
+  SPREAD_UNROLL
+  for (int k = 0; k < p; k++) {
+    load_plane(p, vectors, here, at, next);
     SPREAD_UNROLL
-  for (int k = by; k < p * PATCH_LINES(p); k++)
+    for (int v = 0; v < vectors; v++) {
+      planes[v].scale = max(planes[v].scale, plane_exponent(p, next[v]) + SCALE_ROOM);
+      SPREAD_UNROLL
+      for (int i = 0; i < PATCH_LINES(p) * LINE_PAIRS; i++) {
+        const real *two = next[v][i / LINE_PAIRS] + i % LINE_PAIRS * 2;
+        planes[v].line[k * PATCH_LINES(p) + i / LINE_PAIRS][i % LINE_PAIRS] =
+            keep_raw(two[0], two[1]);
+      }
+    }
+  }
+  SPREAD_UNROLL
+  for (int v = 0; v < vectors; v++) {
+    const real factor = scale_down(planes[v].scale);
     SPREAD_UNROLL
-  for (int j = 0; j < PATCH_COLUMNS; j++)
-    if (by > 0)
-      lines[v][k - by][j] = lines[v][k][j];
-    else if (late)
-      forget_split(&lines[v][k][j]);
+    for (int i = 0; i < p * PATCH_LINES(p) * LINE_PAIRS; i++) {
+      pair *two = &planes[v].line[i / LINE_PAIRS][i % LINE_PAIRS];
+      *two = pair_of(raw_first(*two) * factor, raw_second(*two) * factor);
+    }
+  }
+}
+
+/* Whether planes may move into the windows as they are scaled. */
+#if MD_PREC == 2
+static __device__ __forceinline__ bool fits(const int p, const int vectors,
+                                            const plane_points *next, window *planes)
+{
+  return true;
+}
+#else
+static __device__ __forceinline__ bool fits(const int p, const int vectors,
+                                            const plane_points *next, window *planes)
+{
+  bool fit = true;
+  SPREAD_UNROLL
+  for (int v = 0; v < vectors; v++) {
+    window *w = planes + v;
+    const int32_t exponent = plane_exponent(p, next[v]);
+    w->small = exponent + SCALE_SLACK < w->scale && w->scale > LEAST_EXPONENT ? w->small + 1 : 0;
+    fit = fit && exponent <= w->scale && w->small < p;
+  }
+  return fit;
+}
+#endif
+
+/* On to the next plane. */
+static __device__ __forceinline__ void move_window(const int p, const int vectors,
+                                                   const plane_points *next, window *planes)
+{
+  const int by = PATCH_LINES(p), all = p * by;
+  SPREAD_UNROLL
+  for (int v = 0; v < vectors; v++) {
+    const real factor = scale_down(planes[v].scale);
+    SPREAD_UNROLL
+    for (int k = by; k < all; k++)
+      SPREAD_UNROLL
+    for (int j = 0; j < LINE_PAIRS; j++)
+      planes[v].line[k - by][j] = planes[v].line[k][j];
+    SPREAD_UNROLL
+    for (int i = 0; i < by * LINE_PAIRS; i++) {
+      const real *two = next[v][i / LINE_PAIRS] + i % LINE_PAIRS * 2;
+      planes[v].line[all - by + i / LINE_PAIRS][i % LINE_PAIRS] =
+          pair_of(two[0] * factor, two[1] * factor);
+    }
+  }
+}
+
+/* What a particle has at the columns, from that of the lane on. */
+static __device__ __forceinline__ void load_columns(const real *x, line_pairs to)
+{
+  SPREAD_UNROLL
+  for (int j = 0; j < LINE_PAIRS; j++)
+    to[j] = pair_of(x[8 * j], x[8 * j + 4]);
+}
+
+/* Of eight particles, for lines 2 t and 2 t + 1 of the window: the sums over columns of X mesh. */
+static __device__ __forceinline__ void sum_columns(const int t, const line_pairs x,
+                                                   const window &planes, real sum[4])
+{
+  pair two[LINE_PAIRS][2];
+  SPREAD_UNROLL
+  for (int i = 0; i < 4; i++) {
+    sum[i] = 0;
+    two[i / 2][i % 2] = planes.line[2 * t + i % 2][i / 2];
+  }
+  add_pairs(LINE_PAIRS, two, x, sum);
 }
 
 #endif

@@ -245,6 +245,77 @@ START_TEST(charges_of_any_size_agree)
 }
 END_TEST
 
+enum { SIZES = 5 };
+
+/* Exponents of the planes of a mesh: all small, all large, up and down, a few large ones, one that
+ * is not zero. */
+static int plane_size(int kind, int z, int planes)
+{
+  const int sizes[SIZES] = {-90, 100, 3 * (z < planes / 2 ? z : planes - z),
+                            z % 20 == 10 ? 60 : -20, z == 7 ? 5 : -2000};
+  return sizes[kind];
+}
+
+/* Values and gradients of one vector; largest [plane]. */
+static void check_values(const spread_spec *spec, const ref_particles *particles,
+                         const double *mesh, const double *largest, const double *value,
+                         const double *gradient, double bound)
+{
+  const int planes = spec->mesh[0];
+  const int64_t n = particles->n;
+  double *exact = calloc((size_t)n, 8), *exact_gradient = calloc((size_t)n, 24);
+  ref_interpolate(spec, n, particles->x, mesh, exact, exact_gradient);
+  for (int64_t i = 0; i < n; i++) {
+    const double u = (particles->x[3 * i] - spec->lo[0]) / (spec->hi[0] - spec->lo[0]) * planes;
+    double near = 0;
+    for (int j = 0; j < spec->order; j++)
+      near = fmax(near, largest[((int)floor(u) + j) % planes]);
+    ck_assert_double_le(fabs(value[i] - exact[i]), bound * near);
+    for (int a = 0; a < 3; a++) {
+      const double step = (spec->hi[a] - spec->lo[a]) / spec->mesh[a];
+      ck_assert_double_le(fabs(gradient[3 * i + a] - exact_gradient[3 * i + a]),
+                          8 * bound * near / step);
+    }
+  }
+  free(exact), free(exact_gradient);
+}
+
+static void compare_sizes(md_ctx *ctx, const spread_spec *spec, int64_t n)
+{
+  const int planes = spec->mesh[0], plane = spec->mesh[1] * spec->mesh[2], v = spec->vectors;
+  ref_particles particles = ref_particles_make(spec, ctx->precision, REF_UNIFORM, n);
+  ref_run run = ref_run_open(ctx, spec, &particles);
+  double *mesh = calloc((size_t)(v * run.points), 8), *largest = calloc((size_t)(v * planes), 8);
+  double *value = calloc((size_t)(n * v), 8), *gradient = calloc((size_t)(n * v), 24);
+  for (int64_t i = 0; i < v * run.points; i++) {
+    const int z = (int)(i / plane), size = plane_size(z / planes % SIZES, z % planes, planes);
+    mesh[i] = ldexp((double)(i * 7919 % 2003 - 1001), size - 10);
+    largest[z] = fmax(largest[z], fabs(mesh[i]));
+  }
+  ref_run_interpolate(&run, mesh, value, gradient);
+  for (int k = 0; k < v; k++)
+    check_values(spec, &particles, mesh + k * run.points, largest + k * planes, value + k * n,
+                 gradient + 3 * k * n, tolerance(ctx, spec, REF_UNIFORM));
+  free(mesh), free(largest), free(value), free(gradient);
+  ref_run_close(&run);
+  ref_particles_free(&particles);
+}
+
+/* Neither the size of a mesh's numbers nor that of some has to do with the accuracy elsewhere. */
+START_TEST(meshes_of_any_size_agree)
+{
+  md_ctx *ctx;
+  spread_method method;
+  if (!pick(_i, 2, &ctx, &method)) return;
+  for (int p = 4; p <= 10; p += 1 + p / 6) {
+    spread_spec spec = ref_spec(method, 60, 12, 13, p);
+    spec.vectors = SIZES;
+    compare_sizes(ctx, &spec, 500);
+  }
+  md_ctx_destroy(ctx);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("spread");
@@ -258,6 +329,7 @@ int main(void)
   tcase_add_loop_test(tc, every_count_agrees, 0, PICKS);
   tcase_add_loop_test(tc, vectors_agree, 0, PICKS);
   tcase_add_loop_test(tc, charges_of_any_size_agree, 0, PICKS);
+  tcase_add_loop_test(tc, meshes_of_any_size_agree, 0, PICKS);
   suite_add_tcase(suite, tc);
   TCase *many = test_long_case("many");
   tcase_add_loop_test(many, many_particles_agree, 0, PICKS);
