@@ -10,10 +10,11 @@ MD_BEGIN_C
 md_status gspmv_gpu_reserve_chunks(stokes_matrix *matrix);
 md_status gspmv_gpu_cut_chunks(const stokes_matrix *matrix, cudaStream_t stream);
 
-/* What becomes of a product: y = A x where total is NULL, or else a step of a series,
- * y = f[0] A x + f[1] x + f[2] y,  total += f[3] y. */
+/* What becomes of a product: y = A x, or a step of a series,
+ * y = f[0] A x + f[1] x + f[2] y,  total += f[3] y + f[4] x (total may be NULL). */
 typedef struct {
-  double f[4];
+  bool series;
+  double f[5];
   double *total;
 } gspmv_use;
 md_status gspmv_gpu_rows(const stokes_matrix *matrix, int m, const double *x, double *y,
@@ -23,15 +24,31 @@ md_status gspmv_gpu_slices(const stokes_matrix *matrix, int m, const double *x, 
 
 MD_END_C
 
-/* Element `at` of the product goes where it is used. */
-static __device__ __forceinline__ void gspmv_put(const gspmv_use *use, double product,
-                                                 const double *x, double *y, int64_t at)
+/* What is known of element `at` before its product is: the result is f[0] product + rest, and total
+ * goes on by f[3] times that.  series: a constant, whether it is a step of a series. */
+typedef struct {
+  double rest, total;
+} gspmv_known;
+
+static __device__ __forceinline__ gspmv_known gspmv_before(const gspmv_use *use, bool series,
+                                                           const double *x, const double *y,
+                                                           int64_t at)
 {
-  if (use->total) {
-    product = use->f[0] * product + use->f[1] * x[at] + use->f[2] * y[at];
-    use->total[at] += use->f[3] * product;
-  }
-  y[at] = product;
+  gspmv_known known = {0, 0};
+  if (!series) return known;
+  const double now = x[at];
+  known.rest = use->f[1] * now + use->f[2] * y[at];
+  if (use->total) known.total = use->total[at] + use->f[4] * now;
+  return known;
+}
+
+static __device__ __forceinline__ void gspmv_put(const gspmv_use *use, bool series,
+                                                 const gspmv_known *known, double product,
+                                                 double *y, int64_t at)
+{
+  const double result = series ? use->f[0] * product + known->rest : product;
+  y[at] = result;
+  if (series && use->total) use->total[at] = known->total + use->f[3] * result;
 }
 
 /* y += D x for a diagonal block of six. */

@@ -7,8 +7,9 @@
 #include "stokes/chunks_gpu.h"
 #include "stokes/gspmv_gpu.h"
 
-/* SLOTS: blocks of threads for the chunks of a window, about as many as there are. */
-enum { THREADS = 128, PER_THREAD = CHUNK_BLOCKS / THREADS, SLOTS = 13, TEAM = 8 };
+/* SLOTS: blocks of threads for the chunks of a window, about as many as there are.  AHEAD: blocks of
+ * threads on a multiprocessor, about. */
+enum { THREADS = 128, PER_THREAD = CHUNK_BLOCKS / THREADS, SLOTS = 13, AHEAD = 9, TEAM = 8 };
 
 typedef struct {
   int64_t n_rows;
@@ -18,7 +19,8 @@ typedef struct {
   const unsigned char *block;
   const double *diagonal, *x;
   double *y;
-  int m, team;
+  int m;
+  unsigned distance; /* how far on the chunk is whose blocks are asked for */
   gspmv_use use;
 } rows_job;
 
@@ -119,20 +121,84 @@ typedef struct {
   int stride;
 } staged_blocks;
 
-/* Add up the rows of a chunk as far as they are here: `team` lanes each, which keep what they have
- * of a row that goes on; then it is the only one. */
-static __device__ __forceinline__ void sum_rows(const rows_job *job, int storage,
-                                                const rows_chunk *c, const staged_blocks *s,
-                                                double *kept)
+/* What is a constant in a kernel: the storage and its bytes a block, lanes to a row, a step of a
+ * series or a plain product, and whether the first rows of a chunk are looked up while its blocks
+ * come, which takes registers. */
+typedef struct {
+  int storage, bytes, team;
+  bool series, early;
+} rows_kind;
+
+/* What a team has of its row: places of its blocks in the chunk, and what is known of the results of
+ * my lane, one or all three. */
+typedef struct {
+  int64_t row;
+  int from, to;
+  gspmv_known known[3];
+  double own[3]; /* of the diagonal block, where that lies apart */
+} row_part;
+
+static __device__ __forceinline__ int results_of(int team)
 {
-  const int lane = threadIdx.x % job->team;
-  for (int first = 0; first < c->rows; first += THREADS / job->team) {
-    const int64_t i = c->row + first + threadIdx.x / job->team;
-    const bool mine = i < c->row + c->rows;
-    const int from = mine ? (int)max(__ldg(job->start + i) - s->begin, (int64_t)0) : 0;
-    const int to = mine ? (int)min(__ldg(job->start + i + 1) - s->begin, (int64_t)s->count) : 0;
+  return (2 + team) / team;
+}
+
+/* My team's row of a chunk, `first` rows behind its beginning; `to` = 0 where there is none. */
+static __device__ __forceinline__ void find_row(const rows_job *job, int team, const rows_chunk *c,
+                                                int first, row_part *part)
+{
+  part->row = c->row + first + threadIdx.x / team;
+  part->from = part->to = 0;
+  if (part->row >= c->row + c->rows) return;
+  part->from = (int)(__ldg(job->start + part->row) - c->block);
+  part->to = (int)(__ldg(job->start + part->row + 1) - c->block);
+}
+
+/* What is known of my results of it; the diagonal block of a pair matrix lies apart. */
+static __device__ __forceinline__ void know_row(const rows_job *job, rows_kind kind,
+                                                const rows_chunk *c, row_part *part)
+{
+  if (part->row >= c->row + c->rows) return;
+#pragma unroll
+  for (int k = 0; k < results_of(kind.team); k++) {
+    const int r = threadIdx.x % kind.team * results_of(kind.team) + k;
+    if (r >= 3) break;
+    part->known[k] = gspmv_before(&job->use, kind.series, job->x, job->y, 3 * part->row + r);
+    part->own[k] = 0;
+    if (kind.storage != STOKES_PAIR) continue;
+    for (int d = 0; d < 3; d++)
+      part->own[k] += __ldg(job->diagonal + 6 * part->row + assemble_packed(r, d)) *
+                      __ldg(job->x + 3 * part->row + d);
+  }
+}
+
+/* Store my results of a row whose sums every lane has. */
+static __device__ __forceinline__ void finish_row(const rows_job *job, rows_kind kind,
+                                                  const row_part *part, const double *y)
+{
+#pragma unroll
+  for (int k = 0; k < results_of(kind.team); k++) {
+    const int r = threadIdx.x % kind.team * results_of(kind.team) + k;
+    if (r >= 3) break;
+    const double sum = r == 0 ? y[0] : r == 1 ? y[1] : y[2];
+    gspmv_put(&job->use, kind.series, &part->known[k], sum + part->own[k], job->y,
+              3 * part->row + r);
+  }
+}
+
+/* Add up the rows of a chunk as far as they are here: `team` lanes each, which keep what they have of
+ * a row that goes on; then it is the only one. */
+static __device__ __forceinline__ void sum_rows(const rows_job *job, rows_kind kind,
+                                                const rows_chunk *c, const staged_blocks *s,
+                                                row_part *part, double *kept)
+{
+  const int here = (int)(s->begin - c->block);
+  for (int first = 0; first < c->rows; first += THREADS / kind.team) {
+    const bool found = kind.early && first == 0;
+    if (!found) find_row(job, kind.team, c, first, part);
+    const int to = min(part->to - here, s->count);
     double y[3] = {kept[0], kept[1], kept[2]};
-    for (int k = from + lane; k < to; k += job->team)
+    for (int k = max(part->from - here, 0) + threadIdx.x % kind.team; k < to; k += kind.team)
       for (int d = 0; d < 3; d++)
         y[d] += s->sums[k * s->stride + d];
     if (!s->last) {
@@ -140,26 +206,24 @@ static __device__ __forceinline__ void sum_rows(const rows_job *job, int storage
         kept[d] = y[d];
       return;
     }
-    for (int step = 1; step < job->team; step *= 2)
+    for (int step = 1; step < kind.team; step *= 2)
       for (int d = 0; d < 3; d++)
         y[d] += __shfl_xor_sync(MD_ALL_LANES, y[d], step);
-    if (!mine || lane >= 3) continue;
-    double sum = lane == 0 ? y[0] : lane == 1 ? y[1] : y[2];
-    if (storage == STOKES_PAIR)
-      for (int d = 0; d < 3; d++)
-        sum += __ldg(job->diagonal + 6 * i + assemble_packed(lane, d)) * __ldg(job->x + 3 * i + d);
-    gspmv_put(&job->use, sum, job->x, job->y, 3 * i + lane);
+    if (!found) know_row(job, kind, c, part);
+    if (part->row < c->row + c->rows) finish_row(job, kind, part, y);
   }
 }
 
 /* One chunk; *pass: how many copies there were before.  A block's sums lie where it was, or apart
  * where its own bytes are too few. */
-static __device__ __forceinline__ void multiply_chunk(const rows_job *job, int storage, int bytes,
+static __device__ __forceinline__ void multiply_chunk(const rows_job *job, rows_kind kind,
                                                       const rows_chunk *c, unsigned char *staged,
                                                       double *apart, uint64_t *barrier, int *pass)
 {
+  const int storage = kind.storage, bytes = kind.bytes;
   staged_blocks s = {c->block, 0, false, NULL, storage == STOKES_BCRS ? 9 : 3};
   double kept[3] = {0, 0, 0};
+  row_part part;
   do {
     const int64_t left = c->block + c->blocks - s.begin;
     s.count = (int)min(left, (int64_t)CHUNK_BLOCKS);
@@ -175,6 +239,10 @@ static __device__ __forceinline__ void multiply_chunk(const rows_job *job, int s
         const int k = threadIdx.x + q * THREADS;
         if (k < s.count) load_x(job, __ldg(job->column + s.begin + k), x[q]);
       }
+    if (kind.early && s.begin == c->block) {
+      find_row(job, kind.team, c, 0, &part);
+      know_row(job, kind, c, &part);
+    }
     __syncthreads(); /* the barrier is made */
     copy_wait(barrier, (*pass)++);
     for (int q = 0; q < PER_THREAD; q++) {
@@ -188,14 +256,31 @@ static __device__ __forceinline__ void multiply_chunk(const rows_job *job, int s
         s.sums[k * s.stride + d] = sum[d];
     }
     __syncthreads();
-    sum_rows(job, storage, c, &s, kept);
+    sum_rows(job, kind, c, &s, &part, kept);
     s.begin += s.count;
     if (!s.last) copy_again();
   } while (!s.last);
 }
 
+/* Ask for the blocks of the chunk that a later block of threads takes, so that memory stays busy
+ * while blocks of threads come and go. */
+static __device__ __forceinline__ void prefetch_chunk(const rows_job *job, int bytes)
+{
+  const unsigned later = blockIdx.x + job->distance;
+  const int64_t window = later / SLOTS;
+  const int slot = (int)(later % SLOTS);
+  if (later >= gridDim.x || slot >= job->table.count[window]) return;
+  const rows_chunk c = job->table.chunk[window * CHUNK_MOST + slot];
+  const int64_t from = c.block * bytes / 16 * 16;
+  const int64_t size = min(c.blocks, (int)CHUNK_BLOCKS) * bytes / 16 * 16;
+  if (size > 0)
+    asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(job->block + from),
+                 "r"((unsigned)size)
+                 : "memory");
+}
+
 /* Block of threads: a slot of a window. */
-static __device__ __forceinline__ void chunk_body(const rows_job *job, int storage, int bytes,
+static __device__ __forceinline__ void chunk_body(const rows_job *job, rows_kind kind,
                                                   unsigned char *staged, double *apart,
                                                   uint64_t *barrier)
 {
@@ -204,10 +289,11 @@ static __device__ __forceinline__ void chunk_body(const rows_job *job, int stora
   const rows_chunk *chunk = job->table.chunk + window * CHUNK_MOST;
   int slot = blockIdx.x % SLOTS, pass = 0;
   rows_chunk c = chunk[slot];
+  if (kind.storage == STOKES_PAIR && threadIdx.x == MD_WARP) prefetch_chunk(job, kind.bytes);
   if (slot >= count) return;
   if (threadIdx.x == 0) barrier_make(barrier);
   for (;;) {
-    multiply_chunk(job, storage, bytes, &c, staged, apart, barrier, &pass);
+    multiply_chunk(job, kind, &c, staged, apart, barrier, &pass);
     slot += SLOTS;
     if (slot >= count) return;
     c = chunk[slot];
@@ -215,18 +301,26 @@ static __device__ __forceinline__ void chunk_body(const rows_job *job, int stora
   }
 }
 
-#define CHUNK_KERNEL(name, bytes, apart)                                                           \
-  static __global__ void __launch_bounds__(THREADS)                                                \
-      chunk_##name(const __grid_constant__ rows_job job)                                           \
+/* least: blocks of threads that a multiprocessor shall hold.  Rows of a few blocks are added up by
+ * one thread each. */
+#define CHUNK_KERNEL(name, bytes, apart, least, team, series)                                      \
+  static __global__ void __launch_bounds__(THREADS, least)                                         \
+      chunk_##name##_##team##_##series(const __grid_constant__ rows_job job)                       \
   {                                                                                                \
+    const rows_kind kind = {STOKES_##name, bytes, team, series, STOKES_##name != STOKES_PAIR};     \
     __shared__ __align__(16) unsigned char staged[CHUNK_BLOCKS * (bytes) + 16];                    \
     __shared__ double sums[apart];                                                                 \
     __shared__ uint64_t barrier;                                                                   \
-    chunk_body(&job, STOKES_##name, bytes, staged, sums, &barrier);                                \
+    chunk_body(&job, kind, staged, sums, &barrier);                                                \
   }
-CHUNK_KERNEL(BCRS, 72, 1)
-CHUNK_KERNEL(SINGLE, 36, 3 * CHUNK_BLOCKS)
-CHUNK_KERNEL(PAIR, 24, 1)
+#define CHUNK_STORAGES(team, series, pairs)                                                        \
+  CHUNK_KERNEL(BCRS, 72, 1, 5, team, series)                                                       \
+  CHUNK_KERNEL(SINGLE, 36, 3 * CHUNK_BLOCKS, 7, team, series)                                      \
+  CHUNK_KERNEL(PAIR, 24, 1, pairs, team, series)
+#define CHUNK_TEAMS(team) CHUNK_STORAGES(team, 0, 12) CHUNK_STORAGES(team, 1, 10)
+CHUNK_TEAMS(1)
+CHUNK_TEAMS(4)
+CHUNK_TEAMS(8)
 
 /* Team: one row and one column, blockIdx.y, of several. */
 static __global__ void row_kernel(const __grid_constant__ rows_job job, int storage, int bytes)
@@ -252,15 +346,32 @@ static __global__ void row_kernel(const __grid_constant__ rows_job job, int stor
   for (int d = 0; d < 3; d++)
     x[d] = job.x[(3 * i + d) * job.m + column];
   if (storage == STOKES_PAIR) gspmv_diagonal(job.diagonal + 6 * i, x, y);
-  for (int d = 0; d < 3; d++)
-    gspmv_put(&job.use, y[d], job.x, job.y, (3 * i + d) * job.m + column);
+  for (int d = 0; d < 3; d++) {
+    const int64_t at = (3 * i + d) * job.m + column;
+    const gspmv_known known = gspmv_before(&job.use, job.use.series, job.x, job.y, at);
+    gspmv_put(&job.use, job.use.series, &known, y[d], job.y, at);
+  }
 }
+
+#define CHUNK_ROW(team, series)                                                                    \
+  {                                                                                                \
+    chunk_BCRS_##team##_##series, chunk_SINGLE_##team##_##series, chunk_PAIR_##team##_##series     \
+  }
+#define CHUNK_ENTRY(team)                                                                          \
+  {                                                                                                \
+    CHUNK_ROW(team, 0), CHUNK_ROW(team, 1)                                                         \
+  }
+static void (*const chunk_kernels[][2][STOKES_STORAGE_COUNT])(rows_job) = {
+    CHUNK_ENTRY(1), CHUNK_ENTRY(4), CHUNK_ENTRY(8)};
 
 md_status gspmv_gpu_rows(const stokes_matrix *matrix, int m, const double *x, double *y,
                          const gspmv_use *use)
 {
   const cudaStream_t stream = (cudaStream_t)matrix->ctx->stream;
   const int64_t mean = matrix->n_stored / matrix->n_rows;
+  int device, processors;
+  MD_CUDA(cudaGetDevice(&device));
+  MD_CUDA(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
   const rows_job job = {matrix->n_rows,
                         (const int64_t *)matrix->start.data,
                         (const int32_t *)matrix->column.data,
@@ -270,16 +381,16 @@ md_status gspmv_gpu_rows(const stokes_matrix *matrix, int m, const double *x, do
                         x,
                         y,
                         m,
-                        mean < 32 ? 4 : 8,
+                        (unsigned)(AHEAD * processors),
                         *use};
   if (m > 1) {
     const dim3 grid(md_blocks(matrix->n_rows * TEAM, THREADS), m);
     row_kernel<<<grid, THREADS, 0, stream>>>(job, (int)matrix->storage,
                                              (int)matrix_entry_bytes(matrix->storage));
   } else {
-    static void (*const kernels[STOKES_STORAGE_COUNT])(rows_job) = {chunk_BCRS, chunk_SINGLE,
-                                                                    chunk_PAIR};
-    kernels[matrix->storage]<<<(unsigned)(job.table.windows * SLOTS), THREADS, 0, stream>>>(job);
+    const int team = mean < 8 ? 0 : mean < 32 ? 1 : 2;
+    const unsigned blocks = (unsigned)(job.table.windows * SLOTS);
+    chunk_kernels[team][use->series][matrix->storage]<<<blocks, THREADS, 0, stream>>>(job);
   }
   MD_LAUNCHED();
   return MD_OK;

@@ -178,21 +178,24 @@ static __device__ __forceinline__ void use_columns(const slices_job *job, const 
                                                    double *product)
 {
   const double *f = job->use.f;
+  double *const total = job->use.total;
   double x[MOST_PER];
   load_columns(c, per, pairs, job->x + row, x);
 #pragma unroll
   for (int v = 0; v < per; v++) {
     if (!c->used[v]) continue;
+    const int64_t at = row + c->at[v];
     if (!pairs) {
-      product[v] = f[0] * product[v] + f[1] * x[v] + f[2] * job->y[row + c->at[v]];
-      job->use.total[row + c->at[v]] += f[3] * product[v];
+      product[v] = f[0] * product[v] + f[1] * x[v] + f[2] * __ldcs(job->y + at);
+      if (total) __stcs(total + at, __ldcs(total + at) + f[3] * product[v] + f[4] * x[v]);
     } else if (v % 2 == 0) {
-      const double2 old = *(const double2 *)(job->y + row + c->at[v]);
-      double2 *total = (double2 *)(job->use.total + row + c->at[v]), sum = *total;
+      const double2 old = __ldcs((const double2 *)(job->y + at));
       product[v] = f[0] * product[v] + f[1] * x[v] + f[2] * old.x;
       product[v + 1] = f[0] * product[v + 1] + f[1] * x[v + 1] + f[2] * old.y;
-      sum.x += f[3] * product[v], sum.y += f[3] * product[v + 1];
-      *total = sum;
+      if (!total) continue;
+      double2 sum = __ldcs((const double2 *)(total + at));
+      sum.x += f[3] * product[v] + f[4] * x[v], sum.y += f[3] * product[v + 1] + f[4] * x[v + 1];
+      __stcs((double2 *)(total + at), sum);
     }
   }
 }
@@ -216,7 +219,7 @@ static __device__ __forceinline__ void finish_row(const slices_job *job, int sto
 #pragma unroll
   for (int k = 0; k < 3; k++) {
     const int64_t row = offset + (3 * i + k) * m;
-    if (job->use.total) use_columns(job, columns, per, pairs, row, sum[k]);
+    if (job->use.series) use_columns(job, columns, per, pairs, row, sum[k]);
     store_columns(columns, per, pairs, job->y + row, sum[k]);
   }
 }

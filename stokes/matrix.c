@@ -115,7 +115,7 @@ bool stokes_matrix_has_series(const stokes_matrix *matrix)
   return backend_of(matrix)->series != NULL;
 }
 
-md_status stokes_matrix_series(const stokes_matrix *matrix, int m, const double factor[4],
+md_status stokes_matrix_series(const stokes_matrix *matrix, int m, const double factor[5],
                                const double *now, double *next, double *total)
 {
   MD_TRY(check_vectors(m));

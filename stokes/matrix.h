@@ -69,9 +69,10 @@ md_status stokes_matrix_get(const stokes_matrix *matrix, stokes_blocks *out);
 md_status stokes_matrix_multiply(const stokes_matrix *matrix, int m, const double *x, double *y);
 
 /* A step of a series in one pass over the vectors, on backends that have it (the GPU):
- * next = f[0] R' now + f[1] now + f[2] next,  total += f[3] next; as above otherwise. */
+ * next = f[0] R' now + f[1] now + f[2] next,  total += f[3] next + f[4] now, where total may be NULL
+ * for nothing; as above otherwise. */
 bool stokes_matrix_has_series(const stokes_matrix *matrix);
-md_status stokes_matrix_series(const stokes_matrix *matrix, int m, const double factor[4],
+md_status stokes_matrix_series(const stokes_matrix *matrix, int m, const double factor[5],
                                const double *now, double *next, double *total);
 
 /* Assembled from spheres: no eigenvalue is below 1, and A <= 2 blockdiag(A). */

@@ -230,14 +230,14 @@ static md_status assemble(stokes_matrix *matrix, const assemble_job *job, int ve
 
 static md_status multiply(const stokes_matrix *matrix, int m, const double *x, double *y)
 {
-  const gspmv_use use = {{1, 0, 0, 0}, NULL};
+  const gspmv_use use = {false, {1, 0, 0, 0, 0}, NULL};
   return (matrix->slices.width ? gspmv_gpu_slices : gspmv_gpu_rows)(matrix, m, x, y, &use);
 }
 
-static md_status series(const stokes_matrix *matrix, int m, const double factor[4],
+static md_status series(const stokes_matrix *matrix, int m, const double factor[5],
                         const double *now, double *next, double *total)
 {
-  const gspmv_use use = {{factor[0], factor[1], factor[2], factor[3]}, total};
+  const gspmv_use use = {true, {factor[0], factor[1], factor[2], factor[3], factor[4]}, total};
   return (matrix->slices.width ? gspmv_gpu_slices : gspmv_gpu_rows)(matrix, m, now, next, &use);
 }
 

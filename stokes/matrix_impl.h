@@ -74,7 +74,7 @@ typedef md_status matrix_set_fn(stokes_matrix *matrix, const stokes_blocks *bloc
 typedef md_status matrix_get_fn(const stokes_matrix *matrix, stokes_blocks *out);
 typedef md_status matrix_multiply_fn(const stokes_matrix *matrix, int m, const double *x,
                                      double *y);
-typedef md_status matrix_series_fn(const stokes_matrix *matrix, int m, const double factor[4],
+typedef md_status matrix_series_fn(const stokes_matrix *matrix, int m, const double factor[5],
                                    const double *now, double *next, double *total);
 typedef struct {
   matrix_assemble_fn *assemble;

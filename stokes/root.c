@@ -167,10 +167,15 @@ static md_status chebyshev_sum(root_run *run, const root_series *series, double 
   MD_TRY(md_copy(run->solver->ctx, v[1], v[0], solver_bytes(run->solver, run->m)));
   for (int k = 1; k <= order; k++) {
     const double twice = k == 1 ? 1 : 2;
-    const double factor[4] = {twice * slope, -twice * middle, k == 1 ? 0 : -1, coefficient[k]};
+    /* A fused step adds this term and the one before, so that f is used in every other step only;
+     * the first term is added below. */
+    const double before = k > 2 ? coefficient[k - 1] : 0;
+    const double factor[5] = {twice * slope, -twice * middle, k == 1 ? 0 : -1, coefficient[k],
+                              before};
     double *now = v[(k + 1) % 2], *next = v[k % 2];
     if (fused && k > 1) {
-      MD_TRY(stokes_matrix_series(run->solver->matrix, run->m, factor, now, next, f));
+      double *sum = (order - k) % 2 == 0 ? f : NULL;
+      MD_TRY(stokes_matrix_series(run->solver->matrix, run->m, factor, now, next, sum));
       continue;
     }
     MD_TRY(run->ops->chebyshev(run->space, run->m, factor, run->w, now, next, f, work));

@@ -49,7 +49,7 @@ typedef struct {
   double
       guess_tolerance; /* of the block solve of mrhs; one that is larger than `tolerance` leaves the
                              rest of the first solution to a solve of its own */
-  double root_tolerance; /* of Brownian forces, relative */
+  double root_tolerance; /* of Brownian forces, relative; guesses from a series: ten times that */
   stokes_root root;
   stokes_preconditioner preconditioner;
   stokes_storage storage;

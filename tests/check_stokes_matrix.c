@@ -306,15 +306,16 @@ END_TEST
 START_TEST(series_step_by_step)
 {
   static const int widths[] = {1, 2, 3, 8, 16, 33};
-  static const double f[4] = {0.3, -1.7, 0.9, 2.1};
+  static const double f[5] = {0.3, -1.7, 0.9, 2.1, -0.6};
   md_ctx *ctx = test_ctx(MD_DOUBLE, 1, false);
   stokes_packing packing = ref_packing(230, 0.4, false, 17);
   ref_suspension s = ref_suspend(ctx, &packing, usual.gap_cut);
-  for (int k = 0; k < 6 * 2 * STOKES_STORAGE_COUNT; k++) {
+  for (int k = 0; k < 6 * 4 * STOKES_STORAGE_COUNT; k++) {
     const int m = widths[k % 6], hint = k / 6 % 2 ? m : 1;
+    const bool summed = k / 12 % 2;
     const int64_t n = 3 * packing.n * m;
     const size_t bytes = (size_t)n * sizeof(double);
-    stokes_matrix *matrix = ref_assemble(&s, (stokes_storage)(k / 12), &usual, hint);
+    stokes_matrix *matrix = ref_assemble(&s, (stokes_storage)(k / 24), &usual, hint);
     double *host[3], *product = ref_alloc(n, sizeof *product);
     md_buffer on[3] = {{0}};
     for (int v = 0; v < 3; v++) { /* now, next, total */
@@ -322,7 +323,8 @@ START_TEST(series_step_by_step)
       ck_ok(md_buffer_reserve(ctx, &on[v], bytes, 0));
       ck_ok(md_write(ctx, on[v].data, host[v], bytes));
     }
-    const md_status status = stokes_matrix_series(matrix, m, f, on[0].data, on[1].data, on[2].data);
+    const md_status status =
+        stokes_matrix_series(matrix, m, f, on[0].data, on[1].data, summed ? on[2].data : NULL);
     ck_assert_int_eq(status, stokes_matrix_has_series(matrix) ? MD_OK : MD_EINVAL);
     if (!status) {
       double *next = ref_alloc(n, sizeof *next), *total = ref_alloc(n, sizeof *total), most = 0;
@@ -331,7 +333,8 @@ START_TEST(series_step_by_step)
       ck_ok(md_read(ctx, total, on[2].data, bytes));
       for (int64_t q = 0; q < n; q++) {
         const double expect = f[0] * product[q] + f[1] * host[0][q] + f[2] * host[1][q];
-        const double error = fabs(next[q] - expect) + fabs(total[q] - host[2][q] - f[3] * expect);
+        const double added = summed ? f[3] * expect + f[4] * host[0][q] : 0;
+        const double error = fabs(next[q] - expect) + fabs(total[q] - host[2][q] - added);
         most = error / (1 + fabs(expect)) <= most ? most : error / (1 + fabs(expect));
       }
       ck_assert_msg(most <= 1e-12, "m = %d: %g", m, most);
