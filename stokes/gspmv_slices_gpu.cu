@@ -285,15 +285,25 @@ static __device__ __forceinline__ void slices_body(const slices_job *job, int st
   X(s, 4, 4, 2, 1, 0, 768)                                                                         \
   X(s, 4, 8, 2, 1, 0, 768)                                                                         \
   X(s, 4, 8, 4, 1, 0, 512)
+/* Threads besides, as registers allow: pairs take fewer than whole blocks. */
+#define MORE_BCRS(threads) (threads == 512 ? 128 : 0)
+#define MORE_SINGLE(threads) 0
+#define MORE_PAIR(threads) 128
 #define KERNEL(s, width, team, per, pairs, whole, threads)                                         \
-  static __global__ void __launch_bounds__(threads, 1)                                             \
+  static __global__ void __launch_bounds__(threads + MORE_##s(threads), 1)                         \
       slices_##s##_##width##_##team##_##per##_##pairs##whole(                                      \
           const __grid_constant__ slices_job job)                                                  \
   {                                                                                                \
     slices_body(&job, STOKES_##s, width, team, per, pairs, whole);                                 \
   }
 #define ENTRY(s, width, team, per, pairs, whole, threads)                                          \
-  {width, team, per, pairs, whole, threads, slices_##s##_##width##_##team##_##per##_##pairs##whole},
+  {width,                                                                                          \
+   team,                                                                                           \
+   per,                                                                                            \
+   pairs,                                                                                          \
+   whole,                                                                                          \
+   threads + MORE_##s(threads),                                                                    \
+   slices_##s##_##width##_##team##_##per##_##pairs##whole},
 #define KERNELS(name, word) SHAPES(KERNEL, name)
 #define TABLE(name, word) {SHAPES(ENTRY, name)},
 STOKES_STORAGES(KERNELS)
