@@ -21,15 +21,16 @@ static double row_sectors(double n, double real_size)
   return 1 + (n - 1) * real_size / 32;
 }
 
-/* Seconds of one spreading of one vector on a GPU of that many multiprocessors, fitted to an H200,
- * which has 132.  particle: 85e9 sector operations a second, and 33e9 of those for which the mesh has
- * to be fetched, as half the cache holds it. */
+/* Seconds of one spreading of one vector on a GPU of that many multiprocessors, fitted to choices on
+ * an H200, which has 132.  particle: 68e9 sector operations a second, and 50e9 of those for which the
+ * mesh has to be fetched, as half the cache holds it.  It cannot know that particles which come row by
+ * row, or lie in clusters, take less. */
 static double particle_seconds(const spread_plan *plan, double n)
 {
   const double p = plan->grid.order, real_size = (double)spread_real_size(plan);
   const double sectors = n * p * p * row_sectors(p, real_size) * 132 / plan->multiprocessors;
   const double held = 0.5 * (double)plan->l2_bytes / ((double)plan->grid.points * real_size);
-  return 6e-6 + sectors / 85e9 + (held < 1 ? sectors * (1 - held) / 33e9 : 0);
+  return 8.7e-6 + sectors / 68e9 + (held < 1 ? sectors * (1 - held) / 50e9 : 0);
 }
 
 /* tiled: what a tile of a pencil's plane costs, and a product of a particle. */
@@ -37,14 +38,14 @@ static double tiled_seconds(const spread_plan *plan, int64_t count)
 {
   const int32_t order = plan->grid.order;
   const double p = order, n = (double)count, tiles = PENCIL_TILES(order);
-  const double slower = spread_real_size(plan) == sizeof(double) ? 1.45 : 1;
+  const double slower = spread_real_size(plan) == sizeof(double) ? 1.4 : 1;
   spread_pencils pencils;
   pencils_cut(&plan->grid, &pencils);
   /* planes of pencils that a particle reaches, were they spread evenly */
   const double keys = (double)pencils_keys(&plan->grid, &pencils);
   const double planes = keys * (1 - exp(-p * n / keys));
-  const double work = planes * tiles * 0.35e-9 + n * (5 + 4.7 * p * tiles) * 1e-12;
-  return 12e-6 + slower * work * 132 / plan->multiprocessors;
+  const double work = planes * tiles * 0.45e-9 + n * (5.4 + 3.5 * p * tiles) * 1e-12;
+  return 13e-6 + slower * work * 132 / plan->multiprocessors;
 }
 
 /* Particles a mesh point from which on a CPU gains by tiled. */
@@ -67,7 +68,7 @@ spread_method spread_choose(const spread_plan *plan, int64_t n, char *reason, si
     snprintf(reason, size, "its sums are ordered, %.3g particles a mesh point", density);
     return SPREAD_TILED;
   }
-  const double vectors = plan->spec.vectors, sorting = (3e-6 + 3e-11 * (double)n) / repeats;
+  const double vectors = plan->spec.vectors, sorting = (6.4e-6 + 3.4e-11 * (double)n) / repeats;
   const double tiled = vectors * tiled_seconds(plan, n) + sorting;
   const double particle = vectors * particle_seconds(plan, (double)n);
   snprintf(reason, size,
