@@ -285,12 +285,12 @@ static __device__ __forceinline__ void slices_body(const slices_job *job, int st
   X(s, 4, 4, 2, 1, 0, 768)                                                                         \
   X(s, 4, 8, 2, 1, 0, 768)                                                                         \
   X(s, 4, 8, 4, 1, 0, 512)
-/* Threads besides, as registers allow: pairs take fewer than whole blocks. */
-#define MORE_BCRS(threads) (threads == 512 ? 128 : 0)
-#define MORE_SINGLE(threads) 0
-#define MORE_PAIR(threads) 128
+/* Threads besides, where pairs leave registers for them and the team is large enough to need them. */
+#define MORE_BCRS(team, per) 0
+#define MORE_SINGLE(team, per) 0
+#define MORE_PAIR(team, per) (team >= 4 && per <= 2 ? 128 : 0)
 #define KERNEL(s, width, team, per, pairs, whole, threads)                                         \
-  static __global__ void __launch_bounds__(threads + MORE_##s(threads), 1)                         \
+  static __global__ void __launch_bounds__(threads + MORE_##s(team, per), 1)                       \
       slices_##s##_##width##_##team##_##per##_##pairs##whole(                                      \
           const __grid_constant__ slices_job job)                                                  \
   {                                                                                                \
@@ -302,7 +302,7 @@ static __device__ __forceinline__ void slices_body(const slices_job *job, int st
    per,                                                                                            \
    pairs,                                                                                          \
    whole,                                                                                          \
-   threads + MORE_##s(threads),                                                                    \
+   threads + MORE_##s(team, per),                                                                  \
    slices_##s##_##width##_##team##_##per##_##pairs##whole},
 #define KERNELS(name, word) SHAPES(KERNEL, name)
 #define TABLE(name, word) {SHAPES(ENTRY, name)},
