@@ -122,7 +122,7 @@ static __device__ __forceinline__ int32_t slots_of(int bank, int32_t chunks)
 }
 
 /* What a lane has yet to write of a bank: bits of its queue, from their highest on, and where the
- * first word's highest bit stands in shared memory. */
+ * first word's highest bit stands in shared memory (unless there are but two). */
 typedef struct {
   uint32_t word[TILE_WORDS];
   const uint16_t *at;
@@ -161,8 +161,8 @@ static __device__ __forceinline__ int32_t chunks_of(const int32_t levels[TILE_BA
 }
 
 /* So many of a bank's entries, the last ones, to the waiting list. */
-static __device__ __forceinline__ void put_off(const tile_room *room, int32_t entries,
-                                               tile_rest *rest, int32_t *waiting)
+static __device__ __forceinline__ void put_off(const tile_room *room, const uint16_t *queue,
+                                               int32_t entries, tile_rest *rest, int32_t *waiting)
 {
 #pragma unroll 1
   for (; entries > 0; entries--) {
@@ -171,7 +171,7 @@ static __device__ __forceinline__ void put_off(const tile_room *room, int32_t en
 #pragma unroll
     for (int w = 1; w < TILE_WORDS; w++)
       if (rest->word[w] != 0) last = w, bits = rest->word[w];
-    *waiting_of(room, (*waiting)++) = rest->at[32 * last + 32 - __ffs((int)bits)];
+    *waiting_of(room, (*waiting)++) = queue[32 * last + 32 - __ffs((int)bits)];
 #pragma unroll
     for (int w = 0; w < TILE_WORDS; w++)
       if (w == last) rest->word[w] = bits & (bits - 1);
@@ -194,23 +194,41 @@ static __device__ __forceinline__ uint32_t lowest_after(uint32_t zeros)
   return bits;
 }
 
-/* The next entry of a bank, else one that waits, else a far one; the first word that has bits becomes
- * the first. */
-static __device__ __forceinline__ uint32_t next_entry(const tile_room *room, const uint16_t *far,
-                                                      tile_rest *rest, int32_t *waiting)
+/* Where the first word that has bits stands in shared memory; it becomes the first, or of two words,
+ * where registers for as many addresses are worth more than moves, *first gets its number. */
+static __device__ __forceinline__ const uint16_t *find_first(const uint16_t *queue, tile_rest *rest,
+                                                             int *first)
 {
+  *first = 0;
+  if (TILE_WORDS == 2) {
+    *first = rest->word[0] == 0;
+    return queue + 32 * *first;
+  }
   if (rest->word[0] == 0) {
     rest->at += 32;
 #pragma unroll
     for (int w = 0; w < TILE_WORDS; w++)
       rest->word[w] = w + 1 < TILE_WORDS ? rest->word[w + 1] : 0;
   }
-  const uint32_t bits = rest->word[0], zeros = leading_zeros(bits);
+  return rest->at;
+}
+
+/* The next entry of a bank, else one that waits, else a far one. */
+static __device__ __forceinline__ uint32_t next_entry(const tile_room *room, int bank,
+                                                      tile_rest *rest, int32_t *waiting)
+{
+  int first;
+  const uint16_t *at = find_first(room->queue + bank * TILE_STRIDE, rest, &first);
+  const uint32_t bits = first == 0 ? rest->word[0] : rest->word[1];
+  const uint32_t zeros = leading_zeros(bits), left = bits & lowest_after(zeros);
+  if (first == 0)
+    rest->word[0] = left;
+  else
+    rest->word[1] = left;
   const bool waits = bits == 0 && *waiting > 0;
   *waiting -= waits;
-  const uint16_t *from = bits != 0 ? rest->at + zeros : far;
+  const uint16_t *from = bits != 0 ? at + zeros : far_of(room, bank);
   if (waits) from = waiting_of(room, *waiting);
-  rest->word[0] = bits & lowest_after(zeros);
   return *from;
 }
 
@@ -250,7 +268,7 @@ static __device__ __forceinline__ void write_chunks(const tile_room *room,
     for (int b = 0; b < TILE_BANKS; b++)
       entry[b] =
           PER_LEVEL == 1 || here == TILE_BANKS || ((b - (int)threadIdx.x) & (TILE_BANKS - 1)) < here
-              ? next_entry(room, far_of(room, b), &rest[b], &waiting)
+              ? next_entry(room, b, &rest[b], &waiting)
               : 0;
     arrange(entry, word);
 #pragma unroll
@@ -278,7 +296,8 @@ static __device__ __forceinline__ void write_rows(const tile_job *job, const til
   if (at + chunks > job->room.list) return;
 #pragma unroll
   for (int b = 0; b < TILE_BANKS; b++)
-    put_off(room, levels[b] - slots_of(b, chunks), &rest[b], &waiting);
+    put_off(room, room->queue + b * TILE_STRIDE, levels[b] - slots_of(b, chunks), &rest[b],
+            &waiting);
   write_chunks(room, rest, waiting, chunks, job->list + at * MD_WARP + threadIdx.x % MD_WARP);
 }
 
