@@ -173,17 +173,19 @@ md_status neighbor_sort(neighbor_list *list, md_atoms *atoms)
   atoms->r_ghost = 0;
   const size_t state = 4 * md_state_size(ctx->precision);
   const struct {
-    md_buffer *from, *spare;
-    size_t item;
-  } part[] = {{&atoms->x, &list->spare[0], state},
-              {&atoms->v, &list->spare[0], state},
-              {&atoms->id, &list->spare[1], sizeof(int64_t)},
-              {&atoms->image, &list->spare[1], 3 * sizeof(int32_t)}};
+    md_buffer *from[2];
+    size_t item[2];
+  } part[] = {{{&atoms->x, &atoms->id}, {state, sizeof(int64_t)}},
+              {{&atoms->v, &atoms->image}, {state, 3 * sizeof(int32_t)}}};
   for (size_t k = 0; k < sizeof part / sizeof *part; k++) {
-    MD_TRY(md_buffer_match(ctx, part[k].spare, part[k].from));
-    MD_TRY(ordering_permute(ctx, atoms->n, list->place.data, part[k].item, part[k].from->data,
-                            part[k].spare->data));
-    md_buffer_swap(part[k].from, part[k].spare);
+    ordering_items items[2];
+    for (int j = 0; j < 2; j++) {
+      MD_TRY(md_buffer_match(ctx, &list->spare[j], part[k].from[j]));
+      items[j] = (ordering_items){part[k].item[j], part[k].from[j]->data, list->spare[j].data};
+    }
+    MD_TRY(ordering_permute_both(ctx, atoms->n, list->place.data, items));
+    for (int j = 0; j < 2; j++)
+      md_buffer_swap(part[k].from[j], &list->spare[j]);
   }
   list->in_order = true;
   return MD_OK;

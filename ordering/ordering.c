@@ -164,3 +164,17 @@ md_status ordering_permute(md_ctx *ctx, int64_t n, const int32_t *order, size_t 
              "items of %zu bytes: a multiple of 4 is expected", item_bytes);
   return n > 0 ? permutes[ctx->backend](ctx, n, order, item_bytes, from, to) : MD_OK;
 }
+
+md_status ordering_permute_both(md_ctx *ctx, int64_t n, const int32_t *order,
+                                const ordering_items items[2])
+{
+  static ordering_permute_both_fn *const both[MD_BACKEND_COUNT] = {
+      NULL, MD_GPU(ordering_gpu_permute_both)};
+  for (int k = 0; k < 2; k++)
+    MD_REQUIRE(items[k].bytes > 0 && items[k].bytes % 4 == 0, MD_EINVAL,
+               "items of %zu bytes: a multiple of 4 is expected", items[k].bytes);
+  if (n > 0 && both[ctx->backend]) return both[ctx->backend](ctx, n, order, items);
+  for (int k = 0; k < 2; k++)
+    MD_TRY(ordering_permute(ctx, n, order, items[k].bytes, items[k].from, items[k].to));
+  return MD_OK;
+}

@@ -82,5 +82,14 @@ md_status ordering_sort(ordering_sorter *sorter, int64_t n, const uint32_t *keys
 md_status ordering_permute(md_ctx *ctx, int64_t n, const int32_t *order, size_t item_bytes,
                            const void *from, void *to);
 
+/* The same for two sets of small items at once. */
+typedef struct {
+  size_t bytes; /* of an item */
+  const void *from;
+  void *to;
+} ordering_items;
+md_status ordering_permute_both(md_ctx *ctx, int64_t n, const int32_t *order,
+                                const ordering_items items[2]);
+
 MD_END_C
 #endif

@@ -2,8 +2,9 @@
  *
  * Tables: one thread a cell, with the functions of curve.h.  Sort: where keys hardly repeat, as those
  * of bins, counting: items in the order they come, and within a key put in order by counting those
- * before each; else CUB's radix sort of as many bits as key_end - 1 has.  Permutation: one thread a word of 16 bytes where items allow it, else of 4,
- * so that neighbouring threads write neighbouring words. */
+ * before each; else CUB's radix sort of as many bits as key_end - 1 has.  Permutation: one thread a
+ * word of 16 bytes where items allow it, else of 4, so that neighbouring threads write neighbouring
+ * words; of two sets of small items, which take hardly more than a kernel's start, one thread an item. */
 #include "core/cuda.h"
 #include "ordering/curve.h"
 #include "ordering/ordering_impl.h"
@@ -205,6 +206,49 @@ md_status ordering_gpu_permute(md_ctx *ctx, int64_t n, const int32_t *order, siz
     permute4_kernel<<<md_blocks(n * per_item, BLOCK), BLOCK, 0, stream>>>(
         n * per_item, per_item, order, (const uint32_t *)from, (uint32_t *)to);
   }
+  MD_LAUNCHED();
+  return MD_OK;
+}
+
+/* Items to move, as words of 16 bytes or of 4. */
+typedef struct {
+  bool wide;
+  int words; /* of an item */
+  const void *from;
+  void *to;
+} item_move;
+
+static item_move move_of(const ordering_items *items)
+{
+  const bool wide = ((uintptr_t)items->from | (uintptr_t)items->to | items->bytes) % 16 == 0;
+  return (item_move){wide, (int)(items->bytes / (wide ? 16 : 4)), items->from, items->to};
+}
+
+/* Thread: one item of one set. */
+static __global__ void permute_both_kernel(int64_t n, const int32_t *__restrict__ order,
+                                           const item_move first, const item_move second)
+{
+  const int64_t i = md_thread();
+  if (i >= n) return;
+  const int64_t j = order[i];
+  const bool behind = blockIdx.y > 0;
+  const int words = behind ? second.words : first.words;
+  const void *from = behind ? second.from : first.from;
+  void *to = behind ? second.to : first.to;
+  if (behind ? second.wide : first.wide)
+    for (int k = 0; k < words; k++)
+      ((uint4 *)to)[i * words + k] = ((const uint4 *)from)[j * words + k];
+  else
+    for (int k = 0; k < words; k++)
+      ((uint32_t *)to)[i * words + k] = ((const uint32_t *)from)[j * words + k];
+}
+
+md_status ordering_gpu_permute_both(md_ctx *ctx, int64_t n, const int32_t *order,
+                                    const ordering_items items[2])
+{
+  const dim3 blocks(md_blocks(n, BLOCK), 2);
+  permute_both_kernel<<<blocks, BLOCK, 0, (cudaStream_t)ctx->stream>>>(n, order, move_of(&items[0]),
+                                                                       move_of(&items[1]));
   MD_LAUNCHED();
   return MD_OK;
 }

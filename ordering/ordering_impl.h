@@ -32,6 +32,9 @@ typedef md_status ordering_sort_fn(ordering_sorter *sorter, int64_t n, const uin
                                    uint32_t key_end, int32_t *order, int32_t *start);
 typedef md_status ordering_permute_fn(md_ctx *ctx, int64_t n, const int32_t *order,
                                       size_t item_bytes, const void *from, void *to);
+typedef md_status ordering_permute_both_fn(md_ctx *ctx, int64_t n, const int32_t *order,
+                                           const ordering_items items[2]);
+ordering_permute_both_fn ordering_gpu_permute_both;
 ordering_table_fn ordering_cpu_table, ordering_gpu_table;
 ordering_sort_fn ordering_cpu_sort, ordering_gpu_sort;
 ordering_permute_fn ordering_cpu_permute, ordering_gpu_permute;

@@ -153,6 +153,37 @@ START_TEST(sort_is_stable_for_any_threads)
 }
 END_TEST
 
+/* Items and, beside them, the order itself. */
+static void both_sets_are_moved(md_ctx *ctx, int32_t n, const int32_t *order, const uint32_t *from,
+                                size_t size, const md_buffer *in, const md_buffer *places)
+{
+  const size_t words = size / 4;
+  uint32_t *to = malloc(size * (size_t)n);
+  int32_t *twice = malloc((size_t)n * 4);
+  md_buffer out[2] = {{0}, {0}};
+  on_backend(ctx, &out[0], NULL, size * (size_t)n);
+  on_backend(ctx, &out[1], NULL, (size_t)n * 4);
+  for (int first = 0; first < 2; first++) {
+    ordering_items items[2];
+    items[first] = (ordering_items){size, in->data, out[0].data};
+    items[1 - first] = (ordering_items){4, places->data, out[1].data};
+    ck_ok(ordering_permute_both(ctx, n, places->data, items));
+    ck_ok(md_read(ctx, to, out[0].data, size * (size_t)n));
+    ck_ok(md_read(ctx, twice, out[1].data, (size_t)n * 4));
+    for (int32_t k = 0; k < n; k++) {
+      ck_assert_int_eq(twice[k], order[order[k]]);
+      for (size_t w = 0; w < words; w++)
+        ck_assert_uint_eq(to[(size_t)k * words + w], from[(size_t)order[k] * words + w]);
+    }
+    items[1].bytes = 6;
+    ck_assert_int_eq(ordering_permute_both(ctx, n, places->data, items), MD_EINVAL);
+  }
+  md_buffer_free(ctx, &out[0]);
+  md_buffer_free(ctx, &out[1]);
+  free(to);
+  free(twice);
+}
+
 START_TEST(permute_moves_items_of_any_size)
 {
   static const size_t sizes[] = {4, 8, 12, 16, 20, 32, 48};
@@ -176,6 +207,7 @@ START_TEST(permute_moves_items_of_any_size)
       for (size_t w = 0; w < words; w++)
         ck_assert_uint_eq(to[(size_t)k * words + w], from[(size_t)order[k] * words + w]);
     ck_assert_int_eq(ordering_permute(ctx, n, places.data, 6, in.data, out.data), MD_EINVAL);
+    both_sets_are_moved(ctx, n, order, from, size, &in, &places);
     md_buffer_free(ctx, &in);
     md_buffer_free(ctx, &out);
     md_buffer_free(ctx, &places);
