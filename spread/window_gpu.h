@@ -32,7 +32,7 @@ typedef pair line_pairs[LINE_PAIRS];
 typedef struct {
   line_pairs line[SPREAD_ORDER_MAX * PATCH_LINES_MAX];
   int32_t scale; /* exponent of what may move in, at most */
-  int32_t small; /* planes moved in last that are small beside it */
+  int32_t small; /* of the planes, so many last ones are small beside it */
 } window;
 
 /* Offsets in a plane of the mesh of the lane's points, and bits of those that particles can reach.
@@ -126,11 +126,19 @@ static __device__ __forceinline__ int32_t plane_exponent(const int p, const plan
   return largest_exponent(most);
 }
 
+/* Count a plane that comes last. */
+static __device__ __forceinline__ void count_small(int32_t exponent, window *planes)
+{
+  const bool small = exponent + SCALE_SLACK < planes->scale && planes->scale > LEAST_EXPONENT;
+  planes->small = small ? planes->small + 1 : 0;
+}
+
 /* The next p planes become the window. */
 static __device__ __forceinline__ void
 fill_window(const int p, const int vectors, const patch &here, plane_cursor *at, window *planes)
 {
   plane_points next[MOST_VECTORS];
+  int32_t exponent[MOST_VECTORS][SPREAD_ORDER_MAX];
   SPREAD_UNROLL
   for (int v = 0; v < vectors; v++)
     planes[v].scale = LEAST_EXPONENT, planes[v].small = 0;
@@ -139,7 +147,8 @@ fill_window(const int p, const int vectors, const patch &here, plane_cursor *at,
     load_plane(p, vectors, here, at, next);
     SPREAD_UNROLL
     for (int v = 0; v < vectors; v++) {
-      planes[v].scale = max(planes[v].scale, plane_exponent(p, next[v]) + SCALE_ROOM);
+      exponent[v][k] = plane_exponent(p, next[v]);
+      planes[v].scale = max(planes[v].scale, exponent[v][k] + SCALE_ROOM);
       SPREAD_UNROLL
       for (int i = 0; i < PATCH_LINES(p) * LINE_PAIRS; i++) {
         const real *two = next[v][i / LINE_PAIRS] + i % LINE_PAIRS * 2;
@@ -151,6 +160,9 @@ fill_window(const int p, const int vectors, const patch &here, plane_cursor *at,
   SPREAD_UNROLL
   for (int v = 0; v < vectors; v++) {
     const real factor = scale_down(planes[v].scale);
+    SPREAD_UNROLL
+    for (int k = 0; k < p; k++)
+      count_small(exponent[v][k], &planes[v]);
     SPREAD_UNROLL
     for (int i = 0; i < p * PATCH_LINES(p) * LINE_PAIRS; i++) {
       pair *two = &planes[v].line[i / LINE_PAIRS][i % LINE_PAIRS];
@@ -173,10 +185,9 @@ static __device__ __forceinline__ bool fits(const int p, const int vectors,
   bool fit = true;
   SPREAD_UNROLL
   for (int v = 0; v < vectors; v++) {
-    window *w = planes + v;
     const int32_t exponent = plane_exponent(p, next[v]);
-    w->small = exponent + SCALE_SLACK < w->scale && w->scale > LEAST_EXPONENT ? w->small + 1 : 0;
-    fit = fit && exponent <= w->scale && w->small < p;
+    count_small(exponent, planes + v);
+    fit = fit && exponent <= planes[v].scale && planes[v].small < p;
   }
   return fit;
 }
