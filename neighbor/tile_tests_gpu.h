@@ -20,10 +20,8 @@
 
 #include <cuda_fp16.h>
 
-enum {
-  TILE_GROUP = 8,
-  TILE_SEARCH = 64
-}; /* levels of a queue that are tested before doubts are looked for */
+/* Levels of a queue that are tested before doubts are looked for; the first step of a search in one. */
+enum { TILE_GROUP = 8, TILE_SEARCH = 64 };
 
 /* A place as two halves a coordinate. */
 typedef struct {
