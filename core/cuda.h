@@ -25,6 +25,15 @@ static inline unsigned md_blocks(int64_t n, int block)
   return (unsigned)((n + block - 1) / block);
 }
 
+/* Multiprocessors of the device in use; cheap enough to ask for at every launch. */
+static inline md_status md_multiprocessors(int *count)
+{
+  int device;
+  MD_CUDA(cudaGetDevice(&device));
+  MD_CUDA(cudaDeviceGetAttribute(count, cudaDevAttrMultiProcessorCount, device));
+  return MD_OK;
+}
+
 static __device__ __forceinline__ int64_t md_thread(void)
 {
   return (int64_t)blockIdx.x * blockDim.x + threadIdx.x;

@@ -17,6 +17,7 @@
  * with the time step: 0.097 ms in single, 0.116 in mixed, 0.166 in double, where 52 % more cycles of
  * shared memory go to conflicts of those entries that found no slot of their bank.  2^17 atoms, 4 tiles a
  * multiprocessor, take 0.017 ms, of which half is the halo and the step's end: latency. */
+#include "core/launch_gpu.h"
 #include "force/tile_pairs_gpu.h"
 
 typedef void tile_kernel(tile_job job);
@@ -82,16 +83,10 @@ static md_status prepare(const force *fc, const tile_job *job, tile_kernel *kern
 static md_status launch(const force *fc, tile_job *job, tile_kernel *kernel, size_t shared,
                         bool early)
 {
-  cudaLaunchAttribute attribute = {};
-  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attribute.val.programmaticStreamSerializationAllowed = 1;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(md_blocks(job->n, ROWS));
-  config.blockDim = dim3(ROWS);
+  cudaLaunchAttribute overlap;
+  cudaLaunchConfig_t config =
+      md_launch_config(fc->ctx, dim3(md_blocks(job->n, ROWS)), ROWS, early, &overlap);
   config.dynamicSmemBytes = shared;
-  config.stream = (cudaStream_t)fc->ctx->stream;
-  config.attrs = &attribute;
-  config.numAttrs = early ? 1 : 0;
   void *arguments[] = {job};
   MD_CUDA(cudaLaunchKernelExC(&config, (const void *)kernel, arguments));
   return MD_OK;
@@ -114,9 +109,8 @@ md_status PREC(force_gpu_tile)(force *fc, const force_job *job)
 /* Whether all tiles find room beside each other although threads have the most registers. */
 static md_status are_few(const force_job *job, bool *few)
 {
-  int device, processors;
-  MD_CUDA(cudaGetDevice(&device));
-  MD_CUDA(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
+  int processors;
+  MD_TRY(md_multiprocessors(&processors));
   *few = md_blocks(job->n, ROWS) <= (unsigned)(FEW_BLOCKS * processors);
   return MD_OK;
 }

@@ -78,16 +78,19 @@ void ordering_sorter_destroy(ordering_sorter *sorter);
 md_status ordering_sort(ordering_sorter *sorter, int64_t n, const uint32_t *keys, uint32_t key_end,
                         int32_t *order, int32_t *start);
 
-/* to[i] = from[order[i]] for n items of item_bytes (a multiple of 4) on the context's backend. */
+/* to[i] = from[order[i]] for n items of item_bytes (a multiple of 4) on the context's backend.
+ * Errors: MD_EINVAL (item_bytes), MD_ECUDA. */
 md_status ordering_permute(md_ctx *ctx, int64_t n, const int32_t *order, size_t item_bytes,
                            const void *from, void *to);
 
-/* The same for two sets of small items at once. */
+/* n items to move, each from one array to another of the same size. */
 typedef struct {
-  size_t bytes; /* of an item */
+  size_t bytes; /* of an item, a multiple of 4 */
   const void *from;
   void *to;
 } ordering_items;
+/* The same for two sets of n small items at once, in one kernel on the GPU.
+ * Errors: MD_EINVAL (bytes), MD_ECUDA. */
 md_status ordering_permute_both(md_ctx *ctx, int64_t n, const int32_t *order,
                                 const ordering_items items[2]);
 

@@ -11,8 +11,8 @@
 #define PENCIL_GPU_H
 
 #include "core/cuda.h"
+#include "core/launch_gpu.h"
 #include "spread/bspline.h"
-#include "spread/launch_gpu.h"
 #include "spread/pencil.h"
 
 /* 16 bytes of reals, the unit of shared memory accesses. */

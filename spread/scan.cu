@@ -5,7 +5,7 @@
  * tile, tells the others its sum, and looks back at what those before it told until it meets the sum
  * of all that came before.  What is told carries the number of the call, so that nothing has to be
  * cleared in between. */
-#include "spread/launch_gpu.h"
+#include "core/launch_gpu.h"
 #include "spread/spread_impl.h"
 
 #include <cub/device/device_scan.cuh>
@@ -120,7 +120,7 @@ md_status spread_gpu_sum_keys(spread_plan *plan, int64_t keys)
   }
   cudaLaunchAttribute overlap;
   const cudaLaunchConfig_t config =
-      launch_config(plan->ctx, dim3((unsigned)tiles_of(keys)), BLOCK, true, &overlap);
+      md_launch_config(plan->ctx, dim3((unsigned)tiles_of(keys)), BLOCK, true, &overlap);
   MD_CUDA(cudaLaunchKernelEx(&config, sum_kernel, (int4 *)c->count.data, (int4 *)c->start.data,
                              (volatile message *)c->sums.data, c->turn));
   return MD_OK;

@@ -174,8 +174,8 @@ static md_status cut_part(spread_plan *plan, spread_part *part, const md_buffer 
   MD_TRY(md_buffer_reserve(ctx, &plan->scratch[3], (size_t)pencils * sizeof(int64_t), 0));
   int64_t *work = (int64_t *)plan->scratch[3].data;
   cudaLaunchAttribute overlap;
-  cudaLaunchConfig_t config =
-      launch_config(ctx, dim3(md_blocks((int64_t)pencils * MD_WARP, BLOCK)), BLOCK, true, &overlap);
+  cudaLaunchConfig_t config = md_launch_config(
+      ctx, dim3(md_blocks((int64_t)pencils * MD_WARP, BLOCK)), BLOCK, true, &overlap);
   MD_CUDA(cudaLaunchKernelEx(&config, work_kernel, c, work));
   config.gridDim = dim3(md_blocks(n * MD_WARP, BLOCK));
   MD_CUDA(cudaLaunchKernelEx(&config, cut_kernel, c, (const int64_t *)work, asked, n,

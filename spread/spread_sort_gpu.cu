@@ -8,7 +8,7 @@
  *
  * Where nothing has to grow, positions are checked while they are counted, and what is sorted goes
  * beside what the plan holds until all are known to be good. */
-#include "spread/launch_gpu.h"
+#include "core/launch_gpu.h"
 #include "spread/pencil.h"
 
 enum { BLOCK = 256 };
@@ -243,7 +243,7 @@ static md_status sort_records(spread_plan *plan, spread_part *part, const state 
     record_kernel<<<blocks, BLOCK, 0, stream>>>(n, x, stride, s, order, records);
   } else {
     cudaLaunchAttribute overlap;
-    const cudaLaunchConfig_t config = launch_config(ctx, dim3(blocks), BLOCK, true, &overlap);
+    const cudaLaunchConfig_t config = md_launch_config(ctx, dim3(blocks), BLOCK, true, &overlap);
     MD_CUDA(cudaLaunchKernelEx(&config, scatter_kernel, n, x, stride, s,
                                (const int32_t *)plan->counter.start.data,
                                (const int32_t *)plan->scratch[0].data, order, records));

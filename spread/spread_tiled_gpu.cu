@@ -102,7 +102,7 @@ static md_status launch(const spread_plan *plan, sweep_kernel *kernel, int32_t g
   cudaLaunchAttribute overlap;
   s.blocks = md_blocks(s.view.slices, WARPS);
   const dim3 blocks(s.blocks * (unsigned)groups);
-  const cudaLaunchConfig_t config = launch_config(plan->ctx, blocks, BLOCK, early, &overlap);
+  const cudaLaunchConfig_t config = md_launch_config(plan->ctx, blocks, BLOCK, early, &overlap);
   MD_CUDA(cudaLaunchKernelEx(&config, kernel, s));
   return MD_OK;
 }

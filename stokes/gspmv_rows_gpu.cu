@@ -369,9 +369,8 @@ md_status gspmv_gpu_rows(const stokes_matrix *matrix, int m, const double *x, do
 {
   const cudaStream_t stream = (cudaStream_t)matrix->ctx->stream;
   const int64_t mean = matrix->n_stored / matrix->n_rows;
-  int device, processors;
-  MD_CUDA(cudaGetDevice(&device));
-  MD_CUDA(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
+  int processors;
+  MD_TRY(md_multiprocessors(&processors));
   const rows_job job = {matrix->n_rows,
                         (const int64_t *)matrix->start.data,
                         (const int32_t *)matrix->column.data,
