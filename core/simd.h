@@ -212,13 +212,13 @@ MD_INLINE simd_some simd_same(simd_i32 a, simd_i32 b)
 #endif
 }
 
-/* Of a, b >= 0: in these lanes the larger, elsewhere a. */
+/* In these lanes the larger of a and b, elsewhere a. */
 MD_INLINE simd_f32 simd_max_of(simd_f32 a, simd_f32 b, simd_some lanes)
 {
 #if MD_ISA == 2
   return (simd_f32)_mm512_mask_max_ps((__m512)a, lanes, (__m512)a, (__m512)b);
 #elif MD_ISA == 1
-  return (simd_f32)_mm256_max_ps((__m256)a, (__m256)((simd_i32)b & lanes));
+  return (simd_f32)_mm256_max_ps((__m256)a, _mm256_blendv_ps((__m256)a, (__m256)b, (__m256)lanes));
 #else
   const simd_i32 more = (a < b) & lanes;
   return (simd_f32)(((simd_i32)b & more) | ((simd_i32)a & ~more));

@@ -43,9 +43,10 @@ MD_INLINE void load_steps(const rows_job *job, const int32_t *atom, int64_t coun
   }
 }
 
-/* The corner, the step, and how far floats can be trusted.  Coordinates in a halo are off by less
- * than 2^-24 of its extent and a step, so that distances are off by less than 2^-20 and 8: in
- * between, doubles decide. */
+/* The corner, the step, and how far floats can be trusted.  Squares in a halo are at most M = 3/4 of its
+ * extent squared; three sums of multiples of them, of at most 3 M, and what else is rounded leave less
+ * than 2^-19 M of a distance squared unsure, hence 2^-20 M / r_list of a distance, to which steps add
+ * less than 8: in between, doubles decide. */
 static void set_steps(rows_job *job, const md_atoms *atoms)
 {
   const neighbor_grid *g = &job->list->grid;
@@ -59,7 +60,7 @@ static void set_steps(rows_job *job, const md_atoms *atoms)
     extent = fmax(extent, 3 * reach + (g->margin[d] + 1) * g->side[d]);
   }
   const double step = longest * (1 + 0x1p-20) / FARTHEST;
-  const double wrong = 0x1p-20 * extent + 8 * step;
+  const double wrong = 0x1p-20 * extent * extent / reach + 8 * step;
   const double sure = fmax(0, reach - wrong), maybe = reach + wrong;
   job->inv_step = 1 / step;
   job->reach_sq = reach * reach;
@@ -111,11 +112,12 @@ static bool make_room(rows_search *s, int64_t n)
   const int64_t room = (n + n / 2) / SIMD_F32 * SIMD_F32 + 2 * SIMD_F32;
   free(s->at[0]);
   s->room = 0;
-  s->at[0] = aligned_alloc(SIMD_BYTES, (size_t)(7 * room) * sizeof(float));
+  s->at[0] = aligned_alloc(SIMD_BYTES, (size_t)(8 * room) * sizeof(float));
   if (!s->at[0]) return false;
   s->at[1] = s->at[0] + room;
   s->at[2] = s->at[1] + room;
-  s->index = (int32_t *)(s->at[2] + room);
+  s->norm = s->at[2] + room;
+  s->index = (int32_t *)(s->norm + room);
   s->row = s->index + room;
   s->after = s->row + room;
   s->single = s->after + room;
@@ -184,9 +186,14 @@ MD_INLINE void take_run(rows_search *s, const rows_run *run, const int32_t middl
   const rows_job *job = s->job;
   for (int64_t p = run->begin; p < run->end; p += SIMD_F32) {
     const int64_t c = s->n + (p - run->begin);
-    for (int d = 0; d < 3; d++)
-      *(loose_f32 *)(s->at[d] + c) = __builtin_convertvector(
+    simd_f32 norm = {0};
+    for (int d = 0; d < 3; d++) {
+      const simd_f32 at = __builtin_convertvector(
           (simd_i32)(*(const loose_u32 *)(job->at[d] + p) - (uint32_t)middle[d]), simd_f32);
+      *(loose_f32 *)(s->at[d] + c) = at;
+      norm += at * at;
+    }
+    *(loose_f32 *)(s->norm + c) = norm;
     *(loose_i32 *)(s->index + c) = *(const loose_i32 *)(job->tiles.place + p);
     if (!half) continue;
     *(loose_i32 *)(s->row + c) = *(const loose_i32 *)(job->row + p);
@@ -217,9 +224,10 @@ MD_INLINE void fill_halo(rows_search *s, const tile *t, bool half)
     }
   }
   s->slab[s->n_slabs] = s->n;
-  for (int d = 0; d < 3; d++)
-    for (int l = 0; l < SIMD_F32; l++)
-      s->at[d][s->n + l] = ROWS_FAR;
+  for (int l = 0; l < SIMD_F32; l++) {
+    s->at[0][s->n + l] = s->at[1][s->n + l] = s->at[2][s->n + l] = 0;
+    s->norm[s->n + l] = ROWS_FAR;
+  }
 }
 
 bool KERNEL(rows_enter)(rows_search *s, int64_t number)

@@ -1,8 +1,9 @@
 /* neighbor/neighbor_cpu_rows.c - testing halos against rows, see rows_cpu.h.
  *
- * A row of a liquid looks at 430 candidates (tiles 1 r_list wide) to list 78.  A vector of them costs
- * three subtractions, three multiply-adds, a comparison, a maximum that tells whether any was near
- * r_list, and a packing; more than half of the time of a build is spent here.
+ * A row of a liquid looks at 430 candidates (tiles 1 r_list wide) to list 78.  Of |a - b|^2 the part
+ * |b|^2 comes with the halo and |a|^2 with what is compared, so that a vector of candidates costs three
+ * multiply-adds, a comparison, a maximum that tells whether any was near r_list, and a packing; about
+ * half of the time of a build is spent here.
  *
  * Compiled once per precision and instruction set. */
 #include "neighbor/rows_cpu.h"
@@ -61,22 +62,22 @@ MD_INLINE void find_row(rows_search *s, int64_t r, int32_t first, int32_t last, 
   const int32_t reach = job->list->grid.margin[0], n = (int32_t)job->n;
   const int64_t begin = s->slab[me.slab > reach ? me.slab - reach : 0] / SIMD_F32 * SIMD_F32;
   const int64_t end = s->slab[me.slab + reach < s->n_slabs ? me.slab + reach + 1 : s->n_slabs];
-  const simd_f32 zero = {0}, maybe = zero + job->maybe_sq;
-  float *const x = s->at[0], *const y = s->at[1], *const z = s->at[2], here = x[me.slot];
-  const simd_f32 at[3] = {zero + here, zero + y[me.slot], zero + z[me.slot]};
+  const float *const x = s->at[0], *const y = s->at[1], *const z = s->at[2];
+  float *const norm = s->norm, own = norm[me.slot];
+  const simd_f32 zero = {0}, maybe = zero + (job->maybe_sq - own);
+  const simd_f32 twice[3] = {zero - 2 * x[me.slot], zero - 2 * y[me.slot], zero - 2 * z[me.slot]};
   const int32_t *const index_of = s->index, *const row_of = s->row, *const after = s->after;
   int32_t *const entry = s->entry + s->n_entry, *const single = s->single;
   int64_t n_shared = 0, n_single = 0;
-  simd_f32 farthest = zero;
-  x[me.slot] = ROWS_FAR;
+  simd_f32 farthest = zero - ROWS_FAR;
+  norm[me.slot] = ROWS_FAR;
   for (int64_t c = begin; c < end; c += SIMD_F32) {
-    const simd_f32 dx = *(const simd_f32 *)(x + c) - at[0];
-    const simd_f32 dy = *(const simd_f32 *)(y + c) - at[1];
-    const simd_f32 dz = *(const simd_f32 *)(z + c) - at[2];
-    const simd_f32 r_sq = dx * dx + dy * dy + dz * dz;
+    const simd_f32 rest = *(const simd_f32 *)(norm + c) + *(const simd_f32 *)(x + c) * twice[0] +
+                          *(const simd_f32 *)(y + c) * twice[1] +
+                          *(const simd_f32 *)(z + c) * twice[2];
     const simd_i32 index = *(const simd_i32 *)(index_of + c);
-    const simd_some near = simd_less(r_sq, maybe);
-    farthest = simd_max_of(farthest, r_sq, near);
+    const simd_some near = simd_less(rest, maybe);
+    farthest = simd_max_of(farthest, rest, near);
     if (!half) {
       n_single += simd_pack(entry + n_single, index, near);
       continue;
@@ -91,8 +92,8 @@ MD_INLINE void find_row(rows_search *s, int64_t r, int32_t first, int32_t last, 
     n_shared += simd_pack(entry + n_shared, index, lists & inside);
     n_single += simd_pack(single + n_single, index, near & ~inside);
   }
-  x[me.slot] = here;
-  if (!simd_all_less(farthest, job->sure_sq)) {
+  norm[me.slot] = own;
+  if (!simd_all_less(farthest, job->sure_sq - own)) {
     const int32_t atom = job->rows[r];
     n_shared = keep_near(job, atom, entry, n_shared);
     n_single = keep_near(job, atom, half ? single : entry, n_single);

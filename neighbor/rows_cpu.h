@@ -27,7 +27,7 @@ typedef struct {
   int32_t slot, slab;
 } rows_own;
 
-/* The coordinate of what is in nobody's reach. */
+/* The norm of what is in nobody's reach. */
 #define ROWS_FAR 1e30f
 
 /* What all threads share. */
@@ -61,7 +61,7 @@ typedef struct {
   int64_t tile; /* whose halo this is; -1: none */
   /* The halo: n candidates, then far ones up to a whole vector, in slabs of bins along axis 0. */
   int64_t n, room;
-  float *at[3];         /* in steps from the tile's middle */
+  float *at[3], *norm;  /* in steps from the tile's middle; the square of that distance */
   int32_t *index;       /* atom or ghost */
   int32_t *row, *after; /* half, as those of the job */
   int32_t *single;      /* entries of the row at hand that are not shared */
