@@ -75,9 +75,11 @@ static md_status rows(stokes_pairs *pairs, const stokes_view *spheres)
   MD_TRY(md_buffer_reserve(pairs->ctx, &pairs->neighbor, (size_t)start[n] * sizeof(int32_t), 0));
   int32_t *neighbor = pairs->neighbor.data;
 #pragma omp parallel for schedule(dynamic, 256) num_threads(team_size(pairs->ctx, spheres->n))
-  for (int64_t i = 0; i < n; i++)
-    search_sort(neighbor + start[i],
-                search_row(g, x, cell_start, order, i, 0, 1, neighbor + start[i]));
+  for (int64_t i = 0; i < n; i++) {
+    int32_t count = 0;
+    const search_list list = {neighbor + start[i], &count};
+    search_sort(list.out, search_row(g, x, cell_start, order, i, 0, 1, &list));
+  }
   return MD_OK;
 }
 

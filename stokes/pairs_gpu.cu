@@ -76,32 +76,24 @@ static __global__ void count_kernel(int64_t n, const double *__restrict__ x,
   if (lane == 0) start[i + 1] = all;
 }
 
-/* Sum of what the lanes before mine have. */
-static __device__ __forceinline__ int32_t sum_before(int32_t own)
-{
-  int32_t sum = own;
-  for (int step = 1; step < MD_WARP; step *= 2) {
-    const int32_t other = __shfl_up_sync(MD_ALL_LANES, sum, step);
-    if ((int)(threadIdx.x % MD_WARP) >= step) sum += other;
-  }
-  return sum - own;
-}
-
-/* Warp: one sphere.  No two entries are equal, so that each finds its place by counting. */
+/* Warp: one sphere.  Entries come in any order, but no two are equal, so that each finds its place by
+ * counting. */
 static __global__ void fill_kernel(int64_t n, const double *__restrict__ x,
                                    const __grid_constant__ search_grid grid,
                                    const int32_t *__restrict__ cell_start,
                                    const int32_t *__restrict__ order, const int64_t *start,
                                    int32_t *neighbor)
 {
-  __shared__ int32_t stage[BLOCK / MD_WARP][STAGE];
+  __shared__ int32_t stage[BLOCK / MD_WARP][STAGE], found[BLOCK / MD_WARP];
   const int64_t i = md_thread() / MD_WARP;
   const int lane = threadIdx.x % MD_WARP;
   if (i >= n) return;
   const int32_t length = (int32_t)(start[i + 1] - start[i]);
   int32_t *row = neighbor + start[i], *to = length <= STAGE ? stage[threadIdx.x / MD_WARP] : row;
-  const int32_t found = search_row(&grid, x, cell_start, order, i, lane, MD_WARP, NULL);
-  search_row(&grid, x, cell_start, order, i, lane, MD_WARP, to + sum_before(found));
+  const search_list list = {to, &found[threadIdx.x / MD_WARP]};
+  if (lane == 0) *list.count = 0;
+  __syncwarp();
+  search_row(&grid, x, cell_start, order, i, lane, MD_WARP, &list);
   __syncwarp();
   if (length > STAGE) {
     if (lane == 0) search_sort(row, length);

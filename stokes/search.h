@@ -86,16 +86,31 @@ MD_INLINE void search_range(double x, double reach, double edge, int32_t cells, 
   }
 }
 
-/* Neighbours of sphere i in one cell; written to out unless that is NULL.  Returns how many. */
+/* Where neighbours go, one after the other: on a GPU those of all lanes that share a list. */
+typedef struct {
+  int32_t *out, *count; /* count: how many are there */
+} search_list;
+
+MD_INLINE void search_put(const search_list *list, int32_t j)
+{
+#ifdef __CUDA_ARCH__
+  list->out[atomicAdd(list->count, 1)] = j;
+#else
+  list->out[(*list->count)++] = j;
+#endif
+}
+
+/* Neighbours of sphere i in one cell; put into the list unless that is NULL.  Returns how many. */
 MD_INLINE int32_t search_in_cell(const search_grid *g, const double *x, const int32_t *start,
-                                 const int32_t *order, int64_t i, int32_t cell, int32_t *out)
+                                 const int32_t *order, int64_t i, int32_t cell,
+                                 const search_list *list)
 {
   int32_t found = 0;
   for (int32_t k = start[cell]; k < start[cell + 1]; k++) {
     const int64_t j = order[k];
     const double reach = g->scale * (x[4 * i + 3] + x[4 * j + 3]) + g->skin;
     if (j == i || search_distance_sq(g->box, x + 4 * i, x + 4 * j) >= reach * reach) continue;
-    if (out) out[found] = (int32_t)j;
+    if (list) search_put(list, (int32_t)j);
     found++;
   }
   return found;
@@ -113,13 +128,12 @@ MD_INLINE void search_window(const search_grid *g, const search_class *c, const 
 /* Neighbours of sphere i in the cells lo..hi of a class along the last axis, at (a, b). */
 MD_INLINE int32_t search_run(const search_grid *g, const search_class *c, const double *x,
                              const int32_t *start, const int32_t *order, int64_t i, int32_t a,
-                             int32_t b, int32_t lo, int32_t hi, int32_t *out)
+                             int32_t b, int32_t lo, int32_t hi, const search_list *list)
 {
   const int32_t first = c->first + (a % c->cells[0] * c->cells[1] + b % c->cells[1]) * c->cells[2];
   int32_t found = 0;
   for (int32_t e = lo; e <= hi; e++)
-    found +=
-        search_in_cell(g, x, start, order, i, first + e % c->cells[2], out ? out + found : NULL);
+    found += search_in_cell(g, x, start, order, i, first + e % c->cells[2], list);
   return found;
 }
 
@@ -127,7 +141,7 @@ MD_INLINE int32_t search_run(const search_grid *g, const search_class *c, const 
  * its runs of cells; 0 and 1 for all of them.  x [n][4]: centres and radii. */
 MD_INLINE int32_t search_row(const search_grid *g, const double *x, const int32_t *start,
                              const int32_t *order, int64_t i, int32_t from, int32_t step,
-                             int32_t *out)
+                             const search_list *list)
 {
   int32_t found = 0, run = from;
   for (int k = 0; k < g->n_classes; k++) {
@@ -138,7 +152,7 @@ MD_INLINE int32_t search_row(const search_grid *g, const double *x, const int32_
     const int32_t tall = hi[1] - lo[1] + 1, runs = (hi[0] - lo[0] + 1) * tall;
     for (; run < runs; run += step)
       found += search_run(g, c, x, start, order, i, lo[0] + run / tall, lo[1] + run % tall, lo[2],
-                          hi[2], out ? out + found : NULL);
+                          hi[2], list);
     run -= runs;
   }
   return found;
