@@ -14,26 +14,38 @@ typedef struct {
   double e[3], squeeze, slide;
 } assemble_terms;
 
-/* Does the pair resist? */
-MD_INLINE bool assemble_near(const double *box, const double *a, const double *b, double gap_cut)
+/* How two spheres lie: the vector from one to the other, its square, and their radii. */
+typedef struct {
+  double e[3], square, a_i, a_j;
+} assemble_place;
+
+MD_INLINE assemble_place assemble_between(const double *box, const double *a, const double *b)
 {
-  const double reach = (1 + gap_cut / 2) * (a[3] + b[3]);
-  return search_distance_sq(box, b, a) < reach * reach; /* differences as in assemble_pair */
+  assemble_place p = {{0, 0, 0}, 0, a[3], b[3]};
+  for (int d = 0; d < 3; d++)
+    p.e[d] = search_difference(b[d], a[d], box[d]);
+  p.square = p.e[0] * p.e[0] + p.e[1] * p.e[1] + p.e[2] * p.e[2];
+  return p;
 }
 
-MD_INLINE assemble_terms assemble_pair(const double *box, const double *a, const double *b,
-                                       const lubrication_range *range, double inv_far)
+/* Does the pair resist? */
+MD_INLINE bool assemble_near(const assemble_place *p, double gap_cut)
+{
+  const double reach = (1 + gap_cut / 2) * (p->a_i + p->a_j);
+  return p->square < reach * reach;
+}
+
+MD_INLINE assemble_terms assemble_pair(const assemble_place *p, const lubrication_range *range,
+                                       double inv_far)
 {
   assemble_terms t;
-  for (int d = 0; d < 3; d++)
-    t.e[d] = search_difference(b[d], a[d], box[d]);
   double r, root;
-  const double inv_r = inverse_root_of(t.e[0] * t.e[0] + t.e[1] * t.e[1] + t.e[2] * t.e[2], &r);
+  const double inv_r = inverse_root_of(p->square, &r);
   for (int d = 0; d < 3; d++)
-    t.e[d] *= inv_r;
-  const double gap = lubrication_gap(r, a[3] + b[3]);
-  const lubrication_pair pair = lubrication_resistance(a[3], b[3], gap, range);
-  const double scale = inv_far * inverse_root_of(a[3] * b[3], &root);
+    t.e[d] = p->e[d] * inv_r;
+  const double gap = lubrication_gap(r, p->a_i + p->a_j);
+  const lubrication_pair pair = lubrication_resistance(p->a_i, p->a_j, gap, range);
+  const double scale = inv_far * inverse_root_of(p->a_i * p->a_j, &root);
   t.slide = scale * pair.y;
   t.squeeze = scale * (pair.x - pair.y);
   return t;

@@ -206,8 +206,9 @@ static __device__ __forceinline__ void close_rows(const list_job *job, const sli
  * blocks hold it. */
 static __device__ __forceinline__ void fill_body(const list_job *job, const slice_layout *layout,
                                                  int storage, bool plain, warp_sums *sums,
-                                                 void *stage, double *diagonal)
+                                                 void *stage, double *diagonal, int64_t room)
 {
+  if (layout->start[job->n] > room) return;
   const warp_rows w = rows_of_warp(job);
   const bool pair = storage == STOKES_PAIR;
   row_account own = {};
@@ -217,19 +218,20 @@ static __device__ __forceinline__ void fill_body(const list_job *job, const slic
   group_sums group = {};
   open_sums(sums, w.lane);
   int stored = 0; /* pairs of plain rows */
-  int32_t coming = neighbor_of(job, &w, 0);
+  int32_t next = neighbor_of(job, &w, 0), after = neighbor_of(job, &w, MD_WARP);
+  double b[4]; /* sphere `next`, which is asked for a round ahead */
+  load_sphere(job, next, b);
   for (int k = 0; k < w.total; k += MD_WARP) {
     const int entry = k + w.lane, row = row_of(&w, entry);
     const unsigned lanes = row_lanes(&w, k);
-    double a[4], b[4];
-    const int32_t j = coming;
-    bool near = false;
-    coming = neighbor_of(job, &w, k + MD_WARP);
-    if (entry < w.total) {
-      load_sphere(job, w.row + row, a);
-      load_sphere(job, j, b);
-      near = assemble_near(job->box, a, b, job->range.gap_cut);
-    }
+    const int32_t j = next;
+    double a[4];
+    load_sphere(job, min(w.row + row, job->n - 1), a);
+    const assemble_place between = assemble_between(job->box, a, b);
+    const bool near = entry < w.total && assemble_near(&between, job->range.gap_cut);
+    next = after;
+    load_sphere(job, next, b);
+    after = neighbor_of(job, &w, k + 2 * MD_WARP);
     const unsigned found = __ballot_sync(MD_ALL_LANES, near);
     const int rank = __popc(found & less);
     int place = stored + rank + row + 1;
@@ -240,11 +242,11 @@ static __device__ __forceinline__ void fill_body(const list_job *job, const slic
       at = address_of(&own.at, row);
     }
     if (near) {
-      assemble_terms terms = assemble_pair(job->box, a, b, &job->range, job->inv_far);
+      assemble_terms terms = assemble_pair(&between, &job->range, job->inv_far);
       const stokes_pair_entry rounded = assemble_round(&terms, j);
       if (pair) terms = assemble_widen(&rounded);
       double d[TERMS] = {};
-      assemble_diagonal(d, &terms, a[3], b[3]);
+      assemble_diagonal(d, &terms, between.a_i, between.a_j);
       put_terms(sums, w.lane, d);
       if (!plain) store_sliced(layout, storage, &at, place, j, &terms, &rounded);
       if (plain) stage_plain(storage, &terms, &rounded, rank, stage);
@@ -272,14 +274,14 @@ static __device__ __forceinline__ void fill_body(const list_job *job, const slic
 
 /* least: blocks of threads that a multiprocessor should have at least. */
 #define FILL_KERNEL(name, plain, bytes, least)                                                     \
-  static __global__ void __launch_bounds__(BLOCK, least)                                           \
-      fill_##name##_##plain(const __grid_constant__ list_job job,                                  \
-                            const __grid_constant__ slice_layout layout, double *diagonal)         \
+  static __global__ void __launch_bounds__(BLOCK, least) fill_##name##_##plain(                    \
+      const __grid_constant__ list_job job, const __grid_constant__ slice_layout layout,           \
+      double *diagonal, int64_t room)                                                              \
   {                                                                                                \
     __shared__ warp_sums sums[WARPS];                                                              \
     __shared__ __align__(8) unsigned char stage[WARPS][plain ? bytes * MD_WARP : 1];               \
     const int own = threadIdx.x / MD_WARP;                                                         \
-    fill_body(&job, &layout, STOKES_##name, plain, &sums[own], stage[own], diagonal);              \
+    fill_body(&job, &layout, STOKES_##name, plain, &sums[own], stage[own], diagonal, room);        \
   }
 FILL_KERNEL(BCRS, 0, 72, 2)
 FILL_KERNEL(BCRS, 1, 72, 2)
@@ -288,14 +290,15 @@ FILL_KERNEL(SINGLE, 1, 36, 3)
 FILL_KERNEL(PAIR, 0, 24, 2)
 FILL_KERNEL(PAIR, 1, 24, 3)
 
-md_status assemble_gpu_fill(stokes_matrix *matrix, const list_job *list)
+md_status assemble_gpu_fill(stokes_matrix *matrix, const list_job *list, int64_t room,
+                            cudaStream_t stream)
 {
-  static void (*const kernels[STOKES_STORAGE_COUNT][2])(list_job, slice_layout, double *) = {
+  static void (*const kernels[STOKES_STORAGE_COUNT][2])(list_job, slice_layout, double *,
+                                                        int64_t) = {
       {fill_BCRS_0, fill_BCRS_1}, {fill_SINGLE_0, fill_SINGLE_1}, {fill_PAIR_0, fill_PAIR_1}};
-  kernels[matrix->storage]
-         [matrix->slices.width ==
-          0]<<<md_blocks(list->n, BLOCK), BLOCK, 0, (cudaStream_t)matrix->ctx->stream>>>(
-             *list, slice_layout_of(matrix), (double *)matrix->diagonal.data);
+  const bool plain = matrix->slices.width == 0;
+  kernels[matrix->storage][plain]<<<md_blocks(list->n, BLOCK), BLOCK, 0, stream>>>(
+      *list, slice_layout_of(matrix), (double *)matrix->diagonal.data, room);
   MD_LAUNCHED();
   return MD_OK;
 }

@@ -292,6 +292,7 @@ static __device__ __forceinline__ void chunk_body(const rows_job *job, rows_kind
   if (kind.storage == STOKES_PAIR && threadIdx.x == MD_WARP) prefetch_chunk(job, kind.bytes);
   if (slot >= count) return;
   if (threadIdx.x == 0) barrier_make(barrier);
+  __syncwarp();
   for (;;) {
     multiply_chunk(job, kind, &c, staged, apart, barrier, &pass);
     slot += SLOTS;

@@ -41,7 +41,7 @@ typedef struct {
 
 MD_INLINE lubrication_gap_terms lubrication_at(double xi)
 {
-  const double log_inv_xi = -log(xi);
+  const double log_inv_xi = -log_of(xi);
   return (lubrication_gap_terms){inverse_of(xi), log_inv_xi, xi * log_inv_xi};
 }
 

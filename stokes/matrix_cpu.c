@@ -29,9 +29,11 @@ static md_status count(stokes_matrix *matrix, const assemble_job *job)
 #pragma omp parallel for schedule(static, 256) num_threads(team_size(matrix->ctx, n))
   for (int64_t i = 0; i < n; i++) {
     int64_t near = matrix->storage != STOKES_PAIR;
-    for (int64_t k = list->start[i]; k < list->start[i + 1]; k++)
-      near += assemble_near(s->box, s->x + 4 * i, s->x + 4 * (int64_t)list->neighbor[k],
-                            job->range.gap_cut);
+    for (int64_t k = list->start[i]; k < list->start[i + 1]; k++) {
+      const assemble_place p =
+          assemble_between(s->box, s->x + 4 * i, s->x + 4 * (int64_t)list->neighbor[k]);
+      near += assemble_near(&p, job->range.gap_cut);
+    }
     start[i + 1] = near;
   }
   start[0] = 0;
@@ -70,8 +72,9 @@ static void fill_blocks(stokes_matrix *matrix, const assemble_job *job, int64_t 
   for (int64_t k = job->pairs->start[i]; k < job->pairs->start[i + 1]; k++) {
     const int64_t j = job->pairs->neighbor[k];
     if (own < 0 && j > i) own = at++;
-    if (!assemble_near(box, x + 4 * i, x + 4 * j, job->range.gap_cut)) continue;
-    const assemble_terms t = assemble_pair(box, x + 4 * i, x + 4 * j, &job->range, job->inv_far);
+    const assemble_place p = assemble_between(box, x + 4 * i, x + 4 * j);
+    if (!assemble_near(&p, job->range.gap_cut)) continue;
+    const assemble_terms t = assemble_pair(&p, &job->range, job->inv_far);
     for (int q = 0; q < 9; q++)
       block[q] = assemble_element(&t, q / 3, q % 3);
     store(matrix, at++, (int32_t)j, block);
@@ -90,9 +93,9 @@ static void fill_pairs(stokes_matrix *matrix, const assemble_job *job, int64_t i
   int64_t at = start[i];
   for (int64_t k = job->pairs->start[i]; k < job->pairs->start[i + 1]; k++) {
     const int32_t j = job->pairs->neighbor[k];
-    if (!assemble_near(box, x + 4 * i, x + 4 * (int64_t)j, job->range.gap_cut)) continue;
-    const assemble_terms t =
-        assemble_pair(box, x + 4 * i, x + 4 * (int64_t)j, &job->range, job->inv_far);
+    const assemble_place p = assemble_between(box, x + 4 * i, x + 4 * (int64_t)j);
+    if (!assemble_near(&p, job->range.gap_cut)) continue;
+    const assemble_terms t = assemble_pair(&p, &job->range, job->inv_far);
     entry[at++] = assemble_round(&t, j);
   }
   for (int64_t p = start[i]; p < at; p++) {

@@ -1,12 +1,10 @@
 /* stokes/matrix_gpu.cu - assembly of resistance matrices on the GPU.
  *
- * The pairs that are near enough are counted, rows find their places, and blocks are filled in
- * (stokes/assemble_gpu.cu). */
-#include <cub/block/block_scan.cuh>
-
+ * The pairs that are near enough are counted, which also gives rows their places, and blocks are
+ * filled in (stokes/assemble_gpu.cu), as a rule while the host learns how many there are. */
 #include "stokes/assemble_gpu.h"
 
-enum { BLOCK = 256, ITEMS = 8, SHARE = ITEMS * BLOCK };
+enum { BLOCK = 256, WARPS = BLOCK / MD_WARP };
 
 typedef unsigned long long counter;
 
@@ -25,13 +23,13 @@ static list_job list_of(const assemble_job *job)
 
 /* Spheres as the count sees them: fractions of the box in units of 2^-32, whose differences wrap
  * around as the box does, and the radius; no number where a sphere is too far out for that.
- * shares: blocks of SHARE rows each, 0 for now. */
+ * told: nothing yet (count_kernel). */
 static __global__ void __launch_bounds__(BLOCK)
-    shrink_kernel(const __grid_constant__ list_job job, uint4 *small, counter *shares)
+    shrink_kernel(const __grid_constant__ list_job job, uint4 *small, counter *told)
 {
   const int64_t i = md_thread();
   if (i >= job.n) return;
-  if (i < (job.n + SHARE - 1) / SHARE) shares[i] = 0;
+  if (i < (job.n + BLOCK - 1) / BLOCK) told[i] = 0;
   double s[4];
   uint32_t at[3];
   bool far = false;
@@ -62,13 +60,44 @@ static __device__ __forceinline__ int judge(const small_law *law, uint4 a, uint4
   return beyond < 0;
 }
 
-/* start[i + 1] = blocks of row i; they are added to those of its share. */
+/* What a block of threads tells the ones after it: its sum, or that of all up to it. */
+#define SUM_TOLD (1ull << 63)
+#define SUM_WHOLE (1ull << 62)
+
+/* Warp: the sum of all blocks of threads before this one, whose own sum is `own`. */
+static __device__ __forceinline__ int64_t look_back(volatile counter *told, int64_t own)
+{
+  const int lane = threadIdx.x % MD_WARP;
+  counter before = 0;
+  bool whole = blockIdx.x == 0;
+  if (lane == 0) told[blockIdx.x] = SUM_TOLD | (whole ? SUM_WHOLE : 0) | (counter)own;
+  for (int64_t from = (int64_t)blockIdx.x - 1; !whole; from -= MD_WARP) {
+    counter heard = SUM_TOLD | SUM_WHOLE; /* before the first */
+    do
+      if (from >= lane) heard = told[from - lane];
+    while (!__all_sync(MD_ALL_LANES, heard >= SUM_TOLD));
+    const unsigned wholes = __ballot_sync(MD_ALL_LANES, (heard & SUM_WHOLE) != 0);
+    whole = wholes != 0;
+    counter sum = !whole || lane < __ffs((int)wholes) ? heard & (SUM_WHOLE - 1) : 0;
+    for (int step = MD_WARP / 2; step > 0; step /= 2)
+      sum += __shfl_xor_sync(MD_ALL_LANES, sum, step);
+    before += sum;
+  }
+  if (lane == 0 && blockIdx.x > 0)
+    told[blockIdx.x] = SUM_TOLD | SUM_WHOLE | (before + (counter)own);
+  return (int64_t)before;
+}
+
+/* start[i + 1] = blocks of the rows up to i. */
 static __global__ void __launch_bounds__(BLOCK)
     count_kernel(const __grid_constant__ list_job job, const __grid_constant__ small_law law,
-                 const uint4 *__restrict__ small, int own, int64_t *start, counter *shares)
+                 const uint4 *__restrict__ small, int own, int64_t *start, counter *told)
 {
+  __shared__ int warp_sum[WARPS];
+  __shared__ int64_t before;
   const warp_rows w = rows_of_warp(&job);
-  int found = own;
+  const bool mine = w.row + w.lane < job.n;
+  int found = mine ? own : 0;
   int32_t coming = neighbor_of(&job, &w, 0);
   for (int k = 0; k < w.total; k += MD_WARP) {
     const int entry = k + w.lane, row = row_of(&w, entry);
@@ -80,40 +109,31 @@ static __global__ void __launch_bounds__(BLOCK)
       double a[4], b[4];
       load_sphere(&job, w.row + row, a);
       load_sphere(&job, j, b);
-      near = assemble_near(job.box, a, b, job.range.gap_cut);
+      const assemble_place p = assemble_between(job.box, a, b);
+      near = assemble_near(&p, job.range.gap_cut);
     }
     found += __popc(__ballot_sync(MD_ALL_LANES, near) & row_lanes(&w, k));
   }
-  const bool mine = w.row + w.lane < job.n;
-  const int all = __reduce_add_sync(MD_ALL_LANES, mine ? found : 0);
-  if (mine) start[w.row + w.lane + 1] = found;
-  if (mine && w.lane == 0) atomicAdd(&shares[w.row / SHARE], (counter)all);
-}
-
-/* Block: the sums of one share, from start[i + 1] = blocks of row i.  Thread: ITEMS rows. */
-static __global__ void __launch_bounds__(BLOCK)
-    sum_kernel(int64_t n, const counter *__restrict__ shares, int64_t *start)
-{
-  typedef cub::BlockScan<int64_t, BLOCK> scan;
-  __shared__ typename scan::TempStorage space;
-  const int64_t first = md_thread() * ITEMS;
-  int64_t own[ITEMS], sum = 0, before = 0;
-  for (int64_t s = threadIdx.x; s < blockIdx.x; s += BLOCK)
-    before += (int64_t)shares[s];
-#pragma unroll
-  for (int k = 0; k < ITEMS; k++)
-    own[k] = first + k < n ? start[first + k + 1] : 0;
-#pragma unroll
-  for (int k = 0; k < ITEMS; k++)
-    own[k] = sum += own[k];
-  int64_t unused, prior;
-  scan(space).InclusiveSum(before, unused, before);
+  for (int step = 1; step < MD_WARP; step *= 2) {
+    const int below = __shfl_up_sync(MD_ALL_LANES, found, step);
+    if (w.lane >= step) found += below;
+  }
+  const int warp = threadIdx.x / MD_WARP;
+  if (w.lane == MD_WARP - 1) warp_sum[warp] = found;
   __syncthreads();
-  scan(space).ExclusiveSum(sum, prior);
-  if (first == 0) start[0] = 0;
-#pragma unroll
-  for (int k = 0; k < ITEMS; k++)
-    if (first + k < n) start[first + k + 1] = before + prior + own[k];
+  int64_t sum = 0;
+  for (int k = 0; k < WARPS; k++)
+    sum += warp_sum[k];
+  if (warp == 0) {
+    const int64_t all = look_back(told, sum);
+    if (w.lane == 0) before = all;
+  }
+  __syncthreads();
+  sum = before;
+  for (int k = 0; k < warp; k++)
+    sum += warp_sum[k];
+  if (blockIdx.x == 0 && threadIdx.x == 0) start[0] = 0;
+  if (mine) start[w.row + w.lane + 1] = sum + found;
 }
 
 static cudaStream_t stream_of(const stokes_matrix *matrix)
@@ -127,9 +147,10 @@ static md_status reserve_diagonal(stokes_matrix *matrix)
                            (size_t)matrix->n_rows * 6 * sizeof(double), 0);
 }
 
+enum { PADDING = 4096 }; /* bytes beyond the last block: whole chunks are copied */
+
 md_status matrix_gpu_reserve(stokes_matrix *matrix, int vectors)
 {
-  const size_t padding = 4096; /* whole chunks are copied */
   const bool pair = matrix->storage == STOKES_PAIR;
   matrix_slices *s = &matrix->slices;
   s->width = 0;
@@ -138,7 +159,7 @@ md_status matrix_gpu_reserve(stokes_matrix *matrix, int vectors)
                         (size_t)(slice_units(matrix->storage) * slice_unit_bytes(matrix->storage));
   const size_t plain = (size_t)matrix->n_stored * matrix_entry_bytes(matrix->storage);
   const size_t columns = pair || s->width ? 0 : (size_t)matrix->n_stored * sizeof(int32_t);
-  MD_TRY(matrix_reserve(matrix->ctx, &matrix->block, (s->width ? sliced : plain) + padding));
+  MD_TRY(matrix_reserve(matrix->ctx, &matrix->block, (s->width ? sliced : plain) + PADDING));
   MD_TRY(matrix_reserve(matrix->ctx, &matrix->column, columns));
   if (!s->width) MD_TRY(gspmv_gpu_reserve_chunks(matrix));
   return reserve_diagonal(matrix);
@@ -154,7 +175,7 @@ static small_law small_law_of(const list_job *list)
   return law;
 }
 
-/* start[i] = blocks of the rows before i. */
+/* start[i] = blocks of the rows before i; the host does not wait. */
 static md_status count(stokes_matrix *matrix, const list_job *list)
 {
   const int64_t n = list->n;
@@ -164,15 +185,20 @@ static md_status count(stokes_matrix *matrix, const list_job *list)
   MD_TRY(reserve_diagonal(matrix));
   int64_t *start = (int64_t *)matrix->start.data;
   uint4 *small = (uint4 *)matrix->diagonal.data; /* which is filled in later */
-  counter *shares = (counter *)(small + n);
-  shrink_kernel<<<md_blocks(n, BLOCK), BLOCK, 0, stream>>>(*list, small, shares);
+  counter *told = (counter *)(small + n);
+  shrink_kernel<<<md_blocks(n, BLOCK), BLOCK, 0, stream>>>(*list, small, told);
   MD_LAUNCHED();
   count_kernel<<<md_blocks(n, BLOCK), BLOCK, 0, stream>>>(
-      *list, small_law_of(list), small, matrix->storage != STOKES_PAIR, start, shares);
+      *list, small_law_of(list), small, matrix->storage != STOKES_PAIR, start, told);
   MD_LAUNCHED();
-  sum_kernel<<<md_blocks(n, SHARE), BLOCK, 0, stream>>>(n, shares, start);
-  MD_LAUNCHED();
-  MD_TRY(md_read(ctx, &matrix->n_stored, start + n, sizeof(int64_t)));
+  return MD_OK;
+}
+
+/* How many there are, as soon as that is known. */
+static md_status read_count(stokes_matrix *matrix)
+{
+  const int64_t n = matrix->n_rows, *start = (const int64_t *)matrix->start.data;
+  MD_TRY(md_read(matrix->ctx, &matrix->n_stored, start + n, sizeof(int64_t)));
   matrix->n_blocks = matrix->n_stored + (matrix->storage == STOKES_PAIR ? n : 0);
   return MD_OK;
 }
@@ -203,18 +229,34 @@ static void release(stokes_matrix *matrix)
   if (matrix->aside[STREAM]) (void)cudaStreamDestroy((cudaStream_t)matrix->aside[STREAM]);
 }
 
-/* Plain rows are cut into chunks, for which few threads need long, while the last blocks are filled
- * in: threads for that come after those that fill. */
-static md_status fill_and_cut(stokes_matrix *matrix, const list_job *list)
+/* Blocks of plain rows that there is room for already. */
+static int64_t room_of(const stokes_matrix *matrix)
+{
+  const size_t bytes = matrix->block.bytes;
+  if (bytes <= PADDING) return 0;
+  const size_t blocks = (bytes - PADDING) / matrix_entry_bytes(matrix->storage);
+  const size_t columns = matrix->column.bytes / sizeof(int32_t);
+  return (int64_t)(matrix->storage == STOKES_PAIR || blocks < columns ? blocks : columns);
+}
+
+/* Blocks are filled in beside the context's stream while the host learns how many there are: most
+ * often there is room for them, as there were about as many the last time.  Meanwhile rows are cut
+ * into chunks, for which few threads need long. */
+static md_status assemble_plain(stokes_matrix *matrix, const list_job *list)
 {
   MD_TRY(open_aside(matrix));
   const cudaStream_t stream = stream_of(matrix), aside = (cudaStream_t)matrix->aside[STREAM];
   const cudaEvent_t before = (cudaEvent_t)matrix->aside[BEFORE];
   const cudaEvent_t after = (cudaEvent_t)matrix->aside[AFTER];
+  const int64_t room = room_of(matrix);
+  matrix->slices.width = 0;
   MD_CUDA(cudaEventRecord(before, stream));
-  MD_TRY(assemble_gpu_fill(matrix, list));
   MD_CUDA(cudaStreamWaitEvent(aside, before, 0));
-  MD_TRY(gspmv_gpu_cut_chunks(matrix, aside));
+  if (room > 0) MD_TRY(assemble_gpu_fill(matrix, list, room, aside));
+  MD_TRY(read_count(matrix));
+  MD_TRY(matrix_gpu_reserve(matrix, 1));
+  if (matrix->n_stored > room) MD_TRY(assemble_gpu_fill(matrix, list, matrix->n_stored, aside));
+  MD_TRY(gspmv_gpu_cut_chunks(matrix, stream));
   MD_CUDA(cudaEventRecord(after, aside));
   MD_CUDA(cudaStreamWaitEvent(stream, after, 0));
   return MD_OK;
@@ -224,8 +266,10 @@ static md_status assemble(stokes_matrix *matrix, const assemble_job *job, int ve
 {
   const list_job list = list_of(job);
   MD_TRY(count(matrix, &list));
+  if (vectors == 1) return assemble_plain(matrix, &list);
+  MD_TRY(read_count(matrix));
   MD_TRY(matrix_gpu_reserve(matrix, vectors));
-  return (matrix->slices.width ? assemble_gpu_fill : fill_and_cut)(matrix, &list);
+  return assemble_gpu_fill(matrix, &list, matrix->n_stored, stream_of(matrix));
 }
 
 static md_status multiply(const stokes_matrix *matrix, int m, const double *x, double *y)
