@@ -213,10 +213,10 @@ static void bench_memory(md_ctx *ctx, stokes_run *run, const stokes_run_spec *sp
   const bool mrhs = spec->algorithm == STOKES_MRHS;
   const bool solves = !mrhs || spec->guess == STOKES_GUESS_SOLVE;
   const double column = 24.0 * (double)shape.n_rows;
-  /* Forces, solutions, residuals, directions, products, preconditioned residuals; or the numbers
-   * and their series, in two vectors and a product.  Besides them those of a step. */
-  const int wide = !solves ? 4 : spec->preconditioner == STOKES_PRECONDITION_NONE ? 5 : 6;
-  const double vectors = (double)(wide * r.vectors + (!mrhs ? 1 : solves ? 2 : 3)) * column;
+  /* Forces, solutions, residuals, directions, products, preconditioned residuals; or the numbers,
+   * and their series with two vectors in single precision.  Besides them those of a step. */
+  const double wide = !solves ? 2.5 : spec->preconditioner == STOKES_PRECONDITION_NONE ? 5 : 6;
+  const double vectors = (wide * r.vectors + (!mrhs ? 1 : solves ? 2 : 3)) * column;
   const struct {
     const char *words;
     double bytes;

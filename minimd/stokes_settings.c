@@ -14,8 +14,7 @@ const option stokes_option_table[STOKES_OPTION_COUNT] = {
      "solve measure (16)"},
     {"guess", 0, "solve|series",
      "how mrhs makes its guesses: a block solve for m forces ([Liu]), or a\nseries of R^-1/2, "
-     "which "
-     "takes less time (solve)"},
+     "ten times less exact than --root-tolerance,\nwhich takes less time (solve)"},
     {"steps", 0, "N", "time steps (16)"},
     {"dt", 0, "X", "time step [ps] (2)"},
     {"seed", 0, "N", "of the Brownian forces (1)"},

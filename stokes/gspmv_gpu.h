@@ -15,12 +15,15 @@ md_status gspmv_gpu_cut_chunks(const stokes_matrix *matrix, cudaStream_t stream)
 typedef struct {
   bool series;
   double f[5];
-  double *total;
+  void *total; /* of the type of x and y */
 } gspmv_use;
 md_status gspmv_gpu_rows(const stokes_matrix *matrix, int m, const double *x, double *y,
                          const gspmv_use *use);
-md_status gspmv_gpu_slices(const stokes_matrix *matrix, int m, const double *x, double *y,
-                           const gspmv_use *use);
+/* Vectors of float or of double. */
+md_status gspmv_gpu_slices_single(const stokes_matrix *matrix, int m, const void *x, void *y,
+                                  const gspmv_use *use);
+md_status gspmv_gpu_slices_double(const stokes_matrix *matrix, int m, const void *x, void *y,
+                                  const gspmv_use *use);
 
 MD_END_C
 
@@ -38,7 +41,7 @@ static __device__ __forceinline__ gspmv_known gspmv_before(const gspmv_use *use,
   if (!series) return known;
   const double now = x[at];
   known.rest = use->f[1] * now + use->f[2] * y[at];
-  if (use->total) known.total = use->total[at] + use->f[4] * now;
+  if (use->total) known.total = ((const double *)use->total)[at] + use->f[4] * now;
   return known;
 }
 
@@ -48,7 +51,7 @@ static __device__ __forceinline__ void gspmv_put(const gspmv_use *use, bool seri
 {
   const double result = series ? use->f[0] * product + known->rest : product;
   y[at] = result;
-  if (series && use->total) use->total[at] = known->total + use->f[3] * result;
+  if (series && use->total) ((double *)use->total)[at] = known->total + use->f[3] * result;
 }
 
 /* y += D x for a diagonal block of six. */

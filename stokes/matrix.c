@@ -124,6 +124,20 @@ md_status stokes_matrix_series(const stokes_matrix *matrix, int m, const double 
   return backend_of(matrix)->series(matrix, m, factor, now, next, total);
 }
 
+bool stokes_matrix_has_series_single(const stokes_matrix *matrix)
+{
+  return backend_of(matrix)->series_single != NULL && matrix->slices.width > 0;
+}
+
+md_status stokes_matrix_series_single(const stokes_matrix *matrix, int m, const double factor[5],
+                                      const float *now, float *next, float *total)
+{
+  MD_TRY(check_vectors(m));
+  MD_REQUIRE(stokes_matrix_has_series_single(matrix), MD_EINVAL,
+             "this matrix has no steps of a series in single precision");
+  return backend_of(matrix)->series_single(matrix, m, factor, now, next, total);
+}
+
 bool stokes_matrix_is_resistance(const stokes_matrix *matrix)
 {
   return matrix->resistance;

@@ -74,6 +74,11 @@ md_status stokes_matrix_multiply(const stokes_matrix *matrix, int m, const doubl
 bool stokes_matrix_has_series(const stokes_matrix *matrix);
 md_status stokes_matrix_series(const stokes_matrix *matrix, int m, const double factor[5],
                                const double *now, double *next, double *total);
+/* The same in single precision, on backends that have it, for matrices that were laid out for several
+ * vectors. */
+bool stokes_matrix_has_series_single(const stokes_matrix *matrix);
+md_status stokes_matrix_series_single(const stokes_matrix *matrix, int m, const double factor[5],
+                                      const float *now, float *next, float *total);
 
 /* Assembled from spheres: no eigenvalue is below 1, and A <= 2 blockdiag(A). */
 bool stokes_matrix_is_resistance(const stokes_matrix *matrix);

@@ -197,4 +197,4 @@ static md_status multiply(const stokes_matrix *matrix, int m, const double *x, d
   return MD_OK;
 }
 
-const matrix_backend matrix_cpu = {assemble, set, get, multiply, NULL, NULL};
+const matrix_backend matrix_cpu = {assemble, set, get, multiply, NULL, NULL, NULL};

@@ -275,15 +275,24 @@ static md_status assemble(stokes_matrix *matrix, const assemble_job *job, int ve
 static md_status multiply(const stokes_matrix *matrix, int m, const double *x, double *y)
 {
   const gspmv_use use = {false, {1, 0, 0, 0, 0}, NULL};
-  return (matrix->slices.width ? gspmv_gpu_slices : gspmv_gpu_rows)(matrix, m, x, y, &use);
+  return matrix->slices.width ? gspmv_gpu_slices_double(matrix, m, x, y, &use)
+                              : gspmv_gpu_rows(matrix, m, x, y, &use);
 }
 
 static md_status series(const stokes_matrix *matrix, int m, const double factor[5],
                         const double *now, double *next, double *total)
 {
   const gspmv_use use = {true, {factor[0], factor[1], factor[2], factor[3], factor[4]}, total};
-  return (matrix->slices.width ? gspmv_gpu_slices : gspmv_gpu_rows)(matrix, m, now, next, &use);
+  return matrix->slices.width ? gspmv_gpu_slices_double(matrix, m, now, next, &use)
+                              : gspmv_gpu_rows(matrix, m, now, next, &use);
 }
 
-const matrix_backend matrix_gpu = {assemble, matrix_gpu_set, matrix_gpu_get,
-                                   multiply, series,         release};
+static md_status series_single(const stokes_matrix *matrix, int m, const double factor[5],
+                               const float *now, float *next, float *total)
+{
+  const gspmv_use use = {true, {factor[0], factor[1], factor[2], factor[3], factor[4]}, total};
+  return gspmv_gpu_slices_single(matrix, m, now, next, &use);
+}
+
+const matrix_backend matrix_gpu = {assemble, matrix_gpu_set, matrix_gpu_get, multiply,
+                                   series,   series_single,  release};

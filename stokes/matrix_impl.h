@@ -76,12 +76,16 @@ typedef md_status matrix_multiply_fn(const stokes_matrix *matrix, int m, const d
                                      double *y);
 typedef md_status matrix_series_fn(const stokes_matrix *matrix, int m, const double factor[5],
                                    const double *now, double *next, double *total);
+typedef md_status matrix_series_single_fn(const stokes_matrix *matrix, int m,
+                                          const double factor[5], const float *now, float *next,
+                                          float *total);
 typedef struct {
   matrix_assemble_fn *assemble;
   matrix_set_fn *set;
   matrix_get_fn *get;
   matrix_multiply_fn *multiply;
   matrix_series_fn *series;               /* NULL: it would gain nothing */
+  matrix_series_single_fn *series_single; /* for slices only; NULL likewise */
   void (*release)(stokes_matrix *matrix); /* what is no buffer; NULL: nothing */
 } matrix_backend;
 extern const matrix_backend matrix_cpu, matrix_gpu;
@@ -97,7 +101,7 @@ static inline size_t matrix_entry_bytes(stokes_storage storage)
 /* Kernels may read this far beyond the last block. */
 enum { MATRIX_PADDING = 64 };
 
-/* Room for blocks, a little more than asked for: their number varies from step to step, and half as
+/* Room for blocks or slices, a little more than asked for: their number varies from step to step, and half as
  * much again, as buffers usually grow, would be too much here.  Contents are lost. */
 static inline md_status matrix_reserve(md_ctx *ctx, md_buffer *buffer, size_t bytes)
 {

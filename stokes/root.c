@@ -9,9 +9,12 @@
  *
  * The bounds that are known of a resistance matrix without work are equally far apart with and
  * without M, and so the order is the same: then f = S(A) z is taken, which needs no M and changes
- * less from step to step than L S z does, so that guesses made from it hold longer. */
+ * less from step to step than L S z does, so that guesses made from it hold longer.
+ *
+ * G serves guesses, which need few digits: it is summed in single precision where that will do. */
 #include "stokes/solver_impl.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,9 +122,14 @@ md_status root_apply(root_run *run, double *v)
   return stokes_matrix_multiply(run->solver->matrix, run->m, run->u, run->w);
 }
 
+static root_run run_of(stokes_solver *solver, int m)
+{
+  return (root_run){.solver = solver, .ops = solver->ops, .space = &solver->space, .m = m};
+}
+
 md_status root_begin(root_run *run, stokes_solver *solver, int m)
 {
-  *run = (root_run){.solver = solver, .ops = solver->ops, .space = &solver->space, .m = m};
+  *run = run_of(solver, m);
   return solver_vector(solver, 0, m, &run->w);
 }
 
@@ -235,15 +243,52 @@ static md_status series_root(root_run *run, const double *z, double *f, double t
   return MD_OK;
 }
 
+/* Rounding errors in single precision, which may grow as the square of the order, are small beside
+ * the series' own. */
+static bool single_will_do(const root_run *run, const root_series *series)
+{
+  const double order = series->order;
+  return stokes_matrix_has_series_single(run->solver->matrix) &&
+         order * order * FLT_EPSILON <= series->tolerance;
+}
+
+/* u = sum of coefficient[k] T_k z in single precision. */
+static md_status sum_in_single(root_run *run, const root_series *series, const double *z, double *u)
+{
+  const double low = series->low, high = series->high, *coefficient = series->coefficient;
+  const double middle = (high + low) / (high - low), slope = 2 / (high - low);
+  const int order = series->order, m = run->m, half = (m + 1) / 2; /* as much memory */
+  double *space;
+  float *v[2], *sum;
+  for (int k = 0; k < 2; k++) {
+    MD_TRY(solver_vector(run->solver, k + 1, half, &space));
+    v[k] = (float *)space;
+    MD_TRY(run->ops->narrow(run->space, m, 1, z, v[k]));
+  }
+  MD_TRY(solver_vector(run->solver, 0, half, &space));
+  sum = (float *)space;
+  MD_TRY(run->ops->narrow(run->space, m, order % 2 == 0 ? coefficient[0] : 0, z, sum));
+  for (int k = 1; k <= order; k++) { /* every other step adds its term and the one before */
+    const double twice = k == 1 ? 1 : 2;
+    const double factor[5] = {twice * slope, -twice * middle, k == 1 ? 0 : -1, coefficient[k],
+                              coefficient[k - 1]};
+    MD_TRY(stokes_matrix_series_single(run->solver->matrix, m, factor, v[(k + 1) % 2], v[k % 2],
+                                       (order - k) % 2 == 0 ? sum : NULL));
+  }
+  return run->ops->widen(run->space, m, sum, u);
+}
+
 static md_status series_inverse(root_run *run, const double *z, double *u, double tolerance,
                                 int most, stokes_outcome *out)
 {
   root_series *series = &run->solver->inverse_series;
   double unused[STOKES_VECTORS], *v;
   MD_TRY(series_for(run, -0.5, tolerance, most, series));
+  *out = (stokes_outcome){series->order, tolerance};
+  if (single_will_do(run, series)) return sum_in_single(run, series, z, u);
+  MD_TRY(root_begin(run, run->solver, run->m));
   MD_TRY(solver_vector(run->solver, 2, run->m, &v));
   MD_TRY(root_lower(run, z, v));
-  *out = (stokes_outcome){series->order, tolerance};
   return chebyshev_sum(run, series, u, unused);
 }
 
@@ -254,10 +299,9 @@ static md_status without_preconditioner(root_fn *root, root_run *run, const doub
                                         double tolerance, int most, stokes_outcome *out)
 {
   vector_space *space = run->space;
-  const double *lower = space->lower, *inverse = space->inverse;
-  space->lower = space->inverse = NULL;
+  const double *inverse = space->inverse;
+  space->inverse = NULL;
   const md_status status = root(run, z, f, tolerance, most, out);
-  space->lower = lower;
   space->inverse = inverse;
   return status;
 }
@@ -289,7 +333,6 @@ md_status stokes_solver_inverse_root(stokes_solver *solver, int m, const double 
              "a square root takes 1 to %d vectors, not %d", STOKES_VECTORS, m);
   MD_REQUIRE(stokes_matrix_is_resistance(solver->matrix) && !solver->bounded, MD_EINVAL,
              "an inverse square root is taken of a resistance matrix with its known bounds");
-  root_run run;
-  MD_TRY(root_begin(&run, solver, m));
+  root_run run = run_of(solver, m);
   return without_preconditioner(series_inverse, &run, z, u, tolerance, most, out);
 }

@@ -130,8 +130,9 @@ static md_status begin_group(stokes_run *run, stokes_step *out)
                                 fmax(spec->guess_tolerance, spec->tolerance), spec->most,
                                 &outcome));
   MD_TRY(run->ops->take(&run->space, m, 0, run->many.data, run->v.data));
-  MD_TRY(run->ops->take(&run->space, m, 0, run->force.data, run->guess.data));
-  MD_TRY(md_copy(run->ctx, run->force.data, run->guess.data, (size_t)run->n * 3 * sizeof(double)));
+  double *between = run->middle.data; /* which nobody needs now */
+  MD_TRY(run->ops->take(&run->space, m, 0, run->force.data, between));
+  MD_TRY(md_copy(run->ctx, run->force.data, between, (size_t)run->n * 3 * sizeof(double)));
   MD_TRY(md_ctx_sync(run->ctx));
   out->time_guess = md_wall_seconds() - began;
   int more = 0;
@@ -165,16 +166,12 @@ static md_status guess_group(stokes_run *run, stokes_step *out)
   return MD_OK;
 }
 
-/* |v - guess| / |v| */
-static md_status guess_error(stokes_run *run, double *out)
+/* |v - guess| / |v| for the guess at this place of the group. */
+static md_status guess_error(stokes_run *run, int place, double *out)
 {
-  const double one = 1, minus = -1;
-  double rest, norm;
-  double *guess = run->guess.data;
-  MD_TRY(run->ops->columns(&run->space, 1, &one, run->v.data, &minus, guess));
-  MD_TRY(run->ops->dots(&run->space, 1, guess, guess, &rest));
-  MD_TRY(run->ops->dots(&run->space, 1, run->v.data, run->v.data, &norm));
-  *out = norm > 0 ? sqrt(rest / norm) : 0;
+  double square[2];
+  MD_TRY(run->ops->apart(&run->space, run->group_size, place, run->many.data, run->v.data, square));
+  *out = square[1] > 0 ? sqrt(square[0] / square[1]) : 0;
   return MD_OK;
 }
 
@@ -188,16 +185,14 @@ static md_status first(stokes_run *run, stokes_algorithm algorithm, stokes_step 
   const int place = (int)(run->step - run->group);
   MD_TRY(attach(run, &run->x, begins ? run->spec.vectors : 1));
   MD_TRY(reserve(run, &run->v, 1));
-  MD_TRY(reserve(run, &run->guess, 1));
   if (begins) return begin_group(run, out);
   MD_TRY(brownian(run, 1, &out->order, &out->time_chebyshev));
-  MD_TRY(zero(run, &run->v, 1));
-  if (mrhs) {
+  if (mrhs)
     MD_TRY(run->ops->take(&run->space, run->group_size, place, run->many.data, run->v.data));
-    MD_TRY(run->ops->take(&run->space, run->group_size, place, run->many.data, run->guess.data));
-  }
+  else
+    MD_TRY(zero(run, &run->v, 1));
   MD_TRY(solve(run, &out->iterations_first, &out->time_first));
-  return mrhs ? guess_error(run, &out->guess_error) : MD_OK;
+  return mrhs ? guess_error(run, place, &out->guess_error) : MD_OK;
 }
 
 /* The solve at the midpoint, with the same force and the first solution as its guess. */
@@ -225,7 +220,7 @@ static md_status separate(stokes_run *run, int64_t *overlaps)
     MD_TRY(stokes_pairs_update(run->pairs, &view, 0));
     const stokes_pair_view list = stokes_pairs_view(run->pairs);
     MD_TRY(stokes_separate(run->ctx, run->box, &list, run->spec.law.gap_min, run->x.data,
-                           &run->scratch, &found));
+                           &run->middle, &found));
     *overlaps += found;
   }
   MD_REQUIRE(found == 0, MD_ENUMERIC,

@@ -13,12 +13,11 @@ struct stokes_run {
   int64_t n, step, group; /* group: the step at which the present group began */
   int group_size;
   double box[3];
-  md_buffer x, middle;          /* [n][4]: now, and at the midpoint */
-  md_buffer id;                 /* int32 [n]: where a sphere stood in the packing */
-  md_buffer force, many, guess; /* S z, solutions of a group, one of them */
+  md_buffer x, middle;   /* [n][4]: now, and at the midpoint; between steps anything */
+  md_buffer id;          /* int32 [n]: where a sphere stood in the packing */
+  md_buffer force, many; /* S z, solutions of a group */
   md_buffer v;
-  md_buffer scratch; /* to move overlapping spheres apart */
-  int32_t *place;    /* id, on the host */
+  int32_t *place; /* id, on the host */
   stokes_pairs *pairs;
   stokes_matrix *matrix;
   stokes_solver *solver;

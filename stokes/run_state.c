@@ -192,9 +192,8 @@ void stokes_run_state_free(stokes_run_state *state)
 void stokes_run_destroy(stokes_run *run)
 {
   if (!run) return;
-  md_buffer *buffers[] = {&run->x,     &run->middle,        &run->id,
-                          &run->force, &run->many,          &run->guess,
-                          &run->v,     &run->space.partial, &run->scratch};
+  md_buffer *buffers[] = {&run->x,    &run->middle, &run->id,           &run->force,
+                          &run->many, &run->v,      &run->space.partial};
   for (size_t k = 0; k < sizeof buffers / sizeof *buffers; k++)
     md_buffer_free(run->ctx, buffers[k]);
   free(run->place);

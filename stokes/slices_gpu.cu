@@ -108,8 +108,8 @@ md_status slices_build(stokes_matrix *matrix, int width)
   MD_TRY(md_read(ctx, &s->n_steps, steps + windows, sizeof s->n_steps));
   MD_REQUIRE(s->n_slices * width <= INT32_MAX, MD_ECAPACITY,
              "a matrix of %lld rows has too many slices", (long long)matrix->n_rows);
-  MD_TRY(md_buffer_reserve(ctx, &s->first, (s->n_slices + 1) * sizeof(int64_t), 0));
-  MD_TRY(md_buffer_reserve(ctx, &s->lane, s->n_slices * width * sizeof(matrix_lane), 0));
+  MD_TRY(matrix_reserve(ctx, &s->first, (size_t)(s->n_slices + 1) * sizeof(int64_t)));
+  MD_TRY(matrix_reserve(ctx, &s->lane, (size_t)s->n_slices * (size_t)width * sizeof(matrix_lane)));
   job.first = (int64_t *)s->first.data;
   job.lane = (matrix_lane *)s->lane.data;
   job.place = (int32_t *)s->place.data;

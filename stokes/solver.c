@@ -41,7 +41,6 @@ md_status stokes_solver_create(md_ctx *ctx, stokes_preconditioner kind, stokes_s
 void stokes_solver_destroy(stokes_solver *solver)
 {
   if (!solver) return;
-  md_buffer_free(solver->ctx, &solver->lower);
   md_buffer_free(solver->ctx, &solver->inverse);
   for (int k = 0; k < SOLVER_VECTORS; k++)
     md_buffer_free(solver->ctx, &solver->vector[k]);
@@ -61,20 +60,19 @@ md_status stokes_solver_attach(stokes_solver *solver, const stokes_matrix *matri
   solver->matrix = matrix;
   solver->bounded = false;
   solver->space.n_rows = n;
-  solver->space.lower = solver->space.inverse = NULL;
+  solver->space.diagonal = stokes_matrix_diagonal(matrix);
+  solver->space.inverse = NULL;
   const bool keep = solver->kind != STOKES_PRECONDITION_NONE;
   const size_t bytes = keep ? (size_t)n * 6 * sizeof(double) : 0;
   int64_t bad;
-  MD_TRY(md_buffer_reserve(solver->ctx, &solver->lower, bytes, 0));
   MD_TRY(md_buffer_reserve(solver->ctx, &solver->inverse, bytes, 0));
-  MD_TRY(solver->ops->factor(&solver->space, stokes_matrix_diagonal(matrix), solver->lower.data,
-                             solver->inverse.data, &bad, &solver->largest));
+  MD_TRY(solver->ops->factor(&solver->space, keep ? solver->inverse.data : NULL, &bad,
+                             &solver->largest));
   MD_REQUIRE(bad == 0, MD_ENUMERIC,
              "%" PRId64 " diagonal blocks of the matrix are not positive definite", bad);
   /* In steps, so that a polynomial serves for several matrices. */
   solver->largest = pow(1.05, ceil(log(solver->largest) / log(1.05)));
   if (!keep) return MD_OK;
-  solver->space.lower = solver->lower.data;
   solver->space.inverse = solver->inverse.data;
   return MD_OK;
 }

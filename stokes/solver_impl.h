@@ -22,7 +22,7 @@ struct stokes_solver {
   const stokes_matrix *matrix;
   const vector_backend *ops;
   vector_space space;
-  md_buffer lower, inverse;         /* of the preconditioner */
+  md_buffer inverse;                /* of the preconditioner */
   md_buffer vector[SOLVER_VECTORS]; /* work, [3 n_rows][m] */
   md_buffer basis;                  /* of Lanczos, [steps][3 n_rows][m] */
   md_buffer state;                  /* cg_state */

@@ -9,7 +9,7 @@
 
 typedef unsigned long long bits;
 
-static __global__ void factor_kernel(int64_t n, const double *__restrict__ diagonal, double *lower,
+static __global__ void factor_kernel(int64_t n, const double *__restrict__ diagonal,
                                      double *inverse, bits *found)
 {
   const int64_t i = md_thread();
@@ -17,9 +17,9 @@ static __global__ void factor_kernel(int64_t n, const double *__restrict__ diago
   if (i < n) {
     const double own = jacobi_largest(diagonal + 6 * i);
     if (own > 0) largest = own;
-    double spare[12];
-    double *l = lower ? lower + 6 * i : spare, *m = lower ? inverse + 6 * i : spare + 6;
-    if (!jacobi_factor(diagonal + 6 * i, l, m)) atomicAdd(&found[0], 1ull);
+    double l[6], spare[6];
+    if (!jacobi_factor(diagonal + 6 * i, l, inverse ? inverse + 6 * i : spare))
+      atomicAdd(&found[0], 1ull);
   }
   for (int step = MD_WARP / 2; step > 0; step /= 2)
     largest = fmax(largest, __shfl_xor_sync(MD_ALL_LANES, largest, step));
@@ -48,14 +48,13 @@ static unsigned blocks_of(int64_t rows, int m)
   return md_blocks(rows, VECTOR_BLOCK / m);
 }
 
-static md_status factor(vector_space *s, const double *diagonal, double *lower, double *inverse,
-                        int64_t *bad, double *largest)
+static md_status factor(vector_space *s, double *inverse, int64_t *bad, double *largest)
 {
   bits found[2];
   MD_TRY(md_buffer_reserve(s->ctx, &s->small, sizeof found, 0));
   MD_TRY(md_fill(s->ctx, s->small.data, 0, sizeof found));
   factor_kernel<<<md_blocks(s->n_rows, VECTOR_BLOCK), VECTOR_BLOCK, 0, vector_stream(s)>>>(
-      s->n_rows, diagonal, lower, inverse, (bits *)s->small.data);
+      s->n_rows, s->diagonal, inverse, (bits *)s->small.data);
   MD_LAUNCHED();
   MD_TRY(md_read(s->ctx, found, s->small.data, sizeof found));
   *bad = (int64_t)found[0];
@@ -169,12 +168,15 @@ static __global__ void solve_kernel(int64_t n, int m, const double *__restrict__
   if (p.i < n) jacobi_solve(inverse + 6 * p.i, m, x + at, y + at);
 }
 
-static __global__ void lower_kernel(int64_t n, int m, const double *__restrict__ factors,
+static __global__ void lower_kernel(int64_t n, int m, const double *__restrict__ diagonal,
                                     const double *x, double *y)
 {
   const vector_place p = place_of(m);
   const int64_t at = 3 * p.i * m + p.c;
-  if (p.i < n) jacobi_lower(factors + 6 * p.i, m, x + at, y + at);
+  double l[6], unused[6];
+  if (p.i >= n) return;
+  jacobi_factor(diagonal + 6 * p.i, l, unused);
+  jacobi_lower(l, m, x + at, y + at);
 }
 
 md_status vector_gpu_solve(vector_space *s, int m, const double *x, double *y)
@@ -188,7 +190,7 @@ md_status vector_gpu_solve(vector_space *s, int m, const double *x, double *y)
 static md_status lower(vector_space *s, int m, const double *x, double *y)
 {
   lower_kernel<<<blocks_of(s->n_rows, m), VECTOR_BLOCK, 0, vector_stream(s)>>>(s->n_rows, m,
-                                                                               s->lower, x, y);
+                                                                               s->diagonal, x, y);
   MD_LAUNCHED();
   return MD_OK;
 }
@@ -250,6 +252,35 @@ static md_status take(vector_space *s, int m, int column, const double *v, doubl
   return MD_OK;
 }
 
+/* Block: one part. */
+static __global__ void apart_kernel(int64_t rows, int m, int column, const double *__restrict__ v,
+                                    const double *__restrict__ x, double *partial)
+{
+  const int64_t share = (rows + gridDim.x - 1) / gridDim.x;
+  const int64_t first = blockIdx.x * share, end = min(first + share, rows);
+  double rest = 0, square = 0;
+  for (int64_t r = first + threadIdx.x; r < end; r += VECTOR_BLOCK) {
+    const double own = x[r], other = own - v[r * m + column];
+    rest += other * other;
+    square += own * own;
+  }
+  rest = md_block_sum(rest);
+  square = md_block_sum(square);
+  if (threadIdx.x > 0) return;
+  partial[2 * blockIdx.x] = rest;
+  partial[2 * blockIdx.x + 1] = square;
+}
+
+static md_status apart(vector_space *s, int m, int column, const double *v, const double *x,
+                       double out[2])
+{
+  MD_TRY(md_buffer_reserve(s->ctx, &s->partial, VECTOR_PARTS * 2 * sizeof *out, 0));
+  apart_kernel<<<VECTOR_PARTS, VECTOR_BLOCK, 0, vector_stream(s)>>>(3 * s->n_rows, m, column, v, x,
+                                                                    (double *)s->partial.data);
+  MD_LAUNCHED();
+  return vector_gpu_add(s, 2, out);
+}
+
 /* One thread a sphere. */
 static __global__ void move_kernel(int64_t n, double scale, const double *__restrict__ from,
                                    const double *__restrict__ v, double *to)
@@ -271,6 +302,35 @@ static md_status move(vector_space *s, double scale, const double *from, const d
   return MD_OK;
 }
 
+/* One thread a number. */
+static __global__ void narrow_kernel(int64_t n, double a, const double *__restrict__ x, float *y)
+{
+  const int64_t k = md_thread();
+  if (k < n) y[k] = (float)(a * x[k]);
+}
+
+static __global__ void widen_kernel(int64_t n, const float *__restrict__ x, double *y)
+{
+  const int64_t k = md_thread();
+  if (k < n) y[k] = x[k];
+}
+
+static md_status narrow(vector_space *s, int m, double a, const double *x, float *y)
+{
+  const int64_t n = 3 * s->n_rows * m;
+  narrow_kernel<<<md_blocks(n, VECTOR_BLOCK), VECTOR_BLOCK, 0, vector_stream(s)>>>(n, a, x, y);
+  MD_LAUNCHED();
+  return MD_OK;
+}
+
+static md_status widen(vector_space *s, int m, const float *x, double *y)
+{
+  const int64_t n = 3 * s->n_rows * m;
+  widen_kernel<<<md_blocks(n, VECTOR_BLOCK), VECTOR_BLOCK, 0, vector_stream(s)>>>(n, x, y);
+  MD_LAUNCHED();
+  return MD_OK;
+}
+
 const vector_backend vectors_gpu = {factor,
                                     normals,
                                     columns,
@@ -284,4 +344,7 @@ const vector_backend vectors_gpu = {factor,
                                     vector_gpu_block_turn,
                                     chebyshev,
                                     take,
-                                    move};
+                                    apart,
+                                    move,
+                                    narrow,
+                                    widen};

@@ -14,11 +14,11 @@ MD_BEGIN_C
 
 typedef struct {
   md_ctx *ctx;
-  int64_t n_rows;        /* block rows */
-  const double *lower;   /* [n_rows][6]: L as 00 10 11 20 21 22; NULL: M = I */
-  const double *inverse; /* [n_rows][6]: M^-1 as xx xy xz yy yz zz */
-  md_buffer partial;     /* sums of parts */
-  md_buffer small;       /* GPU: small matrices on their way */
+  int64_t n_rows;         /* block rows */
+  const double *diagonal; /* [n_rows][6]: M as xx xy xz yy yz zz */
+  const double *inverse;  /* [n_rows][6]: M^-1 likewise; NULL: M = I */
+  md_buffer partial;      /* sums of parts */
+  md_buffer small;        /* GPU: small matrices on their way */
 } vector_space;
 
 /* Scalars of one run of conjugate gradients, where the vectors are.  Once the residual is small
@@ -44,10 +44,9 @@ typedef struct {
 } block_vectors;
 
 typedef struct {
-  /* L and M^-1 from diagonal blocks (not kept where both are NULL); *bad: how many are not positive
-   * definite; *largest: their largest eigenvalue. */
-  md_status (*factor)(vector_space *s, const double *diagonal, double *lower, double *inverse,
-                      int64_t *bad, double *largest);
+  /* M^-1 from the diagonal blocks (not kept where NULL); *bad: how many are not positive definite;
+   * *largest: their largest eigenvalue. */
+  md_status (*factor)(vector_space *s, double *inverse, int64_t *bad, double *largest);
   /* v = standard normal numbers of sphere id[i] (i where id is NULL), column c at step + c. */
   md_status (*normals)(vector_space *s, int m, uint64_t seed, normal_use use, uint64_t step,
                        const int32_t *id, double *v);
@@ -80,8 +79,15 @@ typedef struct {
 
   /* Column `column` of v [.][m] to single. */
   md_status (*take)(vector_space *s, int m, int column, const double *v, double *single);
+  /* out = {|x - y|^2, |x|^2} where y is column `column` of v [.][m]; on the host. */
+  md_status (*apart)(vector_space *s, int m, int column, const double *v, const double *x,
+                     double out[2]);
   /* to_i = from_i + scale / sqrt(a_i) v_i: spheres [n][4] moved, radii copied. */
   md_status (*move)(vector_space *s, double scale, const double *from, const double *v, double *to);
+
+  /* y = a x rounded to float;  y = x in double.  Where matrices have series in single precision. */
+  md_status (*narrow)(vector_space *s, int m, double a, const double *x, float *y);
+  md_status (*widen)(vector_space *s, int m, const float *x, double *y);
 } vector_backend;
 
 extern const vector_backend vectors_cpu_portable, vectors_cpu_avx2, vectors_cpu_avx512, vectors_gpu;

@@ -63,18 +63,16 @@ static void add_sums(const vector_space *s, int width, double *out)
       out[k] += sums[p * width + k];
 }
 
-static md_status factor(vector_space *s, const double *diagonal, double *lower, double *inverse,
-                        int64_t *bad, double *largest)
+static md_status factor(vector_space *s, double *inverse, int64_t *bad, double *largest)
 {
   int64_t count = 0;
   double most = 0;
 #pragma omp parallel for schedule(static) num_threads(team_size(s->ctx, s->n_rows))                \
     reduction(+ : count) reduction(max : most)
   for (int64_t i = 0; i < s->n_rows; i++) {
-    double spare[12];
-    double *l = lower ? lower + 6 * i : spare, *m = lower ? inverse + 6 * i : spare + 6;
-    const double value = jacobi_largest(diagonal + 6 * i);
-    count += !jacobi_factor(diagonal + 6 * i, l, m);
+    double l[6], spare[6];
+    const double value = jacobi_largest(s->diagonal + 6 * i);
+    count += !jacobi_factor(s->diagonal + 6 * i, l, inverse ? inverse + 6 * i : spare);
     most = most > value ? most : value;
   }
   *bad = count;
@@ -169,9 +167,12 @@ static md_status solve(vector_space *s, int m, const double *x, double *y)
 static md_status lower(vector_space *s, int m, const double *x, double *y)
 {
 #pragma omp parallel for schedule(static) num_threads(team_size(s->ctx, s->n_rows))
-  for (int64_t i = 0; i < s->n_rows; i++)
+  for (int64_t i = 0; i < s->n_rows; i++) {
+    double l[6], unused[6];
+    jacobi_factor(s->diagonal + 6 * i, l, unused);
     for (int c = 0; c < m; c++)
-      jacobi_lower(s->lower + 6 * i, m, x + 3 * i * m + c, y + 3 * i * m + c);
+      jacobi_lower(l, m, x + 3 * i * m + c, y + 3 * i * m + c);
+  }
   return MD_OK;
 }
 
@@ -322,6 +323,25 @@ static md_status take(vector_space *s, int m, int column, const double *v, doubl
   return MD_OK;
 }
 
+static md_status apart(vector_space *s, int m, int column, const double *v, const double *x,
+                       double out[2])
+{
+  double *sums;
+  MD_TRY(reserve_sums(s, 2, &sums));
+  FOR_PARTS(s, p)
+  FOR_TILES(s, p, t)
+  {
+    const double *from = x + 3 * t.first, *other = v + 3 * m * t.first + column;
+    for (int k = 0; k < t.n; k++) {
+      const double rest = from[k] - other[k * m];
+      sums[2 * p] += rest * rest;
+      sums[2 * p + 1] += from[k] * from[k];
+    }
+  }
+  add_sums(s, 2, out);
+  return MD_OK;
+}
+
 static md_status move(vector_space *s, double scale, const double *from, const double *v,
                       double *to)
 {
@@ -335,6 +355,6 @@ static md_status move(vector_space *s, double scale, const double *from, const d
   return MD_OK;
 }
 
-const vector_backend ISA(vectors_cpu) = {factor,     normals,   columns, dots, lower,
-                                         solve,      cg_begin,  cg_step, gram, block_update,
-                                         block_turn, chebyshev, take,    move};
+const vector_backend ISA(vectors_cpu) = {
+    factor,       normals,    columns,   dots, lower, solve, cg_begin, cg_step, gram,
+    block_update, block_turn, chebyshev, take, apart, move,  NULL,     NULL};
