@@ -257,16 +257,13 @@ static md_status sum_in_single(root_run *run, const root_series *series, const d
 {
   const double low = series->low, high = series->high, *coefficient = series->coefficient;
   const double middle = (high + low) / (high - low), slope = 2 / (high - low);
-  const int order = series->order, m = run->m, half = (m + 1) / 2; /* as much memory */
-  double *space;
+  const int order = series->order, m = run->m;
   float *v[2], *sum;
   for (int k = 0; k < 2; k++) {
-    MD_TRY(solver_vector(run->solver, k + 1, half, &space));
-    v[k] = (float *)space;
+    MD_TRY(solver_floats(run->solver, k + 1, m, &v[k]));
     MD_TRY(run->ops->narrow(run->space, m, 1, z, v[k]));
   }
-  MD_TRY(solver_vector(run->solver, 0, half, &space));
-  sum = (float *)space;
+  MD_TRY(solver_floats(run->solver, 0, m, &sum));
   MD_TRY(run->ops->narrow(run->space, m, order % 2 == 0 ? coefficient[0] : 0, z, sum));
   for (int k = 1; k <= order; k++) { /* every other step adds its term and the one before */
     const double twice = k == 1 ? 1 : 2;

@@ -84,6 +84,14 @@ md_status solver_vector(stokes_solver *solver, int k, int m, double **out)
   return MD_OK;
 }
 
+md_status solver_floats(stokes_solver *solver, int k, int m, float **out)
+{
+  const size_t bytes = solver_bytes(solver, m) / sizeof(double) * sizeof(float);
+  MD_TRY(md_buffer_reserve(solver->ctx, &solver->vector[k], bytes, 0));
+  *out = solver->vector[k].data;
+  return MD_OK;
+}
+
 md_status solver_precondition(stokes_solver *solver, int m, double *x, double *work, double **y)
 {
   *y = x;

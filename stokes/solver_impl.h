@@ -35,6 +35,7 @@ struct stokes_solver {
 
 /* Work vector k, m columns wide; contents are lost when it grows. */
 md_status solver_vector(stokes_solver *solver, int k, int m, double **out);
+md_status solver_floats(stokes_solver *solver, int k, int m, float **out);
 
 static inline size_t solver_bytes(const stokes_solver *solver, int m)
 {
