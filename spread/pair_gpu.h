@@ -38,13 +38,19 @@ static __device__ __forceinline__ pair pair_of(real first, real second)
 static __device__ __forceinline__ void add_pairs(const int pairs, const pair (*a)[2], const pair *b,
                                                  real sum[4])
 {
-  SPREAD_UNROLL
-  for (int j = 0; j < pairs; j++)
+  if (pairs == 2)
+    asm("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7, "
+        "%8, %9, %10, %11}, {%12, %13, %14, %15}, {%0, %1, %2, %3};"
+        : "+d"(sum[0]), "+d"(sum[1]), "+d"(sum[2]), "+d"(sum[3])
+        : "d"(a[0][0].first), "d"(a[0][1].first), "d"(a[0][0].second), "d"(a[0][1].second),
+          "d"(a[1][0].first), "d"(a[1][1].first), "d"(a[1][0].second), "d"(a[1][1].second),
+          "d"(b[0].first), "d"(b[0].second), "d"(b[1].first), "d"(b[1].second));
+  else
     asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
         "{%8, %9}, {%0, %1, %2, %3};"
         : "+d"(sum[0]), "+d"(sum[1]), "+d"(sum[2]), "+d"(sum[3])
-        : "d"(a[j][0].first), "d"(a[j][1].first), "d"(a[j][0].second), "d"(a[j][1].second),
-          "d"(b[j].first), "d"(b[j].second));
+        : "d"(a[0][0].first), "d"(a[0][1].first), "d"(a[0][0].second), "d"(a[0][1].second),
+          "d"(b[0].first), "d"(b[0].second));
 }
 #else
 #include <cuda_fp16.h>

@@ -32,12 +32,15 @@ START_TEST(weights_and_slopes_of_every_order)
   for (int p = SPREAD_ORDER_MIN; p <= SPREAD_ORDER_MAX; p++)
     for (double f = 0.0625; f < 1; f += 0.125) {
       double plain[SPREAD_ORDER_MAX], w[SPREAD_ORDER_MAX], d[SPREAD_ORDER_MAX];
+      double even[SPREAD_ORDER_MAX];
       double sum = 0, first = 0, slope = 0, first_slope = 0;
       bspline_weights(p, f, plain);
       bspline_derivatives(p, f, w, d);
+      bspline_polynomials(p, f, even);
       for (int j = 0; j < p; j++) {
         const double u = f + p - 1 - j;
         ck_assert_double_eq(plain[j], w[j]);
+        ck_assert_double_eq_tol(even[j] * bspline_inverse_factorial(p - 1), w[j], 4e-16);
         ck_assert_double_eq_tol(w[j], ref_bspline(p, u), 1e-15);
         ck_assert_double_eq_tol(d[j], ref_bspline_slope(p, u), 4e-15);
         sum += w[j];
@@ -60,7 +63,7 @@ static double tolerance(const md_ctx *ctx, const spread_spec *spec, ref_place pl
   return (ctx->precision == MD_DOUBLE ? 1e-14 : 3e-6) * far * fmax(1, cells / 60);
 }
 
-/* One plan against the reference: spreading and interpolation of every vector. */
+/* One plan against the reference: spreading and interpolation of every vector, of values alone too. */
 static void compare(md_ctx *ctx, const spread_spec *spec, ref_place place, int64_t n)
 {
   ref_particles particles = ref_particles_make(spec, ctx->precision, place, n);
@@ -69,8 +72,10 @@ static void compare(md_ctx *ctx, const spread_spec *spec, ref_place place, int64
   double *mesh = calloc((size_t)(points * v), sizeof *mesh), *exact = calloc((size_t)points, 8);
   double *value = calloc((size_t)(n * v) + 1, 8), *gradient = calloc((size_t)(n * v) + 1, 24);
   double *exact_value = calloc((size_t)n + 1, 8), *exact_gradient = calloc((size_t)n + 1, 24);
+  double *alone = calloc((size_t)(n * v) + 1, 8);
   ref_run_spread(&run, mesh);
   ref_run_interpolate(&run, mesh, value, gradient);
+  ref_run_interpolate(&run, mesh, alone, NULL);
   const bool kinks = spec->order == 2 && place != REF_UNIFORM;
   for (int64_t k = 0; k < v; k++) {
     memset(exact, 0, (size_t)points * sizeof *exact);
@@ -78,11 +83,13 @@ static void compare(md_ctx *ctx, const spread_spec *spec, ref_place place, int64
     ck_assert_double_le(ref_error(points, mesh + k * points, exact), tolerance(ctx, spec, place));
     ref_interpolate(spec, n, particles.x, mesh + k * points, exact_value, exact_gradient);
     ck_assert_double_le(ref_error(n, value + k * n, exact_value), 2 * tolerance(ctx, spec, place));
+    ck_assert_double_le(ref_error(n, alone + k * n, exact_value), 2 * tolerance(ctx, spec, place));
     if (!kinks)
       ck_assert_double_le(ref_error(3 * n, gradient + 3 * k * n, exact_gradient),
                           8 * tolerance(ctx, spec, place));
   }
   free(mesh), free(exact), free(value), free(gradient), free(exact_value), free(exact_gradient);
+  free(alone);
   ref_run_close(&run);
   ref_particles_free(&particles);
 }
@@ -257,10 +264,10 @@ static int plane_size(int kind, int z)
   return sizes[kind];
 }
 
-/* Values and gradients of one vector; largest [plane]. */
+/* Values of one vector, alone and with gradients; largest [plane]. */
 static void check_values(const spread_spec *spec, const ref_particles *particles,
-                         const double *mesh, const double *largest, const double *value,
-                         const double *gradient, double bound)
+                         const double *mesh, const double *largest, const double *alone,
+                         const double *value, const double *gradient, double bound)
 {
   const int planes = spec->mesh[0];
   const int64_t n = particles->n;
@@ -272,6 +279,7 @@ static void check_values(const spread_spec *spec, const ref_particles *particles
     for (int j = 0; j < spec->order; j++)
       near = fmax(near, largest[((int)floor(u) + j) % planes]);
     ck_assert_double_le(fabs(value[i] - exact[i]), bound * near);
+    ck_assert_double_le(fabs(alone[i] - exact[i]), bound * near);
     for (int a = 0; a < 3; a++) {
       const double step = (spec->hi[a] - spec->lo[a]) / spec->mesh[a];
       ck_assert_double_le(fabs(gradient[3 * i + a] - exact_gradient[3 * i + a]),
@@ -288,16 +296,18 @@ static void compare_sizes(md_ctx *ctx, const spread_spec *spec, int64_t n)
   ref_run run = ref_run_open(ctx, spec, &particles);
   double *mesh = calloc((size_t)(v * run.points), 8), *largest = calloc((size_t)(v * planes), 8);
   double *value = calloc((size_t)(n * v), 8), *gradient = calloc((size_t)(n * v), 24);
+  double *alone = calloc((size_t)(n * v), 8);
   for (int64_t i = 0; i < v * run.points; i++) {
     const int z = (int)(i / plane), size = plane_size(z / planes % SIZES, z % planes);
     mesh[i] = ldexp((double)(i * 7919 % 2003 - 1001), size - 10);
     largest[z] = fmax(largest[z], fabs(mesh[i]));
   }
   ref_run_interpolate(&run, mesh, value, gradient);
+  ref_run_interpolate(&run, mesh, alone, NULL);
   for (int k = 0; k < v; k++)
-    check_values(spec, &particles, mesh + k * run.points, largest + k * planes, value + k * n,
-                 gradient + 3 * k * n, tolerance(ctx, spec, REF_UNIFORM));
-  free(mesh), free(largest), free(value), free(gradient);
+    check_values(spec, &particles, mesh + k * run.points, largest + k * planes, alone + k * n,
+                 value + k * n, gradient + 3 * k * n, tolerance(ctx, spec, REF_UNIFORM));
+  free(mesh), free(largest), free(alone), free(value), free(gradient);
   ref_run_close(&run);
   ref_particles_free(&particles);
 }
