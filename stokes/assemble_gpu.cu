@@ -290,13 +290,13 @@ FILL_KERNEL(SINGLE, 1, 36, 3)
 FILL_KERNEL(PAIR, 0, 24, 2)
 FILL_KERNEL(PAIR, 1, 24, 3)
 
-md_status assemble_gpu_fill(stokes_matrix *matrix, const list_job *list, int64_t room,
-                            cudaStream_t stream)
+md_status assemble_gpu_fill(stokes_matrix *matrix, const list_job *list, int64_t room)
 {
   static void (*const kernels[STOKES_STORAGE_COUNT][2])(list_job, slice_layout, double *,
                                                         int64_t) = {
       {fill_BCRS_0, fill_BCRS_1}, {fill_SINGLE_0, fill_SINGLE_1}, {fill_PAIR_0, fill_PAIR_1}};
   const bool plain = matrix->slices.width == 0;
+  const cudaStream_t stream = (cudaStream_t)matrix->ctx->stream;
   kernels[matrix->storage][plain]<<<md_blocks(list->n, BLOCK), BLOCK, 0, stream>>>(
       *list, slice_layout_of(matrix), (double *)matrix->diagonal.data, room);
   MD_LAUNCHED();

@@ -194,13 +194,17 @@ static md_status count(stokes_matrix *matrix, const list_job *list)
   return MD_OK;
 }
 
-/* How many there are, as soon as that is known. */
-static md_status read_count(stokes_matrix *matrix)
+/* How many there are, which the host learns in this stream. */
+static md_status read_count(stokes_matrix *matrix, cudaStream_t stream)
 {
+  md_ctx *ctx = matrix->ctx;
   const int64_t n = matrix->n_rows, *start = (const int64_t *)matrix->start.data;
-  MD_TRY(md_read(matrix->ctx, &matrix->n_stored, start + n, sizeof(int64_t)));
+  void *const usual = ctx->stream;
+  ctx->stream = stream;
+  const md_status status = md_read(ctx, &matrix->n_stored, start + n, sizeof(int64_t));
+  ctx->stream = usual;
   matrix->n_blocks = matrix->n_stored + (matrix->storage == STOKES_PAIR ? n : 0);
-  return MD_OK;
+  return status;
 }
 
 enum { STREAM, BEFORE, AFTER }; /* of matrix->aside */
@@ -210,7 +214,9 @@ static md_status open_aside(stokes_matrix *matrix)
   if (matrix->aside[AFTER]) return MD_OK;
   if (!matrix->aside[STREAM]) {
     cudaStream_t stream;
-    MD_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    int least, greatest;
+    MD_CUDA(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+    MD_CUDA(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, greatest));
     matrix->aside[STREAM] = stream;
   }
   for (int k = BEFORE; k <= AFTER; k++) {
@@ -239,9 +245,9 @@ static int64_t room_of(const stokes_matrix *matrix)
   return (int64_t)(matrix->storage == STOKES_PAIR || blocks < columns ? blocks : columns);
 }
 
-/* Blocks are filled in beside the context's stream while the host learns how many there are: most
- * often there is room for them, as there were about as many the last time.  Meanwhile rows are cut
- * into chunks, for which few threads need long. */
+/* Blocks are filled in while the host learns how many there are: most often there is room for them, as
+ * there were about as many the last time.  Meanwhile rows are cut into chunks beside the context's
+ * stream, for which few threads need long: they go before those that fill. */
 static md_status assemble_plain(stokes_matrix *matrix, const list_job *list)
 {
   MD_TRY(open_aside(matrix));
@@ -252,11 +258,11 @@ static md_status assemble_plain(stokes_matrix *matrix, const list_job *list)
   matrix->slices.width = 0;
   MD_CUDA(cudaEventRecord(before, stream));
   MD_CUDA(cudaStreamWaitEvent(aside, before, 0));
-  if (room > 0) MD_TRY(assemble_gpu_fill(matrix, list, room, aside));
-  MD_TRY(read_count(matrix));
+  if (room > 0) MD_TRY(assemble_gpu_fill(matrix, list, room));
+  MD_TRY(read_count(matrix, aside));
   MD_TRY(matrix_gpu_reserve(matrix, 1));
-  if (matrix->n_stored > room) MD_TRY(assemble_gpu_fill(matrix, list, matrix->n_stored, aside));
-  MD_TRY(gspmv_gpu_cut_chunks(matrix, stream));
+  if (matrix->n_stored > room) MD_TRY(assemble_gpu_fill(matrix, list, matrix->n_stored));
+  MD_TRY(gspmv_gpu_cut_chunks(matrix, aside));
   MD_CUDA(cudaEventRecord(after, aside));
   MD_CUDA(cudaStreamWaitEvent(stream, after, 0));
   return MD_OK;
@@ -267,9 +273,9 @@ static md_status assemble(stokes_matrix *matrix, const assemble_job *job, int ve
   const list_job list = list_of(job);
   MD_TRY(count(matrix, &list));
   if (vectors == 1) return assemble_plain(matrix, &list);
-  MD_TRY(read_count(matrix));
+  MD_TRY(read_count(matrix, stream_of(matrix)));
   MD_TRY(matrix_gpu_reserve(matrix, vectors));
-  return assemble_gpu_fill(matrix, &list, matrix->n_stored, stream_of(matrix));
+  return assemble_gpu_fill(matrix, &list, matrix->n_stored);
 }
 
 static md_status multiply(const stokes_matrix *matrix, int m, const double *x, double *y)
