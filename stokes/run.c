@@ -130,7 +130,9 @@ static md_status begin_group(stokes_run *run, stokes_step *out)
                                 fmax(spec->guess_tolerance, spec->tolerance), spec->most,
                                 &outcome));
   MD_TRY(run->ops->take(&run->space, m, 0, run->many.data, run->v.data));
-  double *between = run->middle.data; /* which nobody needs now */
+  md_buffer *space = stokes_solver_space(run->solver);
+  MD_TRY(reserve(run, space, 1));
+  double *between = space->data;
   MD_TRY(run->ops->take(&run->space, m, 0, run->force.data, between));
   MD_TRY(md_copy(run->ctx, run->force.data, between, (size_t)run->n * 3 * sizeof(double)));
   MD_TRY(md_ctx_sync(run->ctx));
@@ -198,8 +200,10 @@ static md_status first(stokes_run *run, stokes_algorithm algorithm, stokes_step 
 /* The solve at the midpoint, with the same force and the first solution as its guess. */
 static md_status second(stokes_run *run, double scale, stokes_step *out)
 {
-  MD_TRY(run->ops->move(&run->space, 0.5 * scale, run->x.data, run->v.data, run->middle.data));
-  MD_TRY(attach(run, &run->middle, 1));
+  md_buffer *middle = stokes_solver_space(run->solver); /* until its matrix is made */
+  MD_TRY(md_buffer_reserve(run->ctx, middle, (size_t)run->n * 4 * sizeof(double), 0));
+  MD_TRY(run->ops->move(&run->space, 0.5 * scale, run->x.data, run->v.data, middle->data));
+  MD_TRY(attach(run, middle, 1));
   return solve(run, &out->iterations_second, &out->time_second);
 }
 
@@ -220,7 +224,7 @@ static md_status separate(stokes_run *run, int64_t *overlaps)
     MD_TRY(stokes_pairs_update(run->pairs, &view, 0));
     const stokes_pair_view list = stokes_pairs_view(run->pairs);
     MD_TRY(stokes_separate(run->ctx, run->box, &list, run->spec.law.gap_min, run->x.data,
-                           &run->middle, &found));
+                           stokes_solver_space(run->solver), &found));
     *overlaps += found;
   }
   MD_REQUIRE(found == 0, MD_ENUMERIC,
@@ -234,8 +238,7 @@ md_status stokes_run_step(stokes_run *run, stokes_step *out)
   *out = (stokes_step){.step = run->step};
   MD_TRY(first(run, run->spec.algorithm, out));
   MD_TRY(second(run, scale_of(run), out));
-  MD_TRY(run->ops->move(&run->space, scale_of(run), run->x.data, run->v.data, run->middle.data));
-  md_buffer_swap(&run->x, &run->middle);
+  MD_TRY(run->ops->move(&run->space, scale_of(run), run->x.data, run->v.data, run->x.data));
   MD_TRY(separate(run, &out->overlaps));
   run->step++;
   return MD_OK;

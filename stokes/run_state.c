@@ -50,7 +50,7 @@ static md_status load(stokes_run *run, const stokes_run_state *from)
   MD_REQUIRE(run->place, MD_ENOMEM, "out of memory for %zu spheres", n);
   memcpy(run->place, from->place, n * sizeof *run->place);
   MD_TRY(md_buffer_reserve(ctx, &run->x, bytes, 0));
-  MD_TRY(md_buffer_reserve(ctx, &run->middle, bytes, 0));
+  MD_TRY(md_buffer_reserve(ctx, stokes_solver_space(run->solver), bytes, 0)); /* for the midpoint */
   MD_TRY(md_buffer_reserve(ctx, &run->id, n * sizeof(int32_t), 0));
   MD_TRY(md_write(ctx, run->x.data, from->built, bytes));
   MD_TRY(md_write(ctx, run->id.data, run->place, n * sizeof(int32_t)));
@@ -192,8 +192,7 @@ void stokes_run_state_free(stokes_run_state *state)
 void stokes_run_destroy(stokes_run *run)
 {
   if (!run) return;
-  md_buffer *buffers[] = {&run->x,    &run->middle, &run->id,           &run->force,
-                          &run->many, &run->v,      &run->space.partial};
+  md_buffer *buffers[] = {&run->x, &run->id, &run->force, &run->many, &run->v, &run->space.partial};
   for (size_t k = 0; k < sizeof buffers / sizeof *buffers; k++)
     md_buffer_free(run->ctx, buffers[k]);
   free(run->place);

@@ -77,6 +77,11 @@ md_status stokes_solver_attach(stokes_solver *solver, const stokes_matrix *matri
   return MD_OK;
 }
 
+md_buffer *stokes_solver_space(stokes_solver *solver)
+{
+  return &solver->vector[0];
+}
+
 md_status solver_vector(stokes_solver *solver, int k, int m, double **out)
 {
   MD_TRY(md_buffer_reserve(solver->ctx, &solver->vector[k], solver_bytes(solver, m), 0));

@@ -282,7 +282,7 @@ static md_status apart(vector_space *s, int m, int column, const double *v, cons
 }
 
 /* One thread a sphere. */
-static __global__ void move_kernel(int64_t n, double scale, const double *__restrict__ from,
+static __global__ void move_kernel(int64_t n, double scale, const double *from,
                                    const double *__restrict__ v, double *to)
 {
   const int64_t i = md_thread();

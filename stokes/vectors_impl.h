@@ -82,7 +82,7 @@ typedef struct {
   /* out = {|x - y|^2, |x|^2} where y is column `column` of v [.][m]; on the host. */
   md_status (*apart)(vector_space *s, int m, int column, const double *v, const double *x,
                      double out[2]);
-  /* to_i = from_i + scale / sqrt(a_i) v_i: spheres [n][4] moved, radii copied. */
+  /* to_i = from_i + scale / sqrt(a_i) v_i: spheres [n][4] moved, radii copied; to may be from. */
   md_status (*move)(vector_space *s, double scale, const double *from, const double *v, double *to);
 
   /* y = a x rounded to float;  y = x in double.  Where matrices have series in single precision. */
