@@ -48,10 +48,10 @@ typedef struct {
 md_status PREC(spread_gpu_view)(spread_plan *plan, spread_part *part, const md_buffer *start,
                                 int64_t warps, int meshes, pencil_view *view);
 
-/* Room for the planes of slices, and where those of each plane of a pencil are; then mesh += their
- * sum, or = if it is fresh. */
-md_status PREC(spread_gpu_find_planes)(spread_plan *plan, const pencil_view *view, real **planes,
-                                       int2 **where);
+/* Room for the planes of slices, and where those of each plane of a pencil are, if that is not known
+ * from a spreading before; then mesh += their sum, or = if it is fresh. */
+md_status PREC(spread_gpu_find_planes)(spread_plan *plan, const pencil_view *view, bool known,
+                                       real **planes, int2 **where);
 md_status PREC(spread_gpu_sum_planes)(const spread_plan *plan, const pencil_view *view, bool fresh,
                                       const real *planes, const int2 *where, real *mesh);
 
@@ -99,15 +99,17 @@ static __device__ __forceinline__ void walk_to(const pencil_view &view, int32_t 
   at->window = INT32_MIN / 2;
 }
 
-/* The first particle beyond the present plane. */
-static __device__ __forceinline__ int32_t plane_end(const pencil_view &view, walk *at)
+/* Of a slice that ends at `end`, the first particle beyond the present plane or a later one, be it beyond
+ * the mesh.  A walk to a particle that is not beyond the last plane asked for would go astray. */
+static __device__ __forceinline__ int32_t plane_end(const pencil_view &view, int32_t plane,
+                                                    int32_t end, walk *at)
 {
-  if (at->plane - at->window >= MD_WARP) {
-    const int32_t last = view.mesh[0] - 1, plane = at->plane + warp_lane();
-    at->window = at->plane;
-    at->ends = view.start[(int64_t)at->pencil * view.mesh[0] + (plane < last ? plane : last) + 1];
+  if (plane - at->window >= MD_WARP) {
+    const int32_t last = view.mesh[0] - 1, mine = plane + warp_lane();
+    at->window = plane;
+    at->ends = view.start[(int64_t)at->pencil * view.mesh[0] + min(mine, last) + 1];
   }
-  return __shfl_sync(MD_ALL_LANES, at->ends, at->plane - at->window);
+  return min(end, __shfl_sync(MD_ALL_LANES, at->ends, plane - at->window));
 }
 
 /* What particles of a pencil reach of a plane: so many lines and columns, from point (y, x) on. */

@@ -135,7 +135,7 @@ static __device__ __forceinline__ void read_slice(const int p, const int vectors
                            s.mesh + (int64_t)at.plane * s.view.mesh[1] * s.view.mesh[2], at.plane};
     fill_window(p, vectors, here, &cursor, planes);
     for (int empty = 0; empty < p && i < end && at.plane < s.view.mesh[0]; at.plane++) {
-      const int32_t stop = min(plane_end(s.view, &at), end);
+      const int32_t stop = plane_end(s.view, at.plane, end, &at);
       load_plane(p, vectors, here, &cursor, next);
       empty = stop > i ? 0 : empty + 1;
       while (i < stop) {

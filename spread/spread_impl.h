@@ -78,6 +78,7 @@ typedef struct {
   int64_t overflow, width, spilled; /* as in spread_report */
   int32_t slices[SPREAD_CUTS];      /* of each cut in SPREAD_SLICES, and of those wanted; 0: none */
   bool cut;                         /* SPREAD_SLICES are those of the positions */
+  bool found;                       /* and so is what the plan's scratch says of stored planes */
   md_buffer buffer[SPREAD_BUFFERS];
 } spread_part;
 

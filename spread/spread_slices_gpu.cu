@@ -181,6 +181,7 @@ static md_status cut_part(spread_plan *plan, spread_part *part, const md_buffer 
   MD_CUDA(cudaLaunchKernelEx(&config, cut_kernel, c, (const int64_t *)work, asked, n,
                              (int32_t *)begin->data));
   part->cut = true;
+  part->found = false;
   return MD_OK;
 }
 

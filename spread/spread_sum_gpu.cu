@@ -4,7 +4,11 @@
  * Plane t of slice s, counted through all pencils with their p - 1 planes beyond the end, lies at
  * t + s p; slices share at most p planes.  A point of the mesh is covered by about four patches at
  * order 6, most planes of which come from one slice, so a point costs four reads of rows of 16 and a
- * write: about 50 MB of 128^3 points in single precision. */
+ * write: about 50 MB of 128^3 points in single precision.
+ *
+ * A thread waits for where its planes are, then for their numbers: of one row of pencils it asks for
+ * all at once.  For all rows at once there are too few registers, and the sum takes twice as long.
+ * Where planes are is looked for once for the same positions. */
 #include "spread/pencil_gpu.h"
 
 enum { BLOCK = 128 };
@@ -56,32 +60,50 @@ typedef struct {
 #define LINES(p) (PENCIL_HEIGHT(p) - (p) + 1)
 #define COVERING(p) ((2 * PENCIL_WIDTH - (p)) / (PENCIL_WIDTH - (p) + 1))
 enum { LINES_MAX = 10, COVERING_MAX = 3 }; /* of orders 7 and 10 */
+/* Of the slices that share a plane, those whose numbers are asked for together: two where a thread
+ * has registers for them. */
+#define AT_ONCE(p) (LINES(p) * COVERING(p) <= 8 ? 2 : 1)
+enum { AT_ONCE_MAX = 2, LEAST_BLOCKS = 8 };
 
 /* Add what one plane of the pencils in row b has at column i, counted from the first pencil and
  * possibly beyond the mesh, and at the lines from `line` on, of which some may not exist. */
 static __device__ __forceinline__ void add_row(const int p, const stored_planes &from, int32_t b,
-                                               int32_t i, int32_t k, int32_t line,
+                                               int32_t i, int32_t z, int32_t line,
                                                real sum[LINES_MAX])
 {
   const int rows = PENCIL_HEIGHT(p), w = PENCIL_WIDTH, wide = w - p + 1;
   const int32_t *n = from.view.pencils.n, last = min(n[1] - 1, i / wide);
-  const int64_t layers = from.view.mesh[0] + p - 1, plane = (int64_t)(b * n[1] + last) * layers + k;
+  const int64_t layers = from.view.mesh[0] + p - 1, plane = (int64_t)(b * n[1] + last) * layers + z;
   int2 at[COVERING_MAX];
+  real got[COVERING_MAX][AT_ONCE_MAX][LINES_MAX];
   SPREAD_UNROLL
   for (int c = 0; c < COVERING(p); c++) {
     const bool inside = c <= last && i - (last - c) * wide < w;
     at[c] = inside ? from.where[plane - c * layers] : make_int2(0, 0);
   }
+  const int32_t first = line * w + i - last * wide;
   SPREAD_UNROLL
-  for (int c = 0; c < COVERING(p); c++) {
-    const int32_t first = line * w + i - (last - c) * wide;
-    const real *point = from.planes + (int64_t)at[c].x * (rows * w) + first;
-    for (int32_t s = 0; s < at[c].y; s++, point += p * rows * w) {
+  for (int c = 0; c < COVERING(p); c++)
+    SPREAD_UNROLL
+  for (int s = 0; s < AT_ONCE(p); s++)
+    SPREAD_UNROLL
+  for (int r = 0; r < LINES(p); r++) {
+    const bool some = s < at[c].y && (unsigned)(line + r) < (unsigned)rows;
+    const real *point = from.planes + ((int64_t)at[c].x + s * p) * (rows * w);
+    got[c][s][r] = some ? point[first + c * wide + r * w] : (real)0;
+  }
+  SPREAD_UNROLL
+  for (int k = 0; k < COVERING(p) * AT_ONCE(p) * LINES(p); k++)
+    sum[k % LINES(p)] += got[k / LINES(p) / AT_ONCE(p)][k / LINES(p) % AT_ONCE(p)][k % LINES(p)];
+  SPREAD_UNROLL
+  for (int c = 0; c < COVERING(p); c++)
+#pragma unroll 1
+    for (int32_t s = AT_ONCE(p); s < at[c].y; s++) {
+      const real *point = from.planes + ((int64_t)at[c].x + s * p) * (rows * w);
       SPREAD_UNROLL
       for (int r = 0; r < LINES(p); r++)
-        if (line + r >= 0 && line + r < rows) sum[r] += point[r * w];
+        if ((unsigned)(line + r) < (unsigned)rows) sum[r] += point[first + c * wide + r * w];
     }
-  }
 }
 
 /* Block: some lines of the mesh along the fastest axis; every point is read from all patches that
@@ -111,9 +133,10 @@ static __device__ __forceinline__ void sum_lines(const int p, const stored_plane
 
 typedef void sum_kernel(stored_planes from, bool fresh, real *mesh);
 #define SUM_KERNEL(p)                                                                              \
-  static __global__ void __launch_bounds__(BLOCK)                                                  \
+  static __global__ void __launch_bounds__(BLOCK, LEAST_BLOCKS)                                    \
       sum_kernel_##p(stored_planes from, bool fresh, real *__restrict__ mesh)                      \
   {                                                                                                \
+    cudaGridDependencySynchronize();                                                               \
     sum_lines(p, from, fresh, mesh);                                                               \
   }
 SPREAD_ORDERS(SUM_KERNEL)
@@ -130,8 +153,8 @@ static sum_kernel *pick_kernel(int order)
   return NULL;
 }
 
-md_status PREC(spread_gpu_find_planes)(spread_plan *plan, const pencil_view *view, real **planes,
-                                       int2 **where)
+md_status PREC(spread_gpu_find_planes)(spread_plan *plan, const pencil_view *view, bool known,
+                                       real **planes, int2 **where)
 {
   md_ctx *ctx = plan->ctx;
   const int p = plan->grid.order;
@@ -143,6 +166,7 @@ md_status PREC(spread_gpu_find_planes)(spread_plan *plan, const pencil_view *vie
   MD_TRY(md_buffer_reserve(ctx, &plan->scratch[2], (size_t)layers * sizeof(int2), 0));
   *planes = (real *)plan->scratch[1].data;
   *where = (int2 *)plan->scratch[2].data;
+  if (known) return MD_OK;
   find_kernel<<<md_blocks(layers, BLOCK), BLOCK, 0, (cudaStream_t)ctx->stream>>>(*view, p, layers,
                                                                                  *where, *planes);
   MD_LAUNCHED();
@@ -155,7 +179,9 @@ md_status PREC(spread_gpu_sum_planes)(const spread_plan *plan, const pencil_view
   const unsigned blocks = (unsigned)((int64_t)view->mesh[0] * view->pencils.n[0]);
   const stored_planes from = {*view, planes, where};
   sum_kernel *kernel = pick_kernel(plan->grid.order);
-  kernel<<<blocks, BLOCK, 0, (cudaStream_t)plan->ctx->stream>>>(from, fresh, mesh);
-  MD_LAUNCHED();
+  cudaLaunchAttribute overlap;
+  const cudaLaunchConfig_t config =
+      md_launch_config(plan->ctx, dim3(blocks), BLOCK, true, &overlap);
+  MD_CUDA(cudaLaunchKernelEx(&config, kernel, from, fresh, mesh));
   return MD_OK;
 }

@@ -140,9 +140,11 @@ static md_status spread_ordered(spread_plan *plan, spread_part *part, const spre
 {
   int2 *where;
   MD_TRY(view_part(plan, part, &part->buffer[SPREAD_START], kernels->store, 1, &s.view));
-  MD_TRY(PREC(spread_gpu_find_planes)(plan, &s.view, &s.planes, &where));
-  for (int32_t v = 0; v < job->vectors; v++, s.q += s.q_stride, s.mesh += s.points) {
-    MD_TRY(launch(plan, kernels->store, 1, true, s));
+  bool early = !part->found || plan->n_parts > 1; /* scratch is that of the last part */
+  MD_TRY(PREC(spread_gpu_find_planes)(plan, &s.view, !early, &s.planes, &where));
+  part->found = true;
+  for (int32_t v = 0; v < job->vectors; v++, s.q += s.q_stride, s.mesh += s.points, early = true) {
+    MD_TRY(launch(plan, kernels->store, 1, early, s));
     MD_TRY(PREC(spread_gpu_sum_planes)(plan, &s.view, part->first == 0, s.planes, where, s.mesh));
   }
   return MD_OK;

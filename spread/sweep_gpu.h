@@ -68,7 +68,7 @@ static __device__ __forceinline__ void stage_particle(const int p, const int vec
   pencil_unpack(&ahead.now, f, &middle, &fast);
   SPREAD_UNROLL
   for (int a = 0; a < 3; a++)
-    bspline_unscaled(p, f[a], w[a]);
+    bspline_polynomials(p, f[a], w[a]);
   SPREAD_UNROLL
   for (int v = 0; v < vectors; v++)
     q[v] = ahead.q[v] * scale_down(exponent[v]);
@@ -249,13 +249,12 @@ static __device__ __forceinline__ real *find_plane(const sweep &s, int32_t z)
   return s.mesh + (int64_t)(z < mesh[0] ? z : z - mesh[0]) * mesh[1] * mesh[2];
 }
 
-/* The first particle that is not for the present plane; of very many the plane takes some, and the
- * ring is emptied before the others. */
-static __device__ __forceinline__ int32_t turn_end(const sweep &s, int32_t i, int32_t end, walk *at,
-                                                   bool *cut)
+/* Of particles from i up to `last`, those of the present plane, the first one that is not its turn: of
+ * very many the plane takes some, and the ring is emptied before the others. */
+static __device__ __forceinline__ int32_t turn_end(int32_t i, int32_t last, bool *cut)
 {
-  if (*cut || at->plane >= s.view.mesh[0]) return i;
-  const int32_t last = min(plane_end(s.view, at), end), stop = min(last, i + MOST_TOGETHER);
+  if (*cut) return i;
+  const int32_t stop = min(last, i + MOST_TOGETHER);
   *cut = stop < last;
   return stop;
 }
@@ -295,6 +294,7 @@ static __device__ __forceinline__ int32_t add_next(const int p, const int vector
 static __device__ __forceinline__ void sweep_slice(const int p, const int vectors,
                                                    const bool ordered, sweep &s, real *records)
 {
+  if (ordered) cudaTriggerProgrammaticLaunchCompletion(); /* the sum's blocks may wait meanwhile */
   const int length = RECORD_LENGTH(p, vectors > 1 ? vectors : 0), lane = warp_lane();
   const uint32_t group = blockIdx.x / s.blocks;
   const int32_t slice = (int32_t)(blockIdx.x % s.blocks * WARPS + threadIdx.x / MD_WARP);
@@ -321,22 +321,22 @@ static __device__ __forceinline__ void sweep_slice(const int p, const int vector
     here.points = find_points(p, s.view, here.at);
     here.mesh = find_plane(s, here.at.plane);
     bool cut = false;
-    int32_t stop = turn_end(s, i, end, &here.at, &cut);
+    int32_t stop = turn_end(i, plane_end(s.view, here.at.plane, end, &here.at), &cut);
+    int32_t later = cut ? i : plane_end(s.view, here.at.plane + 1, end, &here.at);
     for (int left = p; left > 0;) { /* planes that particles have reached */
-      if (i < stop) {
+      while (i < stop) {
         if (particles.end < min(stop, i + BATCH) &&
             (particles.end == i || keeps_scale(vectors, ahead, exponent)))
           stage_more(p, vectors, s, end, &ahead, exponent, planes, &particles);
         i = add_next(p, vectors, i, stop, &particles, planes);
         left = p;
       }
-      if (i >= stop) {
-        flush_plane(p, vectors, ordered, s, here, exponent, slice, planes);
-        left--;
-        here.at.plane++;
-        here.mesh = here.at.plane == s.view.mesh[0] ? s.mesh : here.mesh + layer;
-        stop = turn_end(s, i, end, &here.at, &cut);
-      }
+      flush_plane(p, vectors, ordered, s, here, exponent, slice, planes);
+      left--;
+      here.at.plane++;
+      here.mesh = here.at.plane == s.view.mesh[0] ? s.mesh : here.mesh + layer;
+      stop = turn_end(i, later, &cut);
+      if (!cut) later = plane_end(s.view, here.at.plane + 1, end, &here.at);
     }
     here.stored = max(here.stored, here.at.plane);
   }
