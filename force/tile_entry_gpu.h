@@ -60,23 +60,102 @@ static __device__ __forceinline__ void store_entry(unsigned char *room, int32_t 
 #endif
 }
 
-/* The entry that lies `offset` bytes into `room`; rest: what is behind all the x, y. */
+/* The same of an atom with such coordinates, on its way until wait_entries(); a charge only where coordinates
+ * have it. */
+static __device__ __forceinline__ void copy_entry(unsigned char *room, int32_t capacity, int32_t k,
+                                                  const coord4 *from, bool charged)
+{
+  const uint32_t to = (uint32_t)__cvta_generic_to_shared(room) + (uint32_t)k * ENTRY;
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" : : "r"(to), "l"(from) : "memory");
+#if MD_PREC == 2
+  const uint32_t rest = (uint32_t)__cvta_generic_to_shared(room) + (uint32_t)capacity * ENTRY;
+  if (charged)
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 16;"
+                 :
+                 : "r"(rest + (uint32_t)k * 16), "l"(&from->z)
+                 : "memory");
+  else
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;"
+                 :
+                 : "r"(rest + (uint32_t)k * 8), "l"(&from->z)
+                 : "memory");
+#endif
+}
+
+/* The charge of an entry, where coordinates have none. */
+static __device__ __forceinline__ void set_charge(unsigned char *room, int32_t k, real q)
+{
+  ((float4 *)room)[k].w = (float)q;
+}
+
+/* For those that this thread copies. */
+static __device__ __forceinline__ void wait_entries(void)
+{
+  asm volatile("cp.async.wait_all;" : : : "memory");
+}
+
+#if MD_PREC == 2
+/* Where entries begin. */
+typedef const unsigned char *tile_base;
+
+static __device__ __forceinline__ tile_base base_of(const unsigned char *room)
+{
+  return room;
+}
+
+/* The entry at so many bytes behind the first. */
 static __device__ __forceinline__ tile_entry load_entry(const unsigned char *room,
                                                         const unsigned char *rest, uint32_t offset,
                                                         bool charged)
 {
-#if MD_PREC == 2
   const double2 xy = *(const double2 *)(room + offset);
   if (!charged) return (tile_entry){xy.x, xy.y, *(const double *)(rest + offset / 2), 0};
   const double2 zq = *(const double2 *)(rest + offset);
   return (tile_entry){xy.x, xy.y, zq.x, zq.y};
-#elif MD_PREC == 1
-  const int4 e = *(const int4 *)(room + offset);
-  return (tile_entry){e.x, e.y, e.z, __int_as_float(e.w)};
+}
+
+/* The entries at the lower and the upper half of `offsets`. */
+static __device__ __forceinline__ void
+load_entries(tile_base base, int32_t capacity, uint32_t offsets, bool charged, tile_entry entry[2])
+{
+  const unsigned char *rest = base + (size_t)capacity * ENTRY;
+  entry[0] = load_entry(base, rest, offsets & 0xffff, charged);
+  entry[1] = load_entry(base, rest, offsets >> 16, charged);
+}
 #else
-  const float4 e = *(const float4 *)(room + offset);
-  return (tile_entry){e.x, e.y, e.z, e.w};
+/* Where entries begin, as an address in shared memory: a register, not computed over and over. */
+typedef uint32_t tile_base;
+
+static __device__ __forceinline__ tile_base base_of(const unsigned char *room)
+{
+  tile_base base = (tile_base)__cvta_generic_to_shared(room);
+  asm volatile("" : "+r"(base));
+  return base;
+}
+
+/* The entry at such an address. */
+static __device__ __forceinline__ tile_entry load_entry(uint32_t at)
+{
+  uint32_t x, y, z, q;
+  asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(x), "=r"(y), "=r"(z), "=r"(q)
+               : "r"(at));
+#if MD_PREC == 1
+  return (tile_entry){(place)x, (place)y, (place)z, __uint_as_float(q)};
+#else
+  return (tile_entry){__uint_as_float(x), __uint_as_float(y), __uint_as_float(z),
+                      __uint_as_float(q)};
 #endif
 }
+
+/* The entries at the lower and the upper half of `offsets`; either address is one instruction. */
+static __device__ __forceinline__ void
+load_entries(tile_base base, int32_t capacity, uint32_t offsets, bool charged, tile_entry entry[2])
+{
+  (void)capacity, (void)charged;
+  entry[0] = load_entry(__dp2a_lo(offsets, 1u, base));
+  entry[1] = load_entry((offsets >> 16) + base);
+}
+#endif
 
 #endif

@@ -13,11 +13,10 @@ enum {
   BANKS = sizeof(real) == 8 ? NEIGHBOR_TILE_BANKS_WIDE : NEIGHBOR_TILE_BANKS,
   LOADS = 7, /* 256 of them are about a halo */
   /* Measured best, for each precision: blocks that a multiprocessor holds, where it is one after the
-   * other and where all blocks are at work at once; and chunks of the list that are asked for early; one
-   * alone is first brought to the L2. */
+   * other and where all blocks are at work at once; and chunks of the list that are asked for early. */
   FUSED_BLOCKS = MD_PREC == 2 ? 3 : 5,
   FEW_BLOCKS = MD_PREC == 2 ? 3 : 4,
-  AHEAD = MD_PREC == 0 ? 1 : 2
+  AHEAD = 2
 };
 
 /* Where atoms and images are, and where they go. */
@@ -120,48 +119,33 @@ static __device__ __forceinline__ tile_first first_entries(const tile_job *job, 
   return first;
 }
 
+/* What coordinates of mixed precision do not have. */
+static __device__ __forceinline__ void add_charges(const tile_job *job, const tile_places *at,
+                                                   unsigned char *room, neighbor_piece halo)
+{
+  for (int32_t k = (int32_t)threadIdx.x; k < halo.count; k += ROWS)
+    set_charge(room, k, (real)at->x[job->tiles.halo[halo.start + k]].w);
+}
+
 /* One pass's halo to shared memory, and behind it the far entries. */
 static __device__ __forceinline__ void load_halo(const tile_job *job, const tile_places *at,
                                                  unsigned char *room, neighbor_piece halo,
                                                  const tile_first *first, coord4 origin,
                                                  tile_mode mode)
 {
-  const int32_t t = (int32_t)threadIdx.x, m = halo.count;
-  int32_t j[LOADS];
+  const int32_t t = (int32_t)threadIdx.x, m = halo.count, most = job->tiles.most;
 #pragma unroll
   for (int u = 0; u < LOADS; u++)
-    j[u] = first->j[u];
-  for (int32_t k = t; k < m; k += LOADS * ROWS) {
-    coord4 c[LOADS];
-    real q[LOADS];
-#pragma unroll
-    for (int u = 0; u < LOADS; u++)
-      c[u] = at->coord[j[u]], q[u] = mode.charged ? (real)at->x[j[u]].w : 0;
-#pragma unroll
-    for (int u = 0; u < LOADS; u++) {
-      const int32_t next = k + (LOADS + u) * ROWS;
-      j[u] = next < m ? __ldcs(job->tiles.halo + halo.start + next) : 0;
-    }
-#pragma unroll
-    for (int u = 0; u < LOADS; u++)
-      if (k + u * ROWS < m)
-        store_entry(room, job->tiles.most, k + u * ROWS, entry_at(c[u], q[u]), mode.charged);
-  }
+    if (t + u * ROWS < m)
+      copy_entry(room, most, t + u * ROWS, at->coord + first->j[u], mode.charged);
+  for (int32_t k = t + LOADS * ROWS; k < m; k += ROWS)
+    copy_entry(room, most, k, at->coord + __ldcs(job->tiles.halo + halo.start + k), mode.charged);
   if (t < BANKS)
-    store_entry(room, job->tiles.most, (m + BANKS - 1) / BANKS * BANKS + t,
-                far_entry(origin, job->far), mode.charged);
+    store_entry(room, most, (m + BANKS - 1) / BANKS * BANKS + t, far_entry(origin, job->far),
+                mode.charged);
+  wait_entries();
+  if (mode.charged && MD_PREC == 1) add_charges(job, at, room, halo);
   __syncthreads();
-}
-
-/* Ask for the warp's list before it is needed: it streams through once, from device memory. */
-static __device__ __forceinline__ void expect_list(const tile_job *job, neighbor_piece piece)
-{
-  enum { LINE = 128 };
-  const int32_t chunks = piece.count;
-  const char *from = (const char *)job->tiles.list + piece.start * MD_WARP * (int64_t)sizeof(uint4);
-  for (int32_t at = (int32_t)(threadIdx.x % MD_WARP) * LINE;
-       at < chunks * MD_WARP * (int32_t)sizeof(uint4); at += MD_WARP * LINE)
-    asm volatile("prefetch.global.L2 [%0];" : : "l"(from + at));
 }
 
 /* Loaded when it is asked for, not when it is needed. */
@@ -175,17 +159,16 @@ static __device__ __forceinline__ uint4 load_chunk(const uint4 *at)
   return c;
 }
 
-static __device__ __forceinline__ void add_chunk(const tile_job *job, const unsigned char *room,
-                                                 uint4 chunk, tile_row *row, tile_mode mode)
+static __device__ __forceinline__ void add_chunk(const tile_job *job, tile_base room, uint4 chunk,
+                                                 tile_row *row, tile_mode mode)
 {
-  const unsigned char *rest = room + (size_t)job->tiles.most * ENTRY;
   const uint32_t word[CHUNK / 2] = {chunk.x, chunk.y, chunk.z, chunk.w};
 #pragma unroll
   for (int u = 0; u < CHUNK / 2; u++) {
-    const tile_entry a = load_entry(room, rest, word[u] & 0xffff, mode.charged);
-    const tile_entry b = load_entry(room, rest, word[u] >> 16, mode.charged);
-    add_pair(job, row, a, mode);
-    add_pair(job, row, b, mode);
+    tile_entry two[2];
+    load_entries(room, job->tiles.most, word[u], mode.charged, two);
+    add_pair(job, row, two[0], mode);
+    add_pair(job, row, two[1], mode);
   }
 }
 
@@ -208,19 +191,21 @@ static __device__ __forceinline__ tile_next first_chunks(const tile_job *job, ne
   return next;
 }
 
-/* A piece of the warp's list, AHEAD chunks of it on their way from memory all the time. */
+/* A piece of the warp's list, AHEAD chunks of it on their way from memory all the time: where there are
+ * no more, the last. */
 static __device__ __forceinline__ void add_chunks(const tile_job *job, const unsigned char *room,
                                                   neighbor_piece piece, tile_next next,
                                                   tile_row *row, tile_mode mode)
 {
-  const uint4 *list = list_of(job, piece);
-  const int32_t chunks = piece.count, last = max(chunks - 1, 0);
-  for (int32_t c = 0; c < chunks; c += AHEAD)
+  const tile_base base = base_of(room);
+  const uint4 *list = list_of(job, piece) + min(AHEAD - 1, max(piece.count - 1, 0)) * MD_WARP;
+  for (int32_t left = piece.count; left > 0; left -= AHEAD)
 #pragma unroll
     for (int a = 0; a < AHEAD; a++) {
       const uint4 now = next.chunk[a];
-      next.chunk[a] = load_chunk(list + min(c + a + AHEAD, last) * MD_WARP);
-      if (c + a < chunks) add_chunk(job, room, now, row, mode);
+      if (left > a + AHEAD) list += MD_WARP;
+      next.chunk[a] = load_chunk(list);
+      if (a == 0 || left > a) add_chunk(job, base, now, row, mode);
     }
 }
 
@@ -340,7 +325,6 @@ static __device__ __forceinline__ void tile_rows(const tile_job *job, tile_mode 
   tile_row row = {};
   if (is_unfit(&job->tiles)) return;
   const tile_start start = start_row(job, mode);
-  if (AHEAD == 1) expect_list(job, start.chunks);
   cudaGridDependencySynchronize();
   /* Not before: the next kernel must not start, and empty caches, while the one before this reads. */
   cudaTriggerProgrammaticLaunchCompletion();
