@@ -29,7 +29,7 @@ void comm_destroy(comm *cm)
   if (gpu_close[cm->ctx->precision]) gpu_close[cm->ctx->precision](cm);
   md_buffer_free(cm->ctx, &cm->found);
   md_buffer_free(cm->ctx, &cm->count);
-  md_buffer_free(cm->ctx, &cm->scratch);
+  md_buffer_free(cm->ctx, &cm->said);
   free(cm);
 }
 

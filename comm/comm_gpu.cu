@@ -1,14 +1,14 @@
 /* comm/comm_gpu.cu - periodic wrap and ghosts, one thread per owned atom or ghost.
  *
- * Ghosts are counted per atom, the counts scanned (CUB), and filled in from the scan: ghosts of one
- * atom lie together, in the order of atoms, the same in every run.  Bytes: the wrap reads a
- * position and writes what crossed; borders read it twice and move 4 bytes of counts four times; a
- * ghost is refreshed by 8 bytes of home and shift, a gathered position and a written one: 175,000
- * ghosts of 2^20 atoms in 0.004 ms on an H200, hardly more than a launch. */
+ * Ghosts are counted per atom, the counts summed up and ghosts made in one kernel: ghosts of one atom
+ * lie together, in the order of atoms, the same in every run.  Bytes: the wrap reads a position and
+ * writes what crossed; borders read it and write 4 bytes an atom; a ghost is refreshed by 8 bytes of
+ * home and shift, a gathered position and a written one: 175,000 ghosts of 2^20 atoms in 0.004 ms on an
+ * H200, hardly more than a launch. */
 #include "comm/comm_impl.h"
+#include "core/scan_gpu.h"
 #include "core/verlet_gpu.h"
 
-#include <cub/device/device_scan.cuh>
 #include <math.h>
 
 enum { BLOCK = 256 };
@@ -54,9 +54,15 @@ static __device__ __forceinline__ int2 reach_of(const shell *s, int d, state x)
 
 typedef struct {
   unsigned long long lost;   /* atoms without a place */
-  unsigned long long id;     /* smallest of theirs */
+  unsigned long long not_id; /* ~ the smallest id of theirs; 0: there is none */
   unsigned long long ghosts; /* images in the shell */
 } migrate_result;
+
+/* On the device; zero between kernels. */
+typedef struct {
+  migrate_result now;
+  uint32_t come; /* blocks */
+} migrate_totals;
 
 static __device__ __forceinline__ int images_of(const shell *s, state4 x)
 {
@@ -85,11 +91,12 @@ static __device__ __forceinline__ void add_images(int images, unsigned long long
   if (threadIdx.x % MD_WARP == 0 && images > 0) atomicAdd(total, (unsigned long long)images);
 }
 
-/* Wrap, and count the images of what was wrapped. */
+/* Wrap, and count the images of what was wrapped; what was found to where the host reads it. */
 static __global__ void migrate_kernel(int64_t n, axes box, shell s, state4 *__restrict__ x,
                                       int32_t *__restrict__ image, const int64_t *__restrict__ id,
-                                      migrate_result *result)
+                                      migrate_totals *totals, migrate_result *found)
 {
+  migrate_result *result = &totals->now;
   const int64_t i = md_thread();
   int images = 0;
   if (i < n) {
@@ -100,7 +107,7 @@ static __global__ void migrate_kernel(int64_t n, axes box, shell s, state4 *__re
                       wrap(&box.d[2], &xi.z, &crossed[2]);
     if (!good) {
       atomicAdd(&result->lost, 1ull);
-      atomicMin(&result->id, (unsigned long long)id[i]);
+      atomicMax(&result->not_id, ~(unsigned long long)id[i]);
     } else if (xi.x != was.x || xi.y != was.y || xi.z != was.z) {
       x[i] = xi;
       for (int d = 0; d < 3; d++)
@@ -109,6 +116,11 @@ static __global__ void migrate_kernel(int64_t n, axes box, shell s, state4 *__re
     if (good) images = images_of(&s, xi);
   }
   add_images(images, &result->ghosts);
+  if (md_last_block(&totals->come) && threadIdx.x == 0) {
+    *found =
+        (migrate_result){__ldcg(&result->lost), __ldcg(&result->not_id), __ldcg(&result->ghosts)};
+    *result = (migrate_result){};
+  }
 }
 
 static shell shell_of(const md_atoms *atoms, double r_ghost, const int images[3])
@@ -128,23 +140,27 @@ static md_status check_found(const migrate_result *found)
   MD_REQUIRE(found->lost == 0, MD_ENUMERIC,
              "%llu atom%s a position that is not finite, or too many boxes away to be counted: "
              "atom %lld for one",
-             found->lost, found->lost == 1 ? " has" : "s have", (long long)found->id);
+             found->lost, found->lost == 1 ? " has" : "s have", (long long)~found->not_id);
   return MD_OK;
 }
 
-/* What migration found, to where the host can read it when `ready` has come. */
-static md_status send_found(comm *cm)
+/* Room for what migration finds. */
+static md_status open_found(comm *cm)
 {
-  const cudaStream_t stream = (cudaStream_t)cm->ctx->stream;
   if (!cm->host) MD_CUDA(cudaMallocHost(&cm->host, sizeof(migrate_result)));
   if (!cm->ready)
     MD_CUDA(cudaEventCreateWithFlags((cudaEvent_t *)&cm->ready, cudaEventDisableTiming));
-  MD_CUDA(cudaMemcpyAsync(cm->host, cm->found.data, sizeof(migrate_result), cudaMemcpyDeviceToHost,
-                          stream));
-  MD_CUDA(cudaEventRecord((cudaEvent_t)cm->ready, stream));
+  if (cm->found.data) return MD_OK;
+  MD_TRY(md_buffer_reserve(cm->ctx, &cm->found, sizeof(migrate_totals), 0));
+  return md_fill(cm->ctx, cm->found.data, 0, sizeof(migrate_totals));
+}
+
+/* What it found, when it has come to the host. */
+static md_status wait_found(const comm *cm)
+{
+  MD_CUDA(cudaEventSynchronize((cudaEvent_t)cm->ready));
   cm->ctx->bytes_copied += sizeof(migrate_result);
-  cm->early = true;
-  return MD_OK;
+  return check_found((const migrate_result *)cm->host);
 }
 
 void PREC(comm_gpu_close)(comm *cm)
@@ -158,20 +174,17 @@ md_status PREC(comm_gpu_migrate)(comm *cm, md_atoms *atoms, const comm_reach *ea
   static const comm_reach nowhere = {};
   md_ctx *ctx = cm->ctx;
   if (atoms->n == 0) return MD_OK;
-  MD_TRY(md_buffer_reserve(ctx, &cm->found, sizeof(migrate_result), 0));
-  migrate_result *result = (migrate_result *)cm->found.data, found;
+  MD_TRY(open_found(cm));
   const comm_reach *reach = early ? early : &nowhere;
-  MD_TRY(md_fill(ctx, result, 0, sizeof *result));
-  MD_TRY(md_fill(ctx, &result->id, 0xff, sizeof result->id));
   migrate_kernel<<<md_blocks(atoms->n, BLOCK), BLOCK, 0, (cudaStream_t)ctx->stream>>>(
       atoms->n, axes_of(&atoms->owned), shell_of(atoms, reach->r_ghost, reach->images),
       (state4 *)atoms->x.data, (int32_t *)atoms->image.data, (const int64_t *)atoms->id.data,
-      result);
+      (migrate_totals *)cm->found.data, (migrate_result *)cm->host);
   MD_LAUNCHED();
+  MD_CUDA(cudaEventRecord((cudaEvent_t)cm->ready, (cudaStream_t)ctx->stream));
   cm->r_ghost = reach->r_ghost;
-  if (early) return send_found(cm);
-  MD_TRY(md_read(ctx, &found, result, sizeof found));
-  return check_found(&found);
+  cm->early = early != NULL;
+  return early ? MD_OK : wait_found(cm);
 }
 
 static __device__ __forceinline__ state4 shifted(const axes *box, state4 x, const int s[3])
@@ -182,28 +195,29 @@ static __device__ __forceinline__ state4 shifted(const axes *box, state4 x, cons
   return x;
 }
 
-/* Thread: one atom; their sum too, unless it is known. */
+/* Thread: one atom; the number of all images. */
 static __global__ void count_kernel(int64_t n, const shell s, const state4 *__restrict__ x,
-                                    int32_t *__restrict__ count, unsigned long long *total)
+                                    unsigned long long *total)
 {
   const int64_t i = md_thread();
-  const int images = i < n ? images_of(&s, x[i]) : 0;
-  if (i <= n) count[i] = images; /* at n the scan puts their number */
-  if (total) add_images(images, total);
+  add_images(i < n ? images_of(&s, x[i]) : 0, total);
 }
 
-/* Ghosts of owned atom i follow one another from first[i]; also the fixed-point coordinates of the
- * owned atom itself. */
-static __global__ void fill_kernel(int64_t n, const shell s, double inv_scale,
-                                   const int32_t *__restrict__ first, state4 *x, coord4 *fixed,
-                                   int32_t *__restrict__ home, int32_t *__restrict__ shift)
+/* Thread: one atom, or the end of all.  Ghosts of atom i follow one another from first[i]; also the
+ * fixed-point coordinates of the atom itself. */
+static __global__ void __launch_bounds__(BLOCK)
+    border_kernel(int64_t n, const shell s, double inv_scale, md_scan scan, int32_t *first,
+                  state4 *x, coord4 *fixed, int32_t *__restrict__ home, int32_t *__restrict__ shift)
 {
   const int64_t i = md_thread();
-  if (i >= n) return;
-  const state4 xi = x[i];
-  if (fixed) fixed[i] = verlet_coord(xi, inv_scale);
+  const state4 xi = x[min(i, n - 1)];
   const int2 a = reach_of(&s, 0, xi.x), b = reach_of(&s, 1, xi.y), c = reach_of(&s, 2, xi.z);
-  int64_t g = first[i];
+  const int images = i < n ? (a.y - a.x + 1) * (b.y - b.x + 1) * (c.y - c.x + 1) - 1 : 0;
+  int64_t g = md_scan_before(scan, (uint32_t)images);
+  if (i <= n) first[i] = (int32_t)g;
+  if (i >= n) return;
+  if (fixed) fixed[i] = verlet_coord(xi, inv_scale);
+  if (images == 0) return;
   int k[3];
   for (k[0] = a.x; k[0] <= a.y; k[0]++) /* in the CPU's order */
     for (k[1] = b.x; k[1] <= b.y; k[1]++)
@@ -218,54 +232,41 @@ static __global__ void fill_kernel(int64_t n, const shell s, double inv_scale,
       }
 }
 
-/* Count the ghosts of every atom and scan the counts in place; their number to total, unless NULL. */
-static md_status count_ghosts(comm *cm, md_atoms *atoms, const shell *s, unsigned long long *total)
+/* The number of ghosts, which the host may know since migration. */
+static md_status find_total(comm *cm, const md_atoms *atoms, const shell *s, int64_t *total)
 {
   md_ctx *ctx = cm->ctx;
-  const cudaStream_t stream = (cudaStream_t)ctx->stream;
-  size_t scan_bytes = 0;
-  int32_t *none = NULL;
-  const int64_t items = atoms->n + 1;
-  MD_CUDA(cub::DeviceScan::ExclusiveSum(NULL, scan_bytes, none, none, items, stream));
-  MD_TRY(md_buffer_reserve(ctx, &atoms->first, (size_t)items * sizeof(int32_t), 0));
-  MD_TRY(md_buffer_reserve(ctx, &cm->scratch, scan_bytes, 0));
-  int32_t *count = (int32_t *)atoms->first.data;
-  if (total) MD_TRY(md_fill(ctx, total, 0, sizeof *total));
-  count_kernel<<<md_blocks(items, BLOCK), BLOCK, 0, stream>>>(
-      atoms->n, *s, (const state4 *)atoms->x.data, count, total);
-  MD_LAUNCHED();
-  MD_CUDA(cub::DeviceScan::ExclusiveSum(cm->scratch.data, scan_bytes, count, count, items, stream));
-  return MD_OK;
-}
-
-/* As count_ghosts, and the number of ghosts, which the host may know since migration. */
-static md_status find_total(comm *cm, md_atoms *atoms, const shell *s, int64_t *total)
-{
   if (!cm->early) {
-    MD_TRY(md_buffer_reserve(cm->ctx, &cm->found, sizeof(migrate_result), 0));
-    unsigned long long *sum = &((migrate_result *)cm->found.data)->ghosts;
-    MD_TRY(count_ghosts(cm, atoms, s, sum));
-    return md_read(cm->ctx, total, sum, sizeof *total);
+    MD_TRY(md_buffer_reserve(ctx, &cm->count, sizeof(unsigned long long), 0));
+    unsigned long long *sum = (unsigned long long *)cm->count.data;
+    MD_TRY(md_fill(ctx, sum, 0, sizeof *sum));
+    count_kernel<<<md_blocks(atoms->n, BLOCK), BLOCK, 0, (cudaStream_t)ctx->stream>>>(
+        atoms->n, *s, (const state4 *)atoms->x.data, sum);
+    MD_LAUNCHED();
+    return md_read(ctx, total, sum, sizeof *total);
   }
   cm->early = false;
   MD_REQUIRE(cm->r_ghost == atoms->r_ghost, MD_EINVAL,
              "ghosts reach %g, not the %g that migration was told", atoms->r_ghost, cm->r_ghost);
-  MD_TRY(count_ghosts(cm, atoms, s, NULL));
-  MD_CUDA(cudaEventSynchronize((cudaEvent_t)cm->ready));
-  const migrate_result *found = (const migrate_result *)cm->host;
-  *total = (int64_t)found->ghosts;
-  return check_found(found);
+  MD_TRY(wait_found(cm));
+  *total = (int64_t)((const migrate_result *)cm->host)->ghosts;
+  return MD_OK;
 }
 
 md_status PREC(comm_gpu_borders)(comm *cm, md_atoms *atoms, const int images[3])
 {
   if (atoms->n == 0) return MD_OK;
+  md_ctx *ctx = cm->ctx;
   const shell s = shell_of(atoms, atoms->r_ghost, images);
+  const unsigned blocks = md_blocks(atoms->n + 1, BLOCK);
   int64_t total = 0;
+  md_scan scan;
   MD_TRY(find_total(cm, atoms, &s, &total));
   MD_TRY(md_atoms_reserve(atoms, atoms->n, total));
-  fill_kernel<<<md_blocks(atoms->n, BLOCK), BLOCK, 0, (cudaStream_t)cm->ctx->stream>>>(
-      atoms->n, s, 1 / atoms->coord_scale, (const int32_t *)atoms->first.data,
+  MD_TRY(md_buffer_reserve(ctx, &atoms->first, (size_t)(atoms->n + 1) * sizeof(int32_t), 0));
+  MD_TRY(md_scan_open(ctx, &cm->said, &cm->round, blocks, &scan));
+  border_kernel<<<blocks, BLOCK, 0, (cudaStream_t)ctx->stream>>>(
+      atoms->n, s, 1 / atoms->coord_scale, scan, (int32_t *)atoms->first.data,
       (state4 *)atoms->x.data, MD_PREC == 1 ? (coord4 *)atoms->fixed.data : NULL,
       (int32_t *)atoms->home.data, (int32_t *)atoms->shift.data);
   MD_LAUNCHED();

@@ -9,8 +9,11 @@ MD_BEGIN_C
 
 struct comm {
   md_ctx *ctx;
-  md_buffer count, scratch; /* CPU: per thread counts; GPU: CUB's temporary storage */
-  /* GPU: what migration finds, on the device; where the host reads it, once `ready` has come. */
+  md_buffer count; /* CPU: per thread counts; GPU: one sum */
+  md_buffer said;  /* GPU: the scan's (core/scan_gpu.h) */
+  uint32_t round;
+  /* GPU: what migration finds, on the device; where the host reads it, which the device can write, once
+   * `ready` has come. */
   md_buffer found;
   void *host, *ready;
   bool early;     /* it was not read yet, */

@@ -59,6 +59,22 @@ static __device__ __forceinline__ double md_block_sum(double value)
   return warp == 0 ? md_warp_sum(lane < (int)blockDim.x / MD_WARP ? part[lane] : 0) : 0;
 }
 
+/* Whether this block is the last of its grid that comes here: it sees what all wrote before.  *come is 0
+ * before, and again after.  Every thread must come along. */
+static __device__ __forceinline__ bool md_last_block(uint32_t *come)
+{
+  __shared__ bool last;
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    last = atomicAdd(come, 1u) == gridDim.x - 1;
+    if (last) *come = 0;
+  }
+  __syncthreads();
+  if (last) __threadfence();
+  return last;
+}
+
 #ifdef MD_PREC
 #include "core/real.h"
 #if MD_PREC == 0

@@ -53,11 +53,12 @@ void neighbor_destroy(neighbor_list *list)
   ordering_sorter_destroy(list->sorter);
   if (gpu_close[list->ctx->precision]) gpu_close[list->ctx->precision](list);
   md_buffer *buffers[] = {&list->stencil,   &list->curve,    &list->key,      &list->place,
-                          &list->bin_start, &list->spare[0], &list->spare[1], &list->nbr,
-                          &list->start,     &list->count,    &list->atom,     &list->shared,
-                          &list->chunk,     &list->held,     &list->result,   &list->rows,
-                          &list->row_of,    &list->tile,     &list->work,     &list->origin,
-                          &list->halo,      &list->halos,    &list->chunks};
+                          &list->bin_start, &list->spare[0], &list->spare[1], &list->spare[2],
+                          &list->spare[3],  &list->nbr,      &list->start,    &list->count,
+                          &list->atom,      &list->shared,   &list->chunk,    &list->held,
+                          &list->result,    &list->rows,     &list->row_of,   &list->tile,
+                          &list->work,      &list->origin,   &list->halo,     &list->halos,
+                          &list->chunks,    &list->totals};
   for (size_t k = 0; k < sizeof buffers / sizeof *buffers; k++)
     md_buffer_free(list->ctx, buffers[k]);
   free(list);
@@ -148,17 +149,19 @@ static md_status set_curve(neighbor_list *list, const ordering *order, int64_t *
   return MD_OK;
 }
 
-/* Bins of the first `count` atoms, and the atoms in the order of their bins. */
+/* Bins of the first `count` atoms, and the atoms in the order of their bins; what else is to be in it. */
 static md_status bin(neighbor_list *list, const md_atoms *atoms, int64_t count, int64_t bins,
-                     const uint32_t *curve, int32_t *start)
+                     const uint32_t *curve, int32_t *start, int n_items,
+                     const ordering_items *items)
 {
   md_ctx *ctx = list->ctx;
   MD_TRY(md_buffer_reserve(ctx, &list->key, (size_t)count * sizeof(uint32_t), 0));
   MD_TRY(
       md_buffer_reserve(ctx, &list->place, (size_t)(count + NEIGHBOR_SLACK) * sizeof(int32_t), 0));
+  MD_TRY(ordering_count_keys(list->sorter, count, (uint32_t)bins, &list->counter));
   MD_TRY(SIMD_PICK(ctx, cpu_keys, gpu_keys)(list, atoms, count, curve));
-  return ordering_sort(list->sorter, count, list->key.data, (uint32_t)bins, list->place.data,
-                       start);
+  return ordering_sort_move(list->sorter, count, list->key.data, (uint32_t)bins, list->place.data,
+                            start, n_items, items);
 }
 
 md_status neighbor_sort(neighbor_list *list, md_atoms *atoms)
@@ -168,25 +171,20 @@ md_status neighbor_sort(neighbor_list *list, md_atoms *atoms)
   int64_t bins;
   MD_TRY(set_grid(list, atoms));
   MD_TRY(set_curve(list, &list->spec.order, &bins));
-  MD_TRY(bin(list, atoms, atoms->n, bins, list->curve.data, NULL));
+  const size_t state = 4 * md_state_size(ctx->precision);
+  md_buffer *from[] = {&atoms->x, &atoms->v, &atoms->id, &atoms->image};
+  const size_t bytes[] = {state, state, sizeof(int64_t), 3 * sizeof(int32_t)};
+  enum { PARTS = sizeof bytes / sizeof *bytes };
+  ordering_items items[PARTS];
+  for (int k = 0; k < PARTS; k++) {
+    MD_TRY(md_buffer_match(ctx, &list->spare[k], from[k]));
+    items[k] = (ordering_items){bytes[k], from[k]->data, list->spare[k].data};
+  }
+  MD_TRY(bin(list, atoms, atoms->n, bins, list->curve.data, NULL, PARTS, items));
   atoms->n_ghost = 0;
   atoms->r_ghost = 0;
-  const size_t state = 4 * md_state_size(ctx->precision);
-  const struct {
-    md_buffer *from[2];
-    size_t item[2];
-  } part[] = {{{&atoms->x, &atoms->id}, {state, sizeof(int64_t)}},
-              {{&atoms->v, &atoms->image}, {state, 3 * sizeof(int32_t)}}};
-  for (size_t k = 0; k < sizeof part / sizeof *part; k++) {
-    ordering_items items[2];
-    for (int j = 0; j < 2; j++) {
-      MD_TRY(md_buffer_match(ctx, &list->spare[j], part[k].from[j]));
-      items[j] = (ordering_items){part[k].item[j], part[k].from[j]->data, list->spare[j].data};
-    }
-    MD_TRY(ordering_permute_both(ctx, atoms->n, list->place.data, items));
-    for (int j = 0; j < 2; j++)
-      md_buffer_swap(part[k].from[j], &list->spare[j]);
-  }
+  for (int k = 0; k < PARTS; k++)
+    md_buffer_swap(from[k], &list->spare[k]);
   list->in_order = true;
   return MD_OK;
 }
@@ -212,7 +210,7 @@ static md_status order_rows(neighbor_list *list, const md_atoms *atoms)
   if (compact && list->in_order) return MD_OK;
   int64_t bins;
   MD_TRY(set_curve(list, compact ? &list->spec.order : &hilbert, &bins));
-  MD_TRY(bin(list, atoms, atoms->n, bins, list->curve.data, NULL));
+  MD_TRY(bin(list, atoms, atoms->n, bins, list->curve.data, NULL, 0, NULL));
   md_buffer_swap(&list->rows, &list->place);
   list->view.atom = list->rows.data;
   return MD_OK;
@@ -254,7 +252,11 @@ static md_status build(neighbor_list *list, const md_atoms *atoms)
   if (tiles) MD_TRY(order_rows(list, atoms));
   list->in_order = false;
   MD_TRY(md_buffer_reserve(ctx, &list->bin_start, (size_t)(bins + 1) * sizeof(int32_t), 0));
-  MD_TRY(bin(list, atoms, atoms->n + atoms->n_ghost, bins, NULL, list->bin_start.data));
+  const int64_t all = atoms->n + atoms->n_ghost;
+  const size_t state = 4 * md_state_size(ctx->precision);
+  if (tiles) MD_TRY(md_buffer_reserve(ctx, &list->work, (size_t)all * state, 0));
+  const ordering_items positions = {state, atoms->x.data, list->work.data};
+  MD_TRY(bin(list, atoms, all, bins, NULL, list->bin_start.data, tiles, &positions));
   list->view.n_rows = atoms->n;
   list->view.n_ghost = atoms->n_ghost;
   MD_TRY(tiles ? gpu_tiles[ctx->precision](list, atoms)
@@ -374,7 +376,7 @@ int64_t neighbor_memory(const md_ctx *ctx, const neighbor_spec *spec, int64_t n,
   /* Spare atom data, as large as positions are after they grew; keys and places; on the GPU what sorts
    * them, and candidates by bin. */
   const double state = 4 * (double)md_state_size(ctx->precision);
-  const double gpu = ctx->backend == MD_GPU ? all * (state + 8) + bins * 4 : 0;
-  const double sort = atoms * (1.5 * state + 12) + all * 8 + bins * 8 + gpu;
+  const double gpu = ctx->backend == MD_GPU ? all * (state + 8) + bins * 8 : 0;
+  const double sort = atoms * (2.5 * state + 20) + all * 8 + bins * 8 + gpu;
   return (int64_t)(1.02 * (rows + sort));
 }

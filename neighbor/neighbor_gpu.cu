@@ -1,18 +1,21 @@
 /* neighbor/neighbor_gpu.cu - bins of atoms and how far atoms moved, one thread an atom: a position
- * is read, and four bytes of key written. */
+ * is read, and four bytes of key written, and where keys are counted, as many of arrival. */
 #include "neighbor/bins_gpu.h"
 
 enum { BLOCK = 256 };
 
 static __global__ void key_kernel(int64_t count, const bins b, const state4 *__restrict__ x,
-                                  const uint32_t *__restrict__ curve, uint32_t *__restrict__ key)
+                                  const uint32_t *__restrict__ curve, uint32_t *__restrict__ key,
+                                  const ordering_counter counter)
 {
   const int64_t i = md_thread();
   if (i >= count) return;
   const state4 xi = x[i];
   const uint32_t column = (uint32_t)bin_along(&b, 0, xi.x) * b.n[1] + bin_along(&b, 1, xi.y);
   const uint32_t cell = column * b.n[2] + bin_along(&b, 2, xi.z);
-  key[i] = curve ? curve[cell] : cell;
+  const uint32_t k = curve ? curve[cell] : cell;
+  key[i] = k;
+  if (counter.count) counter.arrival[i] = atomicAdd(&counter.count[k], 1);
 }
 
 md_status PREC(neighbor_gpu_keys)(neighbor_list *list, const md_atoms *atoms, int64_t count,
@@ -21,7 +24,7 @@ md_status PREC(neighbor_gpu_keys)(neighbor_list *list, const md_atoms *atoms, in
   if (count == 0) return MD_OK;
   key_kernel<<<md_blocks(count, BLOCK), BLOCK, 0, (cudaStream_t)list->ctx->stream>>>(
       count, bins_of(&list->grid, !curve), (const state4 *)atoms->x.data, curve,
-      (uint32_t *)list->key.data);
+      (uint32_t *)list->key.data, list->counter);
   MD_LAUNCHED();
   return MD_OK;
 }

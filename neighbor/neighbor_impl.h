@@ -31,7 +31,8 @@ struct neighbor_list {
   ordering_kind curve_kind; /* and the ordering */
   md_buffer key, place;     /* uint32, int32 [n + n_ghost]: bin of an atom; atoms by bin */
   md_buffer bin_start;      /* int32 [bins + 1] into place */
-  md_buffer spare[2];       /* for permuting atoms */
+  ordering_counter counter; /* GPU: of the keys at hand */
+  md_buffer spare[4];       /* for permuting atoms */
   md_buffer nbr, start, count, atom, shared, chunk; /* behind view */
   md_buffer held;   /* state4 [n_held]: positions at build, when tracking */
   int64_t n_held;   /* 0 when nothing is held */
@@ -39,12 +40,12 @@ struct neighbor_list {
   int32_t slots;    /* room per row at the last build, where a backend guesses first */
   bool tracking;
   /* CPU, see tiles.h: rows int32 [n], the atoms by tiles; row_of int32 [n], its inverse, for half
-   * lists.  GPU: work state4 [n + n_ghost], candidates by bin. */
+   * lists.  GPU: work state4 [n + n_ghost], candidates by bin; positions alone for lists by tiles. */
   md_buffer rows, row_of, tile, work;
   /* GPU lists by tiles: what lies behind view.tiles, and its rooms; rows as on the CPU. */
   neighbor_tiles tiles;
   neighbor_rooms rooms;
-  md_buffer origin, halo, halos, chunks;
+  md_buffer origin, halo, halos, chunks, totals;
   /* GPU: the atoms of a list that is not settled; where the host reads its result, once `ready` has
    * come. */
   const md_atoms *early;
@@ -61,7 +62,8 @@ double neighbor_tile_halo(const neighbor_spec *spec, double density);
 double neighbor_reach(const neighbor_list *list, const md_atoms *atoms);
 
 /* key[i] = bin of atom i for i < count: its row-major number in the whole grid (curve NULL), or
- * curve[row-major number in the owned grid].  Atoms outside are clamped to the outermost bin. */
+ * curve[row-major number in the owned grid].  Atoms outside are clamped to the outermost bin.  Keys are
+ * counted where list->counter says so. */
 typedef md_status neighbor_keys_fn(neighbor_list *list, const md_atoms *atoms, int64_t count,
                                    const uint32_t *curve);
 /* Fill the view from bin_start and place.  On entry view has kind, newton, n_rows, n_ghost and

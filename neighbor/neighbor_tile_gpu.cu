@@ -25,6 +25,20 @@ static __device__ __forceinline__ void report(const tile_block *b, const tile_ro
   if (b->pass > *(volatile int32_t *)&result->passes) atomicMax(&result->passes, b->pass);
 }
 
+/* What all tiles found, to where the host and who reads the list look for it. */
+static __device__ __forceinline__ void close_build(const tile_job *job)
+{
+  if (!md_last_block(&job->totals->come) || threadIdx.x > 0) return;
+  tile_result *result = job->result;
+  const tile_result found = {__ldcg(&result->entries), __ldcg(&result->halos),
+                             __ldcg(&result->chunks),  __ldcg(&result->further),
+                             __ldcg(&result->unfit),   __ldcg(&result->row),
+                             __ldcg(&result->most),    __ldcg(&result->passes)};
+  *job->found = found;
+  job->totals->unfit = found.unfit;
+  *result = (tile_result){};
+}
+
 /* Bytes of shared memory: the store, then what tile_room says of entries. */
 static size_t shared_bytes(int32_t capacity)
 {
@@ -86,6 +100,7 @@ static __global__ void __launch_bounds__(TILE_ROWS, 2) tile_kernel(const tile_jo
     if (threadIdx.x % MD_WARP == 0)
       job.chunks[((int64_t)blockIdx.x * TILE_WARPS + warp) * job.room.passes + p] = none;
   }
+  close_build(&job);
 }
 
 /* Room for a halo of so many entries in one pass, or for as many as 16 bits can tell apart. */
@@ -165,7 +180,6 @@ static md_status run_tiles(neighbor_list *list, tile_job *job, int64_t count)
   job->halo = (int32_t *)list->halo.data;
   job->halos = (neighbor_piece *)list->halos.data;
   job->chunks = (neighbor_piece *)list->chunks.data;
-  MD_TRY(md_fill(ctx, job->result, 0, sizeof *job->result));
   const size_t shared = shared_bytes(room->capacity);
   MD_CUDA(
       cudaFuncSetAttribute(tile_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
@@ -192,13 +206,24 @@ static md_status find_rows(neighbor_list *list, const md_atoms *atoms)
   return MD_OK;
 }
 
+/* Room for what builds find: the host can read it when `ready` has come. */
+static md_status open_found(neighbor_list *list)
+{
+  if (!list->host) MD_CUDA(cudaMallocHost(&list->host, sizeof(tile_result)));
+  if (!list->ready)
+    MD_CUDA(cudaEventCreateWithFlags((cudaEvent_t *)&list->ready, cudaEventDisableTiming));
+  if (list->totals.data) return MD_OK;
+  MD_TRY(md_buffer_reserve(list->ctx, &list->totals, sizeof(tile_totals), 0));
+  return md_fill(list->ctx, list->totals.data, 0, sizeof(tile_totals));
+}
+
 static md_status open_tiles(neighbor_list *list, const md_atoms *atoms, int64_t count,
                             tile_job *job)
 {
   md_ctx *ctx = list->ctx;
   MD_TRY(md_buffer_reserve(ctx, &list->origin, (size_t)count * sizeof(coord4), 0));
   MD_TRY(md_buffer_reserve(ctx, &list->count, (size_t)atoms->n * sizeof(int32_t), 0));
-  MD_TRY(md_buffer_reserve(ctx, &list->result, sizeof *job->result, 0));
+  MD_TRY(open_found(list));
   const double r_list = list->spec.r_list;
   *job = (tile_job){};
   job->grid = bins_of(&list->grid, true);
@@ -211,24 +236,13 @@ static md_status open_tiles(neighbor_list *list, const md_atoms *atoms, int64_t 
   job->row_of = list->view.atom ? (const int32_t *)list->row_of.data : NULL;
   job->x = (const state4 *)atoms->x.data;
   job->sorted = (const state4 *)list->work.data;
+  job->sorted_index = (const int32_t *)list->place.data;
   job->bin_start = (const int32_t *)list->bin_start.data;
   job->count = (int32_t *)list->count.data;
   job->origin = (coord4 *)list->origin.data;
-  job->result = (tile_result *)list->result.data;
-  return MD_OK;
-}
-
-/* What the build found, to where the host can read it when `ready` has come. */
-static md_status send_result(neighbor_list *list)
-{
-  const cudaStream_t stream = (cudaStream_t)list->ctx->stream;
-  if (!list->host) MD_CUDA(cudaMallocHost(&list->host, sizeof(tile_result)));
-  if (!list->ready)
-    MD_CUDA(cudaEventCreateWithFlags((cudaEvent_t *)&list->ready, cudaEventDisableTiming));
-  MD_CUDA(cudaMemcpyAsync(list->host, list->result.data, sizeof(tile_result),
-                          cudaMemcpyDeviceToHost, stream));
-  MD_CUDA(cudaEventRecord((cudaEvent_t)list->ready, stream));
-  list->ctx->bytes_copied += sizeof(tile_result);
+  job->totals = (tile_totals *)list->totals.data;
+  job->result = &job->totals->now;
+  job->found = (tile_result *)list->host;
   return MD_OK;
 }
 
@@ -250,7 +264,7 @@ static void show_tiles(neighbor_list *list, const tile_job *job)
   list->tiles.halos = job->halos;
   list->tiles.chunks = job->chunks;
   list->tiles.list = job->list;
-  list->tiles.unfit = &job->result->unfit;
+  list->tiles.unfit = &job->totals->unfit;
   list->view.width = MD_WARP;
   list->view.count = job->count;
   list->view.tiles = &list->tiles;
@@ -267,12 +281,13 @@ static md_status queue_tiles(neighbor_list *list, const md_atoms *atoms)
   MD_TRY(open_tiles(list, atoms, tiles_of(atoms), &job));
   MD_TRY(run_tiles(list, &job, tiles_of(atoms)));
   show_tiles(list, &job);
-  return send_result(list);
+  MD_CUDA(cudaEventRecord((cudaEvent_t)list->ready, (cudaStream_t)list->ctx->stream));
+  list->ctx->bytes_copied += sizeof(tile_result);
+  return MD_OK;
 }
 
 md_status PREC(neighbor_gpu_tiles)(neighbor_list *list, const md_atoms *atoms)
 {
-  MD_TRY(PREC(neighbor_gpu_gather)(list, atoms));
   MD_TRY(find_rows(list, atoms));
   if (list->rooms.capacity == 0) guess_rooms(list, atoms, tiles_of(atoms));
   MD_TRY(queue_tiles(list, atoms));

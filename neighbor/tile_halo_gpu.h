@@ -289,13 +289,13 @@ static __device__ __forceinline__ void note_self(const tile_block *b, int32_t in
   if (row < TILE_ROWS) b->store->self[row] = (uint16_t)(at * TILE_ENTRY);
 }
 
-/* Candidate c of those in the columns at hand. */
-static __device__ __forceinline__ state4 candidate_at(const tile_block *b, int32_t c)
+/* Where candidate c of those in the columns at hand is among all. */
+static __device__ __forceinline__ int32_t candidate_at(const tile_block *b, int32_t c)
 {
   int column = 0;
   for (int step = TILE_ROWS / 2; step > 0; step /= 2)
     if (b->store->end[column + step - 1] <= c) column += step;
-  return b->job->sorted[c + b->store->begin[column]];
+  return c + b->store->begin[column];
 }
 
 /* The warps whose reach a place lies in, each a bit. */
@@ -342,9 +342,12 @@ static __device__ __forceinline__ void gather_columns(tile_block *b, int32_t tot
   const int32_t t = (int32_t)(threadIdx.x / MD_WARP * GATHERED * MD_WARP + threadIdx.x % MD_WARP);
   if (total == 0) return;
   state4 next[GATHERED];
+  int32_t next_index[GATHERED];
 #pragma unroll
-  for (int u = 0; u < GATHERED; u++)
-    next[u] = candidate_at(b, min(t + u * MD_WARP, last));
+  for (int u = 0; u < GATHERED; u++) {
+    const int32_t c = candidate_at(b, min(t + u * MD_WARP, last));
+    next[u] = job->sorted[c], next_index[u] = job->sorted_index[c];
+  }
   for (int32_t base = 0; base < total; base += GATHERED * TILE_ROWS) {
     float3 at[GATHERED];
     int32_t index[GATHERED], before[GATHERED], all;
@@ -354,8 +357,9 @@ static __device__ __forceinline__ void gather_columns(tile_block *b, int32_t tot
       const state4 s = next[u];
       at[u] = make_float3((float)(s.x - b->origin.x), (float)(s.y - b->origin.y),
                           (float)(s.z - b->origin.z));
-      index[u] = candidate_index(s);
-      next[u] = candidate_at(b, min(base + GATHERED * TILE_ROWS + t + u * MD_WARP, last));
+      index[u] = next_index[u];
+      const int32_t c = candidate_at(b, min(base + GATHERED * TILE_ROWS + t + u * MD_WARP, last));
+      next[u] = job->sorted[c], next_index[u] = job->sorted_index[c];
     }
     find_near(b, at, near);
 #pragma unroll

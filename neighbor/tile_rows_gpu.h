@@ -10,9 +10,10 @@
 #define TILE_ROWS_GPU_H
 
 #include "neighbor/bins_gpu.h"
-#include "neighbor/candidate_gpu.h"
 
 #include <math.h>
+
+enum { ABSENT = -1 }; /* no atom */
 
 enum {
   TILE_ROWS = NEIGHBOR_TILE_ROWS,
@@ -35,6 +36,13 @@ typedef struct {
   int32_t row, most, passes; /* entries of the longest row, of the largest pass; most passes */
 } tile_result;
 
+/* On the device: zero before a build, but for what the last one left. */
+typedef struct {
+  tile_result now;
+  int32_t unfit; /* of the last build */
+  uint32_t come; /* blocks */
+} tile_totals;
+
 typedef struct {
   bins grid;
   neighbor_rooms room;
@@ -45,13 +53,14 @@ typedef struct {
   state reach; /* r_list and what rounding may add */
   double inv_scale;
   const int32_t *rows, *row_of; /* atoms as they follow each other, and where; NULL: as they lie */
-  const state4 *x, *sorted;
-  const int32_t *bin_start;
+  const state4 *x, *sorted;     /* sorted: by bin; whose they are */
+  const int32_t *sorted_index, *bin_start;
   coord4 *origin;
   neighbor_piece *halos, *chunks;
   int32_t *halo, *count;
   uint4 *list;
-  tile_result *result;
+  tile_totals *totals;
+  tile_result *result, *found; /* in totals; where the host reads it */
 } tile_job;
 
 /* What lies in shared memory. */

@@ -142,17 +142,22 @@ void ordering_sorter_destroy(ordering_sorter *sorter)
     md_buffer_free(sorter->ctx, &sorter->pairs[k]);
   md_buffer_free(sorter->ctx, &sorter->iota);
   md_buffer_free(sorter->ctx, &sorter->scratch);
+  md_buffer_free(sorter->ctx, &sorter->count);
+  md_buffer_free(sorter->ctx, &sorter->said);
   free(sorter);
 }
 
 md_status ordering_sort(ordering_sorter *sorter, int64_t n, const uint32_t *keys, uint32_t key_end,
                         int32_t *order, int32_t *start)
 {
-  static ordering_sort_fn *const sorts[MD_BACKEND_COUNT] = {ordering_cpu_sort,
-                                                            MD_GPU(ordering_gpu_sort)};
-  MD_REQUIRE(n >= 0 && n <= INT32_MAX, MD_ECAPACITY,
-             "%" PRId64 " particles in one process; at most 2147483647 are possible", n);
-  return sorts[sorter->ctx->backend](sorter, n, keys, key_end, order, start);
+  return ordering_sort_move(sorter, n, keys, key_end, order, start, 0, NULL);
+}
+
+static md_status check_item(size_t bytes)
+{
+  MD_REQUIRE(bytes > 0 && bytes % 4 == 0, MD_EINVAL,
+             "items of %zu bytes: a multiple of 4 is expected", bytes);
+  return MD_OK;
 }
 
 md_status ordering_permute(md_ctx *ctx, int64_t n, const int32_t *order, size_t item_bytes,
@@ -160,21 +165,37 @@ md_status ordering_permute(md_ctx *ctx, int64_t n, const int32_t *order, size_t 
 {
   static ordering_permute_fn *const permutes[MD_BACKEND_COUNT] = {ordering_cpu_permute,
                                                                   MD_GPU(ordering_gpu_permute)};
-  MD_REQUIRE(item_bytes > 0 && item_bytes % 4 == 0, MD_EINVAL,
-             "items of %zu bytes: a multiple of 4 is expected", item_bytes);
+  MD_TRY(check_item(item_bytes));
   return n > 0 ? permutes[ctx->backend](ctx, n, order, item_bytes, from, to) : MD_OK;
 }
 
-md_status ordering_permute_both(md_ctx *ctx, int64_t n, const int32_t *order,
-                                const ordering_items items[2])
+md_status ordering_sort_move(ordering_sorter *sorter, int64_t n, const uint32_t *keys,
+                             uint32_t key_end, int32_t *order, int32_t *start, int n_items,
+                             const ordering_items *items)
 {
-  static ordering_permute_both_fn *const both[MD_BACKEND_COUNT] = {
-      NULL, MD_GPU(ordering_gpu_permute_both)};
-  for (int k = 0; k < 2; k++)
-    MD_REQUIRE(items[k].bytes > 0 && items[k].bytes % 4 == 0, MD_EINVAL,
-               "items of %zu bytes: a multiple of 4 is expected", items[k].bytes);
-  if (n > 0 && both[ctx->backend]) return both[ctx->backend](ctx, n, order, items);
-  for (int k = 0; k < 2; k++)
+  static ordering_sort_move_fn *const sort_moves[MD_BACKEND_COUNT] = {
+      NULL, MD_GPU(ordering_gpu_sort_move)};
+  md_ctx *ctx = sorter->ctx;
+  MD_REQUIRE(n >= 0 && n <= INT32_MAX, MD_ECAPACITY,
+             "%" PRId64 " particles in one process; at most 2147483647 are possible", n);
+  MD_REQUIRE(n_items <= ORDERING_MOST_ITEMS, MD_EINVAL, "%d sets of items: at most %d are moved",
+             n_items, ORDERING_MOST_ITEMS);
+  for (int k = 0; k < n_items; k++)
+    MD_TRY(check_item(items[k].bytes));
+  if (sort_moves[ctx->backend])
+    return sort_moves[ctx->backend](sorter, n, keys, key_end, order, start, n_items, items);
+  MD_TRY(ordering_cpu_sort(sorter, n, keys, key_end, order, start));
+  for (int k = 0; k < n_items; k++)
     MD_TRY(ordering_permute(ctx, n, order, items[k].bytes, items[k].from, items[k].to));
   return MD_OK;
+}
+
+md_status ordering_count_keys(ordering_sorter *sorter, int64_t n, uint32_t key_end,
+                              ordering_counter *out)
+{
+  static ordering_counter_fn *const counters[MD_BACKEND_COUNT] = {NULL,
+                                                                  MD_GPU(ordering_gpu_counter)};
+  *out = (ordering_counter){0};
+  return counters[sorter->ctx->backend] ? counters[sorter->ctx->backend](sorter, n, key_end, out)
+                                        : MD_OK;
 }

@@ -72,8 +72,8 @@ void ordering_sorter_destroy(ordering_sorter *sorter);
  *   start  out: NULL, or [key_end + 1]: particles with key c are order[start[c] .. start[c+1])
  * Counting sort with OpenMP on the CPU (same result for any number of threads).  On the GPU it waits
  * for nothing (only a larger n than ever before allocates memory): counting sort where a key has 8
- * items or fewer on average, whose cost grows with the square of the items of one key, else CUB's radix
- * sort.
+ * items or fewer on average and an item 64 keys or fewer, whose cost grows with the square of the items of
+ * one key, else CUB's radix sort.
  * Errors: MD_ECAPACITY (n beyond 2^31 - 1), MD_ENOMEM, MD_ECUDA. */
 md_status ordering_sort(ordering_sorter *sorter, int64_t n, const uint32_t *keys, uint32_t key_end,
                         int32_t *order, int32_t *start);
@@ -89,10 +89,21 @@ typedef struct {
   const void *from;
   void *to;
 } ordering_items;
-/* The same for two sets of n small items at once, in one kernel on the GPU.
- * Errors: MD_EINVAL (bytes), MD_ECUDA. */
-md_status ordering_permute_both(md_ctx *ctx, int64_t n, const int32_t *order,
-                                const ordering_items items[2]);
+enum { ORDERING_MOST_ITEMS = 4 };
+/* Sort, and move up to so many sets of n items to the places found: on the GPU in the kernel that finds
+ * them, where it can.  Errors: as those of both. */
+md_status ordering_sort_move(ordering_sorter *sorter, int64_t n, const uint32_t *keys,
+                             uint32_t key_end, int32_t *order, int32_t *start, int n_items,
+                             const ordering_items *items);
+
+/* Where who makes n keys < key_end on the GPU may count them while they are made,
+ *     arrival[i] = atomicAdd(&count[key of i], 1)
+ * for the next sort of just these, which then does not; NULL where that sort counts nothing. */
+typedef struct {
+  int32_t *count, *arrival;
+} ordering_counter;
+md_status ordering_count_keys(ordering_sorter *sorter, int64_t n, uint32_t key_end,
+                              ordering_counter *out);
 
 MD_END_C
 #endif

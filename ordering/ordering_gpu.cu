@@ -4,15 +4,23 @@
  * of bins, counting: items in the order they come, and within a key put in order by counting those
  * before each; else CUB's radix sort of as many bits as key_end - 1 has.  Permutation: one thread a
  * word of 16 bytes where items allow it, else of 4, so that neighbouring threads write neighbouring
- * words; of two sets of small items, which take hardly more than a kernel's start, one thread an item. */
+ * words; items that are moved by the sort itself have one thread each.  Few atoms take hardly more than
+ * kernels' starts: who makes keys may count them, counts are cleared by who reads them last, one kernel
+ * scans them, each starts while the one before it ends. */
 #include "core/cuda.h"
+#include "core/launch_gpu.h"
+#include "core/scan_gpu.h"
 #include "ordering/curve.h"
 #include "ordering/ordering_impl.h"
 
 #include <cub/device/device_radix_sort.cuh>
-#include <cub/device/device_scan.cuh>
 
-enum { BLOCK = 256, MOST_ALIKE = 8 /* items of a key, on average, that are worth counting */ };
+enum {
+  BLOCK = 256,
+  MOST_ALIKE = 8, /* items of a key, on average, that are worth counting */
+  MOST_KEYS = 64, /* keys of an item */
+  SCANNED = 8     /* keys of a thread */
+};
 
 typedef struct {
   int32_t n[3];
@@ -110,72 +118,6 @@ static md_status radix_sort(ordering_sorter *s, int64_t n, const uint32_t *keys,
   return MD_OK;
 }
 
-/* Thread: one item; its place among those of its key, as they come. */
-static __global__ void count_kernel(int64_t n, const uint32_t *__restrict__ keys,
-                                    int32_t *__restrict__ count, int32_t *__restrict__ arrival)
-{
-  const int64_t i = md_thread();
-  if (i < n) arrival[i] = atomicAdd(&count[keys[i]], 1);
-}
-
-static __global__ void place_kernel(int64_t n, const uint32_t *__restrict__ keys,
-                                    const int32_t *__restrict__ start,
-                                    const int32_t *__restrict__ arrival, int32_t *__restrict__ item)
-{
-  const int64_t i = md_thread();
-  if (i < n) item[start[keys[i]] + arrival[i]] = (int32_t)i;
-}
-
-/* Thread: one place; its item to where it belongs among those of its key. */
-static __global__ void order_kernel(int64_t n, const uint32_t *__restrict__ keys,
-                                    const int32_t *__restrict__ start,
-                                    const int32_t *__restrict__ item, int32_t *__restrict__ order)
-{
-  const int64_t p = md_thread();
-  if (p >= n) return;
-  const int32_t i = item[p], begin = start[keys[i]], end = start[keys[i] + 1];
-  int32_t at = begin;
-  for (int32_t q = begin; q < end; q++)
-    at += item[q] < i;
-  order[at] = i;
-}
-
-/* Bytes of n items, rounded up so that what follows is aligned. */
-static size_t aligned(int64_t n)
-{
-  return ((size_t)n * sizeof(int32_t) + 255) / 256 * 256;
-}
-
-static md_status counting_sort(ordering_sorter *s, int64_t n, const uint32_t *keys,
-                               uint32_t key_end, int32_t *order, int32_t *start)
-{
-  md_ctx *ctx = s->ctx;
-  const cudaStream_t stream = (cudaStream_t)ctx->stream;
-  const int64_t ends = (int64_t)key_end + 1;
-  size_t scan_bytes = 0;
-  MD_CUDA(cub::DeviceScan::ExclusiveSum(NULL, scan_bytes, start, start, ends, stream));
-  MD_TRY(md_buffer_reserve(ctx, &s->keys, 2 * aligned(n), 0));
-  MD_TRY(md_buffer_reserve(ctx, &s->scratch, aligned(ends) + scan_bytes, 0));
-  int32_t *arrival = (int32_t *)s->keys.data, *item = arrival + aligned(n) / sizeof *item;
-  int32_t *first = start ? start : (int32_t *)s->scratch.data;
-  MD_TRY(md_fill(ctx, first, 0, (size_t)ends * sizeof *first));
-  count_kernel<<<md_blocks(n, BLOCK), BLOCK, 0, stream>>>(n, keys, first, arrival);
-  MD_LAUNCHED();
-  MD_CUDA(cub::DeviceScan::ExclusiveSum((char *)s->scratch.data + aligned(ends), scan_bytes, first,
-                                        first, ends, stream));
-  place_kernel<<<md_blocks(n, BLOCK), BLOCK, 0, stream>>>(n, keys, first, arrival, item);
-  order_kernel<<<md_blocks(n, BLOCK), BLOCK, 0, stream>>>(n, keys, first, item, order);
-  MD_LAUNCHED();
-  return MD_OK;
-}
-
-md_status ordering_gpu_sort(ordering_sorter *s, int64_t n, const uint32_t *keys, uint32_t key_end,
-                            int32_t *order, int32_t *start)
-{
-  if (n > 0 && n / MOST_ALIKE <= key_end) return counting_sort(s, n, keys, key_end, order, start);
-  return radix_sort(s, n, keys, key_end, order, start);
-}
-
 /* Thread: one word of one item; words of an item are neighbours. */
 static __global__ void permute16_kernel(int64_t words, int per_item,
                                         const int32_t *__restrict__ order,
@@ -217,38 +159,181 @@ typedef struct {
   const void *from;
   void *to;
 } item_move;
+typedef struct {
+  item_move set[ORDERING_MOST_ITEMS];
+} item_moves;
 
-static item_move move_of(const ordering_items *items)
+static item_moves moves_of(int n_items, const ordering_items *items)
 {
-  const bool wide = ((uintptr_t)items->from | (uintptr_t)items->to | items->bytes) % 16 == 0;
-  return (item_move){wide, (int)(items->bytes / (wide ? 16 : 4)), items->from, items->to};
+  item_moves moves = {};
+  for (int k = 0; k < n_items; k++) {
+    const ordering_items *of = &items[k];
+    const bool wide = ((uintptr_t)of->from | (uintptr_t)of->to | of->bytes) % 16 == 0;
+    moves.set[k] = (item_move){wide, (int)(of->bytes / (wide ? 16 : 4)), of->from, of->to};
+  }
+  return moves;
 }
 
-/* Thread: one item of one set. */
-static __global__ void permute_both_kernel(int64_t n, const int32_t *__restrict__ order,
-                                           const item_move first, const item_move second)
+/* Thread: one item; its place among those of its key, as they come. */
+static __global__ void count_kernel(int64_t n, const uint32_t *keys, int32_t *count,
+                                    int32_t *arrival)
 {
   const int64_t i = md_thread();
-  if (i >= n) return;
-  const int64_t j = order[i];
-  const bool behind = blockIdx.y > 0;
-  const int words = behind ? second.words : first.words;
-  const void *from = behind ? second.from : first.from;
-  void *to = behind ? second.to : first.to;
-  if (behind ? second.wide : first.wide)
-    for (int k = 0; k < words; k++)
-      ((uint4 *)to)[i * words + k] = ((const uint4 *)from)[j * words + k];
-  else
-    for (int k = 0; k < words; k++)
-      ((uint32_t *)to)[i * words + k] = ((const uint32_t *)from)[j * words + k];
+  if (i < n) arrival[i] = atomicAdd(&count[keys[i]], 1);
 }
 
-md_status ordering_gpu_permute_both(md_ctx *ctx, int64_t n, const int32_t *order,
-                                    const ordering_items items[2])
+/* Thread: SCANNED keys; where each begins.  Counts are zero again. */
+static __global__ void begin_kernel(int64_t ends, md_scan scan, int32_t *count, int32_t *start)
 {
-  const dim3 blocks(md_blocks(n, BLOCK), 2);
-  permute_both_kernel<<<blocks, BLOCK, 0, (cudaStream_t)ctx->stream>>>(n, order, move_of(&items[0]),
-                                                                       move_of(&items[1]));
-  MD_LAUNCHED();
+  cudaGridDependencySynchronize();
+  cudaTriggerProgrammaticLaunchCompletion();
+  const int64_t first = md_thread() * SCANNED;
+  int4 *from = (int4 *)(count + first);
+  int4 low = {}, high = {};
+  if (first < ends) {
+    low = from[0], high = from[1];
+    from[0] = from[1] = make_int4(0, 0, 0, 0);
+  }
+  const int32_t four = low.x + low.y + low.z + low.w;
+  const int32_t all = four + high.x + high.y + high.z + high.w;
+  const int32_t at = (int32_t)md_scan_before(scan, (uint32_t)all), mid = at + four;
+  const int32_t begin[SCANNED] = {at,  at + low.x,   at + low.x + low.y,    mid - low.w,
+                                  mid, mid + high.x, mid + high.x + high.y, at + all - high.w};
+  if (first + SCANNED <= ends && (uintptr_t)start % sizeof(int4) == 0) {
+    int4 *to = (int4 *)(start + first);
+    to[0] = make_int4(begin[0], begin[1], begin[2], begin[3]);
+    to[1] = make_int4(begin[4], begin[5], begin[6], begin[7]);
+    return;
+  }
+#pragma unroll
+  for (int k = 0; k < SCANNED; k++)
+    if (first + k < ends) start[first + k] = begin[k];
+}
+
+static __global__ void place_kernel(int64_t n, const uint32_t *keys, const int32_t *start,
+                                    const int32_t *arrival, int32_t *item)
+{
+  cudaGridDependencySynchronize();
+  cudaTriggerProgrammaticLaunchCompletion();
+  const int64_t i = md_thread();
+  if (i < n) item[start[keys[i]] + arrival[i]] = (int32_t)i;
+}
+
+/* One item's words, four on their way at once. */
+static __device__ __forceinline__ void move_item(const item_move *move, int64_t from, int64_t to)
+{
+  enum { AT_ONCE = 4 };
+  const int words = move->words;
+  if (move->wide) {
+    for (int k = 0; k < words; k++)
+      ((uint4 *)move->to)[to * words + k] = ((const uint4 *)move->from)[from * words + k];
+    return;
+  }
+  for (int k = 0; k < words; k += AT_ONCE) {
+    uint32_t word[AT_ONCE];
+#pragma unroll
+    for (int u = 0; u < AT_ONCE; u++)
+      word[u] = k + u < words ? ((const uint32_t *)move->from)[from * words + k + u] : 0;
+#pragma unroll
+    for (int u = 0; u < AT_ONCE; u++)
+      if (k + u < words) ((uint32_t *)move->to)[to * words + k + u] = word[u];
+  }
+}
+
+/* Thread: one place; its item to where it belongs among those of its key, and one set of its data. */
+static __global__ void order_kernel(int64_t n, const uint32_t *keys, const int32_t *start,
+                                    const int32_t *item, int32_t *order,
+                                    const __grid_constant__ item_moves moves)
+{
+  cudaGridDependencySynchronize();
+  cudaTriggerProgrammaticLaunchCompletion();
+  const int64_t p = md_thread();
+  if (p >= n) return;
+  const int32_t i = item[p], begin = start[keys[i]], end = start[keys[i] + 1];
+  int32_t at = begin;
+  for (int32_t q = begin; q < end; q++)
+    at += item[q] < i;
+  if (blockIdx.y == 0) order[at] = i;
+  const item_move *move = &moves.set[blockIdx.y];
+  if (move->words > 0) move_item(move, i, at);
+}
+
+/* Bytes of n items, rounded up so that what follows is aligned. */
+static size_t aligned(int64_t n)
+{
+  return ((size_t)n * sizeof(int32_t) + 255) / 256 * 256;
+}
+
+static bool counts(int64_t n, uint32_t key_end)
+{
+  return n > 0 && n / MOST_ALIKE <= key_end && key_end / MOST_KEYS <= n;
+}
+
+/* Places among the items of a key as they come, then items by place. */
+static int32_t *arrivals(const ordering_sorter *s)
+{
+  return (int32_t *)s->keys.data;
+}
+
+/* Room for a counting sort, its counts zero. */
+static md_status open_counts(ordering_sorter *s, int64_t n, uint32_t key_end)
+{
+  MD_TRY(md_buffer_reserve(s->ctx, &s->keys, 2 * aligned(n), 0));
+  const size_t bytes = aligned((int64_t)key_end + 1);
+  if (bytes <= s->count.bytes) return MD_OK;
+  MD_TRY(md_buffer_reserve(s->ctx, &s->count, bytes, 0));
+  return md_fill(s->ctx, s->count.data, 0, s->count.bytes);
+}
+
+md_status ordering_gpu_counter(ordering_sorter *s, int64_t n, uint32_t key_end,
+                               ordering_counter *out)
+{
+  if (!counts(n, key_end)) return MD_OK;
+  if (s->counted) MD_TRY(md_fill(s->ctx, s->count.data, 0, s->count.bytes)); /* no sort came */
+  MD_TRY(open_counts(s, n, key_end));
+  *out = (ordering_counter){(int32_t *)s->count.data, arrivals(s)};
+  s->counted = true;
+  return MD_OK;
+}
+
+static md_status counting_sort(ordering_sorter *s, int64_t n, const uint32_t *keys,
+                               uint32_t key_end, int32_t *order, int32_t *start, int n_items,
+                               const ordering_items *items)
+{
+  md_ctx *ctx = s->ctx;
+  const int64_t ends = (int64_t)key_end + 1;
+  if (!s->counted) {
+    MD_TRY(open_counts(s, n, key_end));
+    count_kernel<<<md_blocks(n, BLOCK), BLOCK, 0, (cudaStream_t)ctx->stream>>>(
+        n, keys, (int32_t *)s->count.data, arrivals(s));
+    MD_LAUNCHED();
+  }
+  s->counted = false;
+  if (!start) MD_TRY(md_buffer_reserve(ctx, &s->scratch, (size_t)ends * sizeof *start, 0));
+  int32_t *first = start ? start : (int32_t *)s->scratch.data;
+  int32_t *arrival = arrivals(s), *item = arrival + aligned(n) / sizeof *item;
+  const unsigned begin_blocks = md_blocks(ends, BLOCK * SCANNED), blocks = md_blocks(n, BLOCK);
+  md_scan scan;
+  MD_TRY(md_scan_open(ctx, &s->said, &s->round, begin_blocks, &scan));
+  cudaLaunchAttribute overlap;
+  cudaLaunchConfig_t config = md_launch_config(ctx, dim3(begin_blocks), BLOCK, true, &overlap);
+  MD_CUDA(cudaLaunchKernelEx(&config, begin_kernel, ends, scan, (int32_t *)s->count.data, first));
+  config.gridDim = dim3(blocks);
+  MD_CUDA(cudaLaunchKernelEx(&config, place_kernel, n, keys, (const int32_t *)first,
+                             (const int32_t *)arrival, item));
+  config.gridDim = dim3(blocks, n_items > 0 ? (unsigned)n_items : 1);
+  MD_CUDA(cudaLaunchKernelEx(&config, order_kernel, n, keys, (const int32_t *)first,
+                             (const int32_t *)item, order, moves_of(n_items, items)));
+  return MD_OK;
+}
+
+md_status ordering_gpu_sort_move(ordering_sorter *s, int64_t n, const uint32_t *keys,
+                                 uint32_t key_end, int32_t *order, int32_t *start, int n_items,
+                                 const ordering_items *items)
+{
+  if (counts(n, key_end)) return counting_sort(s, n, keys, key_end, order, start, n_items, items);
+  MD_TRY(radix_sort(s, n, keys, key_end, order, start));
+  for (int k = 0; k < n_items; k++)
+    MD_TRY(ordering_permute(s->ctx, n, order, items[k].bytes, items[k].from, items[k].to));
   return MD_OK;
 }

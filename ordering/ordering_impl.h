@@ -12,8 +12,12 @@ struct ordering_sorter {
   md_buffer keys;     /* uint32 [n], sorted */
   md_buffer pairs[2]; /* CPU: uint64 [n], between passes of the sort */
   md_buffer iota;     /* GPU: int32 [n] 0, 1, 2, ... */
-  md_buffer scratch;  /* CPU: counters; GPU: CUB's temporary storage */
+  md_buffer scratch;  /* CPU: counters; GPU: CUB's temporary storage, starts of keys */
   int64_t n_iota;
+  /* GPU, counting sort: int32 [keys], zero between sorts; the scan's (core/scan_gpu.h). */
+  md_buffer count, said;
+  uint32_t round;
+  bool counted; /* the keys of the next sort, since ordering_count_keys */
 };
 
 /* Bits that keys < key_end differ in. */
@@ -30,13 +34,17 @@ typedef md_status ordering_table_fn(md_ctx *ctx, const ordering *order, const in
                                     bool inverse, uint32_t *table);
 typedef md_status ordering_sort_fn(ordering_sorter *sorter, int64_t n, const uint32_t *keys,
                                    uint32_t key_end, int32_t *order, int32_t *start);
+typedef md_status ordering_sort_move_fn(ordering_sorter *sorter, int64_t n, const uint32_t *keys,
+                                        uint32_t key_end, int32_t *order, int32_t *start,
+                                        int n_items, const ordering_items *items);
+typedef md_status ordering_counter_fn(ordering_sorter *sorter, int64_t n, uint32_t key_end,
+                                      ordering_counter *out);
 typedef md_status ordering_permute_fn(md_ctx *ctx, int64_t n, const int32_t *order,
                                       size_t item_bytes, const void *from, void *to);
-typedef md_status ordering_permute_both_fn(md_ctx *ctx, int64_t n, const int32_t *order,
-                                           const ordering_items items[2]);
-ordering_permute_both_fn ordering_gpu_permute_both;
 ordering_table_fn ordering_cpu_table, ordering_gpu_table;
-ordering_sort_fn ordering_cpu_sort, ordering_gpu_sort;
+ordering_sort_fn ordering_cpu_sort;
+ordering_sort_move_fn ordering_gpu_sort_move;
+ordering_counter_fn ordering_gpu_counter;
 ordering_permute_fn ordering_cpu_permute, ordering_gpu_permute;
 
 /* Keys of the octree curve that starts in `state`, for n cells. */

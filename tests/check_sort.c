@@ -153,37 +153,6 @@ START_TEST(sort_is_stable_for_any_threads)
 }
 END_TEST
 
-/* Items and, beside them, the order itself. */
-static void both_sets_are_moved(md_ctx *ctx, int32_t n, const int32_t *order, const uint32_t *from,
-                                size_t size, const md_buffer *in, const md_buffer *places)
-{
-  const size_t words = size / 4;
-  uint32_t *to = malloc(size * (size_t)n);
-  int32_t *twice = malloc((size_t)n * 4);
-  md_buffer out[2] = {{0}, {0}};
-  on_backend(ctx, &out[0], NULL, size * (size_t)n);
-  on_backend(ctx, &out[1], NULL, (size_t)n * 4);
-  for (int first = 0; first < 2; first++) {
-    ordering_items items[2];
-    items[first] = (ordering_items){size, in->data, out[0].data};
-    items[1 - first] = (ordering_items){4, places->data, out[1].data};
-    ck_ok(ordering_permute_both(ctx, n, places->data, items));
-    ck_ok(md_read(ctx, to, out[0].data, size * (size_t)n));
-    ck_ok(md_read(ctx, twice, out[1].data, (size_t)n * 4));
-    for (int32_t k = 0; k < n; k++) {
-      ck_assert_int_eq(twice[k], order[order[k]]);
-      for (size_t w = 0; w < words; w++)
-        ck_assert_uint_eq(to[(size_t)k * words + w], from[(size_t)order[k] * words + w]);
-    }
-    items[1].bytes = 6;
-    ck_assert_int_eq(ordering_permute_both(ctx, n, places->data, items), MD_EINVAL);
-  }
-  md_buffer_free(ctx, &out[0]);
-  md_buffer_free(ctx, &out[1]);
-  free(to);
-  free(twice);
-}
-
 START_TEST(permute_moves_items_of_any_size)
 {
   static const size_t sizes[] = {4, 8, 12, 16, 20, 32, 48};
@@ -207,7 +176,6 @@ START_TEST(permute_moves_items_of_any_size)
       for (size_t w = 0; w < words; w++)
         ck_assert_uint_eq(to[(size_t)k * words + w], from[(size_t)order[k] * words + w]);
     ck_assert_int_eq(ordering_permute(ctx, n, places.data, 6, in.data, out.data), MD_EINVAL);
-    both_sets_are_moved(ctx, n, order, from, size, &in, &places);
     md_buffer_free(ctx, &in);
     md_buffer_free(ctx, &out);
     md_buffer_free(ctx, &places);
@@ -216,6 +184,69 @@ START_TEST(permute_moves_items_of_any_size)
     free(order);
     md_ctx_destroy(ctx);
   }
+}
+END_TEST
+
+/* Sets of items of these sizes where sorting puts them, of keys that are many, few and one. */
+static void check_moves(md_ctx *ctx, ordering_sorter *sorter, int32_t n, uint32_t key_end,
+                        const size_t size[ORDERING_MOST_ITEMS])
+{
+  uint32_t *keys = malloc((size_t)n * 4), *from[ORDERING_MOST_ITEMS];
+  int32_t *order = malloc((size_t)n * 4);
+  md_buffer in = {0}, places = {0}, sets[ORDERING_MOST_ITEMS] = {0}, to[ORDERING_MOST_ITEMS] = {0};
+  ordering_items items[ORDERING_MOST_ITEMS];
+  for (int32_t k = 0; k < n; k++)
+    keys[k] = (uint32_t)k * 2654435761u % key_end;
+  on_backend(ctx, &in, keys, (size_t)n * 4);
+  on_backend(ctx, &places, NULL, (size_t)n * 4);
+  for (int s = 0; s < ORDERING_MOST_ITEMS; s++) {
+    from[s] = malloc(size[s] * (size_t)n);
+    for (size_t w = 0; w < size[s] / 4 * (size_t)n; w++)
+      from[s][w] = (uint32_t)(w * 2654435761u) + (uint32_t)s;
+    on_backend(ctx, &sets[s], from[s], size[s] * (size_t)n);
+    on_backend(ctx, &to[s], NULL, size[s] * (size_t)n);
+    items[s] = (ordering_items){size[s], sets[s].data, to[s].data};
+  }
+  ck_ok(ordering_sort_move(sorter, n, in.data, key_end, places.data, NULL, ORDERING_MOST_ITEMS,
+                           items));
+  ck_ok(md_read(ctx, order, places.data, (size_t)n * 4));
+  for (int32_t k = 1; k < n; k++)
+    ck_assert(keys[order[k - 1]] < keys[order[k]] ||
+              (keys[order[k - 1]] == keys[order[k]] && order[k - 1] < order[k]));
+  for (int s = 0; s < ORDERING_MOST_ITEMS; s++) {
+    uint32_t *moved = malloc(size[s] * (size_t)n);
+    ck_ok(md_read(ctx, moved, to[s].data, size[s] * (size_t)n));
+    for (int32_t k = 0; k < n; k++)
+      ck_assert(memcmp((char *)moved + size[s] * (size_t)k,
+                       (char *)from[s] + size[s] * (size_t)order[k], size[s]) == 0);
+    free(moved);
+    free(from[s]);
+    md_buffer_free(ctx, &sets[s]);
+    md_buffer_free(ctx, &to[s]);
+  }
+  md_buffer_free(ctx, &in);
+  md_buffer_free(ctx, &places);
+  free(keys);
+  free(order);
+}
+
+START_TEST(sorting_moves_items_of_any_size)
+{
+  static const size_t sizes[][ORDERING_MOST_ITEMS] = {{16, 32, 8, 12}, {4, 48, 20, 16}};
+  static const uint32_t ends[] = {1, 3, 5000, 90000, 1 << 25};
+  md_ctx *ctx = test_ctx(MD_DOUBLE, 2, false);
+  ordering_sorter *sorter;
+  ck_ok(ordering_sorter_create(ctx, &sorter));
+  for (int q = 0; q < 2; q++)
+    for (size_t e = 0; e < sizeof ends / sizeof *ends; e++) {
+      check_moves(ctx, sorter, 30000, ends[e], sizes[q]);
+      check_moves(ctx, sorter, 7, ends[e], sizes[q]);
+    }
+  const ordering_items odd = {6, NULL, NULL};
+  ck_assert_int_eq(ordering_sort_move(sorter, 1, NULL, 1, NULL, NULL, 1, &odd), MD_EINVAL);
+  ck_assert_int_eq(ordering_sort_move(sorter, 1, NULL, 1, NULL, NULL, 5, &odd), MD_EINVAL);
+  ordering_sorter_destroy(sorter);
+  md_ctx_destroy(ctx);
 }
 END_TEST
 
@@ -229,6 +260,7 @@ int main(void)
   tcase_add_test(arrays, bad_grids_are_refused);
   tcase_add_test(arrays, sort_is_stable_for_any_threads);
   tcase_add_test(arrays, permute_moves_items_of_any_size);
+  tcase_add_test(arrays, sorting_moves_items_of_any_size);
   suite_add_tcase(suite, arrays);
   return test_main(suite);
 }
