@@ -261,12 +261,11 @@ static __device__ __forceinline__ int32_t turn_end(int32_t i, int32_t last, bool
 
 /* Warp: stage the next particles, up to the end of a slice. */
 static __device__ __forceinline__ void stage_more(const int p, const int vectors, const sweep &s,
-                                                  int32_t end, fetched *ahead, int32_t *exponent,
-                                                  ring planes, staged *particles)
+                                                  int32_t end, fetched *ahead,
+                                                  const int32_t *exponent, staged *particles)
 {
   const int slot = wrap_slot(*particles, particles->tail + warp_lane());
   __syncwarp();
-  fit_scale(p, vectors, *ahead, exponent, planes);
   stage_particle(p, vectors, *ahead, exponent, particles->record + slot * particles->length);
   ahead->now = ahead->later;
   fetch_charges(vectors, s, ahead);
@@ -325,9 +324,11 @@ static __device__ __forceinline__ void sweep_slice(const int p, const int vector
     int32_t later = cut ? i : plane_end(s.view, here.at.plane + 1, end, &here.at);
     for (int left = p; left > 0;) { /* planes that particles have reached */
       while (i < stop) {
-        if (particles.end < min(stop, i + BATCH) &&
-            (particles.end == i || keeps_scale(vectors, ahead, exponent)))
-          stage_more(p, vectors, s, end, &ahead, exponent, planes, &particles);
+        if (particles.end < min(stop, i + BATCH)) {
+          const bool keeps = keeps_scale(vectors, ahead, exponent), none = particles.end == i;
+          if (none && !keeps) fit_scale(p, vectors, ahead, exponent, planes);
+          if (none || keeps) stage_more(p, vectors, s, end, &ahead, exponent, &particles);
+        }
         i = add_next(p, vectors, i, stop, &particles, planes);
         left = p;
       }
