@@ -9,8 +9,9 @@
  * does both; limit_fraction = floor / measured,
  * with the bandwidth of a large copy measured in the same run.  error is |E_pair - exact| / |exact|
  * of the perfect lattice before the first step.  bytes_per_atom is what arrays take, peak_per_atom
- * what the process grew by at most, set-up included (CPU).  peer rows are Debian's `lmp -sf opt` on
- * the same system. */
+ * what the process grew by at most, set-up included (CPU).  Lists by tiles are measured in two orders
+ * of atoms: bins of these boxes are no power of two, where Hilbert's curve jumps and the generalised one
+ * does not.  peer rows are Debian's `lmp -sf opt` on the same system. */
 #include "bench/bench.h"
 #include "minimd/engine.h"
 
@@ -48,7 +49,7 @@ static const bench_case gpu_cases[] = {
 
 enum { REPEATS = 5 };
 
-static config *make_config(const bench_case *c, md_backend backend)
+static config *make_config(const bench_case *c, const char *order, md_backend backend)
 {
   config *cfg;
   char cells[16], threads[16];
@@ -62,6 +63,7 @@ static config *make_config(const bench_case *c, md_backend backend)
   const bool again = strcmp(c->list, AGAIN) == 0;
   bench_stop(config_set(cfg, "neighbor.list", again ? "half" : c->list, "bench"));
   bench_stop(config_set(cfg, "device.deterministic", again ? "true" : "false", "bench"));
+  bench_stop(config_set(cfg, "order.curve", order, "bench"));
   return cfg;
 }
 
@@ -111,9 +113,9 @@ static double phase_share(const engine *sim, md_phase phase, double wall)
   return md_phase_seconds(sim->ctx, phase) / wall;
 }
 
-static void run_case(const bench_case *c, md_backend backend, double bandwidth)
+static void run_case(const bench_case *c, const char *order, md_backend backend, double bandwidth)
 {
-  config *cfg = make_config(c, backend);
+  config *cfg = make_config(c, order, backend);
   engine *sim;
   engine_thermo start;
   const double resident = restart_peak();
@@ -144,7 +146,7 @@ static void run_case(const bench_case *c, md_backend backend, double bandwidth)
          phase_share(sim, MD_PHASE_SORT, wall), fabs(start.e_pair / lattice_energy - 1),
          (double)sim->ctx->bytes_allocated / n);
   if (backend == MD_CPU) printf("%.1f", (status_bytes("VmHWM:") - resident) / n);
-  puts("");
+  printf(",%s\n", order);
   fflush(stdout);
   engine_destroy(sim);
   config_destroy(cfg);
@@ -184,7 +186,7 @@ static void run_lammps(int cells, int steps)
   }
   const double n = 4.0 * cells * cells * cells, step = bench_median(seconds, REPEATS) / steps;
   bench_origin(stdout, MD_CPU);
-  printf("lammps-opt,cpu,double,half,%.0f,1,%d,%d,,%.6g,%.1f,,,,,,,,\n", n, steps, REPEATS, step,
+  printf("lammps-opt,cpu,double,half,%.0f,1,%d,%d,,%.6g,%.1f,,,,,,,,,\n", n, steps, REPEATS, step,
          n / step / 1e6);
   fflush(stdout);
 }
@@ -201,13 +203,14 @@ int main(int argc, char **argv)
   md_ctx_destroy(ctx);
   printf("date,commit,machine,program,backend,precision,list,atoms,threads,steps,repeats,setup_s,"
          "step_s,m_atom_steps_per_s,floor_bytes_per_atom,limit_fraction,force_share,neighbor_share,"
-         "sort_share,error,bytes_per_atom,peak_per_atom\n");
+         "sort_share,error,bytes_per_atom,peak_per_atom,order\n");
   const bench_case *cases = gpu ? gpu_cases : cpu_cases;
   const int n = gpu ? (int)(sizeof gpu_cases / sizeof *gpu_cases)
                     : (int)(sizeof cpu_cases / sizeof *cpu_cases);
   for (int k = 0; k < n; k++) {
     if (!gpu && k == 0) run_lammps(32, cases[0].steps);
-    run_case(&cases[k], backend, bandwidth);
+    run_case(&cases[k], "hilbert", backend, bandwidth);
+    if (strcmp(cases[k].list, "tile") == 0) run_case(&cases[k], "gilbert", backend, bandwidth);
   }
   return 0;
 }

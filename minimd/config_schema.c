@@ -147,7 +147,7 @@ static const config_entry table[] = {
          "edge of a bin; /N: N bins per cutoff + skin"),
     FLAG("neighbor.newton", newton, "true",
          "half lists: compute each pair across a ghost once, not twice"),
-    CURVE("order.curve", curve, ORDERINGS, "gilbert",
+    CURVE("order.curve", curve, ORDERINGS, "hilbert",
           "order of bins, and so of atoms, in memory; hybrid:OUTER/INNER:T"),
     INTEGER_OR("order.sort_every", sort_every, "steps", 0, 2147483647, "rebuild", -1, "rebuild",
                "between sorts, a multiple of neighbor.every; 0: never; rebuild: at every list "

@@ -19,7 +19,7 @@ START_TEST(defaults_are_the_benchmark)
   ck_assert_int_eq(v->shift, FORCE_SHIFT_NONE);
   ck_assert(v->skin == 0.3 && v->every == 20 && v->list == -1 && v->bin_size == -2 && v->newton);
   ck_assert_int_eq(v->stencil, NEIGHBOR_SPHERE);
-  ck_assert(v->curve.kind == ORDERING_GILBERT && v->sort_every == -1);
+  ck_assert(v->curve.kind == ORDERING_HILBERT && v->sort_every == -1);
   ck_assert(v->steps == 100 && v->dt == 0.005 && v->thermo == 0);
   ck_assert(v->backend == CONFIG_BACKEND_AUTO && v->precision == MD_DOUBLE);
   ck_assert(v->threads == 0 && v->block_size == 0 && !v->deterministic);
