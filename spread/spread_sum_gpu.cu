@@ -8,7 +8,8 @@
  *
  * A thread waits for where its planes are, then for their numbers: of one row of pencils it asks for
  * all at once.  For all rows at once there are too few registers, and the sum takes twice as long.
- * Where planes are is looked for once for the same positions. */
+ * Where planes are is looked for once for the same positions.  In double precision a third of them kept
+ * in the cache by priority would gain 2 %, read as not needed again they lose 4 %. */
 #include "spread/pencil_gpu.h"
 
 enum { BLOCK = 128 };

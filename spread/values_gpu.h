@@ -5,7 +5,8 @@
  * lines of 8 or 16 points, which the lanes multiply with Z and Y and add up.  Sixteen particles are
  * rows of a product whose columns are 8 lines, so that a lane has Z and Y of two of them; eight are
  * columns of one whose rows are 16 lines, so that none are made in vain.  A product is three of halves,
- * or one in double precision.  Sixteen cost 2 shuffles for their values, eight 3; twice the products,
+ * or one in double precision.  In single precision sixteen of four vectors, or of orders from 7 on, need
+ * more registers than they save time.  Sixteen cost 2 shuffles for their values, eight 3; twice the products,
  * with the slopes of X, and 7 shuffles with gradients. */
 #ifndef VALUES_GPU_H
 #define VALUES_GPU_H
