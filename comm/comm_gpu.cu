@@ -7,6 +7,7 @@
  * H200, hardly more than a launch. */
 #include "comm/comm_impl.h"
 #include "core/scan_gpu.h"
+#include "core/sender_gpu.h"
 #include "core/verlet_gpu.h"
 
 #include <math.h>
@@ -58,10 +59,10 @@ typedef struct {
   unsigned long long ghosts; /* images in the shell */
 } migrate_result;
 
-/* On the device; zero between kernels. */
+/* On the device; but for what was found, zero between kernels. */
 typedef struct {
-  migrate_result now;
-  uint32_t come; /* blocks */
+  migrate_result now, found; /* found: by the last migration */
+  uint32_t come;             /* blocks */
 } migrate_totals;
 
 static __device__ __forceinline__ int images_of(const shell *s, state4 x)
@@ -91,10 +92,10 @@ static __device__ __forceinline__ void add_images(int images, unsigned long long
   if (threadIdx.x % MD_WARP == 0 && images > 0) atomicAdd(total, (unsigned long long)images);
 }
 
-/* Wrap, and count the images of what was wrapped; what was found to where the host reads it. */
+/* Wrap, and count the images of what was wrapped. */
 static __global__ void migrate_kernel(int64_t n, axes box, shell s, state4 *__restrict__ x,
                                       int32_t *__restrict__ image, const int64_t *__restrict__ id,
-                                      migrate_totals *totals, migrate_result *found)
+                                      migrate_totals *totals)
 {
   migrate_result *result = &totals->now;
   const int64_t i = md_thread();
@@ -117,7 +118,7 @@ static __global__ void migrate_kernel(int64_t n, axes box, shell s, state4 *__re
   }
   add_images(images, &result->ghosts);
   if (md_last_block(&totals->come) && threadIdx.x == 0) {
-    *found =
+    totals->found =
         (migrate_result){__ldcg(&result->lost), __ldcg(&result->not_id), __ldcg(&result->ghosts)};
     *result = (migrate_result){};
   }
@@ -147,26 +148,25 @@ static md_status check_found(const migrate_result *found)
 /* Room for what migration finds. */
 static md_status open_found(comm *cm)
 {
-  if (!cm->host) MD_CUDA(cudaMallocHost(&cm->host, sizeof(migrate_result)));
-  if (!cm->ready)
-    MD_CUDA(cudaEventCreateWithFlags((cudaEvent_t *)&cm->ready, cudaEventDisableTiming));
+  MD_TRY(md_sender_open(&cm->sender, sizeof(migrate_result)));
   if (cm->found.data) return MD_OK;
   MD_TRY(md_buffer_reserve(cm->ctx, &cm->found, sizeof(migrate_totals), 0));
   return md_fill(cm->ctx, cm->found.data, 0, sizeof(migrate_totals));
 }
 
 /* What it found, when it has come to the host. */
-static md_status wait_found(const comm *cm)
+static md_status wait_found(const comm *cm, int64_t *ghosts)
 {
-  MD_CUDA(cudaEventSynchronize((cudaEvent_t)cm->ready));
-  cm->ctx->bytes_copied += sizeof(migrate_result);
-  return check_found((const migrate_result *)cm->host);
+  const void *letter;
+  MD_TRY(md_receive(cm->sender, &letter));
+  const migrate_result *found = (const migrate_result *)letter;
+  *ghosts = (int64_t)found->ghosts;
+  return check_found(found);
 }
 
 void PREC(comm_gpu_close)(comm *cm)
 {
-  if (cm->host) cudaFreeHost(cm->host);
-  if (cm->ready) cudaEventDestroy((cudaEvent_t)cm->ready);
+  md_sender_close(cm->sender);
 }
 
 md_status PREC(comm_gpu_migrate)(comm *cm, md_atoms *atoms, const comm_reach *early)
@@ -176,15 +176,17 @@ md_status PREC(comm_gpu_migrate)(comm *cm, md_atoms *atoms, const comm_reach *ea
   if (atoms->n == 0) return MD_OK;
   MD_TRY(open_found(cm));
   const comm_reach *reach = early ? early : &nowhere;
+  migrate_totals *totals = (migrate_totals *)cm->found.data;
+  int64_t ghosts;
   migrate_kernel<<<md_blocks(atoms->n, BLOCK), BLOCK, 0, (cudaStream_t)ctx->stream>>>(
       atoms->n, axes_of(&atoms->owned), shell_of(atoms, reach->r_ghost, reach->images),
       (state4 *)atoms->x.data, (int32_t *)atoms->image.data, (const int64_t *)atoms->id.data,
-      (migrate_totals *)cm->found.data, (migrate_result *)cm->host);
+      totals);
   MD_LAUNCHED();
-  MD_CUDA(cudaEventRecord((cudaEvent_t)cm->ready, (cudaStream_t)ctx->stream));
+  MD_TRY(md_send(ctx, cm->sender, &totals->found, sizeof totals->found));
   cm->r_ghost = reach->r_ghost;
   cm->early = early != NULL;
-  return early ? MD_OK : wait_found(cm);
+  return early ? MD_OK : wait_found(cm, &ghosts);
 }
 
 static __device__ __forceinline__ state4 shifted(const axes *box, state4 x, const int s[3])
@@ -248,9 +250,7 @@ static md_status find_total(comm *cm, const md_atoms *atoms, const shell *s, int
   cm->early = false;
   MD_REQUIRE(cm->r_ghost == atoms->r_ghost, MD_EINVAL,
              "ghosts reach %g, not the %g that migration was told", atoms->r_ghost, cm->r_ghost);
-  MD_TRY(wait_found(cm));
-  *total = (int64_t)((const migrate_result *)cm->host)->ghosts;
-  return MD_OK;
+  return wait_found(cm, total);
 }
 
 md_status PREC(comm_gpu_borders)(comm *cm, md_atoms *atoms, const int images[3])

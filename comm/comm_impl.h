@@ -12,10 +12,9 @@ struct comm {
   md_buffer count; /* CPU: per thread counts; GPU: one sum */
   md_buffer said;  /* GPU: the scan's (core/scan_gpu.h) */
   uint32_t round;
-  /* GPU: what migration finds, on the device; where the host reads it, which the device can write, once
-   * `ready` has come. */
+  /* GPU: what migration finds, on the device; how it comes to the host (core/sender_gpu.h). */
   md_buffer found;
-  void *host, *ready;
+  void *sender;
   bool early;     /* it was not read yet, */
   double r_ghost; /* and counts ghosts that reach so far */
 };

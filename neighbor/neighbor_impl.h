@@ -46,10 +46,9 @@ struct neighbor_list {
   neighbor_tiles tiles;
   neighbor_rooms rooms;
   md_buffer origin, halo, halos, chunks, totals;
-  /* GPU: the atoms of a list that is not settled; where the host reads its result, once `ready` has
-   * come. */
+  /* GPU: the atoms of a list that is not settled; how its result comes to the host (core/sender_gpu.h). */
   const md_atoms *early;
-  void *host, *ready;
+  void *sender;
   bool in_order; /* atoms lie along the curve since the last sort */
 };
 

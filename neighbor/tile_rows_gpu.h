@@ -36,11 +36,10 @@ typedef struct {
   int32_t row, most, passes; /* entries of the longest row, of the largest pass; most passes */
 } tile_result;
 
-/* On the device: zero before a build, but for what the last one left. */
+/* On the device; but for what was found, zero between builds. */
 typedef struct {
-  tile_result now;
-  int32_t unfit; /* of the last build */
-  uint32_t come; /* blocks */
+  tile_result now, found; /* found: by the last build */
+  uint32_t come;          /* blocks */
 } tile_totals;
 
 typedef struct {
@@ -60,7 +59,7 @@ typedef struct {
   int32_t *halo, *count;
   uint4 *list;
   tile_totals *totals;
-  tile_result *result, *found; /* in totals; where the host reads it */
+  tile_result *result; /* totals->now */
 } tile_job;
 
 /* What lies in shared memory. */

@@ -136,10 +136,19 @@ START_TEST(sort_is_stable_for_any_threads)
     int32_t n;
     uint32_t key_end;
     bool bounds;
-  } cases[] = {{0, 1, true},         {0, 9, true},          {1, 1, true},
-               {5, 1, true},         {100, 3, true},        {1000, 4096, true},
-               {1000, 4097, true},   {70000, 1, true},      {70000, 90000, true},
-               {99999, 5000, false}, {200, 1 << 25, false}, {70000, 4294967295u, false}};
+  } cases[] = {{0, 1, true},
+               {0, 9, true},
+               {1, 1, true},
+               {5, 1, true},
+               {100, 3, true},
+               {1000, 4096, true},
+               {1000, 4097, true},
+               {70000, 1, true},
+               {70000, 90000, true},
+               {99999, 5000, false},
+               {300000, 3000000, true},
+               {200, 1 << 25, false},
+               {70000, 4294967295u, false}};
   for (int threads = 1; threads <= 4; threads++) {
     md_ctx *ctx = test_ctx(MD_DOUBLE, threads, false);
     ordering_sorter *sorter;
