@@ -2,11 +2,11 @@
  *
  * A warp goes through the lists of 32 spheres as if they were one, 32 entries at a time, so that no
  * lane waits for longer rows: a ballot numbers the pairs that are near enough, and each lane works
- * out one block.  Blocks of plain rows leave through shared memory, in one piece.  Diagonal blocks
- * are sums over segments of lanes: a product of a matrix of zeros and ones, eight rows and 32
- * entries, with the terms of those entries, which the tensor cores take for doubles as they are, in
- * one order.  Some hundred operations a pair; 36 bytes gathered for an entry, 24 to 80 written for
- * a block. */
+ * out one block; the sphere of a lane's next entry is asked for a round ahead.  Blocks of plain rows
+ * leave through shared memory, in one piece.  Diagonal blocks are sums over segments of lanes: a
+ * product of a matrix of zeros and ones, eight rows and 32 entries, with the terms of those entries,
+ * which the tensor cores take for doubles as they are, in one order.  Some hundred operations a
+ * pair; 36 bytes gathered for an entry, 24 to 80 written for a block. */
 #include "stokes/assemble_gpu.h"
 
 enum { BLOCK = 256, WARPS = BLOCK / MD_WARP, TERMS = 6, GROUP = 8 };
@@ -185,16 +185,37 @@ static __device__ __forceinline__ void open_sums(warp_sums *sums, int lane)
   __syncwarp();
 }
 
+/* Diagonal blocks as the first ones of plain rows, whose elements lie one after the other. */
+static __device__ __forceinline__ void close_plain(const list_job *job, const slice_layout *layout,
+                                                   int storage, const warp_rows *w,
+                                                   const warp_sums *sums)
+{
+  const int64_t i = w->row + w->lane, first = layout->start[min(i, job->n)];
+#pragma unroll
+  for (int k = w->lane; k < 9 * MD_WARP; k += MD_WARP) {
+    const int row = k / 9, q = k % 9;
+    const int64_t at = 9 * __shfl_sync(MD_ALL_LANES, first, row) + q;
+    const double value = sums->diagonal[row][assemble_packed(q / 3, q % 3)];
+    if (w->row + row >= job->n) continue;
+    if (storage == STOKES_SINGLE)
+      ((float *)layout->block)[at] = (float)value;
+    else
+      ((double *)layout->block)[at] = value;
+  }
+  if (i < job->n) layout->column[first] = (int32_t)i;
+}
+
 /* Diagonal blocks, also as the first blocks of rows that hold them. */
 static __device__ __forceinline__ void close_rows(const list_job *job, const slice_layout *layout,
-                                                  bool pair, const warp_rows *w,
+                                                  int storage, bool plain, const warp_rows *w,
                                                   const warp_sums *sums, double *diagonal)
 {
   double *out = diagonal + TERMS * w->row;
   for (int k = w->lane; k < TERMS * MD_WARP && w->row + k / TERMS < job->n; k += MD_WARP)
     out[k] = sums->diagonal[k / TERMS][k % TERMS];
   const int64_t i = w->row + w->lane;
-  if (i >= job->n || pair) return;
+  if (plain && storage != STOKES_PAIR) close_plain(job, layout, storage, w, sums);
+  if (i >= job->n || plain || storage == STOKES_PAIR) return;
   const slice_address at = slice_address_of(layout, i);
   double block[9];
   for (int q = 0; q < 9; q++)
@@ -269,7 +290,7 @@ static __device__ __forceinline__ void fill_body(const list_job *job, const slic
   }
   next_group(sums, w.lane, &group);
   __syncwarp();
-  close_rows(job, layout, pair, &w, sums, diagonal);
+  close_rows(job, layout, storage, plain, &w, sums, diagonal);
 }
 
 /* least: blocks of threads that a multiprocessor should have at least. */
