@@ -13,7 +13,7 @@
 #include "stokes/slice_shapes_gpu.h"
 
 /* PREFETCH: bytes of a slice that are asked for at a time. */
-enum { CHUNK = 32, PREFETCH = 1280, UNITS = 5 };
+enum { CHUNK = 32, PREFETCH = 2560, UNITS = 5 };
 
 typedef struct {
   int64_t n_slices;
