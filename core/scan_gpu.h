@@ -57,8 +57,7 @@ static __device__ __forceinline__ uint32_t md_scan_look_back(const md_scan *scan
   uint32_t before = 0;
   for (int64_t end = blockIdx.x; end > 0; end -= MD_SCAN_FAR * MD_WARP) {
     uint32_t sum = 0;
-    bool found =
-        false; /* the sum up to one of this lane's blocks; then those before do not count */
+    bool found = false; /* the sum up to one of this lane's blocks: none before it count */
     const int64_t last = end - 1 - lane * MD_SCAN_FAR;
 #pragma unroll
     for (int k = 0; k < MD_SCAN_FAR; k++) {
