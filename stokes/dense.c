@@ -13,6 +13,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* OpenBLAS's, whose header need not be the one above. */
+void openblas_set_num_threads(int threads);
+
+/* Before OpenBLAS starts a thread for each processor in every program that holds it: only factors of
+ * large matrices gain from more than one.  What the user sets stays. */
+__attribute__((constructor(101))) static void begin_alone(void)
+{
+  setenv("OPENBLAS_NUM_THREADS", "1", 0);
+}
+
 bool stokes_dense_available(void)
 {
   return true;
@@ -99,8 +109,12 @@ static md_status factor(stokes_dense *dense, const stokes_matrix *matrix)
         dense->lower[(3 * (size_t)blocks.column[p] + k % 3) * rows + 3 * i + k / 3] =
             blocks.block[9 * p + (int64_t)k];
   stokes_blocks_free(&blocks);
-  MD_REQUIRE(LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'L', dense->rows, dense->lower, dense->rows) == 0,
-             MD_ENUMERIC, "the matrix is not positive definite: it has no Cholesky factor");
+  openblas_set_num_threads(dense->ctx->deterministic ? 1 : dense->ctx->threads);
+  const lapack_int failed =
+      LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'L', dense->rows, dense->lower, dense->rows);
+  openblas_set_num_threads(1);
+  MD_REQUIRE(failed == 0, MD_ENUMERIC,
+             "the matrix is not positive definite: it has no Cholesky factor");
   return MD_OK;
 }
 

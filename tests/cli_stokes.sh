@@ -179,6 +179,14 @@ expect 2 stokes -i "$dir/cut.xyz"
 says 'cut.xyz:101'
 if "$minimd" info --format csv | grep -q '^gpu,"none'; then expect 4 $run --backend gpu; fi
 
+# A program that waits for its input has no thread but itself, whatever libraries would like.
+mkfifo "$dir/slow"
+env -u OPENBLAS_NUM_THREADS "$minimd" stokes -i "$dir/slow" --backend cpu >/dev/null 2>&1 &
+exec 3>"$dir/slow"
+[ "$(awk '/^Threads/ { print $2 }' /proc/$!/status)" = 1 ] || fail "threads before there is work"
+exec 3>&-
+wait
+
 for command in pack gspmv stokes; do
   expect 0 $command --help
   prints "usage: minimd $command"

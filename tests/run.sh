@@ -11,7 +11,6 @@ logs=$build/tests/logs
 rm -rf "$logs"
 mkdir -p "$logs"
 export logs
-export OPENBLAS_NUM_THREADS=1  # or every program begins with a thread a processor: tests limit memory and time
 export OMP_WAIT_POLICY=passive # there are more threads than processors: waiting must not keep one busy
 
 # A line for each: its name, and the command.
