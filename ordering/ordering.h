@@ -90,18 +90,21 @@ typedef struct {
   void *to;
 } ordering_items;
 enum { ORDERING_MOST_ITEMS = 4 };
-/* Sort, and move up to so many sets of n items to the places found: on the GPU in the kernel that finds
- * them, where it can.  Errors: as those of both. */
+/* ordering_sort, and up to so many sets of n items moved to the places found, items[0 .. n_items): on
+ * the GPU in the kernel that finds them, where it can.
+ * Errors: those of ordering_sort, MD_EINVAL (bytes, n_items). */
 md_status ordering_sort_move(ordering_sorter *sorter, int64_t n, const uint32_t *keys,
                              uint32_t key_end, int32_t *order, int32_t *start, int n_items,
                              const ordering_items *items);
 
 /* Where who makes n keys < key_end on the GPU may count them while they are made,
  *     arrival[i] = atomicAdd(&count[key of i], 1)
- * for the next sort of just these, which then does not; NULL where that sort counts nothing. */
+ * count [key_end], arrival [n] on the device; NULL where a sort counts nothing. */
 typedef struct {
   int32_t *count, *arrival;
 } ordering_counter;
+/* Ask for it before these keys are made; the next sort must be of just them, and does not count again.
+ * Errors: MD_ENOMEM, MD_ECUDA. */
 md_status ordering_count_keys(ordering_sorter *sorter, int64_t n, uint32_t key_end,
                               ordering_counter *out);
 

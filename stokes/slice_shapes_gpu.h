@@ -19,8 +19,6 @@
   X(s, 4, 8, 4, 0, 0, 768)                                                                         \
   X(s, 4, 8, 4, 1, 0, 768)
 enum { N_SHAPES = 9 };
-#define MORE_BCRS(team, per) 0
-#define MORE_SINGLE(team, per) 0
 #define MORE_PAIR(team, per) 256
 #else
 #define SHAPES(X, s)                                                                               \
@@ -40,9 +38,9 @@ enum { N_SHAPES = 9 };
   X(s, 4, 8, 2, 1, 0, 768)                                                                         \
   X(s, 4, 8, 4, 1, 0, 512)
 enum { N_SHAPES = 15 };
-#define MORE_BCRS(team, per) 0
-#define MORE_SINGLE(team, per) 0
 #define MORE_PAIR(team, per) (team >= 4 && per <= 2 ? 128 : 0)
 #endif
+#define MORE_BCRS(team, per) 0
+#define MORE_SINGLE(team, per) 0
 
 #endif
