@@ -25,18 +25,27 @@ static inline void md_sender_close(void *sender)
   free(s);
 }
 
-/* *sender: NULL, or what an earlier call made; for letters of so many bytes. */
-static inline md_status md_sender_open(void **sender, size_t bytes)
+static inline md_status md_sender_make(md_sender *s, size_t bytes)
 {
-  if (*sender) return MD_OK;
-  md_sender *s = (md_sender *)calloc(1, sizeof *s);
-  *sender = s;
-  MD_REQUIRE(s, MD_ENOMEM, "out of memory for what a GPU sends");
   MD_CUDA(cudaMallocHost(&s->host, bytes));
   MD_CUDA(cudaStreamCreateWithFlags(&s->stream, cudaStreamNonBlocking));
   MD_CUDA(cudaEventCreateWithFlags(&s->made, cudaEventDisableTiming));
   MD_CUDA(cudaEventCreateWithFlags(&s->come, cudaEventDisableTiming));
   return MD_OK;
+}
+
+/* *sender: NULL, or what an earlier call made; for letters of so many bytes. */
+static inline md_status md_sender_open(void **sender, size_t bytes)
+{
+  if (*sender) return MD_OK;
+  md_sender *s = (md_sender *)calloc(1, sizeof *s);
+  MD_REQUIRE(s, MD_ENOMEM, "out of memory for what a GPU sends");
+  const md_status status = md_sender_make(s, bytes);
+  if (status)
+    md_sender_close(s);
+  else
+    *sender = s;
+  return status;
 }
 
 /* Send what is there when the context's stream has come so far, which must stay until md_receive. */

@@ -18,8 +18,7 @@
 enum {
   BLOCK = 256,
   MOST_ALIKE = 8, /* items of a key, on average, that are worth counting */
-  MOST_KEYS = 64, /* keys of an item */
-  SCANNED = 8     /* keys of a thread */
+  MOST_KEYS = 64  /* keys of an item */
 };
 
 typedef struct {
@@ -182,34 +181,6 @@ static __global__ void count_kernel(int64_t n, const uint32_t *keys, int32_t *co
   if (i < n) arrival[i] = atomicAdd(&count[keys[i]], 1);
 }
 
-/* Thread: SCANNED keys; where each begins.  Counts are zero again. */
-static __global__ void begin_kernel(int64_t ends, md_scan scan, int32_t *count, int32_t *start)
-{
-  cudaGridDependencySynchronize();
-  cudaTriggerProgrammaticLaunchCompletion();
-  const int64_t first = md_thread() * SCANNED;
-  int4 *from = (int4 *)(count + first);
-  int4 low = {}, high = {};
-  if (first < ends) {
-    low = from[0], high = from[1];
-    from[0] = from[1] = make_int4(0, 0, 0, 0);
-  }
-  const int32_t four = low.x + low.y + low.z + low.w;
-  const int32_t all = four + high.x + high.y + high.z + high.w;
-  const int32_t at = (int32_t)md_scan_before(scan, (uint32_t)all), mid = at + four;
-  const int32_t begin[SCANNED] = {at,  at + low.x,   at + low.x + low.y,    mid - low.w,
-                                  mid, mid + high.x, mid + high.x + high.y, at + all - high.w};
-  if (first + SCANNED <= ends && (uintptr_t)start % sizeof(int4) == 0) {
-    int4 *to = (int4 *)(start + first);
-    to[0] = make_int4(begin[0], begin[1], begin[2], begin[3]);
-    to[1] = make_int4(begin[4], begin[5], begin[6], begin[7]);
-    return;
-  }
-#pragma unroll
-  for (int k = 0; k < SCANNED; k++)
-    if (first + k < ends) start[first + k] = begin[k];
-}
-
 static __global__ void place_kernel(int64_t n, const uint32_t *keys, const int32_t *start,
                                     const int32_t *arrival, int32_t *item)
 {
@@ -312,13 +283,10 @@ static md_status counting_sort(ordering_sorter *s, int64_t n, const uint32_t *ke
   if (!start) MD_TRY(md_buffer_reserve(ctx, &s->scratch, (size_t)ends * sizeof *start, 0));
   int32_t *first = start ? start : (int32_t *)s->scratch.data;
   int32_t *arrival = arrivals(s), *item = arrival + aligned(n) / sizeof *item;
-  const unsigned begin_blocks = md_blocks(ends, BLOCK * SCANNED), blocks = md_blocks(n, BLOCK);
-  md_scan scan;
-  MD_TRY(md_scan_open(ctx, &s->said, &s->round, begin_blocks, &scan));
+  const unsigned blocks = md_blocks(n, BLOCK);
+  MD_TRY(md_scan_counts(ctx, &s->said, &s->round, ends, (int32_t *)s->count.data, first));
   cudaLaunchAttribute overlap;
-  cudaLaunchConfig_t config = md_launch_config(ctx, dim3(begin_blocks), BLOCK, true, &overlap);
-  MD_CUDA(cudaLaunchKernelEx(&config, begin_kernel, ends, scan, (int32_t *)s->count.data, first));
-  config.gridDim = dim3(blocks);
+  cudaLaunchConfig_t config = md_launch_config(ctx, dim3(blocks), BLOCK, true, &overlap);
   MD_CUDA(cudaLaunchKernelEx(&config, place_kernel, n, keys, (const int32_t *)first,
                              (const int32_t *)arrival, item));
   config.gridDim = dim3(blocks, n_items > 0 ? (unsigned)n_items : 1);

@@ -95,8 +95,8 @@ typedef enum {
 typedef struct {
   md_buffer count; /* int32 [keys and more], zero between calls */
   md_buffer start; /* int32 [keys and more]: as SPREAD_START, of the positions sorted last */
-  md_buffer sums;  /* what tiles of counts tell each other */
-  uint32_t turn;   /* of the last sums */
+  md_buffer said;  /* the scan's (core/scan_gpu.h) */
+  uint32_t round;
   spread_watch watch;
   md_buffer bad;           /* on the device and on the host: the lowest bad position of the first */
   volatile uint64_t *told; /* call that had one, call << 32 | index, or SPREAD_NONE_BAD */

@@ -11,7 +11,7 @@ size_t spread_real_size(const spread_plan *plan)
 
 #define COUNTER_BUFFERS(plan)                                                                      \
   {                                                                                                \
-    &(plan)->counter.count, &(plan)->counter.start, &(plan)->counter.sums, &(plan)->counter.bad    \
+    &(plan)->counter.count, &(plan)->counter.start, &(plan)->counter.said, &(plan)->counter.bad    \
   }
 
 /* Bad positions on the GPU: see spread_gpu_watch and its kin. */

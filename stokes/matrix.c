@@ -32,6 +32,7 @@ void stokes_matrix_destroy(stokes_matrix *matrix)
   md_buffer_free(matrix->ctx, &matrix->block);
   md_buffer_free(matrix->ctx, &matrix->diagonal);
   md_buffer_free(matrix->ctx, &matrix->scratch);
+  md_buffer_free(matrix->ctx, &matrix->said);
   md_buffer_free(matrix->ctx, &matrix->slices.first);
   md_buffer_free(matrix->ctx, &matrix->slices.lane);
   md_buffer_free(matrix->ctx, &matrix->slices.place);

@@ -2,11 +2,11 @@
  *
  * The pairs that are near enough are counted, which also gives rows their places, and blocks are
  * filled in (stokes/assemble_gpu.cu), as a rule while the host learns how many there are. */
+#include "core/scan_gpu.h"
+#include "core/sender_gpu.h"
 #include "stokes/assemble_gpu.h"
 
-enum { BLOCK = 256, WARPS = BLOCK / MD_WARP };
-
-typedef unsigned long long counter;
+enum { BLOCK = 256 };
 
 static list_job list_of(const assemble_job *job)
 {
@@ -22,14 +22,12 @@ static list_job list_of(const assemble_job *job)
 }
 
 /* Spheres as the count sees them: fractions of the box in units of 2^-32, whose differences wrap
- * around as the box does, and the radius; no number where a sphere is too far out for that.
- * told: nothing yet (count_kernel). */
+ * around as the box does, and the radius; no number where a sphere is too far out for that. */
 static __global__ void __launch_bounds__(BLOCK)
-    shrink_kernel(const __grid_constant__ list_job job, uint4 *small, counter *told)
+    shrink_kernel(const __grid_constant__ list_job job, uint4 *small)
 {
   const int64_t i = md_thread();
   if (i >= job.n) return;
-  if (i < (job.n + BLOCK - 1) / BLOCK) told[i] = 0;
   double s[4];
   uint32_t at[3];
   bool far = false;
@@ -60,41 +58,11 @@ static __device__ __forceinline__ int judge(const small_law *law, uint4 a, uint4
   return beyond < 0;
 }
 
-/* What a block of threads tells the ones after it: its sum, or that of all up to it. */
-#define SUM_TOLD (1ull << 63)
-#define SUM_WHOLE (1ull << 62)
-
-/* Warp: the sum of all blocks of threads before this one, whose own sum is `own`. */
-static __device__ __forceinline__ int64_t look_back(volatile counter *told, int64_t own)
-{
-  const int lane = threadIdx.x % MD_WARP;
-  counter before = 0;
-  bool whole = blockIdx.x == 0;
-  if (lane == 0) told[blockIdx.x] = SUM_TOLD | (whole ? SUM_WHOLE : 0) | (counter)own;
-  for (int64_t from = (int64_t)blockIdx.x - 1; !whole; from -= MD_WARP) {
-    counter heard = SUM_TOLD | SUM_WHOLE; /* before the first */
-    do
-      if (from >= lane) heard = told[from - lane];
-    while (!__all_sync(MD_ALL_LANES, heard >= SUM_TOLD));
-    const unsigned wholes = __ballot_sync(MD_ALL_LANES, (heard & SUM_WHOLE) != 0);
-    whole = wholes != 0;
-    counter sum = !whole || lane < __ffs((int)wholes) ? heard & (SUM_WHOLE - 1) : 0;
-    for (int step = MD_WARP / 2; step > 0; step /= 2)
-      sum += __shfl_xor_sync(MD_ALL_LANES, sum, step);
-    before += sum;
-  }
-  if (lane == 0 && blockIdx.x > 0)
-    told[blockIdx.x] = SUM_TOLD | SUM_WHOLE | (before + (counter)own);
-  return (int64_t)before;
-}
-
 /* start[i + 1] = blocks of the rows up to i. */
 static __global__ void __launch_bounds__(BLOCK)
     count_kernel(const __grid_constant__ list_job job, const __grid_constant__ small_law law,
-                 const uint4 *__restrict__ small, int own, int64_t *start, counter *told)
+                 const uint4 *__restrict__ small, int own, md_scan scan, int64_t *start)
 {
-  __shared__ int warp_sum[WARPS];
-  __shared__ int64_t before;
   const warp_rows w = rows_of_warp(&job);
   const bool mine = w.row + w.lane < job.n;
   int found = mine ? own : 0;
@@ -114,26 +82,9 @@ static __global__ void __launch_bounds__(BLOCK)
     }
     found += __popc(__ballot_sync(MD_ALL_LANES, near) & row_lanes(&w, k));
   }
-  for (int step = 1; step < MD_WARP; step *= 2) {
-    const int below = __shfl_up_sync(MD_ALL_LANES, found, step);
-    if (w.lane >= step) found += below;
-  }
-  const int warp = threadIdx.x / MD_WARP;
-  if (w.lane == MD_WARP - 1) warp_sum[warp] = found;
-  __syncthreads();
-  int64_t sum = 0;
-  for (int k = 0; k < WARPS; k++)
-    sum += warp_sum[k];
-  if (warp == 0) {
-    const int64_t all = look_back(told, sum);
-    if (w.lane == 0) before = all;
-  }
-  __syncthreads();
-  sum = before;
-  for (int k = 0; k < warp; k++)
-    sum += warp_sum[k];
+  const int64_t before = md_scan_before(scan, (uint32_t)found);
   if (blockIdx.x == 0 && threadIdx.x == 0) start[0] = 0;
-  if (mine) start[w.row + w.lane + 1] = sum + found;
+  if (mine) start[w.row + w.lane + 1] = before + found;
 }
 
 static cudaStream_t stream_of(const stokes_matrix *matrix)
@@ -175,7 +126,7 @@ static small_law small_law_of(const list_job *list)
   return law;
 }
 
-/* start[i] = blocks of the rows before i; the host does not wait. */
+/* start[i] = blocks of the rows before i; how many there are is on its way to the host. */
 static md_status count(stokes_matrix *matrix, const list_job *list)
 {
   const int64_t n = list->n;
@@ -185,54 +136,50 @@ static md_status count(stokes_matrix *matrix, const list_job *list)
   MD_TRY(reserve_diagonal(matrix));
   int64_t *start = (int64_t *)matrix->start.data;
   uint4 *small = (uint4 *)matrix->diagonal.data; /* which is filled in later */
-  counter *told = (counter *)(small + n);
-  shrink_kernel<<<md_blocks(n, BLOCK), BLOCK, 0, stream>>>(*list, small, told);
+  const unsigned blocks = md_blocks(n, BLOCK);
+  md_scan scan;
+  MD_TRY(md_scan_open(ctx, &matrix->said, &matrix->round, blocks, &scan));
+  shrink_kernel<<<blocks, BLOCK, 0, stream>>>(*list, small);
   MD_LAUNCHED();
-  count_kernel<<<md_blocks(n, BLOCK), BLOCK, 0, stream>>>(
-      *list, small_law_of(list), small, matrix->storage != STOKES_PAIR, start, told);
+  count_kernel<<<blocks, BLOCK, 0, stream>>>(*list, small_law_of(list), small,
+                                             matrix->storage != STOKES_PAIR, scan, start);
   MD_LAUNCHED();
+  MD_TRY(md_sender_open(&matrix->sender, sizeof *start));
+  return md_send(ctx, matrix->sender, start + n, sizeof *start);
+}
+
+/* How many there are. */
+static md_status receive_count(stokes_matrix *matrix)
+{
+  const void *letter = NULL;
+  MD_TRY(md_receive(matrix->sender, &letter));
+  matrix->n_stored = *(const int64_t *)letter;
+  matrix->n_blocks = matrix->n_stored + (matrix->storage == STOKES_PAIR ? matrix->n_rows : 0);
   return MD_OK;
 }
 
-/* How many there are, which the host learns in this stream. */
-static md_status read_count(stokes_matrix *matrix, cudaStream_t stream)
-{
-  md_ctx *ctx = matrix->ctx;
-  const int64_t n = matrix->n_rows, *start = (const int64_t *)matrix->start.data;
-  void *const usual = ctx->stream;
-  ctx->stream = stream;
-  const md_status status = md_read(ctx, &matrix->n_stored, start + n, sizeof(int64_t));
-  ctx->stream = usual;
-  matrix->n_blocks = matrix->n_stored + (matrix->storage == STOKES_PAIR ? n : 0);
-  return status;
-}
-
-enum { STREAM, BEFORE, AFTER }; /* of matrix->aside */
-
 static md_status open_aside(stokes_matrix *matrix)
 {
-  if (matrix->aside[AFTER]) return MD_OK;
-  if (!matrix->aside[STREAM]) {
-    cudaStream_t stream;
-    int least, greatest;
+  cudaStream_t stream;
+  cudaEvent_t end;
+  int least, greatest;
+  if (!matrix->aside) {
     MD_CUDA(cudaDeviceGetStreamPriorityRange(&least, &greatest));
     MD_CUDA(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, greatest));
-    matrix->aside[STREAM] = stream;
+    matrix->aside = stream;
   }
-  for (int k = BEFORE; k <= AFTER; k++) {
-    cudaEvent_t event;
-    if (matrix->aside[k]) continue;
-    MD_CUDA(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
-    matrix->aside[k] = event;
+  if (!matrix->aside_end) {
+    MD_CUDA(cudaEventCreateWithFlags(&end, cudaEventDisableTiming));
+    matrix->aside_end = end;
   }
   return MD_OK;
 }
 
 static void release(stokes_matrix *matrix)
 {
-  for (int k = BEFORE; k <= AFTER; k++)
-    if (matrix->aside[k]) (void)cudaEventDestroy((cudaEvent_t)matrix->aside[k]);
-  if (matrix->aside[STREAM]) (void)cudaStreamDestroy((cudaStream_t)matrix->aside[STREAM]);
+  md_sender_close(matrix->sender);
+  if (matrix->aside) (void)cudaStreamDestroy((cudaStream_t)matrix->aside);
+  if (matrix->aside_end) (void)cudaEventDestroy((cudaEvent_t)matrix->aside_end);
 }
 
 /* Blocks of plain rows that there is room for already. */
@@ -246,25 +193,23 @@ static int64_t room_of(const stokes_matrix *matrix)
 }
 
 /* Blocks are filled in while the host learns how many there are: most often there is room for them, as
- * there were about as many the last time.  Meanwhile rows are cut into chunks beside the context's
- * stream, for which few threads need long: they go before those that fill. */
+ * there were about as many the last time.  Meanwhile rows, which are counted by then, are cut into
+ * chunks beside the context's stream, for which few threads need long: they go before those that
+ * fill. */
 static md_status assemble_plain(stokes_matrix *matrix, const list_job *list)
 {
   MD_TRY(open_aside(matrix));
-  const cudaStream_t stream = stream_of(matrix), aside = (cudaStream_t)matrix->aside[STREAM];
-  const cudaEvent_t before = (cudaEvent_t)matrix->aside[BEFORE];
-  const cudaEvent_t after = (cudaEvent_t)matrix->aside[AFTER];
+  const cudaStream_t aside = (cudaStream_t)matrix->aside;
+  const cudaEvent_t end = (cudaEvent_t)matrix->aside_end;
   const int64_t room = room_of(matrix);
   matrix->slices.width = 0;
-  MD_CUDA(cudaEventRecord(before, stream));
-  MD_CUDA(cudaStreamWaitEvent(aside, before, 0));
   if (room > 0) MD_TRY(assemble_gpu_fill(matrix, list, room));
-  MD_TRY(read_count(matrix, aside));
+  MD_TRY(receive_count(matrix));
   MD_TRY(matrix_gpu_reserve(matrix, 1));
   if (matrix->n_stored > room) MD_TRY(assemble_gpu_fill(matrix, list, matrix->n_stored));
   MD_TRY(gspmv_gpu_cut_chunks(matrix, aside));
-  MD_CUDA(cudaEventRecord(after, aside));
-  MD_CUDA(cudaStreamWaitEvent(stream, after, 0));
+  MD_CUDA(cudaEventRecord(end, aside));
+  MD_CUDA(cudaStreamWaitEvent(stream_of(matrix), end, 0));
   return MD_OK;
 }
 
@@ -273,7 +218,7 @@ static md_status assemble(stokes_matrix *matrix, const assemble_job *job, int ve
   const list_job list = list_of(job);
   MD_TRY(count(matrix, &list));
   if (vectors == 1) return assemble_plain(matrix, &list);
-  MD_TRY(read_count(matrix, stream_of(matrix)));
+  MD_TRY(receive_count(matrix));
   MD_TRY(matrix_gpu_reserve(matrix, vectors));
   return assemble_gpu_fill(matrix, &list, matrix->n_stored);
 }
