@@ -1,22 +1,26 @@
 /* stokes/gspmv_slices_gpu.cu - Y = R X with the rows of R in slices (stokes/slices_gpu.h).
  *
- * One large block of threads on each multiprocessor takes chunks of neighbouring slices, the next
- * chunk as far on as there are blocks, so that all of them read the same part of X at a time; its
- * warps take the slices of a chunk as they get free.  TEAM threads share a lane of a slice, that is
+ * One large block of threads on each multiprocessor takes windows of neighbouring rows, the next
+ * one as far on as there are blocks, so that all of them read the same part of X at a time; its
+ * warps take the slices of a window as they get free.  All blocks end together, as windows have as
+ * much work each.  TEAM threads share a lane of a slice, that is
  * a row or a part of one, and hold PER columns of its three results each: 16 bytes of X at a time
  * where rows of X are so aligned.  Nothing is summed across threads but the parts of long rows.
- * Blocks are asked for from memory to the L2 cache some steps ahead.
+ * Blocks are asked for from memory to the L2 cache some steps ahead.  Slower on an H200: blocks in
+ * registers two or three steps ahead, the first block of the next slice and the diagonal read
+ * early, X of the next window asked for: first-level caches are busy for most of the time.
  * Compiled for vectors of floats, which only steps of series have, and of doubles.
  * Bytes: 80, 40 or 24 a block; X comes from cache as often as the order of the rows lets it. */
 #include "stokes/gspmv_gpu.h"
 #include "stokes/slice_columns_gpu.h"
 #include "stokes/slice_shapes_gpu.h"
 
-/* PREFETCH: bytes of a slice that are asked for at a time. */
-enum { CHUNK = 32, PREFETCH = 2560, UNITS = 5 };
+/* PREFETCH: bytes of a slice that are asked for at a time.  ROUNDS: windows of a block, at most. */
+enum { PREFETCH = 2560, UNITS = 5, ROUNDS = 512 };
 
 typedef struct {
-  int64_t n_slices;
+  int64_t n_windows;
+  const int64_t *window; /* first slice of each, and the end */
   const int64_t *first;
   const matrix_lane *lane;
   const void *block;
@@ -24,7 +28,6 @@ typedef struct {
   const real *x;
   real *y;
   int m, panels;
-  int chunk; /* slices that are taken together, a multiple of those of a warp */
   bool series;
   real f[5];
   real *total; /* as in gspmv_use */
@@ -108,14 +111,14 @@ typedef struct {
   matrix_lane mine;
 } slice_part;
 
-static __device__ __forceinline__ slice_part find_part(const slices_job *job, int width,
-                                                       int64_t slice, int lane)
+static __device__ __forceinline__ slice_part find_part(const slices_job *job, int width, int slice,
+                                                       int until, int lane)
 {
   slice_part part = {0, 0, {-1, 1}};
-  if (slice >= job->n_slices) return part;
+  if (slice >= until) return part;
   part.step = job->first[slice];
   part.steps = (int)(job->first[slice + 1] - part.step);
-  part.mine = job->lane[slice * width + lane];
+  part.mine = job->lane[(int64_t)slice * width + lane];
   return part;
 }
 
@@ -243,33 +246,69 @@ static __device__ __forceinline__ void finish_row(const slices_job *job, int sto
     store_columns(columns, per, wide, job->y + at + d * m, sum[d]);
 }
 
+/* Slices first ... until - 1. */
+typedef struct {
+  int first, until;
+} slice_range;
+
+/* The windows of this block of threads; returns how many there are. */
+static __device__ __forceinline__ int find_windows(const slices_job *job, slice_range *mine)
+{
+  const int rounds = (int)((job->n_windows - blockIdx.x + gridDim.x - 1) / gridDim.x);
+  for (int k = threadIdx.x; k < rounds; k += blockDim.x) {
+    const int64_t *at = job->window + (int64_t)k * gridDim.x + blockIdx.x;
+    mine[k] = (slice_range){(int)at[0], (int)at[1]};
+  }
+  return rounds;
+}
+
+/* Where a warp is among the windows of its block: turns before this one. */
+typedef struct {
+  int window, turns;
+} window_place;
+
+/* What is left of the window in which a later turn falls, `side` slices a turn; nothing at the
+ * end. */
+static __device__ __forceinline__ slice_range find_turn(const slice_range *mine, int rounds,
+                                                        int side, int turn, window_place *at)
+{
+  for (; at->window < rounds; at->window++) {
+    const slice_range all = mine[at->window];
+    const int turns = (all.until - all.first + side - 1) / side;
+    if (turn < at->turns + turns)
+      return (slice_range){all.first + (turn - at->turns) * side, all.until};
+    at->turns += turns;
+  }
+  return (slice_range){0, 0};
+}
+
 /* storage, width, team, per, wide and whole are constants where this is inlined; whole: m is just
  * what a team holds. */
 static __device__ __forceinline__ void slices_body(const slices_job *job, int storage, int width,
                                                    int team, int per, bool wide, bool whole)
 {
+  __shared__ slice_range mine[ROUNDS];
   __shared__ int ticket;
   const int side = MD_WARP / (team * width); /* slices of a warp */
   const int own = threadIdx.x % MD_WARP, lane = own / team % width, place = own / (team * width);
   const int bytes = slice_units(storage) * slice_unit_bytes(storage) * width;
   const bool lead = own % (team * width) == 0;
-  const int groups = job->chunk / side;
+  const int rounds = find_windows(job, mine);
   if (threadIdx.x == 0) ticket = 0;
   __syncthreads();
   const int m = whole ? team * per : job->m, panels = whole ? 1 : job->panels;
-  int64_t slice = -1;
+  window_place at = {0, 0};
+  bool last = false;
   int panel = 0;
   slice_part part = {};
   for (bool first = true;; first = false) {
     int t = 0;
     if (own == 0) t = atomicAdd(&ticket, 1);
     t = __shfl_sync(MD_ALL_LANES, t, 0);
-    const int turn = t / panels;
-    const int64_t next =
-        ((int64_t)(turn / groups) * gridDim.x + blockIdx.x) * job->chunk + turn % groups * side;
-    const slice_part coming = find_part(job, width, next + place, lane);
+    const slice_range next = find_turn(mine, rounds, side, t / panels, &at);
+    const slice_part coming = find_part(job, width, next.first + place, next.until, lane);
     if (!first) {
-      if (slice >= job->n_slices) return;
+      if (last) return;
       const int offset = panel * team * per, parts = part.mine.parts_count & 7;
       slice_columns columns;
       find_columns(team, per, wide, m - offset, &columns);
@@ -283,7 +322,7 @@ static __device__ __forceinline__ void slices_body(const slices_job *job, int st
         finish_row(job, storage, per, wide, m, &columns, offset, part.mine.row, sum);
     } else if (lead)
       prefetch(job, bytes, coming.step, coming.steps);
-    slice = next, panel = t % panels, part = coming;
+    last = next.until == 0, panel = t % panels, part = coming;
   }
 }
 
@@ -337,14 +376,11 @@ md_status PREC(gspmv_gpu_slices)(const stokes_matrix *matrix, int m, const void 
 {
   const matrix_slices *s = &matrix->slices;
   const slices_shape *shape = choose(shapes[matrix->storage], s->width, m);
-  const int side = MD_WARP / (s->width * shape->team);
   int processors;
   MD_TRY(md_multiprocessors(&processors));
-  /* A few chunks for every block of threads, where there are so many slices. */
-  const int64_t even = s->n_slices / (4 * (int64_t)processors) / side * side;
-  const int chunk = even < side ? side : even < CHUNK ? (int)even : CHUNK;
   const double *f = use->f;
-  const slices_job job = {s->n_slices,
+  const slices_job job = {s->n_windows,
+                          (const int64_t *)s->window.data,
                           (const int64_t *)s->first.data,
                           (const matrix_lane *)s->lane.data,
                           matrix->block.data,
@@ -353,12 +389,11 @@ md_status PREC(gspmv_gpu_slices)(const stokes_matrix *matrix, int m, const void 
                           (real *)y,
                           m,
                           panels_of(shape, m),
-                          chunk,
                           use->series,
                           {(real)f[0], (real)f[1], (real)f[2], (real)f[3], (real)f[4]},
                           (real *)use->total};
-  const int64_t chunks = (s->n_slices + chunk - 1) / chunk;
-  const unsigned blocks = (unsigned)(chunks < processors ? chunks : processors);
+  const int64_t least = (s->n_windows + ROUNDS - 1) / ROUNDS;
+  const unsigned blocks = (unsigned)(least > processors ? least : processors);
   shape->kernel<<<blocks, shape->threads, 0, (cudaStream_t)matrix->ctx->stream>>>(job);
   MD_LAUNCHED();
   return MD_OK;

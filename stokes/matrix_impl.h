@@ -20,11 +20,11 @@ typedef struct {
  * about equally long. */
 typedef struct {
   int width; /* lanes of a slice; 0: rows lie one after the other */
-  int64_t n_slices, n_steps;
+  int64_t n_slices, n_steps, n_windows;
   md_buffer first;  /* int64 [n_slices + 1]: first step of each slice */
   md_buffer lane;   /* matrix_lane [n_slices][width] */
   md_buffer place;  /* int32 [n_rows]: lane of a row, or of its first part; or chunks of rows */
-  md_buffer window; /* int64 [2][n_windows + 1]: slices and steps before each window */
+  md_buffer window; /* int64 [3][n_windows + 1]: slices, steps and rows before each window */
 } matrix_slices;
 
 typedef struct {

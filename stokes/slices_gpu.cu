@@ -1,30 +1,58 @@
 /* stokes/slices_gpu.cu - which lane holds which row of a sliced matrix.
  *
- * A window is one block of threads, one thread a row: as many rows as WINDOW slices have lanes.
- * Each thread counts what comes before its row when rows are sorted by length, longest first: that
- * gives its lane without a sort.
+ * Rows are cut into windows with as much work in each, and as many for every multiprocessor, which
+ * products hand out one by one.  A window is one block of threads, one thread a row.  Each thread
+ * counts what comes before its row when rows are sorted by length, longest first: that gives its
+ * lane without a sort.
  * Long rows are cut into two or four parts in neighbouring lanes; as they come first, parts are
- * aligned to their number.  The kernel runs twice, to count slices and steps, and to write them. */
+ * aligned to their number.  The kernel runs twice, to count slices and steps, and to write them;
+ * between the two, places are lanes of a window. */
 #include <cub/device/device_scan.cuh>
 
 #include "stokes/slices_gpu.h"
 
-enum { WINDOW = 32, MOST_WIDTH = 8, SPLIT = 48, MOST_PARTS = 4, MOST_SLICES = WINDOW * MOST_PARTS };
-
-static __device__ __forceinline__ int parts_of(int length)
-{
-  return length > 2 * SPLIT ? 4 : length > SPLIT ? 2 : 1;
-}
+/* ROWS: rows of a window for each lane of a slice, on average, at most; a row's work is its blocks
+ * and as much as ROW_WORK of them or more, so that no window has MOST_ROWS rows a lane. */
+enum { ROWS = 32, MOST_ROWS = 3 * ROWS + 8, ROW_WORK = 12, MOST_WIDTH = 8 };
+/* Rows of more blocks than SPLIT and than a third more than the mean are cut. */
+enum { SPLIT = 16, MOST_PARTS = 4, MOST_SLICES = MOST_ROWS * MOST_PARTS };
 
 typedef struct {
-  int64_t n_rows;
+  int64_t n_rows, n_windows;
   const int64_t *start;
-  int width;
-  int64_t *slices, *steps; /* [n_windows + 1]: counts, later what comes before */
-  int64_t *first;          /* NULL in the counting run */
+  int width, split, row_work;
+  int64_t *row, *slices, *steps; /* [n_windows + 1]: first row; counts, later what comes before */
+  int64_t *first;                /* NULL in the counting run */
   matrix_lane *lane;
   int32_t *place;
 } window_job;
+
+static __device__ __forceinline__ int parts_of(const window_job *job, int length)
+{
+  return length > 2 * job->split ? 4 : length > job->split ? 2 : 1;
+}
+
+static __device__ __forceinline__ int64_t work_before(const window_job *job, int64_t row)
+{
+  return job->start[row] + row * job->row_work;
+}
+
+/* Thread: one window. */
+static __global__ void rows_kernel(const __grid_constant__ window_job job)
+{
+  const int64_t w = md_thread();
+  if (w > job.n_windows) return;
+  const int64_t n = job.n_windows, before = work_before(&job, job.n_rows) * w;
+  int64_t low = 0, high = job.n_rows;
+  while (low < high) {
+    const int64_t middle = (low + high) / 2;
+    if (work_before(&job, middle) * n < before)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  job.row[w] = low;
+}
 
 /* Steps of the slices before `until`. */
 static __device__ int64_t steps_before(const int *longest, int until)
@@ -35,24 +63,41 @@ static __device__ int64_t steps_before(const int *longest, int until)
   return sum;
 }
 
-/* Block: one window; thread: one row. */
-static __global__ void window_kernel(window_job job)
+/* Rows of a window, and of them long ones: of two parts or more, and of four. */
+typedef struct {
+  int rows, long_rows, longest_rows;
+} window_counts;
+
+/* Lanes of the rows that are longer than row t of a window, or as long and before it. */
+static __device__ int lanes_before(const int *length, int t, const window_counts *all, int parts)
 {
-  __shared__ int length[WINDOW * MOST_WIDTH], longest[MOST_SLICES], used;
-  const int t = threadIdx.x, rows = blockDim.x;
-  const int64_t i = md_thread();
-  const bool mine = i < job.n_rows;
+  int rows = 0;
+  for (int k = 0; k < all->rows; k++)
+    rows += length[k] >= length[t] + (k >= t);
+  const int twice = parts > 1 ? rows : all->long_rows;
+  const int more = parts > 2 ? rows : all->longest_rows;
+  return rows + twice + 2 * more;
+}
+
+/* Block: one window; thread: one row. */
+static __global__ void window_kernel(const __grid_constant__ window_job job)
+{
+  __shared__ int length[MOST_ROWS * MOST_WIDTH], longest[MOST_SLICES], used;
+  const int64_t from = job.row[blockIdx.x];
+  const int t = threadIdx.x, rows = (int)(job.row[blockIdx.x + 1] - from);
+  const int64_t i = from + t;
+  const bool mine = t < rows;
   const int own = mine ? (int)(job.start[i + 1] - job.start[i]) : 0;
-  length[t] = mine ? own : -1;
-  for (int k = t; k < MOST_SLICES; k += rows)
+  length[t] = own;
+  for (int k = t; k < MOST_SLICES; k += blockDim.x)
     longest[k] = 0;
   if (t == 0) used = 0;
-  __syncthreads();
-  const int parts = parts_of(own), count = (own + parts - 1) / parts;
+  const int parts = parts_of(&job, own), count = (own + parts - 1) / parts;
+  const window_counts all = {rows, __syncthreads_count(parts > 1), __syncthreads_count(parts > 2)};
   int lane = 0;
-  for (int k = 0; k < rows; k++)
-    if (length[k] > own || (length[k] == own && k < t)) lane += parts_of(length[k]);
   if (mine) {
+    lane = job.first ? job.place[i] : lanes_before(length, t, &all, parts);
+    job.place[i] = lane;
     atomicMax(&longest[lane / job.width], count);
     atomicMax(&used, lane + parts);
   }
@@ -66,10 +111,10 @@ static __global__ void window_kernel(window_job job)
     return;
   }
   const int64_t slice = job.slices[blockIdx.x], step = job.steps[blockIdx.x];
-  for (int k = t; k <= n_slices; k += rows) /* the next window's first, too: the end is one */
+  for (int k = t; k <= n_slices; k += blockDim.x) /* the next window's first, too: the end is one */
     job.first[slice + k] = step + steps_before(longest, k);
   matrix_lane *lanes = job.lane + slice * job.width;
-  for (int k = used + t; k < n_slices * job.width; k += rows)
+  for (int k = used + t; k < n_slices * job.width; k += blockDim.x)
     lanes[k] = (matrix_lane){-1, 1};
   if (!mine) return;
   job.place[i] = (int32_t)(slice * job.width) + lane;
@@ -87,34 +132,54 @@ static md_status scan(stokes_matrix *matrix, int64_t *counts, int64_t n)
   return MD_OK;
 }
 
+/* Windows, and what is long. */
+static md_status plan(const stokes_matrix *matrix, int width, window_job *job)
+{
+  int processors;
+  MD_TRY(md_multiprocessors(&processors));
+  const int64_t together = (int64_t)processors * width * ROWS;
+  const int mean = (int)(matrix->n_stored / matrix->n_rows);
+  job->n_rows = matrix->n_rows;
+  job->n_windows = (matrix->n_rows + together - 1) / together * processors;
+  job->start = (const int64_t *)matrix->start.data;
+  job->width = width;
+  job->split = mean + mean / 3 > SPLIT ? mean + mean / 3 : (int)SPLIT;
+  job->row_work = mean / 2 + 1 > ROW_WORK ? mean / 2 + 1 : (int)ROW_WORK;
+  return MD_OK;
+}
+
 md_status slices_build(stokes_matrix *matrix, int width)
 {
   md_ctx *ctx = matrix->ctx;
   matrix_slices *s = &matrix->slices;
   const cudaStream_t stream = (cudaStream_t)ctx->stream;
-  const int rows = WINDOW * width;
-  const int64_t windows = (matrix->n_rows + rows - 1) / rows;
-  MD_TRY(md_buffer_reserve(ctx, &s->window, 2 * (windows + 1) * sizeof(int64_t), 0));
+  window_job job = {};
+  MD_TRY(plan(matrix, width, &job));
+  const int64_t windows = job.n_windows;
+  MD_TRY(md_buffer_reserve(ctx, &s->window, 3 * (windows + 1) * sizeof(int64_t), 0));
   MD_TRY(md_buffer_reserve(ctx, &s->place, matrix->n_rows * sizeof(int32_t), 0));
-  MD_TRY(md_fill(ctx, s->window.data, 0, 2 * (windows + 1) * sizeof(int64_t)));
-  int64_t *slices = (int64_t *)s->window.data, *steps = slices + windows + 1;
-  window_job job = {
-      matrix->n_rows, (const int64_t *)matrix->start.data, width, slices, steps, NULL, NULL, NULL};
-  window_kernel<<<(unsigned)windows, rows, 0, stream>>>(job);
+  MD_TRY(md_fill(ctx, s->window.data, 0, 3 * (windows + 1) * sizeof(int64_t)));
+  job.slices = (int64_t *)s->window.data;
+  job.steps = job.slices + windows + 1;
+  job.row = job.steps + windows + 1;
+  job.place = (int32_t *)s->place.data;
+  rows_kernel<<<md_blocks(windows + 1, MD_WARP), MD_WARP, 0, stream>>>(job);
   MD_LAUNCHED();
-  MD_TRY(scan(matrix, slices, windows + 1));
-  MD_TRY(scan(matrix, steps, windows + 1));
-  MD_TRY(md_read(ctx, &s->n_slices, slices + windows, sizeof s->n_slices));
-  MD_TRY(md_read(ctx, &s->n_steps, steps + windows, sizeof s->n_steps));
+  window_kernel<<<(unsigned)windows, MOST_ROWS * width, 0, stream>>>(job);
+  MD_LAUNCHED();
+  MD_TRY(scan(matrix, job.slices, windows + 1));
+  MD_TRY(scan(matrix, job.steps, windows + 1));
+  MD_TRY(md_read(ctx, &s->n_slices, job.slices + windows, sizeof s->n_slices));
+  MD_TRY(md_read(ctx, &s->n_steps, job.steps + windows, sizeof s->n_steps));
   MD_REQUIRE(s->n_slices * width <= INT32_MAX, MD_ECAPACITY,
              "a matrix of %lld rows has too many slices", (long long)matrix->n_rows);
   MD_TRY(matrix_reserve(ctx, &s->first, (size_t)(s->n_slices + 1) * sizeof(int64_t)));
   MD_TRY(matrix_reserve(ctx, &s->lane, (size_t)s->n_slices * (size_t)width * sizeof(matrix_lane)));
   job.first = (int64_t *)s->first.data;
   job.lane = (matrix_lane *)s->lane.data;
-  job.place = (int32_t *)s->place.data;
-  window_kernel<<<(unsigned)windows, rows, 0, stream>>>(job);
+  window_kernel<<<(unsigned)windows, MOST_ROWS * width, 0, stream>>>(job);
   MD_LAUNCHED();
+  s->n_windows = windows;
   s->width = width;
   return MD_OK;
 }

@@ -17,18 +17,18 @@ static int length_of(int i)
   return i < 702 ? 600 : i % 9 == 0 ? 40 : i % 4;
 }
 
-static stokes_blocks any_lengths(void)
+static stokes_blocks any_lengths(int rows, int (*length)(int))
 {
-  stokes_blocks b = {ROWS, 0, ref_alloc(ROWS + 1, 8), NULL, NULL};
-  for (int i = 0; i < ROWS; i++) {
+  stokes_blocks b = {rows, 0, ref_alloc(rows + 1, 8), NULL, NULL};
+  for (int i = 0; i < rows; i++) {
     b.start[i] = b.n_blocks;
-    b.n_blocks += length_of(i);
+    b.n_blocks += length(i);
   }
-  b.start[ROWS] = b.n_blocks;
+  b.start[rows] = b.n_blocks;
   b.column = ref_alloc(b.n_blocks, sizeof *b.column);
-  for (int i = 0; i < ROWS; i++)
-    for (int k = 0; k < length_of(i); k++) /* ascending, over the whole range */
-      b.column[b.start[i] + k] = (int32_t)((int64_t)k * ROWS / length_of(i));
+  for (int i = 0; i < rows; i++)
+    for (int k = 0; k < length(i); k++) /* ascending, over the whole range */
+      b.column[b.start[i] + k] = (int32_t)((int64_t)k * rows / length(i));
   b.block = ref_vector(9 * b.n_blocks, 10);
   for (int64_t k = 0; k < 9 * b.n_blocks; k++)
     b.block[k] = (float)b.block[k]; /* so that `single` is exact, too */
@@ -44,25 +44,53 @@ static double element(const stokes_blocks *b, int64_t row, int m, int c, const d
   return sum;
 }
 
+/* Products with m vectors of a matrix that is laid out for `hint` of them. */
+static void compare(md_ctx *ctx, const stokes_blocks *b, stokes_storage storage, int hint, int m)
+{
+  const int64_t n = 3 * b->n_rows;
+  double *x = ref_vector(n * m, 11), *y = ref_alloc(n * m, sizeof *y);
+  int64_t wrong = 0;
+  stokes_matrix *matrix;
+  ck_ok(stokes_matrix_create(ctx, storage, &matrix));
+  ck_ok(stokes_matrix_set(matrix, b, hint));
+  ref_product(matrix, ctx, n, m, x, y);
+  for (int64_t r = 0; r < n; r++)
+    for (int c = 0; c < m; c++)
+      wrong += !(fabs(y[r * m + c] - element(b, r, m, c, x)) <= 1e-11);
+  ck_assert_msg(wrong == 0, "%d vectors, laid out for %d: %lld wrong", m, hint, (long long)wrong);
+  stokes_matrix_destroy(matrix);
+  free(x);
+  free(y);
+}
+
 START_TEST(rows_of_any_length)
 {
   static const int widths[] = {1, 2, 3, 8, 16};
   md_ctx *ctx = test_ctx(MD_DOUBLE, 2, false);
-  stokes_blocks b = any_lengths();
-  double *x = ref_vector(3 * ROWS * 16, 11), *y = ref_alloc(3 * ROWS * 16, sizeof *y);
+  stokes_blocks b = any_lengths(ROWS, length_of);
   for (int k = 0; k < 4 * 5; k++) { /* laid out for one vector or for as many as there are */
     const int m = widths[k / 4], hint = k / 2 % 2 ? m : 1;
-    stokes_matrix *matrix;
-    ck_ok(stokes_matrix_create(ctx, k % 2 ? STOKES_SINGLE : STOKES_BCRS, &matrix));
-    ck_ok(stokes_matrix_set(matrix, &b, hint));
-    ref_product(matrix, ctx, 3 * ROWS, m, x, y);
-    for (int64_t r = 0; r < 3 * ROWS; r++)
-      for (int c = 0; c < m; c++)
-        ck_assert_double_eq_tol(y[r * m + c], element(&b, r, m, c, x), 1e-11);
-    stokes_matrix_destroy(matrix);
+    compare(ctx, &b, k % 2 ? STOKES_SINGLE : STOKES_BCRS, hint, m);
   }
-  free(x);
-  free(y);
+  stokes_blocks_free(&b);
+  md_ctx_destroy(ctx);
+}
+END_TEST
+
+/* Long rows at one end only. */
+static int length_of_many(int i)
+{
+  return i < 3000 ? 30 + i % 50 : i % 4;
+}
+
+/* More rows than the multiprocessors of a GPU take at once. */
+START_TEST(many_rows)
+{
+  static const int widths[] = {2, 8, 17};
+  md_ctx *ctx = test_ctx(MD_DOUBLE, 2, false);
+  stokes_blocks b = any_lengths(130001, length_of_many);
+  for (int k = 0; k < 3; k++)
+    compare(ctx, &b, STOKES_BCRS, widths[k], widths[k]);
   stokes_blocks_free(&b);
   md_ctx_destroy(ctx);
 }
@@ -177,5 +205,9 @@ int main(void)
   tcase_add_test(rows, one_row_longer_than_all);
   tcase_add_test(rows, pairs_at_the_cutoff);
   suite_add_tcase(suite, rows);
+  TCase *many = tcase_create("many");
+  tcase_set_timeout(many, 120);
+  tcase_add_test(many, many_rows);
+  suite_add_tcase(suite, many);
   return test_main(suite);
 }
