@@ -48,13 +48,6 @@ typedef struct {
 md_status PREC(spread_gpu_view)(spread_plan *plan, spread_part *part, const md_buffer *start,
                                 int64_t warps, int meshes, pencil_view *view);
 
-/* Room for the planes of slices, and where those of each plane of a pencil are, if that is not known
- * from a spreading before; then mesh += their sum, or = if it is fresh. */
-md_status PREC(spread_gpu_find_planes)(spread_plan *plan, const pencil_view *view, bool known,
-                                       real **planes, int2 **where);
-md_status PREC(spread_gpu_sum_planes)(const spread_plan *plan, const pencil_view *view, bool fresh,
-                                      const real *planes, const int2 *where, real *mesh);
-
 static __device__ __forceinline__ int warp_lane(void)
 {
   return threadIdx.x % MD_WARP;

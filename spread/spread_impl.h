@@ -78,7 +78,7 @@ typedef struct {
   int64_t overflow, width, spilled; /* as in spread_report */
   int32_t slices[SPREAD_CUTS];      /* of each cut in SPREAD_SLICES, and of those wanted; 0: none */
   bool cut;                         /* SPREAD_SLICES are those of the positions */
-  bool found;                       /* and so is what the plan's scratch says of stored planes */
+  bool found;                       /* and so is what the plan's scratch says of fixed point */
   md_buffer buffer[SPREAD_BUFFERS];
 } spread_part;
 
@@ -121,6 +121,7 @@ struct spread_plan {
   int32_t multiprocessors; /* GPU */
   int64_t l2_bytes;
   spread_counter counter;
+  uint64_t turn;                     /* of deterministic spreadings (fixed_gpu.h) */
   md_buffer scratch[SPREAD_SCRATCH]; /* of one call; contents do not last */
 };
 

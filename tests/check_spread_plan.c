@@ -127,6 +127,78 @@ START_TEST(deterministic_plans_repeat)
 }
 END_TEST
 
+/* Vectors of charges that become smaller along one axis by several orders, each by others. */
+static void fill_charges(int64_t n, int vectors, const ref_particles *particles)
+{
+  for (int v = 0; v < vectors; v++)
+    for (int64_t i = 0; i < n; i++) {
+      const double z = fmod(particles->x[3 * i], 1);
+      particles->q[v * n + i] = (float)ldexp((double)((i * 7 + v) % 11) - 4.5,
+                                             (v % 4 - 1) * (int)(12 * z) + 20 * (v % 5 - 2));
+    }
+}
+
+/* Many vectors at once are what one after the other is, where charges are large and where they are small. */
+START_TEST(many_vectors_are_many_of_one)
+{
+  enum { VECTORS = 7, N = 90000, PLANE = 24 * 25, PLANES = 26, PART = PLANES / 2 * PLANE };
+  md_ctx *ctx = test_ctx((md_precision)_i, 2, false);
+  const double tolerance = ctx->precision == MD_DOUBLE ? 1e-14 : 3e-6;
+  double *all = malloc(VECTORS * PLANES * PLANE * sizeof *all), *one = malloc(PLANES * PLANE * 8);
+  for (int p = 2; p <= 7; p++) {
+    spread_spec spec = ref_spec(SPREAD_TILED, PLANES, 24, 25, p);
+    spec.vectors = VECTORS;
+    ref_particles particles = ref_particles_make(&spec, ctx->precision, REF_UNIFORM, N);
+    double *q = particles.q;
+    fill_charges(N, VECTORS, &particles);
+    ref_run run = ref_run_open(ctx, &spec, &particles);
+    ref_run_spread(&run, all);
+    ref_run_close(&run);
+    spec.vectors = 1;
+    for (int v = 0; v < VECTORS; v++, particles.q += N) {
+      ref_run single = ref_run_open(ctx, &spec, &particles);
+      ref_run_spread(&single, one);
+      ref_run_close(&single);
+      const double *mine = all + v * PLANES * PLANE;
+      ck_assert_double_le(ref_error(PART, mine, one), tolerance);
+      ck_assert_double_le(ref_error(PART, mine + PART, one + PART), tolerance);
+    }
+    particles.q = q;
+    ref_particles_free(&particles);
+  }
+  free(all), free(one);
+  md_ctx_destroy(ctx);
+}
+END_TEST
+
+/* A charge that is no number, or infinite, shows, and is forgotten with the next ones. */
+START_TEST(charges_that_are_not_finite_show)
+{
+  enum { N = 500, POINTS = 18 * 12 * 15 };
+  static const double bad[] = {NAN, INFINITY};
+  static double mesh[POINTS];
+  for (int k = 0; k < 4; k++) {
+    md_ctx *ctx = test_ctx(MD_DOUBLE, 2, k % 2);
+    const spread_spec spec = ref_spec(SPREAD_TILED, 18, 12, 15, 5);
+    ref_particles particles = ref_particles_make(&spec, MD_DOUBLE, REF_UNIFORM, N);
+    const double good = particles.q[7];
+    double sum = 0;
+    particles.q[7] = bad[k / 2];
+    ref_run run = ref_run_open(ctx, &spec, &particles);
+    ref_run_spread(&run, mesh);
+    for (int i = 0; i < POINTS; i++)
+      sum += mesh[i];
+    ck_assert(!isfinite(sum));
+    particles.q[7] = good;
+    ref_run_positions(&run, &particles);
+    ck_assert_double_le(ref_run_error(&run, &particles), 1e-14);
+    ref_run_close(&run);
+    ref_particles_free(&particles);
+    md_ctx_destroy(ctx);
+  }
+}
+END_TEST
+
 static void change_positions(md_ctx *ctx, spread_method method)
 {
   static const int64_t counts[] = {100, 3000, 0, 50, 1, 4000, 4000};
@@ -294,6 +366,8 @@ int main(void)
   tcase_set_timeout(tc, 120);
   tcase_add_loop_test(tc, sum_and_first_moments, 0, SPREAD_METHOD_COUNT);
   tcase_add_loop_test(tc, interpolation_is_the_transpose, 0, SPREAD_METHOD_COUNT);
+  tcase_add_test(tc, charges_that_are_not_finite_show);
+  tcase_add_loop_test(tc, many_vectors_are_many_of_one, 0, MD_PRECISION_COUNT);
   tcase_add_loop_test(tc, deterministic_plans_repeat, 0, SPREAD_METHOD_COUNT);
   tcase_add_loop_test(tc, positions_may_change, 0, SPREAD_METHOD_COUNT);
   tcase_add_loop_test(tc, parts_add_up, 0, SPREAD_METHOD_COUNT);
