@@ -11,13 +11,13 @@
  * images are brought near while forces are summed: where all blocks are at work at once, nothing else
  * hides these latencies, and registers for more loads at once are worth more than room for more blocks.
  *
- * Per atom at density 0.8442 and r_list 2.8 (75 entries, 82 slots), single: 165 bytes of list, 26 of
- * halo indices, 80 of positions and velocities, 0.07 ms for 2^20 atoms on an H200; 82 loads of 16
- * bytes from shared memory, 0.04 ms without conflicts; 2,300 instructions a warp, 0.07 ms.  Measured,
- * with the time step: 0.092 ms in single, 0.113 in mixed, 0.166 in double, where 52 % more cycles of
- * shared memory go to conflicts of those entries that found no slot of their bank.  2^17 atoms, 4 tiles a
- * multiprocessor, take 0.0145 ms: older blocks come first, so that the youngest end alone, and all wait for
- * the slowest multiprocessor.  What passes through shared memory and the L1 takes two thirds of that. */
+ * Per atom at density 0.8442 and r_list 2.8 (75 entries, 83 slots), single: 165 bytes of list, 26 of
+ * halo indices, 80 of positions and velocities, 0.07 ms for 2^20 atoms on an H200; 83 loads of 16
+ * bytes from shared memory, 0.04 ms without conflicts; 1,900 instructions a warp, 0.06 ms.  Measured,
+ * with the time step: 0.089 ms in single, 0.112 in mixed, 0.154 in double.  Shared memory and the L1 are busy
+ * 85 and 90 % of it: conflicts of entries that found no slot of their bank take 19 and 31 % more loads
+ * than there are, and a halo is copied line by line.  2^17 atoms, 4 tiles a multiprocessor, take 0.0138 ms:
+ * older blocks come first, so that the youngest end alone, and all wait for the slowest multiprocessor. */
 #include "core/launch_gpu.h"
 #include "force/tile_pairs_gpu.h"
 
@@ -48,7 +48,15 @@ static tile_kernel *const kernels[2][2][2] = {
 static tile_kernel *const fused_kernels[2][2] = {{tile_fused, tile_shifted_fused},
                                                  {tile_fused_few, tile_shifted_fused}};
 
-static tile_job open_tiles(const force *fc, const force_job *job)
+/* Whether the linear force shift's kernels are taken: they also serve where forces in units of lj1, about
+ * sigma^-14, could leave the range of floats. */
+static bool is_shifted(const force_job *job)
+{
+  const double s6 = job->lj.lj1 / job->lj.lj2 / 2;
+  return job->lj.f_shift != 0 || !(s6 > 1e-12 && s6 < 1e12);
+}
+
+static tile_job open_tiles(const force *fc, const force_job *job, tile_mode mode)
 {
   tile_job out = {};
   out.n = job->n;
@@ -65,6 +73,7 @@ static tile_job open_tiles(const force *fc, const force_job *job)
     out.edge[d] = job->edge[d];
   out.far = (real)(0x1p20 * job->list->r_list);
   out.lj = lj_round(&job->lj);
+  out.unit = (real)(job->coord_scale * (has_unit(mode) ? job->lj.lj1 : 1));
   out.coulomb = coulomb_round(&job->coulomb);
   out.partial = (double *)fc->partial.data;
   return out;
@@ -96,10 +105,10 @@ static md_status launch(const force *fc, tile_job *job, tile_kernel *kernel, siz
 md_status PREC(force_gpu_tile)(force *fc, const force_job *job)
 {
   const int64_t blocks = md_blocks(job->n, ROWS);
-  const bool charged = job->coulomb.r_cut_sq > 0, shifted = job->lj.f_shift != 0;
+  const bool charged = job->coulomb.r_cut_sq > 0, shifted = is_shifted(job);
   if (job->tally)
     MD_TRY(md_buffer_reserve(fc->ctx, &fc->partial, 2 * ((size_t)blocks + 1) * sizeof(double), 0));
-  tile_job tiles = open_tiles(fc, job);
+  tile_job tiles = open_tiles(fc, job, (tile_mode){shifted, job->tally != NULL, charged, false});
   tile_kernel *const kernel = kernels[charged][shifted][job->tally != NULL];
   size_t shared;
   MD_TRY(prepare(fc, &tiles, kernel, charged, &shared));
@@ -118,10 +127,11 @@ static md_status are_few(const force_job *job, bool *few)
 
 md_status PREC(force_gpu_tile_advance)(force *fc, const force_job *job)
 {
-  tile_job tiles = open_tiles(fc, job);
+  const bool shifted = is_shifted(job);
+  tile_job tiles = open_tiles(fc, job, (tile_mode){shifted, false, false, true});
   bool few = false;
   MD_TRY(are_few(job, &few));
-  tile_kernel *const kernel = fused_kernels[few][job->lj.f_shift != 0];
+  tile_kernel *const kernel = fused_kernels[few][shifted];
   size_t shared;
   MD_TRY(prepare(fc, &tiles, kernel, false, &shared));
   for (int32_t s = 0; s < job->steps; s++) {

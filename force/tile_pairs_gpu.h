@@ -39,6 +39,7 @@ typedef struct {
   double scale, edge[3]; /* length of a step of coord; of the box */
   real scale_sq, far;
   lj_reals lj;
+  real unit; /* of sums of forces */
   coulomb_reals coulomb;
   double *partial;
 } tile_job;
@@ -58,7 +59,13 @@ typedef struct {
   bool shifted, tally, charged, fused;
 } tile_mode;
 
-/* Forces are in units of coord's steps until the end. */
+/* Plain forces are sums in units of lj1, which saves one product a pair. */
+static __host__ __device__ __forceinline__ bool has_unit(tile_mode mode)
+{
+  return !mode.shifted && !mode.charged;
+}
+
+/* Forces are in units of coord's steps, and of lj1, until the end. */
 typedef struct {
   tile_entry at;
   real fx, fy, fz;
@@ -86,7 +93,8 @@ static __device__ __forceinline__ void add_pair(const tile_job *job, tile_row *r
   if (MD_PREC == 1) r_sq *= job->scale_sq;
   const real inv_sq = quick_inverse(r_sq);
   const bool inside = r_sq < job->lj.r_cut_sq;
-  const real f = lj_f_over_r_inv(r_sq, inv_sq, &job->lj, mode.shifted);
+  const real f = has_unit(mode) ? lj_unit_f_over_r_inv(inv_sq, &job->lj)
+                                : lj_f_over_r_inv(r_sq, inv_sq, &job->lj, mode.shifted);
   if (inside) {
     row->fx += dx * f, row->fy += dy * f, row->fz += dz * f;
     if (mode.tally) {
@@ -229,9 +237,8 @@ static __device__ __forceinline__ void move_ghosts(const tile_job *job, const ti
 static __device__ __forceinline__ void close_row(const tile_job *job, const tile_places *at,
                                                  int32_t i, const tile_row *row, tile_mode mode)
 {
-  const real scale = MD_PREC == 1 ? (real)job->scale : 1;
   real4 f = {};
-  f.x = row->fx * scale, f.y = row->fy * scale, f.z = row->fz * scale;
+  f.x = row->fx * job->unit, f.y = row->fy * job->unit, f.z = row->fz * job->unit;
   if (!mode.fused) {
     job->f[i] = f;
     return;
@@ -330,6 +337,7 @@ static __device__ __forceinline__ void tile_rows(const tile_job *job, tile_mode 
   cudaTriggerProgrammaticLaunchCompletion();
   sum_row(job, &job->places, &start, &row, mode);
   if (present) close_row(job, &job->places, start.i, &row, mode);
+  if (has_unit(mode)) row.virial *= (double)job->lj.lj1;
   if (mode.tally) close_tally(job->partial, present ? row.energy : 0, present ? row.virial : 0);
 }
 
