@@ -1,5 +1,4 @@
-/* neighbor/neighbor.c - grids of bins and their stencils; sorting; what all backends share of a
- * build. */
+/* neighbor/neighbor.c - sorting; what all backends share of a build. */
 #include "neighbor/neighbor_impl.h"
 
 #include <math.h>
@@ -23,9 +22,6 @@ static neighbor_build_fn *const gpu_tiles[MD_PRECISION_COUNT] = PREC_TABLE(neigh
 static neighbor_settle_fn *const gpu_settle[MD_PRECISION_COUNT] = PREC_TABLE(neighbor_gpu_settle);
 static neighbor_close_fn *const gpu_close[MD_PRECISION_COUNT] = PREC_TABLE(neighbor_gpu_close);
 static neighbor_move_fn *const gpu_move[MD_PRECISION_COUNT] = PREC_TABLE(neighbor_gpu_move);
-
-/* A pair within r_list lies within the stencil although its bins were found with rounding. */
-static const double WIDEN = 1 + 1e-6;
 
 md_status neighbor_create(md_ctx *ctx, const neighbor_spec *spec, neighbor_list **out)
 {
@@ -64,76 +60,6 @@ void neighbor_destroy(neighbor_list *list)
   free(list);
 }
 
-/* Bins along one axis of the owned part: as many as fit, at least one. */
-static md_status make_grid(const neighbor_spec *spec, const md_box *owned, neighbor_grid *grid)
-{
-  double bins = 1;
-  for (int d = 0; d < 3; d++) {
-    const double edge = owned->hi[d] - owned->lo[d];
-    const double inner = fmax(1, floor(edge / spec->bin_size));
-    const double margin = ceil(spec->r_list * WIDEN * inner / edge);
-    bins *= inner + 2 * margin;
-    MD_REQUIRE(bins < INT32_MAX, MD_ECAPACITY,
-               "bins of %g in a part of %g x %g x %g make %.3g bins or more: at most %d are "
-               "possible; use a larger bin size",
-               spec->bin_size, owned->hi[0] - owned->lo[0], owned->hi[1] - owned->lo[1],
-               owned->hi[2] - owned->lo[2], bins, INT32_MAX - 1);
-    grid->n[d] = (int32_t)(inner + 2 * margin);
-    grid->margin[d] = (int32_t)margin;
-    grid->lo[d] = owned->lo[d];
-    grid->side[d] = edge / inner;
-  }
-  return MD_OK;
-}
-
-/* Whether a bin at this offset can hold a neighbour of an atom in the bin at its centre. */
-static bool in_stencil(const neighbor_list *list, const int32_t offset[3])
-{
-  if (list->spec.stencil == NEIGHBOR_BLOCK) return true;
-  double nearest_sq = 0;
-  for (int d = 0; d < 3; d++) {
-    const double gap = fmax(0, abs(offset[d]) - 1) * list->grid.side[d];
-    nearest_sq += gap * gap;
-  }
-  const double reach = list->spec.r_list * WIDEN;
-  return nearest_sq < reach * reach;
-}
-
-static md_status make_stencil(neighbor_list *list)
-{
-  const int32_t *m = list->grid.margin;
-  const int64_t most = (2 * (int64_t)m[0] + 1) * (2 * m[1] + 1) * (2 * m[2] + 1);
-  int32_t(*offset)[3] = malloc((size_t)most * sizeof *offset);
-  MD_REQUIRE(offset, MD_ENOMEM, "out of memory for a stencil of %lld bins", (long long)most);
-  memset(offset[0], 0, sizeof *offset);
-  int32_t n = 1;
-  for (int32_t i = -m[0]; i <= m[0]; i++)
-    for (int32_t j = -m[1]; j <= m[1]; j++)
-      for (int32_t k = -m[2]; k <= m[2]; k++) {
-        const int32_t at[3] = {i, j, k};
-        if ((i || j || k) && in_stencil(list, at)) memcpy(offset[n++], at, sizeof at);
-      }
-  const size_t bytes = (size_t)n * sizeof *offset;
-  md_status status = md_buffer_reserve(list->ctx, &list->stencil, bytes, 0);
-  if (!status) status = md_write(list->ctx, list->stencil.data, offset, bytes);
-  if (!status) status = md_ctx_sync(list->ctx);
-  free(offset);
-  list->n_stencil = status ? 0 : n;
-  return status;
-}
-
-/* The grid of these atoms, and the stencil when the grid is not that of the last time. */
-static md_status set_grid(neighbor_list *list, const md_atoms *atoms)
-{
-  neighbor_grid grid;
-  MD_TRY(make_grid(&list->spec, &atoms->owned, &grid));
-  const bool same = list->n_stencil > 0 && memcmp(grid.n, list->grid.n, sizeof grid.n) == 0 &&
-                    memcmp(grid.margin, list->grid.margin, sizeof grid.margin) == 0 &&
-                    memcmp(grid.side, list->grid.side, sizeof grid.side) == 0;
-  list->grid = grid;
-  return same ? MD_OK : make_stencil(list);
-}
-
 static md_status set_curve(neighbor_list *list, const ordering *order, int64_t *bins)
 {
   int32_t n[3];
@@ -169,7 +95,7 @@ md_status neighbor_sort(neighbor_list *list, md_atoms *atoms)
   if (list->spec.order.kind == ORDERING_NONE || atoms->n == 0) return MD_OK;
   md_ctx *ctx = list->ctx;
   int64_t bins;
-  MD_TRY(set_grid(list, atoms));
+  MD_TRY(neighbor_set_grids(list, atoms));
   MD_TRY(set_curve(list, &list->spec.order, &bins));
   const size_t state = 4 * md_state_size(ctx->precision);
   md_buffer *from[] = {&atoms->x, &atoms->v, &atoms->id, &atoms->image};
@@ -205,11 +131,11 @@ bool neighbor_is_compact(const ordering *order)
 /* The atoms of the rows of tiles: those that follow each other must be near each other. */
 static md_status order_rows(neighbor_list *list, const md_atoms *atoms)
 {
-  static const ordering hilbert = {.kind = ORDERING_HILBERT};
+  static const ordering gilbert = {.kind = ORDERING_GILBERT};
   const bool compact = neighbor_is_compact(&list->spec.order);
   if (compact && list->in_order) return MD_OK;
   int64_t bins;
-  MD_TRY(set_curve(list, compact ? &list->spec.order : &hilbert, &bins));
+  MD_TRY(set_curve(list, compact ? &list->spec.order : &gilbert, &bins));
   MD_TRY(bin(list, atoms, atoms->n, bins, list->curve.data, NULL, 0, NULL));
   md_buffer_swap(&list->rows, &list->place);
   list->view.atom = list->rows.data;
@@ -241,12 +167,12 @@ static md_status build(neighbor_list *list, const md_atoms *atoms)
   MD_REQUIRE(atoms->n == 0 || atoms->r_ghost >= list->spec.r_list, MD_EINVAL,
              "ghosts reach %g beyond the owned part; the list needs %g", atoms->r_ghost,
              list->spec.r_list);
-  MD_TRY(set_grid(list, atoms));
+  MD_TRY(neighbor_set_grids(list, atoms));
   list->view.kind = list->spec.kind;
   list->view.newton = list->spec.newton;
   list->view.r_list = list->spec.r_list;
   if (atoms->n == 0) return MD_OK;
-  const int32_t *n = list->grid.n;
+  const int32_t *n = list->near.n;
   const int64_t bins = (int64_t)n[0] * n[1] * n[2];
   const bool tiles = list->spec.kind == NEIGHBOR_TILE;
   if (tiles) MD_TRY(order_rows(list, atoms));

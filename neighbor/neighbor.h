@@ -32,6 +32,8 @@ typedef enum { NEIGHBOR_STENCILS(MD_ENUM_) NEIGHBOR_STENCIL_COUNT } neighbor_ste
 extern const char *const neighbor_list_words[NEIGHBOR_LIST_COUNT];
 extern const char *const neighbor_stencil_words[NEIGHBOR_STENCIL_COUNT];
 
+/* A list by tiles of at most 2^18 atoms along a Morton or Hilbert curve, which jump otherwise, has as many
+ * bins along each axis as the power of two nearest to what bin_size makes. */
 typedef struct {
   neighbor_kind kind;
   neighbor_stencil stencil;

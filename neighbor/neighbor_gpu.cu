@@ -23,8 +23,8 @@ md_status PREC(neighbor_gpu_keys)(neighbor_list *list, const md_atoms *atoms, in
 {
   if (count == 0) return MD_OK;
   key_kernel<<<md_blocks(count, BLOCK), BLOCK, 0, (cudaStream_t)list->ctx->stream>>>(
-      count, bins_of(&list->grid, !curve), (const state4 *)atoms->x.data, curve,
-      (uint32_t *)list->key.data, list->counter);
+      count, bins_of(curve ? &list->grid : &list->near, !curve), (const state4 *)atoms->x.data,
+      curve, (uint32_t *)list->key.data, list->counter);
   MD_LAUNCHED();
   return MD_OK;
 }

@@ -21,7 +21,7 @@ typedef struct {
 struct neighbor_list {
   md_ctx *ctx;
   neighbor_spec spec;
-  neighbor_grid grid;
+  neighbor_grid grid, near; /* bins of the order; those that neighbours are looked for in */
   neighbor_view view;
   ordering_sorter *sorter;
   int32_t n_stencil;
@@ -56,6 +56,10 @@ struct neighbor_list {
  * it up counted; a tile about so many of a halo.  Both are a little more than was measured. */
 double neighbor_tile_entries(const neighbor_spec *spec, double density);
 double neighbor_tile_halo(const neighbor_spec *spec, double density);
+
+/* Set grid and near for these atoms, and the stencil when grid is not that of the last time.  Errors:
+ * MD_ECAPACITY, MD_ENOMEM, MD_ECUDA. */
+md_status neighbor_set_grids(neighbor_list *list, const md_atoms *atoms);
 
 /* r_list and what rounding of coordinates may add. */
 double neighbor_reach(const neighbor_list *list, const md_atoms *atoms);

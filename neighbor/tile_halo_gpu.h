@@ -46,7 +46,7 @@ typedef struct {
   int32_t atom[TILE_ROWS];
   __align__(16) tile_box box[TILE_WARPS * MOST_BOXES]; /* around the atoms, warp after warp */
   int32_t boxes[TILE_WARPS];                           /* of each warp */
-  state corner[2][3][TILE_WARPS];                      /* of all its atoms, lo and hi */
+  float corner[2][3][TILE_WARPS];                      /* of all its atoms, lo and hi */
   int32_t end[TILE_ROWS], begin[TILE_ROWS]; /* of the columns at hand: candidates up to and with
                                                it; where they begin, less those before */
   int32_t sum[2][TILE_WARPS];
@@ -59,11 +59,11 @@ typedef struct {
   tile_store *store;
   const tile_room *room;
   state3 origin;
-  int32_t n_boxes; /* of all warps */
-  float size;      /* from the origin to the farthest row, along an axis */
-  int32_t m, pass; /* entries of the halo, passes done */
-  int32_t most;    /* in one pass */
-  int turn;        /* which of store->sum comes next */
+  float lo[3], hi[3]; /* around all rows */
+  int32_t n_boxes;    /* of all warps */
+  int32_t m, pass;    /* entries of the halo, passes done */
+  int32_t most;       /* in one pass */
+  int turn;           /* which of store->sum comes next */
 } tile_block;
 
 /* Sum of the warps before this one, each with its own value; *total gets the sum of all. */
@@ -96,65 +96,67 @@ static __device__ __forceinline__ int32_t block_scan(tile_block *b, int32_t valu
   return sum_warps(b, all, warp, total) + upto - value;
 }
 
-/* What encloses value over those lanes that belong. */
-static __device__ __forceinline__ void enclose(state value, bool belongs, state *lo, state *hi)
+/* Floats as integers in their order, and back. */
+static __device__ __forceinline__ int32_t order_key(int32_t bits)
 {
-  *lo = belongs ? value : (state)INFINITY, *hi = belongs ? value : (state)-INFINITY;
-  for (int step = MD_WARP / 2; step > 0; step /= 2) {
-    *lo = fmin(*lo, __shfl_xor_sync(MD_ALL_LANES, *lo, step));
-    *hi = fmax(*hi, __shfl_xor_sync(MD_ALL_LANES, *hi, step));
-  }
+  return bits ^ (bits >> 31 & INT32_MAX);
+}
+
+/* What encloses value over those lanes that belong; a NaN does not. */
+static __device__ __forceinline__ void enclose(float value, bool belongs, float *lo, float *hi)
+{
+  const int32_t key = order_key(__float_as_int(value));
+  const bool counts = belongs && value == value;
+  *lo = __int_as_float(order_key(__reduce_min_sync(MD_ALL_LANES, counts ? key : INT32_MAX)));
+  *hi = __int_as_float(order_key(__reduce_max_sync(MD_ALL_LANES, counts ? key : INT32_MIN)));
 }
 
 /* Lanes at which a new box begins: where the next atom is far from the one before, as it is where a
  * curve jumps, but at most MOST_BOXES. */
-static __device__ __forceinline__ unsigned box_starts(state4 at, state reach)
+static __device__ __forceinline__ unsigned box_starts(float3 at, float reach)
 {
-  const state dx = at.x - __shfl_up_sync(MD_ALL_LANES, at.x, 1);
-  const state dy = at.y - __shfl_up_sync(MD_ALL_LANES, at.y, 1);
-  const state dz = at.z - __shfl_up_sync(MD_ALL_LANES, at.z, 1);
-  const bool jumps = fmax(fabs(dx), fmax(fabs(dy), fabs(dz))) > reach;
+  const float dx = at.x - __shfl_up_sync(MD_ALL_LANES, at.x, 1);
+  const float dy = at.y - __shfl_up_sync(MD_ALL_LANES, at.y, 1);
+  const float dz = at.z - __shfl_up_sync(MD_ALL_LANES, at.z, 1);
+  const bool jumps = fmaxf(fabsf(dx), fmaxf(fabsf(dy), fabsf(dz))) > reach;
   unsigned starts = __ballot_sync(MD_ALL_LANES, jumps) | 1;
   while (__popc(starts) > MOST_BOXES)
     starts &= ~(0x80000000u >> __clz(starts));
   return starts;
 }
 
-/* The tile's origin, in the middle of all its atoms. */
-static __device__ __forceinline__ void find_origin(tile_block *b, state4 x)
+/* The box around all rows, in floats, whose rounding the reach allows for; the tile's origin in its
+ * middle. */
+static __device__ __forceinline__ void find_origin(tile_block *b, float3 x)
 {
   const int warp = threadIdx.x / MD_WARP;
-  const state at[3] = {x.x, x.y, x.z};
-  state mid[3], size = 0;
+  const float at[3] = {x.x, x.y, x.z};
 #pragma unroll
   for (int d = 0; d < 3; d++) {
-    state lo, hi;
-    enclose(at[d], true, &lo, &hi);
+    enclose(at[d], true, &b->lo[d], &b->hi[d]);
     if (threadIdx.x % MD_WARP == 0)
-      b->store->corner[0][d][warp] = lo, b->store->corner[1][d][warp] = hi;
+      b->store->corner[0][d][warp] = b->lo[d], b->store->corner[1][d][warp] = b->hi[d];
   }
   __syncthreads();
 #pragma unroll
-  for (int d = 0; d < 3; d++) {
-    state lo = b->store->corner[0][d][0], hi = b->store->corner[1][d][0];
-    for (int w = 1; w < TILE_WARPS; w++) {
-      lo = fmin(lo, b->store->corner[0][d][w]);
-      hi = fmax(hi, b->store->corner[1][d][w]);
+  for (int d = 0; d < 3; d++)
+    for (int w = 0; w < TILE_WARPS; w++) {
+      b->lo[d] = fminf(b->lo[d], b->store->corner[0][d][w]);
+      b->hi[d] = fmaxf(b->hi[d], b->store->corner[1][d][w]);
     }
-    mid[d] = lo + (hi - lo) / 2;
-    size = fmax(size, (hi - lo) / 2);
-  }
-  b->origin = (state3){mid[0], mid[1], mid[2]};
-  b->size = (float)size;
+  b->origin.x = b->lo[0] + (b->hi[0] - b->lo[0]) / 2;
+  b->origin.y = b->lo[1] + (b->hi[1] - b->lo[1]) / 2;
+  b->origin.z = b->lo[2] + (b->hi[2] - b->lo[2]) / 2;
 }
 
 /* Boxes around the warps' atoms; the row's place in the tile. */
 static __device__ __forceinline__ void make_boxes(tile_block *b, state4 at, tile_row *row)
 {
   const int warp = threadIdx.x / MD_WARP, lane = threadIdx.x % MD_WARP;
-  unsigned starts = box_starts(at, b->job->reach);
+  const float3 rounded = make_float3((float)at.x, (float)at.y, (float)at.z);
+  unsigned starts = box_starts(rounded, (float)b->job->reach);
   if (lane == 0) b->store->boxes[warp] = __popc(starts);
-  find_origin(b, at); /* all have come by */
+  find_origin(b, rounded); /* all have come by */
   row->x = (float)(at.x - b->origin.x), row->y = (float)(at.y - b->origin.y);
   row->z = (float)(at.z - b->origin.z);
   tile_box *box = b->store->box;
@@ -167,17 +169,13 @@ static __device__ __forceinline__ void make_boxes(tile_block *b, state4 at, tile
     const int from = __ffs(starts) - 1;
     starts &= starts - 1;
     const bool belongs = lane >= from && (!starts || lane < __ffs(starts) - 1);
-    state lo[3], hi[3];
+    float lo[3], hi[3];
     enclose(row->x, belongs, &lo[0], &hi[0]);
     enclose(row->y, belongs, &lo[1], &hi[1]);
     enclose(row->z, belongs, &lo[2], &hi[2]);
     if (lane == 0)
-      *box = (tile_box){(float)(lo[0] + hi[0]) / 2,
-                        (float)(lo[1] + hi[1]) / 2,
-                        (float)(lo[2] + hi[2]) / 2,
-                        (float)(hi[0] - lo[0]) / 2,
-                        (float)(hi[1] - lo[1]) / 2,
-                        (float)(hi[2] - lo[2]) / 2,
+      *box = (tile_box){(lo[0] + hi[0]) / 2, (lo[1] + hi[1]) / 2, (lo[2] + hi[2]) / 2,
+                        (hi[0] - lo[0]) / 2, (hi[1] - lo[1]) / 2, (hi[2] - lo[2]) / 2,
                         1u << warp};
   }
   __syncthreads();
@@ -192,17 +190,10 @@ static __device__ __forceinline__ tile_columns columns_of(const tile_block *b)
 {
   const bins *g = &b->job->grid;
   const state reach = b->job->reach;
-  state lo[2] = {(state)INFINITY, (state)INFINITY}, hi[2] = {(state)-INFINITY, (state)-INFINITY};
-#pragma unroll
-  for (int d = 0; d < 2; d++)
-    for (int w = 0; w < TILE_WARPS; w++) {
-      lo[d] = fmin(lo[d], b->store->corner[0][d][w]);
-      hi[d] = fmax(hi[d], b->store->corner[1][d][w]);
-    }
   tile_columns c;
-  c.i0 = bin_along(g, 0, lo[0] - reach), c.j0 = bin_along(g, 1, lo[1] - reach);
-  c.ni = bin_along(g, 0, hi[0] + reach) - c.i0 + 1;
-  c.nj = bin_along(g, 1, hi[1] + reach) - c.j0 + 1;
+  c.i0 = bin_along(g, 0, b->lo[0] - reach), c.j0 = bin_along(g, 1, b->lo[1] - reach);
+  c.ni = bin_along(g, 0, b->hi[0] + reach) - c.i0 + 1;
+  c.nj = bin_along(g, 1, b->hi[1] + reach) - c.j0 + 1;
   return c;
 }
 

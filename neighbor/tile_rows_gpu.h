@@ -4,8 +4,9 @@
  * For each bank of shared memory a lane has a queue of entries, which it shares with its warp, and bits
  * that say which of them belong to its row.  The n-th of bank b goes to slot TILE_BANKS n + (b - lane)
  * mod TILE_BANKS of the row, so that the lanes that read together read from different banks.  What
- * would make the row longer than it must be waits in a short list and fills holes; what is left of
- * them is filled with entries that are far away. */
+ * would make the row longer than it must be waits in a short list and fills its last holes, where it
+ * meets what other lanes had to put off: several conflicts at once take no longer than one.  Other holes
+ * are filled with entries that are far away. */
 #ifndef TILE_ROWS_GPU_H
 #define TILE_ROWS_GPU_H
 
@@ -221,9 +222,10 @@ static __device__ __forceinline__ const uint16_t *find_first(const uint16_t *que
   return rest->at;
 }
 
-/* The next entry of a bank, else one that waits, else a far one. */
+/* The next entry of a bank; else a far one, or in the last holes of the row, one that waits. */
 static __device__ __forceinline__ uint32_t next_entry(const tile_room *room, int bank,
-                                                      tile_rest *rest, int32_t *waiting)
+                                                      tile_rest *rest, int32_t waiting,
+                                                      int32_t *holes)
 {
   int first;
   const uint16_t *at = find_first(room->queue + bank * TILE_STRIDE, rest, &first);
@@ -233,10 +235,9 @@ static __device__ __forceinline__ uint32_t next_entry(const tile_room *room, int
     rest->word[0] = left;
   else
     rest->word[1] = left;
-  const bool waits = bits == 0 && *waiting > 0;
-  *waiting -= waits;
+  *holes -= bits == 0;
   const uint16_t *from = bits != 0 ? at + zeros : far_of(room, bank);
-  if (waits) from = waiting_of(room, *waiting);
+  if (bits == 0 && *holes < waiting) from = waiting_of(room, *holes);
   return *from;
 }
 
@@ -266,7 +267,7 @@ static __device__ __forceinline__ void arrange(const uint32_t entry[TILE_BANKS],
 /* Chunks of the warp's rows to `to`. */
 static __device__ __forceinline__ void write_chunks(const tile_room *room,
                                                     tile_rest rest[TILE_BANKS], int32_t waiting,
-                                                    int32_t chunks, uint4 *to)
+                                                    int32_t holes, int32_t chunks, uint4 *to)
 {
   enum { PER_LEVEL = TILE_BANKS / TILE_CHUNK };
   for (int32_t c = 0; c < chunks; c += PER_LEVEL) {
@@ -276,7 +277,7 @@ static __device__ __forceinline__ void write_chunks(const tile_room *room,
     for (int b = 0; b < TILE_BANKS; b++)
       entry[b] =
           PER_LEVEL == 1 || here == TILE_BANKS || ((b - (int)threadIdx.x) & (TILE_BANKS - 1)) < here
-              ? next_entry(room, b, &rest[b], &waiting)
+              ? next_entry(room, b, &rest[b], waiting, &holes)
               : 0;
     arrange(entry, word);
 #pragma unroll
@@ -306,7 +307,8 @@ static __device__ __forceinline__ void write_rows(const tile_job *job, const til
   for (int b = 0; b < TILE_BANKS; b++)
     put_off(room, room->queue + b * TILE_STRIDE, levels[b] - slots_of(b, chunks), &rest[b],
             &waiting);
-  write_chunks(room, rest, waiting, chunks, job->list + at * MD_WARP + threadIdx.x % MD_WARP);
+  write_chunks(room, rest, waiting, chunks * TILE_CHUNK - count + waiting, chunks,
+               job->list + at * MD_WARP + threadIdx.x % MD_WARP);
 }
 
 #endif

@@ -45,6 +45,7 @@ START_TEST(sort_follows_the_curve_and_loses_nothing)
       image[m] = (int32_t)(5 * m + 1);
     neighbor_spec spec = run_near_spec(2.8, 0.4);
     spec.order = run_order(k);
+    if (k % 2) spec.kind = NEIGHBOR_TILE;
     run_near near = run_near_open(precision, 1 + k % 3, &spec, &c);
     ck_ok(md_atoms_set(near.atoms, c.n, c.x, v, NULL, image));
     ck_ok(comm_migrate(near.cm, near.atoms));
@@ -106,6 +107,33 @@ START_TEST(bins_cover_the_box)
       ck_must(grid->margin[d] * grid->side[d] >= spec.r_list * (1 - 1e-12),
               "%s: a margin of %d bins of %g", c.name, grid->margin[d], grid->side[d]);
       ck_assert_double_eq(grid->lo[d], c.box.lo[d]);
+    }
+    run_near_close(&near);
+    run_case_free(&c);
+  }
+}
+END_TEST
+
+/* Where a GPU's tiles would have to jump otherwise. */
+START_TEST(bins_of_few_tiles_are_powers_of_two)
+{
+  static const ordering_kind orders[] = {ORDERING_HILBERT, ORDERING_MORTON, ORDERING_GILBERT,
+                                         ORDERING_ROW};
+  for (int k = 0; k < 4 * run_case_count(); k++) {
+    run_case c = run_case_make(k / 4, MD_DOUBLE);
+    neighbor_spec spec = run_near_spec(2.8, 0.9);
+    spec.kind = NEIGHBOR_TILE;
+    spec.order = (ordering){.kind = orders[k % 4]};
+    run_near near = run_near_open(MD_DOUBLE, 1, &spec, &c);
+    run_near_rebuild(&near);
+    const bool powers = near.ctx->backend == MD_GPU && k % 4 < 2;
+    const neighbor_grid *grid = neighbor_list_grid(near.list);
+    for (int d = 0; d < 3 && c.n > 0; d++) {
+      const int32_t inner = grid->n[d] - 2 * grid->margin[d];
+      const double fit = fmax(1, floor((c.box.hi[d] - c.box.lo[d]) / spec.bin_size));
+      const double off = inner / fit;
+      ck_must(powers ? (inner & (inner - 1)) == 0 && off * off < 2 && off * off > 0.5 : off == 1,
+              "%s, %s: %d bins where %g fit", c.name, ordering_words[spec.order.kind], inner, fit);
     }
     run_near_close(&near);
     run_case_free(&c);
@@ -225,6 +253,7 @@ int main(void)
   tcase_set_timeout(tc, 120);
   tcase_add_loop_test(tc, sort_follows_the_curve_and_loses_nothing, 0, MD_PRECISION_COUNT);
   tcase_add_test(tc, bins_cover_the_box);
+  tcase_add_test(tc, bins_of_few_tiles_are_powers_of_two);
   tcase_add_loop_test(tc, largest_move_is_measured, 0, MD_PRECISION_COUNT);
   tcase_add_loop_test(tc, memory_is_foreseen, 0, MD_PRECISION_COUNT);
   tcase_add_test(tc, sorts_again_take_no_more_memory);
