@@ -53,7 +53,8 @@ static tile_kernel *const fused_kernels[2][2] = {{tile_fused, tile_shifted_fused
 static bool is_shifted(const force_job *job)
 {
   const double s6 = job->lj.lj1 / job->lj.lj2 / 2;
-  return job->lj.f_shift != 0 || !(s6 > 1e-12 && s6 < 1e12);
+  const bool moderate = sizeof(real) == 8 || (s6 > 1e-12 && s6 < 1e12);
+  return job->lj.f_shift != 0 || !moderate;
 }
 
 static tile_job open_tiles(const force *fc, const force_job *job, tile_mode mode)
