@@ -53,6 +53,28 @@ static __global__ void __launch_bounds__(BLOCK)
   if (md_thread() == 0) facts->turn = turn, facts->reach = reach, facts->rest = rest;
 }
 
+/* What turns integers into numbers. */
+typedef struct {
+  double scale, rest_scale;
+  unsigned long long *rest; /* NULL: not needed */
+} numbers;
+
+/* Block: one thread asks, as all would keep each other waiting for the same word of the cache. */
+static __device__ __forceinline__ numbers find_numbers(const fixed_facts *facts)
+{
+  __shared__ numbers found;
+  if (threadIdx.x == 0) {
+    const int32_t shift = find_shift(facts);
+    const uint64_t rest = __ldcg((const uint64_t *)&facts->rest);
+    const bool finite = largest_field(facts) != NOT_FINITE;
+    found.scale = finite ? exact_power(-shift) : NAN;
+    found.rest_scale = exact_power(-shift - REST);
+    found.rest = __ldcg(&facts->rests) == __ldcg(&facts->turn) ? (unsigned long long *)rest : NULL;
+  }
+  __syncthreads();
+  return found;
+}
+
 /* Sums may lie where they go: each thread reads some of its own and then writes them. */
 static __global__ void __launch_bounds__(BLOCK)
     end_kernel(int64_t points, const unsigned long long *sum, const fixed_facts *facts, bool fresh,
@@ -60,11 +82,7 @@ static __global__ void __launch_bounds__(BLOCK)
 {
   const int64_t step = (int64_t)gridDim.x * BLOCK;
   cudaGridDependencySynchronize();
-  const int32_t shift = find_shift(facts);
-  const bool rests = __ldcg(&facts->rests) == __ldcg(&facts->turn);
-  const bool finite = largest_field(facts) != NOT_FINITE;
-  const double scale = exact_power(-shift), rest_scale = exact_power(-shift - REST);
-  unsigned long long *rest = (unsigned long long *)__ldcg((const uint64_t *)&facts->rest);
+  const numbers made = find_numbers(facts);
   for (int64_t first = md_thread(); first < points; first += TOGETHER * step) {
     long long whole[TOGETHER];
     SPREAD_UNROLL
@@ -74,13 +92,12 @@ static __global__ void __launch_bounds__(BLOCK)
     for (int k = 0; k < TOGETHER; k++) {
       const int64_t i = first + k * step;
       if (i >= points) break;
-      double all = (double)whole[k] * scale;
-      if (rests) {
-        all += (double)(long long)rest[i] * rest_scale;
-        rest[i] = 0;
+      double all = (double)whole[k] * made.scale;
+      if (made.rest) {
+        all += (double)(long long)made.rest[i] * made.rest_scale;
+        made.rest[i] = 0;
       }
-      const real out = finite ? (real)all : (real)NAN;
-      mesh[i] = fresh ? out : mesh[i] + out;
+      mesh[i] = fresh ? (real)all : mesh[i] + (real)all;
     }
   }
 }
