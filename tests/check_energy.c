@@ -199,6 +199,62 @@ START_TEST(close_pairs_fit_fixed_point)
 }
 END_TEST
 
+/* Forces of a liquid in another unit of length, a power of two, times it. */
+static double *forces_in_unit(const run_spec *base, const run_case *liquid, double unit,
+                              force_tally *tally)
+{
+  run_spec spec = *base;
+  run_case c = *liquid;
+  c.x = ref_alloc(3 * c.n, sizeof *c.x);
+  for (int64_t k = 0; k < 3 * c.n; k++)
+    c.x[k] = unit * liquid->x[k];
+  for (int d = 0; d < 3; d++)
+    c.box.lo[d] *= unit, c.box.hi[d] *= unit;
+  spec.force.sigma *= unit, spec.force.r_cut *= unit, spec.skin *= unit;
+  run_md md = run_md_open(&spec, &c, NULL);
+  double *f = ref_alloc(3 * c.n, sizeof *f);
+  run_md_force(&md, tally);
+  run_md_state(&md, NULL, NULL, f);
+  for (int64_t k = 0; k < 3 * c.n; k++)
+    f[k] *= unit;
+  run_md_close(&md);
+  free(c.x);
+  return f;
+}
+
+/* A float holds sigma^12 of any sensible unit, but not all that can be made of it. */
+START_TEST(any_unit_of_length_serves)
+{
+  static const double goals[MD_PRECISION_COUNT] = {1e-5, 1e-5, 1e-13};
+  run_spec spec = run_spec_default();
+  spec.precision = (md_precision)(_i % MD_PRECISION_COUNT);
+  spec.force.shift = FORCE_SHIFT_NONE;
+  run_set_list(&spec.list, _i / MD_PRECISION_COUNT);
+  run_case c = run_case_fcc("liquid", (int[]){4, 4, 5}, (double[]){0, 0, 0}, 0.1);
+  for (int64_t k = 0; k < 3 * c.n; k++)
+    c.x[k] = run_round(spec.precision, c.x[k]);
+  force_tally usual, tally;
+  double *want = forces_in_unit(&spec, &c, 1, &usual), most = 0;
+  for (int64_t k = 0; k < 3 * c.n; k++)
+    most = fmax(most, fabs(want[k]));
+  ck_assert_double_gt(most, 1);
+  for (int k = 0; k < 2; k++) {
+    const double unit = k ? 0x1p9 : 0x1p-8, near = goals[spec.precision];
+    double *f = forces_in_unit(&spec, &c, unit, &tally);
+    for (int64_t i = 0; i < 3 * c.n; i++)
+      ck_must(fabs(f[i] - want[i]) <= near * most, "%s, unit %g: force %.15g, not %.15g",
+              run_spec_text(&spec), unit, f[i], want[i]);
+    ck_must(fabs(tally.energy - usual.energy) <= near * fabs(usual.energy) &&
+                fabs(tally.virial - usual.virial) <= near * fabs(usual.energy),
+            "%s, unit %g: energy %.15g, virial %.15g, not %.15g and %.15g", run_spec_text(&spec),
+            unit, tally.energy, tally.virial, usual.energy, usual.virial);
+    free(f);
+  }
+  free(want);
+  run_case_free(&c);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("energy");
@@ -208,6 +264,7 @@ int main(void)
   tcase_add_test(tc, lattice_sums_are_exact);
   tcase_add_loop_test(tc, sums_repeat_bit_for_bit, 0, RUN_LISTS * MD_PRECISION_COUNT);
   tcase_add_loop_test(tc, close_pairs_fit_fixed_point, 0, MD_PRECISION_COUNT);
+  tcase_add_loop_test(tc, any_unit_of_length_serves, 0, RUN_LISTS * MD_PRECISION_COUNT);
   suite_add_tcase(suite, tc);
   return test_main(suite);
 }
