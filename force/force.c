@@ -34,6 +34,14 @@ static lj_constants constants(const force_spec *spec)
   return c;
 }
 
+/* Whether floats hold what pair kernels make of these, also in units of lj1 or times the length of a step
+ * of fixed-point coordinates. */
+static bool floats_hold(const force_spec *spec, const lj_constants *lj)
+{
+  return spec->sigma >= 0x1p-7 && spec->sigma <= 0x1p7 && fmin(lj->lj1, lj->lj2) >= 1e-27 &&
+         fmax(lj->lj1, lj->lj2) <= 1e27;
+}
+
 md_status force_create(md_ctx *ctx, const force_spec *spec, force **out)
 {
   *out = NULL;
@@ -49,11 +57,18 @@ md_status force_create(md_ctx *ctx, const force_spec *spec, force **out)
              spec->block_size);
   MD_REQUIRE(spec->carveout >= 0 && spec->carveout <= 100, MD_EINVAL,
              "the carve-out must be 0 or a percentage up to 100, not %d", spec->carveout);
+  const lj_constants lj = constants(spec);
+  MD_REQUIRE(
+      ctx->precision == MD_DOUBLE || floats_hold(spec, &lj), MD_EINVAL,
+      "epsilon of %g and sigma of %g are beyond what single and mixed precision hold: choose "
+      "units in which sigma is between 1/128 and 128, and 48 epsilon sigma^12 and 24 epsilon "
+      "sigma^6 between 1e-27 and 1e27, or double precision",
+      spec->epsilon, spec->sigma);
   force *fc = calloc(1, sizeof *fc);
   MD_REQUIRE(fc, MD_ENOMEM, "out of memory for the forces");
   fc->ctx = ctx;
   fc->spec = *spec;
-  fc->lj = constants(spec);
+  fc->lj = lj;
   *out = fc;
   return MD_OK;
 }

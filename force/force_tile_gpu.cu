@@ -48,15 +48,6 @@ static tile_kernel *const kernels[2][2][2] = {
 static tile_kernel *const fused_kernels[2][2] = {{tile_fused, tile_shifted_fused},
                                                  {tile_fused_few, tile_shifted_fused}};
 
-/* Whether the linear force shift's kernels are taken: they also serve where forces in units of lj1, about
- * sigma^-14, could leave the range of floats. */
-static bool is_shifted(const force_job *job)
-{
-  const double s6 = job->lj.lj1 / job->lj.lj2 / 2;
-  const bool moderate = sizeof(real) == 8 || (s6 > 1e-12 && s6 < 1e12);
-  return job->lj.f_shift != 0 || !moderate;
-}
-
 static tile_job open_tiles(const force *fc, const force_job *job, tile_mode mode)
 {
   tile_job out = {};
@@ -106,7 +97,7 @@ static md_status launch(const force *fc, tile_job *job, tile_kernel *kernel, siz
 md_status PREC(force_gpu_tile)(force *fc, const force_job *job)
 {
   const int64_t blocks = md_blocks(job->n, ROWS);
-  const bool charged = job->coulomb.r_cut_sq > 0, shifted = is_shifted(job);
+  const bool charged = job->coulomb.r_cut_sq > 0, shifted = job->lj.f_shift != 0;
   if (job->tally)
     MD_TRY(md_buffer_reserve(fc->ctx, &fc->partial, 2 * ((size_t)blocks + 1) * sizeof(double), 0));
   tile_job tiles = open_tiles(fc, job, (tile_mode){shifted, job->tally != NULL, charged, false});
@@ -128,7 +119,7 @@ static md_status are_few(const force_job *job, bool *few)
 
 md_status PREC(force_gpu_tile_advance)(force *fc, const force_job *job)
 {
-  const bool shifted = is_shifted(job);
+  const bool shifted = job->lj.f_shift != 0;
   tile_job tiles = open_tiles(fc, job, (tile_mode){shifted, false, false, true});
   bool few = false;
   MD_TRY(are_few(job, &few));

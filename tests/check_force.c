@@ -333,6 +333,18 @@ START_TEST(senseless_settings_are_refused)
   }
   force_destroy(NULL);
   md_ctx_destroy(ctx);
+  for (md_precision precision = MD_SINGLE; precision <= MD_DOUBLE; precision++)
+    for (int k = 0; k < 4; k++) {
+      const force_spec far[] = {{1, 129, 300, FORCE_SHIFT_NONE, 0, 0},
+                                {1, 0.0078, 0.02, FORCE_SHIFT_NONE, 0, 0},
+                                {1e-29, 1, 2.5, FORCE_SHIFT_NONE, 0, 0},
+                                {1e26, 1, 2.5, FORCE_SHIFT_NONE, 0, 0}};
+      force *fc;
+      ctx = test_ctx(precision, 1, false);
+      ck_assert_int_eq(force_create(ctx, &far[k], &fc), precision == MD_DOUBLE ? MD_OK : MD_EINVAL);
+      force_destroy(fc);
+      md_ctx_destroy(ctx);
+    }
 }
 END_TEST
 
