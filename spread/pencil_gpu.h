@@ -93,7 +93,7 @@ static __device__ __forceinline__ void walk_to(const pencil_view &view, int32_t 
 }
 
 /* Of a slice that ends at `end`, the first particle beyond the present plane or a later one, be it beyond
- * the mesh.  A walk to a particle that is not beyond the last plane asked for would go astray. */
+ * the mesh.  A walk to a particle of a plane before the last one asked for would go astray. */
 static __device__ __forceinline__ int32_t plane_end(const pencil_view &view, int32_t plane,
                                                     int32_t end, walk *at)
 {

@@ -384,7 +384,7 @@ static __device__ __forceinline__ void sweep_slice(const int p, const int vector
       here.at.plane++;
       here.mesh = here.at.plane == s.view.mesh[0] ? s.mesh : here.mesh + layer;
       stop = turn_end(i, later, &cut);
-      if (!cut) later = plane_end(s.view, here.at.plane + 1, end, &here.at);
+      if (!cut && left > 0) later = plane_end(s.view, here.at.plane + 1, end, &here.at);
     }
   }
 }

@@ -205,6 +205,18 @@ static void compare_many(md_ctx *ctx, spread_method method)
   compare(ctx, &full_planes, REF_UNIFORM, 15000);
 }
 
+/* Particles so far between that sweeps find some of them anew where they end. */
+START_TEST(sparse_particles_agree)
+{
+  md_ctx *ctx = test_ctx((md_precision)_i, 2, false);
+  for (int p = 3; p <= 7; p += 2) {
+    const spread_spec spec = ref_spec(SPREAD_TILED, 512, 65, 97, p);
+    compare(ctx, &spec, REF_UNIFORM, 30000);
+  }
+  md_ctx_destroy(ctx);
+}
+END_TEST
+
 START_TEST(many_particles_agree)
 {
   md_ctx *ctx;
@@ -361,6 +373,7 @@ int main(void)
   tcase_add_loop_test(tc, meshes_of_any_size_agree, 0, PICKS);
   suite_add_tcase(suite, tc);
   TCase *many = test_long_case("many");
+  tcase_add_loop_test(many, sparse_particles_agree, 0, MD_PRECISION_COUNT);
   tcase_add_loop_test(many, many_particles_agree, 0, PICKS);
   suite_add_tcase(suite, many);
   return test_main(suite);

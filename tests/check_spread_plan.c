@@ -171,6 +171,28 @@ START_TEST(many_vectors_are_many_of_one)
 }
 END_TEST
 
+/* As many charges as there are in one place overflow nothing. */
+START_TEST(equal_charges_in_one_place_add_up)
+{
+  enum { N = 30000, POINTS = 18 * 12 * 15 };
+  static double mesh[POINTS];
+  md_ctx *ctx = test_ctx((md_precision)_i, 2, true);
+  const spread_spec spec = ref_spec(SPREAD_TILED, 18, 12, 15, 2);
+  ref_particles particles = ref_particles_make(&spec, ctx->precision, REF_ON_POINTS, N);
+  double sum = 0;
+  for (int i = 0; i < 3 * N; i++)
+    particles.x[i] = particles.x[i % 3], particles.q[i / 3] = -0.9375;
+  ref_run run = ref_run_open(ctx, &spec, &particles);
+  ref_run_spread(&run, mesh);
+  ref_run_close(&run);
+  for (int i = 0; i < POINTS; i++)
+    sum += mesh[i];
+  ck_assert_double_eq_tol(sum / (-0.9375 * N), 1, 1e-5);
+  ref_particles_free(&particles);
+  md_ctx_destroy(ctx);
+}
+END_TEST
+
 /* A charge that is no number, or infinite, shows, and is forgotten with the next ones. */
 START_TEST(charges_that_are_not_finite_show)
 {
@@ -366,6 +388,7 @@ int main(void)
   tcase_set_timeout(tc, 120);
   tcase_add_loop_test(tc, sum_and_first_moments, 0, SPREAD_METHOD_COUNT);
   tcase_add_loop_test(tc, interpolation_is_the_transpose, 0, SPREAD_METHOD_COUNT);
+  tcase_add_loop_test(tc, equal_charges_in_one_place_add_up, 0, MD_PRECISION_COUNT);
   tcase_add_test(tc, charges_that_are_not_finite_show);
   tcase_add_loop_test(tc, many_vectors_are_many_of_one, 0, MD_PRECISION_COUNT);
   tcase_add_loop_test(tc, deterministic_plans_repeat, 0, SPREAD_METHOD_COUNT);
