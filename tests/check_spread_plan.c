@@ -1,5 +1,4 @@
-/* tests/check_spread_plan.c - what plans promise: moments, the transpose, determinism, reuse,
- * parts, tuning, the choice of a method. */
+/* tests/check_spread_plan.c - what plans promise: moments, the transpose, determinism, reuse, parts, tuning. */
 #include "tests/ref_spread.h"
 #include "tests/test.h"
 
@@ -175,11 +174,10 @@ END_TEST
 START_TEST(equal_charges_in_one_place_add_up)
 {
   enum { N = 30000, POINTS = 18 * 12 * 15 };
-  static double mesh[POINTS];
+  double sum = 0, mesh[POINTS];
   md_ctx *ctx = test_ctx((md_precision)_i, 2, true);
   const spread_spec spec = ref_spec(SPREAD_TILED, 18, 12, 15, 2);
   ref_particles particles = ref_particles_make(&spec, ctx->precision, REF_ON_POINTS, N);
-  double sum = 0;
   for (int i = 0; i < 3 * N; i++)
     particles.x[i] = particles.x[i % 3], particles.q[i / 3] = -0.9375;
   ref_run run = ref_run_open(ctx, &spec, &particles);
