@@ -10,8 +10,7 @@
  * with the bandwidth of a large copy measured in the same run.  error is |E_pair - exact| / |exact|
  * of the perfect lattice before the first step.  bytes_per_atom is what arrays take, peak_per_atom
  * what the process grew by at most, set-up included (CPU).  Lists by tiles are measured in two orders
- * of atoms: bins of these boxes are no power of two, where Hilbert's curve jumps and the generalised one
- * does not.  peer rows are Debian's `lmp -sf opt` on the same system. */
+ * of atoms: Hilbert's curve jumps where bins are no power of two, the generalised one does not.  peer rows are Debian's `lmp -sf opt` on the same system. */
 #include "bench/bench.h"
 #include "minimd/engine.h"
 

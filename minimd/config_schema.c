@@ -144,7 +144,8 @@ static const config_entry table[] = {
     WORD("neighbor.stencil", stencil, NEIGHBOR_STENCILS, neighbor_stencil_words,
          NEIGHBOR_STENCIL_COUNT, "sphere", "bins searched around a bin"),
     BINS("neighbor.bin_size", bin_size, "length", 0, 1e6, "/2",
-         "edge of a bin; /N: N bins per cutoff + skin"),
+         "edge of a bin; /N: N bins per cutoff + skin; tiles of up to 2^18 atoms along a "
+         "Hilbert or Morton curve: the nearest power of two of bins"),
     FLAG("neighbor.newton", newton, "true",
          "half lists: compute each pair across a ghost once, not twice"),
     CURVE("order.curve", curve, ORDERINGS, "hilbert",
