@@ -19,6 +19,24 @@ if (here('products')) {
     for [m in 'mat1 mat2 mat3'] '' skip 1 using 8:(only(4, m, $13)) with lines dt 2 title m.' model'
 }
 
+# Figs. 3 and 4: columns matrix, nodes, vectors, remote rows, messages, time, communication, relative time.
+if (here('nodes')) {
+  set ylabel 'time of m vectors / time of one, by the model'
+  do for [matrix in 'mat1 mat2'] {
+    chosen(n, y) = strcol(4) eq matrix && strcol(5) eq n ? y : NaN
+    set xlabel 'vectors m'
+    set output name('nodes-'.matrix.'.svg')
+    plot for [n in '1 4 16 32 64'] file('nodes') skip 1 using 6:(chosen(n, $11)) pt 7 ps 0.5 \
+      title matrix.', '.n.(n eq '1' ? ' node' : ' nodes')
+  }
+  set xlabel 'nodes'
+  set logscale x 2
+  set output name('nodes.svg')
+  plot for [matrix in 'mat1 mat2'] for [m in '8 16 32'] file('nodes') skip 1 \
+    using 5:(strcol(4) eq matrix && strcol(6) eq m ? $11 : NaN) pt 7 ps 0.5 title matrix.', m = '.m
+  unset logscale
+}
+
 # Fig. 5: columns spheres, occupancy, algorithm, rhs, threads, step, iterations, error.
 if (here('guesses')) {
   set xlabel 'step'

@@ -4,6 +4,7 @@
 #
 #   radii map            Table IV and Fig. 1 (cpu only)
 #   products threads     Tables I and II, Figs. 2 and 8 (threads: cpu only)
+#   nodes                Table III, Figs. 3 and 4, by the model (cpu only)
 #   steps                Tables V to VII, Figs. 5 and 6
 #   best                 the same step with block Jacobi, pair storage and looser guesses
 #   sweep                Fig. 7, Table VIII: numbers of right-hand sides, measured and modelled
@@ -59,6 +60,14 @@ products()
   for matrix in mat1 mat2 mat3; do
     rows products -- gspmv --matrix $matrix --backend "$backend" --repeat 5 \
       --vectors 1,2,3,4,5,6,7,8,10,12,14,16,20,24,28,32,36,40,42
+  done
+}
+
+# Machines like this one, linked as the paper's.
+nodes()
+{
+  for matrix in mat1 mat2; do
+    rows nodes -- gspmv --matrix $matrix --nodes 1,2,4,8,16,32,64 --vectors 1,2,4,8,12,16,20,24,28,32
   done
 }
 
@@ -199,6 +208,15 @@ tables()
   echo
   echo "$(awk -F, 'END { print $1 ", commit " $2 ", " $3 }' "$work/summary.csv"). Written by \`bench/study_mrhs.sh\`; what it says: [docs/mrhs.md](../../mrhs.md)."
   echo
+  if [ -s "$work/nodes.csv" ]; then
+    echo '## Table III: communication in products with mat1 on several machines, by the model'
+    echo
+    echo '| nodes | 1 vector | 8 | 32 |'
+    echo '|---|---|---|---|'
+    awk -F, '$4 == "mat1" && $5 > 1 { if ($6 == 1) printf "| %d ", $5
+        if ($6 == 1 || $6 == 8 || $6 == 32) printf "| %.0f %% %s", 100 * $10, $6 == 32 ? "|\n" : "" }' "$work/nodes.csv"
+    echo
+  fi
   echo '## Table V: iterations of the first solve, with guesses and without'
   echo
   awk -F, 'NR > 1 && $9 % 2 == 0 && $9 > 0 && $9 < 16 { if (!($9 in steps)) { steps[$9] = 1; order[++k] = $9 }
@@ -242,7 +260,7 @@ plots()
   (cd "$results" && gnuplot -e "backend = '$backend'" "$pictures")
 }
 
-all='radii map products threads steps best sweep summary plots'
+all='radii map products threads nodes steps best sweep summary plots'
 [ "$backend" = cpu ] || all='steps best sweep products summary plots'
 for part in ${*:-$all}; do
   case $part in

@@ -13,7 +13,7 @@ _minimd_options()
     compare) echo '--help --order --list --newton --stencil --bin-size --sort-every --rebuild --skin --cutoff --backend --precision --block-size --threads --cells --steps --dt --thermo --seed --deterministic --input --format-in --set --repeat --format --output --plot --quiet' ;;
     spread) echo '--help --particles --mesh --order --method --vectors --repeat --backend --precision --distribution --box --check --seed --threads --deterministic --format --output --plot --quiet' ;;
     stokes) echo '--help --input --algorithm --rhs --guess --steps --dt --seed --gap-cut --gap-min --far-field --viscosity --method --tolerance --guess-tolerance --root --root-tolerance --preconditioner --max-iterations --storage --backend --threads --deterministic --trajectory --trajectory-every --checkpoint --checkpoint-every --restart --model --format --output --plot --quiet' ;;
-    gspmv) echo '--help --matrix --vectors --backend --precision --storage --rows --repeat --seed --threads --write --map --format --output --plot --quiet' ;;
+    gspmv) echo '--help --matrix --vectors --backend --precision --storage --rows --repeat --seed --threads --write --map --nodes --latency --network --format --output --plot --quiet' ;;
     pack) echo '--help --particles --occupancy --radii --output --gap --sweeps --iterations --seed --threads --format --plot --quiet' ;;
     profile) echo '--help --order --list --newton --stencil --bin-size --sort-every --rebuild --skin --cutoff --backend --precision --block-size --threads --cells --steps --dt --thermo --seed --deterministic --input --format-in --set --at --launches --caches --counters --model --replay --machine --times --format --output --plot --quiet' ;;
     config) echo '--help --list --format --output' ;;
@@ -180,6 +180,9 @@ _minimd_values()
     gspmv:--seed) echo '' ;;
     gspmv:--threads) echo '' ;;
     gspmv:--write) echo 'FILE' ;;
+    gspmv:--nodes) echo '' ;;
+    gspmv:--latency) echo '' ;;
+    gspmv:--network) echo '' ;;
     gspmv:--format) echo 'table csv json' ;;
     gspmv:--output | gspmv:-o) echo 'FILE' ;;
     gspmv:--plot) echo 'FILE' ;;

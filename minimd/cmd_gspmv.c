@@ -3,6 +3,7 @@
 #include "core/parse.h"
 #include "core/stopwatch.h"
 #include "minimd/commands.h"
+#include "minimd/gspmv_model.h"
 #include "minimd/median.h"
 #include "minimd/memory.h"
 #include "minimd/plot.h"
@@ -26,6 +27,9 @@ enum {
   THREADS,
   WRITE,
   MAP,
+  NODES,
+  LATENCY,
+  NETWORK,
   FORMAT,
   OUTPUT,
   PLOT,
@@ -47,6 +51,12 @@ static const option option_table[N_OPTIONS] = {
     {"write", 0, "FILE", "write the matrix as MatrixMarket"},
     {"map", 0, NULL,
      "instead: how many vectors take twice the time of one, by blocks per row\nand B / F (Fig. 1)"},
+    {"nodes", 0, "LIST",
+     "instead: how long products would take where so many nodes like this machine share\nthe "
+     "matrix, "
+     "from the model (Table III, Figs. 3 and 4)"},
+    {"latency", 0, "X", "of a message between nodes [us] (1.5)"},
+    {"network", 0, "X", "bandwidth into a node [GB/s] (3.54)"},
     {"format", 0, "table|csv|json", "how results are printed (table)"},
     OPTION_OUTPUT,
     OPTION_PLOT,
@@ -64,7 +74,9 @@ typedef struct {
   int64_t rows, repeat, threads;
   uint64_t seed;
   measurement *results; /* [n] */
-  int n;
+  int n, n_nodes;
+  int *vectors, *nodes; /* [n], [n_nodes]; n_nodes 0: measure */
+  stokes_network network;
   md_ctx *ctx;
   stokes_matrix *matrix;
   suspension suspension; /* from which the matrix is assembled, unless it comes from a file */
@@ -72,21 +84,39 @@ typedef struct {
   stokes_machine machine;
 } request;
 
-static md_status read_vectors(request *r)
+/* The numbers of an option, up to `most`. */
+static md_status read_list(const request *r, int which, const char *usual, int most, int **out,
+                           int *n)
 {
-  const char *text = options_value(r->opts, VECTORS);
+  const char *text = options_value(r->opts, which);
   char **words;
-  MD_TRY(options_blame(r->opts, VECTORS,
-                       md_parse_list(text ? text : "1,2,4,8,16,32", "vectors", &words, &r->n)));
-  r->results = calloc((size_t)r->n, sizeof *r->results);
-  md_status status = r->results ? MD_OK : MD_FAIL(MD_ENOMEM, "out of memory for a list");
-  for (int k = 0; !status && k < r->n; k++) {
-    int64_t m = 0;
-    status = options_blame(r->opts, VECTORS, md_parse_int64(words[k], 1, STOKES_VECTORS, &m));
-    r->results[k].m = (int)m;
+  MD_TRY(options_blame(r->opts, which,
+                       md_parse_list(text ? text : usual, option_table[which].name, &words, n)));
+  *out = calloc((size_t)*n, sizeof **out);
+  md_status status = *out ? MD_OK : MD_FAIL(MD_ENOMEM, "out of memory for a list");
+  for (int k = 0; !status && k < *n; k++) {
+    int64_t number = 0;
+    status = options_blame(r->opts, which, md_parse_int64(words[k], 1, most, &number));
+    (*out)[k] = (int)number;
   }
   free(words);
   return status;
+}
+
+static md_status read_lists(request *r)
+{
+  enum { MOST_NODES = 1 << 20 };
+  MD_TRY(read_list(r, VECTORS, "1,2,4,8,16,32", STOKES_VECTORS, &r->vectors, &r->n));
+  r->results = calloc((size_t)r->n, sizeof *r->results);
+  MD_REQUIRE(r->results, MD_ENOMEM, "out of memory for %d results", r->n);
+  for (int k = 0; k < r->n; k++)
+    r->results[k].m = r->vectors[k];
+  if (!options_value(r->opts, NODES)) return MD_OK;
+  double microseconds = 1.5, gigabytes = 3.54;
+  MD_TRY(options_number(r->opts, LATENCY, 0, 1e6, &microseconds));
+  MD_TRY(options_number(r->opts, NETWORK, 1e-6, 1e6, &gigabytes));
+  r->network = (stokes_network){1e-6 * microseconds, 1e9 * gigabytes};
+  return read_list(r, NODES, "1", MOST_NODES, &r->nodes, &r->n_nodes);
 }
 
 static md_status read_request(request *r)
@@ -108,7 +138,7 @@ static md_status read_request(request *r)
   if (options_value(opts, MAP)) return MD_OK;
   MD_REQUIRE(options_value(opts, MATRIX), MD_EINVAL,
              "expected --matrix mat1|mat2|mat3|FILE.mtx, or --map; see --help");
-  return read_vectors(r);
+  return read_lists(r);
 }
 
 /* Lay the matrix out for products with m vectors. */
@@ -277,6 +307,27 @@ static md_status measure_all(request *r, double *one)
   return MD_OK;
 }
 
+/* Where nodes like this machine share the matrix. */
+static md_status answer_nodes(request *r, FILE *stream)
+{
+  MD_TRY(stokes_machine_measure(r->ctx, (stokes_storage)r->storage, &r->machine));
+  if (!options_value(r->opts, QUIET))
+    fprintf(stderr, "B = %.3g GB/s, F = %.3g Gflop/s\n", 1e-9 * r->machine.bandwidth,
+            1e-9 * r->machine.flops);
+  const gspmv_nodes job = {r->opts,
+                           (options_format)r->format,
+                           options_value(r->opts, MATRIX),
+                           &r->blocks,
+                           stokes_matrix_shape(r->matrix).product_bytes,
+                           r->nodes,
+                           r->vectors,
+                           r->n_nodes,
+                           r->n,
+                           r->machine,
+                           r->network};
+  return gspmv_nodes_answer(&job, stream, options_value(r->opts, PLOT));
+}
+
 static md_status answer_matrix(request *r)
 {
   const char *file = options_value(r->opts, WRITE), *picture = options_value(r->opts, PLOT);
@@ -285,47 +336,28 @@ static md_status answer_matrix(request *r)
   MD_TRY(md_output_open(options_value(r->opts, OUTPUT), &out));
   md_status status = make_matrix(r);
   if (!status && file) status = stokes_blocks_write(&r->blocks, file);
-  if (!status) status = measure_all(r, &one);
-  if (!status && picture) status = draw_rows(r, one, picture); /* no rates from a run that fails */
-  if (status) {
-    md_output_discard(&out);
-    return status;
+  if (!status && r->n_nodes > 0) {
+    status = answer_nodes(r, out.stream);
+  } else if (!status) {
+    status = measure_all(r, &one);
+    if (!status && picture)
+      status = draw_rows(r, one, picture); /* no rates from a run that fails */
+    if (!status) print_rows(r, one, out.stream);
   }
-  print_rows(r, one, out.stream);
-  return md_output_close(&out);
+  if (!status) return md_output_close(&out);
+  md_output_discard(&out);
+  return status;
 }
 
-/* Fig. 1: blocks per row 6 ... 84, B / F .02 ... .6. */
 static md_status answer_map(const request *r)
 {
-  static const table_column columns[] = {
-      {"blocks_per_row", 0, 0}, {"byte_per_flop", 0, 2}, {"vectors", 0, 0}};
   md_output out;
-  table t;
   MD_TRY(md_output_open(options_value(r->opts, OUTPUT), &out));
-  table_begin(&t, out.stream, (options_format)r->format, "gspmv", r->opts, columns, 3);
-  for (int blocks = 6; blocks <= 84; blocks += 6)
-    for (int ratio = 2; ratio <= 60; ratio += 2) {
-      table_integer(&t, blocks);
-      table_real(&t, 0.01 * ratio);
-      table_integer(&t, stokes_model_vectors(blocks, 0.01 * ratio));
-    }
-  table_end(&t);
-  MD_TRY(md_output_close(&out));
-  const char *path = options_value(r->opts, PLOT);
-  if (!path) return MD_OK;
-  plot picture;
-  MD_TRY(plot_open(path, 900, 600, &picture));
-  fputs("set xlabel 'blocks per row'\nset ylabel 'B / F'\nset cblabel 'vectors in twice the time'\n"
-        "set view map\nset xrange [6:84]\nset yrange [0.02:0.6]\nunset key\n"
-        "plot '-' with image\n",
-        picture.stream);
-  for (int blocks = 6; blocks <= 84; blocks += 6)
-    for (int ratio = 2; ratio <= 60; ratio += 2)
-      fprintf(picture.stream, "%d %.2f %d\n", blocks, 0.01 * ratio,
-              stokes_model_vectors(blocks, 0.01 * ratio));
-  fputs("e\n", picture.stream);
-  return plot_close(&picture);
+  const md_status status = gspmv_map_answer(r->opts, (options_format)r->format, out.stream,
+                                            options_value(r->opts, PLOT));
+  if (!status) return md_output_close(&out);
+  md_output_discard(&out);
+  return status;
 }
 
 static md_status answer(request *r)
@@ -345,6 +377,7 @@ md_status cmd_gspmv(int argc, char **argv)
   if (!status && opts.help)
     options_help(stdout,
                  "minimd gspmv --matrix mat1|mat2|mat3|FILE.mtx [--vectors LIST] [options]\n"
+                 "       minimd gspmv --matrix mat1|mat2|mat3|FILE.mtx --nodes LIST [options]\n"
                  "       minimd gspmv --map [options]",
                  "Products of a 3 x 3 block matrix with many vectors: times beside the model's.",
                  option_table, N_OPTIONS);
@@ -355,6 +388,8 @@ md_status cmd_gspmv(int argc, char **argv)
   suspension_close(&r.suspension);
   if (r.ctx) md_ctx_destroy(r.ctx);
   free(r.results);
+  free(r.vectors);
+  free(r.nodes);
   options_free(&opts);
   return status;
 }

@@ -51,5 +51,29 @@ int stokes_model_best(const stokes_machine *machine, const stokes_shape *shape,
  * is byte_per_flop; k = 0.  [Liu] Fig. 1. */
 int stokes_model_vectors(double blocks_per_row, double byte_per_flop);
 
+/* Several machines, nodes of a network, share a matrix: its rows are dealt out in their order, so that each
+ * node has as many blocks.  Before a product a node fetches the rows of X that others have: [Liu]
+ * section IV-D, Table III and Figs. 3 and 4. */
+typedef struct {
+  stokes_shape shape; /* of its rows */
+  int64_t remote;     /* rows of X that it fetches */
+  int messages;       /* nodes that have them */
+} stokes_share;
+
+typedef struct {
+  double latency;   /* of a message [s] */
+  double bandwidth; /* into a node [B/s] */
+} stokes_network;
+
+/* The shares of so many nodes [nodes]; bytes: of the whole matrix, as product_bytes of a shape.
+ * Errors: MD_EINVAL (more nodes than rows), MD_ENOMEM. */
+md_status stokes_model_shares(const stokes_blocks *blocks, double bytes, int nodes,
+                              stokes_share *out);
+
+/* Time of a product with m vectors [s]: that of the node that takes longest, fetching and then multiplying;
+ * *communication: which part of it fetching is. */
+double stokes_model_nodes(const stokes_machine *machine, const stokes_network *network,
+                          const stokes_share *shares, int nodes, int m, double *communication);
+
 MD_END_C
 #endif

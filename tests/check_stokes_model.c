@@ -1,6 +1,10 @@
 /* tests/check_stokes_model.c - the performance model of products with many vectors. */
+#include "stokes/model.h"
 #include "stokes/run.h"
 #include "tests/test.h"
+
+#include <math.h>
+#include <stdlib.h>
 
 /* Numbers worked out by hand. */
 START_TEST(model)
@@ -41,11 +45,92 @@ START_TEST(model)
 }
 END_TEST
 
+enum { ROWS = 200 };
+
+/* Rows of 0 to 16 blocks, near the diagonal and far away. */
+static stokes_blocks uneven(void)
+{
+  stokes_blocks blocks = {ROWS, 0, calloc(ROWS + 1, sizeof(int64_t)),
+                          calloc(ROWS * 16, sizeof(int32_t)), NULL};
+  for (int64_t i = 0; i < ROWS; i++) {
+    for (int64_t k = 0; k < i * 7 % 17; k++)
+      blocks.column[blocks.n_blocks++] = (int32_t)((i + (k % 3 == 0 ? 53 * k : k)) % ROWS);
+    blocks.start[i + 1] = blocks.n_blocks;
+  }
+  return blocks;
+}
+
+/* Rows that the rows from first on, up to last, need and do not have; whose they are by the cuts. */
+static void count_slowly(const stokes_blocks *blocks, const int64_t *cut, int nodes, int node,
+                         int64_t *remote, int *messages)
+{
+  bool asked[ROWS] = {false};
+  *remote = 0, *messages = 0;
+  for (int other = 0; other < nodes; other++) {
+    bool any = false;
+    for (int64_t row = cut[other]; other != node && row < cut[other + 1]; row++)
+      for (int64_t p = blocks->start[cut[node]]; p < blocks->start[cut[node + 1]]; p++)
+        if (blocks->column[p] == row && !asked[row]) asked[row] = any = true, ++*remote;
+    *messages += any;
+  }
+}
+
+START_TEST(shares_of_nodes)
+{
+  stokes_blocks blocks = uneven();
+  for (int nodes = 1; nodes <= ROWS; nodes += nodes < 9 ? 1 : 37) {
+    stokes_share shares[ROWS];
+    int64_t cut[ROWS + 1] = {0}, remote, total = 0;
+    double bytes = 0;
+    int messages;
+    ck_ok(stokes_model_shares(&blocks, 1e6, nodes, shares));
+    for (int k = 0; k < nodes; k++) {
+      cut[k + 1] = cut[k] + shares[k].shape.n_rows;
+      ck_assert_int_eq(shares[k].shape.n_blocks, blocks.start[cut[k + 1]] - blocks.start[cut[k]]);
+      ck_assert_int_le(llabs(shares[k].shape.n_blocks - blocks.n_blocks / nodes), 17);
+      total += shares[k].shape.n_blocks, bytes += shares[k].shape.product_bytes;
+    }
+    ck_assert(cut[nodes] == ROWS && total == blocks.n_blocks);
+    ck_assert_double_eq_tol(bytes, 1e6, 1e-3);
+    for (int k = 0; k < nodes; k++) {
+      count_slowly(&blocks, cut, nodes, k, &remote, &messages);
+      ck_assert(shares[k].remote == remote && shares[k].messages == messages);
+    }
+  }
+  stokes_share one;
+  ck_assert_int_eq(stokes_model_shares(&blocks, 1e6, ROWS + 1, &one), MD_EINVAL);
+  ck_assert_int_eq(stokes_model_shares(&blocks, 1e6, 0, &one), MD_EINVAL);
+  free(blocks.start), free(blocks.column);
+}
+END_TEST
+
+/* Numbers worked out by hand: the second node takes longer with one vector, the first with many. */
+START_TEST(times_of_nodes)
+{
+  const stokes_machine machine = {20e9, 40e9};
+  const stokes_network network = {2e-6, 3e9};
+  const stokes_share shares[] = {
+      {{.n_rows = 1000, .n_blocks = 25000, .product_bytes = 1908000}, 500, 3},
+      {{.n_rows = 500, .n_blocks = 25000, .product_bytes = 1904000}, 100, 7}};
+  double part = -1;
+  /* 99 + 6 + 4 us; 97 + 14 + .8 us */
+  ck_assert_double_eq_tol(stokes_model_nodes(&machine, &network, shares, 2, 1, &part), 111.8e-6,
+                          1e-12);
+  ck_assert_double_eq_tol(part, 14.8 / 111.8, 1e-9);
+  /* 360 + 6 + 128 us; 360 + 14 + 25.6 us */
+  ck_assert_double_eq_tol(stokes_model_nodes(&machine, &network, shares, 2, 32, &part), 494e-6,
+                          1e-12);
+  ck_assert_double_eq_tol(part, 134.0 / 494, 1e-9);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("stokes_model");
   TCase *numbers = tcase_create("numbers");
   tcase_add_test(numbers, model);
+  tcase_add_test(numbers, shares_of_nodes);
+  tcase_add_test(numbers, times_of_nodes);
   tcase_set_timeout(numbers, 120);
   suite_add_tcase(suite, numbers);
   return test_main(suite);

@@ -66,7 +66,26 @@ prints '^6,0\.02,8$' # 72 m + 460 bytes at most twice 532
 prints '^84,0\.60,14$' # 18 x 84 x 0.6 m at most twice 6460
 expect 0 gspmv --matrix "$dir/m.mtx" --vectors 2 --repeat 1 --format json --backend "$backend"
 prints '"model_relative_time"'
+# Several machines: one is the model of this one; more fetch more in all, and a slower network takes longer.
+expect 0 gspmv --matrix "$dir/m.mtx" --nodes 1,3,8 --vectors 1,16 --format csv --backend "$backend"
+[ "$(head -1 "$dir/out")" = matrix,nodes,vectors,remote_rows,messages,model_time_s,communication,model_relative_time ] ||
+  fail "header of gspmv --nodes"
+awk -F, 'NR > 1 && !($6 > 0 && $3 == 1 ? $8 == 1 : $8 > 1) { bad = 1 }
+  NR > 1 && $2 == 1 && ($4 || $5 || $7) { bad = 1 }
+  NR > 1 && $2 > 1 && !($4 > 0 && $5 >= 1 && $5 < $2 && $7 > 0 && $7 < 1) { bad = 1 }
+  END { exit bad || NR != 7 }' "$dir/out" || fail "rows of nodes: $(cat "$dir/out")"
+expect 0 gspmv --matrix "$dir/m.mtx" --nodes 8 --vectors 1 --latency 1000 --network 0.001 --format csv --backend "$backend"
+awk -F, 'NR == 2 { exit !($6 > 1e-3 * $5 + 24e-6 * $4 && $7 > 0.9) }' "$dir/out" || fail "a slow network"
+for value in 0 1,x 1501; do
+  expect 2 gspmv --matrix "$dir/m.mtx" --nodes "$value" --backend "$backend"
+done
+says '1501 nodes'
+expect 2 gspmv --matrix "$dir/m.mtx" --nodes 2 --latency -1
+says '--latency'
+expect 2 gspmv --matrix "$dir/m.mtx" --nodes 2 --network 0
+says '--network'
 if command -v gnuplot >/dev/null 2>&1; then
+  expect 0 gspmv --matrix "$dir/m.mtx" --nodes 1,4 --plot "$dir/nodes.svg" --backend "$backend"
   expect 0 gspmv --map --plot "$dir/map.png" --quiet
   expect 0 gspmv --matrix "$dir/m.mtx" --repeat 1 --plot "$dir/times.svg" --backend "$backend"
   expect 0 pack --particles 200 --occupancy 0.3 --radii "$dir/radii" -o "$dir/two.xyz" --plot "$dir/cut.png"
