@@ -31,10 +31,12 @@ if (here('nodes')) {
   }
   set xlabel 'nodes'
   set logscale x 2
+  set datafile missing NaN
   set output name('nodes.svg')
   plot for [matrix in 'mat1 mat2'] for [m in '8 16 32'] file('nodes') skip 1 \
     using 5:(strcol(4) eq matrix && strcol(6) eq m ? $11 : NaN) pt 7 ps 0.5 title matrix.', m = '.m
   unset logscale
+  unset datafile missing
 }
 
 # Fig. 5: columns spheres, occupancy, algorithm, rhs, threads, step, iterations, error.
