@@ -194,10 +194,16 @@ summary()
   { echo 'date,commit,machine,spheres,occupancy,m_s,m_model,m_measured,speedup_model,speedup_measured' && optima; } \
     >"$work/optima.csv"
   tables >"$results/$backend-tables.md"
+}
+
+# What there is so far, to the results; of some parts the summary is enough.
+publish()
+{
   for file in "$work"/*.csv; do
-    [ "$file" = "$work/speedup.csv" ] || [ "$file" = "$work/sweep.csv" ] || [ "$file" = "$work/best.csv" ] ||
-      [ "$file" = "$work/series.csv" ] ||
-      cp "$file" "$results/$backend-$(basename "$file")"
+    case ${file##*/} in
+      '*.csv' | speedup.csv | sweep.csv | best.csv | series.csv) ;;
+      *) cp "$file" "$results/$backend-${file##*/}" ;;
+    esac
   done
 }
 
@@ -273,6 +279,7 @@ for part in ${*:-$all}; do
   for file in "$work"/*.part; do
     [ ! -e "$file" ] || mv "$file" "${file%.part}.csv"
   done
+  publish
   touch "$work/$part.done"
 done
 rm -f "$build"/study-mrhs-*.xyz
