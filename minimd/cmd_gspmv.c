@@ -111,11 +111,11 @@ static md_status read_lists(request *r)
   MD_REQUIRE(r->results, MD_ENOMEM, "out of memory for %d results", r->n);
   for (int k = 0; k < r->n; k++)
     r->results[k].m = r->vectors[k];
-  if (!options_value(r->opts, NODES)) return MD_OK;
   double microseconds = 1.5, gigabytes = 3.54;
   MD_TRY(options_number(r->opts, LATENCY, 0, 1e6, &microseconds));
   MD_TRY(options_number(r->opts, NETWORK, 1e-6, 1e6, &gigabytes));
   r->network = (stokes_network){1e-6 * microseconds, 1e9 * gigabytes};
+  if (!options_value(r->opts, NODES)) return MD_OK;
   return read_list(r, NODES, "1", MOST_NODES, &r->nodes, &r->n_nodes);
 }
 

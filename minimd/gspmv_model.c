@@ -17,16 +17,16 @@ static void predict(const gspmv_nodes *job, const stokes_share *shares, int node
 {
   double unused;
   const double one = stokes_model_nodes(&job->machine, &job->network, shares, nodes, 1, &unused);
+  prediction p = {0};
+  for (int k = 0; k < nodes; k++) {
+    p.remote = shares[k].remote > p.remote ? shares[k].remote : p.remote;
+    p.messages = shares[k].messages > p.messages ? shares[k].messages : p.messages;
+  }
   for (int v = 0; v < job->n_vectors; v++) {
-    prediction *p = &out[v];
-    *p = (prediction){0};
-    p->seconds = stokes_model_nodes(&job->machine, &job->network, shares, nodes, job->vectors[v],
-                                    &p->communication);
-    p->relative = p->seconds / one;
-    for (int k = 0; k < nodes; k++) {
-      p->remote = shares[k].remote > p->remote ? shares[k].remote : p->remote;
-      p->messages = shares[k].messages > p->messages ? shares[k].messages : p->messages;
-    }
+    p.seconds = stokes_model_nodes(&job->machine, &job->network, shares, nodes, job->vectors[v],
+                                   &p.communication);
+    p.relative = p.seconds / one;
+    out[v] = p;
   }
 }
 

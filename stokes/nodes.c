@@ -68,7 +68,7 @@ md_status stokes_model_shares(const stokes_blocks *blocks, double bytes, int nod
     for (int k = 0; k < nodes; k++) {
       const int64_t own = blocks->start[cut[k + 1]] - blocks->start[cut[k]];
       out[k] = (stokes_share){.shape = {.n_rows = cut[k + 1] - cut[k], .n_blocks = own}};
-      out[k].shape.product_bytes = bytes * (double)own / (double)blocks->n_blocks;
+      out[k].shape.product_bytes = bytes * (double)own / fmax(1, (double)blocks->n_blocks);
       count_remote(blocks, cut, nodes, k, row_seen, node_seen, &out[k]);
     }
   }

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Numbers worked out by hand. */
 START_TEST(model)
@@ -100,6 +101,10 @@ START_TEST(shares_of_nodes)
   stokes_share one;
   ck_assert_int_eq(stokes_model_shares(&blocks, 1e6, ROWS + 1, &one), MD_EINVAL);
   ck_assert_int_eq(stokes_model_shares(&blocks, 1e6, 0, &one), MD_EINVAL);
+  blocks.n_blocks = 0; /* no blocks: the vectors are left */
+  memset(blocks.start, 0, (ROWS + 1) * sizeof *blocks.start);
+  ck_ok(stokes_model_shares(&blocks, 800, 1, &one));
+  ck_assert(one.shape.n_rows == ROWS && one.shape.product_bytes == 0 && one.remote == 0);
   free(blocks.start), free(blocks.column);
 }
 END_TEST

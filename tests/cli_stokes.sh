@@ -84,6 +84,8 @@ expect 2 gspmv --matrix "$dir/m.mtx" --nodes 2 --latency -1
 says '--latency'
 expect 2 gspmv --matrix "$dir/m.mtx" --nodes 2 --network 0
 says '--network'
+expect 2 gspmv --matrix "$dir/m.mtx" --vectors 1 --latency x
+says '--latency'
 if command -v gnuplot >/dev/null 2>&1; then
   expect 0 gspmv --matrix "$dir/m.mtx" --nodes 1,4 --plot "$dir/nodes.svg" --backend "$backend"
   expect 0 gspmv --map --plot "$dir/map.png" --quiet
