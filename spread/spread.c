@@ -222,10 +222,9 @@ static md_status set_positions(spread_plan *plan, int64_t n, const void *x, int6
              (long long)n);
   MD_REQUIRE(stride >= 3, MD_EINVAL, "the stride of positions must be >= 3, not %lld",
              (long long)stride);
-  char reason[sizeof plan->reason] = "asked for";
-  const spread_method method = plan->spec.method == SPREAD_AUTO
-                                   ? spread_choose(plan, n, reason, sizeof reason)
-                                   : plan->spec.method;
+  spread_choice choice = {plan->spec.method, plan->seen, "asked for"};
+  if (choice.method == SPREAD_AUTO) MD_TRY(spread_choose(plan, n, x, stride, &choice));
+  const spread_method method = choice.method;
   spread_counter *counter = &plan->counter;
   MD_TRY(check_memory(plan, method, n));
   const spread_watch watch = watch_for(plan, method, n, wait);
@@ -234,7 +233,7 @@ static md_status set_positions(spread_plan *plan, int64_t n, const void *x, int6
   counter->watch = watch;
   counter->call += watch == SPREAD_TELL;
   if (watch == SPREAD_CHECKED) MD_TRY(check_positions(plan, n, x, stride));
-  memcpy(plan->reason, reason, sizeof reason);
+  memcpy(plan->reason, choice.reason, sizeof choice.reason);
   if (method != plan->method) spread_drop_parts(plan);
   plan->method = method;
   plan->layout =
@@ -254,6 +253,7 @@ static md_status set_positions(spread_plan *plan, int64_t n, const void *x, int6
     adopt(plan, plan->part);
   }
   plan->n = n;
+  plan->seen = choice.seen;
   plan->build_s = md_wall_seconds() - began;
   return MD_OK;
 }

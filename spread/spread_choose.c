@@ -3,6 +3,8 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* [Guo] section 3.2: the largest power of two within the mean row length, clamped to 1..16. */
 int32_t spread_compute_unit(const spread_plan *plan)
@@ -15,66 +17,150 @@ int32_t spread_compute_unit(const spread_plan *plan)
   return lanes;
 }
 
-/* Sector operations of a row of n neighbouring reals anywhere. */
-static double row_sectors(double n, double real_size)
+/* Seconds on a GPU, fitted to a sweep on an H200, which has 132 multiprocessors: spreadings of all
+ * vectors, and each one's part of what building takes longer by tiled. */
+typedef struct {
+  double particle, tiled;
+} costs;
+
+/* The part of so many bytes that the cache holds, beside the rest. */
+static double part_cached(const spread_plan *plan, double bytes)
 {
-  return 1 + (n - 1) * real_size / 32;
+  return fmin(1, 0.4 * (double)plan->l2_bytes / bytes);
 }
 
-/* Seconds of one spreading of one vector on a GPU of that many multiprocessors, fitted to choices on
- * an H200, which has 132.  particle: 68e9 sector operations a second, and 50e9 of those for which the
- * mesh has to be fetched, as half the cache holds it.  It cannot know that particles which come row by
- * row, or lie in clusters, take less. */
-static double particle_seconds(const spread_plan *plan, double n)
+/* Sectors of a row of order reals, wherever it begins. */
+static double row_sectors(const spread_plan *plan)
 {
-  const double p = plan->grid.order, real_size = (double)spread_real_size(plan);
-  const double sectors = n * p * p * row_sectors(p, real_size) * 132 / plan->multiprocessors;
-  const double held = 0.5 * (double)plan->l2_bytes / ((double)plan->grid.points * real_size);
-  return 8.7e-6 + sectors / 68e9 + (held < 1 ? sectors * (1 - held) / 50e9 : 0);
+  return 1 + (plan->grid.order - 1) * (double)spread_real_size(plan) / 32;
 }
 
-/* tiled: what a tile of a pencil's plane costs, and a product of a particle. */
-static double tiled_seconds(const spread_plan *plan, int64_t count)
+/* particle, a vector: sector operations, or additions where particles share sectors; and sectors of the
+ * mesh that are fetched, each once, as the meshes of all vectors were zeroed before, and again where
+ * the next particle lies elsewhere, unless the cache holds all that particles reach. */
+static double particle_seconds(const spread_plan *plan, const spread_pencils *pencils,
+                               const spread_seen *seen)
+{
+  const double p = plan->grid.order, n = (double)seen->n, size = (double)spread_real_size(plan);
+  const double mesh = (double)plan->grid.points * size;
+  const double cells = (double)pencils->cells[0] * pencils->cells[1];
+  const double reached = fmin(mesh, seen->planes * cells * size);
+  const double sectors = p * p * seen->sectors, once = fmin(sectors, reached / 32);
+  const double apart = fmax(0, 2 * seen->sectors / (n * row_sectors(plan)) - 1);
+  const double again = (sectors - once) * fmin(1, apart);
+  const double fetched = once * (1 - part_cached(plan, plan->spec.vectors * mesh)) +
+                         again * (1 - part_cached(plan, reached));
+  const double addition = size == sizeof(double) ? 4.2e-12 : 2.4e-12;
+  return fmax(12.3e-12 * sectors, addition * n * p * p * p) + 36e-12 * fetched;
+}
+
+/* tiled, a vector: tiles of planes of pencils, which are also fetched, and products of particles. */
+static double tiled_seconds(const spread_plan *plan, const spread_seen *seen)
 {
   const int32_t order = plan->grid.order;
-  const double p = order, n = (double)count, tiles = PENCIL_TILES(order);
-  const double slower = spread_real_size(plan) == sizeof(double) ? 1.4 : 1;
+  const double tiles = PENCIL_TILES(order), size = (double)spread_real_size(plan);
+  const double mesh = (double)plan->grid.points * size;
+  const double touched = fmin(mesh, seen->planes * tiles * SPREAD_ROW * 8 * size);
+  const double slower = size == sizeof(double) ? 1.16 : 1;
+  return slower * tiles * (0.347e-9 * seen->planes + 4.4e-12 * order * (double)seen->n) +
+         0.8e-12 * touched * (1 - part_cached(plan, mesh));
+}
+
+/* Kernels, one after the other, that sweep all vectors by tiled: sweep_gpu.h has registers for so many
+ * rings of planes at once. */
+static double sweeps(const spread_plan *plan)
+{
+  const int32_t order = plan->grid.order, vectors = plan->spec.vectors;
+  const int32_t ring = PENCIL_TILES(order) * order * (int32_t)spread_real_size(plan);
+  const int32_t together = ring <= 32 ? 4 : ring <= 64 ? 2 : 1;
+  return vectors / together + vectors % together;
+}
+
+static costs weigh(const spread_plan *plan, const spread_seen *seen)
+{
   spread_pencils pencils;
   pencils_cut(&plan->grid, &pencils);
-  /* planes of pencils that a particle reaches, were they spread evenly */
-  const double keys = (double)pencils_keys(&plan->grid, &pencils);
-  const double planes = keys * (1 - exp(-p * n / keys));
-  const double work = planes * tiles * 0.45e-9 + n * (5.4 + 3.5 * p * tiles) * 1e-12;
-  return 13e-6 + slower * work * 132 / plan->multiprocessors;
+  const double vectors = plan->spec.vectors, scale = 132.0 / plan->multiprocessors;
+  const double repeats = plan->spec.repeats ? plan->spec.repeats : 1;
+  const double zeroes = 0.19e-12 * (double)plan->grid.points * (double)spread_real_size(plan);
+  const double particle = zeroes + scale * particle_seconds(plan, &pencils, seen);
+  const double tiled = zeroes + scale * tiled_seconds(plan, seen);
+  const double sort =
+      4e-6 + 42e-12 * (double)pencils_keys(&plan->grid, &pencils) + 29e-12 * (double)seen->n;
+  const costs c = {4.6e-6 + vectors * (3.2e-6 + particle),
+                   6.5e-6 + 4.1e-6 * sweeps(plan) + vectors * tiled + sort / repeats};
+  return c;
+}
+
+/* How n particles would lie: all in one cell, spread evenly, or as far apart as they can. */
+typedef enum { TOGETHER, EVENLY, APART } lie;
+static spread_seen suppose(const spread_plan *plan, int64_t n, lie how)
+{
+  spread_pencils pencils;
+  pencils_cut(&plan->grid, &pencils);
+  const double p = plan->grid.order, keys = (double)pencils_keys(&plan->grid, &pencils);
+  const double most = keys / plan->grid.mesh[0] * (plan->grid.mesh[0] + p - 1);
+  const double row = row_sectors(plan);
+  const spread_seen at[] = {
+      [TOGETHER] = {n, fmin(p, p * (double)n), 0},
+      [EVENLY] = {n, keys * (1 - exp(-p * (double)n / keys)), (double)n * row},
+      [APART] = {n, fmin(most, p * (double)n), (double)n * (row + 1)}};
+  return at[how];
+}
+
+static spread_look_fn *const looks[] = PREC_TABLE(spread_gpu_look);
+
+/* By how particles lie, where that decides; looked at again once there are a tenth more or fewer.  The
+ * matrix of single, group and hybrid has more bytes than tiled moves at any density, so they are
+ * left to those who ask for them. */
+static md_status choose_on_gpu(spread_plan *plan, int64_t n, const void *x, int64_t stride,
+                               spread_choice *choice)
+{
+  const spread_seen together = suppose(plan, n, TOGETHER), apart = suppose(plan, n, APART);
+  const costs low = weigh(plan, &together), high = weigh(plan, &apart);
+  spread_seen *seen = &choice->seen, used = suppose(plan, n, EVENLY);
+  char why[64] = "were they spread evenly";
+  if (low.tiled <= high.particle && low.particle < high.tiled) {
+    if (10 * llabs(n - seen->n) > seen->n)
+      MD_TRY(looks[plan->ctx->precision](plan, n, x, stride, seen));
+    const double grown = (double)n / (double)seen->n;
+    used = (spread_seen){n, grown * seen->planes, grown * seen->sectors};
+    snprintf(why, sizeof why, "as they reach %.0f planes and %.2f sectors a row", seen->planes,
+             seen->sectors / (double)seen->n);
+  }
+  const costs c = weigh(plan, &used);
+  snprintf(choice->reason, sizeof choice->reason,
+           "%.3g particles a mesh point, %d vector%s, building shared by %d: about %.0f us tiled, "
+           "%.0f us by particle, %s",
+           (double)n / (double)plan->grid.points, plan->spec.vectors,
+           plan->spec.vectors > 1 ? "s" : "", plan->spec.repeats ? plan->spec.repeats : 1,
+           1e6 * c.tiled, 1e6 * c.particle, why);
+  choice->method = c.tiled <= c.particle ? SPREAD_TILED : SPREAD_PARTICLE;
+  return MD_OK;
 }
 
 /* Particles a mesh point from which on a CPU gains by tiled. */
 static const double CPU_DENSE = 0.012;
 
-/* CPU: by density, as measured.  GPU: by the estimates above, with the time of building shared by
- * the spreadings to come.  The matrix of single, group and hybrid has more bytes than tiled moves at
- * any density, so they are left to those who ask for them. */
-spread_method spread_choose(const spread_plan *plan, int64_t n, char *reason, size_t size)
+md_status spread_choose(spread_plan *plan, int64_t n, const void *x, int64_t stride,
+                        spread_choice *choice)
 {
   const md_ctx *ctx = plan->ctx;
   const double density = (double)n / (double)plan->grid.points;
-  const int32_t repeats = plan->spec.repeats ? plan->spec.repeats : 1;
-  if (ctx->backend == MD_CPU) {
-    snprintf(reason, size, "%.3g particles a mesh point: tiled is fastest on the CPU from %g on",
-             density, CPU_DENSE);
-    return density < CPU_DENSE ? SPREAD_PARTICLE : SPREAD_TILED;
+  if (plan->method != SPREAD_AUTO && n == plan->n) {
+    choice->method = plan->method;
+    memcpy(choice->reason, plan->reason, sizeof choice->reason);
+    return MD_OK;
   }
-  if (ctx->deterministic) {
-    snprintf(reason, size, "its sums are ordered, %.3g particles a mesh point", density);
-    return SPREAD_TILED;
-  }
-  const double vectors = plan->spec.vectors, sorting = (6.4e-6 + 3.4e-11 * (double)n) / repeats;
-  const double tiled = vectors * tiled_seconds(plan, n) + sorting;
-  const double particle = vectors * particle_seconds(plan, (double)n);
-  snprintf(reason, size,
-           "%.3g particles a mesh point, %d vector%s, building shared by %d: about %.0f us tiled, "
-           "%.0f us by particle",
-           density, plan->spec.vectors, vectors > 1 ? "s" : "", repeats, 1e6 * tiled,
-           1e6 * particle);
-  return tiled <= particle ? SPREAD_TILED : SPREAD_PARTICLE;
+  if (ctx->backend == MD_GPU && !ctx->deterministic)
+    return choose_on_gpu(plan, n, x, stride, choice);
+  if (ctx->backend == MD_GPU)
+    snprintf(choice->reason, sizeof choice->reason,
+             "its sums are ordered, %.3g particles a mesh point", density);
+  else
+    snprintf(choice->reason, sizeof choice->reason,
+             "%.3g particles a mesh point: tiled is fastest on the CPU from %g on", density,
+             CPU_DENSE);
+  choice->method = ctx->backend == MD_CPU && density < CPU_DENSE ? SPREAD_PARTICLE : SPREAD_TILED;
+  return MD_OK;
 }

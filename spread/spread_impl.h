@@ -104,13 +104,29 @@ typedef struct {
 } spread_counter;
 #define SPREAD_NONE_BAD UINT64_MAX
 
+/* GPU: how particles lie, as far as it decides on the method. */
+typedef struct {
+  int64_t n;      /* particles looked at; 0: none */
+  double planes;  /* of pencils, that they reach */
+  double sectors; /* of 32 bytes that they touch of one mesh line, neighbours together */
+} spread_seen;
+
+/* A method, and why. */
+enum { SPREAD_REASON = 192 };
+typedef struct {
+  spread_method method;
+  spread_seen seen;
+  char reason[SPREAD_REASON];
+} spread_choice;
+
 struct spread_plan {
   md_ctx *ctx;
   spread_spec spec;
   spread_grid grid;
   spread_method method; /* in use */
   spread_layout layout;
-  char reason[192];
+  char reason[SPREAD_REASON];
+  spread_seen seen; /* of the positions that auto looked at last */
   spread_tiles tiles;
   spread_pencils pencils;
   ordering_sorter *sorter;
@@ -141,6 +157,9 @@ typedef md_status spread_check_fn(spread_plan *plan, int64_t n, const void *x, i
 /* Locate the particles of a part, in the plan's layout; x is that of its first. */
 typedef md_status spread_sort_fn(spread_plan *plan, spread_part *part, const void *x,
                                  int64_t stride);
+/* How particles lie. */
+typedef md_status spread_look_fn(spread_plan *plan, int64_t n, const void *x, int64_t stride,
+                                 spread_seen *seen);
 /* Build what the method needs besides. */
 typedef md_status spread_build_fn(spread_plan *plan, spread_part *part);
 /* mesh += S q, or value, gradient = S^T mesh, for one part. */
@@ -171,6 +190,7 @@ SPREAD_DECLARE(spread_apply_fn, spread_cpu_given_back);
 SPREAD_DECLARE(spread_apply_fn, spread_cpu_tiled_back);
 
 PREC_DECLARE(spread_check_fn, spread_gpu_check);
+PREC_DECLARE(spread_look_fn, spread_gpu_look);
 PREC_DECLARE(spread_sort_fn, spread_gpu_sort);
 SPREAD_GPU_DECLARE(spread_apply_fn, spread_gpu_particle);
 SPREAD_GPU_DECLARE(spread_build_fn, spread_gpu_slots);
@@ -215,8 +235,11 @@ void spread_drop_parts(spread_plan *plan);
 md_status spread_tiles_create(const spread_grid *grid, spread_tiles *tiles);
 void spread_tiles_destroy(spread_tiles *tiles);
 
-/* The method for n particles, and why. */
-spread_method spread_choose(const spread_plan *plan, int64_t n, char *reason, size_t size);
+/* What auto takes for n particles, the method in use for as many as before.  choice->seen is what was
+ * seen last, and what is seen now where that decides and there are a tenth more or fewer, which waits
+ * for the GPU. */
+md_status spread_choose(spread_plan *plan, int64_t n, const void *x, int64_t stride,
+                        spread_choice *choice);
 
 /* Lanes that sum a matrix row (single). */
 int32_t spread_compute_unit(const spread_plan *plan);

@@ -329,37 +329,6 @@ START_TEST(tuning_changes_no_result)
 END_TEST
 enum { TUNINGS = 12 };
 
-/* What auto chooses for n particles. */
-static spread_report chosen(md_ctx *ctx, int mesh, int64_t n, int32_t repeats, char *reason)
-{
-  spread_spec spec = ref_spec(SPREAD_AUTO, mesh, mesh, mesh, 6);
-  spec.repeats = repeats;
-  ref_particles particles = ref_particles_make(&spec, ctx->precision, REF_UNIFORM, n);
-  ref_run run = ref_run_open(ctx, &spec, &particles);
-  spread_report report;
-  spread_describe(run.plan, &report);
-  snprintf(reason, 256, "%s", report.reason);
-  ref_run_close(&run);
-  ref_particles_free(&particles);
-  return report;
-}
-
-START_TEST(auto_weighs_density)
-{
-  char reason[256];
-  md_ctx *ctx = test_ctx(MD_SINGLE, 1, false);
-  ck_assert_int_eq(chosen(ctx, 64, 10, 1, reason).method, SPREAD_PARTICLE);
-  ck_assert_msg(strstr(reason, "particles a mesh point") != NULL, "%s", reason);
-  ck_assert_int_eq(chosen(ctx, 24, 200000, 100, reason).method, SPREAD_TILED);
-  ck_assert_msg(strstr(reason, "14.5 particles a mesh point") != NULL, "%s", reason);
-  md_ctx_destroy(ctx);
-  ctx = test_ctx(MD_SINGLE, 1, true);
-  ck_assert_int_eq(chosen(ctx, 64, 10, 1, reason).method,
-                   test_backend() == MD_GPU ? SPREAD_TILED : SPREAD_PARTICLE);
-  md_ctx_destroy(ctx);
-}
-END_TEST
-
 START_TEST(a_stride_skips)
 {
   md_ctx *ctx = test_ctx(MD_DOUBLE, 1, false);
@@ -393,7 +362,6 @@ int main(void)
   tcase_add_loop_test(tc, positions_may_change, 0, SPREAD_METHOD_COUNT);
   tcase_add_loop_test(tc, parts_add_up, 0, SPREAD_METHOD_COUNT);
   tcase_add_loop_test(tc, tuning_changes_no_result, 0, TUNINGS);
-  tcase_add_test(tc, auto_weighs_density);
   tcase_add_test(tc, a_stride_skips);
   suite_add_tcase(suite, tc);
   return test_main(suite);
