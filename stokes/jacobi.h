@@ -5,9 +5,7 @@
 #ifndef STOKES_JACOBI_H
 #define STOKES_JACOBI_H
 
-#include <math.h>
-
-#include "core/md.h"
+#include "stokes/inverse.h"
 
 /* L and M^-1 of a diagonal block d; false if d is not positive definite. */
 MD_INLINE bool jacobi_factor(const double *d, double *lower, double *inverse)
@@ -47,6 +45,20 @@ MD_INLINE void jacobi_solve(const double *inverse, int m, const double *x, doubl
   y[0] = inverse[0] * a + inverse[1] * b + inverse[2] * c;
   y[m] = inverse[1] * a + inverse[3] * b + inverse[4] * c;
   y[2 * m] = inverse[2] * a + inverse[4] * b + inverse[5] * c;
+}
+
+/* y = M^-1 x from M itself, as M = L D L^T with ones on the diagonal of L; block is positive definite.
+ */
+MD_INLINE void jacobi_solve_block(const double *block, int m, const double *x, double *y)
+{
+  const double first = inverse_of(block[0]), a = block[1] * first, b = block[2] * first;
+  const double second = inverse_of(block[3] - a * block[1]), rest = block[4] - b * block[1];
+  const double c = rest * second, third = inverse_of(block[5] - b * block[2] - c * rest);
+  const double u = x[0], v = x[m] - a * u, w = (x[2 * m] - b * u - c * v) * third;
+  const double middle = v * second - c * w;
+  y[0] = u * first - a * middle - b * w;
+  y[m] = middle;
+  y[2 * m] = w;
 }
 
 /* y = L x for rows m apart; y may be x. */

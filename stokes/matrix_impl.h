@@ -104,13 +104,13 @@ static inline size_t matrix_entry_bytes(stokes_storage storage)
 /* Kernels may read this far beyond the last block. */
 enum { MATRIX_PADDING = 64 };
 
-/* Room for blocks or slices, a little more than asked for: their number varies from step to step, and half as
- * much again, as buffers usually grow, would be too much here.  Contents are lost. */
+/* Room for blocks or slices, a little more than asked for: their number varies by less from step to step,
+ * and half as much again, as buffers usually grow, would be too much here.  Contents are lost. */
 static inline md_status matrix_reserve(md_ctx *ctx, md_buffer *buffer, size_t bytes)
 {
   if (bytes <= buffer->bytes) return MD_OK;
   md_buffer_free(ctx, buffer);
-  return md_buffer_reserve(ctx, buffer, bytes + bytes / 32, 0);
+  return md_buffer_reserve(ctx, buffer, bytes + bytes / 128, 0);
 }
 
 /* The products of one instruction set: one vector, and several. */

@@ -20,11 +20,7 @@ md_status stokes_pairs_create(md_ctx *ctx, double scale, double skin, stokes_pai
   pairs->ctx = ctx;
   pairs->grid.scale = scale;
   pairs->grid.skin = skin;
-  const md_status status = ordering_sorter_create(ctx, &pairs->sorter);
-  if (status) {
-    stokes_pairs_destroy(pairs);
-    return status;
-  }
+  pairs->space = &pairs->own;
   *out = pairs;
   return MD_OK;
 }
@@ -32,15 +28,18 @@ md_status stokes_pairs_create(md_ctx *ctx, double scale, double skin, stokes_pai
 void stokes_pairs_destroy(stokes_pairs *pairs)
 {
   if (!pairs) return;
-  ordering_sorter_destroy(pairs->sorter);
   md_buffer_free(pairs->ctx, &pairs->built);
-  md_buffer_free(pairs->ctx, &pairs->key);
-  md_buffer_free(pairs->ctx, &pairs->order);
-  md_buffer_free(pairs->ctx, &pairs->cell_start);
+  md_buffer_free(pairs->ctx, &pairs->own);
   md_buffer_free(pairs->ctx, &pairs->start);
   md_buffer_free(pairs->ctx, &pairs->neighbor);
   md_buffer_free(pairs->ctx, &pairs->scratch);
   free(pairs);
+}
+
+void stokes_pairs_lend(stokes_pairs *pairs, md_buffer *space)
+{
+  md_buffer_free(pairs->ctx, &pairs->own);
+  pairs->space = space;
 }
 
 /* Classes by radius, and a grid for each: cells as wide as the class reaches, but not many more of
@@ -86,6 +85,25 @@ static md_status check(const stokes_pairs *pairs, const stokes_view *spheres,
   return MD_OK;
 }
 
+/* Spheres by cell. */
+static md_status sort(stokes_pairs *pairs, const stokes_view *spheres)
+{
+  const size_t n = (size_t)spheres->n, cells = (size_t)pairs->grid.n_cells;
+  ordering_sorter *sorter; /* for now only: lists are built in one of many steps */
+  MD_TRY(
+      md_buffer_reserve(pairs->ctx, pairs->space, (2 * n + cells + 1) * sizeof *pairs->order, 0));
+  pairs->key = pairs->space->data;
+  pairs->order = (int32_t *)pairs->key + n;
+  pairs->cell_start = pairs->order + n;
+  MD_TRY(backend_of(pairs)->keys(pairs, spheres));
+  MD_TRY(ordering_sorter_create(pairs->ctx, &sorter));
+  const md_status status =
+      ordering_sort(sorter, spheres->n, pairs->key, (uint32_t)pairs->grid.n_cells, pairs->order,
+                    pairs->cell_start);
+  ordering_sorter_destroy(sorter);
+  return status;
+}
+
 static md_status build(stokes_pairs *pairs, const stokes_view *spheres)
 {
   const pairs_backend *backend = backend_of(pairs);
@@ -97,15 +115,10 @@ static md_status build(stokes_pairs *pairs, const stokes_view *spheres)
   const size_t n = (size_t)spheres->n;
   for (int d = 0; d < 3; d++)
     pairs->grid.box[d] = spheres->box[d];
-  MD_TRY(md_buffer_reserve(ctx, &pairs->key, n * sizeof(uint32_t), 0));
-  MD_TRY(md_buffer_reserve(ctx, &pairs->order, n * sizeof(int32_t), 0));
-  MD_TRY(md_buffer_reserve(ctx, &pairs->cell_start,
-                           ((size_t)pairs->grid.n_cells + 1) * sizeof(int32_t), 0));
+  md_buffer_free(ctx, &pairs->neighbor); /* sorting takes its room for a while */
   MD_TRY(md_buffer_reserve(ctx, &pairs->start, (n + 1) * sizeof(int64_t), 0));
   MD_TRY(md_buffer_reserve(ctx, &pairs->built, n * 4 * sizeof(double), 0));
-  MD_TRY(backend->keys(pairs, spheres));
-  MD_TRY(ordering_sort(pairs->sorter, spheres->n, pairs->key.data, (uint32_t)pairs->grid.n_cells,
-                       pairs->order.data, pairs->cell_start.data));
+  MD_TRY(sort(pairs, spheres));
   pairs->n = spheres->n;
   MD_TRY(backend->rows(pairs, spheres));
   MD_TRY(md_copy(ctx, pairs->built.data, spheres->x, n * 4 * sizeof(double)));

@@ -30,6 +30,10 @@ typedef struct stokes_pairs stokes_pairs;
 md_status stokes_pairs_create(md_ctx *ctx, double scale, double skin, stokes_pairs **out);
 void stokes_pairs_destroy(stokes_pairs *pairs); /* NULL is allowed */
 
+/* Lists are built in memory of this buffer of the same context from now on: it may grow, what is in
+ * it is lost in an update, and it must outlive the list. */
+void stokes_pairs_lend(stokes_pairs *pairs, md_buffer *space);
+
 /* Make the list hold for these spheres, and for as long as none moves farther than `ahead` from
  * here: it is built anew when it could miss a pair with r < scale (a_i + a_j) by then.  Errors:
  * MD_EINVAL (the box is too small: names the edge and the least that does; a coordinate is not

@@ -51,7 +51,7 @@ static md_status moved(stokes_pairs *pairs, const stokes_view *spheres, double *
 
 static md_status keys(stokes_pairs *pairs, const stokes_view *spheres)
 {
-  uint32_t *key = pairs->key.data;
+  uint32_t *key = pairs->key;
 #pragma omp parallel for schedule(static) num_threads(team_size(pairs->ctx, spheres->n))
   for (int64_t i = 0; i < spheres->n; i++)
     key[i] = (uint32_t)search_cell(&pairs->grid, spheres->x + 4 * i);
@@ -60,7 +60,7 @@ static md_status keys(stokes_pairs *pairs, const stokes_view *spheres)
 
 static md_status rows(stokes_pairs *pairs, const stokes_view *spheres)
 {
-  const int32_t *cell_start = pairs->cell_start.data, *order = pairs->order.data;
+  const int32_t *cell_start = pairs->cell_start, *order = pairs->order;
   const search_grid *g = &pairs->grid;
   const double *x = spheres->x;
   const int64_t n = spheres->n;

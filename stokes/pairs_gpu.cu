@@ -147,7 +147,7 @@ static md_status moved(stokes_pairs *pairs, const stokes_view *spheres, double *
 static md_status keys(stokes_pairs *pairs, const stokes_view *spheres)
 {
   keys_kernel<<<md_blocks(spheres->n, BLOCK), BLOCK, 0, stream_of(pairs)>>>(
-      spheres->n, spheres->x, pairs->grid, (uint32_t *)pairs->key.data);
+      spheres->n, spheres->x, pairs->grid, pairs->key);
   MD_LAUNCHED();
   return MD_OK;
 }
@@ -169,18 +169,14 @@ static md_status rows(stokes_pairs *pairs, const stokes_view *spheres)
   const int64_t n = spheres->n;
   const unsigned blocks = md_blocks(n * MD_WARP, BLOCK);
   int64_t *start = (int64_t *)pairs->start.data;
-  const int32_t *cells = (const int32_t *)pairs->cell_start.data;
-  const int32_t *order = (const int32_t *)pairs->order.data;
+  const int32_t *cells = pairs->cell_start, *order = pairs->order;
   count_kernel<<<blocks, BLOCK, 0, stream_of(pairs)>>>(n, spheres->x, pairs->grid, cells, order,
                                                        start);
   MD_LAUNCHED();
   MD_TRY(scan(pairs, n));
   MD_TRY(md_read(pairs->ctx, &pairs->n_entries, start + n, sizeof pairs->n_entries));
   const size_t bytes = (size_t)pairs->n_entries * sizeof(int32_t);
-  if (bytes > pairs->neighbor.bytes) { /* a little more than now, not half as much again */
-    md_buffer_free(pairs->ctx, &pairs->neighbor);
-    MD_TRY(md_buffer_reserve(pairs->ctx, &pairs->neighbor, bytes + bytes / 32, 0));
-  }
+  MD_TRY(md_buffer_reserve(pairs->ctx, &pairs->neighbor, bytes, 0));
   fill_kernel<<<blocks, BLOCK, 0, stream_of(pairs)>>>(n, spheres->x, pairs->grid, cells, order,
                                                       start, (int32_t *)pairs->neighbor.data);
   MD_LAUNCHED();

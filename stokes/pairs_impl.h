@@ -11,12 +11,14 @@ MD_BEGIN_C
 struct stokes_pairs {
   md_ctx *ctx;
   search_grid grid;
-  ordering_sorter *sorter;
   int64_t n, n_entries, builds;
-  md_buffer built;                  /* double [n][4]: the spheres of the last build */
-  md_buffer key, order, cell_start; /* uint32 [n], int32 [n], int32 [n_cells + 1] */
-  md_buffer start, neighbor;        /* the list */
+  md_buffer built;           /* double [n][4]: the spheres of the last build */
+  md_buffer start, neighbor; /* the list */
   md_buffer scratch;
+  /* While a list is built, in *space, which is `own` or was lent: [n], [n], [n_cells + 1]. */
+  md_buffer own, *space;
+  uint32_t *key;
+  int32_t *order, *cell_start;
 };
 
 /* Smallest and largest radius and the largest |x|; not finite if a value is not. */

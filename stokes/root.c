@@ -296,10 +296,10 @@ static md_status without_preconditioner(root_fn *root, root_run *run, const doub
                                         double tolerance, int most, stokes_outcome *out)
 {
   vector_space *space = run->space;
-  const double *inverse = space->inverse;
-  space->inverse = NULL;
+  const double *jacobi = space->jacobi;
+  space->jacobi = NULL;
   const md_status status = root(run, z, f, tolerance, most, out);
-  space->inverse = inverse;
+  space->jacobi = jacobi;
   return status;
 }
 

@@ -130,7 +130,7 @@ static md_status begin_group(stokes_run *run, stokes_step *out)
                                 fmax(spec->guess_tolerance, spec->tolerance), spec->most,
                                 &outcome));
   MD_TRY(run->ops->take(&run->space, m, 0, run->many.data, run->v.data));
-  md_buffer *space = stokes_solver_space(run->solver);
+  md_buffer *space = stokes_solver_space(run->solver, 0);
   MD_TRY(reserve(run, space, 1));
   double *between = space->data;
   MD_TRY(run->ops->take(&run->space, m, 0, run->force.data, between));
@@ -200,7 +200,7 @@ static md_status first(stokes_run *run, stokes_algorithm algorithm, stokes_step 
 /* The solve at the midpoint, with the same force and the first solution as its guess. */
 static md_status second(stokes_run *run, double scale, stokes_step *out)
 {
-  md_buffer *middle = stokes_solver_space(run->solver); /* until its matrix is made */
+  md_buffer *middle = stokes_solver_space(run->solver, 0); /* until its matrix is made */
   MD_TRY(md_buffer_reserve(run->ctx, middle, (size_t)run->n * 4 * sizeof(double), 0));
   MD_TRY(run->ops->move(&run->space, 0.5 * scale, run->x.data, run->v.data, middle->data));
   MD_TRY(attach(run, middle, 1));
@@ -224,7 +224,7 @@ static md_status separate(stokes_run *run, int64_t *overlaps)
     MD_TRY(stokes_pairs_update(run->pairs, &view, 0));
     const stokes_pair_view list = stokes_pairs_view(run->pairs);
     MD_TRY(stokes_separate(run->ctx, run->box, &list, run->spec.law.gap_min, run->x.data,
-                           stokes_solver_space(run->solver), &found));
+                           stokes_solver_space(run->solver, 0), &found));
     *overlaps += found;
   }
   MD_REQUIRE(found == 0, MD_ENUMERIC,

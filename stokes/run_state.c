@@ -50,7 +50,8 @@ static md_status load(stokes_run *run, const stokes_run_state *from)
   MD_REQUIRE(run->place, MD_ENOMEM, "out of memory for %zu spheres", n);
   memcpy(run->place, from->place, n * sizeof *run->place);
   MD_TRY(md_buffer_reserve(ctx, &run->x, bytes, 0));
-  MD_TRY(md_buffer_reserve(ctx, stokes_solver_space(run->solver), bytes, 0)); /* for the midpoint */
+  MD_TRY(
+      md_buffer_reserve(ctx, stokes_solver_space(run->solver, 0), bytes, 0)); /* for the midpoint */
   MD_TRY(md_buffer_reserve(ctx, &run->id, n * sizeof(int32_t), 0));
   MD_TRY(md_write(ctx, run->x.data, from->built, bytes));
   MD_TRY(md_write(ctx, run->id.data, run->place, n * sizeof(int32_t)));
@@ -65,6 +66,7 @@ static md_status prepare(stokes_run *run, const stokes_run_state *from)
   run->space = (vector_space){.ctx = run->ctx, .n_rows = run->n};
   MD_TRY(stokes_matrix_create(run->ctx, run->spec.storage, &run->matrix));
   MD_TRY(stokes_pairs_create(run->ctx, 1 + run->spec.law.gap_cut / 2, skin, &run->pairs));
+  stokes_pairs_lend(run->pairs, stokes_solver_space(run->solver, 1));
   /* The list that the run had: on a GPU sums follow it. */
   const stokes_view view = {run->n, {run->box[0], run->box[1], run->box[2]}, run->x.data};
   MD_TRY(stokes_pairs_update(run->pairs, &view, 0));

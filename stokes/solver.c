@@ -61,8 +61,8 @@ md_status stokes_solver_attach(stokes_solver *solver, const stokes_matrix *matri
   solver->bounded = false;
   solver->space.n_rows = n;
   solver->space.diagonal = stokes_matrix_diagonal(matrix);
-  solver->space.inverse = NULL;
-  const bool keep = solver->kind != STOKES_PRECONDITION_NONE;
+  solver->space.jacobi = NULL;
+  const bool none = solver->kind == STOKES_PRECONDITION_NONE, keep = !none && solver->ops->keeps;
   const size_t bytes = keep ? (size_t)n * 6 * sizeof(double) : 0;
   int64_t bad;
   MD_TRY(md_buffer_reserve(solver->ctx, &solver->inverse, bytes, 0));
@@ -72,14 +72,13 @@ md_status stokes_solver_attach(stokes_solver *solver, const stokes_matrix *matri
              "%" PRId64 " diagonal blocks of the matrix are not positive definite", bad);
   /* In steps, so that a polynomial serves for several matrices. */
   solver->largest = pow(1.05, ceil(log(solver->largest) / log(1.05)));
-  if (!keep) return MD_OK;
-  solver->space.inverse = solver->inverse.data;
+  if (!none) solver->space.jacobi = keep ? solver->inverse.data : solver->space.diagonal;
   return MD_OK;
 }
 
-md_buffer *stokes_solver_space(stokes_solver *solver)
+md_buffer *stokes_solver_space(stokes_solver *solver, int which)
 {
-  return &solver->vector[0];
+  return &solver->vector[which];
 }
 
 md_status solver_vector(stokes_solver *solver, int k, int m, double **out)
@@ -157,7 +156,7 @@ md_status stokes_solver_cg(stokes_solver *solver, const double *b, double *x, do
   MD_TRY(solver_vector(solver, 1, 1, &r));
   MD_TRY(solver_vector(solver, 2, 1, &p));
   z = r;
-  if (solver_preconditioned(solver)) MD_TRY(solver_vector(solver, 3, 1, &z));
+  if (solver_preconditioned(solver) && solver->ops->keeps) MD_TRY(solver_vector(solver, 3, 1, &z));
   MD_TRY(md_buffer_reserve(ctx, &solver->state, sizeof state, 0));
   const cg_vectors v = {b, q, x, r, z, p, solver->state.data};
   const int look = ctx->backend == MD_GPU ? LOOK_GPU : LOOK_CPU;

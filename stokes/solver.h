@@ -36,9 +36,9 @@ void stokes_solver_destroy(stokes_solver *solver); /* NULL is allowed */
  * Errors: MD_ENUMERIC (a diagonal block is not positive definite), MD_ENOMEM. */
 md_status stokes_solver_attach(stokes_solver *solver, const stokes_matrix *matrix);
 
-/* A buffer of the solver's, in which nothing is kept between the calls below: anyone may use it, and
- * let it grow, until the next of them. */
-md_buffer *stokes_solver_space(stokes_solver *solver);
+/* One of two buffers of the solver's, in which nothing is kept between the calls below: anyone may use
+ * it, and let it grow, until the next of them. */
+md_buffer *stokes_solver_space(stokes_solver *solver, int which);
 
 typedef struct {
   int iterations;  /* products with the matrix but the one that starts from a guess */

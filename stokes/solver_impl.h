@@ -22,7 +22,7 @@ struct stokes_solver {
   const stokes_matrix *matrix;
   const vector_backend *ops;
   vector_space space;
-  md_buffer inverse;                /* of the preconditioner */
+  md_buffer inverse;                /* of the preconditioner, where it is kept */
   md_buffer vector[SOLVER_VECTORS]; /* work, [3 n_rows][m] */
   md_buffer basis;                  /* of Lanczos, [steps][3 n_rows][m] */
   md_buffer state;                  /* cg_state */
@@ -44,7 +44,7 @@ static inline size_t solver_bytes(const stokes_solver *solver, int m)
 
 static inline bool solver_preconditioned(const stokes_solver *solver)
 {
-  return solver->space.inverse != NULL;
+  return solver->space.jacobi != NULL;
 }
 
 /* The m x m matrix k of the solver's own. */

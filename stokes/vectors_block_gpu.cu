@@ -189,7 +189,7 @@ md_status vector_gpu_block_update(vector_space *s, int m, const block_vectors *v
   MD_TRY(upload(s, m, step, back, small));
   MD_TRY(combine(s, m, 1, v->p, small[0], v->x, v->x));
   MD_TRY(combine(s, m, -1, v->w, small[1], v->q, v->q));
-  if (s->inverse) MD_TRY(vector_gpu_solve(s, m, v->q, v->z));
+  if (s->jacobi) MD_TRY(vector_gpu_solve(s, m, v->q, v->z));
   return vector_gpu_gram(s, m, v->q, v->z, g);
 }
 
@@ -199,6 +199,6 @@ md_status vector_gpu_block_turn(vector_space *s, int m, const block_vectors *v, 
   double *small[2];
   MD_TRY(upload(s, m, t, turn, small));
   MD_TRY(combine(s, m, 1, v->q, small[0], NULL, v->q));
-  if (s->inverse) MD_TRY(combine(s, m, 1, v->z, small[0], NULL, v->z));
+  if (s->jacobi) MD_TRY(combine(s, m, 1, v->z, small[0], NULL, v->z));
   return turn ? combine(s, m, 1, v->p, small[1], v->z, v->p) : MD_OK;
 }

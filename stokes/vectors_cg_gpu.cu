@@ -2,14 +2,16 @@
  *
  * Scalars stay on the device in a cg_state, so that the host waits for none of them; a state that is
  * done turns further steps into nothing.  Each block of threads sums a part of the spheres; the last
- * one to finish adds the parts in their order and works out the scalars. */
+ * one to finish adds the parts in their order and works out the scalars.  M^-1 r is worked out from the
+ * diagonal blocks twice, which costs no more bytes than to store it; x goes along p where p is read
+ * anyway. */
 #include "stokes/vectors_gpu.h"
 
 enum { RR, RZ, BB, CG_SUMS, CG_PARTS = 1024 };
 
 typedef struct {
-  int64_t n; /* spheres */
-  const double *inverse;
+  int64_t n;            /* spheres */
+  const double *jacobi; /* M, or NULL */
   cg_vectors v;
   double *partial;   /* [CG_PARTS][CG_SUMS] */
   unsigned *waiting; /* blocks that are done with their part */
@@ -40,18 +42,22 @@ static __device__ bool add_up(const cg_job *job, int width, double *sum)
   return true;
 }
 
-/* z = M^-1 r of sphere i; adds to the sums of the new residual. */
+/* z = M^-1 r of sphere i. */
+static __device__ __forceinline__ void precondition(const cg_job *job, int64_t i, const double *r,
+                                                    double *z)
+{
+  if (job->jacobi)
+    jacobi_solve_block(job->jacobi + 6 * i, 1, r, z);
+  else
+    for (int d = 0; d < 3; d++)
+      z[d] = r[d];
+}
+
+/* Keep the new residual, and add to its sums; z = M^-1 r. */
 static __device__ __forceinline__ void residual(const cg_job *job, int64_t i, const double *r,
                                                 double *z, double *sum)
 {
-  if (job->inverse) {
-    jacobi_solve(job->inverse + 6 * i, 1, r, z);
-    for (int d = 0; d < 3; d++)
-      job->v.z[3 * i + d] = z[d];
-  } else {
-    for (int d = 0; d < 3; d++)
-      z[d] = r[d];
-  }
+  precondition(job, i, r, z);
   for (int d = 0; d < 3; d++) {
     job->v.r[3 * i + d] = r[d];
     sum[RR] += r[d] * r[d];
@@ -87,12 +93,16 @@ static __global__ void begin_kernel(const __grid_constant__ cg_job job, double t
   }
   if (!add_up(&job, CG_SUMS, sum) || threadIdx.x > 0) return;
   const double limit = tolerance * tolerance * sum[BB];
-  *job.v.state = cg_state{sum[BB], sum[RR], sum[RZ], 0, 0, limit, 0, sum[RR] <= limit};
+  *job.v.state = cg_state{sum[BB], sum[RR], sum[RZ], 0, 0, 0, limit, 0, sum[RR] <= limit};
 }
 
 static __global__ void product_kernel(const __grid_constant__ cg_job job)
 {
-  if (job.v.state->done) return;
+  cg_state *state = job.v.state;
+  if (state->done) {
+    if (md_thread() == 0) state->alpha = 0; /* x has come where it should */
+    return;
+  }
   double sum[1] = {0};
   FOR_SPHERES(i, job.n)
   {
@@ -103,8 +113,10 @@ static __global__ void product_kernel(const __grid_constant__ cg_job job)
       sum[0] += p[d] * q[d];
   }
   if (!add_up(&job, 1, sum) || threadIdx.x > 0) return;
-  job.v.state->pq = sum[0];
-  if (!(sum[0] > 0)) job.v.state->done = 2;
+  state->pq = sum[0];
+  if (sum[0] > 0) return;
+  state->alpha = 0;
+  state->done = 2;
 }
 
 static __global__ void update_kernel(const __grid_constant__ cg_job job)
@@ -115,18 +127,15 @@ static __global__ void update_kernel(const __grid_constant__ cg_job job)
   double sum[2] = {0, 0};
   FOR_SPHERES(i, job.n)
   {
-    double x[3], p[3], r[3], q[3], z[3];
-    load_three(job.v.x, i, x);
-    load_three(job.v.p, i, p);
+    double r[3], q[3], z[3];
     load_three(job.v.r, i, r);
     load_three(job.v.q, i, q);
-    for (int d = 0; d < 3; d++) {
-      job.v.x[3 * i + d] = x[d] + alpha * p[d];
+    for (int d = 0; d < 3; d++)
       r[d] -= alpha * q[d];
-    }
     residual(&job, i, r, z, sum);
   }
   if (!add_up(&job, 2, sum) || threadIdx.x > 0) return;
+  state->alpha = alpha;
   state->beta = sum[RZ] / state->rz;
   state->rr = sum[RR];
   state->rz = sum[RZ];
@@ -136,10 +145,18 @@ static __global__ void update_kernel(const __grid_constant__ cg_job job)
 
 static __global__ void direction_kernel(const __grid_constant__ cg_job job)
 {
-  if (job.v.state->done) return;
-  const double beta = job.v.state->beta;
-  const int64_t k = md_thread();
-  if (k < 3 * job.n) job.v.p[k] = job.v.z[k] + beta * job.v.p[k];
+  const double alpha = job.v.state->alpha, beta = job.v.state->beta;
+  const int64_t i = md_thread();
+  if (alpha == 0 || i >= job.n) return;
+  double x[3], p[3], r[3], z[3];
+  load_three(job.v.x, i, x);
+  load_three(job.v.p, i, p);
+  load_three(job.v.r, i, r);
+  precondition(&job, i, r, z);
+  for (int d = 0; d < 3; d++) {
+    job.v.x[3 * i + d] = x[d] + alpha * p[d];
+    job.v.p[3 * i + d] = z[d] + beta * p[d];
+  }
 }
 
 static md_status cg_prepare(vector_space *s, const cg_vectors *v, cg_job *job)
@@ -147,7 +164,7 @@ static md_status cg_prepare(vector_space *s, const cg_vectors *v, cg_job *job)
   const size_t numbers = (size_t)CG_PARTS * CG_SUMS;
   MD_TRY(md_buffer_reserve(s->ctx, &s->partial, (numbers + 1) * sizeof(double), 0));
   double *partial = (double *)s->partial.data;
-  *job = cg_job{s->n_rows, s->inverse, *v, partial, (unsigned *)(partial + numbers)};
+  *job = cg_job{s->n_rows, s->jacobi, *v, partial, (unsigned *)(partial + numbers)};
   return MD_OK;
 }
 
@@ -168,7 +185,7 @@ md_status vector_gpu_cg_step(vector_space *s, const cg_vectors *v)
   MD_TRY(cg_prepare(s, v, &job));
   product_kernel<<<CG_PARTS, VECTOR_BLOCK, 0, stream>>>(job);
   update_kernel<<<CG_PARTS, VECTOR_BLOCK, 0, stream>>>(job);
-  direction_kernel<<<md_blocks(3 * s->n_rows, VECTOR_BLOCK), VECTOR_BLOCK, 0, stream>>>(job);
+  direction_kernel<<<md_blocks(s->n_rows, VECTOR_BLOCK), VECTOR_BLOCK, 0, stream>>>(job);
   MD_LAUNCHED();
   return MD_OK;
 }

@@ -9,17 +9,15 @@
 
 typedef unsigned long long bits;
 
-static __global__ void factor_kernel(int64_t n, const double *__restrict__ diagonal,
-                                     double *inverse, bits *found)
+static __global__ void factor_kernel(int64_t n, const double *__restrict__ diagonal, bits *found)
 {
   const int64_t i = md_thread();
   double largest = 0;
   if (i < n) {
     const double own = jacobi_largest(diagonal + 6 * i);
     if (own > 0) largest = own;
-    double l[6], spare[6];
-    if (!jacobi_factor(diagonal + 6 * i, l, inverse ? inverse + 6 * i : spare))
-      atomicAdd(&found[0], 1ull);
+    double l[6], unused[6];
+    if (!jacobi_factor(diagonal + 6 * i, l, unused)) atomicAdd(&found[0], 1ull);
   }
   for (int step = MD_WARP / 2; step > 0; step /= 2)
     largest = fmax(largest, __shfl_xor_sync(MD_ALL_LANES, largest, step));
@@ -54,7 +52,7 @@ static md_status factor(vector_space *s, double *inverse, int64_t *bad, double *
   MD_TRY(md_buffer_reserve(s->ctx, &s->small, sizeof found, 0));
   MD_TRY(md_fill(s->ctx, s->small.data, 0, sizeof found));
   factor_kernel<<<md_blocks(s->n_rows, VECTOR_BLOCK), VECTOR_BLOCK, 0, vector_stream(s)>>>(
-      s->n_rows, s->diagonal, inverse, (bits *)s->small.data);
+      s->n_rows, s->diagonal, (bits *)s->small.data);
   MD_LAUNCHED();
   MD_TRY(md_read(s->ctx, found, s->small.data, sizeof found));
   *bad = (int64_t)found[0];
@@ -160,12 +158,12 @@ static md_status dots(vector_space *s, int m, const double *x, const double *y, 
 }
 
 /* One thread a sphere and column: M^-1 x, or L x. */
-static __global__ void solve_kernel(int64_t n, int m, const double *__restrict__ inverse,
+static __global__ void solve_kernel(int64_t n, int m, const double *__restrict__ diagonal,
                                     const double *x, double *y)
 {
   const vector_place p = place_of(m);
   const int64_t at = 3 * p.i * m + p.c;
-  if (p.i < n) jacobi_solve(inverse + 6 * p.i, m, x + at, y + at);
+  if (p.i < n) jacobi_solve_block(diagonal + 6 * p.i, m, x + at, y + at);
 }
 
 static __global__ void lower_kernel(int64_t n, int m, const double *__restrict__ diagonal,
@@ -182,7 +180,7 @@ static __global__ void lower_kernel(int64_t n, int m, const double *__restrict__
 md_status vector_gpu_solve(vector_space *s, int m, const double *x, double *y)
 {
   solve_kernel<<<blocks_of(s->n_rows, m), VECTOR_BLOCK, 0, vector_stream(s)>>>(s->n_rows, m,
-                                                                               s->inverse, x, y);
+                                                                               s->jacobi, x, y);
   MD_LAUNCHED();
   return MD_OK;
 }
@@ -201,7 +199,7 @@ typedef struct {
 
 /* One thread a sphere and column. */
 static __global__ void chebyshev_kernel(int64_t n, int m, series_factors f,
-                                        const double *__restrict__ inverse,
+                                        const double *__restrict__ diagonal,
                                         const double *__restrict__ w,
                                         const double *__restrict__ now, double *next, double *y,
                                         double *u)
@@ -220,8 +218,8 @@ static __global__ void chebyshev_kernel(int64_t n, int m, series_factors f,
     next[at + d * m] = value[d];
     y[at + d * m] = sum[d] + f.y * value[d];
   }
-  if (!inverse) return;
-  jacobi_solve(inverse + 6 * p.i, 1, value, sum);
+  if (!diagonal) return;
+  jacobi_solve_block(diagonal + 6 * p.i, 1, value, sum);
   for (int d = 0; d < 3; d++)
     u[at + d * m] = sum[d];
 }
@@ -231,7 +229,7 @@ static md_status chebyshev(vector_space *s, int m, const double factor[4], const
 {
   const series_factors f = {factor[0], factor[1], factor[2], factor[3]};
   chebyshev_kernel<<<blocks_of(s->n_rows, m), VECTOR_BLOCK, 0, vector_stream(s)>>>(
-      s->n_rows, m, f, s->inverse, w, now, next, y, u);
+      s->n_rows, m, f, s->jacobi, w, now, next, y, u);
   MD_LAUNCHED();
   return MD_OK;
 }
@@ -331,7 +329,8 @@ static md_status widen(vector_space *s, int m, const float *x, double *y)
   return MD_OK;
 }
 
-const vector_backend vectors_gpu = {factor,
+const vector_backend vectors_gpu = {false,
+                                    factor,
                                     normals,
                                     columns,
                                     dots,

@@ -16,7 +16,7 @@ typedef struct {
   md_ctx *ctx;
   int64_t n_rows;         /* block rows */
   const double *diagonal; /* [n_rows][6]: M as xx xy xz yy yz zz */
-  const double *inverse;  /* [n_rows][6]: M^-1 likewise; NULL: M = I */
+  const double *jacobi;   /* [n_rows][6]: M^-1 where it is kept, else M; NULL: M = I */
   md_buffer partial;      /* sums of parts */
   md_buffer small;        /* GPU: small matrices on their way */
 } vector_space;
@@ -25,6 +25,7 @@ typedef struct {
  * enough, `done` is set and further steps change nothing: so that a host may look now and then. */
 typedef struct {
   double bb, rr, rz, pq; /* b.b, r.r, r.M^-1 r, p.A p */
+  double alpha;          /* how far x goes along p; 0: it need not any more */
   double beta;           /* r.M^-1 r over what it was a step before */
   double limit;          /* of r.r */
   int64_t steps;
@@ -33,7 +34,7 @@ typedef struct {
 
 typedef struct {
   const double *b, *q;   /* right-hand side; A p, and A x at the start */
-  double *x, *r, *z, *p; /* z is r itself without a preconditioner */
+  double *x, *r, *z, *p; /* z = M^-1 r where that is kept, r itself where M = I */
   cg_state *state;
 } cg_vectors;
 
@@ -44,8 +45,11 @@ typedef struct {
 } block_vectors;
 
 typedef struct {
-  /* M^-1 from the diagonal blocks (not kept where NULL); *bad: how many are not positive definite;
-   * *largest: their largest eigenvalue. */
+  /* M^-1, and M^-1 r of conjugate gradients, are kept: else they are worked out where they are used,
+   * in less memory. */
+  bool keeps;
+  /* M^-1 from the diagonal blocks, where it is kept and inverse is not NULL; *bad: how many are not
+   * positive definite; *largest: their largest eigenvalue. */
   md_status (*factor)(vector_space *s, double *inverse, int64_t *bad, double *largest);
   /* v = standard normal numbers of sphere id[i] (i where id is NULL), column c at step + c. */
   md_status (*normals)(vector_space *s, int m, uint64_t seed, normal_use use, uint64_t step,

@@ -159,7 +159,7 @@ static md_status solve(vector_space *s, int m, const double *x, double *y)
   FOR_PARTS(s, p)
   FOR_TILES(s, p, t)
   {
-    solve_part(s->inverse, &t, m, x + 3 * m * t.first, y + 3 * m * t.first);
+    solve_part(s->jacobi, &t, m, x + 3 * m * t.first, y + 3 * m * t.first);
   }
   return MD_OK;
 }
@@ -182,10 +182,10 @@ enum { BB, RR, RZ, CG_SUMS };
 MD_INLINE void cg_residual(const vector_space *s, const cg_vectors *v, const tile *t, double *sum)
 {
   const int64_t at = 3 * t->first;
-  if (s->inverse) solve_part(s->inverse, t, 1, v->r + at, v->z + at);
+  if (s->jacobi) solve_part(s->jacobi, t, 1, v->r + at, v->z + at);
   const double rr = dot(t->n, v->r + at, v->r + at);
   sum[RR] += rr;
-  sum[RZ] += s->inverse ? dot(t->n, v->r + at, v->z + at) : rr;
+  sum[RZ] += s->jacobi ? dot(t->n, v->r + at, v->z + at) : rr;
 }
 
 static md_status cg_begin(vector_space *s, const cg_vectors *v, double tolerance)
@@ -268,7 +268,7 @@ static md_status block_update(vector_space *s, int m, const block_vectors *v, co
     const int64_t at = 3 * m * t.first;
     tile_combine(t.n, m, 1, v->p + at, step, true, v->x + at);
     tile_combine(t.n, m, -1, v->w + at, back, true, v->q + at);
-    if (s->inverse) solve_part(s->inverse, &t, m, v->q + at, v->z + at);
+    if (s->jacobi) solve_part(s->jacobi, &t, m, v->q + at, v->z + at);
     tile_gram(t.n, m, v->q + at, v->z + at, sums + p * m * m);
   }
   add_sums(s, m * m, g);
@@ -286,7 +286,7 @@ static md_status block_turn(vector_space *s, int m, const block_vectors *v, cons
     double work[3 * TILE_ROWS * MOST];
     tile_combine(r.n, m, 1, v->q + at, t, false, work);
     memcpy(v->q + at, work, bytes);
-    if (s->inverse) {
+    if (s->jacobi) {
       tile_combine(r.n, m, 1, v->z + at, t, false, work);
       memcpy(v->z + at, work, bytes);
     }
@@ -310,7 +310,7 @@ static md_status chebyshev(vector_space *s, int m, const double factor[4], const
       next[at + k] = value;
       y[at + k] += factor[3] * value;
     }
-    if (s->inverse) solve_part(s->inverse, &t, m, next + at, u + at);
+    if (s->jacobi) solve_part(s->jacobi, &t, m, next + at, u + at);
   }
   return MD_OK;
 }
@@ -356,5 +356,5 @@ static md_status move(vector_space *s, double scale, const double *from, const d
 }
 
 const vector_backend ISA(vectors_cpu) = {
-    factor,       normals,    columns,   dots, lower, solve, cg_begin, cg_step, gram,
-    block_update, block_turn, chebyshev, take, apart, move,  NULL,     NULL};
+    true, factor,       normals,    columns,   dots, lower, solve, cg_begin, cg_step,
+    gram, block_update, block_turn, chebyshev, take, apart, move,  NULL,     NULL};

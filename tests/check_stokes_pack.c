@@ -241,6 +241,7 @@ static void compare_list(md_ctx *ctx, const stokes_pairs *pairs, const stokes_pa
   free(neighbor);
 }
 
+/* Also where the memory in which lists are built is lent, and used for something else after. */
 START_TEST(pair_lists_are_complete)
 {
   md_ctx *ctx = test_ctx(MD_DOUBLE, 2, false);
@@ -249,14 +250,16 @@ START_TEST(pair_lists_are_complete)
   for (int64_t i = 0; i < p.n; i += 3)
     p.x[4 * i + 2] += (double)(i % 7 - 3) * p.box[2]; /* outside the box */
   const double scale = 1.25, skin = 8;
-  md_buffer x = {0};
+  md_buffer x = {0}, lent = {0};
   const size_t bytes = (size_t)p.n * 4 * sizeof(double);
   ck_ok(md_buffer_reserve(ctx, &x, bytes, 0));
   ck_ok(md_write(ctx, x.data, p.x, bytes));
   const stokes_view view = {p.n, {p.box[0], p.box[1], p.box[2]}, x.data};
   stokes_pairs *pairs;
   ck_ok(stokes_pairs_create(ctx, scale, skin, &pairs));
+  if (_i == 1) stokes_pairs_lend(pairs, &lent);
   ck_ok(stokes_pairs_update(pairs, &view, 0));
+  ck_assert_int_eq(lent.bytes > 0, _i == 1);
   compare_list(ctx, pairs, &p, scale, skin, true);
   for (int step = 0; step < 6; step++) { /* random steps of up to 1.6 */
     double *move = ref_vector(3 * p.n, (uint64_t)step);
@@ -265,6 +268,7 @@ START_TEST(pair_lists_are_complete)
     free(move);
     ck_ok(md_write(ctx, x.data, p.x, bytes));
     ck_ok(stokes_pairs_update(pairs, &view, 0));
+    if (lent.bytes > 0) ck_ok(md_fill(ctx, lent.data, 255, lent.bytes));
     compare_list(ctx, pairs, &p, scale, 0, false);
   }
   ck_assert_int_ge(stokes_pairs_builds(pairs), 2);
@@ -273,6 +277,7 @@ START_TEST(pair_lists_are_complete)
   ck_ok(stokes_pairs_update(pairs, &view, skin)); /* would move too far */
   ck_assert_int_eq(stokes_pairs_builds(pairs), builds + 1);
   stokes_pairs_destroy(pairs);
+  md_buffer_free(ctx, &lent);
   md_buffer_free(ctx, &x);
   stokes_packing_free(&p);
   md_ctx_destroy(ctx);

@@ -70,6 +70,7 @@ START_TEST(blocks_of_three)
   for (size_t k = 0; k < sizeof values / sizeof *values; k++) {
     double d[6] = {0}, inverse_of[6] = {0}, l[6], inverse[6], unit[3] = {1, 2, 3}, x[3], y[3];
     const double largest = fmax(fmax(values[k][0], values[k][1]), values[k][2]);
+    const double least = fmin(fmin(values[k][0], values[k][1]), values[k][2]);
     for (int e = 0; e < 6; e++)
       for (int v = 0; v < 3; v++) {
         d[e] += q[at[e][0]][v] * q[at[e][1]][v] * values[k][v];
@@ -91,6 +92,16 @@ START_TEST(blocks_of_three)
       ck_assert_double_eq_tol(x[r], full[r][0] + 2 * full[r][1] + 3 * full[r][2], 1e-12 * largest);
     ck_assert_double_eq_tol(y[0], inverse[0] + 2 * inverse[1] + 3 * inverse[2],
                             1e-12 * fabs(inverse[0] + inverse[3] + inverse[5]));
+    double apart[6] = {1, 0, 2, 0, 3, 0};
+    jacobi_solve_block(d, 2, apart, apart);
+    for (int r = 0; r < 3; r++) {
+      double sum = 0;
+      for (int e = 0; e < 6; e++)
+        for (int side = 0; side < (at[e][0] == at[e][1] ? 1 : 2); side++)
+          if (at[e][side] == r) sum += inverse_of[e] * unit[at[e][1 - side]];
+      ck_assert_double_eq_tol(apart[2 * r], sum, 1e-14 * largest / (least * least));
+      ck_assert(apart[2 * r + 1] == 0);
+    }
     d[3] = -d[3];
     ck_assert(!jacobi_factor(d, l, inverse));
   }
