@@ -24,12 +24,14 @@ typedef struct {
   int32_t rows, blocks;
 } rows_chunk;
 
-/* chunk [windows][CHUNK_MOST], and how many of them each window has. */
+/* chunk [windows][CHUNK_MOST], and how many of them each window has; before [n_rows]: blocks of the rows
+ * before in the same chunk. */
 typedef struct {
   int64_t n_rows, windows;
   const int64_t *start;
   rows_chunk *chunk;
   int32_t *count;
+  uint16_t *before;
 } chunk_table;
 
 /* Where the chunks of a matrix with plain rows lie, in slices.place. */
@@ -37,9 +39,16 @@ static inline chunk_table chunk_table_of(const stokes_matrix *matrix)
 {
   const int64_t windows = (matrix->n_stored + matrix->n_rows) / CHUNK_WINDOW + 1;
   rows_chunk *chunk = (rows_chunk *)matrix->slices.place.data;
-  const chunk_table table = {matrix->n_rows, windows, (const int64_t *)matrix->start.data, chunk,
-                             (int32_t *)(chunk + windows * CHUNK_MOST)};
+  int32_t *count = (int32_t *)(chunk + windows * CHUNK_MOST);
+  const chunk_table table = {matrix->n_rows, windows, (const int64_t *)matrix->start.data,
+                             chunk,          count,   (uint16_t *)(count + windows)};
   return table;
+}
+
+static inline size_t chunk_table_bytes(const stokes_matrix *matrix)
+{
+  const size_t bytes = CHUNK_MOST * sizeof(rows_chunk) + sizeof(int32_t);
+  return (size_t)chunk_table_of(matrix).windows * bytes + (size_t)matrix->n_rows * sizeof(uint16_t);
 }
 
 /* The first rows before which there are at least so many rows and blocks; one for each half of a
@@ -112,6 +121,8 @@ static __device__ __forceinline__ void chunk_cut(const chunk_table *t, int64_t w
     const int end = chunk_find_end(&w, row), before = chunk_before(&w, row);
     chunk[count++] =
         (rows_chunk){w.row + row, w.block + before, end - row, chunk_before(&w, end) - before};
+    for (int k = row + threadIdx.x % MD_WARP; k < end; k += MD_WARP)
+      t->before[w.row + k] = (uint16_t)(chunk_before(&w, k) - before);
     row = end;
   }
   t->count[window] = count;

@@ -4,12 +4,13 @@
  * memory while the threads, a few blocks each, gather x; each block's three sums replace it, and a
  * few lanes add up a row.  A row longer than a chunk takes several copies.  72, 36 or 24 bytes a
  * block from memory, x from cache.  Several vectors take eight lanes a row and column instead. */
+#include "stokes/bulk_gpu.h"
 #include "stokes/chunks_gpu.h"
 #include "stokes/gspmv_gpu.h"
 
-/* SLOTS: blocks of threads for the chunks of a window, about as many as there are.  AHEAD: blocks of
- * threads on a multiprocessor, about. */
-enum { THREADS = 128, PER_THREAD = CHUNK_BLOCKS / THREADS, SLOTS = 13, AHEAD = 9, TEAM = 8 };
+/* SLOTS: blocks of threads for the chunks of a window, about as many as there are.  AHEAD: how far
+ * on the chunk is that is asked for, in blocks of threads on each multiprocessor. */
+enum { THREADS = 128, PER_THREAD = CHUNK_BLOCKS / THREADS, SLOTS = 13, AHEAD = 3, TEAM = 8 };
 
 typedef struct {
   int64_t n_rows;
@@ -26,9 +27,7 @@ typedef struct {
 
 md_status gspmv_gpu_reserve_chunks(stokes_matrix *matrix)
 {
-  const size_t bytes = CHUNK_MOST * sizeof(rows_chunk) + sizeof(int32_t);
-  const int64_t windows = chunk_table_of(matrix).windows;
-  return md_buffer_reserve(matrix->ctx, &matrix->slices.place, (size_t)windows * bytes, 0);
+  return md_buffer_reserve(matrix->ctx, &matrix->slices.place, chunk_table_bytes(matrix), 0);
 }
 
 /* Warp: one window. */
@@ -45,50 +44,6 @@ md_status gspmv_gpu_cut_chunks(const stokes_matrix *matrix, cudaStream_t stream)
   cut_kernel<<<md_blocks(table.windows * MD_WARP, THREADS), THREADS, 0, stream>>>(table);
   MD_LAUNCHED();
   return MD_OK;
-}
-
-/* A bulk copy to shared memory, and the barrier that tells when it has arrived. */
-static __device__ __forceinline__ unsigned shared_address(const void *p)
-{
-  return (unsigned)__cvta_generic_to_shared(p);
-}
-
-static __device__ __forceinline__ void barrier_make(uint64_t *barrier)
-{
-  asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(shared_address(barrier)) : "memory");
-  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-}
-
-static __device__ __forceinline__ void copy_begin(void *to, const void *from, unsigned bytes,
-                                                  uint64_t *barrier)
-{
-  asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(shared_address(barrier)),
-               "r"(bytes)
-               : "memory");
-  if (bytes > 0)
-    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
-                 "[%0], [%1], %2, [%3];" ::"r"(shared_address(to)),
-                 "l"(from), "r"(bytes), "r"(shared_address(barrier))
-                 : "memory");
-}
-
-/* Everyone is done with what was copied: it may be overwritten. */
-static __device__ __forceinline__ void copy_again(void)
-{
-  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-  __syncthreads();
-}
-
-/* Until copy number `pass` has arrived. */
-static __device__ __forceinline__ void copy_wait(uint64_t *barrier, int pass)
-{
-  unsigned done = 0;
-  while (!done)
-    asm volatile("{\n.reg .pred p;\nmbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
-                 "selp.u32 %0, 1, 0, p;\n}"
-                 : "=r"(done)
-                 : "r"(shared_address(barrier)), "r"(pass % 2)
-                 : "memory");
 }
 
 /* Three sums of one block. */
@@ -147,11 +102,12 @@ static __device__ __forceinline__ int results_of(int team)
 static __device__ __forceinline__ void find_row(const rows_job *job, int team, const rows_chunk *c,
                                                 int first, row_part *part)
 {
+  const uint16_t *before = job->table.before;
   part->row = c->row + first + threadIdx.x / team;
   part->from = part->to = 0;
   if (part->row >= c->row + c->rows) return;
-  part->from = (int)(__ldg(job->start + part->row) - c->block);
-  part->to = (int)(__ldg(job->start + part->row + 1) - c->block);
+  part->from = __ldg(before + part->row);
+  part->to = part->row + 1 < c->row + c->rows ? __ldg(before + part->row + 1) : c->blocks;
 }
 
 /* What is known of my results of it; the diagonal block of a pair matrix lies apart. */
@@ -165,11 +121,18 @@ static __device__ __forceinline__ void know_row(const rows_job *job, rows_kind k
     if (r >= 3) break;
     part->known[k] = gspmv_before(&job->use, kind.series, job->x, job->y, 3 * part->row + r);
     part->own[k] = 0;
-    if (kind.storage != STOKES_PAIR) continue;
+    if (kind.storage != STOKES_PAIR || kind.team == 1) continue;
     for (int d = 0; d < 3; d++)
       part->own[k] += __ldg(job->diagonal + 6 * part->row + assemble_packed(r, d)) *
                       __ldg(job->x + 3 * part->row + d);
   }
+  if (kind.storage != STOKES_PAIR || kind.team > 1) return;
+  const double2 *two = (const double2 *)(job->diagonal + 6 * part->row);
+  const double2 a = __ldg(two), b = __ldg(two + 1), e = __ldg(two + 2);
+  const double block[6] = {a.x, a.y, b.x, b.y, e.x, e.y};
+  double x[3];
+  load_x(job, part->row, x);
+  gspmv_diagonal(block, x, part->own);
 }
 
 /* Store my results of a row whose sums every lane has. */
@@ -237,7 +200,7 @@ static __device__ __forceinline__ void multiply_chunk(const rows_job *job, rows_
     if (storage != STOKES_PAIR)
       for (int q = 0; q < PER_THREAD; q++) {
         const int k = threadIdx.x + q * THREADS;
-        if (k < s.count) load_x(job, __ldg(job->column + s.begin + k), x[q]);
+        if (k < s.count) load_x(job, __ldcs(job->column + s.begin + k), x[q]);
       }
     if (kind.early && s.begin == c->block) {
       find_row(job, kind.team, c, 0, &part);
@@ -264,19 +227,15 @@ static __device__ __forceinline__ void multiply_chunk(const rows_job *job, rows_
 
 /* Ask for the blocks of the chunk that a later block of threads takes, so that memory stays busy
  * while blocks of threads come and go. */
-static __device__ __forceinline__ void prefetch_chunk(const rows_job *job, int bytes)
+static __device__ __forceinline__ void ask_ahead(const rows_job *job, int bytes)
 {
   const unsigned later = blockIdx.x + job->distance;
   const int64_t window = later / SLOTS;
   const int slot = (int)(later % SLOTS);
   if (later >= gridDim.x || slot >= job->table.count[window]) return;
   const rows_chunk c = job->table.chunk[window * CHUNK_MOST + slot];
-  const int64_t from = c.block * bytes / 16 * 16;
-  const int64_t size = min(c.blocks, (int)CHUNK_BLOCKS) * bytes / 16 * 16;
-  if (size > 0)
-    asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(job->block + from),
-                 "r"((unsigned)size)
-                 : "memory");
+  ask_for(job->block + c.block * bytes / 16 * 16,
+          (unsigned)(min(c.blocks, (int)CHUNK_BLOCKS) * bytes / 16 * 16));
 }
 
 /* Block of threads: a slot of a window. */
@@ -289,7 +248,7 @@ static __device__ __forceinline__ void chunk_body(const rows_job *job, rows_kind
   const rows_chunk *chunk = job->table.chunk + window * CHUNK_MOST;
   int slot = blockIdx.x % SLOTS, pass = 0;
   rows_chunk c = chunk[slot];
-  if (kind.storage == STOKES_PAIR && threadIdx.x == MD_WARP) prefetch_chunk(job, kind.bytes);
+  if (kind.storage == STOKES_PAIR && threadIdx.x == MD_WARP) ask_ahead(job, kind.bytes);
   if (slot >= count) return;
   if (threadIdx.x == 0) barrier_make(barrier);
   __syncwarp();

@@ -194,7 +194,8 @@ void stokes_run_state_free(stokes_run_state *state)
 void stokes_run_destroy(stokes_run *run)
 {
   if (!run) return;
-  md_buffer *buffers[] = {&run->x, &run->id, &run->force, &run->many, &run->v, &run->space.partial};
+  md_buffer *buffers[] = {
+      &run->x, &run->id, &run->force, &run->many, &run->v, &run->space.partial, &run->space.small};
   for (size_t k = 0; k < sizeof buffers / sizeof *buffers; k++)
     md_buffer_free(run->ctx, buffers[k]);
   free(run->place);
