@@ -86,7 +86,7 @@ static costs weigh(const spread_plan *plan, const spread_seen *seen)
   const double particle = zeroes + scale * particle_seconds(plan, &pencils, seen);
   const double tiled = zeroes + scale * tiled_seconds(plan, seen);
   const double sort =
-      4e-6 + 42e-12 * (double)pencils_keys(&plan->grid, &pencils) + 29e-12 * (double)seen->n;
+      4.5e-6 + 42e-12 * (double)pencils_keys(&plan->grid, &pencils) + 29e-12 * (double)seen->n;
   const costs c = {4.6e-6 + vectors * (3.2e-6 + particle),
                    6.5e-6 + 4.1e-6 * sweeps(plan) + vectors * tiled + sort / repeats};
   return c;
