@@ -4,7 +4,8 @@
  * done turns further steps into nothing.  Each block of threads sums a part of the spheres; the last
  * one to finish adds the parts in their order and works out the scalars.  M^-1 r is worked out from the
  * diagonal blocks twice, which costs no more bytes than to store it; x goes along p where p is read
- * anyway. */
+ * anyway.  The kernels of a step begin while the one before ends. */
+#include "core/launch_gpu.h"
 #include "stokes/vectors_gpu.h"
 
 enum { RR, RZ, BB, CG_SUMS, CG_PARTS = 1024 };
@@ -98,6 +99,8 @@ static __global__ void begin_kernel(const __grid_constant__ cg_job job, double t
 
 static __global__ void product_kernel(const __grid_constant__ cg_job job)
 {
+  cudaTriggerProgrammaticLaunchCompletion();
+  cudaGridDependencySynchronize();
   cg_state *state = job.v.state;
   if (state->done) {
     if (md_thread() == 0) state->alpha = 0; /* x has come where it should */
@@ -121,6 +124,8 @@ static __global__ void product_kernel(const __grid_constant__ cg_job job)
 
 static __global__ void update_kernel(const __grid_constant__ cg_job job)
 {
+  cudaTriggerProgrammaticLaunchCompletion();
+  cudaGridDependencySynchronize();
   cg_state *state = job.v.state;
   if (state->done) return;
   const double alpha = state->rz / state->pq;
@@ -145,6 +150,8 @@ static __global__ void update_kernel(const __grid_constant__ cg_job job)
 
 static __global__ void direction_kernel(const __grid_constant__ cg_job job)
 {
+  cudaTriggerProgrammaticLaunchCompletion();
+  cudaGridDependencySynchronize();
   const double alpha = job.v.state->alpha, beta = job.v.state->beta;
   const int64_t i = md_thread();
   if (alpha == 0 || i >= job.n) return;
@@ -180,12 +187,14 @@ md_status vector_gpu_cg_begin(vector_space *s, const cg_vectors *v, double toler
 
 md_status vector_gpu_cg_step(vector_space *s, const cg_vectors *v)
 {
-  const cudaStream_t stream = vector_stream(s);
   cg_job job;
   MD_TRY(cg_prepare(s, v, &job));
-  product_kernel<<<CG_PARTS, VECTOR_BLOCK, 0, stream>>>(job);
-  update_kernel<<<CG_PARTS, VECTOR_BLOCK, 0, stream>>>(job);
-  direction_kernel<<<md_blocks(s->n_rows, VECTOR_BLOCK), VECTOR_BLOCK, 0, stream>>>(job);
-  MD_LAUNCHED();
+  cudaLaunchAttribute overlap;
+  cudaLaunchConfig_t config =
+      md_launch_config(s->ctx, dim3(CG_PARTS), VECTOR_BLOCK, true, &overlap);
+  MD_CUDA(cudaLaunchKernelEx(&config, product_kernel, job));
+  MD_CUDA(cudaLaunchKernelEx(&config, update_kernel, job));
+  config.gridDim = dim3(md_blocks(s->n_rows, VECTOR_BLOCK));
+  MD_CUDA(cudaLaunchKernelEx(&config, direction_kernel, job));
   return MD_OK;
 }
