@@ -21,6 +21,11 @@ md_status stokes_pairs_create(md_ctx *ctx, double scale, double skin, stokes_pai
   pairs->grid.scale = scale;
   pairs->grid.skin = skin;
   pairs->space = &pairs->own;
+  const md_status status = ordering_sorter_create(ctx, &pairs->sorter);
+  if (status) {
+    stokes_pairs_destroy(pairs);
+    return status;
+  }
   *out = pairs;
   return MD_OK;
 }
@@ -28,6 +33,7 @@ md_status stokes_pairs_create(md_ctx *ctx, double scale, double skin, stokes_pai
 void stokes_pairs_destroy(stokes_pairs *pairs)
 {
   if (!pairs) return;
+  ordering_sorter_destroy(pairs->sorter);
   md_buffer_free(pairs->ctx, &pairs->built);
   md_buffer_free(pairs->ctx, &pairs->own);
   md_buffer_free(pairs->ctx, &pairs->start);
@@ -85,23 +91,14 @@ static md_status check(const stokes_pairs *pairs, const stokes_view *spheres,
   return MD_OK;
 }
 
-/* Spheres by cell. */
-static md_status sort(stokes_pairs *pairs, const stokes_view *spheres)
+md_status pairs_reserve(stokes_pairs *pairs, int64_t n, int64_t more)
 {
-  const size_t n = (size_t)spheres->n, cells = (size_t)pairs->grid.n_cells;
-  ordering_sorter *sorter; /* for now only: lists are built in one of many steps */
-  MD_TRY(
-      md_buffer_reserve(pairs->ctx, pairs->space, (2 * n + cells + 1) * sizeof *pairs->order, 0));
+  const int64_t numbers = 2 * n + pairs->grid.n_cells + 1 + more;
+  MD_TRY(md_buffer_reserve(pairs->ctx, pairs->space, (size_t)numbers * sizeof *pairs->order, 0));
   pairs->key = pairs->space->data;
   pairs->order = (int32_t *)pairs->key + n;
   pairs->cell_start = pairs->order + n;
-  MD_TRY(backend_of(pairs)->keys(pairs, spheres));
-  MD_TRY(ordering_sorter_create(pairs->ctx, &sorter));
-  const md_status status =
-      ordering_sort(sorter, spheres->n, pairs->key, (uint32_t)pairs->grid.n_cells, pairs->order,
-                    pairs->cell_start);
-  ordering_sorter_destroy(sorter);
-  return status;
+  return MD_OK;
 }
 
 static md_status build(stokes_pairs *pairs, const stokes_view *spheres)
@@ -115,10 +112,9 @@ static md_status build(stokes_pairs *pairs, const stokes_view *spheres)
   const size_t n = (size_t)spheres->n;
   for (int d = 0; d < 3; d++)
     pairs->grid.box[d] = spheres->box[d];
-  md_buffer_free(ctx, &pairs->neighbor); /* sorting takes its room for a while */
   MD_TRY(md_buffer_reserve(ctx, &pairs->start, (n + 1) * sizeof(int64_t), 0));
   MD_TRY(md_buffer_reserve(ctx, &pairs->built, n * 4 * sizeof(double), 0));
-  MD_TRY(sort(pairs, spheres));
+  MD_TRY(backend->sort(pairs, spheres));
   pairs->n = spheres->n;
   MD_TRY(backend->rows(pairs, spheres));
   MD_TRY(md_copy(ctx, pairs->built.data, spheres->x, n * 4 * sizeof(double)));

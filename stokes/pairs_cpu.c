@@ -49,13 +49,15 @@ static md_status moved(stokes_pairs *pairs, const stokes_view *spheres, double *
   return MD_OK;
 }
 
-static md_status keys(stokes_pairs *pairs, const stokes_view *spheres)
+static md_status sort(stokes_pairs *pairs, const stokes_view *spheres)
 {
+  MD_TRY(pairs_reserve(pairs, spheres->n, 0));
   uint32_t *key = pairs->key;
 #pragma omp parallel for schedule(static) num_threads(team_size(pairs->ctx, spheres->n))
   for (int64_t i = 0; i < spheres->n; i++)
     key[i] = (uint32_t)search_cell(&pairs->grid, spheres->x + 4 * i);
-  return MD_OK;
+  return ordering_sort(pairs->sorter, spheres->n, key, (uint32_t)pairs->grid.n_cells, pairs->order,
+                       pairs->cell_start);
 }
 
 static md_status rows(stokes_pairs *pairs, const stokes_view *spheres)
@@ -83,4 +85,4 @@ static md_status rows(stokes_pairs *pairs, const stokes_view *spheres)
   return MD_OK;
 }
 
-const pairs_backend pairs_cpu = {extent, moved, keys, rows};
+const pairs_backend pairs_cpu = {extent, moved, sort, rows};

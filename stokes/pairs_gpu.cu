@@ -1,7 +1,7 @@
 /* stokes/pairs_gpu.cu - the pair list on the GPU.
  *
  * One warp a sphere, a lane for each of the runs of cells around it in turn, first to count and
- * then to fill its row, which is put in order in shared memory. Extremes are atomic maxima of the
+ * then to fill its row, which is put in order in shared memory.  Extremes are atomic maxima of the
  * bits of doubles that are not negative, whose order is that of the numbers: the same result in any
  * order of the threads. */
 #include <cub/device/device_scan.cuh>
@@ -54,11 +54,24 @@ static __global__ void moved_kernel(int64_t n, const double *__restrict__ now,
   raise(out, sum);
 }
 
-static __global__ void keys_kernel(int64_t n, const double *__restrict__ x,
-                                   const __grid_constant__ search_grid grid, uint32_t *key)
+/* Spheres are counted by cell; arrival[i]: how many came to that of sphere i before it. */
+static __global__ void cells_kernel(int64_t n, const double *__restrict__ x,
+                                    const __grid_constant__ search_grid grid, uint32_t *key,
+                                    int32_t *arrival, int32_t *count)
 {
   const int64_t i = md_thread();
-  if (i < n) key[i] = (uint32_t)search_cell(&grid, x + 4 * i);
+  if (i >= n) return;
+  const int32_t cell = search_cell(&grid, x + 4 * i);
+  key[i] = (uint32_t)cell;
+  arrival[i] = atomicAdd(&count[cell], 1);
+}
+
+static __global__ void order_kernel(int64_t n, const uint32_t *__restrict__ key,
+                                    const int32_t *__restrict__ arrival,
+                                    const int32_t *__restrict__ cell_start, int32_t *order)
+{
+  const int64_t i = md_thread();
+  if (i < n) order[cell_start[key[i]] + arrival[i]] = (int32_t)i;
 }
 
 /* Warp: one sphere. */
@@ -144,23 +157,31 @@ static md_status moved(stokes_pairs *pairs, const stokes_view *spheres, double *
   return md_read(pairs->ctx, out, device, sizeof *out);
 }
 
-static md_status keys(stokes_pairs *pairs, const stokes_view *spheres)
+/* n counts to sums. */
+template <typename number> static md_status scan(stokes_pairs *pairs, int64_t n, number *counts)
 {
-  keys_kernel<<<md_blocks(spheres->n, BLOCK), BLOCK, 0, stream_of(pairs)>>>(
-      spheres->n, spheres->x, pairs->grid, pairs->key);
-  MD_LAUNCHED();
-  return MD_OK;
-}
-
-/* start[1 .. n] from counts to sums. */
-static md_status scan(stokes_pairs *pairs, int64_t n)
-{
-  int64_t *counts = (int64_t *)pairs->start.data + 1;
   size_t bytes = 0;
   MD_CUDA(cub::DeviceScan::InclusiveSum(NULL, bytes, counts, counts, n, stream_of(pairs)));
   MD_TRY(md_buffer_reserve(pairs->ctx, &pairs->scratch, bytes, 0));
   MD_CUDA(cub::DeviceScan::InclusiveSum(pairs->scratch.data, bytes, counts, counts, n,
                                         stream_of(pairs)));
+  return MD_OK;
+}
+
+/* Spheres of a cell come in any order: rows are put in theirs. */
+static md_status sort(stokes_pairs *pairs, const stokes_view *spheres)
+{
+  const int64_t n = spheres->n, cells = pairs->grid.n_cells;
+  MD_TRY(pairs_reserve(pairs, n, n));
+  int32_t *start = pairs->cell_start, *arrival = start + cells + 1;
+  MD_TRY(md_fill(pairs->ctx, start, 0, ((size_t)cells + 1) * sizeof *start));
+  cells_kernel<<<md_blocks(n, BLOCK), BLOCK, 0, stream_of(pairs)>>>(n, spheres->x, pairs->grid,
+                                                                    pairs->key, arrival, start + 1);
+  MD_LAUNCHED();
+  MD_TRY(scan(pairs, cells, start + 1));
+  order_kernel<<<md_blocks(n, BLOCK), BLOCK, 0, stream_of(pairs)>>>(n, pairs->key, arrival, start,
+                                                                    pairs->order);
+  MD_LAUNCHED();
   return MD_OK;
 }
 
@@ -173,14 +194,17 @@ static md_status rows(stokes_pairs *pairs, const stokes_view *spheres)
   count_kernel<<<blocks, BLOCK, 0, stream_of(pairs)>>>(n, spheres->x, pairs->grid, cells, order,
                                                        start);
   MD_LAUNCHED();
-  MD_TRY(scan(pairs, n));
+  MD_TRY(scan(pairs, n, start + 1));
   MD_TRY(md_read(pairs->ctx, &pairs->n_entries, start + n, sizeof pairs->n_entries));
   const size_t bytes = (size_t)pairs->n_entries * sizeof(int32_t);
-  MD_TRY(md_buffer_reserve(pairs->ctx, &pairs->neighbor, bytes, 0));
+  if (bytes > pairs->neighbor.bytes) { /* a little more than now, not half as much again */
+    md_buffer_free(pairs->ctx, &pairs->neighbor);
+    MD_TRY(md_buffer_reserve(pairs->ctx, &pairs->neighbor, bytes + bytes / 128, 0));
+  }
   fill_kernel<<<blocks, BLOCK, 0, stream_of(pairs)>>>(n, spheres->x, pairs->grid, cells, order,
                                                       start, (int32_t *)pairs->neighbor.data);
   MD_LAUNCHED();
   return MD_OK;
 }
 
-const pairs_backend pairs_gpu = {extent, moved, keys, rows};
+const pairs_backend pairs_gpu = {extent, moved, sort, rows};
