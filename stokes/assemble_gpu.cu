@@ -78,7 +78,7 @@ static __device__ __forceinline__ void sum_entries(warp_sums *sums, int lane, un
 }
 
 /* Store `count` blocks of plain rows, `words` words of 8 or 4 bytes each: pairs one after the other
- * from `first` on, others at their places from there. */
+ * from `first` on, others at their places from there; doubles are too many to be read again soon. */
 static __device__ __forceinline__ void store_plain(const slice_layout *l, int storage, int lane,
                                                    const warp_sums *sums, const void *stage,
                                                    int64_t first, int count)
@@ -94,7 +94,7 @@ static __device__ __forceinline__ void store_plain(const slice_layout *l, int st
     if (storage == STOKES_SINGLE)
       ((float *)l->block)[at] = ((const float *)stage)[k];
     else
-      ((double *)l->block)[at] = ((const double *)stage)[k];
+      __stcs((double *)l->block + at, ((const double *)stage)[k]);
   }
 }
 
@@ -200,7 +200,7 @@ static __device__ __forceinline__ void close_plain(const list_job *job, const sl
     if (storage == STOKES_SINGLE)
       ((float *)layout->block)[at] = (float)value;
     else
-      ((double *)layout->block)[at] = value;
+      __stcs((double *)layout->block + at, value);
   }
   if (i < job->n) layout->column[first] = (int32_t)i;
 }

@@ -2,6 +2,7 @@
  *
  * The pairs that are near enough are counted, which also gives rows their places, and blocks are
  * filled in (stokes/assemble_gpu.cu), as a rule while the host learns how many there are. */
+#include "core/launch_gpu.h"
 #include "core/scan_gpu.h"
 #include "core/sender_gpu.h"
 #include "stokes/assemble_gpu.h"
@@ -26,6 +27,7 @@ static list_job list_of(const assemble_job *job)
 static __global__ void __launch_bounds__(BLOCK)
     shrink_kernel(const __grid_constant__ list_job job, uint4 *small)
 {
+  cudaTriggerProgrammaticLaunchCompletion();
   const int64_t i = md_thread();
   if (i >= job.n) return;
   double s[4];
@@ -58,21 +60,22 @@ static __device__ __forceinline__ int judge(const small_law *law, uint4 a, uint4
   return beyond < 0;
 }
 
-/* start[i + 1] = blocks of the rows up to i. */
+/* start[i + 1] = blocks of the rows up to i.  Lists are read while spheres are still shrunk. */
 static __global__ void __launch_bounds__(BLOCK)
     count_kernel(const __grid_constant__ list_job job, const __grid_constant__ small_law law,
-                 const uint4 *__restrict__ small, int own, md_scan scan, int64_t *start)
+                 const uint4 *small, int own, md_scan scan, int64_t *start)
 {
   const warp_rows w = rows_of_warp(&job);
   const bool mine = w.row + w.lane < job.n;
   int found = mine ? own : 0;
   int32_t coming = neighbor_of(&job, &w, 0);
+  cudaGridDependencySynchronize();
   for (int k = 0; k < w.total; k += MD_WARP) {
     const int entry = k + w.lane, row = row_of(&w, entry);
     const int32_t j = coming;
     int near = 0;
     coming = neighbor_of(&job, &w, k + MD_WARP);
-    if (entry < w.total) near = judge(&law, __ldg(small + w.row + row), __ldg(small + j));
+    if (entry < w.total) near = judge(&law, small[w.row + row], small[j]);
     if (near < 0) {
       double a[4], b[4];
       load_sphere(&job, w.row + row, a);
@@ -141,9 +144,10 @@ static md_status count(stokes_matrix *matrix, const list_job *list)
   MD_TRY(md_scan_open(ctx, &matrix->said, &matrix->round, blocks, &scan));
   shrink_kernel<<<blocks, BLOCK, 0, stream>>>(*list, small);
   MD_LAUNCHED();
-  count_kernel<<<blocks, BLOCK, 0, stream>>>(*list, small_law_of(list), small,
-                                             matrix->storage != STOKES_PAIR, scan, start);
-  MD_LAUNCHED();
+  cudaLaunchAttribute overlap;
+  const cudaLaunchConfig_t config = md_launch_config(ctx, dim3(blocks), BLOCK, true, &overlap);
+  MD_CUDA(cudaLaunchKernelEx(&config, count_kernel, *list, small_law_of(list), (const uint4 *)small,
+                             (int)(matrix->storage != STOKES_PAIR), scan, start));
   MD_TRY(md_sender_open(&matrix->sender, sizeof *start));
   return md_send(ctx, matrix->sender, start + n, sizeof *start);
 }
