@@ -79,13 +79,14 @@ static __device__ __forceinline__ void fetch(const pencil_view &view, int32_t i,
 /* Warp: stage the next particles, up to the end of a slice.  ahead: of the lane, the particle that it
  * stages next. */
 static __device__ __forceinline__ void stage_more(const int p, const bool sloped,
-                                                  const pencil_view &view, int32_t end,
+                                                  const pencil_reader &reader, int32_t end,
                                                   pencil_particle *ahead, staged *s)
 {
   __pipeline_wait_prior(0);
   __syncwarp();
+  ask_for_value(reader, ahead->index);
   stage_particle(p, sloped, *ahead, *s);
-  fetch(view, s->end + MD_WARP + warp_lane(), ahead);
+  fetch(reader.view, s->end + MD_WARP + warp_lane(), ahead);
   s->tail = wrap_slot(*s, s->tail + MD_WARP);
   s->end = min(s->end + MD_WARP, end);
   __syncwarp();
@@ -122,6 +123,8 @@ static __device__ __forceinline__ void read_slice(const int p, const int vectors
   if (slice >= s.view.slices) return;
   int32_t i = s.view.begin[slice];
   const int32_t end = s.view.begin[slice + 1];
+  const mesh_planes meshes = {s.mesh, s.points, (uint32_t)s.view.mesh[1] * (uint32_t)s.view.mesh[2],
+                              s.view.mesh[0]};
   walk at = walk_begin();
   particles.end = i;
   fetch(s.view, i + warp_lane(), ahead);
@@ -131,16 +134,14 @@ static __device__ __forceinline__ void read_slice(const int p, const int vectors
     plane_points next[MOST_VECTORS];
     walk_to(s.view, i, &at);
     const patch here = find_patch(p, s.view, at);
-    plane_cursor cursor = {s.mesh, s.points, s.view.mesh,
-                           s.mesh + (int64_t)at.plane * s.view.mesh[1] * s.view.mesh[2], at.plane};
-    fill_window(p, vectors, here, &cursor, planes);
+    fill_window(p, vectors, here, meshes, at.plane, planes);
     for (int empty = 0; empty < p && i < end && at.plane < s.view.mesh[0]; at.plane++) {
       const int32_t stop = plane_end(s.view, at.plane, end, &at);
-      load_plane(p, vectors, here, &cursor, next);
+      load_plane(p, vectors, here, meshes, at.plane + p, next);
       empty = stop > i ? 0 : empty + 1;
       while (i < stop) {
         if (particles.end < min(stop, i + batch) && particles.end - i <= particles.slots - MD_WARP)
-          stage_more(p, sloped, s.view, end, ahead, &particles);
+          stage_more(p, sloped, s, end, ahead, &particles);
         i = read_batch(p, vectors, sloped, s, i, stop, planes, &particles);
       }
       if (!fits(p, vectors, next, planes)) break;
@@ -149,29 +150,33 @@ static __device__ __forceinline__ void read_slice(const int p, const int vectors
   }
 }
 
-typedef void read_kernel(pencil_reader s);
+typedef void read_kernel(pencil_reader asked);
 
-#define SLICE_KERNEL(name, p, vectors, sloped)                                                     \
+#define SLICE_KERNEL(name, p, vectors, sloped, far)                                                \
   static __global__ void __launch_bounds__(BLOCK, BLOCKS(p, vectors, sloped))                      \
-      name##_##p(pencil_reader s)                                                                  \
+      name##_##p(pencil_reader asked)                                                              \
   {                                                                                                \
     __shared__ quad records[WARPS][RECORDS_LENGTH(p, vectors, sloped) / QUAD];                     \
     __shared__ uint32_t index[WARPS][SLOTS(p, vectors, sloped)];                                   \
     __shared__ pencil_particle ahead[BLOCK];                                                       \
     const int warp = threadIdx.x / MD_WARP;                                                        \
+    pencil_reader s = asked;                                                                       \
+    s.beyond = far;                                                                                \
     const staged none = {(real *)records[warp], index[warp], SLOTS(p, vectors, sloped),            \
                          RECORD_LENGTH(p, 0)};                                                     \
     read_slice(p, vectors, sloped, s, none, ahead + threadIdx.x);                                  \
   }
 #define KERNELS(p)                                                                                 \
-  SLICE_KERNEL(values_kernel, p, 1, false)                                                         \
-  SLICE_KERNEL(vectors_kernel, p, VECTORS(p), false)                                               \
-  SLICE_KERNEL(slopes_kernel, p, 1, true)
+  SLICE_KERNEL(values_kernel, p, 1, false, false)                                                  \
+  SLICE_KERNEL(beyond_kernel, p, 1, false, true)                                                   \
+  SLICE_KERNEL(vectors_kernel, p, VECTORS(p), false, false)                                        \
+  SLICE_KERNEL(slopes_kernel, p, 1, true, false)
 SPREAD_ORDERS(KERNELS)
 
-/* The kernels of a plan: one vector at a time, and *vectors at a time. */
+/* The kernels of a plan: one vector at a time, values within the cache or beyond, and *vectors at a
+ * time. */
 typedef struct {
-  read_kernel *values, *of_vectors, *slopes;
+  read_kernel *values, *beyond, *of_vectors, *slopes;
   int32_t vectors;
 } read_kernels;
 
@@ -181,7 +186,8 @@ static read_kernels pick_kernels(const spread_plan *plan)
   switch (plan->grid.order) {
 #define CASE(p)                                                                                    \
   case p:                                                                                          \
-    picked = {values_kernel_##p, vectors_kernel_##p, slopes_kernel_##p, VECTORS(p)};               \
+    picked = {values_kernel_##p, beyond_kernel_##p, vectors_kernel_##p, slopes_kernel_##p,         \
+              VECTORS(p)};                                                                         \
     break;
     SPREAD_ORDERS(CASE)
 #undef CASE
@@ -198,16 +204,19 @@ md_status PREC(spread_gpu_tiled_back)(spread_plan *plan, spread_part *part, cons
                      (real *)job->gradient,
                      job->q_stride,
                      plan->grid.points,
-                     {}};
+                     {},
+                     false};
   for (int a = 0; a < 3; a++)
     s.scale[a] = (real)spread_slope_scale(&plan->grid, a);
   /* values that the cache does not hold, in no order, are written faster one vector after the other */
-  const bool together =
-      !s.gradient && (int64_t)sizeof(real) * kernels.vectors * part->n <= plan->l2_bytes;
+  const int64_t bytes = (int64_t)sizeof(real) * part->n;
+  const bool together = !s.gradient && bytes * kernels.vectors <= plan->l2_bytes;
+  s.beyond = !together && bytes * job->vectors > plan->l2_bytes;
   for (int32_t v = 0, step; v < job->vectors; v += step) {
     step = together && job->vectors - v >= kernels.vectors ? kernels.vectors : 1;
     read_kernel *kernel = s.gradient ? kernels.slopes
                           : step > 1 ? kernels.of_vectors
+                          : s.beyond ? kernels.beyond
                                      : kernels.values;
     int blocks;
     MD_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, BLOCK, 0));

@@ -13,6 +13,14 @@
 
 #include "spread/window_gpu.h"
 
+#if MD_PREC == 2
+#define REAL_TYPE "f64"
+#define REAL_REGISTER(value) "d"(value)
+#else
+#define REAL_TYPE "f32"
+#define REAL_REGISTER(value) "f"(value)
+#endif
+
 /* Results; NULL: not wanted.  Of one or VECTORS vectors, `stride` values and `points` apart. */
 typedef struct {
   pencil_view view;
@@ -20,7 +28,30 @@ typedef struct {
   real *value, *gradient;
   int64_t stride, points;
   real scale[3]; /* from d / d fraction to d / d x */
+  bool beyond;   /* more values than the cache holds */
 } pencil_reader;
+
+/* Values beyond the cache are written in no order, so that most sectors hold one of them when they have
+ * to leave.  The cache is slow at reading then what is missing: they are asked for as soon as it is
+ * known which will be written, and leave after all else. */
+static __device__ __forceinline__ void ask_for_value(const pencil_reader &s, uint32_t index)
+{
+  if (s.beyond) asm volatile("prefetch.global.L2 [%0];" ::"l"(s.value + index));
+}
+
+static __device__ __forceinline__ void write_value(const pencil_reader &s, uint32_t index,
+                                                   real value)
+{
+  uint64_t stay;
+  if (!s.beyond) {
+    s.value[index] = value;
+    return;
+  }
+  asm("createpolicy.fractional.L2::evict_last.b64 %0;" : "=l"(stay));
+  asm volatile("st.global.L2::cache_hint." REAL_TYPE " [%0], %1, %2;" ::"l"(s.value + index),
+               REAL_REGISTER(value), "l"(stay)
+               : "memory");
+}
 
 /* Of eight staged particles, where the lane's weights are: X of one at its columns, Y at its lines and
  * Z of two others.  Beyond the last others stand in, whose results go nowhere. */
@@ -113,7 +144,8 @@ static __device__ __forceinline__ void read_few(const int p, const int vectors,
   real out = vectors == 1 ? both(8, value[0]) : share(8, value[0], value[1]);
   out = vectors == 4 ? share(4, out, share(8, value[2], value[3])) : both(4, out);
   const bool last = vectors == 4 || !(lane & (vectors == 2 ? 4 : 12));
-  if (which < count && last) s.value[to + (vectors > 1 ? set * s.stride : 0)] = out;
+  if (vectors == 1 && which < count && last) write_value(s, to, out);
+  if (vectors > 1 && which < count && last) s.value[to + set * s.stride] = out;
 }
 
 /* Warp: values of up to sixteen particles of one plane, rows of products whose columns are the lines
@@ -159,7 +191,7 @@ static __device__ __forceinline__ void read_many(const int p, const int vectors,
   const uint32_t to = particles.index[wrap_slot(particles, particles.head + which)];
   if (vectors == 1) {
     const real out = both(2, value[0]);
-    if (which < count && !upper) s.value[to] = out;
+    if (which < count && !upper) write_value(s, to, out);
   }
   SPREAD_UNROLL
   for (int v = 0; v + 1 < vectors; v += 2) {

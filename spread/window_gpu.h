@@ -58,30 +58,30 @@ static __device__ __forceinline__ patch find_patch(const int p, const pencil_vie
   return here;
 }
 
-/* Meshes `points` apart of which planes are loaded, one after the other, the first one after the
- * last. */
+/* Meshes `points` apart, of n planes of so many points. */
 typedef struct {
   const real *mesh;
   int64_t points;
-  const int32_t *n;
-  const real *from;
-  int32_t plane;
-} plane_cursor;
+  uint32_t plane_points;
+  int32_t n;
+} mesh_planes;
 
+/* Plane z of each mesh, z < 2 n. */
 static __device__ __forceinline__ void load_plane(const int p, const int vectors, const patch &here,
-                                                  plane_cursor *at, plane_points *to)
+                                                  const mesh_planes &from, int32_t z,
+                                                  plane_points *to)
 {
+  const real *plane = from.mesh + (int64_t)(z < from.n ? z : z - from.n) * from.plane_points;
   SPREAD_UNROLL
-  for (int v = 0; v < vectors; v++)
+  for (int v = 0; v < vectors; v++, plane += from.points) {
+    asm("" : "+l"(plane)); /* else every address is made anew, from the first mesh's */
+    __builtin_assume(__isGlobal(plane));
     SPREAD_UNROLL
-  for (int i = 0; i < PATCH_LINES(p); i++)
-    SPREAD_UNROLL
-  for (int j = 0; j < PATCH_COLUMNS; j++)
-    to[v][i][j] = here.reached >> (PATCH_COLUMNS * i + j) & 1
-                      ? at->from[v * at->points + here.at[i][j]]
-                      : (real)0;
-  at->from += (int64_t)at->n[1] * at->n[2];
-  if (++at->plane == at->n[0]) at->from = at->mesh, at->plane = 0;
+    for (int i = 0; i < PATCH_LINES(p); i++)
+      SPREAD_UNROLL
+    for (int j = 0; j < PATCH_COLUMNS; j++)
+      to[v][i][j] = here.reached >> (PATCH_COLUMNS * i + j) & 1 ? plane[here.at[i][j]] : (real)0;
+  }
 }
 
 /* Two numbers as they are in the place of a pair. */
@@ -134,8 +134,9 @@ static __device__ __forceinline__ void count_small(int32_t exponent, window *pla
 }
 
 /* The next p planes become the window. */
-static __device__ __forceinline__ void
-fill_window(const int p, const int vectors, const patch &here, plane_cursor *at, window *planes)
+static __device__ __forceinline__ void fill_window(const int p, const int vectors,
+                                                   const patch &here, const mesh_planes &from,
+                                                   int32_t z, window *planes)
 {
   plane_points next[MOST_VECTORS];
   int32_t exponent[MOST_VECTORS][SPREAD_ORDER_MAX];
@@ -144,7 +145,7 @@ fill_window(const int p, const int vectors, const patch &here, plane_cursor *at,
     planes[v].scale = LEAST_EXPONENT, planes[v].small = 0;
   SPREAD_UNROLL
   for (int k = 0; k < p; k++) {
-    load_plane(p, vectors, here, at, next);
+    load_plane(p, vectors, here, from, z + k, next);
     SPREAD_UNROLL
     for (int v = 0; v < vectors; v++) {
       exponent[v][k] = plane_exponent(p, next[v]);

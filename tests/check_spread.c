@@ -357,6 +357,19 @@ START_TEST(meshes_of_any_size_agree)
 }
 END_TEST
 
+/* On a GPU, more results than its cache holds. */
+START_TEST(results_beyond_the_cache_agree)
+{
+  md_gpu_info info;
+  if (test_backend() != MD_GPU) return;
+  ck_assert_int_eq(md_gpu_describe(&info), MD_OK);
+  md_ctx *ctx = test_ctx(MD_DOUBLE, 2, false);
+  const spread_spec spec = ref_spec(SPREAD_TILED, 20, 18, 16, 3);
+  compare(ctx, &spec, REF_UNIFORM, info.l2_bytes / 8 + 1);
+  md_ctx_destroy(ctx);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("spread");
@@ -375,6 +388,7 @@ int main(void)
   TCase *many = test_long_case("many");
   tcase_add_loop_test(many, sparse_particles_agree, 0, MD_PRECISION_COUNT);
   tcase_add_loop_test(many, many_particles_agree, 0, PICKS);
+  tcase_add_test(many, results_beyond_the_cache_agree);
   suite_add_tcase(suite, many);
   return test_main(suite);
 }
