@@ -33,12 +33,13 @@ NUMERIC_C  := $(wildcard neighbor/neighbor_cpu*.c force/force_cpu*.c comm/comm_c
 REAL_C     := $(filter-out $(NUMERIC_C),$(wildcard spread/spread_cpu_*.c))
 ISA_C      := $(wildcard ordering/*_isa.c cachemodel/*_isa.c stokes/*_isa.c)
 NUMERIC_CU := $(wildcard neighbor/*_gpu.cu force/*_gpu.cu comm/*_gpu.cu minimd/*_gpu.cu spread/spread_sort_gpu.cu spread/spread_look_gpu.cu spread/pme_gpu.cu)
-REAL_CU    := $(filter-out $(NUMERIC_CU),$(wildcard spread/*_gpu.cu stokes/gspmv_slices_gpu.cu))
+SINGLE_CU  := spread/spread_columns_gpu.cu spread/spread_fill_gpu.cu
+REAL_CU    := $(filter-out $(NUMERIC_CU) $(SINGLE_CU),$(wildcard spread/*_gpu.cu stokes/gspmv_slices_gpu.cu))
 # Dense algebra with LAPACK, or a file that says it is missing.
 LAPACK     := $(shell printf '\043include <lapacke.h>\n\043include <cblas.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 && echo yes)
 NO_DENSE   := stokes/dense$(if $(LAPACK),_none).c
 PLAIN_C    := $(filter-out $(NUMERIC_C) $(REAL_C) $(ISA_C) $(NO_DENSE) spread/pme_cpu.c,$(wildcard $(ROOMS:%=%/*.c)))
-PLAIN_CU   := $(filter-out $(NUMERIC_CU) $(REAL_CU),$(wildcard $(ROOMS:%=%/*.cu)))
+PLAIN_CU   := $(filter-out $(NUMERIC_CU) $(REAL_CU) $(SINGLE_CU),$(wildcard $(ROOMS:%=%/*.cu)))
 PRECS := 0 1 2
 REALS := 0 2
 ISAS  := 0 1 2
@@ -52,7 +53,8 @@ OBJ := $(PLAIN_C:%.c=$(BUILD)/obj/%.o) \
        $(foreach i,$(ISAS),$(ISA_C:%.c=$(BUILD)/obj/%.i$(i).o))
 CUDA_OBJ := $(PLAIN_CU:%.cu=$(BUILD)/obj/%.cu.o) \
        $(foreach p,$(PRECS),$(NUMERIC_CU:%.cu=$(BUILD)/obj/%.p$(p).cu.o)) \
-       $(foreach p,$(REALS),$(REAL_CU:%.cu=$(BUILD)/obj/%.p$(p).cu.o))
+       $(foreach p,$(REALS),$(REAL_CU:%.cu=$(BUILD)/obj/%.p$(p).cu.o)) \
+       $(SINGLE_CU:%.cu=$(BUILD)/obj/%.p0.cu.o)
 ifneq ($(NVCC),)
 CUDA_HOME := $(abspath $(dir $(realpath $(NVCC)))..)
 NVFLAGS := -arch=$(CUDA_ARCH) -O3 -lineinfo -I. -DMD_HAVE_CUDA -Werror all-warnings -Xcompiler -Wall,-Wextra,-Wno-unused-parameter

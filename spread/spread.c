@@ -105,6 +105,8 @@ static int64_t bytes_needed(const spread_plan *plan, spread_method method, int64
   if (method == SPREAD_SINGLE || method == SPREAD_GROUP || method == SPREAD_HYBRID)
     bytes += spread_entries(plan, n) * (real_size + 4) + (plan->grid.points + 1) * 8;
   if (method == SPREAD_GATHER) bytes += plan->grid.points * 4;
+  if (method == SPREAD_TILED && spread_fills(plan, n, plan->spec.vectors))
+    bytes += n * (record + FILL_VECTORS(plan->grid.order) * real_size);
   return bytes;
 }
 
@@ -139,7 +141,7 @@ static md_status build_part(spread_plan *plan, spread_part *part, const void *x,
 {
   const md_ctx *ctx = plan->ctx;
   part->overflow = part->width = part->spilled = 0;
-  part->cut = false;
+  part->cut = part->listed = false;
   if (ctx->backend == MD_GPU) {
     const gpu_method *m = &gpu_methods[plan->method];
     MD_TRY(gpu_sorts[ctx->precision](plan, part, x, stride));
@@ -248,7 +250,7 @@ static md_status set_positions(spread_plan *plan, int64_t n, const void *x, int6
   }
   if (watch == SPREAD_KEEP) {
     const md_status told = spread_check_told(plan);
-    if (told) plan->part->cut = false; /* it is that of the refused positions */
+    if (told) plan->part->cut = plan->part->listed = false; /* those of the refused positions */
     MD_TRY(told);
     adopt(plan, plan->part);
   }

@@ -67,6 +67,8 @@ typedef enum {
   SPREAD_LIST_COLUMN,
   SPREAD_LIST_VALUE,
   SPREAD_SLICES, /* pencils: int32 [slices + 1] of each cut, first particle of each slice */
+  SPREAD_CHUNKS, /* pencils, for many vectors: the chunks of each column, and their particles */
+  SPREAD_CHUNKED,
   SPREAD_BUFFERS
 } spread_buffer;
 
@@ -78,6 +80,8 @@ typedef struct {
   int64_t overflow, width, spilled; /* as in spread_report */
   int32_t slices[SPREAD_CUTS];      /* of each cut in SPREAD_SLICES, and of those wanted; 0: none */
   bool cut;                         /* SPREAD_SLICES are those of the positions */
+  int64_t chunks, chunked;          /* in SPREAD_CHUNKS and SPREAD_CHUNKED */
+  bool listed;                      /* they are those of the positions */
   bool found;                       /* and so is what the plan's scratch says of fixed point */
   md_buffer buffer[SPREAD_BUFFERS];
 } spread_part;
@@ -208,6 +212,13 @@ SPREAD_GPU_DECLARE(spread_apply_fn, spread_gpu_tiled_back);
 md_status spread_gpu_peer_create(spread_plan *plan, void *mesh, spread_peer **out);
 md_status spread_gpu_peer_charges(spread_peer *peer, const void *q);
 void spread_gpu_peer_destroy(spread_peer *peer);
+
+/* Single precision, many vectors: those of a job for which spread_fills, as many as can be taken together,
+ * again and again, *done of them. */
+md_status spread_gpu_fill(spread_plan *plan, spread_part *part, const spread_job *job,
+                          int32_t *done);
+/* List a part's particles, whose planes begin as in `start`, by column of the mesh, for that. */
+md_status spread_gpu_list_columns(spread_plan *plan, spread_part *part, const md_buffer *start);
 
 /* data[k] = data[0] + ... + data[k - 1] for k < n, in place on the GPU. */
 md_status spread_gpu_scan(md_ctx *ctx, md_buffer *scratch, int64_t *data, int64_t n);

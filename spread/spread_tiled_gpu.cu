@@ -13,11 +13,9 @@
  *
  * The mesh is zeroed by a kernel behind which sweeps begin early; they wait for it before they add.
  * Several vectors share what a particle costs, four at a time at order 6; groups follow each other
- * so that the meshes of one are found in the cache.  Four warps that share a slice, with Z q of 8 or 16
- * vectors in shared memory, take 1.3 to 2.2 times as long: they repeat each other's walk, and so many meshes
- * leave the cache.  Whole lines of 16 points in one RED are fewer requests to the cache, but no less time;
- * meshes zeroed one group ahead by the sweeps themselves, pencils that begin at whole sectors, and slices
- * shorter or longer than 32 planes where meshes are beyond the cache cost 2 to 25 %.
+ * so that the meshes of one are found in the cache.  Slices shorter or longer than 32 planes where meshes are
+ * beyond the cache cost 2 to 25 %.  Sixteen vectors in single precision are another kernel's
+ * (spread_fill_gpu.cu).
  *
  * Deterministic plans add in fixed point (fixed_gpu.h), which no order changes. */
 #include "spread/sweep_gpu.h"
@@ -96,6 +94,8 @@ md_status PREC(spread_gpu_cut)(spread_plan *plan, spread_part *part)
   int32_t together;
   pencil_view view;
   sweep_kernel *kernel = main_kernel(plan, &kernels, &together);
+  if (spread_fills(plan, part->n, plan->spec.vectors))
+    MD_TRY(spread_gpu_list_columns(plan, part, &plan->counter.start));
   return view_part(plan, part, &plan->counter.start, kernel, together, &view);
 }
 
@@ -112,12 +112,12 @@ static md_status launch(const spread_plan *plan, sweep_kernel *kernel, int32_t g
   return MD_OK;
 }
 
-/* Queue zeros for all vectors' meshes, behind which sweeps may be launched early. */
-static md_status zero_meshes(const spread_plan *plan, const spread_job *job)
+/* Queue zeros for the meshes of so many vectors, behind which sweeps may be launched early. */
+static md_status zero_meshes(const spread_plan *plan, real *mesh, int32_t vectors)
 {
-  const int64_t n = plan->grid.points * job->vectors;
+  const int64_t n = plan->grid.points * vectors;
   const unsigned blocks = min(md_blocks(n, 8 * ZERO_BLOCK), 8u * (unsigned)plan->multiprocessors);
-  zero_kernel<<<blocks, ZERO_BLOCK, 0, (cudaStream_t)plan->ctx->stream>>>((real *)job->mesh, n);
+  zero_kernel<<<blocks, ZERO_BLOCK, 0, (cudaStream_t)plan->ctx->stream>>>(mesh, n);
   MD_LAUNCHED();
   return MD_OK;
 }
@@ -130,14 +130,21 @@ static md_status spread_unordered(spread_plan *plan, spread_part *part, const sp
   const bool fresh = part->first == 0;
   int32_t together;
   sweep_kernel *kernel = main_kernel(plan, kernels, &together);
-  const int32_t groups = job->vectors / together, left = job->vectors - groups * together;
-  MD_TRY(view_part(plan, part, start, kernel, together, &s.view));
-  if (fresh) MD_TRY(zero_meshes(plan, job));
-  MD_TRY(launch(plan, kernel, groups, fresh, s));
+  int32_t done = 0;
+  if (spread_fills(plan, part->n, job->vectors)) MD_TRY(spread_gpu_fill(plan, part, job, &done));
+  if (done == job->vectors) return MD_OK;
+  s.q += done * s.q_stride, s.mesh += done * s.points;
+  if (fresh) MD_TRY(zero_meshes(plan, s.mesh, job->vectors - done));
+  const int32_t groups = (job->vectors - done) / together;
+  const int32_t left = job->vectors - done - groups * together;
+  if (groups > 0) {
+    MD_TRY(view_part(plan, part, start, kernel, together, &s.view));
+    MD_TRY(launch(plan, kernel, groups, fresh, s));
+  }
   if (left == 0) return MD_OK;
   s.q += groups * together * s.q_stride, s.mesh += groups * together * s.points;
   MD_TRY(view_part(plan, part, start, kernels->add, 1, &s.view));
-  return launch(plan, kernels->add, left, false, s);
+  return launch(plan, kernels->add, left, fresh && groups == 0, s);
 }
 
 static md_status spread_fixed(spread_plan *plan, spread_part *part, const spread_job *job,

@@ -205,6 +205,30 @@ static void compare_many(md_ctx *ctx, spread_method method)
   compare(ctx, &full_planes, REF_UNIFORM, 15000);
 }
 
+/* So many vectors that blocks fill columns of the mesh with them together: columns that are cut off, meshes
+ * that are hardly wider than a spline, more particles of a plane than a chunk has, none. */
+START_TEST(enough_vectors_agree)
+{
+  static const struct {
+    int mesh[3], order, vectors, n;
+    ref_place place;
+  } what[] = {{{40, 33, 17}, 6, 16, 9000, REF_UNIFORM}, {{12, 16, 8}, 5, 33, 2000, REF_UNIFORM},
+              {{9, 6, 7}, 6, 17, 700, REF_UNIFORM},     {{30, 47, 24}, 4, 16, 4000, REF_CLUSTERED},
+              {{25, 31, 9}, 9, 12, 1200, REF_UNIFORM},  {{16, 20, 26}, 10, 8, 300, REF_ON_EDGES},
+              {{14, 19, 22}, 2, 19, 3000, REF_UNIFORM}, {{20, 18, 21}, 7, 16, 250, REF_ONE_CELL},
+              {{64, 40, 41}, 3, 16, 30, REF_UNIFORM},   {{11, 12, 13}, 8, 16, 0, REF_UNIFORM}};
+  md_ctx *ctx = test_ctx((md_precision)_i, 2, false);
+  for (size_t k = 0; k < sizeof what / sizeof *what; k++) {
+    const int *mesh = what[k].mesh;
+    spread_spec spec = ref_spec(SPREAD_TILED, mesh[0], mesh[1], mesh[2], what[k].order);
+    spec.vectors = what[k].vectors;
+    spec.tuning.part = k % 3 == 1 ? 700 : 0;
+    compare(ctx, &spec, what[k].place, what[k].n);
+  }
+  md_ctx_destroy(ctx);
+}
+END_TEST
+
 /* Particles so far between that sweeps find some of them anew where they end. */
 START_TEST(sparse_particles_agree)
 {
@@ -231,12 +255,13 @@ START_TEST(many_particles_agree)
 }
 END_TEST
 
-static void compare_charges(md_ctx *ctx, spread_method method)
+static void compare_charges(md_ctx *ctx, spread_method method, int vectors)
 {
-  enum { N = 4000, PLANE = 12 * 13, FIRST = 9, PLANES = 40 };
+  enum { N = 4000, PLANE = 12 * 13, FIRST = 9, PLANES = 40, POINTS = PLANES * PLANE };
   static const double scale[] = {1, 0x1p-60, 0x1p60};
-  const spread_spec spec = ref_spec(method, PLANES, 12, 13, 6);
-  double *mesh = calloc(PLANES * PLANE, 8), *exact = calloc(PLANES * PLANE, 8);
+  spread_spec spec = ref_spec(method, PLANES, 12, 13, 6);
+  spec.vectors = vectors;
+  double *mesh = calloc((size_t)vectors * POINTS, 8), *exact = calloc(POINTS, 8);
   ref_particles particles = ref_particles_make(&spec, ctx->precision, REF_UNIFORM, N);
   for (int k = 0; k < 3; k++) {
     for (int i = 0; i < N; i++)
@@ -244,16 +269,18 @@ static void compare_charges(md_ctx *ctx, spread_method method)
     for (int a = 0; a < 3; a++) /* one that reaches planes 0 to 5 */
       particles.x[a] = (float)(spec.lo[a] + (spec.hi[a] - spec.lo[a]) / 128);
     particles.q[0] = 0x1p30 * scale[k];
-    memset(exact, 0, PLANES * PLANE * sizeof *exact);
+    for (int v = 1; v < vectors; v++)
+      memcpy(particles.q + v * N, particles.q, N * sizeof *particles.q);
+    memset(exact, 0, POINTS * sizeof *exact);
     ref_spread(&spec, N, particles.x, particles.q, exact);
     ref_run run = ref_run_open(ctx, &spec, &particles);
-    for (int again = 0; again < 2; again++) {
-      ref_run_spread(&run, mesh);
-      ck_assert_double_le(ref_error(PLANES * PLANE, mesh, exact),
-                          tolerance(ctx, &spec, REF_UNIFORM));
+    for (int again = 0; again < 2 * vectors; again++) {
+      const double *mine = mesh + again % vectors * POINTS,
+                   far = tolerance(ctx, &spec, REF_UNIFORM);
+      if (again % vectors == 0) ref_run_spread(&run, mesh);
+      ck_assert_double_le(ref_error(POINTS, mine, exact), far);
       ck_assert_double_le(
-          ref_error((PLANES - FIRST) * PLANE, mesh + FIRST * PLANE, exact + FIRST * PLANE),
-          tolerance(ctx, &spec, REF_UNIFORM));
+          ref_error(POINTS - FIRST * PLANE, mine + FIRST * PLANE, exact + FIRST * PLANE), far);
     }
     ref_run_close(&run);
   }
@@ -267,11 +294,12 @@ START_TEST(charges_of_any_size_agree)
   md_ctx *ctx;
   spread_method method;
   if (!pick(_i, 2, &ctx, &method)) return;
-  compare_charges(ctx, method);
+  compare_charges(ctx, method, 1);
+  compare_charges(ctx, method, 17);
   md_ctx_destroy(ctx);
   if (!spread_method_ordered(method, test_backend())) return;
   ctx = test_ctx((md_precision)(_i % MD_PRECISION_COUNT), 2, true);
-  compare_charges(ctx, method);
+  compare_charges(ctx, method, 1);
   md_ctx_destroy(ctx);
 }
 END_TEST
@@ -382,6 +410,7 @@ int main(void)
   tcase_add_loop_test(tc, every_mesh_agrees, 0, PICKS);
   tcase_add_loop_test(tc, every_count_agrees, 0, PICKS);
   tcase_add_loop_test(tc, vectors_agree, 0, PICKS);
+  tcase_add_loop_test(tc, enough_vectors_agree, 0, MD_PRECISION_COUNT);
   tcase_add_loop_test(tc, charges_of_any_size_agree, 0, PICKS);
   tcase_add_loop_test(tc, meshes_of_any_size_agree, 0, PICKS);
   suite_add_tcase(suite, tc);

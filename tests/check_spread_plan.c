@@ -140,7 +140,7 @@ static void fill_charges(int64_t n, int vectors, const ref_particles *particles)
 /* Many vectors at once are what one after the other is, where charges are large and where they are small. */
 START_TEST(many_vectors_are_many_of_one)
 {
-  enum { VECTORS = 7, N = 90000, PLANE = 24 * 25, PLANES = 26, PART = PLANES / 2 * PLANE };
+  enum { VECTORS = 21, N = 90000, PLANE = 24 * 25, PLANES = 26, PART = PLANES / 2 * PLANE };
   md_ctx *ctx = test_ctx((md_precision)_i, 2, false);
   const double tolerance = ctx->precision == MD_DOUBLE ? 1e-14 : 3e-6;
   double *all = malloc(VECTORS * PLANES * PLANE * sizeof *all), *one = malloc(PLANES * PLANE * 8);
