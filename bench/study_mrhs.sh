@@ -96,15 +96,12 @@ steps()
     done
     walk guesses 3000 $occupancy mrhs 32 32
   done
-  if [ "$backend" = gpu ]; then
-    for occupancy in 0.1 0.3 0.5; do
-      walk steps 300000 $occupancy mrhs 16 32
-      walk steps 300000 $occupancy original 1 16
-    done
-  else
-    walk steps 300000 0.5 mrhs 16 16
-    walk steps 300000 0.5 original 1 3
-  fi
+  for occupancy in 0.1 0.3 0.5; do
+    [ "$backend" = gpu ] || [ $occupancy != 0.5 ] && single=16 || single=3
+    [ "$backend" = gpu ] && group=32 || group=16
+    walk steps 300000 $occupancy mrhs 16 $group
+    walk steps 300000 $occupancy original 1 $single
+  done
 }
 
 best()
