@@ -209,7 +209,7 @@ tables()
 {
   echo "# Tables of [Liu], measured on the $backend"
   echo
-  echo "$(awk -F, 'END { print $1 ", commit " $2 ", " $3 }' "$work/summary.csv"). Written by \`bench/study_mrhs.sh\`; what it says: [docs/mrhs.md](../../mrhs.md)."
+  echo "$(awk -F, 'NR > 1 && !seen[$1 $2 $3]++ { printf "%s%s, commit %s, %s", n++ ? "; " : "", $1, $2, $3 }' "$work/summary.csv"). Written by \`bench/study_mrhs.sh\`; what it says: [docs/mrhs.md](../../mrhs.md)."
   echo
   if [ -s "$work/nodes.csv" ]; then
     echo '## Table III: communication in products with mat1 on several machines, by the model'

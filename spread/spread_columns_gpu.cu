@@ -232,7 +232,6 @@ md_status spread_gpu_list_columns(spread_plan *plan, spread_part *part, const md
   MD_CUDA(cudaMemcpyAsync(&all, counts + n, sizeof all, cudaMemcpyDeviceToHost, stream));
   MD_CUDA(cudaStreamSynchronize(stream));
   part->chunks = all >> CHUNKS_SHIFT;
-  part->listed = true;
   part->chunked = all & PARTICLES_MASK;
   MD_TRY(md_buffer_reserve(ctx, chunk, (size_t)part->chunks * sizeof(column_chunk), 0));
   MD_TRY(md_buffer_reserve(ctx, particle, (size_t)part->chunked * CHUNKED_BYTES, 0));
@@ -240,5 +239,6 @@ md_status spread_gpu_list_columns(spread_plan *plan, spread_part *part, const md
       view, order, n, counts, (column_chunk *)chunk->data, (pencil_particle *)particle->data,
       chunk_index(part));
   MD_LAUNCHED();
+  part->listed = true;
   return MD_OK;
 }
