@@ -73,7 +73,8 @@ static double sweeps(const spread_plan *plan)
   const int32_t order = plan->grid.order, vectors = plan->spec.vectors;
   const int32_t ring = PENCIL_TILES(order) * order * (int32_t)spread_real_size(plan);
   const int32_t together = ring <= 32 ? 4 : ring <= 64 ? 2 : 1;
-  return vectors / together + vectors % together;
+  const int32_t kernels = vectors / together + vectors % together;
+  return kernels;
 }
 
 static costs weigh(const spread_plan *plan, const spread_seen *seen)
