@@ -29,9 +29,8 @@ typedef struct {
 
 MD_INLINE column_grid columns_of(const spread_grid *grid)
 {
-  const column_grid columns = {{grid->mesh[0], grid->mesh[1], grid->mesh[2]},
-                               {(grid->mesh[1] + COLUMN_HEIGHT - 1) / COLUMN_HEIGHT,
-                                (grid->mesh[2] + COLUMN_WIDTH - 1) / COLUMN_WIDTH}};
+  column_grid columns = {{grid->mesh[0], grid->mesh[1], grid->mesh[2]}, {}};
+  columns_cut(grid, columns.n);
   return columns;
 }
 

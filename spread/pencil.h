@@ -31,18 +31,25 @@ MD_INLINE int64_t pencils_keys(const spread_grid *grid, const spread_pencils *pe
 }
 
 /* Blocks that fill columns of the mesh (spread_fill_gpu.cu), COLUMN_HEIGHT x COLUMN_WIDTH points of each
- * plane, take so many vectors together.  Whether they take some of a job's for a part of n particles: where
- * most planes of a column have some. */
+ * plane: so many along the middle and the fastest axis. */
 enum { COLUMN_WIDTH = 8, COLUMN_HEIGHT = 16 };
+MD_INLINE void columns_cut(const spread_grid *grid, int32_t n[2])
+{
+  n[0] = (grid->mesh[1] + COLUMN_HEIGHT - 1) / COLUMN_HEIGHT;
+  n[1] = (grid->mesh[2] + COLUMN_WIDTH - 1) / COLUMN_WIDTH;
+}
+
+/* They take so many vectors together.  Whether they take some of a job's for a part of n particles: where
+ * most planes of a column have some. */
 #define FILL_VECTORS(p) ((p) > 8 ? 8 : 16)
 MD_INLINE bool spread_fills(const spread_plan *plan, int64_t n, int32_t vectors)
 {
   const md_ctx *ctx = plan->ctx;
-  const int32_t *mesh = plan->grid.mesh;
-  const int64_t columns = (int64_t)((mesh[1] + COLUMN_HEIGHT - 1) / COLUMN_HEIGHT) *
-                          ((mesh[2] + COLUMN_WIDTH - 1) / COLUMN_WIDTH);
+  int32_t columns[2];
+  columns_cut(&plan->grid, columns);
   return ctx->backend == MD_GPU && ctx->precision != MD_DOUBLE && !ctx->deterministic &&
-         vectors >= FILL_VECTORS(plan->grid.order) && n >= 2 * columns * mesh[0];
+         vectors >= FILL_VECTORS(plan->grid.order) &&
+         n >= (int64_t)2 * columns[0] * columns[1] * plan->grid.mesh[0];
 }
 
 #ifdef MD_PREC

@@ -53,6 +53,17 @@ static __device__ __forceinline__ int warp_lane(void)
   return threadIdx.x % MD_WARP;
 }
 
+/* Sum of the values of this lane and those below. */
+template <typename number> static __device__ __forceinline__ number sum_upto(number value)
+{
+  SPREAD_UNROLL
+  for (int step = 1; step < MD_WARP; step *= 2) {
+    const number other = __shfl_up_sync(MD_ALL_LANES, value, step);
+    if (warp_lane() >= step) value += other;
+  }
+  return value;
+}
+
 /* The key of particle i: the last one that does not begin after it, between those of two 32nd
  * particles.  All lanes look, 32 keys a round. */
 static __device__ __forceinline__ int64_t find_key(const pencil_view &view, int32_t i)

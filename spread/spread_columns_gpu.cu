@@ -43,16 +43,6 @@ typedef struct {
   int32_t cell[2], begin, upto, total, points[2];
 } plane_look;
 
-static __device__ __forceinline__ int32_t sum_upto(int32_t value)
-{
-  SPREAD_UNROLL
-  for (int step = 1; step < MD_WARP; step *= 2) {
-    const int32_t other = __shfl_up_sync(MD_ALL_LANES, value, step);
-    if (warp_lane() >= step) value += other;
-  }
-  return value;
-}
-
 static __device__ __forceinline__ column_place find_place(const column_grid &grid, int64_t column)
 {
   const int32_t origin[2] = {(int32_t)(column / grid.n[1]) * COLUMN_HEIGHT,

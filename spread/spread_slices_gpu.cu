@@ -46,16 +46,6 @@ static __global__ void __launch_bounds__(BLOCK) work_kernel(columns c, int64_t *
   if (warp_lane() == 0) work[pencil] = sum * PLANE_WORK + start[c.planes] - start[0];
 }
 
-/* Sum of the values of this lane and those below. */
-static __device__ __forceinline__ int64_t sum_below(int64_t value)
-{
-  for (int step = 1; step < MD_WARP; step *= 2) {
-    const int64_t other = __shfl_up_sync(MD_ALL_LANES, value, step);
-    if (warp_lane() >= step) value += other;
-  }
-  return value;
-}
-
 /* Block: before[t] is the work before pencil t * each, thread t's first; returns all of it. */
 static __device__ __forceinline__ int64_t sum_work(const int64_t *work, int32_t pencils,
                                                    int32_t each, int64_t before[BLOCK])
@@ -65,7 +55,7 @@ static __device__ __forceinline__ int64_t sum_work(const int64_t *work, int32_t 
   int64_t mine = 0, below = 0, all = 0;
   for (int64_t k = first; k < min(first + each, (int64_t)pencils); k++)
     mine += work[k];
-  const int64_t sum = sum_below(mine);
+  const int64_t sum = sum_upto(mine);
   if (warp_lane() == MD_WARP - 1) warp_sum[threadIdx.x / MD_WARP] = sum;
   __syncthreads();
   for (int w = 0; w < BLOCK_WARPS; w++) {
@@ -90,7 +80,7 @@ static __device__ __forceinline__ int32_t find_pencil(const int64_t *work, int32
   int64_t sum = before[thread];
   for (int32_t k = begin; k < end && passed == MD_WARP; k += MD_WARP) {
     const int64_t mine = k + warp_lane() < end ? work[k + warp_lane()] : 0;
-    const int64_t here = sum + sum_below(mine) - mine;
+    const int64_t here = sum + sum_upto(mine) - mine;
     passed = __popc(__ballot_sync(MD_ALL_LANES, k + warp_lane() < end && here <= goal));
     if (passed > 0) {
       pencil = k + passed - 1;
