@@ -11,14 +11,16 @@
 
 #include "spread/pair_gpu.h"
 
-/* Particles of a chunk, at most; rows that reach a column, at most. */
-enum { CHUNK = 160, CHUNK_ROWS = MD_WARP };
+/* Particles of a chunk, at most; rows that reach a column, at most.  Every so many planes there is a chunk,
+ * if of no particles, since planes without any have to be written too, which is shared as chunks are. */
+enum { CHUNK = 160, CHUNK_ROWS = MD_WARP, CHUNK_EVERY = 8 };
 
-/* origin: the column's first point along the middle and the fastest axis; upto[r]: so many particles are of
- * rows 0 .. r. */
-typedef struct {
+/* origin: the column's first point along the middle and the fastest axis; done: how many planes
+ * from its own on nothing more comes to, up to that of the next chunk; beyond the mesh if the column ends,
+ * where at least as many as a particle reaches; upto[r]: so many particles are of rows 0 .. r. */
+typedef struct __attribute__((aligned(16))) {
   int64_t first;
-  int32_t origin[2], plane, count;
+  int32_t origin[2], plane, count, done;
   uint16_t upto[CHUNK_ROWS];
 } column_chunk;
 
@@ -46,6 +48,14 @@ static __device__ __forceinline__ column_place find_column(const column_grid &gr
                            {min((int)COLUMN_HEIGHT, grid.mesh[1] - origin[0]),
                             min((int)COLUMN_WIDTH, grid.mesh[2] - origin[1])}};
   return at;
+}
+
+static __device__ __forceinline__ column_place number_column(const column_grid &grid,
+                                                             int64_t column)
+{
+  const int32_t origin[2] = {(int32_t)(column / grid.n[1]) * COLUMN_HEIGHT,
+                             (int32_t)(column % grid.n[1]) * COLUMN_WIDTH};
+  return find_column(grid, origin);
 }
 
 /* In a chunk a particle's cell, counted from the first that reaches the column, is in place of its

@@ -25,12 +25,22 @@ typedef struct {
   const uint4 *largest; /* of each chunk's charges, as in find_exponents */
   real *mesh;
   int64_t points;
+  bool fresh;     /* the mesh holds nothing yet */
+  int32_t shares; /* of the chunks, one a block */
 } filling;
+
+/* A chunk and what is known of its charges: the present one, the next, and the one on its way. */
+typedef struct {
+  column_chunk chunk;
+  uint4 largest;
+} chunk_head;
+enum { HEADS = 3 };
 
 /* Of a block, in shared memory. */
 typedef struct {
   quad *terms;
   real *x, *y, *scale; /* scale: of the warp, what charges of each vector are multiplied with */
+  chunk_head *head;
 } shelf;
 
 /* [plane][group][of the lane]: of points lane / 4 of its two rows, vectors 2 (lane % 4) and the next. */
@@ -165,11 +175,32 @@ static __device__ __forceinline__ void add_batch(const int p, const shelf &share
   }
 }
 
-/* Warp: add so many planes, from `plane` on, to the mesh; the others move up.  scale: lane v's, the exponent
+/* Of a lane, a plane's sums, of two rows or the first of them, to the mesh.  first: it holds nothing yet, so
+ * that nothing has to be read. */
+static __device__ __forceinline__ void give(const int p, const filling &s, const bool first,
+                                            const real sum[GROUPS_MAX][4], bool two, real *to)
+{
+  SPREAD_UNROLL
+  for (int i = 0; i < 4 * GROUPS(p); i++) {
+    real *point = to + (i / 4 * GROUP + i % 2) * s.points + i / 2 % 2 * s.grid.mesh[2];
+    if (i / 2 % 2 && !two) continue;
+    if (first)
+      *point = sum[i / 4][i % 4];
+    else
+      atomicAdd(point, sum[i / 4][i % 4]);
+  }
+}
+
+/* Planes of a column that nobody else adds to, and nothing has been added to: from `begin` up to `end`. */
+typedef struct {
+  int32_t begin, end;
+} untouched;
+
+/* Warp: give so many planes, from `plane` on, to the mesh; the others move up.  scale: lane v's, the exponent
  * that vector v is scaled by. */
 static __device__ __forceinline__ void flush(const int p, const filling &s, const column_place &at,
                                              int32_t plane, int32_t count, int row, int32_t scale,
-                                             column_ring planes)
+                                             untouched *alone, column_ring planes)
 {
   const int member = warp_lane() % 4, column = warp_lane() / 4;
   const int32_t *mesh = s.grid.mesh;
@@ -184,6 +215,7 @@ static __device__ __forceinline__ void flush(const int p, const filling &s, cons
 #pragma unroll 1
   for (int32_t n = 0; n < count; n++) {
     const int32_t z = plane + n < mesh[0] ? plane + n : plane + n - mesh[0];
+    const bool first = plane + n >= alone->begin && plane + n < alone->end;
     real *to = line + (int64_t)z * mesh[1] * mesh[2];
     real sum[GROUPS_MAX][4];
     SPREAD_UNROLL
@@ -197,16 +229,12 @@ static __device__ __forceinline__ void flush(const int p, const filling &s, cons
       planes[p - 1][g][i] = 0;
     }
     if (!inside) continue;
-    SPREAD_UNROLL
-    for (int g = 0; g < GROUPS(p); g++) {
-      real *other = to + s.points;
-      atomicAdd(to, sum[g][0]);
-      atomicAdd(other, sum[g][1]);
-      if (two) atomicAdd(to + mesh[2], sum[g][2]);
-      if (two) atomicAdd(other + mesh[2], sum[g][3]);
-      to += GROUP * s.points;
-    }
+    if (first)
+      give(p, s, true, sum, two, to);
+    else
+      give(p, s, false, sum, two, to);
   }
+  alone->begin = max(alone->begin, plane + count);
 }
 
 #endif

@@ -43,13 +43,6 @@ typedef struct {
   int32_t cell[2], begin, upto, total, points[2];
 } plane_look;
 
-static __device__ __forceinline__ column_place find_place(const column_grid &grid, int64_t column)
-{
-  const int32_t origin[2] = {(int32_t)(column / grid.n[1]) * COLUMN_HEIGHT,
-                             (int32_t)(column % grid.n[1]) * COLUMN_WIDTH};
-  return find_column(grid, origin);
-}
-
 /* Lane s looks after pencil s of those that hold such cells, never more than lanes: 5 by 6 at order 10,
  * 3 by 9 at order 6. */
 static __device__ __forceinline__ plane_look look_at_plane(int order, const sorted_view &view,
@@ -120,7 +113,7 @@ static __global__ void __launch_bounds__(BLOCK)
 {
   const int64_t number = md_thread() / MD_WARP, planes = view.grid.mesh[0];
   if (number >= n) return;
-  const column_place at = find_place(view.grid, number / planes);
+  const column_place at = number_column(view.grid, number / planes);
   const plane_look look = look_at_plane(order, view, at, (int32_t)(number % planes));
   int64_t count = 0;
   for (int32_t first = 0; first < look.total; first += MD_WARP) {
@@ -128,7 +121,9 @@ static __global__ void __launch_bounds__(BLOCK)
     const bool reaches = fetch(order, view, look, first + warp_lane(), &unused);
     count += __popc(__ballot_sync(MD_ALL_LANES, reaches));
   }
-  if (warp_lane() == 0) counts[number] = (count + CHUNK - 1) / CHUNK << CHUNKS_SHIFT | count;
+  const int64_t least = number % planes % CHUNK_EVERY == 0;
+  const int64_t chunks = max((count + CHUNK - 1) / CHUNK, least);
+  if (warp_lane() == 0) counts[number] = chunks << CHUNKS_SHIFT | count;
 }
 
 /* Warp: the first n listed particles become a chunk. */
@@ -160,7 +155,18 @@ static __device__ __forceinline__ void write_chunk(const pencil_particle *list, 
   __syncwarp();
 }
 
-/* Warp: write a plane's chunks where the numbers of those before say. */
+/* Warp: what the last chunk of a plane has done. */
+static __device__ __forceinline__ int32_t find_done(int order, const int64_t *before, int32_t left)
+{
+  const int lane = warp_lane();
+  const bool any =
+      lane > 0 && lane < left && before[lane] >> CHUNKS_SHIFT < before[lane + 1] >> CHUNKS_SHIFT;
+  const unsigned all = __ballot_sync(MD_ALL_LANES, any);
+  return all ? __ffs((int)all) - 1 : max(order, left);
+}
+
+/* Warp: write a plane's chunks where the numbers of those before say.  One of none, too, begins with a
+ * particle that is there. */
 static __global__ void __launch_bounds__(BLOCK)
     list_kernel(sorted_view view, int order, int64_t n, const int64_t *before, column_chunk *chunk,
                 pencil_particle *particles, uint32_t *index)
@@ -169,14 +175,16 @@ static __global__ void __launch_bounds__(BLOCK)
   __shared__ int32_t rows[BLOCK_WARPS][CHUNK_ROWS];
   const int64_t number = md_thread() / MD_WARP, planes = view.grid.mesh[0];
   if (number >= n) return;
-  const column_place at = find_place(view.grid, number / planes);
+  const column_place at = number_column(view.grid, number / planes);
   const int32_t plane = (int32_t)(number % planes);
   const plane_look look = look_at_plane(order, view, at, plane);
   pencil_particle *list = lists[threadIdx.x / MD_WARP];
+  const int32_t done = find_done(order, before + number, view.grid.mesh[0] - plane);
+  const int64_t all_particles = before[n] & PARTICLES_MASK;
   int64_t first = before[number] & PARTICLES_MASK;
-  chunk += before[number] >> CHUNKS_SHIFT;
-  int32_t listed = 0;
-  for (int32_t seen = 0; seen < look.total;) {
+  int64_t next = before[number] >> CHUNKS_SHIFT;
+  const int64_t end = before[number + 1] >> CHUNKS_SHIFT;
+  for (int32_t seen = 0, listed = 0; next < end;) {
     pencil_particle mine;
     const bool reaches = fetch(order, view, look, seen + warp_lane(), &mine);
     const unsigned all = __ballot_sync(MD_ALL_LANES, reaches);
@@ -184,19 +192,20 @@ static __global__ void __launch_bounds__(BLOCK)
     listed += __popc(all);
     seen += MD_WARP;
     __syncwarp();
-    while (listed >= CHUNK || (listed > 0 && seen >= look.total)) {
+    while (next < end && (listed >= CHUNK || seen >= look.total)) {
       const int32_t count = min(listed, (int32_t)CHUNK);
       if (warp_lane() == 0) {
-        chunk->first = first;
-        chunk->origin[0] = at.origin[0];
-        chunk->origin[1] = at.origin[1];
-        chunk->plane = plane;
-        chunk->count = count;
+        chunk[next].first = min(first, all_particles - 1);
+        chunk[next].origin[0] = at.origin[0];
+        chunk[next].origin[1] = at.origin[1];
+        chunk[next].plane = plane;
+        chunk[next].count = count;
+        chunk[next].done = next + 1 < end ? 0 : done;
       }
-      write_chunk(list, count, rows[threadIdx.x / MD_WARP], chunk, particles + first,
+      write_chunk(list, count, rows[threadIdx.x / MD_WARP], chunk + next, particles + first,
                   index + first);
       first += count;
-      chunk++;
+      next++;
       listed -= count;
       if (warp_lane() < listed) list[warp_lane()] = list[count + warp_lane()];
       __syncwarp();

@@ -8,39 +8,47 @@
  * reach a warp's points are neighbours.
  *
  * Sweeps by pencil (sweep_gpu.h) add each particle once, to a patch of 16 x 8 points of which others
- * reach three quarters too: nearly four REDs a mesh point and vector.  Here a point is added once, and
- * a particle is looked at by each of the columns it reaches, 2.1 of them at order 6, and by 2.7 of
+ * reach three quarters too: nearly four REDs a mesh point and vector.  Here a point is stored, or added
+ * where two blocks meet or an order's planes go around the box, so that a mesh is neither cleared nor read;
+ * and a particle is looked at by each of the columns it reaches, 2.1 of them at order 6, and by 2.7 of
  * their warps.
  *
  * Charges are transposed first, so that those of a particle are a sector of memory or two, instead of
  * one a vector; their exponents are noted, and each chunk gets a scale for each vector, as halves need it.
  * The largest of all charges as the scale takes a tenth less time, but small charges far from large ones
  * lose digits; the largest of a chunk found where it is staged takes a quarter more. */
+#include <cuda_pipeline.h>
+
 #include "spread/fill_gpu.h"
 
 enum { WARPS = COLUMN_HEIGHT / 2, BLOCK = WARPS * MD_WARP };
 /* Particles of one plane after which a warp's planes are emptied, as products round sums toward zero. */
 enum { MOST_TOGETHER = 256 };
 
-/* The first chunk before which work up to `goal` is done; a chunk is as much as so many particles. */
+/* Work before a chunk, which is as much as so many particles; the share that it belongs to. */
 enum { CHUNK_WORK = 128 };
-static __device__ __forceinline__ int64_t find_chunk(const filling &s, int64_t goal)
+static __device__ __forceinline__ int64_t work_before(const filling &s, int64_t chunk)
+{
+  return s.chunk[chunk].first + CHUNK_WORK * chunk;
+}
+static __device__ __forceinline__ int64_t share_of(const filling &s, int64_t chunk)
+{
+  return work_before(s, chunk) * s.shares / (s.particles + CHUNK_WORK * s.chunks);
+}
+
+/* The first chunk of a share. */
+static __device__ __forceinline__ int64_t find_share(const filling &s, int64_t share)
 {
   int64_t low = 0, high = s.chunks;
   while (low < high) {
     const int64_t step = (high - low + MD_WARP - 1) / MD_WARP, probe = low + warp_lane() * step;
-    const bool less = probe < high && s.chunk[probe].first + CHUNK_WORK * probe < goal;
+    const bool less = probe < high && share_of(s, probe) < share;
     const int passed = __popc(__ballot_sync(MD_ALL_LANES, less));
     if (passed == 0) return low;
     high = min(high, low + passed * step);
     low += (passed - 1) * step + 1;
   }
   return low;
-}
-
-static __device__ __forceinline__ int64_t find_share(const filling &s, unsigned block)
-{
-  return find_chunk(s, (s.particles + CHUNK_WORK * s.chunks) * block / gridDim.x);
 }
 
 /* Threads take all particles of a chunk for the first group, then for the second: that of task k. */
@@ -50,12 +58,13 @@ static __device__ __forceinline__ int find_group(int k, int count)
 }
 
 /* Volatile, as else it is put off until it is waited for. */
-static __device__ __forceinline__ pencil_particle fetch_particle(const filling &s, int64_t first,
-                                                                 int32_t count, int32_t k)
+static __device__ __forceinline__ pencil_particle fetch_particle(const filling &s,
+                                                                 const column_chunk &chunk,
+                                                                 int32_t k)
 {
   pencil_particle to;
-  const pencil_particle *from =
-      s.particle + first + min(k - find_group(k, count) * count, count - 1);
+  const int32_t number = k - find_group(k, chunk.count) * chunk.count;
+  const pencil_particle *from = s.particle + chunk.first + max(min(number, chunk.count - 1), 0);
   asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];"
                : "=r"(to.packed[0]), "=r"(to.packed[1]), "=r"(to.packed[2]), "=r"(to.index)
                : "l"(from));
@@ -82,18 +91,18 @@ static __device__ __forceinline__ int32_t next_scale(int32_t from, int32_t most)
 
 /* Block: stage a chunk; scale: lane v's, the exponent that vector v is scaled by. */
 static __device__ __forceinline__ void stage_chunk(const int p, const filling &s,
-                                                   const column_chunk *chunk, int32_t count,
+                                                   const column_chunk &chunk,
                                                    const column_place &at, const staging &ahead,
                                                    int32_t scale, const shelf &shared)
 {
   if (warp_lane() < GROUP * GROUPS_MAX) shared.scale[warp_lane()] = scale_down(scale);
   __syncwarp();
 #pragma unroll 1
-  for (int32_t t = threadIdx.x; t < count * GROUPS(p); t += BLOCK) {
+  for (int32_t t = threadIdx.x, count = chunk.count; t < count * GROUPS(p); t += BLOCK) {
     const int group = find_group(t, count);
     staging now = ahead;
     if (t >= BLOCK) {
-      now.particle = fetch_particle(s, chunk->first, count, t);
+      now.particle = fetch_particle(s, chunk, t);
       fetch_charges(p, s, group, &now);
     }
     stage_particle(p, s, at, now, group, t - group * count, shared);
@@ -110,10 +119,36 @@ static __device__ __forceinline__ int32_t add_chunk(const int p, const shelf &sh
   return high - low;
 }
 
-/* The exponent of a vector's largest charge in a chunk. */
-static __device__ __forceinline__ int32_t find_largest(const filling &s, int32_t chunk, int vector)
+/* Block: ask for chunk i to be copied. */
+static __device__ __forceinline__ void fetch_head(const filling &s, int32_t i, chunk_head *to)
 {
-  return ((const uint8_t *)(s.largest + chunk))[vector];
+  const int k = threadIdx.x, quads = sizeof to->chunk / sizeof(uint4);
+  if (k < quads)
+    __pipeline_memcpy_async((uint4 *)&to->chunk + k, (const uint4 *)(s.chunk + i) + k,
+                            sizeof(uint4));
+  if (k == quads) __pipeline_memcpy_async(&to->largest, s.largest + i, sizeof(uint4));
+  __pipeline_commit();
+}
+
+/* The exponent of a vector's largest charge in a chunk. */
+static __device__ __forceinline__ int32_t find_largest(const chunk_head *head, int vector)
+{
+  return ((const uint8_t *)&head->largest)[vector];
+}
+
+static __device__ __forceinline__ bool same_column(const column_chunk &a, const column_chunk &b)
+{
+  return a.origin[0] == b.origin[0] && a.origin[1] == b.origin[1];
+}
+
+/* Block: of the column of chunk i, where it or its share begins.  Others add to the first planes, the share
+ * before or, around the box, the last planes of the column, and to those from the next share's first. */
+static __device__ __forceinline__ untouched find_untouched(const int p, const filling &s, int32_t i,
+                                                           int32_t last)
+{
+  const column_chunk *chunk = s.chunk + i, *next = s.chunk + last;
+  const bool shared = last < s.chunks && same_column(*chunk, *next);
+  return {s.fresh ? chunk->plane + p : INT32_MAX, shared ? next->plane : s.grid.mesh[0]};
 }
 
 /* Block: its share of the chunks. */
@@ -122,53 +157,57 @@ static __device__ __forceinline__ void fill(const int p, const filling &s, const
   const int row = threadIdx.x / MD_WARP * 2, vector = warp_lane() % (GROUP * GROUPS_MAX);
   int32_t i = (int32_t)find_share(s, blockIdx.x);
   const int32_t last = (int32_t)find_share(s, blockIdx.x + 1);
-  cudaGridDependencySynchronize(); /* charges are turned, the mesh is zero */
+  cudaGridDependencySynchronize(); /* charges are turned, planes to be added to are zero */
   if (i == last) return;
+  untouched alone = find_untouched(p, s, i, last);
   column_ring planes = {};
-  int32_t together = 0, scale = LEAST_EXPONENT, count = s.chunk[i].count;
-  int32_t most = find_largest(s, i, vector);
+  const chunk_head *now = shared.head, *next = shared.head + 1;
+  fetch_head(s, i, shared.head);
+  fetch_head(s, min(i + 1, last - 1), shared.head + 1);
+  __pipeline_wait_prior(0);
+  __syncthreads();
+  int32_t together = 0, scale = next_scale(LEAST_EXPONENT, find_largest(now, vector));
   staging ahead;
-  ahead.particle = fetch_particle(s, s.chunk[i].first, count, threadIdx.x);
-  fetch_charges(p, s, find_group(threadIdx.x, count), &ahead);
-  for (; i < last; i++) {
-    const int32_t after = min(i + 1, last - 1);
-    const column_chunk *chunk = s.chunk + i, *next = s.chunk + after;
-    const int32_t next_count = next->count;
-    const int64_t next_first = next->first;
-    const column_place at = find_column(s.grid, chunk->origin);
+  ahead.particle = fetch_particle(s, now->chunk, threadIdx.x);
+  fetch_charges(p, s, find_group(threadIdx.x, now->chunk.count), &ahead);
+  for (int later = 2; i < last; i++, later = (later + 1) % HEADS) {
+    const column_chunk &chunk = now->chunk;
+    const column_place at = find_column(s.grid, chunk.origin);
     const bool around = at.points[0] + p - 1 > s.grid.mesh[1];
-    const int32_t low = row == 0 || around ? 0 : chunk->upto[row - 1];
-    const int32_t high = around ? count : chunk->upto[min(row + p, CHUNK_ROWS - 1)];
-    const int32_t was = scale;
-    scale = next_scale(was, most);
-    most = find_largest(s, after, vector);
-    const bool changes = __any_sync(MD_ALL_LANES, scale != was);
-    stage_chunk(p, s, chunk, count, at, ahead, scale, shared);
-    ahead.particle = fetch_particle(s, next_first, next_count, threadIdx.x);
+    fetch_head(s, min(i + 2, last - 1), shared.head + later);
+    stage_chunk(p, s, chunk, at, ahead, scale, shared);
+    ahead.particle = fetch_particle(s, next->chunk, threadIdx.x);
     __syncthreads();
+    const int32_t to = next_scale(scale, find_largest(next, vector));
     if (row < at.points[0]) {
-      if (changes) flush(p, s, at, chunk->plane, p, row, was, planes);
+      const int32_t low = row == 0 || around ? 0 : chunk.upto[row - 1];
+      const int32_t high = around ? chunk.count : chunk.upto[min(row + p, CHUNK_ROWS - 1)];
       together += add_chunk(p, shared, low, high, row, planes);
-      const bool stays =
-          after > i && next->origin[0] == at.origin[0] && next->origin[1] == at.origin[1];
-      const int32_t beyond = stays ? next->plane - chunk->plane : p;
-      if (beyond > 0 || together > MOST_TOGETHER) {
-        flush(p, s, at, chunk->plane, beyond > 0 ? min(beyond, p) : p, row, scale, planes);
+      const bool all = __any_sync(MD_ALL_LANES, to != scale) || i + 1 == last ||
+                       (chunk.done == 0 && together > MOST_TOGETHER);
+      const int32_t done = all ? max(p, chunk.done) : chunk.done;
+      if (done > 0) {
+        flush(p, s, at, chunk.plane, done, row, scale, &alone, planes);
         together = 0;
       }
     }
-    fetch_charges(p, s, find_group(threadIdx.x, next_count), &ahead);
-    count = next_count;
+    if (chunk.plane + chunk.done >= s.grid.mesh[0])
+      alone = find_untouched(p, s, min(i + 1, last - 1), last);
+    scale = to;
+    fetch_charges(p, s, find_group(threadIdx.x, next->chunk.count), &ahead);
+    now = next;
+    next = shared.head + later;
+    __pipeline_wait_prior(0);
     __syncthreads();
   }
 }
 
 /* Block: its shared memory, then its chunks. */
 static __device__ __forceinline__ void fill_block(const int p, const filling &s, quad *terms,
-                                                  real *scale)
+                                                  real *scale, chunk_head *head)
 {
   real *x = (real *)(terms + SLOTS * TERMS(p));
-  const shelf shared = {terms, x, x + SLOTS * COLUMN_WIDTH, scale};
+  const shelf shared = {terms, x, x + SLOTS * COLUMN_WIDTH, scale, head};
   const int thread = threadIdx.x;
   for (int k = thread; k < TERMS(p); k += BLOCK)
     terms[CHUNK * TERMS(p) + k] = quad();
@@ -184,8 +223,9 @@ typedef void fill_kernel(filling s);
   static __global__ void __launch_bounds__(BLOCK, 2) fill_kernel_##p(filling s)                    \
   {                                                                                                \
     __shared__ quad scale[WARPS][GROUP * GROUPS_MAX / QUAD];                                       \
+    __shared__ chunk_head head[HEADS];                                                             \
     extern __shared__ quad terms[];                                                                \
-    fill_block(p, s, terms, (real *)scale[threadIdx.x / MD_WARP]);                                 \
+    fill_block(p, s, terms, (real *)scale[threadIdx.x / MD_WARP], head);                           \
   }
 SPREAD_ORDERS(FILL_KERNEL)
 
@@ -228,19 +268,17 @@ static __device__ __forceinline__ uint4 largest_of(const uint4 &a, const uint4 &
   return make_uint4(__vmaxu4(a.x, b.x), __vmaxu4(a.y, b.y), __vmaxu4(a.z, b.z), __vmaxu4(a.w, b.w));
 }
 
-/* Warp: the largest exponents of a chunk; and the block's part of the mesh becomes zero. */
-static __global__ void __launch_bounds__(TURN_BLOCK)
-    largest_kernel(const column_chunk *chunk, int64_t chunks, const uint32_t *index,
-                   const uint4 *exponent, uint4 *largest, real *mesh, int64_t n)
+/* Warp: the largest exponents of a chunk. */
+static __device__ __forceinline__ uint4 find_most(const filling &s, const uint32_t *index,
+                                                  const uint4 *exponent, int64_t chunk)
 {
-  cudaTriggerProgrammaticLaunchCompletion();
-  const int64_t mine = min(md_thread() / MD_WARP, chunks - 1), first = chunk[mine].first;
-  const int32_t count = chunk[mine].count;
+  const int64_t first = s.chunk[chunk].first;
+  const int32_t count = s.chunk[chunk].count;
   uint32_t of[(CHUNK + MD_WARP - 1) / MD_WARP];
   uint4 most = {};
   SPREAD_UNROLL
   for (int k = 0; k < CHUNK; k += MD_WARP)
-    of[k / MD_WARP] = index[first + min(k + warp_lane(), count - 1)];
+    of[k / MD_WARP] = index[first + max(min(k + warp_lane(), count - 1), 0)];
   cudaGridDependencySynchronize();
   SPREAD_UNROLL
   for (int k = 0; k < CHUNK; k += MD_WARP)
@@ -252,9 +290,46 @@ static __global__ void __launch_bounds__(TURN_BLOCK)
         __shfl_xor_sync(MD_ALL_LANES, most.z, step), __shfl_xor_sync(MD_ALL_LANES, most.w, step));
     most = largest_of(most, other);
   }
-  if (warp_lane() == 0) largest[mine] = most;
-  for (int64_t i = md_thread(); i < n; i += (int64_t)gridDim.x * TURN_BLOCK)
-    mesh[i] = 0;
+  return most;
+}
+
+/* Of shares and of columns. */
+static __host__ __device__ __forceinline__ int64_t count_begins(const filling &s)
+{
+  return s.shares + (int64_t)s.grid.n[0] * s.grid.n[1];
+}
+
+/* Warp: in a vector's mesh, planes that are added to as a share begins there, or a column, become zero. */
+static __device__ __forceinline__ void zero_planes(const filling &s, int order, int64_t begin,
+                                                   int vector)
+{
+  const int64_t chunk = begin < s.shares ? find_share(s, begin) : 0, column = begin - s.shares;
+  if (chunk == s.chunks) return;
+  const int32_t *mesh = s.grid.mesh, plane = column < 0 ? s.chunk[chunk].plane : 0;
+  const column_place at =
+      column < 0 ? find_column(s.grid, s.chunk[chunk].origin) : number_column(s.grid, column);
+  const int row = warp_lane() / COLUMN_WIDTH, point = warp_lane() % COLUMN_WIDTH;
+  real *to = s.mesh + vector * s.points + ((int64_t)plane * mesh[1] + at.origin[0]) * mesh[2] +
+             at.origin[1] + point;
+  if (point >= at.points[1]) return;
+  for (int k = 0; k < min(order, mesh[0] - plane); k++)
+    for (int y = row; y < at.points[0]; y += MD_WARP / COLUMN_WIDTH)
+      to[((int64_t)k * mesh[1] + y) * mesh[2]] = 0;
+}
+
+/* Warp: a chunk, for fill_kernel; those beyond see to the mesh. */
+static __global__ void __launch_bounds__(TURN_BLOCK)
+    prepare_kernel(filling s, int order, int vectors, const uint32_t *index, const uint4 *exponent,
+                   uint4 *largest)
+{
+  cudaTriggerProgrammaticLaunchCompletion();
+  const int64_t mine = md_thread() / MD_WARP, beyond = mine - s.chunks;
+  if (mine < s.chunks) {
+    const uint4 most = find_most(s, index, exponent, mine);
+    if (warp_lane() == 0) largest[mine] = most;
+  } else if (s.fresh && beyond / vectors < count_begins(s)) {
+    zero_planes(s, order, beyond / vectors, (int)(beyond % vectors));
+  }
 }
 
 static fill_kernel *pick_kernel(int32_t order, size_t *bytes)
@@ -276,7 +351,6 @@ md_status spread_gpu_fill(spread_plan *plan, spread_part *part, const spread_job
   md_ctx *ctx = plan->ctx;
   const cudaStream_t stream = (cudaStream_t)ctx->stream;
   const int width = FILL_VECTORS(plan->grid.order);
-  const bool fresh = part->first == 0;
   int blocks;
   size_t bytes = 0;
   fill_kernel *kernel = pick_kernel(plan->grid.order, &bytes);
@@ -296,21 +370,22 @@ md_status spread_gpu_fill(spread_plan *plan, spread_part *part, const spread_job
                charge,
                largest,
                (real *)job->mesh,
-               plan->grid.points};
-  const unsigned zeroing =
-      max(md_blocks(part->chunks * MD_WARP, TURN_BLOCK), 8u * (unsigned)plan->multiprocessors);
+               plan->grid.points,
+               part->first == 0,
+               blocks * plan->multiprocessors};
+  const int64_t tasks = s.chunks + (s.fresh ? count_begins(s) * width : 0);
   cudaLaunchAttribute overlap;
   cudaLaunchConfig_t config;
   for (*done = 0; job->vectors - *done >= width; *done += width) {
     const real *q = (const real *)job->q + *done * job->q_stride;
     turn_kernel<<<md_blocks(part->n, TURN_BLOCK), TURN_BLOCK, 0, stream>>>(
         part->n, width, q, job->q_stride, charge, exponent);
-    config = md_launch_config(ctx, dim3(zeroing), TURN_BLOCK, true, &overlap);
-    MD_CUDA(cudaLaunchKernelEx(&config, largest_kernel, s.chunk, s.chunks,
-                               (const uint32_t *)chunk_index(part), (const uint4 *)exponent,
-                               largest, s.mesh, fresh ? width * s.points : 0));
-    config = md_launch_config(ctx, dim3((unsigned)(blocks * plan->multiprocessors)), BLOCK, true,
+    config = md_launch_config(ctx, dim3(md_blocks(tasks * MD_WARP, TURN_BLOCK)), TURN_BLOCK, true,
                               &overlap);
+    MD_CUDA(cudaLaunchKernelEx(&config, prepare_kernel, s, plan->grid.order, width,
+                               (const uint32_t *)chunk_index(part), (const uint4 *)exponent,
+                               largest));
+    config = md_launch_config(ctx, dim3((unsigned)s.shares), BLOCK, true, &overlap);
     config.dynamicSmemBytes = bytes;
     MD_CUDA(cudaLaunchKernelEx(&config, kernel, s));
     s.mesh += width * s.points;

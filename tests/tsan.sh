@@ -3,7 +3,7 @@
 # and tasks order; without it, every parallel loop looks like a race.
 build=$1
 shift
-archer=$(dirname "$(readlink -f "$(command -v clang)")")/../lib/libarcher.so
+archer=$(clang -print-resource-dir)/../../libarcher.so
 if [ ! -e "$archer" ]; then
   echo "libarcher.so is missing (Debian package libomp-dev)" >&2
   exit 1
