@@ -165,8 +165,9 @@ static __device__ __forceinline__ int32_t find_done(int order, const int64_t *be
   return all ? __ffs((int)all) - 1 : max(order, left);
 }
 
-/* Warp: write a plane's chunks where the numbers of those before say.  One of none, too, begins with a
- * particle that is there. */
+/* Warp: write a plane's chunks where the numbers of those before say.  Each takes every so many-th particle,
+ * so that all have particles of all rows, as their warps wait for each other.  One of none, too, begins with
+ * a particle that is there. */
 static __global__ void __launch_bounds__(BLOCK)
     list_kernel(sorted_view view, int order, int64_t n, const int64_t *before, column_chunk *chunk,
                 pencil_particle *particles, uint32_t *index)
@@ -184,15 +185,18 @@ static __global__ void __launch_bounds__(BLOCK)
   int64_t first = before[number] & PARTICLES_MASK;
   int64_t next = before[number] >> CHUNKS_SHIFT;
   const int64_t end = before[number + 1] >> CHUNKS_SHIFT;
+  const int32_t stride = max((int32_t)(end - next), 1), each = look.total / stride + 1;
   for (int32_t seen = 0, listed = 0; next < end;) {
     pencil_particle mine;
-    const bool reaches = fetch(order, view, look, seen + warp_lane(), &mine);
+    const int32_t turn = seen + warp_lane();
+    const int32_t mixed = turn < each * stride ? turn % each * stride + turn / each : look.total;
+    const bool reaches = fetch(order, view, look, mixed, &mine);
     const unsigned all = __ballot_sync(MD_ALL_LANES, reaches);
     if (reaches) list[listed + __popc(all & ((1u << warp_lane()) - 1))] = mine;
     listed += __popc(all);
     seen += MD_WARP;
     __syncwarp();
-    while (next < end && (listed >= CHUNK || seen >= look.total)) {
+    while (next < end && (listed >= CHUNK || seen >= each * stride)) {
       const int32_t count = min(listed, (int32_t)CHUNK);
       if (warp_lane() == 0) {
         chunk[next].first = min(first, all_particles - 1);
