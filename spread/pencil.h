@@ -24,6 +24,12 @@ MD_INLINE void pencils_cut(const spread_grid *grid, spread_pencils *pencils)
     pencils->n[a] = (grid->mesh[a + 1] + pencils->cells[a] - 1) / pencils->cells[a];
 }
 
+/* Vectors that tiled spreading sums at once: rings of planes of a patch, in words of 4 bytes a lane, that
+ * leave registers for the rest.  As measured: in double precision four take longer than two. */
+#define RING_WORDS(p, real_size) ((p)*PENCIL_TILES(p) * (real_size))
+#define SWEEP_VECTORS(p, real_size)                                                                \
+  ((real_size) == 4 && RING_WORDS(p, real_size) <= 32 ? 4 : RING_WORDS(p, real_size) <= 64 ? 2 : 1)
+
 /* Number of keys. */
 MD_INLINE int64_t pencils_keys(const spread_grid *grid, const spread_pencils *pencils)
 {

@@ -207,12 +207,12 @@ md_status spread_check_told(spread_plan *plan)
 }
 
 /* Whether positions can be checked while they are sorted: nothing has to grow, and nothing is built
- * besides.  Particles in the order given are not kept beside the old ones. */
+ * besides. */
 static spread_watch watch_for(const spread_plan *plan, spread_method method, int64_t n, bool wait)
 {
   const bool steady = plan->ctx->backend == MD_GPU && !gpu_methods[method].build &&
                       method == plan->method && plan->n_parts == 1 && n == plan->n;
-  if (!steady || (wait && plan->layout == SPREAD_GIVEN)) return SPREAD_CHECKED;
+  if (!steady) return SPREAD_CHECKED;
   return wait ? SPREAD_KEEP : SPREAD_TELL;
 }
 

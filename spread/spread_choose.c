@@ -66,13 +66,11 @@ static double tiled_seconds(const spread_plan *plan, const spread_seen *seen)
          0.8e-12 * touched * (1 - part_cached(plan, mesh));
 }
 
-/* Kernels, one after the other, that sweep all vectors by tiled: sweep_gpu.h has registers for so many
- * rings of planes at once. */
+/* Kernels, one after the other, that sweep all vectors by tiled. */
 static double sweeps(const spread_plan *plan)
 {
-  const int32_t order = plan->grid.order, vectors = plan->spec.vectors;
-  const int32_t ring = PENCIL_TILES(order) * order * (int32_t)spread_real_size(plan);
-  const int32_t together = ring <= 32 ? 4 : ring <= 64 ? 2 : 1;
+  const int32_t vectors = plan->spec.vectors;
+  const int32_t together = SWEEP_VECTORS(plan->grid.order, (int32_t)spread_real_size(plan));
   const int32_t kernels = vectors / together + vectors % together;
   return kernels;
 }
@@ -87,7 +85,7 @@ static costs weigh(const spread_plan *plan, const spread_seen *seen)
   const double particle = zeroes + scale * particle_seconds(plan, &pencils, seen);
   const double tiled = zeroes + scale * tiled_seconds(plan, seen);
   const double sort =
-      4.5e-6 + 42e-12 * (double)pencils_keys(&plan->grid, &pencils) + 29e-12 * (double)seen->n;
+      10.5e-6 + 42e-12 * (double)pencils_keys(&plan->grid, &pencils) + 29e-12 * (double)seen->n;
   const costs c = {4.6e-6 + vectors * (3.2e-6 + particle),
                    6.5e-6 + 4.1e-6 * sweeps(plan) + vectors * tiled + sort / repeats};
   return c;

@@ -7,7 +7,8 @@
  * twice, rank written and read, record written.
  *
  * Where nothing has to grow, positions are checked while they are counted, and what is sorted goes
- * beside what the plan holds until all are known to be good. */
+ * beside what the plan holds until all are known to be good.  Those in the given order are checked by
+ * a kernel before the one that writes, and the host waits once for both. */
 #include "core/launch_gpu.h"
 #include "spread/pencil.h"
 
@@ -63,6 +64,7 @@ static __device__ __forceinline__ bool left_alone(const watch &w)
 static __global__ void check_kernel(int64_t n, const state *__restrict__ x, int64_t stride,
                                     spread_grid grid, watch w)
 {
+  cudaTriggerProgrammaticLaunchCompletion();
   const int64_t i = md_thread();
   if (i < n) look_at(grid, w, x + i * stride, i);
 }
@@ -166,15 +168,18 @@ static __global__ void scatter_kernel(int32_t n, const state *__restrict__ x, in
   if (order && to >= 0) order[to] = (int32_t)i;
 }
 
-/* Thread: one place; order NULL: the given one, in which positions may still be looked at. */
+/* Thread: one place; order NULL: the given one, in which positions that are not kept if there are bad
+ * ones are looked at here. */
 static __global__ void record_kernel(int32_t n, const state *__restrict__ x, int64_t stride,
                                      sorting s, const int32_t *__restrict__ order, void *records)
 {
   const int64_t i = md_thread() < n ? md_thread() : n - 1;
-  if (left_alone(s.watched)) return;
-  if (s.watched.here && !order) look_at(s.grid, s.watched, x + i * stride, i);
   const int32_t from = order ? order[i] : (int32_t)i, to = md_thread() < n ? (int32_t)i : -1;
-  write_record(s, locate(s.grid, x + from * stride), to, from, records);
+  const place at = locate(s.grid, x + from * stride);
+  cudaGridDependencySynchronize();
+  if (left_alone(s.watched)) return;
+  if (s.watched.here && !s.watched.keep && !order) look_at(s.grid, s.watched, x + i * stride, i);
+  write_record(s, at, to, from, records);
 }
 
 static watch watch_of(const spread_plan *plan)
@@ -268,8 +273,15 @@ md_status PREC(spread_gpu_sort)(spread_plan *plan, spread_part *part, const void
     s.block_key = (uint32_t *)key->data;
   }
   if (plan->layout != SPREAD_GIVEN) return sort_records(plan, part, x, stride, s);
-  record_kernel<<<md_blocks(n, BLOCK), BLOCK, 0, (cudaStream_t)ctx->stream>>>(n, x, stride, s, NULL,
-                                                                              record->data);
-  MD_LAUNCHED();
+  const unsigned blocks = md_blocks(n, BLOCK);
+  const bool keep = s.watched.keep;
+  if (keep) {
+    check_kernel<<<blocks, BLOCK, 0, (cudaStream_t)ctx->stream>>>(n, x, stride, s.grid, s.watched);
+    MD_LAUNCHED();
+  }
+  cudaLaunchAttribute overlap;
+  const cudaLaunchConfig_t config = md_launch_config(ctx, dim3(blocks), BLOCK, keep, &overlap);
+  MD_CUDA(cudaLaunchKernelEx(&config, record_kernel, n, x, stride, s, (const int32_t *)NULL,
+                             record->data));
   return MD_OK;
 }

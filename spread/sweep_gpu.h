@@ -14,10 +14,9 @@ enum { MOST_TOGETHER = 512 };
 /* Particles staged at once, and the record of none that follows theirs. */
 enum { SLOTS = MD_WARP + BATCH, RECORDS = SLOTS + 1 };
 
-/* Vectors that a warp sums at once: as many rings as registers allow. */
-enum { MOST_VECTORS = 4, MOST_WORDS = 128 };
-#define RING_WORDS(p) (4 * (p)*PENCIL_TILES(p) * (int)(sizeof(real) / 4))
-#define VECTORS(p) (4 * RING_WORDS(p) <= MOST_WORDS ? 4 : 2 * RING_WORDS(p) <= MOST_WORDS ? 2 : 1)
+/* Vectors that a warp sums at once, and at most. */
+#define VECTORS(p) SWEEP_VECTORS(p, (int)sizeof(real))
+enum { MOST_VECTORS = MD_PREC == 2 ? 2 : 4 };
 
 /* What a sweep reads and writes: charges q of one or VECTORS vectors, and their meshes, or one vector's
  * sums in fixed point.  (With four words more, sweeps of four vectors take 3 % longer.) */

@@ -124,6 +124,7 @@ START_TEST(auto_looks_when_the_number_changes)
   if (test_backend() == MD_CPU) return;
   md_ctx *ctx = test_ctx(MD_SINGLE, 1, false);
   spread_spec spec = ref_spec(SPREAD_AUTO, 97, 95, 99, 6);
+  spec.repeats = 1000;
   ref_particles particles = ref_particles_make(&spec, MD_SINGLE, REF_UNIFORM, 0);
   ref_run run = ref_run_open(ctx, &spec, &particles);
   ref_particles_free(&particles);
