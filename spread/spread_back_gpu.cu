@@ -54,9 +54,8 @@ stage_particle(const int p, const bool sloped, const pencil_particle &particle, 
     d[2][k] *= WEIGHT_SCALE;
   }
   store_weights(p, w, record);
-  store_offsets(p, middle, fast, record);
+  store_place(p, middle, fast, particle.index, record);
   if (sloped) store_weights(p, d, record + s.slots * s.length);
-  s.index[slot] = particle.index;
 }
 
 /* Lane: ask for particle i, or the last one, to be copied while others are served.  It is not needed
@@ -97,11 +96,11 @@ static __device__ __forceinline__ void stage_more(const int p, const bool sloped
 static __device__ __forceinline__ int32_t read_batch(const int p, const int vectors,
                                                      const bool sloped, const pencil_reader &s,
                                                      int32_t i, int32_t stop, const window *planes,
-                                                     staged *particles)
+                                                     staged *particles, unwritten *late)
 {
   const int32_t until = min(stop, particles->end), count = until - i;
   if (MOST(p, vectors, sloped) > 8 && count > 8) {
-    read_many(p, vectors, s, *particles, count, planes);
+    read_many(p, vectors, s, *particles, count, planes, late);
     particles->head = wrap_slot(*particles, particles->head + min(16, count));
     return min(i + 16, until);
   }
@@ -126,6 +125,7 @@ static __device__ __forceinline__ void read_slice(const int p, const int vectors
   const mesh_planes meshes = {s.mesh, s.points, (uint32_t)s.view.mesh[1] * (uint32_t)s.view.mesh[2],
                               s.view.mesh[0]};
   walk at = walk_begin();
+  unwritten late = {{0, 0}, NOBODY};
   particles.end = i;
   fetch(s.view, i + warp_lane(), ahead);
   clear_records(particles.record, RECORDS_LENGTH(p, vectors, sloped));
@@ -142,12 +142,13 @@ static __device__ __forceinline__ void read_slice(const int p, const int vectors
       while (i < stop) {
         if (particles.end < min(stop, i + batch) && particles.end - i <= particles.slots - MD_WARP)
           stage_more(p, sloped, s, end, ahead, &particles);
-        i = read_batch(p, vectors, sloped, s, i, stop, planes, &particles);
+        i = read_batch(p, vectors, sloped, s, i, stop, planes, &particles, &late);
       }
       if (!fits(p, vectors, next, planes)) break;
       move_window(p, vectors, next, planes);
     }
   }
+  if (WRITES_LATE(vectors)) write_sums(s, late);
 }
 
 typedef void read_kernel(pencil_reader asked);
@@ -157,13 +158,11 @@ typedef void read_kernel(pencil_reader asked);
       name##_##p(pencil_reader asked)                                                              \
   {                                                                                                \
     __shared__ quad records[WARPS][RECORDS_LENGTH(p, vectors, sloped) / QUAD];                     \
-    __shared__ uint32_t index[WARPS][SLOTS(p, vectors, sloped)];                                   \
     __shared__ pencil_particle ahead[BLOCK];                                                       \
     const int warp = threadIdx.x / MD_WARP;                                                        \
     pencil_reader s = asked;                                                                       \
     s.beyond = far;                                                                                \
-    const staged none = {(real *)records[warp], index[warp], SLOTS(p, vectors, sloped),            \
-                         RECORD_LENGTH(p, 0)};                                                     \
+    const staged none = {(real *)records[warp], SLOTS(p, vectors, sloped), RECORD_LENGTH(p, 0)};   \
     read_slice(p, vectors, sloped, s, none, ahead + threadIdx.x);                                  \
   }
 #define KERNELS(p)                                                                                 \

@@ -344,7 +344,7 @@ static __device__ __forceinline__ void sweep_slice(const int p, const int vector
   s.mesh += (int64_t)group * vectors * s.points;
   const int64_t layer = (int64_t)s.view.mesh[1] * s.view.mesh[2];
   ring planes = {};
-  staged particles = {records, NULL, SLOTS, length, 0, 0, i};
+  staged particles = {records, SLOTS, length, 0, 0, i};
   int32_t exponent[MOST_VECTORS]; /* of what the planes are sums of */
   SPREAD_UNROLL
   for (int v = 0; v < vectors; v++)

@@ -47,7 +47,6 @@ static __device__ __forceinline__ tile_points find_points(const int p, const pen
  * have some of those staged last and some of those before. */
 typedef struct {
   real *record;
-  uint32_t *index;   /* interpolation: of each in the given order */
   int slots, length; /* slots, reals of a record */
   int head, tail;    /* slots of particles i and `end` */
   int32_t end;

@@ -53,6 +53,33 @@ static __device__ __forceinline__ void write_value(const pencil_reader &s, uint3
                : "memory");
 }
 
+/* Where a record's weights along the middle and the fastest axis are for the patch's first line and
+ * column, and whose they are. */
+typedef struct {
+  int line, column;
+  uint32_t index;
+} record_place;
+
+static __device__ __forceinline__ void store_place(const int p, uint32_t middle, uint32_t fast,
+                                                   uint32_t index, real *record)
+{
+  const uint32_t two = (RECORD_Y(p) - middle) | (RECORD_X(p) - fast) << 16;
+  *(uint2 *)(record + RECORD_AT(p)) = make_uint2(two, index);
+}
+
+static __device__ __forceinline__ record_place load_place(const int p, const real *record)
+{
+  const uint2 from = *(const uint2 *)(record + RECORD_AT(p));
+  const record_place place = {(int)(from.x & 0xffff), (int)(from.x >> 16), from.y};
+  return place;
+}
+
+/* The record of a staged particle, counted from that whose turn it is. */
+static __device__ __forceinline__ const real *find_record(const staged &s, int k)
+{
+  return s.record + wrap_slot(s, s.head + k) * s.length;
+}
+
 /* Of eight staged particles, where the lane's weights are: X of one at its columns, Y at its lines and
  * Z of two others.  Beyond the last others stand in, whose results go nowhere. */
 typedef struct {
@@ -61,14 +88,14 @@ typedef struct {
 
 static __device__ __forceinline__ lane_records find_records(const int p, const staged &s)
 {
-  const int row = warp_lane() / 4, member = warp_lane() % 4, first = s.head;
-  const real *mine = s.record + wrap_slot(s, first + row) * s.length;
+  const int row = warp_lane() / 4, member = warp_lane() % 4;
+  const real *mine = find_record(s, row);
   lane_records found;
-  found.x = mine + load_offsets(p, mine).y + member;
+  found.x = mine + load_place(p, mine).column + member;
   SPREAD_UNROLL
   for (int i = 0; i < 2; i++) {
-    found.z[i] = s.record + wrap_slot(s, first + 2 * member + i) * s.length;
-    found.y[i] = found.z[i] + load_offsets(p, found.z[i]).x + row;
+    found.z[i] = find_record(s, 2 * member + i);
+    found.y[i] = found.z[i] + load_place(p, found.z[i]).line + row;
   }
   return found;
 }
@@ -140,7 +167,7 @@ static __device__ __forceinline__ void read_few(const int p, const int vectors,
   for (int v = 0; v < vectors; v++)
     value[v] = share(16, add_lines(p, from.y[0], sum[v][0]), add_lines(p, from.y[1], sum[v][1])) *
                scale_up(planes[v].scale);
-  const uint32_t to = particles.index[wrap_slot(particles, particles.head + which)];
+  const uint32_t to = load_place(p, find_record(particles, which)).index;
   real out = vectors == 1 ? both(8, value[0]) : share(8, value[0], value[1]);
   out = vectors == 4 ? share(4, out, share(8, value[2], value[3])) : both(4, out);
   const bool last = vectors == 4 || !(lane & (vectors == 2 ? 4 : 12));
@@ -148,21 +175,37 @@ static __device__ __forceinline__ void read_few(const int p, const int vectors,
   if (vectors > 1 && which < count && last) s.value[to + set * s.stride] = out;
 }
 
+/* Sums of sixteen particles before lanes add them up, and whose value a lane writes then.  In double
+ * precision that waits until products of the next sixteen are on their way, which no instruction of the
+ * warp overtakes; in single precision it costs registers in vain. */
+typedef struct {
+  real sum[2];
+  uint32_t to;
+} unwritten;
+static const uint32_t NOBODY = UINT32_MAX;
+#define WRITES_LATE(vectors) (MD_PREC == 2 && (vectors) == 1)
+
+static __device__ __forceinline__ void write_sums(const pencil_reader &s, const unwritten &last)
+{
+  const real out = both(2, share(1, last.sum[0], last.sum[1]));
+  if (last.to != NOBODY) write_value(s, last.to, out);
+}
+
 /* Warp: values of up to sixteen particles of one plane, rows of products whose columns are the lines
  * of a plane: Z and Y of two particles a lane serve sixteen, not eight. */
 static __device__ __forceinline__ void read_many(const int p, const int vectors,
                                                  const pencil_reader &s, const staged &particles,
-                                                 int32_t count, const window *planes)
+                                                 int32_t count, const window *planes,
+                                                 unwritten *late)
 {
   const int row = warp_lane() / 4, member = warp_lane() % 4, lines = PATCH_LINES(p);
   pair x[LINE_PAIRS][2];
-  real z[2][SPREAD_ROW], y[2][2 * PATCH_LINES_MAX], value[MOST_VECTORS];
+  real z[2][SPREAD_ROW], y[2][2 * PATCH_LINES_MAX], mine[MOST_VECTORS][2] = {};
   SPREAD_UNROLL
   for (int c = 0; c < 2; c++) {
-    const real *record =
-        particles.record + wrap_slot(particles, particles.head + row + 8 * c) * particles.length;
-    const int2 offset = load_offsets(p, record);
-    const real *line = record + offset.x + 2 * member, *column = record + offset.y + member;
+    const real *record = find_record(particles, row + 8 * c);
+    const record_place place = load_place(p, record);
+    const real *line = record + place.line + 2 * member, *column = record + place.column + member;
     load_reals(p, record, z[c]);
     SPREAD_UNROLL
     for (int j = 0; j < LINE_PAIRS; j++)
@@ -173,30 +216,35 @@ static __device__ __forceinline__ void read_many(const int p, const int vectors,
   }
   SPREAD_UNROLL
   for (int v = 0; v < vectors; v++) {
-    real sum[2][2 * PATCH_LINES_MAX] = {}, mine[2] = {};
+    real sum[2][2 * PATCH_LINES_MAX] = {};
     SPREAD_UNROLL
     for (int k = 0; k < p * lines; k++) {
       real line[4] = {};
       add_pairs(LINE_PAIRS, x, planes[v].line[k], line);
+      if (WRITES_LATE(vectors) && k == 1) write_sums(s, *late);
       SPREAD_UNROLL
       for (int j = 0; j < 4; j++)
         sum[j / 2][k % lines * 2 + j % 2] += z[j / 2][k / lines] * line[j];
     }
     SPREAD_UNROLL
     for (int j = 0; j < 4 * lines; j++)
-      mine[j % 2] += y[j % 2][j / 2] * sum[j % 2][j / 2];
-    value[v] = share(1, mine[0], mine[1]) * scale_up(planes[v].scale);
+      mine[v][j % 2] += y[j % 2][j / 2] * sum[j % 2][j / 2];
+    SPREAD_UNROLL
+    for (int c = 0; c < 2; c++)
+      mine[v][c] *= scale_up(planes[v].scale);
   }
   const int which = row + 8 * (member % 2), upper = member / 2;
-  const uint32_t to = particles.index[wrap_slot(particles, particles.head + which)];
-  if (vectors == 1) {
-    const real out = both(2, value[0]);
-    if (which < count && !upper) write_value(s, to, out);
-  }
+  const uint32_t index = load_place(p, find_record(particles, which)).index;
+  const unwritten one = {{mine[0][0], mine[0][1]}, which < count && !upper ? index : NOBODY};
+  if (WRITES_LATE(vectors))
+    *late = one;
+  else if (vectors == 1)
+    write_sums(s, one);
   SPREAD_UNROLL
   for (int v = 0; v + 1 < vectors; v += 2) {
-    const real out = share(2, value[v], value[v + 1]);
-    if (which < count) s.value[to + (v + upper) * s.stride] = out;
+    const real out =
+        share(2, share(1, mine[v][0], mine[v][1]), share(1, mine[v + 1][0], mine[v + 1][1]));
+    if (which < count) s.value[index + (v + upper) * s.stride] = out;
   }
 }
 
@@ -239,7 +287,7 @@ static __device__ __forceinline__ void read_slopes(const int p, const pencil_rea
   SPREAD_UNROLL
   for (int a = 0; a < 4; a++)
     all[a][0] = share(16, all[a][0], all[a][1]);
-  const int64_t to = particles.index[wrap_slot(particles, particles.head + which)];
+  const int64_t to = load_place(p, find_record(particles, which)).index;
   const real out = share(4, share(8, all[0][0], all[2][0]), share(8, all[1][0], all[3][0])) *
                    scale_up(planes.scale);
   if (which >= count) return;
