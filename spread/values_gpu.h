@@ -191,6 +191,14 @@ static __device__ __forceinline__ void write_sums(const pencil_reader &s, const 
   if (last.to != NOBODY) write_value(s, last.to, out);
 }
 
+/* What a particle has at two lines of every eight. */
+static __device__ __forceinline__ void load_lines(const int p, const real *from, real *to)
+{
+  SPREAD_UNROLL
+  for (int j = 0; j < 2 * PATCH_LINES(p); j++)
+    to[j] = from[j / 2 * 8 + j % 2];
+}
+
 /* Warp: values of up to sixteen particles of one plane, rows of products whose columns are the lines
  * of a plane: Z and Y of two particles a lane serve sixteen, not eight. */
 static __device__ __forceinline__ void read_many(const int p, const int vectors,
@@ -199,52 +207,56 @@ static __device__ __forceinline__ void read_many(const int p, const int vectors,
                                                  unwritten *late)
 {
   const int row = warp_lane() / 4, member = warp_lane() % 4, lines = PATCH_LINES(p);
+  const real *line_from[2];
   pair x[LINE_PAIRS][2];
-  real z[2][SPREAD_ROW], y[2][2 * PATCH_LINES_MAX], mine[MOST_VECTORS][2] = {};
+  real z[2][SPREAD_ROW], y[2][2 * PATCH_LINES_MAX], value[MOST_VECTORS];
   SPREAD_UNROLL
   for (int c = 0; c < 2; c++) {
     const real *record = find_record(particles, row + 8 * c);
     const record_place place = load_place(p, record);
-    const real *line = record + place.line + 2 * member, *column = record + place.column + member;
+    const real *column = record + place.column + member;
+    line_from[c] = record + place.line + 2 * member;
     load_reals(p, record, z[c]);
     SPREAD_UNROLL
     for (int j = 0; j < LINE_PAIRS; j++)
       x[j][c] = pair_of(column[8 * j], column[8 * j + 4]);
-    SPREAD_UNROLL
-    for (int j = 0; j < 2 * lines; j++)
-      y[c][j] = line[j / 2 * 8 + j % 2];
+    if (!WRITES_LATE(vectors)) load_lines(p, line_from[c], y[c]);
   }
   SPREAD_UNROLL
   for (int v = 0; v < vectors; v++) {
-    real sum[2][2 * PATCH_LINES_MAX] = {};
+    real sum[2][2 * PATCH_LINES_MAX] = {}, mine[2] = {};
     SPREAD_UNROLL
     for (int k = 0; k < p * lines; k++) {
       real line[4] = {};
       add_pairs(LINE_PAIRS, x, planes[v].line[k], line);
-      if (WRITES_LATE(vectors) && k == 1) write_sums(s, *late);
+      if (WRITES_LATE(vectors) && k == min(2, p * lines - 1)) write_sums(s, *late);
       SPREAD_UNROLL
       for (int j = 0; j < 4; j++)
         sum[j / 2][k % lines * 2 + j % 2] += z[j / 2][k / lines] * line[j];
     }
     SPREAD_UNROLL
-    for (int j = 0; j < 4 * lines; j++)
-      mine[v][j % 2] += y[j % 2][j / 2] * sum[j % 2][j / 2];
-    SPREAD_UNROLL
     for (int c = 0; c < 2; c++)
-      mine[v][c] *= scale_up(planes[v].scale);
+      if (WRITES_LATE(vectors)) load_lines(p, line_from[c], y[c]);
+    SPREAD_UNROLL
+    for (int j = 0; j < 4 * lines; j++)
+      mine[j % 2] += y[j % 2][j / 2] * sum[j % 2][j / 2];
+    if (WRITES_LATE(vectors))
+      late->sum[0] = mine[0], late->sum[1] = mine[1];
+    else
+      value[v] = share(1, mine[0], mine[1]) * scale_up(planes[v].scale);
   }
   const int which = row + 8 * (member % 2), upper = member / 2;
-  const uint32_t index = load_place(p, find_record(particles, which)).index;
-  const unwritten one = {{mine[0][0], mine[0][1]}, which < count && !upper ? index : NOBODY};
-  if (WRITES_LATE(vectors))
-    *late = one;
-  else if (vectors == 1)
-    write_sums(s, one);
+  const uint32_t to = load_place(p, find_record(particles, which)).index;
+  if (WRITES_LATE(vectors)) {
+    late->to = which < count && !upper ? to : NOBODY;
+  } else if (vectors == 1) {
+    const real out = both(2, value[0]);
+    if (which < count && !upper) write_value(s, to, out);
+  }
   SPREAD_UNROLL
   for (int v = 0; v + 1 < vectors; v += 2) {
-    const real out =
-        share(2, share(1, mine[v][0], mine[v][1]), share(1, mine[v + 1][0], mine[v + 1][1]));
-    if (which < count) s.value[index + (v + upper) * s.stride] = out;
+    const real out = share(2, value[v], value[v + 1]);
+    if (which < count) s.value[to + (v + upper) * s.stride] = out;
   }
 }
 
