@@ -34,7 +34,8 @@ REAL_C     := $(filter-out $(NUMERIC_C),$(wildcard spread/spread_cpu_*.c))
 ISA_C      := $(wildcard ordering/*_isa.c cachemodel/*_isa.c stokes/*_isa.c)
 NUMERIC_CU := $(wildcard neighbor/*_gpu.cu force/*_gpu.cu comm/*_gpu.cu minimd/*_gpu.cu spread/spread_sort_gpu.cu spread/spread_look_gpu.cu spread/pme_gpu.cu)
 # In single precision only.
-SINGLE_CU  := spread/spread_columns_gpu.cu spread/spread_fill_gpu.cu
+SINGLE_CU  := spread/spread_columns_gpu.cu spread/spread_fill_gpu.cu spread/spread_read_gpu.cu \
+              spread/spread_rows_gpu.cu
 REAL_CU    := $(filter-out $(NUMERIC_CU) $(SINGLE_CU),$(wildcard spread/*_gpu.cu stokes/gspmv_slices_gpu.cu))
 # Dense algebra with LAPACK, or a file that says it is missing.
 LAPACK     := $(shell printf '\043include <lapacke.h>\n\043include <cblas.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 && echo yes)

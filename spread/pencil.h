@@ -58,6 +58,15 @@ MD_INLINE bool spread_fills(const spread_plan *plan, int64_t n, int32_t vectors)
          n >= (int64_t)2 * columns[0] * columns[1] * plan->grid.mesh[0];
 }
 
+/* The same of interpolation by blocks (spread_read_gpu.cu), which load all of the mesh: where there are
+ * two particles for five mesh points or more, as measured. */
+MD_INLINE bool spread_reads(const spread_plan *plan, int64_t n, int32_t vectors)
+{
+  const md_ctx *ctx = plan->ctx;
+  return ctx->backend == MD_GPU && ctx->precision != MD_DOUBLE &&
+         vectors >= FILL_VECTORS(plan->grid.order) && 5 * n >= 2 * plan->grid.points;
+}
+
 #ifdef MD_PREC
 /* A particle in its pencil: fractions, cell offsets along the middle and the fastest axis, index in
  * the given order.  In single precision fractions are multiples of 2^-24 and all fits into 16

@@ -207,11 +207,16 @@ md_status PREC(spread_gpu_tiled_back)(spread_plan *plan, spread_part *part, cons
                      false};
   for (int a = 0; a < 3; a++)
     s.scale[a] = (real)spread_slope_scale(&plan->grid, a);
+  int32_t done = 0;
+  if (!s.gradient && spread_reads(plan, part->n, job->vectors))
+    MD_TRY(spread_gpu_read(plan, part, job, &done));
+  s.mesh += done * s.points;
+  if (s.value) s.value += done * s.stride;
   /* values that the cache does not hold, in no order, are written faster one vector after the other */
   const int64_t bytes = (int64_t)sizeof(real) * part->n;
   const bool together = !s.gradient && bytes * kernels.vectors <= plan->l2_bytes;
   s.beyond = !together && bytes * job->vectors > plan->l2_bytes;
-  for (int32_t v = 0, step; v < job->vectors; v += step) {
+  for (int32_t v = done, step; v < job->vectors; v += step) {
     step = together && job->vectors - v >= kernels.vectors ? kernels.vectors : 1;
     read_kernel *kernel = s.gradient ? kernels.slopes
                           : step > 1 ? kernels.of_vectors

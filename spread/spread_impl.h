@@ -217,6 +217,11 @@ void spread_gpu_peer_destroy(spread_peer *peer);
  * again and again, *done of them. */
 md_status spread_gpu_fill(spread_plan *plan, spread_part *part, const spread_job *job,
                           int32_t *done);
+/* The same of interpolation, of values alone, for which spread_reads. */
+md_status spread_gpu_read(spread_plan *plan, spread_part *part, const spread_job *job,
+                          int32_t *done);
+/* Sort a part's particles, whose planes begin as in `start`, by row, which that is faster with. */
+md_status spread_gpu_sort_rows(spread_plan *plan, spread_part *part, const md_buffer *start);
 /* List a part's particles, whose planes begin as in `start`, by column of the mesh, for that. */
 md_status spread_gpu_list_columns(spread_plan *plan, spread_part *part, const md_buffer *start);
 

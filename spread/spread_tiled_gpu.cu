@@ -94,6 +94,8 @@ md_status PREC(spread_gpu_cut)(spread_plan *plan, spread_part *part)
   int32_t together;
   pencil_view view;
   sweep_kernel *kernel = main_kernel(plan, &kernels, &together);
+  if (spread_reads(plan, part->n, plan->spec.vectors))
+    MD_TRY(spread_gpu_sort_rows(plan, part, &plan->counter.start));
   if (spread_fills(plan, part->n, plan->spec.vectors))
     MD_TRY(spread_gpu_list_columns(plan, part, &plan->counter.start));
   return view_part(plan, part, &plan->counter.start, kernel, together, &view);

@@ -8,10 +8,19 @@
 START_TEST(bad_positions_change_nothing)
 {
   static const double bad[] = {NAN, INFINITY, -INFINITY, 1e30};
-  for (int run_of = 0; run_of < 3 * MD_PRECISION_COUNT; run_of++) {
-    static const spread_method methods[] = {SPREAD_PARTICLE, SPREAD_TILED, SPREAD_TILED};
-    md_ctx *ctx = test_ctx((md_precision)(run_of % 3), 2, run_of >= 6);
-    const spread_spec spec = ref_spec(methods[run_of / 3], 16, 16, 16, 4);
+  for (int run_of = 0; run_of < 4 * MD_PRECISION_COUNT; run_of++) {
+    static const struct {
+      spread_method method;
+      bool ordered;
+      int vectors, mesh;
+    } plans[] = {{SPREAD_PARTICLE, false, 1, 16},
+                 {SPREAD_TILED, false, 1, 16},
+                 {SPREAD_TILED, true, 1, 16},
+                 {SPREAD_TILED, false, 16, 10}};
+    const int kind = run_of / MD_PRECISION_COUNT, mesh = plans[kind].mesh;
+    md_ctx *ctx = test_ctx((md_precision)(run_of % MD_PRECISION_COUNT), 2, plans[kind].ordered);
+    spread_spec spec = ref_spec(plans[kind].method, mesh, mesh, mesh, 4);
+    spec.vectors = plans[kind].vectors;
     ref_particles particles = ref_particles_make(&spec, ctx->precision, REF_UNIFORM, 500);
     ref_run run = ref_run_open(ctx, &spec, &particles);
     for (int b = 0; b < 4; b++)

@@ -246,7 +246,7 @@ spread_spec ref_spec(spread_method method, int k1, int k2, int k3, int order)
 
 double ref_run_error(ref_run *run, const ref_particles *particles)
 {
-  double *mesh = calloc((size_t)run->points, sizeof *mesh);
+  double *mesh = calloc((size_t)(run->points * run->spec.vectors), sizeof *mesh);
   double *exact = calloc((size_t)run->points, sizeof *exact);
   ref_run_spread(run, mesh);
   ref_spread(&run->spec, particles->n, particles->x, particles->q, exact);
