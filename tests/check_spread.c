@@ -166,8 +166,8 @@ START_TEST(enough_vectors_agree)
       {{9, 6, 7}, 6, 17, 700, REF_UNIFORM},       {{30, 47, 12}, 4, 16, 6800, REF_CLUSTERED},
       {{25, 31, 9}, 9, 12, 3000, REF_UNIFORM},    {{16, 20, 26}, 10, 8, 300, REF_ON_EDGES},
       {{14, 19, 22}, 2, 19, 3000, REF_UNIFORM},   {{64, 40, 41}, 3, 16, 30, REF_UNIFORM},
-      {{20, 18, 21}, 7, 16, 3200, REF_ONE_CELL},  {{11, 12, 13}, 8, 16, 0, REF_UNIFORM},
-      {{23, 38, 17}, 8, 21, 6000, REF_UNIFORM},   {{60, 17, 12}, 6, 16, 5000, REF_ONE_CELL},
+      {{12, 14, 15}, 7, 16, 1050, REF_ONE_CELL},  {{11, 12, 13}, 8, 16, 0, REF_UNIFORM},
+      {{23, 38, 17}, 8, 21, 6000, REF_UNIFORM},   {{30, 12, 12}, 6, 16, 1800, REF_ONE_CELL},
       {{33, 34, 20}, 6, 16, 9000, REF_CLUSTERED}, {{30, 35, 29}, 7, 15, 8000, REF_CLUSTERED},
       {{15, 21, 23}, 10, 24, 2900, REF_UNIFORM},  {{8, 9, 10}, 8, 16, 5000, REF_UNIFORM},
       {{19, 30, 27}, 3, 16, 6200, REF_UNIFORM},   {{16, 20, 26}, 10, 8, 3400, REF_ON_EDGES}};
