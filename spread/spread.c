@@ -105,8 +105,10 @@ static int64_t bytes_needed(const spread_plan *plan, spread_method method, int64
   if (method == SPREAD_SINGLE || method == SPREAD_GROUP || method == SPREAD_HYBRID)
     bytes += spread_entries(plan, n) * (real_size + 4) + (plan->grid.points + 1) * 8;
   if (method == SPREAD_GATHER) bytes += plan->grid.points * 4;
-  if (method == SPREAD_TILED && spread_fills(plan, n, plan->spec.vectors))
-    bytes += n * (record + FILL_VECTORS(plan->grid.order) * real_size);
+  const bool fills = method == SPREAD_TILED && spread_fills(plan, n, plan->spec.vectors);
+  const bool reads = method == SPREAD_TILED && spread_reads(plan, n, plan->spec.vectors);
+  if (fills) bytes += n * record;
+  if (fills || reads) bytes += n * FILL_VECTORS(plan->grid.order) * real_size;
   return bytes;
 }
 
