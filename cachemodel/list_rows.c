@@ -42,7 +42,7 @@ static void find_bins(const list_input *in, int64_t all, uint32_t *key)
 {
   const neighbor_grid *grid = neighbor_list_grid(in->list);
   const bool single = in->atoms->ctx->precision == MD_SINGLE;
-  const void *x = in->atoms->x.data;
+  const void *x = neighbor_list_positions(in->list, in->atoms);
   for (int64_t i = 0; i < all; i++) {
     int64_t bin = 0;
     for (int d = 0; d < 3; d++)

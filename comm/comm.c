@@ -54,7 +54,7 @@ static md_status find_reach(const md_atoms *atoms, double r_ghost, comm_reach *o
              r_ghost);
   out->r_ghost = r_ghost;
   for (int d = 0; d < 3; d++) {
-    const double edge = atoms->box.hi[d] - atoms->box.lo[d];
+    const double edge = atoms->frame.hi[d] - atoms->frame.lo[d];
     MD_REQUIRE(edge >= r_ghost / MD_SHIFT_MAX, MD_EINVAL,
                "the box is %g long along %c: at least %g is needed for a reach of %g", edge,
                'x' + d, r_ghost / MD_SHIFT_MAX, r_ghost);
@@ -76,7 +76,7 @@ md_status comm_borders(comm *cm, md_atoms *atoms, double r_ghost)
   double widest = 0;
   MD_TRY(find_reach(atoms, r_ghost, &reach));
   for (int d = 0; d < 3; d++)
-    widest = fmax(widest, atoms->box.hi[d] - atoms->box.lo[d]);
+    widest = fmax(widest, atoms->frame.hi[d] - atoms->frame.lo[d]);
   atoms->n_ghost = 0;
   atoms->r_ghost = r_ghost;
   /* Of the 2^32 steps, a margin of r_ghost on either side is for atoms that drift. */

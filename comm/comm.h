@@ -21,8 +21,8 @@ typedef struct comm comm;
 md_status comm_create(md_ctx *ctx, comm **out);
 void comm_destroy(comm *cm);
 
-/* Bring every atom home: wrap positions into [lo, hi) and count the crossings in image; drops the
- * ghosts.  A position that is NaN or infinite stays where it is and is reported.
+/* Bring every atom home: wrap positions into the frame, [lo, hi), and count in image the frames that
+ * were crossed; drops the ghosts.  A position that is NaN or infinite stays where it is and is reported.
  * Errors: MD_ENUMERIC (naming the number of such atoms and the id of one), MD_ENOMEM, MD_ECUDA. */
 md_status comm_migrate(comm *cm, md_atoms *atoms);
 
@@ -30,8 +30,8 @@ md_status comm_migrate(comm *cm, md_atoms *atoms);
  * waited for, that call reports. */
 md_status comm_migrate_early(comm *cm, md_atoms *atoms, double r_ghost);
 
-/* Make the ghosts of all owned atoms: every image with lo - r_ghost <= x < hi + r_ghost in every
- * dimension, several images of one atom where the box is small.  Sets n_ghost, the tail of x, home,
+/* Make the ghosts of all owned atoms: every image, shifted by whole frame edges, with lo - r_ghost <= x
+ * < hi + r_ghost of the frame in every dimension, several images of one atom where the box is small.  Sets n_ghost, the tail of x, home,
  * shift; in mixed precision also coord_scale and the fixed-point coordinates of owned atoms and
  * ghosts.  The order of ghosts is the same in every run.
  * Errors: MD_EINVAL (an edge < r_ghost / MD_SHIFT_MAX: states the smallest edge), MD_ENUMERIC (found

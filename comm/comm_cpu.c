@@ -1,5 +1,6 @@
 /* comm/comm_cpu.c - the periodic wrap and ghosts of one process, on the CPU.
  *
+ * An atom that leaves its frame enters the next one, and the box is periodic in frames (core/atoms.h).
  * An atom's images along one axis that lie in reach are consecutive shifts, first..last around 0,
  * so that it has the product of their numbers, less one, as ghosts.  They are counted, summed up
  * per thread and written in the order of atoms, which no number of threads changes.  Compiled once
@@ -43,7 +44,7 @@ static bool wrap(state *x, int32_t *image, double lo, double hi)
 md_status KERNEL(comm_cpu_migrate)(comm *cm, md_atoms *atoms, const comm_reach *early)
 {
   (void)early;
-  const md_box *box = &atoms->box;
+  const md_box *box = &atoms->frame;
   const int64_t n = atoms->n;
   state *x = atoms->x.data;
   int32_t *image = atoms->image.data;
@@ -68,7 +69,7 @@ md_status KERNEL(comm_cpu_migrate)(comm *cm, md_atoms *atoms, const comm_reach *
 /* What ghosts are made from. */
 typedef struct {
   const state *x;
-  double edge[3], lo[3], hi[3]; /* of the owned part, widened by r_ghost */
+  double edge[3], lo[3], hi[3]; /* of the frame, widened by r_ghost */
   const int *images;
 } reach;
 
@@ -76,9 +77,9 @@ static reach reach_of(const md_atoms *atoms, const int images[3])
 {
   reach r = {.x = atoms->x.data, .images = images};
   for (int d = 0; d < 3; d++) {
-    r.edge[d] = edge_of(&atoms->box, d);
-    r.lo[d] = atoms->owned.lo[d] - atoms->r_ghost;
-    r.hi[d] = atoms->owned.hi[d] + atoms->r_ghost;
+    r.edge[d] = edge_of(&atoms->frame, d);
+    r.lo[d] = atoms->frame.lo[d] - atoms->r_ghost;
+    r.hi[d] = atoms->frame.hi[d] + atoms->r_ghost;
   }
   return r;
 }
@@ -181,7 +182,7 @@ md_status KERNEL(comm_cpu_forward)(comm *cm, md_atoms *atoms)
   const int32_t *home = atoms->home.data, *shift = atoms->shift.data;
   double edge[3];
   for (int d = 0; d < 3; d++)
-    edge[d] = edge_of(&atoms->box, d);
+    edge[d] = edge_of(&atoms->frame, d);
 #pragma omp parallel for schedule(static) num_threads(cm->ctx->threads)
   for (int64_t g = 0; g < atoms->n_ghost; g++) {
     int s[3];

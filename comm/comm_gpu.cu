@@ -14,7 +14,7 @@
 
 enum { BLOCK = 256 };
 
-/* One axis of the box.  Arithmetic is in double whatever the state, rounded once. */
+/* One axis of a frame.  Arithmetic is in double whatever the state, rounded once. */
 typedef struct {
   double lo, hi, edge;
   state first; /* smallest position >= lo */
@@ -38,7 +38,7 @@ static axes axes_of(const md_box *box)
 /* What reaches into the shell of ghosts: images by at most `most` edges along an axis. */
 typedef struct {
   axes box;
-  double lo[3], hi[3]; /* the owned part and r_ghost around it */
+  double lo[3], hi[3]; /* the frame and r_ghost around it */
   int most[3];
 } shell;
 
@@ -127,10 +127,10 @@ static __global__ void migrate_kernel(int64_t n, axes box, shell s, state4 *__re
 static shell shell_of(const md_atoms *atoms, double r_ghost, const int images[3])
 {
   shell s;
-  s.box = axes_of(&atoms->box);
+  s.box = axes_of(&atoms->frame);
   for (int d = 0; d < 3; d++) {
-    s.lo[d] = atoms->owned.lo[d] - r_ghost;
-    s.hi[d] = atoms->owned.hi[d] + r_ghost;
+    s.lo[d] = atoms->frame.lo[d] - r_ghost;
+    s.hi[d] = atoms->frame.hi[d] + r_ghost;
     s.most[d] = images[d];
   }
   return s;
@@ -179,7 +179,7 @@ md_status PREC(comm_gpu_migrate)(comm *cm, md_atoms *atoms, const comm_reach *ea
   migrate_totals *totals = (migrate_totals *)cm->found.data;
   int64_t ghosts;
   migrate_kernel<<<md_blocks(atoms->n, BLOCK), BLOCK, 0, (cudaStream_t)ctx->stream>>>(
-      atoms->n, axes_of(&atoms->owned), shell_of(atoms, reach->r_ghost, reach->images),
+      atoms->n, axes_of(&atoms->frame), shell_of(atoms, reach->r_ghost, reach->images),
       (state4 *)atoms->x.data, (int32_t *)atoms->image.data, (const int64_t *)atoms->id.data,
       totals);
   MD_LAUNCHED();
@@ -291,7 +291,7 @@ md_status PREC(comm_gpu_forward)(comm *cm, md_atoms *atoms)
 {
   if (atoms->n_ghost == 0) return MD_OK;
   forward_kernel<<<md_blocks(atoms->n_ghost, BLOCK), BLOCK, 0, (cudaStream_t)cm->ctx->stream>>>(
-      atoms->n, atoms->n_ghost, axes_of(&atoms->box), 1 / atoms->coord_scale,
+      atoms->n, atoms->n_ghost, axes_of(&atoms->frame), 1 / atoms->coord_scale,
       (const int32_t *)atoms->home.data, (const int32_t *)atoms->shift.data,
       (state4 *)atoms->x.data, MD_PREC == 1 ? (coord4 *)atoms->fixed.data : NULL);
   MD_LAUNCHED();

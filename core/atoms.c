@@ -1,5 +1,5 @@
 /* core/atoms.c - storage of atoms and its conversion from and to host doubles. */
-#include "core/atoms.h"
+#include "core/atoms_impl.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,9 @@ md_status md_atoms_create(md_ctx *ctx, const md_box *box, md_atoms **out)
   md_atoms *atoms = calloc(1, sizeof *atoms);
   MD_REQUIRE(atoms, MD_ENOMEM, "out of memory for the atoms");
   atoms->ctx = ctx;
-  atoms->box = atoms->owned = *box;
+  atoms->box = atoms->frame = *box;
+  for (int d = 0; d < 3; d++)
+    atoms->frames[d] = 1;
   atoms->coord_scale = 1;
   *out = atoms;
   return MD_OK;
@@ -108,8 +110,8 @@ static md_status upload(md_atoms *atoms, int64_t n, const double *x, const doubl
   return md_ctx_sync(ctx);
 }
 
-md_status md_atoms_set(md_atoms *atoms, int64_t n, const double *x, const double *v,
-                       const int64_t *id, const int32_t *image)
+md_status md_atoms_set_local(md_atoms *atoms, int64_t n, const double *x, const double *v,
+                             const int64_t *id, const int32_t *image)
 {
   MD_REQUIRE(n >= 0, MD_EINVAL, "the number of atoms must be >= 0, not %lld", (long long)n);
   MD_TRY(md_atoms_reserve(atoms, n, 0));
@@ -134,18 +136,23 @@ static md_status get_fours(const md_atoms *atoms, double *to, const void *from, 
   return status;
 }
 
+md_status md_atoms_get_local(const md_atoms *atoms, double *x, int32_t *image)
+{
+  if (x) MD_TRY(md_atoms_read(atoms, atoms->x.data, x));
+  if (image) MD_TRY(md_read(atoms->ctx, image, atoms->image.data, (size_t)atoms->n * 12));
+  return MD_OK;
+}
+
 md_status md_atoms_get(const md_atoms *atoms, double *x, double *v, double *f, int64_t *id,
                        int32_t *image)
 {
   md_ctx *ctx = atoms->ctx;
   const size_t state = md_state_size(ctx->precision), real = md_real_size(ctx->precision);
   if (atoms->n == 0) return MD_OK;
-  if (x) MD_TRY(get_fours(atoms, x, atoms->x.data, state));
   if (v) MD_TRY(get_fours(atoms, v, atoms->v.data, state));
   if (f) MD_TRY(get_fours(atoms, f, atoms->f.data, real));
   if (id) MD_TRY(md_read(ctx, id, atoms->id.data, (size_t)atoms->n * 8));
-  if (image) MD_TRY(md_read(ctx, image, atoms->image.data, (size_t)atoms->n * 12));
-  return MD_OK;
+  return frames_get(atoms, x, image);
 }
 
 md_status md_atoms_read(const md_atoms *atoms, const void *state4, double *to)

@@ -3,19 +3,27 @@
  * Arrays lie on the context's backend, in the context's precision (core/real.h), as structures of
  * four so that one aligned load fetches an atom:
  *
- *   x      state4 [n + n_ghost]   position [sigma], charge [sqrt(epsilon sigma)]
+ *   x      state4 [n + n_ghost]   position in its frame [sigma], charge [sqrt(epsilon sigma)]
  *   v      state4 [n]             velocity [sqrt(epsilon/mass)], w = 0
  *   f      real4  [n]             force [epsilon/sigma], w = 0
  *   coord  coord4 [n + n_ghost]   what pair kernels read: x itself in single and double (the same
  *                                 memory), x in fixed-point steps of coord_scale in mixed
  *   id     int64  [n]             1-based, given at creation, moves with the atom
- *   image  int32  [n][3]          how often the atom crossed each periodic face
+ *   image  int32  [n][3]          how often the atom crossed each periodic face; with several
+ *                                 frames its frame plus frames[d] times that number
  *   home   int32  [n_ghost]       the owned atom a ghost is an image of
- *   shift  int32  [n_ghost]       by how many box edges, md_shift_pack()
+ *   shift  int32  [n_ghost]       by how many frame edges, md_shift_pack()
  *   first  int32  [n + 1]         on the GPU: the ghosts of atom i are first[i] .. first[i + 1]
  *
- * Orthorhombic, periodic in all directions.  lo and hi are the part of the box that this process
- * owns; box_lo and box_hi the whole.  One process: the same. */
+ * The box is orthorhombic and periodic in all directions.
+ *
+ * Frames.  In a long box a float does not resolve a position: at 5000 sigma its steps are 5e-4 sigma.
+ * md_atoms_cut divides the box into equal frames, and x is relative to the atom's frame, as if that
+ * frame lay in the middle of the box: the resolution depends on the length of a frame, not of the box.
+ * Neighbouring frames see each other's atoms as ghosts, in the same way as periodic images: a ghost
+ * shifted by s frame edges belongs to the frame s below that of its home, and its x is relative to
+ * that frame.  Pair kernels need not know: both atoms of a listed pair are in one frame.  The periodic
+ * image of an undivided box is the case of one frame. */
 #ifndef ATOMS_H
 #define ATOMS_H
 
@@ -29,8 +37,9 @@ typedef struct {
 
 struct md_atoms {
   md_ctx *ctx;
-  md_box box;   /* the whole periodic box */
-  md_box owned; /* the part this process owns */
+  md_box box;        /* the whole periodic box */
+  md_box frame;      /* the range of x: a frame in the middle of the box; one frame: the box */
+  int32_t frames[3]; /* along each axis */
   int64_t n, n_ghost;
   int64_t n_total;    /* over all processes */
   double coord_scale; /* length of one fixed-point step; 1 where coord is a float type */
@@ -42,6 +51,12 @@ struct md_atoms {
 md_status md_atoms_create(md_ctx *ctx, const md_box *box, md_atoms **out);
 void md_atoms_destroy(md_atoms *atoms); /* NULL is allowed */
 
+/* Divide the box of an empty set into as few equal frames as have no edge above `longest`.
+ * Errors: MD_EINVAL (there are atoms; longest is not > 0), MD_ECAPACITY (2^20 frames or more along an
+ * axis). */
+md_status md_atoms_cut(md_atoms *atoms, double longest);
+bool md_atoms_is_cut(const md_atoms *atoms);
+
 /* Room for n owned atoms and n_ghost ghosts; the first atoms->n + atoms->n_ghost are kept.
  * Errors: MD_ECAPACITY (more than 2^31 - 1 in one process), MD_ENOMEM. */
 md_status md_atoms_reserve(md_atoms *atoms, int64_t n, int64_t n_ghost);
@@ -51,9 +66,41 @@ md_status md_atoms_reserve(md_atoms *atoms, int64_t n, int64_t n_ghost);
 md_status md_atoms_set(md_atoms *atoms, int64_t n, const double *x, const double *v,
                        const int64_t *id, const int32_t *image);
 
-/* Read the owned atoms back in their present order; any pointer may be NULL.  f [n][3]. */
+/* Read the owned atoms back in their present order; any pointer may be NULL.  f [n][3].  Positions
+ * and images are those of the box, whatever its frames. */
 md_status md_atoms_get(const md_atoms *atoms, double *x, double *v, double *f, int64_t *id,
                        int32_t *image);
+
+/* The same for positions and images within frames, which md_atoms_set_local takes back to the bit. */
+md_status md_atoms_set_local(md_atoms *atoms, int64_t n, const double *x, const double *v,
+                             const int64_t *id, const int32_t *image);
+md_status md_atoms_get_local(const md_atoms *atoms, double *x, int32_t *image);
+
+/* One space in which frames follow each other `gap` apart around the middle of the box; gap 0 is the
+ * box.  md_frames_add is what a position in a frame gets there, of an atom with this image along axis
+ * d, or of a ghost with that of its home less its shift; md_atoms_span the range of owned atoms. */
+typedef struct {
+  int32_t frames[3];
+  double first[3], step[3];
+} md_frames_offset;
+md_frames_offset md_atoms_offset(const md_atoms *atoms, double gap);
+md_box md_atoms_span(const md_atoms *atoms, double gap);
+
+/* Positions and images of n atoms in the frames of a box as positions and images in the box: [n][3]
+ * each, x_out may be x; x and image_out may be NULL. */
+void md_frames_leave(const md_box *box, const int32_t frames[3], int64_t n, const double *x,
+                     const int32_t *image, double *x_out, int32_t *image_out);
+
+/* The frame, of n, that image i stands for. */
+MD_INLINE int32_t md_frames_of(int32_t i, int32_t n)
+{
+  const int32_t rest = i % n;
+  return rest < 0 ? rest + n : rest;
+}
+MD_INLINE double md_frames_add(const md_frames_offset *offset, int d, int32_t image)
+{
+  return (md_frames_of(image, offset->frames[d]) + offset->first[d]) * offset->step[d];
+}
 
 /* Charges of the owned atoms in their present order, host [n].  Ghosts do not follow. */
 md_status md_atoms_set_charges(md_atoms *atoms, const double *q);
@@ -61,8 +108,8 @@ md_status md_atoms_get_charges(const md_atoms *atoms, double *q);
 
 /* An array state4 [n] of the backend as host doubles [n][3]. */
 md_status md_atoms_read(const md_atoms *atoms, const void *state4, double *to);
-/* Put the owned atoms at x [n][3] (host), each keeping everything else; coordinates and ghosts do
- * not follow. */
+/* Put the owned atoms at x [n][3] (host) in the frames they are in, each keeping everything else;
+ * coordinates and ghosts do not follow. */
 md_status md_atoms_place(md_atoms *atoms, const double *x);
 
 /* Bytes of one state, real and coord in this precision. */

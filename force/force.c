@@ -126,8 +126,11 @@ static force_job make_job(const force *fc, const md_atoms *atoms, const neighbor
                    .list = view,
                    .lj = fc->lj,
                    .coulomb = fc->coulomb};
-  for (int d = 0; d < 3; d++)
-    job.edge[d] = atoms->box.hi[d] - atoms->box.lo[d];
+  const md_box *frame = &atoms->frame;
+  for (int d = 0; d < 3; d++) {
+    job.edge[d] = frame->hi[d] - frame->lo[d];
+    job.middle[d] = frame->lo[d] + job.edge[d] / 2;
+  }
   return job;
 }
 

@@ -34,7 +34,7 @@ typedef struct {
   void *v;                     /* state4 [n] */
   double kick, drift;          /* force_advance */
   int32_t steps;
-  double edge[3]; /* of the box */
+  double edge[3], middle[3]; /* of a frame */
   int64_t n, n_ghost;
   double coord_scale;
   const neighbor_view *list;

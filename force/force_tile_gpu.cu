@@ -63,7 +63,7 @@ static tile_job open_tiles(const force *fc, const force_job *job, tile_mode mode
   out.scale_sq = (real)(job->coord_scale * job->coord_scale);
   for (int d = 0; d < 3; d++)
     out.edge[d] = job->edge[d];
-  out.far = (real)(0x1p20 * job->list->r_list);
+  out.far = far_entry(job);
   out.lj = lj_round(&job->lj);
   out.unit = (real)(job->coord_scale * (has_unit(mode) ? job->lj.lj1 : 1));
   out.coulomb = coulomb_round(&job->coulomb);

@@ -29,17 +29,18 @@ static __device__ __forceinline__ tile_entry entry_at(coord4 c, real q)
   return (tile_entry){c.x, c.y, c.z, q};
 }
 
-/* As far from everything in the tile as can be. */
-static __device__ __forceinline__ tile_entry far_entry(coord4 origin, real far)
+/* Where no atom of the frame around `middle` is near: in fixed point half of all steps away, of which
+ * comm_borders leaves a margin on either side of the frame. */
+static tile_entry far_entry(const force_job *job)
 {
+  place at[3];
+  for (int d = 0; d < 3; d++)
 #if MD_PREC == 1
-  const uint32_t half = 0x80000000u;
-  (void)far;
-  return (tile_entry){(place)((uint32_t)origin.x + half), (place)((uint32_t)origin.y + half),
-                      (place)((uint32_t)origin.z + half), 0};
+    at[d] = (place)((uint32_t)coord_from(job->middle[d], 1 / job->coord_scale) + 0x80000000u);
 #else
-  return (tile_entry){origin.x + far, origin.y + far, origin.z + far, 0};
+    at[d] = (place)(job->middle[d] + job->edge[d] + 0x1p20 * job->list->r_list);
 #endif
+  return (tile_entry){at[0], at[1], at[2], 0};
 }
 
 /* Entry k of `room`, which holds `capacity`. */

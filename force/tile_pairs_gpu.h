@@ -36,8 +36,9 @@ typedef struct {
   real4 *f;
   state4 *v;
   state kick, drift;
-  double scale, edge[3]; /* length of a step of coord; of the box */
-  real scale_sq, far;
+  double scale, edge[3]; /* length of a step of coord; of a frame */
+  real scale_sq;
+  tile_entry far; /* from every row, farther than a cutoff */
   lj_reals lj;
   real unit; /* of sums of forces */
   coulomb_reals coulomb;
@@ -138,8 +139,7 @@ static __device__ __forceinline__ void add_charges(const tile_job *job, const ti
 /* One pass's halo to shared memory, and behind it the far entries. */
 static __device__ __forceinline__ void load_halo(const tile_job *job, const tile_places *at,
                                                  unsigned char *room, neighbor_piece halo,
-                                                 const tile_first *first, coord4 origin,
-                                                 tile_mode mode)
+                                                 const tile_first *first, tile_mode mode)
 {
   const int32_t t = (int32_t)threadIdx.x, m = halo.count, most = job->tiles.most;
 #pragma unroll
@@ -149,8 +149,7 @@ static __device__ __forceinline__ void load_halo(const tile_job *job, const tile
   for (int32_t k = t + LOADS * ROWS; k < m; k += ROWS)
     copy_entry(room, most, k, at->coord + __ldcs(job->tiles.halo + halo.start + k), mode.charged);
   if (t < BANKS)
-    store_entry(room, most, (m + BANKS - 1) / BANKS * BANKS + t, far_entry(origin, job->far),
-                mode.charged);
+    store_entry(room, most, (m + BANKS - 1) / BANKS * BANKS + t, job->far, mode.charged);
   wait_entries();
   if (mode.charged && MD_PREC == 1) add_charges(job, at, room, halo);
   __syncthreads();
@@ -268,7 +267,6 @@ typedef struct {
   neighbor_piece halo, chunks;
   tile_first first;
   tile_next next;
-  coord4 origin;
 } tile_start;
 
 static __device__ __forceinline__ tile_start start_row(const tile_job *job, tile_mode mode)
@@ -281,7 +279,6 @@ static __device__ __forceinline__ tile_start start_row(const tile_job *job, tile
   s.chunks = tiles->chunks[(tile * WARPS + threadIdx.x / MD_WARP) * tiles->passes];
   s.first = first_entries(job, s.halo);
   s.next = first_chunks(job, s.chunks);
-  s.origin = ((const coord4 *)tiles->origin)[tile];
   s.i = job->rows ? job->rows[row] : row;
   s.images = -1;
   if (mode.fused && job->first[s.i] < job->first[s.i + 1]) s.images = job->first[s.i];
@@ -299,7 +296,7 @@ static __device__ __forceinline__ void sum_row(const tile_job *job, const tile_p
   neighbor_piece piece = start->chunks;
   tile_next next = start->next;
   row->at = entry_at(at->coord[start->i], mode.charged ? (real)at->x[start->i].w : 0);
-  load_halo(job, at, room, start->halo, &start->first, start->origin, mode);
+  load_halo(job, at, room, start->halo, &start->first, mode);
   if (mode.fused) expect_close(job, at, start->i, start->images);
   for (int32_t p = 1;; p++) {
     for (;;) {
@@ -315,7 +312,7 @@ static __device__ __forceinline__ void sum_row(const tile_job *job, const tile_p
     piece = tiles->chunks[warp * tiles->passes + p];
     next = first_chunks(job, piece);
     __syncthreads();
-    load_halo(job, at, room, halo, &first, start->origin, mode);
+    load_halo(job, at, room, halo, &first, mode);
   }
 }
 

@@ -46,6 +46,8 @@ md_status checkpoint_write(const char *path, const config *cfg, const engine *si
                                .mass = state.mass,
                                .backend = sim->ctx->backend,
                                .charged = state.q != NULL};
+    for (int d = 0; d < 3; d++)
+      numbers.frames[d] = state.frames[d];
     memcpy(numbers.lo, state.box.lo, sizeof numbers.lo);
     memcpy(numbers.hi, state.box.hi, sizeof numbers.hi);
     status = write_state(path, settings, &numbers, &state);

@@ -20,6 +20,7 @@ typedef struct {
   int64_t n, step, rebuilt_at, dump_bytes;
   double lo[3], hi[3], mass;
   int64_t backend, charged; /* charged: 0 or 1 */
+  int64_t frames[3];
 } checkpoint_step;
 
 #endif

@@ -19,7 +19,8 @@ static md_status get_numbers(sections_reader *in, checkpoint *out, bool *charged
               found.rebuilt_at >= 0 && found.rebuilt_at <= found.step && found.backend >= 0 &&
               found.backend < MD_BACKEND_COUNT && (found.charged == 0 || found.charged == 1);
   for (int d = 0; d < 3; d++)
-    good = good && isfinite(found.lo[d]) && isfinite(found.hi[d]) && found.hi[d] > found.lo[d];
+    good = good && isfinite(found.lo[d]) && isfinite(found.hi[d]) && found.hi[d] > found.lo[d] &&
+           found.frames[d] >= 1 && found.frames[d] < INT32_MAX;
   MD_REQUIRE(good, MD_EIO, "'%s' holds numbers that no run has in the section '%s'", in->path,
              section_words[CHECKPOINT_STEP]);
   engine_state *state = &out->state;
@@ -27,6 +28,8 @@ static md_status get_numbers(sections_reader *in, checkpoint *out, bool *charged
   state->step = found.step;
   state->rebuilt_at = found.rebuilt_at;
   state->mass = found.mass;
+  for (int d = 0; d < 3; d++)
+    state->frames[d] = (int32_t)found.frames[d];
   memcpy(state->box.lo, found.lo, sizeof found.lo);
   memcpy(state->box.hi, found.hi, sizeof found.hi);
   out->dump_bytes = found.dump_bytes;

@@ -65,7 +65,7 @@ static void rank_ids(dump *to)
 
 static void write_xyz_head(dump *to, const engine *sim)
 {
-  const md_box *box = &sim->atoms->box;
+  const md_box whole = engine_box(sim), *box = &whole;
   fprintf(to->stream,
           "%" PRId64 "\nLattice=\"%.17g 0 0 0 %.17g 0 0 0 %.17g\" Origin=\"%.17g %.17g %.17g\" "
           "Properties=species:S:1:pos:R:3:velo:R:3:id:I:1%s pbc=\"T T T\" Step=%" PRId64
@@ -97,13 +97,13 @@ static md_status write_xyz(dump *to, const engine *sim)
 
 static md_status write_lammpstrj(dump *to, const engine *sim)
 {
-  const md_box *box = &sim->atoms->box;
+  const md_box box = engine_box(sim);
   fprintf(to->stream,
           "ITEM: TIMESTEP\n%" PRId64 "\nITEM: NUMBER OF ATOMS\n%" PRId64
           "\nITEM: BOX BOUNDS pp pp pp\n",
           sim->step, to->n);
   for (int d = 0; d < 3; d++)
-    fprintf(to->stream, "%.17g %.17g\n", box->lo[d], box->hi[d]);
+    fprintf(to->stream, "%.17g %.17g\n", box.lo[d], box.hi[d]);
   fprintf(to->stream, "ITEM: ATOMS id type x y z vx vy vz ix iy iz%s\n", to->q ? " q" : "");
   for (int64_t k = 0; k < to->n; k++) {
     const int64_t i = to->by_id[k];
@@ -181,7 +181,7 @@ static md_status write_dcd(dump *to, const engine *sim)
 
 md_status dump_frame(dump *to, const engine *sim)
 {
-  MD_TRY(md_atoms_get(sim->atoms, to->x, to->v, NULL, to->id, to->image));
+  MD_TRY(engine_get(sim, to->x, to->v, to->id, to->image));
   if (to->q) MD_TRY(md_atoms_get_charges(sim->atoms, to->q));
   rank_ids(to);
   MD_TRY(formats[to->format].write(to, sim));

@@ -5,6 +5,11 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* An edge of a frame, in reaches of the list, at most: in single precision positions are then known to
+ * 2^-24 of 40 reaches (1e-5 sigma) or better in any box; and frames are so long that few atoms are ghosts. */
+enum { FRAME_REACHES = 80 };
 
 neighbor_spec engine_list_spec(const config_values *values, neighbor_kind kind)
 {
@@ -252,11 +257,44 @@ static md_status make_rooms(engine *sim, neighbor_kind kind, const md_box *box)
   const neighbor_spec list = engine_list_spec(values, kind);
   const force_spec pair = {values->epsilon, values->sigma,      values->cutoff,
                            values->shift,   values->block_size, values->carveout};
-  MD_TRY(md_atoms_create(sim->ctx, box, &sim->atoms));
+  md_box around;
+  for (int d = 0; d < 3; d++) {
+    const double half = (box->hi[d] - box->lo[d]) / 2;
+    sim->origin[d] = box->lo[d] + half;
+    around.lo[d] = -half, around.hi[d] = half;
+  }
+  MD_TRY(md_atoms_create(sim->ctx, &around, &sim->atoms));
+  if (values->precision != MD_DOUBLE)
+    MD_TRY(md_atoms_cut(sim->atoms, FRAME_REACHES * sim->list_cutoff));
   MD_TRY(comm_create(sim->ctx, &sim->cm));
   MD_TRY(neighbor_create(sim->ctx, &list, &sim->list));
   MD_TRY(force_create(sim->ctx, &pair, &sim->fc));
   return values->every > 0 && !values->checkpoint ? MD_OK : neighbor_track(sim->list, true);
+}
+
+/* Atoms in the input's coordinates; x is changed. */
+static md_status set_atoms(engine *sim, int64_t n, double *x, const double *v, const int64_t *id,
+                           const int32_t *image)
+{
+  for (int64_t k = 0; k < 3 * n; k++)
+    x[k] -= sim->origin[k % 3];
+  return md_atoms_set(sim->atoms, n, x, v, id, image);
+}
+
+md_box engine_box(const engine *sim)
+{
+  md_box box = sim->atoms->box;
+  for (int d = 0; d < 3; d++)
+    box.lo[d] += sim->origin[d], box.hi[d] += sim->origin[d];
+  return box;
+}
+
+md_status engine_get(const engine *sim, double *x, double *v, int64_t *id, int32_t *image)
+{
+  MD_TRY(md_atoms_get(sim->atoms, x, v, NULL, id, image));
+  for (int64_t k = 0; x && k < 3 * sim->atoms->n; k++)
+    x[k] += sim->origin[k % 3];
+  return MD_OK;
 }
 
 /* Atoms as the configuration describes them. */
@@ -266,7 +304,7 @@ static md_status fill(engine *sim, const config *cfg)
   md_status status = system_create(cfg, &state);
   if (!status) {
     sim->mass = state.mass > 0 ? state.mass : sim->values->mass;
-    status = md_atoms_set(sim->atoms, state.n, state.x, state.v, state.id, state.image);
+    status = set_atoms(sim, state.n, state.x, state.v, state.id, state.image);
     if (!status) status = engine_set_charges(sim, state.n, state.q);
   }
   system_state_free(&state);
@@ -318,7 +356,11 @@ md_status engine_create(const config *cfg, engine **out)
 /* The list of the saved run, then the atoms where they had come to. */
 static md_status resume(engine *sim, const engine_state *from)
 {
-  MD_TRY(md_atoms_set(sim->atoms, from->n, from->built, from->v, from->id, from->image));
+  MD_REQUIRE(memcmp(from->frames, sim->atoms->frames, sizeof from->frames) == 0, MD_EINVAL,
+             "the saved run's box is divided into %d x %d x %d frames, not %d x %d x %d",
+             from->frames[0], from->frames[1], from->frames[2], sim->atoms->frames[0],
+             sim->atoms->frames[1], sim->atoms->frames[2]);
+  MD_TRY(md_atoms_set_local(sim->atoms, from->n, from->built, from->v, from->id, from->image));
   MD_TRY(engine_set_charges(sim, from->n, from->q));
   MD_TRY(rebuild(sim, false));
   MD_TRY(md_atoms_place(sim->atoms, from->x));
@@ -327,9 +369,22 @@ static md_status resume(engine *sim, const engine_state *from)
   return follow(sim);
 }
 
+/* The atoms of a run whose box may have had other frames. */
 static md_status refill(engine *sim, const engine_state *from)
 {
-  MD_TRY(md_atoms_set(sim->atoms, from->n, from->x, from->v, from->id, from->image));
+  const size_t three = (size_t)from->n * 3;
+  double *x = malloc(three * sizeof *x);
+  int32_t *image = malloc(three * sizeof *image);
+  md_status status = (x && image) || three == 0
+                         ? MD_OK
+                         : MD_FAIL(MD_ENOMEM, "out of memory for %lld atoms", (long long)from->n);
+  if (!status) {
+    md_frames_leave(&sim->atoms->box, from->frames, from->n, from->x, from->image, x, image);
+    status = md_atoms_set(sim->atoms, from->n, x, from->v, from->id, image);
+  }
+  free(x);
+  free(image);
+  MD_TRY(status);
   MD_TRY(engine_set_charges(sim, from->n, from->q));
   return rebuild(sim, sim->values->sort_every != 0);
 }
@@ -350,6 +405,7 @@ void engine_destroy(engine *sim)
 {
   if (!sim) return;
   pme_destroy(sim->mesh);
+  if (sim->ctx) md_buffer_free(sim->ctx, &sim->unfolded);
   force_destroy(sim->fc);
   neighbor_destroy(sim->list);
   comm_destroy(sim->cm);
@@ -374,7 +430,7 @@ md_status engine_save(const engine *sim, engine_state *out)
   const int64_t n = sim->atoms->n;
   const size_t three = (size_t)(n > 0 ? n : 1) * 3;
   *out = (engine_state){
-      .box = sim->atoms->box,
+      .box = engine_box(sim),
       .n = n,
       .mass = sim->mass,
       .step = sim->step,
@@ -388,8 +444,10 @@ md_status engine_save(const engine *sim, engine_state *out)
   };
   md_status status =
       out->x && out->built && out->v && out->id && out->image && (out->q || !sim->mesh)
-          ? md_atoms_get(sim->atoms, out->x, out->v, NULL, out->id, out->image)
+          ? md_atoms_get(sim->atoms, NULL, out->v, NULL, out->id, NULL)
           : MD_FAIL(MD_ENOMEM, "out of memory for %lld atoms", (long long)n);
+  if (!status) status = md_atoms_get_local(sim->atoms, out->x, out->image);
+  memcpy(out->frames, sim->atoms->frames, sizeof out->frames);
   if (!status) status = neighbor_held(sim->list, sim->atoms, out->built);
   if (!status && out->q) status = md_atoms_get_charges(sim->atoms, out->q);
   if (status) engine_state_free(out);

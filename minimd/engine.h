@@ -29,9 +29,11 @@ typedef struct {
   force *fc;
   pme *mesh;                   /* NULL without charges */
   pme_problem charges;         /* what it was made for: alpha, mesh, cutoff */
+  md_buffer unfolded;          /* positions in the box, where it has several frames */
   double net_charge;           /* sum of charges; 0 when it is only rounding */
   const config_values *values; /* of the configuration it was made from */
   double mass;
+  double origin[3];   /* middle of the box in the input's coordinates; that of atoms->box is 0 */
   double list_cutoff; /* the longest cutoff + skin */
   int64_t step;       /* steps done */
   int64_t rebuilt_at, rebuilds, sorts;
@@ -57,9 +59,16 @@ md_status engine_choose(const config_values *values, engine_choice *out);
 md_status engine_create(const config *cfg, engine **out);
 void engine_destroy(engine *sim); /* NULL is allowed */
 
-/* A run between two steps, in host memory, atoms in the order they have in the engine's. */
+/* The box and the owned atoms in the input's coordinates, atoms in their present order: x, v, image
+ * [n][3], id [n]; NULL: not wanted.  Errors: MD_ENOMEM, MD_ECUDA. */
+md_box engine_box(const engine *sim);
+md_status engine_get(const engine *sim, double *x, double *v, int64_t *id, int32_t *image);
+
+/* A run between two steps, in host memory, atoms in the order they have in the engine's.  Positions
+ * and images are those in frames around the middle of the box (core/atoms.h). */
 typedef struct {
-  md_box box;
+  md_box box; /* in the input's coordinates */
+  int32_t frames[3];
   int64_t n;
   double mass;
   int64_t step, rebuilt_at;

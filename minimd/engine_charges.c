@@ -74,8 +74,10 @@ md_status engine_charge_forces(engine *sim, bool tally)
 {
   const md_atoms *atoms = sim->atoms;
   const size_t state = md_state_size(sim->ctx->precision);
-  const pme_charges charges = {atoms->n, atoms->x.data, 4, (const char *)atoms->x.data + 3 * state,
-                               4};
+  const bool cut = md_atoms_is_cut(atoms);
+  if (cut) MD_TRY(neighbor_unfold(atoms, 0, &sim->unfolded));
+  const char *x = cut ? sim->unfolded.data : atoms->x.data;
+  const pme_charges charges = {atoms->n, x, 4, x + 3 * state, 4};
   pme_tally sums;
   MD_TRY(pme_compute(sim->mesh, &charges, atoms->f.data, tally ? &sums : NULL));
   if (!tally) return MD_OK;

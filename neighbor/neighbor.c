@@ -22,6 +22,9 @@ static neighbor_build_fn *const gpu_tiles[MD_PRECISION_COUNT] = PREC_TABLE(neigh
 static neighbor_settle_fn *const gpu_settle[MD_PRECISION_COUNT] = PREC_TABLE(neighbor_gpu_settle);
 static neighbor_close_fn *const gpu_close[MD_PRECISION_COUNT] = PREC_TABLE(neighbor_gpu_close);
 static neighbor_move_fn *const gpu_move[MD_PRECISION_COUNT] = PREC_TABLE(neighbor_gpu_move);
+static neighbor_unfold_fn *const cpu_unfold[MD_PRECISION_COUNT][MD_ISA_COUNT] =
+    SIMD_TABLE(neighbor_cpu_unfold);
+static neighbor_unfold_fn *const gpu_unfold[MD_PRECISION_COUNT] = PREC_TABLE(neighbor_gpu_unfold);
 
 md_status neighbor_create(md_ctx *ctx, const neighbor_spec *spec, neighbor_list **out)
 {
@@ -53,7 +56,7 @@ void neighbor_destroy(neighbor_list *list)
                           &list->spare[3],  &list->nbr,      &list->start,    &list->count,
                           &list->atom,      &list->shared,   &list->chunk,    &list->held,
                           &list->result,    &list->rows,     &list->row_of,   &list->tile,
-                          &list->work,      &list->origin,   &list->halo,     &list->halos,
+                          &list->work,      &list->unfolded, &list->halo,     &list->halos,
                           &list->chunks,    &list->totals};
   for (size_t k = 0; k < sizeof buffers / sizeof *buffers; k++)
     md_buffer_free(list->ctx, buffers[k]);
@@ -142,12 +145,47 @@ static md_status order_rows(neighbor_list *list, const md_atoms *atoms)
   return MD_OK;
 }
 
-double neighbor_reach(const neighbor_list *list, const md_atoms *atoms)
+/* Largest coordinate, whose rounding counts. */
+static double farthest(const md_box *span)
 {
-  double far = 0; /* largest coordinate, whose rounding counts */
+  double far = 0;
   for (int d = 0; d < 3; d++)
-    far = fmax(far, fmax(fabs(atoms->box.lo[d]), fabs(atoms->box.hi[d])));
-  return list->spec.r_list + 1e-6 * (2 * list->spec.r_list + far);
+    far = fmax(far, fmax(fabs(span->lo[d]), fabs(span->hi[d])));
+  return far;
+}
+
+double neighbor_reach(const neighbor_list *list)
+{
+  return list->r_near + 1e-6 * (2 * list->spec.r_list + farthest(&list->span));
+}
+
+md_status neighbor_unfold(const md_atoms *atoms, double gap, md_buffer *to)
+{
+  md_ctx *ctx = atoms->ctx;
+  const md_frames_offset offset = md_atoms_offset(atoms, gap);
+  const size_t all = (size_t)(atoms->n + atoms->n_ghost);
+  MD_TRY(md_buffer_reserve(ctx, to, all * 4 * md_state_size(ctx->precision), 0));
+  return all ? SIMD_PICK(ctx, cpu_unfold, gpu_unfold)(atoms, &offset, to->data) : MD_OK;
+}
+
+/* Frames lie so far apart that no list reaches from the ghosts of one to those of the next. */
+md_status neighbor_set_positions(neighbor_list *list, const md_atoms *atoms)
+{
+  const double r_list = list->spec.r_list, gap = 2 * (fmax(atoms->r_ghost, r_list) + r_list);
+  list->span = md_atoms_span(atoms, gap);
+  list->r_near = r_list;
+  list->x = atoms->x.data;
+  if (!md_atoms_is_cut(atoms)) return MD_OK;
+  const double unit = list->ctx->precision == MD_SINGLE ? 0x1p-24 : 0x1p-53;
+  list->r_near += 8 * unit * (farthest(&list->span) + gap);
+  MD_TRY(neighbor_unfold(atoms, gap, &list->unfolded));
+  list->x = list->unfolded.data;
+  return MD_OK;
+}
+
+const void *neighbor_list_positions(const neighbor_list *list, const md_atoms *atoms)
+{
+  return md_atoms_is_cut(atoms) ? list->unfolded.data : atoms->x.data;
 }
 
 static md_status hold_positions(neighbor_list *list, const md_atoms *atoms)
@@ -181,7 +219,7 @@ static md_status build(neighbor_list *list, const md_atoms *atoms)
   const int64_t all = atoms->n + atoms->n_ghost;
   const size_t state = 4 * md_state_size(ctx->precision);
   if (tiles) MD_TRY(md_buffer_reserve(ctx, &list->work, (size_t)all * state, 0));
-  const ordering_items positions = {state, atoms->x.data, list->work.data};
+  const ordering_items positions = {state, list->x, list->work.data};
   MD_TRY(bin(list, atoms, all, bins, NULL, list->bin_start.data, tiles, &positions));
   list->view.n_rows = atoms->n;
   list->view.n_ghost = atoms->n_ghost;
@@ -278,12 +316,12 @@ double neighbor_tile_halo(const neighbor_spec *spec, double density)
   return 1.25 * density * cube;
 }
 
-/* Bytes of a row of tiles: list, its part of the halo, of pieces and origins, and its length. */
+/* Bytes of a row of tiles: list, its part of the halo and of pieces, and its length. */
 static double tile_memory(const neighbor_spec *spec, double density)
 {
   const double piece = sizeof(neighbor_piece);
   return 2 * neighbor_tile_entries(spec, density) + piece / 32 +
-         (4 * neighbor_tile_halo(spec, density) + piece + 32) / NEIGHBOR_TILE_ROWS + 4;
+         (4 * neighbor_tile_halo(spec, density) + piece) / NEIGHBOR_TILE_ROWS + 4;
 }
 
 int64_t neighbor_memory(const md_ctx *ctx, const neighbor_spec *spec, int64_t n, double density)

@@ -1,6 +1,6 @@
 /* neighbor/neighbor.h - which atoms are near which?
  *
- * Atoms are binned on a regular grid over the owned part of the box and its ghosts, sorted along a
+ * Atoms are binned on a regular grid over the box, its frames apart, and its ghosts, sorted along a
  * curve through the bins (ordering/), and listed: row i holds every j with |x_i - x_j| < r_list.
  *   full  j in the row of i and i in the row of j
  *   half  each pair once.  Two owned atoms: in the row of one of them.  An owned atom and a ghost:
@@ -12,7 +12,8 @@
  *         built by tiles and read by vectors of rows, is used.
  * Distances decide in the state precision, so that every backend and instruction set lists the same
  * pairs: a run that lets atoms move more than half the skin between builds depends on exactly which
- * they are.  [AK] section 4. */
+ * they are.  In a box of several frames positions are rounded in one space of all frames first, and
+ * the list reaches as much further as that may cost.  [AK] section 4. */
 #ifndef NEIGHBOR_H
 #define NEIGHBOR_H
 
@@ -67,7 +68,6 @@ typedef struct {
 typedef struct {
   int32_t rows, passes; /* of a tile; of the tile that needs most */
   int32_t most;         /* no pass has more entries, its far ones counted */
-  const void *origin;   /* coord4 [tiles]: the middle of each tile */
   const neighbor_piece *halos, *chunks;
   const int32_t *halo;
   const void *list; /* uint16_t */
@@ -148,13 +148,21 @@ const neighbor_view *neighbor_list_view(const neighbor_list *list);
  * owned part's lo being margin. */
 typedef struct {
   int32_t n[3], margin[3];
-  double lo[3], side[3]; /* corner of the owned part; edge of a bin [sigma] */
+  double lo[3], side[3]; /* corner of what owned atoms fill; edge of a bin [sigma] */
 } neighbor_grid;
 const neighbor_grid *neighbor_list_grid(const neighbor_list *list);
 
 /* Whether atoms that follow each other along this curve lie near each other in all directions, as
  * the rows of tiles should; where they do not, the list sorts its rows along a curve of its own. */
 bool neighbor_is_compact(const ordering *order);
+
+/* Positions of owned atoms and ghosts in one space, where frames follow each other `gap` apart around the
+ * middle of the box (core/atoms.h): state4 [n + n_ghost] on the backend.  A ghost stays beside the frame
+ * that it belongs to.  gap 0: positions in the box.  Errors: MD_ENOMEM, MD_ECUDA. */
+md_status neighbor_unfold(const md_atoms *atoms, double gap, md_buffer *to);
+
+/* Where the last build had atoms and ghosts: what its grid's bins were made from. */
+const void *neighbor_list_positions(const neighbor_list *list, const md_atoms *atoms);
 
 /* Bytes of a list of n atoms at this density [1/sigma^3] with these settings, for a pre-flight
  * check. */

@@ -79,7 +79,7 @@ static int32_t guess_slots(const neighbor_list *list, const md_atoms *atoms)
 {
   double volume = 1;
   for (int d = 0; d < 3; d++)
-    volume *= atoms->owned.hi[d] - atoms->owned.lo[d];
+    volume *= atoms->box.hi[d] - atoms->box.lo[d];
   const double r = list->spec.r_list;
   const double full = 4.0 / 3.0 * 3.14159265358979 * r * r * r * (double)atoms->n / volume;
   const double row = 1.25 * (list->spec.kind == NEIGHBOR_HALF ? full / 2 : full) + 8;
@@ -117,7 +117,7 @@ md_status PREC(neighbor_gpu_gather)(neighbor_list *list, const md_atoms *atoms)
   gather_kernel<<<md_blocks(all, BLOCK), BLOCK, 0, (cudaStream_t)list->ctx->stream>>>(
       atoms->n, all, list->spec.kind == NEIGHBOR_HALF && list->spec.newton,
       (const int32_t *)list->place.data, (const int32_t *)atoms->shift.data,
-      (const state4 *)atoms->x.data, (state4 *)list->work.data);
+      (const state4 *)list->x, (state4 *)list->work.data);
   MD_LAUNCHED();
   return MD_OK;
 }
@@ -129,14 +129,13 @@ static md_status open_job(neighbor_list *list, const md_atoms *atoms, build_job 
   MD_TRY(md_buffer_reserve(ctx, &list->start, (slices + 1) * sizeof(int64_t), 0));
   MD_TRY(md_buffer_reserve(ctx, &list->count, (size_t)atoms->n * sizeof(int32_t), 0));
   MD_TRY(md_buffer_reserve(ctx, &list->result, sizeof *job->result, 0));
-  const double r_list = list->spec.r_list;
   *job = (build_job){};
   job->grid = bins_of(&list->grid, true);
   job->n = (int32_t)atoms->n;
-  job->r_sq = (state)(r_list * r_list);
-  job->reach = (state)neighbor_reach(list, atoms);
+  job->r_sq = (state)(list->r_near * list->r_near);
+  job->reach = (state)neighbor_reach(list);
   job->sphere = list->spec.stencil == NEIGHBOR_SPHERE;
-  job->x = (const state4 *)atoms->x.data;
+  job->x = (const state4 *)list->x;
   job->sorted = (const state4 *)list->work.data;
   job->bin_start = (const int32_t *)list->bin_start.data;
   job->count = (int32_t *)list->count.data;

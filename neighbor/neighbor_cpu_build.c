@@ -228,7 +228,7 @@ md_status KERNEL(neighbor_cpu_build)(neighbor_list *list, const md_atoms *atoms)
   build b = {.job = {.list = list,
                      .half = list->spec.kind == NEIGHBOR_HALF,
                      .n = atoms->n,
-                     .x = atoms->x.data,
+                     .x = list->x,
                      .home = atoms->home.data,
                      .shift = atoms->shift.data}};
   MD_TRY(prepare(&b));

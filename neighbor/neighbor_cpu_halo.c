@@ -50,12 +50,13 @@ MD_INLINE void load_steps(const rows_job *job, const int32_t *atom, int64_t coun
 static void set_steps(rows_job *job, const md_atoms *atoms)
 {
   const neighbor_grid *g = &job->list->grid;
-  const double reach = job->list->spec.r_list;
+  const md_box *span = &job->list->span;
+  const double reach = job->list->r_near;
   double extent = reach, longest = 0;
   for (int d = 0; d < 3; d++) {
     const double around = 2 * (g->margin[d] * g->side[d] + atoms->r_ghost);
-    const double edge = atoms->owned.hi[d] - atoms->owned.lo[d];
-    job->corner[d] = atoms->owned.lo[d] - around;
+    const double edge = span->hi[d] - span->lo[d];
+    job->corner[d] = span->lo[d] - around;
     longest = fmax(longest, edge + 2 * around);
     extent = fmax(extent, 3 * reach + (g->margin[d] + 1) * g->side[d]);
   }

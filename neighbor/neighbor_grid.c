@@ -18,7 +18,7 @@ static bool needs_powers(const neighbor_spec *spec, int64_t n)
          neighbor_is_compact(&spec->order);
 }
 
-/* Bins along one axis of the owned part: as many as fit, at least one, or the nearest power of two. */
+/* Bins along one axis: as many as fit, at least one, or the nearest power of two. */
 static double bins_along(double edge, double size, bool powers)
 {
   const double bins = fmax(1, floor(edge / size));
@@ -26,7 +26,7 @@ static double bins_along(double edge, double size, bool powers)
 }
 
 /* Of so many bins with these sides, and as many around them as the list reaches. */
-static md_status make_grid(const neighbor_spec *spec, const md_box *owned, const double inner[3],
+static md_status make_grid(const neighbor_spec *spec, const md_box *span, const double inner[3],
                            const double side[3], neighbor_grid *grid)
 {
   double bins = 1;
@@ -34,13 +34,13 @@ static md_status make_grid(const neighbor_spec *spec, const md_box *owned, const
     const double margin = ceil(spec->r_list * WIDEN / side[d]);
     bins *= inner[d] + 2 * margin;
     MD_REQUIRE(bins < INT32_MAX, MD_ECAPACITY,
-               "bins of %g in a part of %g x %g x %g make %.3g bins or more: at most %d are "
+               "bins of %g in a box of %g x %g x %g make %.3g bins or more: at most %d are "
                "possible; use a larger bin size",
-               spec->bin_size, owned->hi[0] - owned->lo[0], owned->hi[1] - owned->lo[1],
-               owned->hi[2] - owned->lo[2], bins, INT32_MAX - 1);
+               spec->bin_size, span->hi[0] - span->lo[0], span->hi[1] - span->lo[1],
+               span->hi[2] - span->lo[2], bins, INT32_MAX - 1);
     grid->n[d] = (int32_t)(inner[d] + 2 * margin);
     grid->margin[d] = (int32_t)margin;
-    grid->lo[d] = owned->lo[d];
+    grid->lo[d] = span->lo[d];
     grid->side[d] = side[d];
   }
   return MD_OK;
@@ -49,17 +49,16 @@ static md_status make_grid(const neighbor_spec *spec, const md_box *owned, const
 /* Bins of the order, and those that neighbours are looked for in.  Tiles look in wide and flat ones, whole
  * bins of the order beside each other: what lies in one is together in memory too, and a column of them
  * comes to a halo as it lies, which spreads a row's entries evenly over the banks. */
-static md_status make_grids(const neighbor_spec *spec, const md_atoms *atoms, neighbor_grid *grid,
-                            neighbor_grid *near)
+static md_status make_grids(const neighbor_spec *spec, const md_box *span, int64_t n,
+                            neighbor_grid *grid, neighbor_grid *near)
 {
-  const md_box *owned = &atoms->owned;
   double inner[3], side[3];
   for (int d = 0; d < 3; d++) {
-    const double edge = owned->hi[d] - owned->lo[d];
-    inner[d] = bins_along(edge, spec->bin_size, needs_powers(spec, atoms->n));
+    const double edge = span->hi[d] - span->lo[d];
+    inner[d] = bins_along(edge, spec->bin_size, needs_powers(spec, n));
     side[d] = edge / inner[d];
   }
-  MD_TRY(make_grid(spec, owned, inner, side, grid));
+  MD_TRY(make_grid(spec, span, inner, side, grid));
   *near = *grid;
   if (spec->kind != NEIGHBOR_TILE) return MD_OK;
   for (int d = 0; d < 3; d++) {
@@ -67,7 +66,7 @@ static md_status make_grids(const neighbor_spec *spec, const md_atoms *atoms, ne
     inner[d] = ceil(inner[d] / bins);
     side[d] *= bins;
   }
-  return make_grid(spec, owned, inner, side, near);
+  return make_grid(spec, span, inner, side, near);
 }
 
 /* Whether a bin at this offset can hold a neighbour of an atom in the bin at its centre. */
@@ -109,7 +108,8 @@ static md_status make_stencil(neighbor_list *list)
 md_status neighbor_set_grids(neighbor_list *list, const md_atoms *atoms)
 {
   neighbor_grid grid;
-  MD_TRY(make_grids(&list->spec, atoms, &grid, &list->near));
+  MD_TRY(neighbor_set_positions(list, atoms));
+  MD_TRY(make_grids(&list->spec, &list->span, atoms->n, &grid, &list->near));
   const bool same = list->n_stencil > 0 && memcmp(grid.n, list->grid.n, sizeof grid.n) == 0 &&
                     memcmp(grid.margin, list->grid.margin, sizeof grid.margin) == 0 &&
                     memcmp(grid.side, list->grid.side, sizeof grid.side) == 0;

@@ -24,6 +24,12 @@ struct neighbor_list {
   neighbor_grid grid, near; /* bins of the order; those that neighbours are looked for in */
   neighbor_view view;
   ordering_sorter *sorter;
+  /* Where atoms and ghosts are for bins and distances: their x, or one space of all frames (`unfolded`);
+   * the range of owned atoms there; how far distances reach there. */
+  const void *x; /* state4 [n + n_ghost] */
+  md_buffer unfolded;
+  md_box span;
+  double r_near;
   int32_t n_stencil;
   md_buffer stencil;        /* int32 [n_stencil][3]: bin offsets, centre first, innermost axis k */
   md_buffer curve;          /* uint32 [owned bins]: ordering_index of the grid without margin */
@@ -45,7 +51,7 @@ struct neighbor_list {
   /* GPU lists by tiles: what lies behind view.tiles, and its rooms; rows as on the CPU. */
   neighbor_tiles tiles;
   neighbor_rooms rooms;
-  md_buffer origin, halo, halos, chunks, totals;
+  md_buffer halo, halos, chunks, totals;
   /* GPU: the atoms of a list that is not settled; how its result comes to the host (core/sender_gpu.h). */
   const md_atoms *early;
   void *sender;
@@ -57,12 +63,15 @@ struct neighbor_list {
 double neighbor_tile_entries(const neighbor_spec *spec, double density);
 double neighbor_tile_halo(const neighbor_spec *spec, double density);
 
-/* Set grid and near for these atoms, and the stencil when grid is not that of the last time.  Errors:
+/* Set x, span and r_near for these atoms, grid and near, and the stencil when grid is not that of the last time.  Errors:
  * MD_ECAPACITY, MD_ENOMEM, MD_ECUDA. */
 md_status neighbor_set_grids(neighbor_list *list, const md_atoms *atoms);
 
-/* r_list and what rounding of coordinates may add. */
-double neighbor_reach(const neighbor_list *list, const md_atoms *atoms);
+/* The first of that. */
+md_status neighbor_set_positions(neighbor_list *list, const md_atoms *atoms);
+
+/* r_near and what rounding of coordinates may add. */
+double neighbor_reach(const neighbor_list *list);
 
 /* key[i] = bin of atom i for i < count: its row-major number in the whole grid (curve NULL), or
  * curve[row-major number in the owned grid].  Atoms outside are clamped to the outermost bin.  Keys are
@@ -74,12 +83,15 @@ typedef md_status neighbor_keys_fn(neighbor_list *list, const md_atoms *atoms, i
 typedef md_status neighbor_build_fn(neighbor_list *list, const md_atoms *atoms);
 typedef md_status neighbor_settle_fn(neighbor_list *list, bool *again);
 typedef void neighbor_close_fn(neighbor_list *list);
+typedef md_status neighbor_unfold_fn(const md_atoms *atoms, const md_frames_offset *offset,
+                                     void *to);
 typedef md_status neighbor_move_fn(neighbor_list *list, const md_atoms *atoms, double *max_sq);
 /* Atoms and ghosts to work, in the order of place, each with its index. */
 typedef md_status neighbor_gather_fn(neighbor_list *list, const md_atoms *atoms);
 SIMD_DECLARE(neighbor_keys_fn, neighbor_cpu_keys);
 SIMD_DECLARE(neighbor_build_fn, neighbor_cpu_build);
 SIMD_DECLARE(neighbor_move_fn, neighbor_cpu_move);
+SIMD_DECLARE(neighbor_unfold_fn, neighbor_cpu_unfold);
 PREC_DECLARE(neighbor_keys_fn, neighbor_gpu_keys);
 PREC_DECLARE(neighbor_build_fn, neighbor_gpu_build);
 /* Lists by tiles, to be settled. */
@@ -88,6 +100,7 @@ PREC_DECLARE(neighbor_settle_fn, neighbor_gpu_settle);
 PREC_DECLARE(neighbor_close_fn, neighbor_gpu_close);
 PREC_DECLARE(neighbor_gather_fn, neighbor_gpu_gather);
 PREC_DECLARE(neighbor_move_fn, neighbor_gpu_move);
+PREC_DECLARE(neighbor_unfold_fn, neighbor_gpu_unfold);
 
 MD_END_C
 #endif

@@ -87,13 +87,6 @@ static __global__ void __launch_bounds__(TILE_ROWS, 2) tile_kernel(const tile_jo
   store->atom[threadIdx.x] = present ? i : ABSENT;
   store->self[threadIdx.x] = UINT16_MAX;
   make_boxes(&b, job.x[i], &row);
-  if (threadIdx.x == 0) {
-    coord4 origin = {};
-    origin.x = coord_from(b.origin.x, job.inv_scale);
-    origin.y = coord_from(b.origin.y, job.inv_scale);
-    origin.z = coord_from(b.origin.z, job.inv_scale);
-    job.origin[blockIdx.x] = origin;
-  }
   spread_rows(&job, present, &row);
   row.margin = margin_of(&b);
   gather_halo(&b, &row);
@@ -121,7 +114,7 @@ static void guess_rooms(neighbor_list *list, const md_atoms *atoms, int64_t coun
 {
   double volume = 1;
   for (int d = 0; d < 3; d++)
-    volume *= atoms->owned.hi[d] - atoms->owned.lo[d];
+    volume *= atoms->box.hi[d] - atoms->box.lo[d];
   const double density = (double)atoms->n / volume, all = (double)(atoms->n + atoms->n_ghost);
   const double halo = fmin(neighbor_tile_halo(&list->spec, density), all);
   const double entries = fmin(neighbor_tile_entries(&list->spec, density), all);
@@ -227,25 +220,21 @@ static md_status open_tiles(neighbor_list *list, const md_atoms *atoms, int64_t 
                             tile_job *job)
 {
   md_ctx *ctx = list->ctx;
-  MD_TRY(md_buffer_reserve(ctx, &list->origin, (size_t)count * sizeof(coord4), 0));
   MD_TRY(md_buffer_reserve(ctx, &list->count, (size_t)atoms->n * sizeof(int32_t), 0));
   MD_TRY(open_found(list));
-  const double r_list = list->spec.r_list;
   *job = (tile_job){};
   job->grid = bins_of(&list->near, true);
   job->n = (int32_t)atoms->n;
-  job->r_sq = r_list * r_list;
-  job->inv_r = (float)(1 / r_list);
-  job->reach = (state)neighbor_reach(list, atoms);
-  job->inv_scale = 1 / atoms->coord_scale;
+  job->r_sq = list->r_near * list->r_near;
+  job->inv_r = (float)(1 / list->r_near);
+  job->reach = (state)neighbor_reach(list);
   job->rows = list->view.atom;
   job->row_of = list->view.atom ? (const int32_t *)list->row_of.data : NULL;
-  job->x = (const state4 *)atoms->x.data;
+  job->x = (const state4 *)list->x;
   job->sorted = (const state4 *)list->work.data;
   job->sorted_index = (const int32_t *)list->place.data;
   job->bin_start = (const int32_t *)list->bin_start.data;
   job->count = (int32_t *)list->count.data;
-  job->origin = (coord4 *)list->origin.data;
   job->totals = (tile_totals *)list->totals.data;
   job->result = &job->totals->now;
   return MD_OK;
@@ -263,7 +252,6 @@ static void show_tiles(neighbor_list *list, const tile_job *job)
   list->tiles.rows = TILE_ROWS;
   list->tiles.passes = list->rooms.passes;
   list->tiles.most = list->rooms.most;
-  list->tiles.origin = job->origin;
   list->tiles.halo = job->halo;
   list->tiles.halos = job->halos;
   list->tiles.chunks = job->chunks;

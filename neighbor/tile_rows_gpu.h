@@ -48,14 +48,12 @@ typedef struct {
   neighbor_rooms room;
   int64_t n_first; /* pieces that begin a warp's pass */
   int32_t n;
-  double r_sq; /* r_list^2 */
-  float inv_r; /* 1 / r_list */
-  state reach; /* r_list and what rounding may add */
-  double inv_scale;
+  double r_sq;                  /* r_list^2 */
+  float inv_r;                  /* 1 / r_list */
+  state reach;                  /* r_list and what rounding may add */
   const int32_t *rows, *row_of; /* atoms as they follow each other, and where; NULL: as they lie */
   const state4 *x, *sorted;     /* sorted: by bin; whose they are */
   const int32_t *sorted_index, *bin_start;
-  coord4 *origin;
   neighbor_piece *halos, *chunks;
   int32_t *halo, *count;
   uint4 *list;

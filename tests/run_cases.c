@@ -158,6 +158,7 @@ md_atoms *run_case_atoms(md_ctx *ctx, const run_case *c, const double *v)
 {
   md_atoms *atoms = NULL;
   ck_ok(md_atoms_create(ctx, &c->box, &atoms));
+  if (c->frame > 0) ck_ok(md_atoms_cut(atoms, c->frame));
   ck_ok(md_atoms_set(atoms, c->n, c->x, v, NULL, NULL));
   return atoms;
 }

@@ -8,8 +8,9 @@ typedef struct {
   const char *name;
   md_box box;
   int64_t n;
-  double *x;   /* [n][3] */
-  bool spaced; /* no two atoms closer than about 0.8: forces make sense */
+  double *x;    /* [n][3] */
+  double frame; /* > 0: the box is divided into frames no longer than this */
+  bool spaced;  /* no two atoms closer than about 0.8: forces make sense */
 } run_case;
 
 int run_case_count(void);
