@@ -1,14 +1,9 @@
-/* minimd/cmd_compare.c - `minimd compare`: the same run under each ordering and list.
- *
- * Every repeat runs all variants one after the other, so that a machine that drifts slows them
- * alike.  Beside the times stand figures of locality (locality.h), of the list at the end of the
- * first repeat. */
+/* minimd/cmd_compare.c - `minimd compare`: the same run under each ordering and list. */
 #include "core/output.h"
 #include "core/parse.h"
 #include "minimd/commands.h"
 #include "minimd/compare.h"
 #include "minimd/plot.h"
-#include "minimd/progress.h"
 #include "minimd/settings.h"
 
 #include <stdlib.h>
@@ -21,77 +16,19 @@ typedef struct {
   int n_orders, n_lists;
 } variant_words;
 
-/* The run from its first list on; energy and temperature at its end are finite. */
-static md_status run_steps(engine *sim, int64_t steps, compare_variant *v, int64_t repeat)
-{
-  engine_thermo last;
-  MD_TRY(md_ctx_sync(sim->ctx));
-  md_timer_reset(sim->ctx);
-  const double began = md_wall_seconds(), processor = md_cpu_seconds();
-  if (sim->step < steps) {
-    MD_TRY(engine_steps(sim, steps - sim->step - 1));
-    MD_TRY(engine_step(sim, true));
-  }
-  MD_TRY(md_ctx_sync(sim->ctx));
-  v->seconds[COMPARE_TOTAL][repeat] = md_wall_seconds() - began;
-  v->seconds[COMPARE_PROCESSOR][repeat] = md_cpu_seconds() - processor;
-  return engine_measure(sim, &last);
-}
-
-static md_status set_variant(config *cfg, const compare_variant *v)
-{
-  MD_TRY(config_set(cfg, "order.curve", v->order, "--order"));
-  if (v->list) MD_TRY(config_set(cfg, "neighbor.list", v->list, "--list"));
-  return config_check(cfg);
-}
-
-static md_status run_once(comparison *all, compare_variant *v, int64_t repeat)
-{
-  static const md_phase phases[] = {
-      [COMPARE_FORCE] = MD_PHASE_FORCE,
-      [COMPARE_NEIGHBOR] = MD_PHASE_NEIGHBOR,
-      [COMPARE_SORT] = MD_PHASE_SORT,
-  };
-  engine *sim;
-  MD_TRY(set_variant(all->cfg, v));
-  MD_TRY(engine_create(all->cfg, &sim));
-  md_status status = run_steps(sim, config_get(all->cfg)->steps, v, repeat);
-  for (int p = 0; p < COMPARE_TOTAL; p++)
-    v->seconds[p][repeat] = md_phase_seconds(sim->ctx, phases[p]);
-  if (!v->list) v->list = neighbor_list_words[neighbor_list_view(sim->list)->kind];
-  v->atoms = sim->atoms->n_total;
-  all->backend = sim->ctx->backend;
-  if (!status && repeat == 0) status = locality_of(sim, v->figure);
-  engine_destroy(sim);
-  return status;
-}
-
-static md_status run_all(comparison *all, bool quiet)
-{
-  progress bar;
-  md_status status = MD_OK;
-  progress_begin(&bar, all->repeats * all->n, quiet);
-  for (int64_t k = 0; !status && k < all->repeats * all->n; k++) {
-    compare_variant *v = &all->variants[k % all->n];
-    status = run_once(all, v, k / all->n);
-    progress_update(&bar, k + 1);
-    if (status) status = MD_FAIL(status, "%s: %s", v->order, md_message());
-  }
-  progress_end(&bar);
-  return status;
-}
-
 /* Every pair of an order and a list, each a valid configuration. */
-static md_status make_variants(comparison *all, const variant_words *words)
+static md_status make_variants(comparison *all, const options *opts, const variant_words *words)
 {
   all->n = words->n_orders * (words->lists ? words->n_lists : 1);
+  all->repeats = compare_repeats(all->n, 1);
+  MD_TRY(options_integer(opts, REPEAT, 1, 1000000, &all->repeats));
   all->variants = calloc((size_t)all->n, sizeof *all->variants);
   MD_REQUIRE(all->variants, MD_ENOMEM, "out of memory for %d variants", all->n);
   for (int k = 0; k < all->n; k++) {
     compare_variant *v = &all->variants[k];
     v->order = words->orders[k % words->n_orders];
     v->list = words->lists ? words->lists[k / words->n_orders] : NULL;
-    MD_TRY(set_variant(all->cfg, v));
+    MD_TRY(compare_set(all->cfg, v));
     for (int p = 0; p < COMPARE_TIME_COUNT; p++) {
       v->seconds[p] = calloc((size_t)all->repeats, sizeof(double));
       MD_REQUIRE(v->seconds[p], MD_ENOMEM, "out of memory for %lld repeats",
@@ -105,8 +42,6 @@ static md_status prepare(comparison *all, const options *opts, variant_words *wo
 {
   const char *orders = options_value(opts, SETTINGS_ORDER);
   const char *lists = options_value(opts, SETTINGS_LIST), *picture = options_value(opts, PLOT);
-  all->repeats = 5;
-  MD_TRY(options_integer(opts, REPEAT, 1, 1000000, &all->repeats));
   if (picture) MD_TRY(plot_check(picture));
   MD_TRY(md_parse_list(orders ? orders : "none,row,morton,hilbert", "--order", &words->orders,
                        &words->n_orders));
@@ -115,7 +50,7 @@ static md_status prepare(comparison *all, const options *opts, variant_words *wo
   MD_TRY(settings_read(all->cfg, opts, 1u << SETTINGS_ORDER | 1u << SETTINGS_LIST));
   MD_REQUIRE(config_get(all->cfg)->steps > 0, MD_EINVAL,
              "run.steps is 0: a comparison needs at least 1 step");
-  return make_variants(all, words);
+  return make_variants(all, opts, words);
 }
 
 static void release(comparison *all, variant_words *words)
@@ -137,14 +72,14 @@ static md_status compare(comparison *all, const options *opts, variant_words *wo
   md_output out;
   MD_TRY(md_output_open(options_value(opts, OUTPUT), &out));
   const char *picture = options_value(opts, PLOT);
-  md_status status = run_all(all, options_value(opts, QUIET));
-  if (!status) compare_rank(all);
+  md_status status = compare_run(all, options_value(opts, QUIET));
+  if (!status) status = compare_rank(all);
   if (!status && picture) status = compare_plot(all, picture); /* no rates from a run that fails */
+  if (!status) status = compare_print(all, (options_format)format, opts, out.stream);
   if (status) {
     md_output_discard(&out);
     return status;
   }
-  compare_print(all, (options_format)format, opts, out.stream);
   return md_output_close(&out);
 }
 
@@ -154,7 +89,9 @@ md_status cmd_compare(int argc, char **argv)
   settings_table(table);
   table[SETTINGS_ORDER].value = "LIST";
   table[SETTINGS_LIST].value = "LIST";
-  table[REPEAT] = (option){"repeat", 0, "N", "runs of each variant, interleaved (5)"};
+  table[REPEAT] =
+      (option){"repeat", 0, "N",
+               "runs of each variant, in random order (enough to rank: 9 for 2, 12 for 4)"};
   table[FORMAT] = (option)OPTION_FORMAT;
   table[OUTPUT] = (option)OPTION_OUTPUT;
   table[PLOT] = (option)OPTION_PLOT;

@@ -83,7 +83,7 @@ static table begin(const profile_report *report, const profile_job *job, FILE *s
                    const table_column *columns, int n)
 {
   table t;
-  const table_source source = {"profile", job->opts, job->cfg, MD_GPU};
+  const table_source source = {"profile", job->opts, job->cfg, MD_GPU, NULL};
   table_begin_from(&t, stream, report->format, &source, columns, n);
   return t;
 }

@@ -37,6 +37,7 @@ static void json_head(table *t, const table_source *source)
     md_json_close(json, '}');
   }
   provenance_json(json, &ctx);
+  if (source->verdict) md_json_string(json, "verdict", source->verdict);
   md_json_open(json, "rows", '[');
 }
 
@@ -59,7 +60,7 @@ void table_begin_from(table *t, FILE *stream, options_format format, const table
 void table_begin(table *t, FILE *stream, options_format format, const char *command,
                  const options *opts, const table_column *columns, int n)
 {
-  const table_source source = {command, opts, NULL, MD_CPU};
+  const table_source source = {command, opts, NULL, MD_CPU, NULL};
   table_begin_from(t, stream, format, &source, columns, n);
 }
 

@@ -32,6 +32,7 @@ typedef struct {
   const options *opts;
   const config *cfg; /* of runs; NULL: there are none */
   md_backend backend;
+  const char *verdict; /* what the rows say, JSON only; NULL: nothing */
 } table_source;
 
 /* Print what comes before the rows.  columns must outlive the table. */
