@@ -152,12 +152,12 @@ static double normal(int32_t *seed)
 
 typedef enum { QUIET, DRIFT, HEAVY, NOISES } noise;
 
-/* What the machine makes of the k-th run: 2 % of noise; a speed that wanders and falls; every fourth
- * run disturbed by some factor, and long disturbances. */
+/* What the machine makes of the k-th run: 2 % of noise; a speed that wanders and falls; every
+ * fourth run disturbed by some factor, and long disturbances. */
 static double disturbance(noise kind, int k, double *state, int32_t *seed)
 {
   double log_time = 0.02 * normal(seed);
-  if (kind == DRIFT) log_time += 0.005 * k + (*state = 0.95 * *state + 0.1 * normal(seed));
+  if (kind == DRIFT) log_time += 0.02 * k + (*state = 0.95 * *state + 0.02 * normal(seed));
   if (kind == HEAVY) {
     if (random_park_miller(seed) < 0.1) *state = *state > 0 ? 0 : 1;
     log_time += *state + (random_park_miller(seed) < 0.25 ? -log(random_park_miller(seed)) : 0);
