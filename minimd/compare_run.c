@@ -9,8 +9,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const double least_seconds =
-    0.02;                               /* a time is at least this: a thousand starts of threads */
+/* A time is at least this, a thousand starts of threads, unless that makes a repeat of a variant
+ * with its set-up longer than most_seconds. */
+static const double least_seconds = 0.02, most_seconds = 0.5;
 static const double warm_seconds = 0.1; /* steps of one variant before the estimate */
 
 md_status compare_set(config *cfg, const compare_variant *v)
@@ -63,7 +64,7 @@ static md_status warm_up(comparison *all, compare_variant *v, double *whole, dou
 static void print_duration(double seconds)
 {
   if (seconds < 100)
-    fprintf(stderr, "%.2g s\n", seconds);
+    fprintf(stderr, "%.*f s\n", seconds < 10, seconds);
   else if (seconds < 6000)
     fprintf(stderr, "%.0f min\n", seconds / 60);
   else
@@ -78,7 +79,8 @@ static md_status plan(comparison *all, bool quiet)
     const md_status status = warm_up(all, &all->variants[k], &whole, &least);
     if (status) return MD_FAIL(status, "%s: %s", all->variants[k].order, md_message());
   }
-  all->runs = least > 0 && least < least_seconds ? (int64_t)ceil(least_seconds / least) : 1;
+  const double fit = floor(most_seconds * all->n / whole);
+  all->runs = (int64_t)fmax(1, fmin(ceil(least_seconds / least), fit));
   if (quiet) return MD_OK;
   fprintf(stderr, "minimd: %lld runs (%d variants, %lld repeats",
           (long long)(all->n * all->repeats * all->runs), all->n, (long long)all->repeats);
