@@ -37,12 +37,12 @@ BIN_ALONG(bin_along_single, float, floorf)
 BIN_ALONG(bin_along_double, double, floor)
 #undef BIN_ALONG
 
-/* Bins of atoms and ghosts. */
+/* Bins of atoms and ghosts when the list was built. */
 static void find_bins(const list_input *in, int64_t all, uint32_t *key)
 {
   const neighbor_grid *grid = neighbor_list_grid(in->list);
   const bool single = in->atoms->ctx->precision == MD_SINGLE;
-  const void *x = neighbor_list_positions(in->list, in->atoms);
+  const void *x = in->built ? in->built : neighbor_list_positions(in->list, in->atoms);
   for (int64_t i = 0; i < all; i++) {
     int64_t bin = 0;
     for (int d = 0; d < 3; d++)

@@ -15,7 +15,7 @@
  * forces only, without linear force shift, not deterministic. cpu  (force/force_cpu.c) a vector of
  * rows, slice after slice as one thread runs through all: for each entry the indices, the
  * coordinates behind them and, half lists, the forces on them, those that are not shared on the
- * row's own atom.
+ * row's own atom.  Neither with what charges add.
  *
  * The GPU's kernel is modelled on a machine without GPU from a full list of the CPU: rows are atoms
  * in memory order in slices of 32, a row's entries are in the order of bins (row-major number in
@@ -84,7 +84,9 @@ static inline uint64_t list_address(const list_request *r, int32_t lane)
 typedef struct {
   const md_atoms *atoms;
   const neighbor_list *list;
-  double r_cut; /* half lists: pairs beyond it do not act */
+  double r_cut;      /* half lists: pairs beyond it do not act */
+  const void *built; /* state4 [n + n_ghost] of the CPU: neighbor_list_positions at the build, which
+                        list_kernel_gpu's rows need; NULL: atoms have not moved since */
 } list_input;
 
 /* The kernel that reads this list, addresses as the arrays lie in memory; XY and Z, which no other

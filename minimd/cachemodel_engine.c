@@ -53,6 +53,8 @@ static void make_table(option *known)
   settings_table(known);
   known[SETTINGS_ORDER].value = "LIST";
   known[SETTINGS_LIST].value = "LIST";
+  known[SETTINGS_LIST].help = "full, half or full,half; when not given the run's own choice, and\n"
+                              "full where that is tile, whose kernel cannot be traced";
   known[MACHINE] = (option){"machine", 0, "h200[:K]|host|FILE",
                             "whose caches: an H200 with K KB of shared memory set apart (8),\n"
                             "this machine's (host, the default), or described in FILE"};
@@ -292,12 +294,16 @@ md_status cachemodel_engine(int argc, char **argv)
   request r = {.opts = &opts};
   md_status status = options_parse(known, N_OPTIONS, argc, argv, &opts);
   if (!status && opts.help)
-    options_help(stdout, "minimd cachemodel -i FILE [--order LIST] --machine M [options]",
-                 "The force kernel's accesses through a machine's caches, from the lists that the\n"
-                 "run has after --steps: requests, sectors, hit rates, bytes per atom and stream.\n"
-                 "AC own coordinates, NI neighbour indices, NC neighbour coordinates, NT types,\n"
-                 "FUI forces on neighbours, FUO own forces.",
-                 known, N_OPTIONS);
+    options_help(
+        stdout, "minimd cachemodel -i FILE [--order LIST] --machine M [options]",
+        "The force kernel's accesses through a machine's caches at step --steps of a run:\n"
+        "requests, sectors, hit rates, bytes per atom and stream.  Atoms and lists are the\n"
+        "run's own at that step, the lists as its last rebuild left them.  On a CPU one\n"
+        "core takes all rows in turn.  A GPU's kernel has the GPU's own list where the run is on one, else\n"
+        "the same rows made from the CPU's full list.  Reads of charges are left out.\n"
+        "AC own coordinates, NI neighbour indices, NC neighbour coordinates, NT types,\n"
+        "FUI forces on neighbours, FUO own forces.",
+        known, N_OPTIONS);
   else if (!status)
     status = answer(&r);
   if (r.bars) fclose(r.bars);

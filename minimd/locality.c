@@ -3,6 +3,7 @@
 #include "minimd/settings.h"
 
 #include <math.h>
+#include <string.h>
 
 #define WORD(name, word) word,
 const char *const locality_figure_words[LOCALITY_FIGURE_COUNT] = {LOCALITY_FIGURES(WORD)};
@@ -12,16 +13,7 @@ enum { ROWS_MOST = 1 << 22 };
 
 list_input locality_input(const engine *sim)
 {
-  return (list_input){sim->atoms, sim->list, sim->values->cutoff};
-}
-
-/* The list of the present positions, as a rebuild at this step would make it. */
-static md_status renew_list(engine *sim)
-{
-  MD_TRY(comm_migrate(sim->cm, sim->atoms));
-  if (sim->values->sort_every < 0) MD_TRY(neighbor_sort(sim->list, sim->atoms));
-  MD_TRY(comm_borders(sim->cm, sim->atoms, sim->list_cutoff));
-  return neighbor_build(sim->list, sim->atoms);
+  return (list_input){sim->atoms, sim->list, sim->values->cutoff, NULL};
 }
 
 md_status locality_choose(config *cfg, engine_choice *out)
@@ -48,7 +40,8 @@ static md_status configure(const options *opts, unsigned lists, const char *orde
   MD_TRY(locality_choose(run->cfg, &choice));
   run->kind = choice.list;
   if (kind == MACHINE_GPU && choice.backend == MD_GPU) return config_check(run->cfg);
-  const neighbor_kind built = kind == MACHINE_GPU ? NEIGHBOR_FULL : run->kind;
+  run->translated = kind == MACHINE_GPU;
+  const neighbor_kind built = run->translated ? NEIGHBOR_FULL : run->kind;
   MD_TRY(config_set(run->cfg, "device.backend", "cpu", "the model"));
   MD_TRY(config_set(run->cfg, "neighbor.list", neighbor_list_words[built], "the model"));
   return config_check(run->cfg);
@@ -63,24 +56,36 @@ md_status locality_check(const options *opts, unsigned lists, const char *order,
   return status;
 }
 
+/* A translated list is put into the bins that atoms and ghosts were in when it was built. */
+static md_status keep_built(locality_run *run)
+{
+  const md_atoms *atoms = run->sim->atoms;
+  if (!run->translated || run->sim->rebuilt_at != run->sim->step) return MD_OK;
+  const size_t bytes =
+      (size_t)(atoms->n + atoms->n_ghost) * 4 * md_state_size(atoms->ctx->precision);
+  MD_TRY(md_buffer_reserve(atoms->ctx, &run->built, bytes, 0));
+  memcpy(run->built.data, neighbor_list_positions(run->sim->list, atoms), bytes);
+  return MD_OK;
+}
+
 md_status locality_begin(const options *opts, unsigned lists, const char *order, const char *list,
                          machine_kind kind, locality_run *out)
 {
   *out = (locality_run){0};
   md_status status = configure(opts, lists, order, list, kind, out);
   if (!status) status = engine_create(out->cfg, &out->sim);
+  if (!status) status = keep_built(out);
   if (status) locality_close(out);
   return status;
 }
 
 md_status locality_advance(locality_run *run, int64_t step)
 {
-  engine *sim = run->sim;
-  while (sim->step < step)
-    MD_TRY(engine_step(sim, false));
-  if (sim->ctx->backend == MD_GPU || sim->rebuilt_at == sim->step) return MD_OK;
-  MD_TRY(renew_list(sim));
-  return force_compute(sim->fc, sim->atoms, sim->list, NULL); /* atoms may have moved in memory */
+  while (run->sim->step < step) {
+    MD_TRY(engine_step(run->sim, false));
+    MD_TRY(keep_built(run));
+  }
+  return MD_OK;
 }
 
 md_status locality_open(const options *opts, unsigned lists, const char *order, const char *list,
@@ -94,6 +99,7 @@ md_status locality_open(const options *opts, unsigned lists, const char *order, 
 
 void locality_close(locality_run *run)
 {
+  if (run->sim) md_buffer_free(run->sim->ctx, &run->built);
   engine_destroy(run->sim);
   config_destroy(run->cfg);
   *run = (locality_run){0};
@@ -102,11 +108,12 @@ void locality_close(locality_run *run)
 md_status locality_model(const locality_run *run, const machine *m, const hierarchy_options *model,
                          hierarchy_result *cold, hierarchy_result *warm)
 {
-  const list_input in = locality_input(run->sim);
+  list_input in = locality_input(run->sim);
   hierarchy_options chosen = *model;
   list_kernel kernel;
   if (chosen.block_size == 0) chosen.block_size = run->sim->values->block_size;
-  if (m->kind == MACHINE_GPU && run->sim->ctx->backend == MD_CPU)
+  in.built = run->built.data;
+  if (run->translated)
     MD_TRY(list_kernel_gpu(&in, run->kind, run->sim->values->newton, &kernel));
   else
     MD_TRY(list_kernel_of(&in, &kernel));

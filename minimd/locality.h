@@ -21,6 +21,8 @@ typedef struct {
   config *cfg;
   engine *sim;
   neighbor_kind kind; /* of the kernel that is modelled */
+  bool translated;    /* the kernel is a GPU's, the list a full one of the CPU */
+  md_buffer built;    /* then: positions of atoms and ghosts when the list was built */
 } locality_run;
 
 /* A run of the configuration under this ordering and list, before its first step.  The kernel of a
@@ -30,7 +32,9 @@ typedef struct {
  * Errors: those of settings_read and the engine; *out is empty on failure. */
 md_status locality_begin(const options *opts, unsigned lists, const char *order, const char *list,
                          machine_kind kind, locality_run *out);
-/* Run on to this step.  On the CPU the list is then built anew; on a GPU it is as it is. */
+/* Run on to this step.  Atoms and list are then those of any run of this configuration at this step:
+ * the list is the one that the force kernel reads, from the last rebuild, however atoms moved since.
+ */
 md_status locality_advance(locality_run *run, int64_t step);
 /* Both, to the configuration's last step. */
 md_status locality_open(const options *opts, unsigned lists, const char *order, const char *list,

@@ -177,7 +177,7 @@ START_TEST(gpu_is_the_slow_one)
                {HIERARCHY_OLDEST, HIERARCHY_DYNAMIC, 64}};
   const md_precision precision = (md_precision)_i;
   run_near near = open_near(precision, 0, MD_AVX512);
-  const list_input in = {near.atoms, near.list, 1.7};
+  const list_input in = {near.atoms, near.list, 1.7, NULL};
   for (int half = 0; half < 2; half++) {
     list_kernel kernel;
     ck_ok(list_kernel_gpu(&in, half ? NEIGHBOR_HALF : NEIGHBOR_FULL, true, &kernel));
@@ -214,7 +214,7 @@ static md_status note_access(void *to, const list_request *r)
 START_TEST(cpu_is_the_slow_one)
 {
   run_near near = open_near(MD_DOUBLE, _i, MD_AVX512);
-  const list_input in = {near.atoms, near.list, 1.7};
+  const list_input in = {near.atoms, near.list, 1.7, NULL};
   const hierarchy_options o = hierarchy_default();
   list_kernel kernel, compact;
   ck_ok(list_kernel_of(&in, &kernel));
@@ -237,7 +237,7 @@ END_TEST
 START_TEST(schedules_share_what_they_must)
 {
   run_near near = open_near(MD_DOUBLE, 0, MD_AVX512);
-  const list_input in = {near.atoms, near.list, 1.7};
+  const list_input in = {near.atoms, near.list, 1.7, NULL};
   machine huge = small_gpu, parts;
   huge.level[0] = (machine_level){1 << 20, 64, 128, 32, 1, 0};
   huge.level[1] = (machine_level){1 << 23, 64, 128, 32, 1, 0};
@@ -287,7 +287,7 @@ START_TEST(instruction_sets_agree)
   hierarchy_result gpu[MD_ISA_COUNT];
   for (int isa = 0; isa < MD_ISA_COUNT; isa++) {
     run_near near = open_near(MD_MIXED, 0, (md_isa)isa);
-    const list_input in = {near.atoms, near.list, 1.7};
+    const list_input in = {near.atoms, near.list, 1.7, NULL};
     list_kernel kernel;
     ck_ok(list_kernel_gpu(&in, NEIGHBOR_HALF, false, &kernel));
     hierarchy_options o = hierarchy_default();
@@ -302,7 +302,7 @@ END_TEST
 START_TEST(bad_input_is_refused)
 {
   run_near near = open_near(MD_DOUBLE, 0, MD_AVX512);
-  const list_input in = {near.atoms, near.list, 1.7};
+  const list_input in = {near.atoms, near.list, 1.7, NULL};
   list_kernel own, gpu;
   hierarchy_result got;
   ck_ok(list_kernel_of(&in, &own));

@@ -72,7 +72,7 @@ static void compare(const issued *model, const ref_events *expected, const char 
 
 static void check_gpu(const run_near *near, neighbor_kind kind, bool newton, const char *name)
 {
-  const list_input in = {near->atoms, near->list, 0.88 * near->spec.r_list};
+  const list_input in = {near->atoms, near->list, 0.88 * near->spec.r_list, NULL};
   list_kernel kernel;
   ck_ok(list_kernel_gpu(&in, kind, newton, &kernel));
   issued model = {0};
@@ -115,7 +115,8 @@ START_TEST(slices_are_those_of_the_gpu)
     run_set_list(&spec, list);
     run_near device = run_near_open(MD_DOUBLE, 1, &spec, &c);
     run_near_rebuild(&device);
-    const list_input a = {host.atoms, host.list, 2.5}, b = {device.atoms, device.list, 2.5};
+    const list_input a = {host.atoms, host.list, 2.5, NULL},
+                     b = {device.atoms, device.list, 2.5, NULL};
     list_kernel made, own;
     list_slices *slices[2];
     list_slice x = {0}, y = {0};
@@ -252,7 +253,7 @@ START_TEST(cpu_accesses_are_those_of_the_kernel)
     run_set_list(&spec, k % RUN_TRACED);
     if (c.n > 0) {
       run_near near = ref_near_cpu((md_precision)_i, &spec, &c);
-      const list_input in = {near.atoms, near.list, 1.6};
+      const list_input in = {near.atoms, near.list, 1.6, NULL};
       list_kernel kernel;
       ck_ok(list_kernel_of(&in, &kernel));
       run_list list = run_list_read(near.ctx, near.list);
@@ -288,7 +289,7 @@ START_TEST(addresses_are_those_of_the_arrays)
   const neighbor_spec spec = run_near_spec(1.8, 0.5);
   run_near near = ref_near_cpu(MD_DOUBLE, &spec, &c);
   const neighbor_view *view = neighbor_list_view(near.list);
-  const list_input in = {near.atoms, near.list, 1.6};
+  const list_input in = {near.atoms, near.list, 1.6, NULL};
   list_kernel real, compact;
   ck_ok(list_kernel_of(&in, &real));
   ck_assert(real.array[LIST_COORD].base == (uintptr_t)near.atoms->x.data);
@@ -308,7 +309,7 @@ START_TEST(addresses_are_those_of_the_arrays)
   neighbor_spec other = spec;
   other.kind = half;
   run_near halves = ref_near_cpu(MD_DOUBLE, &other, &c);
-  const list_input wrong = {halves.atoms, halves.list, 1.6};
+  const list_input wrong = {halves.atoms, halves.list, 1.6, NULL};
   ck_assert_int_eq(list_kernel_gpu(&wrong, half, true, &compact), MD_EINVAL);
   run_near_close(&halves);
   run_near_close(&near);
@@ -367,7 +368,7 @@ START_TEST(figures_are_those_of_the_list)
     if (c.n > 0) {
       run_near near = run_near_open((md_precision)_i, 1, &spec, &c);
       run_near_rebuild(&near);
-      const list_input in = {near.atoms, near.list, 1.6};
+      const list_input in = {near.atoms, near.list, 1.6, NULL};
       run_list list = run_list_read(near.ctx, near.list);
       const list_figures expected = figures_of(&list.view, _i == MD_DOUBLE ? 32 : 16);
       list_figures found;

@@ -1,0 +1,151 @@
+/* tests/check_locality.c - what is modelled is what runs: the lists of a run at its step. */
+#include "minimd/locality.h"
+#include "minimd/settings.h"
+#include "tests/engines.h"
+#include "tests/ref.h"
+#include "tests/run_lists.h"
+#include "tests/test.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { LISTED = 1u << SETTINGS_ORDER | 1u << SETTINGS_LIST, WORDS_MOST = 32 };
+
+/* A run before its first step, as a command line of these words describes it. */
+static locality_run begin(const char *words, const char *order, const char *list, machine_kind kind)
+{
+  char copy[256], *argv[WORDS_MOST] = {"test", "--backend", "cpu"}, *rest = copy;
+  int argc = 3;
+  option table[SETTINGS_COUNT];
+  options opts;
+  locality_run run;
+  snprintf(copy, sizeof copy, "%s", words);
+  for (char *word; (word = strsep(&rest, " "));)
+    argv[argc++] = word;
+  settings_table(table);
+  ck_ok(options_parse(table, SETTINGS_COUNT, argc, argv, &opts));
+  ck_ok(locality_begin(&opts, LISTED, order, list, kind, &run));
+  options_free(&opts);
+  return run;
+}
+
+/* --- The lists. */
+
+static void check_same(const engine *a, const engine *b, const char *name)
+{
+  const int64_t n = a->atoms->n;
+  ck_assert_int_eq(n, b->atoms->n);
+  ck_assert_int_eq(a->step, b->step);
+  int64_t *id[2];
+  double *x[2];
+  for (int k = 0; k < 2; k++) {
+    id[k] = ref_alloc(n, sizeof **id);
+    x[k] = ref_alloc(3 * n, sizeof **x);
+    ck_ok(md_atoms_get((k ? b : a)->atoms, x[k], NULL, NULL, id[k], NULL));
+  }
+  ck_assert_msg(memcmp(id[0], id[1], (size_t)n * sizeof **id) == 0, "%s: another order", name);
+  ck_assert_msg(memcmp(x[0], x[1], (size_t)n * 3 * sizeof **x) == 0, "%s: elsewhere", name);
+  run_list one = run_list_read(a->ctx, a->list), two = run_list_read(b->ctx, b->list);
+  ck_assert_msg(run_list_equal(&one, &two), "%s: %lld and %lld entries", name,
+                (long long)one.view.n_entries, (long long)two.view.n_entries);
+  run_list_free(&one);
+  run_list_free(&two);
+  for (int k = 0; k < 2; k++) {
+    free(id[k]);
+    free(x[k]);
+  }
+}
+
+/* Between rebuilds, at one, after one, however rebuilds and sorts fall. */
+START_TEST(lists_are_those_of_the_run)
+{
+  static const int64_t steps[] = {0, 5, 20, 33};
+  static const struct {
+    const char *words, *settings;
+  } cases[] = {{"--cells 5", "system.cells=5"},
+               {"--cells 5 --rebuild check", "system.cells=5 neighbor.every=check"},
+               {"--cells 5 --sort-every 0 --rebuild 7",
+                "system.cells=5 order.sort_every=0 neighbor.every=7"},
+               {"--cells 5 --newton off --precision mixed",
+                "system.cells=5 neighbor.newton=false device.precision=mixed"}};
+  static const char *const lists[] = {"full", "half"};
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+    char settings[256];
+    snprintf(settings, sizeof settings, "%s device.backend=cpu neighbor.list=%s order.curve=row",
+             cases[c].settings, lists[_i]);
+    config *cfg = engines_config(settings);
+    engine *sim;
+    ck_ok(engine_create(cfg, &sim));
+    locality_run run = begin(cases[c].words, "row", lists[_i], MACHINE_CPU);
+    for (size_t s = 0; s < sizeof steps / sizeof *steps; s++) {
+      ck_ok(engine_steps(sim, steps[s] - sim->step));
+      ck_ok(locality_advance(&run, steps[s]));
+      check_same(sim, run.sim, settings);
+    }
+    ck_assert_int_gt(sim->rebuilds, 1);
+    ck_assert_int_lt(sim->rebuilt_at, sim->step);
+    locality_close(&run);
+    engine_destroy(sim);
+    config_destroy(cfg);
+  }
+}
+END_TEST
+
+static const machine small_gpu = {
+    .name = "small",
+    .kind = MACHINE_GPU,
+    .n_levels = 2,
+    .level = {{64 * 128, 16, 128, 32, 1, 0}, {96 * 1024, 16, 128, 32, 1, 0}},
+    .multiprocessors = 3,
+    .warps = 16,
+    .blocks = 4,
+    .registers = 65536};
+
+static hierarchy_result model(const locality_run *run, const machine *m)
+{
+  hierarchy_options o = hierarchy_default();
+  hierarchy_result cold;
+  o.block_size = 64;
+  ck_ok(locality_model(run, m, &o, &cold, NULL));
+  return cold;
+}
+
+/* A list that is held makes the same accesses while atoms move, also one that is translated to a
+ * GPU's, whose rows are in the order of the bins of its build. */
+START_TEST(rows_stay_while_the_list_does)
+{
+  static const machine cpu = {
+      .name = "small", .kind = MACHINE_CPU, .n_levels = 1, .level = {{8 * 4096, 8, 64, 64, 1, 0}}};
+  const machine *m = _i < 2 ? &small_gpu : &cpu;
+  const bool half = _i % 2;
+  locality_run run = begin("--cells 5", "hilbert", half ? "half" : "full", m->kind);
+  for (int64_t step = 0; step <= 20; step += 20) {
+    ck_ok(locality_advance(&run, step));
+    const hierarchy_result built = model(&run, m);
+    ck_ok(locality_advance(&run, step + 19));
+    ck_assert_int_eq(run.sim->rebuilt_at, step);
+    const hierarchy_result later = model(&run, m);
+    for (int s = 0; s < TRACE_STREAM_COUNT; s++) {
+      const hierarchy_counts *a = &built.stream[s], *b = &later.stream[s];
+      if (half && m->kind == MACHINE_GPU) { /* which pairs act depends on where atoms are */
+        if (s == TRACE_NC) ck_assert(a->sectors == b->sectors && a->lines == b->lines);
+      } else {
+        ck_assert_msg(memcmp(a, b, sizeof *a) == 0, "stream %s after step %lld",
+                      trace_stream_words[s], (long long)step);
+      }
+    }
+  }
+  locality_close(&run);
+}
+END_TEST
+
+int main(void)
+{
+  Suite *suite = suite_create("locality");
+  TCase *tcase = tcase_create("runs");
+  tcase_add_loop_test(tcase, lists_are_those_of_the_run, 0, 2);
+  tcase_add_loop_test(tcase, rows_stay_while_the_list_does, 0, 4);
+  tcase_set_timeout(tcase, 120);
+  suite_add_tcase(suite, tcase);
+  return test_main(suite);
+}
