@@ -13,7 +13,9 @@
  * kernel left it (warm).
  *
  * CPU.  One core runs through all rows; set = line modulo sets, LRU; write-back, write-allocate; a
- * line is kept in every level on its way.  No prefetching, no other cores.
+ * line is kept in every level on its way.  No prefetching, no other cores.  Arrays start where they
+ * lie within their pages (list_kernel_compact): a first level whose ways are 4 KB or less has the
+ * hits of the recorded addresses, to the access.  Pages follow each other, which farther levels see.
  *
  * How the model fares against counters: docs/orderings.md.  Cost: about 10 ns a line; memory: the
  * caches and the resident rows (100 MB).  [AK] section 6.2. */
@@ -72,7 +74,7 @@ typedef struct {
 
 /* Run the kernel through the machine's caches.  Addresses are taken as list_kernel_compact gives
  * them.  warm, unless NULL, gets the counts of a second run on the L2 (GPU) or all caches (CPU)
- * that the first left.  The same input gives the same counts.
+ * that the first left.  The same lists at the same places in their pages give the same counts.
  * Errors: MD_EINVAL (a kernel of the other kind of processor, a block that does not fit the
  * machine), MD_ECAPACITY (arrays of 2^32 lines or more), MD_ENOMEM, MD_ECUDA. */
 md_status hierarchy_run(const list_input *in, const list_kernel *kernel, const machine *m,

@@ -3,9 +3,10 @@
 
 #include <stdlib.h>
 
-/* What allocation promises of an address, so that a model does not depend on what was allocated
- * before. */
-enum { ALIGN = 2 << 20, KEEP_GPU = 256, KEEP_CPU = 64 };
+/* The part of an address that a model keeps.  On a GPU: what allocation promises.  On the CPU: the
+ * place within a page, which says in which sets of a first level of up to 4 KB a way its lines live;
+ * where the system puts pages differs from run to run, but for huge ones. */
+enum { HUGE_PAGE = 2 << 20, PAGE = 4096, KEEP_GPU = 256 };
 
 /* The kernels as they are written and compiled (nvcc 13, sm_90). */
 static const struct {
@@ -15,9 +16,9 @@ static const struct {
     [NEIGHBOR_HALF] = {[MD_SINGLE] = {4, 48}, [MD_MIXED] = {4, 48}, [MD_DOUBLE] = {4, 64}},
 };
 
-static uint64_t align(uint64_t address)
+static uint64_t align(uint64_t address, uint64_t to)
 {
-  return (address + ALIGN - 1) / ALIGN * ALIGN;
+  return (address + to - 1) / to * to;
 }
 
 /* What every kernel of k->kind reads, wherever it lies. */
@@ -64,7 +65,7 @@ md_status list_kernel_of(const list_input *in, list_kernel *out)
   uint64_t end = 0;
   for (int k = 0; k < LIST_XY; k++)
     end = list_array_end(&array[k]) > end ? list_array_end(&array[k]) : end;
-  array[LIST_XY].base = align(end);
+  array[LIST_XY].base = align(end, HUGE_PAGE);
   array[LIST_Z].base = list_array_end(&array[LIST_XY]);
   return MD_OK;
 }
@@ -91,11 +92,12 @@ md_status list_kernel_gpu(const list_input *in, neighbor_kind kind, bool newton,
 
 void list_kernel_compact(list_kernel *kernel)
 {
-  uint64_t at = ALIGN;
+  uint64_t at = HUGE_PAGE;
   for (int k = 0; k < LIST_ARRAY_COUNT; k++) {
     list_array *a = &kernel->array[k];
-    a->base = at + a->base % (kernel->gpu ? KEEP_GPU : KEEP_CPU);
-    at = align(list_array_end(a));
+    const bool huge = kernel->gpu || a->base % HUGE_PAGE == 0;
+    a->base = align(at, huge ? HUGE_PAGE : PAGE) + a->base % (kernel->gpu ? KEEP_GPU : PAGE);
+    at = list_array_end(a);
   }
 }
 

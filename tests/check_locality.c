@@ -1,10 +1,13 @@
-/* tests/check_locality.c - what is modelled is what runs: the lists of a run at its step. */
+/* tests/check_locality.c - what is modelled is what runs: the lists of a run at its step, and caches
+ * that the recorded addresses of the same step find as full. */
 #include "minimd/locality.h"
 #include "minimd/settings.h"
 #include "tests/engines.h"
+#include "tests/files.h"
 #include "tests/ref.h"
-#include "tests/run_lists.h"
+#include "tests/ref_caches.h"
 #include "tests/test.h"
+#include "tests/traces.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -139,12 +142,110 @@ START_TEST(rows_stay_while_the_list_does)
 }
 END_TEST
 
+/* --- The hits. */
+
+/* The accesses of the run's step, recorded at the addresses that they have in memory. */
+static ref_events recorded(const locality_run *run)
+{
+  const list_input in = locality_input(run->sim);
+  trace_writer *writer;
+  trace_run *runs;
+  int64_t n_runs;
+  ref_events all = {0};
+  ck_ok(trace_writer_open(traces_path(), &writer));
+  ck_ok(list_record(&in, writer));
+  ck_ok(trace_writer_close(writer));
+  ck_ok(traces_read(1000, &runs, &n_runs));
+  for (int64_t r = 0; r < n_runs; r++)
+    for (int64_t k = 0; k < runs[r].count; k++)
+      ref_event_note(&all, (ref_event){.stream = runs[r].stream,
+                                       .op = runs[r].op,
+                                       .address = runs[r].address + (uint64_t)(k * runs[r].stride),
+                                       .bytes = runs[r].bytes});
+  free(runs);
+  return all;
+}
+
+/* A first level of which a way is a page finds exactly what recorded addresses find. */
+static void check_hits(const char *words, const char *order, const char *list)
+{
+  static const machine_level levels[] = {
+      {32 << 10, 8, 64, 64, 1, 0}, {48 << 10, 12, 64, 64, 1, 0}, {4 << 10, 2, 64, 64, 1, 0}};
+  locality_run run = begin(words, order, list, MACHINE_CPU);
+  ck_ok(locality_advance(&run, 5));
+  ref_events all = recorded(&run);
+  for (size_t k = 0; k < sizeof levels / sizeof *levels; k++) {
+    const machine m = {.name = "one", .kind = MACHINE_CPU, .n_levels = 1, .level = {levels[k]}};
+    hierarchy_result expected;
+    ref_cpu(&all, &m, 1, &expected);
+    const hierarchy_result got = model(&run, &m);
+    for (int s = 0; s < TRACE_STREAM_COUNT; s++) {
+      const hierarchy_counts *a = &got.stream[s], *b = &expected.stream[s];
+      ck_assert_msg(a->level[0].sectors == b->level[0].sectors &&
+                        a->level[0].hits == b->level[0].hits,
+                    "%s, %s, %s, level %zu, stream %s: %lld of %lld hits instead of %lld of %lld",
+                    words, order, list, k, trace_stream_words[s], (long long)a->level[0].hits,
+                    (long long)a->level[0].sectors, (long long)b->level[0].hits,
+                    (long long)b->level[0].sectors);
+    }
+  }
+  free(all.event);
+  locality_close(&run);
+}
+
+START_TEST(hits_are_those_of_recorded_addresses)
+{
+  static const char *const orders[] = {"row", "hilbert", "random"};
+  for (int o = 0; o < 3; o++)
+    for (int half = 0; half < 2; half++) {
+      char words[64];
+      snprintf(words, sizeof words, "--cells 6 --precision %s", md_precision_words[_i]);
+      check_hits(words, orders[o], half ? "half" : "full");
+    }
+}
+END_TEST
+
+/* Arrays of 2 MB and more start at a huge page; the others lie page after page. */
+START_TEST(arrays_are_packed_in_pages)
+{
+  enum { HUGE_PAGE = 2 << 20, PAGE = 4096 };
+  locality_run run = begin("--cells 13", "row", "full", MACHINE_CPU);
+  const list_input in = locality_input(run.sim);
+  list_kernel real, packed;
+  int huge = 0;
+  ck_ok(list_kernel_of(&in, &real));
+  packed = real;
+  list_kernel_compact(&packed);
+  for (int k = 0; k < LIST_XY; k++) {
+    const uint64_t base = packed.array[k].base;
+    const uint64_t before = k ? list_array_end(&packed.array[k - 1]) : HUGE_PAGE;
+    const bool starts_one = real.array[k].base % HUGE_PAGE == 0;
+    ck_assert(base >= before && base - before < (starts_one ? HUGE_PAGE : 2 * PAGE));
+    ck_assert_uint_eq(base % (starts_one ? HUGE_PAGE : PAGE), real.array[k].base % PAGE);
+    huge += starts_one;
+  }
+  ck_assert(huge > 0 && huge < LIST_XY);
+  locality_close(&run);
+}
+END_TEST
+
+START_TEST(hits_are_the_same_in_huge_pages)
+{
+  check_hits("--cells 13", "row", "full");
+  check_hits("--cells 13", "row", "half");
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("locality");
   TCase *tcase = tcase_create("runs");
+  tcase_add_checked_fixture(tcase, files_begin, files_end);
   tcase_add_loop_test(tcase, lists_are_those_of_the_run, 0, 2);
   tcase_add_loop_test(tcase, rows_stay_while_the_list_does, 0, 4);
+  tcase_add_loop_test(tcase, hits_are_those_of_recorded_addresses, 0, MD_PRECISION_COUNT);
+  tcase_add_test(tcase, arrays_are_packed_in_pages);
+  tcase_add_test(tcase, hits_are_the_same_in_huge_pages);
   tcase_set_timeout(tcase, 120);
   suite_add_tcase(suite, tcase);
   return test_main(suite);
