@@ -15,7 +15,7 @@
  * CPU.  One core runs through all rows; set = line modulo sets, LRU; write-back, write-allocate; a
  * line is kept in every level on its way.  No prefetching, no other cores.  Arrays start where they
  * lie within their pages (list_kernel_compact): a first level whose ways are 4 KB or less has the
- * hits of the recorded addresses, to the access.  Pages follow each other, which farther levels see.
+ * hits of the recorded addresses, to the access.  Farther levels see pages that follow each other.
  *
  * How the model fares against counters: docs/orderings.md.  Cost: about 10 ns a line; memory: the
  * caches and the resident rows (100 MB).  [AK] section 6.2. */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 /* The part of an address that a model keeps.  On a GPU: what allocation promises.  On the CPU: the
- * place within a page, which says in which sets of a first level of up to 4 KB a way its lines live;
- * where the system puts pages differs from run to run, but for huge ones. */
+ * place within a page, which gives the sets of a first level whose ways are 4 KB or less; where the
+ * system puts pages differs from run to run, but for huge ones. */
 enum { HUGE_PAGE = 2 << 20, PAGE = 4096, KEEP_GPU = 256 };
 
 /* The kernels as they are written and compiled (nvcc 13, sm_90). */

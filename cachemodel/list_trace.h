@@ -96,9 +96,9 @@ md_status list_kernel_of(const list_input *in, list_kernel *out);
 /* The GPU's kernel for a list of this kind, from a full list of the CPU; addresses as
  * list_kernel_compact gives.  Errors: MD_EINVAL (not a full list of the CPU). */
 md_status list_kernel_gpu(const list_input *in, neighbor_kind kind, bool newton, list_kernel *out);
-/* Addresses without the gaps between the arrays, from 2 MB on.  A GPU's arrays begin at multiples of
- * 2 MB, as far behind them as they lie behind one of 256 bytes.  The CPU's begin where they lie
- * within a page of 4 KB, or of 2 MB if at its start. */
+/* Addresses without the gaps between the arrays, from 2 MB on.  A GPU's arrays begin at multiples
+ * of 2 MB, plus their address modulo 256.  The CPU's keep their address modulo 4 KB; one that is a
+ * multiple of 2 MB stays one. */
 void list_kernel_compact(list_kernel *kernel);
 
 /* --- The GPU's kernel, warp by warp */

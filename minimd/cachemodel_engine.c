@@ -299,9 +299,9 @@ md_status cachemodel_engine(int argc, char **argv)
         "The force kernel's accesses through a machine's caches at step --steps of a run:\n"
         "requests, sectors, hit rates, bytes per atom and stream.  Atoms and lists are the\n"
         "run's own at that step, the lists as its last rebuild left them.  On a CPU one\n"
-        "core takes all rows in turn, and arrays start where this process has them within\n"
-        "their pages.  A GPU's kernel has the GPU's own list where the run is on one, else\n"
-        "the same rows made from the CPU's full list.  Reads of charges are left out.\n"
+        "core takes all rows in turn, and arrays start where a run has them within their\n"
+        "pages.  A GPU's kernel has the GPU's own list where the run is on one, else the\n"
+        "same rows made from the CPU's full list.  Reads of charges are left out.\n"
         "AC own coordinates, NI neighbour indices, NC neighbour coordinates, NT types,\n"
         "FUI forces on neighbours, FUO own forces.",
         known, N_OPTIONS);

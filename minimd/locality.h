@@ -32,9 +32,8 @@ typedef struct {
  * Errors: those of settings_read and the engine; *out is empty on failure. */
 md_status locality_begin(const options *opts, unsigned lists, const char *order, const char *list,
                          machine_kind kind, locality_run *out);
-/* Run on to this step.  Atoms and list are then those of any run of this configuration at this step:
- * the list is the one that the force kernel reads, from the last rebuild, however atoms moved since.
- */
+/* Run on to this step.  Atoms and list are then those of any run of this configuration at this
+ * step: the list is the one that the force kernel reads, from the last rebuild. */
 md_status locality_advance(locality_run *run, int64_t step);
 /* Both, to the configuration's last step. */
 md_status locality_open(const options *opts, unsigned lists, const char *order, const char *list,

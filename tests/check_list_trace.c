@@ -282,7 +282,7 @@ START_TEST(cpu_accesses_are_those_of_the_kernel)
 }
 END_TEST
 
-/* Addresses are where the arrays lie; compact ones keep every array apart and its place in a page. */
+/* Addresses are where the arrays lie; compact ones keep arrays apart and their places in a page. */
 START_TEST(addresses_are_those_of_the_arrays)
 {
   run_case c = run_case_make(0, MD_DOUBLE);

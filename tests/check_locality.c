@@ -1,5 +1,5 @@
-/* tests/check_locality.c - what is modelled is what runs: the lists of a run at its step, and caches
- * that the recorded addresses of the same step find as full. */
+/* tests/check_locality.c - what is modelled is what runs: the lists of a run at its step, and the
+ * hits that the recorded addresses of that step have. */
 #include "minimd/locality.h"
 #include "minimd/settings.h"
 #include "tests/engines.h"
@@ -205,6 +205,27 @@ START_TEST(hits_are_those_of_recorded_addresses)
 }
 END_TEST
 
+/* Arrays of a run start at the same places within pages whatever else the process holds. */
+START_TEST(places_follow_from_the_run)
+{
+  locality_run first = begin("--cells 6", "row", "half", MACHINE_CPU);
+  void *other[] = {malloc(100), malloc(10000), malloc(200000)};
+  locality_run second = begin("--cells 6", "row", "half", MACHINE_CPU);
+  const list_input a = locality_input(first.sim), b = locality_input(second.sim);
+  list_kernel one, two;
+  ck_ok(list_kernel_of(&a, &one));
+  ck_ok(list_kernel_of(&b, &two));
+  for (int k = 0; k < LIST_XY; k++) {
+    ck_assert_uint_ne(one.array[k].base, two.array[k].base);
+    ck_assert_uint_eq(one.array[k].base % 4096, two.array[k].base % 4096);
+  }
+  for (int k = 0; k < 3; k++)
+    free(other[k]);
+  locality_close(&first);
+  locality_close(&second);
+}
+END_TEST
+
 /* Arrays of 2 MB and more start at a huge page; the others lie page after page. */
 START_TEST(arrays_are_packed_in_pages)
 {
@@ -244,6 +265,7 @@ int main(void)
   tcase_add_loop_test(tcase, lists_are_those_of_the_run, 0, 2);
   tcase_add_loop_test(tcase, rows_stay_while_the_list_does, 0, 4);
   tcase_add_loop_test(tcase, hits_are_those_of_recorded_addresses, 0, MD_PRECISION_COUNT);
+  tcase_add_test(tcase, places_follow_from_the_run);
   tcase_add_test(tcase, arrays_are_packed_in_pages);
   tcase_add_test(tcase, hits_are_the_same_in_huge_pages);
   tcase_set_timeout(tcase, 120);
