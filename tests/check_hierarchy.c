@@ -281,6 +281,49 @@ START_TEST(schedules_share_what_they_must)
 }
 END_TEST
 
+/* Multiprocessors 0 and 1 share a part of the L2, 2 and 3 the other: what one has read, the second
+ * finds as with one part, the third does not. */
+START_TEST(pairs_share_a_part)
+{
+  run_near near = open_near(MD_DOUBLE, 0, MD_AVX512);
+  const list_input in = {near.atoms, near.list, 1.7, NULL};
+  list_kernel kernel;
+  ck_ok(list_kernel_gpu(&in, NEIGHBOR_FULL, true, &kernel));
+  hierarchy_options o = hierarchy_default();
+  o.block_size = 32;
+  for (int n = 2; n <= 4; n += 2) {
+    machine m = small_gpu;
+    hierarchy_result one, two;
+    m.multiprocessors = n;
+    m.level[1] = (machine_level){1 << 23, 64, 128, 32, 1, 0};
+    ck_ok(hierarchy_run(&in, &kernel, &m, &o, &one, NULL));
+    m.level[1].parts = 2;
+    ck_ok(hierarchy_run(&in, &kernel, &m, &o, &two, NULL));
+    const int64_t a = one.stream[TRACE_NC].level[1].hits, b = two.stream[TRACE_NC].level[1].hits;
+    ck_assert_msg(n == 2 ? a == b : b < a, "%d multiprocessors: %lld and %lld hits", n,
+                  (long long)a, (long long)b);
+  }
+  run_near_close(&near);
+}
+END_TEST
+
+START_TEST(totals_are_sums)
+{
+  hierarchy_result r = {0};
+  int64_t *word = (int64_t *)r.stream, sum;
+  const size_t words = sizeof r.stream[0] / sizeof *word;
+  for (size_t k = 0; k < words * TRACE_STREAM_COUNT; k++)
+    word[k] = (int64_t)(k * k + 1);
+  const hierarchy_counts total = hierarchy_total(&r);
+  for (size_t w = 0; w < words; w++) {
+    sum = 0;
+    for (int s = 0; s < TRACE_STREAM_COUNT; s++)
+      sum += word[(size_t)s * words + w];
+    ck_assert_int_eq(((const int64_t *)&total)[w], sum);
+  }
+}
+END_TEST
+
 /* Every instruction set counts alike. */
 START_TEST(instruction_sets_agree)
 {
@@ -319,6 +362,8 @@ START_TEST(bad_input_is_refused)
   list_kernel wide = gpu;
   wide.array[LIST_NBR].count = (int64_t)1 << 40;
   ck_assert_int_eq(hierarchy_run(&in, &wide, &small_gpu, &o, &got, NULL), MD_ECAPACITY);
+  wide.array[LIST_NBR].count = (int64_t)1 << 36; /* 2^31 lines of 128 bytes */
+  ck_ok(hierarchy_run(&in, &wide, &small_gpu, &o, &got, NULL));
   run_near_close(&near);
 }
 END_TEST
@@ -332,6 +377,8 @@ int main(void)
   tcase_add_loop_test(tcase, gpu_is_the_slow_one, 0, MD_PRECISION_COUNT);
   tcase_add_loop_test(tcase, cpu_is_the_slow_one, 0, RUN_TRACED);
   tcase_add_test(tcase, schedules_share_what_they_must);
+  tcase_add_test(tcase, pairs_share_a_part);
+  tcase_add_test(tcase, totals_are_sums);
   tcase_add_test(tcase, instruction_sets_agree);
   tcase_add_test(tcase, bad_input_is_refused);
   tcase_set_timeout(tcase, 120);

@@ -9,6 +9,7 @@
 #include "tests/test.h"
 #include "tests/traces.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -257,6 +258,69 @@ START_TEST(hits_are_the_same_in_huge_pages)
 }
 END_TEST
 
+/* --- The figures of `compare`. */
+
+START_TEST(figures_are_what_they_say)
+{
+  locality_run run = begin("--cells 5", "row", _i ? "half" : "full", MACHINE_CPU);
+  const list_input in = locality_input(run.sim);
+  double figure[LOCALITY_FIGURE_COUNT];
+  list_figures list;
+  machine m;
+  ck_ok(locality_of(run.sim, figure));
+  ck_ok(list_measure(&in, INT64_MAX, &list));
+  ck_assert_double_eq(figure[LOCALITY_SECTORS], list.sectors_per_request);
+  ck_assert_double_eq(figure[LOCALITY_LINES], list.lines_per_row);
+  if (machine_find("host", &m)) {
+    ck_assert(isnan(figure[LOCALITY_L1_HIT]) && isnan(figure[LOCALITY_MEMORY]));
+  } else {
+    const hierarchy_result r = model(&run, &m);
+    const hierarchy_counts *nc = &r.stream[TRACE_NC];
+    int64_t read = 0;
+    for (int s = 0; s < TRACE_STREAM_COUNT; s++)
+      read += r.stream[s].memory_read;
+    for (int k = 0; k < 2 && k < m.n_levels; k++)
+      ck_assert_double_eq(figure[LOCALITY_L1_HIT + k] * (double)nc->level[k].sectors,
+                          (double)nc->level[k].hits);
+    ck_assert_double_eq_tol(figure[LOCALITY_MEMORY] * (double)run.sim->atoms->n,
+                            (double)(read * m.level[0].line), 1e-6);
+  }
+  locality_close(&run);
+}
+END_TEST
+
+/* --list tile has no trace; without --list, it is not chosen. */
+START_TEST(kernels_that_cannot_be_traced_are_refused)
+{
+  config *cfg = engines_config("system.cells=4 device.backend=cpu");
+  engine_choice choice;
+  ck_ok(locality_choose(cfg, &choice));
+  ck_assert_int_ne(choice.list, NEIGHBOR_TILE);
+  ck_ok(config_set(cfg, "neighbor.list", "tile", "test"));
+  ck_assert_int_eq(locality_choose(cfg, &choice), MD_EINVAL);
+  config_destroy(cfg);
+}
+END_TEST
+
+/* The configuration's block size is the kernel's where the model has none; newton is its own. */
+START_TEST(the_kernel_is_configured)
+{
+  const hierarchy_options o = hierarchy_default();
+  hierarchy_result with[2];
+  for (int off = 0; off < 2; off++) {
+    locality_run run = begin(off ? "--cells 4 --block-size 96 --newton off"
+                                 : "--cells 4 --block-size 64 --newton on",
+                             "row", "half", MACHINE_GPU);
+    ck_ok(locality_model(&run, &small_gpu, &o, &with[off], NULL));
+    ck_assert_int_eq(with[off].block_size, off ? 96 : 64);
+    locality_close(&run);
+  }
+  /* Without newton a pair across a ghost is in both rows and acts on none. */
+  ck_assert_int_lt(with[0].stream[TRACE_NC].lanes, with[1].stream[TRACE_NC].lanes);
+  ck_assert_int_gt(with[0].stream[TRACE_FUI].lanes, with[1].stream[TRACE_FUI].lanes);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("locality");
@@ -268,6 +332,9 @@ int main(void)
   tcase_add_test(tcase, places_follow_from_the_run);
   tcase_add_test(tcase, arrays_are_packed_in_pages);
   tcase_add_test(tcase, hits_are_the_same_in_huge_pages);
+  tcase_add_loop_test(tcase, figures_are_what_they_say, 0, 2);
+  tcase_add_test(tcase, kernels_that_cannot_be_traced_are_refused);
+  tcase_add_test(tcase, the_kernel_is_configured);
   tcase_set_timeout(tcase, 120);
   suite_add_tcase(suite, tcase);
   return test_main(suite);

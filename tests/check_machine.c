@@ -94,6 +94,9 @@ START_TEST(other_gpus_are_scaled)
   const md_gpu_info same = {.name = "NVIDIA H200", .multiprocessors = 132, .l2_bytes = 50 << 20};
   machine_gpu(&same, &m);
   ck_assert_int_eq(m.level[1].bytes, 60 << 20);
+  const md_gpu_info unknown = {.name = "NVIDIA X", .multiprocessors = 4};
+  machine_gpu(&unknown, &m);
+  ck_assert_int_eq(m.level[1].bytes, 60 << 20);
 }
 END_TEST
 
@@ -161,6 +164,9 @@ START_TEST(bad_files_are_refused)
   refused(gpu_text, "name", "@include \"/dev/zero\"\nname", "@include");
   refused(cpu_text, "name", "multiprocessors = 3; name", "unknown key");
   refused(cpu_text, "line = 64; }, {", "line = 64; parts = 2; }, {", "parts");
+  refused(cpu_text, "line = 64", "line = 16", "32 bytes or more");
+  refused(cpu_text, "line = 64; } );", "line = 64; }, {}, {}, {}, {}, {}, {}, {} );",
+          "9 levels of caches: expected 1..8");
   refused(cpu_text, "( { bytes = 32768; ways = 8; line = 64; }, {", "( 7, {", "expected levels");
 }
 END_TEST
@@ -190,6 +196,8 @@ START_TEST(the_system_is_read)
   ck_assert_int_eq(machine_host(folder, &m), MD_EIO);
   write_cache(0, "1\n", "Data\n", "48K\n", "12\n");
   write_cache(1, "1\n", "Instruction\n", "32K\n", "8\n");
+  ck_ok(machine_host(folder, &m));
+  ck_assert_int_eq(m.n_levels, 1);
   write_cache(2, "2\n", "Unified\n", "2M\n", "16\n");
   ck_ok(machine_host(folder, &m));
   ck_assert(m.kind == MACHINE_CPU && m.n_levels == 2);
@@ -198,7 +206,10 @@ START_TEST(the_system_is_read)
   write_cache(3, "4\n", "Unified\n", "32M\n", "16\n");
   ck_assert_int_eq(machine_host(folder, &m), MD_EIO); /* no third level */
   ck_assert_ptr_nonnull(strstr(md_message(), "level 3"));
-  write_cache(4, "3\n", "Unified\n", "32X\n", "16\n");
+  write_cache(4, "3\n", "Unified\n", "1K\n", "32\n"); /* 16 lines */
+  ck_assert_int_eq(machine_host(folder, &m), MD_EIO);
+  ck_assert_ptr_nonnull(strstr(md_message(), "index4"));
+  write_cache(5, "3\n", "Unified\n", "32X\n", "16\n");
   ck_assert_int_eq(machine_host(folder, &m), MD_EIO);
 }
 END_TEST

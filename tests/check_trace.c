@@ -142,6 +142,48 @@ START_TEST(damaged_files_are_refused)
 END_TEST
 
 /* Check sums are right here, but no writer makes such records. */
+/* A block of one payload of so many bytes, in a file that ends after it. */
+static void write_block(const unsigned char *payload, size_t bytes, uint64_t accesses)
+{
+  unsigned char *file = ref_alloc((int64_t)bytes + 48, 1), *block = file + 16;
+  make_by_hand(file); /* its header */
+  unsigned char *sum = ref_alloc((int64_t)bytes + 12, 1);
+  memset(sum, 0, 12);
+  put(sum + 8, bytes, 4);
+  memcpy(sum + 12, payload, bytes);
+  memcpy(block, sum, 12);
+  put(block + 12, ref_crc32c(sum, bytes + 12), 4);
+  memcpy(block + 16, payload, bytes);
+  put(block + 16 + bytes, accesses, 8);
+  put(block + 24 + bytes, 0, 4);
+  put(block + 28 + bytes, ref_crc32c(block + 16 + bytes, 12), 4);
+  traces_write(file, bytes + 48);
+  free(sum);
+  free(file);
+}
+
+/* 2^20 bytes of payload are read, one more is refused. */
+START_TEST(the_largest_block_is_read)
+{
+  enum { MOST = 1 << 20, RECORD = 5, RECORDS = MOST / RECORD };
+  static const unsigned char record[] = {0x02, 8, 1, 0, 0}; /* a read of 8 bytes at 0 */
+  unsigned char *payload = ref_alloc(MOST + RECORD, 1);
+  trace_run *runs;
+  int64_t n;
+  for (int k = 0; k <= RECORDS; k++)
+    memcpy(payload + RECORD * k, record, RECORD);
+  payload[MOST - 2] = 0x80; /* the last stride takes two bytes */
+  payload[MOST - 1] = 0;
+  write_block(payload, MOST, RECORDS);
+  ck_ok(traces_read(1000, &runs, &n));
+  ck_assert_int_eq(n, RECORDS);
+  free(runs);
+  write_block(payload, MOST + 1, RECORDS);
+  traces_refused("larger than 2^20");
+  free(payload);
+}
+END_TEST
+
 START_TEST(impossible_records_are_refused)
 {
   static const struct {
@@ -244,6 +286,7 @@ int main(void)
   tcase_add_test(tcase, binary_round_trip);
   tcase_add_test(tcase, binary_format_is_the_one_described);
   tcase_add_test(tcase, damaged_files_are_refused);
+  tcase_add_test(tcase, the_largest_block_is_read);
   tcase_add_test(tcase, impossible_records_are_refused);
   tcase_add_test(tcase, long_traces_stream);
   tcase_add_test(tcase, writer_refuses_and_leaves_nothing);
