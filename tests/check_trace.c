@@ -184,6 +184,50 @@ START_TEST(the_largest_block_is_read)
 }
 END_TEST
 
+/* Lists whose numbers take their ten bytes each fit their blocks. */
+START_TEST(wide_lists_fit_their_blocks)
+{
+  enum { LISTS = 60, LONG = 4096 };
+  uint64_t *address = ref_alloc(LONG, sizeof *address);
+  trace_run *runs = ref_alloc(LISTS * LONG, sizeof *runs);
+  const trace_run like = {TRACE_NC, TRACE_READ, 1, 1, 0, 0};
+  trace_writer *w;
+  ck_ok(trace_writer_open(traces_path(), &w));
+  for (int k = 0; k < LISTS; k++) {
+    for (int a = 0; a < LONG; a++) {
+      address[a] = (a % 2 ? (uint64_t)3 << 61 : 1) + (uint64_t)(k * a);
+      runs[k * LONG + a] = like;
+      runs[k * LONG + a].address = address[a];
+    }
+    ck_ok(trace_write_list(w, &like, LONG, address));
+  }
+  ck_ok(trace_writer_close(w));
+  const traces_accesses expected = {runs, LISTS * LONG};
+  traces_check(&expected, 1000);
+  free(runs);
+  free(address);
+}
+END_TEST
+
+/* Lines are numbered as they come, also when there are many more than the first table holds. */
+START_TEST(many_lines_are_numbered)
+{
+  enum { LINES = 20000 };
+  const trace_run run = {TRACE_NC, TRACE_READ, 8, LINES, 640, 3 * 64};
+  trace_lines *lines;
+  uint32_t number[LINES];
+  ck_ok(trace_lines_create(64, &lines));
+  for (int round = 0; round < 2; round++) {
+    int64_t from = 0, n;
+    ck_ok(trace_lines_of(lines, &run, &from, LINES, number, &n));
+    ck_assert_int_eq(n, LINES);
+    for (uint32_t k = 0; k < LINES; k++)
+      ck_assert_uint_eq(number[k], k);
+  }
+  trace_lines_destroy(lines);
+}
+END_TEST
+
 START_TEST(impossible_records_are_refused)
 {
   static const struct {
@@ -287,6 +331,8 @@ int main(void)
   tcase_add_test(tcase, binary_format_is_the_one_described);
   tcase_add_test(tcase, damaged_files_are_refused);
   tcase_add_test(tcase, the_largest_block_is_read);
+  tcase_add_test(tcase, wide_lists_fit_their_blocks);
+  tcase_add_test(tcase, many_lines_are_numbered);
   tcase_add_test(tcase, impossible_records_are_refused);
   tcase_add_test(tcase, long_traces_stream);
   tcase_add_test(tcase, writer_refuses_and_leaves_nothing);
