@@ -27,7 +27,7 @@ ROOMS := $(wildcard core ordering neighbor force comm cachemodel spread stokes m
 FFTW := $(shell printf '\043include <fftw3.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 && echo yes)
 
 # Sources compiled once for each precision and instruction set, or for one of the two.
-NUMERIC_C  := $(wildcard neighbor/neighbor_cpu*.c force/force_cpu*.c comm/comm_cpu.c minimd/integrate_cpu.c \
+NUMERIC_C  := $(wildcard neighbor/neighbor_cpu*.c force/force_cpu*.c comm/comm_cpu.c minimd/*_cpu.c \
               spread/spread_cpu_sort.c $(if $(FFTW),spread/pme_cpu.c))
 # The same, but nothing in them depends on the type of positions: mixed precision uses those of single.
 REAL_C     := $(filter-out $(NUMERIC_C),$(wildcard spread/spread_cpu_*.c))

@@ -45,7 +45,8 @@ md_status checkpoint_write(const char *path, const config *cfg, const engine *si
                                .dump_bytes = dump_bytes,
                                .mass = state.mass,
                                .backend = sim->ctx->backend,
-                               .charged = state.q != NULL};
+                               .charged = state.q != NULL,
+                               .lists = state.lists};
     for (int d = 0; d < 3; d++)
       numbers.frames[d] = state.frames[d];
     memcpy(numbers.lo, state.box.lo, sizeof numbers.lo);

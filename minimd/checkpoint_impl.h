@@ -21,6 +21,7 @@ typedef struct {
   double lo[3], hi[3], mass;
   int64_t backend, charged; /* charged: 0 or 1 */
   int64_t frames[3];
+  engine_lists lists;
 } checkpoint_step;
 
 #endif

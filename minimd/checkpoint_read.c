@@ -9,6 +9,13 @@
 static const char *const section_words[CHECKPOINT_SECTION_COUNT] = {CHECKPOINT_SECTIONS(WORD)};
 #undef WORD
 
+static bool lists_exist(const engine_lists *lists, int64_t step)
+{
+  return lists->dangerous >= 0 && lists->dangerous <= lists->ended && lists->ended <= step &&
+         lists->moved >= 0 && isfinite(lists->moved) && lists->moved_at >= 0 &&
+         lists->moved_at <= step;
+}
+
 static md_status get_numbers(sections_reader *in, checkpoint *out, bool *charged)
 {
   checkpoint_step *numbers;
@@ -17,7 +24,8 @@ static md_status get_numbers(sections_reader *in, checkpoint *out, bool *charged
   free(numbers);
   bool good = found.n >= 0 && found.n <= INT32_MAX && found.step >= 0 && found.mass > 0 &&
               found.rebuilt_at >= 0 && found.rebuilt_at <= found.step && found.backend >= 0 &&
-              found.backend < MD_BACKEND_COUNT && (found.charged == 0 || found.charged == 1);
+              found.backend < MD_BACKEND_COUNT && (found.charged == 0 || found.charged == 1) &&
+              lists_exist(&found.lists, found.step);
   for (int d = 0; d < 3; d++)
     good = good && isfinite(found.lo[d]) && isfinite(found.hi[d]) && found.hi[d] > found.lo[d] &&
            found.frames[d] >= 1 && found.frames[d] < INT32_MAX;
@@ -27,6 +35,7 @@ static md_status get_numbers(sections_reader *in, checkpoint *out, bool *charged
   state->n = found.n;
   state->step = found.step;
   state->rebuilt_at = found.rebuilt_at;
+  state->lists = found.lists;
   state->mass = found.mass;
   for (int d = 0; d < 3; d++)
     state->frames[d] = (int32_t)found.frames[d];

@@ -47,6 +47,7 @@ static md_status rebuild_early(engine *sim, bool sort)
   if (!status) {
     md_phase_begin(ctx, MD_PHASE_NEIGHBOR);
     status = neighbor_build_early(sim->list, sim->atoms);
+    if (!status) status = displacement_hold(sim->moved, sim->atoms);
     md_phase_end(ctx, MD_PHASE_NEIGHBOR);
   }
   sim->rebuilt_at = sim->step;
@@ -104,21 +105,6 @@ static md_status follow(engine *sim)
   return status;
 }
 
-static md_status rebuild_due(engine *sim, bool *due)
-{
-  const config_values *values = sim->values;
-  if (values->every > 0) {
-    *due = sim->step - sim->rebuilt_at >= values->every;
-    return MD_OK;
-  }
-  double moved_sq;
-  md_phase_begin(sim->ctx, MD_PHASE_NEIGHBOR);
-  const md_status status = neighbor_max_move_sq(sim->list, sim->atoms, &moved_sq);
-  md_phase_end(sim->ctx, MD_PHASE_NEIGHBOR);
-  *due = !(moved_sq <= 0.25 * values->skin * values->skin); /* NaN is due, and found there */
-  return status;
-}
-
 /* Sorting falls on the first rebuild at or after its period. */
 static bool sort_due(const engine *sim)
 {
@@ -146,18 +132,23 @@ static md_status take_steps(engine *sim, int32_t steps, bool tally)
   sim->step += steps;
   sim->steady_steps += steps - 1;
   bool due;
-  MD_TRY(rebuild_due(sim, &due));
-  if (due)
+  MD_TRY(engine_rebuild_due(sim, &due));
+  if (due) {
+    MD_TRY(engine_list_ends(sim));
     MD_TRY(rebuild_early(sim, sort_due(sim)));
-  else if (!moves_ghosts)
+  } else if (!moves_ghosts) {
     MD_TRY(follow(sim));
+  }
   sim->forces_due = !tally && force_advances(sim->fc, sim->list);
   if (!sim->forces_due) {
     MD_TRY(neighbor_settle(sim->list, NULL));
     MD_TRY(forces(sim, tally));
   }
   sim->half_kick_due = !tally;
-  if (tally) MD_TRY(advance(sim, 1, 0));
+  if (tally) {
+    MD_TRY(advance(sim, 1, 0));
+    MD_TRY(engine_lists_settle(sim));
+  }
   if (!due && !tally) {
     sim->steady_steps++;
     if (settled) sim->steady_bytes += sim->ctx->bytes_copied - copied; /* else the rebuild's */
@@ -268,8 +259,8 @@ static md_status make_rooms(engine *sim, neighbor_kind kind, const md_box *box)
     MD_TRY(md_atoms_cut(sim->atoms, FRAME_REACHES * sim->list_cutoff));
   MD_TRY(comm_create(sim->ctx, &sim->cm));
   MD_TRY(neighbor_create(sim->ctx, &list, &sim->list));
-  MD_TRY(force_create(sim->ctx, &pair, &sim->fc));
-  return values->every > 0 && !values->checkpoint ? MD_OK : neighbor_track(sim->list, true);
+  MD_TRY(displacement_create(sim->ctx, &sim->moved));
+  return force_create(sim->ctx, &pair, &sim->fc);
 }
 
 /* Atoms in the input's coordinates; x is changed. */
@@ -366,7 +357,9 @@ static md_status resume(engine *sim, const engine_state *from)
   MD_TRY(md_atoms_place(sim->atoms, from->x));
   MD_TRY(integrate_advance(sim->atoms, 0, 0, 0));
   sim->rebuilt_at = from->rebuilt_at;
-  return follow(sim);
+  MD_TRY(follow(sim));
+  bool due; /* it is not: this is for how far atoms have gone already */
+  return engine_rebuild_due(sim, &due);
 }
 
 /* The atoms of a run whose box may have had other frames. */
@@ -396,6 +389,7 @@ md_status engine_restore(const config *cfg, const engine_state *from, bool exact
   if (!status) {
     (*out)->mass = from->mass;
     (*out)->step = from->step;
+    (*out)->lists = from->lists;
     status = exact ? resume(*out, from) : refill(*out, from);
   }
   return begin(out, status);
@@ -407,6 +401,7 @@ void engine_destroy(engine *sim)
   pme_destroy(sim->mesh);
   if (sim->ctx) md_buffer_free(sim->ctx, &sim->unfolded);
   force_destroy(sim->fc);
+  displacement_destroy(sim->moved);
   neighbor_destroy(sim->list);
   comm_destroy(sim->cm);
   md_atoms_destroy(sim->atoms);
@@ -435,6 +430,7 @@ md_status engine_save(const engine *sim, engine_state *out)
       .mass = sim->mass,
       .step = sim->step,
       .rebuilt_at = sim->rebuilt_at,
+      .lists = sim->lists,
       .x = malloc(three * sizeof(double)),
       .built = malloc(three * sizeof(double)),
       .v = malloc(three * sizeof(double)),
@@ -448,7 +444,7 @@ md_status engine_save(const engine *sim, engine_state *out)
           : MD_FAIL(MD_ENOMEM, "out of memory for %lld atoms", (long long)n);
   if (!status) status = md_atoms_get_local(sim->atoms, out->x, out->image);
   memcpy(out->frames, sim->atoms->frames, sizeof out->frames);
-  if (!status) status = neighbor_held(sim->list, sim->atoms, out->built);
+  if (!status) status = displacement_held(sim->moved, sim->atoms, out->built);
   if (!status && out->q) status = md_atoms_get_charges(sim->atoms, out->q);
   if (status) engine_state_free(out);
   return status;

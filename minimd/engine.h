@@ -9,6 +9,7 @@
 #include "core/timer.h"
 #include "force/force.h"
 #include "minimd/config.h"
+#include "minimd/displacement.h"
 #include "neighbor/neighbor.h"
 #include "spread/pme.h"
 
@@ -20,6 +21,20 @@ typedef struct {
   int64_t step;
   double temperature, e_pair, e_total, pressure;
 } engine_thermo;
+
+/* The lists that rebuilds of a run replaced, since its first start.
+ *
+ * A list holds every pair within the cutoff while no atom is further than half the skin from where
+ * it was at the build.  What counts are the last forces that were computed with the list, one step
+ * before the rebuild: where an atom had gone further by then, the rebuild came too late and is
+ * dangerous, since pairs may have been missed.  With "check" none is: the step at which an atom has
+ * gone further rebuilds before it computes forces.  With a fixed period, atoms that went further and
+ * came back within it are not seen. */
+typedef struct {
+  int64_t ended, dangerous;
+  double moved;     /* the largest displacement then, of all of them [length] */
+  int64_t moved_at; /* step of the rebuild that replaced that list */
+} engine_lists;
 
 typedef struct {
   md_ctx *ctx;
@@ -38,6 +53,10 @@ typedef struct {
   int64_t step;       /* steps done */
   int64_t rebuilt_at, rebuilds, sorts;
   int64_t steady_steps, steady_bytes; /* steps without rebuild or thermo; bytes they copied */
+  displacement *moved;                /* since the last list build */
+  double moved_sq;                    /* with check: at the last forces [length^2] */
+  int64_t asked_at;                   /* step of a measurement that is not in lists yet, or 0 */
+  engine_lists lists;
   bool half_kick_due;                 /* the second half kick of the last step is still to come */
   bool forces_due;                    /* and so are its forces */
   double first_temperature;           /* of the first engine_measure; negative before */
@@ -72,6 +91,7 @@ typedef struct {
   int64_t n;
   double mass;
   int64_t step, rebuilt_at;
+  engine_lists lists;
   double *x, *built, *v; /* [n][3]: positions, those at the last list build, velocities */
   int64_t *id;           /* [n] */
   int32_t *image;        /* [n][3] */
@@ -79,8 +99,8 @@ typedef struct {
 } engine_state;
 void engine_state_free(engine_state *state);
 
-/* After engine_create or engine_step with a tally, of an engine with output.checkpoint set.  *out
- * is empty on failure.  Errors: MD_EINVAL (not set), MD_ENOMEM, MD_ECUDA. */
+/* After engine_create or engine_step with a tally.  *out is empty on failure.
+ * Errors: MD_ENOMEM, MD_ECUDA. */
 md_status engine_save(const engine *sim, engine_state *out);
 /* As engine_create, from a saved state.  exact: atoms keep their order and the list is built from
  * the same positions as the saved run's, so that on the same backend, with the same settings, every

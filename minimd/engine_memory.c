@@ -27,7 +27,8 @@ int64_t engine_memory(const md_ctx *ctx, const config_values *values, neighbor_k
   /* Room for positions grows by half when the first ghosts come. */
   const double positions = 1.5 * all * (state + coord);
   const double twice = list == NEIGHBOR_TILE ? positions : 0; /* those to come */
-  const double atoms = positions + (double)n * (state + pull + 8 + 12 + 4) + 1.5 * ghosts * 8;
+  /* Positions once more, as they were at the list build. */
+  const double atoms = positions + (double)n * (2 * state + pull + 8 + 12 + 4) + 1.5 * ghosts * 8;
   const double charges = charges_memory(ctx, values, (double)n, all);
   return (int64_t)(1.05 * (atoms + twice + charges)) +
          neighbor_memory(ctx, &spec, (int64_t)all, density);

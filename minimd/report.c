@@ -88,6 +88,17 @@ void report_thermo(const engine_thermo *line, options_format format, FILE *strea
   fflush(stream);
 }
 
+static void danger_note(const engine *sim, FILE *stream)
+{
+  const engine_lists *lists = &sim->lists;
+  if (lists->dangerous == 0) return;
+  fprintf(stream,
+          "dangerous builds %" PRId64 " of %" PRId64
+          " (largest displacement %.4g, half the skin %.4g, at step %" PRId64
+          "): forces may have missed pairs; --rebuild check misses none\n",
+          lists->dangerous, lists->ended, lists->moved, 0.5 * sim->values->skin, lists->moved_at);
+}
+
 static void table_end(const report *run, FILE *stream)
 {
   const engine *sim = run->sim;
@@ -105,6 +116,7 @@ static void table_end(const report *run, FILE *stream)
   fprintf(stream, "%-12s %12.4f\n\n", "total", run->wall_s);
   fprintf(stream, "%" PRId64 " steps, %" PRId64 " rebuilds, %" PRId64 " sorts, memory %.1f MB\n",
           run->steps, sim->rebuilds, sim->sorts, (double)sim->ctx->bytes_allocated / 1e6);
+  danger_note(sim, stream);
   fprintf(stream, "copied between host and device per steady step: %.6g bytes\n",
           steady_bytes(sim));
   if (run->steps > 0)
@@ -136,6 +148,9 @@ static void json_counts(const report *run, md_json *json)
   md_json_integer(json, "ghosts", sim->atoms->n_ghost);
   md_json_integer(json, "steps", run->steps);
   md_json_integer(json, "rebuilds", sim->rebuilds);
+  md_json_integer(json, "dangerous_builds", sim->lists.dangerous);
+  md_json_number(json, "largest_displacement", sim->lists.moved);
+  md_json_integer(json, "largest_displacement_step", sim->lists.moved_at);
   md_json_integer(json, "sorts", sim->sorts);
   md_json_number(json, "neighbors_per_atom", neighbors_per_atom(run));
   md_json_integer(json, "bytes_allocated", sim->ctx->bytes_allocated);
