@@ -138,7 +138,8 @@ static const config_entry table[] = {
               "auto", "how charges are spread onto the mesh"),
     REAL_FROM("neighbor.skin", skin, "length", 0, 1e6, "0.3", "list radius beyond the cutoff"),
     INTEGER_OR("neighbor.every", every, "steps", 1, 2147483647, "check", 0, "20",
-               "between list builds; check: when an atom moved half the skin"),
+               "between list builds; check: when an atom moved half the skin, the default of "
+               "libconfig inputs"),
     WORD_OR("neighbor.list", list, NEIGHBOR_LISTS, neighbor_list_words, NEIGHBOR_LIST_COUNT, "auto",
             -1, "auto", "kind of neighbour list; auto: chosen, with the reason printed"),
     WORD("neighbor.stencil", stencil, NEIGHBOR_STENCILS, neighbor_stencil_words,

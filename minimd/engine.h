@@ -57,10 +57,10 @@ typedef struct {
   double moved_sq;                    /* with check: at the last forces [length^2] */
   int64_t asked_at;                   /* step of a measurement that is not in lists yet, or 0 */
   engine_lists lists;
-  bool half_kick_due;                 /* the second half kick of the last step is still to come */
-  bool forces_due;                    /* and so are its forces */
-  double first_temperature;           /* of the first engine_measure; negative before */
-  force_tally tally;                  /* of the last force computation that was asked for one */
+  bool half_kick_due;       /* the second half kick of the last step is still to come */
+  bool forces_due;          /* and so are its forces */
+  double first_temperature; /* of the first engine_measure; negative before */
+  force_tally tally;        /* of the last force computation that was asked for one */
 } engine;
 
 /* Settings that the configuration leaves to the program, and why. */

@@ -230,6 +230,14 @@ static md_status syntax_error(const config_t *tree, const config_text *text)
                  begin ? begin : "");
 }
 
+/* An input that says nothing about it gets lists that miss no pair. */
+static md_status default_rebuild(config *cfg)
+{
+  static const char key[] = "neighbor.every";
+  if (!config_is_default(cfg, key)) return MD_OK;
+  return config_set(cfg, key, "check", "default:libconfig");
+}
+
 md_status read_libconfig(config *cfg, config_text *text)
 {
   reader rd = {.cfg = cfg, .path = text->path};
@@ -238,6 +246,7 @@ md_status read_libconfig(config *cfg, config_text *text)
   md_status status = scan(&rd, text->data);
   if (!status && !config_read_string(&tree, text->data)) status = syntax_error(&tree, text);
   if (!status) status = read_tree(&rd, config_root_setting(&tree));
+  if (!status) status = default_rebuild(cfg);
   if (!status) status = config_describe(cfg, "%s (libconfig)", text->path);
   config_destroy(&tree);
   free(rd.numbers);

@@ -43,6 +43,7 @@ static void same_state(const engine_state *a, const engine_state *b)
   ck_assert_int_eq(a->n, b->n);
   ck_assert_int_eq(a->step, b->step);
   ck_assert_int_eq(a->rebuilt_at, b->rebuilt_at);
+  ck_assert_mem_eq(&a->lists, &b->lists, sizeof a->lists);
   ck_assert_mem_eq(&a->box, &b->box, sizeof a->box);
   const size_t three = (size_t)a->n * 3 * sizeof(double);
   ck_assert_mem_eq(a->x, b->x, three);

@@ -49,6 +49,13 @@ static const thermo_case cases[] = {
 };
 enum { N_CASES = sizeof cases / sizeof *cases };
 
+/* A steady step copies nothing, but with check the result of a reduction, to a GPU's host. */
+static void steady_bytes_are_few(const engine *sim)
+{
+  const bool reads = sim->values->every == 0 && sim->ctx->backend == MD_GPU;
+  ck_assert_int_le(sim->steady_bytes, reads ? 16 * sim->steady_steps : 0);
+}
+
 /* Run to the configuration's last step, with thermo lines where it asks for them. */
 static engine_thermo run(const char *settings, int32_t *bits, int64_t room)
 {
@@ -68,7 +75,7 @@ static engine_thermo run(const char *settings, int32_t *bits, int64_t room)
     ck_assert_int_le(sim->atoms->n * 3 * 8, room * 4);
     ck_ok(md_atoms_get(sim->atoms, (double *)bits, NULL, NULL, NULL, NULL));
   }
-  if (values->every > 0) ck_assert_int_eq(sim->steady_bytes, 0);
+  steady_bytes_are_few(sim);
   engine_destroy(sim);
   config_destroy(cfg);
   return thermo;
@@ -276,7 +283,7 @@ START_TEST(steps_together_are_steps_one_by_one)
   ck_assert(one->tally.energy == many->tally.energy && one->tally.virial == many->tally.virial);
   ck_assert_int_eq(one->steady_steps, many->steady_steps);
   ck_assert_int_eq(one->rebuilds, many->rebuilds);
-  if (config_get(cfg)->every > 0) ck_assert_int_eq(many->steady_bytes, 0);
+  steady_bytes_are_few(many);
   for (int e = 0; e < 2; e++)
     free(state[e]);
   engine_destroy(one);

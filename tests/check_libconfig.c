@@ -29,6 +29,22 @@ START_TEST(libconfig_is_read)
 }
 END_TEST
 
+/* An input that says nothing about rebuilds has lists that miss no pair; --set still counts more. */
+START_TEST(rebuilds_are_checked_unless_said)
+{
+  const config_values *v = config_get(cfg);
+  ck_assert_int_eq(v->every, 20);
+  configs_read("neighbor: { skin = 0.4 };", MD_OK, "");
+  ck_assert_int_eq(v->every, 0);
+  ck_assert_str_eq(config_origin(cfg, "neighbor.every"), "default:libconfig");
+  ck_ok(config_set_pair(cfg, "neighbor.every=7"));
+  ck_assert_int_eq(v->every, 7);
+  configs_read("neighbor: { every = 20 };", MD_OK, "");
+  ck_assert_int_eq(v->every, 20);
+  ck_assert_ptr_nonnull(strstr(config_origin(cfg, "neighbor.every"), "a.in:1"));
+}
+END_TEST
+
 START_TEST(libconfig_traps_are_refused)
 {
   static const char *const rows[][2] = {
@@ -131,6 +147,7 @@ int main(void)
   tcase_add_checked_fixture(tc, configs_begin, configs_end);
   tcase_set_timeout(tc, 60);
   tcase_add_test(tc, libconfig_is_read);
+  tcase_add_test(tc, rebuilds_are_checked_unless_said);
   tcase_add_test(tc, libconfig_traps_are_refused);
   tcase_add_test(tc, files_that_are_no_inputs);
   tcase_add_test(tc, damaged_inputs_do_no_harm);

@@ -59,6 +59,40 @@ prints 'lj\.cutoff +2\.3 +--cutoff'
 prints 'run\.dt +0?\.001 +.*a\.in:1'
 prints 'system\.density +0?\.8442 +default'
 
+# Rebuilds: every dialect keeps its meaning, and libconfig that says nothing checks.
+inputs=$(dirname "$0")/../inputs
+expect 0 --check
+prints 'neighbor\.every +20 +default$'
+for name in in.lj in.lj.lammps in.lj.minimd; do
+  expect 0 -i "$inputs/$name" --check
+  prints "neighbor\.every +20 +.*$name:"
+done
+expect 0 -i "$inputs/in.read" --check
+prints 'neighbor\.every +"check" +default:libconfig$'
+expect 0 -i "$inputs/in.read" --rebuild 10 --check
+prints 'neighbor\.every +10 +--rebuild'
+
+# A list that is too old is told of: a note, and in JSON.
+hot="--backend $backend --cells 4 --steps 60 --set system.temperature=4"
+expect 0 $hot
+prints '^dangerous builds 3 of 3 \(largest displacement 0\.[0-9]+, half the skin 0\.15, at step [246]0\)'
+expect 0 $hot --format json
+prints '"dangerous_builds": 3,'
+prints '"largest_displacement": 0\.[2-9]'
+expect 0 $hot --rebuild check --format json
+prints '"dangerous_builds": 0,'
+prints '"largest_displacement": 0\.1'
+expect 0 $hot --rebuild check
+grep -q dangerous "$dir/out" && fail 'check has dangerous builds'
+prints 'per steady step: [0-8] bytes'
+expect 0 $hot --format csv
+[ "$(wc -l <"$dir/out")" = 3 ] || fail 'CSV lines of a late list'
+# The count goes on in a restart.
+expect 0 $hot --steps 33 --checkpoint "$dir/state" --format json
+prints '"dangerous_builds": 1,'
+expect 0 --restart "$dir/state" --steps 60
+prints '^dangerous builds 3 of 3 '
+
 expect 2 --frobnicate
 says "unknown option"
 expect 2 --prder hilbert

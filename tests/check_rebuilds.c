@@ -1,0 +1,248 @@
+/* tests/check_rebuilds.c - lists that are too old: how far atoms went, which pairs a list lacks, and
+ * whether a run says so. */
+#include "minimd/engine.h"
+#include "minimd/integrate.h"
+#include "tests/engines.h"
+#include "tests/ref.h"
+#include "tests/run_lists.h"
+#include "tests/test.h"
+
+#include <stdio.h>
+
+/* --- The reduction against its definition */
+
+static const int64_t sizes[] = {0, 1, 2, 31, 33, 1000, 4099};
+enum { SIZES = sizeof sizes / sizeof *sizes };
+
+/* Atoms anywhere in a box, that move. */
+static md_atoms *moving_atoms(md_ctx *ctx, int64_t n)
+{
+  run_case c = {.box = {{-5, 0, 3}, {95, 70, 63}}, .n = n, .x = ref_alloc(3 * n, 8)};
+  uint64_t seed = 29;
+  for (int64_t k = 0; k < 3 * n; k++)
+    c.x[k] = c.box.lo[k % 3] + 60 * ref_uniform(&seed);
+  double *v = run_velocities(n, 1.3, 31);
+  md_atoms *atoms = run_case_atoms(ctx, &c, v);
+  free(v);
+  run_case_free(&c);
+  return atoms;
+}
+
+static double largest_sq(const run_snapshot *was, const run_snapshot *is, double back)
+{
+  double most = 0;
+  for (int64_t i = 0; i < is->n; i++) {
+    double sq = 0;
+    for (int64_t k = 3 * i; k < 3 * i + 3; k++)
+      sq += pow(is->x[k] - was->x[k] - back * is->v[k], 2);
+    most = fmax(most, sq);
+  }
+  return most;
+}
+
+static double measured(displacement *d, const md_atoms *atoms, double back)
+{
+  double moved_sq = -1;
+  ck_ok(displacement_measure(d, atoms, back));
+  ck_ok(displacement_read(d, &moved_sq));
+  return moved_sq;
+}
+
+START_TEST(displacement_is_the_largest)
+{
+  const md_precision precision = (md_precision)(_i % MD_PRECISION_COUNT);
+  md_ctx *ctx = test_ctx(precision, 1 + _i % 3, false);
+  displacement *d;
+  ck_ok(displacement_create(ctx, &d));
+  for (int k = 0; k < SIZES; k++) {
+    md_atoms *atoms = moving_atoms(ctx, sizes[k]);
+    run_snapshot was = run_snapshot_take(atoms);
+    if (sizes[k] > 0 && k > 0) ck_assert_int_eq(displacement_measure(d, atoms, 0), MD_EINVAL);
+    ck_ok(displacement_hold(d, atoms));
+    ck_assert(measured(d, atoms, 0) == 0);
+    for (int step = 0; step < 3; step++) {
+      ck_ok(integrate_advance(atoms, 0, 0, 0.07));
+      run_snapshot is = run_snapshot_take(atoms);
+      for (int b = 0; b < 2; b++) {
+        const double back = 0.07 * b, want = largest_sq(&was, &is, back);
+        ck_assert_double_eq_tol(measured(d, atoms, back), want, 1e-13 * (want + 1));
+      }
+      run_snapshot_free(&is);
+    }
+    double *held = ref_alloc(3 * sizes[k], 8);
+    ck_ok(displacement_held(d, atoms, held));
+    ck_assert_mem_eq(held, was.x, (size_t)sizes[k] * 24);
+    for (int64_t m = 0; m < 3 * sizes[k]; m++)
+      held[m] = m == 3 * (sizes[k] - 1) + 1 ? NAN : held[m];
+    ck_ok(md_atoms_place(atoms, held));
+    if (sizes[k] > 0) ck_assert(isinf(measured(d, atoms, 0)));
+    free(held);
+    run_snapshot_free(&was);
+    md_atoms_destroy(atoms);
+  }
+  displacement_destroy(d);
+  md_ctx_destroy(ctx);
+}
+END_TEST
+
+/* --- Runs: every step looked at from outside */
+
+/* Positions by id, not wrapped: [n][3]. */
+static double *unwrapped(const engine *sim)
+{
+  run_snapshot s = run_snapshot_take(sim->atoms);
+  const md_box *box = &sim->atoms->box;
+  for (int64_t k = 0; k < 3 * s.n; k++)
+    s.x[k] += s.image[k] * (box->hi[k % 3] - box->lo[k % 3]);
+  run_by_id(s.n, s.id, s.x);
+  double *x = ref_alloc(3 * s.n, 8);
+  memcpy(x, s.x, (size_t)s.n * 24);
+  run_snapshot_free(&s);
+  return x;
+}
+
+static double farthest(int64_t n, const double *from, const double *to)
+{
+  double most = 0;
+  for (int64_t i = 0; i < n; i++) {
+    double sq = 0;
+    for (int64_t k = 3 * i; k < 3 * i + 3; k++)
+      sq += (to[k] - from[k]) * (to[k] - from[k]);
+    most = fmax(most, sqrt(sq));
+  }
+  return most;
+}
+
+static double apart_sq(const md_box *box, const double *x, const run_action *pair, const int s[3])
+{
+  double sq = 0;
+  for (int d = 0; d < 3; d++) {
+    const double edge = box->hi[d] - box->lo[d];
+    sq += pow(x[3 * pair->j + d] + s[d] * edge - x[3 * pair->i + d], 2);
+  }
+  return sq;
+}
+
+/* Directed pairs within the cutoff that the present list does not hold: all of them by their
+ * definition, less those of the list.  No atom was wrapped since the build. */
+static int64_t missing_pairs(const engine *sim, const char *name)
+{
+  const double cut_sq = sim->values->cutoff * sim->values->cutoff;
+  const md_box *box = &sim->atoms->box;
+  run_snapshot s = run_snapshot_take(sim->atoms);
+  run_list list = run_list_read(sim->ctx, sim->list);
+  int64_t n, missing = 0;
+  run_action *listed = run_list_actions(&list, &s, &n, name);
+  run_by_id(s.n, s.id, s.x);
+  for (int32_t i = 0; i < s.n; i++)
+    for (int32_t j = 0; j < s.n; j++)
+      for (int k = 0; k < 27; k++) {
+        const int shift[3] = {k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1};
+        if (i == j && k == 13) continue;
+        missing += apart_sq(box, s.x, &(run_action){i, j, 0}, shift) < cut_sq;
+      }
+  for (int64_t k = 0; k < n; k++) {
+    int shift[3];
+    md_shift_unpack(listed[k].shift, shift);
+    missing -= apart_sq(box, s.x, &listed[k], shift) < cut_sq;
+  }
+  free(listed);
+  run_list_free(&list);
+  run_snapshot_free(&s);
+  return missing;
+}
+
+typedef struct {
+  const char *settings;
+  bool late; /* atoms move more than half the skin before they are listed anew */
+} rebuild_case;
+static const rebuild_case runs[] = {
+    {"system.cells=4 neighbor.list=full system.temperature=4", true},
+    {"system.cells=4,5,4 neighbor.list=half neighbor.every=17 system.temperature=4", true},
+    {"system.cells=4 neighbor.list=full neighbor.every=check", false},
+    {"system.cells=4 neighbor.list=half neighbor.every=check system.temperature=6 run.dt=0.002",
+     false},
+    {"system.cells=4 neighbor.list=full neighbor.every=check device.precision=single", false},
+    {"system.cells=4 neighbor.list=full neighbor.every=5 run.dt=0.002", false},
+    {"system.cells=4 neighbor.list=half system.temperature=0.01 device.precision=mixed", false},
+    {"system.cells=4 neighbor.list=tile system.temperature=4", true},
+    {"system.cells=4 neighbor.list=tile neighbor.every=check", false},
+    {"system.cells=4 neighbor.list=tile neighbor.every=4 run.dt=0.002", false},
+};
+enum { N_RUNS = sizeof runs / sizeof *runs, N_GPU_RUNS = 3 };
+
+/* A list that forces were computed with lacks pairs, and atoms had gone too far, exactly where the
+ * run says so. */
+START_TEST(late_lists_are_counted_and_lack_pairs)
+{
+  const rebuild_case *c = &runs[_i];
+  config *cfg = engines_config(c->settings);
+  engine *sim;
+  engine_lists want = {0};
+  int64_t missing = 0;
+  ck_ok(engine_create(cfg, &sim));
+  const double limit = sim->values->skin / 2;
+  const int64_t n = sim->atoms->n;
+  double *built = unwrapped(sim), *last = unwrapped(sim);
+  while (sim->step < 61) {
+    const int64_t rebuilds = sim->rebuilds;
+    ck_ok(engine_step(sim, sim->step % 3 == 0));
+    double *now = unwrapped(sim);
+    if (sim->rebuilds > rebuilds) {
+      const double moved = farthest(n, built, last);
+      want.ended++;
+      want.dangerous += moved > limit;
+      if (moved > want.moved) want.moved = moved, want.moved_at = sim->step;
+      memcpy(built, now, (size_t)n * 24);
+    }
+    missing += missing_pairs(sim, c->settings);
+    free(last);
+    last = now;
+  }
+  const engine_lists *got = &sim->lists;
+  ck_assert_int_eq(got->ended, want.ended);
+  ck_assert_int_eq(got->ended, sim->rebuilds - 1);
+  ck_assert_int_eq(got->dangerous, want.dangerous);
+  ck_assert_int_eq(got->moved_at, want.moved_at);
+  ck_assert_double_eq_tol(got->moved, want.moved, 100 * run_unit(sim->ctx->precision));
+  ck_must((got->dangerous > 0) == c->late && (missing > 0) == c->late && missing >= 0,
+          "%s: %lld dangerous builds, %lld pairs missed", c->settings, (long long)got->dangerous,
+          (long long)missing);
+  free(built), free(last);
+  engine_destroy(sim);
+  config_destroy(cfg);
+}
+END_TEST
+
+/* Steps that are queued together count as one by one. */
+START_TEST(steps_together_count_the_same)
+{
+  config *cfg = engines_config("system.cells=5 neighbor.every=8");
+  engine *one, *many;
+  ck_ok(engine_create(cfg, &one));
+  ck_ok(engine_create(cfg, &many));
+  for (int k = 0; k < 49; k++)
+    ck_ok(engine_step(one, false));
+  ck_ok(engine_steps(many, 49));
+  ck_ok(engine_step(one, true));
+  ck_ok(engine_step(many, true));
+  ck_assert_int_eq(one->lists.ended, 6);
+  ck_assert_mem_eq(&one->lists, &many->lists, sizeof one->lists);
+  engine_destroy(one);
+  engine_destroy(many);
+  config_destroy(cfg);
+}
+END_TEST
+
+int main(void)
+{
+  Suite *suite = suite_create("rebuilds");
+  TCase *tc = tcase_create("rebuilds");
+  tcase_set_timeout(tc, 120);
+  tcase_add_loop_test(tc, displacement_is_the_largest, 0, MD_PRECISION_COUNT);
+  tcase_add_loop_test(tc, late_lists_are_counted_and_lack_pairs, 0,
+                      test_backend() == MD_GPU ? N_RUNS : N_RUNS - N_GPU_RUNS);
+  tcase_add_test(tc, steps_together_count_the_same);
+  suite_add_tcase(suite, tc);
+  return test_main(suite);
+}
