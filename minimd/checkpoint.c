@@ -114,6 +114,9 @@ md_status checkpoint_configure(const checkpoint *from, config *cfg)
 md_status checkpoint_compare(const checkpoint *from, const config *cfg, checkpoint_plan *out)
 {
   *out = (checkpoint_plan){NULL, -1};
+  MD_REQUIRE(config_get(cfg)->skin >= 0, MD_EINVAL,
+             "%s: neighbor.skin = \"auto\": expected a number: '%s' holds the skin of its run",
+             config_origin(cfg, "neighbor.skin"), from->path);
   const int64_t steps = config_get(cfg)->steps;
   MD_REQUIRE(steps >= from->state.step, MD_EINVAL,
              "%s: run.steps = %lld: '%s' is at step %lld already", config_origin(cfg, "run.steps"),

@@ -44,7 +44,8 @@ typedef struct {
   const char *differs; /* NULL: to the bit; else a setting that shapes memory or rounding */
   int64_t dump_keep;   /* bytes of its trajectory that stay; -1: it has another, or none */
 } checkpoint_plan;
-/* Errors: MD_EINVAL (a setting of system.* is not the checkpoint's; steps already done), MD_ENOMEM.
+/* Errors: MD_EINVAL (a setting of system.* is not the checkpoint's; steps already done;
+ * a skin that is still to be measured), MD_ENOMEM.
  */
 md_status checkpoint_compare(const checkpoint *from, const config *cfg, checkpoint_plan *out);
 

@@ -285,8 +285,10 @@ static md_status run(const options *opts, options_format format, config *cfg, re
   } else if (!status) {
     signals_stop_gently();
     signals_save_when_asked();
-    status = run_traced(run, opts, format);
+    if (config_get(cfg)->skin < 0) status = skin_choose(cfg, &run->skin);
+    if (!status) status = run_traced(run, opts, format);
   }
+  skin_free(&run->skin);
   free(run->thermo);
   engine_destroy(run->sim);
   checkpoint_free(&from);

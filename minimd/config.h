@@ -66,7 +66,7 @@ typedef struct {
   double tolerance;      /* root mean square force error [force] */
   spread_method spread;
   /* neighbor */
-  double skin;
+  double skin;   /* negative: to be measured ("auto") */
   int32_t every; /* rebuild period in steps; 0: when an atom moved half the skin ("check") */
   int list;      /* a neighbor_kind, or -1: chosen */
   neighbor_stencil stencil;

@@ -63,6 +63,24 @@ static md_status check_charges(const config *cfg)
   return MD_OK;
 }
 
+/* A skin that is to be measured needs a cost that depends on it, and a run that may differ. */
+static md_status check_skin(const config *cfg)
+{
+  const config_values *values = config_get(cfg);
+  if (values->skin >= 0) return MD_OK;
+  MD_REQUIRE(values->every == 0, MD_EINVAL,
+             "%s: neighbor.skin = \"auto\": expected neighbor.every = \"check\" (--rebuild check), "
+             "not %d (%s)",
+             config_origin(cfg, "neighbor.skin"), values->every,
+             config_origin(cfg, "neighbor.every"));
+  MD_REQUIRE(
+      !values->deterministic, MD_EINVAL,
+      "%s: neighbor.skin = \"auto\": expected a number with device.deterministic (%s), since "
+      "measured times differ from run to run",
+      config_origin(cfg, "neighbor.skin"), config_origin(cfg, "device.deterministic"));
+  return MD_OK;
+}
+
 md_status config_check(const config *cfg)
 {
   const config_values *values = config_get(cfg);
@@ -76,7 +94,8 @@ md_status config_check(const config *cfg)
   MD_REQUIRE(values->block_size % 32 == 0, MD_EINVAL,
              "%s: device.block_size = %d: expected a multiple of 32",
              config_origin(cfg, "device.block_size"), values->block_size);
-  const double r_list = config_reach(values) + values->skin;
+  MD_TRY(check_skin(cfg));
+  const double r_list = config_reach(values) + fmax(values->skin, 0);
   MD_REQUIRE(values->bin_size < 0 || values->bin_size * CONFIG_BINS_MOST >= r_list, MD_EINVAL,
              "%s: neighbor.bin_size = %g: expected at least %g, a %dth of cutoff + skin",
              config_origin(cfg, "neighbor.bin_size"), values->bin_size, r_list / CONFIG_BINS_MOST,

@@ -47,6 +47,11 @@ const char *const config_format_words[CONFIG_FORMAT_COUNT] = {CONFIG_FORMATS(WOR
     key, "real", unit, ">= " #min " and <= " #max, fallback, help,                                 \
         RULE(CONFIG_REAL, FIELD(field), min, max, false, NULL, 0, NULL, 0)                         \
   }
+#define REAL_OR(key, field, unit, min, max, word, meaning, fallback, help)                         \
+  {                                                                                                \
+    key, "real", unit, ">= " #min " and <= " #max " | " word, fallback, help,                      \
+        RULE(CONFIG_REAL, FIELD(field), min, max, false, word, meaning, NULL, 0)                   \
+  }
 #define REAL_ABOVE(key, field, unit, min, max, fallback, help)                                     \
   {                                                                                                \
     key, "real", unit, "> " #min " and <= " #max, fallback, help,                                  \
@@ -136,7 +141,8 @@ static const config_entry table[] = {
                "root mean square error of forces to aim at, for what is to be chosen"),
     WORD_HELP("coulomb.spread", spread, SPREAD_METHODS, spread_method_words, SPREAD_METHOD_COUNT,
               "auto", "how charges are spread onto the mesh"),
-    REAL_FROM("neighbor.skin", skin, "length", 0, 1e6, "0.3", "list radius beyond the cutoff"),
+    REAL_OR("neighbor.skin", skin, "length", 0, 1e6, "auto", -1, "0.3",
+            "list radius beyond the cutoff; auto, with check: the fastest of a few, measured"),
     INTEGER_OR("neighbor.every", every, "steps", 1, 2147483647, "check", 0, "20",
                "between list builds; check: when an atom moved half the skin, the default of "
                "libconfig inputs"),

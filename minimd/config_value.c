@@ -105,6 +105,11 @@ static md_status read_integer(const config_entry *entry, const char *text, void 
 
 static md_status read_real(const config_entry *entry, const char *text, void *field)
 {
+  const config_rule *rule = entry->rule;
+  if (rule->special && strcmp(text, rule->special) == 0) {
+    *(double *)field = rule->meaning;
+    return MD_OK;
+  }
   return parse_real(entry, text, field);
 }
 
@@ -242,8 +247,9 @@ static size_t write_integer(const config_rule *rule, const void *field, char *te
 
 static size_t write_real(const config_rule *rule, const void *field, char *text, size_t size)
 {
-  (void)rule;
-  return write_number(*(const double *)field, text, size);
+  const double value = *(const double *)field;
+  if (rule->special && value == rule->meaning) return write_quoted(rule->special, text, size);
+  return write_number(value, text, size);
 }
 
 static size_t write_flag(const config_rule *rule, const void *field, char *text, size_t size)

@@ -307,6 +307,9 @@ static md_status make(const config *cfg, int64_t n, const md_box *box, engine **
 {
   const config_values *values = config_get(cfg);
   engine_choice choice;
+  MD_REQUIRE(values->skin >= 0, MD_EINVAL,
+             "%s: neighbor.skin = \"auto\": expected a number: only `minimd run` measures it",
+             config_origin(cfg, "neighbor.skin"));
   MD_TRY(engine_choose(values, &choice));
   engine *sim = *out = calloc(1, sizeof *sim);
   MD_REQUIRE(sim, MD_ENOMEM, "out of memory for the engine");

@@ -69,6 +69,8 @@ void report_begin(const report *run, options_format format, FILE *stream)
   fprintf(stream, "list       %s (%s), %.1f neighbours an atom within %g\n",
           neighbor_list_words[run->choice.list], run->choice.list_reason, neighbors_per_atom(run),
           sim->list_cutoff);
+  if (run->skin.reason)
+    fprintf(stream, "skin       %g (%s)\n", sim->values->skin, run->skin.reason);
   if (sim->mesh) coulomb_line(sim, stream);
   fprintf(stream, "order      %s over %d x %d x %d bins, set-up %.2f s\n\n", curve,
           grid->n[0] - 2 * grid->margin[0], grid->n[1] - 2 * grid->margin[1],
@@ -201,6 +203,10 @@ static void json_end(const report *run, FILE *stream)
   md_json_string(&json, "backend_reason", run->choice.backend_reason);
   md_json_string(&json, "list", neighbor_list_words[run->choice.list]);
   md_json_string(&json, "list_reason", run->choice.list_reason);
+  if (run->skin.reason) {
+    md_json_number(&json, "skin", run->sim->values->skin);
+    md_json_string(&json, "skin_reason", run->skin.reason);
+  }
   md_json_close(&json, '}');
   if (run->sim->mesh) json_coulomb(run->sim, &json);
   json_thermo(run, &json);

@@ -4,6 +4,7 @@
 
 #include "minimd/checkpoint.h"
 #include "minimd/options.h"
+#include "minimd/skin.h"
 
 #include <stdio.h>
 
@@ -16,6 +17,7 @@ typedef struct {
   checkpoint_plan plan;      /* and how */
   engine *sim;
   engine_choice choice;
+  skin_choice skin;      /* reason: NULL unless it was measured */
   engine_thermo *thermo; /* [n_thermo] */
   int64_t n_thermo, thermo_room;
   int64_t steps;          /* timed */

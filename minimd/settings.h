@@ -25,7 +25,8 @@ MD_BEGIN_C
     "steps between sorts, a multiple of the rebuild period; 0 never", "order.sort_every")          \
   X(REBUILD, "rebuild", "N|check",                                                                 \
     "steps between list builds, or when an atom moved half the skin", "neighbor.every")            \
-  X(SKIN, "skin", "X", "list radius beyond the cutoff", "neighbor.skin")                           \
+  X(SKIN, "skin", "X|auto", "list radius beyond the cutoff; auto: measured, with --rebuild check", \
+    "neighbor.skin")                                                                               \
   X(CUTOFF, "cutoff", "X", "cutoff radius", "lj.cutoff")                                           \
   X(BACKEND, "backend", "auto|cpu|gpu", "where to compute", "device.backend")                      \
   X(PRECISION, "precision", "single|mixed|double", "number types", "device.precision")             \

@@ -297,6 +297,10 @@ START_TEST(written_settings_read_back)
   for (size_t k = 0; k < sizeof pairs / sizeof *pairs; k++)
     ck_ok(config_set_pair(cfg, pairs[k]));
   check_round_trip();
+  ck_ok(config_set_pair(cfg, "device.deterministic=false"));
+  ck_ok(config_set_pair(cfg, "neighbor.skin=auto"));
+  ck_assert_str_eq(configs_value(cfg, "neighbor.skin"), "\"auto\"");
+  check_round_trip();
   ck_ok(config_set_pair(cfg, "order.curve=random:18446744073709551615"));
   check_round_trip();
 }

@@ -2,6 +2,7 @@
  * whether a run says so. */
 #include "minimd/engine.h"
 #include "minimd/integrate.h"
+#include "minimd/skin.h"
 #include "tests/engines.h"
 #include "tests/ref.h"
 #include "tests/run_lists.h"
@@ -234,6 +235,48 @@ START_TEST(steps_together_count_the_same)
 }
 END_TEST
 
+/* The skin is one of the candidates, the fastest of those tried, and the run with it is the run that
+ * names it. */
+START_TEST(measured_skin_is_a_run_like_any)
+{
+  static const double candidates[] = SKIN_CANDIDATES;
+  config *cfg =
+      engines_config("system.cells=5 lj.sigma=1.1 neighbor.every=check neighbor.skin=auto");
+  skin_choice choice;
+  engine *sims[2];
+  ck_assert_int_eq(engine_create(cfg, &sims[0]), MD_EINVAL);
+  ck_ok(skin_choose(cfg, &choice));
+  const double skin = config_get(cfg)->skin;
+  ck_assert_double_eq_tol(skin, candidates[choice.best] * 1.1, 1e-5);
+  int tried = 0;
+  for (int k = 0; k < SKIN_N_CANDIDATES; k++) {
+    tried += choice.trials[k].skin > 0;
+    ck_assert(choice.trials[k].skin == 0 ||
+              choice.trials[k].step_s >= choice.trials[choice.best].step_s);
+  }
+  ck_assert_int_ge(tried, 2);
+  ck_assert_ptr_nonnull(strstr(choice.reason, "ms a step"));
+  char settings[128];
+  snprintf(settings, sizeof settings,
+           "system.cells=5 lj.sigma=1.1 neighbor.every=check neighbor.skin=%.17g", skin);
+  config *named = engines_config(settings);
+  ck_ok(engine_create(cfg, &sims[0]));
+  ck_ok(engine_create(named, &sims[1]));
+  double *x[2];
+  for (int e = 0; e < 2; e++) {
+    while (sims[e]->step < 40)
+      ck_ok(engine_step(sims[e], sims[e]->step == 39));
+    x[e] = unwrapped(sims[e]);
+  }
+  ck_assert_mem_eq(x[0], x[1], (size_t)sims[0]->atoms->n * 24);
+  for (int e = 0; e < 2; e++)
+    free(x[e]), engine_destroy(sims[e]);
+  skin_free(&choice);
+  config_destroy(cfg);
+  config_destroy(named);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("rebuilds");
@@ -243,6 +286,7 @@ int main(void)
   tcase_add_loop_test(tc, late_lists_are_counted_and_lack_pairs, 0,
                       test_backend() == MD_GPU ? N_RUNS : N_RUNS - N_GPU_RUNS);
   tcase_add_test(tc, steps_together_count_the_same);
+  tcase_add_test(tc, measured_skin_is_a_run_like_any);
   suite_add_tcase(suite, tc);
   return test_main(suite);
 }

@@ -93,6 +93,31 @@ prints '"dangerous_builds": 1,'
 expect 0 --restart "$dir/state" --steps 60
 prints '^dangerous builds 3 of 3 '
 
+# A measured skin is printed with its reason, and is the run that names it; where it cannot be, exit 2.
+auto="$run --rebuild check --skin auto"
+expect 0 $auto --check
+prints 'neighbor\.skin +"auto" +--skin'
+expect 0 $auto --dump "$dir/auto.xyz" --checkpoint "$dir/state"
+prints '^skin +[0-9.]+ \(measured fastest, ms a step: .*; a build every [0-9.]+ steps\)$'
+skin=$(awk '$1 == "skin" { print $2 }' "$dir/out")
+expect 0 $run --rebuild check --skin "$skin" --dump "$dir/named.xyz"
+same "$dir/auto.xyz" "$dir/named.xyz" "--skin auto and --skin $skin"
+expect 0 --restart "$dir/state" --steps 21
+prints 'at step 20, exactly'
+expect 2 --restart "$dir/state" --steps 21 --skin auto
+says 'holds the skin of its run'
+expect 0 $auto --format json
+prints '"skin_reason": "measured fastest'
+expect 2 $run --skin auto
+says 'expected neighbor\.every = "check" \(--rebuild check\), not 20'
+expect 2 $auto --deterministic
+says 'expected a number with device\.deterministic'
+expect 2 $auto --skin quick
+for command in compare profile "cachemodel --machine host"; do
+  expect 2 $command $auto
+  says 'only .minimd run. measures it'
+done
+
 expect 2 --frobnicate
 says "unknown option"
 expect 2 --prder hilbert
