@@ -20,7 +20,8 @@ void displacement_destroy(displacement *d);
 /* Hold the present positions of the owned atoms: a copy within the backend.  They are compared with
  * the same atoms in the same order.  Errors: MD_ENOMEM, MD_ECUDA. */
 md_status displacement_hold(displacement *d, const md_atoms *atoms);
-/* Held positions as host doubles [n][3].  Errors: MD_EINVAL (not held for these atoms), MD_ECUDA. */
+/* Held positions as host doubles [n][3].
+ * Errors: MD_EINVAL (not held for these atoms), MD_ECUDA. */
 md_status displacement_held(const displacement *d, const md_atoms *atoms, double *x);
 
 /* Begin to measure: a GPU is not waited for, and 8 bytes go to the host beside its stream.

@@ -14,7 +14,7 @@ md_status engine_rebuild_due(engine *sim, bool *due)
     *due = sim->step - sim->rebuilt_at >= sim->values->every;
     return MD_OK;
   }
-  double moved_sq;
+  double moved_sq = INFINITY;
   md_phase_begin(sim->ctx, MD_PHASE_NEIGHBOR);
   md_status status = displacement_measure(sim->moved, sim->atoms, 0);
   if (!status) status = displacement_read(sim->moved, &moved_sq);

@@ -10,7 +10,7 @@
 
 static const double multiples[SKIN_N_CANDIDATES] = SKIN_CANDIDATES;
 
-/* Periods that are timed, after one that warms memory and clocks; the steps that each may have where no
+/* Periods that are timed, after one that warms memory and clocks; the most steps of each, where no
  * build comes. */
 enum { PERIODS = 3, MOST_STEPS = 60 };
 

@@ -30,10 +30,10 @@ typedef struct {
   char *reason; /* one line; free with skin_free */
 } skin_choice;
 
-/* Set neighbor.skin, which is "auto", to the fastest candidate.  Each trial starts an engine from the
- * configuration's own atoms and times whole periods from build to build; the run that follows starts from
- * these atoms too and is the run with this skin to the bit.  Errors: those of engine_create and
- * engine_step; MD_ENOMEM. */
+/* Set neighbor.skin, which is "auto", to the fastest candidate.  Each trial starts an engine from
+ * the configuration's own atoms and times whole periods from build to build; the run that follows
+ * starts from these atoms too and is the run with this skin to the bit.
+ * Errors: those of engine_create and engine_step, MD_ENOMEM. */
 md_status skin_choose(config *cfg, skin_choice *out);
 void skin_free(skin_choice *choice);
 

@@ -1,5 +1,5 @@
-/* tests/check_rebuilds.c - lists that are too old: how far atoms went, which pairs a list lacks, and
- * whether a run says so. */
+/* tests/check_rebuilds.c - lists that are too old: how far atoms went, which pairs a list lacks,
+ * and whether a run says so; skins that are measured. */
 #include "minimd/engine.h"
 #include "minimd/integrate.h"
 #include "minimd/skin.h"
@@ -235,8 +235,8 @@ START_TEST(steps_together_count_the_same)
 }
 END_TEST
 
-/* The skin is one of the candidates, the fastest of those tried, and the run with it is the run that
- * names it. */
+/* The skin is one of the candidates, the fastest of those tried, and the run with it is the run
+ * that names it. */
 START_TEST(measured_skin_is_a_run_like_any)
 {
   static const double candidates[] = SKIN_CANDIDATES;
