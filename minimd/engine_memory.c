@@ -18,7 +18,9 @@ int64_t engine_memory(const md_ctx *ctx, const config_values *values, neighbor_k
 {
   const neighbor_spec spec = engine_list_spec(values, list);
   const double edge = cbrt(volume), density = n > 0 ? (double)n / volume : 0;
-  const double shell = pow(edge + 2 * spec.r_list, 3) - volume;
+  const double frames =
+      ctx->precision == MD_DOUBLE ? 1 : ceil(edge / (ENGINE_FRAME_REACHES * spec.r_list));
+  const double shell = pow(edge + 2 * frames * spec.r_list, 3) - volume;
   const double ghosts = density * shell;
   const double state = 4.0 * (double)md_state_size(ctx->precision);
   const double coord = ctx->precision == MD_MIXED ? 16 : 0;
@@ -30,7 +32,8 @@ int64_t engine_memory(const md_ctx *ctx, const config_values *values, neighbor_k
   /* Positions once more, as they were at the list build. */
   const double atoms = positions + (double)n * (2 * state + pull + 8 + 12 + 4) + 1.5 * ghosts * 8;
   const double charges = charges_memory(ctx, values, (double)n, all);
-  return (int64_t)(1.05 * (atoms + twice + charges)) +
+  const double unfolded = frames > 1 ? all * state : 0; /* positions in one space of all frames */
+  return (int64_t)(1.05 * (atoms + twice + charges + unfolded)) +
          neighbor_memory(ctx, &spec, (int64_t)all, density);
 }
 

@@ -14,14 +14,11 @@ static neighbor_keys_fn *const cpu_keys[MD_PRECISION_COUNT][MD_ISA_COUNT] =
     SIMD_TABLE(neighbor_cpu_keys);
 static neighbor_build_fn *const cpu_build[MD_PRECISION_COUNT][MD_ISA_COUNT] =
     SIMD_TABLE(neighbor_cpu_build);
-static neighbor_move_fn *const cpu_move[MD_PRECISION_COUNT][MD_ISA_COUNT] =
-    SIMD_TABLE(neighbor_cpu_move);
 static neighbor_keys_fn *const gpu_keys[MD_PRECISION_COUNT] = PREC_TABLE(neighbor_gpu_keys);
 static neighbor_build_fn *const gpu_build[MD_PRECISION_COUNT] = PREC_TABLE(neighbor_gpu_build);
 static neighbor_build_fn *const gpu_tiles[MD_PRECISION_COUNT] = PREC_TABLE(neighbor_gpu_tiles);
 static neighbor_settle_fn *const gpu_settle[MD_PRECISION_COUNT] = PREC_TABLE(neighbor_gpu_settle);
 static neighbor_close_fn *const gpu_close[MD_PRECISION_COUNT] = PREC_TABLE(neighbor_gpu_close);
-static neighbor_move_fn *const gpu_move[MD_PRECISION_COUNT] = PREC_TABLE(neighbor_gpu_move);
 static neighbor_unfold_fn *const cpu_unfold[MD_PRECISION_COUNT][MD_ISA_COUNT] =
     SIMD_TABLE(neighbor_cpu_unfold);
 static neighbor_unfold_fn *const gpu_unfold[MD_PRECISION_COUNT] = PREC_TABLE(neighbor_gpu_unfold);
@@ -51,13 +48,12 @@ void neighbor_destroy(neighbor_list *list)
   if (!list) return;
   ordering_sorter_destroy(list->sorter);
   if (gpu_close[list->ctx->precision]) gpu_close[list->ctx->precision](list);
-  md_buffer *buffers[] = {&list->stencil,   &list->curve,    &list->key,      &list->place,
-                          &list->bin_start, &list->spare[0], &list->spare[1], &list->spare[2],
-                          &list->spare[3],  &list->nbr,      &list->start,    &list->count,
-                          &list->atom,      &list->shared,   &list->chunk,    &list->held,
-                          &list->result,    &list->rows,     &list->row_of,   &list->tile,
-                          &list->work,      &list->unfolded, &list->halo,     &list->halos,
-                          &list->chunks,    &list->totals};
+  md_buffer *buffers[] = {
+      &list->stencil,  &list->curve,    &list->key,      &list->place,    &list->bin_start,
+      &list->spare[0], &list->spare[1], &list->spare[2], &list->spare[3], &list->nbr,
+      &list->start,    &list->count,    &list->atom,     &list->shared,   &list->chunk,
+      &list->result,   &list->rows,     &list->row_of,   &list->tile,     &list->work,
+      &list->unfolded, &list->halo,     &list->halos,    &list->chunks,   &list->totals};
   for (size_t k = 0; k < sizeof buffers / sizeof *buffers; k++)
     md_buffer_free(list->ctx, buffers[k]);
   free(list);
@@ -188,17 +184,6 @@ const void *neighbor_list_positions(const neighbor_list *list, const md_atoms *a
   return md_atoms_is_cut(atoms) ? list->unfolded.data : atoms->x.data;
 }
 
-static md_status hold_positions(neighbor_list *list, const md_atoms *atoms)
-{
-  list->n_held = 0;
-  if (!list->tracking) return MD_OK;
-  const size_t bytes = (size_t)atoms->n * 4 * md_state_size(list->ctx->precision);
-  MD_TRY(md_buffer_reserve(list->ctx, &list->held, bytes, 0));
-  MD_TRY(md_copy(list->ctx, list->held.data, atoms->x.data, bytes));
-  list->n_held = atoms->n;
-  return MD_OK;
-}
-
 static md_status build(neighbor_list *list, const md_atoms *atoms)
 {
   md_ctx *ctx = list->ctx;
@@ -223,9 +208,8 @@ static md_status build(neighbor_list *list, const md_atoms *atoms)
   MD_TRY(bin(list, atoms, all, bins, NULL, list->bin_start.data, tiles, &positions));
   list->view.n_rows = atoms->n;
   list->view.n_ghost = atoms->n_ghost;
-  MD_TRY(tiles ? gpu_tiles[ctx->precision](list, atoms)
-               : SIMD_PICK(ctx, cpu_build, gpu_build)(list, atoms));
-  return hold_positions(list, atoms);
+  return tiles ? gpu_tiles[ctx->precision](list, atoms)
+               : SIMD_PICK(ctx, cpu_build, gpu_build)(list, atoms);
 }
 
 md_status neighbor_build_early(neighbor_list *list, const md_atoms *atoms)
@@ -257,38 +241,6 @@ md_status neighbor_build(neighbor_list *list, const md_atoms *atoms)
 {
   MD_TRY(neighbor_build_early(list, atoms));
   return neighbor_settle(list, NULL);
-}
-
-md_status neighbor_track(neighbor_list *list, bool on)
-{
-  list->tracking = on;
-  if (on) return MD_OK;
-  list->n_held = 0;
-  md_buffer_free(list->ctx, &list->held);
-  return MD_OK;
-}
-
-static md_status check_held(const neighbor_list *list, const md_atoms *atoms)
-{
-  MD_REQUIRE(list->n_held == atoms->n, MD_EINVAL,
-             "positions at the build are known for %lld atoms, not for these %lld: switch "
-             "neighbor_track on before the build",
-             (long long)list->n_held, (long long)atoms->n);
-  return MD_OK;
-}
-
-md_status neighbor_held(const neighbor_list *list, const md_atoms *atoms, double *x)
-{
-  MD_TRY(check_held(list, atoms));
-  return md_atoms_read(atoms, list->held.data, x);
-}
-
-md_status neighbor_max_move_sq(neighbor_list *list, const md_atoms *atoms, double *max_sq)
-{
-  *max_sq = 0;
-  if (atoms->n == 0) return MD_OK;
-  MD_TRY(check_held(list, atoms));
-  return SIMD_PICK(list->ctx, cpu_move, gpu_move)(list, atoms, max_sq);
 }
 
 const neighbor_view *neighbor_list_view(const neighbor_list *list)

@@ -134,14 +134,6 @@ md_status neighbor_build_early(neighbor_list *list, const md_atoms *atoms);
 md_status neighbor_settle(neighbor_list *list, bool *again);
 bool neighbor_settled(const neighbor_list *list);
 
-/* Largest squared distance an owned atom moved since neighbor_build [sigma^2]; infinite when a
- * position is NaN.  The positions at build are kept while tracking is on, which takes effect at the
- * next build.  Errors: MD_EINVAL (nothing was tracked for these atoms), MD_ENOMEM, MD_ECUDA. */
-md_status neighbor_track(neighbor_list *list, bool on);
-md_status neighbor_max_move_sq(neighbor_list *list, const md_atoms *atoms, double *max_sq);
-/* Those positions: host doubles [n][3] in the order of the owned atoms.  Errors: as above. */
-md_status neighbor_held(const neighbor_list *list, const md_atoms *atoms, double *x);
-
 const neighbor_view *neighbor_list_view(const neighbor_list *list);
 
 /* The bins of the last build: n bins along each axis including the margin of ghosts, the bin at the

@@ -1,9 +1,7 @@
-/* neighbor/neighbor_cpu.c - bins of atoms, frames unfolded, and how far atoms moved, on the CPU.
+/* neighbor/neighbor_cpu.c - bins of atoms, and frames unfolded, on the CPU.
  *
  * Compiled once per precision and instruction set. */
 #include "neighbor/neighbor_impl.h"
-
-#include <math.h>
 
 /* Clamps; a NaN goes to the first bin.  No branches: where atoms lie is not foreseen. */
 static int32_t bin_along(double steps, int32_t n)
@@ -54,22 +52,5 @@ md_status KERNEL(neighbor_cpu_unfold)(const md_atoms *atoms, const md_frames_off
       out[4 * i + d] = (state)(x[4 * i + d] + md_frames_add(offset, d, of[d] - s[d]));
     out[4 * i + 3] = x[4 * i + 3];
   }
-  return MD_OK;
-}
-
-md_status KERNEL(neighbor_cpu_move)(neighbor_list *list, const md_atoms *atoms, double *max_sq)
-{
-  const state *x = atoms->x.data, *held = list->held.data;
-  double most = 0;
-#pragma omp parallel for schedule(static) num_threads(list->ctx->threads) reduction(max : most)
-  for (int64_t i = 0; i < atoms->n; i++) {
-    double move_sq = 0;
-    for (int d = 0; d < 3; d++) {
-      const double move = (double)x[4 * i + d] - held[4 * i + d];
-      move_sq += move * move;
-    }
-    if (!(move_sq <= most)) most = isnan(move_sq) ? INFINITY : move_sq;
-  }
-  *max_sq = most;
   return MD_OK;
 }

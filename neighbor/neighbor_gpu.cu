@@ -1,4 +1,4 @@
-/* neighbor/neighbor_gpu.cu - bins of atoms, frames unfolded, how far atoms moved, one thread an atom: a position
+/* neighbor/neighbor_gpu.cu - bins of atoms, frames unfolded, one thread an atom: a position
  * is read, and four bytes of key written, and where keys are counted, as many of arrival. */
 #include "neighbor/bins_gpu.h"
 
@@ -55,34 +55,4 @@ md_status PREC(neighbor_gpu_unfold)(const md_atoms *atoms, const md_frames_offse
       (const int32_t *)atoms->shift.data, (const state4 *)atoms->x.data, (state4 *)to);
   MD_LAUNCHED();
   return MD_OK;
-}
-
-/* Largest squared displacement.  Its bits as an integer are in the order of the numbers, NaN last,
- * so that a NaN is never lost. */
-static __global__ void move_kernel(int64_t n, const state4 *__restrict__ x,
-                                   const state4 *__restrict__ held, unsigned long long *most)
-{
-  const int64_t i = md_thread();
-  unsigned long long bits = 0;
-  if (i < n) {
-    const double dx = x[i].x - held[i].x, dy = x[i].y - held[i].y, dz = x[i].z - held[i].z;
-    bits = (unsigned long long)__double_as_longlong(fabs(dx * dx + dy * dy + dz * dz));
-  }
-  for (int step = MD_WARP / 2; step > 0; step /= 2)
-    bits = max(bits, __shfl_xor_sync(MD_ALL_LANES, bits, step));
-  if (threadIdx.x % MD_WARP == 0 && bits > *most) atomicMax(most, bits);
-}
-
-md_status PREC(neighbor_gpu_move)(neighbor_list *list, const md_atoms *atoms, double *max_sq)
-{
-  md_ctx *ctx = list->ctx;
-  *max_sq = 0;
-  if (atoms->n == 0) return MD_OK;
-  MD_TRY(md_buffer_reserve(ctx, &list->result, sizeof *max_sq, 0));
-  MD_TRY(md_fill(ctx, list->result.data, 0, sizeof *max_sq));
-  move_kernel<<<md_blocks(atoms->n, BLOCK), BLOCK, 0, (cudaStream_t)ctx->stream>>>(
-      atoms->n, (const state4 *)atoms->x.data, (const state4 *)list->held.data,
-      (unsigned long long *)list->result.data);
-  MD_LAUNCHED();
-  return md_read(ctx, max_sq, list->result.data, sizeof *max_sq);
 }

@@ -40,11 +40,8 @@ struct neighbor_list {
   ordering_counter counter; /* GPU: of the keys at hand */
   md_buffer spare[4];       /* for permuting atoms */
   md_buffer nbr, start, count, atom, shared, chunk; /* behind view */
-  md_buffer held;   /* state4 [n_held]: positions at build, when tracking */
-  int64_t n_held;   /* 0 when nothing is held */
-  md_buffer result; /* small totals */
-  int32_t slots;    /* room per row at the last build, where a backend guesses first */
-  bool tracking;
+  md_buffer result;                                 /* small totals */
+  int32_t slots; /* room per row at the last build, where a backend guesses first */
   /* CPU, see tiles.h: rows int32 [n], the atoms by tiles; row_of int32 [n], its inverse, for half
    * lists.  GPU: work state4 [n + n_ghost], candidates by bin; positions alone for lists by tiles. */
   md_buffer rows, row_of, tile, work;
@@ -85,12 +82,10 @@ typedef md_status neighbor_settle_fn(neighbor_list *list, bool *again);
 typedef void neighbor_close_fn(neighbor_list *list);
 typedef md_status neighbor_unfold_fn(const md_atoms *atoms, const md_frames_offset *offset,
                                      void *to);
-typedef md_status neighbor_move_fn(neighbor_list *list, const md_atoms *atoms, double *max_sq);
 /* Atoms and ghosts to work, in the order of place, each with its index. */
 typedef md_status neighbor_gather_fn(neighbor_list *list, const md_atoms *atoms);
 SIMD_DECLARE(neighbor_keys_fn, neighbor_cpu_keys);
 SIMD_DECLARE(neighbor_build_fn, neighbor_cpu_build);
-SIMD_DECLARE(neighbor_move_fn, neighbor_cpu_move);
 SIMD_DECLARE(neighbor_unfold_fn, neighbor_cpu_unfold);
 PREC_DECLARE(neighbor_keys_fn, neighbor_gpu_keys);
 PREC_DECLARE(neighbor_build_fn, neighbor_gpu_build);
@@ -99,7 +94,6 @@ PREC_DECLARE(neighbor_build_fn, neighbor_gpu_tiles);
 PREC_DECLARE(neighbor_settle_fn, neighbor_gpu_settle);
 PREC_DECLARE(neighbor_close_fn, neighbor_gpu_close);
 PREC_DECLARE(neighbor_gather_fn, neighbor_gpu_gather);
-PREC_DECLARE(neighbor_move_fn, neighbor_gpu_move);
 PREC_DECLARE(neighbor_unfold_fn, neighbor_gpu_unfold);
 
 MD_END_C

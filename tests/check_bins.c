@@ -141,64 +141,6 @@ START_TEST(bins_of_few_tiles_are_powers_of_two)
 }
 END_TEST
 
-/* Write positions of owned atoms behind everyone's back. */
-static void write_x(const md_atoms *atoms, const double *x)
-{
-  const bool narrow = atoms->ctx->precision == MD_SINGLE;
-  char *four = ref_alloc(4 * atoms->n, 8);
-  for (int64_t k = 0; k < 3 * atoms->n; k++) {
-    const int64_t at = k / 3 * 4 + k % 3;
-    if (narrow)
-      ((float *)four)[at] = (float)x[k];
-    else
-      ((double *)four)[at] = x[k];
-  }
-  ck_ok(md_write(atoms->ctx, atoms->x.data, four, (size_t)(4 * atoms->n) * (narrow ? 4 : 8)));
-  ck_ok(md_ctx_sync(atoms->ctx));
-  free(four);
-}
-
-START_TEST(largest_move_is_measured)
-{
-  const md_precision precision = (md_precision)_i;
-  const neighbor_spec spec = run_near_spec(2.8, 0.5);
-  run_case c = run_case_make(1, precision);
-  run_near near = run_near_open(precision, 3, &spec, &c);
-  ck_ok(neighbor_track(near.list, true));
-  for (int round = 0; round < 5; round++) {
-    run_near_rebuild(&near);
-    double moved_sq = -1, largest_sq = 0;
-    ck_ok(neighbor_max_move_sq(near.list, near.atoms, &moved_sq));
-    ck_assert_double_eq(moved_sq, 0);
-    run_snapshot s = run_snapshot_take(near.atoms);
-    const double step[5] = {1e-3, 0.1, 0.3, 9, 0};
-    const int64_t farthest = (round * 53 + s.n - 1) % s.n; /* the last atom first */
-    for (int64_t i = 0; i < s.n; i++) {
-      double sq = 0;
-      for (int d = 0; d < 3; d++) {
-        const double scale = i == farthest ? 1 : 0.4, from = s.x[3 * i + d];
-        s.x[3 * i + d] += scale * step[round] * cos((double)(d + i));
-        s.x[3 * i + d] = run_round(precision, s.x[3 * i + d]);
-        sq += pow(s.x[3 * i + d] - from, 2);
-      }
-      largest_sq = fmax(largest_sq, sq);
-    }
-    write_x(near.atoms, s.x);
-    ck_ok(neighbor_max_move_sq(near.list, near.atoms, &moved_sq));
-    ck_must(fabs(moved_sq - largest_sq) <= 1e-6 * largest_sq, "moved %.17g, not %.17g", moved_sq,
-            largest_sq);
-    run_snapshot_free(&s);
-  }
-  ck_ok(md_atoms_set(near.atoms, 0, NULL, NULL, NULL, NULL));
-  run_near_rebuild(&near);
-  double moved_sq = -1;
-  ck_ok(neighbor_max_move_sq(near.list, near.atoms, &moved_sq));
-  ck_assert_double_eq(moved_sq, 0);
-  run_near_close(&near);
-  run_case_free(&c);
-}
-END_TEST
-
 START_TEST(memory_is_foreseen)
 {
   run_case c = run_case_fcc("liquid", (int[]){10, 10, 10}, (double[]){0, 0, 0}, 0.1);
@@ -254,7 +196,6 @@ int main(void)
   tcase_add_loop_test(tc, sort_follows_the_curve_and_loses_nothing, 0, MD_PRECISION_COUNT);
   tcase_add_test(tc, bins_cover_the_box);
   tcase_add_test(tc, bins_of_few_tiles_are_powers_of_two);
-  tcase_add_loop_test(tc, largest_move_is_measured, 0, MD_PRECISION_COUNT);
   tcase_add_loop_test(tc, memory_is_foreseen, 0, MD_PRECISION_COUNT);
   tcase_add_test(tc, sorts_again_take_no_more_memory);
   suite_add_tcase(suite, tc);

@@ -221,8 +221,6 @@ START_TEST(ghosts_must_reach_as_far_as_the_list)
   ck_ok(comm_borders(near.cm, near.atoms, 2.5));
   ck_assert_int_eq(neighbor_build(near.list, near.atoms), MD_EINVAL);
   ck_assert_int_eq(neighbor_list_view(near.list)->n_rows, 0);
-  double moved_sq = -1;
-  ck_assert_int_eq(neighbor_max_move_sq(near.list, near.atoms, &moved_sq), MD_EINVAL);
   run_near_close(&near);
   run_case_free(&c);
 }

@@ -1,0 +1,75 @@
+/* minimd/engine_measure.c - the thermo line of a state, and runs that went wrong. */
+#include "minimd/engine_impl.h"
+#include "minimd/integrate.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* The atom to blame: one whose velocity is no number, else the fastest. */
+static md_status find_fastest(const engine *sim, int64_t *id, double *speed)
+{
+  const int64_t n = sim->atoms->n;
+  double *v = malloc((size_t)n * 3 * sizeof *v), most = -1;
+  int64_t *ids = malloc((size_t)n * sizeof *ids);
+  md_status status = v && ids ? md_atoms_get(sim->atoms, NULL, v, NULL, ids, NULL)
+                              : MD_FAIL(MD_ENOMEM, "out of memory for %lld atoms", (long long)n);
+  for (int64_t i = 0; i < n && !status; i++) {
+    const double sq =
+        v[3 * i] * v[3 * i] + v[3 * i + 1] * v[3 * i + 1] + v[3 * i + 2] * v[3 * i + 2];
+    if (sq <= most) continue;
+    most = isnan(sq) ? INFINITY : sq;
+    *id = ids[i];
+  }
+  *speed = sqrt(most);
+  free(v);
+  free(ids);
+  return status;
+}
+
+/* Stop what went wrong before it fills a disk. */
+static md_status watch(engine *sim, const engine_thermo *now)
+{
+  const double t = now->temperature;
+  if (sim->first_temperature < 0) sim->first_temperature = t;
+  const double start = fmax(sim->first_temperature, sim->values->epsilon);
+  const bool finite = isfinite(now->e_total) && isfinite(now->pressure);
+  if (finite && t <= ENGINE_RUNAWAY * start) return MD_OK;
+  int64_t id = 0;
+  double speed;
+  MD_TRY(find_fastest(sim, &id, &speed));
+  if (!finite)
+    return MD_FAIL(
+        MD_ENUMERIC,
+        "energy or pressure is not finite at step %lld (atom %lld moves at %g): the time "
+        "step %g may be too long, or atoms overlap",
+        (long long)sim->step, (long long)id, speed, sim->values->dt);
+  return MD_FAIL(
+      MD_ENUMERIC,
+      "the temperature ran away at step %lld, from %g to %g (atom %lld moves at %g): the "
+      "time step %g may be too long, or atoms overlap",
+      (long long)sim->step, sim->first_temperature, t, (long long)id, speed, sim->values->dt);
+}
+
+md_status engine_measure(engine *sim, engine_thermo *out)
+{
+  md_phase_begin(sim->ctx, MD_PHASE_THERMO);
+  integrate_sums sums;
+  const md_status status = integrate_sum(sim->atoms, &sums);
+  md_phase_end(sim->ctx, MD_PHASE_THERMO);
+  MD_TRY(status);
+  double total[3] = {sums.v_sq, sim->tally.energy, sim->tally.virial};
+  MD_TRY(comm_sum(sim->cm, total, 3));
+  const double n = (double)sim->atoms->n_total, freedom = n > 1 ? 3 * n - 3 : 3;
+  double volume = 1;
+  for (int d = 0; d < 3; d++)
+    volume *= sim->atoms->box.hi[d] - sim->atoms->box.lo[d];
+  const double kinetic = sim->mass * total[0]; /* twice the kinetic energy = freedom * T */
+  *out = (engine_thermo){
+      .step = sim->step,
+      .temperature = kinetic / freedom,
+      .e_pair = total[1] / n,
+      .e_total = (total[1] + 0.5 * kinetic) / n,
+      .pressure = (kinetic + total[2]) / (3 * volume),
+  };
+  return watch(sim, out);
+}
