@@ -10,14 +10,13 @@
 #include "stokes/matrix_impl.h"
 #include "stokes/simd_vec.h"
 
-/* Widest panel in vectors, and widest for which the three products of a row of a block are summed
- * apart, so that the chain of dependent additions is short: by the number of registers. */
+/* Widest panel in vectors: by the number of registers. */
 #if MD_ISA == 2
-enum { WIDEST = 8, APART = 2 };
+enum { WIDEST = 8 };
 #elif MD_ISA == 1
-enum { WIDEST = 4, APART = 1 };
+enum { WIDEST = 4 };
 #else
-enum { WIDEST = 3, APART = 1 };
+enum { WIDEST = 3 };
 #endif
 
 /* Rows that go through one panel before the next panel reads their blocks again from cache. */
@@ -26,49 +25,55 @@ enum { PANEL_ROWS = 16, TASK_ROWS = 256 };
 /* Blocks between asking for a part of X and using it; doubles in a cache line. */
 enum { AHEAD = 64, LINE = 8 };
 
-MD_INLINE vec load_x(const double *x, int v, int whole, int part)
+/* The columns of a panel: `vectors` SIMD vectors, of which the last one is used in part, `part` columns, if
+ * that is `masked`.  Both are constants where kernels are inlined: a number of vectors that the compiler
+ * does not know would put the sums in memory. */
+typedef struct {
+  int vectors, part;
+  bool masked;
+} panel;
+
+MD_INLINE vec load_x(const double *x, int v, const panel *w)
 {
   const double *at = x + v * LANES;
-  return vec_keep(v < whole ? vec_load(at) : vec_load_part(at, part));
+  return vec_keep(w->masked && v == w->vectors - 1 ? vec_load_part(at, w->part) : vec_load(at));
 }
 
-/* sum += block * X for one block; three sums apart (split) or in one. */
-MD_INLINE void multiply_block(const double *a, const double *x, int m, int whole, int part,
-                              bool split, vec sum[3][3][WIDEST])
+/* sum += block * X for one block. */
+MD_INLINE void multiply_block(const double *a, const double *x, int m, const panel *w,
+                              vec sum[3][WIDEST])
 {
-  const int n = whole + (part > 0);
 #pragma GCC unroll 8
-  for (int v = 0; v < n; v++) {
+  for (int v = 0; v < w->vectors; v++) {
 #pragma GCC unroll 3
     for (int col = 0; col < 3; col++) {
-      const vec xv = load_x(x + col * m, v, whole, part);
+      const vec xv = load_x(x + col * m, v, w);
 #pragma GCC unroll 3
       for (int row = 0; row < 3; row++)
-        sum[row][split ? col : 0][v] += a[3 * row + col] * xv;
+        sum[row][v] += a[3 * row + col] * xv;
     }
   }
 }
 
-/* sum -= (slide I + squeeze e e^T) X for one pair; the two parts apart (split) or in one. */
-MD_INLINE void multiply_pair(const stokes_pair_entry *entry, const double *x, int m, int whole,
-                             int part, bool split, vec sum[3][3][WIDEST])
+/* sum -= (slide I + squeeze e e^T) X for one pair. */
+MD_INLINE void multiply_pair(const stokes_pair_entry *entry, const double *x, int m, const panel *w,
+                             vec sum[3][WIDEST])
 {
-  const int n = whole + (part > 0);
   const double e[3] = {entry->e[0], entry->e[1], entry->e[2]};
   const double slide = entry->slide, squeeze = -(double)entry->squeeze;
 #pragma GCC unroll 8
-  for (int v = 0; v < n; v++) {
+  for (int v = 0; v < w->vectors; v++) {
     vec along = {0}, xv[3];
 #pragma GCC unroll 3
     for (int d = 0; d < 3; d++) {
-      xv[d] = load_x(x + d * m, v, whole, part);
+      xv[d] = load_x(x + d * m, v, w);
       along += e[d] * xv[d];
     }
     along *= squeeze;
 #pragma GCC unroll 3
     for (int d = 0; d < 3; d++) {
-      sum[d][0][v] -= slide * xv[d];
-      sum[d][split ? 1 : 0][v] += e[d] * along;
+      sum[d][v] -= slide * xv[d];
+      sum[d][v] += e[d] * along;
     }
   }
 }
@@ -97,52 +102,48 @@ MD_INLINE void fetch_ahead(const gspmv_job *job, int64_t p, int64_t end, stokes_
 
 /* The blocks of row i, added to sum. */
 MD_INLINE void multiply_row(const gspmv_job *job, int64_t i, int first, stokes_storage storage,
-                            int whole, int part, bool split, vec sum[3][3][WIDEST])
+                            const panel *w, vec sum[3][WIDEST])
 {
   const int m = job->m;
   if (storage == STOKES_PAIR) {
     const double *d = job->diagonal + 6 * i;
     const double full[9] = {d[0], d[1], d[2], d[1], d[3], d[4], d[2], d[4], d[5]};
-    multiply_block(full, x_of(job, i, first), m, whole, part, split, sum);
+    multiply_block(full, x_of(job, i, first), m, w, sum);
   }
   const int64_t end = job->ahead ? job->start[job->n_rows] : 0;
   for (int64_t p = job->start[i]; p < job->start[i + 1]; p++) {
     fetch_ahead(job, p, end, storage, first);
     if (storage == STOKES_PAIR) {
       const stokes_pair_entry *entry = (const stokes_pair_entry *)job->block + p;
-      multiply_pair(entry, x_of(job, entry->column, first), m, whole, part, split, sum);
+      multiply_pair(entry, x_of(job, entry->column, first), m, w, sum);
     } else if (storage == STOKES_SINGLE) {
       double wide[9];
       for (int k = 0; k < 9; k++)
         wide[k] = ((const float *)job->block)[9 * p + k];
-      multiply_block(wide, x_of(job, job->column[p], first), m, whole, part, split, sum);
+      multiply_block(wide, x_of(job, job->column[p], first), m, w, sum);
     } else {
-      multiply_block((const double *)job->block + 9 * p, x_of(job, job->column[p], first), m, whole,
-                     part, split, sum);
+      multiply_block((const double *)job->block + 9 * p, x_of(job, job->column[p], first), m, w,
+                     sum);
     }
   }
 }
 
-/* Rows lo..hi, columns first.. of Y; storage, whole and part > 0 are constants where this is
- * inlined. */
+/* Rows lo..hi, columns first.. of Y; storage and panel are constants where this is inlined. */
 MD_INLINE void multiply_rows(const gspmv_job *job, int64_t lo, int64_t hi, int first,
-                             stokes_storage storage, int whole, int part)
+                             stokes_storage storage, panel w)
 {
-  const int n = whole + (part > 0);
-  const bool split = n <= APART;
   for (int64_t i = lo; i < hi; i++) {
-    vec sum[3][3][WIDEST] = {0};
-    multiply_row(job, i, first, storage, whole, part, split, sum);
+    vec sum[3][WIDEST] = {0};
+    multiply_row(job, i, first, storage, &w, sum);
 #pragma GCC unroll 3
     for (int row = 0; row < 3; row++) {
       double *y = job->y + (3 * i + row) * job->m + first;
 #pragma GCC unroll 8
-      for (int v = 0; v < n; v++) {
-        const vec total = split ? sum[row][0][v] + sum[row][1][v] + sum[row][2][v] : sum[row][0][v];
-        if (v < whole)
-          vec_store(y + v * LANES, total);
+      for (int v = 0; v < w.vectors; v++) {
+        if (w.masked && v == w.vectors - 1)
+          vec_store_part(y + v * LANES, sum[row][v], w.part);
         else
-          vec_store_part(y + v * LANES, total, part);
+          vec_store(y + v * LANES, sum[row][v]);
       }
     }
   }
@@ -150,18 +151,18 @@ MD_INLINE void multiply_rows(const gspmv_job *job, int64_t lo, int64_t hi, int f
 
 typedef void panel_fn(const gspmv_job *job, int64_t lo, int64_t hi, int first, int part);
 
-#define PANEL(storage, whole)                                                                      \
-  static void storage##_##whole(const gspmv_job *job, int64_t lo, int64_t hi, int first, int part) \
+#define PANEL(storage, n)                                                                          \
+  static void storage##_##n(const gspmv_job *job, int64_t lo, int64_t hi, int first, int part)     \
   {                                                                                                \
     (void)part;                                                                                    \
-    multiply_rows(job, lo, hi, first, STOKES_##storage, whole, 0);                                 \
+    multiply_rows(job, lo, hi, first, STOKES_##storage, (panel){n, 0, false});                     \
   }                                                                                                \
-  static void storage##_##whole##_part(const gspmv_job *job, int64_t lo, int64_t hi, int first,    \
-                                       int part)                                                   \
+  static void storage##_##n##_part(const gspmv_job *job, int64_t lo, int64_t hi, int first,        \
+                                   int part)                                                       \
   {                                                                                                \
-    multiply_rows(job, lo, hi, first, STOKES_##storage, whole - 1, part);                          \
+    multiply_rows(job, lo, hi, first, STOKES_##storage, (panel){n, part, true});                   \
   }
-#define ENTRY(storage, whole) {storage##_##whole##_part, storage##_##whole},
+#define ENTRY(storage, n) {storage##_##n##_part, storage##_##n},
 #if MD_ISA == 2
 #define PANELS(X, s) X(s, 1) X(s, 2) X(s, 3) X(s, 4) X(s, 5) X(s, 6) X(s, 7) X(s, 8)
 #elif MD_ISA == 1
