@@ -5,6 +5,7 @@
  * The columns are cut into panels of a few SIMD vectors that fit the registers; the last vector of
  * a row may be partly used.  A panel keeps its part of Y_i in registers over the whole row, so that
  * the arithmetic is nine multiply-adds a block and vector, and each element of A is one broadcast.
+ * Every element of Y is one chain of additions in the order of the blocks, whatever the panels are.
  * The preprocessor writes one kernel for each storage and width of a panel.  Where a panel is wide,
  * a few rows stay in cache for all its panels.  [Liu] section IV.A. */
 #include "stokes/matrix_impl.h"
@@ -177,11 +178,31 @@ STOKES_STORAGES(KERNELS)
 /* By storage, vectors in the panel less one, and whether the last one is whole. */
 static panel_fn *const panels[STOKES_STORAGE_COUNT][WIDEST][2] = {STOKES_STORAGES(TABLE)};
 
+static int vectors_of_columns(int m)
+{
+  return (m + LANES - 1) / LANES;
+}
+
+/* SIMD vectors of a panel, where so many panels are about equally wide. */
+static int panel_width(int vectors, int count)
+{
+  return (vectors + count - 1) / count;
+}
+
+/* As few panels as there can be, and one more: the widest leave no register for anything else. */
+int ISA(gspmv_cpu_ways)(int m, gspmv_part way[GSPMV_WAYS])
+{
+  const int vectors = vectors_of_columns(m), least = (vectors + WIDEST - 1) / WIDEST;
+  const int n = panel_width(vectors, least) > WIDEST / 2 ? 2 : 1;
+  for (int k = 0; k < n; k++)
+    way[k] = (gspmv_part){0, least + k, m};
+  return n;
+}
+
 static void multiply_task(const gspmv_job *job, stokes_storage storage, int64_t lo, int64_t hi)
 {
-  const int vectors = (job->m + LANES - 1) / LANES, count = (vectors + WIDEST - 1) / WIDEST;
-  const int wide = (vectors + count - 1) / count; /* panels of equal width */
-  const int64_t rows = count > 1 ? PANEL_ROWS : hi - lo;
+  const int vectors = vectors_of_columns(job->m), wide = panel_width(vectors, job->panels);
+  const int64_t rows = job->panels > 1 ? PANEL_ROWS : hi - lo;
   for (int64_t i = lo; i < hi; i += rows)
     for (int v = 0; v < vectors; v += wide) {
       const int n = vectors - v < wide ? vectors - v : wide;

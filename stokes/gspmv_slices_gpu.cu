@@ -12,11 +12,12 @@
  * Compiled for vectors of floats, which only steps of series have, and of doubles.
  * Bytes: 80, 40 or 24 a block; X comes from cache as often as the order of the rows lets it. */
 #include "stokes/gspmv_gpu.h"
+#include "stokes/slice_blocks_gpu.h"
 #include "stokes/slice_columns_gpu.h"
 #include "stokes/slice_shapes_gpu.h"
 
 /* PREFETCH: bytes of a slice that are asked for at a time.  ROUNDS: windows of a block, at most. */
-enum { PREFETCH = 2560, UNITS = 5, ROUNDS = 512 };
+enum { PREFETCH = 2560, ROUNDS = 512 };
 
 typedef struct {
   int64_t n_windows;
@@ -25,84 +26,13 @@ typedef struct {
   const matrix_lane *lane;
   const void *block;
   const double *diagonal;
-  const real *x;
+  const real *x; /* from the first column of the range on */
   real *y;
-  int m, panels;
+  int m, count, panels; /* numbers in a row; columns of the range */
   bool series;
   real f[5];
   real *total; /* as in gspmv_use */
 } slices_job;
-
-/* One block as it lies in memory. */
-typedef struct {
-  double2 wide[UNITS];
-  float2 narrow[UNITS];
-} raw_block;
-
-static __device__ __forceinline__ double2 load_once(const double2 *p)
-{
-  double2 v;
-  asm("ld.global.nc.L1::no_allocate.v2.f64 {%0, %1}, [%2];" : "=d"(v.x), "=d"(v.y) : "l"(p));
-  return v;
-}
-
-static __device__ __forceinline__ float2 load_once(const float2 *p)
-{
-  float2 v;
-  asm("ld.global.nc.L1::no_allocate.v2.f32 {%0, %1}, [%2];" : "=f"(v.x), "=f"(v.y) : "l"(p));
-  return v;
-}
-
-/* Units from ... to - 1 of the block at `at`, which is that of my lane. */
-static __device__ __forceinline__ void load_units(int storage, int width, const void *at, int from,
-                                                  int to, raw_block *b)
-{
-#pragma unroll
-  for (int k = from; k < to; k++) {
-    if (storage == STOKES_BCRS)
-      b->wide[k] = load_once((const double2 *)at + k * width);
-    else
-      b->narrow[k] = load_once((const float2 *)at + k * width);
-  }
-}
-
-static __device__ __forceinline__ int32_t column_of(int storage, const raw_block *b)
-{
-  const int last = slice_units(storage) - 1;
-  return storage == STOKES_BCRS ? (int32_t)__double2loint(b->wide[last].y)
-                                : __float_as_int(b->narrow[last].y);
-}
-
-/* sum += block * X for my columns. */
-static __device__ __forceinline__ void multiply_block(const raw_block *b, int storage, int per,
-                                                      const real (*x)[MOST_PER],
-                                                      real (*sum)[MOST_PER])
-{
-  if (storage == STOKES_PAIR) { /* e, squeeze; slide */
-    const real e[3] = {b->narrow[0].x, b->narrow[0].y, b->narrow[1].x};
-    const real squeeze = -b->narrow[1].y, slide = -b->narrow[2].x;
-    const real f[3] = {squeeze * e[0], squeeze * e[1], squeeze * e[2]};
-#pragma unroll
-    for (int v = 0; v < per; v++) {
-      const real along = e[0] * x[0][v] + e[1] * x[1][v] + e[2] * x[2][v];
-#pragma unroll
-      for (int d = 0; d < 3; d++) {
-        sum[d][v] += slide * x[d][v];
-        sum[d][v] += f[d] * along;
-      }
-    }
-    return;
-  }
-#pragma unroll
-  for (int q = 0; q < 9; q++) {
-    const real a =
-        (real)(storage == STOKES_BCRS ? (q % 2 ? b->wide[q / 2].y : b->wide[q / 2].x)
-                                      : (q % 2 ? b->narrow[q / 2].y : b->narrow[q / 2].x));
-#pragma unroll
-    for (int v = 0; v < per; v++)
-      sum[q / 3][v] += a * x[q % 3][v];
-  }
-}
 
 /* What a warp works on: one slice, or several side by side. */
 typedef struct {
@@ -282,8 +212,8 @@ static __device__ __forceinline__ slice_range find_turn(const slice_range *mine,
   return (slice_range){0, 0};
 }
 
-/* storage, width, team, per, wide and whole are constants where this is inlined; whole: m is just
- * what a team holds. */
+/* storage, width, team, per, wide and whole are constants where this is inlined; whole: the columns are
+ * all there are, and just what a team holds. */
 static __device__ __forceinline__ void slices_body(const slices_job *job, int storage, int width,
                                                    int team, int per, bool wide, bool whole)
 {
@@ -296,7 +226,8 @@ static __device__ __forceinline__ void slices_body(const slices_job *job, int st
   const int rounds = find_windows(job, mine);
   if (threadIdx.x == 0) ticket = 0;
   __syncthreads();
-  const int m = whole ? team * per : job->m, panels = whole ? 1 : job->panels;
+  const int m = whole ? team * per : job->m, count = whole ? m : job->count;
+  const int panels = whole ? 1 : job->panels;
   window_place at = {0, 0};
   bool last = false;
   int panel = 0;
@@ -311,7 +242,7 @@ static __device__ __forceinline__ void slices_body(const slices_job *job, int st
       if (last) return;
       const int offset = panel * team * per, parts = part.mine.parts_count & 7;
       slice_columns columns;
-      find_columns(team, per, wide, m - offset, &columns);
+      find_columns(team, per, wide, count - offset, &columns);
       real sum[3][MOST_PER] = {};
       sum_part(job, storage, width, per, wide, m, &columns, job->x + offset, &part, lane, lead,
                sum);
@@ -351,31 +282,66 @@ typedef struct {
 } slices_shape;
 static const slices_shape shapes[STOKES_STORAGE_COUNT][N_SHAPES] = {STOKES_STORAGES(TABLE)};
 
-static int panels_of(const slices_shape *s, int m)
+/* Columns of a panel. */
+static int columns_of(const slices_shape *s)
 {
-  return (m + s->team * s->per - 1) / (s->team * s->per);
+  return s->team * s->per;
 }
 
-/* The first shape of this width that takes the fewest panels, of those one with the fewest idle
- * columns; 16 bytes at a time need rows of so many. */
-static const slices_shape *choose(const slices_shape *table, int width, int m)
+/* For rows of m numbers; 16 bytes at a time need rows and ranges of so many. */
+static bool fits(const slices_shape *s, int width, int m)
 {
-  const slices_shape *best = NULL;
+  return s->width == width && (!s->wide || (m % WIDE == 0 && columns_of(s) % WIDE == 0)) &&
+         (!s->whole || m == columns_of(s));
+}
+
+static int panels_of(const slices_shape *s, int m)
+{
+  return (m + columns_of(s) - 1) / columns_of(s);
+}
+
+/* The first shape that takes the fewest panels, of those one with the fewest idle columns. */
+static int choose(const slices_shape *table, int width, int m)
+{
+  int best = -1;
   for (int k = 0; k < N_SHAPES; k++) {
-    const slices_shape *s = &table[k];
-    const int columns = s->team * s->per;
-    if (s->width != width || (s->wide && m % WIDE != 0) || (s->whole && m != columns)) continue;
-    const int fewer = best ? panels_of(best, m) - panels_of(s, m) : 1;
-    if (fewer > 0 || (fewer == 0 && best->team * best->per > columns)) best = s;
+    if (!fits(&table[k], width, m)) continue;
+    const int fewer = best < 0 ? 1 : panels_of(&table[best], m) - panels_of(&table[k], m);
+    if (fewer > 0 || (fewer == 0 && columns_of(&table[best]) > columns_of(&table[k]))) best = k;
   }
   return best;
 }
 
-md_status PREC(gspmv_gpu_slices)(const stokes_matrix *matrix, int m, const void *x, void *y,
-                                 const gspmv_use *use)
+static void add_way(const slices_shape *table, int kernel, int panels, gspmv_part *way, int *n)
+{
+  const gspmv_part next = {kernel, panels, panels * columns_of(&table[kernel])};
+  for (int k = 0; k < *n; k++)
+    if (way[k].kernel == kernel && way[k].panels == panels) return;
+  way[(*n)++] = next;
+}
+
+/* Each shape with as many panels as all columns need, with those that they fill, and with one. */
+int PREC(gspmv_gpu_ways)(const stokes_matrix *matrix, int m, gspmv_part way[GSPMV_WAYS])
+{
+  static_assert(3 * N_SHAPES <= GSPMV_WAYS, "ways of all shapes");
+  const slices_shape *table = shapes[matrix->storage];
+  const int width = matrix->slices.width, first = choose(table, width, m);
+  int n = 0;
+  add_way(table, first, panels_of(&table[first], m), way, &n);
+  for (int k = 0; k < N_SHAPES; k++) {
+    if (!fits(&table[k], width, m)) continue;
+    add_way(table, k, panels_of(&table[k], m), way, &n);
+    if (m > columns_of(&table[k])) add_way(table, k, m / columns_of(&table[k]), way, &n);
+    add_way(table, k, 1, way, &n);
+  }
+  return n;
+}
+
+md_status PREC(gspmv_gpu_slices)(const stokes_matrix *matrix, const gspmv_range *range,
+                                 const void *x, void *y, const gspmv_use *use)
 {
   const matrix_slices *s = &matrix->slices;
-  const slices_shape *shape = choose(shapes[matrix->storage], s->width, m);
+  const slices_shape *shape = &shapes[matrix->storage][range->part.kernel];
   int processors;
   MD_TRY(md_multiprocessors(&processors));
   const double *f = use->f;
@@ -387,8 +353,9 @@ md_status PREC(gspmv_gpu_slices)(const stokes_matrix *matrix, int m, const void 
                           (const double *)matrix->diagonal.data,
                           (const real *)x,
                           (real *)y,
-                          m,
-                          panels_of(shape, m),
+                          range->m,
+                          range->count,
+                          panels_of(shape, range->count),
                           use->series,
                           {(real)f[0], (real)f[1], (real)f[2], (real)f[3], (real)f[4]},
                           (real *)use->total};

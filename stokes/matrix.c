@@ -8,7 +8,7 @@
 const char *const stokes_storage_words[STOKES_STORAGE_COUNT] = {STOKES_STORAGES(WORD)};
 #undef WORD
 
-static const matrix_backend *backend_of(const stokes_matrix *matrix)
+const matrix_backend *matrix_backend_of(const stokes_matrix *matrix)
 {
   static const matrix_backend *const table[MD_BACKEND_COUNT] = {&matrix_cpu, MD_GPU(&matrix_gpu)};
   return table[matrix->ctx->backend];
@@ -18,6 +18,12 @@ md_status stokes_matrix_create(md_ctx *ctx, stokes_storage storage, stokes_matri
 {
   *out = calloc(1, sizeof **out);
   MD_REQUIRE(*out, MD_ENOMEM, "out of memory for a matrix");
+  (*out)->plans = calloc(1, sizeof *(*out)->plans);
+  if (!(*out)->plans) {
+    free(*out);
+    *out = NULL;
+    return MD_FAIL(MD_ENOMEM, "out of memory for a matrix");
+  }
   (*out)->ctx = ctx;
   (*out)->storage = storage;
   return MD_OK;
@@ -26,7 +32,7 @@ md_status stokes_matrix_create(md_ctx *ctx, stokes_storage storage, stokes_matri
 void stokes_matrix_destroy(stokes_matrix *matrix)
 {
   if (!matrix) return;
-  if (backend_of(matrix)->release) backend_of(matrix)->release(matrix);
+  if (matrix_backend_of(matrix)->release) matrix_backend_of(matrix)->release(matrix);
   md_buffer_free(matrix->ctx, &matrix->start);
   md_buffer_free(matrix->ctx, &matrix->column);
   md_buffer_free(matrix->ctx, &matrix->block);
@@ -37,13 +43,14 @@ void stokes_matrix_destroy(stokes_matrix *matrix)
   md_buffer_free(matrix->ctx, &matrix->slices.lane);
   md_buffer_free(matrix->ctx, &matrix->slices.place);
   md_buffer_free(matrix->ctx, &matrix->slices.window);
+  gspmv_plans_free(matrix->plans);
   free(matrix);
 }
 
 static md_status check_vectors(int vectors)
 {
-  MD_REQUIRE(vectors >= 1 && vectors <= STOKES_VECTORS, MD_EINVAL,
-             "a product takes 1 to %d vectors, not %d", STOKES_VECTORS, vectors);
+  MD_REQUIRE(vectors >= 1 && vectors <= STOKES_COLUMNS, MD_EINVAL,
+             "a product takes 1 to %d vectors, not %d", STOKES_COLUMNS, vectors);
   return MD_OK;
 }
 
@@ -64,7 +71,7 @@ md_status stokes_matrix_assemble(stokes_matrix *matrix, const stokes_view *spher
                             1 / law->far_field};
   matrix->n_rows = spheres->n;
   matrix->resistance = true;
-  return backend_of(matrix)->assemble(matrix, &job, vectors);
+  return matrix_backend_of(matrix)->assemble(matrix, &job, vectors);
 }
 
 md_status stokes_matrix_set(stokes_matrix *matrix, const stokes_blocks *blocks, int vectors)
@@ -75,7 +82,7 @@ md_status stokes_matrix_set(stokes_matrix *matrix, const stokes_blocks *blocks, 
   matrix->n_rows = blocks->n_rows;
   matrix->resistance = false;
   matrix->n_blocks = matrix->n_stored = blocks->n_blocks;
-  return backend_of(matrix)->set(matrix, blocks, vectors);
+  return matrix_backend_of(matrix)->set(matrix, blocks, vectors);
 }
 
 static md_status reserve_blocks(stokes_blocks *out, int64_t n_rows, int64_t n_blocks)
@@ -92,7 +99,7 @@ static md_status reserve_blocks(stokes_blocks *out, int64_t n_rows, int64_t n_bl
 md_status stokes_matrix_get(const stokes_matrix *matrix, stokes_blocks *out)
 {
   MD_TRY(reserve_blocks(out, matrix->n_rows, matrix->n_blocks));
-  const md_status status = backend_of(matrix)->get(matrix, out);
+  const md_status status = matrix_backend_of(matrix)->get(matrix, out);
   if (status) stokes_blocks_free(out);
   return status;
 }
@@ -105,15 +112,32 @@ void stokes_blocks_free(stokes_blocks *blocks)
   *blocks = (stokes_blocks){0};
 }
 
+/* The next range of a plan; count is 0 at the end. */
+static gspmv_range next_range(const gspmv_plan *plan, int k, int first)
+{
+  gspmv_range range = {plan->m, first, 0, {0, 0, 0}};
+  if (k == plan->n) return range;
+  const int left = plan->m - first;
+  range.part = plan->part[k];
+  range.count = left < range.part.columns ? left : range.part.columns;
+  return range;
+}
+
 md_status stokes_matrix_multiply(const stokes_matrix *matrix, int m, const double *x, double *y)
 {
+  gspmv_plan plan;
+  gspmv_part spare;
   MD_TRY(check_vectors(m));
-  return backend_of(matrix)->multiply(matrix, m, x, y);
+  MD_TRY(gspmv_plan_find(matrix, m, x, y, &spare, &plan));
+  gspmv_range range = next_range(&plan, 0, 0);
+  for (int k = 1; range.count > 0; range = next_range(&plan, k++, range.first + range.count))
+    MD_TRY(matrix_backend_of(matrix)->multiply(matrix, &range, x + range.first, y + range.first));
+  return MD_OK;
 }
 
 bool stokes_matrix_has_series(const stokes_matrix *matrix)
 {
-  return backend_of(matrix)->series != NULL;
+  return matrix_backend_of(matrix)->series != NULL;
 }
 
 md_status stokes_matrix_series(const stokes_matrix *matrix, int m, const double factor[5],
@@ -122,12 +146,21 @@ md_status stokes_matrix_series(const stokes_matrix *matrix, int m, const double 
   MD_TRY(check_vectors(m));
   MD_REQUIRE(stokes_matrix_has_series(matrix), MD_EINVAL,
              "steps of a series are products and sums of vectors on this backend");
-  return backend_of(matrix)->series(matrix, m, factor, now, next, total);
+  gspmv_plan plan;
+  gspmv_part spare;
+  MD_TRY(gspmv_plan_find(matrix, m, NULL, NULL, &spare, &plan)); /* next cannot be made twice */
+  gspmv_range range = next_range(&plan, 0, 0);
+  for (int k = 1; range.count > 0; range = next_range(&plan, k++, range.first + range.count)) {
+    const int at = range.first;
+    MD_TRY(matrix_backend_of(matrix)->series(matrix, &range, factor, now + at, next + at,
+                                             total ? total + at : NULL));
+  }
+  return MD_OK;
 }
 
 bool stokes_matrix_has_series_single(const stokes_matrix *matrix)
 {
-  return backend_of(matrix)->series_single != NULL && matrix->slices.width > 0;
+  return matrix_backend_of(matrix)->series_single != NULL && matrix->slices.width > 0;
 }
 
 md_status stokes_matrix_series_single(const stokes_matrix *matrix, int m, const double factor[5],
@@ -136,7 +169,7 @@ md_status stokes_matrix_series_single(const stokes_matrix *matrix, int m, const 
   MD_TRY(check_vectors(m));
   MD_REQUIRE(stokes_matrix_has_series_single(matrix), MD_EINVAL,
              "this matrix has no steps of a series in single precision");
-  return backend_of(matrix)->series_single(matrix, m, factor, now, next, total);
+  return matrix_backend_of(matrix)->series_single(matrix, m, factor, now, next, total);
 }
 
 bool stokes_matrix_is_resistance(const stokes_matrix *matrix)

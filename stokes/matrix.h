@@ -26,7 +26,8 @@ typedef enum { STOKES_STORAGES(MD_ENUM_) STOKES_STORAGE_COUNT } stokes_storage;
 #undef MD_ENUM_
 extern const char *const stokes_storage_words[STOKES_STORAGE_COUNT];
 
-enum { STOKES_VECTORS = 64 }; /* most columns of one product */
+/* Most columns of vectors that solvers work on, and of one product. */
+enum { STOKES_VECTORS = 64, STOKES_COLUMNS = 1 << 20 };
 
 typedef struct stokes_matrix stokes_matrix;
 
@@ -63,10 +64,25 @@ void stokes_blocks_free(stokes_blocks *blocks); /* an empty one is allowed */
 md_status stokes_matrix_set(stokes_matrix *matrix, const stokes_blocks *blocks, int vectors);
 md_status stokes_matrix_get(const stokes_matrix *matrix, stokes_blocks *out);
 
-/* Y = R' X for m columns, 1 <= m <= STOKES_VECTORS; x and y [3 n_rows][m] on the backend, not the
- * same memory.  Each row is summed in one order: deterministic for any number of threads.
- * Errors: MD_EINVAL (m out of range), MD_ECUDA. */
+/* Y = R' X for m columns, 1 <= m <= STOKES_COLUMNS; x and y [3 n_rows][m] on the backend, not the
+ * same memory.  Each row is summed in one order: deterministic for any number of threads, and a column
+ * is the same whatever the others are, but for m = 1, which has kernels of its own.
+ *
+ * There may be several kernels, and several ways to make ranges of columns one after the other.  The
+ * first product with m columns measures them: the median of a few products each.  As all give the
+ * same digits, what is measured changes nothing but the time.
+ * Errors: MD_EINVAL (m out of range), MD_ENOMEM, MD_ECUDA. */
 md_status stokes_matrix_multiply(const stokes_matrix *matrix, int m, const double *x, double *y);
+
+/* Seconds of such a product: the median of a few, measured once; words: how it is made, such as
+ * "32 + 4" (ranges of columns) or "2 x 32" (panels of one range), or NULL.
+ * Errors: MD_EINVAL, MD_ENOMEM, MD_ECUDA. */
+md_status stokes_matrix_time(const stokes_matrix *matrix, int m, double *seconds, char *words,
+                             size_t size);
+
+/* In how many columns, m or more, m vectors are best stored, so that a product takes the least time:
+ * kernels like some numbers of columns better than smaller ones.  Measured as above.  Errors: likewise. */
+md_status stokes_matrix_columns(const stokes_matrix *matrix, int m, int *columns);
 
 /* A step of a series in one pass over the vectors, on backends that have it (the GPU):
  * next = f[0] R' now + f[1] now + f[2] next,  total += f[3] next + f[4] now, where total may be NULL

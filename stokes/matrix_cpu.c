@@ -180,9 +180,17 @@ static md_status get(const stokes_matrix *matrix, stokes_blocks *out)
   return MD_OK;
 }
 
-static md_status multiply(const stokes_matrix *matrix, int m, const double *x, double *y)
+static int ways(const stokes_matrix *matrix, int m, gspmv_part way[GSPMV_WAYS])
+{
+  static gspmv_ways_fn *const of_isa[] = SIMD_ROW(gspmv_cpu_ways);
+  return of_isa[matrix->ctx->isa](m, way);
+}
+
+static md_status multiply(const stokes_matrix *matrix, const gspmv_range *range, const double *x,
+                          double *y)
 {
   static gspmv_fn *const one[] = SIMD_ROW(gspmv_cpu_one), *const many[] = SIMD_ROW(gspmv_cpu_many);
+  const int m = range->m; /* which are all of them */
   const gspmv_job job = {matrix->n_rows,
                          matrix->start.data,
                          matrix->column.data,
@@ -191,10 +199,11 @@ static md_status multiply(const stokes_matrix *matrix, int m, const double *x, d
                          team_size(matrix->ctx, matrix->n_rows),
                          3.0 * (double)m * (double)matrix->n_rows > CACHED_DOUBLES,
                          m,
+                         range->part.panels,
                          x,
                          y};
   (m == 1 ? one : many)[matrix->ctx->isa](&job, matrix->storage);
   return MD_OK;
 }
 
-const matrix_backend matrix_cpu = {assemble, set, get, multiply, NULL, NULL, NULL};
+const matrix_backend matrix_cpu = {assemble, set, get, ways, multiply, NULL, NULL, NULL};

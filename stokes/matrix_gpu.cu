@@ -108,7 +108,7 @@ md_status matrix_gpu_reserve(stokes_matrix *matrix, int vectors)
   const bool pair = matrix->storage == STOKES_PAIR;
   matrix_slices *s = &matrix->slices;
   s->width = 0;
-  if (vectors > 1) MD_TRY(slices_build(matrix, vectors >= 16 ? 4 : 8));
+  if (vectors > 1) MD_TRY(slices_build(matrix, vectors > 8 ? 4 : 8));
   const size_t sliced = (size_t)s->n_steps * (size_t)s->width *
                         (size_t)(slice_units(matrix->storage) * slice_unit_bytes(matrix->storage));
   const size_t plain = (size_t)matrix->n_stored * matrix_entry_bytes(matrix->storage);
@@ -227,27 +227,43 @@ static md_status assemble(stokes_matrix *matrix, const assemble_job *job, int ve
   return assemble_gpu_fill(matrix, &list, matrix->n_stored);
 }
 
-static md_status multiply(const stokes_matrix *matrix, int m, const double *x, double *y)
+static int ways(const stokes_matrix *matrix, int m, gspmv_part way[GSPMV_WAYS])
 {
-  const gspmv_use use = {false, {1, 0, 0, 0, 0}, NULL};
-  return matrix->slices.width ? gspmv_gpu_slices_double(matrix, m, x, y, &use)
-                              : gspmv_gpu_rows(matrix, m, x, y, &use);
+  if (matrix->slices.width) return gspmv_gpu_ways_double(matrix, m, way);
+  way[0] = (gspmv_part){0, 1, m};
+  return 1;
 }
 
-static md_status series(const stokes_matrix *matrix, int m, const double factor[5],
-                        const double *now, double *next, double *total)
+static md_status product(const stokes_matrix *matrix, const gspmv_range *range, const double *x,
+                         double *y, const gspmv_use *use)
+{
+  return matrix->slices.width ? gspmv_gpu_slices_double(matrix, range, x, y, use)
+                              : gspmv_gpu_rows(matrix, range->m, x, y, use);
+}
+
+static md_status multiply(const stokes_matrix *matrix, const gspmv_range *range, const double *x,
+                          double *y)
+{
+  const gspmv_use use = {false, {1, 0, 0, 0, 0}, NULL};
+  return product(matrix, range, x, y, &use);
+}
+
+static md_status series(const stokes_matrix *matrix, const gspmv_range *range,
+                        const double factor[5], const double *now, double *next, double *total)
 {
   const gspmv_use use = {true, {factor[0], factor[1], factor[2], factor[3], factor[4]}, total};
-  return matrix->slices.width ? gspmv_gpu_slices_double(matrix, m, now, next, &use)
-                              : gspmv_gpu_rows(matrix, m, now, next, &use);
+  return product(matrix, range, now, next, &use);
 }
 
 static md_status series_single(const stokes_matrix *matrix, int m, const double factor[5],
                                const float *now, float *next, float *total)
 {
   const gspmv_use use = {true, {factor[0], factor[1], factor[2], factor[3], factor[4]}, total};
-  return gspmv_gpu_slices_single(matrix, m, now, next, &use);
+  gspmv_part way[GSPMV_WAYS];
+  gspmv_gpu_ways_single(matrix, m, way);
+  const gspmv_range all = {m, 0, m, way[0]};
+  return gspmv_gpu_slices_single(matrix, &all, now, next, &use);
 }
 
-const matrix_backend matrix_gpu = {assemble, matrix_gpu_set, matrix_gpu_get, multiply,
-                                   series,   series_single,  release};
+const matrix_backend matrix_gpu = {assemble, matrix_gpu_set, matrix_gpu_get, ways,
+                                   multiply, series,         series_single,  release};

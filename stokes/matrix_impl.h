@@ -32,6 +32,33 @@ typedef struct {
   int32_t parts_count; /* parts of the row (1, 2 or 4), and 8 times the blocks of this lane */
 } matrix_lane;
 
+/* One way to make a product, or a range of its columns: by which kernel, in how many panels, and how many
+ * columns that can be.  What the numbers mean is the backend's. */
+typedef struct {
+  int kernel, panels, columns;
+} gspmv_part;
+
+/* Columns first ... first + count - 1 of products with m. */
+typedef struct {
+  int m, first, count;
+  gspmv_part part;
+} gspmv_range;
+
+/* How products with m columns are put together (stokes/compose.c), with a matrix of this layout and about
+ * this size. */
+typedef struct {
+  int m, width;
+  int64_t n_rows, n_stored;
+  double seconds; /* of a product; 0: not known yet */
+  int n;
+  gspmv_part *part; /* [n], ranges of columns one after the other */
+} gspmv_plan;
+
+typedef struct {
+  int n, room;
+  gspmv_plan *plan; /* [room] */
+} gspmv_plans;
+
 struct stokes_matrix {
   md_ctx *ctx;
   stokes_storage storage;
@@ -48,6 +75,7 @@ struct stokes_matrix {
   uint32_t round;
   void *sender;            /* GPU only: of how many entries there are (core/sender_gpu.h) */
   void *aside, *aside_end; /* GPU only: a stream beside the context's, the event at its end */
+  gspmv_plans *plans;      /* what was measured, kept while the matrix changes */
 };
 
 /* What assembly reads. */
@@ -67,7 +95,7 @@ typedef struct {
   const double *diagonal;
   int threads;
   bool ahead; /* X does not fit a core's own cache */
-  int m;
+  int m, panels;
   const double *x;
   double *y;
 } gspmv_job;
@@ -75,10 +103,16 @@ typedef struct {
 typedef md_status matrix_assemble_fn(stokes_matrix *matrix, const assemble_job *job, int vectors);
 typedef md_status matrix_set_fn(stokes_matrix *matrix, const stokes_blocks *blocks, int vectors);
 typedef md_status matrix_get_fn(const stokes_matrix *matrix, stokes_blocks *out);
-typedef md_status matrix_multiply_fn(const stokes_matrix *matrix, int m, const double *x,
-                                     double *y);
-typedef md_status matrix_series_fn(const stokes_matrix *matrix, int m, const double factor[5],
-                                   const double *now, double *next, double *total);
+/* All ways to make products with m columns, or some of them; every one gives the same digits.  The first
+ * makes them all, and serves where nothing can be measured.  Returns how many there are. */
+enum { GSPMV_WAYS = 64 };
+typedef int matrix_ways_fn(const stokes_matrix *matrix, int m, gspmv_part way[GSPMV_WAYS]);
+/* x, y: the vectors from their first column on. */
+typedef md_status matrix_multiply_fn(const stokes_matrix *matrix, const gspmv_range *range,
+                                     const double *x, double *y);
+typedef md_status matrix_series_fn(const stokes_matrix *matrix, const gspmv_range *range,
+                                   const double factor[5], const double *now, double *next,
+                                   double *total);
 typedef md_status matrix_series_single_fn(const stokes_matrix *matrix, int m,
                                           const double factor[5], const float *now, float *next,
                                           float *total);
@@ -86,12 +120,21 @@ typedef struct {
   matrix_assemble_fn *assemble;
   matrix_set_fn *set;
   matrix_get_fn *get;
+  matrix_ways_fn *ways;
   matrix_multiply_fn *multiply;
   matrix_series_fn *series;               /* NULL: it would gain nothing */
   matrix_series_single_fn *series_single; /* for slices only; NULL likewise */
   void (*release)(stokes_matrix *matrix); /* what is no buffer; NULL: nothing */
 } matrix_backend;
 extern const matrix_backend matrix_cpu, matrix_gpu;
+const matrix_backend *matrix_backend_of(const stokes_matrix *matrix);
+
+/* The plan for products with m columns.  Where none is known it is measured with these vectors, x and y
+ * [3 n_rows][m], and y changes; or, where y is NULL, it is the backend's first way alone, *spare, to
+ * which the plan refers then, and is not kept. */
+md_status gspmv_plan_find(const stokes_matrix *matrix, int m, const double *x, double *y,
+                          gspmv_part *spare, gspmv_plan *out);
+void gspmv_plans_free(gspmv_plans *plans); /* NULL is allowed */
 
 /* Size of one stored entry without its column. */
 static inline size_t matrix_entry_bytes(stokes_storage storage)
@@ -117,6 +160,8 @@ static inline md_status matrix_reserve(md_ctx *ctx, md_buffer *buffer, size_t by
 typedef void gspmv_fn(const gspmv_job *job, stokes_storage storage);
 SIMD_DECLARE_(gspmv_fn, gspmv_cpu_one);
 SIMD_DECLARE_(gspmv_fn, gspmv_cpu_many);
+typedef int gspmv_ways_fn(int m, gspmv_part way[GSPMV_WAYS]);
+SIMD_DECLARE_(gspmv_ways_fn, gspmv_cpu_ways);
 
 MD_END_C
 #endif

@@ -36,8 +36,10 @@ enum { N_SHAPES = 9 };
   X(s, 4, 8, 4, 0, 0, 512)                                                                         \
   X(s, 4, 4, 2, 1, 0, 768)                                                                         \
   X(s, 4, 8, 2, 1, 0, 768)                                                                         \
-  X(s, 4, 8, 4, 1, 0, 512)
-enum { N_SHAPES = 15 };
+  X(s, 4, 8, 4, 1, 0, 512)                                                                         \
+  X(s, 8, 2, 1, 0, 0, 768)                                                                         \
+  X(s, 4, 8, 2, 0, 0, 768)
+enum { N_SHAPES = 17 };
 #define MORE_PAIR(team, per) (team >= 4 && per <= 2 ? 128 : 0)
 #endif
 #define MORE_BCRS(team, per) 0
