@@ -1,5 +1,6 @@
 /* minimd/bandwidth.c - see bandwidth.h. */
 #include "minimd/bandwidth.h"
+#include "cachemodel/machine.h"
 #include "core/stopwatch.h"
 #include "minimd/median.h"
 
@@ -31,4 +32,12 @@ md_status bandwidth_measure(md_ctx *ctx, double *out)
   md_buffer_free(ctx, &from);
   md_buffer_free(ctx, &to);
   return status;
+}
+
+int64_t cache_bytes(const md_ctx *ctx)
+{
+  machine host;
+  md_gpu_info gpu;
+  if (ctx->backend == MD_GPU) return md_gpu_describe(&gpu) ? 0 : gpu.l2_bytes;
+  return machine_find("host", &host) ? 0 : host.level[host.n_levels - 1].bytes;
 }

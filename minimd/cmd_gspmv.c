@@ -1,14 +1,16 @@
 /* minimd/cmd_gspmv.c - `minimd gspmv`: products of a block matrix with many vectors, measured
  * beside the model ([Liu] section IV, Figs. 1 and 2). */
+#include "core/output.h"
 #include "core/parse.h"
 #include "core/stopwatch.h"
+#include "minimd/bandwidth.h"
 #include "minimd/commands.h"
 #include "minimd/gspmv_model.h"
+#include "minimd/gspmv_report.h"
 #include "minimd/median.h"
 #include "minimd/memory.h"
 #include "minimd/plot.h"
 #include "minimd/suspension.h"
-#include "minimd/table.h"
 #include "stokes/model.h"
 
 #include <math.h>
@@ -64,16 +66,11 @@ static const option option_table[N_OPTIONS] = {
 };
 
 typedef struct {
-  int m;
-  double seconds, bytes, model, error;
-} measurement;
-
-typedef struct {
   const options *opts;
   int format, backend, storage;
   int64_t rows, repeat, threads;
   uint64_t seed;
-  measurement *results; /* [n] */
+  gspmv_row *results; /* [n] */
   int n, n_nodes;
   int *vectors, *nodes; /* [n], [n_nodes]; n_nodes 0: measure */
   stokes_network network;
@@ -106,7 +103,7 @@ static md_status read_list(const request *r, int which, const char *usual, int m
 static md_status read_lists(request *r)
 {
   enum { MOST_NODES = 1 << 20 };
-  MD_TRY(read_list(r, VECTORS, "1,2,4,8,16,32", STOKES_VECTORS, &r->vectors, &r->n));
+  MD_TRY(read_list(r, VECTORS, "1,2,4,8,16,32", STOKES_COLUMNS, &r->vectors, &r->n));
   r->results = calloc((size_t)r->n, sizeof *r->results);
   MD_REQUIRE(r->results, MD_ENOMEM, "out of memory for %d results", r->n);
   for (int k = 0; k < r->n; k++)
@@ -148,6 +145,9 @@ static md_status arrange(request *r, int m)
   return stokes_matrix_set(r->matrix, &r->blocks, m);
 }
 
+/* Vectors may be stored in as many columns as the next multiple of this. */
+enum { MORE_COLUMNS = 16 };
+
 static md_status make_matrix(request *r)
 {
   const char *name = options_value(r->opts, MATRIX);
@@ -155,6 +155,7 @@ static md_status make_matrix(request *r)
   int widest = 1;
   for (int k = 0; k < r->n; k++)
     widest = r->results[k].m > widest ? r->results[k].m : widest;
+  if (widest > 1) widest = (widest + MORE_COLUMNS - 1) / MORE_COLUMNS * MORE_COLUMNS;
   MD_TRY(stokes_matrix_create(r->ctx, (stokes_storage)r->storage, &r->matrix));
   for (int k = 0; k < SUSPENSION_MATRICES; k++) {
     const suspension_matrix *matrix = &suspension_matrices[k];
@@ -179,7 +180,7 @@ static md_status make_matrix(request *r)
 /* Largest difference of up to 1000 rows of Y from sums over the blocks, relative to the largest
  * sum.
  */
-static double error_of(const request *r, int m, const double *x, const double *y)
+static double error_of(const request *r, int m, int columns, const double *x, const double *y)
 {
   const int64_t rows = r->blocks.n_rows, stride = 1 + rows / 1000;
   double most = 0, scale = 0;
@@ -190,8 +191,8 @@ static double error_of(const request *r, int m, const double *x, const double *y
         for (int64_t p = r->blocks.start[i]; p < r->blocks.start[i + 1]; p++)
           for (int q = 0; q < 3; q++)
             sum += (long double)r->blocks.block[9 * p + 3 * d + q] *
-                   x[(3 * (int64_t)r->blocks.column[p] + q) * m + c];
-        const double error = fabs((double)sum - y[(3 * i + d) * m + c]);
+                   x[(3 * (int64_t)r->blocks.column[p] + q) * columns + c];
+        const double error = fabs((double)sum - y[(3 * i + d) * columns + c]);
         most = error <= most ? most : error; /* NaN stays */
         scale = fmax(scale, fabs((double)sum));
       }
@@ -216,23 +217,34 @@ static md_status time_products(const request *r, int m, const double *x, double 
   return status;
 }
 
-static md_status measure(request *r, measurement *row)
+/* Numbers in -1..1 in the first m columns, 0 in the others. */
+static void fill_columns(double *x, size_t rows, int m, int columns)
 {
+  for (size_t k = 0; k < rows; k++)
+    for (int c = 0; c < columns; c++)
+      *x++ = c < m ? (double)((k * (size_t)m + (size_t)c) * 2654435761u % 2000003u) / 1000001.5 - 1
+                   : 0;
+}
+
+static md_status measure(request *r, gspmv_row *row)
+{
+  double seconds;
+  MD_TRY(arrange(r, row->m));
+  MD_TRY(stokes_matrix_columns(r->matrix, row->m, &row->columns));
+  MD_TRY(stokes_matrix_time(r->matrix, row->columns, &seconds, row->parts, sizeof row->parts));
   const stokes_shape shape = stokes_matrix_shape(r->matrix);
-  const size_t numbers = (size_t)shape.n_rows * 3 * (size_t)row->m,
+  const size_t rows = (size_t)shape.n_rows * 3, numbers = rows * (size_t)row->columns,
                bytes = numbers * sizeof(double);
   md_buffer x = {0}, y = {0};
   double *host = malloc(2 * bytes + 1);
   md_status status = host ? MD_OK : MD_FAIL(MD_ENOMEM, "out of memory for %d vectors", row->m);
-  if (!status) status = arrange(r, row->m);
-  for (size_t k = 0; !status && k < numbers; k++)
-    host[k] = (double)(k * 2654435761u % 2000003u) / 1000001.5 - 1;
+  if (!status) fill_columns(host, rows, row->m, row->columns);
   if (!status) status = md_buffer_reserve(r->ctx, &x, bytes, 0);
   if (!status) status = md_buffer_reserve(r->ctx, &y, bytes, 0);
   if (!status) status = md_write(r->ctx, x.data, host, bytes);
-  if (!status) status = time_products(r, row->m, x.data, y.data, &row->seconds);
+  if (!status) status = time_products(r, row->columns, x.data, y.data, &row->seconds);
   if (!status) status = md_read(r->ctx, host + numbers, y.data, bytes);
-  if (!status) row->error = error_of(r, row->m, host, host + numbers);
+  if (!status) row->error = error_of(r, row->m, row->columns, host, host + numbers);
   row->bytes = stokes_model_bytes(&shape, row->m, 0);
   row->model = stokes_model_relative(&r->machine, &shape, row->m, 0);
   free(host);
@@ -241,55 +253,10 @@ static md_status measure(request *r, measurement *row)
   return status;
 }
 
-static void print_rows(const request *r, double one, FILE *stream)
-{
-  static const table_column columns[] = {{"matrix", -8, 0},       {"backend", -7, 0},
-                                         {"block_rows", 10, 0},   {"blocks", 10, 0},
-                                         {"vectors", 7, 0},       {"time_s", 12, 9},
-                                         {"gb_per_s", 9, 3},      {"gflop_per_s", 9, 3},
-                                         {"relative_time", 9, 4}, {"model_relative_time", 9, 4},
-                                         {"error", 12, 18}};
-  const stokes_shape shape = stokes_matrix_shape(r->matrix);
-  table t;
-  table_begin(&t, stream, (options_format)r->format, "gspmv", r->opts, columns, 11);
-  for (int k = 0; k < r->n; k++) {
-    const measurement *row = &r->results[k];
-    table_text(&t, options_value(r->opts, MATRIX));
-    table_text(&t, md_backend_words[r->backend]);
-    table_integer(&t, shape.n_rows);
-    table_integer(&t, shape.n_blocks);
-    table_integer(&t, row->m);
-    table_real(&t, row->seconds);
-    table_real(&t, 1e-9 * row->bytes / row->seconds);
-    table_real(&t, 18e-9 * row->m * (double)shape.n_blocks / row->seconds);
-    table_real(&t, row->seconds / one);
-    table_real(&t, row->model);
-    table_real(&t, row->error);
-  }
-  table_end(&t);
-}
-
-static md_status draw_rows(const request *r, double one, const char *path)
-{
-  plot picture;
-  MD_TRY(plot_open(path, 900, 600, &picture));
-  fputs("set xlabel 'vectors'\nset ylabel 'time relative to one vector'\nset grid\n"
-        "set key top left\nplot '-' with linespoints pt 7 title 'measured', "
-        "'-' with lines dt 2 title 'model'\n",
-        picture.stream);
-  for (int k = 0; k < r->n; k++)
-    fprintf(picture.stream, "%d %.9g\n", r->results[k].m, r->results[k].seconds / one);
-  fputs("e\n", picture.stream);
-  for (int k = 0; k < r->n; k++)
-    fprintf(picture.stream, "%d %.9g\n", r->results[k].m, r->results[k].model);
-  fputs("e\n", picture.stream);
-  return plot_close(&picture);
-}
-
 /* Relative times need one vector, too. */
 static md_status measure_all(request *r, double *one)
 {
-  measurement alone = {.m = 1};
+  gspmv_row alone = {.m = 1};
   MD_TRY(stokes_machine_measure(r->ctx, (stokes_storage)r->storage, &r->machine));
   MD_TRY(measure(r, &alone));
   *one = alone.seconds;
@@ -301,9 +268,33 @@ static md_status measure_all(request *r, double *one)
   }
   if (options_value(r->opts, QUIET)) return MD_OK;
   const stokes_shape shape = stokes_matrix_shape(r->matrix);
-  fprintf(stderr, "B = %.3g GB/s, F = %.3g Gflop/s; arithmetic bounds from m_s = %d vectors on\n",
-          1e-9 * r->machine.bandwidth, 1e-9 * r->machine.flops,
-          stokes_model_switch(&r->machine, &shape, 0));
+  const int turn = stokes_model_switch(&r->machine, &shape, 0);
+  fprintf(stderr, "B = %.3g GB/s, F = %.3g Gflop/s; arithmetic ", 1e-9 * r->machine.bandwidth,
+          1e-9 * r->machine.flops);
+  if (turn > 0)
+    fprintf(stderr, "bounds from m_s = %d vectors on\n", turn);
+  else
+    fputs("never bounds: memory does for any number of vectors\n", stderr);
+  return MD_OK;
+}
+
+/* Rows and notes, and a picture before them: no rates from a run that fails. */
+static md_status show(const request *r, double one, FILE *stream)
+{
+  const char *picture = options_value(r->opts, PLOT);
+  const gspmv_table all = {r->opts,
+                           (options_format)r->format,
+                           options_value(r->opts, QUIET) != NULL,
+                           options_value(r->opts, MATRIX),
+                           (md_backend)r->backend,
+                           stokes_matrix_shape(r->matrix),
+                           r->machine,
+                           cache_bytes(r->ctx),
+                           r->results,
+                           r->n,
+                           one};
+  if (picture) MD_TRY(gspmv_table_plot(&all, picture));
+  gspmv_table_print(&all, stream);
   return MD_OK;
 }
 
@@ -330,7 +321,7 @@ static md_status answer_nodes(request *r, FILE *stream)
 
 static md_status answer_matrix(request *r)
 {
-  const char *file = options_value(r->opts, WRITE), *picture = options_value(r->opts, PLOT);
+  const char *file = options_value(r->opts, WRITE);
   double one = 0;
   md_output out;
   MD_TRY(md_output_open(options_value(r->opts, OUTPUT), &out));
@@ -340,9 +331,7 @@ static md_status answer_matrix(request *r)
     status = answer_nodes(r, out.stream);
   } else if (!status) {
     status = measure_all(r, &one);
-    if (!status && picture)
-      status = draw_rows(r, one, picture); /* no rates from a run that fails */
-    if (!status) print_rows(r, one, out.stream);
+    if (!status) status = show(r, one, out.stream);
   }
   if (!status) return md_output_close(&out);
   md_output_discard(&out);

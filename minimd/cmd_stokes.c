@@ -110,23 +110,38 @@ static md_status measure_model(request *r, model_input *out)
   return stokes_run_probe(r->run, &out->counts, &out->shape);
 }
 
+/* "m_s = 13" */
+static void print_turn(const model_input *in)
+{
+  const int turn = stokes_model_switch(&in->machine, &in->shape, 0);
+  if (turn > 0)
+    fprintf(stderr, "m_s = %d", turn);
+  else
+    fputs("m_s = never", stderr);
+}
+
+static void print_choice(const model_input *in, int m)
+{
+  fprintf(stderr, "auto: B = %.3g GB/s, F = %.3g Gflop/s, N = %g, N1 = %g, N2 = %g, C = %g, ",
+          1e-9 * in->machine.bandwidth, 1e-9 * in->machine.flops, in->counts.unguessed,
+          in->counts.first, in->counts.second, in->counts.order);
+  print_turn(in);
+  fprintf(stderr, ": m = %d, %.3g of the original's time\n", m,
+          stokes_model_step(&in->machine, &in->shape, &in->counts, m, 0) /
+              stokes_model_step(&in->machine, &in->shape, &in->counts, 1, 0));
+}
+
 static md_status choose_vectors(request *r)
 {
   model_input in;
   stokes_run_spec *spec = &r->settings.spec;
   const int64_t left = r->settings.steps - r->from.state.step;
   const int most = left < 1 ? 1 : left < STOKES_VECTORS ? (int)left : STOKES_VECTORS;
+  int width[STOKES_VECTORS], n;
   MD_TRY(measure_model(r, &in));
-  spec->vectors = stokes_model_best(&in.machine, &in.shape, &in.counts, most, 0);
-  if (!r->quiet)
-    fprintf(stderr,
-            "auto: B = %.3g GB/s, F = %.3g Gflop/s, N = %g, N1 = %g, N2 = %g, C = %g, m_s = %d: "
-            "m = %d, %.3g of the original's time\n",
-            1e-9 * in.machine.bandwidth, 1e-9 * in.machine.flops, in.counts.unguessed,
-            in.counts.first, in.counts.second, in.counts.order,
-            stokes_model_switch(&in.machine, &in.shape, 0), spec->vectors,
-            stokes_model_step(&in.machine, &in.shape, &in.counts, spec->vectors, 0) /
-                stokes_model_step(&in.machine, &in.shape, &in.counts, 1, 0));
+  MD_TRY(stokes_run_widths(r->run, most, width, &n));
+  spec->vectors = stokes_model_best(&in.machine, &in.shape, &in.counts, width, n, 0);
+  if (!r->quiet) print_choice(&in, spec->vectors);
   return stokes_run_set_vectors(r->run, spec->vectors);
 }
 

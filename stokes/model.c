@@ -4,6 +4,7 @@
 #include "core/timer.h"
 #include "stokes/team.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -32,12 +33,14 @@ double stokes_model_relative(const stokes_machine *machine, const stokes_shape *
   return stokes_model_time(machine, shape, m, k) / stokes_model_time(machine, shape, 1, k);
 }
 
+/* Both times grow by as much with each vector; that of memory begins with the matrix. */
 int stokes_model_switch(const stokes_machine *machine, const stokes_shape *shape, double k)
 {
-  for (int m = 1; m <= STOKES_VECTORS; m++)
-    if (compute_time(machine, shape, m) >= stokes_model_bytes(shape, m, k) / machine->bandwidth)
-      return m;
-  return 0;
+  const double matrix = stokes_model_bytes(shape, 0, k) / machine->bandwidth;
+  const double vector = stokes_model_bytes(shape, 1, k) / machine->bandwidth - matrix;
+  const double more = compute_time(machine, shape, 1) - vector;
+  const double m = fmax(1, ceil(matrix / more));
+  return more > 0 && m < INT_MAX ? (int)m : 0;
 }
 
 double stokes_model_step(const stokes_machine *machine, const stokes_shape *shape,
@@ -51,13 +54,13 @@ double stokes_model_step(const stokes_machine *machine, const stokes_shape *shap
 }
 
 int stokes_model_best(const stokes_machine *machine, const stokes_shape *shape,
-                      const stokes_counts *counts, int most, double k)
+                      const stokes_counts *counts, const int *widths, int n, double k)
 {
-  int best = 1;
+  int best = 0;
   double least = INFINITY;
-  for (int m = 1; m <= most; m++) {
-    const double time = stokes_model_step(machine, shape, counts, m, k);
-    if (time < least) least = time, best = m;
+  for (int w = 0; w < n; w++) {
+    const double time = stokes_model_step(machine, shape, counts, widths[w], k);
+    if (time < least) least = time, best = widths[w];
   }
   return best;
 }

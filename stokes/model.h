@@ -34,18 +34,18 @@ double stokes_model_time(const stokes_machine *machine, const stokes_shape *shap
 double stokes_model_relative(const stokes_machine *machine, const stokes_shape *shape, int m,
                              double k);
 
-/* m_s: the least m whose product is bound by arithmetic; 0: none up to STOKES_VECTORS. */
+/* m_s: the least m whose product is bound by arithmetic; 0: none is. */
 int stokes_model_switch(const stokes_machine *machine, const stokes_shape *shape, double k);
 
 typedef struct {
   double unguessed, first, second, order; /* N, N1, N2, C */
 } stokes_counts;
 
-/* Time of one step [s], and the m <= most for which it is least. */
+/* Time of one step [s], and that of the n numbers of vectors for which it is least. */
 double stokes_model_step(const stokes_machine *machine, const stokes_shape *shape,
                          const stokes_counts *counts, int m, double k);
 int stokes_model_best(const stokes_machine *machine, const stokes_shape *shape,
-                      const stokes_counts *counts, int most, double k);
+                      const stokes_counts *counts, const int *widths, int n, double k);
 
 /* How many vectors take at most twice the time of one, where rows have this many blocks and B / F
  * is byte_per_flop; k = 0.  [Liu] Fig. 1. */

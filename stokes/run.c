@@ -255,6 +255,29 @@ md_status stokes_run_probe(stokes_run *run, stokes_counts *counts, stokes_shape 
   return MD_OK;
 }
 
+/* Numbers that kernels may like: the others are hardly ever better than the next of these. */
+static bool worth_trying(int m)
+{
+  return m <= 2 || m % 8 == 0 || (m <= 16 && m % 4 == 0);
+}
+
+md_status stokes_run_widths(stokes_run *run, int most, int width[STOKES_VECTORS], int *n)
+{
+  double seconds[STOKES_VECTORS];
+  *n = 0;
+  for (int m = 1; m <= most; m++) {
+    if (m < most && !worth_trying(m)) continue;
+    double time;
+    MD_TRY(attach(run, &run->x, m));
+    MD_TRY(stokes_matrix_time(run->matrix, m, &time, NULL, 0));
+    while (*n > 0 && time <= seconds[*n - 1])
+      --*n; /* more vectors in less time */
+    width[*n] = m;
+    seconds[(*n)++] = time;
+  }
+  return MD_OK;
+}
+
 md_status stokes_run_read(const stokes_run *run, stokes_packing *out)
 {
   const size_t bytes = (size_t)run->n * 4 * sizeof(double);

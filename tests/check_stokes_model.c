@@ -19,6 +19,10 @@ START_TEST(model)
   ck_assert_double_eq_tol(stokes_model_relative(&machine, &shape, 32, 0), 360.0 / 99, 1e-12);
   /* 11.25 us m against 95.4 + 3.6 m us: from 12.5 on */
   ck_assert_int_eq(stokes_model_switch(&machine, &shape, 0), 13);
+  /* 4.592 us m against 95.4 + 3.6 m us: from 96.2 on; 3 us m: never */
+  ck_assert_int_eq(stokes_model_switch(&(stokes_machine){20e9, 98e9}, &shape, 0), 97);
+  ck_assert_int_eq(stokes_model_switch(&(stokes_machine){20e9, 150e9}, &shape, 0), 0);
+  ck_assert_int_eq(stokes_model_switch(&(stokes_machine){20e9, 1e9}, &shape, 0), 1);
   const stokes_counts counts = {162, 80, 63, 30};
   ck_assert_double_eq_tol(stokes_model_step(&machine, &shape, &counts, 1, 0), 255 * 99e-6, 1e-9);
   const double two = (192 * 102.6 + (110 + 126) * 99) / 2 * 1e-6;
@@ -28,10 +32,16 @@ START_TEST(model)
     if (stokes_model_step(&machine, &shape, &counts, m, 0) <
         stokes_model_step(&machine, &shape, &counts, best, 0))
       best = m;
-  ck_assert_int_eq(stokes_model_best(&machine, &shape, &counts, 64, 0), best);
+  int widths[64];
+  for (int m = 1; m <= 64; m++)
+    widths[m - 1] = m;
+  ck_assert_int_eq(stokes_model_best(&machine, &shape, &counts, widths, 64, 0), best);
   ck_assert_int_ge(best, 10); /* near m_s, as the paper says */
   ck_assert_int_le(best, 16);
-  ck_assert_int_eq(stokes_model_best(&machine, &shape, &counts, 4, 0), 4);
+  ck_assert_int_eq(stokes_model_best(&machine, &shape, &counts, widths, 4, 0), 4);
+  const int some[] = {1, 4, best + 1, 64}; /* falls up to the best one and rises from there */
+  ck_assert_int_eq(stokes_model_best(&machine, &shape, &counts, some, 4, 0), best + 1);
+  ck_assert_int_eq(stokes_model_best(&machine, &shape, &counts, some, 2, 0), 4);
   /* [Liu] Table VII, 300,000 spheres at 50 %: 7.70 s without and 5.46 s with 16 right-hand sides */
   const stokes_machine xeon = {19.4e9, 40e9};
   const stokes_shape large = {

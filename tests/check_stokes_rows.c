@@ -2,6 +2,7 @@
  * that are hardly near enough. */
 #include "tests/ref.h"
 #include "tests/ref_stokes.h"
+#include "stokes/matrix_impl.h"
 #include "tests/test.h"
 
 enum { ROWS = 1800 };
@@ -92,6 +93,147 @@ START_TEST(many_rows)
   for (int k = 0; k < 3; k++)
     compare(ctx, &b, STOKES_BCRS, widths[k], widths[k]);
   stokes_blocks_free(&b);
+  md_ctx_destroy(ctx);
+}
+END_TEST
+
+enum { WIDEST = 130 };
+
+/* m columns of vectors, taken from the first of WIDEST. */
+static double *first_columns(const double *all, int64_t n, int m)
+{
+  double *some = ref_alloc(n * m, sizeof *some);
+  for (int64_t k = 0; k < n * m; k++)
+    some[k] = all[k / m * WIDEST + k % m];
+  return some;
+}
+
+/* Every way to make a range of columns, from the first one on and behind as many as it makes; the rest
+ * of y stays as it was. */
+static void check_ways(const stokes_matrix *matrix, md_ctx *ctx, int64_t n, int m, const double *x,
+                       const double *expect)
+{
+  const matrix_backend *backend = matrix_backend_of(matrix);
+  const size_t bytes = (size_t)(n * m) * sizeof *x;
+  double *y = ref_alloc(n * m, sizeof *y);
+  md_buffer in = {0}, out = {0};
+  gspmv_part way[GSPMV_WAYS];
+  const int n_ways = backend->ways(matrix, m, way);
+  ck_ok(md_buffer_reserve(ctx, &in, bytes, 0));
+  ck_ok(md_buffer_reserve(ctx, &out, bytes, 0));
+  ck_ok(md_write(ctx, in.data, x, bytes));
+  ck_assert_int_ge(way[0].columns, m);
+  for (int k = 0; k < n_ways; k++)
+    for (int first = 0; first < m; first += way[k].columns) {
+      const int left = m - first, count = left < way[k].columns ? left : way[k].columns;
+      const gspmv_range range = {m, first, count, way[k]};
+      int64_t wrong = 0;
+      ck_ok(md_fill(ctx, out.data, 0xff, bytes));
+      ck_ok(
+          backend->multiply(matrix, &range, (double *)in.data + first, (double *)out.data + first));
+      ck_ok(md_read(ctx, y, out.data, bytes));
+      for (int64_t q = 0; q < n * m; q++) {
+        const bool inside = q % m >= first && q % m < first + count;
+        wrong += inside ? y[q] != expect[q] : !isnan(y[q]);
+      }
+      ck_assert_msg(wrong == 0, "%d vectors, way %d of %d panels, columns from %d: %lld wrong", m,
+                    way[k].kernel, way[k].panels, first, (long long)wrong);
+    }
+  md_buffer_free(ctx, &in);
+  md_buffer_free(ctx, &out);
+  free(y);
+}
+
+/* Column k has the same digits in a product with any number of columns, in any way: what is measured
+ * cannot change a result.  `make` lays a matrix out for so many vectors. */
+static void check_columns(md_ctx *ctx, int64_t n, stokes_matrix *(*make)(md_ctx *, int, int),
+                          int storage)
+{
+  static const int widths[] = {2, 3, 4, 7, 9, 10, 16, 17, 20, 31, 33, 36, 40, 64, 65, WIDEST};
+  stokes_matrix *matrix = make(ctx, storage, WIDEST);
+  double *x = ref_vector(n * WIDEST, 12), *y = ref_alloc(n * WIDEST, sizeof *y);
+  ref_product(matrix, ctx, n, WIDEST, x, y);
+  stokes_matrix_destroy(matrix);
+  for (size_t k = 0; k < sizeof widths / sizeof *widths; k++) {
+    const int m = widths[k];
+    double *some = first_columns(x, n, m), *expect = first_columns(y, n, m);
+    double *got = ref_alloc(n * m, sizeof *got);
+    matrix = make(ctx, storage, m);
+    for (int turn = 0; turn < 2; turn++) { /* measured, known */
+      ref_product(matrix, ctx, n, m, some, got);
+      ck_assert_mem_eq(got, expect, (size_t)(n * m) * sizeof *got);
+    }
+    check_ways(matrix, ctx, n, m, some, expect);
+    stokes_matrix_destroy(matrix);
+    free(some);
+    free(expect);
+    free(got);
+  }
+  free(x);
+  free(y);
+}
+
+static int length_of_some(int i)
+{
+  return i < 5 ? 60 + 7 * i : i % 7;
+}
+
+static stokes_matrix *make_blocks(md_ctx *ctx, int storage, int hint)
+{
+  stokes_matrix *matrix;
+  stokes_blocks b = any_lengths(150, length_of_some);
+  ck_ok(stokes_matrix_create(ctx, (stokes_storage)storage, &matrix));
+  ck_ok(stokes_matrix_set(matrix, &b, hint));
+  stokes_blocks_free(&b);
+  return matrix;
+}
+
+static stokes_matrix *make_pairs(md_ctx *ctx, int storage, int hint)
+{
+  static const stokes_resistance law = {1, 0.5, 1e-3};
+  stokes_packing packing = ref_packing(200, 0.4, false, 14);
+  ref_suspension s = ref_suspend(ctx, &packing, law.gap_cut);
+  stokes_matrix *matrix = ref_assemble(&s, (stokes_storage)storage, &law, hint);
+  ref_suspension_free(&s);
+  stokes_packing_free(&packing);
+  return matrix;
+}
+
+START_TEST(columns_do_not_depend_on_their_number)
+{
+  md_ctx *ctx = test_ctx(MD_DOUBLE, 2, false);
+  const bool again = ctx->backend == MD_GPU && _i > 0;
+  if ((md_isa)_i < ctx->isa) ctx->isa = (md_isa)_i;
+  if (!again) {
+    check_columns(ctx, 3 * 150, make_blocks, STOKES_BCRS);
+    check_columns(ctx, 3 * 150, make_blocks, STOKES_SINGLE);
+    check_columns(ctx, 3 * 200, make_pairs, STOKES_PAIR);
+  }
+  md_ctx_destroy(ctx);
+}
+END_TEST
+
+/* What is kept is the fastest: times and numbers of columns that fit each other. */
+START_TEST(columns_and_times)
+{
+  md_ctx *ctx = test_ctx(MD_DOUBLE, 1, false);
+  stokes_matrix *matrix = make_blocks(ctx, STOKES_BCRS, 20);
+  for (int m = 1; m <= 70; m += m < 20 ? 1 : 10) {
+    double seconds, stored, again;
+    char words[64];
+    int columns;
+    ck_ok(stokes_matrix_time(matrix, m, &seconds, words, sizeof words));
+    ck_assert(seconds > 0 && words[0] >= '1' && words[0] <= '9');
+    ck_ok(stokes_matrix_columns(matrix, m, &columns));
+    ck_assert(columns >= m && columns < m + 16 && (m > 1 || columns == 1));
+    ck_ok(stokes_matrix_time(matrix, columns, &stored, NULL, 0));
+    ck_ok(stokes_matrix_time(matrix, m, &again, NULL, 0));
+    ck_assert(stored <= seconds && again == seconds); /* measured once */
+  }
+  double seconds;
+  ck_assert_int_eq(stokes_matrix_time(matrix, 0, &seconds, NULL, 0), MD_EINVAL);
+  ck_assert_int_eq(stokes_matrix_time(matrix, STOKES_COLUMNS + 1, &seconds, NULL, 0), MD_EINVAL);
+  stokes_matrix_destroy(matrix);
   md_ctx_destroy(ctx);
 }
 END_TEST
@@ -205,6 +347,11 @@ int main(void)
   tcase_add_test(rows, one_row_longer_than_all);
   tcase_add_test(rows, pairs_at_the_cutoff);
   suite_add_tcase(suite, rows);
+  TCase *columns = tcase_create("columns");
+  tcase_set_timeout(columns, 120);
+  tcase_add_loop_test(columns, columns_do_not_depend_on_their_number, 0, MD_ISA_COUNT);
+  tcase_add_test(columns, columns_and_times);
+  suite_add_tcase(suite, columns);
   TCase *many = tcase_create("many");
   tcase_set_timeout(many, 120);
   tcase_add_test(many, many_rows);

@@ -66,6 +66,22 @@ prints '^6,0\.02,8$' # 72 m + 460 bytes at most twice 532
 prints '^84,0\.60,14$' # 18 x 84 x 0.6 m at most twice 6460
 expect 0 gspmv --matrix "$dir/m.mtx" --vectors 2 --repeat 1 --format json --backend "$backend"
 prints '"model_relative_time"'
+prints '"parts": "'
+prints '"fits": '
+# More vectors than solvers take; how products are made, which goes to standard error beside CSV; a matrix
+# that a cache holds, and one that none does.
+expect 0 gspmv --matrix "$dir/m.mtx" --vectors 1,9,65,130 --repeat 1 --format csv --backend "$backend"
+awk -F, 'NR > 1 && !($5 ~ /^(1|9|65|130)$/ && $6 > 0 && $11 < 1e-13) { bad = 1 } END { exit bad || NR != 5 }' "$dir/out" ||
+  fail "rows of many vectors: $(cat "$dir/out")"
+says 'products by ranges of columns: 1 as 1, 9 .*as .*, 65 .*as .*, 130 .*as '
+says 'arithmetic (bounds from m_s = [1-9][0-9]* vectors on|never bounds)'
+if [ "$backend" = gpu ] || [ -e /sys/devices/system/cpu/cpu0/cache/index0/size ]; then
+  says 'the matrix \(0\.6[0-9]* MB\) fits the last-level cache \([0-9.]+ MB\)'
+fi
+expect 0 gspmv --matrix "$dir/m.mtx" --vectors 2 --repeat 1 --quiet --format csv --backend "$backend"
+[ -s "$dir/err" ] && fail "--quiet is not"
+expect 0 gspmv --matrix "$dir/m.mtx" --vectors 2 --repeat 1 --backend "$backend"
+prints 'products by ranges of columns: 2 .*as '
 # Several machines: one is the model of this one; more fetch more in all, and a slower network takes longer.
 expect 0 gspmv --matrix "$dir/m.mtx" --nodes 1,3,8 --vectors 1,16 --format csv --backend "$backend"
 [ "$(head -1 "$dir/out")" = matrix,nodes,vectors,remote_rows,messages,model_time_s,communication,model_relative_time ] ||
@@ -102,7 +118,7 @@ says '--matrix'
 expect 2 gspmv --matrix mat4
 says 'mat1, mat2, mat3'
 expect 3 gspmv --matrix "$dir/none.mtx"
-for m in 0 65 -1 2x 1,,2 nan; do
+for m in 0 1048577 -1 2x 1,,2 nan; do
   expect 2 gspmv --matrix mat1 --vectors "$m"
   says '--vectors'
 done
@@ -137,7 +153,7 @@ expect 0 $run --rhs 3 --trajectory "$dir/threads.xyz" --trajectory-every 1 --thr
 same "$dir/mrhs.xyz" "$dir/threads.xyz" "trajectories by 1 and 3 threads"
 expect 0 $run --rhs auto --format json --preconditioner jacobi --root lanczos
 prints '"guess_error"'
-says 'auto: B = .* m = [1-5],'
+says 'auto: B = .* m_s = ([1-9][0-9]*|never): m = [1-5],'
 expect 0 $run --model --format csv
 prints '^rhs,bound_by,time_product,time_step$'
 prints '^1,(bandwidth|arithmetic),'
