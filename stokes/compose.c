@@ -40,36 +40,28 @@ static gspmv_plan *known(const stokes_matrix *matrix, int m)
   return NULL;
 }
 
-static double middle_of(double t[RUNS])
-{
-  const double low = fmin(t[0], t[1]), high = fmax(t[0], t[1]);
-  return fmax(low, fmin(high, t[2]));
-}
-
-/* Median seconds of each way to make the first columns of a product; ways take turns. */
+/* Seconds of each way to make the first columns of a product; ways take turns.  The least of a few is
+ * taken: what else a machine does adds to a time and takes nothing away. */
 static md_status time_ways(const stokes_matrix *matrix, int m, const double *x, double *y,
                            const gspmv_part *way, int n, double *seconds)
 {
-  double run[GSPMV_WAYS][RUNS];
   md_stopwatch watch;
   md_status status = md_stopwatch_create(matrix->ctx, &watch);
   for (int k = 0; k < (RUNS + 1) * n && !status; k++) {
     const gspmv_part *now = &way[k % n];
     const gspmv_range range = {m, 0, now->columns < m ? now->columns : m, *now};
-    double unused, *out = k < n ? &unused : &run[k % n][k / n - 1];
+    double passed = INFINITY;
     status = md_stopwatch_start(&watch, false);
     if (!status) status = matrix_backend_of(matrix)->multiply(matrix, &range, x, y);
-    if (!status) status = md_stopwatch_stop(&watch, out);
+    if (!status) status = md_stopwatch_stop(&watch, &passed);
+    seconds[k % n] = k < 2 * n ? passed : fmin(seconds[k % n], passed);
   }
-  for (int k = 0; k < n && !status; k++)
-    seconds[k] = middle_of(run[k]);
   md_stopwatch_destroy(&watch);
   return status;
 }
 
-/* The composition of least time; the first of equal ones. */
-static md_status compose(int m, const gspmv_part *way, const double *seconds, int n,
-                         gspmv_plan *plan)
+md_status gspmv_compose(int m, const gspmv_part *way, const double *seconds, int n,
+                        gspmv_plan *plan)
 {
   struct {
     double seconds;
@@ -106,7 +98,7 @@ static md_status make_plan(const stokes_matrix *matrix, int m, const double *x, 
   double seconds[GSPMV_WAYS] = {0};
   *plan = (gspmv_plan){m, matrix->slices.width, matrix->n_rows, matrix->n_stored, 0, 0, NULL};
   if (n > 1) MD_TRY(time_ways(matrix, m, x, y, way, n, seconds));
-  return compose(m, way, seconds, n, plan);
+  return gspmv_compose(m, way, seconds, n, plan);
 }
 
 /* Where the plan for m columns goes: the place of one for a matrix of another size, or a new place. */
@@ -160,16 +152,16 @@ md_status gspmv_plan_find(const stokes_matrix *matrix, int m, const double *x, d
 static md_status time_product(const stokes_matrix *matrix, int m, const double *x, double *y,
                               double *seconds)
 {
-  double run[RUNS], unused;
   md_stopwatch watch;
   md_status status = md_stopwatch_create(matrix->ctx, &watch);
   for (int k = 0; k <= RUNS && !status; k++) {
     status = md_stopwatch_start(&watch, false);
     if (!status) status = stokes_matrix_multiply(matrix, m, x, y);
-    if (!status) status = md_stopwatch_stop(&watch, k ? &run[k - 1] : &unused);
+    double passed = INFINITY;
+    if (!status) status = md_stopwatch_stop(&watch, &passed);
+    *seconds = k < 2 ? passed : fmin(*seconds, passed);
   }
   md_stopwatch_destroy(&watch);
-  if (!status) *seconds = middle_of(run);
   return status;
 }
 

@@ -69,12 +69,12 @@ md_status stokes_matrix_get(const stokes_matrix *matrix, stokes_blocks *out);
  * is the same whatever the others are, but for m = 1, which has kernels of its own.
  *
  * There may be several kernels, and several ways to make ranges of columns one after the other.  The
- * first product with m columns measures them: the median of a few products each.  As all give the
+ * first product with m columns measures them: the least time of a few products each.  As all give the
  * same digits, what is measured changes nothing but the time.
  * Errors: MD_EINVAL (m out of range), MD_ENOMEM, MD_ECUDA. */
 md_status stokes_matrix_multiply(const stokes_matrix *matrix, int m, const double *x, double *y);
 
-/* Seconds of such a product: the median of a few, measured once; words: how it is made, such as
+/* Seconds of such a product: the least of a few, measured once; words: how it is made, such as
  * "32 + 4" (ranges of columns) or "2 x 32" (panels of one range), or NULL.
  * Errors: MD_EINVAL, MD_ENOMEM, MD_ECUDA. */
 md_status stokes_matrix_time(const stokes_matrix *matrix, int m, double *seconds, char *words,

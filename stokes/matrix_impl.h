@@ -135,6 +135,10 @@ const matrix_backend *matrix_backend_of(const stokes_matrix *matrix);
 md_status gspmv_plan_find(const stokes_matrix *matrix, int m, const double *x, double *y,
                           gspmv_part *spare, gspmv_plan *out);
 void gspmv_plans_free(gspmv_plans *plans); /* NULL is allowed */
+/* The composition of least time for m columns, of n ways that take so many seconds each; the first one
+ * makes them all.  Sets the plan's n and part, which the caller frees.  Errors: MD_ENOMEM. */
+md_status gspmv_compose(int m, const gspmv_part *way, const double *seconds, int n,
+                        gspmv_plan *plan);
 
 /* Size of one stored entry without its column. */
 static inline size_t matrix_entry_bytes(stokes_storage storage)

@@ -1,6 +1,8 @@
 /* tests/check_stokes_model.c - the performance model of products with many vectors. */
+#include "stokes/matrix_impl.h"
 #include "stokes/model.h"
 #include "stokes/run.h"
+#include "tests/ref.h"
 #include "tests/test.h"
 
 #include <math.h>
@@ -139,6 +141,52 @@ START_TEST(times_of_nodes)
 }
 END_TEST
 
+/* Least time to make so many columns, tried out: each way covers some, or all where it makes no ranges. */
+static double least_seconds(int m, int left, const gspmv_part *way, const double *seconds, int n)
+{
+  double least = left > 0 ? INFINITY : 0;
+  for (int k = 0; left > 0 && k < n; k++)
+    if (left == m || way[k].columns < m)
+      least = fmin(least, seconds[k] + least_seconds(m, left - way[k].columns, way, seconds, n));
+  return least;
+}
+
+/* Compositions of the least time there is, which make all columns. */
+START_TEST(compositions)
+{
+  uint64_t seed = 3;
+  for (int turn = 0; turn < 300; turn++) {
+    const int m = 1 + turn % 41, n = 1 + turn % 4;
+    gspmv_part way[4];
+    double seconds[4], total = 0;
+    gspmv_plan plan;
+    for (int k = 0; k < n; k++) {
+      const int columns =
+          k ? 6 + (int)(40 * ref_uniform(&seed)) : m + (int)(ref_uniform(&seed) * 8);
+      way[k] = (gspmv_part){k, 1, columns};
+      seconds[k] = 0.1 + ref_uniform(&seed) * columns;
+    }
+    ck_ok(gspmv_compose(m, way, seconds, n, &plan));
+    int made = 0;
+    for (int k = 0; k < plan.n; k++) {
+      ck_assert_int_lt(made, m);
+      ck_assert(plan.n == 1 || plan.part[k].columns < m);
+      made += plan.part[k].columns;
+      total += seconds[plan.part[k].kernel];
+    }
+    ck_assert_int_ge(made, m);
+    ck_assert_double_eq_tol(total, least_seconds(m, m, way, seconds, n), 1e-12 * total);
+    free(plan.part);
+  }
+  /* 36 columns: 32 and 4 rather than two panels of 32, as on an H200 */
+  const gspmv_part way[] = {{0, 2, 64}, {0, 1, 32}, {1, 1, 4}, {2, 1, 8}};
+  gspmv_plan plan;
+  ck_ok(gspmv_compose(36, way, (const double[]){1490, 645, 246, 272}, 4, &plan));
+  ck_assert(plan.n == 2 && plan.part[0].columns + plan.part[1].columns == 36);
+  free(plan.part);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("stokes_model");
@@ -146,6 +194,7 @@ int main(void)
   tcase_add_test(numbers, model);
   tcase_add_test(numbers, shares_of_nodes);
   tcase_add_test(numbers, times_of_nodes);
+  tcase_add_test(numbers, compositions);
   tcase_set_timeout(numbers, 120);
   suite_add_tcase(suite, numbers);
   return test_main(suite);
