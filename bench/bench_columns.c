@@ -4,8 +4,9 @@
  * Matrices like those of [Liu] Table I in each storage.  Vectors are stored in as many columns as make a
  * product fastest, and the product is made of ranges of columns (stokes/compose.c): both are measured
  * first, as a solver or `minimd gspmv` does.  Then all numbers of vectors take turns, so that whatever else
- * the machine does meets them alike; seconds are medians, from a cold cache on the GPU.  times_next: how
- * long a product takes in terms of that with one vector more; above 1 it falls. */
+ * the machine does meets them alike.  Seconds are medians, on the GPU from a cold cache, on the CPU of
+ * processor time on one core and with a quarter of the rows.  times_next: how long a product takes in terms
+ * of that with one vector more; above 1 it falls. */
 #include "bench/bench.h"
 #include "core/stopwatch.h"
 #include "minimd/suspension.h"
@@ -28,6 +29,18 @@ typedef struct {
   width all[MOST + 1]; /* by the number of vectors */
 } product_case;
 
+/* Seconds of one product. */
+static double time_product(const product_case *c, md_stopwatch *watch, int columns)
+{
+  double seconds;
+  bench_stop(md_stopwatch_start(watch, true));
+  const double began = md_cpu_seconds();
+  bench_stop(stokes_matrix_multiply(c->matrix, columns, c->x.data, c->y.data));
+  const double used = md_cpu_seconds() - began;
+  bench_stop(md_stopwatch_stop(watch, &seconds));
+  return c->spheres.ctx->backend == MD_CPU ? used : seconds;
+}
+
 /* Numbers of vectors for which a matrix is laid out alike take turns. */
 static void bench_group(product_case *c, int first, int last)
 {
@@ -43,9 +56,8 @@ static void bench_group(product_case *c, int first, int last)
   bench_stop(md_stopwatch_create(c->spheres.ctx, &watch));
   for (int k = 0; k <= REPEATS; k++)
     for (int m = first; m <= last; m++) {
-      bench_stop(md_stopwatch_start(&watch, true));
-      bench_stop(stokes_matrix_multiply(c->matrix, c->all[m].columns, c->x.data, c->y.data));
-      bench_stop(md_stopwatch_stop(&watch, k > 0 ? &run[m][k - 1] : &unused));
+      const double seconds = time_product(c, &watch, c->all[m].columns);
+      if (k > 0) run[m][k - 1] = seconds;
     }
   md_stopwatch_destroy(&watch);
   for (int m = first; m <= last; m++)
@@ -94,12 +106,13 @@ int main(int argc, char **argv)
     return 2;
   }
   md_ctx *ctx;
-  bench_stop(md_ctx_create(&(md_ctx_spec){(md_backend)backend, MD_DOUBLE, 0, true}, &ctx));
+  bench_stop(md_ctx_create(&(md_ctx_spec){(md_backend)backend, MD_DOUBLE, 1, true}, &ctx));
   printf("date,commit,machine,matrix,storage,block_rows,blocks,vectors,columns,parts,seconds,"
          "gb_per_s,times_next\n");
   for (int k = 0; k < SUSPENSION_MATRICES; k++) {
     const suspension_matrix *matrix = &suspension_matrices[k];
-    const suspension_spec spec = {matrix->rows, matrix->occupancy, 1, true};
+    const int64_t rows = backend == MD_CPU ? matrix->rows / 4 : matrix->rows;
+    const suspension_spec spec = {rows, matrix->occupancy, 1, true};
     const stokes_resistance law = {1, matrix->gap_cut, 1e-3};
     product_case c = {.name = matrix->name};
     bench_stop(suspension_open(ctx, &spec, &law, 2 * MOST, &c.spheres));
