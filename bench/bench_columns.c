@@ -105,8 +105,9 @@ int main(int argc, char **argv)
     fprintf(stderr, "usage: bench_columns [cpu|gpu]\n");
     return 2;
   }
+  const int threads = backend == MD_CPU; /* 0: all */
   md_ctx *ctx;
-  bench_stop(md_ctx_create(&(md_ctx_spec){(md_backend)backend, MD_DOUBLE, 1, true}, &ctx));
+  bench_stop(md_ctx_create(&(md_ctx_spec){(md_backend)backend, MD_DOUBLE, threads, true}, &ctx));
   printf("date,commit,machine,matrix,storage,block_rows,blocks,vectors,columns,parts,seconds,"
          "gb_per_s,times_next\n");
   for (int k = 0; k < SUSPENSION_MATRICES; k++) {

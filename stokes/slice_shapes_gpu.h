@@ -17,8 +17,10 @@
   X(s, 8, 4, 4, 1, 0, 768)                                                                         \
   X(s, 4, 8, 1, 0, 0, 768)                                                                         \
   X(s, 4, 8, 4, 0, 0, 768)                                                                         \
-  X(s, 4, 8, 4, 1, 0, 768)
-enum { N_SHAPES = 9 };
+  X(s, 4, 8, 4, 1, 0, 768)                                                                         \
+  X(s, 4, 4, 4, 0, 0, 768)                                                                         \
+  X(s, 4, 4, 4, 1, 0, 768)
+enum { N_SHAPES = 11 };
 #define MORE_PAIR(team, per) 256
 #else
 #define SHAPES(X, s)                                                                               \
