@@ -215,6 +215,7 @@ md_status stokes_matrix_time(const stokes_matrix *matrix, int m, double *seconds
 md_status stokes_matrix_columns(const stokes_matrix *matrix, int m, int *columns)
 {
   static const int multiples[] = {1, 2, 4, 8, 16};
+  const double worth = 0.99; /* less gain than that is left to chance, and costs memory */
   double least = INFINITY;
   *columns = m;
   if (m == 1) return MD_OK; /* kernels of its own */
@@ -222,7 +223,7 @@ md_status stokes_matrix_columns(const stokes_matrix *matrix, int m, int *columns
     const int wide = (m + multiples[k] - 1) / multiples[k] * multiples[k];
     double seconds;
     MD_TRY(stokes_matrix_time(matrix, wide, &seconds, NULL, 0));
-    if (!(seconds < least)) continue;
+    if (!(seconds < worth * least)) continue;
     least = seconds;
     *columns = wide;
   }
