@@ -6,7 +6,8 @@
  *
  *     best(c) = min over ways w of  seconds(w) + best(c - columns of w),   best(c <= 0) = 0
  *
- * The last range may have fewer columns than its way could make.  Plans stay with the matrix while
+ * The last range may have fewer columns than its way could make, but a way that could make them all is
+ * taken alone: with others before it it would take longer.  Plans stay with the matrix while
  * that is assembled anew with about as many blocks. */
 #include "core/stopwatch.h"
 #include "stokes/matrix_impl.h"
@@ -76,7 +77,6 @@ md_status gspmv_compose(int m, const gspmv_part *way, const double *seconds, int
   for (int c = 1; c <= m; c++) {
     best[c].seconds = INFINITY;
     for (int k = 0; k < n; k++) {
-      if (c < m && way[k].columns >= m) continue; /* makes them all or nothing */
       const int left = c < way[k].columns ? 0 : c - way[k].columns;
       const double total = seconds[k] + best[left].seconds;
       if (!(total < best[c].seconds)) continue;
