@@ -10,8 +10,8 @@ MD_BEGIN_C
  * median of five after one to warm up.  Errors: MD_ENOMEM, MD_ECUDA. */
 md_status bandwidth_measure(md_ctx *ctx, double *out);
 
-/* Bytes of the last-level cache of the context's processor: a GPU's L2, or what the system tells of the
- * CPU; 0: nothing. */
+/* Bytes of the last-level cache of the context's processor: a GPU's L2, or what the system tells of
+ * the CPU; 0: nothing. */
 int64_t cache_bytes(const md_ctx *ctx);
 
 MD_END_C

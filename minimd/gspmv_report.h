@@ -26,8 +26,8 @@ typedef struct {
   double one; /* seconds with one vector */
 } gspmv_table;
 
-/* The rows to the stream, with notes: how products are made, whether the matrix fits the cache.  Notes on
- * CSV go to standard error, unless `quiet`. */
+/* The rows to the stream, with notes: how products are made, whether the matrix fits the cache.
+ * Notes on CSV go to standard error, unless `quiet`. */
 void gspmv_table_print(const gspmv_table *all, FILE *stream);
 /* The same as a picture ([Liu] Fig. 2).  Errors: those of plot_open. */
 md_status gspmv_table_plot(const gspmv_table *all, const char *path);

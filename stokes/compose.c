@@ -1,16 +1,18 @@
 /* stokes/compose.c - products put together from ranges of columns, as is fastest on this machine.
  *
- * Kernels are made for some numbers of columns: a product with one column more than such a number may
- * take twice as long.  The backend names its ways to make a range of columns (matrix_ways_fn); each is
- * timed on the matrix in use, and the composition whose times add up to the least is taken:
+ * Kernels are made for some numbers of columns: a product with one column more than such a number
+ * may take twice as long.  The backend names its ways to make a range of columns (matrix_ways_fn);
+ * each is timed on the matrix in use, and the composition whose times add up to the least is taken:
  *
  *     best(c) = min over ways w of  seconds(w) + best(c - columns of w),   best(c <= 0) = 0
  *
- * The last range may have fewer columns than its way could make, but a way that could make them all is
- * taken alone: with others before it it would take longer.  Plans stay with the matrix while
+ * The last range may have fewer columns than its way could make, but a way that could make them all
+ * is taken alone: with others before it it would take longer.  Plans stay with the matrix while
  * that is assembled anew with about as many blocks. */
 #include "core/stopwatch.h"
+#include "core/timer.h"
 #include "stokes/matrix_impl.h"
+#include "stokes/team.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -41,8 +43,22 @@ static gspmv_plan *known(const stokes_matrix *matrix, int m)
   return NULL;
 }
 
-/* Seconds of each way to make the first columns of a product; ways take turns.  The least of a few is
- * taken: what else a machine does adds to a time and takes nothing away. */
+/* Seconds of one range of columns.  On the CPU it is processor time by the threads at work: what
+ * other programs do meanwhile does not count. */
+static md_status time_range(md_stopwatch *watch, const stokes_matrix *matrix,
+                            const gspmv_range *range, const double *x, double *y, double *seconds)
+{
+  MD_TRY(md_stopwatch_start(watch, false));
+  const double began = md_cpu_seconds();
+  MD_TRY(matrix_backend_of(matrix)->multiply(matrix, range, x, y));
+  const double used = md_cpu_seconds() - began;
+  MD_TRY(md_stopwatch_stop(watch, seconds));
+  if (matrix->ctx->backend == MD_CPU) *seconds = used / team_size(matrix->ctx, matrix->n_rows);
+  return MD_OK;
+}
+
+/* Seconds of each way to make the first columns of a product; ways take turns.  The least of a few
+ * is taken: what else a machine does adds to a time and takes nothing away. */
 static md_status time_ways(const stokes_matrix *matrix, int m, const double *x, double *y,
                            const gspmv_part *way, int n, double *seconds)
 {
@@ -52,9 +68,7 @@ static md_status time_ways(const stokes_matrix *matrix, int m, const double *x, 
     const gspmv_part *now = &way[k % n];
     const gspmv_range range = {m, 0, now->columns < m ? now->columns : m, *now};
     double passed = INFINITY;
-    status = md_stopwatch_start(&watch, false);
-    if (!status) status = matrix_backend_of(matrix)->multiply(matrix, &range, x, y);
-    if (!status) status = md_stopwatch_stop(&watch, &passed);
+    status = time_range(&watch, matrix, &range, x, y, &passed);
     seconds[k % n] = k < 2 * n ? passed : fmin(seconds[k % n], passed);
   }
   md_stopwatch_destroy(&watch);
@@ -101,7 +115,7 @@ static md_status make_plan(const stokes_matrix *matrix, int m, const double *x, 
   return gspmv_compose(m, way, seconds, n, plan);
 }
 
-/* Where the plan for m columns goes: the place of one for a matrix of another size, or a new place. */
+/* Where the plan for m columns goes: the place of one for another size of matrix, or a new one. */
 static md_status place_for(const stokes_matrix *matrix, int m, gspmv_plan **out)
 {
   gspmv_plans *plans = matrix->plans;
@@ -148,20 +162,24 @@ md_status gspmv_plan_find(const stokes_matrix *matrix, int m, const double *x, d
   return MD_OK;
 }
 
-/* Seconds of a product as it is made; x and y are vectors of m columns. */
-static md_status time_product(const stokes_matrix *matrix, int m, const double *x, double *y,
-                              double *seconds)
+/* Seconds of a product as it is planned. */
+static md_status time_product(gspmv_plan *plan, const stokes_matrix *matrix, const double *x,
+                              double *y)
 {
+  double total = INFINITY;
   md_stopwatch watch;
   md_status status = md_stopwatch_create(matrix->ctx, &watch);
-  for (int k = 0; k <= RUNS && !status; k++) {
-    status = md_stopwatch_start(&watch, false);
-    if (!status) status = stokes_matrix_multiply(matrix, m, x, y);
-    double passed = INFINITY;
-    if (!status) status = md_stopwatch_stop(&watch, &passed);
-    *seconds = k < 2 ? passed : fmin(*seconds, passed);
+  for (int run = 0; run < RUNS && !status; run++) {
+    double sum = 0, passed = 0;
+    gspmv_range range = gspmv_next_range(plan, 0, 0);
+    for (int k = 1; range.count > 0 && !status; sum += passed) {
+      status = time_range(&watch, matrix, &range, x + range.first, y + range.first, &passed);
+      range = gspmv_next_range(plan, k++, range.first + range.count);
+    }
+    total = fmin(total, sum);
   }
   md_stopwatch_destroy(&watch);
+  if (!status) plan->seconds = total;
   return status;
 }
 
@@ -171,12 +189,11 @@ static md_status time_plan(const stokes_matrix *matrix, int m)
   const size_t bytes = (size_t)matrix->n_rows * 3 * (size_t)m * sizeof(double);
   md_ctx *ctx = matrix->ctx;
   md_buffer x = {0}, y = {0};
-  double seconds = 0;
   md_status status = md_buffer_reserve(ctx, &x, bytes, 0);
   if (!status) status = md_buffer_reserve(ctx, &y, bytes, 0);
   if (!status) status = md_fill(ctx, x.data, 0, bytes);
-  if (!status) status = time_product(matrix, m, x.data, y.data, &seconds);
-  if (!status) known(matrix, m)->seconds = seconds;
+  if (!status) status = stokes_matrix_multiply(matrix, m, x.data, y.data); /* makes the plan */
+  if (!status) status = time_product(known(matrix, m), matrix, x.data, y.data);
   md_buffer_free(ctx, &x);
   md_buffer_free(ctx, &y);
   return status;

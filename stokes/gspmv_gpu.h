@@ -19,8 +19,8 @@ typedef struct {
 } gspmv_use;
 md_status gspmv_gpu_rows(const stokes_matrix *matrix, int m, const double *x, double *y,
                          const gspmv_use *use);
-/* Vectors of float or of double, with ways for them; x, y and what use refers to begin with the first
- * column of the range. */
+/* Vectors of float or of double, with ways for them; x, y and what use refers to begin with the
+ * first column of the range. */
 int gspmv_gpu_ways_single(const stokes_matrix *matrix, int m, gspmv_part way[GSPMV_WAYS]);
 int gspmv_gpu_ways_double(const stokes_matrix *matrix, int m, gspmv_part way[GSPMV_WAYS]);
 md_status gspmv_gpu_slices_single(const stokes_matrix *matrix, const gspmv_range *range,

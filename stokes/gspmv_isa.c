@@ -26,9 +26,9 @@ enum { PANEL_ROWS = 16, TASK_ROWS = 256 };
 /* Blocks between asking for a part of X and using it; doubles in a cache line. */
 enum { AHEAD = 64, LINE = 8 };
 
-/* The columns of a panel: `vectors` SIMD vectors, of which the last one is used in part, `part` columns, if
- * that is `masked`.  Both are constants where kernels are inlined: a number of vectors that the compiler
- * does not know would put the sums in memory. */
+/* The columns of a panel: `vectors` SIMD vectors, of which the last one is used in part, `part`
+ * columns, if that is `masked`.  Both are constants where kernels are inlined: a number of vectors
+ * that the compiler does not know would put the sums in memory. */
 typedef struct {
   int vectors, part;
   bool masked;
@@ -189,8 +189,8 @@ static int panel_width(int vectors, int count)
   return (vectors + count - 1) / count;
 }
 
-/* As few panels as there can be: with one more a product takes 5 to 20 % longer, also where the widest
- * leave no register for anything else. */
+/* As few panels as there can be: with one more a product takes 5 to 20 % longer, also where the
+ * widest leave no register for anything else. */
 int ISA(gspmv_cpu_ways)(int m, gspmv_part way[GSPMV_WAYS])
 {
   way[0] = (gspmv_part){0, (vectors_of_columns(m) + WIDEST - 1) / WIDEST, m};

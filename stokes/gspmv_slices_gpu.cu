@@ -212,8 +212,8 @@ static __device__ __forceinline__ slice_range find_turn(const slice_range *mine,
   return (slice_range){0, 0};
 }
 
-/* storage, width, team, per, wide and whole are constants where this is inlined; whole: the columns are
- * all there are, and just what a team holds. */
+/* storage, width, team, per, wide and whole are constants where this is inlined; whole: the columns
+ * are all there are, and just what a team holds. */
 static __device__ __forceinline__ void slices_body(const slices_job *job, int storage, int width,
                                                    int team, int per, bool wide, bool whole)
 {

@@ -112,8 +112,7 @@ void stokes_blocks_free(stokes_blocks *blocks)
   *blocks = (stokes_blocks){0};
 }
 
-/* The next range of a plan; count is 0 at the end. */
-static gspmv_range next_range(const gspmv_plan *plan, int k, int first)
+gspmv_range gspmv_next_range(const gspmv_plan *plan, int k, int first)
 {
   gspmv_range range = {plan->m, first, 0, {0, 0, 0}};
   if (k == plan->n) return range;
@@ -129,8 +128,8 @@ md_status stokes_matrix_multiply(const stokes_matrix *matrix, int m, const doubl
   gspmv_part spare;
   MD_TRY(check_vectors(m));
   MD_TRY(gspmv_plan_find(matrix, m, x, y, &spare, &plan));
-  gspmv_range range = next_range(&plan, 0, 0);
-  for (int k = 1; range.count > 0; range = next_range(&plan, k++, range.first + range.count))
+  gspmv_range range = gspmv_next_range(&plan, 0, 0);
+  for (int k = 1; range.count > 0; range = gspmv_next_range(&plan, k++, range.first + range.count))
     MD_TRY(matrix_backend_of(matrix)->multiply(matrix, &range, x + range.first, y + range.first));
   return MD_OK;
 }
@@ -149,8 +148,9 @@ md_status stokes_matrix_series(const stokes_matrix *matrix, int m, const double 
   gspmv_plan plan;
   gspmv_part spare;
   MD_TRY(gspmv_plan_find(matrix, m, NULL, NULL, &spare, &plan)); /* next cannot be made twice */
-  gspmv_range range = next_range(&plan, 0, 0);
-  for (int k = 1; range.count > 0; range = next_range(&plan, k++, range.first + range.count)) {
+  gspmv_range range = gspmv_next_range(&plan, 0, 0);
+  for (int k = 1; range.count > 0;
+       range = gspmv_next_range(&plan, k++, range.first + range.count)) {
     const int at = range.first;
     MD_TRY(matrix_backend_of(matrix)->series(matrix, &range, factor, now + at, next + at,
                                              total ? total + at : NULL));

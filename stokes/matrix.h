@@ -65,13 +65,13 @@ md_status stokes_matrix_set(stokes_matrix *matrix, const stokes_blocks *blocks, 
 md_status stokes_matrix_get(const stokes_matrix *matrix, stokes_blocks *out);
 
 /* Y = R' X for m columns, 1 <= m <= STOKES_COLUMNS; x and y [3 n_rows][m] on the backend, not the
- * same memory.  Each row is summed in one order: deterministic for any number of threads, and a column
- * is the same whatever the others are, but for m = 1, which has kernels of its own.
+ * same memory.  Each row is summed in one order: deterministic for any number of threads, and a
+ * column is the same whatever the others are, but for m = 1, which has kernels of its own.
  *
- * There may be several kernels, and several ways to make ranges of columns one after the other.  The
- * first product with m columns measures them: the least time of a few products each.  As all give the
- * same digits, what is measured changes nothing but the time.
- * Errors: MD_EINVAL (m out of range), MD_ENOMEM, MD_ECUDA. */
+ * There may be several kernels, and several ways to make ranges of columns one after the other.
+ * The first product with m columns measures them: the least time of a few products each.  As all
+ * give the same digits, what is measured changes nothing but the time. Errors: MD_EINVAL (m out of
+ * range), MD_ENOMEM, MD_ECUDA. */
 md_status stokes_matrix_multiply(const stokes_matrix *matrix, int m, const double *x, double *y);
 
 /* Seconds of such a product: the least of a few, measured once; words: how it is made, such as
@@ -80,8 +80,9 @@ md_status stokes_matrix_multiply(const stokes_matrix *matrix, int m, const doubl
 md_status stokes_matrix_time(const stokes_matrix *matrix, int m, double *seconds, char *words,
                              size_t size);
 
-/* In how many columns, m or more, m vectors are best stored, so that a product takes the least time:
- * kernels like some numbers of columns better than smaller ones.  Measured as above.  Errors: likewise. */
+/* In how many columns, m or more, m vectors are best stored, so that a product takes the least
+ * time: kernels like some numbers of columns better than smaller ones.  Measured as above.  Errors:
+ * likewise. */
 md_status stokes_matrix_columns(const stokes_matrix *matrix, int m, int *columns);
 
 /* A step of a series in one pass over the vectors, on backends that have it (the GPU):

@@ -32,8 +32,8 @@ typedef struct {
   int32_t parts_count; /* parts of the row (1, 2 or 4), and 8 times the blocks of this lane */
 } matrix_lane;
 
-/* One way to make a product, or a range of its columns: by which kernel, in how many panels, and how many
- * columns that can be.  What the numbers mean is the backend's. */
+/* One way to make a product, or a range of its columns: by which kernel, in how many panels, and
+ * how many columns that can be.  What the numbers mean is the backend's. */
 typedef struct {
   int kernel, panels, columns;
 } gspmv_part;
@@ -44,8 +44,8 @@ typedef struct {
   gspmv_part part;
 } gspmv_range;
 
-/* How products with m columns are put together (stokes/compose.c), with a matrix of this layout and about
- * this size. */
+/* How products with m columns are put together (stokes/compose.c), with a matrix of this layout and
+ * about this size. */
 typedef struct {
   int m, width;
   int64_t n_rows, n_stored;
@@ -103,8 +103,8 @@ typedef struct {
 typedef md_status matrix_assemble_fn(stokes_matrix *matrix, const assemble_job *job, int vectors);
 typedef md_status matrix_set_fn(stokes_matrix *matrix, const stokes_blocks *blocks, int vectors);
 typedef md_status matrix_get_fn(const stokes_matrix *matrix, stokes_blocks *out);
-/* All ways to make products with m columns, or some of them; every one gives the same digits.  The first
- * makes them all, and serves where nothing can be measured.  Returns how many there are. */
+/* All ways to make products with m columns, or some of them; every one gives the same digits.  The
+ * first makes them all, and serves where nothing can be measured.  Returns how many there are. */
 enum { GSPMV_WAYS = 64 };
 typedef int matrix_ways_fn(const stokes_matrix *matrix, int m, gspmv_part way[GSPMV_WAYS]);
 /* x, y: the vectors from their first column on. */
@@ -129,14 +129,16 @@ typedef struct {
 extern const matrix_backend matrix_cpu, matrix_gpu;
 const matrix_backend *matrix_backend_of(const stokes_matrix *matrix);
 
-/* The plan for products with m columns.  Where none is known it is measured with these vectors, x and y
- * [3 n_rows][m], and y changes; or, where y is NULL, it is the backend's first way alone, *spare, to
- * which the plan refers then, and is not kept. */
+/* The plan for products with m columns.  Where none is known it is measured with these vectors, x
+ * and y [3 n_rows][m], and y changes; or, where y is NULL, it is the backend's first way alone,
+ * *spare, to which the plan refers then, and is not kept. */
 md_status gspmv_plan_find(const stokes_matrix *matrix, int m, const double *x, double *y,
                           gspmv_part *spare, gspmv_plan *out);
+/* Range k of a plan, which begins with column `first`; its count is 0 behind the last one. */
+gspmv_range gspmv_next_range(const gspmv_plan *plan, int k, int first);
 void gspmv_plans_free(gspmv_plans *plans); /* NULL is allowed */
-/* The composition of least time for m columns, of n ways that take so many seconds each; the first one
- * makes them all.  Sets the plan's n and part, which the caller frees.  Errors: MD_ENOMEM. */
+/* The composition of least time for m columns, of n ways that take so many seconds each; the first
+ * one makes them all.  Sets the plan's n and part, which the caller frees.  Errors: MD_ENOMEM. */
 md_status gspmv_compose(int m, const gspmv_part *way, const double *seconds, int n,
                         gspmv_plan *plan);
 

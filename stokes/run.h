@@ -108,9 +108,9 @@ md_status stokes_run_read(const stokes_run *run, stokes_packing *out);
 /* Counts of a step from where the run is, without doing it: N, N2 and C are those of Algorithm 1;
  * N1 is taken as N / 2, as in [Liu] Table V.  shape: of the matrix. */
 md_status stokes_run_probe(stokes_run *run, stokes_counts *counts, stokes_shape *shape);
-/* Numbers of right-hand sides up to `most` that are worth choosing from, ascending, n of them: products
- * with more of the others take longer, measured with the run's matrix.  1 and `most` are among those
- * that are tried.  Errors: MD_ENOMEM, MD_ECUDA. */
+/* Numbers of right-hand sides up to `most` that are worth choosing from, ascending, n of them:
+ * products with more of the others take longer, measured with the run's matrix.  1 and `most` are
+ * among those that are tried.  Errors: MD_ENOMEM, MD_ECUDA. */
 md_status stokes_run_widths(stokes_run *run, int most, int width[STOKES_VECTORS], int *n);
 /* Change m before the first step.  Errors: MD_EINVAL. */
 md_status stokes_run_set_vectors(stokes_run *run, int vectors);

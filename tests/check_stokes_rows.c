@@ -108,8 +108,8 @@ static double *first_columns(const double *all, int64_t n, int m)
   return some;
 }
 
-/* Every way to make a range of columns, from the first one on and behind as many as it makes; the rest
- * of y stays as it was. */
+/* Every way to make a range of columns, from the first one on and behind as many as it makes; the
+ * rest of y stays as it was. */
 static void check_ways(const stokes_matrix *matrix, md_ctx *ctx, int64_t n, int m, const double *x,
                        const double *expect)
 {
@@ -144,8 +144,8 @@ static void check_ways(const stokes_matrix *matrix, md_ctx *ctx, int64_t n, int 
   free(y);
 }
 
-/* Column k has the same digits in a product with any number of columns, in any way: what is measured
- * cannot change a result.  `make` lays a matrix out for so many vectors. */
+/* Column k has the same digits in a product with any number of columns, in any way: what is
+ * measured cannot change a result.  `make` lays a matrix out for so many vectors. */
 static void check_columns(md_ctx *ctx, int64_t n, stokes_matrix *(*make)(md_ctx *, int, int),
                           int storage)
 {
