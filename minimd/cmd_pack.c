@@ -3,22 +3,24 @@
 #include "minimd/commands.h"
 #include "minimd/memory.h"
 #include "minimd/plot.h"
+#include "minimd/progress.h"
 #include "minimd/table.h"
 #include "stokes/packing.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 
 enum {
   PARTICLES,
   OCCUPANCY,
   RADII,
   OUTPUT,
-  GAP,
   SWEEPS,
   ITERATIONS,
   SEED,
   THREADS,
+  CONTACTS,
   FORMAT,
   PLOT,
   QUIET,
@@ -31,11 +33,13 @@ static const option option_table[N_OPTIONS] = {
     {"radii", 0, "ecoli|FILE",
      "proteins of E. coli, or a file with a line `radius,fraction` for each size (ecoli)"},
     {"output", 'o', "FILE", "write the packing here: extended XYZ with radii"},
-    {"gap", 0, "X", "push pairs apart to this gap 2 r / (a_i + a_j) - 2 before they walk (0.001)"},
-    {"sweeps", 0, "N", "sweeps of the hard-sphere Monte Carlo walk that follows (20)"},
-    {"iterations", 0, "N", "at most, to push overlapping spheres apart (5000)"},
+    {"sweeps", 0, "N",
+     "at most, of the hard-sphere walk: a sweep is about N events (until Z is stationary)"},
+    {"iterations", 0, "N", "at most, to push overlapping spheres apart first (5000)"},
     {"seed", 0, "N", "of the random places and moves (1)"},
     {"threads", 0, "N", "OpenMP threads (all)"},
+    {"contacts", 0, "FILE",
+     "also write the contact values of every two sizes, measured by as many sweeps again"},
     {"format", 0, "table|csv|json", "how the summary is printed (table)"},
     {"plot", 0, "FILE", "also draw FILE (.png or .svg): the spheres cut by the plane z = 0"},
     OPTION_QUIET,
@@ -52,7 +56,7 @@ typedef struct {
 static md_status read_request(request *r)
 {
   const options *opts = r->opts;
-  int64_t n = 0, sweeps, iterations;
+  int64_t n = 0, iterations;
   double occupancy = 0;
   r->radii = options_value(opts, RADII) ? options_value(opts, RADII) : "ecoli";
   MD_TRY(options_word(opts, FORMAT, options_format_words, OPTIONS_FORMAT_COUNT, &r->format));
@@ -63,11 +67,10 @@ static md_status read_request(request *r)
   MD_TRY(options_integer(opts, PARTICLES, 1, INT32_MAX, &n));
   MD_TRY(options_number(opts, OCCUPANCY, 1e-6, 0.999, &occupancy));
   r->spec = stokes_pack_defaults(n, occupancy);
-  sweeps = r->spec.sweeps, iterations = r->spec.iterations;
-  MD_TRY(options_number(opts, GAP, 1e-9, 1, &r->spec.gap));
-  MD_TRY(options_integer(opts, SWEEPS, 0, INT32_MAX, &sweeps));
+  iterations = r->spec.iterations;
+  MD_TRY(options_integer(opts, SWEEPS, 0, INT32_MAX, &r->spec.sweeps));
   MD_TRY(options_integer(opts, ITERATIONS, 1, INT32_MAX, &iterations));
-  r->spec.sweeps = (int)sweeps, r->spec.iterations = (int)iterations;
+  r->spec.iterations = (int)iterations;
   if (options_value(opts, SEED))
     MD_TRY(options_blame(opts, SEED, md_parse_uint64(options_value(opts, SEED), &r->spec.seed)));
   MD_TRY(options_integer(opts, THREADS, 1, 4096, &r->threads));
@@ -79,18 +82,81 @@ static void print_summary(const request *r, const stokes_packing *packing,
                           const stokes_pack_report *report)
 {
   static const table_column columns[] = {
-      {"particles", 10, 0}, {"occupancy", 0, 6}, {"edge", 12, 3},  {"gap_min", 12, 8},
-      {"iterations", 0, 0}, {"accepted", 0, 4},  {"time_s", 10, 3}};
+      {"particles", 10, 0},   {"occupancy", 0, 6},  {"edge", 10, 3},    {"iterations", 0, 0},
+      {"sweeps", 0, 0},       {"stationary", 0, 0}, {"z", 8, 4},        {"z_error", 0, 4},
+      {"z_theory", 8, 4},     {"g_contact", 0, 4},  {"g_theory", 0, 4}, {"gap_min", 12, 9},
+      {"gap_expected", 0, 9}, {"time_s", 8, 3}};
   table t;
-  table_begin(&t, stdout, (options_format)r->format, "pack", r->opts, columns, 7);
+  table_begin(&t, stdout, (options_format)r->format, "pack", r->opts, columns, 14);
   table_integer(&t, packing->n);
   table_real(&t, stokes_packing_occupancy(packing));
   table_real(&t, packing->box[0]);
-  table_real(&t, report->gap_min);
   table_integer(&t, report->iterations);
-  table_real(&t, report->accepted);
+  table_integer(&t, report->sweeps);
+  table_text(&t, report->stationary ? "yes" : "no");
+  table_real(&t, report->z);
+  table_real(&t, report->z_error);
+  table_real(&t, report->z_theory);
+  table_real(&t, report->g);
+  table_real(&t, report->g_theory);
+  table_real(&t, report->gap_min);
+  table_real(&t, report->gap_expected);
   table_real(&t, report->seconds);
   table_end(&t);
+}
+
+static void warn_early(const stokes_pack_report *report)
+{
+  if (report->stationary) return;
+  fprintf(stderr,
+          "minimd: warning: the walk ended after %" PRId64 " sweeps, before Z was stationary",
+          report->sweeps);
+  if (report->z > 0) fprintf(stderr, " (%.4g, theory %.4g)", report->z, report->z_theory);
+  fprintf(stderr,
+          ": the packing is no equilibrium one; such packings usually take %" PRId64 " sweeps\n",
+          report->sweeps_usual);
+}
+
+/* A file that cannot be written is known before the work begins; a temporary one that waited until
+ * its end would be left by a killed run. */
+static md_status try_output(const char *path, md_output *out)
+{
+  MD_TRY(md_output_open(path, out));
+  if (out->temporary) md_output_discard(out);
+  return MD_OK;
+}
+
+static md_status open_again(const char *path, md_output *out)
+{
+  return out->stream ? MD_OK : md_output_open(path, out);
+}
+
+/* Contact values of every two sizes beside theory. */
+static md_status write_contacts(const request *r, const stokes_radii *radii,
+                                const stokes_packing *packing, int64_t sweeps, md_output *out)
+{
+  static const table_column columns[] = {
+      {"radius_a", 10, 4}, {"radius_b", 10, 4}, {"g_contact", 10, 4}, {"g_theory", 10, 4}};
+  const size_t pairs = (size_t)radii->n * (size_t)radii->n;
+  double *g = calloc(2 * pairs, sizeof *g);
+  MD_REQUIRE(g, MD_ENOMEM, "out of memory for %d sizes", radii->n);
+  md_status status = stokes_contacts(radii, packing, r->spec.seed + 1, sweeps, g, g + pairs);
+  if (!status) status = open_again(options_value(r->opts, CONTACTS), out);
+  if (!status) {
+    table t;
+    table_begin(&t, out->stream, (options_format)r->format, "pack", r->opts, columns, 4);
+    for (int a = 0; a < radii->n; a++)
+      for (int b = a; b < radii->n; b++) {
+        table_real(&t, radii->radius[a]);
+        table_real(&t, radii->radius[b]);
+        table_real(&t, g[a * radii->n + b]);
+        table_real(&t, g[pairs + (size_t)(a * radii->n + b)]);
+      }
+    table_end(&t);
+    status = md_output_close(out);
+  }
+  free(g);
+  return status;
 }
 
 /* Circles where spheres meet the plane z = 0. */
@@ -113,26 +179,64 @@ static md_status draw(const stokes_packing *packing, const char *path)
   return plot_close(&picture);
 }
 
-/* The file is open before the work begins, so that one that cannot be written is known at once. */
-static md_status make(const request *r, md_ctx *ctx, const stokes_radii *radii)
+/* Work has two parts, each with a line of its own. */
+static void show(void *watcher, int64_t done, int64_t most)
 {
-  enum { BYTES = 400 }; /* a sphere: itself, its cell and its neighbours */
+  progress *bar = watcher;
+  if (bar->total != most) {
+    const bool shown = bar->shown;
+    progress_end(bar);
+    progress_begin(bar, most, !shown);
+  }
+  progress_update(bar, done);
+}
+
+/* Where results go. */
+typedef struct {
+  md_output packing, contacts;
+} outputs;
+
+static md_status finish(const request *r, const stokes_radii *radii, const stokes_packing *packing,
+                        const stokes_pack_report *report, outputs *out)
+{
   const char *picture = options_value(r->opts, PLOT);
+  MD_TRY(open_again(options_value(r->opts, OUTPUT), &out->packing));
+  stokes_packing_print(packing, out->packing.stream);
+  MD_TRY(md_output_close(&out->packing));
+  if (options_value(r->opts, CONTACTS))
+    MD_TRY(write_contacts(r, radii, packing, report->sweeps_usual, &out->contacts));
+  if (picture) MD_TRY(draw(packing, picture));
+  print_summary(r, packing, report);
+  warn_early(report);
+  return MD_OK;
+}
+
+static md_status work(request *r, md_ctx *ctx, const stokes_radii *radii, outputs *out)
+{
   stokes_packing packing;
   stokes_pack_report report;
-  md_output out;
-  MD_TRY(memory_announce("a packing", BYTES * (double)r->spec.n, options_value(r->opts, QUIET)));
-  MD_TRY(md_output_open(options_value(r->opts, OUTPUT), &out));
+  progress bar;
+  progress_begin(&bar, 0, options_value(r->opts, QUIET));
+  r->spec.progress = show, r->spec.watcher = &bar;
   md_status status = stokes_pack(ctx, radii, &r->spec, &packing, &report);
-  if (status) {
-    md_output_discard(&out);
-    return status;
-  }
-  stokes_packing_print(&packing, out.stream);
-  status = md_output_close(&out);
-  if (!status && picture) status = draw(&packing, picture);
-  if (!status) print_summary(r, &packing, &report);
+  progress_end(&bar);
+  if (status) return status;
+  status = finish(r, radii, &packing, &report, out);
   stokes_packing_free(&packing);
+  return status;
+}
+
+static md_status make(request *r, md_ctx *ctx, const stokes_radii *radii)
+{
+  enum { BYTES = 600 }; /* a sphere: itself, its cells and its neighbours */
+  outputs out = {0};
+  MD_TRY(memory_announce("a packing", BYTES * (double)r->spec.n, options_value(r->opts, QUIET)));
+  md_status status = try_output(options_value(r->opts, OUTPUT), &out.packing);
+  if (!status && options_value(r->opts, CONTACTS))
+    status = try_output(options_value(r->opts, CONTACTS), &out.contacts);
+  if (!status) status = work(r, ctx, radii, &out);
+  md_output_discard(&out.packing);
+  md_output_discard(&out.contacts);
   return status;
 }
 
@@ -157,8 +261,11 @@ md_status cmd_pack(int argc, char **argv)
   request r = {.opts = &opts};
   md_status status = options_parse(option_table, N_OPTIONS, argc, argv, &opts);
   if (!status && opts.help)
-    options_help(stdout, "minimd pack --particles N --occupancy PHI [--radii ecoli|FILE] -o FILE",
-                 "Non-overlapping spheres in a periodic cube, at random.", option_table, N_OPTIONS);
+    options_help(
+        stdout, "minimd pack --particles N --occupancy PHI [--radii ecoli|FILE] -o FILE",
+        "Hard spheres in a periodic cube, in equilibrium: random places, pushed apart, then\n"
+        "walked by event chains until Z = P V / (N k T) is stationary.",
+        option_table, N_OPTIONS);
   else if (!status)
     status = answer(&r);
   options_free(&opts);

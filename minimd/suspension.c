@@ -9,7 +9,7 @@
 enum { TILE = 5000, MOST_COPIES = 4 };
 
 const suspension_matrix suspension_matrices[SUSPENSION_MATRICES] = {
-    {"mat1", 300000, 0.1, 2.02}, {"mat2", 395000, 0.5, 2.06}, {"mat3", 395000, 0.5, 3.02}};
+    {"mat1", 300000, 0.1, 2.12}, {"mat2", 395000, 0.5, 2.06}, {"mat3", 395000, 0.5, 3.02}};
 
 /* `copies` boxes along each edge. */
 static md_status repeat(const stokes_packing *one, int copies, stokes_packing *out)

@@ -2,7 +2,6 @@
 #include "core/timer.h"
 #include "stokes/normal.h"
 #include "stokes/pack_impl.h"
-#include "stokes/search.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -10,7 +9,7 @@
 stokes_pack_spec stokes_pack_defaults(int64_t n, double occupancy)
 {
   return (stokes_pack_spec){
-      .n = n, .occupancy = occupancy, .seed = 1, .gap = 1e-3, .sweeps = 20, .iterations = 5000};
+      .n = n, .occupancy = occupancy, .seed = 1, .sweeps = -1, .iterations = 5000};
 }
 
 static md_status check(const stokes_radii *radii, const stokes_pack_spec *spec)
@@ -19,13 +18,24 @@ static md_status check(const stokes_radii *radii, const stokes_pack_spec *spec)
              "a packing holds 1 to %d spheres, not %" PRId64, INT32_MAX, spec->n);
   MD_REQUIRE(spec->occupancy > 0 && spec->occupancy < 1, MD_EINVAL,
              "the occupancy must be between 0 and 1, not %g", spec->occupancy);
-  MD_REQUIRE(spec->gap > 0 && spec->gap <= 1, MD_EINVAL,
-             "the smallest gap must be between 0 and 1, not %g", spec->gap);
-  MD_REQUIRE(spec->sweeps >= 0 && spec->iterations >= 1, MD_EINVAL,
-             "sweeps must be >= 0 and iterations >= 1, not %d and %d", spec->sweeps,
-             spec->iterations);
+  MD_REQUIRE(spec->iterations >= 1, MD_EINVAL, "iterations must be >= 1, not %d", spec->iterations);
   MD_REQUIRE(radii->n > 0, MD_EINVAL, "a packing needs at least one radius");
+  const pack_spread spread = pack_spread_of(radii);
+  MD_REQUIRE(spread.deviation >= PACK_ONE_SIZE || spec->occupancy <= PACK_FREEZES, MD_EINVAL,
+             "the occupancy must be at most %g, not %g: spheres of one size freeze above it",
+             PACK_FREEZES, spec->occupancy);
+  MD_REQUIRE(spec->occupancy < spread.limit, MD_EINVAL,
+             "the occupancy must be below %.3f, not %g: spheres of these sizes jam there",
+             spread.limit, spec->occupancy);
   return MD_OK;
+}
+
+/* Gaps to begin a walk with: small ones take long to push to, wide ones do not exist where spheres
+ * are crowded.  At most two thirds of what there would be if all grew until they jam. */
+static double first_gap(const stokes_radii *radii, double occupancy)
+{
+  const double grow = cbrt(pack_spread_of(radii).limit / occupancy);
+  return fmin(0.03, 4.0 / 3 * (grow - 1));
 }
 
 /* Give out the radii: fraction * n of each, and one more to those that lost most by rounding. */
@@ -69,42 +79,16 @@ static void place(const stokes_pack_spec *spec, stokes_packing *packing)
   }
 }
 
-/* Blow the box up until the spheres come apart: the occupancy that could be packed. */
-static md_status give_up(md_ctx *ctx, const stokes_pack_spec *spec, stokes_packing *packing)
-{
-  bool done = false;
-  double occupancy = spec->occupancy;
-  while (!done && occupancy > 0.01) {
-    occupancy *= 0.98;
-    const double grow = cbrt(1 / 0.98);
-    for (int d = 0; d < 3; d++)
-      packing->box[d] *= grow;
-    for (int64_t k = 0; k < 4 * packing->n; k++)
-      if (k % 4 != 3) packing->x[k] *= grow;
-    int used;
-    MD_TRY(pack_relax(ctx, spec, packing, 1 + spec->iterations / 10, &used, &done));
-  }
-  return MD_FAIL(MD_EINVAL,
-                 "%" PRId64 " spheres of these radii cannot be packed at an occupancy of %g with "
-                 "gaps of %g in %d iterations: %.3f was reached",
-                 packing->n, spec->occupancy, spec->gap, spec->iterations, done ? occupancy : 0);
-}
-
 static md_status pack(md_ctx *ctx, const stokes_radii *radii, const stokes_pack_spec *spec,
                       stokes_packing *packing, stokes_pack_report *report)
 {
   const ordering hilbert = {.kind = ORDERING_HILBERT};
-  const double begun = md_wall_seconds();
+  const double begun = md_wall_seconds(), gap = first_gap(radii, spec->occupancy);
   MD_TRY(assign(radii, packing));
   place(spec, packing);
   MD_TRY(stokes_packing_sort(ctx, packing, &hilbert, NULL));
-  bool done;
-  MD_TRY(pack_relax(ctx, spec, packing, spec->iterations, &report->iterations, &done));
-  if (!done) return give_up(ctx, spec, packing);
-  MD_TRY(pack_walk(ctx, spec, packing, &report->accepted));
-  for (int64_t i = 0; i < packing->n; i++)
-    for (int d = 0; d < 3; d++)
-      packing->x[4 * i + d] = search_wrap(packing->x[4 * i + d], packing->box[d]);
+  MD_TRY(pack_relax(ctx, spec, gap, packing, &report->iterations));
+  MD_TRY(pack_walk(spec, packing, report));
   MD_TRY(stokes_packing_sort(ctx, packing, &hilbert, NULL));
   MD_TRY(stokes_packing_check(ctx, packing, &report->gap_min));
   report->seconds = md_wall_seconds() - begun;

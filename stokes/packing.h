@@ -58,32 +58,62 @@ typedef struct {
 md_status stokes_radii_read(const char *name, stokes_radii *out);
 void stokes_radii_free(stokes_radii *radii);
 
+/* Called now and then with what was passed to it: `done` of `most` sweeps of the part of the work
+ * that is under way. */
+typedef void stokes_pack_progress(void *watcher, int64_t done, int64_t most);
+
 typedef struct {
   int64_t n;        /* spheres, >= 1 */
   double occupancy; /* 0 < occupancy < 1 */
   uint64_t seed;
-  double gap;     /* smallest gap of the result before the random walk, > 0 */
-  int sweeps;     /* of the hard-sphere Monte Carlo walk that follows */
+  int64_t sweeps; /* of the walk, at most; < 0: until Z is stationary, see stokes_pack */
   int iterations; /* at most, to push overlapping spheres apart */
+  /* NULL, or called with watcher after each sweep: `done`, of `most` in this part of the work */
+  void (*progress)(void *watcher, int64_t done, int64_t most);
+  void *watcher;
 } stokes_pack_spec;
 
 /* A spec with everything but n and occupancy at its usual value. */
 stokes_pack_spec stokes_pack_defaults(int64_t n, double occupancy);
 
 typedef struct {
-  int iterations;  /* used */
-  double seconds;  /* of wall time */
-  double gap_min;  /* of the result */
-  double accepted; /* share of the walk's moves */
+  int iterations;              /* used to push spheres apart */
+  int64_t sweeps;              /* of the walk */
+  int64_t sweeps_usual;        /* after which Z is looked at first */
+  bool stationary;             /* the walk ended because Z no longer changed */
+  double z, z_error, z_theory; /* P V / (N k T) and its standard error; BMCSL */
+  double g, g_theory; /* contact value: (Z - 1) / (2 pi/3 rho <(a_i + a_j)^3>); the same of BMCSL */
+  double gap_min;     /* of the result, at most STOKES_GAP_SEEN */
+  double gap_expected; /* mean of the smallest gap: 2 / (3 n (Z - 1)) */
+  double seconds;      /* of wall time */
 } stokes_pack_report;
 
-/* Pack spheres at random into a cube: random places at the final size, pairs that overlap are
- * pushed apart (the smaller sphere moves more) until none is left, then a hard-sphere Monte Carlo
- * walk.  The result depends on the spec only, not on the number of threads.  report may be NULL.
- * Errors: MD_EINVAL (a value out of range; an occupancy that cannot be packed: names the one that
- * was reached), MD_ENOMEM. */
+/* Pack spheres at random into a cube, as a fluid of hard spheres in equilibrium has them: random
+ * places at the final size; pairs that overlap or nearly touch are pushed apart (the smaller sphere
+ * moves more); then a walk by event chains until Z is stationary.
+ *
+ * A sweep is a path of n mean free paths, about n events.  Z is stationary when its mean over the
+ * second half of the walk differs from that of the quarter before by less than three standard
+ * errors.  This is looked at after 100 (Z/4)^1.4 sweeps (Z: BMCSL; 100 where Z < 4) and whenever
+ * the walk has grown by an eighth; a walk that is not stationary after 20 times as many ends.  Z
+ * and its error are those of the second half (NaN below 16 sweeps).
+ *
+ * Spheres of one size (whose radii deviate by less than 6 %) freeze above 0.54.  Several sizes with
+ * a relative standard deviation d and a skewness S jam at random at 0.634 + 0.0658 d + 0.0857 S d^2
+ * (Desmond and Weeks, Phys. Rev. E 90, 022204).
+ *
+ * The result depends on the spec only, not on the number of threads.  report may be NULL.
+ * Errors: MD_EINVAL (a value out of range; an occupancy above these limits), MD_ENUMERIC (spheres
+ * were not pushed apart), MD_ENOMEM. */
 md_status stokes_pack(md_ctx *ctx, const stokes_radii *radii, const stokes_pack_spec *spec,
                       stokes_packing *out, stokes_pack_report *report);
+
+/* Contact values of the pair distribution for each two sizes, from the event chains of so many
+ * sweeps that begin at a packing, which stays as it is.  g: [radii->n][radii->n], NaN where there
+ * is no such pair; g_theory: [radii->n][radii->n], BMCSL.  Errors: MD_EINVAL (no cube; a radius
+ * that is not listed), MD_ENOMEM. */
+md_status stokes_contacts(const stokes_radii *radii, const stokes_packing *packing, uint64_t seed,
+                          int64_t sweeps, double *g, double *g_theory);
 
 MD_END_C
 #endif

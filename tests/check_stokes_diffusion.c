@@ -6,16 +6,13 @@
 
 static const double pi = 3.141592653589793, radius = 30;
 
-/* A fluid of hard spheres, walked until it has forgotten how it was made. */
 static stokes_packing make_fluid(double occupancy)
 {
   md_ctx *ctx;
   double sizes[] = {radius}, fractions[] = {1};
   const stokes_radii radii = {1, sizes, fractions};
-  stokes_pack_spec spec = stokes_pack_defaults(1000, occupancy);
+  const stokes_pack_spec spec = stokes_pack_defaults(1000, occupancy);
   stokes_packing packing;
-  spec.gap = 0.05;
-  spec.sweeps = 1500;
   ck_ok(md_ctx_create(&(md_ctx_spec){MD_CPU, MD_DOUBLE, 1, true}, &ctx));
   ck_ok(stokes_pack(ctx, &radii, &spec, &packing, NULL));
   md_ctx_destroy(ctx);

@@ -4,8 +4,10 @@
 
 # Packings: seeded, the same for any number of threads, as dense as asked for.
 expect 0 pack --particles 500 --occupancy 0.4 --seed 7 --threads 1 -o "$dir/a.xyz" --format csv
-prints '^particles,occupancy,edge,gap_min,iterations,accepted,time_s$'
-prints '^500,0\.400000,'
+prints '^particles,occupancy,edge,iterations,sweeps,stationary,z,z_error,z_theory,g_contact,g_theory,gap_min,gap_expected,time_s$'
+prints '^500,0\.400000,[0-9.]*,[0-9]*,[0-9]*,yes,'
+awk -F, 'NR == 2 { exit !($7 > 0.95 * $9 && $7 < 1.05 * $9 && $10 > 0.9 * $11 && $10 < 1.1 * $11) }' "$dir/out" ||
+  fail "Z and g far from theory: $(cat "$dir/out")"
 says 'GB of memory'
 expect 0 pack --particles 500 --occupancy 0.4 --seed 7 --threads 3 -o "$dir/b.xyz" --quiet
 [ -s "$dir/err" ] && fail "--quiet is not"
@@ -13,12 +15,22 @@ same "$dir/a.xyz" "$dir/b.xyz" "packings by 1 and 3 threads"
 expect 0 pack --particles 500 --occupancy 0.4 --seed 8 -o "$dir/c.xyz" --format json
 prints '"schema": 1'
 cmp -s "$dir/a.xyz" "$dir/c.xyz" && fail "the seed changes nothing"
+expect 0 pack --particles 500 --occupancy 0.4 --sweeps 20 -o "$dir/early.xyz" --format csv --quiet
+says '^minimd: warning: the walk ended after 20 sweeps, before Z was stationary'
+prints '^500,.*,20,no,'
+expect 0 pack --particles 500 --occupancy 0.4 --sweeps 0 -o "$dir/early.xyz" --format csv --quiet
+says 'ended after 0 sweeps'
+prints ',0,no,,,[0-9.]+,,'
 [ "$(head -1 "$dir/a.xyz")" = 500 ] || fail "extended XYZ begins with the number of spheres"
 sed -n 2p "$dir/a.xyz" | grep -q 'Lattice=".*Properties=.*radius:R:1' || fail "line 2 of the packing"
 cp "$(dirname "$0")/../inputs/radii.two" "$dir/radii"
 expect 0 pack --particles 200 --occupancy 0.3 --radii "$dir/radii" -o "$dir/two.xyz"
 awk 'NR > 2 { n[$NF + 0]++ } END { exit !(n[30] == 150 && n[60] == 50) }' "$dir/two.xyz" ||
   fail "150 and 50 spheres of two sizes"
+expect 0 pack --particles 500 --occupancy 0.3 --radii "$dir/radii" -o "$dir/two.xyz" --contacts "$dir/g" --format csv
+[ "$(head -1 "$dir/g")" = radius_a,radius_b,g_contact,g_theory ] || fail "header of contacts"
+awk -F, 'NR > 1 && !($1 <= $2 && $3 > 0.8 * $4 && $3 < 1.2 * $4) { bad = 1 } END { exit bad || NR != 4 }' "$dir/g" ||
+  fail "contact values: $(cat "$dir/g")"
 
 # Bad input.
 expect 2 pack --occupancy 0.3 -o "$dir/x.xyz"
@@ -33,14 +45,37 @@ for n in 0 -1 1.5 1e3; do
   expect 2 pack --particles "$n" --occupancy 0.3 -o "$dir/x.xyz"
   says '--particles'
 done
-expect 2 pack --particles 200 --occupancy 0.85 --radii "$dir/radii" --iterations 30 -o "$dir/x.xyz"
-says 'cannot be packed at an occupancy of 0.85 .* 0\.[1-7][0-9]* was reached'
+expect 2 pack --particles 200 --occupancy 0.9 -o "$dir/x.xyz"
+says 'must be below 0\.723, not 0\.9: '
+echo 30,1 >"$dir/one"
+expect 2 pack --particles 200 --occupancy 0.55 --radii "$dir/one" -o "$dir/x.xyz"
+says 'must be at most 0\.54, not 0\.55: .* freeze'
+expect 5 pack --particles 200 --occupancy 0.6 --radii "$dir/radii" --iterations 3 -o "$dir/x.xyz"
+says 'not pushed apart to gaps of 0\.03 in 3 iterations'
+expect 2 pack --particles 200 --occupancy 0.3 --gap 0.1 -o "$dir/x.xyz"
 [ -e "$dir/x.xyz" ] && fail "a failed command leaves a file"
 expect 3 pack --particles 100 --occupancy 0.3 --radii "$dir/none" -o "$dir/x.xyz"
 printf '30;0.75\n' >"$dir/bad"
 expect 2 pack --particles 100 --occupancy 0.3 --radii "$dir/bad" -o "$dir/x.xyz"
 says 'bad:1'
 expect 3 pack --particles 200 --occupancy 0.2 --radii "$dir/radii" -o "$dir/none/x.xyz"
+expect 3 pack --particles 200 --occupancy 0.2 --radii "$dir/radii" -o "$dir/x.xyz" --contacts "$dir/none/g"
+[ -e "$dir/x.xyz" ] && fail "a failed command leaves a file"
+
+# A killed run leaves nothing.
+cases=$((cases + 1))
+mkdir "$dir/killed"
+"$minimd" pack --particles 100000 --occupancy 0.5 -o "$dir/killed/x.xyz" >/dev/null 2>"$dir/err" &
+pid=$!
+for wait in 1 2 3 4 5 6 7 8 9 10; do # until it says what it needs
+  grep -q GB "$dir/err" && break
+  sleep 1
+done
+sleep 1
+kill -KILL $pid
+wait $pid 2>/dev/null
+[ $? = 137 ] || fail "the run was over before it was killed"
+[ -z "$(ls "$dir/killed")" ] || fail "a killed run leaves $(ls "$dir/killed")"
 
 # Products: header, rows, the error against plain sums.
 expect 0 gspmv --matrix mat1 --rows 1500 --vectors 1,3,8 --repeat 2 --format csv --backend "$backend" \

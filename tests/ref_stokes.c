@@ -265,19 +265,3 @@ void ref_bed_free(ref_bed *b)
   stokes_packing_free(&b->packing);
   md_ctx_destroy(b->ctx);
 }
-
-stokes_packing ref_spaced(double occupancy, double gap)
-{
-  md_ctx *ctx;
-  stokes_radii radii;
-  stokes_packing packing;
-  stokes_pack_spec spec = stokes_pack_defaults(3000, occupancy);
-  spec.gap = gap;
-  spec.sweeps = 0;
-  ck_ok(md_ctx_create(&(md_ctx_spec){MD_CPU, MD_DOUBLE, 1, false}, &ctx));
-  ck_ok(stokes_radii_read("ecoli", &radii));
-  ck_ok(stokes_pack(ctx, &radii, &spec, &packing, NULL));
-  stokes_radii_free(&radii);
-  md_ctx_destroy(ctx);
-  return packing;
-}

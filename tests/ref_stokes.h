@@ -47,10 +47,6 @@ double *ref_vector(int64_t n, uint64_t seed);
 void ref_product(const stokes_matrix *matrix, md_ctx *ctx, int64_t rows, int m, const double *x,
                  double *y);
 
-/* A packing whose pairs are pushed apart to a gap, without a walk: the smallest gap decides how
- * many iterations are needed. */
-stokes_packing ref_spaced(double occupancy, double gap);
-
 /* A packing like this one; free with stokes_packing_free. */
 stokes_packing ref_copy(const stokes_packing *packing);
 
