@@ -1,14 +1,14 @@
 /* bench/bench_stokes.c - packings, products, solves and steps of suspensions, one CSV row a case.
  *
- * pack: seconds to pack E. coli's proteins, and sweeps of the walk.  product: median seconds of a product with m vectors of
- * matrices like those of [Liu] Table I (Figs. 1 and 2), in each storage, beside the model, from a
- * cold cache on the GPU; the bytes that it must move, its rate, and what share of the time those
- * bytes alone would take; beside the best call of cuSPARSE on the GPU.  assemble: the same for
- * making the matrix.  step: mean seconds of a time step in 16 steps by each algorithm (Table VI)
- * after as many to warm up, and mean iterations of the first solve.  memory: bytes that these steps
- * held at most, and those of the matrix with the vectors that the method names: the spheres' forces
- * and velocities, solutions, residuals, directions, products; and of the matrix with the vectors of
- * one product. */
+ * pack: seconds to pack E. coli's proteins, and sweeps of the walk.  product: median seconds of a
+ * product with m vectors of matrices like those of [Liu] Table I (Figs. 1 and 2), in each storage,
+ * beside the model, from a cold cache on the GPU; the bytes that it must move, its rate, and what
+ * share of the time those bytes alone would take; beside the best call of cuSPARSE on the GPU.
+ * assemble: the same for making the matrix.  step: mean seconds of a time step in 16 steps by each
+ * algorithm (Table VI) after as many to warm up, and mean iterations of the first solve.  memory:
+ * bytes that these steps held at most, and those of the matrix with the vectors that the method
+ * names: the spheres' forces and velocities, solutions, residuals, directions, products; and of
+ * the matrix with the vectors of one product. */
 #include "bench/bench.h"
 #ifdef MD_HAVE_CUDA
 #include "bench/cusparse.h"

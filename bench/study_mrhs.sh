@@ -2,17 +2,20 @@
 # bench/study_mrhs.sh BUILD cpu|gpu [PART...] - the tables and figures of [Liu], from minimd's own
 # commands: docs/results/mrhs/*.csv and *.svg.  What they say: docs/mrhs.md.
 #
+#   counts               iterations in five packings each, mean and standard deviation (cpu only)
+#   guesses              Fig. 5: the error of guesses (no times)
 #   radii map            Table IV and Fig. 1 (cpu only)
 #   products threads     Tables I and II, Figs. 2 and 8 (threads: cpu only)
 #   nodes                Table III, Figs. 3 and 4, by the model (cpu only)
-#   steps                Tables V to VII, Figs. 5 and 6
+#   steps                Tables V to VII, Fig. 6
 #   best                 the same step with block Jacobi, pair storage and looser guesses
 #   sweep                Fig. 7, Table VIII: numbers of right-hand sides, measured and modelled
 #   summary plots        averages, slopes, optima, tables to read; pictures (gnuplot)
 #
-# Without a PART: all.  Interrupted, it goes on where it was with the same commit.  RESULTS names
-# another folder for results.  Packings are pushed apart to a gap that gives iterations like the
-# paper's; the cutoff is 2.
+# Without a PART: all.  `times` stands for all but counts and guesses, which hold no times and may
+# be made on a busy machine.  Interrupted, it goes on where it was with the same commit.  RESULTS
+# names another folder for results.  Packings are hard-sphere fluids in equilibrium, as `minimd pack`
+# makes them; the cutoff is 2 where no other one is said.
 set -eu
 build=$1
 backend=$2
@@ -29,14 +32,86 @@ mkdir -p "$results" "$work"
 
 . bench/rows.sh
 
-# packing SPHERES OCCUPANCY : the name of a packing, made when first asked for.
+# packing SPHERES OCCUPANCY [SEED [RADII]] : the name of a packing, made when first asked for; what `pack`
+# said of it is in NAME.csv.
 packing()
 {
-  case $2 in 0.1) how='0.7 --sweeps 0' ;; 0.3) how='0.2 --sweeps 0' ;; *) how='0.01 --sweeps 20' ;; esac
-  name=$build/study-mrhs-$1-$2.xyz
-  [ -s "$name" ] || "$minimd" pack --particles "$1" --occupancy "$2" --gap $how -o "$name" \
-    --quiet >/dev/null
+  name=$build/study-mrhs-$1-$2-${3:-1}-$(basename "${4:-ecoli}").xyz
+  [ -s "$name" ] || "$minimd" pack --particles "$1" --occupancy "$2" --seed "${3:-1}" --radii "${4:-ecoli}" \
+    -o "$name" --quiet --format csv >"$name.csv"
   echo "$name"
+}
+
+# cell CSV COLUMN : of the only row.
+cell() { awk -F, -v name="$2" 'NR == 1 { for (c = 1; c <= NF; c++) if ($c == name) at = c } NR == 2 { print $at }' "$1"; }
+
+# firsts FILE CUT ALGORITHM STEPS : mean iterations of the first solves, with guesses if these are made.
+firsts()
+{
+  "$minimd" stokes -i "$1" --gap-cut "$2" --algorithm "$3" --rhs 16 --steps "$4" --guess-tolerance 1e-6 --backend cpu \
+    --quiet --format csv 2>/dev/null |
+    awk -F, -v guessed="$3" 'NR > 1 && (guessed == "original" || $4 > 0) { n++; sum += $2 } END { printf "%.3f", sum / n }'
+}
+
+counts()
+{
+  echo 30,1 >"$work/one-size"
+  columns='edge iterations sweeps stationary z z_error z_theory g_contact g_theory gap_min gap_expected'
+  echo "date,commit,machine,sizes,spheres,occupancy,seed,$(echo $columns | tr ' ' ,),gap_cut,original,mrhs" >"$work/counts.part"
+  for sizes in ecoli "$work/one-size"; do
+    for occupancy in 0.1 0.3 0.5; do
+      for seed in 1 2 3 4 5; do
+        file=$(packing 3000 $occupancy $seed "$sizes")
+        about=$(for c in $columns; do cell "$file.csv" "$c"; done | tr '\n' ,)
+        for cut in 2 0.5; do
+          echo "$(date -u +%F),$commit,$machine,$(basename "$sizes"),3000,$occupancy,$seed,$about$cut,$(firsts "$file" $cut original 8),$(firsts "$file" $cut mrhs 16)"
+        done
+      done
+    done
+  done >>"$work/counts.part"
+  count_tables "$work/counts.part" >"$results/$backend-counts.md"
+}
+
+# Iterations and packings to read.
+count_tables()
+{
+  echo '# Iterations in equilibrated packings'
+  echo
+  echo "$(awk -F, 'NR == 2 { printf "%s, commit %s, %s", $1, $2, $3 }' "$1"). Written by \`bench/study_mrhs.sh BUILD cpu counts\`; what it says: [docs/mrhs.md](../../mrhs.md)."
+  echo
+  echo 'Mean and standard deviation over five packings of 3000 spheres (seeds 1 to 5), to a residual of 1e-6: means over 8 steps of the original algorithm, and over the 15 steps with a guess of a group of 16.'
+  echo
+  echo '| sizes | occupancy | gap cut | original | with guesses | saved | paper |'
+  echo '|---|---|---|---|---|---|---|'
+  awk -F, "$statistics"' NR > 1 { add($4 "," $6 "," $(NF - 2), "o", $(NF - 1)); add($4 "," $6 "," $(NF - 2), "m", $NF) }
+    END { paper["0.1"] = "16 / 8-9"; paper["0.3"] = "30 / 12-15"; paper["0.5"] = "162 / 80-89"
+      for (i = 1; i <= keys; i++) { split(key[i], k, ",")
+        printf "| %s | %s | %s | %s | %s | %.0f %% | %s |\n", k[1], k[2], k[3], both(key[i], "o", 0), both(key[i], "m", 0),
+          100 * (1 - sum[key[i], "m"] / sum[key[i], "o"]), k[1] == "ecoli" ? paper[k[2]] : "-" } }' "$1"
+  echo
+  echo '| sizes | occupancy | sweeps | Z | theory | contact value | theory | smallest gap over its expectation |'
+  echo '|---|---|---|---|---|---|---|---|'
+  awk -F, "$statistics"' NR > 1 && $(NF - 2) == 2 { k = $4 "," $6; add(k, "s", $10); add(k, "z", $12); add(k, "t", $14)
+      add(k, "g", $15); add(k, "h", $16); add(k, "x", $17 / $18) }
+    END { for (i = 1; i <= keys; i++) { split(key[i], k, ",")
+        printf "| %s | %s | %s | %s | %s | %s | %s | %s |\n", k[1], k[2], both(key[i], "s", 0), both(key[i], "z", 3),
+          both(key[i], "t", 3), both(key[i], "g", 2), both(key[i], "h", 2), both(key[i], "x", 1) } }' "$1"
+}
+
+# For awk: means and standard deviations by key.
+statistics='function add(k, what, x) { if (!(k in seen)) { seen[k] = 1; key[++keys] = k }
+    n[k, what]++; sum[k, what] += x; square[k, what] += x * x }
+  function both(k, what, digits,   m, v) { m = sum[k, what] / n[k, what]; v = square[k, what] / n[k, what] - m * m
+    return sprintf("%.*f +- %.*f", digits, m, digits, sqrt(v > 0 ? v * n[k, what] / (n[k, what] - 1) : 0)) }'
+
+# Without its times.
+guesses()
+{
+  for occupancy in 0.1 0.3 0.5; do
+    walk guesses 3000 $occupancy mrhs 32 32
+  done
+  cut -d, -f1-12 "$work/guesses.part" >"$work/guesses" && mv "$work/guesses" "$work/guesses.part"
+  { echo 'date,commit,machine,spheres,occupancy,slope,constant' && growth; } >"$work/growth.csv"
 }
 
 radii()
@@ -86,7 +161,7 @@ walk()
   echo "$1,$2,$3,$4,$5,$7,$6,$average" >>"$work/walks"
 }
 
-# Iterations of 24 steps as in Table V; times of 16 right-hand sides as in Tables VI and VII.
+# Iterations of steps as in Table V; times of 16 right-hand sides as in Tables VI and VII.
 steps()
 {
   for occupancy in 0.1 0.3 0.5; do
@@ -94,7 +169,6 @@ steps()
       walk steps $spheres $occupancy mrhs 16 32
       walk steps $spheres $occupancy original 1 16
     done
-    walk guesses 3000 $occupancy mrhs 32 32
   done
   for occupancy in 0.1 0.3 0.5; do
     [ "$backend" = gpu ] || [ $occupancy != 0.5 ] && single=16 || single=3
@@ -142,7 +216,7 @@ threads()
 averages()
 {
   echo 'part,spheres,occupancy,algorithm,rhs,threads,steps,average' >"$work/walks.head"
-  for file in steps guesses best series sweep speedup; do
+  for file in steps best series sweep speedup; do
     [ -s "$work/$file.csv" ] || continue
     awk -F, -v OFS=, -v part=$file -v walks="$work/walks" '
       BEGIN { while ((getline line < walks) > 0) { split(line, w, ",")
@@ -165,7 +239,7 @@ growth()
   awk -F, -v OFS=, 'NR > 1 && $12 > 0 { key = $1 OFS $2 OFS $3 OFS $4 OFS $5; if (!(key in n)) order[++k] = key
       x = log($9); y = log($12); n[key]++; sx[key] += x; sy[key] += y; xx[key] += x * x; xy[key] += x * y }
     END { for (i = 1; i <= k; i++) { q = order[i]; slope = (n[q] * xy[q] - sx[q] * sy[q]) / (n[q] * xx[q] - sx[q] ^ 2)
-      printf "%s,%.3f,%.5f\n", q, slope, exp((sy[q] - slope * sx[q]) / n[q]) } }' "$work/guesses.csv"
+      printf "%s,%.3f,%.5f\n", q, slope, exp((sy[q] - slope * sx[q]) / n[q]) } }' "$work/guesses.part"
 }
 
 # Table VIII: where arithmetic begins to bound a product, and the best m, modelled and measured.
@@ -187,7 +261,6 @@ summary()
     echo 'date,commit,machine,part,spheres,occupancy,algorithm,rhs,threads,steps,iterations_block,iterations_first,iterations_second,chebyshev_many,guesses,chebyshev_one,first,second,average'
     averages
   } >"$work/summary.csv"
-  { echo 'date,commit,machine,spheres,occupancy,slope,constant' && growth; } >"$work/growth.csv"
   { echo 'date,commit,machine,spheres,occupancy,m_s,m_model,m_measured,speedup_model,speedup_measured' && optima; } \
     >"$work/optima.csv"
   tables >"$results/$backend-tables.md"
@@ -248,6 +321,7 @@ tables()
   echo '| spheres | occupancy | m_s | best m, model | best m, measured | model: times faster than m = 1 | measured: than the original |'
   echo '|---|---|---|---|---|---|---|'
   awk -F, 'NR > 1 { printf "| %s | %s | %s | %s | %s | %s | %s |\n", $4, $5, $6, $7, $8, $9, $10 }' "$work/optima.csv"
+  [ -s "$work/growth.csv" ] || return 0
   echo
   echo '## Fig. 5: error of the guess = constant step^slope'
   echo
@@ -263,9 +337,16 @@ plots()
   (cd "$results" && gnuplot -e "backend = '$backend'" "$pictures")
 }
 
-all='radii map products threads nodes steps best sweep summary plots'
-[ "$backend" = cpu ] || all='steps best sweep products summary plots'
-for part in ${*:-$all}; do
+times='radii map products threads nodes steps best sweep summary'
+[ "$backend" = cpu ] || times='steps best sweep products summary'
+without_times='counts guesses'
+[ "$backend" = cpu ] || without_times=guesses
+parts=
+for part in ${*:-$without_times times}; do
+  [ "$part" != times ] || part="$times plots"
+  parts="$parts $part"
+done
+for part in $parts; do
   case $part in
     summary | plots) ;;
     *) [ ! -e "$work/$part.done" ] || continue ;;
@@ -279,5 +360,5 @@ for part in ${*:-$all}; do
   publish
   touch "$work/$part.done"
 done
-rm -f "$build"/study-mrhs-*.xyz
+rm -f "$build"/study-mrhs-*.xyz "$build"/study-mrhs-*.xyz.csv
 echo "results are in $results"
