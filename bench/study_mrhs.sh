@@ -49,7 +49,7 @@ cell() { awk -F, -v name="$2" 'NR == 1 { for (c = 1; c <= NF; c++) if ($c == nam
 firsts()
 {
   "$minimd" stokes -i "$1" --gap-cut "$2" --algorithm "$3" --rhs 16 --steps "$4" --guess-tolerance 1e-6 --backend cpu \
-    --quiet --format csv 2>/dev/null |
+    --threads 1 --quiet --format csv 2>/dev/null |
     awk -F, -v guessed="$3" 'NR > 1 && (guessed == "original" || $4 > 0) { n++; sum += $2 } END { printf "%.3f", sum / n }'
 }
 
@@ -57,18 +57,22 @@ counts()
 {
   echo 30,1 >"$work/one-size"
   columns='edge iterations sweeps stationary z z_error z_theory g_contact g_theory gap_min gap_expected'
-  echo "date,commit,machine,sizes,spheres,occupancy,seed,$(echo $columns | tr ' ' ,),gap_cut,original,mrhs" >"$work/counts.part"
-  for sizes in ecoli "$work/one-size"; do
-    for occupancy in 0.1 0.3 0.5; do
-      for seed in 1 2 3 4 5; do
-        file=$(packing 3000 $occupancy $seed "$sizes")
-        about=$(for c in $columns; do cell "$file.csv" "$c"; done | tr '\n' ,)
-        for cut in 2 0.5; do
-          echo "$(date -u +%F),$commit,$machine,$(basename "$sizes"),3000,$occupancy,$seed,$about$cut,$(firsts "$file" $cut original 8),$(firsts "$file" $cut mrhs 16)"
+  for cut in 2 0.5; do
+    for sizes in ecoli "$work/one-size"; do
+      for occupancy in 0.1 0.3 0.5; do
+        for seed in 1 2 3 4 5; do
+          case_of="$(basename "$sizes"),3000,$occupancy,$seed"
+          ! grep -qs ",$case_of,.*,$cut,[0-9.]*,[0-9.]*\$" "$work/counts.rows" || continue
+          file=$(packing 3000 $occupancy $seed "$sizes")
+          about=$(for c in $columns; do cell "$file.csv" "$c"; done | tr '\n' ,)
+          echo "$(date -u +%F),$commit,$machine,$case_of,$about$cut,$(firsts "$file" $cut original 8),$(firsts "$file" $cut mrhs 16)" \
+            >>"$work/counts.rows"
         done
       done
     done
-  done >>"$work/counts.part"
+  done
+  echo "date,commit,machine,sizes,spheres,occupancy,seed,$(echo $columns | tr ' ' ,),gap_cut,original,mrhs" >"$work/counts.part"
+  sort -t , -k 4,4 -k 19,19gr -k 6,7 "$work/counts.rows" >>"$work/counts.part"
   count_tables "$work/counts.part" >"$results/$backend-counts.md"
 }
 
@@ -91,8 +95,8 @@ count_tables()
   echo
   echo '| sizes | occupancy | sweeps | Z | theory | contact value | theory | smallest gap over its expectation |'
   echo '|---|---|---|---|---|---|---|---|'
-  awk -F, "$statistics"' NR > 1 && $(NF - 2) == 2 { k = $4 "," $6; add(k, "s", $10); add(k, "z", $12); add(k, "t", $14)
-      add(k, "g", $15); add(k, "h", $16); add(k, "x", $17 / $18) }
+  awk -F, "$statistics"' NR > 1 && $(NF - 2) == 2 { of = $4 "," $6; add(of, "s", $10); add(of, "z", $12)
+      add(of, "t", $14); add(of, "g", $15); add(of, "h", $16); add(of, "x", $17 / $18) }
     END { for (i = 1; i <= keys; i++) { split(key[i], k, ",")
         printf "| %s | %s | %s | %s | %s | %s | %s | %s |\n", k[1], k[2], both(key[i], "s", 0), both(key[i], "z", 3),
           both(key[i], "t", 3), both(key[i], "g", 2), both(key[i], "h", 2), both(key[i], "x", 1) } }' "$1"

@@ -31,11 +31,11 @@ static md_status check(const stokes_radii *radii, const stokes_pack_spec *spec)
 }
 
 /* Gaps to begin a walk with: small ones take long to push to, wide ones do not exist where spheres
- * are crowded.  At most two thirds of what there would be if all grew until they jam. */
+ * are crowded, so that they take a quarter of the room to grow until all jam. */
 static double first_gap(const stokes_radii *radii, double occupancy)
 {
   const double grow = cbrt(pack_spread_of(radii).limit / occupancy);
-  return fmin(0.03, 4.0 / 3 * (grow - 1));
+  return fmin(0.03, 0.55 * (grow - 1));
 }
 
 /* Give out the radii: fraction * n of each, and one more to those that lost most by rounding. */
