@@ -12,8 +12,8 @@ static inline stokes_view pack_view(const stokes_packing *p)
   return (stokes_view){p->n, {p->box[0], p->box[1], p->box[2]}, p->x};
 }
 
-/* Push every pair closer than `gap` apart, visiting all pairs spec->iterations times at most; used:
- * how often.  Errors: MD_ENUMERIC (pairs are left: says how many), MD_ENOMEM, those of
+/* Push every pair closer than `gap` apart, visiting all pairs spec->iterations times at most;
+ * used: how often.  Errors: MD_ENUMERIC (pairs are left: says how many), MD_ENOMEM, those of
  * stokes_pairs_update. */
 md_status pack_relax(md_ctx *ctx, const stokes_pack_spec *spec, double gap, stokes_packing *packing,
                      int *used);
@@ -21,8 +21,8 @@ md_status pack_relax(md_ctx *ctx, const stokes_pack_spec *spec, double gap, stok
 /* Hard spheres in a cube, moved by event chains. */
 typedef struct pack_chains pack_chains;
 
-/* The packing must not overlap and must outlive the chains.  size: NULL, or [n], a number 0 .. n_sizes - 1 for each sphere, by which steps are told
- * apart.  Errors: MD_ENOMEM. */
+/* The packing must not overlap; it is copied.  size: NULL, or [n], a number 0 .. n_sizes - 1 for
+ * each sphere, by which steps are told apart; it must outlive the chains.  Errors: MD_ENOMEM. */
 md_status pack_chains_create(const stokes_packing *packing, const int32_t *size, int n_sizes,
                              pack_chains **out);
 void pack_chains_destroy(pack_chains *chains); /* NULL is allowed */
