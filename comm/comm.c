@@ -13,6 +13,8 @@ static comm_forward_fn *const cpu_forward[MD_PRECISION_COUNT][MD_ISA_COUNT] =
 static comm_migrate_fn *const gpu_migrate[MD_PRECISION_COUNT] = PREC_TABLE(comm_gpu_migrate);
 static comm_borders_fn *const gpu_borders[MD_PRECISION_COUNT] = PREC_TABLE(comm_gpu_borders);
 static comm_forward_fn *const gpu_forward[MD_PRECISION_COUNT] = PREC_TABLE(comm_gpu_forward);
+static comm_move_fn *const cpu_move[MD_PRECISION_COUNT][MD_ISA_COUNT] = SIMD_TABLE(comm_cpu_move);
+static comm_move_fn *const gpu_move[MD_PRECISION_COUNT] = PREC_TABLE(comm_gpu_move);
 static comm_close_fn *const gpu_close[MD_PRECISION_COUNT] = PREC_TABLE(comm_gpu_close);
 
 md_status comm_create(md_ctx *ctx, comm **out)
@@ -38,6 +40,7 @@ static md_status migrate(comm *cm, md_atoms *atoms, const comm_reach *early)
   atoms->n_ghost = 0;
   atoms->r_ghost = 0;
   cm->early = false;
+  cm->moved_sq = 0;
   if (atoms->n == 0) return MD_OK;
   return SIMD_PICK(cm->ctx, cpu_migrate, gpu_migrate)(cm, atoms, early);
 }
@@ -63,10 +66,11 @@ static md_status find_reach(const md_atoms *atoms, double r_ghost, comm_reach *o
   return MD_OK;
 }
 
-md_status comm_migrate_early(comm *cm, md_atoms *atoms, double r_ghost)
+md_status comm_migrate_early(comm *cm, md_atoms *atoms, double r_ghost, double back)
 {
   comm_reach reach;
   MD_TRY(find_reach(atoms, r_ghost, &reach));
+  reach.back = atoms->n_built == atoms->n ? back : -1;
   return migrate(cm, atoms, &reach);
 }
 
@@ -81,10 +85,33 @@ md_status comm_borders(comm *cm, md_atoms *atoms, double r_ghost)
   atoms->r_ghost = r_ghost;
   /* Of the 2^32 steps, a margin of r_ghost on either side is for atoms that drift. */
   atoms->coord_scale = cm->ctx->precision == MD_MIXED ? (widest + 4 * r_ghost) * 0x1p-32 : 1;
+  atoms->n_built = 0;
   if (atoms->n == 0) return MD_OK;
-  const md_status status = SIMD_PICK(cm->ctx, cpu_borders, gpu_borders)(cm, atoms, reach.images);
-  if (status) atoms->n_ghost = 0, atoms->r_ghost = 0;
+  const size_t built = (size_t)atoms->n * 4 * md_state_size(cm->ctx->precision);
+  md_status status = md_buffer_reserve(cm->ctx, &atoms->built, built, 0);
+  if (!status) status = SIMD_PICK(cm->ctx, cpu_borders, gpu_borders)(cm, atoms, reach.images);
+  if (status)
+    atoms->n_ghost = 0, atoms->r_ghost = 0;
+  else
+    atoms->n_built = atoms->n;
   return status;
+}
+
+double comm_moved_sq(const comm *cm)
+{
+  return isnan(cm->moved_sq) ? INFINITY : cm->moved_sq;
+}
+
+md_status comm_max_move_sq(comm *cm, const md_atoms *atoms, double *moved_sq)
+{
+  *moved_sq = 0;
+  if (atoms->n == 0) return MD_OK;
+  MD_REQUIRE(atoms->n_built == atoms->n, MD_EINVAL,
+             "ghosts were made of %lld atoms, not of these %lld", (long long)atoms->n_built,
+             (long long)atoms->n);
+  MD_TRY(SIMD_PICK(cm->ctx, cpu_move, gpu_move)(cm, atoms, moved_sq));
+  if (isnan(*moved_sq)) *moved_sq = INFINITY;
+  return MD_OK;
 }
 
 md_status comm_forward(comm *cm, md_atoms *atoms)

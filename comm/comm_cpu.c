@@ -41,9 +41,37 @@ static bool wrap(state *x, int32_t *image, double lo, double hi)
   return true;
 }
 
+/* |x - back v - built|^2 of atom i; a NaN is infinite. */
+static double move_sq(const md_atoms *atoms, int64_t i, double back)
+{
+  const state *x = atoms->x.data, *v = atoms->v.data, *built = atoms->built.data;
+  double sq = 0;
+  for (int64_t k = 4 * i; k < 4 * i + 3; k++) {
+    const double move = (double)x[k] - built[k] - (back > 0 ? back * v[k] : 0);
+    sq += move * move;
+  }
+  return isnan(sq) ? INFINITY : sq;
+}
+
+static double most_of(const md_atoms *atoms, double back)
+{
+  double most = 0;
+#pragma omp parallel for schedule(static) num_threads(atoms->ctx->threads) reduction(max : most)
+  for (int64_t i = 0; i < atoms->n; i++)
+    most = fmax(most, move_sq(atoms, i, back));
+  return most;
+}
+
+md_status KERNEL(comm_cpu_move)(comm *cm, const md_atoms *atoms, double *moved_sq)
+{
+  (void)cm;
+  *moved_sq = most_of(atoms, 0);
+  return MD_OK;
+}
+
 md_status KERNEL(comm_cpu_migrate)(comm *cm, md_atoms *atoms, const comm_reach *early)
 {
-  (void)early;
+  if (early && early->back >= 0) cm->moved_sq = most_of(atoms, early->back);
   const md_box *box = &atoms->frame;
   const int64_t n = atoms->n;
   state *x = atoms->x.data;
@@ -173,7 +201,7 @@ md_status KERNEL(comm_cpu_borders)(comm *cm, md_atoms *atoms, const int images[3
     }
   }
   atoms->n_ghost = start[parts];
-  return MD_OK;
+  return md_copy(cm->ctx, atoms->built.data, atoms->x.data, (size_t)n * 4 * sizeof(state));
 }
 
 md_status KERNEL(comm_cpu_forward)(comm *cm, md_atoms *atoms)

@@ -15,13 +15,15 @@ struct comm {
   /* GPU: what migration finds, on the device; how it comes to the host (core/sender_gpu.h). */
   md_buffer found;
   void *sender;
-  bool early;     /* it was not read yet, */
-  double r_ghost; /* and counts ghosts that reach so far */
+  double moved_sq; /* before the last migration */
+  bool early;      /* it was not read yet, */
+  double r_ghost;  /* and counts ghosts that reach so far */
 };
 
-/* How many images an atom may have beside itself along each axis, for ghosts that reach r_ghost. */
+/* How many images an atom may have beside itself along each axis, for ghosts that reach r_ghost; back as in
+ * comm_migrate_early, < 0 also where nothing is built. */
 typedef struct {
-  double r_ghost;
+  double r_ghost, back;
   int images[3];
 } comm_reach;
 
@@ -29,13 +31,17 @@ typedef struct {
 typedef md_status comm_migrate_fn(comm *cm, md_atoms *atoms, const comm_reach *early);
 typedef md_status comm_borders_fn(comm *cm, md_atoms *atoms, const int images[3]);
 typedef md_status comm_forward_fn(comm *cm, md_atoms *atoms);
+/* Of atoms that are built. */
+typedef md_status comm_move_fn(comm *cm, const md_atoms *atoms, double *moved_sq);
 typedef void comm_close_fn(comm *cm);
 SIMD_DECLARE(comm_migrate_fn, comm_cpu_migrate);
 SIMD_DECLARE(comm_borders_fn, comm_cpu_borders);
 SIMD_DECLARE(comm_forward_fn, comm_cpu_forward);
+SIMD_DECLARE(comm_move_fn, comm_cpu_move);
 PREC_DECLARE(comm_migrate_fn, comm_gpu_migrate);
 PREC_DECLARE(comm_borders_fn, comm_gpu_borders);
 PREC_DECLARE(comm_forward_fn, comm_gpu_forward);
+PREC_DECLARE(comm_move_fn, comm_gpu_move);
 PREC_DECLARE(comm_close_fn, comm_gpu_close);
 
 MD_END_C

@@ -39,8 +39,8 @@ md_status md_atoms_create(md_ctx *ctx, const md_box *box, md_atoms **out)
 void md_atoms_destroy(md_atoms *atoms)
 {
   if (!atoms) return;
-  md_buffer *buffers[] = {&atoms->x,     &atoms->v,    &atoms->f,     &atoms->fixed, &atoms->id,
-                          &atoms->image, &atoms->home, &atoms->shift, &atoms->first};
+  md_buffer *buffers[] = {&atoms->x,  &atoms->v,     &atoms->f,    &atoms->fixed, &atoms->built,
+                          &atoms->id, &atoms->image, &atoms->home, &atoms->shift, &atoms->first};
   const int n = sizeof buffers / sizeof buffers[0];
   for (int k = 0; k < n; k++)
     md_buffer_free(atoms->ctx, buffers[k]);
@@ -115,7 +115,7 @@ md_status md_atoms_set_local(md_atoms *atoms, int64_t n, const double *x, const 
 {
   MD_REQUIRE(n >= 0, MD_EINVAL, "the number of atoms must be >= 0, not %lld", (long long)n);
   MD_TRY(md_atoms_reserve(atoms, n, 0));
-  atoms->n = atoms->n_total = atoms->n_ghost = 0;
+  atoms->n = atoms->n_total = atoms->n_ghost = atoms->n_built = 0;
   if (n == 0) return MD_OK;
   void *host = malloc((size_t)n * 4 * md_state_size(atoms->ctx->precision));
   MD_REQUIRE(host, MD_ENOMEM, "out of memory for %lld atoms", (long long)n);

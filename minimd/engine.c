@@ -25,7 +25,8 @@ static md_status rebuild_early(engine *sim, bool sort)
 {
   md_ctx *ctx = sim->ctx;
   md_phase_begin(ctx, MD_PHASE_GHOSTS);
-  md_status status = comm_migrate_early(sim->cm, sim->atoms, sim->list_cutoff);
+  const double back = sim->values->every > 0 ? sim->values->dt : -1;
+  md_status status = comm_migrate_early(sim->cm, sim->atoms, sim->list_cutoff, back);
   md_phase_end(ctx, MD_PHASE_GHOSTS);
   if (!status && sort) {
     md_phase_begin(ctx, MD_PHASE_SORT);
@@ -43,7 +44,6 @@ static md_status rebuild_early(engine *sim, bool sort)
   if (!status) {
     md_phase_begin(ctx, MD_PHASE_NEIGHBOR);
     status = neighbor_build_early(sim->list, sim->atoms);
-    if (!status) status = displacement_hold(sim->moved, sim->atoms);
     md_phase_end(ctx, MD_PHASE_NEIGHBOR);
   }
   sim->rebuilt_at = sim->step;
@@ -130,8 +130,8 @@ static md_status take_steps(engine *sim, int32_t steps, bool tally)
   bool due;
   MD_TRY(engine_rebuild_due(sim, &due));
   if (due) {
-    MD_TRY(engine_list_ends(sim));
     MD_TRY(rebuild_early(sim, sort_due(sim)));
+    engine_list_ended(sim);
   } else if (!moves_ghosts) {
     MD_TRY(follow(sim));
   }
@@ -141,10 +141,7 @@ static md_status take_steps(engine *sim, int32_t steps, bool tally)
     MD_TRY(forces(sim, tally));
   }
   sim->half_kick_due = !tally;
-  if (tally) {
-    MD_TRY(advance(sim, 1, 0));
-    MD_TRY(engine_lists_settle(sim));
-  }
+  if (tally) MD_TRY(advance(sim, 1, 0));
   if (!due && !tally) {
     sim->steady_steps++;
     if (settled) sim->steady_bytes += sim->ctx->bytes_copied - copied; /* else the rebuild's */
@@ -186,7 +183,6 @@ static md_status make_rooms(engine *sim, neighbor_kind kind, const md_box *box)
     MD_TRY(md_atoms_cut(sim->atoms, ENGINE_FRAME_REACHES * sim->list_cutoff));
   MD_TRY(comm_create(sim->ctx, &sim->cm));
   MD_TRY(neighbor_create(sim->ctx, &list, &sim->list));
-  MD_TRY(displacement_create(sim->ctx, &sim->moved));
   return force_create(sim->ctx, &pair, &sim->fc);
 }
 
@@ -331,7 +327,6 @@ void engine_destroy(engine *sim)
   pme_destroy(sim->mesh);
   if (sim->ctx) md_buffer_free(sim->ctx, &sim->unfolded);
   force_destroy(sim->fc);
-  displacement_destroy(sim->moved);
   neighbor_destroy(sim->list);
   comm_destroy(sim->cm);
   md_atoms_destroy(sim->atoms);
@@ -374,7 +369,7 @@ md_status engine_save(const engine *sim, engine_state *out)
           : MD_FAIL(MD_ENOMEM, "out of memory for %lld atoms", (long long)n);
   if (!status) status = md_atoms_get_local(sim->atoms, out->x, out->image);
   memcpy(out->frames, sim->atoms->frames, sizeof out->frames);
-  if (!status) status = displacement_held(sim->moved, sim->atoms, out->built);
+  if (!status) status = md_atoms_read(sim->atoms, sim->atoms->built.data, out->built);
   if (!status && out->q) status = md_atoms_get_charges(sim->atoms, out->q);
   if (status) engine_state_free(out);
   return status;

@@ -9,7 +9,6 @@
 #include "core/timer.h"
 #include "force/force.h"
 #include "minimd/config.h"
-#include "minimd/displacement.h"
 #include "neighbor/neighbor.h"
 #include "spread/pme.h"
 
@@ -53,9 +52,7 @@ typedef struct {
   int64_t step;       /* steps done */
   int64_t rebuilt_at, rebuilds, sorts;
   int64_t steady_steps, steady_bytes; /* steps without rebuild or thermo; bytes they copied */
-  displacement *moved;                /* since the last list build */
   double moved_sq;                    /* with check: at the last forces [length^2] */
-  int64_t asked_at;                   /* step of a measurement that is not in lists yet, or 0 */
   engine_lists lists;
   bool half_kick_due;       /* the second half kick of the last step is still to come */
   bool forces_due;          /* and so are its forces */

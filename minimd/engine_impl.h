@@ -12,11 +12,8 @@ neighbor_spec engine_list_spec(const config_values *values, neighbor_kind kind);
 
 /* Whether the configuration's rule asks for a new list before the forces of this step. */
 md_status engine_rebuild_due(engine *sim, bool *due);
-/* Before a rebuild: how far atoms had gone at the last forces with the list that it replaces.  A
- * GPU is not waited for. */
-md_status engine_list_ends(engine *sim);
-/* sim->lists counts every list that ended; waits for a GPU. */
-md_status engine_lists_settle(engine *sim);
+/* After a rebuild: count the list that it replaced in sim->lists. */
+void engine_list_ended(engine *sim);
 
 /* Errors: MD_ENOMEM (n atoms in this box do not fit; names the most that do). */
 md_status engine_check_memory(const md_ctx *ctx, const config_values *values, neighbor_kind list,

@@ -14,10 +14,9 @@ md_status engine_rebuild_due(engine *sim, bool *due)
     *due = sim->step - sim->rebuilt_at >= sim->values->every;
     return MD_OK;
   }
-  double moved_sq = INFINITY;
+  double moved_sq;
   md_phase_begin(sim->ctx, MD_PHASE_NEIGHBOR);
-  md_status status = displacement_measure(sim->moved, sim->atoms, 0);
-  if (!status) status = displacement_read(sim->moved, &moved_sq);
+  const md_status status = comm_max_move_sq(sim->cm, sim->atoms, &moved_sq);
   md_phase_end(sim->ctx, MD_PHASE_NEIGHBOR);
   MD_TRY(status);
   *due = !(moved_sq <= limit_sq(sim)); /* NaN is due, and found there */
@@ -25,37 +24,14 @@ md_status engine_rebuild_due(engine *sim, bool *due)
   return MD_OK;
 }
 
-static void count(engine *sim, double moved_sq, int64_t step)
+void engine_list_ended(engine *sim)
 {
   engine_lists *lists = &sim->lists;
+  const double moved_sq = sim->values->every > 0 ? comm_moved_sq(sim->cm) : sim->moved_sq;
+  sim->moved_sq = 0;
   lists->ended++;
   if (!(moved_sq <= limit_sq(sim))) lists->dangerous++;
   if (sqrt(moved_sq) <= lists->moved) return;
   lists->moved = sqrt(moved_sq);
-  lists->moved_at = step;
-}
-
-md_status engine_list_ends(engine *sim)
-{
-  if (sim->values->every == 0) {
-    count(sim, sim->moved_sq, sim->step);
-    sim->moved_sq = 0;
-    return MD_OK;
-  }
-  MD_TRY(engine_lists_settle(sim));
-  md_phase_begin(sim->ctx, MD_PHASE_GHOSTS); /* which goes on: no event between */
-  const md_status status = displacement_measure(sim->moved, sim->atoms, sim->values->dt);
-  md_phase_end(sim->ctx, MD_PHASE_GHOSTS);
-  if (!status) sim->asked_at = sim->step;
-  return status;
-}
-
-md_status engine_lists_settle(engine *sim)
-{
-  if (sim->asked_at == 0) return MD_OK;
-  double moved_sq;
-  MD_TRY(displacement_read(sim->moved, &moved_sq));
-  count(sim, moved_sq, sim->asked_at);
-  sim->asked_at = 0;
-  return MD_OK;
+  lists->moved_at = sim->step;
 }

@@ -1,4 +1,4 @@
-/* tests/check_bins.c - bins, sorting along a curve, displacements, memory of lists. */
+/* tests/check_bins.c - bins, sorting along a curve, memory of lists. */
 #include "tests/ref.h"
 #include "tests/run_lists.h"
 #include "tests/test.h"

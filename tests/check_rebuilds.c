@@ -41,47 +41,57 @@ static double largest_sq(const run_snapshot *was, const run_snapshot *is, double
   return most;
 }
 
-static double measured(displacement *d, const md_atoms *atoms, double back)
+static double measured(comm *cm, const md_atoms *atoms)
 {
   double moved_sq = -1;
-  ck_ok(displacement_measure(d, atoms, back));
-  ck_ok(displacement_read(d, &moved_sq));
+  ck_ok(comm_max_move_sq(cm, atoms, &moved_sq));
   return moved_sq;
 }
 
+/* At once, and by the next rebuild, which also takes atoms back by the last step. */
 START_TEST(displacement_is_the_largest)
 {
   const md_precision precision = (md_precision)(_i % MD_PRECISION_COUNT);
   md_ctx *ctx = test_ctx(precision, 1 + _i % 3, false);
-  displacement *d;
-  ck_ok(displacement_create(ctx, &d));
+  const double reach = 2.8, dt = 0.07;
+  comm *cm;
+  ck_ok(comm_create(ctx, &cm));
   for (int k = 0; k < SIZES; k++) {
     md_atoms *atoms = moving_atoms(ctx, sizes[k]);
-    run_snapshot was = run_snapshot_take(atoms);
-    if (sizes[k] > 0 && k > 0) ck_assert_int_eq(displacement_measure(d, atoms, 0), MD_EINVAL);
-    ck_ok(displacement_hold(d, atoms));
-    ck_assert(measured(d, atoms, 0) == 0);
-    for (int step = 0; step < 3; step++) {
-      ck_ok(integrate_advance(atoms, 0, 0, 0.07));
-      run_snapshot is = run_snapshot_take(atoms);
-      for (int b = 0; b < 2; b++) {
-        const double back = 0.07 * b, want = largest_sq(&was, &is, back);
-        ck_assert_double_eq_tol(measured(d, atoms, back), want, 1e-13 * (want + 1));
+    double unknown;
+    if (sizes[k] > 0) ck_assert_int_eq(comm_max_move_sq(cm, atoms, &unknown), MD_EINVAL);
+    ck_ok(comm_migrate_early(cm, atoms, reach, dt));
+    ck_ok(comm_borders(cm, atoms, reach));
+    ck_assert(comm_moved_sq(cm) == 0 && measured(cm, atoms) == 0);
+    for (int back = -1; back < 2; back++) {
+      run_snapshot was = run_snapshot_take(atoms), is;
+      for (int step = 0; step < 3; step++) {
+        ck_ok(integrate_advance(atoms, 0, 0, dt));
+        is = run_snapshot_take(atoms);
+        const double want = largest_sq(&was, &is, 0);
+        ck_assert_double_eq_tol(measured(cm, atoms), want, 1e-13 * (want + 1));
+        if (step < 2) run_snapshot_free(&is);
       }
-      run_snapshot_free(&is);
+      const double want = back < 0 ? 0 : largest_sq(&was, &is, back * dt);
+      ck_ok(comm_migrate_early(cm, atoms, reach, back * dt));
+      ck_ok(comm_borders(cm, atoms, reach));
+      ck_assert_double_eq_tol(comm_moved_sq(cm), want, 1e-13 * (want + 1));
+      ck_assert(measured(cm, atoms) == 0);
+      run_snapshot_free(&was), run_snapshot_free(&is);
     }
-    double *held = ref_alloc(3 * sizes[k], 8);
-    ck_ok(displacement_held(d, atoms, held));
-    ck_assert_mem_eq(held, was.x, (size_t)sizes[k] * 24);
+    run_snapshot last = run_snapshot_take(atoms);
+    double *built = ref_alloc(3 * sizes[k], 8);
+    ck_ok(md_atoms_read(atoms, atoms->built.data, built));
+    ck_assert_mem_eq(built, last.x, (size_t)sizes[k] * 24);
     for (int64_t m = 0; m < 3 * sizes[k]; m++)
-      held[m] = m == 3 * (sizes[k] - 1) + 1 ? NAN : held[m];
-    ck_ok(md_atoms_place(atoms, held));
-    if (sizes[k] > 0) ck_assert(isinf(measured(d, atoms, 0)));
-    free(held);
-    run_snapshot_free(&was);
+      built[m] = m == 3 * (sizes[k] - 1) + 1 ? NAN : built[m];
+    ck_ok(md_atoms_place(atoms, built));
+    if (sizes[k] > 0) ck_assert(isinf(measured(cm, atoms)));
+    free(built);
+    run_snapshot_free(&last);
     md_atoms_destroy(atoms);
   }
-  displacement_destroy(d);
+  comm_destroy(cm);
   md_ctx_destroy(ctx);
 }
 END_TEST

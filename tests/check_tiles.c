@@ -96,7 +96,7 @@ START_TEST(a_list_that_does_not_fit_is_built_again)
     if (early) { /* a list that never was so large */
       run_md other = run_md_open(&spec, &c, v);
       squeeze(&other);
-      ck_ok(comm_migrate_early(other.cm, other.atoms, spec.force.r_cut + spec.skin));
+      ck_ok(comm_migrate_early(other.cm, other.atoms, spec.force.r_cut + spec.skin, -1));
       ck_ok(neighbor_sort(other.list, other.atoms));
       ck_ok(comm_borders(other.cm, other.atoms, spec.force.r_cut + spec.skin));
       ck_ok(neighbor_build_early(other.list, other.atoms));

@@ -41,7 +41,6 @@ run_md run_md_open(const run_spec *spec, const run_case *c, const double *v)
   ck_ok(comm_create(md.ctx, &md.cm));
   ck_ok(neighbor_create(md.ctx, &list, &md.list));
   ck_ok(force_create(md.ctx, &spec->force, &md.fc));
-  ck_ok(displacement_create(md.ctx, &md.moved));
   run_md_rebuild(&md);
   return md;
 }
@@ -49,7 +48,6 @@ run_md run_md_open(const run_spec *spec, const run_case *c, const double *v)
 void run_md_close(run_md *md)
 {
   force_destroy(md->fc);
-  displacement_destroy(md->moved);
   neighbor_destroy(md->list);
   comm_destroy(md->cm);
   md_atoms_destroy(md->atoms);
@@ -63,7 +61,6 @@ void run_md_rebuild(run_md *md)
   ck_ok(neighbor_sort(md->list, md->atoms));
   ck_ok(comm_borders(md->cm, md->atoms, md->spec.force.r_cut + md->spec.skin));
   ck_ok(neighbor_build(md->list, md->atoms));
-  ck_ok(displacement_hold(md->moved, md->atoms));
   md->rebuilds++;
 }
 
@@ -76,8 +73,7 @@ static bool rebuild_is_due(run_md *md)
 {
   if (md->spec.every > 0) return md->step % md->spec.every == 0;
   double moved_sq = -1;
-  ck_ok(displacement_measure(md->moved, md->atoms, 0));
-  ck_ok(displacement_read(md->moved, &moved_sq));
+  ck_ok(comm_max_move_sq(md->cm, md->atoms, &moved_sq));
   return moved_sq > md->spec.skin * md->spec.skin / 4;
 }
 

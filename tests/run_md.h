@@ -3,7 +3,6 @@
 #define RUN_MD_H
 
 #include "force/force.h"
-#include "minimd/displacement.h"
 #include "minimd/integrate.h"
 #include "tests/run_lists.h"
 
@@ -31,7 +30,6 @@ typedef struct {
   comm *cm;
   neighbor_list *list;
   force *fc;
-  displacement *moved; /* since the last rebuild */
   int64_t step, rebuilds;
 } run_md;
 
