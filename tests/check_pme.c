@@ -116,14 +116,36 @@ START_TEST(alpha_only_splits_the_sum)
 }
 END_TEST
 
+/* Meshes so coarse that every mode counts, also the last ones of even and odd edges. */
+static const int coarse[][3] = {{14, 15, 12}, {12, 14, 13}, {11, 10, 10}};
+enum { N_COARSE = sizeof coarse / sizeof *coarse };
+
+START_TEST(every_mode_of_a_coarse_mesh)
+{
+  md_ctx *ctx = test_ctx(MD_DOUBLE, 2, false);
+  sample s = sample_make(9, 2, 2.5, 1.5, false);
+  for (int order = 3; order <= SPREAD_ORDER_MAX; order++) {
+    const pme_spec spec = sample_spec(&s, coarse[_i][0], coarse[_i][1], coarse[_i][2], order, 9);
+    const ref_coulomb exact = sample_mesh_sum(&spec, &s);
+    const pme_tally t = sample_once(ctx, &spec, &s);
+    const double virial = t.virial - 3 * t.background;
+    ck_assert_msg(fabs(t.reciprocal / exact.energy - 1) < 1e-12, "order %d: %.17g, expected %.17g",
+                  order, t.reciprocal, exact.energy);
+    ck_assert_msg(fabs(virial - exact.virial) < 1e-12 * exact.energy,
+                  "order %d: virial %.17g, expected %.17g", order, virial, exact.virial);
+  }
+  md_ctx_destroy(ctx);
+  sample_free(&s);
+}
+END_TEST
+
 START_TEST(forces_are_derivatives)
 {
   static const double H = 1e-4;
   md_ctx *ctx = test_ctx(MD_DOUBLE, 2, false);
   sample s = sample_make(12, 4, 5, 3, false);
   for (int order = 4; order <= SPREAD_ORDER_MAX; order++) {
-    const pme_spec spec =
-        sample_spec(&s, 14, 15, 12, order, 1.1); /* coarse: the mesh's own energy */
+    const pme_spec spec = sample_spec(&s, coarse[_i][0], coarse[_i][1], coarse[_i][2], order, 1.1);
     pme *solver;
     ck_ok(pme_create(ctx, &spec, &solver));
     sample_compute(solver, ctx, &s);
@@ -354,7 +376,8 @@ int main(void)
   tcase_add_test(sums, madelung_constant_of_rock_salt);
   tcase_add_loop_test(sums, agrees_with_the_plain_sum, 0, sizeof fine / sizeof *fine);
   tcase_add_test(sums, alpha_only_splits_the_sum);
-  tcase_add_test(sums, forces_are_derivatives);
+  tcase_add_loop_test(sums, every_mode_of_a_coarse_mesh, 0, N_COARSE);
+  tcase_add_loop_test(sums, forces_are_derivatives, 0, N_COARSE);
   tcase_add_test(sums, virial_is_a_derivative);
   tcase_add_loop_test(sums, methods_agree_and_repeat, 0, SPREAD_METHOD_COUNT);
   tcase_set_timeout(rules, 60);
