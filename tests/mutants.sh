@@ -5,7 +5,7 @@
 # Rows go to BUILD-mutants/COMMIT.csv, and on from there when interrupted; once every entry has one, they become
 # docs/results/mutants.csv.  ROOMS="spread stokes" or MUTANTS="12 17" pick some entries.
 #
-# A mutant is built with -O1, and what is compiled for each precision only for this machine's instruction set.
+# A mutant is built with -O1 and shared libraries, and what is compiled for each precision only for this machine's instruction set.
 # The tests that its entry names run first, then every other one, after a whole build; `survived` means that all of
 # them passed.  A test counts only if it passes without the mutation (this is seen when it first fails with one).
 # One that computes longer than LIMIT seconds ends the mutant too: `timeout`.  CUDA code has no place in the list: no
@@ -86,7 +86,7 @@ make_in()
 {
   tree=$1
   shift
-  env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -C "$tree" NVCC= BUILD=build CFLAGS=-O1 "$@" >"$tree/build.log" 2>&1
+  env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -C "$tree" NVCC= BUILD=build CFLAGS=-O1 'archive=-l$(1)' "$@" >"$tree/build.log" 2>&1
 }
 # What make leaves as it is: objects of other instruction sets and precisions.
 unused()
