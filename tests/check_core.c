@@ -129,8 +129,12 @@ START_TEST(atoms_round_trip)
   for (int k = 0; k < 3 * N; k++)
     ck_assert_double_eq(f2[k], 0);
   ck_assert_int_eq(md_atoms_reserve(atoms, (int64_t)1 << 31, 0), MD_ECAPACITY);
+  ck_ok(md_fill(ctx, atoms->f.data, 0x3f, N * 4 * md_real_size(ctx->precision)));
   ck_ok(md_atoms_set(atoms, 2, x, NULL, NULL, NULL));
-  ck_ok(md_atoms_get(atoms, NULL, v2, NULL, id2, image2));
+  ck_ok(md_atoms_get(atoms, NULL, v2, f2, id2, image2));
+  for (int k = 0; k < 6; k++)
+    ck_assert_double_eq(f2[k], 0); /* nothing of those before */
+  ck_assert_int_eq(id2[0], 1);
   ck_assert_int_eq(id2[1], 2);
   ck_assert_double_eq(v2[3], 0);
   ck_assert_int_eq(image2[5], 0);
