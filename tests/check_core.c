@@ -5,7 +5,9 @@
 #include "core/timer.h"
 #include "tests/test.h"
 
+#include <signal.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -188,6 +190,31 @@ static void check_temporary(const char *path)
   unlink(left);
 }
 
+/* A file that may not grow: what was there stays, and nothing beside it. */
+static void check_full(const char *path)
+{
+  char left[64], line[16] = "";
+  struct rlimit limit;
+  md_output out;
+  snprintf(left, sizeof left, "%s.tmp", path);
+  ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &limit), 0);
+  const struct rlimit small = {4096, limit.rlim_max};
+  signal(SIGXFSZ, SIG_IGN);
+  ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
+  ck_ok(md_output_open(path, &out));
+  for (int k = 0; k < 5000; k++)
+    fputs("too much\n", out.stream);
+  const md_status status = md_output_close(&out);
+  ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+  ck_assert_int_eq(status, MD_EIO);
+  ck_assert_ptr_nonnull(strstr(md_message(), "File too large"));
+  ck_assert_int_ne(access(left, F_OK), 0);
+  FILE *file = fopen(path, "r");
+  ck_assert_ptr_nonnull(fgets(line, sizeof line, file));
+  ck_assert_str_eq(line, "short\n");
+  fclose(file);
+}
+
 START_TEST(output_is_complete_or_absent)
 {
   char path[] = "/tmp/minimd-output-XXXXXX";
@@ -212,6 +239,7 @@ START_TEST(output_is_complete_or_absent)
   fclose(now);
   ck_assert_str_eq(line, "new\n");
   check_temporary(path);
+  check_full(path);
   unlink(path);
   ck_assert_int_eq(md_output_open("/nonexistent/x", &out), MD_EIO);
   ck_assert_ptr_nonnull(strstr(md_message(), "/nonexistent/x"));
