@@ -88,7 +88,7 @@ make_in()
 {
   tree=$1
   shift
-  env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -C "$tree" NVCC= BUILD=build CFLAGS=-O1 'archive=-l$(1)' "$@" >"$tree/build.log" 2>&1
+  env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -C "$tree" NVCC= BUILD=build CFLAGS=-O1 VERSION=mutant 'archive=-l$(1)' "$@" >"$tree/build.log" 2>&1
 }
 # What make leaves as it is: objects of other instruction sets and precisions.
 unused()
