@@ -179,6 +179,35 @@ START_TEST(charmm_binary)
 }
 END_TEST
 
+/* A restart counts the frames that stay by their bytes: many frames of few atoms. */
+START_TEST(frames_that_stay_are_counted)
+{
+  enum { KEPT = 60 };
+  config *cfg = engines_config("system.cells=1");
+  const char *path = files_path("b.dcd");
+  engine *sim;
+  dump *to;
+  ck_ok(engine_create(cfg, &sim));
+  ck_ok(dump_open(path, sim, -1, 2, &to));
+  for (int k = 0; k < KEPT; k++)
+    ck_ok(dump_frame(to, sim));
+  const int64_t keep = dump_bytes(to);
+  ck_assert_int_eq((keep - 196) % KEPT, 0); /* behind the head all frames are alike */
+  ck_ok(dump_close(to));
+  ck_ok(dump_open(path, sim, keep, 2, &to));
+  ck_ok(dump_frame(to, sim));
+  ck_assert_int_eq(dump_bytes(to) - keep, (keep - 196) / KEPT);
+  ck_ok(dump_close(to));
+  int32_t control[21];
+  FILE *in = fopen(path, "rb");
+  read_record(in, control, sizeof control);
+  fclose(in);
+  ck_assert(control[1] == KEPT + 1 && control[4] == 2 * (KEPT + 1));
+  engine_destroy(sim);
+  config_destroy(cfg);
+}
+END_TEST
+
 START_TEST(other_names_are_refused)
 {
   static const char *const bad[] = {"a.pdb", "a.xyz.gz", ".xyz", "xyz", "", "a.XYZ"};
@@ -197,6 +226,7 @@ int main(void)
   tcase_add_test(tc, extended_xyz);
   tcase_add_test(tc, lammps_text);
   tcase_add_test(tc, charmm_binary);
+  tcase_add_test(tc, frames_that_stay_are_counted);
   tcase_add_test(tc, other_names_are_refused);
   suite_add_tcase(suite, tc);
   return test_main(suite);

@@ -38,6 +38,12 @@ static const char *printed(const report *run, options_format format)
   return text;
 }
 
+static double mean_neighbors(const report *run)
+{
+  const neighbor_view *view = neighbor_list_view(run->sim->list);
+  return (double)view->n_entries / ATOMS;
+}
+
 /* The number behind a word that text must have. */
 static double behind(const char *text, const char *word)
 {
@@ -56,7 +62,7 @@ static void check_thermo(const engine_thermo *line, const double read[5], double
 
 START_TEST(table)
 {
-  config *cfg = engines_config("system.cells=4 run.steps=7 neighbor.every=3");
+  config *cfg = engines_config("system.cells=4 run.steps=7 neighbor.every=3 order.sort_every=6");
   engine_thermo thermo[2];
   const report run = make_run(cfg, thermo);
   const char *text = printed(&run, OPTIONS_FORMAT_TABLE), *at;
@@ -68,6 +74,8 @@ START_TEST(table)
                       (double)run.sim->atoms->n_ghost);
   ck_assert_double_eq(behind(text, "phase             seconds    share\nintegrate    "), .0039);
   ck_assert_double_eq(behind(text, "set-up "), 1.5);
+  ck_assert_double_eq_tol(behind(strstr(text, "list "), "), "), mean_neighbors(&run), 0.051);
+  ck_assert_int_ne(run.sim->rebuilds, run.sim->sorts);
   double known = 0;
   for (int k = 0; k < MD_PHASE_COUNT; k++) {
     char word[20], unit;
@@ -155,6 +163,7 @@ START_TEST(json)
   ck_assert_double_eq(behind(counts, "\"sorts\": "), (double)run.sim->sorts);
   ck_assert_double_eq(behind(counts, "\"bytes_allocated\": "),
                       (double)run.sim->ctx->bytes_allocated);
+  ck_assert_double_eq(behind(counts, "\"neighbors_per_atom\": "), mean_neighbors(&run));
   const char *at = strstr(text, "\"thermo\"");
   for (int k = 0; k < 2; k++) {
     static const char *const words[] = {
