@@ -189,9 +189,15 @@ START_TEST(largest_move_is_measured)
             largest_sq);
     run_snapshot_free(&s);
   }
+  double moved_sq = -1;
+  run_snapshot lost = run_snapshot_take(near.atoms);
+  lost.x[3] = NAN; /* not the last one, so that others come after it */
+  write_x(near.atoms, lost.x);
+  ck_ok(neighbor_max_move_sq(near.list, near.atoms, &moved_sq));
+  ck_assert(!isfinite(moved_sq));
+  run_snapshot_free(&lost);
   ck_ok(md_atoms_set(near.atoms, 0, NULL, NULL, NULL, NULL));
   run_near_rebuild(&near);
-  double moved_sq = -1;
   ck_ok(neighbor_max_move_sq(near.list, near.atoms, &moved_sq));
   ck_assert_double_eq(moved_sq, 0);
   run_near_close(&near);
