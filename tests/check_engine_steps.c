@@ -1,4 +1,5 @@
-/* tests/check_engine_steps.c - when a run rebuilds and sorts, when it gives up, and what it says then. */
+/* tests/check_engine_steps.c - when a run rebuilds and sorts, when it gives up, and what it says
+ * then. */
 #include "minimd/engine.h"
 #include "minimd/integrate.h"
 #include "tests/engines.h"
@@ -59,7 +60,8 @@ START_TEST(rebuilds_and_sorts_keep_their_periods)
 }
 END_TEST
 
-/* Lists that are built when they have to be miss no pair: the same run with a list for each step. */
+/* Lists that are built when they have to be miss no pair: the same run with a list for each
+ * step. */
 START_TEST(checked_lists_are_complete)
 {
   static const char *const every[] = {"check", "1"};

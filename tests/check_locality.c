@@ -1,4 +1,5 @@
-/* tests/check_locality.c - what an engine's list says about the caches of this machine, from the models. */
+/* tests/check_locality.c - what an engine's list says about the caches of this machine, from the
+ * models. */
 #include "minimd/locality.h"
 #include "tests/engines.h"
 #include "tests/test.h"

@@ -29,8 +29,8 @@ typedef enum { WALK = 0, WALK_RANKS = 1, WALK_STEPS = 2, WALK_ALONG = 4 } walk_c
 /* Walk along a curve through a box.  Always: every index has a cell inside the box and that cell
  * has this index, which makes a bijection.  RANKS: the reference key grows, so the index is the
  * rank of the key.  STEPS: neighbours on the curve are neighbours in space, across a face where all
- * sizes are even, else across a corner at worst.  ALONG: from the corner at 0 to the other end of the
- * first longest edge. */
+ * sizes are even, else across a corner at worst.  ALONG: from the corner at 0 to the other end of
+ * the first longest edge. */
 static void walk(const ordering *o, const int32_t n[3], walk_checks checks)
 {
   const bool even = n[0] % 2 == 0 && n[1] % 2 == 0 && n[2] % 2 == 0;

@@ -1,7 +1,8 @@
 /* tests/check_pair_exp.c - the exponential of pairs on the CPU.
  *
- * Rounding errors have no sign on average, those of a series that ends too early have: one term less
- * than needed shows in the mean where it is the largest, with the sign of the first term left out. */
+ * Rounding errors have no sign on average, those of a series that ends too early have: one term
+ * less than needed shows in the mean where it is the largest, with the sign of the first term left
+ * out. */
 #define MD_PREC 2
 #define MD_ISA 0
 #include "force/pair_cpu.h"

@@ -1,4 +1,5 @@
-/* tests/check_pme_choose.c - error estimates of PME against measured errors, and what is chosen by them. */
+/* tests/check_pme_choose.c - error estimates of PME against measured errors, and what is chosen
+ * by them. */
 #include "tests/run_pme.h"
 #include "tests/test.h"
 
@@ -44,8 +45,8 @@ START_TEST(estimates_match_measured_errors)
 }
 END_TEST
 
-/* Edges that transforms like: even, without factors above 7, and no larger than that needs.  Returns how
- * many are no powers of two. */
+/* Edges that transforms like: even, without factors above 7, and no larger than that needs.
+ * Returns how many are no powers of two. */
 static int check_sizes(const pme_problem *p)
 {
   int odd = 0;
@@ -64,8 +65,8 @@ static int check_sizes(const pme_problem *p)
   return odd;
 }
 
-/* The mesh makes a charge feel itself: the part of the estimate that does not grow with the number of
- * charges, as errors of pairs do. */
+/* The mesh makes a charge feel itself: the part of the estimate that does not grow with the
+ * number of charges, as errors of pairs do. */
 START_TEST(a_charge_alone)
 {
   md_ctx *ctx = test_ctx(MD_DOUBLE, 1, false);

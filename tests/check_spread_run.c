@@ -1,5 +1,5 @@
-/* tests/check_spread_run.c - what `minimd spread` measures: errors by their definition, times of one
- * call. */
+/* tests/check_spread_run.c - what `minimd spread` measures: errors by their definition, times of
+ * one call. */
 #include "core/timer.h"
 #include "minimd/spread_run.h"
 #include "tests/ref_spread.h"
@@ -48,8 +48,8 @@ START_TEST(errors_are_relative)
 }
 END_TEST
 
-/* Lanes of a row as [Guo] has them, 1 to 16; bytes that have to move: positions and charges read, meshes
- * written. */
+/* Lanes of a row as [Guo] has them, 1 to 16; bytes that have to move: positions and charges
+ * read, meshes written. */
 START_TEST(reports_are_of_the_plan)
 {
   static const int64_t counts[] = {10, 200, 2000};
