@@ -120,6 +120,31 @@ START_TEST(what_fits_is_as_dense)
 }
 END_TEST
 
+/* What was said a run would take is enough, and not far too much. */
+START_TEST(memory_is_foreseen)
+{
+  static const neighbor_kind kinds[] = {NEIGHBOR_FULL, NEIGHBOR_HALF};
+  double ratio[2] = {0};
+  for (int k = 0; k < 2 * MD_PRECISION_COUNT; k++) {
+    char settings[128];
+    snprintf(settings, sizeof settings, "system.cells=20 neighbor.list=%s device.precision=%s",
+             neighbor_list_words[kinds[k % 2]], md_precision_words[k / 2]);
+    config *cfg;
+    engine *sim = made(settings, &cfg);
+    ck_ok(engine_steps(sim, 45));
+    const double n = (double)sim->atoms->n, used = (double)sim->ctx->bytes_allocated;
+    const double said = (double)engine_memory(sim->ctx, config_get(cfg), kinds[k % 2],
+                                              sim->atoms->n, n / config_get(cfg)->density);
+    ck_assert_msg(used <= said && said <= 2 * used, "%s: %g bytes foreseen, %g used", settings,
+                  said, used);
+    ratio[k % 2] = said / used;
+    if (k % 2) /* as far too much for one kind of list as for the other */
+      ck_assert_msg(fabs(ratio[0] / ratio[1] - 1) < 0.25, "%g and %g", ratio[0], ratio[1]);
+    finished(sim, cfg);
+  }
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("engine_steps");
@@ -129,6 +154,7 @@ int main(void)
   tcase_add_test(tc, checked_lists_are_complete);
   tcase_add_test(tc, a_run_that_heats_up_is_stopped);
   tcase_add_test(tc, what_fits_is_as_dense);
+  tcase_add_test(tc, memory_is_foreseen);
   suite_add_tcase(suite, tc);
   return test_main(suite);
 }
