@@ -1,4 +1,4 @@
-/* tests/check_stokes_edges.c - right-hand sides that are zero, or no numbers. */
+/* tests/check_stokes_edges.c - right-hand sides that are zero, or no numbers; another matrix. */
 #include "stokes/solver.h"
 #include "tests/ref.h"
 #include "tests/ref_stokes.h"
@@ -86,12 +86,35 @@ START_TEST(what_is_no_number_is_refused)
 }
 END_TEST
 
+/* Bounds of eigenvalues belong to a matrix, not to its solver. */
+START_TEST(another_matrix_has_other_bounds)
+{
+  static const stokes_resistance wider = {1, 0.8, 1e-3};
+  fixture f = open_solver(_i);
+  stokes_matrix *matrix = ref_assemble(&f.bed.suspension, STOKES_BCRS, &wider, 1);
+  stokes_solver *fresh;
+  double was[2], now[2], expected[2];
+  ck_ok(stokes_solver_bounds(f.solver, true, &was[0], &was[1]));
+  ck_ok(stokes_solver_attach(f.solver, matrix));
+  ck_ok(stokes_solver_bounds(f.solver, true, &now[0], &now[1]));
+  ck_ok(stokes_solver_create(f.bed.ctx, (stokes_preconditioner)_i, &fresh));
+  ck_ok(stokes_solver_attach(fresh, matrix));
+  ck_ok(stokes_solver_bounds(fresh, true, &expected[0], &expected[1]));
+  ck_assert(now[0] == expected[0] && now[1] == expected[1]);
+  ck_assert(was[0] != now[0] || was[1] != now[1]);
+  stokes_solver_destroy(fresh);
+  stokes_matrix_destroy(matrix);
+  close_solver(&f);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("stokes_edges");
   TCase *tc = tcase_create("edges");
   tcase_set_timeout(tc, 60);
   tcase_add_loop_test(tc, nothing_gives_nothing, 0, STOKES_PRECONDITIONER_COUNT);
+  tcase_add_loop_test(tc, another_matrix_has_other_bounds, 0, STOKES_PRECONDITIONER_COUNT);
   tcase_add_loop_test(tc, what_is_no_number_is_refused, 0, STOKES_PRECONDITIONER_COUNT);
   suite_add_tcase(suite, tc);
   return test_main(suite);
