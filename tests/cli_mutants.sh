@@ -21,5 +21,6 @@ entry 'core/none.c: constant: crc\n- crc\n+ x\n' 'no file core/none.c'
 entry 'core/crc.c: constant: crc\n- POLYNOMIAL = \n+ POLYNOMIAL = \n' 'nothing is replaced'
 entry 'core/crc.c: constant\n- POLYNOMIAL =\n+ x\n' 'expected FILE: KIND: TESTS'
 entry 'core/crc.c: constant: no_such\n- POLYNOMIAL =\n+ x\n' 'no test no_such'
+entry 'core/crc.c: constant: crc/no_such\n- POLYNOMIAL =\n+ x\n' 'no test crc/no_such'
 
 finish

@@ -5,11 +5,11 @@
 # Rows go to BUILD-mutants/COMMIT.csv, and on from there when interrupted; once every entry has one, they become
 # docs/results/mutants.csv.  ROOMS="spread stokes" or MUTANTS="12 17" pick some entries.
 #
-# A mutant is built with -O1 and shared libraries, and what is compiled for each precision only for this machine's instruction set.
-# The tests that its entry names run first, then every other one, after a whole build; `survived` means that all of
-# them passed.  A test counts only if it passes without the mutation (this is seen when it first fails with one).
-# One that computes longer than LIMIT seconds ends the mutant too: `timeout`.  CUDA code has no place in the list: no
-# test without a GPU runs it.
+# A mutant is built with -O1 and shared libraries, and what is compiled for each precision only for this machine's
+# instruction set.  The tests that its entry names run first, then every other one, after a whole build; `survived`
+# means that all of them passed.  A test counts only if it passes without the mutation (this is seen when it first fails
+# with one).  One that computes longer than LIMIT seconds ends the mutant too: `timeout`.  CUDA code has no place in the
+# list: no test without a GPU runs it.
 set -eu
 LIMIT=${LIMIT:-150}
 list=${MUTANT_LIST:-tests/mutants.txt}
@@ -33,10 +33,12 @@ entries()
       if (found != 1) return wrong(sprintf("%d places in %s have: %s", found, part[1], from))
       if (from == to) return wrong("nothing is replaced")
       for (t = split(part[3], test, " "); t > 0; t--) {
-        sub(/\/.*/, "", test[t])
-        at = "tests/" (test[t] ~ /^cli_/ ? test[t] ".sh" : "check_" test[t] ".c")
-        if ((getline line <at) < 0) return wrong("no test " test[t])
+        n = split(test[t], name, "/")
+        at = "tests/" (name[1] ~ /^cli_/ ? name[1] ".sh" : "check_" name[1] ".c")
+        for (found = n < 2; (got = (getline line <at)) > 0;)
+          if (index(line, "_case(\"" name[2] "\"") || index(line, "case_create(\"" name[2] "\"")) found = 1
         close(at)
+        if (got < 0 || !found) return wrong("no test " test[t])
       }
       print ++id, part[1], place, part[2], part[3], reason == "" ? "-" : reason, from, to
     }
@@ -88,7 +90,8 @@ make_in()
 {
   tree=$1
   shift
-  env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -C "$tree" NVCC= BUILD=build CFLAGS=-O1 VERSION=mutant 'archive=-l$(1)' "$@" >"$tree/build.log" 2>&1
+  env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -C "$tree" NVCC= BUILD=build CFLAGS=-O1 VERSION=mutant \
+    'archive=-l$(1)' "$@" >"$tree/build.log" 2>&1
 }
 # What make leaves as it is: objects of other instruction sets and precisions.
 unused()
@@ -119,14 +122,16 @@ killer()
     [ $code != 0 ] || continue
     sure "$tree" "$test" || continue
     result=killed
-    if [ $code = 124 ] || [ $code = 137 ] || grep -qE 'Test timeout expired|signal 24' "$tree/log"; then result=timeout; fi
+    if [ $code = 124 ] || [ $code = 137 ] || grep -qE 'Test timeout expired|signal 24' "$tree/log"; then
+      result=timeout
+    fi
     killed_by=$test:$(sed -n 's/^tests\/[a-z_]*\.c:[0-9]*:[FE]:[^:]*:\([a-z_0-9]*\):.*/\1/p' "$tree/log" | head -1)
     return 0
   done
   return 1
 }
 
-# Every other test, quick ones first.
+# All tests but those that build.
 others()
 {
   (cd "$1" && ls tests/check_*.c tests/cli_*.sh) | sed 's/.*\/check_//; s/.*\///; s/\.c$//; s/\.sh$//' |
@@ -136,24 +141,28 @@ others()
 # One mutant, in this tree.
 try()
 {
-  began=$(date +%s) result=survived killed_by=
+  began=$(date +%s) result=survived killed_by= whole=
   tests=$(field 5)
   cp -p "$1/$(field 2)" "$1/original"
   mutate "$1"
-  programs=$(for t in $tests; do case $t in cli_*) echo build/minimd ;; *) echo "build/tests/check_${t%/*}" ;; esac; done | sort -u)
+  programs=$(for t in $tests; do
+    case $t in cli_*) echo build/minimd ;; *) echo "build/tests/check_${t%/*}" ;; esac
+  done | sort -u)
   if ! make_in "$1" $(unused "$1") $programs; then
     result='does not build'
   elif [ "$(field 6)" != - ]; then
     result=equivalent
     if killer "$1" $tests; then echo "$(field 1): said to be equivalent, but $killed_by sees it" >&2; fi
   elif ! killer "$1" $tests; then
+    whole=yes
     make_in "$1" tests && killer "$1" $(others "$1") || true
   fi
   mv "$1/original" "$1/$(field 2)"
   touch "$1/$(field 2)"
-  printf '%s,%s,%s,%s,%s,%s,%s,"%s",%s,%s,%s\n' "$(date -u +%F)" "$commit" "$machine" "$(field 1)" "$(field 2)" "$(field 3)" \
-    "$(field 4)" "$(printf '%s -> %s' "$(field 7)" "$(field 8)" | sed 's/"/""/g')" "$result" "${killed_by%:}" \
-    $(($(date +%s) - began)) >>"$rows"
+  [ -z "$whole" ] || make_in "$1" tests # also what the next one leaves as it is
+  mutation=$(printf '%s -> %s' "$(field 7)" "$(field 8)" | sed 's/"/""/g')
+  printf '%s,%s,%s,%s,%s,%s,%s,"%s",%s,%s,%s\n' "$(date -u +%F)" "$commit" "$machine" "$(field 1)" "$(field 2)" \
+    "$(field 3)" "$(field 4)" "$mutation" "$result" "${killed_by%:}" $(($(date +%s) - began)) >>"$rows"
   echo "$(field 1) $(field 2):$(field 3) $(field 4): $result ${killed_by%:}"
 }
 
@@ -181,7 +190,8 @@ prepare()
 summary()
 {
   awk -F, -v rows="$rows" '
-    { sub(/"([^"]|"")*"/, "", $0); split($0, f, ","); n[f[9]]++; if (f[9] == "survived" || f[9] == "does not build") bad = bad " " f[4] }
+    { sub(/"([^"]|"")*"/, "", $0); split($0, f, ","); n[f[9]]++ }
+    f[9] == "survived" || f[9] == "does not build" { bad = bad " " f[4] }
     END { printf "%d mutants:", NR; for (r in n) printf " %d %s", n[r], r; print ""
           if (bad != "") print "see" bad " in " rows; exit bad != "" }' "$rows"
 }
@@ -192,7 +202,7 @@ case ${1:-} in
     work=$2-mutants jobs=$3
     mkdir -p "$work"
     entries >"$work/entries"
-    commit=$(git describe --always --dirty)
+    commit=$(git describe --always --dirty) # with the working tree's files, as git knows them
     machine=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1 | tr , ';')
     rows=$work/$commit.csv
     case $commit in *-dirty) rm -f "$rows" ;; esac # nothing says that it is still the same program
@@ -216,7 +226,7 @@ case ${1:-} in
     fi
     sort -t, -k4,4n -o "$rows" "$rows"
     if [ "$(wc -l <"$rows")" = "$(wc -l <"$work/entries")" ]; then
-      { echo 'date,commit,machine,id,file,line,kind,mutation,result,killed_by,seconds'; cat "$rows"; } >docs/results/mutants.csv
+      echo 'date,commit,machine,id,file,line,kind,mutation,result,killed_by,seconds' | cat - "$rows" >docs/results/mutants.csv
     fi
     summary
     exit
