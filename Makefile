@@ -186,7 +186,7 @@ $(BUILD)/obj/bench/peer_%.o: bench/peer_%.cc $(MADE_WITH)
 	$(CXX) -I. -O3 -g -DNDEBUG -march=native $(PEER_FLAGS) -MMD -MP -c -o $@ $<
 
 .PHONY: install-spread tests benches deps deps-check deps-ci run check check-gpu bench bench-gpu study study-gpu lint format asan \
-        docs fuzz tsan install uninstall clean help
+        docs fuzz mutants tsan install uninstall clean help
 tests: all $(TESTS)
 benches: $(BENCHES)
 
@@ -262,6 +262,11 @@ fuzz: deps-ci
 	@$(MAKE) --no-print-directory $(BUILD)/fuzz
 	sh tests/fuzz.sh $(BUILD)/fuzz $(FUZZ_SECONDS) $(TARGETS)
 
+# Wrong programs, one at a time, that the tests must notice (tests/mutants.txt); hours on a few processors.  ROOMS="spread
+# stokes" or MUTANTS="12 17" picks some; JOBS at once.  It goes on where it was interrupted with the same commit.
+mutants: deps-check
+	@ROOMS='$(if $(findstring command,$(origin ROOMS)),$(ROOMS))' MUTANTS='$(MUTANTS)' sh tests/mutants.sh run $(BUILD) $(JOBS)
+
 # Races, as ThreadSanitizer and Archer (OpenMP's tool of LLVM) see them, in the suites of TSAN_SUITES.
 TSAN_SUITES ?= comm bins neighbor sort force energy integrate engine physics reruns spread spread_plan pme charges \
                stokes_matrix stokes_solve stokes_pack stokes_run sweep hierarchy system
@@ -311,7 +316,7 @@ uninstall:
 	  $(DESTDIR)$(PREFIX)/share/bash-completion/completions/minimd $(SPREAD_TO)/lib/libminimd_spread.a \
 	  $(SPREAD_TO)/include/minimd_spread $(SPREAD_TO)/lib/pkgconfig/minimd_spread.pc $(SPREAD_TO)/lib/cmake/minimd_spread
 clean:
-	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan
+	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan $(BUILD)-mutants
 
 help:
 	@echo 'make            build everything this machine can build (CUDA: $(or $(NVCC),no nvcc found))'
@@ -326,6 +331,7 @@ help:
 	@echo 'make asan       the tests under AddressSanitizer and UBSan, but for those tagged long'
 	@echo 'make tsan       parallel loops under ThreadSanitizer (clang, Archer)'
 	@echo 'make fuzz       libFuzzer on every reader, FUZZ_SECONDS=$(FUZZ_SECONDS) each (TARGETS="trace market": some)'
+	@echo 'make mutants    break one line at a time: every wrong program of tests/mutants.txt must fail (ROOMS="spread stokes")'
 	@echo 'make docs       manual page, completion and reference from the tables of the program'
 	@echo 'make install    to PREFIX=$(PREFIX)                      (uninstall, clean, format)'
 	@echo 'variables: BUILD=$(BUILD) CC=$(CC) NVCC=$(NVCC) CUDA_ARCH=$(CUDA_ARCH) CFLAGS=$(CFLAGS)'

@@ -1,5 +1,6 @@
 /* minimd/cmd_gspmv.c - `minimd gspmv`: products of a block matrix with many vectors, measured
  * beside the model ([Liu] section IV, Figs. 1 and 2). */
+#include "core/most.h"
 #include "core/output.h"
 #include "core/parse.h"
 #include "core/stopwatch.h"
@@ -193,7 +194,7 @@ static double error_of(const request *r, int m, int columns, const double *x, co
             sum += (long double)r->blocks.block[9 * p + 3 * d + q] *
                    x[(3 * (int64_t)r->blocks.column[p] + q) * columns + c];
         const double error = fabs((double)sum - y[(3 * i + d) * columns + c]);
-        most = error <= most ? most : error; /* NaN stays */
+        most = md_most(most, error);
         scale = fmax(scale, fabs((double)sum));
       }
   return scale > 0 ? most / scale : most;

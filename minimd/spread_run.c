@@ -1,4 +1,5 @@
 /* minimd/spread_run.c - see spread_run.h. */
+#include "core/most.h"
 #include "minimd/spread_run.h"
 #include "core/timer.h"
 #include "minimd/median.h"
@@ -161,8 +162,7 @@ static double mesh_error(const spread_bench *bench, const void *mesh)
       difference += (value - bench->exact[m]) * (value - bench->exact[m]);
       norm += bench->exact[m] * bench->exact[m];
     }
-    const double error = sqrt(norm > 0 ? difference / norm : difference);
-    if (!(error <= worst)) worst = error;
+    worst = md_most(worst, sqrt(norm > 0 ? difference / norm : difference));
   }
   return worst;
 }

@@ -117,7 +117,7 @@ double pme_mesh_error(const pme_problem *problem)
   const double mean_sq = problem->q_sq / n;
   double self = 0;
   for (int d = 0; d < 3; d++)
-    self += 2 * sums.self[d] * sums.self[d]; /* a sine of twice that amplitude */
+    self += 0.5 * sums.self[d] * sums.self[d]; /* a sine of that amplitude */
   return ready ? scale * mean_sq * sqrt(n * sums.pair + self) : NAN;
 }
 

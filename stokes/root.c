@@ -12,6 +12,7 @@
  * less from step to step than L S z does, so that guesses made from it hold longer.
  *
  * G serves guesses, which need few digits: it is summed in single precision where that will do. */
+#include "core/most.h"
 #include "stokes/solver_impl.h"
 
 #include <float.h>
@@ -149,7 +150,7 @@ static md_status norm_error(root_run *run, const double *exact, double *f, doubl
   *out = 0;
   for (int c = 0; c < run->m; c++) {
     const double error = exact[c] == 0 ? 0 : fabs(sqrt(square[c] / exact[c]) - 1);
-    *out = error <= *out ? *out : error; /* NaN stays */
+    *out = md_most(*out, error);
   }
   return MD_OK;
 }

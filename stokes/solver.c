@@ -1,4 +1,5 @@
 /* stokes/solver.c - solvers: memory, preconditioner, conjugate gradients for one vector. */
+#include "core/most.h"
 #include "stokes/solver_impl.h"
 
 #include <inttypes.h>
@@ -109,7 +110,7 @@ double solver_largest(int m, const double *square, const double *norm)
   double most = 0;
   for (int c = 0; c < m; c++) {
     const double ratio = square[c] == 0 ? 0 : sqrt(square[c] / norm[c]);
-    most = ratio <= most ? most : ratio;
+    most = md_most(most, ratio);
   }
   return most;
 }
@@ -133,7 +134,7 @@ static md_status cg_outcome(const cg_state *state, double tolerance, int most, s
 {
   out->iterations = (int)state->steps;
   out->residual = solver_largest(1, &state->rr, &state->bb);
-  MD_REQUIRE(state->done != 2, MD_ENUMERIC,
+  MD_REQUIRE(state->done != 2 && !isnan(out->residual), MD_ENUMERIC,
              "conjugate gradients broke down after %d iterations with a residual of %.3g: the "
              "matrix is not positive definite, or a number is not finite",
              out->iterations, out->residual);

@@ -227,6 +227,7 @@ START_TEST(data_mistakes_are_named)
       {"2 1 -2 5 8.5 1 -2 3", "2 1 1e30 5 8.5 1 -2 3", "a:22: x = 1e+30 is too far from the box"},
       {"2 1 -2 5 8.5 1 -2 3", "0 1 -2 5 8.5 1 -2 3", "a:22: id: expected an integer >= 1"},
       {"2 1 -2 5 8.5 1 -2 3", "7 1 -2 5 8.5 1 -2 3", "two atoms have id 7"},
+      {"7 1 0.5 1.5 2.5", "2 1 0.5 1.5 2.5", "two atoms have id 2"}, /* ascending otherwise */
       {"Atoms # atomic", "Atome # atomic", "'Atome': expected one of"},
       {"7 1e-3 -2 0", "7 1e-3 -2", "a:28: expected 'id vx vy vz'"},
       {"7 1e-3 -2 0", "8 1e-3 -2 0", "a:28: no atom has id 8"},

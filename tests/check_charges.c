@@ -111,6 +111,7 @@ START_TEST(forces_against_plain_sums)
       ck_ok(engine_create(cfg, &sim));
       ions now;
       read_ions(sim, &now);
+      ck_assert_double_eq_tol(sim->net_charge, _i % 2 ? 0.75 : 0, 1e-12);
       double f[3 * IONS] = {0}, above = 0, below = 0;
       const ref_charges c = {IONS, {6, 6.5, 7}, now.x, now.q};
       ref_coulomb exact = {0, 0, f};

@@ -196,6 +196,35 @@ START_TEST(every_flipped_bit_is_found)
 }
 END_TEST
 
+/* What check sums cannot tell: a whole file with numbers that no run has. */
+START_TEST(numbers_that_no_run_has_are_refused)
+{
+  config *cfg = make_config("system.cells=3 system.lattice=sc lj.cutoff=1.2 system.density=1");
+  engine *sim;
+  checkpoint from;
+  ck_ok(engine_create(cfg, &sim));
+  run_to(sim, 3);
+  for (int k = 0; k < 6; k++) {
+    const engine was = *sim;
+    const md_box box = sim->atoms->box;
+    if (k == 1) sim->rebuilt_at = 4;
+    if (k == 2) sim->rebuilt_at = -1;
+    if (k == 3) sim->mass = 0;
+    if (k == 4) sim->step = -1;
+    if (k == 5) sim->atoms->box.hi[1] = sim->atoms->box.lo[1];
+    ck_ok(checkpoint_write(files_path("state"), cfg, sim, -1));
+    *sim = was;
+    sim->atoms->box = box;
+    const md_status status = checkpoint_read(files_path("state"), &from);
+    ck_assert_int_eq(status, k ? MD_EIO : MD_OK);
+    if (k) ck_assert_msg(strstr(md_message(), "numbers that no run has"), "%s", md_message());
+    checkpoint_free(&from);
+  }
+  engine_destroy(sim);
+  config_destroy(cfg);
+}
+END_TEST
+
 /* The file before stays, and is offered in place of a broken one. */
 START_TEST(the_previous_file_is_kept)
 {
@@ -230,6 +259,7 @@ int main(void)
   tcase_add_test(tc, another_order_goes_on_from_the_same_atoms);
   tcase_add_test(tc, every_cut_file_is_refused);
   tcase_add_test(tc, every_flipped_bit_is_found);
+  tcase_add_test(tc, numbers_that_no_run_has_are_refused);
   tcase_add_test(tc, the_previous_file_is_kept);
   suite_add_tcase(suite, tc);
   return test_main(suite);

@@ -353,6 +353,11 @@ START_TEST(a_box_too_small_is_refused)
           "the smallest edge, 0.00548, is not named: %s", md_message());
   ck_ok(comm_borders(fx.cm, fx.atoms, 0.9975)); /* y from -0.995 to 1.0 */
   ck_assert_int_eq(fx.atoms->n_ghost, 199 + 200);
+  static const double senseless[] = {0, -1, NAN, INFINITY};
+  for (int k = 0; k < 4; k++) {
+    ck_assert_int_eq(comm_borders(fx.cm, fx.atoms, senseless[k]), MD_EINVAL);
+    ck_assert(strstr(md_message(), "> 0 far") && fx.atoms->n_ghost == 199 + 200);
+  }
   double values[3] = {1.5, -2, 0};
   ck_ok(comm_sum(fx.cm, values, 3));
   ck_assert(values[0] == 1.5 && values[1] == -2 && values[2] == 0);

@@ -5,7 +5,10 @@
 #include "core/timer.h"
 #include "tests/test.h"
 
+#include <signal.h>
 #include <stdio.h>
+#include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 START_TEST(message_keeps_the_cause)
@@ -18,6 +21,8 @@ START_TEST(message_keeps_the_cause)
   ck_assert_int_eq(md_exit_code(MD_OK), 0);
   ck_assert_int_eq(md_exit_code(MD_EINVAL), 2);
   ck_assert_int_eq(md_exit_code(MD_EIO), 3);
+  ck_assert_int_eq(md_exit_code(MD_ECAPACITY), 2);
+  ck_assert_int_eq(md_exit_code(MD_ENOMEM), 4);
   ck_assert_int_eq(md_exit_code(MD_ENOGPU), 4);
   ck_assert_int_eq(md_exit_code(MD_ENUMERIC), 5);
 }
@@ -33,6 +38,37 @@ START_TEST(context_rejects_what_it_cannot_run)
   const md_ctx_spec gpu = {MD_GPU, MD_DOUBLE, 0, false};
   ck_assert_int_eq(md_ctx_create(&gpu, &ctx), MD_ENOGPU);
   ck_assert_ptr_null(ctx);
+}
+END_TEST
+
+START_TEST(context_is_what_was_asked_for)
+{
+  for (int threads = 1; threads < 4; threads++) {
+    md_ctx *ctx = test_ctx(MD_MIXED, threads, threads == 2);
+    ck_assert(ctx->backend == test_backend() && ctx->precision == MD_MIXED);
+    ck_assert(ctx->threads == threads && ctx->deterministic == (threads == 2));
+    md_ctx_destroy(ctx);
+  }
+  md_ctx *ctx = test_ctx(MD_MIXED, 0, false);
+  ck_assert_int_ge(ctx->threads, 1);
+  md_ctx_destroy(ctx);
+}
+END_TEST
+
+START_TEST(processor_has_its_name)
+{
+  char name[200], line[300];
+  bool found = false, any = false;
+  md_cpu_name(name, sizeof name);
+  FILE *file = fopen("/proc/cpuinfo", "r");
+  while (file && fgets(line, sizeof line, file)) {
+    line[strcspn(line, "\n")] = '\0';
+    if (strncmp(line, "model name\t: ", 13) != 0) continue;
+    any = true;
+    found = found || strcmp(line + 13, name) == 0;
+  }
+  if (file) fclose(file);
+  ck_assert_msg(found || !any, "'%s' is not in /proc/cpuinfo", name);
 }
 END_TEST
 
@@ -54,6 +90,15 @@ START_TEST(buffer_grows_keeps_and_counts)
   ck_assert_int_eq(md_buffer_reserve(ctx, &buffer, (size_t)1 << 60, 300), MD_ENOMEM);
   ck_ok(md_read(ctx, back, buffer.data, 300)); /* unchanged by the failure */
   ck_assert_mem_eq(in, back, 300);
+  md_buffer other = {0};
+  ck_ok(md_buffer_reserve(ctx, &other, 100, 0));
+  ck_ok(md_buffer_match(ctx, &other, &buffer));
+  ck_assert_uint_eq(other.bytes, buffer.bytes);
+  const void *same = other.data;
+  ck_ok(md_buffer_match(ctx, &other, &(md_buffer){NULL, 100})); /* large enough: it stays */
+  ck_assert(other.data == same && other.bytes == buffer.bytes);
+  ck_assert_int_eq(ctx->bytes_allocated, (int64_t)(buffer.bytes + other.bytes));
+  md_buffer_free(ctx, &other);
   md_buffer_free(ctx, &buffer);
   ck_assert_int_eq(ctx->bytes_allocated, 0);
   md_ctx_destroy(ctx);
@@ -65,6 +110,8 @@ START_TEST(atoms_round_trip)
   md_ctx *ctx = test_ctx((md_precision)_i, 1, false);
   const md_box box = {{0, 0, 0}, {4, 5, 6}};
   md_atoms *atoms = NULL;
+  ck_assert_int_eq(md_atoms_create(ctx, &(md_box){{0, 2, 0}, {4, 2, 6}}, &atoms), MD_EINVAL);
+  ck_assert(!atoms && strstr(md_message(), "no extent along y: 2 to 2"));
   ck_ok(md_atoms_create(ctx, &box, &atoms));
   enum { N = 37 };
   double x[3 * N], v[3 * N], x2[3 * N], v2[3 * N], f2[3 * N];
@@ -84,8 +131,12 @@ START_TEST(atoms_round_trip)
   for (int k = 0; k < 3 * N; k++)
     ck_assert_double_eq(f2[k], 0);
   ck_assert_int_eq(md_atoms_reserve(atoms, (int64_t)1 << 31, 0), MD_ECAPACITY);
+  ck_ok(md_fill(ctx, atoms->f.data, 0x3f, N * 4 * md_real_size(ctx->precision)));
   ck_ok(md_atoms_set(atoms, 2, x, NULL, NULL, NULL));
-  ck_ok(md_atoms_get(atoms, NULL, v2, NULL, id2, image2));
+  ck_ok(md_atoms_get(atoms, NULL, v2, f2, id2, image2));
+  for (int k = 0; k < 6; k++)
+    ck_assert_double_eq(f2[k], 0); /* nothing of those before */
+  ck_assert_int_eq(id2[0], 1);
   ck_assert_int_eq(id2[1], 2);
   ck_assert_double_eq(v2[3], 0);
   ck_assert_int_eq(image2[5], 0);
@@ -139,6 +190,31 @@ static void check_temporary(const char *path)
   unlink(left);
 }
 
+/* A file that may not grow: what was there stays, and nothing beside it. */
+static void check_full(const char *path)
+{
+  char left[64], line[16] = "";
+  struct rlimit limit;
+  md_output out;
+  snprintf(left, sizeof left, "%s.tmp", path);
+  ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &limit), 0);
+  const struct rlimit small = {4096, limit.rlim_max};
+  signal(SIGXFSZ, SIG_IGN);
+  ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
+  ck_ok(md_output_open(path, &out));
+  for (int k = 0; k < 5000; k++)
+    fputs("too much\n", out.stream);
+  const md_status status = md_output_close(&out);
+  ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+  ck_assert_int_eq(status, MD_EIO);
+  ck_assert_ptr_nonnull(strstr(md_message(), "File too large"));
+  ck_assert_int_ne(access(left, F_OK), 0);
+  FILE *file = fopen(path, "r");
+  ck_assert_ptr_nonnull(fgets(line, sizeof line, file));
+  ck_assert_str_eq(line, "short\n");
+  fclose(file);
+}
+
 START_TEST(output_is_complete_or_absent)
 {
   char path[] = "/tmp/minimd-output-XXXXXX";
@@ -163,12 +239,42 @@ START_TEST(output_is_complete_or_absent)
   fclose(now);
   ck_assert_str_eq(line, "new\n");
   check_temporary(path);
+  check_full(path);
   unlink(path);
   ck_assert_int_eq(md_output_open("/nonexistent/x", &out), MD_EIO);
   ck_assert_ptr_nonnull(strstr(md_message(), "/nonexistent/x"));
   ck_ok(md_output_open("/dev/full", &out));
   fputs("lost\n", out.stream);
   ck_assert_int_eq(md_output_close(&out), MD_EIO);
+}
+END_TEST
+
+START_TEST(output_goes_on_where_it_was)
+{
+  char path[] = "/tmp/minimd-continue-XXXXXX", text[16] = "";
+  close(mkstemp(path));
+  for (int64_t keep = 0; keep <= 4; keep++) {
+    FILE *file = fopen(path, "w");
+    fputs("abc", file);
+    fclose(file);
+    const md_status status = md_output_continue(path, keep, &file);
+    ck_assert_int_eq(status, keep <= 3 ? MD_OK : MD_EIO);
+    if (status) {
+      ck_assert(!file && strstr(md_message(), "shorter than the 4 bytes"));
+      continue;
+    }
+    fputs("XY", file);
+    fclose(file);
+    file = fopen(path, "r");
+    ck_assert_ptr_nonnull(fgets(text, sizeof text, file));
+    fclose(file);
+    ck_assert(strlen(text) == (size_t)keep + 2 && strncmp(text, "abc", (size_t)keep) == 0);
+    ck_assert_str_eq(text + keep, "XY");
+  }
+  unlink(path);
+  FILE *none;
+  ck_assert_int_eq(md_output_continue(path, 0, &none), MD_EIO);
+  ck_assert_ptr_null(none);
 }
 END_TEST
 
@@ -219,13 +325,13 @@ START_TEST(json_is_valid)
   md_json_close(&json, ']');
   md_json_open(&json, "empty", '{');
   md_json_close(&json, '}');
-  md_json_string(&json, "text", "a\"b\\c\n");
+  md_json_string(&json, "text", "a\"b\\c\n\x1f");
   md_json_bool(&json, "yes", true);
   md_json_end(&json);
   fclose(stream);
-  ck_assert_str_eq(text,
-                   "{\n  \"schema\": 1,\n  \"list\": [\n    0.10000000000000001,\n    null\n  ],\n"
-                   "  \"empty\": {},\n  \"text\": \"a\\\"b\\\\c\\u000a\",\n  \"yes\": true\n}\n");
+  ck_assert_str_eq(
+      text, "{\n  \"schema\": 1,\n  \"list\": [\n    0.10000000000000001,\n    null\n  ],\n"
+            "  \"empty\": {},\n  \"text\": \"a\\\"b\\\\c\\u000a\\u001f\",\n  \"yes\": true\n}\n");
   free(text);
 }
 END_TEST
@@ -238,10 +344,34 @@ START_TEST(timer_adds_up)
     md_phase_end(ctx, MD_PHASE_FORCE);
   }
   ck_assert_double_ge(md_phase_seconds(ctx, MD_PHASE_FORCE), 0);
+  double within = 0; /* what lies within the phases counts; a GPU has its own clock */
+  md_timer_reset(ctx);
+  for (int k = 0; k < 100; k++) {
+    md_phase_begin(ctx, MD_PHASE_FORCE);
+    const double began = md_wall_seconds();
+    within += md_wall_seconds() - began;
+    md_phase_end(ctx, MD_PHASE_FORCE);
+  }
+  if (ctx->backend == MD_CPU)
+    ck_assert_double_ge(md_phase_seconds(ctx, MD_PHASE_FORCE), within * (1 - 1e-9));
   ck_assert_double_eq(md_phase_seconds(ctx, MD_PHASE_SORT), 0);
   md_timer_reset(ctx);
   ck_assert_double_eq(md_phase_seconds(ctx, MD_PHASE_FORCE), 0);
   md_ctx_destroy(ctx);
+}
+END_TEST
+
+/* That clocks count seconds: between two looks at the system's own. */
+START_TEST(clocks_count_seconds)
+{
+  struct timespec first, last;
+  for (int k = 0; k < 5; k++) {
+    ck_assert_int_eq(clock_gettime(CLOCK_MONOTONIC, &first), 0);
+    const double now = md_wall_seconds();
+    ck_assert_int_eq(clock_gettime(CLOCK_MONOTONIC, &last), 0);
+    ck_assert_double_ge(now, (double)first.tv_sec + 1e-9 * (double)first.tv_nsec);
+    ck_assert_double_le(now, (double)last.tv_sec + 1e-9 * (double)last.tv_nsec);
+  }
 }
 END_TEST
 
@@ -251,13 +381,17 @@ int main(void)
   TCase *tc = tcase_create("core");
   tcase_add_test(tc, message_keeps_the_cause);
   tcase_add_test(tc, context_rejects_what_it_cannot_run);
+  tcase_add_test(tc, context_is_what_was_asked_for);
+  tcase_add_test(tc, processor_has_its_name);
   tcase_add_test(tc, buffer_grows_keeps_and_counts);
   tcase_add_loop_test(tc, atoms_round_trip, 0, MD_PRECISION_COUNT);
   tcase_add_test(tc, shift_packs_every_sign);
   tcase_add_test(tc, output_is_complete_or_absent);
+  tcase_add_test(tc, output_goes_on_where_it_was);
   tcase_add_test(tc, json_is_valid);
   tcase_add_test(tc, lines_are_text_and_bounded);
   tcase_add_test(tc, timer_adds_up);
+  tcase_add_test(tc, clocks_count_seconds);
   suite_add_tcase(suite, tc);
   return test_main(suite);
 }

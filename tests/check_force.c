@@ -369,6 +369,8 @@ START_TEST(a_list_that_does_not_match_is_refused)
     ck_ok(force_create(md.ctx, &reach, &farther));
     ck_assert_int_eq(force_compute(farther, md.atoms, md.list, NULL), MD_EINVAL);
     force_destroy(farther);
+    ck_ok(force_set_coulomb(md.fc, 1, 3.1));
+    ck_assert_int_eq(force_compute(md.fc, md.atoms, md.list, NULL), MD_EINVAL);
     run_md_close(&md);
     run_case_free(&c);
   }

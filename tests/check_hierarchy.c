@@ -342,6 +342,25 @@ START_TEST(instruction_sets_agree)
 }
 END_TEST
 
+/* Rows of half lists hold half the neighbours: the builder leaves half the room for them. */
+START_TEST(rooms_for_rows_are_guessed)
+{
+  run_near near = open_near(MD_MIXED, 0, MD_AVX512);
+  const list_input in = {near.atoms, near.list, 1.7};
+  const neighbor_view *view = neighbor_list_view(near.list);
+  const double mean = (double)view->n_entries / (double)view->n_rows;
+  for (int half = 0; half < 2; half++) {
+    list_kernel kernel;
+    ck_ok(list_kernel_gpu(&in, half ? NEIGHBOR_HALF : NEIGHBOR_FULL, true, &kernel));
+    const int64_t slices = (view->n_rows + LIST_WARP - 1) / LIST_WARP;
+    const double room = (double)kernel.array[LIST_NBR].count / (double)(slices * LIST_WARP);
+    const double guess = 1.25 * (half ? mean / 2 : mean) + 8;
+    ck_assert_msg(room > guess && room <= guess + 4 && fmod(room, 4) == 0, "%g for %g", room, mean);
+  }
+  run_near_close(&near);
+}
+END_TEST
+
 START_TEST(bad_input_is_refused)
 {
   run_near near = open_near(MD_DOUBLE, 0, MD_AVX512);
@@ -380,6 +399,7 @@ int main(void)
   tcase_add_test(tcase, pairs_share_a_part);
   tcase_add_test(tcase, totals_are_sums);
   tcase_add_test(tcase, instruction_sets_agree);
+  tcase_add_test(tcase, rooms_for_rows_are_guessed);
   tcase_add_test(tcase, bad_input_is_refused);
   tcase_set_timeout(tcase, 120);
   suite_add_tcase(suite, tcase);

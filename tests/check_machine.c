@@ -74,7 +74,7 @@ START_TEST(resident_warps_follow_the_rules)
     int block, registers, warps;
   } cases[] = {{128, 32, 64}, {128, 33, 48},  {128, 40, 48},  {128, 48, 40}, {256, 56, 32},
                {256, 60, 32}, {1024, 64, 32}, {1024, 40, 32}, {32, 32, 32},  {1024, 65, 0},
-               {96, 40, 48},  {640, 64, 20},  {512, 255, 0}};
+               {96, 40, 48},  {640, 64, 20},  {512, 255, 0},  {97, 32, 64},  {127, 40, 48}};
   machine m;
   ck_ok(machine_find("h200", &m));
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
@@ -171,6 +171,24 @@ START_TEST(bad_files_are_refused)
 }
 END_TEST
 
+START_TEST(long_files_are_refused)
+{
+  enum { MOST = 64 << 10 };
+  machine m;
+  char *text = malloc(MOST + 3);
+  for (int more = 0; more < 3; more++) { /* a comment fills the file */
+    memset(text, '#', MOST + (size_t)more);
+    memcpy(text, cpu_text, sizeof cpu_text - 1);
+    text[MOST + more - 1] = '\n';
+    text[MOST + more] = '\0';
+    const char *path = write_file("long", text);
+    ck_assert_int_eq(machine_find(path, &m), more ? MD_EINVAL : MD_OK);
+    if (more) ck_assert_msg(strstr(md_message(), "longer than 65536 bytes"), "%s", md_message());
+  }
+  free(text);
+}
+END_TEST
+
 static void write_cache(int index, const char *level, const char *type, const char *size,
                         const char *ways)
 {
@@ -203,7 +221,10 @@ START_TEST(the_system_is_read)
   ck_assert(m.kind == MACHINE_CPU && m.n_levels == 2);
   ck_assert(m.level[0].bytes == 48 << 10 && m.level[0].ways == 12 && m.level[0].line == 64);
   ck_assert(m.level[1].bytes == 2 << 20 && m.level[1].ways == 16);
-  write_cache(3, "4\n", "Unified\n", "32M\n", "16\n");
+  write_cache(3, "1\n", "Data\n", "48K\n", "12\n"); /* of another core, behind the last level */
+  ck_ok(machine_host(folder, &m));
+  ck_assert(m.n_levels == 2 && m.level[1].bytes == 2 << 20);
+  write_cache(4, "4\n", "Unified\n", "32M\n", "16\n");
   ck_assert_int_eq(machine_host(folder, &m), MD_EIO); /* no third level */
   ck_assert_ptr_nonnull(strstr(md_message(), "level 3"));
   write_cache(4, "3\n", "Unified\n", "1K\n", "32\n"); /* 16 lines */
@@ -225,6 +246,7 @@ int main(void)
   tcase_add_test(tcase, other_gpus_are_scaled);
   tcase_add_test(tcase, files_are_read);
   tcase_add_test(tcase, bad_files_are_refused);
+  tcase_add_test(tcase, long_files_are_refused);
   tcase_add_test(tcase, the_system_is_read);
   suite_add_tcase(suite, tcase);
   return test_main(suite);

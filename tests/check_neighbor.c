@@ -211,6 +211,39 @@ START_TEST(large_lists_hold_the_same_pairs)
 }
 END_TEST
 
+/* As many bins as before, but smaller ones: more of them are within reach. */
+START_TEST(a_box_may_change)
+{
+  neighbor_spec spec = run_near_spec(1, 0.5);
+  spec.stencil = NEIGHBOR_SPHERE;
+  int64_t entries[2];
+  for (int fresh = 0; fresh < 2; fresh++) {
+    run_case c = run_case_make(0, MD_DOUBLE);
+    run_near near = run_near_open(MD_DOUBLE, 1, &spec, &c);
+    for (int smaller = fresh; smaller < 2; smaller++) {
+      const double edge = smaller ? 2.55 : 2.95;
+      double x[3 * 250]; /* two in each of 5 x 5 x 5 bins, in opposite corners */
+      for (int i = 0; i < 250; i++)
+        for (int d = 0, bin = i / 2; d < 3; d++, bin /= 5)
+          x[3 * i + d] = edge / 5 * (bin % 5 + (i % 2 ? 0.999 : 0.001));
+      md_atoms *atoms;
+      ck_ok(md_atoms_create(near.ctx, &(md_box){{0, 0, 0}, {edge, edge, edge}}, &atoms));
+      ck_ok(md_atoms_set(atoms, 250, x, NULL, NULL, NULL));
+      ck_ok(comm_migrate(near.cm, atoms));
+      ck_ok(comm_borders(near.cm, atoms, spec.r_list));
+      ck_ok(neighbor_build(near.list, atoms));
+      ck_assert_int_eq(neighbor_list_grid(near.list)->n[0], 5 + 2 * 2);
+      entries[fresh] = neighbor_list_view(near.list)->n_entries;
+      md_atoms_destroy(atoms);
+    }
+    run_near_close(&near);
+    run_case_free(&c);
+  }
+  ck_assert_int_gt(entries[1], 0);
+  ck_assert_int_eq(entries[0], entries[1]);
+}
+END_TEST
+
 START_TEST(ghosts_must_reach_as_far_as_the_list)
 {
   run_case c = run_case_make(0, MD_DOUBLE);
@@ -279,6 +312,7 @@ int main(void)
   tcase_add_loop_test(tc, lists_are_reproducible, 0, MD_PRECISION_COUNT);
   tcase_add_loop_test(tc, the_reach_is_exact, 0, MD_PRECISION_COUNT);
   tcase_add_loop_test(tc, large_lists_hold_the_same_pairs, MD_MIXED, MD_PRECISION_COUNT);
+  tcase_add_test(tc, a_box_may_change);
   tcase_add_test(tc, ghosts_must_reach_as_far_as_the_list);
   tcase_add_test(tc, senseless_settings_are_refused);
   tcase_add_test(tc, tiny_bins_do_no_harm);

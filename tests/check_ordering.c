@@ -24,12 +24,13 @@ static uint64_t ref_order_key(const ordering *o, const int32_t n[3], const int32
   return ref_key(o->outer, tiles, t) << 32 | ref_key(o->inner, whole, u);
 }
 
-typedef enum { WALK = 0, WALK_RANKS = 1, WALK_STEPS = 2 } walk_checks;
+typedef enum { WALK = 0, WALK_RANKS = 1, WALK_STEPS = 2, WALK_ALONG = 4 } walk_checks;
 
 /* Walk along a curve through a box.  Always: every index has a cell inside the box and that cell
  * has this index, which makes a bijection.  RANKS: the reference key grows, so the index is the
  * rank of the key.  STEPS: neighbours on the curve are neighbours in space, across a face where all
- * sizes are even, else across a corner at worst. */
+ * sizes are even, else across a corner at worst.  ALONG: from the corner at 0 to the other end of
+ * the first longest edge. */
 static void walk(const ordering *o, const int32_t n[3], walk_checks checks)
 {
   const bool even = n[0] % 2 == 0 && n[1] % 2 == 0 && n[2] % 2 == 0;
@@ -57,6 +58,13 @@ static void walk(const ordering *o, const int32_t n[3], walk_checks checks)
       good = good && most <= 1 && (index == 0 ? sum == 0 : sum == 1 || !even);
     if (!good) ck_abort_msg("index %u of %d x %d x %d", index, n[0], n[1], n[2]);
   }
+  if (!(checks & WALK_ALONG)) return;
+  int longest = 0;
+  for (int a = 1; a < 3; a++)
+    longest = n[a] > n[longest] ? a : longest;
+  for (int a = 0; a < 3; a++)
+    ck_assert_msg(last[a] == (a == longest ? n[a] - 1 : 0), "%d x %d x %d ends at %d, %d, %d", n[0],
+                  n[1], n[2], last[0], last[1], last[2]);
 }
 
 static void walk_each_box(int edge, const ordering *o, walk_checks checks)
@@ -110,10 +118,10 @@ END_TEST
 START_TEST(gilbert_never_jumps)
 {
   const ordering order = parsed("gilbert");
-  walk_each_box(20, &order, WALK_STEPS);
+  walk_each_box(20, &order, WALK_STEPS | WALK_ALONG);
   const int32_t long_box[3] = {3, 200, 2}, even_box[3] = {40, 6, 30};
-  walk(&order, long_box, WALK_STEPS);
-  walk(&order, even_box, WALK_STEPS);
+  walk(&order, long_box, WALK_STEPS | WALK_ALONG);
+  walk(&order, even_box, WALK_STEPS | WALK_ALONG);
 }
 END_TEST
 

@@ -212,6 +212,20 @@ static void measures(const char *file, profile_tool tool, int64_t launches, cons
   free(text);
 }
 
+/* Over launches: the median, and how far apart they are in percent of it. */
+START_TEST(launches_have_a_median_and_a_spread)
+{
+  char *names[] = {"gpu__time_duration.sum"};
+  double ns[] = {9, 3000, 1000, 2000, 2500, 9}; /* those at the ends do not belong to it */
+  const profile_metrics metrics = {names, 1};
+  const profile_values values = {.value = ns, .n = 1};
+  const profile_measured got =
+      profile_measure(find("time_us"), PROFILE_NCU, &metrics, &values, 1, 4, 1);
+  ck_assert_double_eq_tol(got.median, 2.25, 1e-12);
+  ck_assert_double_eq_tol(got.spread, 100 * 2 / 2.25, 1e-12);
+}
+END_TEST
+
 START_TEST(quantities_follow_from_metrics)
 {
   static const expectation full[] = {
@@ -347,6 +361,7 @@ int main(void)
   tcase_add_test(tcase, cut_off_tables_are_refused);
   tcase_add_test(tcase, changed_tables_are_survived);
   tcase_add_test(tcase, all_metrics_are_asked_for);
+  tcase_add_test(tcase, launches_have_a_median_and_a_spread);
   tcase_add_test(tcase, quantities_follow_from_metrics);
   tcase_add_test(tcase, quantities_follow_from_the_model);
   suite_add_tcase(suite, tcase);

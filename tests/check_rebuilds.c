@@ -84,7 +84,7 @@ START_TEST(displacement_is_the_largest)
     ck_ok(md_atoms_read(atoms, atoms->built.data, built));
     ck_assert_mem_eq(built, last.x, (size_t)sizes[k] * 24);
     for (int64_t m = 0; m < 3 * sizes[k]; m++)
-      built[m] = m == 3 * (sizes[k] - 1) + 1 ? NAN : built[m];
+      built[m] = m == 1 ? NAN : built[m]; /* others come after it */
     ck_ok(md_atoms_place(atoms, built));
     if (sizes[k] > 0) ck_assert(isinf(measured(cm, atoms)));
     free(built);

@@ -49,11 +49,12 @@ static const char *const tabled[] = {"none",
 enum { N_TABLED = sizeof tabled / sizeof *tabled };
 START_TEST(tables_hold_every_cell)
 {
-  static const int32_t boxes[][3] = {{1, 1, 1}, {16, 16, 16}, {13, 5, 70}, {1, 90, 3}};
+  static const int32_t boxes[][3] = {{1, 1, 1},   {16, 16, 16}, {13, 5, 70}, {1, 90, 3},
+                                     {16, 16, 8}, {8, 16, 16},  {4, 2, 4}};
   const ordering order = parsed(tabled[_i]);
   const ordering meant = order.kind == ORDERING_NONE ? parsed("row") : order;
   for (int threads = 1; threads <= 3; threads += 2)
-    for (int b = 0; b < 4; b++) {
+    for (size_t b = 0; b < sizeof boxes / sizeof *boxes; b++) {
       md_ctx *ctx = test_ctx(MD_DOUBLE, threads, false);
       const int32_t *n = boxes[b];
       const size_t cells = (size_t)(n[0] * n[1] * n[2]), bytes = cells * sizeof(uint32_t);

@@ -70,6 +70,7 @@ START_TEST(bad_plans_are_refused)
   REFUSED(MD_EINVAL, "axis 3 of the mesh", spec.mesh[2] = -16);
   REFUSED(MD_ECAPACITY, "2^32", spec.mesh[0] = spec.mesh[1] = spec.mesh[2] = 1626);
   REFUSED(MD_ECAPACITY, "2^32", spec.mesh[0] = spec.mesh[1] = spec.mesh[2] = INT32_MAX);
+  REFUSED(MD_ECAPACITY, "2^32", spec.mesh[0] = spec.mesh[1] = 2048, spec.mesh[2] = 1024);
   REFUSED(MD_EINVAL, "vectors", spec.vectors = 0);
   REFUSED(MD_EINVAL, "vectors", spec.vectors = -3);
   REFUSED(MD_EINVAL, "repeats", spec.repeats = -1);

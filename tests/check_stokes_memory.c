@@ -55,11 +55,36 @@ START_TEST(little_besides_matrix_and_vectors)
 }
 END_TEST
 
+/* What a product reads: blocks or pairs with their columns, where rows start, diagonals of pairs. */
+START_TEST(bytes_of_a_product)
+{
+  md_ctx *ctx = test_ctx(MD_DOUBLE, 1, false);
+  stokes_packing packing = ref_packing(300, 0.4, false, 3);
+  const stokes_resistance law = {1, 0.5, 1e-3};
+  ref_suspension s = ref_suspend(ctx, &packing, 0.5);
+  for (int k = 0; k < STOKES_STORAGE_COUNT; k++) {
+    stokes_matrix *matrix = ref_assemble(&s, (stokes_storage)k, &law, 1);
+    const stokes_shape shape = stokes_matrix_shape(matrix);
+    const double rows = 300, blocks = (double)shape.n_blocks;
+    const double bytes = k == STOKES_BCRS     ? blocks * (9 * 8 + 4) + rows * 8
+                         : k == STOKES_SINGLE ? blocks * (9 * 4 + 4) + rows * 8
+                                              : (blocks - rows) * (5 * 4 + 4) + rows * (8 + 6 * 8);
+    ck_assert(blocks > rows && shape.n_rows == 300);
+    ck_assert_double_eq(shape.product_bytes, bytes);
+    stokes_matrix_destroy(matrix);
+  }
+  ref_suspension_free(&s);
+  stokes_packing_free(&packing);
+  md_ctx_destroy(ctx);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("stokes_memory");
   TCase *all = tcase_create("memory");
   tcase_add_loop_test(all, little_besides_matrix_and_vectors, 0, WAYS);
+  tcase_add_test(all, bytes_of_a_product);
   tcase_set_timeout(all, 120);
   suite_add_tcase(suite, all);
   return test_main(suite);

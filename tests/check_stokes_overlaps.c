@@ -82,12 +82,40 @@ START_TEST(a_pair_is_pushed_apart)
 }
 END_TEST
 
+/* Without a line of centres any direction will do, but not the same for both. */
+START_TEST(spheres_in_one_place_part)
+{
+  md_ctx *ctx = test_ctx(MD_DOUBLE, 1, true);
+  stokes_packing packing;
+  ck_ok(stokes_packing_create(2, &packing));
+  static const double start[8] = {100, 50, 50, 20, 100, 50, 50, 20};
+  for (int d = 0; d < 3; d++)
+    packing.box[d] = 300;
+  memcpy(packing.x, start, sizeof start);
+  ref_suspension s = ref_suspend(ctx, &packing, 0.5);
+  const stokes_pair_view list = stokes_pairs_view(s.pairs);
+  md_buffer scratch = {0};
+  int64_t found;
+  ck_ok(stokes_separate(ctx, packing.box, &list, 0.01, s.x.data, &scratch, &found));
+  ck_ok(md_read(ctx, packing.x, s.x.data, sizeof start));
+  ck_assert_int_eq(found, 1);
+  ck_assert_double_ge(gap_of(&packing, 0, 1), 0);
+  for (int d = 0; d < 3; d++) /* their middle stays */
+    ck_assert_double_eq_tol(packing.x[d] + packing.x[4 + d], 2 * start[d], 1e-9);
+  md_buffer_free(ctx, &scratch);
+  ref_suspension_free(&s);
+  stokes_packing_free(&packing);
+  md_ctx_destroy(ctx);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("stokes_overlaps");
   TCase *pairs = tcase_create("pairs");
   tcase_add_test(pairs, overlaps_are_counted_and_undone);
   tcase_add_test(pairs, a_pair_is_pushed_apart);
+  tcase_add_test(pairs, spheres_in_one_place_part);
   tcase_set_timeout(pairs, 120);
   suite_add_tcase(suite, pairs);
   return test_main(suite);

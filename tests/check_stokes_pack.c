@@ -1,5 +1,6 @@
 /* tests/check_stokes_pack.c - random numbers, packings, pair lists. */
 #include "stokes/normal.h"
+#include "stokes/search.h"
 #include "tests/ref.h"
 #include "tests/ref_stokes.h"
 #include "tests/test.h"
@@ -229,6 +230,17 @@ static void compare_list(md_ctx *ctx, const stokes_pairs *pairs, const stokes_pa
   free(neighbor);
 }
 
+START_TEST(wrapped_coordinates_lie_in_the_box)
+{
+  static const double x[] = {0, -1e-300, -1e-20, -1e-17, 1e-20, 7, -7, 6.999999999999999, 21, 3.5};
+  for (size_t k = 0; k < sizeof x / sizeof *x; k++) {
+    const double wrapped = search_wrap(x[k], 7);
+    ck_assert_msg(wrapped >= 0 && wrapped < 7, "%g became %.17g", x[k], wrapped);
+    ck_assert_double_eq_tol(remainder(wrapped - x[k], 7), 0, 1e-14);
+  }
+}
+END_TEST
+
 /* Also where the memory in which lists are built is lent, and used for something else after. */
 START_TEST(pair_lists_are_complete)
 {
@@ -264,6 +276,10 @@ START_TEST(pair_lists_are_complete)
   const int64_t builds = stokes_pairs_builds(pairs);
   ck_ok(stokes_pairs_update(pairs, &view, skin)); /* would move too far */
   ck_assert_int_eq(stokes_pairs_builds(pairs), builds + 1);
+  p.x[3] *= 1.01; /* a sphere that grows reaches farther */
+  ck_ok(md_write(ctx, x.data, p.x, bytes));
+  ck_ok(stokes_pairs_update(pairs, &view, 0));
+  ck_assert_int_eq(stokes_pairs_builds(pairs), builds + 2);
   stokes_pairs_destroy(pairs);
   md_buffer_free(ctx, &lent);
   md_buffer_free(ctx, &x);
@@ -307,6 +323,7 @@ int main(void)
   tcase_add_test(packings, bad_specs_are_refused);
   tcase_add_test(packings, overlaps_and_nan_are_named);
   tcase_add_test(packings, sorting_permutes);
+  tcase_add_test(lists, wrapped_coordinates_lie_in_the_box);
   tcase_add_loop_test(lists, pair_lists_are_complete, 0, 2);
   tcase_add_test(lists, pair_lists_refuse_bad_spheres);
   tcase_set_timeout(packings, 120);

@@ -20,6 +20,7 @@ done
 expect 0 --restart "$kept" --steps 60
 prints 'kept \(checkpoint\)'
 prints 'at step 33, exactly'
+prints '^27 steps, '
 expect 0 --restart "$kept" --steps 60 --order row
 prints 'for another order.curve'
 expect 0 --restart "$kept" --steps 40 --format json -o "$dir/run.json"

@@ -1,6 +1,9 @@
 /* tests/run_pme.c - see run_pme.h. */
 #include "tests/run_pme.h"
+#include "tests/ref_spread.h"
 #include "tests/test.h"
+
+#include <complex.h>
 
 sample sample_make(int n, double e0, double e1, double e2, bool neutral)
 {
@@ -88,4 +91,52 @@ pme_tally sample_once(md_ctx *ctx, const pme_spec *spec, sample *s)
 double tally_total(const pme_tally *t)
 {
   return t->reciprocal + t->self + t->background;
+}
+
+/* |b(m)|^2 of an axis of K points. */
+static double factor_sq(int order, int m, int mesh)
+{
+  double complex sum = 0;
+  if (order % 2 && 2 * m == mesh)
+    return (factor_sq(order, m - 1, mesh) + factor_sq(order, m + 1, mesh)) / 2;
+  for (int k = 1; k < order; k++)
+    sum += ref_bspline(order, k) * cexp(2 * M_PI * I * m * k / mesh);
+  return 1 / (creal(sum) * creal(sum) + cimag(sum) * cimag(sum));
+}
+
+ref_coulomb sample_mesh_sum(const pme_spec *spec, const sample *s)
+{
+  const int *k = spec->mesh, points = k[0] * k[1] * k[2];
+  const spread_spec grid = {.hi = {spec->hi[0], spec->hi[1], spec->hi[2]},
+                            .mesh = {k[0], k[1], k[2]},
+                            .order = spec->order,
+                            .vectors = 1};
+  const double volume = spec->hi[0] * spec->hi[1] * spec->hi[2];
+  double *mesh = calloc((size_t)points, sizeof *mesh);
+  double complex wave[3][16];
+  for (int d = 0; d < 3; d++) {
+    ck_assert_int_le(k[d], 16);
+    for (int m = 0; m < k[d]; m++)
+      wave[d][m] = cexp(-2 * M_PI * I * m / k[d]);
+  }
+  ref_coulomb sum = {0};
+  ref_spread(&grid, s->c.n, s->x, s->q, mesh);
+  for (int mode = 1; mode < points; mode++) {
+    const int m[3] = {mode / k[2] / k[1], mode / k[2] % k[1], mode % k[2]};
+    double m_sq = 0, b_sq = 1;
+    double complex total = 0;
+    for (int d = 0; d < 3; d++) {
+      m_sq += pow((2 * m[d] > k[d] ? m[d] - k[d] : m[d]) / spec->hi[d], 2);
+      b_sq *= factor_sq(spec->order, m[d], k[d]);
+    }
+    for (int at = 0; at < points; at++)
+      total += mesh[at] * wave[0][m[0] * (at / k[2] / k[1]) % k[0]] *
+               wave[1][m[1] * (at / k[2] % k[1]) % k[1]] * wave[2][m[2] * (at % k[2]) % k[2]];
+    const double decay = pow(M_PI / spec->alpha, 2) * m_sq;
+    const double energy = exp(-decay) * b_sq * pow(cabs(total), 2) / (2 * M_PI * volume * m_sq);
+    sum.energy += energy;
+    sum.virial += energy * (1 - 2 * decay);
+  }
+  free(mesh);
+  return sum;
 }

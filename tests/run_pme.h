@@ -30,4 +30,9 @@ pme_tally sample_once(md_ctx *ctx, const pme_spec *spec, sample *s);
 /* Sum of the energies. */
 double tally_total(const pme_tally *t);
 
+/* Energy and virial of the mesh by their definition: charges spread by the splines, every mode
+ * of the whole spectrum by its own sum over the mesh.  For odd splines |b|^2 at K/2, where the
+ * sum in it vanishes, is the mean of both neighbours.  At most 16 points along an axis. */
+ref_coulomb sample_mesh_sum(const pme_spec *spec, const sample *s);
+
 #endif
