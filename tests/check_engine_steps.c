@@ -128,7 +128,8 @@ START_TEST(memory_is_foreseen)
   double ratio[2] = {0};
   for (int k = 0; k < 2 * MD_PRECISION_COUNT; k++) {
     char settings[128];
-    snprintf(settings, sizeof settings, "system.cells=20 neighbor.list=%s device.precision=%s",
+    snprintf(settings, sizeof settings,
+             "system.cells=20 neighbor.list=%s device.precision=%s device.threads=2",
              neighbor_list_words[kinds[k % 2]], md_precision_words[k / 2]);
     config *cfg;
     engine *sim = made(settings, &cfg);

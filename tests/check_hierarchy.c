@@ -346,7 +346,7 @@ END_TEST
 START_TEST(rooms_for_rows_are_guessed)
 {
   run_near near = open_near(MD_MIXED, 0, MD_AVX512);
-  const list_input in = {near.atoms, near.list, 1.7};
+  const list_input in = {near.atoms, near.list, 1.7, NULL};
   const neighbor_view *view = neighbor_list_view(near.list);
   const double mean = (double)view->n_entries / (double)view->n_rows;
   for (int half = 0; half < 2; half++) {

@@ -227,10 +227,10 @@ START_TEST(the_system_is_read)
   write_cache(4, "4\n", "Unified\n", "32M\n", "16\n");
   ck_assert_int_eq(machine_host(folder, &m), MD_EIO); /* no third level */
   ck_assert_ptr_nonnull(strstr(md_message(), "level 3"));
-  write_cache(4, "3\n", "Unified\n", "1K\n", "32\n"); /* 16 lines */
+  write_cache(5, "3\n", "Unified\n", "1K\n", "32\n"); /* 16 lines */
   ck_assert_int_eq(machine_host(folder, &m), MD_EIO);
-  ck_assert_ptr_nonnull(strstr(md_message(), "index4"));
-  write_cache(5, "3\n", "Unified\n", "32X\n", "16\n");
+  ck_assert_ptr_nonnull(strstr(md_message(), "index5"));
+  write_cache(6, "3\n", "Unified\n", "32X\n", "16\n");
   ck_assert_int_eq(machine_host(folder, &m), MD_EIO);
 }
 END_TEST
