@@ -1,74 +1,264 @@
 /* core/output.c - see output.h. */
 #include "core/output.h"
+#include "core/files.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <libgen.h>
 #include <math.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* Temporary files that exist.  A signal may end the program in any thread while one is made, renamed
+ * or removed: whoever changes the list holds `busy`, and no signal interrupts it. */
+typedef struct temporary {
+  struct temporary *next;
+  const char *name;
+} temporary;
+static temporary *temporaries;
+static atomic_flag busy = ATOMIC_FLAG_INIT;
+
+static void enter(sigset_t *was)
+{
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, was);
+  while (atomic_flag_test_and_set(&busy)) {
+  }
+}
+
+static void leave(const sigset_t *was)
+{
+  atomic_flag_clear(&busy);
+  pthread_sigmask(SIG_SETMASK, was, NULL);
+}
+
+void md_output_abandon_all(void)
+{
+  while (atomic_flag_test_and_set(&busy)) {
+  }
+  for (const temporary *t = temporaries; t; t = t->next)
+    unlink(t->name);
+}
+
+static void forget(const char *name)
+{
+  temporary **at = &temporaries;
+  while (*at && (*at)->name != name)
+    at = &(*at)->next;
+  if (!*at) return;
+  temporary *gone = *at;
+  *at = gone->next;
+  free(gone);
+}
+
+/* The checkpoint of a run that has written none yet is held by its temporary file, then by the file
+ * itself; the next one has it before the last is closed. */
+static struct {
+  char *target;
+  md_output waiting; /* .stream is NULL when there is none */
+  int fd;
+} held = {NULL, {0}, -1};
 
 static void release(md_output *out)
 {
   free(out->path);
+  free(out->target);
   free(out->temporary);
   *out = (md_output){0};
 }
 
-/* Open the temporary file and hold a lock on it.  One that a killed process left is used again; one
- * that a living process writes is locked.  Between opening and locking, the file may have been
- * renamed by its writer: then the name stands for another. */
-static md_status open_temporary(md_output *out)
+/* Remove what a killed process left under the temporary name.  Nothing else is: a file that is no
+ * regular one, that has a second name or another owner was put there by somebody else. */
+static md_status remove_left(const md_output *out)
 {
-  for (;;) {
-    struct stat held, named;
-    const int fd = open(out->temporary, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
-    MD_REQUIRE(fd >= 0, MD_EIO, "cannot write '%s': %s", out->path, strerror(errno));
-    const bool locked = flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
-    const bool same = locked && fstat(fd, &held) == 0 && stat(out->temporary, &named) == 0 &&
-                      held.st_dev == named.st_dev && held.st_ino == named.st_ino;
-    if (same && ftruncate(fd, 0) == 0) out->stream = fdopen(fd, "w");
-    if (out->stream) return MD_OK;
-    const int error = errno;
-    close(fd);
-    MD_REQUIRE(locked, MD_EIO, "cannot write '%s': another process is writing it", out->path);
-    MD_REQUIRE(!same, MD_EIO, "cannot write '%s': %s", out->path, strerror(error));
-  }
+  struct stat info;
+  bool named = false;
+  const int fd = open(out->temporary, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (fd < 0 && errno == ENOENT) return MD_OK;
+  const bool ours = fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) &&
+                    info.st_nlink <= 1 && info.st_uid == geteuid();
+  md_status status = MD_OK;
+  if (!ours)
+    status = MD_FAIL(MD_EIO, "cannot write '%s': '%s' is in the way", out->path, out->temporary);
+  if (!status) status = md_file_lock(fd, out->temporary, out->path, &named);
+  if (!status && named && unlink(out->temporary) != 0)
+    status = MD_FAIL(MD_EIO, "cannot write '%s': %s", out->path, strerror(errno));
+  if (fd >= 0) close(fd);
+  return status;
 }
 
-static md_status open_in_place(md_output *out, bool folder)
+/* Open a new file under the temporary name and put that on the list, or neither; *fd is -1 where
+ * the name is taken. */
+static md_status make_temporary(const md_output *out, int *fd)
 {
-  if (!folder) out->stream = fopen(out->path, "w");
-  MD_REQUIRE(out->stream, MD_EIO, "cannot write '%s': %s", out->path,
-             strerror(folder ? EISDIR : errno));
+  sigset_t was;
+  temporary *entry = malloc(sizeof *entry);
+  MD_REQUIRE(entry, MD_ENOMEM, "out of memory for a file name");
+  enter(&was);
+  *fd = open(out->temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+  const int error = *fd < 0 ? errno : 0;
+  if (!error) {
+    *entry = (temporary){temporaries, out->temporary};
+    temporaries = entry;
+  }
+  leave(&was);
+  if (error) free(entry);
+  MD_REQUIRE(!error || error == EEXIST, MD_EIO, "cannot write '%s': %s", out->path,
+             strerror(error));
   return MD_OK;
+}
+
+/* It is ours alone, if nobody took it for one that was left before it was locked. */
+static md_status lock_temporary(const md_output *out, int *fd)
+{
+  sigset_t was;
+  bool named = false;
+  const md_status status = md_file_lock(*fd, out->temporary, out->path, &named);
+  if (!status && named) return MD_OK;
+  enter(&was);
+  forget(out->temporary);
+  leave(&was);
+  close(*fd);
+  *fd = -1;
+  return status;
+}
+
+/* The modes of the file that will be replaced. */
+static md_status take_modes(const md_output *out, int fd)
+{
+  struct stat old;
+  if (stat(out->target, &old) != 0) return MD_OK;
+  MD_REQUIRE(access(out->target, W_OK) == 0 && fchmod(fd, old.st_mode & 07777) == 0, MD_EIO,
+             "cannot write '%s': %s", out->path, strerror(errno));
+  return MD_OK;
+}
+
+static void remove_temporary(const md_output *out)
+{
+  sigset_t was;
+  enter(&was);
+  unlink(out->temporary);
+  forget(out->temporary);
+  leave(&was);
+}
+
+static md_status open_temporary(md_output *out)
+{
+  int fd = -1;
+  md_status status = MD_OK;
+  if (asprintf(&out->temporary, "%s.tmp", out->target) < 0) {
+    out->temporary = NULL;
+    return MD_FAIL(MD_ENOMEM, "out of memory for a file name");
+  }
+  while (!status && fd < 0) {
+    status = make_temporary(out, &fd);
+    if (!status) status = fd < 0 ? remove_left(out) : lock_temporary(out, &fd);
+  }
+  if (fd < 0) return status;
+  status = take_modes(out, fd);
+  if (!status && !(out->stream = fdopen(fd, "w")))
+    status = MD_FAIL(MD_EIO, "cannot write '%s': %s", out->path, strerror(errno));
+  if (!status) return MD_OK;
+  remove_temporary(out);
+  close(fd);
+  return status;
+}
+
+/* `>file` and `-o file`, or `-o /dev/stdout`: the program's own stream has them. */
+static bool is_stdout(const char *path)
+{
+  struct stat named, ours;
+  return strcmp(path, "-") == 0 ||
+         (stat(path, &named) == 0 && S_ISREG(named.st_mode) && fstat(STDOUT_FILENO, &ours) == 0 &&
+          named.st_dev == ours.st_dev && named.st_ino == ours.st_ino);
 }
 
 md_status md_output_open(const char *path, md_output *out)
 {
+  struct stat info;
   *out = (md_output){0};
-  if (!path || strcmp(path, "-") == 0) {
+  if (!path || is_stdout(path)) {
     out->stream = stdout;
     return MD_OK;
   }
-  struct stat info;
-  md_status status;
-  out->path = strdup(path);
-  MD_REQUIRE(out->path, MD_ENOMEM, "out of memory for a file name");
-  if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) {
-    status = open_in_place(out, S_ISDIR(info.st_mode));
-  } else if (asprintf(&out->temporary, "%s.tmp", path) < 0) {
-    out->temporary = NULL;
-    status = MD_FAIL(MD_ENOMEM, "out of memory for a file name");
-  } else {
-    status = open_temporary(out);
+  md_status status = md_file_target(path, &out->target);
+  if (!status && held.waiting.stream && strcmp(held.target, out->target) == 0) {
+    free(out->target);
+    *out = held.waiting;
+    held.waiting = (md_output){0};
+    return MD_OK;
   }
+  if (!status && !(out->path = strdup(path)))
+    status = MD_FAIL(MD_ENOMEM, "out of memory for a file name");
+  if (!status && stat(path, &info) == 0 && !S_ISREG(info.st_mode))
+    status = md_file_open_device(path, &out->stream);
+  else if (!status)
+    status = open_temporary(out);
   if (status) release(out);
   return status;
+}
+
+/* The present checkpoint, if there is one, is locked; *fd is -1 where there is none. */
+static md_status lock_present(const char *target, const char *path, int *fd)
+{
+  for (;;) {
+    bool named = false;
+    *fd = open(target, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (*fd < 0) return MD_OK;
+    const md_status status = md_file_lock(*fd, target, path, &named);
+    if (!status && named) return MD_OK;
+    close(*fd);
+    *fd = -1;
+    if (status) return status;
+  }
+}
+
+md_status md_output_hold(const char *path)
+{
+  struct stat info;
+  md_output out;
+  md_output_release();
+  MD_REQUIRE(stat(path, &info) != 0 || S_ISREG(info.st_mode), MD_EIO,
+             "cannot write '%s': expected a regular file", path);
+  MD_TRY(md_file_target(path, &held.target));
+  md_status status = lock_present(held.target, path, &held.fd);
+  if (!status) status = md_output_open(path, &out);
+  if (!status && held.fd < 0) {
+    /* it may have come to be since */
+    status = lock_present(held.target, path, &held.fd);
+    if (!status && held.fd < 0) {
+      held.waiting = out;
+      return MD_OK;
+    }
+  }
+  if (!status) md_output_discard(&out);
+  if (status) md_output_release();
+  return status;
+}
+
+void md_output_release(void)
+{
+  if (held.waiting.stream) md_output_discard(&held.waiting);
+  if (held.fd >= 0) close(held.fd);
+  free(held.target);
+  held.target = NULL;
+  held.fd = -1;
+}
+
+/* The lock on the file that was written outlives its stream. */
+static void pass_lock(const md_output *out)
+{
+  if (!held.target || strcmp(held.target, out->target) != 0) return;
+  const int fd = dup(fileno(out->stream));
+  if (held.fd >= 0) close(held.fd);
+  held.fd = fd;
 }
 
 /* Why writing failed, after stdio has forgotten: writing more fails for the same reason. */
@@ -84,12 +274,24 @@ static int write_error(int fd)
 static void sync_directory(const char *path)
 {
   char *copy = strdup(path);
-  const int fd = copy ? open(dirname(copy), O_RDONLY | O_DIRECTORY) : -1;
+  const int fd = copy ? open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
   if (fd >= 0) {
     (void)fsync(fd);
     close(fd);
   }
   free(copy);
+}
+
+static bool replace(const md_output *out)
+{
+  sigset_t was;
+  enter(&was);
+  const bool good = rename(out->temporary, out->target) == 0;
+  const int error = errno;
+  if (good) forget(out->temporary);
+  leave(&was);
+  errno = error;
+  return good;
 }
 
 md_status md_output_close(md_output *out)
@@ -102,9 +304,10 @@ md_status md_output_close(md_output *out)
   bool good = fflush(out->stream) == 0 && !ferror(out->stream);
   if (!good) errno = write_error(fileno(out->stream));
   if (good && out->temporary) good = fsync(fileno(out->stream)) == 0;
-  if (good && out->temporary) good = rename(out->temporary, out->path) == 0;
+  if (good && out->temporary) good = replace(out);
   int error = errno;
-  if (!good && out->temporary) unlink(out->temporary);
+  if (!good && out->temporary) remove_temporary(out);
+  if (good && out->temporary) pass_lock(out);
   if (fclose(out->stream) != 0 && good && !out->temporary) { /* the lock ends here */
     error = errno;
     good = false;
@@ -114,7 +317,7 @@ md_status md_output_close(md_output *out)
     release(out);
     return status;
   }
-  if (out->temporary) sync_directory(out->path);
+  if (out->temporary) sync_directory(out->target);
   release(out);
   return MD_OK;
 }
@@ -122,28 +325,9 @@ md_status md_output_close(md_output *out)
 void md_output_discard(md_output *out)
 {
   if (!out->stream || out->stream == stdout) return;
-  if (out->temporary) unlink(out->temporary);
+  if (out->temporary) remove_temporary(out);
   fclose(out->stream);
   release(out);
-}
-
-md_status md_output_continue(const char *path, int64_t keep, FILE **out)
-{
-  FILE *stream = *out = fopen(path, "r+b");
-  MD_REQUIRE(stream, MD_EIO, "cannot go on writing '%s': %s; another name begins anew", path,
-             strerror(errno));
-  md_status status = MD_OK;
-  if (fseeko(stream, 0, SEEK_END) != 0 || ftello(stream) < keep)
-    status = MD_FAIL(MD_EIO,
-                     "'%s' is shorter than the %lld bytes it had at the checkpoint; another name "
-                     "begins anew",
-                     path, (long long)keep);
-  else if (ftruncate(fileno(stream), keep) != 0 || fseeko(stream, 0, SEEK_END) != 0)
-    status = MD_FAIL(MD_EIO, "cannot write '%s': %s", path, strerror(errno));
-  if (!status) return MD_OK;
-  fclose(stream);
-  *out = NULL;
-  return status;
 }
 
 static void quote(FILE *stream, const char *text)

@@ -32,7 +32,7 @@ static md_status settings_text(const config *cfg, char **out)
 }
 
 md_status checkpoint_write(const char *path, const config *cfg, const engine *sim,
-                           int64_t dump_bytes)
+                           const md_file_mark *dump)
 {
   engine_state state;
   char *settings = NULL;
@@ -42,7 +42,7 @@ md_status checkpoint_write(const char *path, const config *cfg, const engine *si
     checkpoint_step numbers = {.n = state.n,
                                .step = state.step,
                                .rebuilt_at = state.rebuilt_at,
-                               .dump_bytes = dump_bytes,
+                               .dump = dump ? *dump : (md_file_mark){-1, 0},
                                .mass = state.mass,
                                .backend = sim->ctx->backend,
                                .charged = state.q != NULL,
@@ -101,8 +101,9 @@ static md_status compare(const checkpoint *from, const config *saved, const conf
   engine_choice choice;
   MD_TRY(engine_choose(config_get(cfg), &choice));
   if (choice.backend != from->backend && !out->differs) out->differs = "device.backend";
-  if (!differs_in(saved, cfg, "output.dump")) out->dump_keep = from->dump_bytes;
-  return MD_OK;
+  const char *dump = config_get(cfg)->dump;
+  if (!dump || differs_in(saved, cfg, "output.dump")) return MD_OK;
+  return md_file_plan(dump, &from->dump, &out->dump_keep);
 }
 
 md_status checkpoint_configure(const checkpoint *from, config *cfg)
@@ -113,7 +114,7 @@ md_status checkpoint_configure(const checkpoint *from, config *cfg)
 
 md_status checkpoint_compare(const checkpoint *from, const config *cfg, checkpoint_plan *out)
 {
-  *out = (checkpoint_plan){NULL, -1};
+  *out = (checkpoint_plan){0};
   MD_REQUIRE(config_get(cfg)->skin >= 0, MD_EINVAL,
              "%s: neighbor.skin = \"auto\": expected a number: '%s' holds the skin of its run",
              config_origin(cfg, "neighbor.skin"), from->path);

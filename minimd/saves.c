@@ -1,7 +1,7 @@
 /* minimd/saves.c - see saves.h. */
 #include "minimd/saves.h"
 #include "core/timer.h"
-#include "minimd/sections.h"
+#include "core/output.h"
 
 static bool is_due(int32_t every, int64_t step, bool last)
 {
@@ -22,12 +22,12 @@ static bool checkpoint_due(const saves *to, int64_t step, bool last, bool asked)
 md_status saves_open(const config *cfg, const engine *sim, const checkpoint_plan *plan, saves *out)
 {
   const config_values *values = config_get(cfg);
-  const int64_t keep = plan ? plan->dump_keep : -1;
+  const md_file_mark *keep = plan ? plan->dump_keep : NULL;
   *out = (saves){cfg, sim, NULL};
-  if (values->checkpoint) MD_TRY(sections_try(values->checkpoint));
+  if (values->checkpoint) MD_TRY(md_output_hold(values->checkpoint));
   if (!values->dump) return MD_OK;
   MD_TRY(dump_open(values->dump, sim, keep, values->dump_every, &out->trajectory));
-  const md_status status = keep < 0 ? dump_frame(out->trajectory, sim) : MD_OK;
+  const md_status status = !keep ? dump_frame(out->trajectory, sim) : MD_OK;
   if (status) {
     dump_close(out->trajectory);
     out->trajectory = NULL;
@@ -40,6 +40,14 @@ bool saves_due(const saves *to, int64_t step, bool last, bool asked)
   return frame_due(to, step, last) || checkpoint_due(to, step, last, asked);
 }
 
+/* The trajectory is on the disk before the checkpoint that counts on it. */
+static md_status save_checkpoint(const saves *to)
+{
+  md_file_mark mark = {-1, 0};
+  if (to->trajectory) MD_TRY(dump_mark(to->trajectory, &mark));
+  return checkpoint_write(config_get(to->cfg)->checkpoint, to->cfg, to->sim, &mark);
+}
+
 md_status saves_step(saves *to, bool last, bool asked)
 {
   const engine *sim = to->sim;
@@ -47,9 +55,7 @@ md_status saves_step(saves *to, bool last, bool asked)
   md_status status = MD_OK;
   md_phase_begin(sim->ctx, MD_PHASE_OUTPUT);
   if (frame_due(to, sim->step, last)) status = dump_frame(to->trajectory, sim);
-  if (!status && checkpoint_due(to, sim->step, last, asked))
-    status = checkpoint_write(config_get(to->cfg)->checkpoint, to->cfg, sim,
-                              to->trajectory ? dump_bytes(to->trajectory) : -1);
+  if (!status && checkpoint_due(to, sim->step, last, asked)) status = save_checkpoint(to);
   md_phase_end(sim->ctx, MD_PHASE_OUTPUT);
   return status;
 }

@@ -1,6 +1,7 @@
 /* minimd/sections.c - see sections.h.  Nothing in a file is believed before its check sum was. */
 #include "minimd/sections.h"
 #include "core/crc.h"
+#include "core/files.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -51,14 +52,6 @@ md_status sections_create(const char *path, sections_kind kind, sections_writer 
   memcpy(head.letters, kinds[kind].letters, sizeof head.letters);
   head.crc = md_crc32c(0, &head, offsetof(file_head, crc));
   put(out, &head, sizeof head);
-  return MD_OK;
-}
-
-md_status sections_try(const char *path)
-{
-  sections_writer to;
-  MD_TRY(sections_create(path, SECTIONS_RUN, &to));
-  md_output_discard(&to.out);
   return MD_OK;
 }
 
@@ -129,8 +122,9 @@ md_status sections_open(const char *path, sections_kind kind, const char *const 
                         sections_reader *out)
 {
   struct stat info;
-  *out = (sections_reader){path, words, fopen(path, "rb"), 0};
-  MD_REQUIRE(out->file, MD_EIO, "cannot read '%s': %s", path, strerror(errno));
+  *out = (sections_reader){.path = path, .words = words};
+  MD_TRY(md_file_claim(path, MD_FILE_RESTART, "the checkpoint"));
+  MD_TRY(md_file_open(path, &out->file));
   md_status status = MD_OK;
   if (fstat(fileno(out->file), &info) != 0 || !S_ISREG(info.st_mode))
     status = MD_FAIL(MD_EIO, "cannot read '%s': expected a regular file", path);
