@@ -1,8 +1,8 @@
 /* core/files.h - the files of a command: which it uses, and how they are opened.
  *
  * A command names all its files before it writes the first byte, so that none is written over one
- * that is read or over another.  Files are the same when device and inode are, whatever their names;
- * one that does not exist yet is known by its folder and its name there.
+ * that is read or over another.  Files are the same when device and inode are, whatever their
+ * names; one that does not exist yet is known by its folder and its name there.
  *
  * Nothing here waits for another process: a pipe without a writer or a reader is refused, and so is
  * a file that another process writes. */
@@ -24,8 +24,8 @@ md_status md_file_claim(const char *path, md_file_use use, const char *what);
 /* The command has ended: forget its claims. */
 void md_file_forget(void);
 
-/* Open a file to read it.  Errors: MD_EIO (cannot be read; a folder; a device or a named pipe, whose
- * bytes may never come: standard input and the shell's pipes are none). */
+/* Open a file to read it.  Errors: MD_EIO (cannot be read; a folder; a device or a named pipe,
+ * whose bytes may never come: standard input and the shell's pipes are none). */
 md_status md_file_open(const char *path, FILE **out);
 /* Open an input, and claim it.  Errors: those of both. */
 md_status md_file_read(const char *path, FILE **out);

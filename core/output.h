@@ -3,8 +3,8 @@
  * A file is written under a temporary name beside its own, `path.tmp`, flushed to the disk and
  * renamed, so that a full disk or a crash never leaves a half-written result under the name the
  * user gave.  The temporary file is a new one; what a killed process left under its name is removed
- * first, and a lock keeps two at once apart.  A file that is replaced hands on its modes; a symbolic
- * link stays and its target is replaced. */
+ * first, and a lock keeps two at once apart.  A file that is replaced hands on its modes; a
+ * symbolic link stays and its target is replaced. */
 #ifndef OUTPUT_H
 #define OUTPUT_H
 
@@ -21,8 +21,8 @@ typedef struct {
 } md_output;
 
 /* Open path for writing; NULL, "-" and other names of the program's standard output are stdout.  A
- * device or pipe is written in place.  Errors: MD_EIO (also: another process is writing it; something
- * else has the temporary name), MD_ENOMEM. */
+ * device or pipe is written in place.  Errors: MD_EIO (also: another process is writing it;
+ * something else has the temporary name), MD_ENOMEM. */
 md_status md_output_open(const char *path, md_output *out);
 /* Flush, sync, rename.  Errors: MD_EIO (nothing is left behind, an older file stays as it was). */
 md_status md_output_close(md_output *out);

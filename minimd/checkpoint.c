@@ -2,11 +2,33 @@
 #include "minimd/checkpoint_impl.h"
 #include "minimd/config_impl.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* What has blown up is not written over what has not. */
+static md_status verify(const engine *sim, const engine_state *state)
+{
+  for (int64_t i = 0; i < state->n; i++) {
+    double moved_sq = 0;
+    bool finite = true;
+    for (int d = 0; d < 3; d++) {
+      const double x = state->x[3 * i + d], moved = x - state->built[3 * i + d];
+      finite = finite && isfinite(x) && isfinite(state->v[3 * i + d]);
+      moved_sq += moved * moved;
+    }
+    if (finite && moved_sq <= sim->list_cutoff * sim->list_cutoff) continue;
+    return MD_FAIL(MD_ENUMERIC,
+                   "no checkpoint of step %lld: atom %lld went %g since the list build at step "
+                   "%lld: the time step %g may be too long, or atoms overlap",
+                   (long long)state->step, (long long)state->id[i], sqrt(moved_sq),
+                   (long long)state->rebuilt_at, sim->values->dt);
+  }
+  return MD_OK;
+}
+
 static md_status write_state(const char *path, const char *settings, const checkpoint_step *numbers,
-                             const engine_state *state)
+                             const engine_state *state, bool keep)
 {
   const size_t n = (size_t)state->n, three = n * 3 * sizeof(double);
   sections_writer to;
@@ -19,7 +41,7 @@ static md_status write_state(const char *path, const char *settings, const check
   sections_put(&to, CHECKPOINT_ID, state->id, n * sizeof *state->id);
   sections_put(&to, CHECKPOINT_IMAGE, state->image, n * 3 * sizeof *state->image);
   sections_put(&to, CHECKPOINT_CHARGE, state->q, state->q ? n * sizeof *state->q : 0);
-  return sections_finish(&to, CHECKPOINT_END);
+  return sections_finish(&to, CHECKPOINT_END, keep);
 }
 
 static md_status settings_text(const config *cfg, char **out)
@@ -32,12 +54,13 @@ static md_status settings_text(const config *cfg, char **out)
 }
 
 md_status checkpoint_write(const char *path, const config *cfg, const engine *sim,
-                           const md_file_mark *dump)
+                           const md_file_mark *dump, bool keep)
 {
   engine_state state;
   char *settings = NULL;
   MD_TRY(engine_save(sim, &state));
-  md_status status = settings_text(cfg, &settings);
+  md_status status = verify(sim, &state);
+  if (!status) status = settings_text(cfg, &settings);
   if (!status) {
     checkpoint_step numbers = {.n = state.n,
                                .step = state.step,
@@ -51,7 +74,7 @@ md_status checkpoint_write(const char *path, const config *cfg, const engine *si
       numbers.frames[d] = state.frames[d];
     memcpy(numbers.lo, state.box.lo, sizeof numbers.lo);
     memcpy(numbers.hi, state.box.hi, sizeof numbers.hi);
-    status = write_state(path, settings, &numbers, &state);
+    status = write_state(path, settings, &numbers, &state, keep);
   }
   free(settings);
   engine_state_free(&state);

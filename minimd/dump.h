@@ -24,8 +24,8 @@ md_status dump_check(const char *path);
 
 /* Begin a trajectory of this engine.  keep: where an existing file is gone on with (a restart), or
  * NULL to begin anew.  every: steps between frames, for headers that name it.  *out is NULL on
- * failure.  Errors: MD_EINVAL, MD_EIO (cannot be written; not the file of the mark), MD_ECAPACITY (more
- * atoms than the format counts), MD_ENOMEM. */
+ * failure.  Errors: MD_EINVAL, MD_EIO (cannot be written; not the file of the mark), MD_ECAPACITY
+ * (more atoms than the format counts), MD_ENOMEM. */
 md_status dump_open(const char *path, const engine *sim, const md_file_mark *keep, int32_t every,
                     dump **out);
 /* A frame of the present state.  Errors: MD_EIO, MD_ENOMEM, MD_ECUDA. */

@@ -38,8 +38,8 @@ static md_status dispatch(int argc, char **argv)
   return found->function(argc - 1, argv + 1);
 }
 
-/* A descriptor that is closed would be given to the first file that is opened.  What stands in for it
- * can neither be read nor written: results that go nowhere are an error. */
+/* A descriptor that is closed would be given to the first file that is opened.  What stands in for
+ * it can neither be read nor written: results that go nowhere are an error. */
 static bool open_standard(void)
 {
   static const int ways[] = {O_WRONLY, O_RDONLY, O_RDONLY};

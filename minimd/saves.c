@@ -19,11 +19,11 @@ static bool checkpoint_due(const saves *to, int64_t step, bool last, bool asked)
   return values->checkpoint && (asked || is_due(values->checkpoint_every, step, last));
 }
 
-md_status saves_open(const config *cfg, const engine *sim, const checkpoint_plan *plan, saves *out)
+md_status saves_open(const config *cfg, engine *sim, const checkpoint_plan *plan, saves *out)
 {
   const config_values *values = config_get(cfg);
   const md_file_mark *keep = plan ? plan->dump_keep : NULL;
-  *out = (saves){cfg, sim, NULL};
+  *out = (saves){cfg, sim, NULL, plan ? sim->step : -1};
   if (values->checkpoint) MD_TRY(md_output_hold(values->checkpoint));
   if (!values->dump) return MD_OK;
   MD_TRY(dump_open(values->dump, sim, keep, values->dump_every, &out->trajectory));
@@ -40,12 +40,19 @@ bool saves_due(const saves *to, int64_t step, bool last, bool asked)
   return frame_due(to, step, last) || checkpoint_due(to, step, last, asked);
 }
 
-/* The trajectory is on the disk before the checkpoint that counts on it. */
-static md_status save_checkpoint(const saves *to)
+/* The trajectory is on the disk before the checkpoint that counts on it.  A checkpoint whose state a
+ * list build has not seen yet may be of a run that is blowing up: the one before it stays. */
+static md_status save_checkpoint(saves *to)
 {
+  const engine *sim = to->sim;
+  const bool seen = sim->rebuilt_at > to->saved;
   md_file_mark mark = {-1, 0};
+  engine_thermo thermo;
+  MD_TRY(engine_measure(to->sim, &thermo));
   if (to->trajectory) MD_TRY(dump_mark(to->trajectory, &mark));
-  return checkpoint_write(config_get(to->cfg)->checkpoint, to->cfg, to->sim, &mark);
+  MD_TRY(checkpoint_write(config_get(to->cfg)->checkpoint, to->cfg, sim, &mark, seen));
+  to->saved = sim->step;
+  return MD_OK;
 }
 
 md_status saves_step(saves *to, bool last, bool asked)

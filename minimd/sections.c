@@ -64,25 +64,25 @@ void sections_put(sections_writer *to, int tag, const void *data, size_t bytes)
 }
 
 /* The file of this name gets a second name: it is there under one of them at any time. */
-static md_status keep_previous(const char *path)
+static md_status keep_previous(const char *path, bool replace)
 {
   char *previous;
   MD_REQUIRE(asprintf(&previous, "%s.prev", path) >= 0, MD_ENOMEM, "out of memory for a file name");
-  unlink(previous);
-  const bool good = link(path, previous) == 0 || errno == ENOENT;
+  if (replace) unlink(previous);
+  const bool good = link(path, previous) == 0 || errno == ENOENT || (!replace && errno == EEXIST);
   const int error = errno;
   free(previous);
   MD_REQUIRE(good, MD_EIO, "cannot keep '%s' as '%s.prev': %s", path, path, strerror(error));
   return MD_OK;
 }
 
-md_status sections_finish(sections_writer *to, int last)
+md_status sections_finish(sections_writer *to, int last, bool keep)
 {
   sections_put(to, last, NULL, 0);
   if (!to->error && fflush(to->out.stream) != 0) to->error = errno;
   const md_status status =
       to->error ? MD_FAIL(MD_EIO, "cannot write '%s': %s", to->path, strerror(to->error))
-                : keep_previous(to->path);
+                : keep_previous(to->path, keep);
   if (!status) return md_output_close(&to->out);
   md_output_discard(&to->out);
   return status;

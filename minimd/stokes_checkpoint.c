@@ -49,7 +49,7 @@ static md_status write_state(const char *path, const char *words, size_t bytes,
   sections_put(&to, BUILT, state->built, n * 4 * sizeof(double));
   sections_put(&to, ID, state->place, n * sizeof(int32_t));
   sections_put(&to, GUESS, state->many, guess_bytes(state));
-  return sections_finish(&to, END);
+  return sections_finish(&to, END, true);
 }
 
 md_status stokes_checkpoint_write(const char *path, const stokes_settings *settings,

@@ -71,7 +71,7 @@ START_TEST(restarts_are_exact)
     ck_ok(engine_save(whole, &one));
     ck_ok(engine_create(cfg, &part));
     run_to(part, STOP);
-    ck_ok(checkpoint_write(path, cfg, part, NULL));
+    ck_ok(checkpoint_write(path, cfg, part, NULL, true));
     ck_ok(checkpoint_read(path, &from));
     ck_ok(config_create(&again));
     ck_ok(checkpoint_configure(&from, again));
@@ -109,7 +109,7 @@ START_TEST(another_order_goes_on_from_the_same_atoms)
   engine_thermo was, is;
   ck_ok(engine_create(cfg, &part));
   run_to(part, STOP);
-  ck_ok(checkpoint_write(files_path("state"), cfg, part, &(md_file_mark){7, 8}));
+  ck_ok(checkpoint_write(files_path("state"), cfg, part, &(md_file_mark){7, 8}, true));
   ck_ok(checkpoint_read(files_path("state"), &from));
   ck_ok(config_create(&again));
   ck_ok(checkpoint_configure(&from, again));
@@ -145,7 +145,7 @@ static char *make_file(size_t *size)
   engine *sim;
   const char *path = files_path("state");
   ck_ok(engine_create(cfg, &sim));
-  ck_ok(checkpoint_write(path, cfg, sim, NULL));
+  ck_ok(checkpoint_write(path, cfg, sim, NULL, true));
   engine_destroy(sim);
   config_destroy(cfg);
   FILE *file = fopen(path, "rb");
@@ -208,9 +208,9 @@ START_TEST(the_previous_file_is_kept)
   char path[256];
   snprintf(path, sizeof path, "%s", files_path("twice"));
   ck_ok(engine_create(cfg, &sim));
-  ck_ok(checkpoint_write(path, cfg, sim, NULL));
+  ck_ok(checkpoint_write(path, cfg, sim, NULL, true));
   run_to(sim, 5);
-  ck_ok(checkpoint_write(path, cfg, sim, NULL));
+  ck_ok(checkpoint_write(path, cfg, sim, NULL, true));
   ck_ok(checkpoint_read(files_path("twice.prev"), &from));
   ck_assert_int_eq(from.state.step, 0);
   checkpoint_free(&from);

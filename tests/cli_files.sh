@@ -241,6 +241,20 @@ kill -TERM $pid
 wait $pid
 [ $? = 143 ] || fail 'two signals: exit code'
 
+# A run that blows up leaves a checkpoint of before.
+for dt in 1 0.3 0.1 0.05; do
+  rm -f "$dir/blown" "$dir/blown.prev"
+  expect 0 $run --cells 5 --steps 5 --checkpoint "$dir/blown"
+  cp "$dir/blown" "$dir/good"
+  expect 5 --restart "$dir/blown" --dt $dt --steps 200 --checkpoint-every 2
+  cmp -s "$dir/good" "$dir/blown" || cmp -s "$dir/good" "$dir/blown.prev" || fail "dt $dt: no checkpoint of before is left"
+done
+# The one before stays until a list build has seen the state of the present one.
+rm -f "$dir/blown" "$dir/blown.prev"
+expect 0 $run --rebuild 10 --steps 19 --checkpoint "$dir/blown" --checkpoint-every 2
+expect 0 --restart "$dir/blown.prev" --set output.checkpoint= --steps 20 --format csv
+prints '^8,'
+
 # A limit on the size of files is an error of writing.
 for words in "--dump $dir/big.xyz --dump-every 1" "--trace $dir/big.trace" "--checkpoint $dir/big"; do
   cases=$((cases + 1))
