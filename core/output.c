@@ -127,16 +127,27 @@ static int write_error(int fd)
   return EIO;
 }
 
-/* Make the rename itself durable. */
-static void sync_directory(const char *path)
+/* Make the rename itself durable, in a folder that can be read and synced. */
+static bool sync_directory(const char *path)
 {
   char *copy = strdup(path);
   const int fd = copy ? open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-  if (fd >= 0) {
-    (void)fsync(fd);
-    close(fd);
-  }
+  const bool good = fd < 0 || fsync(fd) == 0 || errno == EINVAL || errno == EROFS;
+  const int error = errno;
+  if (fd >= 0) close(fd);
   free(copy);
+  errno = error;
+  return good;
+}
+
+/* The file and its new name on the disk. */
+static bool finish(md_output *out)
+{
+  if (fsync(fileno(out->stream)) != 0 || !output_replace(out)) return false;
+  pass_lock(out);
+  free(out->temporary); /* its name is gone */
+  out->temporary = NULL;
+  return sync_directory(out->target);
 }
 
 md_status md_output_close(md_output *out)
@@ -146,25 +157,17 @@ md_status md_output_close(md_output *out)
     MD_REQUIRE(!bad, MD_EIO, "cannot write to standard output: %s", strerror(errno));
     return MD_OK;
   }
+  md_status status = MD_OK;
   bool good = fflush(out->stream) == 0 && !ferror(out->stream);
   if (!good) errno = write_error(fileno(out->stream));
-  if (good && out->temporary) good = fsync(fileno(out->stream)) == 0;
-  if (good && out->temporary) good = output_replace(out);
-  int error = errno;
-  if (!good && out->temporary) output_remove_temporary(out);
-  if (good && out->temporary) pass_lock(out);
-  if (fclose(out->stream) != 0 && good && !out->temporary) { /* the lock ends here */
-    error = errno;
-    good = false;
-  }
-  if (!good) {
-    const md_status status = MD_FAIL(MD_EIO, "cannot write '%s': %s", out->path, strerror(error));
-    release(out);
-    return status;
-  }
-  if (out->temporary) sync_directory(out->target);
+  const bool kept = !out->temporary; /* a device has no other place to fail than here */
+  if (good && !kept) good = finish(out);
+  if (!good) status = MD_FAIL(MD_EIO, "cannot write '%s': %s", out->path, strerror(errno));
+  if (out->temporary) output_remove_temporary(out);
+  if (fclose(out->stream) != 0 && !status && kept)
+    status = MD_FAIL(MD_EIO, "cannot write '%s': %s", out->path, strerror(errno));
   release(out);
-  return MD_OK;
+  return status;
 }
 
 void md_output_discard(md_output *out)

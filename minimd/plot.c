@@ -77,7 +77,7 @@ static md_status open_pipe(plot *out)
   MD_REQUIRE(!error, MD_EIO, "cannot start gnuplot: %s", strerror(error));
   if (out->stream) return MD_OK;
   (void)waitpid(out->child, NULL, 0);
-  return MD_FAIL(MD_ENOMEM, "out of memory for a pipe to gnuplot");
+  return MD_FAIL(MD_EIO, "cannot start gnuplot: %s", strerror(errno));
 }
 
 md_status plot_open(const char *path, int width, int height, plot *out)
