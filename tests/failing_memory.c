@@ -134,9 +134,30 @@ FILE *failing_fdopen(int fd, const char *mode)
   return full() ? NULL : fdopen(fd, mode);
 }
 
+/* What the stream still holds is written to a full device: its error stays. */
+static int spoil(FILE *stream)
+{
+  const int fd = fileno(stream), kept = dup(fd), device = open("/dev/full", O_WRONLY);
+  if (kept < 0 || device < 0 || dup2(device, fd) < 0) abort();
+  const int flushed = fflush(stream), error = errno;
+  if (dup2(kept, fd) < 0) abort();
+  close(device);
+  close(kept);
+  errno = error;
+  return flushed;
+}
+
 int failing_fflush(FILE *stream)
 {
-  return full() ? EOF : fflush(stream);
+  return stream && fileno(stream) >= 0 && full() ? (spoil(stream), errno = ENOSPC, EOF)
+                                                 : fflush(stream);
+}
+
+size_t failing_fwrite(const void *data, size_t bytes, size_t n, FILE *stream)
+{
+  const bool fails = fileno(stream) > STDERR_FILENO && n * bytes > 0 && full();
+  const size_t written = fwrite(data, bytes, n, stream);
+  return fails && spoil(stream) ? 0 : written;
 }
 
 ssize_t failing_pwrite(int fd, const void *data, size_t bytes, off_t at)
