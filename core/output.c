@@ -80,7 +80,7 @@ static md_status lock_present(const char *target, const char *path, int *fd)
 md_status md_output_hold(const char *path)
 {
   struct stat info;
-  md_output out;
+  md_output out = {0};
   md_output_release();
   MD_REQUIRE(stat(path, &info) != 0 || S_ISREG(info.st_mode), MD_EIO,
              "cannot write '%s': expected a regular file", path);

@@ -63,16 +63,32 @@ void sections_put(sections_writer *to, int tag, const void *data, size_t bytes)
   put(to, data, bytes);
 }
 
-/* The file of this name gets a second name: it is there under one of them at any time. */
-static md_status keep_previous(const char *path, bool replace)
+/* The file gets a second name, that of the one before it, which is there until then. */
+static bool link_previous(const char *target, const char *previous, const char *between)
 {
-  char *previous;
-  MD_REQUIRE(asprintf(&previous, "%s.prev", path) >= 0, MD_ENOMEM, "out of memory for a file name");
-  if (replace) unlink(previous);
-  const bool good = link(path, previous) == 0 || errno == ENOENT || (!replace && errno == EEXIST);
+  unlink(between);
+  const bool good =
+      (link(target, between) == 0 && rename(between, previous) == 0) || errno == ENOENT;
+  const int error = errno;
+  unlink(between); /* the rename leaves it where both are names of one file */
+  errno = error;
+  return good;
+}
+
+static md_status keep_previous(const sections_writer *to, bool replace)
+{
+  char *previous = NULL, *between = NULL;
+  const char *target = to->out.target;
+  const bool named =
+      asprintf(&previous, "%s.prev", target) >= 0 && asprintf(&between, "%s.prev.tmp", target) >= 0;
+  bool good = named;
+  if (named && (replace || access(previous, F_OK) != 0))
+    good = link_previous(target, previous, between);
   const int error = errno;
   free(previous);
-  MD_REQUIRE(good, MD_EIO, "cannot keep '%s' as '%s.prev': %s", path, path, strerror(error));
+  free(between);
+  MD_REQUIRE(named, MD_ENOMEM, "out of memory for a file name");
+  MD_REQUIRE(good, MD_EIO, "cannot keep '%s' as '%s.prev': %s", to->path, target, strerror(error));
   return MD_OK;
 }
 
@@ -82,7 +98,7 @@ md_status sections_finish(sections_writer *to, int last, bool keep)
   if (!to->error && fflush(to->out.stream) != 0) to->error = errno;
   const md_status status =
       to->error ? MD_FAIL(MD_EIO, "cannot write '%s': %s", to->path, strerror(to->error))
-                : keep_previous(to->path, keep);
+                : keep_previous(to, keep);
   if (!status) return md_output_close(&to->out);
   md_output_discard(&to->out);
   return status;
@@ -177,15 +193,17 @@ md_status sections_end(sections_reader *in, int last)
 md_status sections_offer_previous(const char *path, md_status status, sections_step_fn *step_of)
 {
   if (status != MD_EIO && status != MD_EINVAL) return status;
-  char *message = strdup(md_message()), *previous = NULL;
+  char *message = strdup(md_message()), *previous = NULL, *target = NULL;
   int64_t step;
-  const bool named = message && asprintf(&previous, "%s.prev", path) >= 0;
+  const bool named = message && md_file_target(path, &target) == MD_OK &&
+                     asprintf(&previous, "%s.prev", target) >= 0;
   if (named && step_of(previous, &step) == MD_OK)
     MD_FAIL(status, "%s; the one before it is whole: --restart %s (step %lld)", message, previous,
             (long long)step);
   else if (message)
     MD_FAIL(status, "%s", message);
   free(previous);
+  free(target);
   free(message);
   return status;
 }

@@ -22,7 +22,9 @@ static const struct {
 } cases[] = {
     {SMALL "-o {o}", SMALL "--format csv -o {o}", {"o"}},
     {SMALL "--trace {t}", SMALL "--order row --trace {t}", {"t"}},
-    {SMALL "--checkpoint {c}", SMALL "--steps 5 --checkpoint {c}", {"c", "c.prev"}},
+    {SMALL "--checkpoint {c} --checkpoint-every 1 --rebuild 1",
+     SMALL "--steps 5 --checkpoint {c}",
+     {"c", "c.prev"}},
     {SMALL "--checkpoint {c} --dump {d.xyz}", "--restart {c} --steps 6", {"c", "c.prev"}},
     {SMALL "--checkpoint {c} --dump {d.dcd}", "--restart {c} --steps 6", {"c", "c.prev"}},
     {"convert -o {i}", "convert -i {i} --cells 3 -o {j}", {"j"}},

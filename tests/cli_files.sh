@@ -159,6 +159,14 @@ ln -s behind "$dir/link"
 expect 0 $run -o "$dir/link"
 [ -L "$dir/link" ] && [ "$(stat -c %a "$dir/behind")" = 640 ] && grep -q atom-steps "$dir/behind" ||
   fail "a link is replaced, or modes change: $(ls -l "$dir/behind")"
+ln -s behind.ckpt "$dir/link.ckpt"
+expect 0 $run --steps 30 --checkpoint "$dir/link.ckpt" --checkpoint-every 15 --rebuild 5
+expect 0 --restart "$dir/behind.ckpt" --check
+expect 0 --restart "$dir/behind.ckpt.prev" --check
+[ -L "$dir/link.ckpt" ] || fail 'a link to a checkpoint is replaced'
+truncate -s 3000 "$dir/behind.ckpt"
+expect 3 --restart "$dir/link.ckpt"
+says "restart .*behind.ckpt.prev \(step 15\)"
 cp "$dir/in" "$dir/victim"
 ln -s victim "$dir/res.tmp"
 expect 3 $run -o "$dir/res"
