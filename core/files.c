@@ -161,7 +161,8 @@ static md_status check_input(int fd, const char *path)
   MD_REQUIRE(!S_ISDIR(info.st_mode), MD_EIO, "cannot read '%s': %s", path, strerror(EISDIR));
   if (S_ISREG(info.st_mode)) return MD_OK;
   if (S_ISFIFO(info.st_mode) && fstatfs(fd, &system) == 0 && system.f_type == PIPEFS) return MD_OK;
-  if (S_ISCHR(info.st_mode) && fstat(STDIN_FILENO, &other) == 0 && other.st_rdev == info.st_rdev)
+  if (fstat(STDIN_FILENO, &other) == 0 && other.st_dev == info.st_dev &&
+      other.st_ino == info.st_ino)
     return MD_OK;
   return MD_FAIL(MD_EIO, "cannot read '%s': it is a %s: expected a file", path,
                  S_ISFIFO(info.st_mode) ? "named pipe" : "device");

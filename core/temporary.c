@@ -77,13 +77,13 @@ static md_status remove_left(const md_output *out)
 
 /* Open a new file under the temporary name and put that on the list, or neither; *fd is -1 where
  * the name is taken. */
-static md_status make_temporary(const md_output *out, int *fd)
+static md_status make_temporary(const md_output *out, mode_t modes, int *fd)
 {
   sigset_t was;
   temporary *entry = malloc(sizeof *entry);
   MD_REQUIRE(entry, MD_ENOMEM, "out of memory for a file name");
   enter(&was);
-  *fd = open(out->temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+  *fd = open(out->temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, modes);
   const int error = *fd < 0 ? errno : 0;
   if (!error) {
     *entry = (temporary){temporaries, out->temporary};
@@ -111,16 +111,6 @@ static md_status lock_temporary(const md_output *out, int *fd)
   return status;
 }
 
-/* The modes of the file that will be replaced. */
-static md_status take_modes(const md_output *out, int fd)
-{
-  struct stat old;
-  if (stat(out->target, &old) != 0) return MD_OK;
-  MD_REQUIRE(access(out->target, W_OK) == 0 && fchmod(fd, old.st_mode & 07777) == 0, MD_EIO,
-             "cannot write '%s': %s", out->path, strerror(errno));
-  return MD_OK;
-}
-
 void output_remove_temporary(const md_output *out)
 {
   sigset_t was;
@@ -134,17 +124,22 @@ md_status output_open_temporary(md_output *out)
 {
   int fd = -1;
   md_status status = MD_OK;
+  struct stat old;
+  const bool replaces = stat(out->target, &old) == 0;
+  const mode_t modes = replaces ? old.st_mode & 0777 : 0666; /* who may not read it never may */
+  MD_REQUIRE(!replaces || access(out->target, W_OK) == 0, MD_EIO, "cannot write '%s': %s",
+             out->path, strerror(errno));
   if (asprintf(&out->temporary, "%s.tmp", out->target) < 0) {
     out->temporary = NULL;
     return MD_FAIL(MD_ENOMEM, "out of memory for a file name");
   }
   while (!status && fd < 0) {
-    status = make_temporary(out, &fd);
+    status = make_temporary(out, modes, &fd);
     if (!status) status = fd < 0 ? remove_left(out) : lock_temporary(out, &fd);
   }
   if (fd < 0) return status;
-  status = take_modes(out, fd);
-  if (!status && !(out->stream = fdopen(fd, "w")))
+  const bool moded = !replaces || fchmod(fd, modes) == 0; /* those that the umask took away */
+  if (!moded || !(out->stream = fdopen(fd, "w")))
     status = MD_FAIL(MD_EIO, "cannot write '%s': %s", out->path, strerror(errno));
   if (!status) return MD_OK;
   output_remove_temporary(out);

@@ -1,7 +1,7 @@
 /* minimd/saves.c - see saves.h. */
 #include "minimd/saves.h"
-#include "core/timer.h"
 #include "core/output.h"
+#include "core/timer.h"
 
 static bool is_due(int32_t every, int64_t step, bool last)
 {
@@ -47,8 +47,6 @@ static md_status save_checkpoint(saves *to)
   const engine *sim = to->sim;
   const bool seen = sim->rebuilt_at > to->saved;
   md_file_mark mark = {-1, 0};
-  engine_thermo thermo;
-  MD_TRY(engine_measure(to->sim, &thermo));
   if (to->trajectory) MD_TRY(dump_mark(to->trajectory, &mark));
   MD_TRY(checkpoint_write(config_get(to->cfg)->checkpoint, to->cfg, sim, &mark, seen));
   to->saved = sim->step;
@@ -59,10 +57,13 @@ md_status saves_step(saves *to, bool last, bool asked)
 {
   const engine *sim = to->sim;
   if (!saves_due(to, sim->step, last, asked)) return MD_OK;
+  const bool saving = checkpoint_due(to, sim->step, last, asked);
+  engine_thermo thermo;
+  if (saving) MD_TRY(engine_measure(to->sim, &thermo)); /* it did not run away */
   md_status status = MD_OK;
   md_phase_begin(sim->ctx, MD_PHASE_OUTPUT);
   if (frame_due(to, sim->step, last)) status = dump_frame(to->trajectory, sim);
-  if (!status && checkpoint_due(to, sim->step, last, asked)) status = save_checkpoint(to);
+  if (!status && saving) status = save_checkpoint(to);
   md_phase_end(sim->ctx, MD_PHASE_OUTPUT);
   return status;
 }
