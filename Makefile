@@ -119,7 +119,7 @@ FAILING := $(BUILD)/obj/tests/failing
 $(FAILING)/%: $(BUILD)/% tests/failing_memory.syms
 	@mkdir -p $(@D)
 	objcopy --redefine-syms=tests/failing_memory.syms $< $@
-$(BUILD)/tests/check_failing_memory: $(BUILD)/obj/tests/check_failing_memory.o $(FAILING)/obj/minimd/main.o \
+$(BUILD)/tests/check_failing_%: $(BUILD)/obj/tests/check_failing_%.o $(FAILING)/obj/minimd/main.o \
     $(FAILING)/libminimd.a $(TEST_LIB)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -fopenmp -o $@ $^ $(call archive,check) $(call archive,subunit) $(LDLIBS)

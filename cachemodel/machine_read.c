@@ -3,6 +3,7 @@
  * libconfig wraps integers that do not fit 32 bits unless they end in L, leaks a string in place of
  * a name, and @include may read any file; all are refused before it sees the text. */
 #include "cachemodel/machine_impl.h"
+#include "core/files.h"
 #include "core/parse.h"
 
 #include <ctype.h>
@@ -11,15 +12,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { FILE_MOST = 64 << 10, DIGITS_MOST = 9 };
 
 static md_status read_text(const char *path, char **text)
 {
-  FILE *file = fopen(path, "rb");
-  MD_REQUIRE(file, errno == ENOENT ? MD_EINVAL : MD_EIO,
+  FILE *file;
+  MD_REQUIRE(access(path, F_OK) == 0 || errno != ENOENT, MD_EINVAL,
              "'%.200s' is no machine: expected h200, h200:K, host or a file (%s)", path,
              strerror(errno));
+  MD_TRY(md_file_read(path, &file));
   *text = malloc(FILE_MOST + 1);
   const size_t got = *text ? fread(*text, 1, FILE_MOST + 1, file) : 0;
   const bool bad = ferror(file) != 0;

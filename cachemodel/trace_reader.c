@@ -2,6 +2,7 @@
  * handed out only after its check sum was compared. */
 #include "cachemodel/trace_impl.h"
 #include "core/crc.h"
+#include "core/files.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -57,13 +58,9 @@ md_status trace_reader_open(const char *path, trace_reader **out)
   trace_reader *r = calloc(1, sizeof *r);
   MD_REQUIRE(r, MD_ENOMEM, "out of memory for a trace");
   r->path = strdup(path);
-  r->stream = r->path ? fopen(path, "rb") : NULL;
-  md_status status = MD_OK;
-  if (!r->path) {
-    status = MD_FAIL(MD_ENOMEM, "out of memory for a file name");
-  } else if (!r->stream) {
-    status = MD_FAIL(MD_EIO, "cannot read '%s': %s", path, strerror(errno));
-  } else {
+  md_status status = r->path ? md_file_read(path, &r->stream)
+                             : MD_FAIL(MD_ENOMEM, "out of memory for a file name");
+  if (!status) {
     errno = 0;
     const int first = getc(r->stream);
     if (first == EOF && ferror(r->stream))

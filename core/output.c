@@ -1,5 +1,6 @@
 /* core/output.c - see output.h. */
-#include "core/output.h"
+#include "core/output_impl.h"
+#include "core/files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,67 +9,113 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* The checkpoint of a run that has written none yet is held by its temporary file, then by the file
+ * itself; the next one has it before the last is closed. */
+static struct {
+  char *target;
+  md_output waiting; /* .stream is NULL when there is none */
+  int fd;
+} held = {NULL, {0}, -1};
 
 static void release(md_output *out)
 {
   free(out->path);
+  free(out->target);
   free(out->temporary);
   *out = (md_output){0};
 }
 
-/* Open the temporary file and hold a lock on it.  One that a killed process left is used again; one
- * that a living process writes is locked.  Between opening and locking, the file may have been
- * renamed by its writer: then the name stands for another. */
-static md_status open_temporary(md_output *out)
+/* `>file` and `-o file`, or `-o /dev/stdout`: the program's own stream has them. */
+static bool is_stdout(const char *path)
 {
-  for (;;) {
-    struct stat held, named;
-    const int fd = open(out->temporary, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
-    MD_REQUIRE(fd >= 0, MD_EIO, "cannot write '%s': %s", out->path, strerror(errno));
-    const bool locked = flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
-    const bool same = locked && fstat(fd, &held) == 0 && stat(out->temporary, &named) == 0 &&
-                      held.st_dev == named.st_dev && held.st_ino == named.st_ino;
-    if (same && ftruncate(fd, 0) == 0) out->stream = fdopen(fd, "w");
-    if (out->stream) return MD_OK;
-    const int error = errno;
-    close(fd);
-    MD_REQUIRE(locked, MD_EIO, "cannot write '%s': another process is writing it", out->path);
-    MD_REQUIRE(!same, MD_EIO, "cannot write '%s': %s", out->path, strerror(error));
-  }
-}
-
-static md_status open_in_place(md_output *out, bool folder)
-{
-  if (!folder) out->stream = fopen(out->path, "w");
-  MD_REQUIRE(out->stream, MD_EIO, "cannot write '%s': %s", out->path,
-             strerror(folder ? EISDIR : errno));
-  return MD_OK;
+  struct stat named, ours;
+  return strcmp(path, "-") == 0 ||
+         (stat(path, &named) == 0 && S_ISREG(named.st_mode) && fstat(STDOUT_FILENO, &ours) == 0 &&
+          named.st_dev == ours.st_dev && named.st_ino == ours.st_ino);
 }
 
 md_status md_output_open(const char *path, md_output *out)
 {
+  struct stat info;
   *out = (md_output){0};
-  if (!path || strcmp(path, "-") == 0) {
+  if (!path || is_stdout(path)) {
     out->stream = stdout;
     return MD_OK;
   }
-  struct stat info;
-  md_status status;
-  out->path = strdup(path);
-  MD_REQUIRE(out->path, MD_ENOMEM, "out of memory for a file name");
-  if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) {
-    status = open_in_place(out, S_ISDIR(info.st_mode));
-  } else if (asprintf(&out->temporary, "%s.tmp", path) < 0) {
-    out->temporary = NULL;
-    status = MD_FAIL(MD_ENOMEM, "out of memory for a file name");
-  } else {
-    status = open_temporary(out);
+  md_status status = md_file_target(path, &out->target);
+  if (!status && held.waiting.stream && strcmp(held.target, out->target) == 0) {
+    free(out->target);
+    *out = held.waiting;
+    held.waiting = (md_output){0};
+    return MD_OK;
   }
+  if (!status && !(out->path = strdup(path)))
+    status = MD_FAIL(MD_ENOMEM, "out of memory for a file name");
+  if (!status && stat(path, &info) == 0 && !S_ISREG(info.st_mode))
+    status = md_file_open_device(path, &out->stream);
+  else if (!status)
+    status = output_open_temporary(out);
   if (status) release(out);
   return status;
+}
+
+/* The present checkpoint, if there is one, is locked; *fd is -1 where there is none. */
+static md_status lock_present(const char *target, const char *path, int *fd)
+{
+  for (;;) {
+    bool named = false;
+    *fd = open(target, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (*fd < 0) return MD_OK;
+    const md_status status = md_file_lock(*fd, target, path, &named);
+    if (!status && named) return MD_OK;
+    close(*fd);
+    *fd = -1;
+    if (status) return status;
+  }
+}
+
+md_status md_output_hold(const char *path)
+{
+  struct stat info;
+  md_output out = {0};
+  md_output_release();
+  MD_REQUIRE(stat(path, &info) != 0 || S_ISREG(info.st_mode), MD_EIO,
+             "cannot write '%s': expected a regular file", path);
+  MD_TRY(md_file_target(path, &held.target));
+  md_status status = lock_present(held.target, path, &held.fd);
+  if (!status) status = md_output_open(path, &out);
+  if (!status && held.fd < 0) {
+    /* it may have come to be since */
+    status = lock_present(held.target, path, &held.fd);
+    if (!status && held.fd < 0) {
+      held.waiting = out;
+      return MD_OK;
+    }
+  }
+  if (!status) md_output_discard(&out);
+  if (status) md_output_release();
+  return status;
+}
+
+void md_output_release(void)
+{
+  if (held.waiting.stream) md_output_discard(&held.waiting);
+  if (held.fd >= 0) close(held.fd);
+  free(held.target);
+  held.target = NULL;
+  held.fd = -1;
+}
+
+/* The lock on the file that was written outlives its stream. */
+static void pass_lock(const md_output *out)
+{
+  if (!held.target || strcmp(held.target, out->target) != 0) return;
+  const int fd = dup(fileno(out->stream));
+  if (held.fd >= 0) close(held.fd);
+  held.fd = fd;
 }
 
 /* Why writing failed, after stdio has forgotten: writing more fails for the same reason. */
@@ -80,16 +127,27 @@ static int write_error(int fd)
   return EIO;
 }
 
-/* Make the rename itself durable. */
-static void sync_directory(const char *path)
+/* Make the rename itself durable, in a folder that can be read and synced. */
+static bool sync_directory(const char *path)
 {
   char *copy = strdup(path);
-  const int fd = copy ? open(dirname(copy), O_RDONLY | O_DIRECTORY) : -1;
-  if (fd >= 0) {
-    (void)fsync(fd);
-    close(fd);
-  }
+  const int fd = copy ? open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+  const bool good = fd < 0 || fsync(fd) == 0 || errno == EINVAL || errno == EROFS;
+  const int error = errno;
+  if (fd >= 0) close(fd);
   free(copy);
+  errno = error;
+  return good;
+}
+
+/* The file and its new name on the disk. */
+static bool finish(md_output *out)
+{
+  if (fsync(fileno(out->stream)) != 0 || !output_replace(out)) return false;
+  pass_lock(out);
+  free(out->temporary); /* its name is gone */
+  out->temporary = NULL;
+  return sync_directory(out->target);
 }
 
 md_status md_output_close(md_output *out)
@@ -99,51 +157,25 @@ md_status md_output_close(md_output *out)
     MD_REQUIRE(!bad, MD_EIO, "cannot write to standard output: %s", strerror(errno));
     return MD_OK;
   }
+  md_status status = MD_OK;
   bool good = fflush(out->stream) == 0 && !ferror(out->stream);
   if (!good) errno = write_error(fileno(out->stream));
-  if (good && out->temporary) good = fsync(fileno(out->stream)) == 0;
-  if (good && out->temporary) good = rename(out->temporary, out->path) == 0;
-  int error = errno;
-  if (!good && out->temporary) unlink(out->temporary);
-  if (fclose(out->stream) != 0 && good && !out->temporary) { /* the lock ends here */
-    error = errno;
-    good = false;
-  }
-  if (!good) {
-    const md_status status = MD_FAIL(MD_EIO, "cannot write '%s': %s", out->path, strerror(error));
-    release(out);
-    return status;
-  }
-  if (out->temporary) sync_directory(out->path);
+  const bool kept = !out->temporary; /* a device has no other place to fail than here */
+  if (good && !kept) good = finish(out);
+  if (!good) status = MD_FAIL(MD_EIO, "cannot write '%s': %s", out->path, strerror(errno));
+  if (out->temporary) output_remove_temporary(out);
+  if (fclose(out->stream) != 0 && !status && kept)
+    status = MD_FAIL(MD_EIO, "cannot write '%s': %s", out->path, strerror(errno));
   release(out);
-  return MD_OK;
+  return status;
 }
 
 void md_output_discard(md_output *out)
 {
   if (!out->stream || out->stream == stdout) return;
-  if (out->temporary) unlink(out->temporary);
+  if (out->temporary) output_remove_temporary(out);
   fclose(out->stream);
   release(out);
-}
-
-md_status md_output_continue(const char *path, int64_t keep, FILE **out)
-{
-  FILE *stream = *out = fopen(path, "r+b");
-  MD_REQUIRE(stream, MD_EIO, "cannot go on writing '%s': %s; another name begins anew", path,
-             strerror(errno));
-  md_status status = MD_OK;
-  if (fseeko(stream, 0, SEEK_END) != 0 || ftello(stream) < keep)
-    status = MD_FAIL(MD_EIO,
-                     "'%s' is shorter than the %lld bytes it had at the checkpoint; another name "
-                     "begins anew",
-                     path, (long long)keep);
-  else if (ftruncate(fileno(stream), keep) != 0 || fseeko(stream, 0, SEEK_END) != 0)
-    status = MD_FAIL(MD_EIO, "cannot write '%s': %s", path, strerror(errno));
-  if (!status) return MD_OK;
-  fclose(stream);
-  *out = NULL;
-  return status;
 }
 
 static void quote(FILE *stream, const char *text)

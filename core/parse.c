@@ -1,5 +1,6 @@
 /* core/parse.c - see parse.h. */
 #include "core/parse.h"
+#include "core/files.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -43,9 +44,8 @@ md_status md_line_read(FILE *stream, char **line, size_t *room, bool *got)
 
 md_status md_lines_open(md_lines *in, const char *path)
 {
-  *in = (md_lines){.stream = fopen(path, "r"), .path = path};
-  MD_REQUIRE(in->stream, MD_EIO, "cannot read '%s': %s", path, strerror(errno));
-  return MD_OK;
+  *in = (md_lines){.path = path};
+  return md_file_read(path, &in->stream);
 }
 
 void md_lines_close(md_lines *in)

@@ -152,12 +152,13 @@ static md_status draw(request *r, const char *path)
   fflush(r->bars);
   MD_TRY(plot_open(path, 1000, 420, &picture));
   FILE *gnuplot = picture.stream;
-  fprintf(gnuplot,
-          "$bars << END\n%sEND\nset multiplot layout 1,2 title \"%s\" noenhanced\n"
-          "set style data histograms\nset style fill solid 0.7\nset grid y\n"
-          "set xtics rotate by -30 noenhanced\nset key top left\nset yrange [0:1.3]\n"
-          "set ytics 0,0.2,1\nset ylabel 'hit rate, all streams'\nplot",
-          r->bars_text, r->m.name);
+  fprintf(gnuplot, "$bars << END\n%sEND\nset multiplot layout 1,2 title ", r->bars_text);
+  plot_quoted(&picture, r->m.name);
+  fputs(" noenhanced\n"
+        "set style data histograms\nset style fill solid 0.7\nset grid y\n"
+        "set xtics rotate by -30 noenhanced\nset key top left\nset yrange [0:1.3]\n"
+        "set ytics 0,0.2,1\nset ylabel 'hit rate, all streams'\nplot",
+        gnuplot);
   for (int k = 0; k < levels; k++)
     fprintf(gnuplot, "%s $bars using %d:xtic(1) title 'level %d'", k ? "," : "", k + 2, k + 1);
   fputs(

@@ -2,11 +2,33 @@
 #include "minimd/checkpoint_impl.h"
 #include "minimd/config_impl.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* What has blown up is not written over what has not. */
+static md_status verify(const engine *sim, const engine_state *state)
+{
+  for (int64_t i = 0; i < state->n; i++) {
+    double moved_sq = 0;
+    bool finite = true;
+    for (int d = 0; d < 3; d++) {
+      const double x = state->x[3 * i + d], moved = x - state->built[3 * i + d];
+      finite = finite && isfinite(x) && isfinite(state->v[3 * i + d]);
+      moved_sq += moved * moved;
+    }
+    if (finite && moved_sq <= sim->list_cutoff * sim->list_cutoff) continue;
+    return MD_FAIL(MD_ENUMERIC,
+                   "no checkpoint of step %lld: atom %lld went %g since the list build at step "
+                   "%lld: the time step %g may be too long, or atoms overlap",
+                   (long long)state->step, (long long)state->id[i], sqrt(moved_sq),
+                   (long long)state->rebuilt_at, sim->values->dt);
+  }
+  return MD_OK;
+}
+
 static md_status write_state(const char *path, const char *settings, const checkpoint_step *numbers,
-                             const engine_state *state)
+                             const engine_state *state, bool keep)
 {
   const size_t n = (size_t)state->n, three = n * 3 * sizeof(double);
   sections_writer to;
@@ -19,7 +41,7 @@ static md_status write_state(const char *path, const char *settings, const check
   sections_put(&to, CHECKPOINT_ID, state->id, n * sizeof *state->id);
   sections_put(&to, CHECKPOINT_IMAGE, state->image, n * 3 * sizeof *state->image);
   sections_put(&to, CHECKPOINT_CHARGE, state->q, state->q ? n * sizeof *state->q : 0);
-  return sections_finish(&to, CHECKPOINT_END);
+  return sections_finish(&to, CHECKPOINT_END, keep);
 }
 
 static md_status settings_text(const config *cfg, char **out)
@@ -32,17 +54,18 @@ static md_status settings_text(const config *cfg, char **out)
 }
 
 md_status checkpoint_write(const char *path, const config *cfg, const engine *sim,
-                           int64_t dump_bytes)
+                           const md_file_mark *dump, bool keep)
 {
   engine_state state;
   char *settings = NULL;
   MD_TRY(engine_save(sim, &state));
-  md_status status = settings_text(cfg, &settings);
+  md_status status = verify(sim, &state);
+  if (!status) status = settings_text(cfg, &settings);
   if (!status) {
     checkpoint_step numbers = {.n = state.n,
                                .step = state.step,
                                .rebuilt_at = state.rebuilt_at,
-                               .dump_bytes = dump_bytes,
+                               .dump = dump ? *dump : (md_file_mark){-1, 0},
                                .mass = state.mass,
                                .backend = sim->ctx->backend,
                                .charged = state.q != NULL,
@@ -51,7 +74,7 @@ md_status checkpoint_write(const char *path, const config *cfg, const engine *si
       numbers.frames[d] = state.frames[d];
     memcpy(numbers.lo, state.box.lo, sizeof numbers.lo);
     memcpy(numbers.hi, state.box.hi, sizeof numbers.hi);
-    status = write_state(path, settings, &numbers, &state);
+    status = write_state(path, settings, &numbers, &state, keep);
   }
   free(settings);
   engine_state_free(&state);
@@ -101,8 +124,9 @@ static md_status compare(const checkpoint *from, const config *saved, const conf
   engine_choice choice;
   MD_TRY(engine_choose(config_get(cfg), &choice));
   if (choice.backend != from->backend && !out->differs) out->differs = "device.backend";
-  if (!differs_in(saved, cfg, "output.dump")) out->dump_keep = from->dump_bytes;
-  return MD_OK;
+  const char *dump = config_get(cfg)->dump;
+  if (!dump || differs_in(saved, cfg, "output.dump")) return MD_OK;
+  return md_file_plan(dump, &from->dump, &out->dump_keep);
 }
 
 md_status checkpoint_configure(const checkpoint *from, config *cfg)
@@ -113,7 +137,7 @@ md_status checkpoint_configure(const checkpoint *from, config *cfg)
 
 md_status checkpoint_compare(const checkpoint *from, const config *cfg, checkpoint_plan *out)
 {
-  *out = (checkpoint_plan){NULL, -1};
+  *out = (checkpoint_plan){0};
   MD_REQUIRE(config_get(cfg)->skin >= 0, MD_EINVAL,
              "%s: neighbor.skin = \"auto\": expected a number: '%s' holds the skin of its run",
              config_origin(cfg, "neighbor.skin"), from->path);

@@ -17,7 +17,8 @@ typedef enum { CHECKPOINT_SECTIONS(MD_ENUM_) CHECKPOINT_SECTION_COUNT } checkpoi
 
 /* The section STEP. */
 typedef struct {
-  int64_t n, step, rebuilt_at, dump_bytes;
+  int64_t n, step, rebuilt_at;
+  md_file_mark dump;
   double lo[3], hi[3], mass;
   int64_t backend, charged; /* charged: 0 or 1 */
   int64_t frames[3];

@@ -24,8 +24,8 @@ static md_status get_numbers(sections_reader *in, checkpoint *out, bool *charged
   free(numbers);
   bool good = found.n >= 0 && found.n <= INT32_MAX && found.step >= 0 && found.mass > 0 &&
               found.rebuilt_at >= 0 && found.rebuilt_at <= found.step && found.backend >= 0 &&
-              found.backend < MD_BACKEND_COUNT && (found.charged == 0 || found.charged == 1) &&
-              lists_exist(&found.lists, found.step);
+              found.backend < MD_BACKEND_COUNT && found.dump.bytes >= -1 &&
+              (found.charged == 0 || found.charged == 1) && lists_exist(&found.lists, found.step);
   for (int d = 0; d < 3; d++)
     good = good && isfinite(found.lo[d]) && isfinite(found.hi[d]) && found.hi[d] > found.lo[d] &&
            found.frames[d] >= 1 && found.frames[d] < INT32_MAX;
@@ -41,7 +41,7 @@ static md_status get_numbers(sections_reader *in, checkpoint *out, bool *charged
     state->frames[d] = (int32_t)found.frames[d];
   memcpy(state->box.lo, found.lo, sizeof found.lo);
   memcpy(state->box.hi, found.hi, sizeof found.hi);
-  out->dump_bytes = found.dump_bytes;
+  out->dump = found.dump;
   out->backend = (md_backend)found.backend;
   *charged = found.charged != 0;
   return MD_OK;

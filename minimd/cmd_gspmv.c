@@ -133,6 +133,7 @@ static md_status read_request(request *r)
   if (options_value(opts, SEED))
     MD_TRY(options_blame(opts, SEED, md_parse_uint64(options_value(opts, SEED), &r->seed)));
   if (options_value(opts, PLOT)) MD_TRY(plot_check(options_value(opts, PLOT)));
+  MD_TRY(options_writes(opts, WRITE));
   if (options_value(opts, MAP)) return MD_OK;
   MD_REQUIRE(options_value(opts, MATRIX), MD_EINVAL,
              "expected --matrix mat1|mat2|mat3|FILE.mtx, or --map; see --help");

@@ -111,8 +111,9 @@ static md_status print_offsets(const request *r)
 }
 
 /* The cells of each ordering as a path through space, one panel each. */
-static void draw_indices(const request *r, FILE *gnuplot)
+static void draw_indices(const request *r, const plot *picture)
 {
+  FILE *gnuplot = picture->stream;
   const int64_t cells = (int64_t)r->n[0] * r->n[1] * r->n[2];
   fprintf(gnuplot,
           "set multiplot layout 1,%d\nset view 65,25\nset view equal xyz\nunset key\n"
@@ -120,8 +121,9 @@ static void draw_indices(const request *r, FILE *gnuplot)
           "unset colorbox\n",
           r->orders.n);
   for (int o = 0; o < r->orders.n; o++) {
-    fprintf(gnuplot, "set title '%s' noenhanced\nsplot '-' with lines lw 2 lc palette\n",
-            r->orders.words[o]);
+    fputs("set title ", gnuplot);
+    plot_quoted(picture, r->orders.words[o]);
+    fputs(" noenhanced\nsplot '-' with lines lw 2 lc palette\n", gnuplot);
     for (int64_t b = 0; b < cells; b++) {
       int32_t c[3];
       curve_cell(&r->orders.orders[o], r->n, (uint32_t)b, c);
@@ -147,16 +149,18 @@ static void draw_stencils(const request *r, FILE *gnuplot)
 }
 
 /* Fraction of the stencil's cells within a memory offset, a line for each ordering and stencil. */
-static md_status draw_offsets(const request *r, FILE *gnuplot)
+static md_status draw_offsets(const request *r, const plot *picture)
 {
+  FILE *gnuplot = picture->stream;
   fputs("set logscale x\nset xlabel 'memory offset / bins'\nset key bottom right noenhanced\n"
         "set ylabel 'fraction of bins within'\nset yrange [0:1]\nset grid\nplot",
         gnuplot);
   for (int p = 0; p < r->orders.n * r->n_stencils; p++) {
     char text[32];
     ordering_stencil_format(&r->stencils[p % r->n_stencils], text);
-    fprintf(gnuplot, "%s '-' with steps lw 2 title '%s %s'", p ? "," : "",
-            r->orders.words[p / r->n_stencils], text);
+    fprintf(gnuplot, "%s '-' with steps lw 2 title ", p ? "," : "");
+    plot_quoted(picture, r->orders.words[p / r->n_stencils]);
+    fprintf(gnuplot, ".' %s'", text);
   }
   fputc('\n', gnuplot);
   for (int p = 0; p < r->orders.n * r->n_stencils; p++) {
@@ -183,9 +187,9 @@ static md_status draw(const request *r, const char *path)
   MD_TRY(plot_open(path, 900, 600, &picture));
   md_status status = MD_OK;
   if (options_value(r->opts, OFFSETS))
-    status = draw_offsets(r, picture.stream);
+    status = draw_offsets(r, &picture);
   else if (r->orders.n > 0)
-    draw_indices(r, picture.stream);
+    draw_indices(r, &picture);
   else
     draw_stencils(r, picture.stream);
   const md_status closed = plot_close(&picture);

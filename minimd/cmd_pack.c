@@ -75,6 +75,7 @@ static md_status read_request(request *r)
     MD_TRY(options_blame(opts, SEED, md_parse_uint64(options_value(opts, SEED), &r->spec.seed)));
   MD_TRY(options_integer(opts, THREADS, 1, 4096, &r->threads));
   if (options_value(opts, PLOT)) MD_TRY(plot_check(options_value(opts, PLOT)));
+  MD_TRY(options_writes(opts, CONTACTS));
   return MD_OK;
 }
 

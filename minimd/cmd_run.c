@@ -149,6 +149,7 @@ static md_status run_steps(report *run, saves *to, options_format format, FILE *
   engine *sim = run->sim;
   const int64_t first = sim->step, end = config_get(run->cfg)->steps;
   progress bar;
+  signals_stop_gently();
   progress_begin(&bar, end - first, quiet);
   MD_TRY(thermo_line(run, format, stream));
   MD_TRY(md_ctx_sync(sim->ctx));
@@ -268,7 +269,11 @@ static md_status read_settings(config *cfg, const options *opts, report *run, ch
     snprintf(origin, sizeof origin, "--%s", opts->table[k].name);
     if (value) MD_TRY(config_set(cfg, keys[k - FIRST_SAVED - 1], value, origin));
   }
-  if (config_get(cfg)->dump) MD_TRY(dump_check(config_get(cfg)->dump));
+  const config_values *values = config_get(cfg);
+  if (values->dump) MD_TRY(dump_check(values->dump));
+  MD_TRY(md_file_claim(values->dump, MD_FILE_OUTPUT, "output.dump"));
+  MD_TRY(md_file_claim(values->checkpoint, MD_FILE_CHECKPOINT, "output.checkpoint"));
+  MD_TRY(options_writes(opts, TRACE));
   if (options_value(opts, TRACE)) MD_TRY(locality_choose(cfg, &run->choice));
   return path ? checkpoint_compare(from, cfg, &run->plan) : MD_OK;
 }
@@ -283,7 +288,6 @@ static md_status run(const options *opts, options_format format, config *cfg, re
   if (!status && options_value(opts, CHECK)) {
     status = settings_only(run, opts, format);
   } else if (!status) {
-    signals_stop_gently();
     signals_save_when_asked();
     if (config_get(cfg)->skin < 0) status = skin_choose(cfg, &run->skin);
     if (!status) status = run_traced(run, opts, format);

@@ -1,10 +1,10 @@
 /* minimd/cmd_stokes.c - `minimd stokes`: Stokesian dynamics with one or many right-hand sides. */
+#include "core/output.h"
 #include "core/timer.h"
 #include "minimd/commands.h"
 #include "minimd/memory.h"
 #include "minimd/plot.h"
 #include "minimd/progress.h"
-#include "minimd/sections.h"
 #include "minimd/signals.h"
 #include "minimd/stokes_checkpoint.h"
 #include "minimd/table.h"
@@ -19,9 +19,9 @@ typedef struct {
   int format;
   bool quiet;
   stokes_settings settings;
-  stokes_checkpoint from; /* path is NULL in a run from its beginning */
-  stokes_packing packing; /* spheres in the order in which they were given */
-  int64_t keep;           /* bytes of a trajectory that goes on; -1: it begins anew */
+  stokes_checkpoint from;   /* path is NULL in a run from its beginning */
+  stokes_packing packing;   /* spheres in the order in which they were given */
+  const md_file_mark *keep; /* where a trajectory goes on; NULL: it begins anew */
   md_ctx *ctx;
   stokes_run *run;
   stokes_step *rows; /* [room], the first `done` filled in */
@@ -71,7 +71,7 @@ static md_status plan_restart(request *r, const stokes_settings *saved)
   MD_TRY(stokes_settings_differ(saved, now, &differs));
   if (now->automatic) differs = stokes_option_table[STOKES_OPTION_RHS].name;
   if (now->trajectory && saved->trajectory && strcmp(now->trajectory, saved->trajectory) == 0)
-    r->keep = r->from.trajectory_bytes;
+    MD_TRY(md_file_plan(now->trajectory, &r->from.trajectory, &r->keep));
   if (!r->quiet)
     fprintf(stderr, "restart: %s at step %" PRId64 ", %s%s\n", r->from.path, step,
             differs ? "with another --" : "exactly", differs ? differs : "");
@@ -92,6 +92,8 @@ static md_status read_request(request *r)
   }
   const stokes_settings saved = r->settings;
   MD_TRY(stokes_settings_read(r->opts, &r->settings));
+  MD_TRY(md_file_claim(r->settings.trajectory, MD_FILE_OUTPUT, "--trajectory"));
+  MD_TRY(md_file_claim(r->settings.checkpoint, MD_FILE_CHECKPOINT, "--checkpoint"));
   if (picture) MD_TRY(plot_check(picture));
   MD_TRY(read_spheres(r));
   return restart ? plan_restart(r, &saved) : MD_OK;
@@ -184,8 +186,9 @@ static md_status save(request *r, int64_t done, bool last)
   if (r->trajectory && done % settings->trajectory_every == 0 && r->done > 0)
     MD_TRY(write_frame(r));
   if (!settings->checkpoint || !(asked || last || (every > 0 && done % every == 0))) return MD_OK;
-  return stokes_checkpoint_write(settings->checkpoint, settings, r->run,
-                                 r->trajectory ? ftello(r->trajectory) : -1);
+  md_file_mark mark = {-1, 0};
+  if (r->trajectory) MD_TRY(md_file_take_mark(r->trajectory, settings->trajectory, 0, &mark));
+  return stokes_checkpoint_write(settings->checkpoint, settings, r->run, &mark);
 }
 
 static md_status step(request *r)
@@ -208,7 +211,6 @@ static md_status walk(request *r)
   progress bar;
   progress_begin(&bar, end - first, r->quiet);
   signals_stop_gently();
-  signals_save_when_asked();
   bool last = first == end;
   md_status status = last ? save(r, first, true) : MD_OK;
   while (!status && !last) {
@@ -280,13 +282,11 @@ static void summarise(const request *r, double seconds)
 
 static md_status open_files(request *r)
 {
-  if (r->settings.checkpoint) MD_TRY(sections_try(r->settings.checkpoint));
+  if (r->settings.checkpoint) MD_TRY(md_output_hold(r->settings.checkpoint));
   const char *path = r->settings.trajectory;
   if (!path) return MD_OK;
-  if (r->keep >= 0) return md_output_continue(path, r->keep, &r->trajectory);
-  r->trajectory = fopen(path, "wb");
-  MD_REQUIRE(r->trajectory, MD_EIO, "cannot write '%s': %s", path, strerror(errno));
-  return MD_OK;
+  return r->keep ? md_file_continue(path, 0, r->keep, &r->trajectory)
+                 : md_file_begin(path, &r->trajectory);
 }
 
 /* All steps with both files open, so that one that cannot be written is known at once. */
@@ -326,6 +326,7 @@ static md_status answer(request *r)
   const char *picture = options_value(r->opts, STOKES_OPTION_PLOT);
   md_output out;
   MD_TRY(read_request(r));
+  signals_save_when_asked();
   MD_TRY(prepare(r));
   MD_TRY(md_output_open(options_value(r->opts, STOKES_OPTION_OUTPUT), &out));
   const bool model = options_value(r->opts, STOKES_OPTION_MODEL);
@@ -341,7 +342,7 @@ static md_status answer(request *r)
 md_status cmd_stokes(int argc, char **argv)
 {
   options opts;
-  request r = {.opts = &opts, .keep = -1};
+  request r = {.opts = &opts};
   md_status status = options_parse(stokes_option_table, STOKES_OPTION_COUNT, argc, argv, &opts);
   if (!status && opts.help)
     options_help(stdout,

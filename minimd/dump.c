@@ -1,7 +1,6 @@
 /* minimd/dump.c - see dump.h.  Frames of text are made line by line; a .dcd is made of Fortran
  * records, each between two counts of its bytes. */
 #include "minimd/dump.h"
-#include "core/output.h"
 #include "minimd/system.h"
 
 #include <errno.h>
@@ -190,9 +189,15 @@ md_status dump_frame(dump *to, const engine *sim)
   return MD_OK;
 }
 
-int64_t dump_bytes(const dump *to)
+/* What changes while a trajectory grows: the head of a .dcd counts frames. */
+static int64_t changing(const dump *to)
 {
-  return ftello(to->stream);
+  return to->format == DCD ? DCD_HEAD : 0;
+}
+
+md_status dump_mark(const dump *to, md_file_mark *out)
+{
+  return md_file_take_mark(to->stream, to->path, changing(to), out);
 }
 
 static md_status reserve(dump *to, bool charges)
@@ -211,29 +216,32 @@ static md_status reserve(dump *to, bool charges)
   return MD_OK;
 }
 
-/* Go on behind the first `keep` bytes of what is there. */
-static md_status reopen(dump *to, int64_t keep)
+static md_status reopen(dump *to, const md_file_mark *keep)
 {
-  MD_TRY(md_output_continue(to->path, keep, &to->stream));
+  const int64_t frames = keep->bytes - DCD_HEAD;
+  MD_REQUIRE(to->format != DCD || (frames >= 0 && frames % dcd_frame_bytes(to->n) == 0), MD_EIO,
+             "'%s': %lld bytes are not frames of %lld atoms; another name begins anew", to->path,
+             (long long)keep->bytes, (long long)to->n);
+  MD_TRY(md_file_continue(to->path, changing(to), keep, &to->stream));
   if (to->format != DCD) return MD_OK;
-  to->frames = (keep - DCD_HEAD) / dcd_frame_bytes(to->n);
+  to->frames = frames / dcd_frame_bytes(to->n);
   return count_dcd_frames(to);
 }
 
-static md_status start(dump *to, const engine *sim, int64_t keep)
+static md_status start(dump *to, const engine *sim, const md_file_mark *keep)
 {
   MD_TRY(reserve(to, sim->mesh != NULL));
   MD_REQUIRE(to->format != DCD || to->n <= INT32_MAX / 4, MD_ECAPACITY,
              "'%s': a .dcd holds at most %d atoms, not %lld", to->path, INT32_MAX / 4,
              (long long)to->n);
-  if (keep >= 0) return reopen(to, keep);
-  to->stream = fopen(to->path, "wb");
-  MD_REQUIRE(to->stream, MD_EIO, "cannot write '%s': %s", to->path, strerror(errno));
+  if (keep) return reopen(to, keep);
+  MD_TRY(md_file_begin(to->path, &to->stream));
   if (to->format == DCD) write_dcd_head(to, sim);
   return MD_OK;
 }
 
-md_status dump_open(const char *path, const engine *sim, int64_t keep, int32_t every, dump **out)
+md_status dump_open(const char *path, const engine *sim, const md_file_mark *keep, int32_t every,
+                    dump **out)
 {
   *out = NULL;
   MD_TRY(dump_check(path));

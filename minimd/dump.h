@@ -12,6 +12,7 @@
 #ifndef DUMP_H
 #define DUMP_H
 
+#include "core/files.h"
 #include "minimd/engine.h"
 
 MD_BEGIN_C
@@ -21,15 +22,16 @@ typedef struct dump dump;
 /* Whether a path ends in one of the formats' names.  Errors: MD_EINVAL (names them). */
 md_status dump_check(const char *path);
 
-/* Begin a trajectory of this engine.  keep: bytes of an existing file to go on behind (a restart),
- * or -1 to begin anew.  every: steps between frames, for headers that name it.  *out is NULL on
- * failure.  Errors: MD_EINVAL, MD_EIO (cannot be written; shorter than keep), MD_ECAPACITY (more
- * atoms than the format counts), MD_ENOMEM. */
-md_status dump_open(const char *path, const engine *sim, int64_t keep, int32_t every, dump **out);
+/* Begin a trajectory of this engine.  keep: where an existing file is gone on with (a restart), or
+ * NULL to begin anew.  every: steps between frames, for headers that name it.  *out is NULL on
+ * failure.  Errors: MD_EINVAL, MD_EIO (cannot be written; not the file of the mark), MD_ECAPACITY
+ * (more atoms than the format counts), MD_ENOMEM. */
+md_status dump_open(const char *path, const engine *sim, const md_file_mark *keep, int32_t every,
+                    dump **out);
 /* A frame of the present state.  Errors: MD_EIO, MD_ENOMEM, MD_ECUDA. */
 md_status dump_frame(dump *to, const engine *sim);
-/* Length of the file so far [B]; -1 where the file has none (a pipe). */
-int64_t dump_bytes(const dump *to);
+/* Bring the frames so far to the disk, for a checkpoint that counts on them.  Errors: MD_EIO. */
+md_status dump_mark(const dump *to, md_file_mark *out);
 md_status dump_close(dump *to); /* NULL is allowed.  Errors: MD_EIO */
 
 MD_END_C

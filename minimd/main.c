@@ -1,8 +1,11 @@
 /* minimd/main.c - picks the sub-command, prints the error, returns the exit code. */
+#include "core/files.h"
+#include "core/output.h"
 #include "minimd/commands.h"
 #include "minimd/provenance.h"
 #include "minimd/signals.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -35,9 +38,23 @@ static md_status dispatch(int argc, char **argv)
   return found->function(argc - 1, argv + 1);
 }
 
+/* A descriptor that is closed would be given to the first file that is opened.  What stands in for
+ * it can neither be read nor written: results that go nowhere are an error. */
+static bool open_standard(void)
+{
+  static const int ways[] = {O_WRONLY, O_RDONLY, O_RDONLY};
+  for (int fd = 0; fd < 3; fd++)
+    if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", ways[fd]) != fd) return false;
+  return true;
+}
+
 int main(int argc, char **argv)
 {
+  if (!open_standard()) return md_exit_code(MD_EIO);
+  signals_begin();
   md_status status = dispatch(argc, argv);
+  md_output_release();
+  md_file_forget();
   if (!status && fflush(stdout) != 0) status = MD_FAIL(MD_EIO, "cannot write to standard output");
   if (status) {
     fprintf(stderr, "minimd: error: %s\n", md_message());

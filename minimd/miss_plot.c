@@ -33,8 +33,10 @@ md_status miss_plot(const char *path, int n, const miss_curve *curves)
     print_curve(&curves[c], gnuplot);
     fputs("END\n", gnuplot);
   }
-  for (int c = 0; c < n; c++)
-    fprintf(gnuplot, "%s $curve%d with %s lw 2 title \"%s\"", c ? "," : "plot", c,
-            curves[c].n <= FEW ? "linespoints" : "lines", curves[c].name);
+  for (int c = 0; c < n; c++) {
+    fprintf(gnuplot, "%s $curve%d with %s lw 2 title ", c ? "," : "plot", c,
+            curves[c].n <= FEW ? "linespoints" : "lines");
+    plot_quoted(&picture, curves[c].name);
+  }
   return plot_close(&picture);
 }

@@ -1,5 +1,6 @@
 /* minimd/options.c - see options.h. */
 #include "minimd/options.h"
+#include "core/files.h"
 #include "core/parse.h"
 
 #include <stdlib.h>
@@ -78,7 +79,20 @@ md_status options_parse(const option *table, int n, int argc, char **argv, optio
                table[k].name, table[k].value);
     out->found[out->n_found++] = (struct options_found){k, value};
   }
+  for (int k = 0; k < n; k++)
+    if (strcmp(table[k].name, "output") == 0 || strcmp(table[k].name, "plot") == 0)
+      MD_TRY(options_writes(out, k));
   return MD_OK;
+}
+
+md_status options_writes(const options *opts, int index)
+{
+  char *what;
+  MD_REQUIRE(asprintf(&what, "--%s", opts->table[index].name) >= 0, MD_ENOMEM,
+             "out of memory for a file name");
+  const md_status status = md_file_claim(options_value(opts, index), MD_FILE_OUTPUT, what);
+  free(what);
+  return status;
 }
 
 void options_free(options *opts)

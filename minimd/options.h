@@ -28,10 +28,14 @@ typedef struct {
   bool help; /* --help or -h was given */
 } options;
 
-/* Read argv[1 .. argc).  Free with options_free, also after a failure.
+/* Read argv[1 .. argc), and claim the files of --output and --plot.  Free with options_free, also
+ * after a failure.
  * Errors: MD_EINVAL (names the argument and the nearest known option), MD_ENOMEM. */
 md_status options_parse(const option *table, int n, int argc, char **argv, options *out);
 void options_free(options *opts);
+/* The value of option `index`, if it is given, names a file that this command writes.
+ * Errors: those of md_file_claim. */
+md_status options_writes(const options *opts, int index);
 
 /* Print usage, what it does, and the table. */
 void options_help(FILE *stream, const char *usage, const char *about, const option *table, int n);

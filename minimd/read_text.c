@@ -1,6 +1,7 @@
 /* minimd/read_text.c - input files as text: loading with every check that all languages share, and
  * telling the languages apart. */
 #include "minimd/config_impl.h"
+#include "core/files.h"
 #include "core/parse.h"
 
 #include <ctype.h>
@@ -57,8 +58,8 @@ static md_status clean(config_text *text)
 md_status config_text_load(const char *path, config_text *out)
 {
   *out = (config_text){.path = path};
-  FILE *file = fopen(path, "r");
-  MD_REQUIRE(file, MD_EIO, "cannot read '%s': %s", path, strerror(errno));
+  FILE *file;
+  MD_TRY(md_file_read(path, &file));
   md_status status = load(path, file, out);
   fclose(file);
   if (!status) status = clean(out);

@@ -1,7 +1,7 @@
 /* minimd/saves.c - see saves.h. */
 #include "minimd/saves.h"
+#include "core/output.h"
 #include "core/timer.h"
-#include "minimd/sections.h"
 
 static bool is_due(int32_t every, int64_t step, bool last)
 {
@@ -19,15 +19,15 @@ static bool checkpoint_due(const saves *to, int64_t step, bool last, bool asked)
   return values->checkpoint && (asked || is_due(values->checkpoint_every, step, last));
 }
 
-md_status saves_open(const config *cfg, const engine *sim, const checkpoint_plan *plan, saves *out)
+md_status saves_open(const config *cfg, engine *sim, const checkpoint_plan *plan, saves *out)
 {
   const config_values *values = config_get(cfg);
-  const int64_t keep = plan ? plan->dump_keep : -1;
-  *out = (saves){cfg, sim, NULL};
-  if (values->checkpoint) MD_TRY(sections_try(values->checkpoint));
+  const md_file_mark *keep = plan ? plan->dump_keep : NULL;
+  *out = (saves){cfg, sim, NULL, plan ? sim->step : -1};
+  if (values->checkpoint) MD_TRY(md_output_hold(values->checkpoint));
   if (!values->dump) return MD_OK;
   MD_TRY(dump_open(values->dump, sim, keep, values->dump_every, &out->trajectory));
-  const md_status status = keep < 0 ? dump_frame(out->trajectory, sim) : MD_OK;
+  const md_status status = !keep ? dump_frame(out->trajectory, sim) : MD_OK;
   if (status) {
     dump_close(out->trajectory);
     out->trajectory = NULL;
@@ -40,16 +40,30 @@ bool saves_due(const saves *to, int64_t step, bool last, bool asked)
   return frame_due(to, step, last) || checkpoint_due(to, step, last, asked);
 }
 
+/* The trajectory is on the disk before the checkpoint that counts on it.  A checkpoint whose state a
+ * list build has not seen yet may be of a run that is blowing up: the one before it stays. */
+static md_status save_checkpoint(saves *to)
+{
+  const engine *sim = to->sim;
+  const bool seen = sim->rebuilt_at > to->saved;
+  md_file_mark mark = {-1, 0};
+  if (to->trajectory) MD_TRY(dump_mark(to->trajectory, &mark));
+  MD_TRY(checkpoint_write(config_get(to->cfg)->checkpoint, to->cfg, sim, &mark, seen));
+  to->saved = sim->step;
+  return MD_OK;
+}
+
 md_status saves_step(saves *to, bool last, bool asked)
 {
   const engine *sim = to->sim;
   if (!saves_due(to, sim->step, last, asked)) return MD_OK;
+  const bool saving = checkpoint_due(to, sim->step, last, asked);
+  engine_thermo thermo;
+  if (saving) MD_TRY(engine_measure(to->sim, &thermo)); /* it did not run away */
   md_status status = MD_OK;
   md_phase_begin(sim->ctx, MD_PHASE_OUTPUT);
   if (frame_due(to, sim->step, last)) status = dump_frame(to->trajectory, sim);
-  if (!status && checkpoint_due(to, sim->step, last, asked))
-    status = checkpoint_write(config_get(to->cfg)->checkpoint, to->cfg, sim,
-                              to->trajectory ? dump_bytes(to->trajectory) : -1);
+  if (!status && saving) status = save_checkpoint(to);
   md_phase_end(sim->ctx, MD_PHASE_OUTPUT);
   return status;
 }

@@ -9,14 +9,15 @@ MD_BEGIN_C
 
 typedef struct {
   const config *cfg;
-  const engine *sim;
+  engine *sim;
   dump *trajectory; /* NULL: none */
+  int64_t saved;    /* step of the checkpoint that is there; -1: that of another run */
 } saves;
 
 /* As output.* asks.  The first frame is written here, unless a trajectory goes on (plan, NULL for a
  * run from its beginning).  Errors: those of dump.h, and of a checkpoint that could not be begun;
  * nothing is open then. */
-md_status saves_open(const config *cfg, const engine *sim, const checkpoint_plan *plan, saves *out);
+md_status saves_open(const config *cfg, engine *sim, const checkpoint_plan *plan, saves *out);
 
 /* Whether a step will be saved, and so needs a tally.  last: of the run; asked: by a signal. */
 bool saves_due(const saves *to, int64_t step, bool last, bool asked);

@@ -1,6 +1,7 @@
 /* minimd/sections.c - see sections.h.  Nothing in a file is believed before its check sum was. */
 #include "minimd/sections.h"
 #include "core/crc.h"
+#include "core/files.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -54,14 +55,6 @@ md_status sections_create(const char *path, sections_kind kind, sections_writer 
   return MD_OK;
 }
 
-md_status sections_try(const char *path)
-{
-  sections_writer to;
-  MD_TRY(sections_create(path, SECTIONS_RUN, &to));
-  md_output_discard(&to.out);
-  return MD_OK;
-}
-
 void sections_put(sections_writer *to, int tag, const void *data, size_t bytes)
 {
   section_head head = {(uint32_t)tag, md_crc32c(0, data, bytes), bytes, 0, 0};
@@ -70,26 +63,42 @@ void sections_put(sections_writer *to, int tag, const void *data, size_t bytes)
   put(to, data, bytes);
 }
 
-/* The file of this name gets a second name: it is there under one of them at any time. */
-static md_status keep_previous(const char *path)
+/* The file gets a second name, that of the one before it, which is there until then. */
+static bool link_previous(const char *target, const char *previous, const char *between)
 {
-  char *previous;
-  MD_REQUIRE(asprintf(&previous, "%s.prev", path) >= 0, MD_ENOMEM, "out of memory for a file name");
-  unlink(previous);
-  const bool good = link(path, previous) == 0 || errno == ENOENT;
+  unlink(between);
+  const bool good =
+      (link(target, between) == 0 && rename(between, previous) == 0) || errno == ENOENT;
+  const int error = errno;
+  unlink(between); /* the rename leaves it where both are names of one file */
+  errno = error;
+  return good;
+}
+
+static md_status keep_previous(const sections_writer *to, bool replace)
+{
+  char *previous = NULL, *between = NULL;
+  const char *target = to->out.target;
+  const bool named =
+      asprintf(&previous, "%s.prev", target) >= 0 && asprintf(&between, "%s.prev.tmp", target) >= 0;
+  bool good = named;
+  if (named && (replace || access(previous, F_OK) != 0))
+    good = link_previous(target, previous, between);
   const int error = errno;
   free(previous);
-  MD_REQUIRE(good, MD_EIO, "cannot keep '%s' as '%s.prev': %s", path, path, strerror(error));
+  free(between);
+  MD_REQUIRE(named, MD_ENOMEM, "out of memory for a file name");
+  MD_REQUIRE(good, MD_EIO, "cannot keep '%s' as '%s.prev': %s", to->path, target, strerror(error));
   return MD_OK;
 }
 
-md_status sections_finish(sections_writer *to, int last)
+md_status sections_finish(sections_writer *to, int last, bool keep)
 {
   sections_put(to, last, NULL, 0);
   if (!to->error && fflush(to->out.stream) != 0) to->error = errno;
   const md_status status =
       to->error ? MD_FAIL(MD_EIO, "cannot write '%s': %s", to->path, strerror(to->error))
-                : keep_previous(to->path);
+                : keep_previous(to, keep);
   if (!status) return md_output_close(&to->out);
   md_output_discard(&to->out);
   return status;
@@ -129,8 +138,9 @@ md_status sections_open(const char *path, sections_kind kind, const char *const 
                         sections_reader *out)
 {
   struct stat info;
-  *out = (sections_reader){path, words, fopen(path, "rb"), 0};
-  MD_REQUIRE(out->file, MD_EIO, "cannot read '%s': %s", path, strerror(errno));
+  *out = (sections_reader){.path = path, .words = words};
+  MD_TRY(md_file_claim(path, MD_FILE_RESTART, "the checkpoint"));
+  MD_TRY(md_file_open(path, &out->file));
   md_status status = MD_OK;
   if (fstat(fileno(out->file), &info) != 0 || !S_ISREG(info.st_mode))
     status = MD_FAIL(MD_EIO, "cannot read '%s': expected a regular file", path);
@@ -183,15 +193,17 @@ md_status sections_end(sections_reader *in, int last)
 md_status sections_offer_previous(const char *path, md_status status, sections_step_fn *step_of)
 {
   if (status != MD_EIO && status != MD_EINVAL) return status;
-  char *message = strdup(md_message()), *previous = NULL;
+  char *message = strdup(md_message()), *previous = NULL, *target = NULL;
   int64_t step;
-  const bool named = message && asprintf(&previous, "%s.prev", path) >= 0;
+  const bool named = message && md_file_target(path, &target) == MD_OK &&
+                     asprintf(&previous, "%s.prev", target) >= 0;
   if (named && step_of(previous, &step) == MD_OK)
     MD_FAIL(status, "%s; the one before it is whole: --restart %s (step %lld)", message, previous,
             (long long)step);
   else if (message)
     MD_FAIL(status, "%s", message);
   free(previous);
+  free(target);
   free(message);
   return status;
 }

@@ -16,7 +16,7 @@ MD_BEGIN_C
 
 #define SECTIONS_KINDS(X)                                                                          \
   X(RUN, "MINIMDCK", 3, "minimd run")                                                              \
-  X(STOKES, "MINIMDSD", 1, "minimd stokes")
+  X(STOKES, "MINIMDSD", 2, "minimd stokes")
 #define MD_ENUM_(name, letters, version, command) SECTIONS_##name,
 typedef enum { SECTIONS_KINDS(MD_ENUM_) SECTIONS_KIND_COUNT } sections_kind;
 #undef MD_ENUM_
@@ -30,13 +30,11 @@ typedef struct {
 /* Begin a file beside `path`.  Errors: MD_EIO (cannot be written, is no regular file), MD_ENOMEM.
  */
 md_status sections_create(const char *path, sections_kind kind, sections_writer *out);
-/* Whether such a file could be begun now: a run asks before its first step.  Errors: the same. */
-md_status sections_try(const char *path);
 /* Whether all was written is told by sections_finish. */
 void sections_put(sections_writer *to, int tag, const void *data, size_t bytes);
-/* Write the last section.  A file named `path` becomes path.prev, and the new one takes its place:
- * at every moment one of the two is whole.  Errors: MD_EIO, MD_ENOMEM; then path is as it was. */
-md_status sections_finish(sections_writer *to, int last);
+/* Write the last section.  A file named `path` becomes path.prev, if `keep` or where there is none,
+ * and the new one takes its place: at every moment one of the two is whole.  Errors: MD_EIO, MD_ENOMEM; then path is as it was. */
+md_status sections_finish(sections_writer *to, int last, bool keep);
 
 typedef struct {
   const char *path;

@@ -1,4 +1,4 @@
-/* minimd/signals.h - what a user asks of a run that is under way. */
+/* minimd/signals.h - what a user asks of the program while it works. */
 #ifndef SIGNALS_H
 #define SIGNALS_H
 
@@ -6,8 +6,12 @@
 
 MD_BEGIN_C
 
-/* From now on SIGINT and SIGTERM do not end the program, but are what signals_stopped_by returns.
- */
+/* From now on SIGINT, SIGTERM and SIGHUP (unless it is ignored, as by nohup) end the program with
+ * exit code 128 + n and without temporary files; a limit on the size of files is an error of
+ * writing. */
+void signals_begin(void);
+/* From now on the first of them does not end the program, but is what signals_stopped_by returns;
+ * a second one does. */
 void signals_stop_gently(void);
 /* The signal that ends a run after a complete step, or 0. */
 int signals_stopped_by(void);

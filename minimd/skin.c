@@ -2,7 +2,6 @@
 #include "minimd/skin.h"
 #include "core/timer.h"
 #include "minimd/engine.h"
-#include "minimd/signals.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -14,11 +13,11 @@ static const double multiples[SKIN_N_CANDIDATES] = SKIN_CANDIDATES;
  * build comes. */
 enum { PERIODS = 3, MOST_STEPS = 60 };
 
-/* Up to and with the next build; less when a signal stops the run. */
+/* Up to and with the next build. */
 static md_status pass_period(engine *sim)
 {
   const int64_t rebuilds = sim->rebuilds, end = sim->step + MOST_STEPS;
-  while (sim->rebuilds == rebuilds && sim->step < end && !signals_stopped_by())
+  while (sim->rebuilds == rebuilds && sim->step < end)
     MD_TRY(engine_step(sim, false));
   return md_ctx_sync(sim->ctx);
 }

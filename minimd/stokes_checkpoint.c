@@ -20,7 +20,8 @@ static const char *const section_words[SECTION_COUNT] = {SECTIONS(WORD)};
 
 /* The section STEP. */
 typedef struct {
-  int64_t n, step, group, group_size, trajectory_bytes;
+  int64_t n, step, group, group_size;
+  md_file_mark trajectory;
   double box[3];
 } step_numbers;
 
@@ -30,7 +31,7 @@ static size_t guess_bytes(const stokes_run_state *state)
 }
 
 static md_status write_state(const char *path, const char *words, size_t bytes,
-                             const stokes_run_state *state, int64_t trajectory_bytes)
+                             const stokes_run_state *state, const md_file_mark *trajectory)
 {
   const stokes_packing *spheres = &state->spheres;
   const size_t n = (size_t)spheres->n;
@@ -38,7 +39,7 @@ static md_status write_state(const char *path, const char *words, size_t bytes,
                           .step = state->step,
                           .group = state->group,
                           .group_size = state->group_size,
-                          .trajectory_bytes = trajectory_bytes};
+                          .trajectory = *trajectory};
   memcpy(numbers.box, spheres->box, sizeof numbers.box);
   sections_writer to;
   MD_TRY(sections_create(path, SECTIONS_STOKES, &to));
@@ -48,18 +49,18 @@ static md_status write_state(const char *path, const char *words, size_t bytes,
   sections_put(&to, BUILT, state->built, n * 4 * sizeof(double));
   sections_put(&to, ID, state->place, n * sizeof(int32_t));
   sections_put(&to, GUESS, state->many, guess_bytes(state));
-  return sections_finish(&to, END);
+  return sections_finish(&to, END, true);
 }
 
 md_status stokes_checkpoint_write(const char *path, const stokes_settings *settings,
-                                  const stokes_run *run, int64_t trajectory_bytes)
+                                  const stokes_run *run, const md_file_mark *trajectory)
 {
   stokes_run_state state;
   char *words = NULL;
   size_t bytes;
   MD_TRY(stokes_run_save(run, &state));
   md_status status = stokes_settings_words(settings, &words, &bytes);
-  if (!status) status = write_state(path, words, bytes, &state, trajectory_bytes);
+  if (!status) status = write_state(path, words, bytes, &state, trajectory);
   free(words);
   stokes_run_state_free(&state);
   return status;
@@ -73,7 +74,7 @@ static md_status get_numbers(sections_reader *in, stokes_checkpoint *out)
   free(content);
   bool good = found.n >= 1 && found.n <= INT32_MAX && found.step >= 0 && found.group >= 0 &&
               found.group <= found.step && found.group_size >= 0 &&
-              found.group_size <= STOKES_VECTORS;
+              found.group_size <= STOKES_VECTORS && found.trajectory.bytes >= -1;
   for (int d = 0; d < 3; d++)
     good = good && isfinite(found.box[d]) && found.box[d] > 0;
   MD_REQUIRE(good, MD_EIO, "'%s' holds numbers that no run has in the section '%s'", in->path,
@@ -84,7 +85,7 @@ static md_status get_numbers(sections_reader *in, stokes_checkpoint *out)
   state->group_size = (int)found.group_size;
   state->spheres.n = found.n;
   memcpy(state->spheres.box, found.box, sizeof found.box);
-  out->trajectory_bytes = found.trajectory_bytes;
+  out->trajectory = found.trajectory;
   return MD_OK;
 }
 

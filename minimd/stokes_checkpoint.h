@@ -13,20 +13,21 @@
 #ifndef STOKES_CHECKPOINT_H
 #define STOKES_CHECKPOINT_H
 
+#include "core/files.h"
 #include "minimd/stokes_settings.h"
 
 MD_BEGIN_C
 
 typedef struct {
-  char *path, *words;       /* the file; its settings */
-  int64_t trajectory_bytes; /* length of the trajectory then; -1: there was none */
+  char *path, *words;      /* the file; its settings */
+  md_file_mark trajectory; /* then */
   stokes_run_state state;
 } stokes_checkpoint;
 
 /* Write the state of a run.  A file of that name becomes path.prev; at every moment one of the two
  * is whole.  Errors: MD_EIO, MD_ENOMEM, MD_ECUDA; then path is as it was. */
 md_status stokes_checkpoint_write(const char *path, const stokes_settings *settings,
-                                  const stokes_run *run, int64_t trajectory_bytes);
+                                  const stokes_run *run, const md_file_mark *trajectory);
 
 /* Read and check a whole file.  *out is empty on failure; free with stokes_checkpoint_free.
  * Errors: MD_EIO (cannot be read, or damaged: names the section, and path.prev when that is whole),

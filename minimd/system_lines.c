@@ -1,5 +1,6 @@
 /* minimd/system_lines.c - a large text file, line by line, and the numbers in it. */
 #include "minimd/system_impl.h"
+#include "core/files.h"
 #include "core/parse.h"
 
 #include <errno.h>
@@ -14,8 +15,7 @@ enum { BLOCK = 1 << 20 };
 md_status lines_open(const char *path, line_reader *in)
 {
   *in = (line_reader){.path = path};
-  in->file = fopen(path, "r");
-  MD_REQUIRE(in->file, MD_EIO, "cannot read '%s': %s", path, strerror(errno));
+  MD_TRY(md_file_read(path, &in->file));
   struct stat info;
   int error = fstat(fileno(in->file), &info) ? errno : 0;
   if (!error && !S_ISREG(info.st_mode)) error = S_ISDIR(info.st_mode) ? EISDIR : ESPIPE;

@@ -71,13 +71,13 @@ START_TEST(restarts_are_exact)
     ck_ok(engine_save(whole, &one));
     ck_ok(engine_create(cfg, &part));
     run_to(part, STOP);
-    ck_ok(checkpoint_write(path, cfg, part, -1));
+    ck_ok(checkpoint_write(path, cfg, part, NULL, true));
     ck_ok(checkpoint_read(path, &from));
     ck_ok(config_create(&again));
     ck_ok(checkpoint_configure(&from, again));
     ck_ok(checkpoint_compare(&from, again, &plan));
     ck_assert_ptr_null(plan.differs);
-    ck_assert_int_eq(plan.dump_keep, -1);
+    ck_assert_ptr_null(plan.dump_keep);
     ck_ok(engine_restore(again, &from.state, true, &rest));
     engine_thermo was, is;
     ck_ok(engine_measure(part, &was));
@@ -101,14 +101,15 @@ END_TEST
 /* With another ordering and list the atoms are the same and so is the physics. */
 START_TEST(another_order_goes_on_from_the_same_atoms)
 {
-  config *cfg = make_config("neighbor.list=full neighbor.every=check"), *again = NULL;
+  config *cfg = make_config("neighbor.list=full neighbor.every=check output.dump=a.xyz"),
+         *again = NULL;
   engine *part, *rest;
   checkpoint from;
   checkpoint_plan plan;
   engine_thermo was, is;
   ck_ok(engine_create(cfg, &part));
   run_to(part, STOP);
-  ck_ok(checkpoint_write(files_path("state"), cfg, part, 7));
+  ck_ok(checkpoint_write(files_path("state"), cfg, part, &(md_file_mark){7, 8}, true));
   ck_ok(checkpoint_read(files_path("state"), &from));
   ck_ok(config_create(&again));
   ck_ok(checkpoint_configure(&from, again));
@@ -116,7 +117,9 @@ START_TEST(another_order_goes_on_from_the_same_atoms)
   ck_ok(config_set(again, "neighbor.list", "half", "test"));
   ck_ok(checkpoint_compare(&from, again, &plan));
   ck_assert_str_eq(plan.differs, "neighbor.list");
-  ck_assert_int_eq(plan.dump_keep, 7);
+  ck_assert_ptr_nonnull(plan.dump_keep);
+  ck_assert_int_eq(plan.dump_keep->bytes, 7);
+  ck_assert_int_eq(plan.dump_keep->crc, 8);
   ck_ok(engine_restore(again, &from.state, false, &rest));
   run_to(part, END);
   run_to(rest, END);
@@ -142,7 +145,7 @@ static char *make_file(size_t *size)
   engine *sim;
   const char *path = files_path("state");
   ck_ok(engine_create(cfg, &sim));
-  ck_ok(checkpoint_write(path, cfg, sim, -1));
+  ck_ok(checkpoint_write(path, cfg, sim, NULL, true));
   engine_destroy(sim);
   config_destroy(cfg);
   FILE *file = fopen(path, "rb");
@@ -234,9 +237,9 @@ START_TEST(the_previous_file_is_kept)
   char path[256];
   snprintf(path, sizeof path, "%s", files_path("twice"));
   ck_ok(engine_create(cfg, &sim));
-  ck_ok(checkpoint_write(path, cfg, sim, -1));
+  ck_ok(checkpoint_write(path, cfg, sim, NULL, true));
   run_to(sim, 5);
-  ck_ok(checkpoint_write(path, cfg, sim, -1));
+  ck_ok(checkpoint_write(path, cfg, sim, NULL, true));
   ck_ok(checkpoint_read(files_path("twice.prev"), &from));
   ck_assert_int_eq(from.state.step, 0);
   checkpoint_free(&from);

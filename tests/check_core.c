@@ -1,5 +1,7 @@
-/* tests/check_core.c - messages, buffers, atoms, shifts, output files, JSON. */
+/* tests/check_core.c - messages, buffers, atoms, shifts, marks of files, output files, JSON. */
 #include "core/atoms.h"
+#include "core/crc.h"
+#include "core/files.h"
 #include "core/output.h"
 #include "core/parse.h"
 #include "core/timer.h"
@@ -249,35 +251,6 @@ START_TEST(output_is_complete_or_absent)
 }
 END_TEST
 
-START_TEST(output_goes_on_where_it_was)
-{
-  char path[] = "/tmp/minimd-continue-XXXXXX", text[16] = "";
-  close(mkstemp(path));
-  for (int64_t keep = 0; keep <= 4; keep++) {
-    FILE *file = fopen(path, "w");
-    fputs("abc", file);
-    fclose(file);
-    const md_status status = md_output_continue(path, keep, &file);
-    ck_assert_int_eq(status, keep <= 3 ? MD_OK : MD_EIO);
-    if (status) {
-      ck_assert(!file && strstr(md_message(), "shorter than the 4 bytes"));
-      continue;
-    }
-    fputs("XY", file);
-    fclose(file);
-    file = fopen(path, "r");
-    ck_assert_ptr_nonnull(fgets(text, sizeof text, file));
-    fclose(file);
-    ck_assert(strlen(text) == (size_t)keep + 2 && strncmp(text, "abc", (size_t)keep) == 0);
-    ck_assert_str_eq(text + keep, "XY");
-  }
-  unlink(path);
-  FILE *none;
-  ck_assert_int_eq(md_output_continue(path, 0, &none), MD_EIO);
-  ck_assert_ptr_null(none);
-}
-END_TEST
-
 START_TEST(lines_are_text_and_bounded)
 {
   static const char text[] = "one\r\n\ntwo words\nlast", binary[] = "good\nb\0d\n";
@@ -308,6 +281,55 @@ START_TEST(lines_are_text_and_bounded)
   }
   free(long_text);
   free(line);
+}
+END_TEST
+
+/* Sums of the tail around its length, beside the table's over the whole file in memory; a byte that
+ * changes is seen in the tail and nowhere else, and nothing is cut then. */
+START_TEST(a_mark_knows_its_file)
+{
+  static const int64_t sizes[] = {
+      0, 1, 195, 196, 5000, MD_FILE_TAIL - 1, MD_FILE_TAIL, MD_FILE_TAIL + 1, 200000};
+  const int64_t head = _i ? 196 : 0;
+  char path[] = "/tmp/minimd-mark-XXXXXX";
+  close(mkstemp(path));
+  char *data = malloc(200000);
+  for (int64_t k = 0; k < 200000; k++)
+    data[k] = (char)(k * k % 251);
+  for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+    const int64_t n = sizes[s];
+    int64_t from = n - MD_FILE_TAIL > head ? n - MD_FILE_TAIL : head;
+    if (from > n) from = n;
+    FILE *file, *again;
+    md_file_mark mark;
+    ck_ok(md_file_begin(path, &file));
+    ck_assert_uint_eq(fwrite(data, 1, (size_t)n, file), n);
+    ck_ok(md_file_take_mark(file, path, head, &mark));
+    ck_assert_int_eq(mark.bytes, n);
+    ck_assert_int_eq(mark.crc, md_crc32c_table(0, data + from, (size_t)(n - from)));
+    fputs("behind", file);
+    ck_assert_int_eq(fflush(file), 0);
+    ck_assert_int_eq(md_file_continue(path, head, &mark, &again), MD_EIO); /* it is locked */
+    for (int64_t at = 0; at < n; at += 1 + n / 7) {
+      const char other = (char)(data[at] ^ 1);
+      ck_assert_int_eq(pwrite(fileno(file), &other, 1, at), 1);
+      fclose(file);
+      const md_status status = md_file_continue(path, head, &mark, &again);
+      ck_assert_int_eq(status, at >= from ? MD_EIO : MD_OK);
+      file = again ? again : fopen(path, "r+");
+      fseek(file, 0, SEEK_END);
+      ck_assert_int_eq(ftell(file), at >= from ? n + 6 : n);
+      ck_assert_int_eq(pwrite(fileno(file), &data[at], 1, at), 1);
+      if (again) fputs("behind", file);
+      fflush(file);
+    }
+    fclose(file);
+    ck_ok(md_file_continue(path, head, &mark, &file));
+    ck_assert_int_eq(ftello(file), n);
+    fclose(file);
+  }
+  free(data);
+  unlink(path);
 }
 END_TEST
 
@@ -387,7 +409,7 @@ int main(void)
   tcase_add_loop_test(tc, atoms_round_trip, 0, MD_PRECISION_COUNT);
   tcase_add_test(tc, shift_packs_every_sign);
   tcase_add_test(tc, output_is_complete_or_absent);
-  tcase_add_test(tc, output_goes_on_where_it_was);
+  tcase_add_loop_test(tc, a_mark_knows_its_file, 0, 2);
   tcase_add_test(tc, json_is_valid);
   tcase_add_test(tc, lines_are_text_and_bounded);
   tcase_add_test(tc, timer_adds_up);

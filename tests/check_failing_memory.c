@@ -13,9 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-int minimd_main(int argc, char **argv); /* the program's */
-
-enum { MOST_ARGUMENTS = 40, EVERY = 200, BEYOND = 40 };
+enum { EVERY = 200, BEYOND = 40 };
 
 /* Command lines; words in braces are files of the test's folder, made by the first lines. */
 static const char *const setup[] = {
@@ -74,32 +72,6 @@ static const char *const device_cases[] = {
 };
 #define COUNT(list) ((int)(sizeof(list) / sizeof *(list)))
 
-/* The program with this command line; every file in braces gets its path. */
-static int start(const char *line, bool on_gpu)
-{
-  char words[2048] = "", *argv[MOST_ARGUMENTS] = {"minimd"}, *rest = words;
-  size_t used = 0;
-  int argc = 1;
-  for (const char *c = line; *c; c++) {
-    char name[64] = "";
-    if (*c == '{' && sscanf(c, "{%63[^}]}", name) == 1) {
-      used += (size_t)snprintf(words + used, sizeof words - used, "%s", files_path(name));
-      c = strchr(c, '}');
-    } else {
-      words[used++] = *c;
-    }
-  }
-  for (char *word; (word = strsep(&rest, " ")) != NULL;)
-    argv[argc++] = word;
-  if (on_gpu) {
-    argv[argc++] = "--backend";
-    argv[argc++] = "gpu";
-  }
-  const int code = minimd_main(argc, argv);
-  fflush(stdout);
-  return code;
-}
-
 /* What was written to standard error since the last call. */
 static void errors(char *text, size_t size)
 {
@@ -115,7 +87,7 @@ static int try_one(const char *line, failing_where where, long k, bool on, FILE 
 {
   char said[4096];
   failing_set(where, k, on);
-  const int code = start(line, where == FAILING_DEVICE);
+  const int code = failing_start(line, where == FAILING_DEVICE);
   failing_set(where, 0, false);
   errors(said, sizeof said);
   const char *error = strstr(said, "minimd: error: ");
@@ -149,7 +121,7 @@ static long try_range(const char *line, failing_where where, range r)
     int bad = 0;
     if (r.last == 0) {
       failing_set(where, 0, false);
-      bad = start(line, where == FAILING_DEVICE);
+      bad = failing_start(line, where == FAILING_DEVICE);
       fprintf(report, "%ld", failing_calls(where));
     }
     for (long k = r.first; k <= r.last; k += r.stride)

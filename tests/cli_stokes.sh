@@ -253,8 +253,13 @@ if "$minimd" info --format csv | grep -q '^gpu,"none'; then expect 4 $run --back
 
 # A program that waits for its input has no thread but itself, whatever libraries would like.
 mkfifo "$dir/slow"
-env -u OPENBLAS_NUM_THREADS "$minimd" stokes -i "$dir/slow" --backend cpu >/dev/null 2>&1 &
+env -u OPENBLAS_NUM_THREADS "$minimd" stokes -i /dev/stdin --backend cpu <"$dir/slow" >/dev/null 2>&1 &
 exec 3>"$dir/slow"
+waits_for_input()
+{
+  [ "$(readlink "/proc/$1/exe")" = "$(readlink -f "$minimd")" ] && grep -q '^State:.*S' "/proc/$1/status"
+}
+awaits waits_for_input $!
 [ "$(awk '/^Threads/ { print $2 }' /proc/$!/status)" = 1 ] || fail "threads before there is work"
 exec 3>&-
 wait

@@ -1,19 +1,23 @@
 /* tests/failing_memory.c - see failing_memory.h. */
 #include "tests/failing_memory.h"
+#include "tests/files.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 static struct {
   atomic_long calls;
   long at;
   bool on;
-} counters[2];
+} counters[FAILING_COUNT];
 static atomic_long device_live;
 
 void failing_set(failing_where where, long at, bool on)
@@ -106,6 +110,120 @@ int failing_clock_gettime(clockid_t which, struct timespec *out)
   (void)which;
   *out = (struct timespec){.tv_sec = ++seconds};
   return 0;
+}
+
+/* A call on files that fails as on a full disk. */
+static bool full(void)
+{
+  const bool fails = refused(FAILING_FILES);
+  if (fails) errno = ENOSPC;
+  return fails;
+}
+
+int failing_open(const char *path, int flags, ...)
+{
+  va_list args;
+  va_start(args, flags);
+  const mode_t mode = flags & O_CREAT ? va_arg(args, mode_t) : 0;
+  va_end(args);
+  return full() ? -1 : open(path, flags, mode);
+}
+
+FILE *failing_fdopen(int fd, const char *mode)
+{
+  return full() ? NULL : fdopen(fd, mode);
+}
+
+/* What the stream still holds is written to a full device: its error stays. */
+static int spoil(FILE *stream)
+{
+  const int fd = fileno(stream), kept = dup(fd), device = open("/dev/full", O_WRONLY);
+  if (kept < 0 || device < 0 || dup2(device, fd) < 0) abort();
+  const int flushed = fflush(stream), error = errno;
+  if (dup2(kept, fd) < 0) abort();
+  close(device);
+  close(kept);
+  errno = error;
+  return flushed;
+}
+
+int failing_fflush(FILE *stream)
+{
+  return stream && fileno(stream) >= 0 && full() ? (spoil(stream), errno = ENOSPC, EOF)
+                                                 : fflush(stream);
+}
+
+size_t failing_fwrite(const void *data, size_t bytes, size_t n, FILE *stream)
+{
+  const bool fails = fileno(stream) > STDERR_FILENO && n * bytes > 0 && full();
+  const size_t written = fwrite(data, bytes, n, stream);
+  return fails && spoil(stream) ? 0 : written;
+}
+
+ssize_t failing_pwrite(int fd, const void *data, size_t bytes, off_t at)
+{
+  return full() ? -1 : pwrite(fd, data, bytes, at);
+}
+
+int failing_ftruncate(int fd, off_t bytes)
+{
+  return full() ? -1 : ftruncate(fd, bytes);
+}
+
+int failing_fsync(int fd)
+{
+  return full() ? -1 : fsync(fd);
+}
+
+int failing_rename(const char *from, const char *to)
+{
+  return full() ? -1 : rename(from, to);
+}
+
+int failing_link(const char *from, const char *to)
+{
+  return full() ? -1 : link(from, to);
+}
+
+int failing_fchmod(int fd, mode_t mode)
+{
+  return full() ? -1 : fchmod(fd, mode);
+}
+
+int failing_fclose(FILE *stream)
+{
+  const bool in_memory = fileno(stream) < 0;
+  const int closed = fclose(stream);
+  return !in_memory && full() ? EOF : closed;
+}
+
+int minimd_main(int argc, char **argv); /* the program's */
+
+enum { MOST_ARGUMENTS = 40 };
+
+int failing_start(const char *line, bool on_gpu)
+{
+  char words[2048] = "", *argv[MOST_ARGUMENTS] = {"minimd"}, *rest = words;
+  size_t used = 0;
+  int argc = 1;
+  for (const char *c = line; *c; c++) {
+    char name[64] = "";
+    if (*c == '{' && sscanf(c, "{%63[^}]}", name) == 1) {
+      used += (size_t)snprintf(words + used, sizeof words - used, "%s", files_path(name));
+      c = strchr(c, '}');
+    } else {
+      words[used++] = *c;
+    }
+  }
+  for (char *word; (word = strsep(&rest, " ")) != NULL;)
+    argv[argc++] = word;
+  if (on_gpu) {
+    argv[argc++] = "--backend";
+    argv[argc++] = "gpu";
+  }
+  const int code = minimd_main(argc, argv);
+  fflush(stdout);
+  return code;
 }
 
 #ifdef MD_HAVE_CUDA

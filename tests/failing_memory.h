@@ -1,4 +1,4 @@
-/* tests/failing_memory.h - allocators that refuse on demand.
+/* tests/failing_memory.h - allocators, and calls that write files, that refuse on demand.
  *
  * The Makefile renames the allocators that the program's own objects call (failing_memory.syms) to
  * those defined here, so that every malloc, calloc, ..., strdup, open_memstream of the program,
@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-typedef enum { FAILING_HOST, FAILING_DEVICE } failing_where;
+typedef enum { FAILING_HOST, FAILING_DEVICE, FAILING_FILES, FAILING_COUNT } failing_where;
 
 /* Start counting at 1 again; refuse call number `at` (0: none), and those after it if `on`. */
 void failing_set(failing_where where, long at, bool on);
@@ -19,5 +19,9 @@ void failing_set(failing_where where, long at, bool on);
 long failing_calls(failing_where where);
 /* Device allocations not freed yet. */
 long failing_device_live(void);
+
+/* The program with this command line; every file in braces gets its path (files.h).  Returns its
+ * exit code. */
+int failing_start(const char *line, bool on_gpu);
 
 #endif
