@@ -1,8 +1,8 @@
 /* core/context.c - making and describing a context. */
 #include "core/context_impl.h"
+#include "core/processors.h"
 #include "core/timer.h"
 
-#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +39,7 @@ md_status md_ctx_create(const md_ctx_spec *spec, md_ctx **out)
   ctx->backend = spec->backend;
   ctx->precision = spec->precision;
   ctx->isa = md_isa_detect();
-  ctx->threads = spec->threads > 0 ? spec->threads : omp_get_num_procs();
+  ctx->threads = spec->threads > 0 ? spec->threads : md_processors();
   ctx->deterministic = spec->deterministic;
   md_status status = MD_OK;
   if (ctx->backend == MD_GPU) {

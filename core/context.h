@@ -41,7 +41,7 @@ struct md_ctx {
 typedef struct {
   md_backend backend;
   md_precision precision;
-  int threads; /* 0: all processors this process may use */
+  int threads; /* 0: md_processors() */
   bool deterministic;
 } md_ctx_spec;
 

@@ -1,12 +1,12 @@
 /* minimd/cmd_info.c - `minimd info`: what this build has, what this machine offers, what is
  * missing. */
 #include "core/output.h"
+#include "core/processors.h"
 #include "minimd/commands.h"
 #include "minimd/options.h"
 #include "minimd/provenance.h"
 #include "stokes/solver.h"
 
-#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -34,7 +34,7 @@ static int gather(fact *facts)
   FACT("compiler", "%s", provenance_compiler());
   FACT("cuda", "%s", provenance_cuda());
   FACT("cpu", "%s", cpu);
-  FACT("processors", "%d", omp_get_num_procs());
+  FACT("processors", "%d", md_processors());
   FACT("isa", "%s", md_isa_words[md_isa_detect()]);
   md_gpu_info gpu;
   if (md_gpu_describe(&gpu) == MD_OK) {

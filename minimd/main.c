@@ -2,6 +2,7 @@
 #include "minimd/commands.h"
 #include "minimd/provenance.h"
 #include "minimd/signals.h"
+#include "minimd/waiting.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -37,6 +38,7 @@ static md_status dispatch(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+  waiting_choose(argv);
   md_status status = dispatch(argc, argv);
   if (!status && fflush(stdout) != 0) status = MD_FAIL(MD_EIO, "cannot write to standard output");
   if (status) {

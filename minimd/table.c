@@ -1,10 +1,10 @@
 /* minimd/table.c - see table.h. */
 #include "minimd/table.h"
+#include "core/processors.h"
 #include "minimd/provenance.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <omp.h>
 #include <string.h>
 
 static int width_of(const table_column *c)
@@ -19,7 +19,7 @@ static void json_head(table *t, const table_source *source)
   const int threads = source->cfg ? config_get(source->cfg)->threads : 0;
   const md_ctx ctx = {.backend = source->backend,
                       .isa = md_isa_detect(),
-                      .threads = threads ? threads : omp_get_max_threads()};
+                      .threads = threads ? threads : md_processors()};
   md_json *json = &t->json;
   md_json_begin(json, t->stream);
   md_json_integer(json, "schema", 1);
