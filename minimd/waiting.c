@@ -11,7 +11,7 @@
 
 /* As many as the gaps between the parallel loops of a step ask for: with fewer, an idle machine pays
  * for waking threads up; with more, a busy one for turns that lead nowhere. */
-#define SPINS "1500"
+#define SPINS "1000"
 
 void waiting_choose(char **argv)
 {

@@ -10,7 +10,7 @@ waits() { tail -n "+$(grep -n 'DISPLAY ENVIRONMENT BEGIN' "$dir/err" | tail -1 |
 setting=OMP_DYNAMIC=false
 expect 0 --version
 if grep -q 'GOMP_SPINCOUNT' "$dir/err"; then
-  waits "GOMP_SPINCOUNT = '1500'"
+  waits "GOMP_SPINCOUNT = '1000'"
   setting=OMP_WAIT_POLICY=active
   expect 0 --version
   waits "OMP_WAIT_POLICY = 'ACTIVE'"
