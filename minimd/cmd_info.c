@@ -79,7 +79,7 @@ md_status cmd_info(int argc, char **argv)
   md_json json;
   if (format == OPTIONS_FORMAT_JSON) {
     md_json_begin(&json, out.stream);
-    md_json_integer(&json, "schema", 1);
+    md_json_integer(&json, "schema", OPTIONS_JSON_SCHEMA);
   }
   if (format == OPTIONS_FORMAT_CSV) fputs("what,value\n", out.stream);
   for (int k = 0; k < n; k++) {

@@ -63,7 +63,7 @@ static void print_settings_json(const config *cfg, FILE *stream)
 {
   md_json json;
   md_json_begin(&json, stream);
-  md_json_integer(&json, "schema", 1);
+  md_json_integer(&json, "schema", OPTIONS_JSON_SCHEMA);
   config_json(cfg, &json);
   md_json_end(&json);
 }

@@ -187,7 +187,7 @@ static void json_end(const report *run, FILE *stream)
 {
   md_json json;
   md_json_begin(&json, stream);
-  md_json_integer(&json, "schema", 1);
+  md_json_integer(&json, "schema", OPTIONS_JSON_SCHEMA);
   md_json_string(&json, "input", config_reading(run->cfg));
   if (run->restart) {
     md_json_open(&json, "restart", '{');
