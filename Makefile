@@ -12,7 +12,7 @@ ifeq ($(origin CC),default)
 CC := gcc
 endif
 NVCC   ?= $(shell command -v nvcc 2>/dev/null)
-# Architectures to compile kernels for; of the last also PTX, which the driver of a newer device compiles.
+# Architectures to compile kernels for, sm_90 or newer; of the last also PTX, which the driver of a newer device compiles.
 CUDA_ARCH ?= sm_90
 WARN   := -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes
 CFLAGS ?= -O3 -g
@@ -64,9 +64,10 @@ CUDA_OBJ := $(PLAIN_CU:%.cu=$(BUILD)/obj/%.cu.o) \
 ifneq ($(NVCC),)
 CUDA_HOME := $(abspath $(dir $(realpath $(NVCC)))..)
 arches := $(CUDA_ARCH:sm_%=%)
+CUDA_CARRIES := "$(CUDA_ARCH), PTX of $(lastword $(CUDA_ARCH))"
 NVFLAGS := $(foreach a,$(arches),-gencode arch=compute_$(a),code=sm_$(a)) \
            -gencode arch=compute_$(lastword $(arches)),code=compute_$(lastword $(arches)) \
-           -DMD_CUDA_ARCH='"$(CUDA_ARCH), PTX of $(lastword $(CUDA_ARCH))"' -O3 -lineinfo -I. -DMD_HAVE_CUDA -Werror all-warnings -Xcompiler -Wall,-Wextra,-Wno-unused-parameter
+           -DMD_CUDA_ARCH='$(CUDA_CARRIES)' -O3 -lineinfo -I. -DMD_HAVE_CUDA -Werror all-warnings -Xcompiler -Wall,-Wextra,-Wno-unused-parameter
 STD    += -DMD_HAVE_CUDA
 OBJ    += $(CUDA_OBJ)
 CUDA_LIBS := -L$(CUDA_HOME)/lib64 -Wl,-rpath,$(CUDA_HOME)/lib64 -lcudart_static -lrt -ldl -lstdc++
@@ -168,7 +169,7 @@ $(BUILD)/version $(MADE_WITH): FORCE
 	@mkdir -p $(@D)
 	@echo "$(said)" | cmp -s - $@ || echo "$(said)" >$@
 .PHONY: FORCE
-$(BUILD)/obj/minimd/provenance.o: STD += $(if $(NVCC),-DMD_CUDA_VERSION='"$(shell $(NVCC) --version | sed -n "s/.*release \([0-9.]*\).*/\1/p")"') -DMD_VERSION='"$(VERSION)"'
+$(BUILD)/obj/minimd/provenance.o: STD += $(if $(NVCC),-DMD_CUDA_ARCH='$(CUDA_CARRIES)' -DMD_CUDA_VERSION='"$(shell $(NVCC) --version | sed -n "s/.*release \([0-9.]*\).*/\1/p")"') -DMD_VERSION='"$(VERSION)"'
 $(BUILD)/obj/minimd/provenance.o: $(BUILD)/version
 ifneq ($(FFTW),)
 $(BUILD)/obj/spread/pme.o: STD += -DMD_HAVE_FFTW

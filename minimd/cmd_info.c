@@ -32,12 +32,12 @@ static int gather(fact *facts)
   FACT("version", "%s", MINIMD_VERSION);
   FACT("commit", "%s", provenance_commit());
   FACT("compiler", "%s", provenance_compiler());
-  FACT("cuda", "%s", provenance_cuda());
+  FACT("cuda", "%s%s", provenance_cuda(), provenance_cuda_arch());
   FACT("cpu", "%s", cpu);
   FACT("processors", "%d", md_processors());
   FACT("isa", "%s", md_isa_words[md_isa_detect()]);
   md_gpu_info gpu;
-  if (md_gpu_describe(&gpu) == MD_OK) {
+  if (md_gpu_check() == MD_OK && md_gpu_describe(&gpu) == MD_OK) {
     FACT("gpu", "%s, sm_%d, %d multiprocessors, %.1f GB (%.1f free), driver CUDA %s", gpu.name,
          gpu.capability, gpu.multiprocessors, (double)gpu.memory_total / 1e9,
          (double)gpu.memory_free / 1e9, gpu.driver);

@@ -83,6 +83,7 @@ typedef struct {
   config_backend backend;
   md_precision precision;
   int32_t threads, block_size; /* 0: all; tuned */
+  int32_t index;               /* of the CUDA device; negative: the first */
   int32_t carveout;            /* percent of the greatest shared memory; 0: chosen */
   bool deterministic;
   /* output: files, NULL for none; steps between, 0: first and last */

@@ -172,6 +172,8 @@ static const config_entry table[] = {
             "between thermo lines; 0: first and last step only"),
     WORD("device.backend", backend, CONFIG_BACKENDS, backend_words, CONFIG_BACKEND_COUNT, "auto",
          "where to compute; auto: the GPU if there is one"),
+    INTEGER_OR("device.index", index, "", 0, 1023, "first", -1, "first",
+               "CUDA device, as CUDA counts them; without meaning on the CPU"),
     WORD("device.precision", precision, MD_PRECISIONS, md_precision_words, MD_PRECISION_COUNT,
          "double", "number types; mixed: pairs in single, the rest in double"),
     INTEGER_OR("device.threads", threads, "", 1, 1024, "all", 0, "all", "OpenMP threads"),

@@ -2,6 +2,8 @@
 #include "minimd/engine.h"
 #include "minimd/system.h"
 
+#include <stdio.h>
+
 /* Whether lists by tiles are sure to fit the GPU.  Of atoms from a file nothing is known yet; files
  * are not that large. */
 static bool tiles_fit(const config_values *values)
@@ -47,13 +49,16 @@ static void choose_list(const config_values *values, engine_choice *out)
 
 md_status engine_choose(const config_values *values, engine_choice *out)
 {
+  if (values->index >= 0 && values->backend != CONFIG_BACKEND_CPU)
+    MD_TRY(md_gpu_choose(values->index));
   if (values->backend == CONFIG_BACKEND_AUTO) {
     const bool gpu = md_gpu_available();
     out->backend = gpu ? MD_GPU : MD_CPU;
-    out->backend_reason = gpu ? "a CUDA device was found" : "no CUDA device was found";
+    snprintf(out->backend_reason, sizeof out->backend_reason, "%s",
+             gpu ? "a CUDA device was found" : md_message());
   } else {
     out->backend = values->backend == CONFIG_BACKEND_GPU ? MD_GPU : MD_CPU;
-    out->backend_reason = "as asked";
+    snprintf(out->backend_reason, sizeof out->backend_reason, "as asked");
   }
   if (values->list == NEIGHBOR_TILE && out->backend == MD_CPU) {
     out->list = NEIGHBOR_FULL;
