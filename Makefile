@@ -12,6 +12,7 @@ ifeq ($(origin CC),default)
 CC := gcc
 endif
 NVCC   ?= $(shell command -v nvcc 2>/dev/null)
+# Architectures to compile kernels for, sm_90 or newer; of the last also PTX, which the driver of a newer device compiles.
 CUDA_ARCH ?= sm_90
 WARN   := -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes
 CFLAGS ?= -O3 -g
@@ -20,6 +21,9 @@ LDLIBS  = $(call archive,config) -lm -lpthread
 
 # A static archive where the system has one, so that a built tree runs on machines without it.
 archive = $(or $(filter /%,$(shell $(CC) -print-file-name=lib$(1).a)),-l$(1))
+
+# A line for each file that is made; V=1 prints whole commands, make -s nothing.
+quiet = $(if $(V)$(findstring s,$(firstword -$(MAKEFLAGS))),,@echo '  $(1) $@'; )
 
 ROOMS := $(wildcard core ordering neighbor force comm cachemodel spread stokes minimd)
 
@@ -59,7 +63,11 @@ CUDA_OBJ := $(PLAIN_CU:%.cu=$(BUILD)/obj/%.cu.o) \
        $(SINGLE_CU:%.cu=$(BUILD)/obj/%.p0.cu.o)
 ifneq ($(NVCC),)
 CUDA_HOME := $(abspath $(dir $(realpath $(NVCC)))..)
-NVFLAGS := -arch=$(CUDA_ARCH) -O3 -lineinfo -I. -DMD_HAVE_CUDA -Werror all-warnings -Xcompiler -Wall,-Wextra,-Wno-unused-parameter
+arches := $(CUDA_ARCH:sm_%=%)
+CUDA_CARRIES := "$(CUDA_ARCH), PTX of $(lastword $(CUDA_ARCH))"
+NVFLAGS := $(foreach a,$(arches),-gencode arch=compute_$(a),code=sm_$(a)) \
+           -gencode arch=compute_$(lastword $(arches)),code=compute_$(lastword $(arches)) \
+           -DMD_CUDA_ARCH='$(CUDA_CARRIES)' -O3 -lineinfo -I. -DMD_HAVE_CUDA -Werror all-warnings -Xcompiler -Wall,-Wextra,-Wno-unused-parameter
 STD    += -DMD_HAVE_CUDA
 OBJ    += $(CUDA_OBJ)
 CUDA_LIBS := -L$(CUDA_HOME)/lib64 -Wl,-rpath,$(CUDA_HOME)/lib64 -lcudart_static -lrt -ldl -lstdc++
@@ -104,51 +112,51 @@ MADE_WITH := $(BUILD)/made-with
 all: $(BUILD)/minimd
 
 $(BUILD)/minimd: $(BUILD)/obj/minimd/main.o $(LIB)
-	$(CC) $(CFLAGS) -fopenmp -o $@ $^ $(LDLIBS)
+	$(call quiet,LD )$(CC) $(CFLAGS) -fopenmp -o $@ $^ $(LDLIBS)
 $(LIB): $(LIB_OBJ)
 	@rm -f $@
-	ar rcs $@ $^
+	$(call quiet,AR )ar rcs $@ $^
 $(TEST_LIB): $(TEST_OBJ)
 	@rm -f $@
-	ar rcs $@ $^
+	$(call quiet,AR )ar rcs $@ $^
 $(SPREAD_LIB): $(SPREAD_OBJ)
 	@rm -f $@
-	ar rcs $@ $^
+	$(call quiet,AR )ar rcs $@ $^
 # The program whose allocators can be made to fail.
 FAILING := $(BUILD)/obj/tests/failing
 $(FAILING)/%: $(BUILD)/% tests/failing_memory.syms
 	@mkdir -p $(@D)
-	objcopy --redefine-syms=tests/failing_memory.syms $< $@
+	$(call quiet,CP )objcopy --redefine-syms=tests/failing_memory.syms $< $@
 $(BUILD)/tests/check_failing_%: $(BUILD)/obj/tests/check_failing_%.o $(FAILING)/obj/minimd/main.o \
     $(FAILING)/libminimd.a $(TEST_LIB)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -fopenmp -o $@ $^ $(call archive,check) $(call archive,subunit) $(LDLIBS)
+	$(call quiet,LD )$(CC) $(CFLAGS) -fopenmp -o $@ $^ $(call archive,check) $(call archive,subunit) $(LDLIBS)
 
 $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(TEST_LIB) $(LIB)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -fopenmp -o $@ $^ $(call archive,check) $(call archive,subunit) $(LDLIBS)
+	$(call quiet,LD )$(CC) $(CFLAGS) -fopenmp -o $@ $^ $(call archive,check) $(call archive,subunit) $(LDLIBS)
 
 $(BUILD)/obj/%.o: %.c $(MADE_WITH)
 	@mkdir -p $(@D)
-	$(COMPILE) -c -o $@ $<
+	$(call quiet,CC )$(COMPILE) -c -o $@ $<
 $(BUILD)/obj/%.cu.o: %.cu $(MADE_WITH)
 	@mkdir -p $(@D)
-	$(NVCC) $(NVFLAGS) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
+	$(call quiet,NV )$(NVCC) $(NVFLAGS) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
 
 define numeric_rule
 $(BUILD)/obj/%.p$(1).i$(2).o: %.c $(MADE_WITH)
 	@mkdir -p $$(@D)
-	$$(COMPILE) -DMD_PREC=$(1) -DMD_ISA=$(2) $$(ISA_FLAGS_$(2)) -c -o $$@ $$<
+	$$(call quiet,CC )$$(COMPILE) -DMD_PREC=$(1) -DMD_ISA=$(2) $$(ISA_FLAGS_$(2)) -c -o $$@ $$<
 endef
 define isa_rule
 $(BUILD)/obj/%.i$(1).o: %.c $(MADE_WITH)
 	@mkdir -p $$(@D)
-	$$(COMPILE) -DMD_ISA=$(1) $$(ISA_FLAGS_$(1)) -c -o $$@ $$<
+	$$(call quiet,CC )$$(COMPILE) -DMD_ISA=$(1) $$(ISA_FLAGS_$(1)) -c -o $$@ $$<
 endef
 define numeric_cuda_rule
 $(BUILD)/obj/%.p$(1).cu.o: %.cu $(MADE_WITH)
 	@mkdir -p $$(@D)
-	$$(NVCC) $$(NVFLAGS) -DMD_PREC=$(1) -MMD -MP -MF $$(@:.o=.d) -c -o $$@ $$<
+	$$(call quiet,NV )$$(NVCC) $$(NVFLAGS) -DMD_PREC=$(1) -MMD -MP -MF $$(@:.o=.d) -c -o $$@ $$<
 endef
 $(foreach p,$(PRECS),$(foreach i,$(ISAS),$(eval $(call numeric_rule,$(p),$(i)))))
 $(foreach i,$(ISAS),$(eval $(call isa_rule,$(i))))
@@ -161,7 +169,7 @@ $(BUILD)/version $(MADE_WITH): FORCE
 	@mkdir -p $(@D)
 	@echo "$(said)" | cmp -s - $@ || echo "$(said)" >$@
 .PHONY: FORCE
-$(BUILD)/obj/minimd/provenance.o: STD += $(if $(NVCC),-DMD_CUDA_VERSION='"$(shell $(NVCC) --version | sed -n "s/.*release \([0-9.]*\).*/\1/p")"') -DMD_VERSION='"$(VERSION)"'
+$(BUILD)/obj/minimd/provenance.o: STD += $(if $(NVCC),-DMD_CUDA_ARCH='$(CUDA_CARRIES)' -DMD_CUDA_VERSION='"$(shell $(NVCC) --version | sed -n "s/.*release \([0-9.]*\).*/\1/p")"') -DMD_VERSION='"$(VERSION)"'
 $(BUILD)/obj/minimd/provenance.o: $(BUILD)/version
 ifneq ($(FFTW),)
 $(BUILD)/obj/spread/pme.o: STD += -DMD_HAVE_FFTW
@@ -169,10 +177,10 @@ endif
 
 $(BENCH_LIB): $(BENCH_OBJ)
 	@rm -f $@
-	ar rcs $@ $^
+	$(call quiet,AR )ar rcs $@ $^
 $(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(BENCH_LIB) $(LIB)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -fopenmp -o $@ $^ $(LDLIBS)
+	$(call quiet,LD )$(CC) $(CFLAGS) -fopenmp -o $@ $^ $(LDLIBS)
 
 $(BUILD)/bench/bench_gspmv: $(PEER_NAMES:%=$(BUILD)/obj/bench/peer_%.o)
 $(BUILD)/bench/bench_gspmv: LDLIBS += $(if $(PEERS),$(shell pkg-config --libs $(PEER_PACKAGES)) -lstdc++)
@@ -180,22 +188,23 @@ $(BUILD)/obj/bench/bench_gspmv.o: STD += $(PEER_NAMES:%=-DPEER_%)
 PEER_FLAGS = $(shell pkg-config --cflags $(PEER_PACKAGES))
 $(BUILD)/obj/bench/peer_%.o: bench/peer_%.c $(MADE_WITH)
 	@mkdir -p $(@D)
-	$(COMPILE) $(PEER_FLAGS) -c -o $@ $<
+	$(call quiet,CC )$(COMPILE) $(PEER_FLAGS) -c -o $@ $<
 $(BUILD)/obj/bench/peer_%.o: bench/peer_%.cc $(MADE_WITH)
 	@mkdir -p $(@D)
-	$(CXX) -I. -O3 -g -DNDEBUG -march=native $(PEER_FLAGS) -MMD -MP -c -o $@ $<
+	$(call quiet,CXX)$(CXX) -I. -O3 -g -DNDEBUG -march=native $(PEER_FLAGS) -MMD -MP -c -o $@ $<
 
 .PHONY: install-spread tests benches deps deps-check deps-ci run check check-gpu bench bench-gpu study study-gpu lint format asan \
         docs fuzz mutants tsan install uninstall clean help
 tests: all $(TESTS)
 benches: $(BENCHES)
 
-# Debian and Ubuntu packages: to build and run; to test; what .ci/run needs besides.
-PACKAGES := gcc make libc6-dev libconfig-dev gnuplot-nox liblapacke-dev libopenblas-dev libfftw3-dev
+# Debian and Ubuntu packages: to build and run; what the program can do without; to test; what .ci/run needs besides.
+PACKAGES := gcc make libc6-dev libconfig-dev
+OPTIONAL := gnuplot-nox liblapacke-dev libopenblas-dev libfftw3-dev
 PACKAGES_CHECK := $(PACKAGES) check libsubunit-dev
-PACKAGES_CI := $(PACKAGES_CHECK) git pkg-config cmake clang libomp-dev libclang-rt-14-dev clang-format clang-tidy cppcheck
-deps:       ; @sh tests/deps.sh $(PACKAGES)
-deps-check: ; @sh tests/deps.sh $(PACKAGES_CHECK)
+PACKAGES_CI := $(PACKAGES_CHECK) $(OPTIONAL) git pkg-config cmake clang libomp-dev libclang-rt-14-dev clang-format clang-tidy cppcheck
+deps:       ; @sh tests/deps.sh $(PACKAGES) -- $(OPTIONAL)
+deps-check: ; @sh tests/deps.sh $(PACKAGES_CHECK) -- $(OPTIONAL)
 deps-ci:    ; @sh tests/deps.sh $(PACKAGES_CI)
 
 run: deps
@@ -255,9 +264,9 @@ FUZZ_C := $(wildcard core/*.c cachemodel/trace*.c cachemodel/machine*.c ordering
 FUZZ_FLAGS := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 $(BUILD)/obj/fuzz/%.o: %.c $(MADE_WITH)
 	@mkdir -p $(@D)
-	$(FUZZ_CC) $(STD) $(FUZZ_FLAGS) $(WARN) -MMD -MP -c -o $@ $<
+	$(call quiet,CC )$(FUZZ_CC) $(STD) $(FUZZ_FLAGS) $(WARN) -MMD -MP -c -o $@ $<
 $(BUILD)/fuzz: $(FUZZ_C:%.c=$(BUILD)/obj/fuzz/%.o) $(LIB)
-	$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -fopenmp -o $@ $^ $(LDLIBS)
+	$(call quiet,LD )$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -fopenmp -o $@ $^ $(LDLIBS)
 fuzz: deps-ci
 	@$(MAKE) --no-print-directory $(BUILD)/fuzz
 	sh tests/fuzz.sh $(BUILD)/fuzz $(FUZZ_SECONDS) $(TARGETS)
@@ -334,7 +343,7 @@ help:
 	@echo 'make mutants    break one line at a time: every wrong program of tests/mutants.txt must fail (ROOMS="spread stokes")'
 	@echo 'make docs       manual page, completion and reference from the tables of the program'
 	@echo 'make install    to PREFIX=$(PREFIX)                      (uninstall, clean, format)'
-	@echo 'variables: BUILD=$(BUILD) CC=$(CC) NVCC=$(NVCC) CUDA_ARCH=$(CUDA_ARCH) CFLAGS=$(CFLAGS)'
+	@echo 'variables: BUILD=$(BUILD) CC=$(CC) NVCC=$(NVCC) CUDA_ARCH="$(CUDA_ARCH)" CFLAGS=$(CFLAGS) V=1 (whole commands)'
 
 .SECONDARY:
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)

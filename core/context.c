@@ -1,8 +1,8 @@
 /* core/context.c - making and describing a context. */
 #include "core/context_impl.h"
+#include "core/processors.h"
 #include "core/timer.h"
 
-#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,15 +39,13 @@ md_status md_ctx_create(const md_ctx_spec *spec, md_ctx **out)
   ctx->backend = spec->backend;
   ctx->precision = spec->precision;
   ctx->isa = md_isa_detect();
-  ctx->threads = spec->threads > 0 ? spec->threads : omp_get_num_procs();
+  ctx->threads = spec->threads > 0 ? spec->threads : md_processors();
   ctx->deterministic = spec->deterministic;
   md_status status = MD_OK;
   if (ctx->backend == MD_GPU) {
+    status = md_gpu_check();
 #ifdef MD_HAVE_CUDA
-    status = md_gpu_open(ctx);
-#else
-    status = MD_FAIL(MD_ENOGPU, "this build has no CUDA: build where nvcc is found, or use "
-                                "--backend cpu");
+    if (!status) status = md_gpu_open(ctx);
 #endif
   }
   if (!status) status = md_timer_create(ctx);
@@ -78,13 +76,36 @@ md_status md_ctx_sync(md_ctx *ctx)
   return MD_OK;
 }
 
-bool md_gpu_available(void)
+#ifndef MD_HAVE_CUDA
+static md_status no_cuda(void)
+{
+  return MD_FAIL(MD_ENOGPU, "this build has no CUDA: build where nvcc is found, or use "
+                            "--backend cpu");
+}
+#endif
+
+md_status md_gpu_choose(int index)
 {
 #ifdef MD_HAVE_CUDA
-  return md_gpu_count() > 0;
+  return md_gpu_select(index);
 #else
-  return false;
+  (void)index;
+  return no_cuda();
 #endif
+}
+
+md_status md_gpu_check(void)
+{
+#ifdef MD_HAVE_CUDA
+  return md_gpu_probe();
+#else
+  return no_cuda();
+#endif
+}
+
+bool md_gpu_available(void)
+{
+  return md_gpu_check() == MD_OK;
 }
 
 md_status md_gpu_describe(md_gpu_info *out)

@@ -41,7 +41,7 @@ struct md_ctx {
 typedef struct {
   md_backend backend;
   md_precision precision;
-  int threads; /* 0: all processors this process may use */
+  int threads; /* 0: md_processors() */
   bool deterministic;
 } md_ctx_spec;
 
@@ -53,7 +53,14 @@ void md_ctx_destroy(md_ctx *ctx); /* NULL is allowed */
 /* Wait until all queued work is done; reports errors of earlier kernels. */
 md_status md_ctx_sync(md_ctx *ctx);
 
-/* True when this build has CUDA and this machine a device it can use. */
+/* Compute on the device of that number, as CUDA counts them (0 at first); for contexts made later, by
+ * any thread.  Errors: MD_ENOGPU (no such device; this build has no CUDA). */
+md_status md_gpu_choose(int index);
+
+/* MD_OK when this build has CUDA and the chosen device runs its kernels: one was launched.  Errors:
+ * MD_ENOGPU, and the message says what is missing, with the architectures of the build. */
+md_status md_gpu_check(void);
+/* True where md_gpu_check succeeds; else md_message says why. */
 bool md_gpu_available(void);
 
 typedef struct {

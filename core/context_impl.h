@@ -9,7 +9,8 @@ MD_BEGIN_C
 md_status md_gpu_open(md_ctx *ctx); /* picks the device, makes the stream */
 void md_gpu_close(md_ctx *ctx);
 md_status md_gpu_sync(md_ctx *ctx);
-int md_gpu_count(void);
+md_status md_gpu_select(int index);
+md_status md_gpu_probe(void);
 md_status md_gpu_query(md_gpu_info *out);
 
 md_status md_gpu_alloc(void **data, size_t bytes);

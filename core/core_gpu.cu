@@ -7,16 +7,68 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-int md_gpu_count(void)
+#ifndef MD_CUDA_ARCH
+#define MD_CUDA_ARCH "architectures that the Makefile did not name"
+#endif
+
+/* The device that contexts are made on. */
+static int chosen = 0;
+
+/* CUDA's own words where it finds none: a driver that is too old, say. */
+static md_status need_device(int *count)
 {
-  int count = 0;
-  return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
+  *count = 0;
+  const cudaError_t error = cudaGetDeviceCount(count);
+  if (error == cudaSuccess && *count > 0) return MD_OK;
+  cudaGetLastError();
+  return MD_FAIL(MD_ENOGPU, "no CUDA device found (%s): use --backend cpu",
+                 error ? cudaGetErrorString(error) : "none is visible");
+}
+
+md_status md_gpu_select(int index)
+{
+  int count;
+  MD_TRY(need_device(&count));
+  MD_REQUIRE(index >= 0 && index < count, MD_ENOGPU,
+             "no CUDA device %d: expected 0..%d (device.index, --device), as CUDA_VISIBLE_DEVICES "
+             "leaves them",
+             index, count - 1);
+  chosen = index;
+  return MD_OK;
+}
+
+static __global__ void probe_kernel(void) {}
+
+/* A kernel is the surest question: a device may be older than what was compiled, or newer than the
+ * driver or the PTX allow. */
+md_status md_gpu_probe(void)
+{
+  static int works = -1; /* the device that did */
+  if (works == chosen) return MD_OK;
+  int count;
+  MD_TRY(need_device(&count));
+  cudaDeviceProp prop;
+  MD_CUDA(cudaGetDeviceProperties(&prop, chosen));
+  cudaError_t error = cudaSetDevice(chosen);
+  if (!error) {
+    probe_kernel<<<1, 1>>>();
+    error = cudaGetLastError();
+  }
+  if (!error) error = cudaDeviceSynchronize();
+  if (error) {
+    cudaGetLastError();
+    return MD_FAIL(MD_ENOGPU,
+                   "device %d (%s, sm_%d%d) does not run this build, which carries " MD_CUDA_ARCH
+                   " (kernels need sm_90 or newer): %s; use --backend cpu",
+                   chosen, prop.name, prop.major, prop.minor, cudaGetErrorString(error));
+  }
+  works = chosen;
+  return MD_OK;
 }
 
 md_status md_gpu_open(md_ctx *ctx)
 {
-  MD_REQUIRE(md_gpu_count() > 0, MD_ENOGPU, "no CUDA device found: use --backend cpu");
-  MD_CUDA(cudaSetDevice(0));
+  MD_CUDA(cudaSetDevice(chosen));
   cudaStream_t stream;
   MD_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   ctx->stream = stream;
@@ -36,9 +88,11 @@ md_status md_gpu_sync(md_ctx *ctx)
 
 md_status md_gpu_query(md_gpu_info *out)
 {
-  MD_REQUIRE(md_gpu_count() > 0, MD_ENOGPU, "no CUDA device found");
+  int count;
+  MD_TRY(need_device(&count));
   cudaDeviceProp prop;
-  MD_CUDA(cudaGetDeviceProperties(&prop, 0));
+  MD_CUDA(cudaGetDeviceProperties(&prop, chosen));
+  MD_CUDA(cudaSetDevice(chosen)); /* whose memory is asked for */
   int driver = 0;
   MD_CUDA(cudaDriverGetVersion(&driver));
   size_t memory_free = 0, memory_total = 0;

@@ -111,6 +111,50 @@ md_status md_parse_int64(const char *text, int64_t min, int64_t max, int64_t *ou
   return MD_OK;
 }
 
+/* Append a digit; false when the value does not fit. */
+static bool push_digit(int64_t *value, int digit)
+{
+  return !__builtin_mul_overflow(*value, 10, value) &&
+         !__builtin_add_overflow(*value, digit, value);
+}
+
+/* digits[.digits]e[+]digits, the value of which is an integer that fits.  Digits behind the point
+ * take one each from the exponent; zeros at their end take none. */
+static bool scale(const char *text, int64_t *value)
+{
+  const size_t whole = strspn(text, "0123456789");
+  const char *fraction = text + whole + (text[whole] == '.');
+  size_t places = text[whole] == '.' ? strspn(fraction, "0123456789") : 0;
+  const char *power = fraction + places;
+  if (whole == 0 || (text[whole] == '.' && places == 0) || (*power != 'e' && *power != 'E'))
+    return false;
+  power += power[1] == '+' ? 2 : 1;
+  if (!is_integer(power) || *power == '-' || *power == '+') return false;
+  while (places > 0 && fraction[places - 1] == '0')
+    places--;
+  bool fits = true;
+  *value = 0;
+  for (size_t k = 0; k < whole; k++)
+    fits = fits && push_digit(value, text[k] - '0');
+  for (size_t k = 0; k < places; k++)
+    fits = fits && push_digit(value, fraction[k] - '0');
+  errno = 0;
+  const unsigned long long tens = strtoull(power, NULL, 10);
+  if (!fits || tens < places) return false;
+  for (unsigned long long k = places; k < tens && fits && *value > 0; k++)
+    fits = push_digit(value, 0);
+  return fits;
+}
+
+md_status md_parse_count(const char *text, int64_t min, int64_t max, int64_t *out)
+{
+  int64_t value;
+  if (is_integer(text) || !scale(text, &value) || value < min || value > max)
+    return md_parse_int64(text, min, max, out);
+  *out = value;
+  return MD_OK;
+}
+
 md_status md_parse_uint64(const char *text, uint64_t *out)
 {
   errno = 0;

@@ -46,6 +46,10 @@ md_status md_parse_double(const char *text, double *out);
 /* An integer in min..max.  `3.0` and `1e6` are not integers.  Errors: MD_EINVAL. */
 md_status md_parse_int64(const char *text, int64_t min, int64_t max, int64_t *out);
 
+/* An integer in min..max that may have an exponent: `1e6`, `2.5e3`; not `1.5e0`, `1e-3`, `10.`.
+ * Exact, whatever its size.  Errors: MD_EINVAL. */
+md_status md_parse_count(const char *text, int64_t min, int64_t max, int64_t *out);
+
 /* The whole range of a seed.  Errors: MD_EINVAL. */
 md_status md_parse_uint64(const char *text, uint64_t *out);
 

@@ -2,6 +2,7 @@
  * 10-13), for given capacities, for all, or for several levels.  One thread an ordering. */
 #include "cachemodel/cachemodel.h"
 #include "core/parse.h"
+#include "core/processors.h"
 #include "minimd/cachemodel_engine.h"
 #include "minimd/commands.h"
 #include "minimd/grids.h"
@@ -185,7 +186,7 @@ static md_status run_jobs(request *r)
 {
   const int64_t accesses = cachemodel_sweep_accesses(&r->sweep);
   progress_begin(&r->bar, accesses * r->orders.n, options_value(r->opts, QUIET));
-#pragma omp parallel for schedule(dynamic, 1)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(md_processors())
   for (int k = 0; k < r->orders.n; k++) {
     job *j = &r->jobs[k];
     j->status = run_job(r, j);
@@ -295,7 +296,7 @@ static md_status read_request(request *r)
   MD_TRY(grid_require(opts, LINE, "expected the number of cells in a cache line"));
   MD_TRY(options_integer(opts, LINE, 1, INT64_MAX, &r->sweep.line));
   MD_TRY(read_caches(r));
-  const int threads = omp_get_max_threads();
+  const int threads = md_processors();
   r->jobs = calloc((size_t)r->orders.n, sizeof *r->jobs);
   MD_REQUIRE(r->jobs, MD_ENOMEM, "out of memory for %d orderings", r->orders.n);
   for (int o = 0; o < r->orders.n; o++) {

@@ -48,7 +48,7 @@ static void list_json(const config_entry *entries, int n, FILE *stream)
 {
   md_json json;
   md_json_begin(&json, stream);
-  md_json_integer(&json, "schema", 1);
+  md_json_integer(&json, "schema", OPTIONS_JSON_SCHEMA);
   md_json_open(&json, "keys", '[');
   for (int k = 0; k < n; k++) {
     const char *row[N_COLUMNS];

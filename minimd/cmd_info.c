@@ -1,12 +1,12 @@
 /* minimd/cmd_info.c - `minimd info`: what this build has, what this machine offers, what is
  * missing. */
 #include "core/output.h"
+#include "core/processors.h"
 #include "minimd/commands.h"
 #include "minimd/options.h"
 #include "minimd/provenance.h"
 #include "stokes/solver.h"
 
-#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -32,12 +32,12 @@ static int gather(fact *facts)
   FACT("version", "%s", MINIMD_VERSION);
   FACT("commit", "%s", provenance_commit());
   FACT("compiler", "%s", provenance_compiler());
-  FACT("cuda", "%s", provenance_cuda());
+  FACT("cuda", "%s%s", provenance_cuda(), provenance_cuda_arch());
   FACT("cpu", "%s", cpu);
-  FACT("processors", "%d", omp_get_num_procs());
+  FACT("processors", "%d", md_processors());
   FACT("isa", "%s", md_isa_words[md_isa_detect()]);
   md_gpu_info gpu;
-  if (md_gpu_describe(&gpu) == MD_OK) {
+  if (md_gpu_check() == MD_OK && md_gpu_describe(&gpu) == MD_OK) {
     FACT("gpu", "%s, sm_%d, %d multiprocessors, %.1f GB (%.1f free), driver CUDA %s", gpu.name,
          gpu.capability, gpu.multiprocessors, (double)gpu.memory_total / 1e9,
          (double)gpu.memory_free / 1e9, gpu.driver);
@@ -79,7 +79,7 @@ md_status cmd_info(int argc, char **argv)
   md_json json;
   if (format == OPTIONS_FORMAT_JSON) {
     md_json_begin(&json, out.stream);
-    md_json_integer(&json, "schema", 1);
+    md_json_integer(&json, "schema", OPTIONS_JSON_SCHEMA);
   }
   if (format == OPTIONS_FORMAT_CSV) fputs("what,value\n", out.stream);
   for (int k = 0; k < n; k++) {

@@ -63,7 +63,7 @@ static void print_settings_json(const config *cfg, FILE *stream)
 {
   md_json json;
   md_json_begin(&json, stream);
-  md_json_integer(&json, "schema", 1);
+  md_json_integer(&json, "schema", OPTIONS_JSON_SCHEMA);
   config_json(cfg, &json);
   md_json_end(&json);
 }
@@ -154,6 +154,7 @@ static md_status run_steps(report *run, saves *to, options_format format, FILE *
   MD_TRY(thermo_line(run, format, stream));
   MD_TRY(md_ctx_sync(sim->ctx));
   md_timer_reset(sim->ctx);
+  const md_waiting before = md_waiting_since(&(md_waiting){0, 0});
   const double began = md_wall_seconds();
   md_status status = MD_OK;
   bool last = sim->step == end;
@@ -169,6 +170,7 @@ static md_status run_steps(report *run, saves *to, options_format format, FILE *
   progress_end(&bar);
   run->steps = sim->step - first;
   run->wall_s = md_wall_seconds() - began;
+  run->waiting = md_waiting_since(&before);
   for (int k = 0; k < MD_PHASE_COUNT; k++)
     run->phase_s[k] = md_phase_seconds(sim->ctx, (md_phase)k);
   return status;

@@ -8,6 +8,7 @@
 #include "minimd/signals.h"
 #include "minimd/stokes_checkpoint.h"
 #include "minimd/table.h"
+#include "minimd/waiting.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -268,7 +269,7 @@ static md_status draw(const request *r, const char *path)
   return plot_close(&picture);
 }
 
-static void summarise(const request *r, double seconds)
+static void summarise(const request *r, double seconds, const md_waiting *waiting)
 {
   int64_t overlaps = 0;
   for (int64_t k = 0; k < r->done; k++)
@@ -278,6 +279,7 @@ static void summarise(const request *r, double seconds)
   if (r->settings.spec.algorithm == STOKES_MRHS)
     fprintf(stderr, " with %d right-hand sides", r->settings.spec.vectors);
   fprintf(stderr, "; %" PRId64 " overlapping pairs moved apart\n", overlaps);
+  waiting_note(waiting, stderr);
 }
 
 static md_status open_files(request *r)
@@ -293,13 +295,15 @@ static md_status open_files(request *r)
 static md_status walk_and_print(request *r, md_output *out)
 {
   MD_TRY(open_files(r));
+  const md_waiting before = md_waiting_since(&(md_waiting){0, 0});
   const double began = md_wall_seconds();
   const md_status status = walk(r);
   const double seconds = md_wall_seconds() - began;
+  const md_waiting waiting = md_waiting_since(&before);
   const bool closed = !r->trajectory || fclose(r->trajectory) == 0;
   if (status) return status;
   MD_REQUIRE(closed, MD_EIO, "cannot write '%s': %s", r->settings.trajectory, strerror(errno));
-  if (!r->quiet && r->done > 0) summarise(r, seconds);
+  if (!r->quiet && r->done > 0) summarise(r, seconds, &waiting);
   print_rows(r, out->stream);
   return MD_OK;
 }

@@ -156,13 +156,36 @@ md_status config_set(config *cfg, const char *key, const char *text, const char 
   return config_put(cfg, origin, 0, key, CONFIG_ANY, text);
 }
 
+/* Take what a libconfig input writes, "text" or [1, 2, 3], for what it says; text is changed. */
+static config_kind unwrap(char *text)
+{
+  const size_t length = strlen(text);
+  char *to = text;
+  if (length >= 2 && text[0] == '"' && text[length - 1] == '"') {
+    for (const char *c = text + 1; c < text + length - 1; c++) {
+      if (*c == '\\' && c + 2 < text + length) c++;
+      *to++ = *c;
+    }
+    *to = '\0';
+    return CONFIG_STRING;
+  }
+  if (length < 2 || text[0] != '[' || text[length - 1] != ']') return CONFIG_ANY;
+  for (const char *c = text + 1; c < text + length - 1; c++)
+    if (*c != ' ') *to++ = *c;
+  *to = '\0';
+  return CONFIG_LIST;
+}
+
 md_status config_set_pair(config *cfg, const char *pair)
 {
   const char *equals = strchr(pair, '=');
   MD_REQUIRE(equals && equals > pair, MD_EINVAL, "--set: expected KEY=VALUE, not '%.60s'", pair);
-  char *key = strndup(pair, (size_t)(equals - pair));
+  char *key = strdup(pair);
   MD_REQUIRE(key, MD_ENOMEM, "out of memory for settings");
-  const md_status status = config_set(cfg, key, equals + 1, "--set");
+  char *text = key + (equals - pair);
+  *text++ = '\0';
+  const config_kind kind = unwrap(text);
+  const md_status status = config_put(cfg, "--set", 0, key, kind, text);
   free(key);
   return status;
 }

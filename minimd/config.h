@@ -83,6 +83,7 @@ typedef struct {
   config_backend backend;
   md_precision precision;
   int32_t threads, block_size; /* 0: all; tuned */
+  int32_t index;               /* of the CUDA device; negative: the first */
   int32_t carveout;            /* percent of the greatest shared memory; 0: chosen */
   bool deterministic;
   /* output: files, NULL for none; steps between, 0: first and last */
@@ -136,7 +137,8 @@ int config_entries(const config_entry **out);
 enum { CONFIG_TEXT_SIZE = 8320 };
 md_status config_format_value(const config *cfg, const char *key, char *text, size_t size);
 const char *config_origin(const config *cfg, const char *key); /* "default", "in.lj:7", "--set" */
-/* Members of a JSON object: every setting as {"value": text, "origin": text}. */
+/* Members of a JSON object: every setting as {"value": ..., "origin": text}; a value
+ * is a number, a boolean, a list of numbers or a string, as its type is. */
 void config_json(const config *cfg, md_json *json);
 /* All settings that have an effect, as a libconfig input (`minimd convert`); the path of
  * system.read becomes absolute. */

@@ -153,12 +153,10 @@ void config_json(const config *cfg, md_json *json)
 {
   const config_entry *entries;
   const int n = config_entries(&entries);
-  char value[CONFIG_TEXT_SIZE];
-  for (int k = 0; k < n; k++)
-    if (config_format_value(cfg, entries[k].key, value, sizeof value) == MD_OK) {
-      md_json_open(json, entries[k].key, '{');
-      md_json_string(json, "value", value);
-      md_json_string(json, "origin", config_origin(cfg, entries[k].key));
-      md_json_close(json, '}');
-    }
+  for (int k = 0; k < n; k++) {
+    md_json_open(json, entries[k].key, '{');
+    config_value_json(&entries[k], config_get(cfg), json, "value");
+    md_json_string(json, "origin", config_origin(cfg, entries[k].key));
+    md_json_close(json, '}');
+  }
 }

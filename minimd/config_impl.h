@@ -13,11 +13,13 @@ typedef enum {
   CONFIG_NUMBER = 1,  /* as written: 20, -1.5e3 */
   CONFIG_STRING = 2,  /* between quotes, without them */
   CONFIG_BOOLEAN = 4, /* true or false */
-  CONFIG_LIST = 8     /* numbers joined by commas */
+  CONFIG_LIST = 8,    /* numbers joined by commas */
+  CONFIG_DIGITS = 16  /* a number of a program whose integers have no exponent */
 } config_kind;
 
 typedef enum {
   CONFIG_INTEGER, /* int32_t or int64_t */
+  CONFIG_COUNT,   /* int64_t, may be written 1e6 */
   CONFIG_REAL,    /* double */
   CONFIG_FLAG,    /* bool */
   CONFIG_WORD,    /* an enum */
@@ -51,6 +53,9 @@ md_status config_value_read(const config_entry *entry, config_kind kind, const c
 /* The value as libconfig text; returns the length it needs, as snprintf does. */
 size_t config_value_write(const config_entry *entry, const config_values *values, char *text,
                           size_t size);
+/* The value as a member of a JSON object. */
+void config_value_json(const config_entry *entry, const config_values *values, md_json *json,
+                       const char *name);
 /* The entry of a key.  Errors: MD_EINVAL (names the nearest key). */
 md_status config_find(const char *key, const config_entry **out);
 

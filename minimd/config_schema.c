@@ -37,6 +37,11 @@ const char *const config_format_words[CONFIG_FORMAT_COUNT] = {CONFIG_FORMATS(WOR
     key, "integer", unit, #min ".." #max, fallback, help,                                          \
         RULE(CONFIG_INTEGER, FIELD(field), min, max, false, NULL, 0, NULL, 0)                      \
   }
+#define COUNT(key, field, unit, min, max, fallback, help)                                          \
+  {                                                                                                \
+    key, "integer", unit, #min ".." #max, fallback, help,                                          \
+        RULE(CONFIG_COUNT, FIELD(field), min, max, false, NULL, 0, NULL, 0)                        \
+  }
 #define INTEGER_OR(key, field, unit, min, max, word, meaning, fallback, help)                      \
   {                                                                                                \
     key, "integer", unit, #min ".." #max " | " word, fallback, help,                               \
@@ -160,12 +165,15 @@ static const config_entry table[] = {
     INTEGER_OR("order.sort_every", sort_every, "steps", 0, 2147483647, "rebuild", -1, "rebuild",
                "between sorts, a multiple of neighbor.every; 0: never; rebuild: at every list "
                "build"),
-    INTEGER("run.steps", steps, "steps", 0, 1000000000000, "100", "time steps"),
+    COUNT("run.steps", steps, "steps", 0, 1000000000000, "100",
+          "time steps; 1e6 is an integer here"),
     REAL_ABOVE("run.dt", dt, "time", 0, 1e3, "0.005", "length of a time step"),
     INTEGER("run.thermo", thermo, "steps", 0, 2147483647, "0",
             "between thermo lines; 0: first and last step only"),
     WORD("device.backend", backend, CONFIG_BACKENDS, backend_words, CONFIG_BACKEND_COUNT, "auto",
          "where to compute; auto: the GPU if there is one"),
+    INTEGER_OR("device.index", index, "", 0, 1023, "first", -1, "first",
+               "CUDA device, as CUDA counts them; without meaning on the CPU"),
     WORD("device.precision", precision, MD_PRECISIONS, md_precision_words, MD_PRECISION_COUNT,
          "double", "number types; mixed: pairs in single, the rest in double"),
     INTEGER_OR("device.threads", threads, "", 1, 1024, "all", 0, "all", "OpenMP threads"),

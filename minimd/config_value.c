@@ -12,6 +12,7 @@
 /* What a message says before the range. */
 static const char *const nouns[CONFIG_TYPE_COUNT] = {
     [CONFIG_INTEGER] = "an integer in ",
+    [CONFIG_COUNT] = "an integer in ",
     [CONFIG_REAL] = "a number ",
     [CONFIG_FLAG] = "",
     [CONFIG_WORD] = "one of ",
@@ -24,15 +25,11 @@ static const char *const nouns[CONFIG_TYPE_COUNT] = {
 
 /* Forms of a value that a type takes; strings also spell special words. */
 static const int kinds[CONFIG_TYPE_COUNT] = {
-    [CONFIG_INTEGER] = CONFIG_NUMBER,
-    [CONFIG_REAL] = CONFIG_NUMBER,
-    [CONFIG_FLAG] = CONFIG_BOOLEAN,
-    [CONFIG_WORD] = CONFIG_STRING,
-    [CONFIG_CELLS] = CONFIG_NUMBER | CONFIG_LIST,
-    [CONFIG_BINS] = CONFIG_NUMBER,
-    [CONFIG_CURVE] = CONFIG_STRING,
-    [CONFIG_PATH] = CONFIG_STRING,
-    [CONFIG_TARGET] = CONFIG_STRING,
+    [CONFIG_INTEGER] = CONFIG_NUMBER, [CONFIG_COUNT] = CONFIG_NUMBER,
+    [CONFIG_REAL] = CONFIG_NUMBER,    [CONFIG_FLAG] = CONFIG_BOOLEAN,
+    [CONFIG_WORD] = CONFIG_STRING,    [CONFIG_CELLS] = CONFIG_NUMBER | CONFIG_LIST,
+    [CONFIG_BINS] = CONFIG_NUMBER,    [CONFIG_CURVE] = CONFIG_STRING,
+    [CONFIG_PATH] = CONFIG_STRING,    [CONFIG_TARGET] = CONFIG_STRING,
 };
 
 static const char *kind_name(config_kind kind)
@@ -74,7 +71,8 @@ static md_status parse_integer(const config_entry *entry, const char *text, int6
              "'%.60s'",
              text);
   const config_rule *rule = entry->rule;
-  if (md_parse_int64(text, (int64_t)rule->min, (int64_t)rule->max, out))
+  if ((rule->type == CONFIG_COUNT ? md_parse_count : md_parse_int64)(text, (int64_t)rule->min,
+                                                                     (int64_t)rule->max, out))
     return refuse(entry, "", text);
   return MD_OK;
 }
@@ -191,11 +189,16 @@ md_status config_value_read(const config_entry *entry, config_kind kind, const c
                             config_values *values)
 {
   static md_status (*const read[CONFIG_TYPE_COUNT])(const config_entry *, const char *, void *) = {
-      [CONFIG_INTEGER] = read_integer, [CONFIG_REAL] = read_real,   [CONFIG_FLAG] = read_flag,
-      [CONFIG_WORD] = read_word,       [CONFIG_CELLS] = read_cells, [CONFIG_BINS] = read_bins,
-      [CONFIG_CURVE] = read_curve,     [CONFIG_PATH] = read_path,   [CONFIG_TARGET] = read_path,
+      [CONFIG_INTEGER] = read_integer, [CONFIG_COUNT] = read_integer, [CONFIG_REAL] = read_real,
+      [CONFIG_FLAG] = read_flag,       [CONFIG_WORD] = read_word,     [CONFIG_CELLS] = read_cells,
+      [CONFIG_BINS] = read_bins,       [CONFIG_CURVE] = read_curve,   [CONFIG_PATH] = read_path,
+      [CONFIG_TARGET] = read_path,
   };
   const config_rule *rule = entry->rule;
+  if (kind == CONFIG_DIGITS) {
+    if (rule->type == CONFIG_COUNT && strpbrk(text, "eE")) return refuse(entry, "", text);
+    kind = CONFIG_NUMBER;
+  }
   const bool spelt = kind == CONFIG_STRING &&
                      ((rule->special && strcmp(text, rule->special) == 0) ||
                       (rule->type == CONFIG_BINS && text[0] == '/') || rule->type == CONFIG_FLAG);
@@ -301,10 +304,81 @@ size_t config_value_write(const config_entry *entry, const config_values *values
 {
   static size_t (*const write[CONFIG_TYPE_COUNT])(const config_rule *, const void *, char *,
                                                   size_t) = {
-      [CONFIG_INTEGER] = write_integer, [CONFIG_REAL] = write_real,   [CONFIG_FLAG] = write_flag,
-      [CONFIG_WORD] = write_word,       [CONFIG_CELLS] = write_cells, [CONFIG_BINS] = write_bins,
-      [CONFIG_CURVE] = write_curve,     [CONFIG_PATH] = write_path,   [CONFIG_TARGET] = write_path,
+      [CONFIG_INTEGER] = write_integer, [CONFIG_COUNT] = write_integer,
+      [CONFIG_REAL] = write_real,       [CONFIG_FLAG] = write_flag,
+      [CONFIG_WORD] = write_word,       [CONFIG_CELLS] = write_cells,
+      [CONFIG_BINS] = write_bins,       [CONFIG_CURVE] = write_curve,
+      [CONFIG_PATH] = write_path,       [CONFIG_TARGET] = write_path,
   };
   const config_rule *rule = entry->rule;
   return write[rule->type](rule, (const char *)values + rule->offset, text, size);
+}
+
+static bool is_special(const config_rule *rule, const void *field)
+{
+  if (!rule->special) return false;
+  if (rule->type == CONFIG_REAL) return *(const double *)field == rule->meaning;
+  return get_integer(rule, field) == rule->meaning;
+}
+
+static void json_cells(const int32_t *cells, md_json *json, const char *name)
+{
+  md_json_open(json, name, '[');
+  for (int d = 0; d < 3; d++)
+    md_json_integer(json, NULL, cells[d]);
+  md_json_close(json, ']');
+}
+
+static void json_bins(double value, md_json *json, const char *name)
+{
+  char word[40] = "/";
+  write_number(-value, word + 1, sizeof word - 1);
+  if (value > 0)
+    md_json_number(json, name, value);
+  else
+    md_json_string(json, name, word);
+}
+
+static void json_curve(const ordering *curve, md_json *json, const char *name)
+{
+  char word[256];
+  ordering_format(curve, word, sizeof word);
+  md_json_string(json, name, word);
+}
+
+void config_value_json(const config_entry *entry, const config_values *values, md_json *json,
+                       const char *name)
+{
+  const config_rule *rule = entry->rule;
+  const void *field = (const char *)values + rule->offset;
+  if (is_special(rule, field)) {
+    md_json_string(json, name, rule->special);
+    return;
+  }
+  switch (rule->type) {
+  case CONFIG_INTEGER:
+  case CONFIG_COUNT:
+    md_json_integer(json, name, get_integer(rule, field));
+    break;
+  case CONFIG_REAL:
+    md_json_number(json, name, *(const double *)field);
+    break;
+  case CONFIG_FLAG:
+    md_json_bool(json, name, *(const bool *)field);
+    break;
+  case CONFIG_WORD:
+    md_json_string(json, name, rule->words[get_integer(rule, field)]);
+    break;
+  case CONFIG_CELLS:
+    json_cells(field, json, name);
+    break;
+  case CONFIG_BINS:
+    json_bins(*(const double *)field, json, name);
+    break;
+  case CONFIG_CURVE:
+    json_curve(field, json, name);
+    break;
+  default: /* a file name; "": none */
+    md_json_string(json, name, *(char *const *)field ? *(char *const *)field : "");
+  }
 }

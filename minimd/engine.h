@@ -64,8 +64,10 @@ typedef struct {
 typedef struct {
   md_backend backend;
   neighbor_kind list;
-  const char *backend_reason, *list_reason;
+  const char *list_reason;
+  char backend_reason[512];
 } engine_choice;
+/* Errors: MD_ENOGPU (device.index names none). */
 md_status engine_choose(const config_values *values, engine_choice *out);
 
 /* Make the system, build its first list and compute its first forces.  Refuses, before anything big

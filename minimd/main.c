@@ -4,6 +4,7 @@
 #include "minimd/commands.h"
 #include "minimd/provenance.h"
 #include "minimd/signals.h"
+#include "minimd/waiting.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -50,6 +51,7 @@ static bool open_standard(void)
 
 int main(int argc, char **argv)
 {
+  waiting_choose(argv);
   if (!open_standard()) return md_exit_code(MD_EIO);
   signals_begin();
   md_status status = dispatch(argc, argv);

@@ -62,6 +62,10 @@ md_status options_word(const options *opts, int index, const char *const *words,
 md_status options_blame(const options *opts, int index, md_status status);
 
 /* How results are printed. */
+/* Version of all JSON that the program writes: 2 has settings as numbers, booleans, lists and
+ * strings, where 1 had text. */
+enum { OPTIONS_JSON_SCHEMA = 2 };
+
 #define OPTIONS_FORMATS(X) X(TABLE, "table") X(CSV, "csv") X(JSON, "json")
 #define MD_ENUM_(name, word) OPTIONS_FORMAT_##name,
 typedef enum { OPTIONS_FORMATS(MD_ENUM_) OPTIONS_FORMAT_COUNT } options_format;

@@ -1,10 +1,10 @@
 /* minimd/profile.c - see profile.h. */
 #include "minimd/profile.h"
+#include "core/processors.h"
 #include "minimd/compare.h"
 #include "minimd/progress.h"
 
 #include <math.h>
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,7 +89,7 @@ md_status profile_model_all(profile_job *job)
   engine_choice choice;
   MD_TRY(engine_choose(config_get(job->cfg), &choice));
   /* The CPU's engine has threads itself. */
-  const int most = choice.backend == MD_GPU ? omp_get_max_threads() : 1;
+  const int most = choice.backend == MD_GPU ? md_processors() : 1;
   const int threads = most < TOGETHER ? most : TOGETHER;
   md_status status = MD_OK;
   char *message = NULL;

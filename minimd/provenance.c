@@ -28,6 +28,15 @@ const char *provenance_cuda(void)
   return MD_CUDA_VERSION;
 }
 
+const char *provenance_cuda_arch(void)
+{
+#ifdef MD_CUDA_ARCH
+  return "; kernels for " MD_CUDA_ARCH;
+#else
+  return "";
+#endif
+}
+
 void provenance_date(char *text)
 {
   const time_t now = time(NULL);

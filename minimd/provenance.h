@@ -12,6 +12,8 @@ MD_BEGIN_C
 const char *provenance_commit(void);   /* "unknown" outside a checkout */
 const char *provenance_compiler(void); /* name and version */
 const char *provenance_cuda(void);     /* toolkit version of this build, "none" without CUDA */
+/* What kernels were compiled for, as the end of a sentence; empty without CUDA. */
+const char *provenance_cuda_arch(void);
 /* Today in UTC, ISO 8601; text holds 32 bytes. */
 void provenance_date(char *text);
 /* "CPU name" or "GPU name": the machine part of a benchmark row; no commas. */

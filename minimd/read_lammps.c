@@ -263,7 +263,7 @@ static md_status do_run(lammps *in)
   MD_TRY(set_rebuild(in));
   if (!in->velocity) MD_TRY(put(in, "system.temperature", CONFIG_NUMBER, "0"));
   in->run = true;
-  return put(in, "run.steps", CONFIG_NUMBER, in->args[0]);
+  return put(in, "run.steps", CONFIG_DIGITS, in->args[0]);
 }
 
 enum { ANY = 1000000 };

@@ -51,7 +51,7 @@ static md_status read_field(config *cfg, const char *path, int number, const fix
   if (from_file && fields[field].of_lattice) return MD_OK;
   if (fields[field].keys[1] || wanted == 1) {
     for (int k = 0; k < wanted; k++)
-      MD_TRY(config_put(cfg, path, number, fields[field].keys[k], CONFIG_NUMBER, line->words[k]));
+      MD_TRY(config_put(cfg, path, number, fields[field].keys[k], CONFIG_DIGITS, line->words[k]));
     return MD_OK;
   }
   char *list;

@@ -51,7 +51,8 @@ static md_status get_value(const line_reader *in, const char *line, const char *
     c += strcspn(c, "= \t");
     if (*c != '=') continue;
     c++;
-    const char quote = *c == '"' || *c == '\'' ? *c++ : 0;
+    char quote = *c == '"' || *c == '\'' || *c == '{' ? *c++ : 0;
+    if (quote == '{') quote = '}';
     const char stop[] = {quote ? quote : ' ', quote ? '\0' : '\t', '\0'};
     const size_t size = strcspn(c, stop);
     if (quote && !c[size]) return lines_fail(in, "expected %c to end a value", quote);

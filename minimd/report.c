@@ -2,6 +2,7 @@
 #include "minimd/report.h"
 #include "minimd/plot.h"
 #include "minimd/provenance.h"
+#include "minimd/waiting.h"
 
 #include <inttypes.h>
 
@@ -119,6 +120,7 @@ static void table_end(const report *run, FILE *stream)
   fprintf(stream, "%" PRId64 " steps, %" PRId64 " rebuilds, %" PRId64 " sorts, memory %.1f MB\n",
           run->steps, sim->rebuilds, sim->sorts, (double)sim->ctx->bytes_allocated / 1e6);
   danger_note(sim, stream);
+  waiting_note(&run->waiting, stream);
   fprintf(stream, "copied between host and device per steady step: %.6g bytes\n",
           steady_bytes(sim));
   if (run->steps > 0)
@@ -185,7 +187,7 @@ static void json_end(const report *run, FILE *stream)
 {
   md_json json;
   md_json_begin(&json, stream);
-  md_json_integer(&json, "schema", 1);
+  md_json_integer(&json, "schema", OPTIONS_JSON_SCHEMA);
   md_json_string(&json, "input", config_reading(run->cfg));
   if (run->restart) {
     md_json_open(&json, "restart", '{');
@@ -217,6 +219,10 @@ static void json_end(const report *run, FILE *stream)
   md_json_number(&json, "total", run->wall_s);
   md_json_close(&json, '}');
   json_counts(run, &json);
+  md_json_open(&json, "threads", '{');
+  md_json_number(&json, "ran_s", run->waiting.ran_s);
+  md_json_number(&json, "waited_s", run->waiting.waited_s);
+  md_json_close(&json, '}');
   if (run->steps > 0) {
     md_json_open(&json, "performance", '{');
     md_json_number(&json, "atom_steps_per_s", rate(run));

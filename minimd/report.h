@@ -2,6 +2,7 @@
 #ifndef REPORT_H
 #define REPORT_H
 
+#include "core/processors.h"
 #include "minimd/checkpoint.h"
 #include "minimd/options.h"
 #include "minimd/skin.h"
@@ -23,6 +24,7 @@ typedef struct {
   int64_t steps;          /* timed */
   double setup_s, wall_s; /* before the first step; all timed steps */
   double phase_s[MD_PHASE_COUNT];
+  md_waiting waiting; /* during the timed steps */
 } report;
 
 /* Before the first step: what is run (table), the header (CSV). */

@@ -29,6 +29,7 @@ MD_BEGIN_C
     "neighbor.skin")                                                                               \
   X(CUTOFF, "cutoff", "X", "cutoff radius", "lj.cutoff")                                           \
   X(BACKEND, "backend", "auto|cpu|gpu", "where to compute", "device.backend")                      \
+  X(DEVICE, "device", "N", "CUDA device to compute on, 0 the first", "device.index")               \
   X(PRECISION, "precision", "single|mixed|double", "number types", "device.precision")             \
   X(BLOCK_SIZE, "block-size", "N", "threads per block of the force kernel, 32..1024",              \
     "device.block_size")                                                                           \

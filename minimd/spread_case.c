@@ -1,6 +1,7 @@
 /* minimd/spread_case.c - see spread_case.h.  Random numbers are a hash of seed and index, so that
  * threads need no order. */
 #include "minimd/spread_case.h"
+#include "core/processors.h"
 #include "minimd/system_impl.h"
 
 #include <math.h>
@@ -70,7 +71,7 @@ static double round_to(bool narrow, double value)
 static void draw_charges(md_precision precision, int32_t vectors, uint64_t seed, spread_case *out)
 {
   const int64_t count = out->n * vectors;
-#pragma omp parallel for
+#pragma omp parallel for num_threads(md_processors())
   for (int64_t k = 0; k < count; k++)
     out->q[k] = round_to(precision != MD_DOUBLE,
                          2 * draw(seed, 16 + (uint64_t)(k / out->n), (uint64_t)(k % out->n)) - 1);
@@ -82,7 +83,7 @@ md_status spread_case_make(const spread_spec *spec, md_precision precision,
 {
   const int64_t edge = (int64_t)ceil(cbrt((double)n));
   MD_TRY(reserve(n, spec->vectors, out));
-#pragma omp parallel for
+#pragma omp parallel for num_threads(md_processors())
   for (int64_t i = 0; i < n; i++)
     for (int a = 0; a < 3; a++) {
       const double u = coordinate(distribution, i, a, edge, seed);

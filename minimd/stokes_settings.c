@@ -93,7 +93,10 @@ static md_status read_counts(const options *opts, stokes_settings *out)
   if (rhs) out->automatic = strcmp(rhs, "auto") == 0;
   if (!out->automatic)
     MD_TRY(options_integer(opts, STOKES_OPTION_RHS, 1, STOKES_VECTORS, &vectors));
-  MD_TRY(options_integer(opts, STOKES_OPTION_STEPS, 1, INT32_MAX, &out->steps));
+  const char *steps = options_value(opts, STOKES_OPTION_STEPS);
+  if (steps)
+    MD_TRY(
+        options_blame(opts, STOKES_OPTION_STEPS, md_parse_count(steps, 1, INT32_MAX, &out->steps)));
   MD_TRY(options_integer(opts, STOKES_OPTION_MOST, 1, 1000000, &most));
   MD_TRY(options_integer(opts, STOKES_OPTION_THREADS, 1, 4096, &out->threads));
   MD_TRY(

@@ -4,10 +4,10 @@
  * s % n_basis of cell s / n_basis, x fastest.  Positions are (cell + basis) a, one rounding each,
  * since the velocity generator hashes their bits. */
 #include "minimd/system_impl.h"
+#include "core/processors.h"
 #include "minimd/config_impl.h"
 
 #include <math.h>
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,7 +84,7 @@ md_status system_reserve_charges(system_state *state)
 
 int system_team(const config_values *values)
 {
-  return values->threads > 0 ? values->threads : omp_get_max_threads();
+  return values->threads > 0 ? values->threads : md_processors();
 }
 
 void system_site(const config_values *values, int64_t s, double *site)

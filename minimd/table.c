@@ -1,10 +1,12 @@
 /* minimd/table.c - see table.h. */
 #include "minimd/table.h"
+#include "core/parse.h"
+#include "core/processors.h"
 #include "minimd/provenance.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <omp.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int width_of(const table_column *c)
@@ -13,21 +15,60 @@ static int width_of(const table_column *c)
   return c->width < 0 ? (-name < c->width ? -name : c->width) : name > c->width ? name : c->width;
 }
 
+/* One item of an option's value. */
+static void json_item(md_json *json, const char *key, const char *text)
+{
+  int64_t integer;
+  double number;
+  if (md_parse_int64(text, INT64_MIN, INT64_MAX, &integer) == MD_OK)
+    md_json_integer(json, key, integer);
+  else if (md_parse_double(text, &number) == MD_OK)
+    md_json_number(json, key, number);
+  else
+    md_json_string(json, key, text);
+}
+
+/* The value of an option with the type that its help tells: `form` is N, X, LIST, FILE ... */
+static void json_option(md_json *json, const char *key, const char *form, const char *value)
+{
+  static const char *const numeric[] = {"N", "X", "M",   "B", "W",  "R",   "V",
+                                        "P", "L", "PHI", "K", "NX", "LIST"};
+  const int n_numeric = sizeof numeric / sizeof *numeric;
+  char word[8];
+  snprintf(word, sizeof word, "%.*s", (int)strcspn(form, "[|"), form);
+  const bool list = strcmp(word, "LIST") == 0;
+  char **items;
+  int n;
+  if (strcmp(form, "on|off") == 0) {
+    md_json_bool(json, key, strcmp(value, "on") == 0);
+  } else if (md_word_index(word, numeric, n_numeric) < 0 ||
+             md_parse_list(value, key, &items, &n) != MD_OK) {
+    md_json_string(json, key, value);
+  } else {
+    if (list || n > 1) md_json_open(json, key, '[');
+    for (int k = 0; k < n; k++)
+      json_item(json, list || n > 1 ? NULL : key, items[k]);
+    if (list || n > 1) md_json_close(json, ']');
+    free(items);
+  }
+}
+
 static void json_head(table *t, const table_source *source)
 {
   const options *opts = source->opts;
   const int threads = source->cfg ? config_get(source->cfg)->threads : 0;
   const md_ctx ctx = {.backend = source->backend,
                       .isa = md_isa_detect(),
-                      .threads = threads ? threads : omp_get_max_threads()};
+                      .threads = threads ? threads : md_processors()};
   md_json *json = &t->json;
   md_json_begin(json, t->stream);
-  md_json_integer(json, "schema", 1);
+  md_json_integer(json, "schema", OPTIONS_JSON_SCHEMA);
   md_json_string(json, "command", source->command);
   md_json_open(json, "configuration", '{');
   for (int k = 0; k < opts->n; k++) {
     const char *value = options_value(opts, k);
-    if (value && opts->table[k].value) md_json_string(json, opts->table[k].name, value);
+    if (value && opts->table[k].value)
+      json_option(json, opts->table[k].name, opts->table[k].value, value);
     if (!opts->table[k].value) md_json_bool(json, opts->table[k].name, value != NULL);
   }
   md_json_close(json, '}');

@@ -1,6 +1,6 @@
 /* minimd/table.h - rows of results as an aligned table, CSV or JSON, written as they come.
  *
- * JSON: {"schema": 1, "command": ..., "configuration": {options}, "config": {settings of the runs,
+ * JSON: {"schema": 2, "command": ..., "configuration": {options, typed as their help says}, "config": {settings of the runs,
  * if there are any}, "provenance": {...}, "rows": [...]} */
 #ifndef TABLE_H
 #define TABLE_H

@@ -17,7 +17,7 @@ typedef struct {
 
 typedef struct {
   md_lines lines;
-  bool symmetric;
+  bool symmetric, integer;
   int64_t n_rows; /* block rows */
   int64_t n;      /* entries read, mirrored ones included */
   int64_t most;   /* for so many there is room */
@@ -44,12 +44,13 @@ static md_status read_banner(market *in)
   for (int k = 0; k < 4; k++)
     for (char *c = words[k]; *c; c++)
       *c = (char)tolower((unsigned char)*c);
+  in->integer = strcmp(words[2], "integer") == 0;
   in->symmetric = strcmp(words[3], "symmetric") == 0;
   const bool good = strcmp(words[0], "matrix") == 0 && strcmp(words[1], "coordinate") == 0 &&
-                    strcmp(words[2], "real") == 0 &&
+                    (strcmp(words[2], "real") == 0 || in->integer) &&
                     (in->symmetric || strcmp(words[3], "general") == 0);
   MD_REQUIRE(good, MD_EINVAL,
-             "%s:1: expected '%%%%MatrixMarket matrix coordinate real general|symmetric'",
+             "%s:1: expected '%%%%MatrixMarket matrix coordinate real|integer general|symmetric'",
              in->lines.path);
   return MD_OK;
 }
@@ -103,7 +104,13 @@ static md_status parse_entry(market *in)
   MD_TRY(split(in->lines.line, 3, word));
   MD_TRY(md_parse_int64(word[0], 1, 3 * in->n_rows, &row));
   MD_TRY(md_parse_int64(word[1], 1, 3 * in->n_rows, &column));
-  MD_TRY(md_parse_double(word[2], &e.value));
+  if (in->integer) {
+    int64_t value;
+    MD_TRY(md_parse_int64(word[2], INT64_MIN, INT64_MAX, &value));
+    e.value = (double)value;
+  } else {
+    MD_TRY(md_parse_double(word[2], &e.value));
+  }
   MD_REQUIRE(!in->symmetric || row >= column, MD_EINVAL,
              "an entry above the diagonal of a symmetric matrix");
   MD_TRY(reserve(in));

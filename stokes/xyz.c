@@ -28,15 +28,15 @@ md_status stokes_packing_write(const stokes_packing *packing, const char *path)
   return md_output_close(&out);
 }
 
-/* The value of `key=value` or `key="value"` in the comment line, cut off in place; NULL without. */
+/* The value of `key=value`, `key="value"` or `key={value}` in the comment line, cut off in place; NULL without. */
 static char *property(char *line, const char *key)
 {
   const size_t length = strlen(key);
   for (char *at = line; (at = strstr(at, key)); at += length) {
-    if ((at != line && at[-1] != ' ') || at[length] != '=') continue;
+    if ((at != line && at[-1] != ' ' && at[-1] != '\t') || at[length] != '=') continue;
     char *value = at + length + 1;
-    const char *end = *value == '"' ? "\"" : " \t";
-    if (*value == '"') value++;
+    const char *end = *value == '"' ? "\"" : *value == '{' ? "}" : " \t";
+    if (*value == '"' || *value == '{') value++;
     value[strcspn(value, end)] = '\0';
     return value;
   }
@@ -99,7 +99,10 @@ static md_status parse_sphere(char *line, const columns *col, double *x)
 static md_status read_header(md_lines *in, int64_t *n, double *box, columns *col)
 {
   MD_TRY(md_lines_need(in, "the number of spheres"));
-  if (md_parse_int64(in->line, 1, INT32_MAX, n)) return md_lines_blame(in, MD_EINVAL);
+  char *count = in->line + strspn(in->line, " \t");
+  for (char *end = count + strlen(count); end > count && strchr(" \t", end[-1]); end--)
+    end[-1] = '\0';
+  if (md_parse_int64(count, 1, INT32_MAX, n)) return md_lines_blame(in, MD_EINVAL);
   MD_TRY(md_lines_need(in, "Lattice and Properties"));
   char *copy = strdup(in->line);
   MD_REQUIRE(copy, MD_ENOMEM, "out of memory for a line");

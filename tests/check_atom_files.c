@@ -121,6 +121,12 @@ START_TEST(xyz_file)
   ck_assert(!state.v && !state.id && state.mass == 0);
   check_row(&state.x[3], 1, 1, 2);
   check_row(state.box.hi, 2, 3, 4);
+  system_state_free(&state);
+  ck_ok(
+      system_read(files_text("a.xyz", "  1 \n \tcomment={x Lattice=1} Lattice={2 0 0 0 3 0 0 0 4}\n"
+                                      "H 1 1 1\n"),
+                  false, &state));
+  check_row(state.box.hi, 2, 3, 4);
 }
 END_TEST
 
@@ -253,6 +259,7 @@ START_TEST(xyz_mistakes_are_named)
       {"3\n", "99999999999\n", "a:1: 99999999999 atoms cannot be in a file of"},
       {"3\n", "5\n", "a:6: 1 columns: expected 11, as Properties says"},
       {"Lattice=", "Latice=", "a:2: expected Lattice=\""},
+      {"Lattice=\"4 0 0 0 5 0 0 0 6\"", "Lattice={4 0 0 0 5 0 0 0 6", "expected } to end"},
       {"Lattice=\"4 0 0 0 5 0 0 0 6\"", "Lattice=\"4 0 0 0 5 0 0 0\"", "expected 9 numbers, not 8"},
       {"Lattice=\"4 0 0", "Lattice=\"4 1 0", "Lattice: expected an orthogonal box"},
       {"Lattice=\"4 0 0", "Lattice=\"-4 0 0", "Lattice: expected an orthogonal box"},

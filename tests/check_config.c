@@ -86,6 +86,7 @@ START_TEST(text_becomes_a_value)
       {"order.sort_every", "0", "0"},
       {"order.sort_every", "rebuild", "\"rebuild\""},
       {"run.steps", "3000000000", "3000000000L"},
+      {"run.steps", "1e6", "1000000"},
       {"run.steps", "0", "0"},
       {"device.threads", "3", "3"},
       {"device.threads", "all", "\"all\""},
@@ -120,6 +121,12 @@ START_TEST(bad_values_are_refused)
       {"system.temperature", "nan", "nan"},
       {"system.mass", "inf", "inf"},
       {"system.seed", "0", "1..2147483647"},
+      {"system.seed", "1e3", "1..2147483647"},
+      {"run.thermo", "1e1", "0..2147483647"},
+      {"run.steps", "1.5e0", "an integer in 0..1000000000000"},
+      {"run.steps", "1e-3", "an integer in 0..1000000000000"},
+      {"run.steps", "1e400", "an integer in 0..1000000000000"},
+      {"run.steps", "1e19", "an integer in 0..1000000000000"},
       {"system.seed", "2147483648", "1..2147483647"},
       {"system.velocity", "maxwell", "lammps | minimd"},
       {"lj.cutoff", "1e400", "1e400"},
@@ -134,7 +141,7 @@ START_TEST(bad_values_are_refused)
       {"neighbor.newton", "1", "true | false"},
       {"order.curve", "hilbrt", "hilbert"},
       {"run.steps", "10x", "10x"},
-      {"run.steps", "1e3", "an integer in 0.."},
+      {"run.steps", "1.5e-1", "an integer in 0.."},
       {"run.steps", "1.9", "an integer in 0.."},
       {"run.steps", "010", "leading zero"},
       {"run.steps", "9223372036854775808", "an integer"},
@@ -178,6 +185,18 @@ START_TEST(unknown_keys_name_the_nearest)
   configs_message("KEY=VALUE", "run.steps");
   ck_assert_int_eq(config_set_pair(cfg, "=3"), MD_EINVAL);
   ck_ok(config_set_pair(cfg, "run.steps=12"));
+  /* As files write it. */
+  ck_ok(config_set_pair(cfg, "lj.shift=\"energy\""));
+  ck_assert_str_eq(configs_value(cfg, "lj.shift"), "\"energy\"");
+  ck_ok(config_set_pair(cfg, "coulomb.mesh=[8, 9,10]"));
+  ck_assert_str_eq(configs_value(cfg, "coulomb.mesh"), "[8, 9, 10]");
+  ck_ok(config_set_pair(cfg, "output.dump=\"a \\\"b\\\\.xyz\""));
+  ck_assert_str_eq(config_get(cfg)->dump, "a \"b\\.xyz");
+  ck_ok(config_set_pair(cfg, "output.dump="));
+  ck_assert_int_eq(config_set_pair(cfg, "run.steps=\"5\""), MD_EINVAL);
+  ck_assert(strstr(md_message(), "not the string '5'") != NULL);
+  ck_assert_int_eq(config_set_pair(cfg, "lj.shift=[1]"), MD_EINVAL);
+  ck_assert_int_eq(config_set_pair(cfg, "coulomb.mesh=[8,8"), MD_EINVAL);
   ck_assert_int_eq(config_get(cfg)->steps, 12);
 }
 END_TEST

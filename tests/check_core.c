@@ -358,6 +358,62 @@ START_TEST(json_is_valid)
 }
 END_TEST
 
+START_TEST(counts_may_have_an_exponent)
+{
+  static const struct {
+    const char *text;
+    int64_t value; /* -1: refused */
+  } rows[] = {{"1e6", 1000000},
+              {"1E+6", 1000000},
+              {"2.5e3", 2500},
+              {"1.50e1", 15},
+              {"7", 7},
+              {"0e99999999999", 0},
+              {"9.223372036854775807e18", INT64_MAX},
+              {"1e18", 1000000000000000000},
+              {"0.001e3", 1},
+              {"1.5e0", -1},
+              {"1e-3", -1},
+              {"1e400", -1},
+              {"1e19", -1},
+              {"9.3e18", -1},
+              {"9223372036854775808e0", -1},
+              {"1.5", -1},
+              {"10.", -1},
+              {"1.e3", -1},
+              {".1e3", -1},
+              {"e3", -1},
+              {"1e", -1},
+              {"1e+", -1},
+              {"1e++3", -1},
+              {"1e3x", -1},
+              {" 1e3", -1},
+              {"1e99999999999999999999", -1},
+              {"1.0000000000000000000000e2", 100},
+              {"-1e3", -1},
+              {"", -1}};
+  for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+    int64_t value = -1;
+    const md_status status = md_parse_count(rows[k].text, 0, INT64_MAX, &value);
+    ck_assert_msg(value == rows[k].value, "'%s' is %lld", rows[k].text, (long long)value);
+    ck_assert_int_eq(status, value < 0 ? MD_EINVAL : MD_OK);
+  }
+  for (int64_t m = 0; m < 2000; m += 7) {
+    int64_t power = 1;
+    for (int e = 0; e < 15; e++, power *= 10) {
+      char text[40];
+      int64_t value;
+      snprintf(text, sizeof text, "%de%d", (int)m, e);
+      ck_ok(md_parse_count(text, 0, INT64_MAX, &value));
+      ck_assert_int_eq(value, m * power);
+    }
+  }
+  int64_t value = 3;
+  ck_assert_int_eq(md_parse_count("1e3", 0, 999, &value), MD_EINVAL);
+  ck_assert_int_eq(value, 3);
+}
+END_TEST
+
 START_TEST(timer_adds_up)
 {
   md_ctx *ctx = test_ctx(MD_DOUBLE, 1, false);
@@ -414,6 +470,7 @@ int main(void)
   tcase_add_test(tc, lines_are_text_and_bounded);
   tcase_add_test(tc, timer_adds_up);
   tcase_add_test(tc, clocks_count_seconds);
+  tcase_add_test(tc, counts_may_have_an_exponent);
   suite_add_tcase(suite, tc);
   return test_main(suite);
 }

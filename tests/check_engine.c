@@ -224,6 +224,37 @@ START_TEST(too_much_memory_is_refused_with_what_fits)
 }
 END_TEST
 
+/* A period of sorts that says the default aloud chooses what the default does, and another list
+ * comes with the setting that asks for it. */
+START_TEST(list_depends_on_what_sorts_do)
+{
+  static const struct {
+    const char *settings;
+    neighbor_kind list;
+    const char *reason;
+  } rows[] = {
+      {"neighbor.every=20", NEIGHBOR_TILE, "fastest"},
+      {"neighbor.every=20 order.sort_every=20", NEIGHBOR_TILE, "fastest"},
+      {"neighbor.every=7 order.sort_every=7", NEIGHBOR_TILE, "fastest"},
+      {"neighbor.every=check order.sort_every=1", NEIGHBOR_TILE, "fastest"},
+      {"neighbor.every=20 order.sort_every=40", NEIGHBOR_FULL, "order.sort_every"},
+      {"neighbor.every=20 order.sort_every=0", NEIGHBOR_FULL, "order.sort_every"},
+      {"neighbor.every=check order.sort_every=20", NEIGHBOR_FULL, "order.sort_every"},
+      {"order.curve=row order.sort_every=20", NEIGHBOR_FULL, "compact curve"},
+  };
+  for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+    config *cfg = engines_config(rows[k].settings);
+    ck_ok(config_set(cfg, "device.backend", "gpu", "test"));
+    engine_choice choice;
+    ck_ok(engine_choose(config_get(cfg), &choice));
+    ck_assert_msg(choice.list == rows[k].list && strstr(choice.list_reason, rows[k].reason),
+                  "%s: %s (%s)", rows[k].settings, neighbor_list_words[choice.list],
+                  choice.list_reason);
+    config_destroy(cfg);
+  }
+}
+END_TEST
+
 START_TEST(a_broken_run_is_reported)
 {
   config *cfg = engines_config("system.cells=6 run.dt=0.2 run.steps=200");
@@ -331,6 +362,7 @@ int main(void)
   tcase_add_loop_test(tc, small_boxes_see_their_images, 0, 6);
   tcase_add_test(tc, too_much_memory_is_refused_with_what_fits);
   tcase_add_test(tc, a_broken_run_is_reported);
+  tcase_add_test(tc, list_depends_on_what_sorts_do);
   suite_add_tcase(suite, tc);
   TCase *melts = test_long_case("melts");
   tcase_add_loop_test(melts, thermo_agrees_with_lammps_and_minimd, 0, N_CASES);

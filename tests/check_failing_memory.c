@@ -183,6 +183,7 @@ END_TEST
 
 int main(void)
 {
+  setenv("OMP_WAIT_POLICY", "passive", 0); /* lest main starts this suite in place of the program */
   Suite *suite = suite_create("failing memory");
   TCase *tries = tcase_create("tries");
   tcase_add_unchecked_fixture(tries, make_files, files_end);

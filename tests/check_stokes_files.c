@@ -29,6 +29,22 @@ START_TEST(matrix_market)
 }
 END_TEST
 
+START_TEST(matrices_of_integers_are_read)
+{
+  stokes_blocks a;
+  static const char head[] = "%%MatrixMarket matrix coordinate integer general\n3 3 2\n";
+  char text[200];
+  snprintf(text, sizeof text, "%s1 1 -7\n3 2 12345678901\n", head);
+  ck_ok(stokes_blocks_read(files_text("file", text), &a));
+  ck_assert_double_eq(a.block[0], -7);
+  ck_assert_double_eq(a.block[3 * 2 + 1], 12345678901);
+  stokes_blocks_free(&a);
+  snprintf(text, sizeof text, "%s1 1 1\n3 2 1.5\n", head);
+  ck_assert_int_eq(stokes_blocks_read(files_text("file", text), &a), MD_EINVAL);
+  ck_assert(strstr(md_message(), ":4: expected an integer, not '1.5'") != NULL);
+}
+END_TEST
+
 START_TEST(bad_matrix_market_is_named)
 {
   static const struct {
@@ -116,6 +132,20 @@ START_TEST(xyz_reads_back_exactly)
 END_TEST
 
 #define HEAD "Lattice=\"9 0 0 0 9 0 0 0 9\" Properties=pos:R:3:radius:R:1\n"
+/* Curly brackets, tabs and leading blanks, as other programs write them. */
+START_TEST(xyz_of_other_programs_is_read)
+{
+  stokes_packing p;
+  ck_ok(stokes_packing_read(
+      files_text("file", "   1 \n \tLattice={9 0 0 0 8 0 0 0 7}\tProperties=pos:R:3:radius:R:1\n"
+                         "1 2 3 0.5\n"),
+      &p));
+  ck_assert(p.box[0] == 9 && p.box[1] == 8 && p.box[2] == 7);
+  ck_assert(p.n == 1 && p.x[2] == 3 && p.x[3] == 0.5);
+  stokes_packing_free(&p);
+}
+END_TEST
+
 START_TEST(bad_xyz_is_named)
 {
   static const struct {
@@ -157,6 +187,8 @@ int main(void)
   tcase_add_test(files, radii_are_read);
   tcase_add_test(files, xyz_reads_back_exactly);
   tcase_add_test(files, bad_xyz_is_named);
+  tcase_add_test(files, xyz_of_other_programs_is_read);
+  tcase_add_test(files, matrices_of_integers_are_read);
   suite_add_tcase(suite, files);
   return test_main(suite);
 }

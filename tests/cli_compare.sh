@@ -64,12 +64,15 @@ expect 0 $run --order row --format json --set neighbor.skin=0.4 -o "$dir/file" -
 [ -s "$dir/out" ] && fail "-o leaves standard output empty"
 [ -s "$dir/err" ] && fail "--quiet leaves standard error empty"
 cp "$dir/file" "$dir/out"
-prints '"schema": 1'
+prints '"schema": 2'
 prints '"command": "compare"'
 prints '"verdict": "one variant: nothing to compare"'
 prints '"commit"'
 prints '"neighbor.skin"'
-prints '"value": "0.4"'
+prints '"value": 0.4'
+prints '^    "order": \[$'
+prints '^    "cells": [0-9]+,$'
+prints '^    "quiet": true$|^    "quiet": true,$'
 prints '"total_high_s"'
 prints '"rank_worst": 1'
 

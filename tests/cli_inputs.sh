@@ -104,7 +104,7 @@ if command -v python3 >/dev/null 2>&1; then
 import csv, json, sys
 listed = json.load(sys.stdin)
 rows = list(csv.DictReader(open(sys.argv[1])))
-assert listed["schema"] == 1 and listed["keys"] == rows' "$dir/csv" || fail 'CSV and JSON differ'
+assert listed["schema"] == 2 and listed["keys"] == rows' "$dir/csv" || fail 'CSV and JSON differ'
 fi
 
 finish

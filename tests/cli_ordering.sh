@@ -59,7 +59,7 @@ same "$dir/out" "$dir/fifo" "one level"
 expect 0 cachemodel $sweep --capacity 64 --ways 4
 if grep -q 'hilbert.*,14177,' "$dir/out"; then fail "--ways changes nothing"; fi
 expect 0 cachemodel $sweep --half --capacity 64 --format json
-prints '"schema": 1'
+prints '"schema": 2'
 prints '"half": 1'
 
 # Files and pictures.

@@ -75,7 +75,7 @@ if command -v python3 >/dev/null 2>&1; then
   python3 - "$dir/out" <<'PY' || fail 'JSON content'
 import json, sys
 out = json.load(open(sys.argv[1]))
-assert out["schema"] == 1 and out["command"] == "profile" and "provenance" in out
+assert out["schema"] == 2 and out["command"] == "profile" and "provenance" in out
 rows = {(r["quantity"], r["order"], r["list"], r["caches"]): r for r in out["rows"]}
 hit = rows["l1_hit_percent", "row", "full", "warm"]
 assert abs(hit["measured"] - 88.758) < 0.01 and 50 < hit["modelled"] < 100

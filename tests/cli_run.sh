@@ -37,7 +37,7 @@ if command -v python3 >/dev/null 2>&1; then
   python3 - "$dir/run.json" <<'PY' || fail 'JSON content'
 import json, sys
 run = json.load(open(sys.argv[1]))
-assert run["schema"] == 1
+assert run["schema"] == 2
 assert [line["step"] for line in run["thermo"]] == [0, 20]
 assert set(run["thermo"][0]) == {"step", "temp", "e_pair", "e_total", "pressure"}
 assert abs(run["thermo"][0]["e_pair"] + 6.77336805325296) < 1e-9
@@ -45,11 +45,30 @@ rate, each = run["performance"]["atom_steps_per_s"], run["performance"]["ns_per_
 assert rate > 0 and abs(rate * each - 1e9) < 1
 assert {"version", "commit", "compiler", "cpu"} <= set(run["provenance"])
 assert run["config"]["system.cells"]["origin"] == "--cells"
+value = {key: entry["value"] for key, entry in run["config"].items()}
+assert value["system.cells"] == [4, 4, 4] and value["run.steps"] == 20
+assert value["system.density"] == 0.8442 and value["neighbor.every"] == 20
+assert value["neighbor.newton"] is True and value["device.deterministic"] is False
+assert value["lj.shift"] == "none" and value["neighbor.bin_size"] == "/2"
+assert value["order.curve"] == "hilbert" and value["order.sort_every"] == "rebuild"
+assert value["device.threads"] == "all" and value["output.dump"] == ""
 assert run["config"]["lj.cutoff"]["origin"] == "default"
 assert run["counts"]["atoms"] == 256
 assert run["timing"]["force"] > 0 and run["timing"]["total"] >= run["timing"]["force"]
 PY
 fi
+
+# Values as input files write them; integers with exponents.
+expect 0 --set 'lj.shift="none"' --set 'coulomb.mesh=[8,8,8]' --steps 1e6 --check
+prints 'lj\.shift +"none" +--set'
+prints 'coulomb\.mesh +\[8, 8, 8\] +--set'
+prints 'run\.steps +1000000 +--steps'
+for steps in 1.5e0 1e-3 1e400 9223372036854775808 1e19; do
+  expect 2 --steps $steps
+  says "run\.steps = $steps: expected an integer in 0\.\."
+done
+expect 2 --thermo 1e1
+says "run\.thermo = 1e1: expected an integer"
 
 # defaults < input < --set < named options
 printf 'run = { steps = 7; dt = 0.001; };\nlj = { cutoff = 2.0; };\n' >"$dir/a.in"

@@ -49,7 +49,7 @@ prints ',$'
 
 # Formats, files, pictures.
 expect 0 --particles 500 --mesh 16,16,8 --method all --repeat 3 --check --format json
-for key in '"schema": 1' '"method": "tiled"' '"error": ' '"cheapest": \[' '"from_repeats": 1' '"commit": '; do
+for key in '"schema": 2' '"method": "tiled"' '"error": ' '"cheapest": \[' '"from_repeats": 1' '"commit": '; do
   prints "$key"
 done
 expect 0 --particles 500 --mesh 16 --method tiled $quick -o "$dir/file" --seed 7

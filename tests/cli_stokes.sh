@@ -13,7 +13,7 @@ expect 0 pack --particles 500 --occupancy 0.4 --seed 7 --threads 3 -o "$dir/b.xy
 [ -s "$dir/err" ] && fail "--quiet is not"
 same "$dir/a.xyz" "$dir/b.xyz" "packings by 1 and 3 threads"
 expect 0 pack --particles 500 --occupancy 0.4 --seed 8 -o "$dir/c.xyz" --format json
-prints '"schema": 1'
+prints '"schema": 2'
 cmp -s "$dir/a.xyz" "$dir/c.xyz" && fail "the seed changes nothing"
 expect 0 pack --particles 500 --occupancy 0.4 --sweeps 20 -o "$dir/early.xyz" --format csv --quiet
 says '^minimd: warning: the walk ended after 20 sweeps, before Z was stationary'
