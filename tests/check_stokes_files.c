@@ -83,6 +83,11 @@ START_TEST(radii_are_read)
              {"5\n", ":1: expected radius,fraction"},
              {"5,1\n-1,2\n", ":2: a radius must be > 0"},
              {"5,0\n", "a fraction must be > 0"},
+             {"1e-305,0.5\n1e4,0.5\n", ":1: a radius must be in 1e-12..1e+12, not 1e-305"},
+             {"2,1\n3e12,1\n", ":2: a radius must be in 1e-12..1e+12, not 3e+12"},
+             {"1,1\n5,1\n2e6,1\n", ":3: the radii 1 and 2e+06 differ by more than a factor"},
+             {"5,1e-300\n", ":1: a fraction must be in"},
+             {"5,1e300\n", ":1: a fraction must be in"},
              {"5,nan\n", ":1:"},
              {"5,1x\n", "1x"}};
   for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
@@ -134,6 +139,9 @@ START_TEST(bad_xyz_is_named)
       {"1\n" HEAD "1 2 3 1 5\n", ":3: expected 4 columns, found 5"},
       {"1\n" HEAD "1 2 nan 1\n", ":3:"},
       {"1\n" HEAD "1 2 3 0\n", ":3: a radius must be > 0"},
+      {"1\nLattice=\"1e13 0 0 0 9 0 0 0 9\" Properties=pos:R:3:radius:R:1\n", ":2: Lattice"},
+      {"1\n" HEAD "1 2 3 1e-305\n", ":3: a radius must be in 1e-12..1e+12, not 1e-305"},
+      {"2\n" HEAD "1 2 3 1\n4 5 6 1e-7\n", ":4: the radii 1e-07 and 1 differ by more"},
       {"1\n" HEAD "1 2 3 1\n1 2 3 1\n", ":4: text after"},
   };
   stokes_packing p;
