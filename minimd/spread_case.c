@@ -1,12 +1,12 @@
 /* minimd/spread_case.c - see spread_case.h.  Random numbers are a hash of seed and index, so that
  * threads need no order. */
 #include "minimd/spread_case.h"
+#include "core/sizes.h"
 #include "minimd/system_impl.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { BLOBS = 16 };
 
@@ -35,11 +35,11 @@ static double draw(uint64_t seed, uint64_t stream, uint64_t at)
 static md_status reserve(int64_t n, int32_t vectors, spread_case *out)
 {
   const double bytes = 8.0 * (double)n * (3.0 + vectors);
-  const double machine = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+  const double present = (double)md_memory_free();
   *out = (spread_case){.n = n};
-  MD_REQUIRE(bytes <= machine, MD_ENOMEM,
-             "%lld particles with %d charges take %.1f GB, but the machine has %.1f GB",
-             (long long)n, vectors, bytes / 1e9, machine / 1e9);
+  MD_REQUIRE(bytes <= present, MD_ENOMEM,
+             "%lld particles with %d charges take %.1f GB, but %.1f GB are free", (long long)n,
+             vectors, bytes / 1e9, present / 1e9);
   out->x = malloc((size_t)n * 3 * sizeof *out->x + 1);
   out->q = malloc((size_t)n * (size_t)vectors * sizeof *out->q + 1);
   if (out->x && out->q) return MD_OK;

@@ -4,7 +4,7 @@
 # nothing on stdout, within a second of processor time (and a minute, for one that only waits).
 #
 # Columns, separated by tabs: name, exit code, words of the message, arguments, text of the input.
-# @ in the arguments is the input's path; escapes in the text are those of printf's %b.  In place of a
+# @ in the arguments is the input's path, and @.mtx the same file; escapes in the text are those of printf's %b.  In place of a
 # text: -big (too large), -binary (the program itself), -folder, -absent.
 minimd=$1
 table=$(dirname "$0")/bad_inputs/table.tsv
@@ -29,7 +29,7 @@ while IFS=$tab read -r name code words args text; do
     -binary) input=$minimd ;;
     -folder) input=$dir ;;
     -absent) input=$dir/absent ;;
-    *) printf '%b' "$text" >"$input" ;;
+    *) printf '%b' "$text" >"$input" && ln -f "$input" "$input.mtx" ;;
   esac
   [ "$args" = - ] && args=
   set --
