@@ -4,8 +4,8 @@
 # nothing on stdout, within a second of processor time (and a minute, for one that only waits).
 #
 # Columns, separated by tabs: name, exit code, words of the message, arguments, text of the input.
-# @ in the arguments is the input's path, and @.mtx the same file; escapes in the text are those of printf's %b.  In place of a
-# text: -big (too large), -binary (the program itself), -folder, -absent.
+# @ in the arguments is the input's path, @.mtx another name of it; escapes in the text are those of
+# printf's %b.  In place of a text: -big (too large), -binary (the program itself), -folder, -absent.
 minimd=$1
 table=$(dirname "$0")/bad_inputs/table.tsv
 dir=$(mktemp -d)
