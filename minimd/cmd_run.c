@@ -1,6 +1,7 @@
 /* minimd/cmd_run.c - `minimd [run]`: settings from the command line, the loop over steps, the
  * report. */
 #include "core/output.h"
+#include "core/quote.h"
 #include "minimd/commands.h"
 #include "minimd/locality.h"
 #include "minimd/plot.h"
@@ -84,10 +85,15 @@ static void print_settings(const config *cfg, options_format format, FILE *strea
   for (int k = 0; k < n; k++) {
     const char *key = entries[k].key, *origin = config_origin(cfg, key);
     if (config_format_value(cfg, key, value, sizeof value)) continue;
-    if (format == OPTIONS_FORMAT_CSV)
-      fprintf(stream, strchr(value, ',') ? "%s,\"%s\",%s\n" : "%s,%s,%s\n", key, value, origin);
-    else
+    if (format == OPTIONS_FORMAT_CSV) {
+      fprintf(stream, "%s,", key);
+      md_quote_csv(stream, value);
+      fputc(',', stream);
+      md_quote_csv(stream, origin);
+      fputc('\n', stream);
+    } else {
       fprintf(stream, "%-22s %-24s %s\n", key, value, origin);
+    }
   }
 }
 
