@@ -274,7 +274,9 @@ static md_status read_settings(config *cfg, const options *opts, report *run, ch
     snprintf(origin, sizeof origin, "--%s", opts->table[k].name);
     if (value) MD_TRY(config_set(cfg, keys[k - FIRST_SAVED - 1], value, origin));
   }
-  if (config_get(cfg)->dump) MD_TRY(dump_check(config_get(cfg)->dump));
+  const char *dumped = config_get(cfg)->dump;
+  if (dumped && dump_check(dumped))
+    return MD_FAIL(MD_EINVAL, "%s: %s", config_origin(cfg, "output.dump"), md_message());
   if (options_value(opts, TRACE)) MD_TRY(locality_choose(cfg, &run->choice));
   return path ? checkpoint_compare(from, cfg, &run->plan) : MD_OK;
 }
