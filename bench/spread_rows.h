@@ -114,7 +114,8 @@ static inline void rows_open(const machine *m, const config *c, const measured *
   for (int a = 0; a < 3; a++)
     spec.hi[a] = 1;
   if (!particles->x)
-    bench_stop(spread_case_make(&spec, m->ctx->precision, what->distribution, c->n, 1, particles));
+    bench_stop(spread_case_make(&spec, m->ctx->precision, m->ctx->threads, what->distribution, c->n,
+                                1, particles));
   bench_stop(spread_bench_open(m->ctx, &spec, particles, c->n <= what->compared && c->vectors == 1,
                                bench));
 }

@@ -1,10 +1,9 @@
 /* cachemodel/cells.c - the cells of a sweep in the order of their visit, and memory checks. */
 #include "cachemodel/cachemodel_impl.h"
+#include "core/sizes.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 
 /* Two tables of 4 B a cell, and at worst an LRU stack that is being moved together. */
 #define BYTES_PER_CELL 8.0
@@ -12,17 +11,7 @@
 
 md_status cachemodel_room(double bytes, const char *what)
 {
-  double available = 1e18;
-  struct rlimit limit;
-  if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
-    available = (double)limit.rlim_cur;
-  FILE *info = fopen("/proc/meminfo", "r");
-  char row[256];
-  long long kilobytes;
-  while (info && fgets(row, sizeof row, info))
-    if (sscanf(row, "MemAvailable: %lld kB", &kilobytes) == 1 && 1024.0 * kilobytes < available)
-      available = 1024.0 * kilobytes;
-  if (info) fclose(info);
+  const double available = (double)md_memory_free();
   MD_REQUIRE(bytes <= available, MD_ECAPACITY, "%s needs %.3f GB of memory and %.3f GB are free",
              what, bytes / 1e9, available / 1e9);
   return MD_OK;
@@ -55,7 +44,7 @@ int64_t cachemodel_sweep_accesses(const cachemodel_sweep *s)
   for (int a = 0; a < 3; a++)
     centres *= s->n[a] - 2 * s->stencil.g;
   const int64_t bins = ordering_stencil_bins(&s->stencil);
-  return centres * (s->half ? (bins + 1) / 2 : bins);
+  return md_size_times(centres, s->half ? bins / 2 + 1 : bins);
 }
 
 /* Keep the cells of the order that lie at least g inside; returns how many. */

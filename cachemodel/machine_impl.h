@@ -9,8 +9,9 @@ MD_BEGIN_C
 /* A description in libconfig.  Errors: MD_EINVAL, MD_EIO. */
 md_status machine_read(const char *path, machine *out);
 
-/* What the model can represent: one line and sector size, sets that hold something. */
-md_status machine_check(const machine *m);
+/* Whether the model can represent level k, those before it being good: one line and sector size,
+ * sets that hold something.  Errors: MD_EINVAL. */
+md_status machine_check_level(const machine *m, int k);
 
 MD_END_C
 #endif

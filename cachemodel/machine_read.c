@@ -31,7 +31,10 @@ static md_status read_text(const char *path, char **text)
   MD_REQUIRE(!bad, MD_EIO, "cannot read '%s': %s", path, strerror(errno));
   MD_REQUIRE(got <= FILE_MOST, MD_EINVAL, "'%s' is longer than %d bytes", path, FILE_MOST);
   (*text)[got] = '\0';
-  MD_REQUIRE(strlen(*text) == got, MD_EINVAL, "'%s' is not a text file", path);
+  int line = 1;
+  for (const char *c = *text; *c; c++)
+    line += *c == '\n';
+  MD_REQUIRE(strlen(*text) == got, MD_EINVAL, "%s:%d: byte 0x00: expected a text file", path, line);
   return MD_OK;
 }
 
@@ -70,6 +73,8 @@ static md_status scan(const char *path, const char *text)
                "%s:%d: a number of %d digits must end in L", path, line, (int)(end - c));
     MD_REQUIRE(*c != '"' || strchr("=:\"", last), MD_EINVAL,
                "%s:%d: syntax error: expected name = before a string", path, line);
+    MD_REQUIRE(*c != '"' || !md_escapes_nul(c, end), MD_EINVAL,
+               "%s:%d: a string holds \\x00: expected text", path, line);
     if (!comment && !isspace((unsigned char)*c)) last = *c;
     for (; c < end; c++)
       line += *c == '\n';
@@ -83,13 +88,20 @@ typedef struct {
   const config_setting_t *group;
 } reader;
 
+/* The line of a member, or of the group where it is missing. */
+static int line_of(const reader *r, const char *key)
+{
+  const config_setting_t *s = config_setting_get_member(r->group, key);
+  const int line = (int)config_setting_source_line(s ? s : r->group);
+  return line > 0 ? line : 1;
+}
+
 /* An integer in 1..most; absent: *value stays, or is an error when it is 0. */
 static md_status read_integer(const reader *r, const char *key, int64_t most, int64_t *value)
 {
   const config_setting_t *s = config_setting_get_member(r->group, key);
   if (!s) {
-    MD_REQUIRE(*value, MD_EINVAL, "%s:%d: '%s' is missing", r->path,
-               (int)config_setting_source_line(r->group), key);
+    MD_REQUIRE(*value, MD_EINVAL, "%s:%d: '%s' is missing", r->path, line_of(r, key), key);
     return MD_OK;
   }
   const int type = config_setting_type(s);
@@ -112,7 +124,7 @@ static md_status read_int32(const reader *r, const char *key, int32_t most, int3
 static md_status read_string(const reader *r, const char *key, const char **value)
 {
   MD_REQUIRE(config_setting_lookup_string(r->group, key, value), MD_EINVAL,
-             "%s: expected %s = \"...\";", r->path, key);
+             "%s:%d: expected %s = \"...\";", r->path, line_of(r, key), key);
   return MD_OK;
 }
 
@@ -152,15 +164,22 @@ static md_status read_level(const reader *r, machine_level *level)
 static md_status read_levels(const reader *r, machine *out)
 {
   const config_setting_t *list = config_setting_get_member(r->group, "levels");
-  MD_REQUIRE(list && config_setting_is_list(list), MD_EINVAL, "%s: expected levels = ( ... );",
-             r->path);
+  MD_REQUIRE(list && config_setting_is_list(list), MD_EINVAL, "%s:%d: expected levels = ( ... );",
+             r->path, line_of(r, "levels"));
   out->n_levels = config_setting_length(list);
   MD_REQUIRE(out->n_levels >= 1 && out->n_levels <= MACHINE_LEVELS_MOST, MD_EINVAL,
-             "%s: %d levels of caches: expected 1..%d", r->path, out->n_levels,
-             MACHINE_LEVELS_MOST);
+             "%s:%d: %d levels of caches: expected 1..%d", r->path, line_of(r, "levels"),
+             out->n_levels, MACHINE_LEVELS_MOST);
+  MD_REQUIRE(out->kind == MACHINE_CPU || out->n_levels == 2, MD_EINVAL,
+             "%s:%d: a GPU has two levels of caches, not %d", r->path, line_of(r, "levels"),
+             out->n_levels);
   for (int k = 0; k < out->n_levels; k++) {
     const reader level = {r->path, config_setting_get_elem(list, (unsigned)k)};
     MD_TRY(read_level(&level, &out->level[k]));
+    const md_status status = machine_check_level(out, k);
+    if (status)
+      return MD_FAIL(status, "%s:%d: %s", r->path, (int)config_setting_source_line(level.group),
+                     md_message());
   }
   return MD_OK;
 }
@@ -175,11 +194,11 @@ static md_status read_machine(const reader *r, machine *out)
   MD_TRY(read_string(r, "name", &name));
   MD_TRY(read_string(r, "kind", &kind));
   if (md_parse_word(kind, machine_kind_words, MACHINE_KIND_COUNT, &k))
-    return MD_FAIL(MD_EINVAL, "%s: kind: %s", r->path, md_message());
+    return MD_FAIL(MD_EINVAL, "%s:%d: kind: %s", r->path, line_of(r, "kind"), md_message());
   out->kind = (machine_kind)k;
   MD_REQUIRE(*name && strlen(name) < sizeof out->name && !strpbrk(name, ",\"\n"), MD_EINVAL,
-             "%s: name: expected at most %zu characters without commas and quotes", r->path,
-             sizeof out->name - 1);
+             "%s:%d: name: expected at most %zu characters without commas and quotes", r->path,
+             line_of(r, "name"), sizeof out->name - 1);
   strcpy(out->name, name);
   MD_TRY(check_keys(r, words, out->kind == MACHINE_GPU ? 7 : 3));
   if (out->kind == MACHINE_GPU) {
@@ -214,5 +233,5 @@ md_status machine_read(const char *path, machine *out)
   md_status status = read_text(path, &text);
   if (!status) status = parse(path, text, out);
   free(text);
-  return status ? status : machine_check(out);
+  return status;
 }

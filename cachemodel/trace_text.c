@@ -42,6 +42,8 @@ md_status trace_read_text(trace_reader *r, int64_t room, trace_run *runs, int64_
     r->line_number++;
     if (status)
       return MD_FAIL(status, "'%s', line %" PRId64 ": %s", r->path, r->line_number, md_message());
+    MD_REQUIRE(got || r->count > 0, MD_EINVAL,
+               "'%s' holds no accesses: expected lines `address,size,r|w`", r->path);
     if (!got) return MD_OK;
     size_t length = strlen(r->line);
     while (length > 0 && memchr(" \t\r", r->line[length - 1], 3))

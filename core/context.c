@@ -1,5 +1,6 @@
 /* core/context.c - making and describing a context. */
 #include "core/context_impl.h"
+#include "core/parse.h"
 #include "core/processors.h"
 #include "core/timer.h"
 
@@ -30,10 +31,19 @@ md_isa md_isa_detect(void)
   return k >= 0 && k < (int)best ? (md_isa)k : best;
 }
 
+md_status md_isa_check(void)
+{
+  const char *asked = getenv("MINIMD_ISA");
+  int isa;
+  if (!asked || md_parse_word(asked, md_isa_words, MD_ISA_COUNT, &isa) == MD_OK) return MD_OK;
+  return MD_FAIL(MD_EINVAL, "MINIMD_ISA: %s", md_message());
+}
+
 md_status md_ctx_create(const md_ctx_spec *spec, md_ctx **out)
 {
   *out = NULL;
   MD_REQUIRE(spec->threads >= 0, MD_EINVAL, "threads must be >= 0, not %d", spec->threads);
+  MD_TRY(md_isa_check());
   md_ctx *ctx = calloc(1, sizeof *ctx);
   MD_REQUIRE(ctx, MD_ENOMEM, "out of memory for the context");
   ctx->backend = spec->backend;

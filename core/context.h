@@ -79,6 +79,8 @@ void md_cpu_name(char *name, size_t size);
 
 /* Best instruction set of this processor that MINIMD_ISA (a word of MD_ISAS) allows. */
 md_isa md_isa_detect(void);
+/* Errors: MD_EINVAL (MINIMD_ISA is none of the words: lists them). */
+md_status md_isa_check(void);
 
 MD_END_C
 #endif

@@ -1,6 +1,7 @@
 /* core/output.c - see output.h. */
 #include "core/output_impl.h"
 #include "core/files.h"
+#include "core/quote.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -178,26 +179,12 @@ void md_output_discard(md_output *out)
   release(out);
 }
 
-static void quote(FILE *stream, const char *text)
-{
-  fputc('"', stream);
-  for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
-    if (*c == '"' || *c == '\\')
-      fprintf(stream, "\\%c", *c);
-    else if (*c < 0x20)
-      fprintf(stream, "\\u%04x", *c);
-    else
-      fputc(*c, stream);
-  }
-  fputc('"', stream);
-}
-
 static void lead(md_json *json, const char *key)
 {
   fprintf(json->stream, "%s\n%*s", json->fresh ? "" : ",", 2 * json->depth, "");
   json->fresh = false;
   if (key) {
-    quote(json->stream, key);
+    md_quote_json(json->stream, key);
     fputs(": ", json->stream);
   }
 }
@@ -232,7 +219,7 @@ void md_json_close(md_json *json, char bracket)
 void md_json_string(md_json *json, const char *key, const char *value)
 {
   lead(json, key);
-  quote(json->stream, value);
+  md_quote_json(json->stream, value);
 }
 
 void md_json_number(md_json *json, const char *key, double value)

@@ -71,6 +71,13 @@ md_status md_lines_need(md_lines *in, const char *expected)
   return MD_OK;
 }
 
+bool md_escapes_nul(const char *string, const char *end)
+{
+  for (; string + 3 < end; string += *string == '\\' ? 2 : 1)
+    if (strncmp(string, "\\x00", 4) == 0) return true;
+  return false;
+}
+
 md_status md_parse_double(const char *text, double *out)
 {
   /* strtod would skip spaces and accept hexadecimal, nan and inf. */

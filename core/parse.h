@@ -40,6 +40,10 @@ static inline md_status md_lines_blame(const md_lines *in, md_status status)
   return MD_FAIL(status, "%s:%" PRId64 ": %s", in->path, in->number, md_message());
 }
 
+/* Whether a string of libconfig, from its first quote on, up to `end`, holds the escape of a NUL,
+ * which would end it early. */
+bool md_escapes_nul(const char *string, const char *end);
+
 /* A finite number.  Errors: MD_EINVAL (no number, or beyond the range of a double). */
 md_status md_parse_double(const char *text, double *out);
 

@@ -2,6 +2,7 @@
  * missing. */
 #include "core/output.h"
 #include "core/processors.h"
+#include "core/quote.h"
 #include "minimd/commands.h"
 #include "minimd/options.h"
 #include "minimd/provenance.h"
@@ -85,9 +86,13 @@ md_status cmd_info(int argc, char **argv)
   for (int k = 0; k < n; k++) {
     if (format == OPTIONS_FORMAT_JSON)
       md_json_string(&json, facts[k].what, facts[k].value);
-    else
-      fprintf(out.stream, format == OPTIONS_FORMAT_CSV ? "%s,\"%s\"\n" : "%-12s %s\n",
-              facts[k].what, facts[k].value);
+    else if (format == OPTIONS_FORMAT_TABLE)
+      fprintf(out.stream, "%-12s %s\n", facts[k].what, facts[k].value);
+    else {
+      fprintf(out.stream, "%s,", facts[k].what);
+      md_quote_csv(out.stream, facts[k].value);
+      fputc('\n', out.stream);
+    }
   }
   if (format == OPTIONS_FORMAT_JSON) md_json_end(&json);
   return md_output_close(&out);

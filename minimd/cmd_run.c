@@ -1,6 +1,7 @@
 /* minimd/cmd_run.c - `minimd [run]`: settings from the command line, the loop over steps, the
  * report. */
 #include "core/output.h"
+#include "core/quote.h"
 #include "minimd/commands.h"
 #include "minimd/locality.h"
 #include "minimd/plot.h"
@@ -84,10 +85,15 @@ static void print_settings(const config *cfg, options_format format, FILE *strea
   for (int k = 0; k < n; k++) {
     const char *key = entries[k].key, *origin = config_origin(cfg, key);
     if (config_format_value(cfg, key, value, sizeof value)) continue;
-    if (format == OPTIONS_FORMAT_CSV)
-      fprintf(stream, strchr(value, ',') ? "%s,\"%s\",%s\n" : "%s,%s,%s\n", key, value, origin);
-    else
+    if (format == OPTIONS_FORMAT_CSV) {
+      fprintf(stream, "%s,", key);
+      md_quote_csv(stream, value);
+      fputc(',', stream);
+      md_quote_csv(stream, origin);
+      fputc('\n', stream);
+    } else {
       fprintf(stream, "%-22s %-24s %s\n", key, value, origin);
+    }
   }
 }
 
@@ -272,7 +278,8 @@ static md_status read_settings(config *cfg, const options *opts, report *run, ch
     if (value) MD_TRY(config_set(cfg, keys[k - FIRST_SAVED - 1], value, origin));
   }
   const config_values *values = config_get(cfg);
-  if (values->dump) MD_TRY(dump_check(values->dump));
+  if (values->dump && dump_check(values->dump))
+    return MD_FAIL(MD_EINVAL, "%s: %s", config_origin(cfg, "output.dump"), md_message());
   MD_TRY(md_file_claim(values->dump, MD_FILE_OUTPUT, "output.dump"));
   MD_TRY(md_file_claim(values->checkpoint, MD_FILE_CHECKPOINT, "output.checkpoint"));
   MD_TRY(options_writes(opts, TRACE));

@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -167,10 +168,11 @@ static md_status make_particles(const request *r, spread_case *out)
 {
   const md_precision precision = r->where.precision;
   const uint64_t seed = (uint64_t)r->seed;
+  const int threads = r->where.threads > 0 ? r->where.threads : omp_get_max_threads();
   if (!r->file)
-    return spread_case_make(&r->spec, precision, (spread_distribution)r->distribution, r->n, seed,
-                            out);
-  MD_TRY(spread_case_read(&r->spec, precision, r->file, seed, out));
+    return spread_case_make(&r->spec, precision, threads, (spread_distribution)r->distribution,
+                            r->n, seed, out);
+  MD_TRY(spread_case_read(&r->spec, precision, threads, r->file, seed, out));
   if (r->n < 0 || r->n == out->n) return MD_OK;
   const int64_t found = out->n;
   spread_case_free(out);

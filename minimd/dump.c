@@ -15,6 +15,7 @@ struct dump {
   int format;
   int32_t every;
   int64_t n, frames;
+  int64_t first; /* .dcd only: step of the first frame; those to come are `every` apart */
   double *x, *v; /* [n][3] */
   double *q;     /* [n], or NULL without charges */
   int64_t *id, *by_id;
@@ -123,12 +124,21 @@ static void put_record(dump *to, const void *data, size_t bytes)
   fwrite(&count, sizeof count, 1, to->stream);
 }
 
-/* Bytes of the header, and where in it the numbers of frames and of steps stand. */
-enum { DCD_HEAD = 196, DCD_FRAMES_AT = 8, DCD_STEPS_AT = 20 };
+/* Bytes of the header, and where in it the numbers of frames, of the first step and of
+ * steps stand. */
+enum { DCD_HEAD = 196, DCD_FRAMES_AT = 8, DCD_FIRST_AT = 12, DCD_STEPS_AT = 20 };
 
 static int64_t dcd_frame_bytes(int64_t n)
 {
   return 6 * 8 + 8 + 3 * (4 * n + 8);
+}
+
+/* The header alone says which steps the frames are of. */
+static void set_dcd_steps(dump *to, const engine *sim, int32_t every)
+{
+  const int64_t left = sim->values->steps - sim->step;
+  to->every = every > 0 ? every : left < 1 ? 1 : left < INT32_MAX ? (int32_t)left : INT32_MAX;
+  to->first = every > 0 ? (sim->step + every - 1) / every * every : sim->step;
 }
 
 static void write_dcd_head(dump *to, const engine *sim)
@@ -137,7 +147,7 @@ static void write_dcd_head(dump *to, const engine *sim)
   const int32_t n = (int32_t)to->n;
   int32_t control[21] = {0};
   memcpy(control, "CORD", 4);
-  control[2] = sim->step > INT32_MAX ? INT32_MAX : (int32_t)sim->step; /* of the first frame */
+  control[2] = to->first > INT32_MAX ? INT32_MAX : (int32_t)to->first;
   control[3] = to->every;
   memcpy(&control[10], &dt, sizeof dt);
   control[11] = 1;  /* frames have a unit cell */
@@ -162,8 +172,10 @@ static md_status count_dcd_frames(dump *to)
   return MD_OK;
 }
 
+/* A step between frames, as where a run is stopped, has no place in the file. */
 static md_status write_dcd(dump *to, const engine *sim)
 {
+  if (sim->step < to->first || (sim->step - to->first) % to->every != 0) return MD_OK;
   const md_box *box = &sim->atoms->box;
   /* a, gamma, b, beta, alpha, c */
   const double cell[6] = {box->hi[0] - box->lo[0], 90, box->hi[1] - box->lo[1], 90, 90,
@@ -224,6 +236,12 @@ static md_status reopen(dump *to, const md_file_mark *keep)
              (long long)keep->bytes, (long long)to->n);
   MD_TRY(md_file_continue(to->path, changing(to), keep, &to->stream));
   if (to->format != DCD) return MD_OK;
+  int32_t steps[2]; /* of the first frame; between two */
+  MD_REQUIRE(pread(fileno(to->stream), steps, sizeof steps, DCD_FIRST_AT) == sizeof steps &&
+                 steps[0] >= 0 && steps[1] >= 1,
+             MD_EIO, "'%s' does not begin as a trajectory", to->path);
+  to->first = steps[0];
+  to->every = steps[1];
   to->frames = frames / dcd_frame_bytes(to->n);
   return count_dcd_frames(to);
 }
@@ -249,7 +267,7 @@ md_status dump_open(const char *path, const engine *sim, const md_file_mark *kee
   MD_REQUIRE(to, MD_ENOMEM, "out of memory for a trajectory");
   to->path = strdup(path);
   to->format = format_of(path);
-  to->every = every > 0 ? every : 1;
+  set_dcd_steps(to, sim, every);
   to->n = sim->atoms->n;
   const md_status status = start(to, sim, keep);
   if (status)

@@ -1,8 +1,8 @@
 /* minimd/engine_memory.c - what a run needs of memory, before it takes any. */
+#include "core/sizes.h"
 #include "minimd/engine_impl.h"
 
 #include <math.h>
-#include <stdio.h>
 
 /* Charges, gradients and located particles; mesh and spectrum where they are known already. */
 static double charges_memory(const md_ctx *ctx, const config_values *values, double n, double all)
@@ -33,8 +33,8 @@ int64_t engine_memory(const md_ctx *ctx, const config_values *values, neighbor_k
   const double atoms = positions + (double)n * (2 * state + pull + 8 + 12 + 4) + 1.5 * ghosts * 8;
   const double charges = charges_memory(ctx, values, (double)n, all);
   const double unfolded = frames > 1 ? all * state : 0; /* positions in one space of all frames */
-  return (int64_t)(1.05 * (atoms + twice + charges + unfolded)) +
-         neighbor_memory(ctx, &spec, (int64_t)all, density);
+  return md_size_add(md_size_of(1.05 * (atoms + twice + charges + unfolded)),
+                     neighbor_memory(ctx, &spec, md_size_of(all), density));
 }
 
 /* Memory that a run may take on the context's backend [B]. */
@@ -46,13 +46,7 @@ static md_status memory_available(const md_ctx *ctx, int64_t *bytes)
     *bytes = info.memory_free;
     return MD_OK;
   }
-  *bytes = INT64_MAX;
-  FILE *file = fopen("/proc/meminfo", "r");
-  char line[256];
-  long long kilobytes;
-  while (file && fgets(line, sizeof line, file))
-    if (sscanf(line, "MemAvailable: %lld kB", &kilobytes) == 1) *bytes = kilobytes * 1024;
-  if (file) fclose(file);
+  *bytes = md_memory_free();
   return MD_OK;
 }
 

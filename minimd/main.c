@@ -33,6 +33,7 @@ static md_status dispatch(int argc, char **argv)
     printf("minimd %s (%s)\n", MINIMD_VERSION, provenance_commit());
     return MD_OK;
   }
+  MD_TRY(md_isa_check());
   if (argc < 2 || argv[1][0] == '-') return cmd_run(argc, argv);
   const command *found;
   MD_TRY(command_find(argv[1], &found));

@@ -82,6 +82,8 @@ static md_status scan(reader *rd, const char *text)
                "%s:%d: @include is not supported: put all settings in one file", rd->path, line);
     MD_REQUIRE(*c != '"' || strchr("=:([\"", last) || (last == ',' && depth > 0), MD_EINVAL,
                "%s:%d: syntax error: expected name = before a string", rd->path, line);
+    MD_REQUIRE(*c != '"' || !md_escapes_nul(c, end), MD_EINVAL,
+               "%s:%d: a string holds \\x00: expected text", rd->path, line);
     if (begins_number(*c)) MD_TRY(keep_number(rd, c, (size_t)(end - c)));
     depth += (*c == '(' || *c == '[') - (*c == ')' || *c == ']');
     if (!isspace((unsigned char)*c) && !is_comment(c)) last = *c;

@@ -1,13 +1,12 @@
 /* minimd/spread_case.c - see spread_case.h.  Random numbers are a hash of seed and index, so that
  * threads need no order. */
 #include "minimd/spread_case.h"
-#include "core/processors.h"
+#include "core/sizes.h"
 #include "minimd/system_impl.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { BLOBS = 16 };
 
@@ -36,11 +35,11 @@ static double draw(uint64_t seed, uint64_t stream, uint64_t at)
 static md_status reserve(int64_t n, int32_t vectors, spread_case *out)
 {
   const double bytes = 8.0 * (double)n * (3.0 + vectors);
-  const double machine = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+  const double present = (double)md_memory_free();
   *out = (spread_case){.n = n};
-  MD_REQUIRE(bytes <= machine, MD_ENOMEM,
-             "%lld particles with %d charges take %.1f GB, but the machine has %.1f GB",
-             (long long)n, vectors, bytes / 1e9, machine / 1e9);
+  MD_REQUIRE(bytes <= present, MD_ENOMEM,
+             "%lld particles with %d charges take %.1f GB, but %.1f GB are free", (long long)n,
+             vectors, bytes / 1e9, present / 1e9);
   out->x = malloc((size_t)n * 3 * sizeof *out->x + 1);
   out->q = malloc((size_t)n * (size_t)vectors * sizeof *out->q + 1);
   if (out->x && out->q) return MD_OK;
@@ -68,29 +67,30 @@ static double round_to(bool narrow, double value)
   return narrow ? (double)(float)value : value;
 }
 
-static void draw_charges(md_precision precision, int32_t vectors, uint64_t seed, spread_case *out)
+static void draw_charges(md_precision precision, int threads, int32_t vectors, uint64_t seed,
+                         spread_case *out)
 {
   const int64_t count = out->n * vectors;
-#pragma omp parallel for num_threads(md_processors())
+#pragma omp parallel for num_threads(threads)
   for (int64_t k = 0; k < count; k++)
     out->q[k] = round_to(precision != MD_DOUBLE,
                          2 * draw(seed, 16 + (uint64_t)(k / out->n), (uint64_t)(k % out->n)) - 1);
 }
 
-md_status spread_case_make(const spread_spec *spec, md_precision precision,
+md_status spread_case_make(const spread_spec *spec, md_precision precision, int threads,
                            spread_distribution distribution, int64_t n, uint64_t seed,
                            spread_case *out)
 {
   const int64_t edge = (int64_t)ceil(cbrt((double)n));
   MD_TRY(reserve(n, spec->vectors, out));
-#pragma omp parallel for num_threads(md_processors())
+#pragma omp parallel for num_threads(threads)
   for (int64_t i = 0; i < n; i++)
     for (int a = 0; a < 3; a++) {
       const double u = coordinate(distribution, i, a, edge, seed);
       out->x[3 * i + a] =
           round_to(precision == MD_SINGLE, spec->lo[a] + u * (spec->hi[a] - spec->lo[a]));
     }
-  draw_charges(precision, spec->vectors, seed, out);
+  draw_charges(precision, threads, spec->vectors, seed, out);
   return MD_OK;
 }
 
@@ -145,11 +145,12 @@ static md_status count_particles(line_reader *in, int32_t vectors, int64_t *n, i
 }
 
 static md_status read_particles(line_reader *in, const spread_spec *spec, md_precision precision,
-                                uint64_t seed, spread_case *out)
+                                int threads, uint64_t seed, spread_case *out)
 {
   int64_t n;
   int columns, words;
   MD_TRY(count_particles(in, spec->vectors, &n, &columns));
+  if (n == 0) return lines_fail(in, "the file holds no particles: expected lines of x y z");
   MD_TRY(reserve(n, spec->vectors, out));
   lines_rewind(in);
   for (int64_t i = 0; i < n; i++) {
@@ -157,17 +158,17 @@ static md_status read_particles(line_reader *in, const spread_spec *spec, md_pre
     if (words != columns) return lines_fail(in, "the file changed while it was read");
     MD_TRY(read_particle(in, words, i, precision, out));
   }
-  if (columns == 3) draw_charges(precision, spec->vectors, seed, out);
+  if (columns == 3) draw_charges(precision, threads, spec->vectors, seed, out);
   return MD_OK;
 }
 
-md_status spread_case_read(const spread_spec *spec, md_precision precision, const char *path,
-                           uint64_t seed, spread_case *out)
+md_status spread_case_read(const spread_spec *spec, md_precision precision, int threads,
+                           const char *path, uint64_t seed, spread_case *out)
 {
   line_reader in;
   *out = (spread_case){0};
   MD_TRY(lines_open(path, &in));
-  const md_status status = read_particles(&in, spec, precision, seed, out);
+  const md_status status = read_particles(&in, spec, precision, threads, seed, out);
   lines_close(&in);
   if (status) spread_case_free(out);
   return status;

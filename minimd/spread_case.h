@@ -24,16 +24,16 @@ void spread_case_free(spread_case *particles);
 
 /* n particles in the box of spec: anywhere; on a simple cubic lattice; in 16 blobs with a spread of
  * a twentieth of the box.  Charges of spec->vectors vectors in -1..1.  Particle i is the same for
- * any n (but on the lattice) and any number of threads.  Errors: MD_ENOMEM (with the size). */
-md_status spread_case_make(const spread_spec *spec, md_precision precision,
+ * any n (but on the lattice) and any number of threads (>= 1).  Errors: MD_ENOMEM (with the size). */
+md_status spread_case_make(const spread_spec *spec, md_precision precision, int threads,
                            spread_distribution distribution, int64_t n, uint64_t seed,
                            spread_case *out);
 
 /* Particles from a text file: x y z and, if charges are given, one of each vector on every line;
  * '#' begins a comment.  Errors: MD_EIO, MD_EINVAL (file, line, number of the particle), MD_ENOMEM.
  */
-md_status spread_case_read(const spread_spec *spec, md_precision precision, const char *path,
-                           uint64_t seed, spread_case *out);
+md_status spread_case_read(const spread_spec *spec, md_precision precision, int threads,
+                           const char *path, uint64_t seed, spread_case *out);
 
 /* mesh [K1][K2][K3] = S q of one vector, in double: every particle, every point, by the definition
  * of the B-splines.  Threads share the planes of the mesh. */

@@ -2,6 +2,7 @@
 #include "minimd/table.h"
 #include "core/parse.h"
 #include "core/processors.h"
+#include "core/quote.h"
 #include "minimd/provenance.h"
 
 #include <inttypes.h>
@@ -134,6 +135,8 @@ void table_text(table *t, const char *value)
   const char *key = begin_cell(t);
   if (t->format == OPTIONS_FORMAT_JSON)
     md_json_string(&t->json, key, value);
+  else if (t->format == OPTIONS_FORMAT_CSV)
+    md_quote_csv(t->stream, value);
   else
     fprintf(t->stream, "%*s", cell_width(t), value);
   end_cell(t);

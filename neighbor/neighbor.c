@@ -1,5 +1,6 @@
 /* neighbor/neighbor.c - sorting; what all backends share of a build. */
 #include "neighbor/neighbor_impl.h"
+#include "core/sizes.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -283,6 +284,7 @@ int64_t neighbor_memory(const md_ctx *ctx, const neighbor_spec *spec, int64_t n,
   const double all = density > 0 ? density * pow(edge + 2 * spec->r_list, 3) : atoms;
   const double side = edge > 0 ? fmin(spec->bin_size, edge) : spec->bin_size;
   const double bins = pow((edge + 2 * spec->r_list) / side + 2, 3);
+  const double stencil = 12 * pow(2 * ceil(spec->r_list / side) + 1, 3);
   const double near = 4.0 / 3 * pi * pow(spec->r_list, 3) * density;
   /* Rows are padded to whole vectors or to the longest row of a slice. */
   const double entries = spec->kind == NEIGHBOR_HALF ? near / 2 + 8 : near * 1.1 + 2;
@@ -294,5 +296,5 @@ int64_t neighbor_memory(const md_ctx *ctx, const neighbor_spec *spec, int64_t n,
   const double state = 4 * (double)md_state_size(ctx->precision);
   const double gpu = ctx->backend == MD_GPU ? all * (state + 8) + bins * 8 : 0;
   const double sort = atoms * (2.5 * state + 20) + all * 8 + bins * 8 + gpu;
-  return (int64_t)(1.02 * (rows + sort));
+  return md_size_of(1.02 * (rows + sort + stencil));
 }

@@ -1,11 +1,11 @@
 /* spread/spread.c - positions into parts, and the tables that pick a kernel. */
 #include "spread/pencil.h"
+#include "core/sizes.h"
 #include "core/timer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define WORD(name, word, help) word,
 const char *const spread_method_words[SPREAD_METHOD_COUNT] = {SPREAD_METHODS(WORD)};
@@ -97,18 +97,18 @@ static md_status told(spread_plan *plan, int64_t *bad)
 }
 
 /* Bytes that building for n particles asks for at least. */
-static int64_t bytes_needed(const spread_plan *plan, spread_method method, int64_t n)
+static double bytes_needed(const spread_plan *plan, spread_method method, int64_t n)
 {
-  const int64_t real_size = (int64_t)spread_real_size(plan);
-  const int64_t record = real_size == 8 ? 32 : 16;
-  int64_t bytes = n * record;
+  const double real_size = (double)spread_real_size(plan), particles = (double)n;
+  const double record = real_size == 8 ? 32 : 16, points = (double)plan->grid.points;
+  double bytes = particles * record;
   if (method == SPREAD_SINGLE || method == SPREAD_GROUP || method == SPREAD_HYBRID)
-    bytes += spread_entries(plan, n) * (real_size + 4) + (plan->grid.points + 1) * 8;
-  if (method == SPREAD_GATHER) bytes += plan->grid.points * 4;
+    bytes += (double)spread_entries(plan, n) * (real_size + 4) + (points + 1) * 8;
+  if (method == SPREAD_GATHER) bytes += points * 4;
   const bool fills = method == SPREAD_TILED && spread_fills(plan, n, plan->spec.vectors);
   const bool reads = method == SPREAD_TILED && spread_reads(plan, n, plan->spec.vectors);
-  if (fills) bytes += n * record;
-  if (fills || reads) bytes += n * FILL_VECTORS(plan->grid.order) * real_size;
+  if (fills) bytes += particles * record;
+  if (fills || reads) bytes += particles * FILL_VECTORS(plan->grid.order) * real_size;
   return bytes;
 }
 
@@ -116,20 +116,21 @@ static int64_t bytes_needed(const spread_plan *plan, spread_method method, int64
 static md_status check_memory(const spread_plan *plan, spread_method method, int64_t n)
 {
   const bool gpu = plan->ctx->backend == MD_GPU;
-  const double needed = (double)bytes_needed(plan, method, n);
+  const double needed = bytes_needed(plan, method, n);
   md_gpu_info info;
   spread_report held;
   spread_describe(plan, &held);
   if (method == plan->method && needed <= (double)held.bytes) return MD_OK;
-  double free_bytes = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+  double free_bytes = (double)md_memory_free();
   if (gpu) {
     MD_TRY(md_gpu_describe(&info));
     free_bytes = (double)(info.memory_free + held.bytes);
   }
-  MD_REQUIRE(needed <= free_bytes, MD_ENOMEM,
-             "method %s needs %.1f GB for %lld particles of order %d, but the %s has %.1f GB",
-             spread_method_words[method], needed / 1e9, (long long)n, plan->grid.order,
-             gpu ? "device" : "machine", free_bytes / 1e9);
+  MD_REQUIRE(
+      needed <= free_bytes, MD_ENOMEM,
+      "method %s needs %.1f GB for %lld particles of order %d, but %.1f GB of %s memory are free",
+      spread_method_words[method], needed / 1e9, (long long)n, plan->grid.order, free_bytes / 1e9,
+      gpu ? "device" : "host");
   return MD_OK;
 }
 

@@ -3,6 +3,7 @@
  * Entries are sorted by block and gathered; elements that a file leaves out of a block are zero. */
 #include "core/output.h"
 #include "core/parse.h"
+#include "core/sizes.h"
 #include "stokes/matrix.h"
 
 #include <ctype.h>
@@ -24,12 +25,17 @@ typedef struct {
   entry *entries;
 } market;
 
+static bool holds_nothing(const char *line)
+{
+  return line[0] == '%' || line[strspn(line, " \t\r\n")] == '\0';
+}
+
 /* The next line that is no comment. */
 static md_status next_line(md_lines *in, const char *expected)
 {
   do
     MD_TRY(md_lines_need(in, expected));
-  while (in->line[0] == '%' || in->line[strspn(in->line, " \t\r\n")] == '\0');
+  while (holds_nothing(in->line));
   return MD_OK;
 }
 
@@ -80,6 +86,11 @@ static md_status parse_sizes(market *in, int64_t *entries)
              "the matrix has %" PRId64 " rows, expected a multiple of 3 for 3 x 3 blocks", rows);
   MD_REQUIRE(rows <= INT32_MAX, MD_ECAPACITY, "the matrix has %" PRId64 " rows, at most %d fit",
              rows, INT32_MAX);
+  const int64_t blocks = in->symmetric ? md_size_times(*entries, 2) : *entries;
+  MD_REQUIRE(rows / 3 <= blocks, MD_EINVAL,
+             "the matrix has %" PRId64 " rows and %" PRId64
+             " entries, expected one in every 3 rows at least",
+             rows, *entries);
   in->n_rows = rows / 3;
   return MD_OK;
 }
@@ -132,6 +143,12 @@ static md_status read_entries(market *in)
     MD_TRY(next_line(&in->lines, "an entry"));
     status = parse_entry(in);
     if (status) return md_lines_blame(&in->lines, status);
+  }
+  for (bool got = true; got;) {
+    MD_TRY(md_lines_next(&in->lines, &got));
+    MD_REQUIRE(!got || holds_nothing(in->lines.line), MD_EINVAL,
+               "%s:%" PRId64 ": text after the last of %" PRId64 " entries", in->lines.path,
+               in->lines.number, entries);
   }
   return MD_OK;
 }

@@ -20,6 +20,9 @@ static md_status check(const stokes_radii *radii, const stokes_pack_spec *spec)
              "the occupancy must be between 0 and 1, not %g", spec->occupancy);
   MD_REQUIRE(spec->iterations >= 1, MD_EINVAL, "iterations must be >= 1, not %d", spec->iterations);
   MD_REQUIRE(radii->n > 0, MD_EINVAL, "a packing needs at least one radius");
+  stokes_radius_range seen = {0};
+  for (int k = 0; k < radii->n; k++)
+    MD_TRY(stokes_radius_admit(&seen, radii->radius[k]));
   const pack_spread spread = pack_spread_of(radii);
   MD_REQUIRE(spread.deviation >= PACK_ONE_SIZE || spec->occupancy <= PACK_FREEZES, MD_EINVAL,
              "the occupancy must be at most %g, not %g: spheres of one size freeze above it",

@@ -32,18 +32,39 @@ double stokes_packing_occupancy(const stokes_packing *packing)
   return 4.1887902047863905 * sum / (packing->box[0] * packing->box[1] * packing->box[2]);
 }
 
-static md_status check_values(const stokes_packing *packing)
+md_status stokes_radius_admit(stokes_radius_range *seen, double radius)
 {
+  MD_REQUIRE(radius > 0, MD_EINVAL, "a radius must be > 0, not %g", radius);
+  MD_REQUIRE(radius >= STOKES_LENGTH_MIN && radius <= STOKES_LENGTH_MAX, MD_EINVAL,
+             "a radius must be in %g..%g, not %g", STOKES_LENGTH_MIN, STOKES_LENGTH_MAX, radius);
+  const bool first = seen->least == 0;
+  const stokes_radius_range now = {first ? radius : fmin(seen->least, radius),
+                                   fmax(seen->most, radius)};
+  MD_REQUIRE(now.most <= STOKES_RATIO_MAX * now.least, MD_EINVAL,
+             "the radii %g and %g differ by more than a factor of %g", now.least, now.most,
+             STOKES_RATIO_MAX);
+  *seen = now;
+  return MD_OK;
+}
+
+md_status stokes_packing_values(const stokes_packing *packing)
+{
+  const double *box = packing->box;
+  stokes_radius_range seen = {0};
   for (int d = 0; d < 3; d++)
-    MD_REQUIRE(packing->box[d] > 0 && isfinite(packing->box[d]), MD_EINVAL,
-               "the box edges must be > 0, not %g", packing->box[d]);
+    MD_REQUIRE(box[d] >= STOKES_LENGTH_MIN && box[d] <= STOKES_LENGTH_MAX, MD_EINVAL,
+               "the box edges must be > 0, in %g..%g, not %g", STOKES_LENGTH_MIN, STOKES_LENGTH_MAX,
+               box[d]);
   for (int64_t i = 0; i < packing->n; i++) {
     const double *x = packing->x + 4 * i;
-    MD_REQUIRE(isfinite(x[0]) && isfinite(x[1]) && isfinite(x[2]), MD_EINVAL,
-               "sphere %" PRId64 " is at (%g, %g, %g), expected finite numbers", i + 1, x[0], x[1],
-               x[2]);
-    MD_REQUIRE(x[3] > 0 && isfinite(x[3]), MD_EINVAL,
-               "sphere %" PRId64 " has the radius %g, expected > 0", i + 1, x[3]);
+    bool near = true;
+    for (int d = 0; d < 3; d++)
+      near = near && fabs(x[d]) <= STOKES_BOXES_MAX * box[d];
+    MD_REQUIRE(near, MD_EINVAL,
+               "sphere %" PRId64 " is at (%g, %g, %g), expected a place within %g boxes", i + 1,
+               x[0], x[1], x[2], STOKES_BOXES_MAX);
+    const md_status status = stokes_radius_admit(&seen, x[3]);
+    if (status) return MD_FAIL(status, "sphere %" PRId64 ": %s", i + 1, md_message());
   }
   return MD_OK;
 }
@@ -78,7 +99,7 @@ static md_status require_cpu(const md_ctx *ctx)
 md_status stokes_packing_check(md_ctx *ctx, const stokes_packing *packing, double *gap_min)
 {
   MD_TRY(require_cpu(ctx));
-  MD_TRY(check_values(packing));
+  MD_TRY(stokes_packing_values(packing));
   stokes_pairs *pairs;
   MD_TRY(stokes_pairs_create(ctx, 1 + STOKES_GAP_SEEN / 2, 0, &pairs));
   const stokes_view view = pack_view(packing);
@@ -101,9 +122,9 @@ static md_status sort(md_ctx *ctx, stokes_packing *packing, const ordering *orde
   const size_t n = (size_t)packing->n;
   const double *box = packing->box, width = cbrt(box[0] * box[1] * box[2] / (double)n);
   int32_t cells[3];
-  size_t total = 1;
-  for (int d = 0; d < 3; d++)
-    total *= (size_t)(cells[d] = (int32_t)fmax(ceil(box[d] / width), 1));
+  const double want[3] = {ceil(box[0] / width), ceil(box[1] / width), ceil(box[2] / width)};
+  search_cells(want, fmin(8 * (double)n + 64, INT32_MAX), cells);
+  const size_t total = (size_t)cells[0] * (size_t)cells[1] * (size_t)cells[2];
   MD_TRY(ordering_sorter_create(ctx, &s->sorter));
   s->index = malloc(total * sizeof *s->index);
   s->key = malloc(n * sizeof *s->key);

@@ -17,6 +17,21 @@ typedef struct {
   double *x;     /* [n][4]: centre (anywhere, also outside the box) and radius */
 } stokes_packing;
 
+/* Lengths and ratios of radii that grids and third powers can hold; centres lie at most so many
+ * boxes away. */
+#define STOKES_LENGTH_MIN 1e-12
+#define STOKES_LENGTH_MAX 1e12
+#define STOKES_RATIO_MAX 1e6
+#define STOKES_BOXES_MAX 1e9
+
+/* Radii seen so far; begin with {0}. */
+typedef struct {
+  double least, most;
+} stokes_radius_range;
+/* One more radius.  Errors: MD_EINVAL (out of STOKES_LENGTH_MIN .. STOKES_LENGTH_MAX; more than
+ * STOKES_RATIO_MAX times another one). */
+md_status stokes_radius_admit(stokes_radius_range *seen, double radius);
+
 /* Room for n spheres, all zero.  Errors: MD_EINVAL (n not in 1..2^31 - 1), MD_ENOMEM. */
 md_status stokes_packing_create(int64_t n, stokes_packing *out);
 void stokes_packing_free(stokes_packing *packing); /* an empty one is allowed */
@@ -24,12 +39,15 @@ void stokes_packing_free(stokes_packing *packing); /* an empty one is allowed */
 /* Volume of the spheres as a fraction of the box. */
 double stokes_packing_occupancy(const stokes_packing *packing);
 
+/* Whether edges, centres and radii are within the limits above, wherever spheres overlap.
+ * Errors: MD_EINVAL (names the sphere, 1-based). */
+md_status stokes_packing_values(const stokes_packing *packing);
+
 /* The functions below that take a context work with its threads and need a CPU context. */
 
 /* Spheres may touch, not overlap.  gap_min: NULL, or the smallest gap 2 r / (a_i + a_j) - 2 of a
- * pair, at most STOKES_GAP_SEEN.  Errors: MD_EINVAL (an edge or radius that is not > 0 and finite,
- * a coordinate that is not finite, an overlap: names the spheres, 1-based, and the gap; a box too
- * small for its largest sphere), MD_ENOMEM. */
+ * pair, at most STOKES_GAP_SEEN.  Errors: those of stokes_packing_values, MD_EINVAL (an overlap: names the
+ * spheres, 1-based, and the gap; a box too small for its largest sphere), MD_ENOMEM. */
 #define STOKES_GAP_SEEN 0.02
 md_status stokes_packing_check(md_ctx *ctx, const stokes_packing *packing, double *gap_min);
 

@@ -1,4 +1,5 @@
 /* stokes/pairs.c - size classes, when to build, and the steps of a build. */
+#include "stokes/packing.h"
 #include "stokes/pairs_impl.h"
 
 #include <inttypes.h>
@@ -68,8 +69,8 @@ static void plan(stokes_pairs *pairs, const stokes_view *spheres, const pairs_ex
     c->radius =
         fmin(extent->radius_min * exp((k + 1) * log_ratio) * (1 + 1e-12), extent->radius_max);
     const double width = fmax(g->scale * c->radius + g->skin / 2, finest);
-    for (int d = 0; d < 3; d++)
-      c->cells[d] = (int32_t)fmax(box[d] / width, 1);
+    const double want[3] = {box[0] / width, box[1] / width, box[2] / width};
+    search_cells(want, fmax((double)spheres->n / g->n_classes, 64), c->cells);
     c->first = g->n_cells;
     g->n_cells += c->cells[0] * c->cells[1] * c->cells[2];
   }
@@ -80,8 +81,9 @@ static md_status check(const stokes_pairs *pairs, const stokes_view *spheres,
 {
   MD_REQUIRE(isfinite(extent->reach) && isfinite(extent->radius_max), MD_EINVAL,
              "the coordinates or radii of the spheres are not all finite");
-  MD_REQUIRE(extent->radius_min > 0, MD_EINVAL, "a sphere has the radius %g, expected > 0",
-             extent->radius_min);
+  stokes_radius_range seen = {0};
+  MD_TRY(stokes_radius_admit(&seen, extent->radius_min));
+  MD_TRY(stokes_radius_admit(&seen, extent->radius_max));
   const double least = 2 * (2 * pairs->grid.scale * extent->radius_max + pairs->grid.skin);
   for (int d = 0; d < 3; d++)
     MD_REQUIRE(spheres->box[d] >= least, MD_EINVAL,

@@ -40,8 +40,12 @@ static char *trim(char *text)
   return text;
 }
 
+/* Their sum and shares stay finite. */
+#define FRACTION_MIN 1e-12
+#define FRACTION_MAX 1e12
+
 /* `radius,fraction`, both > 0. */
-static md_status read_line(char *line, stokes_radii *out)
+static md_status read_line(char *line, stokes_radius_range *seen, stokes_radii *out)
 {
   char *comma = strchr(line, ',');
   MD_REQUIRE(comma, MD_EINVAL, "expected radius,fraction, not '%.60s'", line);
@@ -49,20 +53,23 @@ static md_status read_line(char *line, stokes_radii *out)
   double radius, fraction;
   MD_TRY(md_parse_double(trim(line), &radius));
   MD_TRY(md_parse_double(trim(comma + 1), &fraction));
-  MD_REQUIRE(radius > 0, MD_EINVAL, "a radius must be > 0, not %g", radius);
+  MD_TRY(stokes_radius_admit(seen, radius));
   MD_REQUIRE(fraction > 0, MD_EINVAL, "a fraction must be > 0, not %g", fraction);
+  MD_REQUIRE(fraction >= FRACTION_MIN && fraction <= FRACTION_MAX, MD_EINVAL,
+             "a fraction must be in %g..%g, not %g", FRACTION_MIN, FRACTION_MAX, fraction);
   return append(out, radius, fraction);
 }
 
 static md_status read_lines(md_lines *in, stokes_radii *out)
 {
+  stokes_radius_range seen = {0};
   for (;;) {
     bool got;
     MD_TRY(md_lines_next(in, &got));
     if (!got) break;
     in->line[strcspn(in->line, "#")] = '\0';
     char *text = trim(in->line);
-    const md_status status = *text ? read_line(text, out) : MD_OK;
+    const md_status status = *text ? read_line(text, &seen, out) : MD_OK;
     if (status) return md_lines_blame(in, status);
   }
   MD_REQUIRE(out->n > 0, MD_EINVAL, "%s: expected a line radius,fraction for each size", in->path);

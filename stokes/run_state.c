@@ -132,6 +132,9 @@ static md_status check_state(md_ctx *ctx, const stokes_run_state *from)
   const int64_t n = from->spheres.n;
   md_ctx host = host_of(ctx);
   MD_TRY(stokes_packing_check(&host, &from->spheres, NULL));
+  stokes_packing built = from->spheres;
+  built.x = from->built;
+  MD_TRY(stokes_packing_values(&built));
   bool good = from->step >= 0 && from->group >= 0 && from->group <= from->step &&
               from->group_size >= 0 && from->group_size <= STOKES_VECTORS;
   char *seen = calloc((size_t)n, 1);

@@ -30,17 +30,26 @@ typedef struct {
   double scale, skin; /* reach: scale (a_i + a_j) + skin */
 } search_grid;
 
+/* So many cells along each edge as are wanted, but at most `most` in all: a box may be a needle. */
+static inline void search_cells(const double *want, double most, int32_t *cells)
+{
+  for (int d = 0; d < 3; d++) {
+    cells[d] = (int32_t)fmax(fmin(want[d], most), 1);
+    most /= cells[d];
+  }
+}
+
 MD_INLINE int search_class_of(const search_grid *g, double radius)
 {
   const int c = (int)(log(radius / g->radius_min) * g->inv_log_ratio);
   return c < g->n_classes ? c : g->n_classes - 1;
 }
 
-/* Coordinate within 0 <= x < edge. */
+/* Coordinate within 0 <= x < edge, also where rounding of a far one leaves that range. */
 MD_INLINE double search_wrap(double x, double edge)
 {
   const double wrapped = x - edge * floor(x / edge);
-  return wrapped < edge ? wrapped : 0;
+  return wrapped >= 0 && wrapped < edge ? wrapped : 0;
 }
 
 MD_INLINE int32_t search_cell(const search_grid *g, const double *x)

@@ -54,8 +54,12 @@ static md_status parse_lattice(char *text, double *box)
   for (int k = 0; k < 9; k++)
     MD_REQUIRE(k % 4 == 0 ? cell[k] > 0 : cell[k] == 0, MD_EINVAL,
                "Lattice: expected a box with right angles along the axes");
-  for (int d = 0; d < 3; d++)
+  for (int d = 0; d < 3; d++) {
     box[d] = cell[4 * d];
+    MD_REQUIRE(box[d] >= STOKES_LENGTH_MIN && box[d] <= STOKES_LENGTH_MAX, MD_EINVAL,
+               "Lattice: expected edges in %g..%g, not %g", STOKES_LENGTH_MIN, STOKES_LENGTH_MAX,
+               box[d]);
+  }
   return MD_OK;
 }
 
@@ -82,7 +86,7 @@ static md_status parse_properties(char *text, columns *out)
   return MD_OK;
 }
 
-static md_status parse_sphere(char *line, const columns *col, double *x)
+static md_status parse_sphere(char *line, const columns *col, stokes_radius_range *seen, double *x)
 {
   char *rest = NULL, *word = strtok_r(line, " \t", &rest);
   int n = 0;
@@ -92,8 +96,7 @@ static md_status parse_sphere(char *line, const columns *col, double *x)
     if (n == col->radius) MD_TRY(md_parse_double(word, &x[3]));
   }
   MD_REQUIRE(n == col->n, MD_EINVAL, "expected %d columns, found %d", col->n, n);
-  MD_REQUIRE(x[3] > 0, MD_EINVAL, "a radius must be > 0, not %g", x[3]);
-  return MD_OK;
+  return stokes_radius_admit(seen, x[3]);
 }
 
 static md_status read_header(md_lines *in, int64_t *n, double *box, columns *col)
@@ -115,6 +118,7 @@ static md_status read_header(md_lines *in, int64_t *n, double *box, columns *col
 /* n spheres.  Room grows with what is read: a header may promise more than the file holds. */
 static md_status read_spheres(md_lines *in, const columns *col, int64_t n, stokes_packing *out)
 {
+  stokes_radius_range seen = {0};
   for (int64_t i = 0, room = 0; i < n; i++) {
     MD_TRY(md_lines_need(in, "a sphere"));
     if (i == room) {
@@ -125,7 +129,7 @@ static md_status read_spheres(md_lines *in, const columns *col, int64_t n, stoke
       out->x = more;
     }
     out->n = i + 1;
-    const md_status status = parse_sphere(in->line, col, out->x + 4 * i);
+    const md_status status = parse_sphere(in->line, col, &seen, out->x + 4 * i);
     if (status) return md_lines_blame(in, status);
   }
   return MD_OK;
@@ -143,7 +147,8 @@ static md_status read_all(md_lines *in, stokes_packing *out)
                "%s:%" PRId64 ": text after the last of %" PRId64 " spheres", in->path, in->number,
                n);
   }
-  return MD_OK;
+  const md_status status = stokes_packing_values(out);
+  return status ? MD_FAIL(status, "%s: %s", in->path, md_message()) : MD_OK;
 }
 
 md_status stokes_packing_read(const char *path, stokes_packing *out)

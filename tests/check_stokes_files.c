@@ -58,6 +58,10 @@ START_TEST(bad_matrix_market_is_named)
       {MARKET "general\n3 6 0\n", ":2: the matrix is 3 x 6"},
       {MARKET "general\n4 4 0\n", ":2: the matrix has 4 rows"},
       {MARKET "general\n3 3\n", ":2: expected 3 numbers, found 2"},
+      {MARKET "general\n2147483646 2147483646 3\n1 1 1\n", ":2: the matrix has 2147483646 rows"},
+      {MARKET "general\n6 6 1\n1 1 1\n", ":2: the matrix has 6 rows and 1 entries"},
+      {MARKET "symmetric\n9 9 1\n4 1 1\n", ":2: the matrix has 9 rows and 1 entries"},
+      {MARKET "general\n3 3 1\n1 1 1\n2 2 2\n", ":4: text after the last of 1 entries"},
       {MARKET "general\n3 3 2\n1 1 1\n", ":4: the file ends, expected an entry"},
       {MARKET "general\n3 3 1\n4 1 1\n", ":3:"},
       {MARKET "general\n3 3 1\n0 1 1\n", ":3:"},
@@ -99,6 +103,11 @@ START_TEST(radii_are_read)
              {"5\n", ":1: expected radius,fraction"},
              {"5,1\n-1,2\n", ":2: a radius must be > 0"},
              {"5,0\n", "a fraction must be > 0"},
+             {"1e-305,0.5\n1e4,0.5\n", ":1: a radius must be in 1e-12..1e+12, not 1e-305"},
+             {"2,1\n3e12,1\n", ":2: a radius must be in 1e-12..1e+12, not 3e+12"},
+             {"1,1\n5,1\n2e6,1\n", ":3: the radii 1 and 2e+06 differ by more than a factor"},
+             {"5,1e-300\n", ":1: a fraction must be in"},
+             {"5,1e300\n", ":1: a fraction must be in"},
              {"5,nan\n", ":1:"},
              {"5,1x\n", "1x"}};
   for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
@@ -164,6 +173,9 @@ START_TEST(bad_xyz_is_named)
       {"1\n" HEAD "1 2 3 1 5\n", ":3: expected 4 columns, found 5"},
       {"1\n" HEAD "1 2 nan 1\n", ":3:"},
       {"1\n" HEAD "1 2 3 0\n", ":3: a radius must be > 0"},
+      {"1\nLattice=\"1e13 0 0 0 9 0 0 0 9\" Properties=pos:R:3:radius:R:1\n", ":2: Lattice"},
+      {"1\n" HEAD "1 2 3 1e-305\n", ":3: a radius must be in 1e-12..1e+12, not 1e-305"},
+      {"2\n" HEAD "1 2 3 1\n4 5 6 1e-7\n", ":4: the radii 1e-07 and 1 differ by more"},
       {"1\n" HEAD "1 2 3 1\n1 2 3 1\n", ":4: text after"},
   };
   stokes_packing p;

@@ -157,11 +157,33 @@ START_TEST(overlaps_and_nan_are_named)
   p.x[4 * 17] += p.box[0]; /* on top of an image */
   ck_assert_int_eq(stokes_packing_check(ctx, &p, NULL), MD_EINVAL);
   ck_assert_msg(strstr(md_message(), "18 ") && strstr(md_message(), "overlap"), "%s", md_message());
+  p.x[4 * 17] = 1e20;
+  ck_assert_int_eq(stokes_packing_check(ctx, &p, NULL), MD_EINVAL);
+  ck_assert_ptr_nonnull(strstr(md_message(), "sphere 18 is at (1e+20"));
   p.x[4 * 17] = saved;
   p.x[3] = -1;
   ck_assert_int_eq(stokes_packing_check(ctx, &p, NULL), MD_EINVAL);
-  ck_assert_ptr_nonnull(strstr(md_message(), "sphere 1 has the radius -1"));
+  ck_assert_ptr_nonnull(strstr(md_message(), "sphere 1: a radius must be > 0, not -1"));
   stokes_packing_free(&p);
+  md_ctx_destroy(ctx);
+}
+END_TEST
+
+/* A box a million times as long as it is wide: grids of cells stay as small as the packing. */
+START_TEST(a_needle_is_checked_and_sorted)
+{
+  md_ctx *ctx;
+  const md_ctx_spec cpu = {MD_CPU, MD_DOUBLE, 1, false};
+  ck_ok(md_ctx_create(&cpu, &ctx));
+  double x[8] = {1e3, 1, 1, 1, 1e11, 2, 2, 1e-3};
+  stokes_packing p = {2, {1e12, 10, 10}, x};
+  ck_ok(stokes_packing_check(ctx, &p, NULL));
+  int32_t place[2];
+  ck_ok(stokes_packing_sort(ctx, &p, &(ordering){.kind = ORDERING_ROW}, place));
+  ck_assert_int_eq(place[0] + place[1], 1);
+  p.box[0] = 1e200;
+  ck_assert_int_eq(stokes_packing_check(ctx, &p, NULL), MD_EINVAL);
+  ck_assert_ptr_nonnull(strstr(md_message(), "not 1e+200"));
   md_ctx_destroy(ctx);
 }
 END_TEST
@@ -322,6 +344,7 @@ int main(void)
   tcase_add_test(packings, packings_depend_on_the_seed_only);
   tcase_add_test(packings, bad_specs_are_refused);
   tcase_add_test(packings, overlaps_and_nan_are_named);
+  tcase_add_test(packings, a_needle_is_checked_and_sorted);
   tcase_add_test(packings, sorting_permutes);
   tcase_add_test(lists, wrapped_coordinates_lie_in_the_box);
   tcase_add_loop_test(lists, pair_lists_are_complete, 0, 2);

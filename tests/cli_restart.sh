@@ -82,6 +82,8 @@ paste "$dir/e_pair" "$dir/e_read" | awk '{ d = $1 - $2; exit !(d < 1e-12 && d > 
   fail 'the energy of a frame read back'
 expect 0 $run --steps 20 --dump "$dir/a.lammpstrj" --dump-every 5
 expect 0 $run --steps 20 --dump "$dir/a.dcd" --dump-every 5
+expect 0 $run --steps 18 --dump "$dir/off.dcd" --dump-every 5 # the last step is between frames
+expect 0 $run --steps 18 --dump "$dir/ends.dcd"               # the first and the last step
 expect 0 $run --steps 13 --dump "$dir/b.dcd" --dump-every 5 --checkpoint "$c"
 expect 0 $run --steps 10 --dump "$dir/b.dcd" --dump-every 5 --checkpoint "$c"
 expect 0 --restart "$c" --steps 20
@@ -92,7 +94,7 @@ says 'shorter'
 if command -v python3 >/dev/null 2>&1; then
   cases=$((cases + 1))
   python3 - "$dir/a" <<'PY' || fail 'the formats disagree'
-import struct, sys
+import os, struct, sys
 frames = []
 with open(sys.argv[1] + ".lammpstrj") as f:
     lines = f.read().splitlines()
@@ -115,6 +117,11 @@ def record():
 head = record()
 assert head[:4] == b"CORD" and len(head) == 84
 count, first, every = struct.unpack_from("<3i", head, 4)
+folder = os.path.dirname(sys.argv[1])
+for name, steps in (("off.dcd", (4, 0, 5)), ("ends.dcd", (2, 0, 18))):
+    whole = open(folder + "/" + name, "rb").read()
+    assert struct.unpack_from("<3i", whole, 8) == steps, (name, struct.unpack_from("<3i", whole, 8))
+    assert len(whole) == 196 + steps[0] * (len(data) - 196) // 5, name
 assert (count, first, every) == (5, 0, 5) and struct.unpack_from("<i", head, 80)[0] == 24
 record()
 assert struct.unpack("<i", record())[0] == n

@@ -156,7 +156,8 @@ static bool particles(const uint8_t *data, size_t size)
 {
   const spread_spec spec = {.hi = {4, 4, 4}, .mesh = {8, 8, 8}, .order = 4, .vectors = 2};
   spread_case found;
-  const md_status status = told(spread_case_read(&spec, MD_DOUBLE, as_file(data, size), 1, &found));
+  const md_status status =
+      told(spread_case_read(&spec, MD_DOUBLE, 1, as_file(data, size), 1, &found));
   if (!status) spread_case_free(&found);
   return !status;
 }
