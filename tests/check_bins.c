@@ -141,6 +141,36 @@ START_TEST(bins_of_few_tiles_are_powers_of_two)
 }
 END_TEST
 
+/* The position below a face may be rounded to the bin behind the last one, which is the first of the
+ * next row. */
+START_TEST(the_last_position_is_in_the_last_bin)
+{
+  int rounded = 0;
+  neighbor_spec spec = run_near_spec(1, 0.5);
+  spec.order = (ordering){.kind = ORDERING_ROW};
+  for (int k = 0; k < 400; k++) {
+    const double edge = 3 + 0.0731 * k, last = nextafter(edge, 0);
+    const double x[] = {0.1, 0.7, 0.1, 0.1, 0.1, last}; /* in the second and in the first row */
+    run_case c = run_case_make(0, MD_DOUBLE);
+    run_near near = run_near_open(MD_DOUBLE, 1, &spec, &c);
+    md_atoms *atoms;
+    int64_t id[2];
+    ck_ok(md_atoms_create(near.ctx, &(md_box){{0, 0, 0}, {edge, edge, edge}}, &atoms));
+    ck_ok(md_atoms_set(atoms, 2, x, NULL, NULL, NULL));
+    ck_ok(comm_migrate(near.cm, atoms));
+    ck_ok(neighbor_sort(near.list, atoms));
+    ck_ok(md_atoms_get(atoms, NULL, NULL, NULL, id, NULL));
+    const neighbor_grid *grid = neighbor_list_grid(near.list);
+    rounded += last * (1 / grid->side[2]) >= grid->n[2] - 2 * grid->margin[2];
+    ck_assert_msg(id[0] == 2 && id[1] == 1, "%.17g in a box of %.17g", last, edge);
+    md_atoms_destroy(atoms);
+    run_near_close(&near);
+    run_case_free(&c);
+  }
+  ck_assert_int_gt(rounded, 0);
+}
+END_TEST
+
 START_TEST(memory_is_foreseen)
 {
   run_case c = run_case_fcc("liquid", (int[]){10, 10, 10}, (double[]){0, 0, 0}, 0.1);
@@ -196,6 +226,7 @@ int main(void)
   tcase_add_loop_test(tc, sort_follows_the_curve_and_loses_nothing, 0, MD_PRECISION_COUNT);
   tcase_add_test(tc, bins_cover_the_box);
   tcase_add_test(tc, bins_of_few_tiles_are_powers_of_two);
+  tcase_add_test(tc, the_last_position_is_in_the_last_bin);
   tcase_add_loop_test(tc, memory_is_foreseen, 0, MD_PRECISION_COUNT);
   tcase_add_test(tc, sorts_again_take_no_more_memory);
   suite_add_tcase(suite, tc);

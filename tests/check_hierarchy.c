@@ -342,6 +342,23 @@ START_TEST(instruction_sets_agree)
 }
 END_TEST
 
+/* Of every count, over the streams. */
+START_TEST(totals_are_sums)
+{
+  enum { COUNTS = sizeof(hierarchy_counts) / sizeof(int64_t) };
+  hierarchy_result result = {0};
+  int64_t sum[COUNTS] = {0};
+  for (int s = 0; s < TRACE_STREAM_COUNT; s++) {
+    int64_t count[COUNTS];
+    for (int k = 0; k < COUNTS; k++)
+      sum[k] += count[k] = 1 + (s + 1) * (k + 7);
+    memcpy(&result.stream[s], count, sizeof count);
+  }
+  const hierarchy_counts total = hierarchy_total(&result);
+  ck_assert_mem_eq(&total, sum, sizeof total);
+}
+END_TEST
+
 /* Rows of half lists hold half the neighbours: the builder leaves half the room for them. */
 START_TEST(rooms_for_rows_are_guessed)
 {
@@ -399,6 +416,7 @@ int main(void)
   tcase_add_test(tcase, pairs_share_a_part);
   tcase_add_test(tcase, totals_are_sums);
   tcase_add_test(tcase, instruction_sets_agree);
+  tcase_add_test(tcase, totals_are_sums);
   tcase_add_test(tcase, rooms_for_rows_are_guessed);
   tcase_add_test(tcase, bad_input_is_refused);
   tcase_set_timeout(tcase, 120);

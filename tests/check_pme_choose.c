@@ -45,6 +45,31 @@ START_TEST(estimates_match_measured_errors)
 }
 END_TEST
 
+/* Modes beyond those of a coarse mesh are lost. */
+START_TEST(lost_modes_count)
+{
+  sample s = sample_make(300, 6, 7, 5, true);
+  md_ctx *ctx = test_ctx(MD_DOUBLE, 2, false);
+  for (int order = 8; order <= SPREAD_ORDER_MAX; order++) {
+    const pme_spec spec = sample_spec(&s, 12, 14, 12, order, 4);
+    const pme_problem problem = {.hi = {6, 7, 5},
+                                 .mesh = {12, 14, 12},
+                                 .n = 300,
+                                 .q_sq = 300,
+                                 .alpha = spec.alpha,
+                                 .order = order};
+    memset(s.exact_f, 0, 900 * sizeof(double));
+    ref_coulomb exact = {.f = s.exact_f};
+    ref_ewald_reciprocal(&s.c, spec.alpha, &exact);
+    sample_once(ctx, &spec, &s);
+    const double ratio = pme_mesh_error(&problem) / rms_error(&s);
+    ck_assert_msg(ratio > 0.7 && ratio < 1.4, "order %d: estimate / error = %g", order, ratio);
+  }
+  md_ctx_destroy(ctx);
+  sample_free(&s);
+}
+END_TEST
+
 /* Edges that transforms like: even, without factors above 7, and no larger than that needs.
  * Returns how many are no powers of two. */
 static int check_sizes(const pme_problem *p)
@@ -147,6 +172,7 @@ int main(void)
   TCase *tc = tcase_create("choose");
   tcase_set_timeout(tc, 60);
   tcase_add_test(tc, estimates_match_measured_errors);
+  tcase_add_test(tc, lost_modes_count);
   tcase_add_test(tc, a_charge_alone);
   tcase_add_test(tc, a_tolerance_is_met);
   suite_add_tcase(suite, tc);

@@ -305,11 +305,12 @@ START_TEST(long_traces_stream)
 }
 END_TEST
 
-/* Lines have numbers in the order in which they are first touched, also while their table grows. */
+/* Lines have numbers in the order in which they are first touched, also while their table grows; an
+ * access of a whole line touches no other. */
 START_TEST(lines_are_numbered_in_their_order)
 {
   enum { LINES = 20000 };
-  const trace_run run = {TRACE_NC, TRACE_READ, 8, LINES, 1 << 20, 64};
+  const trace_run run = {TRACE_NC, TRACE_READ, 64, LINES, 1 << 20, 64};
   uint32_t *line = ref_alloc(LINES, sizeof *line);
   trace_lines *lines;
   ck_ok(trace_lines_create(64, &lines));
@@ -320,6 +321,10 @@ START_TEST(lines_are_numbered_in_their_order)
     for (uint32_t k = 0; k < LINES; k++)
       ck_assert_uint_eq(line[k], k);
   }
+  const trace_run across = {TRACE_NC, TRACE_READ, 2, 1, (1 << 20) + 63, 0};
+  int64_t from = 0, found;
+  ck_ok(trace_lines_of(lines, &across, &from, LINES, line, &found));
+  ck_assert(found == 2 && line[0] == 0 && line[1] == 1);
   trace_lines_destroy(lines);
   free(line);
 }
