@@ -215,7 +215,7 @@ START_TEST(numbers_that_no_run_has_are_refused)
     if (k == 3) sim->mass = 0;
     if (k == 4) sim->step = -1;
     if (k == 5) sim->atoms->box.hi[1] = sim->atoms->box.lo[1];
-    ck_ok(checkpoint_write(files_path("state"), cfg, sim, -1));
+    ck_ok(checkpoint_write(files_path("state"), cfg, sim, NULL, true));
     *sim = was;
     sim->atoms->box = box;
     const md_status status = checkpoint_read(files_path("state"), &from);

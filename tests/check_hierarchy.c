@@ -307,23 +307,6 @@ START_TEST(pairs_share_a_part)
 }
 END_TEST
 
-START_TEST(totals_are_sums)
-{
-  hierarchy_result r = {0};
-  int64_t *word = (int64_t *)r.stream, sum;
-  const size_t words = sizeof r.stream[0] / sizeof *word;
-  for (size_t k = 0; k < words * TRACE_STREAM_COUNT; k++)
-    word[k] = (int64_t)(k * k + 1);
-  const hierarchy_counts total = hierarchy_total(&r);
-  for (size_t w = 0; w < words; w++) {
-    sum = 0;
-    for (int s = 0; s < TRACE_STREAM_COUNT; s++)
-      sum += word[(size_t)s * words + w];
-    ck_assert_int_eq(((const int64_t *)&total)[w], sum);
-  }
-}
-END_TEST
-
 /* Every instruction set counts alike. */
 START_TEST(instruction_sets_agree)
 {
@@ -414,7 +397,6 @@ int main(void)
   tcase_add_loop_test(tcase, cpu_is_the_slow_one, 0, RUN_TRACED);
   tcase_add_test(tcase, schedules_share_what_they_must);
   tcase_add_test(tcase, pairs_share_a_part);
-  tcase_add_test(tcase, totals_are_sums);
   tcase_add_test(tcase, instruction_sets_agree);
   tcase_add_test(tcase, totals_are_sums);
   tcase_add_test(tcase, rooms_for_rows_are_guessed);
