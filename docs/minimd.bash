@@ -7,17 +7,17 @@ _minimd_commands()
 _minimd_options()
 {
   case $1 in
-    run) echo '--help --order --list --newton --stencil --bin-size --sort-every --rebuild --skin --cutoff --backend --precision --block-size --threads --cells --steps --dt --thermo --seed --deterministic --input --format-in --set --dump --dump-every --checkpoint --checkpoint-every --restart --check --trace --format --output --plot --quiet' ;;
+    run) echo '--help --order --list --newton --stencil --bin-size --sort-every --rebuild --skin --cutoff --backend --device --precision --block-size --threads --cells --steps --dt --thermo --seed --deterministic --input --format-in --set --dump --dump-every --checkpoint --checkpoint-every --restart --check --trace --format --output --plot --quiet' ;;
     ordering) echo '--help --order --size --stencil --offsets --format --output --plot --quiet' ;;
-    cachemodel) echo '--help --order --size --stencil --half --line --capacity --ways --policy --levels --format --output --plot --quiet --list --newton --bin-size --sort-every --rebuild --skin --cutoff --backend --precision --block-size --threads --cells --steps --dt --thermo --seed --deterministic --input --format-in --set --machine --schedule --skip --refill --bracket --registers --rows --warm --trace --line-bytes' ;;
-    compare) echo '--help --order --list --newton --stencil --bin-size --sort-every --rebuild --skin --cutoff --backend --precision --block-size --threads --cells --steps --dt --thermo --seed --deterministic --input --format-in --set --repeat --format --output --plot --quiet' ;;
+    cachemodel) echo '--help --order --size --stencil --half --line --capacity --ways --policy --levels --format --output --plot --quiet --list --newton --bin-size --sort-every --rebuild --skin --cutoff --backend --device --precision --block-size --threads --cells --steps --dt --thermo --seed --deterministic --input --format-in --set --machine --schedule --skip --refill --bracket --registers --rows --warm --trace --line-bytes' ;;
+    compare) echo '--help --order --list --newton --stencil --bin-size --sort-every --rebuild --skin --cutoff --backend --device --precision --block-size --threads --cells --steps --dt --thermo --seed --deterministic --input --format-in --set --repeat --format --output --plot --quiet' ;;
     spread) echo '--help --particles --mesh --order --method --vectors --repeat --backend --precision --distribution --box --check --seed --threads --deterministic --format --output --plot --quiet' ;;
     stokes) echo '--help --input --algorithm --rhs --guess --steps --dt --seed --gap-cut --gap-min --far-field --viscosity --method --tolerance --guess-tolerance --root --root-tolerance --preconditioner --max-iterations --storage --backend --threads --deterministic --trajectory --trajectory-every --checkpoint --checkpoint-every --restart --model --format --output --plot --quiet' ;;
     gspmv) echo '--help --matrix --vectors --backend --precision --storage --rows --repeat --seed --threads --write --map --nodes --latency --network --format --output --plot --quiet' ;;
-    pack) echo '--help --particles --occupancy --radii --output --gap --sweeps --iterations --seed --threads --format --plot --quiet' ;;
-    profile) echo '--help --order --list --newton --stencil --bin-size --sort-every --rebuild --skin --cutoff --backend --precision --block-size --threads --cells --steps --dt --thermo --seed --deterministic --input --format-in --set --at --launches --caches --counters --model --replay --machine --times --format --output --plot --quiet' ;;
+    pack) echo '--help --particles --occupancy --radii --output --sweeps --iterations --seed --threads --contacts --format --plot --quiet' ;;
+    profile) echo '--help --order --list --newton --stencil --bin-size --sort-every --rebuild --skin --cutoff --backend --device --precision --block-size --threads --cells --steps --dt --thermo --seed --deterministic --input --format-in --set --at --launches --caches --counters --model --replay --machine --times --format --output --plot --quiet' ;;
     config) echo '--help --list --format --output' ;;
-    convert) echo '--help --order --list --newton --stencil --bin-size --sort-every --rebuild --skin --cutoff --backend --precision --block-size --threads --cells --steps --dt --thermo --seed --deterministic --input --format-in --set --output' ;;
+    convert) echo '--help --order --list --newton --stencil --bin-size --sort-every --rebuild --skin --cutoff --backend --device --precision --block-size --threads --cells --steps --dt --thermo --seed --deterministic --input --format-in --set --output' ;;
     info) echo '--help --format --output' ;;
     docs) echo '--help --form --output' ;;
   esac
@@ -34,9 +34,10 @@ _minimd_values()
     run:--bin-size) echo '' ;;
     run:--sort-every) echo '' ;;
     run:--rebuild) echo 'check' ;;
-    run:--skin) echo '' ;;
+    run:--skin) echo 'auto' ;;
     run:--cutoff) echo '' ;;
     run:--backend) echo 'auto cpu gpu' ;;
+    run:--device) echo '' ;;
     run:--precision) echo 'single mixed double' ;;
     run:--block-size) echo '' ;;
     run:--threads) echo '' ;;
@@ -47,7 +48,7 @@ _minimd_values()
     run:--seed) echo '' ;;
     run:--input | run:-i) echo 'FILE' ;;
     run:--format-in) echo 'libconfig minimd lammps' ;;
-    run:--set) echo 'system.lattice= system.cells= system.density= system.temperature= system.seed= system.velocity= system.mass= system.charges= system.read= system.keep_velocities= lj.epsilon= lj.sigma= lj.cutoff= lj.shift= coulomb.method= coulomb.mesh= coulomb.order= coulomb.alpha= coulomb.cutoff= coulomb.tolerance= coulomb.spread= neighbor.skin= neighbor.every= neighbor.list= neighbor.stencil= neighbor.bin_size= neighbor.newton= order.curve= order.sort_every= run.steps= run.dt= run.thermo= device.backend= device.precision= device.threads= device.block_size= device.carveout= device.deterministic= output.dump= output.dump_every= output.checkpoint= output.checkpoint_every=' ;;
+    run:--set) echo 'system.lattice= system.cells= system.density= system.temperature= system.seed= system.velocity= system.mass= system.charges= system.read= system.keep_velocities= lj.epsilon= lj.sigma= lj.cutoff= lj.shift= coulomb.method= coulomb.mesh= coulomb.order= coulomb.alpha= coulomb.cutoff= coulomb.tolerance= coulomb.spread= neighbor.skin= neighbor.every= neighbor.list= neighbor.stencil= neighbor.bin_size= neighbor.newton= order.curve= order.sort_every= run.steps= run.dt= run.thermo= device.backend= device.index= device.precision= device.threads= device.block_size= device.carveout= device.deterministic= output.dump= output.dump_every= output.checkpoint= output.checkpoint_every=' ;;
     run:--dump) echo 'FILE' ;;
     run:--dump-every) echo '' ;;
     run:--checkpoint) echo 'FILE' ;;
@@ -79,9 +80,10 @@ _minimd_values()
     cachemodel:--bin-size) echo '' ;;
     cachemodel:--sort-every) echo '' ;;
     cachemodel:--rebuild) echo 'check' ;;
-    cachemodel:--skin) echo '' ;;
+    cachemodel:--skin) echo 'auto' ;;
     cachemodel:--cutoff) echo '' ;;
     cachemodel:--backend) echo 'auto cpu gpu' ;;
+    cachemodel:--device) echo '' ;;
     cachemodel:--precision) echo 'single mixed double' ;;
     cachemodel:--block-size) echo '' ;;
     cachemodel:--threads) echo '' ;;
@@ -92,7 +94,7 @@ _minimd_values()
     cachemodel:--seed) echo '' ;;
     cachemodel:--input | cachemodel:-i) echo 'FILE' ;;
     cachemodel:--format-in) echo 'libconfig minimd lammps' ;;
-    cachemodel:--set) echo 'system.lattice= system.cells= system.density= system.temperature= system.seed= system.velocity= system.mass= system.charges= system.read= system.keep_velocities= lj.epsilon= lj.sigma= lj.cutoff= lj.shift= coulomb.method= coulomb.mesh= coulomb.order= coulomb.alpha= coulomb.cutoff= coulomb.tolerance= coulomb.spread= neighbor.skin= neighbor.every= neighbor.list= neighbor.stencil= neighbor.bin_size= neighbor.newton= order.curve= order.sort_every= run.steps= run.dt= run.thermo= device.backend= device.precision= device.threads= device.block_size= device.carveout= device.deterministic= output.dump= output.dump_every= output.checkpoint= output.checkpoint_every=' ;;
+    cachemodel:--set) echo 'system.lattice= system.cells= system.density= system.temperature= system.seed= system.velocity= system.mass= system.charges= system.read= system.keep_velocities= lj.epsilon= lj.sigma= lj.cutoff= lj.shift= coulomb.method= coulomb.mesh= coulomb.order= coulomb.alpha= coulomb.cutoff= coulomb.tolerance= coulomb.spread= neighbor.skin= neighbor.every= neighbor.list= neighbor.stencil= neighbor.bin_size= neighbor.newton= order.curve= order.sort_every= run.steps= run.dt= run.thermo= device.backend= device.index= device.precision= device.threads= device.block_size= device.carveout= device.deterministic= output.dump= output.dump_every= output.checkpoint= output.checkpoint_every=' ;;
     cachemodel:--machine) echo 'h200 host FILE' ;;
     cachemodel:--schedule) echo 'round lockstep random oldest' ;;
     cachemodel:--skip) echo '' ;;
@@ -108,9 +110,10 @@ _minimd_values()
     compare:--bin-size) echo '' ;;
     compare:--sort-every) echo '' ;;
     compare:--rebuild) echo 'check' ;;
-    compare:--skin) echo '' ;;
+    compare:--skin) echo 'auto' ;;
     compare:--cutoff) echo '' ;;
     compare:--backend) echo 'auto cpu gpu' ;;
+    compare:--device) echo '' ;;
     compare:--precision) echo 'single mixed double' ;;
     compare:--block-size) echo '' ;;
     compare:--threads) echo '' ;;
@@ -121,7 +124,7 @@ _minimd_values()
     compare:--seed) echo '' ;;
     compare:--input | compare:-i) echo 'FILE' ;;
     compare:--format-in) echo 'libconfig minimd lammps' ;;
-    compare:--set) echo 'system.lattice= system.cells= system.density= system.temperature= system.seed= system.velocity= system.mass= system.charges= system.read= system.keep_velocities= lj.epsilon= lj.sigma= lj.cutoff= lj.shift= coulomb.method= coulomb.mesh= coulomb.order= coulomb.alpha= coulomb.cutoff= coulomb.tolerance= coulomb.spread= neighbor.skin= neighbor.every= neighbor.list= neighbor.stencil= neighbor.bin_size= neighbor.newton= order.curve= order.sort_every= run.steps= run.dt= run.thermo= device.backend= device.precision= device.threads= device.block_size= device.carveout= device.deterministic= output.dump= output.dump_every= output.checkpoint= output.checkpoint_every=' ;;
+    compare:--set) echo 'system.lattice= system.cells= system.density= system.temperature= system.seed= system.velocity= system.mass= system.charges= system.read= system.keep_velocities= lj.epsilon= lj.sigma= lj.cutoff= lj.shift= coulomb.method= coulomb.mesh= coulomb.order= coulomb.alpha= coulomb.cutoff= coulomb.tolerance= coulomb.spread= neighbor.skin= neighbor.every= neighbor.list= neighbor.stencil= neighbor.bin_size= neighbor.newton= order.curve= order.sort_every= run.steps= run.dt= run.thermo= device.backend= device.index= device.precision= device.threads= device.block_size= device.carveout= device.deterministic= output.dump= output.dump_every= output.checkpoint= output.checkpoint_every=' ;;
     compare:--repeat) echo '' ;;
     compare:--format) echo 'table csv json' ;;
     compare:--output | compare:-o) echo 'FILE' ;;
@@ -190,11 +193,11 @@ _minimd_values()
     pack:--occupancy) echo '' ;;
     pack:--radii) echo 'ecoli FILE' ;;
     pack:--output | pack:-o) echo 'FILE' ;;
-    pack:--gap) echo '' ;;
     pack:--sweeps) echo '' ;;
     pack:--iterations) echo '' ;;
     pack:--seed) echo '' ;;
     pack:--threads) echo '' ;;
+    pack:--contacts) echo 'FILE' ;;
     pack:--format) echo 'table csv json' ;;
     pack:--plot) echo 'FILE' ;;
     profile:--order) echo 'none row column morton morton:kji hilbert hybrid gilbert random' ;;
@@ -204,9 +207,10 @@ _minimd_values()
     profile:--bin-size) echo '' ;;
     profile:--sort-every) echo '' ;;
     profile:--rebuild) echo 'check' ;;
-    profile:--skin) echo '' ;;
+    profile:--skin) echo 'auto' ;;
     profile:--cutoff) echo '' ;;
     profile:--backend) echo 'auto cpu gpu' ;;
+    profile:--device) echo '' ;;
     profile:--precision) echo 'single mixed double' ;;
     profile:--block-size) echo '' ;;
     profile:--threads) echo '' ;;
@@ -217,7 +221,7 @@ _minimd_values()
     profile:--seed) echo '' ;;
     profile:--input | profile:-i) echo 'FILE' ;;
     profile:--format-in) echo 'libconfig minimd lammps' ;;
-    profile:--set) echo 'system.lattice= system.cells= system.density= system.temperature= system.seed= system.velocity= system.mass= system.charges= system.read= system.keep_velocities= lj.epsilon= lj.sigma= lj.cutoff= lj.shift= coulomb.method= coulomb.mesh= coulomb.order= coulomb.alpha= coulomb.cutoff= coulomb.tolerance= coulomb.spread= neighbor.skin= neighbor.every= neighbor.list= neighbor.stencil= neighbor.bin_size= neighbor.newton= order.curve= order.sort_every= run.steps= run.dt= run.thermo= device.backend= device.precision= device.threads= device.block_size= device.carveout= device.deterministic= output.dump= output.dump_every= output.checkpoint= output.checkpoint_every=' ;;
+    profile:--set) echo 'system.lattice= system.cells= system.density= system.temperature= system.seed= system.velocity= system.mass= system.charges= system.read= system.keep_velocities= lj.epsilon= lj.sigma= lj.cutoff= lj.shift= coulomb.method= coulomb.mesh= coulomb.order= coulomb.alpha= coulomb.cutoff= coulomb.tolerance= coulomb.spread= neighbor.skin= neighbor.every= neighbor.list= neighbor.stencil= neighbor.bin_size= neighbor.newton= order.curve= order.sort_every= run.steps= run.dt= run.thermo= device.backend= device.index= device.precision= device.threads= device.block_size= device.carveout= device.deterministic= output.dump= output.dump_every= output.checkpoint= output.checkpoint_every=' ;;
     profile:--at) echo '' ;;
     profile:--launches) echo '' ;;
     profile:--caches) echo '' ;;
@@ -237,9 +241,10 @@ _minimd_values()
     convert:--bin-size) echo '' ;;
     convert:--sort-every) echo '' ;;
     convert:--rebuild) echo 'check' ;;
-    convert:--skin) echo '' ;;
+    convert:--skin) echo 'auto' ;;
     convert:--cutoff) echo '' ;;
     convert:--backend) echo 'auto cpu gpu' ;;
+    convert:--device) echo '' ;;
     convert:--precision) echo 'single mixed double' ;;
     convert:--block-size) echo '' ;;
     convert:--threads) echo '' ;;
@@ -250,7 +255,7 @@ _minimd_values()
     convert:--seed) echo '' ;;
     convert:--input | convert:-i) echo 'FILE' ;;
     convert:--format-in) echo 'libconfig minimd lammps' ;;
-    convert:--set) echo 'system.lattice= system.cells= system.density= system.temperature= system.seed= system.velocity= system.mass= system.charges= system.read= system.keep_velocities= lj.epsilon= lj.sigma= lj.cutoff= lj.shift= coulomb.method= coulomb.mesh= coulomb.order= coulomb.alpha= coulomb.cutoff= coulomb.tolerance= coulomb.spread= neighbor.skin= neighbor.every= neighbor.list= neighbor.stencil= neighbor.bin_size= neighbor.newton= order.curve= order.sort_every= run.steps= run.dt= run.thermo= device.backend= device.precision= device.threads= device.block_size= device.carveout= device.deterministic= output.dump= output.dump_every= output.checkpoint= output.checkpoint_every=' ;;
+    convert:--set) echo 'system.lattice= system.cells= system.density= system.temperature= system.seed= system.velocity= system.mass= system.charges= system.read= system.keep_velocities= lj.epsilon= lj.sigma= lj.cutoff= lj.shift= coulomb.method= coulomb.mesh= coulomb.order= coulomb.alpha= coulomb.cutoff= coulomb.tolerance= coulomb.spread= neighbor.skin= neighbor.every= neighbor.list= neighbor.stencil= neighbor.bin_size= neighbor.newton= order.curve= order.sort_every= run.steps= run.dt= run.thermo= device.backend= device.index= device.precision= device.threads= device.block_size= device.carveout= device.deterministic= output.dump= output.dump_every= output.checkpoint= output.checkpoint_every=' ;;
     convert:--output | convert:-o) echo 'FILE' ;;
     info:--format) echo 'table csv json' ;;
     info:--output | info:-o) echo 'FILE' ;;

@@ -17,7 +17,7 @@ static fixture open_all(int64_t n, int32_t vectors)
 {
   fixture f = {.ctx = test_ctx(MD_DOUBLE, 1, false), .spec = ref_spec(SPREAD_AUTO, 8, 10, 12, 4)};
   f.spec.vectors = vectors;
-  ck_ok(spread_case_make(&f.spec, MD_DOUBLE, SPREAD_CASE_UNIFORM, n, 3, &f.particles));
+  ck_ok(spread_case_make(&f.spec, MD_DOUBLE, 1, SPREAD_CASE_UNIFORM, n, 3, &f.particles));
   return f;
 }
 
