@@ -172,9 +172,11 @@ int main(void)
   TCase *tc = tcase_create("choose");
   tcase_set_timeout(tc, 60);
   tcase_add_test(tc, estimates_match_measured_errors);
-  tcase_add_test(tc, lost_modes_count);
   tcase_add_test(tc, a_charge_alone);
   tcase_add_test(tc, a_tolerance_is_met);
   suite_add_tcase(suite, tc);
+  TCase *sums = test_long_case("sums");
+  tcase_add_test(sums, lost_modes_count);
+  suite_add_tcase(suite, sums);
   return test_main(suite);
 }

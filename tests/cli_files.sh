@@ -3,6 +3,7 @@
 # another file, names that are commands, outputs over inputs, two runs at once, closed streams,
 # signals.
 . tests/cli.sh
+case $minimd in /*) ;; *) minimd=$PWD/$minimd ;; esac # it runs in other folders, too
 partial=yes
 
 run="--backend $backend --cells 4 --steps 3 --threads 1 --quiet"
