@@ -205,8 +205,8 @@ START_TEST(largest_move_is_measured)
 }
 END_TEST
 
-/* The position below a face may be rounded to the bin behind the last one, which is the first of the
- * next row. */
+/* The position below a face may be rounded to the bin behind the last one, which is the first of
+ * the next row. */
 START_TEST(the_last_position_is_in_the_last_bin)
 {
   int rounded = 0;

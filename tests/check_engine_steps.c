@@ -1,4 +1,5 @@
-/* tests/check_engine_steps.c - what a run measures, when it rebuilds and sorts, when it gives up. */
+/* tests/check_engine_steps.c - what a run measures, when it rebuilds and sorts, when it gives
+ * up. */
 #include "minimd/engine.h"
 #include "minimd/integrate.h"
 #include "tests/engines.h"
@@ -48,7 +49,8 @@ START_TEST(thermo_is_what_it_says)
 }
 END_TEST
 
-/* Atoms four times as heavy and as hot move half as fast: in steps twice as long to the same places. */
+/* Atoms four times as heavy move half as fast at one temperature: in steps twice as long to the
+ * same places. */
 START_TEST(mass_is_inertia)
 {
   static const char *const settings[] = {"system.cells=4 system.mass=1 run.dt=0.002",
