@@ -1,5 +1,5 @@
-/* tests/check_engine_steps.c - when a run rebuilds and sorts, when it gives up, and what it says
- * then. */
+/* tests/check_engine_steps.c - what a run measures, when it rebuilds and sorts, when it gives
+ * up. */
 #include "minimd/engine.h"
 #include "minimd/integrate.h"
 #include "tests/engines.h"
@@ -20,6 +20,54 @@ static void finished(engine *sim, config *cfg)
   engine_destroy(sim);
   config_destroy(cfg);
 }
+
+/* Temperature, energies and pressure by their definition, from velocities, pairs and virial. */
+START_TEST(thermo_is_what_it_says)
+{
+  config *cfg;
+  engine *sim = made("system.cells=4 system.mass=2.5", &cfg);
+  engine_thermo thermo;
+  for (int step = 0; step < 3; step++) {
+    const int64_t n = sim->atoms->n;
+    double *v = malloc((size_t)n * sizeof(double[3])), kinetic = 0, volume = 1;
+    ck_ok(engine_measure(sim, &thermo));
+    ck_ok(md_atoms_get(sim->atoms, NULL, v, NULL, NULL, NULL));
+    for (int64_t k = 0; k < 3 * n; k++)
+      kinetic += 0.5 * 2.5 * v[k] * v[k];
+    for (int d = 0; d < 3; d++)
+      volume *= sim->atoms->box.hi[d] - sim->atoms->box.lo[d];
+    const double pair = sim->tally.energy, virial = sim->tally.virial, atoms = (double)n;
+    ck_assert_int_eq(thermo.step, step);
+    ck_assert_double_eq_tol(thermo.temperature, 2 * kinetic / (3 * (atoms - 1)), 1e-12);
+    ck_assert_double_eq_tol(thermo.e_pair, pair / atoms, 1e-12);
+    ck_assert_double_eq_tol(thermo.e_total, (pair + kinetic) / atoms, 1e-12);
+    ck_assert_double_eq_tol(thermo.pressure, (2 * kinetic + virial) / (3 * volume), 1e-11);
+    free(v);
+    ck_ok(engine_step(sim, true));
+  }
+  finished(sim, cfg);
+}
+END_TEST
+
+/* Atoms four times as heavy move half as fast at one temperature: in steps twice as long to the
+ * same places. */
+START_TEST(mass_is_inertia)
+{
+  static const char *const settings[] = {"system.cells=4 system.mass=1 run.dt=0.002",
+                                         "system.cells=4 system.mass=4 run.dt=0.004"};
+  engine_thermo thermo[2];
+  for (int k = 0; k < 2; k++) {
+    config *cfg;
+    engine *sim = made(settings[k], &cfg);
+    for (int step = 1; step <= 50; step++)
+      ck_ok(engine_step(sim, step == 50));
+    ck_ok(engine_measure(sim, &thermo[k]));
+    finished(sim, cfg);
+  }
+  ck_assert_double_eq_tol(thermo[0].e_pair, thermo[1].e_pair, 1e-9);
+  ck_assert_double_eq_tol(thermo[0].temperature, thermo[1].temperature, 1e-9);
+}
+END_TEST
 
 /* Every so many steps; sorting with the first rebuild at or after the end of its period. */
 START_TEST(rebuilds_and_sorts_keep_their_periods)
@@ -153,6 +201,8 @@ int main(void)
   Suite *suite = suite_create("engine_steps");
   TCase *tc = tcase_create("steps");
   tcase_set_timeout(tc, 60);
+  tcase_add_test(tc, thermo_is_what_it_says);
+  tcase_add_test(tc, mass_is_inertia);
   tcase_add_test(tc, rebuilds_and_sorts_keep_their_periods);
   tcase_add_test(tc, checked_lists_are_complete);
   tcase_add_test(tc, a_run_that_heats_up_is_stopped);

@@ -80,7 +80,8 @@ static void check_columns(const stokes_matrix *matrix)
   stokes_blocks_free(&blocks);
 }
 
-/* What a product reads: blocks or pairs with their columns, where rows start, diagonals of pairs. */
+/* What a product reads: blocks or pairs with their columns, where rows start, diagonals of
+ * pairs. */
 START_TEST(bytes_of_a_product)
 {
   md_ctx *ctx = test_ctx(MD_DOUBLE, 1, false);
