@@ -6,8 +6,8 @@
  * periodic wrap and ghosts are shifted copies.  No caller may assume that.
  *
  * Order within a rebuild: comm_migrate, (sort), comm_borders; then comm_forward once a step.
- * Atoms' positions at comm_borders are kept (md_atoms.built): how far atoms went since then says when that
- * must be done again.
+ * Atoms' positions at comm_borders are kept (md_atoms.built): how far atoms went since then says
+ * when that must be done again.
  * comm_migrate_early does both halves of the waiting for a GPU at once: it asks for what comm_borders
  * will need, and comm_borders reports what it found. */
 #ifndef COMM_H
@@ -23,8 +23,9 @@ typedef struct comm comm;
 md_status comm_create(md_ctx *ctx, comm **out);
 void comm_destroy(comm *cm);
 
-/* Bring every atom home: wrap positions into the frame, [lo, hi), and count in image the frames that
- * were crossed; drops the ghosts.  A position that is NaN or infinite stays where it is and is reported.
+/* Bring every atom home: wrap positions into the frame, [lo, hi), and count in image the frames
+ * that were crossed; drops the ghosts.  A position that is NaN or infinite stays where it is and is
+ * reported.
  * Errors: MD_ENUMERIC (naming the number of such atoms and the id of one), MD_ENOMEM, MD_ECUDA. */
 md_status comm_migrate(comm *cm, md_atoms *atoms);
 
@@ -37,12 +38,14 @@ md_status comm_migrate(comm *cm, md_atoms *atoms);
 md_status comm_migrate_early(comm *cm, md_atoms *atoms, double r_ghost, double back);
 double comm_moved_sq(const comm *cm);
 
-/* How far owned atoms went since comm_borders, at once: max of |x - built|^2, infinite where a position is
- * NaN.  Waits for a GPU.  Errors: MD_EINVAL (there were no borders of these atoms), MD_ENOMEM, MD_ECUDA. */
+/* How far owned atoms went since comm_borders, at once: max of |x - built|^2, infinite where a
+ * position is NaN.  Waits for a GPU.  Errors: MD_EINVAL (there were no borders of these atoms),
+ * MD_ENOMEM, MD_ECUDA. */
 md_status comm_max_move_sq(comm *cm, const md_atoms *atoms, double *moved_sq);
 
-/* Make the ghosts of all owned atoms: every image, shifted by whole frame edges, with lo - r_ghost <= x
- * < hi + r_ghost of the frame in every dimension, several images of one atom where the box is small.  Sets n_ghost, the tail of x, home,
+/* Make the ghosts of all owned atoms: every image, shifted by whole frame edges, with
+ * lo - r_ghost <= x < hi + r_ghost of the frame in every dimension, several images of one atom where
+ * the box is small.  Sets n_ghost, built, the tail of x, home,
  * shift; in mixed precision also coord_scale and the fixed-point coordinates of owned atoms and
  * ghosts.  The order of ghosts is the same in every run.
  * Errors: MD_EINVAL (an edge < r_ghost / MD_SHIFT_MAX: states the smallest edge), MD_ENUMERIC (found

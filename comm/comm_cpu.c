@@ -1,6 +1,6 @@
 /* comm/comm_cpu.c - the periodic wrap and ghosts of one process, on the CPU.
  *
- * An atom that leaves its frame enters the next one, and the box is periodic in frames (core/atoms.h).
+ * An atom that leaves its frame enters the next one: the box is periodic in frames (core/atoms.h).
  * An atom's images along one axis that lie in reach are consecutive shifts, first..last around 0,
  * so that it has the product of their numbers, less one, as ghosts.  They are counted, summed up
  * per thread and written in the order of atoms, which no number of threads changes.  Compiled once

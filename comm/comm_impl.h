@@ -20,8 +20,8 @@ struct comm {
   double r_ghost;  /* and counts ghosts that reach so far */
 };
 
-/* How many images an atom may have beside itself along each axis, for ghosts that reach r_ghost; back as in
- * comm_migrate_early, < 0 also where nothing is built. */
+/* How many images an atom may have beside itself along each axis, for ghosts that reach r_ghost;
+ * back as in comm_migrate_early, < 0 also where nothing is built. */
 typedef struct {
   double r_ghost, back;
   int images[3];

@@ -1,17 +1,7 @@
 #!/bin/sh
 # tests/cli_quoting.sh MINIMD - file names of any bytes give JSON that is valid UTF-8 and CSV of RFC 4180;
 # a word of MINIMD_ISA that is none is refused.
-minimd=$1
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-cases=0
-failures=0
-
-fail()
-{
-  echo "FAILED: $*"
-  failures=$((failures + 1))
-}
+. tests/cli.sh
 
 cases=$((cases + 1))
 for isa in foo AVX2 '' 'avx2 '; do
