@@ -9,6 +9,9 @@ for tool in make gcc; do
   fi
 done
 
+# The makes below are no part of the one that may run this script: its job server's pipe is closed here.
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
+
 # A compiler that says when it makes an object.
 cat >"$dir/cc" <<END
 #!/bin/sh
