@@ -38,6 +38,15 @@ md_status command_find(const char *name, const command **out);
 #define COMMAND_EXIT_CODES                                                                         \
   "0 success, 2 usage or input, 3 file, 4 device or memory, 5 numerical,\n"                        \
   "128+n ended by signal n after a clean stop"
+/* The papers that help texts name by key, in full (docs/references.md has all). */
+#define COMMAND_PAPERS                                                                             \
+  "[AK]  I. Al-Kharusi and D. W. Walker, Locality properties of 3D data orderings with\n"          \
+  "      application to parallel molecular dynamics simulations, Int. J. High Performance\n"       \
+  "      Computing Applications 33 (5), 998-1018 (2019), doi:10.1177/1094342019846282\n"           \
+  "[Guo] X. Guo, X. Liu, P. Xu, Z. Du and E. Chow, Efficient particle-mesh spreading on\n"         \
+  "      GPUs, Procedia Computer Science 51, 120-129 (2015), doi:10.1016/j.procs.2015.05.210\n"    \
+  "[Liu] X. Liu, E. Chow, K. Vaidyanathan and M. Smelyanskiy, Improving the performance of\n"      \
+  "      dynamical simulations via multiple right-hand sides"
 
 MD_END_C
 #endif

@@ -98,4 +98,7 @@ void docs_man(const docs_page *pages, int n, FILE *stream)
   fputs(".SH ENVIRONMENT\n.TP\n.B MINIMD_ISA\nportable, avx2 or avx512: instruction set to use, if "
         "the processor has it.\n",
         stream);
+  fputs(".SH REFERENCES\n.nf\n", stream);
+  line(stream, COMMAND_PAPERS);
+  fputs(".fi\n", stream);
 }

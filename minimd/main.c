@@ -20,7 +20,7 @@ static void help(void)
     printf("  %-12s %s\n", all[k].name, all[k].help);
   puts(
       "\n`minimd COMMAND --help` lists a command's options; `minimd run --help` those of a run.\n\n"
-      "exit codes: " COMMAND_EXIT_CODES);
+      "exit codes: " COMMAND_EXIT_CODES "\n\npapers:\n" COMMAND_PAPERS);
 }
 
 static md_status dispatch(int argc, char **argv)

@@ -38,6 +38,14 @@ says 'form'
 expect 2 docs --form pdf
 says 'man'
 
+# The keys of the three papers stand for something: in full in --help, the manual and the references.
+expect 0 --help
+for key in AK Guo Liu; do
+  prints "^\\[$key\\] +[A-Z]\\. "
+  grep -q "^\\[$key\\]  *[A-Z]\\. " docs/minimd.1 || fail "no [$key] in docs/minimd.1"
+  grep -q "^- \\*\\*\\[$key\\]\\*\\* " docs/references.md || fail "no [$key] in docs/references.md"
+done
+
 # complete WORD... : what the last word becomes.
 complete_words()
 {
