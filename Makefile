@@ -296,13 +296,16 @@ lint:
 format:
 	clang-format -i $(FORMATTED)
 
-# Manual page, completion and the reference at the end of the user guide, from the program's tables.
+# Manual page, completion and the reference at the end of the user guide, from the program's tables; the drawing of
+# the rooms, from their includes.
 docs: all
 	$(BUILD)/minimd docs --form man -o docs/minimd.1
 	$(BUILD)/minimd docs --form bash -o docs/minimd.bash
 	sed '/^<!-- .*make docs/q' docs/user-guide.md >$(BUILD)/user-guide.md
 	$(BUILD)/minimd docs --form guide >>$(BUILD)/user-guide.md
 	mv $(BUILD)/user-guide.md docs/user-guide.md
+	sh docs/draw_rooms.sh >$(BUILD)/rooms.svg
+	mv $(BUILD)/rooms.svg docs/rooms.svg
 
 # Library, headers, pkg-config and CMake files of the spreading room.
 SPREAD_SUBST = sed -e 's|@PREFIX@|$(abspath $(PREFIX))|' -e 's|@CC@|$(CC)|' -e 's|@LIBS@|$(FFTW_LIBS) $(CUDA_LIBS) -lpthread -lm|'
@@ -341,7 +344,7 @@ help:
 	@echo 'make tsan       parallel loops under ThreadSanitizer (clang, Archer)'
 	@echo 'make fuzz       libFuzzer on every reader, FUZZ_SECONDS=$(FUZZ_SECONDS) each (TARGETS="trace market": some)'
 	@echo 'make mutants    break one line at a time: every wrong program of tests/mutants.txt must fail (ROOMS="spread stokes")'
-	@echo 'make docs       manual page, completion and reference from the tables of the program'
+	@echo 'make docs       manual page, completion and reference from the tables of the program; drawing of the rooms'
 	@echo 'make install    to PREFIX=$(PREFIX)                      (uninstall, clean, format)'
 	@echo 'variables: BUILD=$(BUILD) CC=$(CC) NVCC=$(NVCC) CUDA_ARCH="$(CUDA_ARCH)" CFLAGS=$(CFLAGS) V=1 (whole commands)'
 

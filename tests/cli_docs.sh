@@ -1,6 +1,6 @@
 #!/bin/sh
 # tests/cli_docs.sh MINIMD - what is committed in docs/ is what the program's tables say today; the
-# completion completes; an installed tree has program, manual page and completion.
+# completion completes; an installed tree has program, manual page and completion; pages are readable.
 . tests/cli.sh
 build=$(dirname "$minimd")
 
@@ -15,6 +15,9 @@ form bash docs/minimd.bash
 sed '1,/^<!-- .*make docs/d' docs/user-guide.md >"$dir/reference"
 [ -s "$dir/reference" ] || fail 'docs/user-guide.md has no generated part'
 form guide "$dir/reference"
+cases=$((cases + 1))
+sh docs/draw_rooms.sh >"$dir/rooms.svg" || fail 'docs/draw_rooms.sh'
+cmp -s "$dir/rooms.svg" docs/rooms.svg || fail 'docs/rooms.svg is stale: run `make docs`'
 
 # Nothing is left out: every command, its options and every setting are in all three.
 minimd_says() { "$minimd" "$@" 2>/dev/null; }
