@@ -1,4 +1,4 @@
-/* minimd/engine.c - the time step: the phases of DESIGN's "one time step", in order. */
+/* minimd/engine.c - the time step: the phases of docs/architecture.md, in order. */
 #include "minimd/engine_impl.h"
 #include "minimd/integrate.h"
 #include "minimd/system.h"

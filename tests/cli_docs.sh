@@ -49,6 +49,26 @@ for key in AK Guo Liu; do
   grep -q "^- \\*\\*\\[$key\\]\\*\\* " docs/references.md || fail "no [$key] in docs/references.md"
 done
 
+# Pages: no paragraph or item of more than 110 words, tables and code aside; every link leads to a file.
+pages=$(ls ./*.md docs/*.md docs/decisions/*.md ./*/README.md | grep -v '^docs/mrhs.md$')
+cases=$((cases + 1))
+awk '
+  function finish() { if (words > 110) print page ":" from ": " words " words"; words = 0 }
+  FNR == 1 { finish(); page = FILENAME; code = 0 }
+  /^ *```/ { finish(); code = !code; next }
+  code { next }
+  /^ *(\||#|$)/ { finish(); next }
+  /^ *([-*]|[0-9]+\.) / { finish() }
+  { if (!words) from = FNR; words += NF }
+  END { finish() }' $pages >"$dir/long"
+[ ! -s "$dir/long" ] || fail "paragraphs of more than 110 words: $(cat "$dir/long")"
+for page in $pages; do
+  cases=$((cases + 1))
+  for link in $(grep -o '](\([^)#: ]*\)[)#]' "$page" | sed 's/^](//; s/[)#]$//'); do
+    [ -e "$(dirname "$page")/$link" ] || fail "$page links to $link, which is not there"
+  done
+done
+
 # complete WORD... : what the last word becomes.
 complete_words()
 {
