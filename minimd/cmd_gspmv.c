@@ -22,6 +22,7 @@ enum {
   MATRIX,
   VECTORS,
   BACKEND,
+  DEVICE,
   PRECISION,
   STORAGE,
   ROWS,
@@ -45,6 +46,7 @@ static const option option_table[N_OPTIONS] = {
      "resistance matrix like one of [Liu] Table I, or a MatrixMarket file (.mtx)"},
     {"vectors", 0, "LIST", "how many vectors at once, separated by commas (1,2,4,8,16,32)"},
     {"backend", 0, "cpu|gpu", "where (cpu)"},
+    OPTION_DEVICE,
     {"precision", 0, "single|double", "of the stored blocks; arithmetic is double (double)"},
     {"storage", 0, "bcrs|single|pair", "how blocks are stored (by --precision)"},
     {"rows", 0, "N", "spheres of mat1, mat2, mat3 (300000, 395000, 395000)"},
@@ -124,6 +126,7 @@ static md_status read_request(request *r)
   int precision = 1;
   MD_TRY(options_word(opts, FORMAT, options_format_words, OPTIONS_FORMAT_COUNT, &r->format));
   MD_TRY(options_word(opts, BACKEND, md_backend_words, MD_BACKEND_COUNT, &r->backend));
+  MD_TRY(options_device(opts, DEVICE, r->backend == MD_GPU));
   MD_TRY(options_word(opts, PRECISION, precision_words, 2, &precision));
   r->storage = precision ? STOKES_BCRS : STOKES_SINGLE;
   MD_TRY(options_word(opts, STORAGE, stokes_storage_words, STOKES_STORAGE_COUNT, &r->storage));

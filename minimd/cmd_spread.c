@@ -2,6 +2,7 @@
  * compared ([Guo] section 4).  R spreadings of one configuration cost build_s + R spread_s. */
 #include "core/output.h"
 #include "core/parse.h"
+#include "core/processors.h"
 #include "minimd/bandwidth.h"
 #include "minimd/commands.h"
 #include "minimd/grids.h"
@@ -11,7 +12,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -24,6 +24,7 @@ enum {
   VECTORS,
   REPEAT,
   BACKEND,
+  DEVICE,
   PRECISION,
   DISTRIBUTION,
   BOX,
@@ -48,6 +49,7 @@ static const option option_table[N_OPTIONS] = {
     {"vectors", 0, "V", "charges a particle has, spread onto V meshes at once (1)"},
     {"repeat", 0, "R", "spreadings of one configuration, timed and weighed by auto (10)"},
     {"backend", 0, "auto|cpu|gpu", "where to compute"},
+    OPTION_DEVICE,
     {"precision", 0, "single|mixed|double", "number types (double)"},
     {"distribution", 0, "WORD|FILE",
      "uniform, lattice, clustered, or a file: x y z and, if given,\nV charges a line (uniform)"},
@@ -126,6 +128,7 @@ static md_status read_where(request *r)
   MD_TRY(options_word(r->opts, BACKEND, backends, 3, &backend));
   MD_TRY(options_word(r->opts, PRECISION, md_precision_words, MD_PRECISION_COUNT, &precision));
   MD_TRY(options_integer(r->opts, THREADS, 1, 1024, &threads));
+  MD_TRY(options_device(r->opts, DEVICE, backend != 1));
   const bool gpu = backend == 2 || (backend == 0 && md_gpu_available());
   r->where = (md_ctx_spec){gpu ? MD_GPU : MD_CPU, (md_precision)precision, (int)threads,
                            options_value(r->opts, DETERMINISTIC) != NULL};
@@ -168,7 +171,8 @@ static md_status make_particles(const request *r, spread_case *out)
 {
   const md_precision precision = r->where.precision;
   const uint64_t seed = (uint64_t)r->seed;
-  const int threads = r->where.threads > 0 ? r->where.threads : omp_get_max_threads();
+  const int threads = r->where.threads > 0 ? r->where.threads : md_processors();
+  MD_TRY(md_threads_start(threads));
   if (!r->file)
     return spread_case_make(&r->spec, precision, threads, (spread_distribution)r->distribution,
                             r->n, seed, out);

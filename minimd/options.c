@@ -1,5 +1,6 @@
 /* minimd/options.c - see options.h. */
 #include "minimd/options.h"
+#include "core/context.h"
 #include "core/files.h"
 #include "core/parse.h"
 
@@ -159,6 +160,13 @@ md_status options_integer(const options *opts, int index, int64_t min, int64_t m
 {
   const char *text = options_value(opts, index);
   return text ? options_blame(opts, index, md_parse_int64(text, min, max, out)) : MD_OK;
+}
+
+md_status options_device(const options *opts, int index, bool gpu)
+{
+  int64_t device = -1;
+  MD_TRY(options_integer(opts, index, 0, 1023, &device));
+  return gpu && device >= 0 ? md_gpu_choose((int)device) : MD_OK;
 }
 
 md_status options_number(const options *opts, int index, double min, double max, double *out)

@@ -58,6 +58,10 @@ md_status options_integer(const options *opts, int index, int64_t min, int64_t m
 md_status options_number(const options *opts, int index, double min, double max, double *out);
 md_status options_word(const options *opts, int index, const char *const *words, int n, int *out);
 
+/* Compute on the device that option `index` (OPTION_DEVICE) names, if it was given; `gpu`: whether a
+ * device computes, else its number is only checked.  Errors: MD_EINVAL, MD_ENOGPU. */
+md_status options_device(const options *opts, int index, bool gpu);
+
 /* Put "--name: " before the present message; returns status. */
 md_status options_blame(const options *opts, int index, md_status status);
 
@@ -76,6 +80,10 @@ extern const char *const options_format_words[OPTIONS_FORMAT_COUNT];
 #define OPTION_OUTPUT                                                                              \
   {                                                                                                \
     "output", 'o', "FILE", "write results to FILE instead of standard output"                      \
+  }
+#define OPTION_DEVICE                                                                              \
+  {                                                                                                \
+    "device", 0, "N", "CUDA device to compute on, 0 the first"                                     \
   }
 #define OPTION_FORMAT                                                                              \
   {                                                                                                \

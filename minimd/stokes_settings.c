@@ -32,6 +32,7 @@ const option stokes_option_table[STOKES_OPTION_COUNT] = {
     {"max-iterations", 0, "N", "of a solve, and order of a square root (5000)"},
     {"storage", 0, "bcrs|single|pair", "of the matrix (bcrs)"},
     {"backend", 0, "cpu|gpu", "where (cpu)"},
+    OPTION_DEVICE,
     {"threads", 0, "N", "OpenMP threads (all)"},
     {"deterministic", 0, NULL, "the same numbers for any number of threads (always so here)"},
     {"trajectory", 0, "FILE", "write frames of extended XYZ with radii, one after the other"},
@@ -65,6 +66,7 @@ static md_status read_words(const options *opts, stokes_settings *out)
   int preconditioner = spec->preconditioner, storage = spec->storage, guess = spec->guess;
   MD_TRY(
       options_word(opts, STOKES_OPTION_BACKEND, md_backend_words, MD_BACKEND_COUNT, &out->backend));
+  MD_TRY(options_device(opts, STOKES_OPTION_DEVICE, out->backend == MD_GPU));
   MD_TRY(options_word(opts, STOKES_OPTION_ALGORITHM, stokes_algorithm_words, STOKES_ALGORITHM_COUNT,
                       &algorithm));
   MD_TRY(options_word(opts, STOKES_OPTION_GUESS, stokes_guess_words, STOKES_GUESS_COUNT, &guess));

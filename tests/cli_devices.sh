@@ -19,6 +19,19 @@ says 'no CUDA device 1023: expected 0\.\.|no CUDA device found|this build has no
 expect 4 --backend gpu --device 1023 $run
 says 'no CUDA device 1023: expected 0\.\.|no CUDA device found|this build has no CUDA'
 
+# So do the other commands that compute.
+expect 0 pack --particles 60 --radii inputs/radii.two --occupancy 0.1 --sweeps 1 -o "$dir/spheres" --quiet
+for command in 'spread --particles 9 --mesh 8 --order 4 --repeat 1' 'gspmv --matrix mat1 --rows 2000 --vectors 1 --repeat 1' \
+  "stokes -i $dir/spheres --steps 1"; do
+  expect 2 $command --device last
+  says 'device: expected an integer in 0\.\.1023, not .last'
+  expect 2 $command --backend cpu --device 1024
+  says 'device: expected an integer'
+  expect 0 $command --backend cpu --device 7 --quiet
+  expect 4 $command --backend gpu --device 1023
+  says 'no CUDA device 1023: expected 0\.\.|no CUDA device found|this build has no CUDA'
+done
+
 # auto says why it takes the CPU.
 CUDA_VISIBLE_DEVICES=-1 expect 0 $run
 prints '^backend +cpu \((no CUDA device found \(.*\)|this build has no CUDA)'
