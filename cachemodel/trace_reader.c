@@ -123,6 +123,7 @@ static md_status next_block(trace_reader *r)
   if (size > 0) return MD_OK;
   r->ended = true;
   if (getc(r->stream) != EOF) return bad_block(r, "something follows the last block");
+  MD_REQUIRE(r->count > 0, MD_EINVAL, "'%s' holds no accesses", r->path);
   return MD_OK;
 }
 
