@@ -58,6 +58,7 @@ md_status md_ctx_create(const md_ctx_spec *spec, md_ctx **out)
     if (!status) status = md_gpu_open(ctx);
 #endif
   }
+  if (!status) status = md_threads_start(ctx->threads);
   if (!status) status = md_timer_create(ctx);
   if (status) {
     md_ctx_destroy(ctx);

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <math.h>
 #include <omp.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,6 +92,49 @@ int md_processors(void)
   }
   const int limit = omp_get_thread_limit();
   return n < limit ? n : limit;
+}
+
+static void *pass(void *gate)
+{
+  pthread_mutex_lock(gate);
+  pthread_mutex_unlock(gate);
+  return NULL;
+}
+
+/* How many threads can be alive at once beside this one, of `wanted`; *why: what keeps the next. */
+static int startable(int wanted, pthread_t *threads, int *why)
+{
+  pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+  int started = 0;
+  *why = 0;
+  pthread_mutex_lock(&gate);
+  while (started < wanted && (*why = pthread_create(&threads[started], NULL, pass, &gate)) == 0)
+    started++;
+  pthread_mutex_unlock(&gate);
+  for (int t = 0; t < started; t++)
+    pthread_join(threads[t], NULL);
+  return started;
+}
+
+md_status md_threads_start(int threads)
+{
+  static _Thread_local int started = 1;
+  int why;
+  if (threads <= started) return MD_OK;
+  pthread_t *others = malloc((size_t)threads * sizeof *others);
+  MD_REQUIRE(others, MD_ENOMEM, "out of memory for %d threads", threads);
+  const int can = startable(threads - 1, others, &why) + 1;
+  free(others);
+  MD_REQUIRE(
+      can == threads, MD_ENOMEM,
+      "%d threads cannot be started, only %d: %s (limits: ulimit -u, -v; fewer: --threads or "
+      "OMP_NUM_THREADS)",
+      threads, can, strerror(why));
+  int alive = 0;
+#pragma omp parallel num_threads(threads) reduction(+ : alive)
+  alive++;
+  started = alive > threads ? alive : threads; /* fewer where OMP_THREAD_LIMIT says so */
+  return MD_OK;
 }
 
 md_waiting md_waiting_since(const md_waiting *reading)

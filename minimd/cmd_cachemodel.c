@@ -184,6 +184,7 @@ static md_status run_job(request *r, job *j)
 
 static md_status run_jobs(request *r)
 {
+  MD_TRY(md_threads_start(md_processors()));
   const int64_t accesses = cachemodel_sweep_accesses(&r->sweep);
   progress_begin(&r->bar, accesses * r->orders.n, options_value(r->opts, QUIET));
 #pragma omp parallel for schedule(dynamic, 1) num_threads(md_processors())

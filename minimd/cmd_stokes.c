@@ -8,7 +8,7 @@
 #include "minimd/signals.h"
 #include "minimd/stokes_checkpoint.h"
 #include "minimd/table.h"
-#include "minimd/waiting.h"
+#include "minimd/surroundings.h"
 
 #include <errno.h>
 #include <inttypes.h>

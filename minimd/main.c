@@ -4,7 +4,7 @@
 #include "minimd/commands.h"
 #include "minimd/provenance.h"
 #include "minimd/signals.h"
-#include "minimd/waiting.h"
+#include "minimd/surroundings.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -52,10 +52,10 @@ static bool open_standard(void)
 
 int main(int argc, char **argv)
 {
-  waiting_choose(argv);
+  md_status status = surroundings_settle(argv);
   if (!open_standard()) return md_exit_code(MD_EIO);
   signals_begin();
-  md_status status = dispatch(argc, argv);
+  if (!status) status = dispatch(argc, argv);
   md_output_release();
   md_file_forget();
   if (!status && fflush(stdout) != 0) status = MD_FAIL(MD_EIO, "cannot write to standard output");

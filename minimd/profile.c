@@ -84,37 +84,54 @@ static md_status model_case(const profile_job *job, const locality_run *run, pro
   return locality_model(run, &m, &best, &at->caches[PROFILE_COLD], &at->caches[PROFILE_WARM]);
 }
 
+/* What the variants share while they are modelled. */
+typedef struct {
+  profile_job *job;
+  progress bar;
+  int64_t done;
+  md_status status;
+  char *message; /* of the first that failed: messages belong to threads */
+} all_models;
+
+static void model_one(all_models *all, int v)
+{
+  md_status before, own;
+#pragma omp atomic read
+  before = all->status;
+  if (before) return;
+  own = follow(all->job, v, model_case);
+#pragma omp critical(profile_progress)
+  {
+    if (own && !all->message) {
+      all->message = strdup(md_message());
+#pragma omp atomic write
+      all->status = own;
+    }
+    progress_update(&all->bar, ++all->done);
+  }
+}
+
 md_status profile_model_all(profile_job *job)
 {
   engine_choice choice;
   MD_TRY(engine_choose(config_get(job->cfg), &choice));
-  /* The CPU's engine has threads itself. */
+  /* The CPU's engine has threads itself, which it starts anew for every loop of a loop's thread. */
   const int most = choice.backend == MD_GPU ? md_processors() : 1;
   const int threads = most < TOGETHER ? most : TOGETHER;
-  md_status status = MD_OK;
-  char *message = NULL;
-  int64_t done = 0;
-  progress bar;
-  progress_begin(&bar, job->n_variants, job->quiet);
+  MD_TRY(md_threads_start(threads));
+  all_models all = {.job = job};
+  progress_begin(&all.bar, job->n_variants, job->quiet);
+  if (threads == 1) {
+    for (int v = 0; v < job->n_variants; v++)
+      model_one(&all, v);
+  } else {
 #pragma omp parallel for schedule(dynamic) num_threads(threads)
-  for (int v = 0; v < job->n_variants; v++) {
-    md_status before, own;
-#pragma omp atomic read
-    before = status;
-    if (before) continue;
-    own = follow(job, v, model_case);
-#pragma omp critical(profile_progress)
-    {
-      if (own && !message) {
-        message = strdup(md_message()); /* messages belong to threads */
-#pragma omp atomic write
-        status = own;
-      }
-      progress_update(&bar, ++done);
-    }
+    for (int v = 0; v < job->n_variants; v++)
+      model_one(&all, v);
   }
-  progress_end(&bar);
-  if (status) md_fail(status, __FILE__, __LINE__, "%s", message ? message : "out of memory");
-  free(message);
-  return status;
+  progress_end(&all.bar);
+  if (all.status)
+    md_fail(all.status, __FILE__, __LINE__, "%s", all.message ? all.message : "out of memory");
+  free(all.message);
+  return all.status;
 }

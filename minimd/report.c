@@ -2,7 +2,7 @@
 #include "minimd/report.h"
 #include "minimd/plot.h"
 #include "minimd/provenance.h"
-#include "minimd/waiting.h"
+#include "minimd/surroundings.h"
 
 #include <inttypes.h>
 

@@ -206,6 +206,7 @@ md_status system_create(const config *cfg, system_state *out)
 {
   const config_values *values = config_get(cfg);
   *out = (system_state){0};
+  MD_TRY(md_threads_start(system_team(values)));
   md_status status = values->read ? from_file(cfg, out) : make_lattice(values, out);
   const double mass = out->mass > 0 ? out->mass : values->mass;
   if (!status && (!values->read || !out->v)) status = system_velocities(values, mass, out);
