@@ -3,20 +3,18 @@
 #include "core/output.h"
 #include "core/timer.h"
 
-static bool is_due(int32_t every, int64_t step, bool last)
-{
-  return last || (every > 0 && step % every == 0);
-}
-
+/* Frames are `every` steps apart, whether the run ends there, is stopped, or goes on later. */
 static bool frame_due(const saves *to, int64_t step, bool last)
 {
-  return to->trajectory && is_due(config_get(to->cfg)->dump_every, step, last);
+  const int32_t every = config_get(to->cfg)->dump_every;
+  return to->trajectory && (every > 0 ? step % every == 0 : last);
 }
 
 static bool checkpoint_due(const saves *to, int64_t step, bool last, bool asked)
 {
   const config_values *values = config_get(to->cfg);
-  return values->checkpoint && (asked || is_due(values->checkpoint_every, step, last));
+  const int32_t every = values->checkpoint_every;
+  return values->checkpoint && (asked || last || (every > 0 && step % every == 0));
 }
 
 md_status saves_open(const config *cfg, engine *sim, const checkpoint_plan *plan, saves *out)

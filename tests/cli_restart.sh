@@ -84,7 +84,11 @@ expect 0 $run --steps 20 --dump "$dir/a.lammpstrj" --dump-every 5
 expect 0 $run --steps 20 --dump "$dir/a.dcd" --dump-every 5
 expect 0 $run --steps 18 --dump "$dir/off.dcd" --dump-every 5 # the last step is between frames
 expect 0 $run --steps 18 --dump "$dir/ends.dcd"               # the first and the last step
-expect 0 $run --steps 13 --dump "$dir/b.dcd" --dump-every 5 --checkpoint "$c"
+for form in xyz lammpstrj dcd; do
+  expect 0 $run --steps 13 --dump "$dir/b.$form" --dump-every 5 --checkpoint "$c"
+  expect 0 --restart "$c" --steps 20
+  same "$dir/a.$form" "$dir/b.$form" 'a trajectory gone on with from between two frames'
+done
 expect 0 $run --steps 10 --dump "$dir/b.dcd" --dump-every 5 --checkpoint "$c"
 expect 0 --restart "$c" --steps 20
 same "$dir/a.dcd" "$dir/b.dcd" 'a trajectory gone on with'
