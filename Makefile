@@ -194,7 +194,7 @@ $(BUILD)/obj/bench/peer_%.o: bench/peer_%.cc $(MADE_WITH)
 	$(call quiet,CXX)$(CXX) -I. -O3 -g -DNDEBUG -march=native $(PEER_FLAGS) -MMD -MP -c -o $@ $<
 
 .PHONY: install-spread tests benches deps deps-check deps-ci run check check-gpu bench bench-gpu study study-gpu lint format asan \
-        docs fuzz mutants tsan install uninstall clean help
+        docs fuzz mutants storms tsan install uninstall clean help
 tests: all $(TESTS)
 benches: $(BENCHES)
 
@@ -276,6 +276,11 @@ fuzz: deps-ci
 mutants: deps-check
 	@ROOMS='$(if $(findstring command,$(origin ROOMS)),$(ROOMS))' MUTANTS='$(MUTANTS)' sh tests/mutants.sh run $(BUILD) $(JOBS)
 
+# Walks that are killed, or stormed by signals, STORMS times on BACKEND, each gone on with from its checkpoint.
+STORMS ?= 1000
+storms: all
+	sh tests/storms.sh $(BUILD)/minimd $(STORMS) $(BACKEND)
+
 # Races, as ThreadSanitizer and Archer (OpenMP's tool of LLVM) see them, in the suites of TSAN_SUITES.
 TSAN_SUITES ?= comm bins neighbor sort force energy integrate engine physics reruns spread spread_plan pme charges \
                stokes_matrix stokes_solve stokes_pack stokes_run sweep hierarchy system
@@ -343,6 +348,7 @@ help:
 	@echo 'make asan       the tests under AddressSanitizer and UBSan, but for those tagged long'
 	@echo 'make tsan       parallel loops under ThreadSanitizer (clang, Archer)'
 	@echo 'make fuzz       libFuzzer on every reader, FUZZ_SECONDS=$(FUZZ_SECONDS) each (TARGETS="trace market": some)'
+	@echo 'make storms     runs killed and stormed by signals go on from checkpoints, STORMS=$(STORMS) times (BACKEND=gpu)'
 	@echo 'make mutants    break one line at a time: every wrong program of tests/mutants.txt must fail (ROOMS="spread stokes")'
 	@echo 'make docs       manual page, completion and reference from the tables of the program; drawing of the rooms'
 	@echo 'make install    to PREFIX=$(PREFIX)                      (uninstall, clean, format)'
