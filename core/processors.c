@@ -116,20 +116,27 @@ static int startable(int wanted, pthread_t *threads, int *why)
   return started;
 }
 
-md_status md_threads_start(int threads)
+md_status md_threads_check(int threads)
 {
-  static _Thread_local int started = 1;
   int why;
-  if (threads <= started) return MD_OK;
-  pthread_t *others = malloc((size_t)threads * sizeof *others);
-  MD_REQUIRE(others, MD_ENOMEM, "out of memory for %d threads", threads);
-  const int can = startable(threads - 1, others, &why) + 1;
-  free(others);
+  if (threads <= 0) return MD_OK;
+  pthread_t *ids = malloc((size_t)threads * sizeof *ids);
+  MD_REQUIRE(ids, MD_ENOMEM, "out of memory for %d threads", threads);
+  const int can = startable(threads, ids, &why);
+  free(ids);
   MD_REQUIRE(
       can == threads, MD_ENOMEM,
       "%d threads cannot be started, only %d: %s (limits: ulimit -u, -v; fewer: --threads or "
       "OMP_NUM_THREADS)",
-      threads, can, strerror(why));
+      threads + 1, can + 1, strerror(why));
+  return MD_OK;
+}
+
+md_status md_threads_start(int threads)
+{
+  static _Thread_local int started = 1;
+  if (threads <= started) return MD_OK;
+  MD_TRY(md_threads_check(threads - 1));
   int alive = 0;
 #pragma omp parallel num_threads(threads) reduction(+ : alive)
   alive++;

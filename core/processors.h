@@ -11,8 +11,11 @@ MD_BEGIN_C
  * of this process (taskset, mpirun, Slurm) and the CPU quota of its control group leave, at least
  * 1.  Never more than OMP_THREAD_LIMIT. */
 int md_processors(void);
+/* Whether so many threads can be started beside those that there are.  Errors: MD_ENOMEM (limits of
+ * `ulimit -u` or `-v`; says how many could). */
+md_status md_threads_check(int threads);
 /* Start so many threads, those of OpenMP in this thread's parallel loops: its library ends the
- * program where it cannot.  Errors: MD_ENOMEM (limits of `ulimit -u` or `-v`; says how many could). */
+ * program where it cannot.  Errors: those of md_threads_check. */
 md_status md_threads_start(int threads);
 
 /* The CPU quota in processors (1.5: half again one processor's time), of the groups that the file

@@ -4,14 +4,17 @@
  * matrix near it are solved by iterative refinement, x += (L L^T)^-1 (b - A x).  [Liu] section
  * II.C. */
 #include "stokes/dense.h"
+#include "core/processors.h"
 #include "stokes/solver_impl.h"
 
 #include <cblas.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* OpenBLAS's, whose header need not be the one above. */
 void openblas_set_num_threads(int threads);
@@ -21,6 +24,27 @@ void openblas_set_num_threads(int threads);
 __attribute__((constructor(101))) static void begin_alone(void)
 {
   setenv("OPENBLAS_NUM_THREADS", "1", 0);
+}
+
+/* OpenBLAS asks for a buffer for each thread in a loop without end: so one is asked for before, and
+ * taken by a first factor.  128 MB on x86-64; a smaller one elsewhere. */
+enum { BLAS_BUFFER = 129 << 20 };
+static md_status begin_blas(int threads)
+{
+  static int begun;
+  if (threads <= begun) return MD_OK;
+  const size_t bytes = (size_t)(threads - begun) * BLAS_BUFFER;
+  void *room =
+      mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  MD_REQUIRE(room != MAP_FAILED, MD_ENOMEM,
+             "OpenBLAS needs %.0f MB to address with %d threads: %s (limit: ulimit -v)",
+             (double)bytes / 1e6, threads, strerror(errno));
+  munmap(room, bytes);
+  MD_TRY(md_threads_check(threads - 1));
+  double one = 1;
+  (void)LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'L', 1, &one, 1);
+  begun = threads;
+  return MD_OK;
 }
 
 bool stokes_dense_available(void)
@@ -33,6 +57,7 @@ md_status dense_factor(int m, const double *g, double drop, double *s, double *t
 {
   double u[STOKES_VECTORS * STOKES_VECTORS], scale[STOKES_VECTORS] = {0}; /* u: column-major */
   lapack_int pivot[STOKES_VECTORS], found = 0;
+  MD_TRY(begin_blas(1));
   memset(s, 0, (size_t)(m * m) * sizeof *s);
   memset(t, 0, (size_t)(m * m) * sizeof *t);
   *worst = 1;
@@ -61,6 +86,7 @@ md_status dense_factor(int m, const double *g, double drop, double *s, double *t
 
 md_status dense_multiply(int m, const double *a, const double *b, bool transposed, double *c)
 {
+  MD_TRY(begin_blas(1));
   cblas_dgemm(CblasRowMajor, CblasNoTrans, transposed ? CblasTrans : CblasNoTrans, m, m, m, 1, a, m,
               b, m, 0, c, m);
   return MD_OK;
@@ -68,6 +94,7 @@ md_status dense_multiply(int m, const double *a, const double *b, bool transpose
 
 md_status dense_tridiagonal(int n, double *d, double *e, double *v)
 {
+  MD_TRY(begin_blas(1));
   MD_REQUIRE(LAPACKE_dstev(LAPACK_COL_MAJOR, 'V', n, d, e, v, n) == 0, MD_ENUMERIC,
              "the eigenvalues of a tridiagonal matrix of %d rows did not converge", n);
   return MD_OK;
@@ -109,7 +136,9 @@ static md_status factor(stokes_dense *dense, const stokes_matrix *matrix)
         dense->lower[(3 * (size_t)blocks.column[p] + k % 3) * rows + 3 * i + k / 3] =
             blocks.block[9 * p + (int64_t)k];
   stokes_blocks_free(&blocks);
-  openblas_set_num_threads(dense->ctx->deterministic ? 1 : dense->ctx->threads);
+  const int threads = dense->ctx->deterministic ? 1 : dense->ctx->threads;
+  MD_TRY(begin_blas(threads));
+  openblas_set_num_threads(threads);
   const lapack_int failed =
       LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'L', dense->rows, dense->lower, dense->rows);
   openblas_set_num_threads(1);
