@@ -119,7 +119,7 @@ static void run_case(const bench_case *c, const char *order, md_backend backend,
   engine_thermo start;
   const double resident = restart_peak();
   const double began = md_wall_seconds();
-  bench_stop(engine_create(cfg, &sim));
+  bench_stop(engine_create(config_get(cfg), &sim));
   bench_stop(engine_measure(sim, &start));
   const double setup = md_wall_seconds() - began;
   const bool processor_time = backend == MD_CPU && c->threads == 1;

@@ -1,6 +1,5 @@
-/* minimd/checkpoint.c - writes checkpoints, and says what continuing from one means. */
+/* minimd/checkpoint.c - writes checkpoints. */
 #include "minimd/checkpoint_impl.h"
-#include "minimd/config_impl.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,7 +21,7 @@ static md_status verify(const engine *sim, const engine_state *state)
                    "no checkpoint of step %lld: atom %lld went %g since the list build at step "
                    "%lld: the time step %g may be too long, or atoms overlap",
                    (long long)state->step, (long long)state->id[i], sqrt(moved_sq),
-                   (long long)state->rebuilt_at, sim->values->dt);
+                   (long long)state->rebuilt_at, sim->spec->dt);
   }
   return MD_OK;
 }
@@ -44,23 +43,12 @@ static md_status write_state(const char *path, const char *settings, const check
   return sections_finish(&to, CHECKPOINT_END, keep);
 }
 
-static md_status settings_text(const config *cfg, char **out)
-{
-  size_t size;
-  FILE *stream = open_memstream(out, &size);
-  if (stream) config_write(cfg, stream);
-  MD_REQUIRE(stream && fclose(stream) == 0, MD_ENOMEM, "out of memory for a checkpoint");
-  return MD_OK;
-}
-
-md_status checkpoint_write(const char *path, const config *cfg, const engine *sim,
+md_status checkpoint_write(const char *path, const char *settings, const engine *sim,
                            const md_file_mark *dump, bool keep)
 {
   engine_state state;
-  char *settings = NULL;
   MD_TRY(engine_save(sim, &state));
   md_status status = verify(sim, &state);
-  if (!status) status = settings_text(cfg, &settings);
   if (!status) {
     checkpoint_step numbers = {.n = state.n,
                                .step = state.step,
@@ -76,7 +64,6 @@ md_status checkpoint_write(const char *path, const config *cfg, const engine *si
     memcpy(numbers.hi, state.box.hi, sizeof numbers.hi);
     status = write_state(path, settings, &numbers, &state, keep);
   }
-  free(settings);
   engine_state_free(&state);
   return status;
 }
@@ -84,71 +71,7 @@ md_status checkpoint_write(const char *path, const config *cfg, const engine *si
 void checkpoint_free(checkpoint *from)
 {
   free(from->path);
-  free(from->config);
+  free(from->settings);
   engine_state_free(&from->state);
   *from = (checkpoint){0};
-}
-
-/* Whether a setting has another value than in the checkpoint. */
-static bool differs_in(const config *saved, const config *cfg, const char *key)
-{
-  char was[CONFIG_TEXT_SIZE], is[CONFIG_TEXT_SIZE];
-  return config_format_value(saved, key, was, sizeof was) ||
-         config_format_value(cfg, key, is, sizeof is) || strcmp(was, is) != 0;
-}
-
-/* True for a setting on which the order of atoms, or the bits of a step, depend. */
-static bool shapes(const char *key)
-{
-  static const char *const shaping[] = {
-      "lj.",    "coulomb.",         "neighbor.",           "order.",
-      "run.dt", "device.precision", "device.deterministic"};
-  for (size_t s = 0; s < sizeof shaping / sizeof *shaping; s++)
-    if (strncmp(key, shaping[s], strlen(shaping[s])) == 0) return true;
-  return false;
-}
-
-static md_status compare(const checkpoint *from, const config *saved, const config *cfg,
-                         checkpoint_plan *out)
-{
-  const config_entry *entries;
-  const int n = config_entries(&entries);
-  for (int k = 0; k < n; k++) {
-    const char *key = entries[k].key;
-    if (!differs_in(saved, cfg, key)) continue;
-    MD_REQUIRE(strncmp(key, "system.", 7) != 0, MD_EINVAL,
-               "%s: %s is not that of '%s': a restart takes its atoms from the checkpoint",
-               config_origin(cfg, key), key, from->path);
-    if (shapes(key) && !out->differs) out->differs = key;
-  }
-  engine_choice choice;
-  MD_TRY(engine_choose(config_get(cfg), &choice));
-  if (choice.backend != from->backend && !out->differs) out->differs = "device.backend";
-  const char *dump = config_get(cfg)->dump;
-  if (!dump || differs_in(saved, cfg, "output.dump")) return MD_OK;
-  return md_file_plan(dump, &from->dump, &out->dump_keep);
-}
-
-md_status checkpoint_configure(const checkpoint *from, config *cfg)
-{
-  MD_TRY(config_read_text(cfg, from->path, from->config));
-  return config_describe(cfg, "%s (checkpoint)", from->path);
-}
-
-md_status checkpoint_compare(const checkpoint *from, const config *cfg, checkpoint_plan *out)
-{
-  *out = (checkpoint_plan){0};
-  MD_REQUIRE(config_get(cfg)->skin >= 0, MD_EINVAL,
-             "%s: neighbor.skin = \"auto\": expected a number: '%s' holds the skin of its run",
-             config_origin(cfg, "neighbor.skin"), from->path);
-  const int64_t steps = config_get(cfg)->steps;
-  MD_REQUIRE(steps >= from->state.step, MD_EINVAL,
-             "%s: run.steps = %lld: '%s' is at step %lld already", config_origin(cfg, "run.steps"),
-             (long long)steps, from->path, (long long)from->state.step);
-  config *saved;
-  MD_TRY(config_create(&saved));
-  md_status status = checkpoint_configure(from, saved);
-  if (!status) status = compare(from, saved, cfg, out);
-  config_destroy(saved);
-  return status;
 }

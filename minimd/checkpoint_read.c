@@ -52,7 +52,7 @@ static md_status get_all(sections_reader *in, checkpoint *out)
   engine_state *state = &out->state;
   void *nothing = NULL;
   bool charged;
-  MD_TRY(sections_get(in, CHECKPOINT_CONF, -1, &out->config));
+  MD_TRY(sections_get(in, CHECKPOINT_CONF, -1, &out->settings));
   MD_TRY(get_numbers(in, out, &charged));
   MD_TRY(sections_get(in, CHECKPOINT_PLACE, 24 * state->n, &state->x));
   MD_TRY(sections_get(in, CHECKPOINT_BUILT, 24 * state->n, &state->built));

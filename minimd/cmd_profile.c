@@ -82,7 +82,7 @@ static md_status make_cases(profile_job *job, config *cfg, const case_words *wor
   int64_t atoms;
   md_box box;
   engine_choice choice;
-  MD_TRY(system_size(cfg, &atoms, &box));
+  MD_TRY(system_size(config_get(cfg), &atoms, &box));
   for (int k = 0; k < job->n_variants * job->n_steps; k++) {
     profile_case *c = &job->cases[k];
     const int v = k / job->n_steps, s = k % job->n_steps;
@@ -168,7 +168,7 @@ static md_status read_request(request *r, config *cfg)
   MD_REQUIRE(!config_get(cfg)->deterministic, MD_EINVAL,
              "the deterministic kernels are not modelled: device.deterministic must be false");
   r->report.format = (options_format)format;
-  r->report.measured = counters == 1 && config_get(cfg)->backend != CONFIG_BACKEND_CPU;
+  r->report.measured = counters == 1 && config_get(cfg)->backend != ENGINE_BACKEND_CPU;
   r->report.modelled = model == 1;
   r->replay = (profile_replay)replay;
   r->times = options_value(opts, TIMES);

@@ -121,14 +121,11 @@ static md_status thermo_line(report *run, options_format format, FILE *stream)
 enum { QUEUED = 32 };
 static int64_t quiet_steps(const report *run, const saves *to, int64_t end)
 {
-  const config_values *values = config_get(run->cfg);
+  const int32_t every = config_get(run->cfg)->every, thermo = config_output(run->cfg)->thermo;
   const int64_t at = run->sim->step;
   int64_t k = 0;
-  const int64_t most = run->sim->ctx->backend == MD_CPU ? 0
-                       : values->every < QUEUED         ? values->every
-                                                        : QUEUED;
-  while (k < most && at + k + 1 < end &&
-         !(values->thermo > 0 && (at + k + 1) % values->thermo == 0) &&
+  const int64_t most = run->sim->ctx->backend == MD_CPU ? 0 : every < QUEUED ? every : QUEUED;
+  while (k < most && at + k + 1 < end && !(thermo > 0 && (at + k + 1) % thermo == 0) &&
          !saves_due(to, at + k + 1, false, false))
     k++;
   return k;
@@ -140,7 +137,7 @@ static md_status run_step(report *run, saves *to, bool last, bool asked, options
 {
   engine *sim = run->sim;
   const int64_t next = sim->step + 1;
-  const int32_t every = config_get(run->cfg)->thermo;
+  const int32_t every = config_output(run->cfg)->thermo;
   const bool line = last || (every > 0 && next % every == 0);
   MD_TRY(engine_step(sim, line || saves_due(to, next, last, asked)));
   if (line) {
@@ -165,7 +162,7 @@ static md_status run_steps(report *run, saves *to, options_format format, FILE *
   md_status status = MD_OK;
   bool last = sim->step == end;
   while (!status && !last) {
-    const bool asked = signals_save_asked(config_get(run->cfg)->checkpoint);
+    const bool asked = signals_save_asked(config_output(run->cfg)->checkpoint);
     const int64_t unseen = asked || signals_stopped_by() ? 0 : quiet_steps(run, to, end);
     last = unseen == 0 && (sim->step + 1 == end || signals_stopped_by());
     status = unseen > 0 ? engine_steps(sim, unseen)
@@ -212,9 +209,10 @@ static md_status run_all(report *run, const options *opts, options_format format
   const double began = md_wall_seconds();
   MD_TRY(engine_choose(config_get(run->cfg), &run->choice));
   if (run->restart)
-    MD_TRY(engine_restore(run->cfg, &run->restart->state, !run->plan.differs, &run->sim));
+    MD_TRY(
+        engine_restore(config_get(run->cfg), &run->restart->state, !run->plan.differs, &run->sim));
   else
-    MD_TRY(engine_create(run->cfg, &run->sim));
+    MD_TRY(engine_create(config_get(run->cfg), &run->sim));
   MD_TRY(md_ctx_sync(run->sim->ctx));
   run->setup_s = md_wall_seconds() - began;
   if (run->sim->net_charge != 0)
@@ -249,7 +247,8 @@ static md_status settings_only(const report *run, const options *opts, options_f
 {
   int64_t n;
   md_box box;
-  if (!run->restart) MD_TRY(system_size(run->cfg, &n, &box)); /* a data file is a setting too */
+  if (!run->restart)
+    MD_TRY(system_size(config_get(run->cfg), &n, &box)); /* a data file is a setting too */
   md_output out;
   MD_TRY(md_output_open(options_value(opts, OUTPUT), &out));
   print_settings(run->cfg, format, out.stream);
@@ -267,7 +266,7 @@ static md_status read_settings(config *cfg, const options *opts, report *run, ch
   const char *path = options_value(opts, RESTART);
   if (path) {
     MD_TRY(checkpoint_read(path, from));
-    MD_TRY(checkpoint_configure(from, cfg));
+    MD_TRY(restart_configure(from, cfg));
     run->restart = from;
   }
   MD_TRY(settings_read(cfg, opts, 0));
@@ -277,14 +276,14 @@ static md_status read_settings(config *cfg, const options *opts, report *run, ch
     snprintf(origin, sizeof origin, "--%s", opts->table[k].name);
     if (value) MD_TRY(config_set(cfg, keys[k - FIRST_SAVED - 1], value, origin));
   }
-  const config_values *values = config_get(cfg);
-  if (values->dump && dump_check(values->dump))
+  const config_outputs *output = config_output(cfg);
+  if (output->dump && dump_check(output->dump))
     return MD_FAIL(MD_EINVAL, "%s: %s", config_origin(cfg, "output.dump"), md_message());
-  MD_TRY(md_file_claim(values->dump, MD_FILE_OUTPUT, "output.dump"));
-  MD_TRY(md_file_claim(values->checkpoint, MD_FILE_CHECKPOINT, "output.checkpoint"));
+  MD_TRY(md_file_claim(output->dump, MD_FILE_OUTPUT, "output.dump"));
+  MD_TRY(md_file_claim(output->checkpoint, MD_FILE_CHECKPOINT, "output.checkpoint"));
   MD_TRY(options_writes(opts, TRACE));
   if (options_value(opts, TRACE)) MD_TRY(locality_choose(cfg, &run->choice));
-  return path ? checkpoint_compare(from, cfg, &run->plan) : MD_OK;
+  return path ? restart_compare(from, cfg, &run->plan) : MD_OK;
 }
 
 static md_status run(const options *opts, options_format format, config *cfg, report *run)

@@ -24,7 +24,7 @@ md_status compare_set(config *cfg, const compare_variant *v)
 static md_status make_engine(comparison *all, compare_variant *v, engine **out)
 {
   MD_TRY(compare_set(all->cfg, v));
-  MD_TRY(engine_create(all->cfg, out));
+  MD_TRY(engine_create(config_get(all->cfg), out));
   if (!v->list) v->list = neighbor_list_words[neighbor_list_view((*out)->list)->kind];
   return md_ctx_sync((*out)->ctx);
 }

@@ -41,6 +41,18 @@ void config_destroy(config *cfg)
   free(cfg);
 }
 
+static const char *origin_for(const void *cfg, const char *key)
+{
+  return config_origin(cfg, key);
+}
+
+/* The engine's messages name the origins of this configuration. */
+static void own(config *cfg)
+{
+  cfg->values.engine.origin = origin_for;
+  cfg->values.engine.source = cfg;
+}
+
 md_status config_create(config **out)
 {
   *out = NULL;
@@ -52,16 +64,28 @@ md_status config_create(config **out)
   for (int k = 0; k < n && !status; k++)
     status = config_value_read(&entries[k], CONFIG_ANY, entries[k].fallback, &cfg->values);
   if (!status) status = config_describe(cfg, "built-in in.lj");
-  if (status)
+  if (status) {
     config_destroy(cfg);
-  else
-    *out = cfg;
+    return status;
+  }
+  own(cfg);
+  *out = cfg;
   return status;
 }
 
-const config_values *config_get(const config *cfg)
+const config_values *config_all(const config *cfg)
 {
   return &cfg->values;
+}
+
+const engine_spec *config_get(const config *cfg)
+{
+  return &cfg->values.engine;
+}
+
+const config_outputs *config_output(const config *cfg)
+{
+  return &cfg->values.output;
 }
 
 const char *config_reading(const config *cfg)
@@ -231,6 +255,7 @@ static md_status copy(const config *from, config **out)
   const config_entry *entries;
   const int n = config_entries(&entries);
   cfg->values = from->values;
+  own(cfg);
   bool whole = true;
   for (int k = 0; k < n; k++) {
     whole = duplicate(&cfg->origin[k], from->origin[k]) && whole;
@@ -261,6 +286,7 @@ static md_status read_as(config *cfg, config_text *text, config_format format)
     const config old = *cfg;
     *cfg = *draft;
     *draft = old;
+    own(cfg);
   }
   config_destroy(draft);
   return status;

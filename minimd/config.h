@@ -7,88 +7,31 @@
 #ifndef CONFIG_H
 #define CONFIG_H
 
-#include "core/context.h"
 #include "core/output.h"
-#include "force/force.h"
-#include "neighbor/neighbor.h"
-#include "ordering/ordering.h"
-#include "spread/spread.h"
+#include "minimd/engine_spec.h"
 
 #include <stdio.h>
 
 MD_BEGIN_C
 
-#define CONFIG_LATTICES(X)                                                                         \
-  X(FCC, "fcc")                                                                                    \
-  X(BCC, "bcc") X(SC, "sc") X(DIAMOND, "diamond") X(NACL, "nacl") X(CSCL, "cscl") X(ZNS, "zns")
-#define CONFIG_VELOCITIES(X) X(LAMMPS, "lammps") X(MINIMD, "minimd")
-#define CONFIG_BACKENDS(X) X(AUTO, "auto") X(CPU, "cpu") X(GPU, "gpu")
-#define CONFIG_COULOMBS(X) X(NONE, "none") X(PME, "pme")
 #define CONFIG_FORMATS(X)                                                                          \
   X(AUTO, "auto") X(LIBCONFIG, "libconfig") X(MINIMD, "minimd") X(LAMMPS, "lammps")
-#define MD_ENUM_(name, word) CONFIG_LATTICE_##name,
-typedef enum { CONFIG_LATTICES(MD_ENUM_) CONFIG_LATTICE_COUNT } config_lattice;
-#undef MD_ENUM_
-#define MD_ENUM_(name, word) CONFIG_VELOCITY_##name,
-typedef enum { CONFIG_VELOCITIES(MD_ENUM_) CONFIG_VELOCITY_COUNT } config_velocity;
-#undef MD_ENUM_
-#define MD_ENUM_(name, word) CONFIG_BACKEND_##name,
-typedef enum { CONFIG_BACKENDS(MD_ENUM_) CONFIG_BACKEND_COUNT } config_backend;
-#undef MD_ENUM_
-#define MD_ENUM_(name, word) CONFIG_COULOMB_##name,
-typedef enum { CONFIG_COULOMBS(MD_ENUM_) CONFIG_COULOMB_COUNT } config_coulomb;
-#undef MD_ENUM_
 #define MD_ENUM_(name, word) CONFIG_FORMAT_##name,
 typedef enum { CONFIG_FORMATS(MD_ENUM_) CONFIG_FORMAT_COUNT } config_format;
 #undef MD_ENUM_
 
 extern const char *const config_format_words[CONFIG_FORMAT_COUNT];
 
+/* When a run reports, and what it writes: files, NULL for none; steps between, 0: first and last. */
 typedef struct {
-  /* system */
-  config_lattice lattice;
-  int32_t cells[3];
-  double density, temperature; /* [1/length^3], [energy / k_B] */
-  int32_t seed;
-  config_velocity velocity;
-  double mass;
-  double charges;       /* of lattices with two kinds of sites: + and - this */
-  char *read;           /* LAMMPS data file or extended XYZ, as to be opened; NULL: the lattice */
-  bool keep_velocities; /* those of the file, where it has some */
-  /* lj */
-  double epsilon, sigma, cutoff; /* [energy], [length], [length] */
-  force_shift shift;
-  /* coulomb; 0: chosen from the tolerance */
-  config_coulomb coulomb;
-  int32_t mesh[3], spline_order;
-  double alpha;          /* [1/length] */
-  double coulomb_cutoff; /* of real space; 0: that of lj [length] */
-  double tolerance;      /* root mean square force error [force] */
-  spread_method spread;
-  /* neighbor */
-  double skin;   /* negative: to be measured ("auto") */
-  int32_t every; /* rebuild period in steps; 0: when an atom moved half the skin ("check") */
-  int list;      /* a neighbor_kind, or -1: chosen */
-  neighbor_stencil stencil;
-  double bin_size; /* > 0: length; < 0: -bin_size bins per cutoff + skin (written "/2") */
-  bool newton;
-  /* order */
-  ordering curve;
-  int32_t sort_every; /* steps; 0 never, -1: at every rebuild */
-  /* run */
-  int64_t steps;
-  double dt;
-  int32_t thermo; /* steps between thermo lines; 0: first and last only */
-  /* device */
-  config_backend backend;
-  md_precision precision;
-  int32_t threads, block_size; /* 0: all; tuned */
-  int32_t index;               /* of the CUDA device; negative: the first */
-  int32_t carveout;            /* percent of the greatest shared memory; 0: chosen */
-  bool deterministic;
-  /* output: files, NULL for none; steps between, 0: first and last */
+  int32_t thermo; /* lines */
   char *dump, *checkpoint;
   int32_t dump_every, checkpoint_every;
+} config_outputs;
+
+typedef struct {
+  engine_spec engine;
+  config_outputs output;
 } config_values;
 
 typedef struct config config; /* values, origins and the name of the input */
@@ -102,7 +45,9 @@ typedef struct config config; /* values, origins and the name of the input */
  * Free with config_destroy (NULL is allowed). */
 md_status config_create(config **out);
 void config_destroy(config *cfg);
-const config_values *config_get(const config *cfg);
+/* They live as long as cfg and change with it. */
+const engine_spec *config_get(const config *cfg);
+const config_outputs *config_output(const config *cfg);
 
 /* Read an input file of any supported format; format AUTO detects it by content.  On failure cfg is
  * unchanged. Errors: MD_EIO (cannot be read), MD_EINVAL (file, line, key, value, what was
@@ -122,9 +67,6 @@ md_status config_set(config *cfg, const char *key, const char *text, const char 
 md_status config_set_pair(config *cfg, const char *pair);
 /* Conditions between keys (sort_every a multiple of every, ...), after everything was read. */
 md_status config_check(const config *cfg);
-
-/* The longest cutoff. */
-double config_reach(const config_values *values);
 
 /* The table itself, for printing: n entries. */
 typedef struct {

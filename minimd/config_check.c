@@ -13,8 +13,8 @@ enum { N_OF_LATTICE = sizeof of_lattice / sizeof *of_lattice };
 
 static md_status check_source(const config *cfg)
 {
-  const config_values *values = config_get(cfg);
-  const bool minimd = values->velocity == CONFIG_VELOCITY_MINIMD;
+  const engine_spec *values = config_get(cfg);
+  const bool minimd = values->velocity == ENGINE_VELOCITY_MINIMD;
   for (int k = 0; values->read && k < N_OF_LATTICE; k++)
     MD_REQUIRE(config_is_default(cfg, of_lattice[k]), MD_EINVAL,
                "%s: %s has no meaning with system.read = \"%s\" (%s): the file holds the atoms",
@@ -24,25 +24,19 @@ static md_status check_source(const config *cfg)
              "%s: system.velocity = \"minimd\" numbers the sites of a lattice; expected \"lammps\" "
              "with system.read",
              config_origin(cfg, "system.velocity"));
-  MD_REQUIRE(!minimd || values->lattice == CONFIG_LATTICE_FCC, MD_EINVAL,
+  MD_REQUIRE(!minimd || values->lattice == ENGINE_LATTICE_FCC, MD_EINVAL,
              "%s: system.velocity = \"minimd\" numbers the sites of system.lattice = \"fcc\"; "
              "expected \"lammps\" with another lattice",
              config_origin(cfg, "system.velocity"));
   return MD_OK;
 }
 
-double config_reach(const config_values *values)
-{
-  const bool charged = values->coulomb == CONFIG_COULOMB_PME;
-  return charged ? fmax(values->cutoff, values->coulomb_cutoff) : values->cutoff;
-}
-
 static md_status check_charges(const config *cfg)
 {
-  const config_values *values = config_get(cfg);
-  const config_lattice lattice = values->lattice;
-  const bool pairs = lattice == CONFIG_LATTICE_NACL || lattice == CONFIG_LATTICE_CSCL ||
-                     lattice == CONFIG_LATTICE_ZNS;
+  const engine_spec *values = config_get(cfg);
+  const engine_lattice lattice = values->lattice;
+  const bool pairs = lattice == ENGINE_LATTICE_NACL || lattice == ENGINE_LATTICE_CSCL ||
+                     lattice == ENGINE_LATTICE_ZNS;
   MD_REQUIRE(values->charges == 0 || pairs, MD_EINVAL,
              "%s: system.charges = %g: expected system.lattice = \"nacl\", \"cscl\" or \"zns\", "
              "which have two kinds of sites",
@@ -50,7 +44,7 @@ static md_status check_charges(const config *cfg)
   MD_REQUIRE(values->charges == 0 || !config_is_default(cfg, "coulomb.method"), MD_EINVAL,
              "%s: system.charges = %g: expected a coulomb.method beside it, \"pme\" or \"none\"",
              config_origin(cfg, "system.charges"), values->charges);
-  if (values->coulomb != CONFIG_COULOMB_PME) return MD_OK;
+  if (values->coulomb != ENGINE_COULOMB_PME) return MD_OK;
   MD_REQUIRE(
       values->read || values->charges > 0, MD_EINVAL,
       "%s: coulomb.method = \"pme\" needs charges: expected system.charges > 0, or a file of "
@@ -66,7 +60,7 @@ static md_status check_charges(const config *cfg)
 /* A skin that is to be measured needs a cost that depends on it, and a run that may differ. */
 static md_status check_skin(const config *cfg)
 {
-  const config_values *values = config_get(cfg);
+  const engine_spec *values = config_get(cfg);
   if (values->skin >= 0) return MD_OK;
   MD_REQUIRE(values->every == 0, MD_EINVAL,
              "%s: neighbor.skin = \"auto\": expected neighbor.every = \"check\" (--rebuild check), "
@@ -83,7 +77,7 @@ static md_status check_skin(const config *cfg)
 
 md_status config_check(const config *cfg)
 {
-  const config_values *values = config_get(cfg);
+  const engine_spec *values = config_get(cfg);
   MD_TRY(check_source(cfg));
   MD_TRY(check_charges(cfg));
   MD_REQUIRE(
@@ -95,7 +89,7 @@ md_status config_check(const config *cfg)
              "%s: device.block_size = %d: expected a multiple of 32",
              config_origin(cfg, "device.block_size"), values->block_size);
   MD_TRY(check_skin(cfg));
-  const double r_list = config_reach(values) + fmax(values->skin, 0);
+  const double r_list = engine_reach(values) + fmax(values->skin, 0);
   MD_REQUIRE(values->bin_size < 0 || values->bin_size * CONFIG_BINS_MOST >= r_list, MD_EINVAL,
              "%s: neighbor.bin_size = %g: expected at least %g, a %dth of cutoff + skin",
              config_origin(cfg, "neighbor.bin_size"), values->bin_size, r_list / CONFIG_BINS_MOST,
@@ -106,8 +100,8 @@ md_status config_check(const config *cfg)
 /* True when writing the key would change nothing, or be refused. */
 static bool has_no_effect(const config *cfg, const char *key)
 {
-  const config_values *values = config_get(cfg);
-  const bool charged = values->coulomb == CONFIG_COULOMB_PME;
+  const engine_spec *values = config_get(cfg);
+  const bool charged = values->coulomb == ENGINE_COULOMB_PME;
   if (!charged && (strncmp(key, "coulomb.", 8) == 0 || strcmp(key, "system.charges") == 0))
     return true;
   if (!values->read)
@@ -120,9 +114,9 @@ static bool has_no_effect(const config *cfg, const char *key)
 
 static void write_setting(const config *cfg, const config_entry *entry, FILE *stream)
 {
-  config_values values = *config_get(cfg);
-  char *absolute = values.read ? realpath(values.read, NULL) : NULL;
-  if (absolute) values.read = absolute;
+  config_values values = *config_all(cfg);
+  char *absolute = values.engine.read ? realpath(values.engine.read, NULL) : NULL;
+  if (absolute) values.engine.read = absolute;
   char text[CONFIG_TEXT_SIZE];
   config_value_write(entry, &values, text, sizeof text);
   const int used = fprintf(stream, "  %s = %s;", strchr(entry->key, '.') + 1, text);
@@ -155,7 +149,7 @@ void config_json(const config *cfg, md_json *json)
   const int n = config_entries(&entries);
   for (int k = 0; k < n; k++) {
     md_json_open(json, entries[k].key, '{');
-    config_value_json(&entries[k], config_get(cfg), json, "value");
+    config_value_json(&entries[k], config_all(cfg), json, "value");
     md_json_string(json, "origin", config_origin(cfg, entries[k].key));
     md_json_close(json, '}');
   }

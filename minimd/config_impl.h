@@ -46,6 +46,9 @@ typedef struct config_rule {
   int n_words;
 } config_rule;
 
+/* All values, in which the table's offsets are. */
+const config_values *config_all(const config *cfg);
+
 /* Set one key of the values.  Errors: MD_EINVAL (what was expected), MD_ENOMEM; values unchanged.
  */
 md_status config_value_read(const config_entry *entry, config_kind kind, const char *text,

@@ -72,7 +72,7 @@ static void write_xyz_head(dump *to, const engine *sim)
           " Time=%.17g\n",
           to->n, box->hi[0] - box->lo[0], box->hi[1] - box->lo[1], box->hi[2] - box->lo[2],
           box->lo[0], box->lo[1], box->lo[2], to->q ? ":charge:R:1" : "", sim->step,
-          (double)sim->step * sim->values->dt);
+          (double)sim->step * sim->spec->dt);
 }
 
 /* The last column of an atom's line, if there are charges. */
@@ -136,14 +136,14 @@ static int64_t dcd_frame_bytes(int64_t n)
 /* The header alone says which steps the frames are of. */
 static void set_dcd_steps(dump *to, const engine *sim, int32_t every)
 {
-  const int64_t left = sim->values->steps - sim->step;
+  const int64_t left = sim->spec->steps - sim->step;
   to->every = every > 0 ? every : left < 1 ? 1 : left < INT32_MAX ? (int32_t)left : INT32_MAX;
   to->first = every > 0 ? (sim->step + every - 1) / every * every : sim->step;
 }
 
 static void write_dcd_head(dump *to, const engine *sim)
 {
-  const float dt = (float)sim->values->dt;
+  const float dt = (float)sim->spec->dt;
   const int32_t n = (int32_t)to->n;
   int32_t control[21] = {0};
   memcpy(control, "CORD", 4);

@@ -7,16 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-neighbor_spec engine_list_spec(const config_values *values, neighbor_kind kind)
+neighbor_spec engine_list_spec(const engine_spec *spec, neighbor_kind kind)
 {
-  const double r_list = config_reach(values) + values->skin;
+  const double r_list = engine_reach(spec) + spec->skin;
   return (neighbor_spec){
       .kind = kind,
-      .stencil = values->stencil,
-      .newton = values->newton,
+      .stencil = spec->stencil,
+      .newton = spec->newton,
       .r_list = r_list,
-      .bin_size = values->bin_size > 0 ? values->bin_size : r_list / -values->bin_size,
-      .order = values->curve,
+      .bin_size = spec->bin_size > 0 ? spec->bin_size : r_list / -spec->bin_size,
+      .order = spec->curve,
   };
 }
 
@@ -25,7 +25,7 @@ static md_status rebuild_early(engine *sim, bool sort)
 {
   md_ctx *ctx = sim->ctx;
   md_phase_begin(ctx, MD_PHASE_GHOSTS);
-  const double back = sim->values->every > 0 ? sim->values->dt : -1;
+  const double back = sim->spec->every > 0 ? sim->spec->dt : -1;
   md_status status = comm_migrate_early(sim->cm, sim->atoms, sim->list_cutoff, back);
   md_phase_end(ctx, MD_PHASE_GHOSTS);
   if (!status && sort) {
@@ -74,7 +74,7 @@ static md_status advance(engine *sim, int kicks, double drift)
 {
   md_phase_begin(sim->ctx, MD_PHASE_INTEGRATE);
   const md_status status =
-      integrate_advance(sim->atoms, 0.5 * sim->values->dt / sim->mass, kicks, drift);
+      integrate_advance(sim->atoms, 0.5 * sim->spec->dt / sim->mass, kicks, drift);
   md_phase_end(sim->ctx, MD_PHASE_INTEGRATE);
   return status;
 }
@@ -83,10 +83,10 @@ static md_status advance(engine *sim, int kicks, double drift)
  * then also of more steps than one. */
 static md_status begin_steps(engine *sim, int32_t steps)
 {
-  if (!sim->forces_due) return advance(sim, sim->half_kick_due ? 2 : 1, sim->values->dt);
+  if (!sim->forces_due) return advance(sim, sim->half_kick_due ? 2 : 1, sim->spec->dt);
   md_phase_begin(sim->ctx, MD_PHASE_FORCE);
   const md_status status = force_advance(sim->fc, sim->atoms, sim->list,
-                                         0.5 * sim->values->dt / sim->mass, sim->values->dt, steps);
+                                         0.5 * sim->spec->dt / sim->mass, sim->spec->dt, steps);
   md_phase_end(sim->ctx, MD_PHASE_FORCE);
   sim->forces_due = false;
   return status;
@@ -104,7 +104,7 @@ static md_status follow(engine *sim)
 /* Sorting falls on the first rebuild at or after its period. */
 static bool sort_due(const engine *sim)
 {
-  const int32_t every = sim->values->sort_every;
+  const int32_t every = sim->spec->sort_every;
   if (every < 0) return true;
   return every > 0 && sim->step / every > sim->rebuilt_at / every;
 }
@@ -112,8 +112,8 @@ static bool sort_due(const engine *sim)
 /* Steps that may begin at once: forces of the last one are due, and no rebuild before the end. */
 static int32_t steps_at_once(const engine *sim, int64_t steps)
 {
-  if (!sim->forces_due || sim->values->every <= 0) return 1;
-  const int64_t until = sim->rebuilt_at + sim->values->every - sim->step;
+  if (!sim->forces_due || sim->spec->every <= 0) return 1;
+  const int64_t until = sim->rebuilt_at + sim->spec->every - sim->step;
   if (until < 1) return 1;
   return (int32_t)(steps < until ? steps : until);
 }
@@ -168,10 +168,10 @@ md_status engine_steps(engine *sim, int64_t steps)
 /* Everything but the atoms' data. */
 static md_status make_rooms(engine *sim, neighbor_kind kind, const md_box *box)
 {
-  const config_values *values = sim->values;
-  const neighbor_spec list = engine_list_spec(values, kind);
-  const force_spec pair = {values->epsilon, values->sigma,      values->cutoff,
-                           values->shift,   values->block_size, values->carveout};
+  const engine_spec *spec = sim->spec;
+  const neighbor_spec list = engine_list_spec(spec, kind);
+  const force_spec pair = {spec->epsilon, spec->sigma,      spec->cutoff,
+                           spec->shift,   spec->block_size, spec->carveout};
   md_box around;
   for (int d = 0; d < 3; d++) {
     const double half = (box->hi[d] - box->lo[d]) / 2;
@@ -179,7 +179,7 @@ static md_status make_rooms(engine *sim, neighbor_kind kind, const md_box *box)
     around.lo[d] = -half, around.hi[d] = half;
   }
   MD_TRY(md_atoms_create(sim->ctx, &around, &sim->atoms));
-  if (values->precision != MD_DOUBLE)
+  if (spec->precision != MD_DOUBLE)
     MD_TRY(md_atoms_cut(sim->atoms, ENGINE_FRAME_REACHES * sim->list_cutoff));
   MD_TRY(comm_create(sim->ctx, &sim->cm));
   MD_TRY(neighbor_create(sim->ctx, &list, &sim->list));
@@ -211,13 +211,13 @@ md_status engine_get(const engine *sim, double *x, double *v, int64_t *id, int32
   return MD_OK;
 }
 
-/* Atoms as the configuration describes them. */
-static md_status fill(engine *sim, const config *cfg)
+/* Atoms as the specification describes them. */
+static md_status fill(engine *sim)
 {
   system_state state = {0};
-  md_status status = system_create(cfg, &state);
+  md_status status = system_create(sim->spec, &state);
   if (!status) {
-    sim->mass = state.mass > 0 ? state.mass : sim->values->mass;
+    sim->mass = state.mass > 0 ? state.mass : sim->spec->mass;
     status = set_atoms(sim, state.n, state.x, state.v, state.id, state.image);
     if (!status) status = engine_set_charges(sim, state.n, state.q);
   }
@@ -226,23 +226,21 @@ static md_status fill(engine *sim, const config *cfg)
 }
 
 /* An engine for n atoms in a box, without atoms. */
-static md_status make(const config *cfg, int64_t n, const md_box *box, engine **out)
+static md_status make(const engine_spec *spec, int64_t n, const md_box *box, engine **out)
 {
-  const config_values *values = config_get(cfg);
   engine_choice choice;
-  MD_REQUIRE(values->skin >= 0, MD_EINVAL,
+  MD_REQUIRE(spec->skin >= 0, MD_EINVAL,
              "%s: neighbor.skin = \"auto\": expected a number: only `minimd run` measures it",
-             config_origin(cfg, "neighbor.skin"));
-  MD_TRY(engine_choose(values, &choice));
+             engine_origin(spec, "neighbor.skin"));
+  MD_TRY(engine_choose(spec, &choice));
   engine *sim = *out = calloc(1, sizeof *sim);
   MD_REQUIRE(sim, MD_ENOMEM, "out of memory for the engine");
-  sim->values = values;
+  sim->spec = spec;
   sim->first_temperature = -1;
-  sim->list_cutoff = config_reach(values) + values->skin;
-  const md_ctx_spec spec = {choice.backend, values->precision, values->threads,
-                            values->deterministic};
-  MD_TRY(md_ctx_create(&spec, &sim->ctx));
-  MD_TRY(engine_check_memory(sim->ctx, values, choice.list, n, box));
+  sim->list_cutoff = engine_reach(spec) + spec->skin;
+  const md_ctx_spec where = {choice.backend, spec->precision, spec->threads, spec->deterministic};
+  MD_TRY(md_ctx_create(&where, &sim->ctx));
+  MD_TRY(engine_check_memory(sim->ctx, spec, choice.list, n, box));
   return make_rooms(sim, choice.list, box);
 }
 
@@ -258,15 +256,15 @@ static md_status begin(engine **sim, md_status status)
   return status;
 }
 
-md_status engine_create(const config *cfg, engine **out)
+md_status engine_create(const engine_spec *spec, engine **out)
 {
   *out = NULL;
   int64_t n;
   md_box box;
-  MD_TRY(system_size(cfg, &n, &box));
-  md_status status = make(cfg, n, &box, out);
-  if (!status) status = fill(*out, cfg);
-  if (!status) status = rebuild(*out, (*out)->values->sort_every != 0);
+  MD_TRY(system_size(spec, &n, &box));
+  md_status status = make(spec, n, &box, out);
+  if (!status) status = fill(*out);
+  if (!status) status = rebuild(*out, (*out)->spec->sort_every != 0);
   return begin(out, status);
 }
 
@@ -305,13 +303,14 @@ static md_status refill(engine *sim, const engine_state *from)
   free(image);
   MD_TRY(status);
   MD_TRY(engine_set_charges(sim, from->n, from->q));
-  return rebuild(sim, sim->values->sort_every != 0);
+  return rebuild(sim, sim->spec->sort_every != 0);
 }
 
-md_status engine_restore(const config *cfg, const engine_state *from, bool exact, engine **out)
+md_status engine_restore(const engine_spec *spec, const engine_state *from, bool exact,
+                         engine **out)
 {
   *out = NULL;
-  md_status status = make(cfg, from->n, &from->box, out);
+  md_status status = make(spec, from->n, &from->box, out);
   if (!status) {
     (*out)->mass = from->mass;
     (*out)->step = from->step;

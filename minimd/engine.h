@@ -8,7 +8,7 @@
 #include "comm/comm.h"
 #include "core/timer.h"
 #include "force/force.h"
-#include "minimd/config.h"
+#include "minimd/engine_spec.h"
 #include "neighbor/neighbor.h"
 #include "spread/pme.h"
 
@@ -41,11 +41,11 @@ typedef struct {
   comm *cm;
   neighbor_list *list;
   force *fc;
-  pme *mesh;                   /* NULL without charges */
-  pme_problem charges;         /* what it was made for: alpha, mesh, cutoff */
-  md_buffer unfolded;          /* positions in the box, where it has several frames */
-  double net_charge;           /* sum of charges; 0 when it is only rounding */
-  const config_values *values; /* of the configuration it was made from */
+  pme *mesh;               /* NULL without charges */
+  pme_problem charges;     /* what it was made for: alpha, mesh, cutoff */
+  md_buffer unfolded;      /* positions in the box, where it has several frames */
+  double net_charge;       /* sum of charges; 0 when it is only rounding */
+  const engine_spec *spec; /* of the configuration it was made from */
   double mass;
   double origin[3];   /* middle of the box in the input's coordinates; that of atoms->box is 0 */
   double list_cutoff; /* the longest cutoff + skin */
@@ -68,13 +68,13 @@ typedef struct {
   char backend_reason[512];
 } engine_choice;
 /* Errors: MD_ENOGPU (device.index names none). */
-md_status engine_choose(const config_values *values, engine_choice *out);
+md_status engine_choose(const engine_spec *spec, engine_choice *out);
 
 /* Make the system, build its first list and compute its first forces.  Refuses, before anything big
  * is allocated, a system that does not fit the memory, naming the largest that does.  cfg must
  * outlive it. Errors: those of system_create and of the rooms; MD_ENOMEM.  *out is NULL on failure.
  */
-md_status engine_create(const config *cfg, engine **out);
+md_status engine_create(const engine_spec *spec, engine **out);
 void engine_destroy(engine *sim); /* NULL is allowed */
 
 /* The box and the owned atoms in the input's coordinates, atoms in their present order: x, v, image
@@ -105,7 +105,8 @@ md_status engine_save(const engine *sim, engine_state *out);
  * the same positions as the saved run's, so that on the same backend, with the same settings, every
  * further step is that run's to the bit (but for half lists on the GPU without determinism).  Else
  * the atoms are sorted and the list is built anew. */
-md_status engine_restore(const config *cfg, const engine_state *from, bool exact, engine **out);
+md_status engine_restore(const engine_spec *spec, const engine_state *from, bool exact,
+                         engine **out);
 
 /* One step of velocity Verlet.  tally: also compute energy and virial and finish the velocities, so
  * that engine_measure may follow.  Errors: MD_ENUMERIC (NaN, naming an atom), MD_ENOMEM, MD_ECUDA.
@@ -122,7 +123,7 @@ enum { ENGINE_RUNAWAY = 1000 };
 md_status engine_measure(engine *sim, engine_thermo *out);
 
 /* Bytes a run of n atoms in this volume needs on its backend, estimated from above. */
-int64_t engine_memory(const md_ctx *ctx, const config_values *values, neighbor_kind list, int64_t n,
+int64_t engine_memory(const md_ctx *ctx, const engine_spec *spec, neighbor_kind list, int64_t n,
                       double volume);
 
 MD_END_C

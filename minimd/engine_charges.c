@@ -34,7 +34,7 @@ static md_status sum_charges(const engine *sim, int64_t n, const double *q, doub
 /* Splitting, mesh and real space for these charges. */
 static md_status choose(engine *sim, int64_t n, const double *q)
 {
-  const config_values *values = sim->values;
+  const engine_spec *spec = sim->spec;
   const md_box *box = &sim->atoms->box;
   double sums[3] = {0, 0, 0};
   MD_TRY(sum_charges(sim, n, q, sums));
@@ -42,21 +42,21 @@ static md_status choose(engine *sim, int64_t n, const double *q)
   sim->charges = (pme_problem){
       .n = n,
       .q_sq = sums[2],
-      .r_cut = values->coulomb_cutoff > 0 ? values->coulomb_cutoff : values->cutoff,
-      .order = values->spline_order,
-      .alpha = values->alpha,
-      .mesh = {values->mesh[0], values->mesh[1], values->mesh[2]},
+      .r_cut = spec->coulomb_cutoff > 0 ? spec->coulomb_cutoff : spec->cutoff,
+      .order = spec->spline_order,
+      .alpha = spec->alpha,
+      .mesh = {spec->mesh[0], spec->mesh[1], spec->mesh[2]},
   };
   for (int d = 0; d < 3; d++)
     sim->charges.lo[d] = box->lo[d], sim->charges.hi[d] = box->hi[d];
-  return pme_choose(&sim->charges, values->tolerance);
+  return pme_choose(&sim->charges, spec->tolerance);
 }
 
 md_status engine_set_charges(engine *sim, int64_t n, const double *q)
 {
-  if (sim->values->coulomb != CONFIG_COULOMB_PME) return MD_OK;
+  if (sim->spec->coulomb != ENGINE_COULOMB_PME) return MD_OK;
   MD_REQUIRE(q, MD_EINVAL, "coulomb.method = \"pme\" needs charges, and '%s' has none",
-             sim->values->read ? sim->values->read : "the checkpoint");
+             sim->spec->read ? sim->spec->read : "the checkpoint");
   MD_TRY(choose(sim, n, q));
   const pme_problem *p = &sim->charges;
   const pme_spec spec = {.lo = {p->lo[0], p->lo[1], p->lo[2]},
@@ -64,7 +64,7 @@ md_status engine_set_charges(engine *sim, int64_t n, const double *q)
                          .mesh = {p->mesh[0], p->mesh[1], p->mesh[2]},
                          .order = p->order,
                          .alpha = p->alpha,
-                         .method = sim->values->spread};
+                         .method = sim->spec->spread};
   MD_TRY(pme_create(sim->ctx, &spec, &sim->mesh));
   MD_TRY(force_set_coulomb(sim->fc, p->alpha, p->r_cut));
   return md_atoms_set_charges(sim->atoms, q);

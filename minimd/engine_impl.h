@@ -8,7 +8,7 @@
  * 2^-24 of 40 reaches (7e-6 sigma) or better in any box; and frames are so long that few atoms are ghosts. */
 enum { ENGINE_FRAME_REACHES = 80 };
 
-neighbor_spec engine_list_spec(const config_values *values, neighbor_kind kind);
+neighbor_spec engine_list_spec(const engine_spec *spec, neighbor_kind kind);
 
 /* Whether the configuration's rule asks for a new list before the forces of this step. */
 md_status engine_rebuild_due(engine *sim, bool *due);
@@ -16,7 +16,7 @@ md_status engine_rebuild_due(engine *sim, bool *due);
 void engine_list_ended(engine *sim);
 
 /* Errors: MD_ENOMEM (n atoms in this box do not fit; names the most that do). */
-md_status engine_check_memory(const md_ctx *ctx, const config_values *values, neighbor_kind list,
+md_status engine_check_memory(const md_ctx *ctx, const engine_spec *spec, neighbor_kind list,
                               int64_t n, const md_box *box);
 
 /* Of n atoms that were just set: their charges q [n], or NULL, and PME for them.  Does nothing

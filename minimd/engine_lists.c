@@ -5,13 +5,13 @@
 
 static double limit_sq(const engine *sim)
 {
-  return 0.25 * sim->values->skin * sim->values->skin;
+  return 0.25 * sim->spec->skin * sim->spec->skin;
 }
 
 md_status engine_rebuild_due(engine *sim, bool *due)
 {
-  if (sim->values->every > 0) {
-    *due = sim->step - sim->rebuilt_at >= sim->values->every;
+  if (sim->spec->every > 0) {
+    *due = sim->step - sim->rebuilt_at >= sim->spec->every;
     return MD_OK;
   }
   double moved_sq;
@@ -27,7 +27,7 @@ md_status engine_rebuild_due(engine *sim, bool *due)
 void engine_list_ended(engine *sim)
 {
   engine_lists *lists = &sim->lists;
-  const double moved_sq = sim->values->every > 0 ? comm_moved_sq(sim->cm) : sim->moved_sq;
+  const double moved_sq = sim->spec->every > 0 ? comm_moved_sq(sim->cm) : sim->moved_sq;
   sim->moved_sq = 0;
   lists->ended++;
   if (!(moved_sq <= limit_sq(sim))) lists->dangerous++;

@@ -31,7 +31,7 @@ static md_status watch(engine *sim, const engine_thermo *now)
 {
   const double t = now->temperature;
   if (sim->first_temperature < 0) sim->first_temperature = t;
-  const double start = fmax(sim->first_temperature, sim->values->epsilon);
+  const double start = fmax(sim->first_temperature, sim->spec->epsilon);
   const bool finite = isfinite(now->e_total) && isfinite(now->pressure);
   if (finite && t <= ENGINE_RUNAWAY * start) return MD_OK;
   int64_t id = 0;
@@ -42,12 +42,12 @@ static md_status watch(engine *sim, const engine_thermo *now)
         MD_ENUMERIC,
         "energy or pressure is not finite at step %lld (atom %lld moves at %g): the time "
         "step %g may be too long, or atoms overlap",
-        (long long)sim->step, (long long)id, speed, sim->values->dt);
+        (long long)sim->step, (long long)id, speed, sim->spec->dt);
   return MD_FAIL(
       MD_ENUMERIC,
       "the temperature ran away at step %lld, from %g to %g (atom %lld moves at %g): the "
       "time step %g may be too long, or atoms overlap",
-      (long long)sim->step, sim->first_temperature, t, (long long)id, speed, sim->values->dt);
+      (long long)sim->step, sim->first_temperature, t, (long long)id, speed, sim->spec->dt);
 }
 
 md_status engine_measure(engine *sim, engine_thermo *out)

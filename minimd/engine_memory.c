@@ -5,22 +5,22 @@
 #include <math.h>
 
 /* Charges, gradients and located particles; mesh and spectrum where they are known already. */
-static double charges_memory(const md_ctx *ctx, const config_values *values, double n, double all)
+static double charges_memory(const md_ctx *ctx, const engine_spec *spec, double n, double all)
 {
-  if (values->coulomb != CONFIG_COULOMB_PME) return 0;
+  if (spec->coulomb != ENGINE_COULOMB_PME) return 0;
   const double real_size = (double)md_real_size(ctx->precision);
-  const double points = (double)values->mesh[0] * values->mesh[1] * values->mesh[2];
+  const double points = (double)spec->mesh[0] * spec->mesh[1] * spec->mesh[2];
   return all * real_size + n * (4 * real_size + 40) + 2.1 * points * real_size;
 }
 
-int64_t engine_memory(const md_ctx *ctx, const config_values *values, neighbor_kind list, int64_t n,
+int64_t engine_memory(const md_ctx *ctx, const engine_spec *spec, neighbor_kind list, int64_t n,
                       double volume)
 {
-  const neighbor_spec spec = engine_list_spec(values, list);
+  const neighbor_spec rows = engine_list_spec(spec, list);
   const double edge = cbrt(volume), density = n > 0 ? (double)n / volume : 0;
   const double frames =
-      ctx->precision == MD_DOUBLE ? 1 : ceil(edge / (ENGINE_FRAME_REACHES * spec.r_list));
-  const double shell = pow(edge + 2 * frames * spec.r_list, 3) - volume;
+      ctx->precision == MD_DOUBLE ? 1 : ceil(edge / (ENGINE_FRAME_REACHES * rows.r_list));
+  const double shell = pow(edge + 2 * frames * rows.r_list, 3) - volume;
   const double ghosts = density * shell;
   const double state = 4.0 * (double)md_state_size(ctx->precision);
   const double coord = ctx->precision == MD_MIXED ? 16 : 0;
@@ -31,10 +31,10 @@ int64_t engine_memory(const md_ctx *ctx, const config_values *values, neighbor_k
   const double twice = list == NEIGHBOR_TILE ? positions : 0; /* those to come */
   /* Positions once more, as they were at the list build. */
   const double atoms = positions + (double)n * (2 * state + pull + 8 + 12 + 4) + 1.5 * ghosts * 8;
-  const double charges = charges_memory(ctx, values, (double)n, all);
+  const double charges = charges_memory(ctx, spec, (double)n, all);
   const double unfolded = frames > 1 ? all * state : 0; /* positions in one space of all frames */
   return md_size_add(md_size_of(1.05 * (atoms + twice + charges + unfolded)),
-                     neighbor_memory(ctx, &spec, md_size_of(all), density));
+                     neighbor_memory(ctx, &rows, md_size_of(all), density));
 }
 
 /* Memory that a run may take on the context's backend [B]. */
@@ -50,7 +50,7 @@ static md_status memory_available(const md_ctx *ctx, int64_t *bytes)
   return MD_OK;
 }
 
-md_status engine_check_memory(const md_ctx *ctx, const config_values *values, neighbor_kind list,
+md_status engine_check_memory(const md_ctx *ctx, const engine_spec *spec, neighbor_kind list,
                               int64_t n, const md_box *box)
 {
   int64_t available;
@@ -60,13 +60,13 @@ md_status engine_check_memory(const md_ctx *ctx, const config_values *values, ne
     volume *= box->hi[d] - box->lo[d];
   /* On the host the initial state lies beside the engine's arrays: x and v in double. */
   const double host = ctx->backend == MD_CPU ? 48 : 0;
-  const double needed = (double)engine_memory(ctx, values, list, n, volume) + host * (double)n;
+  const double needed = (double)engine_memory(ctx, spec, list, n, volume) + host * (double)n;
   if (needed <= (double)available) return MD_OK;
   int64_t fits = 0, too_many = n;
   while (too_many - fits > 1) {
     const int64_t mid = fits + (too_many - fits) / 2;
     const double at_mid = volume * ((double)mid / (double)n);
-    if ((double)engine_memory(ctx, values, list, mid, at_mid) + host * (double)mid <=
+    if ((double)engine_memory(ctx, spec, list, mid, at_mid) + host * (double)mid <=
         (double)available)
       fits = mid;
     else

@@ -13,7 +13,7 @@ enum { ROWS_MOST = 1 << 22 };
 
 list_input locality_input(const engine *sim)
 {
-  return (list_input){sim->atoms, sim->list, sim->values->cutoff, NULL};
+  return (list_input){sim->atoms, sim->list, sim->spec->cutoff, NULL};
 }
 
 md_status locality_choose(config *cfg, engine_choice *out)
@@ -73,7 +73,7 @@ md_status locality_begin(const options *opts, unsigned lists, const char *order,
 {
   *out = (locality_run){0};
   md_status status = configure(opts, lists, order, list, kind, out);
-  if (!status) status = engine_create(out->cfg, &out->sim);
+  if (!status) status = engine_create(config_get(out->cfg), &out->sim);
   if (!status) status = keep_built(out);
   if (status) locality_close(out);
   return status;
@@ -111,10 +111,10 @@ md_status locality_model(const locality_run *run, const machine *m, const hierar
   list_input in = locality_input(run->sim);
   hierarchy_options chosen = *model;
   list_kernel kernel;
-  if (chosen.block_size == 0) chosen.block_size = run->sim->values->block_size;
+  if (chosen.block_size == 0) chosen.block_size = run->sim->spec->block_size;
   in.built = run->built.data;
   if (run->translated)
-    MD_TRY(list_kernel_gpu(&in, run->kind, run->sim->values->newton, &kernel));
+    MD_TRY(list_kernel_gpu(&in, run->kind, run->sim->spec->newton, &kernel));
   else
     MD_TRY(list_kernel_of(&in, &kernel));
   return hierarchy_run(&in, &kernel, m, &chosen, cold, warm);
@@ -138,7 +138,7 @@ static md_status model_own(const engine *sim, const list_input *in,
   hierarchy_result result;
   hierarchy_options chosen = hierarchy_default();
   chosen.rows = ROWS_MOST;
-  chosen.block_size = sim->values->block_size;
+  chosen.block_size = sim->spec->block_size;
   if (own_machine(sim, &m)) return MD_OK; /* the figures stay NaN */
   MD_TRY(list_kernel_of(in, &kernel));
   MD_TRY(hierarchy_run(in, &kernel, &m, &chosen, &result, NULL));

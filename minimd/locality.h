@@ -4,6 +4,7 @@
 #define LOCALITY_H
 
 #include "cachemodel/hierarchy.h"
+#include "minimd/config.h"
 #include "minimd/engine.h"
 #include "minimd/options.h"
 

@@ -75,7 +75,7 @@ md_status profile_time(profile_job *job)
 static md_status model_case(const profile_job *job, const locality_run *run, profile_case *at)
 {
   const hierarchy_options best = hierarchy_default();
-  const int32_t carveout = run->sim->values->carveout;
+  const int32_t carveout = run->sim->spec->carveout;
   machine m = job->m;
   if (!job->m_given && at->shared >= 0)
     machine_set_shared(&m, at->shared);

@@ -65,7 +65,7 @@ void profile_report_shared(const profile_report *report, profile_job *job)
 /* Cells that say what a row is of. */
 static void put_case(table *t, const profile_job *job, const profile_case *c)
 {
-  const config_values *values = config_get(job->cfg);
+  const engine_spec *values = config_get(job->cfg);
   table_text(t, c->order);
   table_text(t, c->list);
   table_text(t, md_precision_words[values->precision]);
@@ -129,8 +129,8 @@ void profile_print_times(const profile_report *report, const profile_job *job, F
       CASE_COLUMNS,         {"bin_size", 8, 4}, {"carveout", 0, 0},
       {"sort_every", 0, 0}, {"launches", 0, 0}, {"force_us", 10, 2},
       {"least_us", 10, 2},  {"sort_us", 10, 2}, {"build_us", 10, 2}};
-  const config_values *v = config_get(job->cfg);
-  const double r_list = config_reach(v) + v->skin;
+  const engine_spec *v = config_get(job->cfg);
+  const double r_list = engine_reach(v) + v->skin;
   table t = begin(report, job, stream, columns, sizeof columns / sizeof *columns);
   for (int k = 0; k < n_cases(job); k++) {
     const profile_case *c = &job->cases[k];

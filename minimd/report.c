@@ -45,7 +45,7 @@ static void coulomb_line(const engine *sim, FILE *stream)
           "           expected force error %.2g in real space, %.2g on the mesh; tolerance %g\n",
           p->alpha, p->r_cut, p->mesh[0], p->mesh[1], p->mesh[2], p->order,
           spread_method_words[mesh.spread.method], mesh.spread.reason, pme_real_error(p),
-          pme_mesh_error(p), sim->values->tolerance);
+          pme_mesh_error(p), sim->spec->tolerance);
 }
 
 void report_begin(const report *run, options_format format, FILE *stream)
@@ -56,7 +56,7 @@ void report_begin(const report *run, options_format format, FILE *stream)
   const md_box *box = &sim->atoms->box;
   const neighbor_grid *grid = neighbor_list_grid(sim->list);
   char curve[96];
-  ordering_format(&sim->values->curve, curve, sizeof curve);
+  ordering_format(&sim->spec->curve, curve, sizeof curve);
   fprintf(stream, "input      %s\n", config_reading(run->cfg));
   if (run->restart)
     fprintf(stream, "restart    %s at step %" PRId64 ", %s%s\n", run->restart->path,
@@ -70,8 +70,7 @@ void report_begin(const report *run, options_format format, FILE *stream)
   fprintf(stream, "list       %s (%s), %.1f neighbours an atom within %g\n",
           neighbor_list_words[run->choice.list], run->choice.list_reason, neighbors_per_atom(run),
           sim->list_cutoff);
-  if (run->skin.reason)
-    fprintf(stream, "skin       %g (%s)\n", sim->values->skin, run->skin.reason);
+  if (run->skin.reason) fprintf(stream, "skin       %g (%s)\n", sim->spec->skin, run->skin.reason);
   if (sim->mesh) coulomb_line(sim, stream);
   fprintf(stream, "order      %s over %d x %d x %d bins, set-up %.2f s\n\n", curve,
           grid->n[0] - 2 * grid->margin[0], grid->n[1] - 2 * grid->margin[1],
@@ -99,7 +98,7 @@ static void danger_note(const engine *sim, FILE *stream)
           "dangerous builds %" PRId64 " of %" PRId64
           " (largest displacement %.4g, half the skin %.4g, at step %" PRId64
           "): forces may have missed pairs; --rebuild check misses none\n",
-          lists->dangerous, lists->ended, lists->moved, 0.5 * sim->values->skin, lists->moved_at);
+          lists->dangerous, lists->ended, lists->moved, 0.5 * sim->spec->skin, lists->moved_at);
 }
 
 static void table_end(const report *run, FILE *stream)
@@ -206,7 +205,7 @@ static void json_end(const report *run, FILE *stream)
   md_json_string(&json, "list", neighbor_list_words[run->choice.list]);
   md_json_string(&json, "list_reason", run->choice.list_reason);
   if (run->skin.reason) {
-    md_json_number(&json, "skin", run->sim->values->skin);
+    md_json_number(&json, "skin", run->sim->spec->skin);
     md_json_string(&json, "skin_reason", run->skin.reason);
   }
   md_json_close(&json, '}');

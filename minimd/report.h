@@ -3,7 +3,7 @@
 #define REPORT_H
 
 #include "core/processors.h"
-#include "minimd/checkpoint.h"
+#include "minimd/restart.h"
 #include "minimd/options.h"
 #include "minimd/skin.h"
 
@@ -15,7 +15,7 @@ MD_BEGIN_C
 typedef struct {
   const config *cfg;
   const checkpoint *restart; /* what it goes on from, or NULL */
-  checkpoint_plan plan;      /* and how */
+  restart_plan plan;         /* and how */
   engine *sim;
   engine_choice choice;
   skin_choice skin;      /* reason: NULL unless it was measured */

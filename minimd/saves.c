@@ -6,25 +6,25 @@
 /* Frames are `every` steps apart, whether the run ends there, is stopped, or goes on later. */
 static bool frame_due(const saves *to, int64_t step, bool last)
 {
-  const int32_t every = config_get(to->cfg)->dump_every;
+  const int32_t every = config_output(to->cfg)->dump_every;
   return to->trajectory && (every > 0 ? step % every == 0 : last);
 }
 
 static bool checkpoint_due(const saves *to, int64_t step, bool last, bool asked)
 {
-  const config_values *values = config_get(to->cfg);
-  const int32_t every = values->checkpoint_every;
-  return values->checkpoint && (asked || last || (every > 0 && step % every == 0));
+  const config_outputs *output = config_output(to->cfg);
+  const int32_t every = output->checkpoint_every;
+  return output->checkpoint && (asked || last || (every > 0 && step % every == 0));
 }
 
-md_status saves_open(const config *cfg, engine *sim, const checkpoint_plan *plan, saves *out)
+md_status saves_open(const config *cfg, engine *sim, const restart_plan *plan, saves *out)
 {
-  const config_values *values = config_get(cfg);
+  const config_outputs *output = config_output(cfg);
   const md_file_mark *keep = plan ? plan->dump_keep : NULL;
   *out = (saves){cfg, sim, NULL, plan ? sim->step : -1};
-  if (values->checkpoint) MD_TRY(md_output_hold(values->checkpoint));
-  if (!values->dump) return MD_OK;
-  MD_TRY(dump_open(values->dump, sim, keep, values->dump_every, &out->trajectory));
+  if (output->checkpoint) MD_TRY(md_output_hold(output->checkpoint));
+  if (!output->dump) return MD_OK;
+  MD_TRY(dump_open(output->dump, sim, keep, output->dump_every, &out->trajectory));
   const md_status status = !keep ? dump_frame(out->trajectory, sim) : MD_OK;
   if (status) {
     dump_close(out->trajectory);
@@ -46,7 +46,7 @@ static md_status save_checkpoint(saves *to)
   const bool seen = sim->rebuilt_at > to->saved;
   md_file_mark mark = {-1, 0};
   if (to->trajectory) MD_TRY(dump_mark(to->trajectory, &mark));
-  MD_TRY(checkpoint_write(config_get(to->cfg)->checkpoint, to->cfg, sim, &mark, seen));
+  MD_TRY(restart_save(config_output(to->cfg)->checkpoint, to->cfg, sim, &mark, seen));
   to->saved = sim->step;
   return MD_OK;
 }

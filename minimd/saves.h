@@ -2,7 +2,7 @@
 #ifndef SAVES_H
 #define SAVES_H
 
-#include "minimd/checkpoint.h"
+#include "minimd/restart.h"
 #include "minimd/dump.h"
 
 MD_BEGIN_C
@@ -17,7 +17,7 @@ typedef struct {
 /* As output.* asks.  The first frame is written here, unless a trajectory goes on (plan, NULL for a
  * run from its beginning).  Errors: those of dump.h, and of a checkpoint that could not be begun;
  * nothing is open then. */
-md_status saves_open(const config *cfg, engine *sim, const checkpoint_plan *plan, saves *out);
+md_status saves_open(const config *cfg, engine *sim, const restart_plan *plan, saves *out);
 
 /* Whether a step will be saved, and so needs a tally.  last: of the run; asked: by a signal. */
 bool saves_due(const saves *to, int64_t step, bool last, bool asked);

@@ -57,7 +57,7 @@ static md_status measure(config *cfg, skin_choice *choice, int k)
   engine *sim = NULL;
   trial->step_s = INFINITY;
   md_status status = set_skin(cfg, k, &trial->skin);
-  if (!status) status = engine_create(cfg, &sim);
+  if (!status) status = engine_create(config_get(cfg), &sim);
   if ((status == MD_EINVAL || status == MD_ENOMEM) && k != SKIN_FIRST) return MD_OK;
   if (!status) status = time_steps(sim, trial);
   engine_destroy(sim);

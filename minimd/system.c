@@ -5,7 +5,6 @@
  * since the velocity generator hashes their bits. */
 #include "minimd/system_impl.h"
 #include "core/processors.h"
-#include "minimd/config_impl.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -32,14 +31,14 @@ typedef struct {
   {                                                                                                \
     2, 2, 2                                                                                        \
   }
-static const basis bases[CONFIG_LATTICE_COUNT] = {
-    [CONFIG_LATTICE_FCC] = {4, {FCC_}},
-    [CONFIG_LATTICE_BCC] = {2, {{0, 0, 0}, {2, 2, 2}}},
-    [CONFIG_LATTICE_SC] = {1, {{0, 0, 0}}},
-    [CONFIG_LATTICE_DIAMOND] = {8, {FCC_, FCC_QUARTER_}},
-    [CONFIG_LATTICE_NACL] = {8, {FCC_, FCC_HALF_}},
-    [CONFIG_LATTICE_CSCL] = {2, {{0, 0, 0}, {2, 2, 2}}},
-    [CONFIG_LATTICE_ZNS] = {8, {FCC_, FCC_QUARTER_}},
+static const basis bases[ENGINE_LATTICE_COUNT] = {
+    [ENGINE_LATTICE_FCC] = {4, {FCC_}},
+    [ENGINE_LATTICE_BCC] = {2, {{0, 0, 0}, {2, 2, 2}}},
+    [ENGINE_LATTICE_SC] = {1, {{0, 0, 0}}},
+    [ENGINE_LATTICE_DIAMOND] = {8, {FCC_, FCC_QUARTER_}},
+    [ENGINE_LATTICE_NACL] = {8, {FCC_, FCC_HALF_}},
+    [ENGINE_LATTICE_CSCL] = {2, {{0, 0, 0}, {2, 2, 2}}},
+    [ENGINE_LATTICE_ZNS] = {8, {FCC_, FCC_QUARTER_}},
 };
 
 void system_state_free(system_state *state)
@@ -82,64 +81,64 @@ md_status system_reserve_charges(system_state *state)
   return status;
 }
 
-int system_team(const config_values *values)
+int system_team(const engine_spec *spec)
 {
-  return values->threads > 0 ? values->threads : md_processors();
+  return spec->threads > 0 ? spec->threads : md_processors();
 }
 
-void system_site(const config_values *values, int64_t s, double *site)
+void system_site(const engine_spec *spec, int64_t s, double *site)
 {
-  const basis *cell = &bases[values->lattice];
+  const basis *cell = &bases[spec->lattice];
   const int8_t *quarter = cell->quarter[s % cell->n];
   s /= cell->n;
   for (int d = 0; d < 3; d++) {
-    site[d] = (double)(s % values->cells[d]) + 0.25 * quarter[d];
-    s /= values->cells[d];
+    site[d] = (double)(s % spec->cells[d]) + 0.25 * quarter[d];
+    s /= spec->cells[d];
   }
 }
 
 /* pow, not cbrt: the bits of the lattice constant are those of the programs we compare with. */
-static double lattice_constant(const config_values *values)
+static double lattice_constant(const engine_spec *spec)
 {
-  return pow(bases[values->lattice].n / values->density, 1.0 / 3.0);
+  return pow(bases[spec->lattice].n / spec->density, 1.0 / 3.0);
 }
 
-void system_lattice(const config_values *values, int64_t *n, md_box *box)
+void system_lattice(const engine_spec *spec, int64_t *n, md_box *box)
 {
-  const double a = lattice_constant(values);
-  *n = bases[values->lattice].n;
+  const double a = lattice_constant(spec);
+  *n = bases[spec->lattice].n;
   for (int d = 0; d < 3; d++) {
-    *n *= values->cells[d];
+    *n *= spec->cells[d];
     box->lo[d] = 0;
-    box->hi[d] = values->cells[d] * a;
+    box->hi[d] = spec->cells[d] * a;
   }
 }
 
 /* The first half of the basis has one sign, the rest the other. */
-static void charge_lattice(const config_values *values, system_state *out)
+static void charge_lattice(const engine_spec *spec, system_state *out)
 {
-  const int n = bases[values->lattice].n;
+  const int n = bases[spec->lattice].n;
   for (int64_t s = 0; s < out->n; s++)
-    out->q[s] = s % n < n / 2 ? values->charges : -values->charges;
+    out->q[s] = s % n < n / 2 ? spec->charges : -spec->charges;
 }
 
-static md_status make_lattice(const config_values *values, system_state *out)
+static md_status make_lattice(const engine_spec *spec, system_state *out)
 {
   int64_t n;
-  system_lattice(values, &n, &out->box);
+  system_lattice(spec, &n, &out->box);
   MD_TRY(system_reserve(out, n, true, false, false));
-  const double a = lattice_constant(values);
+  const double a = lattice_constant(spec);
   double *x = out->x;
-#pragma omp parallel for schedule(static) num_threads(system_team(values))
+#pragma omp parallel for schedule(static) num_threads(system_team(spec))
   for (int64_t s = 0; s < n; s++) {
     double site[3];
-    system_site(values, s, site);
+    system_site(spec, s, site);
     for (int d = 0; d < 3; d++)
       x[3 * s + d] = site[d] * a;
   }
-  if (values->charges == 0) return MD_OK;
+  if (spec->charges == 0) return MD_OK;
   MD_TRY(system_reserve_charges(out));
-  charge_lattice(values, out);
+  charge_lattice(spec, out);
   return MD_OK;
 }
 
@@ -164,52 +163,49 @@ md_status system_read(const char *path, bool header, system_state *out)
   return status;
 }
 
-md_status system_size(const config *cfg, int64_t *n, md_box *box)
+md_status system_size(const engine_spec *spec, int64_t *n, md_box *box)
 {
-  const config_values *values = config_get(cfg);
-  if (!values->read) {
-    system_lattice(values, n, box);
+  if (!spec->read) {
+    system_lattice(spec, n, box);
     return MD_OK;
   }
   system_state state;
-  MD_TRY(system_read(values->read, true, &state));
+  MD_TRY(system_read(spec->read, true, &state));
   *n = state.n;
   *box = state.box;
   return MD_OK;
 }
 
 /* What a file says must not differ from what was set. */
-static md_status agree(const config *cfg, const char *key, double found, double set)
+static md_status agree(const engine_spec *spec, const char *key, double found, double set)
 {
   MD_REQUIRE(found == 0 || found == set, MD_EINVAL,
-             "%s: the file says %g for %s, which is %g (%s); set %s = %g", config_get(cfg)->read,
-             found, key, set, config_origin(cfg, key), key, found);
+             "%s: the file says %g for %s, which is %g (%s); set %s = %g", spec->read, found, key,
+             set, engine_origin(spec, key), key, found);
   return MD_OK;
 }
 
-static md_status from_file(const config *cfg, system_state *out)
+static md_status from_file(const engine_spec *spec, system_state *out)
 {
-  const config_values *values = config_get(cfg);
-  MD_TRY(system_read(values->read, false, out));
-  if (!config_is_default(cfg, "system.mass"))
-    MD_TRY(agree(cfg, "system.mass", out->mass, values->mass));
-  MD_TRY(agree(cfg, "lj.epsilon", out->epsilon, values->epsilon));
-  MD_TRY(agree(cfg, "lj.sigma", out->sigma, values->sigma));
-  if (out->v && !values->keep_velocities) {
+  MD_TRY(system_read(spec->read, false, out));
+  if (strcmp(engine_origin(spec, "system.mass"), "default") != 0)
+    MD_TRY(agree(spec, "system.mass", out->mass, spec->mass));
+  MD_TRY(agree(spec, "lj.epsilon", out->epsilon, spec->epsilon));
+  MD_TRY(agree(spec, "lj.sigma", out->sigma, spec->sigma));
+  if (out->v && !spec->keep_velocities) {
     free(out->v);
     out->v = NULL;
   }
   return MD_OK;
 }
 
-md_status system_create(const config *cfg, system_state *out)
+md_status system_create(const engine_spec *spec, system_state *out)
 {
-  const config_values *values = config_get(cfg);
   *out = (system_state){0};
-  MD_TRY(md_threads_start(system_team(values)));
-  md_status status = values->read ? from_file(cfg, out) : make_lattice(values, out);
-  const double mass = out->mass > 0 ? out->mass : values->mass;
-  if (!status && (!values->read || !out->v)) status = system_velocities(values, mass, out);
+  MD_TRY(md_threads_start(system_team(spec)));
+  md_status status = spec->read ? from_file(spec, out) : make_lattice(spec, out);
+  const double mass = out->mass > 0 ? out->mass : spec->mass;
+  if (!status && (!spec->read || !out->v)) status = system_velocities(spec, mass, out);
   if (status)
     system_state_free(out);
   else

@@ -3,7 +3,7 @@
 #define SYSTEM_H
 
 #include "core/atoms.h"
-#include "minimd/config.h"
+#include "minimd/engine_spec.h"
 
 MD_BEGIN_C
 
@@ -22,10 +22,10 @@ void system_state_free(system_state *state);
 
 /* Number of atoms and box the configuration describes, without making any (reads a file's header).
  * Errors: as system_create. */
-md_status system_size(const config *cfg, int64_t *n, md_box *box);
+md_status system_size(const engine_spec *spec, int64_t *n, md_box *box);
 
 /* The same of the lattice that the settings describe. */
-void system_lattice(const config_values *values, int64_t *n, md_box *box);
+void system_lattice(const engine_spec *spec, int64_t *n, md_box *box);
 
 /* Make or read the initial state: lattice sites, velocities by either generator (momentum zero,
  * temperature exact), or the file of system.read (velocities generated when it has none or they are
@@ -33,7 +33,7 @@ void system_lattice(const config_values *values, int64_t *n, md_box *box);
  * The same configuration gives the same bits for any number of threads; beside what is returned,
  * memory of 32 bytes for 8192 atoms is used.  *out is empty on failure.
  * Errors: MD_EINVAL (file, line, what was expected), MD_EIO, MD_ENOMEM. */
-md_status system_create(const config *cfg, system_state *out);
+md_status system_create(const engine_spec *spec, system_state *out);
 
 /* Atoms from a file: LAMMPS data (write_data; atom styles atomic and charge, one atom type), or the
  * first frame of an extended XYZ file (Lattice, Properties; one species).  Told apart by content.

@@ -55,10 +55,10 @@ md_status system_reserve(system_state *state, int64_t n, bool v, bool id, bool i
 md_status system_reserve_charges(system_state *state);
 md_status lines_charge(const line_reader *in, const char *word, double *out);
 /* The temperature of the configuration for atoms of this mass, momentum zero. */
-md_status system_velocities(const config_values *values, double mass, system_state *state);
+md_status system_velocities(const engine_spec *spec, double mass, system_state *state);
 /* Position of site s of the lattice in unit cells; the lattice has system_sites of them. */
-void system_site(const config_values *values, int64_t s, double *site);
+void system_site(const engine_spec *spec, int64_t s, double *site);
 /* Threads to make a system with. */
-int system_team(const config_values *values);
+int system_team(const engine_spec *spec);
 
 #endif

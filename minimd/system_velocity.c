@@ -51,11 +51,11 @@ static void lammps_velocity(int32_t seed, double inv_sqrt_mass, const double *x,
     v[d] = (random_park_miller(&s) - 0.5) * inv_sqrt_mass;
 }
 
-static void minimd_velocity(const config_values *values, int64_t s, double *v)
+static void minimd_velocity(const engine_spec *spec, int64_t s, double *v)
 {
   double site[3];
-  system_site(values, s, site);
-  const int64_t nx = 2 * (int64_t)values->cells[0], ny = 2 * (int64_t)values->cells[1];
+  system_site(spec, s, site);
+  const int64_t nx = 2 * (int64_t)spec->cells[0], ny = 2 * (int64_t)spec->cells[1];
   const int64_t i = (int64_t)(2 * site[0]), j = (int64_t)(2 * site[1]), k = (int64_t)(2 * site[2]);
   int32_t seed = (int32_t)(((k * ny + j) * nx + i + 1) % 2147483647);
   if (seed == 0) seed = 1;
@@ -85,10 +85,10 @@ static void add_up(const double *v, int64_t n, int team, double (*sums)[4], doub
       total[c] += sums[p][c];
 }
 
-md_status system_velocities(const config_values *values, double mass, system_state *state)
+md_status system_velocities(const engine_spec *spec, double mass, system_state *state)
 {
   const int64_t n = state->n;
-  const int team = system_team(values);
+  const int team = system_team(spec);
   if (!state->v) state->v = malloc((size_t)n * 3 * sizeof *state->v + 1);
   double(*sums)[4] = malloc((size_t)(n / PART + 1) * sizeof *sums);
   if (!state->v || !sums) {
@@ -97,14 +97,14 @@ md_status system_velocities(const config_values *values, double mass, system_sta
   }
   const double *x = state->x;
   double *v = state->v;
-  const bool minimd = values->velocity == CONFIG_VELOCITY_MINIMD;
+  const bool minimd = spec->velocity == ENGINE_VELOCITY_MINIMD;
   const double inv_sqrt_mass = 1 / sqrt(mass);
 #pragma omp parallel for schedule(static) num_threads(team)
   for (int64_t i = 0; i < n; i++) {
     if (minimd)
-      minimd_velocity(values, i, &v[3 * i]);
+      minimd_velocity(spec, i, &v[3 * i]);
     else
-      lammps_velocity(values->seed, inv_sqrt_mass, &x[3 * i], &v[3 * i]);
+      lammps_velocity(spec->seed, inv_sqrt_mass, &x[3 * i], &v[3 * i]);
   }
   double total[4];
   add_up(v, n, team, sums, total);
@@ -117,7 +117,7 @@ md_status system_velocities(const config_values *values, double mass, system_sta
   free(sums);
   /* A single atom has no velocity once its momentum is removed. */
   const double temperature = n > 1 ? mass * total[3] / (3.0 * (double)n - 3) : 0;
-  const double scale = temperature > 0 ? sqrt(values->temperature / temperature) : 0;
+  const double scale = temperature > 0 ? sqrt(spec->temperature / temperature) : 0;
 #pragma omp parallel for schedule(static) num_threads(team)
   for (int64_t i = 0; i < 3 * n; i++)
     v[i] *= scale;

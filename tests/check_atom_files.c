@@ -139,7 +139,7 @@ START_TEST(header_alone)
   int64_t n;
   md_box box;
   ck_ok(config_set(cfg, "system.read", path, "--set"));
-  ck_ok(system_size(cfg, &n, &box));
+  ck_ok(system_size(config_get(cfg), &n, &box));
   ck_assert(n == 3 && box.lo[0] == -1);
 }
 END_TEST
@@ -148,7 +148,7 @@ END_TEST
 START_TEST(velocities_of_a_file)
 {
   ck_ok(config_set(cfg, "system.read", files_text("a.data", data), "--set"));
-  ck_ok(system_create(cfg, &state));
+  ck_ok(system_create(config_get(cfg), &state));
   check_atoms(true);
   system_state_free(&state);
   for (int k = 0; k < 2; k++) {
@@ -156,7 +156,7 @@ START_TEST(velocities_of_a_file)
       files_text("a.data",
                  files_edit(data, "Velocities\n\n5 0.1 0.2 0.3\n7 1e-3 -2 0\n2 4 5 6\n", ""));
     if (!k) ck_ok(config_set(cfg, "system.keep_velocities", "false", "--set"));
-    ck_ok(system_create(cfg, &state));
+    ck_ok(system_create(config_get(cfg), &state));
     double sum[3] = {0}, sum_sq = 0;
     for (int c = 0; c < 9; c++) {
       sum[c % 3] += state.v[c];
@@ -175,20 +175,20 @@ START_TEST(file_and_settings_agree)
 {
   const char *path = files_text("a.data", files_edit(data, "1 1 1\n", "1 1.5 0.9\n"));
   ck_ok(config_set(cfg, "system.read", path, "--set"));
-  ck_assert_int_eq(system_create(cfg, &state), MD_EINVAL);
+  ck_assert_int_eq(system_create(config_get(cfg), &state), MD_EINVAL);
   configs_message("a.data: the file says 1.5 for lj.epsilon, which is 1 (default)", "");
   ck_assert(!state.x);
   ck_ok(config_set(cfg, "lj.epsilon", "1.5", "--set"));
-  ck_assert_int_eq(system_create(cfg, &state), MD_EINVAL);
+  ck_assert_int_eq(system_create(config_get(cfg), &state), MD_EINVAL);
   configs_message("set lj.sigma = 0.9", "");
   ck_ok(config_set(cfg, "lj.sigma", "0.9", "--set"));
-  ck_ok(system_create(cfg, &state));
+  ck_ok(system_create(config_get(cfg), &state));
   system_state_free(&state);
   ck_ok(config_set(cfg, "system.mass", "1", "--set"));
-  ck_assert_int_eq(system_create(cfg, &state), MD_EINVAL);
+  ck_assert_int_eq(system_create(config_get(cfg), &state), MD_EINVAL);
   configs_message("the file says 2.5 for system.mass, which is 1 (--set)", "");
   ck_ok(config_set(cfg, "system.mass", "2.5", "--set"));
-  ck_ok(system_create(cfg, &state));
+  ck_ok(system_create(config_get(cfg), &state));
 }
 END_TEST
 

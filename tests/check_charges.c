@@ -108,7 +108,7 @@ START_TEST(forces_against_plain_sums)
                cutoffs[k][1], cutoffs[k][0], md_precision_words[precision]);
       config *cfg = engines_config(settings);
       engine *sim;
-      ck_ok(engine_create(cfg, &sim));
+      ck_ok(engine_create(config_get(cfg), &sim));
       ions now;
       read_ions(sim, &now);
       ck_assert_double_eq_tol(sim->net_charge, _i % 2 ? 0.75 : 0, 1e-12);
@@ -124,7 +124,7 @@ START_TEST(forces_against_plain_sums)
         ck_ok(config_set(cfg, "neighbor.skin", k ? "1.2" : "0.3", "test"));
         engine *plain;
         ions without;
-        ck_ok(engine_create(cfg, &plain));
+        ck_ok(engine_create(config_get(cfg), &plain));
         read_ions(plain, &without);
         for (int m = 0; m < 3 * IONS; m++)
           f[m] += without.f[m];
@@ -164,7 +164,7 @@ START_TEST(lattices_alternate)
     config *cfg = engines_config(settings);
     engine *sim;
     engine_thermo thermo;
-    ck_ok(engine_create(cfg, &sim));
+    ck_ok(engine_create(config_get(cfg), &sim));
     ck_ok(engine_measure(sim, &thermo));
     ck_assert(sim->net_charge == 0);
     const double r = cbrt(table[k].basis / 0.5) * table[k].distance;
@@ -189,7 +189,7 @@ START_TEST(melts_keep_energy_and_charges)
     config *cfg = engines_config(settings);
     engine *sim;
     engine_thermo first, now;
-    ck_ok(engine_create(cfg, &sim));
+    ck_ok(engine_create(config_get(cfg), &sim));
     ck_ok(engine_measure(sim, &first));
     deviation[half] = 0;
     for (int line = 0; line < 10; line++) {
@@ -271,12 +271,12 @@ START_TEST(bad_settings_are_refused)
   snprintf(settings, sizeof settings, "coulomb.method=pme system.read=%s", none);
   config *cfg = engines_config(settings);
   engine *sim;
-  ck_assert_int_eq(engine_create(cfg, &sim), MD_EINVAL);
+  ck_assert_int_eq(engine_create(config_get(cfg), &sim), MD_EINVAL);
   ck_assert_msg(strstr(md_message(), "plain.xyz") != NULL, "%s", md_message());
   config_destroy(cfg);
   cfg = engines_config("system.lattice=nacl system.charges=1 coulomb.method=pme coulomb.mesh=4 "
                        "coulomb.order=6");
-  ck_assert_int_eq(engine_create(cfg, &sim), MD_EINVAL);
+  ck_assert_int_eq(engine_create(config_get(cfg), &sim), MD_EINVAL);
   ck_assert_msg(strstr(md_message(), "mesh") != NULL, "%s", md_message());
   config_destroy(cfg);
 }

@@ -1,6 +1,6 @@
 /* tests/check_checkpoint.c - runs that go on from a file are the runs that were never stopped;
  * files that are not whole are refused. */
-#include "minimd/checkpoint.h"
+#include "minimd/restart.h"
 #include "tests/engines.h"
 #include "tests/files.h"
 #include "tests/test.h"
@@ -64,21 +64,21 @@ START_TEST(restarts_are_exact)
     engine *whole, *part, *rest;
     engine_state one, two;
     checkpoint from;
-    checkpoint_plan plan;
+    restart_plan plan;
     const char *path = files_path("state");
-    ck_ok(engine_create(cfg, &whole));
+    ck_ok(engine_create(config_get(cfg), &whole));
     run_to(whole, END);
     ck_ok(engine_save(whole, &one));
-    ck_ok(engine_create(cfg, &part));
+    ck_ok(engine_create(config_get(cfg), &part));
     run_to(part, STOP);
-    ck_ok(checkpoint_write(path, cfg, part, NULL, true));
+    ck_ok(restart_save(path, cfg, part, NULL, true));
     ck_ok(checkpoint_read(path, &from));
     ck_ok(config_create(&again));
-    ck_ok(checkpoint_configure(&from, again));
-    ck_ok(checkpoint_compare(&from, again, &plan));
+    ck_ok(restart_configure(&from, again));
+    ck_ok(restart_compare(&from, again, &plan));
     ck_assert_ptr_null(plan.differs);
     ck_assert_ptr_null(plan.dump_keep);
-    ck_ok(engine_restore(again, &from.state, true, &rest));
+    ck_ok(engine_restore(config_get(again), &from.state, true, &rest));
     engine_thermo was, is;
     ck_ok(engine_measure(part, &was));
     ck_ok(engine_measure(rest, &is));
@@ -105,22 +105,22 @@ START_TEST(another_order_goes_on_from_the_same_atoms)
          *again = NULL;
   engine *part, *rest;
   checkpoint from;
-  checkpoint_plan plan;
+  restart_plan plan;
   engine_thermo was, is;
-  ck_ok(engine_create(cfg, &part));
+  ck_ok(engine_create(config_get(cfg), &part));
   run_to(part, STOP);
-  ck_ok(checkpoint_write(files_path("state"), cfg, part, &(md_file_mark){7, 8}, true));
+  ck_ok(restart_save(files_path("state"), cfg, part, &(md_file_mark){7, 8}, true));
   ck_ok(checkpoint_read(files_path("state"), &from));
   ck_ok(config_create(&again));
-  ck_ok(checkpoint_configure(&from, again));
+  ck_ok(restart_configure(&from, again));
   ck_ok(config_set(again, "order.curve", "row", "test"));
   ck_ok(config_set(again, "neighbor.list", "half", "test"));
-  ck_ok(checkpoint_compare(&from, again, &plan));
+  ck_ok(restart_compare(&from, again, &plan));
   ck_assert_str_eq(plan.differs, "neighbor.list");
   ck_assert_ptr_nonnull(plan.dump_keep);
   ck_assert_int_eq(plan.dump_keep->bytes, 7);
   ck_assert_int_eq(plan.dump_keep->crc, 8);
-  ck_ok(engine_restore(again, &from.state, false, &rest));
+  ck_ok(engine_restore(config_get(again), &from.state, false, &rest));
   run_to(part, END);
   run_to(rest, END);
   ck_ok(engine_measure(part, &was));
@@ -128,7 +128,7 @@ START_TEST(another_order_goes_on_from_the_same_atoms)
   ck_assert_double_eq_tol(is.e_pair, was.e_pair, 1e-9);
   ck_assert_double_eq_tol(is.temperature, was.temperature, 1e-9);
   ck_ok(config_set(again, "system.temperature", "2", "--set"));
-  ck_assert_int_eq(checkpoint_compare(&from, again, &plan), MD_EINVAL);
+  ck_assert_int_eq(restart_compare(&from, again, &plan), MD_EINVAL);
   ck_assert_ptr_nonnull(strstr(md_message(), "system.temperature"));
   checkpoint_free(&from);
   engine_destroy(part);
@@ -144,8 +144,8 @@ static char *make_file(size_t *size)
   config *cfg = make_config("system.cells=3 system.lattice=sc lj.cutoff=1.2 system.density=1");
   engine *sim;
   const char *path = files_path("state");
-  ck_ok(engine_create(cfg, &sim));
-  ck_ok(checkpoint_write(path, cfg, sim, NULL, true));
+  ck_ok(engine_create(config_get(cfg), &sim));
+  ck_ok(restart_save(path, cfg, sim, NULL, true));
   engine_destroy(sim);
   config_destroy(cfg);
   FILE *file = fopen(path, "rb");
@@ -166,7 +166,7 @@ static void refused(const char *data, size_t size)
   ck_assert_msg(status == MD_EIO || status == MD_EINVAL, "a broken file of %zu bytes was read",
                 size);
   ck_assert_msg(strstr(md_message(), path) && !strchr(md_message(), '\n'), "%s", md_message());
-  ck_assert_ptr_null(from.config);
+  ck_assert_ptr_null(from.settings);
 }
 
 START_TEST(every_cut_file_is_refused)
@@ -205,7 +205,7 @@ START_TEST(numbers_that_no_run_has_are_refused)
   config *cfg = make_config("system.cells=3 system.lattice=sc lj.cutoff=1.2 system.density=1");
   engine *sim;
   checkpoint from;
-  ck_ok(engine_create(cfg, &sim));
+  ck_ok(engine_create(config_get(cfg), &sim));
   run_to(sim, 3);
   for (int k = 0; k < 6; k++) {
     const engine was = *sim;
@@ -215,7 +215,7 @@ START_TEST(numbers_that_no_run_has_are_refused)
     if (k == 3) sim->mass = 0;
     if (k == 4) sim->step = -1;
     if (k == 5) sim->atoms->box.hi[1] = sim->atoms->box.lo[1];
-    ck_ok(checkpoint_write(files_path("state"), cfg, sim, NULL, true));
+    ck_ok(restart_save(files_path("state"), cfg, sim, NULL, true));
     *sim = was;
     sim->atoms->box = box;
     const md_status status = checkpoint_read(files_path("state"), &from);
@@ -236,10 +236,10 @@ START_TEST(the_previous_file_is_kept)
   checkpoint from;
   char path[256];
   snprintf(path, sizeof path, "%s", files_path("twice"));
-  ck_ok(engine_create(cfg, &sim));
-  ck_ok(checkpoint_write(path, cfg, sim, NULL, true));
+  ck_ok(engine_create(config_get(cfg), &sim));
+  ck_ok(restart_save(path, cfg, sim, NULL, true));
   run_to(sim, 5);
-  ck_ok(checkpoint_write(path, cfg, sim, NULL, true));
+  ck_ok(restart_save(path, cfg, sim, NULL, true));
   ck_ok(checkpoint_read(files_path("twice.prev"), &from));
   ck_assert_int_eq(from.state.step, 0);
   checkpoint_free(&from);

@@ -9,19 +9,19 @@
 
 START_TEST(defaults_are_the_benchmark)
 {
-  const config_values *v = config_get(cfg);
-  ck_assert_int_eq(v->lattice, CONFIG_LATTICE_FCC);
+  const engine_spec *v = config_get(cfg);
+  ck_assert_int_eq(v->lattice, ENGINE_LATTICE_FCC);
   for (int d = 0; d < 3; d++)
     ck_assert_int_eq(v->cells[d], 20);
   ck_assert(v->density == 0.8442 && v->temperature == 1.44 && v->mass == 1);
-  ck_assert(v->seed == 87287 && v->velocity == CONFIG_VELOCITY_LAMMPS && !v->read);
+  ck_assert(v->seed == 87287 && v->velocity == ENGINE_VELOCITY_LAMMPS && !v->read);
   ck_assert(v->epsilon == 1 && v->sigma == 1 && v->cutoff == 2.5);
   ck_assert_int_eq(v->shift, FORCE_SHIFT_NONE);
   ck_assert(v->skin == 0.3 && v->every == 20 && v->list == -1 && v->bin_size == -2 && v->newton);
   ck_assert_int_eq(v->stencil, NEIGHBOR_SPHERE);
   ck_assert(v->curve.kind == ORDERING_HILBERT && v->sort_every == -1);
-  ck_assert(v->steps == 100 && v->dt == 0.005 && v->thermo == 0);
-  ck_assert(v->backend == CONFIG_BACKEND_AUTO && v->precision == MD_DOUBLE);
+  ck_assert(v->steps == 100 && v->dt == 0.005 && config_output(cfg)->thermo == 0);
+  ck_assert(v->backend == ENGINE_BACKEND_AUTO && v->precision == MD_DOUBLE);
   ck_assert(v->threads == 0 && v->block_size == 0 && !v->deterministic);
   ck_assert_str_eq(config_reading(cfg), "built-in in.lj");
   ck_assert_ptr_null(config_warning(cfg, 0));
@@ -191,7 +191,7 @@ START_TEST(unknown_keys_name_the_nearest)
   ck_ok(config_set_pair(cfg, "coulomb.mesh=[8, 9,10]"));
   ck_assert_str_eq(configs_value(cfg, "coulomb.mesh"), "[8, 9, 10]");
   ck_ok(config_set_pair(cfg, "output.dump=\"a \\\"b\\\\.xyz\""));
-  ck_assert_str_eq(config_get(cfg)->dump, "a \"b\\.xyz");
+  ck_assert_str_eq(config_output(cfg)->dump, "a \"b\\.xyz");
   ck_ok(config_set_pair(cfg, "output.dump="));
   ck_assert_int_eq(config_set_pair(cfg, "run.steps=\"5\""), MD_EINVAL);
   ck_assert(strstr(md_message(), "not the string '5'") != NULL);

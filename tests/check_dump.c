@@ -38,7 +38,7 @@ static void write_frames(const char *path, frame at[FRAMES])
   engine *sim;
   dump *to;
   bool images = false, sorted = true;
-  ck_ok(engine_create(cfg, &sim));
+  ck_ok(engine_create(config_get(cfg), &sim));
   ck_ok(dump_open(path, sim, NULL, EVERY, &to));
   for (int k = 0; k < FRAMES; k++) {
     for (int step = EVERY; step > 0; step--)
@@ -188,7 +188,7 @@ START_TEST(frames_that_stay_are_counted)
   const char *path = files_path("b.dcd");
   engine *sim;
   dump *to;
-  ck_ok(engine_create(cfg, &sim));
+  ck_ok(engine_create(config_get(cfg), &sim));
   ck_ok(dump_open(path, sim, NULL, 2, &to));
   for (int k = 0; k < KEPT; k++) {
     ck_ok(dump_frame(to, sim));

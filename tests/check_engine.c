@@ -52,7 +52,7 @@ enum { N_CASES = sizeof cases / sizeof *cases };
 /* A steady step copies nothing, but with check the result of a reduction, to a GPU's host. */
 static void steady_bytes_are_few(const engine *sim)
 {
-  const bool reads = sim->values->every == 0 && sim->ctx->backend == MD_GPU;
+  const bool reads = sim->spec->every == 0 && sim->ctx->backend == MD_GPU;
   ck_assert_int_le(sim->steady_bytes, reads ? 16 * sim->steady_steps : 0);
 }
 
@@ -60,14 +60,15 @@ static void steady_bytes_are_few(const engine *sim)
 static engine_thermo run(const char *settings, int32_t *bits, int64_t room)
 {
   config *cfg = engines_config(settings);
-  const config_values *values = config_get(cfg);
+  const int32_t every = config_output(cfg)->thermo;
+  const engine_spec *values = config_get(cfg);
   engine *sim = NULL;
   engine_thermo thermo;
-  ck_ok(engine_create(cfg, &sim));
+  ck_ok(engine_create(config_get(cfg), &sim));
   ck_ok(engine_measure(sim, &thermo));
   while (sim->step < values->steps) {
     const int64_t next = sim->step + 1;
-    const bool tally = next == values->steps || (values->thermo > 0 && next % values->thermo == 0);
+    const bool tally = next == values->steps || (every > 0 && next % every == 0);
     ck_ok(engine_step(sim, tally));
     if (tally) ck_ok(engine_measure(sim, &thermo));
   }
@@ -217,7 +218,7 @@ START_TEST(too_much_memory_is_refused_with_what_fits)
 {
   config *cfg = engines_config("system.cells=5000");
   engine *sim = NULL;
-  ck_assert_int_eq(engine_create(cfg, &sim), MD_ENOMEM);
+  ck_assert_int_eq(engine_create(config_get(cfg), &sim), MD_ENOMEM);
   ck_assert_ptr_null(sim);
   ck_assert_ptr_nonnull(strstr(md_message(), "at most"));
   config_destroy(cfg);
@@ -259,7 +260,7 @@ START_TEST(a_broken_run_is_reported)
 {
   config *cfg = engines_config("system.cells=6 run.dt=0.2 run.steps=200");
   engine *sim = NULL;
-  ck_ok(engine_create(cfg, &sim));
+  ck_ok(engine_create(config_get(cfg), &sim));
   md_status status = MD_OK;
   engine_thermo thermo;
   for (int k = 0; k < 200 && !status; k++) {
@@ -292,8 +293,8 @@ START_TEST(steps_together_are_steps_one_by_one)
            together[_i % N_TOGETHER]);
   config *cfg = engines_config(settings);
   engine *one, *many;
-  ck_ok(engine_create(cfg, &one));
-  ck_ok(engine_create(cfg, &many));
+  ck_ok(engine_create(config_get(cfg), &one));
+  ck_ok(engine_create(config_get(cfg), &many));
   for (size_t k = 0; k < sizeof pieces / sizeof *pieces; k++) {
     ck_ok(engine_steps(many, pieces[k]));
     for (int s = 0; s < pieces[k]; s++)
@@ -331,7 +332,7 @@ START_TEST(memory_is_foreseen)
            md_precision_words[_i]);
   config *cfg = engines_config(settings);
   engine *sim;
-  ck_ok(engine_create(cfg, &sim));
+  ck_ok(engine_create(config_get(cfg), &sim));
   ck_ok(engine_steps(sim, 45));
   double volume = 1;
   for (int d = 0; d < 3; d++)

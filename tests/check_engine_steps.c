@@ -11,7 +11,7 @@ static engine *made(const char *settings, config **cfg)
 {
   engine *sim;
   *cfg = engines_config(settings);
-  ck_ok(engine_create(*cfg, &sim));
+  ck_ok(engine_create(config_get(*cfg), &sim));
   return sim;
 }
 
@@ -156,7 +156,7 @@ START_TEST(what_fits_is_as_dense)
   config *cfg = engines_config("system.cells=5000");
   engine *sim;
   double atoms, needed, available, fits;
-  ck_assert_int_eq(engine_create(cfg, &sim), MD_ENOMEM);
+  ck_assert_int_eq(engine_create(config_get(cfg), &sim), MD_ENOMEM);
   ck_assert_int_eq(
       sscanf(md_message(),
              "%lf atoms need %lf GB of %*s memory and %lf GB are free; at most %lf atoms", &atoms,

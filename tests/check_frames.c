@@ -225,7 +225,7 @@ static double energy_change(const char *settings, int64_t steps)
   config *cfg = engines_config(settings);
   engine *sim = NULL;
   engine_thermo first, last;
-  ck_ok(engine_create(cfg, &sim));
+  ck_ok(engine_create(config_get(cfg), &sim));
   ck_ok(engine_measure(sim, &first));
   ck_ok(engine_steps(sim, steps - 1));
   ck_ok(engine_step(sim, true));

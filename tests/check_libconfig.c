@@ -12,13 +12,13 @@ START_TEST(libconfig_is_read)
                "bin_size = \"/3\"; newton = FALSE; list = \"half\"; skin = +0.25 }\r\n"
                "run: { steps = 3000000000; dt = 1.e-3; thermo = 5 };\r\n",
                MD_OK, "");
-  const config_values *v = config_get(cfg);
+  const engine_spec *v = config_get(cfg);
   ck_assert(v->cells[0] == 3 && v->cells[1] == 4 && v->cells[2] == 5);
-  ck_assert(v->density == 1 && v->seed == 5 && !v->read && v->lattice == CONFIG_LATTICE_SC);
+  ck_assert(v->density == 1 && v->seed == 5 && !v->read && v->lattice == ENGINE_LATTICE_SC);
   ck_assert(v->cutoff == 3 && v->epsilon == 1 && v->sigma == 5);
   ck_assert(v->every == 0 && v->bin_size == -3 && !v->newton && v->skin == 0.25);
   ck_assert_int_eq(v->list, NEIGHBOR_HALF);
-  ck_assert(v->steps == 3000000000 && v->dt == 1e-3 && v->thermo == 5);
+  ck_assert(v->steps == 3000000000 && v->dt == 1e-3 && config_output(cfg)->thermo == 5);
   ck_assert_ptr_nonnull(strstr(config_reading(cfg), "a.in (libconfig)"));
   configs_read("run = { steps = 5000000000L; };", MD_OK, "");
   ck_assert(v->steps == 5000000000);
@@ -32,7 +32,7 @@ END_TEST
 /* An input that says nothing about rebuilds has lists that miss no pair; --set still counts more. */
 START_TEST(rebuilds_are_checked_unless_said)
 {
-  const config_values *v = config_get(cfg);
+  const engine_spec *v = config_get(cfg);
   ck_assert_int_eq(v->every, 20);
   configs_read("neighbor: { skin = 0.4 };", MD_OK, "");
   ck_assert_int_eq(v->every, 0);

@@ -79,7 +79,7 @@ START_TEST(lists_are_those_of_the_run)
              cases[c].settings, lists[_i]);
     config *cfg = engines_config(settings);
     engine *sim;
-    ck_ok(engine_create(cfg, &sim));
+    ck_ok(engine_create(config_get(cfg), &sim));
     locality_run run = begin(cases[c].words, "row", lists[_i], MACHINE_CPU);
     for (size_t s = 0; s < sizeof steps / sizeof *steps; s++) {
       ck_ok(engine_steps(sim, steps[s] - sim->step));

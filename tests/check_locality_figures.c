@@ -17,7 +17,7 @@ START_TEST(figures_are_those_of_the_model)
     engine *sim;
     machine m;
     double figure[LOCALITY_FIGURE_COUNT];
-    ck_ok(engine_create(cfg, &sim));
+    ck_ok(engine_create(config_get(cfg), &sim));
     ck_ok(locality_of(sim, figure));
     if (sim->ctx->backend == MD_CPU && machine_find("host", &m) == MD_OK) {
       const list_input in = locality_input(sim);
@@ -25,7 +25,7 @@ START_TEST(figures_are_those_of_the_model)
       hierarchy_result result;
       list_kernel kernel;
       list_figures own;
-      opts.block_size = sim->values->block_size;
+      opts.block_size = sim->spec->block_size;
       ck_ok(list_kernel_of(&in, &kernel));
       ck_ok(hierarchy_run(&in, &kernel, &m, &opts, &result, NULL));
       ck_ok(list_measure(&in, kernel.n, &own));

@@ -32,12 +32,13 @@ static const char bench[] = "# 3d Lennard-Jones melt\n\n"
 
 static void check_minimd(double epsilon, double sigma)
 {
-  const config_values *v = config_get(cfg);
+  const engine_spec *v = config_get(cfg);
   ck_assert(v->cells[0] == 8 && v->cells[1] == 16 && v->cells[2] == 24);
   ck_assert(v->epsilon == epsilon && v->sigma == sigma && v->steps == 100 && v->dt == 0.004);
   ck_assert(v->temperature == 1.5 && v->density == 0.9 && v->every == 10 && v->cutoff == 2.4);
-  ck_assert(v->skin == 0.25 && v->thermo == 50 && v->velocity == CONFIG_VELOCITY_MINIMD);
-  ck_assert(!v->read && v->lattice == CONFIG_LATTICE_FCC);
+  ck_assert(v->skin == 0.25 && config_output(cfg)->thermo == 50 &&
+            v->velocity == ENGINE_VELOCITY_MINIMD);
+  ck_assert(!v->read && v->lattice == ENGINE_LATTICE_FCC);
   ck_ok(config_check(cfg));
 }
 
@@ -63,7 +64,7 @@ START_TEST(minimd_with_a_data_file)
 {
   configs_read(files_edit(minimd_14, "none", "atoms.data"), MD_OK, "");
   ck_assert_str_eq(config_get(cfg)->read, files_path("atoms.data"));
-  ck_assert_int_eq(config_get(cfg)->velocity, CONFIG_VELOCITY_LAMMPS);
+  ck_assert_int_eq(config_get(cfg)->velocity, ENGINE_VELOCITY_LAMMPS);
   ck_ok(config_check(cfg));
 }
 END_TEST
@@ -157,12 +158,12 @@ START_TEST(lammps_words_and_variables)
                "neighbor .4 bin\nneigh_modify every 4 delay 10\nneigh_modify check no binsize 1.5\n"
                "fix NVE all nve\ntimestep 1e-3\nthermo 7\nrun 12\n# the end\n",
                MD_OK, "");
-  const config_values *v = config_get(cfg);
+  const engine_spec *v = config_get(cfg);
   ck_assert(v->cells[0] == 3 && v->cells[1] == 4 && v->cells[2] == 8);
-  ck_assert(v->lattice == CONFIG_LATTICE_DIAMOND && v->density == 1.2 && v->mass == 2.5);
+  ck_assert(v->lattice == ENGINE_LATTICE_DIAMOND && v->density == 1.2 && v->mass == 2.5);
   ck_assert(v->temperature == 0.5 && v->seed == 1 && v->cutoff == 3 && v->epsilon == 2);
   ck_assert(v->sigma == 3 && v->skin == 0.4 && v->every == 12 && v->bin_size == 1.5);
-  ck_assert(!v->newton && v->dt == 1e-3 && v->thermo == 7 && v->steps == 12);
+  ck_assert(!v->newton && v->dt == 1e-3 && config_output(cfg)->thermo == 7 && v->steps == 12);
   ck_assert_ptr_nonnull(strstr(config_warning(cfg, 0), "a.in:1: 'package' is ignored"));
   ck_assert_ptr_nonnull(strstr(config_warning(cfg, 1), "a.in:2: 'suffix' is ignored"));
   ck_assert_ptr_null(config_warning(cfg, 2));

@@ -138,7 +138,7 @@ static double apart_sq(const md_box *box, const double *x, const run_action *pai
  * definition, less those of the list.  No atom was wrapped since the build. */
 static int64_t missing_pairs(const engine *sim, const char *name)
 {
-  const double cut_sq = sim->values->cutoff * sim->values->cutoff;
+  const double cut_sq = sim->spec->cutoff * sim->spec->cutoff;
   const md_box *box = &sim->atoms->box;
   run_snapshot s = run_snapshot_take(sim->atoms);
   run_list list = run_list_read(sim->ctx, sim->list);
@@ -191,8 +191,8 @@ START_TEST(late_lists_are_counted_and_lack_pairs)
   engine *sim;
   engine_lists want = {0};
   int64_t missing = 0;
-  ck_ok(engine_create(cfg, &sim));
-  const double limit = sim->values->skin / 2;
+  ck_ok(engine_create(config_get(cfg), &sim));
+  const double limit = sim->spec->skin / 2;
   const int64_t n = sim->atoms->n;
   double *built = unwrapped(sim), *last = unwrapped(sim);
   while (sim->step < 61) {
@@ -230,8 +230,8 @@ START_TEST(steps_together_count_the_same)
 {
   config *cfg = engines_config("system.cells=5 neighbor.every=8");
   engine *one, *many;
-  ck_ok(engine_create(cfg, &one));
-  ck_ok(engine_create(cfg, &many));
+  ck_ok(engine_create(config_get(cfg), &one));
+  ck_ok(engine_create(config_get(cfg), &many));
   for (int k = 0; k < 49; k++)
     ck_ok(engine_step(one, false));
   ck_ok(engine_steps(many, 49));
@@ -254,7 +254,7 @@ START_TEST(measured_skin_is_a_run_like_any)
       engines_config("system.cells=5 lj.sigma=1.1 neighbor.every=check neighbor.skin=auto");
   skin_choice choice;
   engine *sims[2];
-  ck_assert_int_eq(engine_create(cfg, &sims[0]), MD_EINVAL);
+  ck_assert_int_eq(engine_create(config_get(cfg), &sims[0]), MD_EINVAL);
   ck_ok(skin_choose(cfg, &choice));
   const double skin = config_get(cfg)->skin;
   ck_assert_double_eq_tol(skin, candidates[choice.best] * 1.1, 1e-5);
@@ -270,8 +270,8 @@ START_TEST(measured_skin_is_a_run_like_any)
   snprintf(settings, sizeof settings,
            "system.cells=5 lj.sigma=1.1 neighbor.every=check neighbor.skin=%.17g", skin);
   config *named = engines_config(settings);
-  ck_ok(engine_create(cfg, &sims[0]));
-  ck_ok(engine_create(named, &sims[1]));
+  ck_ok(engine_create(config_get(cfg), &sims[0]));
+  ck_ok(engine_create(config_get(named), &sims[1]));
   double *x[2];
   for (int e = 0; e < 2; e++) {
     while (sims[e]->step < 40)

@@ -32,7 +32,7 @@ static outcome run_one(const char *settings)
   config *cfg = engines_config(settings);
   engine *sim = NULL;
   outcome out = {0};
-  ck_ok(engine_create(cfg, &sim));
+  ck_ok(engine_create(config_get(cfg), &sim));
   while (sim->step < config_get(cfg)->steps)
     ck_ok(engine_step(sim, sim->step + 1 == config_get(cfg)->steps));
   ck_ok(engine_measure(sim, &out.thermo));

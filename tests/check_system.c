@@ -67,7 +67,7 @@ START_TEST(lattice_has_its_neighbours)
   set("system.lattice", "%s", lattices[_i].word);
   set("system.cells", "%d,%d,%d", cells[0], cells[1], cells[2]);
   set("system.density", "%g", density);
-  ck_ok(system_create(cfg, &state));
+  ck_ok(system_create(config_get(cfg), &state));
   ck_assert_int_eq(state.n, lattices[_i].atoms * 4 * 3 * 5);
   const double a = cbrt(lattices[_i].atoms / density);
   double volume = 1;
@@ -103,14 +103,14 @@ START_TEST(size_is_known_before)
 {
   int64_t n;
   md_box box;
-  ck_ok(system_size(cfg, &n, &box));
+  ck_ok(system_size(config_get(cfg), &n, &box));
   ck_assert_int_eq(n, 32000);
   ck_assert_double_eq_tol(box.hi[2], 20 * cbrt(4 / 0.8442), 1e-12);
   set("system.cells", "100000"); /* more than 32 bits count, and nothing is allocated */
   set("system.lattice", "zns");
-  ck_ok(system_size(cfg, &n, &box));
+  ck_ok(system_size(config_get(cfg), &n, &box));
   ck_assert_int_eq(n, 8000000000000000);
-  ck_assert_int_eq(system_create(cfg, &state), MD_ENOMEM);
+  ck_assert_int_eq(system_create(config_get(cfg), &state), MD_ENOMEM);
   configs_message("8000000000000000 atoms", "");
   ck_assert(!state.x && !state.v && state.n == 0);
 }
@@ -195,7 +195,7 @@ START_TEST(lammps_velocities)
   set("system.seed", "%d", seed);
   set("system.mass", "%g", mass);
   set("system.temperature", "%g", t);
-  ck_ok(system_create(cfg, &state));
+  ck_ok(system_create(config_get(cfg), &state));
   double *reference = malloc((size_t)state.n * 24);
   for (int64_t i = 0; i < state.n; i++)
     lammps_reference(seed, &state.x[3 * i], &reference[3 * i]);
@@ -209,7 +209,7 @@ START_TEST(minimd_velocities)
   const int cells[3] = {6, 4, 5};
   set("system.cells", "6,4,5");
   set("system.velocity", "minimd");
-  ck_ok(system_create(cfg, &state));
+  ck_ok(system_create(config_get(cfg), &state));
   double *reference = malloc((size_t)state.n * 24);
   for (int64_t i = 0; i < state.n; i++)
     minimd_reference(cells, state.box.hi[0] / 6, &state.x[3 * i], &reference[3 * i]);
@@ -227,7 +227,7 @@ START_TEST(benchmark_velocities)
       {-1.1689294584556877, 0.080886206038662589, -2.0460443884518811, -1.2631805360269042,
        1.3116272222200136, -0.7340176109408767}};
   set("system.velocity", _i ? "minimd" : "lammps");
-  ck_ok(system_create(cfg, &state));
+  ck_ok(system_create(config_get(cfg), &state));
   for (int k = 0; k < 6; k++)
     ck_assert_double_eq_tol(state.v[k], first[_i][k], 1e-13);
 }
@@ -239,11 +239,11 @@ START_TEST(threads_do_not_matter)
   set("system.cells", "13,17,11");
   set("system.velocity", _i ? "minimd" : "lammps");
   set("device.threads", "1");
-  ck_ok(system_create(cfg, &state));
+  ck_ok(system_create(config_get(cfg), &state));
   for (int threads = 2; threads <= 5; threads += 3) {
     system_state other;
     set("device.threads", "%d", threads);
-    ck_ok(system_create(cfg, &other));
+    ck_ok(system_create(config_get(cfg), &other));
     ck_assert_mem_eq(other.x, state.x, (size_t)state.n * 24);
     ck_assert_mem_eq(other.v, state.v, (size_t)state.n * 24);
     system_state_free(&other);
@@ -255,20 +255,20 @@ START_TEST(smallest_systems)
 {
   set("system.lattice", "sc");
   set("system.cells", "1");
-  ck_ok(system_create(cfg, &state));
+  ck_ok(system_create(config_get(cfg), &state));
   ck_assert_int_eq(state.n, 1);
   for (int d = 0; d < 3; d++)
     ck_assert(state.v[d] == 0); /* momentum zero */
   system_state_free(&state);
   set("system.cells", "2,1,1");
-  ck_ok(system_create(cfg, &state));
+  ck_ok(system_create(config_get(cfg), &state));
   double sum_sq = 0;
   for (int k = 0; k < 6; k++)
     sum_sq += state.v[k] * state.v[k];
   ck_assert_double_eq_tol(sum_sq / 3, 1.44, 1e-13);
   system_state_free(&state);
   set("system.temperature", "0");
-  ck_ok(system_create(cfg, &state));
+  ck_ok(system_create(config_get(cfg), &state));
   for (int k = 0; k < 6; k++)
     ck_assert(state.v[k] == 0);
 }

@@ -4,7 +4,7 @@
 #include "cachemodel/trace_file.h"
 #include "core/crc.h"
 #include "core/parse.h"
-#include "minimd/checkpoint.h"
+#include "minimd/restart.h"
 #include "minimd/profile_csv.h"
 #include "minimd/read_script.h"
 #include "minimd/spread_case.h"
@@ -256,9 +256,9 @@ static bool checkpoint_file(const uint8_t *data, size_t size)
   need(config_create(&cfg) == MD_OK, "config_create");
   const bool good = told(checkpoint_read(as_file(data, size), &from)) == MD_OK;
   if (good) {
-    checkpoint_plan plan;
-    if (told(checkpoint_configure(&from, cfg)) == MD_OK)
-      (void)told(checkpoint_compare(&from, cfg, &plan));
+    restart_plan plan;
+    if (told(restart_configure(&from, cfg)) == MD_OK)
+      (void)told(restart_compare(&from, cfg, &plan));
     checkpoint_free(&from);
   }
   config_destroy(cfg);
