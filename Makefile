@@ -25,18 +25,22 @@ archive = $(or $(filter /%,$(shell $(CC) -print-file-name=lib$(1).a)),-l$(1))
 # A line for each file that is made; V=1 prints whole commands, make -s nothing.
 quiet = $(if $(V)$(findstring s,$(firstword -$(MAKEFLAGS))),,@echo '  $(1) $@'; )
 
-ROOMS := $(wildcard core ordering neighbor force comm cachemodel spread stokes minimd)
+ROOMS := $(wildcard core ordering neighbor force comm cachemodel spread stokes engine minimd)
+# Rooms have folders.
+in_rooms = $(wildcard $(ROOMS:%=%/*.$(1)) $(ROOMS:%=%/*/*.$(1)))
 
 # PME on the CPU where FFTW3 is.
 FFTW := $(shell printf '\043include <fftw3.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 && echo yes)
 
-# Sources compiled once for each precision and instruction set, or for one of the two.
-NUMERIC_C  := $(wildcard neighbor/neighbor_cpu*.c force/force_cpu*.c comm/comm_cpu.c minimd/*_cpu.c \
-              spread/spread_cpu_sort.c $(if $(FFTW),spread/pme_cpu.c))
+# Sources compiled once for each precision and instruction set, or for one of the two.  x.prec.c and x.prec.cu say so
+# by their names.
+NUMERIC_C  := $(wildcard neighbor/neighbor_cpu*.c force/force_cpu*.c comm/comm_cpu.c \
+              spread/spread_cpu_sort.c $(if $(FFTW),spread/pme_cpu.c)) $(call in_rooms,prec.c)
 # The same, but nothing in them depends on the type of positions: mixed precision uses those of single.
 REAL_C     := $(filter-out $(NUMERIC_C),$(wildcard spread/spread_cpu_*.c))
 ISA_C      := $(wildcard ordering/*_isa.c cachemodel/*_isa.c stokes/*_isa.c)
-NUMERIC_CU := $(wildcard neighbor/*_gpu.cu force/*_gpu.cu comm/*_gpu.cu minimd/*_gpu.cu spread/spread_sort_gpu.cu spread/spread_look_gpu.cu spread/pme_gpu.cu)
+NUMERIC_CU := $(wildcard neighbor/*_gpu.cu force/*_gpu.cu comm/*_gpu.cu spread/spread_sort_gpu.cu spread/spread_look_gpu.cu \
+              spread/pme_gpu.cu) $(call in_rooms,prec.cu)
 # In single precision only.
 SINGLE_CU  := spread/spread_columns_gpu.cu spread/spread_fill_gpu.cu spread/spread_read_gpu.cu \
               spread/spread_rows_gpu.cu
@@ -44,8 +48,8 @@ REAL_CU    := $(filter-out $(NUMERIC_CU) $(SINGLE_CU),$(wildcard spread/*_gpu.cu
 # Dense algebra with LAPACK, or a file that says it is missing.
 LAPACK     := $(shell printf '\043include <lapacke.h>\n\043include <cblas.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 && echo yes)
 NO_DENSE   := stokes/dense$(if $(LAPACK),_none).c
-PLAIN_C    := $(filter-out $(NUMERIC_C) $(REAL_C) $(ISA_C) $(NO_DENSE) spread/pme_cpu.c,$(wildcard $(ROOMS:%=%/*.c)))
-PLAIN_CU   := $(filter-out $(NUMERIC_CU) $(REAL_CU) $(SINGLE_CU),$(wildcard $(ROOMS:%=%/*.cu)))
+PLAIN_C    := $(filter-out $(NUMERIC_C) $(REAL_C) $(ISA_C) $(NO_DENSE) spread/pme_cpu.c,$(call in_rooms,c))
+PLAIN_CU   := $(filter-out $(NUMERIC_CU) $(REAL_CU) $(SINGLE_CU),$(call in_rooms,cu))
 PRECS := 0 1 2
 REALS := 0 2
 ISAS  := 0 1 2
@@ -259,7 +263,7 @@ asan: deps-check
 FUZZ_CC ?= clang
 FUZZ_SECONDS ?= 60
 FUZZ_C := $(wildcard core/*.c cachemodel/trace*.c cachemodel/machine*.c ordering/ordering.c ordering/stencil.c \
-          minimd/config*.c minimd/read_*.c minimd/system*.c minimd/*checkpoint*.c minimd/sections.c minimd/stokes_settings.c \
+          minimd/config*.c minimd/read_*.c engine/[crs]*.c minimd/restart.c minimd/stokes_checkpoint.c minimd/stokes_settings.c \
           minimd/profile_csv.c minimd/spread_case.c stokes/market.c stokes/packing.c stokes/radii.c stokes/xyz.c tests/fuzz*.c)
 FUZZ_FLAGS := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 $(BUILD)/obj/fuzz/%.o: %.c $(MADE_WITH)
@@ -289,7 +293,7 @@ tsan: deps-ci
 	  $(TSAN_SUITES:%=$(BUILD)-tsan/tests/check_%)
 	sh tests/tsan.sh $(BUILD)-tsan $(TSAN_SUITES)
 
-FORMATTED = $(wildcard $(ROOMS:%=%/*.[ch]) $(ROOMS:%=%/*.cu) tests/*.[ch] bench/*.[ch] bench/*.cu)
+FORMATTED = $(call in_rooms,[ch]) $(call in_rooms,cu) $(wildcard tests/*.[ch] bench/*.[ch] bench/*.cu)
 lint:
 	sh tests/arrows.sh
 	clang-format --dry-run -Werror $(FORMATTED)

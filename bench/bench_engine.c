@@ -12,7 +12,7 @@
  * what the process grew by at most, set-up included (CPU).  Lists by tiles are measured in two orders
  * of atoms: Hilbert's curve jumps where bins are no power of two, the generalised one does not.  peer rows are Debian's `lmp -sf opt` on the same system. */
 #include "bench/bench.h"
-#include "minimd/engine.h"
+#include "engine/engine.h"
 
 #include <malloc.h>
 #include <math.h>

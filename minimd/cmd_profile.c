@@ -9,7 +9,7 @@
 #include "minimd/plot.h"
 #include "minimd/profile_print.h"
 #include "minimd/settings.h"
-#include "minimd/system.h"
+#include "engine/system.h"
 
 #include <errno.h>
 #include <stdlib.h>

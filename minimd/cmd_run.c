@@ -10,7 +10,7 @@
 #include "minimd/saves.h"
 #include "minimd/settings.h"
 #include "minimd/signals.h"
-#include "minimd/system.h"
+#include "engine/system.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

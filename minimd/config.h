@@ -8,7 +8,7 @@
 #define CONFIG_H
 
 #include "core/output.h"
-#include "minimd/engine_spec.h"
+#include "engine/spec.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* minimd/dump.c - see dump.h.  Frames of text are made line by line; a .dcd is made of Fortran
  * records, each between two counts of its bytes. */
 #include "minimd/dump.h"
-#include "minimd/system.h"
+#include "engine/system.h"
 
 #include <errno.h>
 #include <inttypes.h>

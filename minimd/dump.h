@@ -13,7 +13,7 @@
 #define DUMP_H
 
 #include "core/files.h"
-#include "minimd/engine.h"
+#include "engine/engine.h"
 
 MD_BEGIN_C
 

@@ -5,7 +5,7 @@
 
 #include "cachemodel/hierarchy.h"
 #include "minimd/config.h"
-#include "minimd/engine.h"
+#include "engine/engine.h"
 #include "minimd/options.h"
 
 MD_BEGIN_C

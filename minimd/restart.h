@@ -2,7 +2,7 @@
 #ifndef RESTART_H
 #define RESTART_H
 
-#include "minimd/checkpoint.h"
+#include "engine/checkpoint.h"
 #include "minimd/config.h"
 
 MD_BEGIN_C

@@ -1,7 +1,7 @@
 /* minimd/skin.c - see skin.h. */
 #include "minimd/skin.h"
 #include "core/timer.h"
-#include "minimd/engine.h"
+#include "engine/engine.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -2,7 +2,7 @@
  * threads need no order. */
 #include "minimd/spread_case.h"
 #include "core/sizes.h"
-#include "minimd/system_impl.h"
+#include "core/text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -95,20 +95,20 @@ md_status spread_case_make(const spread_spec *spec, md_precision precision, int 
 }
 
 /* The next line that holds more than a comment, split; *words is 0 at the end of the file. */
-static md_status next_particle(line_reader *in, int *words)
+static md_status next_particle(md_text *in, int *words)
 {
   char *line;
   do {
-    MD_TRY(lines_next(in, &line));
+    MD_TRY(md_text_next(in, &line));
     *words = 0;
     if (!line) return MD_OK;
     line[strcspn(line, "#")] = '\0';
-    MD_TRY(lines_split(in, line, words));
+    MD_TRY(md_text_split(in, line, words));
   } while (*words == 0);
   return MD_OK;
 }
 
-static md_status read_particle(const line_reader *in, int words, int64_t i, md_precision precision,
+static md_status read_particle(const md_text *in, int words, int64_t i, md_precision precision,
                                spread_case *out)
 {
   static const char *const axes[] = {"x", "y", "z"};
@@ -116,7 +116,7 @@ static md_status read_particle(const line_reader *in, int words, int64_t i, md_p
   for (int k = 0; k < words; k++) {
     double value;
     snprintf(what, sizeof what, "particle %lld, %s", (long long)i, k < 3 ? axes[k] : "charge");
-    MD_TRY(lines_double(in, what, in->words[k], &value));
+    MD_TRY(md_text_double(in, what, in->words[k], &value));
     if (k < 3)
       out->x[3 * i + k] = round_to(precision == MD_SINGLE, value);
     else
@@ -126,7 +126,7 @@ static md_status read_particle(const line_reader *in, int words, int64_t i, md_p
 }
 
 /* Particles in the file, and columns, the same on each line. */
-static md_status count_particles(line_reader *in, int32_t vectors, int64_t *n, int *columns)
+static md_status count_particles(md_text *in, int32_t vectors, int64_t *n, int *columns)
 {
   int words;
   *n = 0;
@@ -135,27 +135,27 @@ static md_status count_particles(line_reader *in, int32_t vectors, int64_t *n, i
   for (; words; ++*n) {
     if (*n == 0) *columns = words;
     if (words != *columns || (words != 3 && words != 3 + vectors))
-      return lines_fail(in,
-                        "particle %lld has %d columns: expected x y z, or x y z and %d charge%s, "
-                        "on every line",
-                        (long long)*n, words, vectors, vectors == 1 ? "" : "s");
+      return md_text_fail(in,
+                          "particle %lld has %d columns: expected x y z, or x y z and %d charge%s, "
+                          "on every line",
+                          (long long)*n, words, vectors, vectors == 1 ? "" : "s");
     MD_TRY(next_particle(in, &words));
   }
   return MD_OK;
 }
 
-static md_status read_particles(line_reader *in, const spread_spec *spec, md_precision precision,
+static md_status read_particles(md_text *in, const spread_spec *spec, md_precision precision,
                                 int threads, uint64_t seed, spread_case *out)
 {
   int64_t n;
   int columns, words;
   MD_TRY(count_particles(in, spec->vectors, &n, &columns));
-  if (n == 0) return lines_fail(in, "the file holds no particles: expected lines of x y z");
+  if (n == 0) return md_text_fail(in, "the file holds no particles: expected lines of x y z");
   MD_TRY(reserve(n, spec->vectors, out));
-  lines_rewind(in);
+  md_text_rewind(in);
   for (int64_t i = 0; i < n; i++) {
     MD_TRY(next_particle(in, &words));
-    if (words != columns) return lines_fail(in, "the file changed while it was read");
+    if (words != columns) return md_text_fail(in, "the file changed while it was read");
     MD_TRY(read_particle(in, words, i, precision, out));
   }
   if (columns == 3) draw_charges(precision, threads, spec->vectors, seed, out);
@@ -165,11 +165,11 @@ static md_status read_particles(line_reader *in, const spread_spec *spec, md_pre
 md_status spread_case_read(const spread_spec *spec, md_precision precision, int threads,
                            const char *path, uint64_t seed, spread_case *out)
 {
-  line_reader in;
+  md_text in;
   *out = (spread_case){0};
-  MD_TRY(lines_open(path, &in));
+  MD_TRY(md_text_open(path, &in));
   const md_status status = read_particles(&in, spec, precision, threads, seed, out);
-  lines_close(&in);
+  md_text_close(&in);
   if (status) spread_case_free(out);
   return status;
 }

@@ -1,6 +1,6 @@
 /* minimd/stokes_checkpoint.c - see stokes_checkpoint.h. */
 #include "minimd/stokes_checkpoint.h"
-#include "minimd/sections.h"
+#include "engine/sections.h"
 
 #include <math.h>
 #include <stdlib.h>

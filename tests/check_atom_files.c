@@ -1,5 +1,5 @@
 /* tests/check_atom_files.c - LAMMPS data files and extended XYZ. */
-#include "minimd/system.h"
+#include "engine/system.h"
 #include "tests/configs.h"
 #include "tests/files.h"
 #include "tests/test.h"

@@ -2,8 +2,8 @@
  * plain sums, conservation, charges that follow their atoms, readers, what is refused. */
 #define MD_PREC 2
 #include "force/coulomb.h"
-#include "minimd/engine.h"
-#include "minimd/system.h"
+#include "engine/engine.h"
+#include "engine/system.h"
 #include "tests/files.h"
 #include "tests/ref_ewald.h"
 #include "tests/engines.h"

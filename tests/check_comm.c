@@ -1,6 +1,6 @@
 /* tests/check_comm.c - the periodic wrap and the ghosts, against brute force. */
 #include "comm/comm.h"
-#include "minimd/integrate.h"
+#include "engine/integrate.h"
 #include "tests/ref.h"
 #include "tests/run_cases.h"
 #include "tests/test.h"

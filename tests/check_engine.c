@@ -3,7 +3,7 @@
  * The thermo values were computed by LAMMPS and by miniMD in double precision; from one starting
  * state the two agree to twelve digits after 100 steps, so a run here must too, whatever its list,
  * ordering or bins. */
-#include "minimd/engine.h"
+#include "engine/engine.h"
 #include "tests/engines.h"
 #include "tests/test.h"
 

@@ -1,7 +1,7 @@
 /* tests/check_engine_steps.c - what a run measures, when it rebuilds and sorts, when it gives
  * up. */
-#include "minimd/engine.h"
-#include "minimd/integrate.h"
+#include "engine/engine.h"
+#include "engine/integrate.h"
 #include "tests/engines.h"
 #include "tests/test.h"
 

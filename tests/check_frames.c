@@ -6,7 +6,7 @@
 #include "tests/run_md.h"
 #include "tests/test.h"
 
-#include "minimd/engine.h"
+#include "engine/engine.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* tests/check_integrate.c - kicks, drifts, sums and rescaling, each atom against the formula. */
 #include "comm/comm.h"
-#include "minimd/integrate.h"
+#include "engine/integrate.h"
 #include "tests/ref.h"
 #include "tests/run_cases.h"
 #include "tests/test.h"

@@ -1,7 +1,7 @@
 /* tests/check_rebuilds.c - lists that are too old: how far atoms went, which pairs a list lacks,
  * and whether a run says so; skins that are measured. */
-#include "minimd/engine.h"
-#include "minimd/integrate.h"
+#include "engine/engine.h"
+#include "engine/integrate.h"
 #include "minimd/skin.h"
 #include "tests/engines.h"
 #include "tests/ref.h"

@@ -2,7 +2,7 @@
  * velocities, thermo; on the CPU for any number of threads.
  *
  * MINIMD_TEST_RERUNS says how often each run is repeated (3); CK_RUN_CASE picks a precision. */
-#include "minimd/engine.h"
+#include "engine/engine.h"
 #include "tests/engines.h"
 #include "tests/test.h"
 

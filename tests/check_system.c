@@ -1,5 +1,5 @@
 /* tests/check_system.c - lattices and initial velocities. */
-#include "minimd/system.h"
+#include "engine/system.h"
 #include "tests/configs.h"
 #include "tests/test.h"
 

@@ -9,7 +9,7 @@
 #include "minimd/read_script.h"
 #include "minimd/spread_case.h"
 #include "minimd/stokes_checkpoint.h"
-#include "minimd/system.h"
+#include "engine/system.h"
 #include "ordering/stencil.h"
 #include "stokes/matrix.h"
 #include "stokes/packing.h"

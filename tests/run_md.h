@@ -3,7 +3,7 @@
 #define RUN_MD_H
 
 #include "force/force.h"
-#include "minimd/integrate.h"
+#include "engine/integrate.h"
 #include "tests/run_lists.h"
 
 typedef struct {

@@ -1,4 +1,4 @@
-/* minimd/checkpoint.h - files a run continues from exactly.
+/* engine/checkpoint.h - files a run continues from exactly.
  *
  * Sections as in sections.h, in this order:
  *
@@ -15,7 +15,7 @@
 #define CHECKPOINT_H
 
 #include "core/files.h"
-#include "minimd/engine.h"
+#include "engine/engine.h"
 
 MD_BEGIN_C
 

@@ -1,5 +1,5 @@
-/* minimd/engine_lists.c - when a list is built again, and how old it had become (engine_lists). */
-#include "minimd/engine_impl.h"
+/* engine/lists.c - when a list is built again, and how old it had become (engine_lists). */
+#include "engine/engine_impl.h"
 
 #include <math.h>
 

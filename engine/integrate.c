@@ -1,5 +1,5 @@
-/* minimd/integrate.c - picks the kernels of the time integration. */
-#include "minimd/integrate_impl.h"
+/* engine/integrate.c - picks the kernels of the time integration. */
+#include "engine/integrate_impl.h"
 
 static integrate_advance_fn *const cpu_advance[MD_PRECISION_COUNT][MD_ISA_COUNT] =
     SIMD_TABLE(integrate_cpu_advance);

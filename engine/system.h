@@ -1,9 +1,9 @@
-/* minimd/system.h - the atoms a run starts from: a lattice with velocities, or a file. */
+/* engine/system.h - the atoms a run starts from: a lattice with velocities, or a file. */
 #ifndef SYSTEM_H
 #define SYSTEM_H
 
 #include "core/atoms.h"
-#include "minimd/engine_spec.h"
+#include "engine/spec.h"
 
 MD_BEGIN_C
 

@@ -1,4 +1,4 @@
-/* minimd/sections.h - files made of sections with check sums: read whole, or refused by name.
+/* engine/sections.h - files made of sections with check sums: read whole, or refused by name.
  *
  * Little-endian:
  *

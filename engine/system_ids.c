@@ -1,6 +1,6 @@
-/* minimd/system_ids.c - identities of the atoms of a file: all different, found again by binary
+/* engine/system_ids.c - identities of the atoms of a file: all different, found again by binary
  * search. */
-#include "minimd/system_impl.h"
+#include "engine/system_impl.h"
 
 #include <stdlib.h>
 
@@ -18,7 +18,7 @@ void system_sort_ids(int64_t n, const int64_t *id, int64_t *by_id)
   qsort_r(by_id, (size_t)n, sizeof *by_id, compare, (void *)id);
 }
 
-md_status system_rank_ids(const line_reader *in, const system_state *state, int64_t **by_id)
+md_status system_rank_ids(const md_text *in, const system_state *state, int64_t **by_id)
 {
   const int64_t n = state->n;
   int64_t *id = state->id, sorted = 1;
@@ -31,7 +31,7 @@ md_status system_rank_ids(const line_reader *in, const system_state *state, int6
   system_sort_ids(n, id, rank);
   for (int64_t k = 1; k < n; k++)
     if (id[rank[k]] == id[rank[k - 1]])
-      return lines_fail(in, "two atoms have id %lld", (long long)id[rank[k]]);
+      return md_text_fail(in, "two atoms have id %lld", (long long)id[rank[k]]);
   return MD_OK;
 }
 

@@ -1,5 +1,5 @@
-/* minimd/checkpoint.c - writes checkpoints. */
-#include "minimd/checkpoint_impl.h"
+/* engine/checkpoint.c - writes checkpoints. */
+#include "engine/checkpoint_impl.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
-/* minimd/checkpoint_impl.h - the layout that writer and reader of a checkpoint share. */
+/* engine/checkpoint_impl.h - the layout that writer and reader of a checkpoint share. */
 #ifndef CHECKPOINT_IMPL_H
 #define CHECKPOINT_IMPL_H
 
-#include "minimd/checkpoint.h"
-#include "minimd/sections.h"
+#include "engine/checkpoint.h"
+#include "engine/sections.h"
 
 #define CHECKPOINT_SECTIONS(X)                                                                     \
   X(CONF, "configuration")                                                                         \

@@ -1,5 +1,5 @@
-/* minimd/checkpoint_read.c - reads checkpoints of runs. */
-#include "minimd/checkpoint_impl.h"
+/* engine/checkpoint_read.c - reads checkpoints of runs. */
+#include "engine/checkpoint_impl.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
-/* minimd/engine.c - the time step: the phases of docs/architecture.md, in order. */
-#include "minimd/engine_impl.h"
-#include "minimd/integrate.h"
-#include "minimd/system.h"
+/* engine/engine.c - the time step: the phases of docs/architecture.md, in order. */
+#include "engine/engine_impl.h"
+#include "engine/integrate.h"
+#include "engine/system.h"
 
 #include <math.h>
 #include <stdlib.h>

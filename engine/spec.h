@@ -1,4 +1,4 @@
-/* minimd/engine_spec.h - what an engine runs: atoms, forces, lists, order, device. */
+/* engine/spec.h - what an engine runs: atoms, forces, lists, order, device. */
 #ifndef ENGINE_SPEC_H
 #define ENGINE_SPEC_H
 

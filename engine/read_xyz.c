@@ -1,11 +1,11 @@
-/* minimd/read_xyz.c - extended XYZ, the first frame.
+/* engine/read_xyz.c - extended XYZ, the first frame.
  *
  * Line 1: number of atoms.  Line 2: key=value pairs; Lattice="ax ay az bx by bz cx cy cz" (diagonal
  * here), Origin="x y z", pbc="T T T", Properties=name:type:columns:...  Then a line for each atom.
  * Of the properties, species or type must be the same for all, pos is wanted, velo (or vel,
  * velocity, velocities), id, mass (masses) and charge (q) are
  * used; other columns are skipped. */
-#include "minimd/system_impl.h"
+#include "engine/system_impl.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static const struct {
 enum { N_PROPERTIES = sizeof properties / sizeof *properties };
 
 typedef struct {
-  line_reader *in;
+  md_text *in;
   system_state *out;
   int column[PROPERTY_COUNT]; /* where a property begins, -1: absent */
   int columns;                /* of a line */
@@ -41,7 +41,7 @@ typedef struct {
 } xyz_file;
 
 /* Value of key= in the comment line, copied without quotes; NULL when absent. */
-static md_status get_value(const line_reader *in, const char *line, const char *key, char **out)
+static md_status get_value(const md_text *in, const char *line, const char *key, char **out)
 {
   const size_t length = strlen(key);
   *out = NULL;
@@ -55,7 +55,7 @@ static md_status get_value(const line_reader *in, const char *line, const char *
     if (quote == '{') quote = '}';
     const char stop[] = {quote ? quote : ' ', quote ? '\0' : '\t', '\0'};
     const size_t size = strcspn(c, stop);
-    if (quote && !c[size]) return lines_fail(in, "expected %c to end a value", quote);
+    if (quote && !c[size]) return md_text_fail(in, "expected %c to end a value", quote);
     if (found) {
       *out = strndup(c, size);
       MD_REQUIRE(*out, MD_ENOMEM, "out of memory for a value");
@@ -67,13 +67,13 @@ static md_status get_value(const line_reader *in, const char *line, const char *
 }
 
 /* Exactly n numbers. */
-static md_status get_numbers(line_reader *in, const char *key, char *text, int n, double *out)
+static md_status get_numbers(md_text *in, const char *key, char *text, int n, double *out)
 {
   int words;
-  MD_TRY(lines_split(in, text, &words));
-  if (words != n) return lines_fail(in, "%s: expected %d numbers, not %d", key, n, words);
+  MD_TRY(md_text_split(in, text, &words));
+  if (words != n) return md_text_fail(in, "%s: expected %d numbers, not %d", key, n, words);
   for (int k = 0; k < n; k++)
-    MD_TRY(lines_double(in, key, in->words[k], &out[k]));
+    MD_TRY(md_text_double(in, key, in->words[k], &out[k]));
   return MD_OK;
 }
 
@@ -81,19 +81,19 @@ static md_status read_box(xyz_file *xyz, char *lattice, char *origin, char *pbc)
 {
   md_box *box = &xyz->out->box;
   double edges[9] = {0}, lo[3] = {0};
-  if (!lattice) return lines_fail(xyz->in, "expected Lattice=\"ax ay az bx by bz cx cy cz\"");
+  if (!lattice) return md_text_fail(xyz->in, "expected Lattice=\"ax ay az bx by bz cx cy cz\"");
   MD_TRY(get_numbers(xyz->in, "Lattice", lattice, 9, edges));
   if (origin) MD_TRY(get_numbers(xyz->in, "Origin", origin, 3, lo));
   for (int k = 0; k < 9; k++)
     if (k % 4 ? edges[k] != 0 : !(edges[k] > 0))
-      return lines_fail(xyz->in, "Lattice: expected an orthogonal box, edges > 0 and all else 0");
+      return md_text_fail(xyz->in, "Lattice: expected an orthogonal box, edges > 0 and all else 0");
   for (int d = 0; d < 3; d++) {
     box->lo[d] = lo[d];
     box->hi[d] = lo[d] + edges[4 * d];
     if (!(box->hi[d] > box->lo[d]))
-      return lines_fail(xyz->in, "Lattice: an edge is lost beside Origin");
+      return md_text_fail(xyz->in, "Lattice: an edge is lost beside Origin");
   }
-  if (pbc && strpbrk(pbc, "Ff0")) return lines_fail(xyz->in, "pbc: expected \"T T T\"");
+  if (pbc && strpbrk(pbc, "Ff0")) return md_text_fail(xyz->in, "pbc: expected \"T T T\"");
   return MD_OK;
 }
 
@@ -101,19 +101,19 @@ static md_status read_box(xyz_file *xyz, char *lattice, char *origin, char *pbc)
 static md_status add_property(xyz_file *xyz, char *const item[3])
 {
   int64_t columns;
-  MD_TRY(lines_int64(xyz->in, "Properties", item[2], 1, 1000, &columns));
+  MD_TRY(md_text_int64(xyz->in, "Properties", item[2], 1, 1000, &columns));
   for (int k = 0; k < N_PROPERTIES; k++)
     for (int a = 0; a < 4 && properties[k].names[a]; a++) {
       if (strcmp(item[0], properties[k].names[a]) != 0) continue;
       const property what = properties[k].what;
       if (strlen(item[1]) != 1 || item[1][0] != properties[k].type ||
           columns != properties[k].columns)
-        return lines_fail(xyz->in, "Properties: expected %s:%c:%d, not %s:%s:%s", item[0],
-                          properties[k].type, properties[k].columns, item[0], item[1], item[2]);
+        return md_text_fail(xyz->in, "Properties: expected %s:%c:%d, not %s:%s:%s", item[0],
+                            properties[k].type, properties[k].columns, item[0], item[1], item[2]);
       if (what == MOMENTA)
-        return lines_fail(xyz->in, "Properties: momenta are not supported; expected velo");
+        return md_text_fail(xyz->in, "Properties: momenta are not supported; expected velo");
       if (xyz->column[what] >= 0)
-        return lines_fail(xyz->in, "Properties: '%s' appears twice", item[0]);
+        return md_text_fail(xyz->in, "Properties: '%s' appears twice", item[0]);
       xyz->column[what] = xyz->columns;
     }
   xyz->columns += (int)columns;
@@ -133,8 +133,9 @@ static md_status read_properties(xyz_file *xyz, char *text)
     MD_TRY(add_property(xyz, item));
     n = 0;
   }
-  if (n) return lines_fail(xyz->in, "Properties: expected name:type:columns, not '%.40s'", item[0]);
-  if (xyz->column[POS] < 0) return lines_fail(xyz->in, "Properties: expected pos:R:3");
+  if (n)
+    return md_text_fail(xyz->in, "Properties: expected name:type:columns, not '%.40s'", item[0]);
+  if (xyz->column[POS] < 0) return md_text_fail(xyz->in, "Properties: expected pos:R:3");
   return MD_OK;
 }
 
@@ -142,8 +143,8 @@ static md_status read_comment(xyz_file *xyz)
 {
   static const char *const keys[4] = {"Lattice", "Origin", "pbc", "Properties"};
   char *line, *values[4] = {NULL};
-  MD_TRY(lines_next(xyz->in, &line));
-  if (!line) return lines_fail(xyz->in, "the file ends; expected Lattice=\"...\"");
+  MD_TRY(md_text_next(xyz->in, &line));
+  if (!line) return md_text_fail(xyz->in, "the file ends; expected Lattice=\"...\"");
   md_status status = MD_OK;
   for (int k = 0; k < 4 && !status; k++)
     status = get_value(xyz->in, line, keys[k], &values[k]);
@@ -166,15 +167,15 @@ static md_status check_kind(xyz_file *xyz, char *const *words)
     if (!xyz->kind[k]) xyz->kind[k] = strdup(word);
     MD_REQUIRE(xyz->kind[k], MD_ENOMEM, "out of memory for a species");
     if (strcmp(word, xyz->kind[k]) != 0)
-      return lines_fail(xyz->in, "'%.20s' beside '%.20s': expected one species of atoms", word,
-                        xyz->kind[k]);
+      return md_text_fail(xyz->in, "'%.20s' beside '%.20s': expected one species of atoms", word,
+                          xyz->kind[k]);
   }
   if (mass < 0) return MD_OK;
   double value;
-  MD_TRY(lines_double(xyz->in, "mass", words[mass], &value));
-  if (!(value > 0)) return lines_fail(xyz->in, "expected a mass > 0, not %g", value);
+  MD_TRY(md_text_double(xyz->in, "mass", words[mass], &value));
+  if (!(value > 0)) return md_text_fail(xyz->in, "expected a mass > 0, not %g", value);
   if (out->mass > 0 && value != out->mass)
-    return lines_fail(xyz->in, "mass %g beside %g: expected one mass", value, out->mass);
+    return md_text_fail(xyz->in, "mass %g beside %g: expected one mass", value, out->mass);
   out->mass = value;
   return MD_OK;
 }
@@ -185,36 +186,36 @@ static md_status read_atom(xyz_file *xyz, int64_t i)
   system_state *out = xyz->out;
   char *line;
   int n;
-  MD_TRY(lines_next(xyz->in, &line));
+  MD_TRY(md_text_next(xyz->in, &line));
   if (!line)
-    return lines_fail(xyz->in, "the file ends after %lld of %lld atoms", (long long)i,
-                      (long long)out->n);
-  MD_TRY(lines_split(xyz->in, line, &n));
+    return md_text_fail(xyz->in, "the file ends after %lld of %lld atoms", (long long)i,
+                        (long long)out->n);
+  MD_TRY(md_text_split(xyz->in, line, &n));
   char *const *words = xyz->in->words;
   if (n != xyz->columns)
-    return lines_fail(xyz->in, "%d columns: expected %d, as Properties says", n, xyz->columns);
+    return md_text_fail(xyz->in, "%d columns: expected %d, as Properties says", n, xyz->columns);
   MD_TRY(check_kind(xyz, words));
   if (out->id)
-    MD_TRY(lines_int64(xyz->in, "id", words[xyz->column[ID]], 1, INT64_MAX, &out->id[i]));
-  if (out->q) MD_TRY(lines_charge(xyz->in, words[xyz->column[CHARGE]], &out->q[i]));
+    MD_TRY(md_text_int64(xyz->in, "id", words[xyz->column[ID]], 1, INT64_MAX, &out->id[i]));
+  if (out->q) MD_TRY(read_charge(xyz->in, words[xyz->column[CHARGE]], &out->q[i]));
   for (int d = 0; d < 3; d++) {
     out->image[3 * i + d] = 0;
-    MD_TRY(lines_double(xyz->in, axes[d], words[xyz->column[POS] + d], &out->x[3 * i + d]));
+    MD_TRY(md_text_double(xyz->in, axes[d], words[xyz->column[POS] + d], &out->x[3 * i + d]));
     if (out->v)
-      MD_TRY(lines_double(xyz->in, rates[d], words[xyz->column[VELO] + d], &out->v[3 * i + d]));
+      MD_TRY(md_text_double(xyz->in, rates[d], words[xyz->column[VELO] + d], &out->v[3 * i + d]));
   }
-  return lines_wrap(xyz->in, &out->box, &out->x[3 * i], &out->image[3 * i]);
+  return read_wrap(xyz->in, &out->box, &out->x[3 * i], &out->image[3 * i]);
 }
 
-md_status read_xyz(line_reader *in, bool header, system_state *out)
+md_status read_xyz(md_text *in, bool header, system_state *out)
 {
   xyz_file xyz = {.in = in, .out = out};
   char *line;
   int words;
-  MD_TRY(lines_next(in, &line));
-  MD_TRY(lines_split(in, line, &words));
-  MD_TRY(lines_int64(in, "number of atoms", in->words[0], 1, INT64_MAX, &out->n));
-  MD_TRY(lines_fit(in, out->n, LINE_BYTES));
+  MD_TRY(md_text_next(in, &line));
+  MD_TRY(md_text_split(in, line, &words));
+  MD_TRY(md_text_int64(in, "number of atoms", in->words[0], 1, INT64_MAX, &out->n));
+  MD_TRY(md_text_fit(in, out->n, LINE_BYTES));
   md_status status = read_comment(&xyz);
   if (!status && !header)
     status = system_reserve(out, out->n, xyz.column[VELO] >= 0, xyz.column[ID] >= 0, true);

@@ -1,8 +1,8 @@
-/* minimd/engine_impl.h - between the files of the engine. */
+/* engine/engine_impl.h - between the files of the engine. */
 #ifndef ENGINE_IMPL_H
 #define ENGINE_IMPL_H
 
-#include "minimd/engine.h"
+#include "engine/engine.h"
 
 /* An edge of a frame, in reaches of the list, at most: in single precision positions are then known to
  * 2^-24 of 40 reaches (7e-6 sigma) or better in any box; and frames are so long that few atoms are ghosts. */

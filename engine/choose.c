@@ -1,6 +1,6 @@
-/* minimd/engine_choose.c - what the settings leave to the program: backend and list. */
-#include "minimd/engine.h"
-#include "minimd/system.h"
+/* engine/choose.c - what the settings leave to the program: backend and list. */
+#include "engine/engine.h"
+#include "engine/system.h"
 
 #include <math.h>
 #include <stdio.h>

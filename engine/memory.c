@@ -1,6 +1,6 @@
-/* minimd/engine_memory.c - what a run needs of memory, before it takes any. */
+/* engine/memory.c - what a run needs of memory, before it takes any. */
 #include "core/sizes.h"
-#include "minimd/engine_impl.h"
+#include "engine/engine_impl.h"
 
 #include <math.h>
 

@@ -1,9 +1,9 @@
-/* minimd/system.c - the initial state: atoms on a lattice, or from a file.
+/* engine/system.c - the initial state: atoms on a lattice, or from a file.
  *
  * A lattice has n_basis atoms in a cubic cell of edge a = (n_basis / density)^(1/3); site s is atom
  * s % n_basis of cell s / n_basis, x fastest.  Positions are (cell + basis) a, one rounding each,
  * since the velocity generator hashes their bits. */
-#include "minimd/system_impl.h"
+#include "engine/system_impl.h"
 #include "core/processors.h"
 
 #include <math.h>
@@ -145,20 +145,20 @@ static md_status make_lattice(const engine_spec *spec, system_state *out)
 md_status system_read(const char *path, bool header, system_state *out)
 {
   *out = (system_state){0};
-  line_reader in;
-  MD_TRY(lines_open(path, &in));
+  md_text in;
+  MD_TRY(md_text_open(path, &in));
   /* XYZ: the number of atoms alone on the first line, then a line that is not empty. */
   char *line;
   int words = 0, more = 0;
-  md_status status = lines_next(&in, &line);
-  if (!status && !line) status = lines_fail(&in, "the file is empty");
-  if (!status) status = lines_split(&in, line, &words);
+  md_status status = md_text_next(&in, &line);
+  if (!status && !line) status = md_text_fail(&in, "the file is empty");
+  if (!status) status = md_text_split(&in, line, &words);
   const bool count = !status && words == 1 && in.words[0][strspn(in.words[0], "0123456789")] == 0;
-  if (count) status = lines_next(&in, &line);
-  if (count && !status && line) status = lines_split(&in, line, &more);
-  lines_rewind(&in);
+  if (count) status = md_text_next(&in, &line);
+  if (count && !status && line) status = md_text_split(&in, line, &more);
+  md_text_rewind(&in);
   if (!status) status = (count && more ? read_xyz : read_data)(&in, header, out);
-  lines_close(&in);
+  md_text_close(&in);
   if (status) system_state_free(out);
   return status;
 }

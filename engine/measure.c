@@ -1,6 +1,6 @@
-/* minimd/engine_measure.c - the thermo line of a state, and runs that went wrong. */
-#include "minimd/engine_impl.h"
-#include "minimd/integrate.h"
+/* engine/measure.c - the thermo line of a state, and runs that went wrong. */
+#include "engine/engine_impl.h"
+#include "engine/integrate.h"
 
 #include <math.h>
 #include <stdlib.h>

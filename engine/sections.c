@@ -1,5 +1,5 @@
-/* minimd/sections.c - see sections.h.  Nothing in a file is believed before its check sum was. */
-#include "minimd/sections.h"
+/* engine/sections.c - see sections.h.  Nothing in a file is believed before its check sum was. */
+#include "engine/sections.h"
 #include "core/crc.h"
 #include "core/files.h"
 

@@ -1,4 +1,4 @@
-/* minimd/engine.h - one molecular-dynamics system and its time step.
+/* engine/engine.h - one molecular-dynamics system and its time step.
  *
  * The engine owns the context and every object a run needs, from a configuration.  It runs on one
  * process; everything that crosses a process border goes through comm/. */
@@ -8,7 +8,7 @@
 #include "comm/comm.h"
 #include "core/timer.h"
 #include "force/force.h"
-#include "minimd/engine_spec.h"
+#include "engine/spec.h"
 #include "neighbor/neighbor.h"
 #include "spread/pme.h"
 

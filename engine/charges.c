@@ -1,5 +1,5 @@
-/* minimd/engine_charges.c - charges of an engine: what PME is made for, and its forces. */
-#include "minimd/engine_impl.h"
+/* engine/charges.c - charges of an engine: what PME is made for, and its forces. */
+#include "engine/engine_impl.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,0 +1,31 @@
+/* engine/read_atom.c - what files of every format say of an atom. */
+#include "engine/system_impl.h"
+
+#include <math.h>
+
+md_status read_charge(const md_text *in, const char *word, double *out)
+{
+  MD_TRY(md_text_double(in, "charge", word, out));
+  if (fabs(*out) <= 1e6) return MD_OK;
+  return md_text_fail(in, "charge: expected -1e6..1e6, not %g", *out);
+}
+
+md_status read_wrap(const md_text *in, const md_box *box, double x[3], int32_t image[3])
+{
+  for (int d = 0; d < 3; d++) {
+    const double edge = box->hi[d] - box->lo[d];
+    double crossed = floor((x[d] - box->lo[d]) / edge);
+    if (!(fabs(crossed + image[d]) <= 1 << 30))
+      return md_text_fail(in, "%c = %g is too far from the box, %g to %g", 'x' + d, x[d],
+                          box->lo[d], box->hi[d]);
+    double inside = crossed == 0 ? x[d] : x[d] - crossed * edge;
+    if (inside < box->lo[d]) inside = box->lo[d]; /* by rounding */
+    if (inside >= box->hi[d]) {
+      inside = box->lo[d];
+      crossed++;
+    }
+    x[d] = inside;
+    image[d] += (int32_t)crossed;
+  }
+  return MD_OK;
+}

@@ -1,0 +1,34 @@
+/* engine/system_impl.h - how atoms are read and given velocities. */
+#ifndef SYSTEM_IMPL_H
+#define SYSTEM_IMPL_H
+
+#include "core/text.h"
+#include "engine/system.h"
+
+/* Wrap a position into [lo, hi) and count the edges crossed in image.  Errors: MD_EINVAL (a billion
+ * edges away). */
+md_status read_wrap(const md_text *in, const md_box *box, double x[3], int32_t image[3]);
+
+/* The formats.  in is open, at its beginning. */
+md_status read_data(md_text *in, bool header, system_state *out);
+md_status read_xyz(md_text *in, bool header, system_state *out);
+
+/* Atoms by rising id; *by_id is NULL when they lie so.  free(*by_id), also after a failure.
+ * Errors: MD_EINVAL (two atoms have one id), MD_ENOMEM. */
+md_status system_rank_ids(const md_text *in, const system_state *state, int64_t **by_id);
+/* The atom with this id, or -1. */
+int64_t system_find_id(const system_state *state, const int64_t *by_id, int64_t id);
+
+/* Memory for n atoms: x always, the others as asked. */
+md_status system_reserve(system_state *state, int64_t n, bool v, bool id, bool image);
+/* Memory for the charges of state->n atoms; what a charge may be. */
+md_status system_reserve_charges(system_state *state);
+md_status read_charge(const md_text *in, const char *word, double *out);
+/* The temperature of the configuration for atoms of this mass, momentum zero. */
+md_status system_velocities(const engine_spec *spec, double mass, system_state *state);
+/* Position of site s of the lattice in unit cells; the lattice has system_sites of them. */
+void system_site(const engine_spec *spec, int64_t s, double *site);
+/* Threads to make a system with. */
+int system_team(const engine_spec *spec);
+
+#endif
