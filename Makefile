@@ -173,8 +173,8 @@ $(BUILD)/version $(MADE_WITH): FORCE
 	@mkdir -p $(@D)
 	@echo "$(said)" | cmp -s - $@ || echo "$(said)" >$@
 .PHONY: FORCE
-$(BUILD)/obj/minimd/provenance.o: STD += $(if $(NVCC),-DMD_CUDA_ARCH='$(CUDA_CARRIES)' -DMD_CUDA_VERSION='"$(shell $(NVCC) --version | sed -n "s/.*release \([0-9.]*\).*/\1/p")"') -DMD_VERSION='"$(VERSION)"'
-$(BUILD)/obj/minimd/provenance.o: $(BUILD)/version
+$(BUILD)/obj/minimd/shell/provenance.o: STD += $(if $(NVCC),-DMD_CUDA_ARCH='$(CUDA_CARRIES)' -DMD_CUDA_VERSION='"$(shell $(NVCC) --version | sed -n "s/.*release \([0-9.]*\).*/\1/p")"') -DMD_VERSION='"$(VERSION)"'
+$(BUILD)/obj/minimd/shell/provenance.o: $(BUILD)/version
 ifneq ($(FFTW),)
 $(BUILD)/obj/spread/pme.o: STD += -DMD_HAVE_FFTW
 endif
@@ -263,8 +263,8 @@ asan: deps-check
 FUZZ_CC ?= clang
 FUZZ_SECONDS ?= 60
 FUZZ_C := $(wildcard core/*.c cachemodel/trace*.c cachemodel/machine*.c ordering/ordering.c ordering/stencil.c \
-          minimd/config*.c minimd/read_*.c engine/[crs]*.c minimd/restart.c minimd/stokes_checkpoint.c minimd/stokes_settings.c \
-          minimd/profile_csv.c minimd/spread_case.c stokes/market.c stokes/packing.c stokes/radii.c stokes/xyz.c tests/fuzz*.c)
+          minimd/config/*.c engine/[crs]*.c minimd/run/restart.c minimd/stokes/stokes_checkpoint.c minimd/stokes/stokes_settings.c \
+          minimd/locality/profile_csv.c minimd/spread/spread_case.c stokes/market.c stokes/packing.c stokes/radii.c stokes/xyz.c tests/fuzz*.c)
 FUZZ_FLAGS := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 $(BUILD)/obj/fuzz/%.o: %.c $(MADE_WITH)
 	@mkdir -p $(@D)

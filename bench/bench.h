@@ -3,9 +3,9 @@
 #define BENCH_H
 
 #include "core/timer.h"
-#include "minimd/bandwidth.h"
-#include "minimd/median.h"
-#include "minimd/provenance.h"
+#include "minimd/shell/bandwidth.h"
+#include "minimd/shell/median.h"
+#include "minimd/shell/provenance.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
  * how long a product takes in terms of that with one vector more; above 1 it falls. */
 #include "bench/bench.h"
 #include "core/stopwatch.h"
-#include "minimd/suspension.h"
+#include "minimd/stokes/suspension.h"
 #include "stokes/model.h"
 
 enum { MOST = 64, REPEATS = 9 };

@@ -8,7 +8,7 @@
  * 1.  Libraries that the build did not find are named on standard error. */
 #include "bench/bench.h"
 #include "bench/peers.h"
-#include "minimd/suspension.h"
+#include "minimd/stokes/suspension.h"
 #include "stokes/model.h"
 
 #include <math.h>

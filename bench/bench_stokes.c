@@ -14,7 +14,7 @@
 #include "bench/cusparse.h"
 #endif
 #include "core/stopwatch.h"
-#include "minimd/suspension.h"
+#include "minimd/stokes/suspension.h"
 #include "stokes/run.h"
 
 #include <math.h>

@@ -10,7 +10,7 @@
 #include "bench/cusparse.h"
 #include "core/cuda.h"
 #include "core/library.h"
-#include "minimd/median.h"
+#include "minimd/shell/median.h"
 
 #define CALLS(X)                                                                                   \
   X(Create)                                                                                        \

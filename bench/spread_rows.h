@@ -9,7 +9,7 @@
 #define SPREAD_ROWS_H
 
 #include "bench/bench.h"
-#include "minimd/spread_run.h"
+#include "minimd/spread/spread_run.h"
 
 #include <math.h>
 

@@ -1,8 +1,8 @@
 /* minimd/main.c - picks the sub-command, prints the error, returns the exit code. */
 #include "core/files.h"
 #include "core/output.h"
-#include "minimd/commands.h"
-#include "minimd/provenance.h"
+#include "minimd/shell/commands.h"
+#include "minimd/shell/provenance.h"
 #include "minimd/signals.h"
 #include "minimd/surroundings.h"
 

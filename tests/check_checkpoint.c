@@ -1,6 +1,6 @@
 /* tests/check_checkpoint.c - runs that go on from a file are the runs that were never stopped;
  * files that are not whole are refused. */
-#include "minimd/restart.h"
+#include "minimd/run/restart.h"
 #include "tests/engines.h"
 #include "tests/files.h"
 #include "tests/test.h"

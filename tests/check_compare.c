@@ -1,6 +1,6 @@
 /* tests/check_compare.c - medians, their intervals and ranks of `minimd compare`. */
 #include "core/random.h"
-#include "minimd/compare.h"
+#include "minimd/run/compare.h"
 #include "tests/test.h"
 
 /* n values, scrambled: 0 .. n - 1. */

@@ -1,5 +1,5 @@
 /* tests/check_dump.c - trajectories: every number of every frame against the engine's state. */
-#include "minimd/dump.h"
+#include "minimd/run/dump.h"
 #include "tests/engines.h"
 #include "tests/files.h"
 #include "tests/test.h"

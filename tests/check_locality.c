@@ -1,7 +1,7 @@
 /* tests/check_locality.c - what is modelled is what runs: the lists of a run at its step, and the
  * hits that the recorded addresses of that step have. */
-#include "minimd/locality.h"
-#include "minimd/settings.h"
+#include "minimd/locality/locality.h"
+#include "minimd/shell/settings.h"
 #include "tests/engines.h"
 #include "tests/files.h"
 #include "tests/ref.h"

@@ -1,6 +1,6 @@
 /* tests/check_locality_figures.c - what an engine's list says about the caches of this machine, from the
  * models. */
-#include "minimd/locality.h"
+#include "minimd/locality/locality.h"
 #include "tests/engines.h"
 #include "tests/test.h"
 

@@ -1,5 +1,5 @@
 /* tests/check_readers.c - miniMD's fixed format and the LAMMPS subset. */
-#include "minimd/read_script.h"
+#include "minimd/config/read_script.h"
 #include "tests/configs.h"
 #include "tests/files.h"
 #include "tests/test.h"

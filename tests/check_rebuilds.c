@@ -2,7 +2,7 @@
  * and whether a run says so; skins that are measured. */
 #include "engine/engine.h"
 #include "engine/integrate.h"
-#include "minimd/skin.h"
+#include "minimd/run/skin.h"
 #include "tests/engines.h"
 #include "tests/ref.h"
 #include "tests/run_lists.h"

@@ -1,6 +1,6 @@
 /* tests/check_report.c - what a run prints: rates, shares and counts of a run whose times are
  * given. */
-#include "minimd/report.h"
+#include "minimd/run/report.h"
 #include "tests/engines.h"
 #include "tests/test.h"
 

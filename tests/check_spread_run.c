@@ -1,7 +1,7 @@
 /* tests/check_spread_run.c - what `minimd spread` measures: errors by their definition, times of
  * one call. */
 #include "core/timer.h"
-#include "minimd/spread_run.h"
+#include "minimd/spread/spread_run.h"
 #include "tests/ref_spread.h"
 #include "tests/test.h"
 

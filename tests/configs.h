@@ -2,7 +2,7 @@
 #ifndef CONFIGS_H
 #define CONFIGS_H
 
-#include "minimd/config.h"
+#include "minimd/config/config.h"
 
 /* Fixture: cfg holds the defaults, files may be written. */
 extern config *cfg;

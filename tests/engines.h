@@ -2,7 +2,7 @@
 #ifndef ENGINES_H
 #define ENGINES_H
 
-#include "minimd/config.h"
+#include "minimd/config/config.h"
 
 /* Defaults on the backend under test, then settings: key=value, separated by spaces; checked. */
 config *engines_config(const char *settings);

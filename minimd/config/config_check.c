@@ -1,0 +1,156 @@
+/* minimd/config/config_check.c - conditions between settings, and all of them as an input file or JSON. */
+#include "minimd/config/config_impl.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Keys that describe a lattice, and mean nothing to atoms from a file. */
+static const char *const of_lattice[] = {"system.lattice", "system.cells", "system.density",
+                                         "system.charges"};
+enum { N_OF_LATTICE = sizeof of_lattice / sizeof *of_lattice };
+
+static md_status check_source(const config *cfg)
+{
+  const engine_spec *values = config_get(cfg);
+  const bool minimd = values->velocity == ENGINE_VELOCITY_MINIMD;
+  for (int k = 0; values->read && k < N_OF_LATTICE; k++)
+    MD_REQUIRE(config_is_default(cfg, of_lattice[k]), MD_EINVAL,
+               "%s: %s has no meaning with system.read = \"%s\" (%s): the file holds the atoms",
+               config_origin(cfg, of_lattice[k]), of_lattice[k], values->read,
+               config_origin(cfg, "system.read"));
+  MD_REQUIRE(!minimd || !values->read, MD_EINVAL,
+             "%s: system.velocity = \"minimd\" numbers the sites of a lattice; expected \"lammps\" "
+             "with system.read",
+             config_origin(cfg, "system.velocity"));
+  MD_REQUIRE(!minimd || values->lattice == ENGINE_LATTICE_FCC, MD_EINVAL,
+             "%s: system.velocity = \"minimd\" numbers the sites of system.lattice = \"fcc\"; "
+             "expected \"lammps\" with another lattice",
+             config_origin(cfg, "system.velocity"));
+  return MD_OK;
+}
+
+static md_status check_charges(const config *cfg)
+{
+  const engine_spec *values = config_get(cfg);
+  const engine_lattice lattice = values->lattice;
+  const bool pairs = lattice == ENGINE_LATTICE_NACL || lattice == ENGINE_LATTICE_CSCL ||
+                     lattice == ENGINE_LATTICE_ZNS;
+  MD_REQUIRE(values->charges == 0 || pairs, MD_EINVAL,
+             "%s: system.charges = %g: expected system.lattice = \"nacl\", \"cscl\" or \"zns\", "
+             "which have two kinds of sites",
+             config_origin(cfg, "system.charges"), values->charges);
+  MD_REQUIRE(values->charges == 0 || !config_is_default(cfg, "coulomb.method"), MD_EINVAL,
+             "%s: system.charges = %g: expected a coulomb.method beside it, \"pme\" or \"none\"",
+             config_origin(cfg, "system.charges"), values->charges);
+  if (values->coulomb != ENGINE_COULOMB_PME) return MD_OK;
+  MD_REQUIRE(
+      values->read || values->charges > 0, MD_EINVAL,
+      "%s: coulomb.method = \"pme\" needs charges: expected system.charges > 0, or a file of "
+      "atoms that has them",
+      config_origin(cfg, "coulomb.method"));
+  const int32_t *mesh = values->mesh;
+  MD_REQUIRE((mesh[0] > 0) == (mesh[1] > 0) && (mesh[0] > 0) == (mesh[2] > 0), MD_EINVAL,
+             "%s: coulomb.mesh = %d, %d, %d: expected all three > 0, or 0: chosen",
+             config_origin(cfg, "coulomb.mesh"), mesh[0], mesh[1], mesh[2]);
+  return MD_OK;
+}
+
+/* A skin that is to be measured needs a cost that depends on it, and a run that may differ. */
+static md_status check_skin(const config *cfg)
+{
+  const engine_spec *values = config_get(cfg);
+  if (values->skin >= 0) return MD_OK;
+  MD_REQUIRE(values->every == 0, MD_EINVAL,
+             "%s: neighbor.skin = \"auto\": expected neighbor.every = \"check\" (--rebuild check), "
+             "not %d (%s)",
+             config_origin(cfg, "neighbor.skin"), values->every,
+             config_origin(cfg, "neighbor.every"));
+  MD_REQUIRE(
+      !values->deterministic, MD_EINVAL,
+      "%s: neighbor.skin = \"auto\": expected a number with device.deterministic (%s), since "
+      "measured times differ from run to run",
+      config_origin(cfg, "neighbor.skin"), config_origin(cfg, "device.deterministic"));
+  return MD_OK;
+}
+
+md_status config_check(const config *cfg)
+{
+  const engine_spec *values = config_get(cfg);
+  MD_TRY(check_source(cfg));
+  MD_TRY(check_charges(cfg));
+  MD_REQUIRE(
+      values->sort_every <= 0 || values->every == 0 || values->sort_every % values->every == 0,
+      MD_EINVAL, "%s: order.sort_every = %d: expected a multiple of neighbor.every = %d (%s)",
+      config_origin(cfg, "order.sort_every"), values->sort_every, values->every,
+      config_origin(cfg, "neighbor.every"));
+  MD_REQUIRE(values->block_size % 32 == 0, MD_EINVAL,
+             "%s: device.block_size = %d: expected a multiple of 32",
+             config_origin(cfg, "device.block_size"), values->block_size);
+  MD_TRY(check_skin(cfg));
+  const double r_list = engine_reach(values) + fmax(values->skin, 0);
+  MD_REQUIRE(values->bin_size < 0 || values->bin_size * CONFIG_BINS_MOST >= r_list, MD_EINVAL,
+             "%s: neighbor.bin_size = %g: expected at least %g, a %dth of cutoff + skin",
+             config_origin(cfg, "neighbor.bin_size"), values->bin_size, r_list / CONFIG_BINS_MOST,
+             CONFIG_BINS_MOST);
+  return MD_OK;
+}
+
+/* True when writing the key would change nothing, or be refused. */
+static bool has_no_effect(const config *cfg, const char *key)
+{
+  const engine_spec *values = config_get(cfg);
+  const bool charged = values->coulomb == ENGINE_COULOMB_PME;
+  if (!charged && (strncmp(key, "coulomb.", 8) == 0 || strcmp(key, "system.charges") == 0))
+    return true;
+  if (!values->read)
+    return strcmp(key, "system.read") == 0 || strcmp(key, "system.keep_velocities") == 0;
+  for (int k = 0; k < N_OF_LATTICE; k++)
+    if (strcmp(key, of_lattice[k]) == 0) return true;
+  /* A default gives way to the file's mass, a setting does not. */
+  return strcmp(key, "system.mass") == 0 && config_is_default(cfg, key);
+}
+
+static void write_setting(const config *cfg, const config_entry *entry, FILE *stream)
+{
+  config_values values = *config_all(cfg);
+  char *absolute = values.engine.read ? realpath(values.engine.read, NULL) : NULL;
+  if (absolute) values.engine.read = absolute;
+  char text[CONFIG_TEXT_SIZE];
+  config_value_write(entry, &values, text, sizeof text);
+  const int used = fprintf(stream, "  %s = %s;", strchr(entry->key, '.') + 1, text);
+  fprintf(stream, "%*s # %s%s%s%s\n", used < 32 ? 32 - used : 0, "", *entry->unit ? "[" : "",
+          entry->unit, *entry->unit ? "] " : "", entry->help);
+  free(absolute);
+}
+
+void config_write(const config *cfg, FILE *stream)
+{
+  const config_entry *entries;
+  const int n = config_entries(&entries);
+  const char *last = NULL; /* key written */
+  fprintf(stream, "# %s\n", config_reading(cfg));
+  for (int k = 0; k < n; k++) {
+    const char *key = entries[k].key;
+    const size_t group = strcspn(key, ".");
+    if (has_no_effect(cfg, key)) continue;
+    if (!last || strncmp(key, last, group + 1) != 0)
+      fprintf(stream, "%s\n%.*s: {\n", last ? "};\n" : "", (int)group, key);
+    write_setting(cfg, &entries[k], stream);
+    last = key;
+  }
+  fputs("};\n", stream);
+}
+
+void config_json(const config *cfg, md_json *json)
+{
+  const config_entry *entries;
+  const int n = config_entries(&entries);
+  for (int k = 0; k < n; k++) {
+    md_json_open(json, entries[k].key, '{');
+    config_value_json(&entries[k], config_all(cfg), json, "value");
+    md_json_string(json, "origin", config_origin(cfg, entries[k].key));
+    md_json_close(json, '}');
+  }
+}

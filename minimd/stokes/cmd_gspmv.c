@@ -1,0 +1,389 @@
+/* minimd/stokes/cmd_gspmv.c - `minimd gspmv`: products of a block matrix with many vectors, measured
+ * beside the model ([Liu] section IV, Figs. 1 and 2). */
+#include "core/most.h"
+#include "core/output.h"
+#include "core/parse.h"
+#include "core/stopwatch.h"
+#include "minimd/shell/bandwidth.h"
+#include "minimd/shell/commands.h"
+#include "minimd/stokes/gspmv_model.h"
+#include "minimd/stokes/gspmv_report.h"
+#include "minimd/shell/median.h"
+#include "minimd/shell/memory.h"
+#include "minimd/shell/plot.h"
+#include "minimd/stokes/suspension.h"
+#include "stokes/model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  MATRIX,
+  VECTORS,
+  BACKEND,
+  DEVICE,
+  PRECISION,
+  STORAGE,
+  ROWS,
+  REPEAT,
+  SEED,
+  THREADS,
+  WRITE,
+  MAP,
+  NODES,
+  LATENCY,
+  NETWORK,
+  FORMAT,
+  OUTPUT,
+  PLOT,
+  QUIET,
+  N_OPTIONS
+};
+
+static const option option_table[N_OPTIONS] = {
+    {"matrix", 0, "mat1|mat2|mat3|FILE",
+     "resistance matrix like one of [Liu] Table I, or a MatrixMarket file (.mtx)"},
+    {"vectors", 0, "LIST", "how many vectors at once, separated by commas (1,2,4,8,16,32)"},
+    {"backend", 0, "cpu|gpu", "where (cpu)"},
+    OPTION_DEVICE,
+    {"precision", 0, "single|double", "of the stored blocks; arithmetic is double (double)"},
+    {"storage", 0, "bcrs|single|pair", "how blocks are stored (by --precision)"},
+    {"rows", 0, "N", "spheres of mat1, mat2, mat3 (300000, 395000, 395000)"},
+    {"repeat", 0, "N", "products timed for each row, at least; the median counts (5)"},
+    {"seed", 0, "N", "of the packing (1)"},
+    {"threads", 0, "N", "OpenMP threads (all)"},
+    {"write", 0, "FILE", "write the matrix as MatrixMarket"},
+    {"map", 0, NULL,
+     "instead: how many vectors take twice the time of one, by blocks per row\nand B / F (Fig. 1)"},
+    {"nodes", 0, "LIST",
+     "instead: how long products would take where so many nodes like this machine share\nthe "
+     "matrix, "
+     "from the model (Table III, Figs. 3 and 4)"},
+    {"latency", 0, "X", "of a message between nodes [us] (1.5)"},
+    {"network", 0, "X", "bandwidth into a node [GB/s] (3.54)"},
+    {"format", 0, "table|csv|json", "how results are printed (table)"},
+    OPTION_OUTPUT,
+    OPTION_PLOT,
+    OPTION_QUIET,
+};
+
+typedef struct {
+  const options *opts;
+  int format, backend, storage;
+  int64_t rows, repeat, threads;
+  uint64_t seed;
+  gspmv_row *results; /* [n] */
+  int n, n_nodes;
+  int *vectors, *nodes; /* [n], [n_nodes]; n_nodes 0: measure */
+  stokes_network network;
+  md_ctx *ctx;
+  stokes_matrix *matrix;
+  suspension suspension; /* from which the matrix is assembled, unless it comes from a file */
+  stokes_blocks blocks;  /* the same matrix on the host */
+  stokes_machine machine;
+} request;
+
+/* The numbers of an option, up to `most`. */
+static md_status read_list(const request *r, int which, const char *usual, int most, int **out,
+                           int *n)
+{
+  const char *text = options_value(r->opts, which);
+  char **words;
+  MD_TRY(options_blame(r->opts, which,
+                       md_parse_list(text ? text : usual, option_table[which].name, &words, n)));
+  *out = calloc((size_t)*n, sizeof **out);
+  md_status status = *out ? MD_OK : MD_FAIL(MD_ENOMEM, "out of memory for a list");
+  for (int k = 0; !status && k < *n; k++) {
+    int64_t number = 0;
+    status = options_blame(r->opts, which, md_parse_int64(words[k], 1, most, &number));
+    (*out)[k] = (int)number;
+  }
+  free(words);
+  return status;
+}
+
+static md_status read_lists(request *r)
+{
+  enum { MOST_NODES = 1 << 20 };
+  MD_TRY(read_list(r, VECTORS, "1,2,4,8,16,32", STOKES_COLUMNS, &r->vectors, &r->n));
+  r->results = calloc((size_t)r->n, sizeof *r->results);
+  MD_REQUIRE(r->results, MD_ENOMEM, "out of memory for %d results", r->n);
+  for (int k = 0; k < r->n; k++)
+    r->results[k].m = r->vectors[k];
+  double microseconds = 1.5, gigabytes = 3.54;
+  MD_TRY(options_number(r->opts, LATENCY, 0, 1e6, &microseconds));
+  MD_TRY(options_number(r->opts, NETWORK, 1e-6, 1e6, &gigabytes));
+  r->network = (stokes_network){1e-6 * microseconds, 1e9 * gigabytes};
+  if (!options_value(r->opts, NODES)) return MD_OK;
+  return read_list(r, NODES, "1", MOST_NODES, &r->nodes, &r->n_nodes);
+}
+
+static md_status read_request(request *r)
+{
+  const options *opts = r->opts;
+  static const char *const precision_words[] = {"single", "double"};
+  int precision = 1;
+  MD_TRY(options_word(opts, FORMAT, options_format_words, OPTIONS_FORMAT_COUNT, &r->format));
+  MD_TRY(options_word(opts, BACKEND, md_backend_words, MD_BACKEND_COUNT, &r->backend));
+  MD_TRY(options_device(opts, DEVICE, r->backend == MD_GPU));
+  MD_TRY(options_word(opts, PRECISION, precision_words, 2, &precision));
+  r->storage = precision ? STOKES_BCRS : STOKES_SINGLE;
+  MD_TRY(options_word(opts, STORAGE, stokes_storage_words, STOKES_STORAGE_COUNT, &r->storage));
+  MD_TRY(options_integer(opts, ROWS, 1, INT32_MAX / 9, &r->rows));
+  MD_TRY(options_integer(opts, REPEAT, 1, 1000000, &r->repeat));
+  MD_TRY(options_integer(opts, THREADS, 1, 4096, &r->threads));
+  if (options_value(opts, SEED))
+    MD_TRY(options_blame(opts, SEED, md_parse_uint64(options_value(opts, SEED), &r->seed)));
+  if (options_value(opts, PLOT)) MD_TRY(plot_check(options_value(opts, PLOT)));
+  MD_TRY(options_writes(opts, WRITE));
+  if (options_value(opts, MAP)) return MD_OK;
+  MD_REQUIRE(options_value(opts, MATRIX), MD_EINVAL,
+             "expected --matrix mat1|mat2|mat3|FILE.mtx, or --map; see --help");
+  return read_lists(r);
+}
+
+/* Lay the matrix out for products with m vectors. */
+static md_status arrange(request *r, int m)
+{
+  if (r->suspension.pairs) return suspension_assemble(&r->suspension, m, r->matrix);
+  return stokes_matrix_set(r->matrix, &r->blocks, m);
+}
+
+/* Vectors may be stored in as many columns as the next multiple of this. */
+enum { MORE_COLUMNS = 16 };
+
+static md_status make_matrix(request *r)
+{
+  const char *name = options_value(r->opts, MATRIX);
+  const bool quiet = options_value(r->opts, QUIET);
+  int widest = 1;
+  for (int k = 0; k < r->n; k++)
+    widest = r->results[k].m > widest ? r->results[k].m : widest;
+  if (widest > 1) widest = (widest + MORE_COLUMNS - 1) / MORE_COLUMNS * MORE_COLUMNS;
+  MD_TRY(stokes_matrix_create(r->ctx, (stokes_storage)r->storage, &r->matrix));
+  for (int k = 0; k < SUSPENSION_MATRICES; k++) {
+    const suspension_matrix *matrix = &suspension_matrices[k];
+    if (strcmp(name, matrix->name) != 0) continue;
+    const suspension_spec spec = {r->rows ? r->rows : matrix->rows, matrix->occupancy, r->seed,
+                                  quiet};
+    const stokes_resistance law = {1, matrix->gap_cut, 1e-3};
+    MD_TRY(suspension_open(r->ctx, &spec, &law, widest, &r->suspension));
+    MD_TRY(arrange(r, 1));
+    return stokes_matrix_get(r->matrix, &r->blocks);
+  }
+  const char *dot = strrchr(name, '.');
+  MD_REQUIRE(dot && strcmp(dot, ".mtx") == 0, MD_EINVAL,
+             "--matrix '%s': expected mat1, mat2, mat3 or a MatrixMarket file (.mtx)", name);
+  MD_TRY(stokes_blocks_read(name, &r->blocks));
+  MD_TRY(memory_announce(
+      "products with this matrix",
+      76.0 * (double)r->blocks.n_blocks + 96.0 * (widest + 1) * (double)r->blocks.n_rows, quiet));
+  return arrange(r, 1);
+}
+
+/* Largest difference of up to 1000 rows of Y from sums over the blocks, relative to the largest
+ * sum.
+ */
+static double error_of(const request *r, int m, int columns, const double *x, const double *y)
+{
+  const int64_t rows = r->blocks.n_rows, stride = 1 + rows / 1000;
+  double most = 0, scale = 0;
+  for (int64_t i = 0; i < rows; i += stride)
+    for (int d = 0; d < 3; d++)
+      for (int c = 0; c < m; c++) {
+        long double sum = 0;
+        for (int64_t p = r->blocks.start[i]; p < r->blocks.start[i + 1]; p++)
+          for (int q = 0; q < 3; q++)
+            sum += (long double)r->blocks.block[9 * p + 3 * d + q] *
+                   x[(3 * (int64_t)r->blocks.column[p] + q) * columns + c];
+        const double error = fabs((double)sum - y[(3 * i + d) * columns + c]);
+        most = md_most(most, error);
+        scale = fmax(scale, fabs((double)sum));
+      }
+  return scale > 0 ? most / scale : most;
+}
+
+/* Median time of a product; the first is not counted. */
+static md_status time_products(const request *r, int m, const double *x, double *y, double *out)
+{
+  md_stopwatch watch;
+  double *seconds = calloc((size_t)r->repeat + 1, sizeof *seconds);
+  MD_REQUIRE(seconds, MD_ENOMEM, "out of memory for %lld times", (long long)r->repeat);
+  md_status status = md_stopwatch_create(r->ctx, &watch);
+  for (int64_t k = 0; !status && k <= r->repeat; k++) {
+    status = md_stopwatch_start(&watch, true);
+    if (!status) status = stokes_matrix_multiply(r->matrix, m, x, y);
+    if (!status) status = md_stopwatch_stop(&watch, &seconds[k]);
+  }
+  *out = median_of(seconds + 1, (int)r->repeat);
+  md_stopwatch_destroy(&watch);
+  free(seconds);
+  return status;
+}
+
+/* Numbers in -1..1 in the first m columns, 0 in the others. */
+static void fill_columns(double *x, size_t rows, int m, int columns)
+{
+  for (size_t k = 0; k < rows; k++)
+    for (int c = 0; c < columns; c++)
+      *x++ = c < m ? (double)((k * (size_t)m + (size_t)c) * 2654435761u % 2000003u) / 1000001.5 - 1
+                   : 0;
+}
+
+static md_status measure(request *r, gspmv_row *row)
+{
+  double seconds;
+  MD_TRY(arrange(r, row->m));
+  MD_TRY(stokes_matrix_columns(r->matrix, row->m, &row->columns));
+  MD_TRY(stokes_matrix_time(r->matrix, row->columns, &seconds, row->parts, sizeof row->parts));
+  const stokes_shape shape = stokes_matrix_shape(r->matrix);
+  const size_t rows = (size_t)shape.n_rows * 3, numbers = rows * (size_t)row->columns,
+               bytes = numbers * sizeof(double);
+  md_buffer x = {0}, y = {0};
+  double *host = malloc(2 * bytes + 1);
+  md_status status = host ? MD_OK : MD_FAIL(MD_ENOMEM, "out of memory for %d vectors", row->m);
+  if (!status) fill_columns(host, rows, row->m, row->columns);
+  if (!status) status = md_buffer_reserve(r->ctx, &x, bytes, 0);
+  if (!status) status = md_buffer_reserve(r->ctx, &y, bytes, 0);
+  if (!status) status = md_write(r->ctx, x.data, host, bytes);
+  if (!status) status = time_products(r, row->columns, x.data, y.data, &row->seconds);
+  if (!status) status = md_read(r->ctx, host + numbers, y.data, bytes);
+  if (!status) row->error = error_of(r, row->m, row->columns, host, host + numbers);
+  row->bytes = stokes_model_bytes(&shape, row->m, 0);
+  row->model = stokes_model_relative(&r->machine, &shape, row->m, 0);
+  free(host);
+  md_buffer_free(r->ctx, &x);
+  md_buffer_free(r->ctx, &y);
+  return status;
+}
+
+/* Relative times need one vector, too. */
+static md_status measure_all(request *r, double *one)
+{
+  gspmv_row alone = {.m = 1};
+  MD_TRY(stokes_machine_measure(r->ctx, (stokes_storage)r->storage, &r->machine));
+  MD_TRY(measure(r, &alone));
+  *one = alone.seconds;
+  for (int k = 0; k < r->n; k++) {
+    if (r->results[k].m == 1)
+      r->results[k] = alone;
+    else
+      MD_TRY(measure(r, &r->results[k]));
+  }
+  if (options_value(r->opts, QUIET)) return MD_OK;
+  const stokes_shape shape = stokes_matrix_shape(r->matrix);
+  const int turn = stokes_model_switch(&r->machine, &shape, 0);
+  fprintf(stderr, "B = %.3g GB/s, F = %.3g Gflop/s; arithmetic ", 1e-9 * r->machine.bandwidth,
+          1e-9 * r->machine.flops);
+  if (turn > 0)
+    fprintf(stderr, "bounds from m_s = %d vectors on\n", turn);
+  else
+    fputs("never bounds: memory does for any number of vectors\n", stderr);
+  return MD_OK;
+}
+
+/* Rows and notes, and a picture before them: no rates from a run that fails. */
+static md_status show(const request *r, double one, FILE *stream)
+{
+  const char *picture = options_value(r->opts, PLOT);
+  const gspmv_table all = {r->opts,
+                           (options_format)r->format,
+                           options_value(r->opts, QUIET) != NULL,
+                           options_value(r->opts, MATRIX),
+                           (md_backend)r->backend,
+                           stokes_matrix_shape(r->matrix),
+                           r->machine,
+                           cache_bytes(r->ctx),
+                           r->results,
+                           r->n,
+                           one};
+  if (picture) MD_TRY(gspmv_table_plot(&all, picture));
+  gspmv_table_print(&all, stream);
+  return MD_OK;
+}
+
+/* Where nodes like this machine share the matrix. */
+static md_status answer_nodes(request *r, FILE *stream)
+{
+  MD_TRY(stokes_machine_measure(r->ctx, (stokes_storage)r->storage, &r->machine));
+  if (!options_value(r->opts, QUIET))
+    fprintf(stderr, "B = %.3g GB/s, F = %.3g Gflop/s\n", 1e-9 * r->machine.bandwidth,
+            1e-9 * r->machine.flops);
+  const gspmv_nodes job = {r->opts,
+                           (options_format)r->format,
+                           options_value(r->opts, MATRIX),
+                           &r->blocks,
+                           stokes_matrix_shape(r->matrix).product_bytes,
+                           r->nodes,
+                           r->vectors,
+                           r->n_nodes,
+                           r->n,
+                           r->machine,
+                           r->network};
+  return gspmv_nodes_answer(&job, stream, options_value(r->opts, PLOT));
+}
+
+static md_status answer_matrix(request *r)
+{
+  const char *file = options_value(r->opts, WRITE);
+  double one = 0;
+  md_output out;
+  MD_TRY(md_output_open(options_value(r->opts, OUTPUT), &out));
+  md_status status = make_matrix(r);
+  if (!status && file) status = stokes_blocks_write(&r->blocks, file);
+  if (!status && r->n_nodes > 0) {
+    status = answer_nodes(r, out.stream);
+  } else if (!status) {
+    status = measure_all(r, &one);
+    if (!status) status = show(r, one, out.stream);
+  }
+  if (!status) return md_output_close(&out);
+  md_output_discard(&out);
+  return status;
+}
+
+static md_status answer_map(const request *r)
+{
+  md_output out;
+  MD_TRY(md_output_open(options_value(r->opts, OUTPUT), &out));
+  const md_status status = gspmv_map_answer(r->opts, (options_format)r->format, out.stream,
+                                            options_value(r->opts, PLOT));
+  if (!status) return md_output_close(&out);
+  md_output_discard(&out);
+  return status;
+}
+
+static md_status answer(request *r)
+{
+  MD_TRY(read_request(r));
+  if (options_value(r->opts, MAP)) return answer_map(r);
+  const md_ctx_spec spec = {(md_backend)r->backend, MD_DOUBLE, (int)r->threads, false};
+  MD_TRY(md_ctx_create(&spec, &r->ctx));
+  return answer_matrix(r);
+}
+
+md_status cmd_gspmv(int argc, char **argv)
+{
+  options opts;
+  request r = {.opts = &opts, .backend = MD_CPU, .repeat = 5, .seed = 1};
+  md_status status = options_parse(option_table, N_OPTIONS, argc, argv, &opts);
+  if (!status && opts.help)
+    options_help(stdout,
+                 "minimd gspmv --matrix mat1|mat2|mat3|FILE.mtx [--vectors LIST] [options]\n"
+                 "       minimd gspmv --matrix mat1|mat2|mat3|FILE.mtx --nodes LIST [options]\n"
+                 "       minimd gspmv --map [options]",
+                 "Products of a 3 x 3 block matrix with many vectors: times beside the model's.",
+                 option_table, N_OPTIONS);
+  else if (!status)
+    status = answer(&r);
+  stokes_blocks_free(&r.blocks);
+  stokes_matrix_destroy(r.matrix);
+  suspension_close(&r.suspension);
+  if (r.ctx) md_ctx_destroy(r.ctx);
+  free(r.results);
+  free(r.vectors);
+  free(r.nodes);
+  options_free(&opts);
+  return status;
+}

@@ -1,0 +1,365 @@
+/* minimd/stokes/cmd_stokes.c - `minimd stokes`: Stokesian dynamics with one or many right-hand sides. */
+#include "core/output.h"
+#include "core/timer.h"
+#include "minimd/shell/commands.h"
+#include "minimd/shell/memory.h"
+#include "minimd/shell/plot.h"
+#include "minimd/shell/progress.h"
+#include "minimd/signals.h"
+#include "minimd/stokes/stokes_checkpoint.h"
+#include "minimd/shell/table.h"
+#include "minimd/surroundings.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+  const options *opts;
+  int format;
+  bool quiet;
+  stokes_settings settings;
+  stokes_checkpoint from;   /* path is NULL in a run from its beginning */
+  stokes_packing packing;   /* spheres in the order in which they were given */
+  const md_file_mark *keep; /* where a trajectory goes on; NULL: it begins anew */
+  md_ctx *ctx;
+  stokes_run *run;
+  stokes_step *rows; /* [room], the first `done` filled in */
+  int64_t done, room;
+  FILE *trajectory;
+} request;
+
+/* A packing that is given beside a checkpoint must be the one that the run began with. */
+static md_status compare_spheres(const request *r, const char *input)
+{
+  const stokes_packing *given = &r->packing, *saved = &r->from.state.spheres;
+  MD_REQUIRE(given->n == saved->n, MD_EINVAL,
+             "'%s' has %" PRId64 " spheres, but '%s' has %" PRId64
+             ": a restart takes its spheres from the checkpoint",
+             input, given->n, r->from.path, saved->n);
+  bool same = memcmp(given->box, saved->box, sizeof given->box) == 0;
+  for (int64_t i = 0; same && i < saved->n; i++) {
+    const int64_t place = r->from.state.place[i];
+    same = place >= 0 && place < given->n && given->x[4 * place + 3] == saved->x[4 * i + 3];
+  }
+  MD_REQUIRE(same, MD_EINVAL,
+             "the box or the radii of '%s' are not those of '%s': a restart takes its spheres from "
+             "the checkpoint",
+             input, r->from.path);
+  return MD_OK;
+}
+
+static md_status read_spheres(request *r)
+{
+  const char *input = options_value(r->opts, STOKES_OPTION_INPUT);
+  MD_REQUIRE(input || r->from.path, MD_EINVAL,
+             "expected -i FILE with spheres, as `minimd pack` writes; see --help");
+  if (!input) return stokes_packing_create(r->from.state.spheres.n, &r->packing);
+  MD_TRY(stokes_packing_read(input, &r->packing));
+  return r->from.path ? compare_spheres(r, input) : MD_OK;
+}
+
+/* Whether a run that goes on does so exactly, and with its trajectory. */
+static md_status plan_restart(request *r, const stokes_settings *saved)
+{
+  const stokes_settings *now = &r->settings;
+  const int64_t step = r->from.state.step;
+  const char *differs;
+  MD_REQUIRE(now->steps >= step, MD_EINVAL,
+             "--steps %" PRId64 ": '%s' is at step %" PRId64 " already", now->steps, r->from.path,
+             step);
+  MD_TRY(stokes_settings_differ(saved, now, &differs));
+  if (now->automatic) differs = stokes_option_table[STOKES_OPTION_RHS].name;
+  if (now->trajectory && saved->trajectory && strcmp(now->trajectory, saved->trajectory) == 0)
+    MD_TRY(md_file_plan(now->trajectory, &r->from.trajectory, &r->keep));
+  if (!r->quiet)
+    fprintf(stderr, "restart: %s at step %" PRId64 ", %s%s\n", r->from.path, step,
+            differs ? "with another --" : "exactly", differs ? differs : "");
+  return MD_OK;
+}
+
+static md_status read_request(request *r)
+{
+  const char *picture = options_value(r->opts, STOKES_OPTION_PLOT);
+  const char *restart = options_value(r->opts, STOKES_OPTION_RESTART);
+  r->settings = stokes_settings_defaults();
+  r->quiet = options_value(r->opts, STOKES_OPTION_QUIET);
+  MD_TRY(options_word(r->opts, STOKES_OPTION_FORMAT, options_format_words, OPTIONS_FORMAT_COUNT,
+                      &r->format));
+  if (restart) {
+    MD_TRY(stokes_checkpoint_read(restart, &r->from));
+    MD_TRY(stokes_settings_read_words(r->from.words, &r->settings));
+  }
+  const stokes_settings saved = r->settings;
+  MD_TRY(stokes_settings_read(r->opts, &r->settings));
+  MD_TRY(md_file_claim(r->settings.trajectory, MD_FILE_OUTPUT, "--trajectory"));
+  MD_TRY(md_file_claim(r->settings.checkpoint, MD_FILE_CHECKPOINT, "--checkpoint"));
+  if (picture) MD_TRY(plot_check(picture));
+  MD_TRY(read_spheres(r));
+  return restart ? plan_restart(r, &saved) : MD_OK;
+}
+
+/* What the model needs: this machine's B and F, and the counts of a first step. */
+typedef struct {
+  stokes_machine machine;
+  stokes_counts counts;
+  stokes_shape shape;
+} model_input;
+
+static md_status measure_model(request *r, model_input *out)
+{
+  MD_TRY(stokes_machine_measure(r->ctx, r->settings.spec.storage, &out->machine));
+  return stokes_run_probe(r->run, &out->counts, &out->shape);
+}
+
+/* "m_s = 13" */
+static void print_turn(const model_input *in)
+{
+  const int turn = stokes_model_switch(&in->machine, &in->shape, 0);
+  if (turn > 0)
+    fprintf(stderr, "m_s = %d", turn);
+  else
+    fputs("m_s = never", stderr);
+}
+
+static void print_choice(const model_input *in, int m)
+{
+  fprintf(stderr, "auto: B = %.3g GB/s, F = %.3g Gflop/s, N = %g, N1 = %g, N2 = %g, C = %g, ",
+          1e-9 * in->machine.bandwidth, 1e-9 * in->machine.flops, in->counts.unguessed,
+          in->counts.first, in->counts.second, in->counts.order);
+  print_turn(in);
+  fprintf(stderr, ": m = %d, %.3g of the original's time\n", m,
+          stokes_model_step(&in->machine, &in->shape, &in->counts, m, 0) /
+              stokes_model_step(&in->machine, &in->shape, &in->counts, 1, 0));
+}
+
+static md_status choose_vectors(request *r)
+{
+  model_input in;
+  stokes_run_spec *spec = &r->settings.spec;
+  const int64_t left = r->settings.steps - r->from.state.step;
+  const int most = left < 1 ? 1 : left < STOKES_VECTORS ? (int)left : STOKES_VECTORS;
+  int width[STOKES_VECTORS], n;
+  MD_TRY(measure_model(r, &in));
+  MD_TRY(stokes_run_widths(r->run, most, width, &n));
+  spec->vectors = stokes_model_best(&in.machine, &in.shape, &in.counts, width, n, 0);
+  if (!r->quiet) print_choice(&in, spec->vectors);
+  return stokes_run_set_vectors(r->run, spec->vectors);
+}
+
+/* Fig. 7's predicted times. */
+static md_status print_model(request *r, FILE *stream)
+{
+  static const table_column columns[] = {
+      {"rhs", 4, 0}, {"bound_by", 12, 0}, {"time_product", 12, -6}, {"time_step", 12, -6}};
+  model_input in;
+  table t;
+  MD_TRY(measure_model(r, &in));
+  const int turn = stokes_model_switch(&in.machine, &in.shape, 0);
+  table_begin(&t, stream, (options_format)r->format, "stokes", r->opts, columns, 4);
+  for (int m = 1; m <= STOKES_VECTORS; m++) {
+    table_integer(&t, m);
+    table_text(&t, turn > 0 && m >= turn ? "arithmetic" : "bandwidth");
+    table_real(&t, stokes_model_time(&in.machine, &in.shape, m, 0));
+    table_real(&t, stokes_model_step(&in.machine, &in.shape, &in.counts, m, 0));
+  }
+  table_end(&t);
+  return MD_OK;
+}
+
+static md_status write_frame(request *r)
+{
+  MD_TRY(stokes_run_read(r->run, &r->packing));
+  stokes_packing_print(&r->packing, r->trajectory);
+  MD_REQUIRE(fflush(r->trajectory) == 0 && !ferror(r->trajectory), MD_EIO, "cannot write '%s': %s",
+             r->settings.trajectory, strerror(errno));
+  return MD_OK;
+}
+
+/* What is due after step number `done`; the trajectory first, so that a checkpoint knows its
+ * length. */
+static md_status save(request *r, int64_t done, bool last)
+{
+  const stokes_settings *settings = &r->settings;
+  const bool asked = signals_save_asked(settings->checkpoint);
+  const int64_t every = settings->checkpoint_every;
+  if (r->trajectory && done % settings->trajectory_every == 0 && r->done > 0)
+    MD_TRY(write_frame(r));
+  if (!settings->checkpoint || !(asked || last || (every > 0 && done % every == 0))) return MD_OK;
+  md_file_mark mark = {-1, 0};
+  if (r->trajectory) MD_TRY(md_file_take_mark(r->trajectory, settings->trajectory, 0, &mark));
+  return stokes_checkpoint_write(settings->checkpoint, settings, r->run, &mark);
+}
+
+static md_status step(request *r)
+{
+  if (r->done == r->room) {
+    const int64_t room = r->room ? 2 * r->room : 64;
+    stokes_step *rows = realloc(r->rows, (size_t)room * sizeof *rows);
+    MD_REQUIRE(rows, MD_ENOMEM, "out of memory for %" PRId64 " steps", room);
+    r->rows = rows;
+    r->room = room;
+  }
+  MD_TRY(stokes_run_step(r->run, &r->rows[r->done]));
+  r->done++;
+  return MD_OK;
+}
+
+static md_status walk(request *r)
+{
+  const int64_t first = r->from.state.step, end = r->settings.steps;
+  progress bar;
+  progress_begin(&bar, end - first, r->quiet);
+  signals_stop_gently();
+  bool last = first == end;
+  md_status status = last ? save(r, first, true) : MD_OK;
+  while (!status && !last) {
+    status = step(r);
+    last = first + r->done == end || signals_stopped_by();
+    if (!status) status = save(r, first + r->done, last);
+    progress_update(&bar, r->done);
+  }
+  progress_end(&bar);
+  return status;
+}
+
+static void print_rows(const request *r, FILE *stream)
+{
+  static const table_column columns[] = {
+      {"step", 6, 0},         {"iterations_first", 6, 0}, {"iterations_second", 6, 0},
+      {"guess_error", 11, 9}, {"time_chebyshev", 10, 6},  {"time_guess", 10, 6},
+      {"time_first", 10, 6},  {"time_second", 10, 6}};
+  table t;
+  table_begin(&t, stream, (options_format)r->format, "stokes", r->opts, columns, 8);
+  for (int64_t k = 0; k < r->done; k++) {
+    const stokes_step *row = &r->rows[k];
+    table_integer(&t, row->step);
+    table_integer(&t, row->iterations_first);
+    table_integer(&t, row->iterations_second);
+    table_real(&t, row->guess_error);
+    table_real(&t, row->time_chebyshev);
+    table_real(&t, row->time_guess);
+    table_real(&t, row->time_first);
+    table_real(&t, row->time_second);
+  }
+  table_end(&t);
+}
+
+static md_status draw(const request *r, const char *path)
+{
+  plot picture;
+  MD_TRY(plot_open(path, 900, 700, &picture));
+  fputs("set multiplot layout 2,1\nset grid\nset xlabel 'step'\nset ylabel 'iterations'\n"
+        "plot '-' with linespoints pt 7 ps 0.5 title 'first solve', "
+        "'-' with linespoints pt 6 ps 0.5 title 'second solve'\n",
+        picture.stream);
+  for (int second = 0; second < 2; second++) {
+    for (int64_t k = 0; k < r->done; k++)
+      fprintf(picture.stream, "%" PRId64 " %d\n", r->rows[k].step,
+              second ? r->rows[k].iterations_second : r->rows[k].iterations_first);
+    fputs("e\n", picture.stream);
+  }
+  fputs("set ylabel 'error of the guess'\nset yrange [0:]\n"
+        "plot '-' with linespoints pt 7 ps 0.5 notitle\n",
+        picture.stream);
+  for (int64_t k = 0; k < r->done; k++)
+    fprintf(picture.stream, "%" PRId64 " %.9g\n", r->rows[k].step, r->rows[k].guess_error);
+  fputs("e\nunset multiplot\n", picture.stream);
+  return plot_close(&picture);
+}
+
+static void summarise(const request *r, double seconds, const md_waiting *waiting)
+{
+  int64_t overlaps = 0;
+  for (int64_t k = 0; k < r->done; k++)
+    overlaps += r->rows[k].overlaps;
+  fprintf(stderr, "%" PRId64 " steps of %g ps, %.4g s a step; %s", r->done, r->settings.spec.dt,
+          seconds / (double)r->done, stokes_algorithm_words[r->settings.spec.algorithm]);
+  if (r->settings.spec.algorithm == STOKES_MRHS)
+    fprintf(stderr, " with %d right-hand sides", r->settings.spec.vectors);
+  fprintf(stderr, "; %" PRId64 " overlapping pairs moved apart\n", overlaps);
+  waiting_note(waiting, stderr);
+}
+
+static md_status open_files(request *r)
+{
+  if (r->settings.checkpoint) MD_TRY(md_output_hold(r->settings.checkpoint));
+  const char *path = r->settings.trajectory;
+  if (!path) return MD_OK;
+  return r->keep ? md_file_continue(path, 0, r->keep, &r->trajectory)
+                 : md_file_begin(path, &r->trajectory);
+}
+
+/* All steps with both files open, so that one that cannot be written is known at once. */
+static md_status walk_and_print(request *r, md_output *out)
+{
+  MD_TRY(open_files(r));
+  const md_waiting before = md_waiting_since(&(md_waiting){0, 0});
+  const double began = md_wall_seconds();
+  const md_status status = walk(r);
+  const double seconds = md_wall_seconds() - began;
+  const md_waiting waiting = md_waiting_since(&before);
+  const bool closed = !r->trajectory || fclose(r->trajectory) == 0;
+  if (status) return status;
+  MD_REQUIRE(closed, MD_EIO, "cannot write '%s': %s", r->settings.trajectory, strerror(errno));
+  if (!r->quiet && r->done > 0) summarise(r, seconds, &waiting);
+  print_rows(r, out->stream);
+  return MD_OK;
+}
+
+/* The run, from its beginning or from the checkpoint. */
+static md_status prepare(request *r)
+{
+  const stokes_settings *settings = &r->settings;
+  const stokes_packing *spheres = r->from.path ? &r->from.state.spheres : &r->packing;
+  const md_ctx_spec spec = {(md_backend)settings->backend, MD_DOUBLE, (int)settings->threads, true};
+  const double bytes =
+      stokes_run_bytes(&settings->spec, spheres->n, stokes_packing_occupancy(spheres));
+  MD_TRY(memory_announce("the run", bytes, r->quiet));
+  MD_TRY(md_ctx_create(&spec, &r->ctx));
+  if (r->from.path)
+    MD_TRY(stokes_run_restore(r->ctx, &settings->spec, &r->from.state, &r->run));
+  else
+    MD_TRY(stokes_run_create(r->ctx, &settings->spec, &r->packing, &r->run));
+  return settings->automatic && settings->spec.algorithm == STOKES_MRHS ? choose_vectors(r) : MD_OK;
+}
+
+static md_status answer(request *r)
+{
+  const char *picture = options_value(r->opts, STOKES_OPTION_PLOT);
+  md_output out;
+  MD_TRY(read_request(r));
+  signals_save_when_asked();
+  MD_TRY(prepare(r));
+  MD_TRY(md_output_open(options_value(r->opts, STOKES_OPTION_OUTPUT), &out));
+  const bool model = options_value(r->opts, STOKES_OPTION_MODEL);
+  const md_status status = model ? print_model(r, out.stream) : walk_and_print(r, &out);
+  if (status) {
+    md_output_discard(&out);
+    return status;
+  }
+  MD_TRY(md_output_close(&out));
+  return picture && !model ? draw(r, picture) : MD_OK;
+}
+
+md_status cmd_stokes(int argc, char **argv)
+{
+  options opts;
+  request r = {.opts = &opts};
+  md_status status = options_parse(stokes_option_table, STOKES_OPTION_COUNT, argc, argv, &opts);
+  if (!status && opts.help)
+    options_help(stdout,
+                 "minimd stokes -i FILE [--algorithm original|mrhs] [--rhs M|auto] [options]",
+                 "Brownian motion of spheres with lubrication: iterations and times of every step.",
+                 stokes_option_table, STOKES_OPTION_COUNT);
+  else if (!status)
+    status = answer(&r);
+  stokes_run_destroy(r.run);
+  if (r.ctx) md_ctx_destroy(r.ctx);
+  stokes_packing_free(&r.packing);
+  stokes_checkpoint_free(&r.from);
+  free(r.rows);
+  options_free(&opts);
+  return status;
+}

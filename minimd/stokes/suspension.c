@@ -1,0 +1,95 @@
+/* minimd/stokes/suspension.c - see suspension.h. */
+#include "minimd/stokes/suspension.h"
+#include "minimd/shell/memory.h"
+#include "stokes/pairs.h"
+
+#include <string.h>
+
+/* Spheres of a box that is copied, at least. */
+enum { TILE = 5000, MOST_COPIES = 4 };
+
+const suspension_matrix suspension_matrices[SUSPENSION_MATRICES] = {
+    {"mat1", 300000, 0.1, 2.12}, {"mat2", 395000, 0.5, 2.06}, {"mat3", 395000, 0.5, 3.02}};
+
+/* `copies` boxes along each edge. */
+static md_status repeat(const stokes_packing *one, int copies, stokes_packing *out)
+{
+  MD_TRY(stokes_packing_create(one->n * copies * copies * copies, out));
+  for (int d = 0; d < 3; d++)
+    out->box[d] = copies * one->box[d];
+  double *x = out->x;
+  for (int c = 0; c < copies * copies * copies; c++) {
+    const int shift[3] = {c / (copies * copies), c / copies % copies, c % copies};
+    for (int64_t i = 0; i < one->n; i++, x += 4) {
+      for (int d = 0; d < 3; d++)
+        x[d] = one->x[4 * i + d] + shift[d] * one->box[d];
+      x[3] = one->x[4 * i + 3];
+    }
+  }
+  return MD_OK;
+}
+
+md_status suspension_make(md_ctx *ctx, const suspension_spec *spec, stokes_packing *out)
+{
+  int copies = 1;
+  while (copies < MOST_COPIES && spec->n / ((copies + 1) * (copies + 1) * (copies + 1)) >= TILE)
+    copies++;
+  stokes_pack_spec pack =
+      stokes_pack_defaults(spec->n / (copies * copies * copies), spec->occupancy);
+  pack.seed = spec->seed;
+  stokes_radii radii;
+  MD_TRY(stokes_radii_read("ecoli", &radii));
+  stokes_packing one = {0};
+  md_status status = stokes_pack(ctx, &radii, &pack, &one, NULL);
+  stokes_radii_free(&radii);
+  if (status) return status;
+  status = repeat(&one, copies, out);
+  stokes_packing_free(&one);
+  if (status) return status;
+  status = stokes_packing_sort(ctx, out, &(ordering){.kind = ORDERING_HILBERT}, NULL);
+  if (status) stokes_packing_free(out);
+  return status;
+}
+
+static md_status load(suspension *s, const stokes_packing *packing)
+{
+  const size_t bytes = (size_t)packing->n * 4 * sizeof(double);
+  MD_TRY(md_buffer_reserve(s->ctx, &s->x, bytes, 0));
+  MD_TRY(md_write(s->ctx, s->x.data, packing->x, bytes));
+  s->view =
+      (stokes_view){packing->n, {packing->box[0], packing->box[1], packing->box[2]}, s->x.data};
+  MD_TRY(stokes_pairs_create(s->ctx, 1 + s->law.gap_cut / 2, 0, &s->pairs));
+  return stokes_pairs_update(s->pairs, &s->view, 0);
+}
+
+md_status suspension_open(md_ctx *ctx, const suspension_spec *spec, const stokes_resistance *law,
+                          int vectors, suspension *out)
+{
+  /* Blocks to a row grow with the occupancy and the cutoff; two copies of 76 bytes, and lists. */
+  const double blocks = 1 + 3.9 * spec->occupancy * law->gap_cut * (4 + law->gap_cut);
+  const double bytes = (double)spec->n * (blocks * (2 * 76 + 8) + 600 + 48.0 * vectors);
+  stokes_packing packing;
+  md_ctx *host;
+  *out = (suspension){.ctx = ctx, .law = *law};
+  MD_TRY(memory_announce("the matrix", bytes, spec->quiet));
+  MD_TRY(md_ctx_create(&(md_ctx_spec){MD_CPU, MD_DOUBLE, ctx->threads, false}, &host));
+  md_status status = suspension_make(host, spec, &packing);
+  md_ctx_destroy(host);
+  if (status) return status;
+  status = load(out, &packing);
+  stokes_packing_free(&packing);
+  return status;
+}
+
+void suspension_close(suspension *s)
+{
+  stokes_pairs_destroy(s->pairs);
+  if (s->ctx) md_buffer_free(s->ctx, &s->x);
+  *s = (suspension){0};
+}
+
+md_status suspension_assemble(const suspension *s, int vectors, stokes_matrix *matrix)
+{
+  const stokes_pair_view list = stokes_pairs_view(s->pairs);
+  return stokes_matrix_assemble(matrix, &s->view, &list, &s->law, vectors);
+}
