@@ -34,13 +34,14 @@ struct trace_reader {
   int64_t offset; /* bytes read so far */
   int64_t count;  /* accesses so far */
   /* binary */
-  int64_t block; /* blocks so far */
-  uint8_t *payload;
+  int64_t block;      /* blocks so far */
+  uint8_t *payload;   /* [room] */
   int64_t used, size; /* of the payload */
-  int64_t counted;    /* accesses in the records of this block so far */
+  int64_t room;
+  int64_t counted; /* accesses in the records of this block so far */
   uint64_t last[TRACE_STREAM_COUNT];
   trace_run like;   /* of the list that is being handed out */
-  uint64_t *listed; /* [n_listed], room for a payload's worth */
+  uint64_t *listed; /* [n_listed], room for as many as a payload has bytes */
   int64_t n_listed, next_listed;
   /* text */
   char *line;

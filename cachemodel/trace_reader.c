@@ -46,9 +46,6 @@ static md_status open_binary(trace_reader *r)
   MD_REQUIRE(version == TRACE_VERSION, MD_EINVAL,
              "'%s' is a trace of version %" PRIu64 "; this program reads version %d", r->path,
              version, TRACE_VERSION);
-  r->payload = malloc(TRACE_PAYLOAD_MOST);
-  r->listed = malloc(TRACE_PAYLOAD_MOST * sizeof *r->listed);
-  MD_REQUIRE(r->payload && r->listed, MD_ENOMEM, "out of memory for a trace");
   return MD_OK;
 }
 
@@ -98,6 +95,20 @@ static md_status bad_block(const trace_reader *r, const char *what)
                  r->path, r->block, r->offset, r->count, what);
 }
 
+/* Room for a payload, and for as many addresses as its lists can hold: each takes a byte. */
+static md_status reserve(trace_reader *r, int64_t size)
+{
+  if (size <= r->room) return MD_OK;
+  free(r->payload);
+  free(r->listed);
+  r->room = 0;
+  r->payload = malloc((size_t)size);
+  r->listed = malloc((size_t)size * sizeof *r->listed);
+  MD_REQUIRE(r->payload && r->listed, MD_ENOMEM, "out of memory for a trace");
+  r->room = size;
+  return MD_OK;
+}
+
 static md_status next_block(trace_reader *r)
 {
   uint8_t head[TRACE_BLOCK_HEAD];
@@ -107,6 +118,7 @@ static md_status next_block(trace_reader *r)
   MD_TRY(get_bytes(r, head, sizeof head, what));
   const int64_t size = (int64_t)get_little(head + 8, 4);
   if (size > TRACE_PAYLOAD_MOST) return bad_block(r, "its payload is larger than 2^20 bytes");
+  MD_TRY(reserve(r, size));
   MD_TRY(get_bytes(r, r->payload, size, what));
   const uint32_t crc = md_crc32c(md_crc32c(0, head, 12), r->payload, (size_t)size);
   const uint32_t said = (uint32_t)get_little(head + 12, 4);

@@ -21,6 +21,8 @@
 
 #include "core/md.h"
 
+#include <math.h>
+
 #if MD_PREC == 0
 typedef float state;
 typedef float coord;
@@ -50,11 +52,12 @@ MD_INLINE real coord_difference(coord a, coord b)
 #endif
 }
 
-/* Nearest fixed-point coordinate of a position; the identity where coord is a float type. */
+/* Nearest fixed-point coordinate of a position; the identity where coord is a float type.  0 for what
+ * 64 bits do not hold, as positions of a run that has blown up, which its next rebuild refuses. */
 MD_INLINE coord coord_from(state x, double inv_scale)
 {
 #if MD_PREC == 1
-  const double steps = x * inv_scale;
+  const double far = x * inv_scale, steps = fabs(far) < 0x1p62 ? far : 0;
   return (coord)(uint32_t)(uint64_t)(int64_t)(steps < 0 ? steps - 0.5 : steps + 0.5);
 #else
   (void)inv_scale;

@@ -23,7 +23,8 @@ md_status md_text_open(const char *path, md_text *in)
     return MD_FAIL(MD_EIO, "cannot read '%s': %s", path, strerror(error));
   }
   in->bytes = info.st_size;
-  in->block = malloc(BLOCK + 1);
+  in->most = info.st_size < BLOCK ? (size_t)info.st_size + 1 : BLOCK; /* + 1: its end is seen */
+  in->block = malloc(in->most + 1);
   if (!in->block) {
     md_text_close(in);
     return MD_FAIL(MD_ENOMEM, "out of memory for '%s'", path);
@@ -63,13 +64,16 @@ md_status md_text_next(md_text *in, char **line)
     memmove(in->block, in->block + in->begin, in->end - in->begin);
     in->end -= in->begin;
     in->begin = 0;
-    const size_t got = fread(in->block + in->end, 1, BLOCK - in->end, in->file);
+    const size_t got = fread(in->block + in->end, 1, in->most - in->end, in->file);
     MD_REQUIRE(got || !ferror(in->file), MD_EIO, "cannot read '%s': %s", in->path, strerror(errno));
     end = memchr(in->block + in->end, '\n', got);
     in->end += got;
   }
   in->line++;
-  if (!end && in->end == BLOCK) return md_text_fail(in, "a line is longer than %d bytes", BLOCK);
+  if (!end && in->end == in->most) {
+    if (in->most < BLOCK) return md_text_fail(in, "the file changed while it was read");
+    return md_text_fail(in, "a line is longer than %d bytes", BLOCK);
+  }
   *line = in->begin < in->end ? in->block + in->begin : NULL;
   if (!*line) return MD_OK;
   const size_t length = end ? (size_t)(end - *line) : in->end - in->begin;

@@ -13,7 +13,8 @@ typedef struct {
   FILE *file;
   int64_t bytes; /* of the whole file */
   int64_t line;  /* number of the last line given */
-  char *block;   /* text read; lines are given in place */
+  char *block;   /* [most + 1]: text read; lines are given in place */
+  size_t most;
   size_t begin, end;
   char **words; /* of the last line, see read_words */
   int room;

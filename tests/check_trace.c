@@ -4,6 +4,7 @@
 #include "tests/test.h"
 #include "tests/traces.h"
 
+#include <malloc.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -107,6 +108,25 @@ START_TEST(binary_format_is_the_one_described)
   fclose(stream);
   ck_assert_mem_eq(mine, file, HAND);
   free(expected.access);
+}
+END_TEST
+
+/* Blocks are small, so that memory for the largest one, 9 MB, need not be taken. */
+START_TEST(a_small_trace_takes_little_memory)
+{
+  unsigned char file[HAND];
+  trace_reader *reader;
+  trace_run run;
+  int64_t n;
+  make_by_hand(file);
+  traces_write(file, sizeof file);
+  const struct mallinfo2 before = mallinfo2();
+  ck_ok(trace_reader_open(traces_path(), &reader));
+  ck_ok(trace_read(reader, 1, &run, &n));
+  ck_assert_int_eq(n, 1);
+  const struct mallinfo2 after = mallinfo2();
+  ck_assert_uint_lt(after.uordblks + after.hblkhd, before.uordblks + before.hblkhd + 100000);
+  trace_reader_close(reader);
 }
 END_TEST
 
@@ -354,6 +374,7 @@ int main(void)
   tcase_add_checked_fixture(tcase, files_begin, files_end);
   tcase_add_test(tcase, binary_round_trip);
   tcase_add_test(tcase, binary_format_is_the_one_described);
+  tcase_add_test(tcase, a_small_trace_takes_little_memory);
   tcase_add_test(tcase, damaged_files_are_refused);
   tcase_add_test(tcase, the_largest_block_is_read);
   tcase_add_test(tcase, wide_lists_fit_their_blocks);

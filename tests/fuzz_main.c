@@ -11,13 +11,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
   static const fuzz_target *target;
   const char *name = getenv("FUZZ_TARGET");
-  const fuzz_target *all;
-  for (int n = fuzz_targets(&all), k = 0; !target && k < n; k++)
-    if (name && strcmp(all[k].name, name) == 0) target = &all[k];
-  if (!target) {
-    fputs("FUZZ_TARGET names no target of tests/fuzz.c\n", stderr);
-    exit(1);
+  for (int k = 0; !target; k++) {
+    const fuzz_target *one = fuzz_target_at(k);
+    if (!one) {
+      fputs("FUZZ_TARGET names no target of tests/fuzz_*.c\n", stderr);
+      exit(1);
+    }
+    if (name && strcmp(one->name, name) == 0) target = one;
   }
-  (void)target->read(data, size);
+  (void)fuzz_read(target, data, size);
   return 0;
 }
