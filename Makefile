@@ -38,16 +38,16 @@ NUMERIC_C  := $(wildcard neighbor/neighbor_cpu*.c force/force_cpu*.c comm/comm_c
               spread/spread_cpu_sort.c $(if $(FFTW),spread/pme_cpu.c)) $(call in_rooms,prec.c)
 # The same, but nothing in them depends on the type of positions: mixed precision uses those of single.
 REAL_C     := $(filter-out $(NUMERIC_C),$(wildcard spread/spread_cpu_*.c))
-ISA_C      := $(wildcard ordering/*_isa.c cachemodel/*_isa.c stokes/*_isa.c)
+ISA_C      := $(wildcard ordering/*_isa.c cachemodel/*_isa.c) $(call in_rooms,isa.c)
 NUMERIC_CU := $(wildcard neighbor/*_gpu.cu force/*_gpu.cu comm/*_gpu.cu spread/spread_sort_gpu.cu spread/spread_look_gpu.cu \
               spread/pme_gpu.cu) $(call in_rooms,prec.cu)
 # In single precision only.
 SINGLE_CU  := spread/spread_columns_gpu.cu spread/spread_fill_gpu.cu spread/spread_read_gpu.cu \
               spread/spread_rows_gpu.cu
-REAL_CU    := $(filter-out $(NUMERIC_CU) $(SINGLE_CU),$(wildcard spread/*_gpu.cu stokes/gspmv_slices_gpu.cu))
+REAL_CU    := $(filter-out $(NUMERIC_CU) $(SINGLE_CU),$(wildcard spread/*_gpu.cu)) $(call in_rooms,real.cu)
 # Dense algebra with LAPACK, or a file that says it is missing.
 LAPACK     := $(shell printf '\043include <lapacke.h>\n\043include <cblas.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 && echo yes)
-NO_DENSE   := stokes/dense$(if $(LAPACK),_none).c
+NO_DENSE   := stokes/solver/dense$(if $(LAPACK),_none).c
 PLAIN_C    := $(filter-out $(NUMERIC_C) $(REAL_C) $(ISA_C) $(NO_DENSE) spread/pme_cpu.c,$(call in_rooms,c))
 PLAIN_CU   := $(filter-out $(NUMERIC_CU) $(REAL_CU) $(SINGLE_CU),$(call in_rooms,cu))
 PRECS := 0 1 2

@@ -9,7 +9,7 @@
 #include "bench/bench.h"
 #include "bench/peers.h"
 #include "minimd/stokes/suspension.h"
-#include "stokes/model.h"
+#include "stokes/model/model.h"
 
 #include <math.h>
 

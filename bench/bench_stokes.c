@@ -15,7 +15,7 @@
 #endif
 #include "core/stopwatch.h"
 #include "minimd/stokes/suspension.h"
-#include "stokes/run.h"
+#include "stokes/step/run.h"
 
 #include <math.h>
 

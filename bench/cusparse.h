@@ -3,7 +3,7 @@
 #define BENCH_CUSPARSE_H
 
 #include "core/stopwatch.h"
-#include "stokes/matrix.h"
+#include "stokes/matrix/matrix.h"
 
 MD_BEGIN_C
 

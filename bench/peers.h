@@ -2,7 +2,7 @@
 #ifndef PEERS_H
 #define PEERS_H
 
-#include "stokes/matrix.h"
+#include "stokes/matrix/matrix.h"
 
 MD_BEGIN_C
 

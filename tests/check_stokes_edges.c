@@ -1,5 +1,5 @@
 /* tests/check_stokes_edges.c - right-hand sides that are zero, or no numbers; another matrix. */
-#include "stokes/solver.h"
+#include "stokes/solver/solver.h"
 #include "tests/ref.h"
 #include "tests/ref_stokes.h"
 #include "tests/test.h"

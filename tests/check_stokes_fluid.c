@@ -1,6 +1,6 @@
 /* tests/check_stokes_fluid.c - are packings those of hard spheres in equilibrium? */
 #include "stokes/normal.h"
-#include "stokes/pack_impl.h"
+#include "stokes/packing/pack_impl.h"
 #include "tests/ref.h"
 #include "tests/ref_stokes.h"
 #include "tests/test.h"

@@ -1,5 +1,5 @@
 /* tests/check_stokes_lubrication.c - lubrication functions of two spheres. */
-#include "stokes/lubrication.h"
+#include "stokes/matrix/lubrication.h"
 #include "tests/ref_stokes.h"
 #include "tests/test.h"
 

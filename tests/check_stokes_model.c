@@ -1,7 +1,7 @@
 /* tests/check_stokes_model.c - the performance model of products with many vectors. */
-#include "stokes/matrix_impl.h"
-#include "stokes/model.h"
-#include "stokes/run.h"
+#include "stokes/matrix/matrix_impl.h"
+#include "stokes/model/model.h"
+#include "stokes/step/run.h"
 #include "tests/ref.h"
 #include "tests/test.h"
 

@@ -1,5 +1,5 @@
 /* tests/check_stokes_overlaps.c - spheres that overlap are counted and moved apart. */
-#include "stokes/run.h"
+#include "stokes/step/run.h"
 #include "tests/ref.h"
 #include "tests/ref_stokes.h"
 #include "tests/test.h"

@@ -1,6 +1,6 @@
 /* tests/check_stokes_pack.c - random numbers, packings, pair lists. */
 #include "stokes/normal.h"
-#include "stokes/search.h"
+#include "stokes/pairs/search.h"
 #include "tests/ref.h"
 #include "tests/ref_stokes.h"
 #include "tests/test.h"

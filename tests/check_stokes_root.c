@@ -3,8 +3,8 @@
  *
  * A root is a linear map F; taken column by column, F F^T is compared with a dense matrix that is
  * summed pair by pair (ref_stokes.h): that is the covariance of Brownian forces. */
-#include "stokes/jacobi.h"
-#include "stokes/solver.h"
+#include "stokes/solver/jacobi.h"
+#include "stokes/solver/solver.h"
 #include "tests/ref.h"
 #include "tests/ref_stokes.h"
 #include "tests/test.h"

@@ -2,7 +2,7 @@
  * that are hardly near enough. */
 #include "tests/ref.h"
 #include "tests/ref_stokes.h"
-#include "stokes/matrix_impl.h"
+#include "stokes/matrix/matrix_impl.h"
 #include "tests/test.h"
 
 enum { ROWS = 1800 };

@@ -1,6 +1,6 @@
 /* tests/check_stokes_run.c - steps of Stokesian dynamics: against a dense reference, between the
  * two algorithms, between numbers of threads. */
-#include "stokes/run.h"
+#include "stokes/step/run.h"
 #include "stokes/normal.h"
 #include "tests/ref.h"
 #include "tests/ref_stokes.h"

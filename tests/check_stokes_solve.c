@@ -3,7 +3,7 @@
  * Solutions are judged by b - A x with a dense matrix that is summed pair by pair in long double
  * (ref_stokes.h). */
 #include "core/most.h"
-#include "stokes/solver.h"
+#include "stokes/solver/solver.h"
 #include "tests/ref.h"
 #include "tests/ref_stokes.h"
 #include "tests/test.h"

@@ -10,8 +10,8 @@
 #include "minimd/stokes/stokes_checkpoint.h"
 #include "engine/system.h"
 #include "ordering/stencil.h"
-#include "stokes/matrix.h"
-#include "stokes/packing.h"
+#include "stokes/matrix/matrix.h"
+#include "stokes/packing/packing.h"
 
 #include <stdlib.h>
 #include <string.h>

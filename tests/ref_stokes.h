@@ -5,8 +5,8 @@
 #ifndef REF_STOKES_H
 #define REF_STOKES_H
 
-#include "stokes/matrix.h"
-#include "stokes/packing.h"
+#include "stokes/matrix/matrix.h"
+#include "stokes/packing/packing.h"
 
 /* F(xi) of Jeffrey and Onishi for the ratio lambda = a_j / a_i, in units of 6 pi eta a_i. */
 long double ref_squeeze(long double lambda, long double xi);

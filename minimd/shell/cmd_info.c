@@ -6,7 +6,7 @@
 #include "minimd/shell/commands.h"
 #include "minimd/shell/options.h"
 #include "minimd/shell/provenance.h"
-#include "stokes/solver.h"
+#include "stokes/solver/solver.h"
 
 #include <stdio.h>
 #include <stdlib.h>

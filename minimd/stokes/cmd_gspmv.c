@@ -12,7 +12,7 @@
 #include "minimd/shell/memory.h"
 #include "minimd/shell/plot.h"
 #include "minimd/stokes/suspension.h"
-#include "stokes/model.h"
+#include "stokes/model/model.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "minimd/shell/plot.h"
 #include "minimd/shell/progress.h"
 #include "minimd/shell/table.h"
-#include "stokes/packing.h"
+#include "stokes/packing/packing.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -3,7 +3,7 @@
 #define GSPMV_MODEL_H
 
 #include "minimd/shell/options.h"
-#include "stokes/model.h"
+#include "stokes/model/model.h"
 
 /* How many vectors take twice the time of one ([Liu] Fig. 1), to the stream; a picture of it, unless NULL.
  * Errors: those of plot_open. */

@@ -3,7 +3,7 @@
 #define GSPMV_REPORT_H
 
 #include "minimd/shell/options.h"
-#include "stokes/model.h"
+#include "stokes/model/model.h"
 
 /* Products with m vectors. */
 typedef struct {

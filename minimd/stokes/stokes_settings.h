@@ -4,7 +4,7 @@
 #define STOKES_SETTINGS_H
 
 #include "minimd/shell/options.h"
-#include "stokes/run.h"
+#include "stokes/step/run.h"
 
 MD_BEGIN_C
 

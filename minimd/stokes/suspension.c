@@ -1,7 +1,7 @@
 /* minimd/stokes/suspension.c - see suspension.h. */
 #include "minimd/stokes/suspension.h"
 #include "minimd/shell/memory.h"
-#include "stokes/pairs.h"
+#include "stokes/pairs/pairs.h"
 
 #include <string.h>
 

@@ -2,8 +2,8 @@
 #ifndef SUSPENSION_H
 #define SUSPENSION_H
 
-#include "stokes/matrix.h"
-#include "stokes/packing.h"
+#include "stokes/matrix/matrix.h"
+#include "stokes/packing/packing.h"
 
 MD_BEGIN_C
 

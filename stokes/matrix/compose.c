@@ -1,0 +1,250 @@
+/* stokes/matrix/compose.c - products put together from ranges of columns, as is fastest on this machine.
+ *
+ * Kernels are made for some numbers of columns: a product with one column more than such a number
+ * may take twice as long.  The backend names its ways to make a range of columns (matrix_ways_fn);
+ * each is timed on the matrix in use, and the composition whose times add up to the least is taken:
+ *
+ *     best(c) = min over ways w of  seconds(w) + best(c - columns of w),   best(c <= 0) = 0
+ *
+ * The last range may have fewer columns than its way could make, but a way that could make them all
+ * is taken alone: with others before it it would take longer.  Plans stay with the matrix while
+ * that is assembled anew with about as many blocks. */
+#include "core/stopwatch.h"
+#include "core/timer.h"
+#include "stokes/matrix/matrix_impl.h"
+#include "stokes/team.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RUNS = 3 }; /* products that are timed, after one that is not */
+
+void gspmv_plans_free(gspmv_plans *plans)
+{
+  for (int k = 0; plans && k < plans->n; k++)
+    free(plans->plan[k].part);
+  if (plans) free(plans->plan);
+  free(plans);
+}
+
+/* Whether a plan was made with a matrix like this one. */
+static bool serves(const gspmv_plan *plan, const stokes_matrix *matrix, int m)
+{
+  return plan->m == m && plan->width == matrix->slices.width && plan->n_rows == matrix->n_rows &&
+         llabs(plan->n_stored - matrix->n_stored) <= plan->n_stored / 4;
+}
+
+static gspmv_plan *known(const stokes_matrix *matrix, int m)
+{
+  for (int k = 0; k < matrix->plans->n; k++)
+    if (serves(&matrix->plans->plan[k], matrix, m)) return &matrix->plans->plan[k];
+  return NULL;
+}
+
+/* Seconds of one range of columns; cold: see core/stopwatch.h.  On the CPU it is processor time by
+ * the threads at work: what other programs do meanwhile does not count. */
+static md_status time_range(md_stopwatch *watch, bool cold, const stokes_matrix *matrix,
+                            const gspmv_range *range, const double *x, double *y, double *seconds)
+{
+  MD_TRY(md_stopwatch_start(watch, cold));
+  const double began = md_cpu_seconds();
+  MD_TRY(matrix_backend_of(matrix)->multiply(matrix, range, x, y));
+  const double used = md_cpu_seconds() - began;
+  MD_TRY(md_stopwatch_stop(watch, seconds));
+  if (matrix->ctx->backend == MD_CPU) *seconds = used / team_size(matrix->ctx, matrix->n_rows);
+  return MD_OK;
+}
+
+/* Seconds of each way to make the first columns of a product; ways take turns.  The least of a few
+ * is taken: what else a machine does adds to a time and takes nothing away. */
+static md_status time_ways(const stokes_matrix *matrix, int m, const double *x, double *y,
+                           const gspmv_part *way, int n, double *seconds)
+{
+  md_stopwatch watch;
+  md_status status = md_stopwatch_create(matrix->ctx, &watch);
+  for (int k = 0; k < (RUNS + 1) * n && !status; k++) {
+    const gspmv_part *now = &way[k % n];
+    const gspmv_range range = {m, 0, now->columns < m ? now->columns : m, *now};
+    double passed = INFINITY;
+    status = time_range(&watch, false, matrix, &range, x, y, &passed);
+    seconds[k % n] = k < 2 * n ? passed : fmin(seconds[k % n], passed);
+  }
+  md_stopwatch_destroy(&watch);
+  return status;
+}
+
+md_status gspmv_compose(int m, const gspmv_part *way, const double *seconds, int n,
+                        gspmv_plan *plan)
+{
+  struct {
+    double seconds;
+    int way;
+  } *best = calloc((size_t)m + 1, sizeof *best);
+  gspmv_part *part = calloc((size_t)m, sizeof *part);
+  if (!best || !part) {
+    free(best);
+    free(part);
+    return MD_FAIL(MD_ENOMEM, "out of memory for a product with %d vectors", m);
+  }
+  for (int c = 1; c <= m; c++) {
+    best[c].seconds = INFINITY;
+    for (int k = 0; k < n; k++) {
+      const int left = c < way[k].columns ? 0 : c - way[k].columns;
+      const double total = seconds[k] + best[left].seconds;
+      if (!(total < best[c].seconds)) continue;
+      best[c].seconds = total;
+      best[c].way = k;
+    }
+  }
+  plan->n = 0;
+  for (int c = m; c > 0; c -= way[best[c].way].columns)
+    part[plan->n++] = way[best[c].way];
+  plan->part = part;
+  free(best);
+  return MD_OK;
+}
+
+static md_status make_plan(const stokes_matrix *matrix, int m, const double *x, double *y,
+                           const gspmv_part *way, int n, gspmv_plan *plan)
+{
+  double seconds[GSPMV_WAYS] = {0};
+  *plan = (gspmv_plan){m, matrix->slices.width, matrix->n_rows, matrix->n_stored, 0, 0, NULL};
+  if (n > 1) MD_TRY(time_ways(matrix, m, x, y, way, n, seconds));
+  return gspmv_compose(m, way, seconds, n, plan);
+}
+
+/* Where the plan for m columns goes: the place of one for another size of matrix, or a new one. */
+static md_status place_for(const stokes_matrix *matrix, int m, gspmv_plan **out)
+{
+  gspmv_plans *plans = matrix->plans;
+  for (int k = 0; k < plans->n; k++)
+    if (plans->plan[k].m == m && plans->plan[k].width == matrix->slices.width) {
+      *out = &plans->plan[k];
+      return MD_OK;
+    }
+  if (plans->n == plans->room) {
+    const int room = plans->room ? 2 * plans->room : 8;
+    gspmv_plan *plan = realloc(plans->plan, (size_t)room * sizeof *plan);
+    MD_REQUIRE(plan, MD_ENOMEM, "out of memory for plans of products");
+    plans->plan = plan;
+    plans->room = room;
+  }
+  *out = &plans->plan[plans->n++];
+  **out = (gspmv_plan){0};
+  return MD_OK;
+}
+
+md_status gspmv_plan_find(const stokes_matrix *matrix, int m, const double *x, double *y,
+                          gspmv_part *spare, gspmv_plan *out)
+{
+  gspmv_part way[GSPMV_WAYS];
+  gspmv_plan *place = known(matrix, m);
+  if (place) {
+    *out = *place;
+    return MD_OK;
+  }
+  const int n = matrix_backend_of(matrix)->ways(matrix, m, way);
+  if (!y) {
+    *spare = way[0];
+    *out = (gspmv_plan){.m = m, .n = 1, .part = spare};
+    return MD_OK;
+  }
+  MD_TRY(make_plan(matrix, m, x, y, way, n, out));
+  const md_status status = place_for(matrix, m, &place);
+  if (status) {
+    free(out->part);
+    return status;
+  }
+  free(place->part);
+  *place = *out;
+  return MD_OK;
+}
+
+/* Seconds of a product as it is planned, from a cold cache on the GPU.  Emptying that takes memory
+ * that a run may not have, so that plans themselves are made without. */
+static md_status time_product(gspmv_plan *plan, const stokes_matrix *matrix, const double *x,
+                              double *y)
+{
+  double total = INFINITY;
+  md_stopwatch watch;
+  md_status status = md_stopwatch_create(matrix->ctx, &watch);
+  for (int run = 0; run < RUNS && !status; run++) {
+    double sum = 0, passed = 0;
+    gspmv_range range = gspmv_next_range(plan, 0, 0);
+    for (int k = 1; range.count > 0 && !status; sum += passed) {
+      status =
+          time_range(&watch, k == 1, matrix, &range, x + range.first, y + range.first, &passed);
+      range = gspmv_next_range(plan, k++, range.first + range.count);
+    }
+    total = fmin(total, sum);
+  }
+  md_stopwatch_destroy(&watch);
+  if (!status) plan->seconds = total;
+  return status;
+}
+
+/* The time of a plan that has none yet. */
+static md_status time_plan(const stokes_matrix *matrix, int m)
+{
+  const size_t bytes = (size_t)matrix->n_rows * 3 * (size_t)m * sizeof(double);
+  md_ctx *ctx = matrix->ctx;
+  md_buffer x = {0}, y = {0};
+  md_status status = md_buffer_reserve(ctx, &x, bytes, 0);
+  if (!status) status = md_buffer_reserve(ctx, &y, bytes, 0);
+  if (!status) status = md_fill(ctx, x.data, 0, bytes);
+  if (!status) status = stokes_matrix_multiply(matrix, m, x.data, y.data); /* makes the plan */
+  if (!status) status = time_product(known(matrix, m), matrix, x.data, y.data);
+  md_buffer_free(ctx, &x);
+  md_buffer_free(ctx, &y);
+  return status;
+}
+
+/* "32 + 2 x 8" */
+static void describe(const gspmv_plan *plan, char *words, size_t size)
+{
+  int left = plan->m;
+  size_t used = 0;
+  for (int k = 0; k < plan->n && used < size; k++) {
+    const gspmv_part *part = &plan->part[k];
+    const int count = left < part->columns ? left : part->columns;
+    const char *between = k ? " + " : "";
+    used += (size_t)(part->panels > 1
+                         ? snprintf(words + used, size - used, "%s%d x %d", between, part->panels,
+                                    (count + part->panels - 1) / part->panels)
+                         : snprintf(words + used, size - used, "%s%d", between, count));
+    left -= count;
+  }
+}
+
+md_status stokes_matrix_time(const stokes_matrix *matrix, int m, double *seconds, char *words,
+                             size_t size)
+{
+  MD_REQUIRE(m >= 1 && m <= STOKES_COLUMNS, MD_EINVAL, "a product takes 1 to %d vectors, not %d",
+             STOKES_COLUMNS, m);
+  const gspmv_plan *plan = known(matrix, m);
+  if (!plan || plan->seconds == 0) MD_TRY(time_plan(matrix, m));
+  plan = known(matrix, m);
+  *seconds = plan->seconds;
+  if (words) describe(plan, words, size);
+  return MD_OK;
+}
+
+md_status stokes_matrix_columns(const stokes_matrix *matrix, int m, int *columns)
+{
+  static const int multiples[] = {1, 2, 4, 8, 16};
+  const double worth = 0.99; /* less gain than that is left to chance, and costs memory */
+  double least = INFINITY;
+  *columns = m;
+  if (m == 1) return MD_OK; /* kernels of its own */
+  for (size_t k = 0; k < sizeof multiples / sizeof *multiples; k++) {
+    const int wide = (m + multiples[k] - 1) / multiples[k] * multiples[k];
+    double seconds;
+    MD_TRY(stokes_matrix_time(matrix, wide, &seconds, NULL, 0));
+    if (!(seconds < worth * least)) continue;
+    least = seconds;
+    *columns = wide;
+  }
+  return MD_OK;
+}

@@ -1,0 +1,196 @@
+/* stokes/matrix/matrix.c - checks of arguments; the table of backends. */
+#include "stokes/matrix/matrix_impl.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define WORD(name, word) word,
+const char *const stokes_storage_words[STOKES_STORAGE_COUNT] = {STOKES_STORAGES(WORD)};
+#undef WORD
+
+const matrix_backend *matrix_backend_of(const stokes_matrix *matrix)
+{
+  static const matrix_backend *const table[MD_BACKEND_COUNT] = {&matrix_cpu, MD_GPU(&matrix_gpu)};
+  return table[matrix->ctx->backend];
+}
+
+md_status stokes_matrix_create(md_ctx *ctx, stokes_storage storage, stokes_matrix **out)
+{
+  *out = calloc(1, sizeof **out);
+  MD_REQUIRE(*out, MD_ENOMEM, "out of memory for a matrix");
+  (*out)->plans = calloc(1, sizeof *(*out)->plans);
+  if (!(*out)->plans) {
+    free(*out);
+    *out = NULL;
+    return MD_FAIL(MD_ENOMEM, "out of memory for a matrix");
+  }
+  (*out)->ctx = ctx;
+  (*out)->storage = storage;
+  return MD_OK;
+}
+
+void stokes_matrix_destroy(stokes_matrix *matrix)
+{
+  if (!matrix) return;
+  if (matrix_backend_of(matrix)->release) matrix_backend_of(matrix)->release(matrix);
+  md_buffer_free(matrix->ctx, &matrix->start);
+  md_buffer_free(matrix->ctx, &matrix->column);
+  md_buffer_free(matrix->ctx, &matrix->block);
+  md_buffer_free(matrix->ctx, &matrix->diagonal);
+  md_buffer_free(matrix->ctx, &matrix->scratch);
+  md_buffer_free(matrix->ctx, &matrix->said);
+  md_buffer_free(matrix->ctx, &matrix->slices.first);
+  md_buffer_free(matrix->ctx, &matrix->slices.lane);
+  md_buffer_free(matrix->ctx, &matrix->slices.place);
+  md_buffer_free(matrix->ctx, &matrix->slices.window);
+  gspmv_plans_free(matrix->plans);
+  free(matrix);
+}
+
+static md_status check_vectors(int vectors)
+{
+  MD_REQUIRE(vectors >= 1 && vectors <= STOKES_COLUMNS, MD_EINVAL,
+             "a product takes 1 to %d vectors, not %d", STOKES_COLUMNS, vectors);
+  return MD_OK;
+}
+
+md_status stokes_matrix_assemble(stokes_matrix *matrix, const stokes_view *spheres,
+                                 const stokes_pair_view *pairs, const stokes_resistance *law,
+                                 int vectors)
+{
+  MD_TRY(check_vectors(vectors));
+  MD_REQUIRE(law->far_field > 0, MD_EINVAL, "the far-field factor must be > 0, not %g",
+             law->far_field);
+  MD_REQUIRE(law->gap_min > 0 && law->gap_min < law->gap_cut, MD_EINVAL,
+             "expected 0 < smallest gap < gap cutoff, not %g and %g", law->gap_min, law->gap_cut);
+  MD_REQUIRE(pairs->n == spheres->n, MD_EINVAL,
+             "the pair list is that of %" PRId64 " spheres, not %" PRId64, pairs->n, spheres->n);
+  const assemble_job job = {spheres,
+                            pairs,
+                            {law->gap_min, law->gap_cut, lubrication_at(law->gap_cut)},
+                            1 / law->far_field};
+  matrix->n_rows = spheres->n;
+  matrix->resistance = true;
+  return matrix_backend_of(matrix)->assemble(matrix, &job, vectors);
+}
+
+md_status stokes_matrix_set(stokes_matrix *matrix, const stokes_blocks *blocks, int vectors)
+{
+  MD_TRY(check_vectors(vectors));
+  MD_REQUIRE(matrix->storage != STOKES_PAIR, MD_EINVAL,
+             "pair storage holds resistance matrices only: expected bcrs or single");
+  matrix->n_rows = blocks->n_rows;
+  matrix->resistance = false;
+  matrix->n_blocks = matrix->n_stored = blocks->n_blocks;
+  return matrix_backend_of(matrix)->set(matrix, blocks, vectors);
+}
+
+static md_status reserve_blocks(stokes_blocks *out, int64_t n_rows, int64_t n_blocks)
+{
+  *out = (stokes_blocks){n_rows, n_blocks, NULL, NULL, NULL};
+  out->start = malloc(((size_t)n_rows + 1) * sizeof *out->start);
+  out->column = malloc((size_t)n_blocks * sizeof *out->column);
+  out->block = malloc((size_t)n_blocks * 9 * sizeof *out->block);
+  if (out->start && out->column && out->block) return MD_OK;
+  stokes_blocks_free(out);
+  return MD_FAIL(MD_ENOMEM, "out of memory for %" PRId64 " blocks", n_blocks);
+}
+
+md_status stokes_matrix_get(const stokes_matrix *matrix, stokes_blocks *out)
+{
+  MD_TRY(reserve_blocks(out, matrix->n_rows, matrix->n_blocks));
+  const md_status status = matrix_backend_of(matrix)->get(matrix, out);
+  if (status) stokes_blocks_free(out);
+  return status;
+}
+
+void stokes_blocks_free(stokes_blocks *blocks)
+{
+  free(blocks->start);
+  free(blocks->column);
+  free(blocks->block);
+  *blocks = (stokes_blocks){0};
+}
+
+gspmv_range gspmv_next_range(const gspmv_plan *plan, int k, int first)
+{
+  gspmv_range range = {plan->m, first, 0, {0, 0, 0}};
+  if (k == plan->n) return range;
+  const int left = plan->m - first;
+  range.part = plan->part[k];
+  range.count = left < range.part.columns ? left : range.part.columns;
+  return range;
+}
+
+md_status stokes_matrix_multiply(const stokes_matrix *matrix, int m, const double *x, double *y)
+{
+  gspmv_plan plan;
+  gspmv_part spare;
+  MD_TRY(check_vectors(m));
+  MD_TRY(gspmv_plan_find(matrix, m, x, y, &spare, &plan));
+  gspmv_range range = gspmv_next_range(&plan, 0, 0);
+  for (int k = 1; range.count > 0; range = gspmv_next_range(&plan, k++, range.first + range.count))
+    MD_TRY(matrix_backend_of(matrix)->multiply(matrix, &range, x + range.first, y + range.first));
+  return MD_OK;
+}
+
+bool stokes_matrix_has_series(const stokes_matrix *matrix)
+{
+  return matrix_backend_of(matrix)->series != NULL;
+}
+
+md_status stokes_matrix_series(const stokes_matrix *matrix, int m, const double factor[5],
+                               const double *now, double *next, double *total)
+{
+  MD_TRY(check_vectors(m));
+  MD_REQUIRE(stokes_matrix_has_series(matrix), MD_EINVAL,
+             "steps of a series are products and sums of vectors on this backend");
+  gspmv_plan plan;
+  gspmv_part spare;
+  MD_TRY(gspmv_plan_find(matrix, m, NULL, NULL, &spare, &plan)); /* next cannot be made twice */
+  gspmv_range range = gspmv_next_range(&plan, 0, 0);
+  for (int k = 1; range.count > 0;
+       range = gspmv_next_range(&plan, k++, range.first + range.count)) {
+    const int at = range.first;
+    MD_TRY(matrix_backend_of(matrix)->series(matrix, &range, factor, now + at, next + at,
+                                             total ? total + at : NULL));
+  }
+  return MD_OK;
+}
+
+bool stokes_matrix_has_series_single(const stokes_matrix *matrix)
+{
+  return matrix_backend_of(matrix)->series_single != NULL && matrix->slices.width > 0;
+}
+
+md_status stokes_matrix_series_single(const stokes_matrix *matrix, int m, const double factor[5],
+                                      const float *now, float *next, float *total)
+{
+  MD_TRY(check_vectors(m));
+  MD_REQUIRE(stokes_matrix_has_series_single(matrix), MD_EINVAL,
+             "this matrix has no steps of a series in single precision");
+  return matrix_backend_of(matrix)->series_single(matrix, m, factor, now, next, total);
+}
+
+bool stokes_matrix_is_resistance(const stokes_matrix *matrix)
+{
+  return matrix->resistance;
+}
+
+const double *stokes_matrix_diagonal(const stokes_matrix *matrix)
+{
+  return matrix->diagonal.data;
+}
+
+stokes_shape stokes_matrix_shape(const stokes_matrix *matrix)
+{
+  const double entry = (double)matrix_entry_bytes(matrix->storage);
+  const bool pair = matrix->storage == STOKES_PAIR;
+  stokes_shape shape = {.n_rows = matrix->n_rows, .n_blocks = matrix->n_blocks};
+  shape.bytes = (int64_t)(matrix->start.bytes + matrix->column.bytes + matrix->block.bytes +
+                          matrix->diagonal.bytes + matrix->scratch.bytes);
+  shape.product_bytes =
+      (double)matrix->n_stored * (entry + (pair ? 0 : sizeof(int32_t))) +
+      (double)matrix->n_rows * (sizeof(int64_t) + (pair ? 6 * sizeof(double) : 0));
+  return shape;
+}

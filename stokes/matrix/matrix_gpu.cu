@@ -1,0 +1,269 @@
+/* stokes/matrix/matrix_gpu.cu - assembly of resistance matrices on the GPU.
+ *
+ * The pairs that are near enough are counted, which also gives rows their places, and blocks are
+ * filled in (stokes/matrix/assemble_gpu.cu), as a rule while the host learns how many there are. */
+#include "core/launch_gpu.h"
+#include "core/scan_gpu.h"
+#include "core/sender_gpu.h"
+#include "stokes/matrix/assemble_gpu.h"
+
+enum { BLOCK = 256 };
+
+static list_job list_of(const assemble_job *job)
+{
+  const stokes_view *s = job->spheres;
+  const list_job list = {s->n,
+                         {s->box[0], s->box[1], s->box[2]},
+                         s->x,
+                         job->pairs->start,
+                         job->pairs->neighbor,
+                         job->range,
+                         job->inv_far};
+  return list;
+}
+
+/* Spheres as the count sees them: fractions of the box in units of 2^-32, whose differences wrap
+ * around as the box does, and the radius; no number where a sphere is too far out for that. */
+static __global__ void __launch_bounds__(BLOCK)
+    shrink_kernel(const __grid_constant__ list_job job, uint4 *small)
+{
+  cudaTriggerProgrammaticLaunchCompletion();
+  const int64_t i = md_thread();
+  if (i >= job.n) return;
+  double s[4];
+  uint32_t at[3];
+  bool far = false;
+  load_sphere(&job, i, s);
+  for (int d = 0; d < 3; d++) {
+    const double part = s[d] / job.box[d];
+    far = far || !(fabs(part) < 65536);
+    at[d] = (uint32_t)(int64_t)floor((part - floor(part)) * 4294967296.0);
+  }
+  small[i] = make_uint4(at[0], at[1], at[2], __float_as_uint(far ? NAN : (float)s[3]));
+}
+
+/* How to judge shrunk spheres: the box's edges in their units, and what those are worth together. */
+typedef struct {
+  float unit[3], slack, scale;
+} small_law;
+
+/* 1: near, 0: not, -1: too close to the limit to tell in single precision.  Errors are below
+ * 2e-6 of the square of the reach and 11 units times the reach. */
+static __device__ __forceinline__ int judge(const small_law *law, uint4 a, uint4 b)
+{
+  const float dx = law->unit[0] * (float)(int32_t)(a.x - b.x);
+  const float dy = law->unit[1] * (float)(int32_t)(a.y - b.y);
+  const float dz = law->unit[2] * (float)(int32_t)(a.z - b.z);
+  const float reach = law->scale * (__uint_as_float(a.w) + __uint_as_float(b.w));
+  const float beyond = dx * dx + dy * dy + dz * dz - reach * reach;
+  if (!(fabsf(beyond) > reach * (law->slack + 4e-6f * reach))) return -1;
+  return beyond < 0;
+}
+
+/* start[i + 1] = blocks of the rows up to i.  Lists are read while spheres are still shrunk. */
+static __global__ void __launch_bounds__(BLOCK)
+    count_kernel(const __grid_constant__ list_job job, const __grid_constant__ small_law law,
+                 const uint4 *small, int own, md_scan scan, int64_t *start)
+{
+  const warp_rows w = rows_of_warp(&job);
+  const bool mine = w.row + w.lane < job.n;
+  int found = mine ? own : 0;
+  int32_t coming = neighbor_of(&job, &w, 0);
+  cudaGridDependencySynchronize();
+  for (int k = 0; k < w.total; k += MD_WARP) {
+    const int entry = k + w.lane, row = row_of(&w, entry);
+    const int32_t j = coming;
+    int near = 0;
+    coming = neighbor_of(&job, &w, k + MD_WARP);
+    if (entry < w.total) near = judge(&law, small[w.row + row], small[j]);
+    if (near < 0) {
+      double a[4], b[4];
+      load_sphere(&job, w.row + row, a);
+      load_sphere(&job, j, b);
+      const assemble_place p = assemble_between(job.box, a, b);
+      near = assemble_near(&p, job.range.gap_cut);
+    }
+    found += __popc(__ballot_sync(MD_ALL_LANES, near) & row_lanes(&w, k));
+  }
+  const int64_t before = md_scan_before(scan, (uint32_t)found);
+  if (blockIdx.x == 0 && threadIdx.x == 0) start[0] = 0;
+  if (mine) start[w.row + w.lane + 1] = before + found;
+}
+
+static cudaStream_t stream_of(const stokes_matrix *matrix)
+{
+  return (cudaStream_t)matrix->ctx->stream;
+}
+
+static md_status reserve_diagonal(stokes_matrix *matrix)
+{
+  return md_buffer_reserve(matrix->ctx, &matrix->diagonal,
+                           (size_t)matrix->n_rows * 6 * sizeof(double), 0);
+}
+
+enum { PADDING = 4096 }; /* bytes beyond the last block: whole chunks are copied */
+
+md_status matrix_gpu_reserve(stokes_matrix *matrix, int vectors)
+{
+  const bool pair = matrix->storage == STOKES_PAIR;
+  matrix_slices *s = &matrix->slices;
+  s->width = 0;
+  if (vectors > 1) MD_TRY(slices_build(matrix, vectors > 8 ? 4 : 8));
+  const size_t sliced = (size_t)s->n_steps * (size_t)s->width *
+                        (size_t)(slice_units(matrix->storage) * slice_unit_bytes(matrix->storage));
+  const size_t plain = (size_t)matrix->n_stored * matrix_entry_bytes(matrix->storage);
+  const size_t columns = pair || s->width ? 0 : (size_t)matrix->n_stored * sizeof(int32_t);
+  MD_TRY(matrix_reserve(matrix->ctx, &matrix->block, (s->width ? sliced : plain) + PADDING));
+  MD_TRY(matrix_reserve(matrix->ctx, &matrix->column, columns));
+  if (!s->width) MD_TRY(gspmv_gpu_reserve_chunks(matrix));
+  return reserve_diagonal(matrix);
+}
+
+static small_law small_law_of(const list_job *list)
+{
+  small_law law = {{0, 0, 0}, 0, (float)(1 + list->range.gap_cut / 2)};
+  for (int d = 0; d < 3; d++) {
+    law.unit[d] = (float)(list->box[d] / 4294967296.0);
+    law.slack = fmaxf(law.slack, 32 * law.unit[d]);
+  }
+  return law;
+}
+
+/* start[i] = blocks of the rows before i; how many there are is on its way to the host. */
+static md_status count(stokes_matrix *matrix, const list_job *list)
+{
+  const int64_t n = list->n;
+  const cudaStream_t stream = stream_of(matrix);
+  md_ctx *ctx = matrix->ctx;
+  MD_TRY(md_buffer_reserve(ctx, &matrix->start, ((size_t)n + 1) * sizeof(int64_t), 0));
+  MD_TRY(reserve_diagonal(matrix));
+  int64_t *start = (int64_t *)matrix->start.data;
+  uint4 *small = (uint4 *)matrix->diagonal.data; /* which is filled in later */
+  const unsigned blocks = md_blocks(n, BLOCK);
+  md_scan scan;
+  MD_TRY(md_scan_open(ctx, &matrix->said, &matrix->round, blocks, &scan));
+  shrink_kernel<<<blocks, BLOCK, 0, stream>>>(*list, small);
+  MD_LAUNCHED();
+  cudaLaunchAttribute overlap;
+  const cudaLaunchConfig_t config = md_launch_config(ctx, dim3(blocks), BLOCK, true, &overlap);
+  MD_CUDA(cudaLaunchKernelEx(&config, count_kernel, *list, small_law_of(list), (const uint4 *)small,
+                             (int)(matrix->storage != STOKES_PAIR), scan, start));
+  MD_TRY(md_sender_open(&matrix->sender, sizeof *start));
+  return md_send(ctx, matrix->sender, start + n, sizeof *start);
+}
+
+/* How many there are. */
+static md_status receive_count(stokes_matrix *matrix)
+{
+  const void *letter = NULL;
+  MD_TRY(md_receive(matrix->sender, &letter));
+  matrix->n_stored = *(const int64_t *)letter;
+  matrix->n_blocks = matrix->n_stored + (matrix->storage == STOKES_PAIR ? matrix->n_rows : 0);
+  return MD_OK;
+}
+
+static md_status open_aside(stokes_matrix *matrix)
+{
+  cudaStream_t stream;
+  cudaEvent_t end;
+  int least, greatest;
+  if (!matrix->aside) {
+    MD_CUDA(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+    MD_CUDA(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, greatest));
+    matrix->aside = stream;
+  }
+  if (!matrix->aside_end) {
+    MD_CUDA(cudaEventCreateWithFlags(&end, cudaEventDisableTiming));
+    matrix->aside_end = end;
+  }
+  return MD_OK;
+}
+
+static void release(stokes_matrix *matrix)
+{
+  md_sender_close(matrix->sender);
+  if (matrix->aside) (void)cudaStreamDestroy((cudaStream_t)matrix->aside);
+  if (matrix->aside_end) (void)cudaEventDestroy((cudaEvent_t)matrix->aside_end);
+}
+
+/* Blocks of plain rows that there is room for already. */
+static int64_t room_of(const stokes_matrix *matrix)
+{
+  const size_t bytes = matrix->block.bytes;
+  if (bytes <= PADDING) return 0;
+  const size_t blocks = (bytes - PADDING) / matrix_entry_bytes(matrix->storage);
+  const size_t columns = matrix->column.bytes / sizeof(int32_t);
+  return (int64_t)(matrix->storage == STOKES_PAIR || blocks < columns ? blocks : columns);
+}
+
+/* Blocks are filled in while the host learns how many there are: most often there is room for them, as
+ * there were about as many the last time.  Meanwhile rows, which are counted by then, are cut into
+ * chunks beside the context's stream, for which few threads need long: they go before those that
+ * fill. */
+static md_status assemble_plain(stokes_matrix *matrix, const list_job *list)
+{
+  MD_TRY(open_aside(matrix));
+  const cudaStream_t aside = (cudaStream_t)matrix->aside;
+  const cudaEvent_t end = (cudaEvent_t)matrix->aside_end;
+  const int64_t room = room_of(matrix);
+  matrix->slices.width = 0;
+  if (room > 0) MD_TRY(assemble_gpu_fill(matrix, list, room));
+  MD_TRY(receive_count(matrix));
+  MD_TRY(matrix_gpu_reserve(matrix, 1));
+  if (matrix->n_stored > room) MD_TRY(assemble_gpu_fill(matrix, list, matrix->n_stored));
+  MD_TRY(gspmv_gpu_cut_chunks(matrix, aside));
+  MD_CUDA(cudaEventRecord(end, aside));
+  MD_CUDA(cudaStreamWaitEvent(stream_of(matrix), end, 0));
+  return MD_OK;
+}
+
+static md_status assemble(stokes_matrix *matrix, const assemble_job *job, int vectors)
+{
+  const list_job list = list_of(job);
+  MD_TRY(count(matrix, &list));
+  if (vectors == 1) return assemble_plain(matrix, &list);
+  MD_TRY(receive_count(matrix));
+  MD_TRY(matrix_gpu_reserve(matrix, vectors));
+  return assemble_gpu_fill(matrix, &list, matrix->n_stored);
+}
+
+static int ways(const stokes_matrix *matrix, int m, gspmv_part way[GSPMV_WAYS])
+{
+  if (matrix->slices.width) return gspmv_gpu_ways_double(matrix, m, way);
+  way[0] = (gspmv_part){0, 1, m};
+  return 1;
+}
+
+static md_status product(const stokes_matrix *matrix, const gspmv_range *range, const double *x,
+                         double *y, const gspmv_use *use)
+{
+  return matrix->slices.width ? gspmv_gpu_slices_double(matrix, range, x, y, use)
+                              : gspmv_gpu_rows(matrix, range->m, x, y, use);
+}
+
+static md_status multiply(const stokes_matrix *matrix, const gspmv_range *range, const double *x,
+                          double *y)
+{
+  const gspmv_use use = {false, {1, 0, 0, 0, 0}, NULL};
+  return product(matrix, range, x, y, &use);
+}
+
+static md_status series(const stokes_matrix *matrix, const gspmv_range *range,
+                        const double factor[5], const double *now, double *next, double *total)
+{
+  const gspmv_use use = {true, {factor[0], factor[1], factor[2], factor[3], factor[4]}, total};
+  return product(matrix, range, now, next, &use);
+}
+
+static md_status series_single(const stokes_matrix *matrix, int m, const double factor[5],
+                               const float *now, float *next, float *total)
+{
+  const gspmv_use use = {true, {factor[0], factor[1], factor[2], factor[3], factor[4]}, total};
+  gspmv_part way[GSPMV_WAYS];
+  gspmv_gpu_ways_single(matrix, m, way);
+  const gspmv_range all = {m, 0, m, way[0]};
+  return gspmv_gpu_slices_single(matrix, &all, now, next, &use);
+}
+
+const matrix_backend matrix_gpu = {assemble, matrix_gpu_set, matrix_gpu_get, ways,
+                                   multiply, series,         series_single,  release};

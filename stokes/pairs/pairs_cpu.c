@@ -1,0 +1,88 @@
+/* stokes/pairs/pairs_cpu.c - the pair list with OpenMP; a row belongs to one thread. */
+#include "stokes/pairs/pairs_impl.h"
+#include "stokes/team.h"
+
+#include <string.h>
+
+static md_status extent(stokes_pairs *pairs, const stokes_view *spheres, pairs_extent *out)
+{
+  const double *x = spheres->x;
+  double low = INFINITY, high = 0, reach = 0;
+  bool bad = false;
+#pragma omp parallel for schedule(static) num_threads(team_size(pairs->ctx, spheres->n))           \
+    reduction(min                                                                                  \
+              : low) reduction(max                                                                 \
+                               : high, reach) reduction(||                                         \
+                                                        : bad)
+  for (int64_t i = 0; i < spheres->n; i++) {
+    const double *s = x + 4 * i;
+    for (int d = 0; d < 3; d++) {
+      reach = fmax(reach, fabs(s[d]));
+      bad = bad || !isfinite(s[d]);
+    }
+    bad = bad || !isfinite(s[3]);
+    low = fmin(low, s[3]);
+    high = fmax(high, s[3]);
+  }
+  *out = (pairs_extent){low, high, bad ? INFINITY : reach};
+  return MD_OK;
+}
+
+/* A sphere of another radius, or one that is not finite, has moved infinitely far. */
+static md_status moved(stokes_pairs *pairs, const stokes_view *spheres, double *out)
+{
+  const double *now = spheres->x, *then = pairs->built.data;
+  double most = 0;
+#pragma omp parallel for schedule(static) num_threads(team_size(pairs->ctx, spheres->n))           \
+    reduction(max                                                                                  \
+              : most)
+  for (int64_t i = 0; i < spheres->n; i++) {
+    double sum = 0;
+    for (int d = 0; d < 3; d++) {
+      const double step = now[4 * i + d] - then[4 * i + d];
+      sum += step * step;
+    }
+    const bool same = isfinite(sum) && now[4 * i + 3] == then[4 * i + 3];
+    most = fmax(most, same ? sum : INFINITY);
+  }
+  *out = most;
+  return MD_OK;
+}
+
+static md_status sort(stokes_pairs *pairs, const stokes_view *spheres)
+{
+  MD_TRY(pairs_reserve(pairs, spheres->n, 0));
+  uint32_t *key = pairs->key;
+#pragma omp parallel for schedule(static) num_threads(team_size(pairs->ctx, spheres->n))
+  for (int64_t i = 0; i < spheres->n; i++)
+    key[i] = (uint32_t)search_cell(&pairs->grid, spheres->x + 4 * i);
+  return ordering_sort(pairs->sorter, spheres->n, key, (uint32_t)pairs->grid.n_cells, pairs->order,
+                       pairs->cell_start);
+}
+
+static md_status rows(stokes_pairs *pairs, const stokes_view *spheres)
+{
+  const int32_t *cell_start = pairs->cell_start, *order = pairs->order;
+  const search_grid *g = &pairs->grid;
+  const double *x = spheres->x;
+  const int64_t n = spheres->n;
+  int64_t *start = pairs->start.data;
+  start[0] = 0;
+#pragma omp parallel for schedule(dynamic, 256) num_threads(team_size(pairs->ctx, spheres->n))
+  for (int64_t i = 0; i < n; i++)
+    start[i + 1] = search_row(g, x, cell_start, order, i, 0, 1, NULL);
+  for (int64_t i = 0; i < n; i++)
+    start[i + 1] += start[i];
+  pairs->n_entries = start[n];
+  MD_TRY(md_buffer_reserve(pairs->ctx, &pairs->neighbor, (size_t)start[n] * sizeof(int32_t), 0));
+  int32_t *neighbor = pairs->neighbor.data;
+#pragma omp parallel for schedule(dynamic, 256) num_threads(team_size(pairs->ctx, spheres->n))
+  for (int64_t i = 0; i < n; i++) {
+    int32_t count = 0;
+    const search_list list = {neighbor + start[i], &count};
+    search_sort(list.out, search_row(g, x, cell_start, order, i, 0, 1, &list));
+  }
+  return MD_OK;
+}
+
+const pairs_backend pairs_cpu = {extent, moved, sort, rows};

@@ -1,0 +1,50 @@
+/* stokes/pairs/pairs_impl.h - what a backend provides to pairs.c. */
+#ifndef STOKES_PAIRS_IMPL_H
+#define STOKES_PAIRS_IMPL_H
+
+#include "ordering/ordering.h"
+#include "stokes/pairs/pairs.h"
+#include "stokes/pairs/search.h"
+
+MD_BEGIN_C
+
+struct stokes_pairs {
+  md_ctx *ctx;
+  search_grid grid;
+  int64_t n, n_entries, builds;
+  md_buffer built;           /* double [n][4]: the spheres of the last build */
+  md_buffer start, neighbor; /* the list */
+  md_buffer scratch;
+  /* While a list is built, in *space, which is `own` or was lent: [n], [n], [n_cells + 1]; the CPU's. */
+  md_buffer own, *space;
+  uint32_t *key;
+  int32_t *order, *cell_start;
+  ordering_sorter *sorter;
+};
+
+/* Smallest and largest radius and the largest |x|; not finite if a value is not. */
+typedef struct {
+  double radius_min, radius_max, reach;
+} pairs_extent;
+typedef md_status pairs_extent_fn(stokes_pairs *pairs, const stokes_view *spheres,
+                                  pairs_extent *out);
+/* Largest squared distance that a sphere moved since the last build. */
+typedef md_status pairs_moved_fn(stokes_pairs *pairs, const stokes_view *spheres, double *out);
+/* Spheres by cell, in any order within one: order and cell_start, and key[i], the cell of sphere i. */
+typedef md_status pairs_sort_fn(stokes_pairs *pairs, const stokes_view *spheres);
+/* Count, scan and fill the rows. */
+typedef md_status pairs_rows_fn(stokes_pairs *pairs, const stokes_view *spheres);
+
+typedef struct {
+  pairs_extent_fn *extent;
+  pairs_moved_fn *moved;
+  pairs_sort_fn *sort;
+  pairs_rows_fn *rows;
+} pairs_backend;
+extern const pairs_backend pairs_cpu, pairs_gpu;
+
+/* Room for key, order and cell_start, with `more` numbers behind them. */
+md_status pairs_reserve(stokes_pairs *pairs, int64_t n, int64_t more);
+
+MD_END_C
+#endif

@@ -1,0 +1,200 @@
+/* stokes/solver/vectors_cg_gpu.cu - the steps of conjugate gradients on the GPU, for one vector.
+ *
+ * Scalars stay on the device in a cg_state, so that the host waits for none of them; a state that is
+ * done turns further steps into nothing.  Each block of threads sums a part of the spheres; the last
+ * one to finish adds the parts in their order and works out the scalars.  M^-1 r is worked out from the
+ * diagonal blocks twice, which costs no more bytes than to store it; x goes along p where p is read
+ * anyway.  The kernels of a step begin while the one before ends. */
+#include "core/launch_gpu.h"
+#include "stokes/solver/vectors_gpu.h"
+
+enum { RR, RZ, BB, CG_SUMS, CG_PARTS = 1024 };
+
+typedef struct {
+  int64_t n;            /* spheres */
+  const double *jacobi; /* M, or NULL */
+  cg_vectors v;
+  double *partial;   /* [CG_PARTS][CG_SUMS] */
+  unsigned *waiting; /* blocks that are done with their part */
+} cg_job;
+
+/* Keep the sums of my part; true for the threads of the last block, which gets the total. */
+static __device__ bool add_up(const cg_job *job, int width, double *sum)
+{
+  __shared__ bool last;
+  for (int k = 0; k < width; k++) {
+    const double part = md_block_sum(sum[k]);
+    if (threadIdx.x == 0) job->partial[(int64_t)blockIdx.x * CG_SUMS + k] = part;
+  }
+  if (threadIdx.x == 0) {
+    __threadfence();
+    last = atomicAdd(job->waiting, 1u) == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (!last) return false;
+  __threadfence();
+  if (threadIdx.x == 0) *job->waiting = 0;
+  for (int k = 0; k < width; k++) {
+    double part = 0;
+    for (int p = threadIdx.x; p < CG_PARTS; p += VECTOR_BLOCK)
+      part += __ldcg(&job->partial[(int64_t)p * CG_SUMS + k]);
+    sum[k] = md_block_sum(part);
+  }
+  return true;
+}
+
+/* z = M^-1 r of sphere i. */
+static __device__ __forceinline__ void precondition(const cg_job *job, int64_t i, const double *r,
+                                                    double *z)
+{
+  if (job->jacobi)
+    jacobi_solve_block(job->jacobi + 6 * i, 1, r, z);
+  else
+    for (int d = 0; d < 3; d++)
+      z[d] = r[d];
+}
+
+/* Keep the new residual, and add to its sums; z = M^-1 r. */
+static __device__ __forceinline__ void residual(const cg_job *job, int64_t i, const double *r,
+                                                double *z, double *sum)
+{
+  precondition(job, i, r, z);
+  for (int d = 0; d < 3; d++) {
+    job->v.r[3 * i + d] = r[d];
+    sum[RR] += r[d] * r[d];
+    sum[RZ] += r[d] * z[d];
+  }
+}
+
+/* The spheres of a part, one thread after the other. */
+#define FOR_SPHERES(i, n)                                                                          \
+  for (int64_t i = md_thread(); i < (n); i += (int64_t)CG_PARTS * VECTOR_BLOCK)
+
+static __device__ __forceinline__ void load_three(const double *from, int64_t i, double *to)
+{
+  for (int d = 0; d < 3; d++)
+    to[d] = from[3 * i + d];
+}
+
+static __global__ void begin_kernel(const __grid_constant__ cg_job job, double tolerance)
+{
+  double sum[CG_SUMS] = {0, 0, 0};
+  FOR_SPHERES(i, job.n)
+  {
+    double b[3], q[3], r[3], z[3];
+    load_three(job.v.b, i, b);
+    load_three(job.v.q, i, q);
+    for (int d = 0; d < 3; d++) {
+      r[d] = b[d] - q[d];
+      sum[BB] += b[d] * b[d];
+    }
+    residual(&job, i, r, z, sum);
+    for (int d = 0; d < 3; d++)
+      job.v.p[3 * i + d] = z[d];
+  }
+  if (!add_up(&job, CG_SUMS, sum) || threadIdx.x > 0) return;
+  const double limit = tolerance * tolerance * sum[BB];
+  *job.v.state = cg_state{sum[BB], sum[RR], sum[RZ], 0, 0, 0, limit, 0, sum[RR] <= limit};
+}
+
+static __global__ void product_kernel(const __grid_constant__ cg_job job)
+{
+  cudaTriggerProgrammaticLaunchCompletion();
+  cudaGridDependencySynchronize();
+  cg_state *state = job.v.state;
+  if (state->done) {
+    if (md_thread() == 0) state->alpha = 0; /* x has come where it should */
+    return;
+  }
+  double sum[1] = {0};
+  FOR_SPHERES(i, job.n)
+  {
+    double p[3], q[3];
+    load_three(job.v.p, i, p);
+    load_three(job.v.q, i, q);
+    for (int d = 0; d < 3; d++)
+      sum[0] += p[d] * q[d];
+  }
+  if (!add_up(&job, 1, sum) || threadIdx.x > 0) return;
+  state->pq = sum[0];
+  if (sum[0] > 0) return;
+  state->alpha = 0;
+  state->done = 2;
+}
+
+static __global__ void update_kernel(const __grid_constant__ cg_job job)
+{
+  cudaTriggerProgrammaticLaunchCompletion();
+  cudaGridDependencySynchronize();
+  cg_state *state = job.v.state;
+  if (state->done) return;
+  const double alpha = state->rz / state->pq;
+  double sum[2] = {0, 0};
+  FOR_SPHERES(i, job.n)
+  {
+    double r[3], q[3], z[3];
+    load_three(job.v.r, i, r);
+    load_three(job.v.q, i, q);
+    for (int d = 0; d < 3; d++)
+      r[d] -= alpha * q[d];
+    residual(&job, i, r, z, sum);
+  }
+  if (!add_up(&job, 2, sum) || threadIdx.x > 0) return;
+  state->alpha = alpha;
+  state->beta = sum[RZ] / state->rz;
+  state->rr = sum[RR];
+  state->rz = sum[RZ];
+  state->steps++;
+  state->done = sum[RR] <= state->limit;
+}
+
+static __global__ void direction_kernel(const __grid_constant__ cg_job job)
+{
+  cudaTriggerProgrammaticLaunchCompletion();
+  cudaGridDependencySynchronize();
+  const double alpha = job.v.state->alpha, beta = job.v.state->beta;
+  const int64_t i = md_thread();
+  if (alpha == 0 || i >= job.n) return;
+  double x[3], p[3], r[3], z[3];
+  load_three(job.v.x, i, x);
+  load_three(job.v.p, i, p);
+  load_three(job.v.r, i, r);
+  precondition(&job, i, r, z);
+  for (int d = 0; d < 3; d++) {
+    job.v.x[3 * i + d] = x[d] + alpha * p[d];
+    job.v.p[3 * i + d] = z[d] + beta * p[d];
+  }
+}
+
+static md_status cg_prepare(vector_space *s, const cg_vectors *v, cg_job *job)
+{
+  const size_t numbers = (size_t)CG_PARTS * CG_SUMS;
+  MD_TRY(md_buffer_reserve(s->ctx, &s->partial, (numbers + 1) * sizeof(double), 0));
+  double *partial = (double *)s->partial.data;
+  *job = cg_job{s->n_rows, s->jacobi, *v, partial, (unsigned *)(partial + numbers)};
+  return MD_OK;
+}
+
+md_status vector_gpu_cg_begin(vector_space *s, const cg_vectors *v, double tolerance)
+{
+  cg_job job;
+  MD_TRY(cg_prepare(s, v, &job));
+  MD_TRY(md_fill(s->ctx, job.waiting, 0, sizeof *job.waiting));
+  begin_kernel<<<CG_PARTS, VECTOR_BLOCK, 0, vector_stream(s)>>>(job, tolerance);
+  MD_LAUNCHED();
+  return MD_OK;
+}
+
+md_status vector_gpu_cg_step(vector_space *s, const cg_vectors *v)
+{
+  cg_job job;
+  MD_TRY(cg_prepare(s, v, &job));
+  cudaLaunchAttribute overlap;
+  cudaLaunchConfig_t config =
+      md_launch_config(s->ctx, dim3(CG_PARTS), VECTOR_BLOCK, true, &overlap);
+  MD_CUDA(cudaLaunchKernelEx(&config, product_kernel, job));
+  MD_CUDA(cudaLaunchKernelEx(&config, update_kernel, job));
+  config.gridDim = dim3(md_blocks(s->n_rows, VECTOR_BLOCK));
+  MD_CUDA(cudaLaunchKernelEx(&config, direction_kernel, job));
+  return MD_OK;
+}

@@ -1,0 +1,32 @@
+/* stokes/step/run_impl.h - a run, between its steps (run.c) and its state (run_state.c). */
+#ifndef STOKES_RUN_IMPL_H
+#define STOKES_RUN_IMPL_H
+
+#include "stokes/step/run.h"
+#include "stokes/solver/vectors_impl.h"
+
+MD_BEGIN_C
+
+struct stokes_run {
+  md_ctx *ctx;
+  stokes_run_spec spec;
+  int64_t n, step, group; /* group: the step at which the present group began */
+  int group_size;
+  double box[3];
+  md_buffer x;           /* [n][4] */
+  md_buffer id;          /* int32 [n]: where a sphere stood in the packing */
+  md_buffer force, many; /* S z, solutions of a group */
+  md_buffer v;
+  int32_t *place; /* id, on the host */
+  stokes_pairs *pairs;
+  stokes_matrix *matrix;
+  stokes_solver *solver;
+  stokes_dense *dense;
+  const vector_backend *ops;
+  vector_space space;
+};
+
+md_status stokes_run_check(const stokes_run_spec *spec);
+
+MD_END_C
+#endif
