@@ -32,24 +32,23 @@ in_rooms = $(wildcard $(ROOMS:%=%/*.$(1)) $(ROOMS:%=%/*/*.$(1)))
 # PME on the CPU where FFTW3 is.
 FFTW := $(shell printf '\043include <fftw3.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 && echo yes)
 
-# Sources compiled once for each precision and instruction set, or for one of the two.  x.prec.c and x.prec.cu say so
-# by their names.
-NUMERIC_C  := $(wildcard neighbor/neighbor_cpu*.c force/force_cpu*.c comm/comm_cpu.c \
-              spread/spread_cpu_sort.c $(if $(FFTW),spread/pme_cpu.c)) $(call in_rooms,prec.c)
-# The same, but nothing in them depends on the type of positions: mixed precision uses those of single.
-REAL_C     := $(filter-out $(NUMERIC_C),$(wildcard spread/spread_cpu_*.c))
-ISA_C      := $(wildcard ordering/*_isa.c cachemodel/*_isa.c) $(call in_rooms,isa.c)
-NUMERIC_CU := $(wildcard neighbor/*_gpu.cu force/*_gpu.cu comm/*_gpu.cu spread/spread_sort_gpu.cu spread/spread_look_gpu.cu \
-              spread/pme_gpu.cu) $(call in_rooms,prec.cu)
-# In single precision only.
-SINGLE_CU  := spread/spread_columns_gpu.cu spread/spread_fill_gpu.cu spread/spread_read_gpu.cu \
-              spread/spread_rows_gpu.cu
-REAL_CU    := $(filter-out $(NUMERIC_CU) $(SINGLE_CU),$(wildcard spread/*_gpu.cu)) $(call in_rooms,real.cu)
 # Dense algebra with LAPACK, or a file that says it is missing.
 LAPACK     := $(shell printf '\043include <lapacke.h>\n\043include <cblas.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 && echo yes)
-NO_DENSE   := stokes/solver/dense$(if $(LAPACK),_none).c
-PLAIN_C    := $(filter-out $(NUMERIC_C) $(REAL_C) $(ISA_C) $(NO_DENSE) spread/pme_cpu.c,$(call in_rooms,c))
-PLAIN_CU   := $(filter-out $(NUMERIC_CU) $(REAL_CU) $(SINGLE_CU),$(call in_rooms,cu))
+# What this machine cannot compile.
+LACKING := stokes/solver/dense$(if $(LAPACK),_none).c $(if $(FFTW),,spread/pme_cpu.prec.c)
+# Names say for what sources are compiled: x.prec.c and x.prec.cu for each precision, x.real.c and x.real.cu for single
+# and double (nothing in them depends on the type of positions: mixed precision uses those of single), x.single.cu for
+# single; x.isa.c, x.prec.c and x.real.c for each instruction set.
+C          := $(filter-out $(LACKING),$(call in_rooms,c))
+CU         := $(call in_rooms,cu)
+NUMERIC_C  := $(filter %.prec.c,$(C))
+REAL_C     := $(filter %.real.c,$(C))
+ISA_C      := $(filter %.isa.c,$(C))
+PLAIN_C    := $(filter-out $(NUMERIC_C) $(REAL_C) $(ISA_C),$(C))
+NUMERIC_CU := $(filter %.prec.cu,$(CU))
+REAL_CU    := $(filter %.real.cu,$(CU))
+SINGLE_CU  := $(filter %.single.cu,$(CU))
+PLAIN_CU   := $(filter-out $(NUMERIC_CU) $(REAL_CU) $(SINGLE_CU),$(CU))
 PRECS := 0 1 2
 REALS := 0 2
 ISAS  := 0 1 2

@@ -12,7 +12,7 @@
  *      reduction on the neighbour's force (a ghost's at its home; none without newton), at the end
  *      one on the own.  A reduction takes 16 bytes at once; of doubles, four threads do each
  * other's in turn, three components of one atom at a time.  This is the instance that computes
- * forces only, without linear force shift, not deterministic. cpu  (force/force_cpu.c) a vector of
+ * forces only, without linear force shift, not deterministic. cpu  (force/force_cpu.prec.c) a vector of
  * rows, slice after slice as one thread runs through all: for each entry the indices, the
  * coordinates behind them and, half lists, the forces on them, those that are not shared on the
  * row's own atom.  Neither with what charges add.

@@ -146,7 +146,7 @@ START_TEST(slices_are_those_of_the_gpu)
 }
 END_TEST
 
-/* The CPU's kernel as force/force_cpu.c has it, access by access, in terms of arrays. */
+/* The CPU's kernel as force/force_cpu.prec.c has it, access by access, in terms of arrays. */
 typedef struct {
   const list_kernel *kernel;
   const run_list *list;

@@ -1,0 +1,215 @@
+/* force/force_cpu.prec.c - Lennard-Jones forces from full and half lists on the CPU.
+ *
+ * The lanes of a vector are the atoms of a slice; a step takes one neighbour of each: SIMD_LANES
+ * structures of four, transposed in registers, which beats gathers.  No sums across lanes, one
+ * store an atom, and in full lists no two threads write one address.
+ *
+ * Half lists: shared entries act on both atoms.  Their forces are turned back into structures of
+ * four and subtracted from f[j], one lane after the other, so that an atom may come twice in one
+ * vector.  Chunks own the atoms of their rows and write no others: threads need no atomics.
+ *
+ * Bytes a pair: 4 + a coord4, and for shared entries two real4.  Compiled once per precision and
+ * instruction set. */
+#include "force/pair_cpu.h"
+
+typedef int32_t simd_index __attribute__((vector_size(4 * SIMD_LANES), aligned(4), may_alias));
+
+/* Tallies of full lists are summed over PARTS equal parts, then over the parts: one result for any
+ * threads. */
+enum { PARTS = 256 };
+
+/* Lanes at the start of which rows still have entries. */
+typedef struct {
+  int32_t all, any; /* entries of the shortest and the longest row */
+  simd_index each;
+} lengths;
+
+static lengths lengths_of(const int32_t *count)
+{
+  lengths n = {count[0], count[0], *(const simd_index *)count};
+  for (int l = 1; l < SIMD_LANES; l++) {
+    n.all = count[l] < n.all ? count[l] : n.all;
+    n.any = count[l] > n.any ? count[l] : n.any;
+  }
+  return n;
+}
+
+/* The lanes whose rows have an entry k, as a mask of pairs. */
+MD_INLINE simd_mask lanes_with(const lengths *n, int32_t k)
+{
+  return __builtin_convertvector(k < n->each, simd_mask);
+}
+
+/* What shared entries write to. */
+typedef struct {
+  simd_four *f;
+  const int32_t *home;
+  int32_t n;
+} reaction;
+
+/* Subtract g from the forces on atoms j; a ghost stands for its home. */
+MD_INLINE void react(reaction to, const int32_t *j, const simd_real g[3])
+{
+  simd_four four[SIMD_LANES];
+  simd_fours(g, four);
+  for (int l = 0; l < SIMD_LANES; l++)
+    to.f[j[l] < to.n ? j[l] : to.home[j[l] - to.n]] -= four[l];
+}
+
+/* The same in the lanes that share entry k; the others bring no force, to their own atom. */
+MD_INLINE void react_some(reaction to, const int32_t *j, const int32_t *own, const lengths *shared,
+                          int32_t k, const simd_real g[3])
+{
+  int32_t at[SIMD_LANES];
+  const simd_index both = k < shared->each;
+  *(simd_index *)at = (*(const simd_index *)j & both) | (*(const simd_index *)own & ~both);
+  const simd_mask mask = lanes_with(shared, k);
+  const simd_real some[3] = {pair_only(mask, g[0]), pair_only(mask, g[1]), pair_only(mask, g[2])};
+  react(to, at, some);
+}
+
+/* Forces of slice s, on its atoms (full) or added to them and to those that share (half). */
+MD_INLINE void slice_forces(const force_job *job, const pair_constants *c, int64_t s, bool half,
+                            bool shifted, const real *charge, pair_sums *sums)
+{
+  const neighbor_view *list = job->list;
+  const int64_t row = s * SIMD_LANES;
+  const int32_t *own = list->atom + row, *nbr = list->nbr + list->start[s];
+  const lengths count = lengths_of(list->count + row);
+  const lengths shared = half ? lengths_of(list->shared + row) : count;
+  const reaction to = {job->f, job->home, (int32_t)job->n};
+  const void *x = job->coord;
+  /* A pair that is not shared, or of a full list, is seen from both atoms. */
+  const simd_real one = (simd_real){0} + 1, weight = half ? one : one / 2;
+  simd_coord i[3], j[3];
+  simd_real f[3] = {{0}, {0}, {0}}, g[3], q = {0}, qq;
+  if (charge) q = pair_charges(charge, own);
+  simd_load_coord(x, own, i);
+  int32_t k = 0;
+  for (; k < shared.all; k++, nbr += SIMD_LANES) { /* the same for every lane */
+    simd_load_coord(x, nbr, j);
+    if (charge) qq = q * pair_charges(charge, nbr);
+    pair_force(c, i, j, ~(simd_mask){0}, weight, shifted, charge ? &qq : NULL, g, sums);
+    for (int d = 0; d < 3; d++)
+      f[d] += g[d];
+    if (half) react(to, nbr, g);
+  }
+  for (; k < count.any; k++, nbr += SIMD_LANES) {
+    simd_load_coord(x, nbr, j);
+    const simd_real both = (simd_real)((simd_mask)one & lanes_with(&shared, k));
+    if (charge) qq = q * pair_charges(charge, nbr);
+    pair_force(c, i, j, lanes_with(&count, k), half ? (one + both) / 2 : weight, shifted,
+               charge ? &qq : NULL, g, sums);
+    for (int d = 0; d < 3; d++)
+      f[d] += g[d];
+    if (half && k < shared.any) react_some(to, nbr, own, &shared, k, g);
+  }
+  simd_four four[SIMD_LANES];
+  simd_fours(f, four);
+  for (int l = 0; l < SIMD_LANES && l < list->n_rows - row; l++)
+    if (half)
+      to.f[own[l]] += four[l];
+    else
+      to.f[own[l]] = four[l];
+}
+
+/* Slices begin..end; charge and tally (energy and virial) may be NULL. */
+MD_INLINE void slices(const force_job *job, int64_t begin, int64_t end, bool half, bool shifted,
+                      const real *charge, accum *tally)
+{
+  const pair_constants c = pair_round(job);
+  pair_sums sums = {0};
+  for (int64_t s = begin; s < end; s++) {
+    pair_sums part = {0}; /* sums of sums lose fewer digits */
+    slice_forces(job, &c, s, half, shifted, charge, tally ? &part : NULL);
+    sums.energy += part.energy;
+    sums.virial += part.virial;
+  }
+  if (tally) pair_add(job, &sums, tally);
+}
+
+/* The same, with everything known when it is compiled. */
+MD_INLINE void run_kind(const force_job *job, int64_t begin, int64_t end, bool half,
+                        const real *charge, accum *part)
+{
+  const bool shifted = job->lj.f_shift != 0;
+  if (job->tally && shifted)
+    slices(job, begin, end, half, true, charge, part);
+  else if (job->tally)
+    slices(job, begin, end, half, false, charge, part);
+  else if (shifted)
+    slices(job, begin, end, half, true, charge, NULL);
+  else
+    slices(job, begin, end, half, false, charge, NULL);
+}
+
+MD_INLINE void run(const force_job *job, int64_t begin, int64_t end, bool half, accum *part)
+{
+  part[0] = part[1] = 0;
+  if (job->coulomb.r_cut_sq > 0)
+    run_kind(job, begin, end, half, job->fc->charge.data, part);
+  else
+    run_kind(job, begin, end, half, NULL, part);
+}
+
+/* Charges of all atoms and ghosts in a row of their own. */
+static md_status pack_charges(force *fc, const force_job *job)
+{
+  if (job->coulomb.r_cut_sq == 0) return MD_OK;
+  const int64_t all = job->n + job->n_ghost;
+  MD_TRY(md_buffer_reserve(fc->ctx, &fc->charge, (size_t)all * sizeof(real), 0));
+  const state *x = job->x;
+  real *charge = fc->charge.data;
+#pragma omp parallel for schedule(static) num_threads(fc->ctx->threads)
+  for (int64_t i = 0; i < all; i++)
+    charge[i] = (real)x[4 * i + 3];
+  return MD_OK;
+}
+
+static int64_t slices_before(int64_t row)
+{
+  return (row + SIMD_LANES - 1) / SIMD_LANES;
+}
+
+static md_status reserve_parts(force *fc, int64_t n)
+{
+  return md_buffer_reserve(fc->ctx, &fc->partial, (size_t)n * sizeof(accum[2]), 0);
+}
+
+static void add_parts(const force_job *job, int64_t n)
+{
+  accum(*part)[2] = job->fc->partial.data;
+  for (int64_t p = 0; job->tally && p < n; p++) {
+    job->tally->energy += part[p][0];
+    job->tally->virial += part[p][1];
+  }
+}
+
+md_status KERNEL(force_cpu_full)(force *fc, const force_job *job)
+{
+  MD_TRY(reserve_parts(fc, PARTS));
+  MD_TRY(pack_charges(fc, job));
+  const int64_t n = slices_before(job->list->n_rows);
+  accum(*part)[2] = fc->partial.data;
+#pragma omp parallel for schedule(static) num_threads(fc->ctx->threads)
+  for (int p = 0; p < PARTS; p++)
+    run(job, n * p / PARTS, n * (p + 1) / PARTS, false, part[p]);
+  add_parts(job, PARTS);
+  return MD_OK;
+}
+
+md_status KERNEL(force_cpu_half)(force *fc, const force_job *job)
+{
+  const neighbor_view *list = job->list;
+  MD_TRY(reserve_parts(fc, list->n_chunks));
+  MD_TRY(pack_charges(fc, job));
+  accum(*part)[2] = fc->partial.data;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(fc->ctx->threads)
+  for (int32_t c = 0; c < list->n_chunks; c++) {
+    for (int64_t r = list->chunk[c]; r < list->chunk[c + 1]; r++)
+      ((simd_four *)job->f)[list->atom[r]] = (simd_four){0};
+    run(job, slices_before(list->chunk[c]), slices_before(list->chunk[c + 1]), true, part[c]);
+  }
+  add_parts(job, list->n_chunks);
+  return MD_OK;
+}

@@ -1,0 +1,56 @@
+/* neighbor/neighbor_cpu.prec.c - bins of atoms, and frames unfolded, on the CPU.
+ *
+ * Compiled once per precision and instruction set. */
+#include "neighbor/neighbor_impl.h"
+
+/* Clamps; a NaN goes to the first bin.  No branches: where atoms lie is not foreseen. */
+static int32_t bin_along(double steps, int32_t n)
+{
+  steps = steps > 0 ? steps : 0;
+  return (int32_t)(steps < n - 1 ? steps : n - 1);
+}
+
+md_status KERNEL(neighbor_cpu_keys)(neighbor_list *list, const md_atoms *atoms, int64_t count,
+                                    const uint32_t *curve)
+{
+  (void)atoms;
+  const neighbor_grid *grid = &list->grid;
+  const state *x = list->x;
+  uint32_t *key = list->key.data;
+  double inv_side[3], margin[3];
+  int32_t n[3];
+  for (int d = 0; d < 3; d++) {
+    inv_side[d] = 1 / grid->side[d];
+    margin[d] = curve ? 0 : grid->margin[d];
+    n[d] = curve ? grid->n[d] - 2 * grid->margin[d] : grid->n[d];
+  }
+#pragma omp parallel for schedule(static) num_threads(list->ctx->threads)
+  for (int64_t i = 0; i < count; i++) {
+    int64_t bin = 0;
+    for (int d = 0; d < 3; d++) {
+      const double steps = ((double)x[4 * i + d] - grid->lo[d]) * inv_side[d] + margin[d];
+      bin = bin * n[d] + bin_along(steps, n[d]);
+    }
+    key[i] = curve ? curve[bin] : (uint32_t)bin;
+  }
+  return MD_OK;
+}
+
+md_status KERNEL(neighbor_cpu_unfold)(const md_atoms *atoms, const md_frames_offset *offset,
+                                      void *to)
+{
+  const state *x = atoms->x.data;
+  const int32_t *image = atoms->image.data, *home = atoms->home.data, *shift = atoms->shift.data;
+  const int64_t n = atoms->n;
+  state *out = to;
+#pragma omp parallel for schedule(static) num_threads(atoms->ctx->threads)
+  for (int64_t i = 0; i < n + atoms->n_ghost; i++) {
+    int s[3] = {0, 0, 0};
+    if (i >= n) md_shift_unpack(shift[i - n], s);
+    const int32_t *of = image + 3 * (i < n ? i : home[i - n]);
+    for (int d = 0; d < 3; d++)
+      out[4 * i + d] = (state)(x[4 * i + d] + md_frames_add(offset, d, of[d] - s[d]));
+    out[4 * i + 3] = x[4 * i + 3];
+  }
+  return MD_OK;
+}

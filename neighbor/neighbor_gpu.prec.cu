@@ -1,0 +1,58 @@
+/* neighbor/neighbor_gpu.prec.cu - bins of atoms, frames unfolded, one thread an atom: a position
+ * is read, and four bytes of key written, and where keys are counted, as many of arrival. */
+#include "neighbor/bins_gpu.h"
+
+enum { BLOCK = 256 };
+
+static __global__ void key_kernel(int64_t count, const bins b, const state4 *__restrict__ x,
+                                  const uint32_t *__restrict__ curve, uint32_t *__restrict__ key,
+                                  const ordering_counter counter)
+{
+  const int64_t i = md_thread();
+  if (i >= count) return;
+  const state4 xi = x[i];
+  const uint32_t column = (uint32_t)bin_along(&b, 0, xi.x) * b.n[1] + bin_along(&b, 1, xi.y);
+  const uint32_t cell = column * b.n[2] + bin_along(&b, 2, xi.z);
+  const uint32_t k = curve ? curve[cell] : cell;
+  key[i] = k;
+  if (counter.count) counter.arrival[i] = atomicAdd(&counter.count[k], 1);
+}
+
+md_status PREC(neighbor_gpu_keys)(neighbor_list *list, const md_atoms *atoms, int64_t count,
+                                  const uint32_t *curve)
+{
+  if (count == 0) return MD_OK;
+  key_kernel<<<md_blocks(count, BLOCK), BLOCK, 0, (cudaStream_t)list->ctx->stream>>>(
+      count, bins_of(curve ? &list->grid : &list->near, !curve), (const state4 *)list->x, curve,
+      (uint32_t *)list->key.data, list->counter);
+  MD_LAUNCHED();
+  return MD_OK;
+}
+
+static __global__ void unfold_kernel(int64_t n, int64_t all, const md_frames_offset offset,
+                                     const int32_t *__restrict__ image,
+                                     const int32_t *__restrict__ home,
+                                     const int32_t *__restrict__ shift,
+                                     const state4 *__restrict__ x, state4 *__restrict__ to)
+{
+  const int64_t i = md_thread();
+  if (i >= all) return;
+  int s[3] = {0, 0, 0};
+  if (i >= n) md_shift_unpack(shift[i - n], s);
+  const int32_t *of = image + 3 * (i < n ? i : home[i - n]);
+  state4 xi = x[i];
+  xi.x = (state)(xi.x + md_frames_add(&offset, 0, of[0] - s[0]));
+  xi.y = (state)(xi.y + md_frames_add(&offset, 1, of[1] - s[1]));
+  xi.z = (state)(xi.z + md_frames_add(&offset, 2, of[2] - s[2]));
+  to[i] = xi;
+}
+
+md_status PREC(neighbor_gpu_unfold)(const md_atoms *atoms, const md_frames_offset *offset, void *to)
+{
+  const int64_t all = atoms->n + atoms->n_ghost;
+  unfold_kernel<<<md_blocks(all, BLOCK), BLOCK, 0, (cudaStream_t)atoms->ctx->stream>>>(
+      atoms->n, all, *offset, (const int32_t *)atoms->image.data, (const int32_t *)atoms->home.data,
+      (const int32_t *)atoms->shift.data, (const state4 *)atoms->x.data, (state4 *)to);
+  MD_LAUNCHED();
+  return MD_OK;
+}

@@ -1,0 +1,142 @@
+/* neighbor/rows.prec.c - testing halos against rows, see rows_cpu.h.
+ *
+ * A row of a liquid looks at 430 candidates (tiles 1 r_list wide) to list 78.  Of |a - b|^2 the part
+ * |b|^2 comes with the halo and |a|^2 with what is compared, so that a vector of candidates costs three
+ * multiply-adds, a comparison, a maximum that tells whether any was near r_list, and a packing; about
+ * half of the time of a build is spent here.
+ *
+ * Compiled once per precision and instruction set. */
+#include "neighbor/rows_cpu.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef simd_i32 loose_i32 __attribute__((aligned(4), may_alias));
+
+bool KERNEL(rows_grow)(rows_search *s, int64_t n)
+{
+  if (n <= s->entry_room) return true;
+  const int64_t room = (2 * n + SIMD_F32) / SIMD_F32 * SIMD_F32;
+  int32_t *more = aligned_alloc(SIMD_BYTES, (size_t)room * sizeof *more);
+  if (!more) return false;
+  if (s->n_entry > 0) memcpy(more, s->entry, (size_t)s->n_entry * sizeof *more);
+  free(s->entry);
+  s->entry = more;
+  s->entry_room = room;
+  return true;
+}
+
+/* Keep those of n entries of an atom's row that are within reach in double; returns their number.
+ */
+static int64_t keep_near(const rows_job *job, int32_t atom, int32_t *entry, int64_t n)
+{
+  const state *x = job->x + 4 * (int64_t)atom;
+  int64_t kept = 0;
+  for (int64_t k = 0; k < n; k++) {
+    const state *y = job->x + 4 * (int64_t)entry[k];
+    double r_sq = 0;
+    for (int d = 0; d < 3; d++) {
+      const double delta = (double)x[d] - y[d];
+      r_sq += delta * delta;
+    }
+    if (r_sq < job->reach_sq) entry[kept++] = entry[k];
+  }
+  return kept;
+}
+
+/* Lanes of candidates whose pair with row r is listed there, if both are of one chunk. */
+MD_INLINE simd_some is_lister(simd_i32 index, simd_i32 after, int32_t n, int32_t r)
+{
+  const simd_i32 ahead = after - r, zero = {0};
+  return simd_more(ahead, zero) ^ (simd_same(ahead & 1, zero) & simd_more(zero + n, index));
+}
+
+/* Test slabs of the halo against the atom of row r, from a whole vector on.  A full list takes all
+ * but the atom itself; a half list those of chunk [first, last) that r lists, as shared, then those
+ * of other chunks.  Without split there are no others. */
+MD_INLINE void find_row(rows_search *s, int64_t r, int32_t first, int32_t last, bool half,
+                        bool split, rows_found *out)
+{
+  const rows_job *job = s->job;
+  const rows_own me = s->own[r - job->tiles.tiles[s->tile].first_row];
+  const int32_t reach = job->list->grid.margin[0], n = (int32_t)job->n;
+  const int64_t begin = s->slab[me.slab > reach ? me.slab - reach : 0] / SIMD_F32 * SIMD_F32;
+  const int64_t end = s->slab[me.slab + reach < s->n_slabs ? me.slab + reach + 1 : s->n_slabs];
+  const float *const x = s->at[0], *const y = s->at[1], *const z = s->at[2];
+  float *const norm = s->norm, own = norm[me.slot];
+  const simd_f32 zero = {0}, maybe = zero + (job->maybe_sq - own);
+  const simd_f32 twice[3] = {zero - 2 * x[me.slot], zero - 2 * y[me.slot], zero - 2 * z[me.slot]};
+  const int32_t *const index_of = s->index, *const row_of = s->row, *const after = s->after;
+  int32_t *const entry = s->entry + s->n_entry, *const single = s->single;
+  int64_t n_shared = 0, n_single = 0;
+  simd_f32 farthest = zero - ROWS_FAR;
+  norm[me.slot] = ROWS_FAR;
+  for (int64_t c = begin; c < end; c += SIMD_F32) {
+    const simd_f32 rest = *(const simd_f32 *)(norm + c) + *(const simd_f32 *)(x + c) * twice[0] +
+                          *(const simd_f32 *)(y + c) * twice[1] +
+                          *(const simd_f32 *)(z + c) * twice[2];
+    const simd_i32 index = *(const simd_i32 *)(index_of + c);
+    const simd_some near = simd_less(rest, maybe);
+    farthest = simd_max_of(farthest, rest, near);
+    if (!half) {
+      n_single += simd_pack(entry + n_single, index, near);
+      continue;
+    }
+    const simd_some lists = near & is_lister(index, *(const simd_i32 *)(after + c), n, (int32_t)r);
+    if (!split) {
+      n_shared += simd_pack(entry + n_shared, index, lists);
+      continue;
+    }
+    const simd_i32 row = *(const simd_i32 *)(row_of + c);
+    const simd_some inside = simd_more(row, row * 0 + (first - 1)) & simd_more(row * 0 + last, row);
+    n_shared += simd_pack(entry + n_shared, index, lists & inside);
+    n_single += simd_pack(single + n_single, index, near & ~inside);
+  }
+  norm[me.slot] = own;
+  if (!simd_all_less(farthest, job->sure_sq - own)) {
+    const int32_t atom = job->rows[r];
+    n_shared = keep_near(job, atom, entry, n_shared);
+    n_single = keep_near(job, atom, half ? single : entry, n_single);
+  }
+  if (split) memcpy(entry + n_shared, single, (size_t)n_single * sizeof *entry);
+  *out = (rows_found){s->n_entry, (int32_t)(n_shared + n_single), (int32_t)n_shared};
+  s->n_entry += (n_shared + n_single + 3) / 4 * 4;
+}
+
+bool KERNEL(rows_find)(rows_search *s, int64_t first, int count)
+{
+  const rows_job *job = s->job;
+  const neighbor_view *view = &job->list->view;
+  int64_t t = tiles_of_row(&job->tiles, first);
+  int32_t c = 0, longest = 0;
+  s->n_entry = 0;
+  for (int k = 0; k < count; k++) {
+    const int64_t r = first + k;
+    while (job->tiles.tiles[t + 1].first_row <= r)
+      t++;
+    if (!KERNEL(rows_enter)(s, t)) return false;
+    if (!KERNEL(rows_grow)(s, s->n_entry + s->n + 2 * SIMD_F32)) return false;
+    while (job->half && view->chunk[c + 1] <= r)
+      c++;
+    const int32_t begin = job->half ? (int32_t)view->chunk[c] : 0;
+    const int32_t end = job->half ? (int32_t)view->chunk[c + 1] : 0;
+    if (!job->half)
+      find_row(s, r, begin, end, false, false, &s->found[k]);
+    else if (job->split)
+      find_row(s, r, begin, end, true, true, &s->found[k]);
+    else
+      find_row(s, r, begin, end, true, false, &s->found[k]);
+    longest = s->found[k].count > longest ? s->found[k].count : longest;
+  }
+  /* Rows are read as far as the longest goes, in fours. */
+  return KERNEL(rows_grow)(s, s->n_entry + longest + 8);
+}
+
+void KERNEL(rows_free)(rows_search *s)
+{
+  free(s->at[0]);
+  free(s->own);
+  free(s->slab);
+  free(s->run);
+  free(s->entry);
+}
