@@ -24,7 +24,7 @@ struct list_rows {
 };
 
 /* Bin of a coordinate along an axis in the arithmetic of the GPU's builder, so that what lies on a
- * face of two bins falls into the same one (neighbor/bins_gpu.h). */
+ * face of two bins falls into the same one (neighbor/gpu/bins_gpu.h). */
 #define BIN_ALONG(name, state, floor)                                                              \
   static int64_t name(const neighbor_grid *grid, int d, state x)                                   \
   {                                                                                                \

@@ -21,7 +21,7 @@
  * in memory order in slices of 32, a row's entries are in the order of bins (row-major number in
  * the grid with its margin, k fastest) and within a bin in the order of atoms, owned before ghosts;
  * of a full list, entries of a half list are those that the GPU's builder keeps
- * (neighbor/walk_gpu.h). [AK] section 6.2. */
+ * (neighbor/gpu/walk_gpu.h). [AK] section 6.2. */
 #ifndef LIST_TRACE_H
 #define LIST_TRACE_H
 

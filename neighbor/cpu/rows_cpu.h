@@ -1,4 +1,4 @@
-/* neighbor/rows_cpu.h - the search for neighbours on the CPU, a block of rows at a time.
+/* neighbor/cpu/rows_cpu.h - the search for neighbours on the CPU, a block of rows at a time.
  *
  * Positions are copied once in the order of bins, as integers, so that any part of a column of bins
  * is contiguous and differences are exact (neighbor_cpu_halo.c).  A thread gathers the candidates
@@ -13,7 +13,7 @@
 #ifndef ROWS_CPU_H
 #define ROWS_CPU_H
 
-#include "neighbor/tiles.h"
+#include "neighbor/cpu/tiles.h"
 
 enum { ROWS_BLOCK = 256 }; /* rows that a thread takes at a time */
 

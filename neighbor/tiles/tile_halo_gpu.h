@@ -1,4 +1,4 @@
-/* neighbor/tile_halo_gpu.h - the halo of one tile: one block of 256 threads a tile.
+/* neighbor/tiles/tile_halo_gpu.h - the halo of one tile: one block of 256 threads a tile.
  *
  * The block gathers what lies within r_list of the boxes around its warps' atoms into shared memory,
  * column of bins by column, and writes down whose positions they are; each warp then tests those near
@@ -8,7 +8,7 @@
 #ifndef TILE_HALO_GPU_H
 #define TILE_HALO_GPU_H
 
-#include "neighbor/tile_tests_gpu.h"
+#include "neighbor/tiles/tile_tests_gpu.h"
 
 enum { FAR_ENTRIES = 32, MOST_BOXES = 4, GATHERED = 2 /* candidates of a thread at once */ };
 

@@ -1,4 +1,4 @@
-/* neighbor/walk_gpu.h - a warp walks over everything near the 32 atoms of a slice of rows.
+/* neighbor/gpu/walk_gpu.h - a warp walks over everything near the 32 atoms of a slice of rows.
  *
  * The warp gathers what lies within r_list of the box around its atoms into shared memory, 128
  * candidates at a time, and each lane tests all of them against its own atom: 550 tests an atom for
@@ -9,8 +9,8 @@
 #ifndef WALK_GPU_H
 #define WALK_GPU_H
 
-#include "neighbor/bins_gpu.h"
-#include "neighbor/candidate_gpu.h"
+#include "neighbor/gpu/bins_gpu.h"
+#include "neighbor/gpu/candidate_gpu.h"
 
 #include <math.h>
 

@@ -1,4 +1,4 @@
-/* neighbor/build.prec.cu - lists as slices of 32 rows, one warp a slice (walk_gpu.h).
+/* neighbor/gpu/build.prec.cu - lists as slices of 32 rows, one warp a slice (walk_gpu.h).
  *
  * Rows are atoms in memory order, so the atoms of a slice lie close together when they are sorted
  * along a curve; both kinds of stencil give the same list, `sphere` visits fewer bins for it.  Rows
@@ -10,7 +10,7 @@
  * Floor, per atom: 4 bytes for each of some 108 slots written, 0.1 ms for 2^20 atoms on an H200,
  * and 11,500 instructions a warp, 0.36 ms.  Measured: 0.50 ms in single, 0.68 in double (shared
  * memory 80 % busy), once in 20 steps. */
-#include "neighbor/walk_gpu.h"
+#include "neighbor/gpu/walk_gpu.h"
 
 enum { BLOCK = 256, SLOT_STEP = 4, MOST_SHARED = 96 << 10 };
 

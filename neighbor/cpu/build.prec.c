@@ -1,4 +1,4 @@
-/* neighbor/build.prec.c - full and half lists on the CPU.
+/* neighbor/cpu/build.prec.c - full and half lists on the CPU.
  *
  * Rows come in blocks (rows_cpu.h).  In a window of a block rows are sorted by length and
  * interleaved in slices as wide as a vector, so that a force kernel holds one atom in each lane and
@@ -7,7 +7,7 @@
  * number of threads.  A pass that runs out of room only counts.
  *
  * Compiled once per precision and instruction set. */
-#include "neighbor/rows_cpu.h"
+#include "neighbor/cpu/rows_cpu.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* neighbor/tile_rows_gpu.h - the rows of one tile from what the tests found (tile_tests_gpu.h): one
+/* neighbor/tiles/tile_rows_gpu.h - the rows of one tile from what the tests found (tile_tests_gpu.h): one
  * warp 32 rows, one lane a row.
  *
  * For each bank of shared memory a lane has a queue of entries, which it shares with its warp, and bits
@@ -10,7 +10,7 @@
 #ifndef TILE_ROWS_GPU_H
 #define TILE_ROWS_GPU_H
 
-#include "neighbor/bins_gpu.h"
+#include "neighbor/gpu/bins_gpu.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
-/* neighbor/tiles.c - cutting a grid of bins into tiles, and the order of rows. */
-#include "neighbor/tiles.h"
+/* neighbor/cpu/tiles.c - cutting a grid of bins into tiles, and the order of rows. */
+#include "neighbor/cpu/tiles.h"
 
 #include <math.h>
 #include <string.h>

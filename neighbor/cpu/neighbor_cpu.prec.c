@@ -1,4 +1,4 @@
-/* neighbor/neighbor_cpu.prec.c - bins of atoms, and frames unfolded, on the CPU.
+/* neighbor/cpu/neighbor_cpu.prec.c - bins of atoms, and frames unfolded, on the CPU.
  *
  * Compiled once per precision and instruction set. */
 #include "neighbor/neighbor_impl.h"

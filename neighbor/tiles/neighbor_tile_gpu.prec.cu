@@ -1,4 +1,4 @@
-/* neighbor/neighbor_tile_gpu.prec.cu - lists by tiles: the kernel, and room for what it writes.
+/* neighbor/tiles/neighbor_tile_gpu.prec.cu - lists by tiles: the kernel, and room for what it writes.
  *
  * Room is guessed from the density, measured and grown; the kernel counts on where there is none, and
  * says so.  10,000 instructions a warp: a third arranges and writes rows, a quarter gathers the halo, a
@@ -6,7 +6,7 @@
  * H200, 0.80 in double, once in 20 steps. */
 #include "core/launch_gpu.h"
 #include "core/sender_gpu.h"
-#include "neighbor/tile_halo_gpu.h"
+#include "neighbor/tiles/tile_halo_gpu.h"
 
 /* Room for halos beyond those of compact tiles. */
 static const double HALO_MARGIN = 1.3;

@@ -1,4 +1,4 @@
-/* neighbor/bins_gpu.h - the map from positions to bins on the GPU, for keys and for lists. */
+/* neighbor/gpu/bins_gpu.h - the map from positions to bins on the GPU, for keys and for lists. */
 #ifndef BINS_GPU_H
 #define BINS_GPU_H
 

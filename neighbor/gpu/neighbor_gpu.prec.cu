@@ -1,6 +1,6 @@
-/* neighbor/neighbor_gpu.prec.cu - bins of atoms, frames unfolded, one thread an atom: a position
+/* neighbor/gpu/neighbor_gpu.prec.cu - bins of atoms, frames unfolded, one thread an atom: a position
  * is read, and four bytes of key written, and where keys are counted, as many of arrival. */
-#include "neighbor/bins_gpu.h"
+#include "neighbor/gpu/bins_gpu.h"
 
 enum { BLOCK = 256 };
 

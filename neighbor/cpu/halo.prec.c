@@ -1,4 +1,4 @@
-/* neighbor/halo.prec.c - candidates of a tile: from atoms to the order of bins, from there to
+/* neighbor/cpu/halo.prec.c - candidates of a tile: from atoms to the order of bins, from there to
  * halos, see rows_cpu.h.
  *
  * Positions in the order of bins are 32-bit fixed-point numbers, 12 bytes an atom.  A part of a
@@ -7,7 +7,7 @@
  * vector.
  *
  * Compiled once per precision and instruction set. */
-#include "neighbor/rows_cpu.h"
+#include "neighbor/cpu/rows_cpu.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* neighbor/tile_tests_gpu.h - which entries of the halo belong to the rows of a warp, by tensor cores.
+/* neighbor/tiles/tile_tests_gpu.h - which entries of the halo belong to the rows of a warp, by tensor cores.
  *
  * In units of r_list, relative to the tile's origin, entry b is within r_list of atom a where
  *     a b - |b|^2 / 2 + (1 - |a|^2) / 2 > 0.
@@ -16,7 +16,7 @@
 #ifndef TILE_TESTS_GPU_H
 #define TILE_TESTS_GPU_H
 
-#include "neighbor/tile_rows_gpu.h"
+#include "neighbor/tiles/tile_rows_gpu.h"
 
 #include <cuda_fp16.h>
 

@@ -1,4 +1,4 @@
-/* neighbor/candidate_gpu.h - candidates for a list: atoms and ghosts in the order of bins, each
+/* neighbor/gpu/candidate_gpu.h - candidates for a list: atoms and ghosts in the order of bins, each
  * with its index beside its position. */
 #ifndef CANDIDATE_GPU_H
 #define CANDIDATE_GPU_H
