@@ -1,5 +1,5 @@
 /* tests/check_hierarchy.c - the models of caches against slow ones, and what must hold of any. */
-#include "cachemodel/hierarchy_cache.h"
+#include "cachemodel/machine/hierarchy_cache.h"
 #include "tests/ref.h"
 #include "tests/ref_caches.h"
 #include "tests/test.h"

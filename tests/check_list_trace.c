@@ -1,6 +1,6 @@
 /* tests/check_list_trace.c - the requests of the force kernels, against the kernels' text: the
  * GPU's read thread by thread, the CPU's access by access; and traces of them. */
-#include "cachemodel/list_trace.h"
+#include "cachemodel/kernel/list_trace.h"
 #include "tests/ref.h"
 #include "tests/ref_threads.h"
 #include "tests/test.h"

@@ -1,5 +1,5 @@
 /* tests/check_machine.c - machine descriptions: known ones, those of files, those of the system. */
-#include "cachemodel/machine.h"
+#include "cachemodel/machine/machine.h"
 #include "tests/test.h"
 
 #include <stdio.h>

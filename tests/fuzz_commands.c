@@ -4,8 +4,8 @@
  * by the program's own plans of sizes and memory; then the command runs as main() would run it.
  * Nothing but the file in memory is opened, and nothing is written. */
 #include "tests/fuzz.h"
-#include "cachemodel/machine.h"
-#include "cachemodel/trace_file.h"
+#include "cachemodel/machine/machine.h"
+#include "cachemodel/trace/trace_file.h"
 #include "core/files.h"
 #include "core/output.h"
 #include "minimd/run/restart.h"

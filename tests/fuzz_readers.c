@@ -1,7 +1,7 @@
 /* tests/fuzz_readers.c - every reader of untrusted bytes, alone. */
 #include "tests/fuzz.h"
-#include "cachemodel/machine.h"
-#include "cachemodel/trace_file.h"
+#include "cachemodel/machine/machine.h"
+#include "cachemodel/trace/trace_file.h"
 #include "core/parse.h"
 #include "minimd/run/restart.h"
 #include "minimd/locality/profile_csv.h"

@@ -4,7 +4,7 @@
 #ifndef REF_CACHES_H
 #define REF_CACHES_H
 
-#include "cachemodel/hierarchy.h"
+#include "cachemodel/machine/hierarchy.h"
 #include "tests/ref_threads.h"
 
 /* A GPU whose caches are fully associative, from the requests of ref_threads; schedules LOCKSTEP

@@ -4,7 +4,7 @@
 #ifndef REF_THREADS_H
 #define REF_THREADS_H
 
-#include "cachemodel/list_trace.h"
+#include "cachemodel/kernel/list_trace.h"
 #include "tests/run_lists.h"
 
 /* One thread's access at one place of the program. */

@@ -2,7 +2,7 @@
 #ifndef TRACES_H
 #define TRACES_H
 
-#include "cachemodel/trace_file.h"
+#include "cachemodel/trace/trace_file.h"
 
 const char *traces_path(void);
 void traces_write(const unsigned char *data, size_t bytes);

@@ -1,7 +1,7 @@
 /* minimd/locality/cachemodel_recorded.c - `minimd cachemodel --trace FILE`: misses of a recorded trace in
  * fully associative LRU caches, all capacities in one pass over the file. */
 #include "cachemodel/cachemodel.h"
-#include "cachemodel/trace_file.h"
+#include "cachemodel/trace/trace_file.h"
 #include "core/parse.h"
 #include "minimd/locality/cachemodel_engine.h"
 #include "minimd/locality/miss_plot.h"

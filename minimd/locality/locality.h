@@ -3,7 +3,7 @@
 #ifndef LOCALITY_H
 #define LOCALITY_H
 
-#include "cachemodel/hierarchy.h"
+#include "cachemodel/machine/hierarchy.h"
 #include "minimd/config/config.h"
 #include "engine/engine.h"
 #include "minimd/shell/options.h"

@@ -6,7 +6,7 @@
 #ifndef PROFILE_FIGURES_H
 #define PROFILE_FIGURES_H
 
-#include "cachemodel/hierarchy.h"
+#include "cachemodel/machine/hierarchy.h"
 #include "minimd/locality/profile_csv.h"
 
 MD_BEGIN_C

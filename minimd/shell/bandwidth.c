@@ -1,6 +1,6 @@
 /* minimd/shell/bandwidth.c - see bandwidth.h. */
 #include "minimd/shell/bandwidth.h"
-#include "cachemodel/machine.h"
+#include "cachemodel/machine/machine.h"
 #include "core/stopwatch.h"
 #include "minimd/shell/median.h"
 

@@ -1,0 +1,185 @@
+/* cachemodel/kernel/list_gpu.c - what a warp of the GPU's force kernels requests, turn by turn
+ * (list_trace.h). */
+#include "cachemodel/kernel/list_impl.h"
+
+enum {
+  NOBODY = -1,  /* no atom */
+  AT_REST = -1, /* no entry: the thread takes no part */
+  TEAM = 4      /* threads that do each other's reductions of doubles */
+};
+
+/* A warp at work. */
+typedef struct {
+  const list_kernel *kernel;
+  const list_slice *slice;
+  list_sink *sink;
+  void *to;
+} turn;
+
+static md_status issue(const turn *t, list_request *r, int32_t offset, int32_t bytes)
+{
+  r->offset = offset;
+  r->bytes = bytes;
+  return r->lanes > 0 ? t->sink(t->to, r) : MD_OK;
+}
+
+static md_status load_words(const turn *t, list_array_name name, int32_t lanes,
+                            const int32_t *index)
+{
+  list_request r = list_request_of(t->kernel, name, TRACE_NI, TRACE_READ, lanes, index);
+  return issue(t, &r, 0, r.stride);
+}
+
+static md_status load_coordinates(const turn *t, trace_stream stream, int32_t lanes,
+                                  const int32_t *index)
+{
+  const bool packed = t->kernel->array[LIST_XY].count > 0;
+  list_request r =
+      list_request_of(t->kernel, packed ? LIST_XY : LIST_COORD, stream, TRACE_READ, lanes, index);
+  MD_TRY(issue(t, &r, 0, r.stride));
+  if (!packed) return MD_OK;
+  r = list_request_of(t->kernel, LIST_Z, stream, TRACE_READ, lanes, index);
+  return issue(t, &r, 0, r.stride);
+}
+
+static md_status store_forces(const turn *t, int32_t lanes, const int32_t *index)
+{
+  list_request r = list_request_of(t->kernel, LIST_FORCE, TRACE_FUO, TRACE_WRITE, lanes, index);
+  MD_TRY(issue(t, &r, 0, 16));
+  if (r.stride == 16) return MD_OK;
+  r.again = true;
+  return issue(t, &r, 16, 16);
+}
+
+/* Reductions on the forces of to[LIST_WARP], some of them NOBODY. */
+static md_status reduce(const turn *t, trace_stream stream, const int32_t *to)
+{
+  const bool team = t->kernel->precision == MD_DOUBLE;
+  for (int32_t k = 0; k < (team ? TEAM : 1); k++) {
+    int32_t index[LIST_WARP], lanes = 0;
+    for (int32_t l = k; l < LIST_WARP; l += team ? TEAM : 1)
+      if (to[l] != NOBODY) index[lanes++] = to[l];
+    list_request r = list_request_of(t->kernel, LIST_FORCE, stream, TRACE_UPDATE, lanes, index);
+    r.threads = team ? 3 : 1;
+    MD_TRY(issue(t, &r, 0, team ? 24 : 16));
+  }
+  return MD_OK;
+}
+
+/* The atoms of the warp's threads.  Threads beyond the last row stand by with atom 0. */
+static void own_atoms(const list_slice *s, int32_t atom[LIST_WARP])
+{
+  for (int32_t l = 0; l < LIST_WARP; l++)
+    atom[l] = l < s->rows ? (int32_t)s->first + l : 0;
+}
+
+static md_status open_rows(const turn *t)
+{
+  const list_slice *s = t->slice;
+  int32_t row[LIST_WARP], start[LIST_WARP];
+  own_atoms(s, row);
+  for (int32_t l = 0; l < s->rows; l++)
+    start[l] = (int32_t)(s->first / LIST_WARP);
+  MD_TRY(load_words(t, LIST_COUNT, s->rows, row));
+  MD_TRY(load_words(t, LIST_START, s->rows, start));
+  return load_coordinates(t, TRACE_AC, s->rows, row);
+}
+
+/* Indices at[l] + u of rows that have such an entry. */
+static md_status load_indices(const turn *t, const int32_t *at, int32_t u)
+{
+  const list_slice *s = t->slice;
+  int32_t index[LIST_WARP], lanes = 0;
+  for (int32_t l = 0; l < LIST_WARP; l++)
+    if (at[l] != AT_REST && at[l] + u < s->count[l]) index[lanes++] = (at[l] + u) * LIST_WARP + l;
+  list_request r = list_request_of(t->kernel, LIST_NBR, TRACE_NI, TRACE_READ, lanes, index);
+  r.base += (uint64_t)s->start * sizeof(int32_t);
+  r.no_keep = true;
+  return issue(t, &r, 0, r.stride);
+}
+
+/* The positions behind them, the own where a row has no such entry. */
+static md_status load_positions(const turn *t, const int32_t *at, int32_t u)
+{
+  const list_slice *s = t->slice;
+  int32_t own[LIST_WARP], index[LIST_WARP], lanes = 0;
+  own_atoms(s, own);
+  for (int32_t l = 0; l < LIST_WARP; l++) {
+    if (at[l] == AT_REST) continue;
+    const int32_t k = at[l] + u;
+    index[lanes++] = k < s->count[l] ? s->nbr[k * LIST_WARP + l] : own[l];
+  }
+  return load_coordinates(t, TRACE_NC, lanes, index);
+}
+
+/* Entries at[l], at[l] + 1, ... of the rows whose threads take part. */
+static md_status load_batch(const turn *t, const int32_t *at, int32_t size)
+{
+  for (int32_t u = 0; u < size; u++)
+    MD_TRY(load_indices(t, at, u));
+  for (int32_t u = 0; u < size; u++)
+    MD_TRY(load_positions(t, at, u));
+  return MD_OK;
+}
+
+/* Forces on the neighbours that entry k of each row acts on. */
+static md_status push_back(const turn *t, int32_t k)
+{
+  const list_slice *s = t->slice;
+  const int32_t n = (int32_t)t->kernel->n;
+  int32_t to[LIST_WARP], ghost[LIST_WARP], ghosts = 0;
+  for (int32_t l = 0; l < LIST_WARP; l++) {
+    const bool acts = l < s->rows && k < s->count[l] && (s->acts[k] >> l & 1);
+    to[l] = acts ? s->home[k * LIST_WARP + l] : NOBODY;
+    if (acts && s->nbr[k * LIST_WARP + l] >= n) ghost[ghosts++] = s->nbr[k * LIST_WARP + l] - n;
+  }
+  MD_TRY(load_words(t, LIST_HOME, ghosts, ghost));
+  return reduce(t, TRACE_FUI, to);
+}
+
+static md_status half_turn(const turn *t, int32_t k, int32_t batch, bool *done)
+{
+  int32_t at[LIST_WARP];
+  *done = k >= t->slice->longest;
+  if (*done) {
+    own_atoms(t->slice, at);
+    for (int32_t l = t->slice->rows; l < LIST_WARP; l++)
+      at[l] = NOBODY;
+    return reduce(t, TRACE_FUO, at);
+  }
+  for (int32_t l = 0; l < LIST_WARP; l++)
+    at[l] = k;
+  MD_TRY(load_batch(t, at, batch));
+  for (int32_t u = 0; u < batch; u++)
+    MD_TRY(push_back(t, k + u));
+  return MD_OK;
+}
+
+static md_status full_turn(const turn *t, int32_t k, int32_t batch, bool *done)
+{
+  const list_slice *s = t->slice;
+  int32_t at[LIST_WARP];
+  *done = k + batch > s->longest;
+  for (int32_t l = 0; l < LIST_WARP; l++) {
+    const bool whole = k + batch <= s->count[l], rest = *done && l < s->rows;
+    at[l] = whole ? k : rest ? s->count[l] / batch * batch : AT_REST;
+  }
+  if (!*done) return load_batch(t, at, batch);
+  MD_TRY(load_batch(t, at, batch - 1));
+  own_atoms(s, at);
+  return store_forces(t, s->rows, at);
+}
+
+md_status list_warp_turn(const list_kernel *kernel, list_warp *warp, list_sink *sink, void *to,
+                         bool *done)
+{
+  const turn t = {kernel, &warp->slice, sink, to};
+  const int32_t k = warp->next;
+  *done = false;
+  if (k < 0) {
+    warp->next = 0;
+    return open_rows(&t);
+  }
+  warp->next += kernel->batch;
+  return (kernel->kind == NEIGHBOR_FULL ? full_turn : half_turn)(&t, k, kernel->batch, done);
+}

@@ -1,0 +1,174 @@
+/* cachemodel/machine/hierarchy_cache.h - a set-associative cache of lines in sectors, for the models of one
+ * instruction set.  The victim is the oldest line of a set, or for some any of them.
+ *
+ * A set is `room` ways, a multiple of 16 so that tags are compared a vector at a time; those beyond
+ * `ways` hold nothing and are never chosen.  age is the time of the last access; it is renumbered
+ * before the clock overflows. */
+#ifndef HIERARCHY_CACHE_H
+#define HIERARCHY_CACHE_H
+
+#include "cachemodel/machine/hierarchy_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CACHE_UNIT = 16 };
+#define CACHE_EMPTY UINT32_MAX
+
+typedef struct {
+  uint32_t sets, room;
+  bool hashed;
+  uint32_t ways, random; /* victims in 1024 that are any line */
+  uint32_t clock;
+  uint32_t *tag, *age;    /* [sets][room] */
+  uint8_t *valid, *dirty; /* sectors */
+  uint8_t *owner;         /* stream that wrote last */
+} cache;
+
+typedef struct {
+  uint8_t hits;  /* sectors that were there */
+  uint8_t dirty; /* sectors of the line that had to go */
+  uint8_t owner;
+  uint32_t line; /* that had to go */
+} cache_answer;
+
+static void cache_destroy(cache *c)
+{
+  free(c->tag);
+  free(c->age);
+  free(c->valid);
+  free(c->dirty);
+  free(c->owner);
+  *c = (cache){0};
+}
+
+static void cache_clear(cache *c, uint32_t ways)
+{
+  c->clock = 1;
+  for (size_t k = 0; k < (size_t)c->sets * c->room; k++) {
+    c->tag[k] = CACHE_EMPTY;
+    c->age[k] = k % c->room < ways ? 0 : UINT32_MAX;
+    c->valid[k] = c->dirty[k] = c->owner[k] = 0;
+  }
+}
+
+/* One of the parts of a level. */
+static md_status cache_create(const machine_level *level, bool hashed, cache *c)
+{
+  const int64_t lines = level->bytes / level->parts / level->line;
+  *c = (cache){.hashed = hashed,
+               .sets = (uint32_t)(lines / level->ways),
+               .ways = (uint32_t)level->ways,
+               .random = 1024 * (uint32_t)level->random / 100};
+  c->room = (uint32_t)(level->ways + CACHE_UNIT - 1) / CACHE_UNIT * CACHE_UNIT;
+  const size_t n = (size_t)c->sets * c->room;
+  c->tag = aligned_alloc(64, n * sizeof *c->tag);
+  c->age = aligned_alloc(64, n * sizeof *c->age);
+  c->valid = malloc(n);
+  c->dirty = malloc(n);
+  c->owner = malloc(n);
+  if (!c->tag || !c->age || !c->valid || !c->dirty || !c->owner) {
+    cache_destroy(c);
+    return MD_FAIL(MD_ENOMEM, "out of memory for a model of a cache of %.1f MB",
+                   (double)level->bytes / 1e6);
+  }
+  cache_clear(c, (uint32_t)level->ways);
+  return MD_OK;
+}
+
+/* The first k with from[k] == value, or n, a multiple of CACHE_UNIT. */
+MD_INLINE uint32_t cache_find(const uint32_t *from, uint32_t n, uint32_t value)
+{
+  for (uint32_t k = 0; k < n; k += CACHE_UNIT) {
+#if MD_ISA == 2
+    const __m512i there = _mm512_load_si512(from + k);
+    const uint32_t found = _mm512_cmpeq_epi32_mask(there, _mm512_set1_epi32((int)value));
+#else
+    uint32_t found = 0;
+    for (uint32_t w = 0; w < CACHE_UNIT; w++)
+      found |= (uint32_t)(from[k + w] == value) << w;
+#endif
+    if (found) return k + (uint32_t)__builtin_ctz(found);
+  }
+  return n;
+}
+
+MD_INLINE uint32_t cache_oldest(const uint32_t *age, uint32_t n)
+{
+  uint32_t least = UINT32_MAX;
+  for (uint32_t k = 0; k < n; k++)
+    least = age[k] < least ? age[k] : least;
+  return cache_find(age, n, least);
+}
+
+/* Ages become their ranks within each set, so that the clock can start again. */
+static void cache_renumber(cache *c)
+{
+  uint32_t most = 0;
+  for (uint32_t s = 0; s < c->sets; s++) {
+    uint32_t *age = c->age + (size_t)s * c->room;
+    for (uint32_t rank = 1;; rank++) { /* ages above rank are those that remain */
+      uint32_t next = UINT32_MAX;
+      for (uint32_t k = 0; k < c->room; k++)
+        if (age[k] >= rank && age[k] < next) next = age[k];
+      if (next == UINT32_MAX) break;
+      age[cache_find(age, c->room, next)] = rank;
+      most = rank > most ? rank : most;
+    }
+  }
+  c->clock = most + 1;
+}
+
+MD_INLINE uint32_t cache_hash(uint32_t h)
+{
+  h = (h ^ h >> 16) * 0x7feb352du;
+  h = (h ^ h >> 15) * 0x846ca68bu;
+  return h ^ h >> 16;
+}
+
+MD_INLINE uint32_t cache_set(const cache *c, uint32_t line)
+{
+  if (!c->hashed) return line % c->sets;
+  return (uint32_t)((uint64_t)cache_hash(line) * c->sets >> 32);
+}
+
+MD_INLINE uint32_t cache_victim(const cache *c, size_t set)
+{
+  if (c->random) {
+    const uint32_t h = cache_hash(c->clock);
+    if (h % 1024 < c->random) return (h >> 10) % c->ways;
+  }
+  return cache_oldest(c->age + set, c->room);
+}
+
+/* Look up sectors of a line; keep: those that are not there are then, for which another line may
+ * have to go; write: they become dirty, of this stream. */
+MD_INLINE cache_answer cache_access(cache *c, uint32_t line, uint8_t sectors, bool keep, bool write,
+                                    uint8_t stream)
+{
+  cache_answer answer = {0};
+  const size_t set = (size_t)cache_set(c, line) * c->room;
+  uint32_t way = cache_find(c->tag + set, c->room, line);
+  if (c->clock == UINT32_MAX) cache_renumber(c);
+  if (way < c->room) {
+    answer.hits = c->valid[set + way] & sectors;
+    if (keep) c->valid[set + way] |= sectors;
+  } else {
+    if (!keep) return answer;
+    way = cache_victim(c, set);
+    answer.line = c->tag[set + way];
+    answer.dirty = c->dirty[set + way];
+    answer.owner = c->owner[set + way];
+    c->tag[set + way] = line;
+    c->valid[set + way] = sectors;
+    c->dirty[set + way] = 0;
+  }
+  c->age[set + way] = c->clock++;
+  if (write) {
+    c->dirty[set + way] |= sectors;
+    c->owner[set + way] = stream;
+  }
+  return answer;
+}
+
+#endif

@@ -1,0 +1,160 @@
+/* cachemodel/stack/cachemodel_impl.h - parts of the models. */
+#ifndef CACHEMODEL_IMPL_H
+#define CACHEMODEL_IMPL_H
+
+#include "cachemodel/cachemodel.h"
+#include "core/simd.h"
+
+MD_BEGIN_C
+
+/* MD_ECAPACITY if `bytes` are more than this process may still take; what names their use. */
+md_status cachemodel_room(double bytes, const char *what);
+
+/* The cells of a sweep: table[cell] is the index of a cell (row-major number), centre[] the cells
+ * that are visited, in order, and offset[] the stencil as differences of row-major numbers. */
+typedef struct {
+  uint32_t *table, *centre;
+  uint32_t *offset; /* modulo 2^32 */
+  int64_t n_cells, n_centre, n_offset;
+} cachemodel_cells;
+md_status cachemodel_cells_create(const cachemodel_sweep *sweep, cachemodel_cells *out);
+void cachemodel_cells_destroy(cachemodel_cells *cells);
+
+enum { TRACE_BATCH = 4096 };
+#define NO_LINE UINT32_MAX
+
+/* Copy line[n] without immediate repetitions, line[0] of `previous` included: those hit and change
+ * nothing in any cache.  Returns how many are left; unique has room for n + 16. */
+typedef int cachemodel_unique_fn(uint32_t previous, int n, const uint32_t *line, uint32_t *unique);
+SIMD_DECLARE_(cachemodel_unique_fn, cachemodel_unique);
+
+/* The most recent lines of an LRU stack, most recent first.  Nearly all accesses end here, so it is
+ * kept in vector registers during a batch. */
+enum { FRONT_LINES = 64 };
+typedef struct {
+  _Alignas(64) uint32_t line[FRONT_LINES];
+  int64_t hits[FRONT_LINES]; /* by distance */
+} cachemodel_front;
+/* An access that missed in the front: the line came to the front, `demoted` left it. */
+typedef struct {
+  uint32_t line, demoted; /* NO_LINE: none */
+} cachemodel_event;
+/* Access line[n]; returns the number of events, at most n. */
+typedef int cachemodel_front_fn(cachemodel_front *front, int n, const uint32_t *line,
+                                cachemodel_event *events);
+SIMD_DECLARE_(cachemodel_front_fn, cachemodel_front_feed);
+
+/* The lines below the front.  A line that leaves the front takes the next slot, so the slots are in
+ * the order of the stack, and a line's depth below the front is the number of occupied slots after
+ * its own.  Occupied slots are bits, counted in three steps: words of a block, blocks of a region,
+ * regions. */
+enum { WORD_SLOTS = 64, BLOCK_WORDS = 8, REGION_BLOCKS = 64, REGION_GROUP = 16 };
+enum { BLOCK_SLOTS = BLOCK_WORDS * WORD_SLOTS, REGION_SLOTS = REGION_BLOCKS * BLOCK_SLOTS };
+#define DEPTHS_NO_SLOT UINT32_MAX
+typedef struct {
+  int64_t slots, used; /* a multiple of REGION_SLOTS; the next slot */
+  uint64_t *occupied;  /* [slots / WORD_SLOTS] */
+  uint32_t *in_block;  /* [slots / BLOCK_SLOTS] occupied slots */
+  uint32_t *in_region; /* [slots / REGION_SLOTS, rounded up to whole REGION_GROUPs] */
+  uint32_t *owner;     /* [slots] line of a slot */
+  uint32_t *slot_of;   /* [lines seen] slot of a line, or DEPTHS_NO_SLOT */
+  int64_t lines;       /* occupied slots */
+  int64_t distinct;    /* lines ever seen */
+  int64_t *count;      /* [count_room] accesses by depth */
+  int64_t count_room;
+} cachemodel_depths;
+static inline void depths_push(cachemodel_depths *d, uint32_t line)
+{
+  const uint32_t slot = (uint32_t)d->used++;
+  d->occupied[slot / WORD_SLOTS] |= (uint64_t)1 << slot % WORD_SLOTS;
+  d->in_block[slot / BLOCK_SLOTS]++;
+  d->in_region[slot / REGION_SLOTS]++;
+  d->owner[slot] = line;
+  d->slot_of[line] = slot;
+  d->lines++;
+}
+/* Take each event's line from its slot, counting its depth, and push what was demoted; the arrays
+ * have room. */
+typedef void cachemodel_depths_fn(cachemodel_depths *d, int n, const cachemodel_event *events);
+SIMD_DECLARE_(cachemodel_depths_fn, cachemodel_depths_pass);
+
+/* One cache: the lines it holds are nodes of a ring per set, newest first.  Nodes 0..sets-1 are the
+ * heads of the rings, node sets + x is line x; prev of a line that is not held is RING_OUT. */
+#define RING_OUT UINT32_MAX
+typedef struct {
+  uint32_t next, prev;
+} cachemodel_node;
+typedef struct {
+  cachemodel_policy policy;
+  int64_t sets, ways;
+  int64_t lines;         /* that have nodes */
+  cachemodel_node *node; /* [sets + lines] */
+  int64_t *held;         /* [sets] */
+} cachemodel_ring;
+md_status cachemodel_ring_create(const cachemodel_level *spec, cachemodel_ring *out);
+void cachemodel_ring_destroy(cachemodel_ring *ring);
+/* Make nodes for lines below `lines`.  Errors: MD_ENOMEM. */
+md_status cachemodel_ring_grow(cachemodel_ring *ring, int64_t lines);
+
+static inline uint32_t ring_node(const cachemodel_ring *r, uint32_t line)
+{
+  return (uint32_t)(r->sets + line);
+}
+
+static inline uint32_t ring_set(const cachemodel_ring *r, uint32_t line)
+{
+  return r->sets == 1 ? 0 : (uint32_t)(line % r->sets);
+}
+
+static inline bool ring_holds(const cachemodel_ring *r, uint32_t line)
+{
+  return r->node[ring_node(r, line)].prev != RING_OUT;
+}
+
+static inline void ring_unlink(cachemodel_node *node, uint32_t at)
+{
+  node[node[at].prev].next = node[at].next;
+  node[node[at].next].prev = node[at].prev;
+}
+
+static inline void ring_link(cachemodel_node *node, uint32_t head, uint32_t at)
+{
+  const uint32_t next = node[head].next;
+  node[at] = (cachemodel_node){next, head};
+  node[next].prev = at;
+  node[head].next = at;
+}
+
+/* True if the line is held; under LRU it becomes the newest. */
+static inline bool ring_hit(cachemodel_ring *r, uint32_t line)
+{
+  if (!ring_holds(r, line)) return false;
+  if (r->policy == CACHEMODEL_FIFO) return true;
+  ring_unlink(r->node, ring_node(r, line));
+  ring_link(r->node, ring_set(r, line), ring_node(r, line));
+  return true;
+}
+
+static inline void ring_remove(cachemodel_ring *r, uint32_t line)
+{
+  ring_unlink(r->node, ring_node(r, line));
+  r->node[ring_node(r, line)].prev = RING_OUT;
+  r->held[ring_set(r, line)]--;
+}
+
+/* Take in a line that is not held; returns the line evicted for it, or NO_LINE. */
+static inline uint32_t ring_insert(cachemodel_ring *r, uint32_t line)
+{
+  const uint32_t head = ring_set(r, line);
+  uint32_t victim = NO_LINE;
+  if (r->held[head] == r->ways) {
+    victim = (uint32_t)(r->node[head].prev - r->sets);
+    ring_remove(r, victim);
+  }
+  ring_link(r->node, head, ring_node(r, line));
+  r->held[head]++;
+  return victim;
+}
+
+MD_END_C
+#endif

@@ -1,0 +1,90 @@
+/* cachemodel/trace/trace_file.h - recorded memory accesses: files, and what is in them.
+ *
+ * A trace is a sequence of runs: `count` accesses of `bytes` bytes each, whose addresses start at
+ * `address` and lie `stride` apart.  Two kinds of file are read, as streams of any length:
+ *
+ * text    one access a line, `address,size,r|w`, address decimal or hexadecimal with 0x; lines that
+ *         are empty or begin with # are skipped
+ * binary  little endian.  Header: "mdtrace\n", uint32 version (1), uint32 CRC-32C of these 12
+ * bytes. Blocks: uint64 number of accesses before it, uint32 bytes of payload (at most 2^20),
+ *         uint32 CRC-32C of these 12 bytes and the payload, payload.  The last block has no
+ * payload. Payload: records, each a byte stream | op << 3 | form << 5 and variable-length integers
+ *         (LEB128; z: zigzag); addresses are differences to the last address of the same stream in
+ *         this block:
+ *           0 run    bytes, count, z address, z stride
+ *           1 list   bytes, count, log2 of unit, count times z difference / unit
+ *           2 again  bytes, z offset: the last list's addresses plus offset
+ *         2 bytes an access is typical. */
+#ifndef TRACE_FILE_H
+#define TRACE_FILE_H
+
+#include "core/md.h"
+
+MD_BEGIN_C
+
+/* What the force kernel accesses ([AK] section 6.2). */
+#define TRACE_STREAMS(X)                                                                           \
+  X(AC, "AC", "coordinates of a row's own atom")                                                   \
+  X(NI, "NI", "neighbour indices, with the lengths and starts of rows")                            \
+  X(NC, "NC", "coordinates of neighbours, all components")                                         \
+  X(NT, "NT", "types of neighbours (there is one type: none are read)")                            \
+  X(FUI, "FUI", "forces on neighbours (half lists), on a ghost's home")                            \
+  X(FUO, "FUO", "force on a row's own atom")                                                       \
+  X(OTHER, "other", "anything else")
+/* update: read and written in one, by an instruction or a reduction in memory. */
+#define TRACE_OPS(X) X(READ, "r") X(WRITE, "w") X(UPDATE, "u")
+#define MD_ENUM_(name, ...) TRACE_##name,
+typedef enum { TRACE_STREAMS(MD_ENUM_) TRACE_STREAM_COUNT } trace_stream;
+typedef enum { TRACE_OPS(MD_ENUM_) TRACE_OP_COUNT } trace_op;
+#undef MD_ENUM_
+extern const char *const trace_stream_words[TRACE_STREAM_COUNT];
+extern const char *const trace_op_words[TRACE_OP_COUNT];
+
+typedef struct {
+  trace_stream stream;
+  trace_op op;
+  int32_t bytes; /* of one access, >= 1 */
+  int64_t count; /* >= 1 */
+  uint64_t address;
+  int64_t stride;
+} trace_run;
+
+typedef struct trace_writer trace_writer;
+
+/* Begin a binary file.  It appears under its name when it is complete.  Errors: MD_EIO, MD_ENOMEM.
+ */
+md_status trace_writer_open(const char *path, trace_writer **out);
+/* Errors: MD_EINVAL (no access, or addresses beyond 2^64), MD_EIO. */
+md_status trace_write_run(trace_writer *w, const trace_run *run);
+/* n accesses of `like`'s stream, op and bytes at these addresses; like->count is not read. */
+md_status trace_write_list(trace_writer *w, const trace_run *like, int n, const uint64_t *address);
+int64_t trace_writer_count(const trace_writer *w); /* accesses so far */
+/* Finish the file, or leave nothing behind; the writer is gone either way.  Errors: MD_EIO. */
+md_status trace_writer_close(trace_writer *w);
+void trace_writer_discard(trace_writer *w); /* NULL is allowed */
+
+typedef struct trace_reader trace_reader;
+
+/* Begin to read a file, binary or text by its first bytes; memory does not grow with its length.
+ * Errors: MD_EIO (cannot be read), MD_EINVAL (another version, a header that does not check). */
+md_status trace_reader_open(const char *path, trace_reader **out);
+void trace_reader_close(trace_reader *r); /* NULL is allowed */
+/* The next runs, at most room; *n = 0 at the end.  Errors: MD_EINVAL (naming block and byte or
+ * line: truncated, check sum, not a trace, a record or line that cannot be), MD_EIO. */
+md_status trace_read(trace_reader *r, int64_t room, trace_run *runs, int64_t *n);
+
+/* Numbers for the lines that a trace touches: 0, 1, 2, ... in the order of first touch. */
+typedef struct trace_lines trace_lines;
+
+/* Errors: MD_EINVAL (line_bytes < 1), MD_ENOMEM. */
+md_status trace_lines_create(int64_t line_bytes, trace_lines **out);
+void trace_lines_destroy(trace_lines *lines); /* NULL is allowed */
+/* Lines of the accesses of a run from access *from on, at most room of them; an access over several
+ * lines touches each.  *from advances to the first access that did not fit; returns the number of
+ * lines in *n, 0 when the run is done.
+ * Errors: MD_ENOMEM, MD_ECAPACITY (2^32 - 1 lines, or one access over more than room lines). */
+md_status trace_lines_of(trace_lines *lines, const trace_run *run, int64_t *from, int64_t room,
+                         uint32_t *line, int64_t *n);
+
+MD_END_C
+#endif
