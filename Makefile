@@ -35,7 +35,7 @@ FFTW := $(shell printf '\043include <fftw3.h>\n' | $(CC) -E -x c - >/dev/null 2>
 # Dense algebra with LAPACK, or a file that says it is missing.
 LAPACK     := $(shell printf '\043include <lapacke.h>\n\043include <cblas.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 && echo yes)
 # What this machine cannot compile.
-LACKING := stokes/solver/dense$(if $(LAPACK),_none).c $(if $(FFTW),,spread/pme_cpu.prec.c)
+LACKING := stokes/solver/dense$(if $(LAPACK),_none).c $(if $(FFTW),,spread/pme/pme_cpu.prec.c)
 # Names say for what sources are compiled: x.prec.c and x.prec.cu for each precision, x.real.c and x.real.cu for single
 # and double (nothing in them depends on the type of positions: mixed precision uses those of single), x.single.cu for
 # single; x.isa.c, x.prec.c and x.real.c for each instruction set.
@@ -175,7 +175,7 @@ $(BUILD)/version $(MADE_WITH): FORCE
 $(BUILD)/obj/minimd/shell/provenance.o: STD += $(if $(NVCC),-DMD_CUDA_ARCH='$(CUDA_CARRIES)' -DMD_CUDA_VERSION='"$(shell $(NVCC) --version | sed -n "s/.*release \([0-9.]*\).*/\1/p")"') -DMD_VERSION='"$(VERSION)"'
 $(BUILD)/obj/minimd/shell/provenance.o: $(BUILD)/version
 ifneq ($(FFTW),)
-$(BUILD)/obj/spread/pme.o: STD += -DMD_HAVE_FFTW
+$(BUILD)/obj/spread/pme/pme.o: STD += -DMD_HAVE_FFTW
 endif
 
 $(BENCH_LIB): $(BENCH_OBJ)
