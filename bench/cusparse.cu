@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "bench/cusparse.h"
-#include "core/cuda.h"
+#include "core/gpu/cuda.h"
 #include "core/library.h"
 #include "minimd/shell/median.h"
 

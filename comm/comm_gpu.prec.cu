@@ -7,9 +7,9 @@
  * home and shift, a gathered position and a written one: 175,000 ghosts of 2^20 atoms in 0.004 ms on an
  * H200, hardly more than a launch. */
 #include "comm/comm_impl.h"
-#include "core/scan_gpu.h"
-#include "core/sender_gpu.h"
-#include "core/verlet_gpu.h"
+#include "core/gpu/scan_gpu.h"
+#include "core/gpu/sender_gpu.h"
+#include "core/gpu/verlet_gpu.h"
 
 #include <math.h>
 #include <string.h>

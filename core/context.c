@@ -1,6 +1,6 @@
 /* core/context.c - making and describing a context. */
 #include "core/context_impl.h"
-#include "core/parse.h"
+#include "core/parse/parse.h"
 #include "core/processors.h"
 #include "core/timer.h"
 

@@ -14,7 +14,7 @@
 #ifndef CHECKPOINT_H
 #define CHECKPOINT_H
 
-#include "core/files.h"
+#include "core/output/files.h"
 #include "engine/engine.h"
 
 MD_BEGIN_C

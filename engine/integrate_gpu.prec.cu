@@ -6,7 +6,7 @@
  * 144 and 16 for the fixed-point coordinates in mixed, 160 in double; nothing is read twice.  2^20
  * atoms on an H200: 0.020 ms in single, 0.051 in double; the floor at 4.2 TB/s is 0.020 and 0.040.
  */
-#include "core/verlet_gpu.h"
+#include "core/gpu/verlet_gpu.h"
 #include "engine/integrate_impl.h"
 
 enum { BLOCK = 256, SUM_BLOCKS = 528 };

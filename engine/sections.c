@@ -1,7 +1,7 @@
 /* engine/sections.c - see sections.h.  Nothing in a file is believed before its check sum was. */
 #include "engine/sections.h"
 #include "core/crc.h"
-#include "core/files.h"
+#include "core/output/files.h"
 
 #include <errno.h>
 #include <stddef.h>

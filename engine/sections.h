@@ -10,7 +10,7 @@
 #ifndef SECTIONS_H
 #define SECTIONS_H
 
-#include "core/output.h"
+#include "core/output/output.h"
 
 MD_BEGIN_C
 

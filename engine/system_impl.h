@@ -2,7 +2,7 @@
 #ifndef SYSTEM_IMPL_H
 #define SYSTEM_IMPL_H
 
-#include "core/text.h"
+#include "core/parse/text.h"
 #include "engine/system.h"
 
 /* Wrap a position into [lo, hi) and count the edges crossed in image.  Errors: MD_EINVAL (a billion

@@ -18,7 +18,7 @@
  * 85 and 90 % of it: conflicts of entries that found no slot of their bank take 19 and 31 % more loads
  * than there are, and a halo is copied line by line.  2^17 atoms, 4 tiles a multiprocessor, take 0.0138 ms:
  * older blocks come first, so that the youngest end alone, and all wait for the slowest multiprocessor. */
-#include "core/launch_gpu.h"
+#include "core/gpu/launch_gpu.h"
 #include "force/tile_pairs_gpu.h"
 
 typedef void tile_kernel(tile_job job);

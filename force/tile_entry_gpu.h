@@ -5,7 +5,7 @@
 #ifndef TILE_ENTRY_GPU_H
 #define TILE_ENTRY_GPU_H
 
-#include "core/cuda.h"
+#include "core/gpu/cuda.h"
 #include "force/force_impl.h"
 
 enum { ENTRY = 16 }; /* bytes from x, y of an entry to the next */

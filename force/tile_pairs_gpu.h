@@ -2,7 +2,7 @@
 #ifndef TILE_PAIRS_GPU_H
 #define TILE_PAIRS_GPU_H
 
-#include "core/verlet_gpu.h"
+#include "core/gpu/verlet_gpu.h"
 #include "force/tile_entry_gpu.h"
 #include "force/totals_gpu.h"
 

@@ -3,7 +3,7 @@
 #ifndef TOTALS_GPU_H
 #define TOTALS_GPU_H
 
-#include "core/cuda.h"
+#include "core/gpu/cuda.h"
 #include "force/force_impl.h"
 
 enum { FORCE_SUM_BLOCK = 256 };

@@ -1,6 +1,6 @@
 /* minimd/main.c - picks the sub-command, prints the error, returns the exit code. */
-#include "core/files.h"
-#include "core/output.h"
+#include "core/output/files.h"
+#include "core/output/output.h"
 #include "minimd/shell/commands.h"
 #include "minimd/shell/provenance.h"
 #include "minimd/signals.h"

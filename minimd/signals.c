@@ -1,6 +1,6 @@
 /* minimd/signals.c - see signals.h. */
 #include "minimd/signals.h"
-#include "core/output.h"
+#include "core/output/output.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -49,7 +49,7 @@ struct neighbor_list {
   neighbor_tiles tiles;
   neighbor_rooms rooms;
   md_buffer halo, halos, chunks, totals;
-  /* GPU: the atoms of a list that is not settled; how its result comes to the host (core/sender_gpu.h). */
+  /* GPU: the atoms of a list that is not settled; how its result comes to the host (core/gpu/sender_gpu.h). */
   const md_atoms *early;
   void *sender;
   bool in_order; /* atoms lie along the curve since the last sort */

@@ -1,6 +1,6 @@
 /* ordering/ordering.c - names of orderings; checks of arguments; the table of backends. */
 #include "ordering/ordering_impl.h"
-#include "core/parse.h"
+#include "core/parse/parse.h"
 #include "ordering/curve.h"
 
 #include <inttypes.h>

@@ -7,9 +7,9 @@
  * words; items that are moved by the sort itself have one thread each.  Few atoms take hardly more than
  * kernels' starts: who makes keys may count them, counts are cleared by who reads them last, one kernel
  * scans them, each starts while the one before it ends. */
-#include "core/cuda.h"
-#include "core/launch_gpu.h"
-#include "core/scan_gpu.h"
+#include "core/gpu/cuda.h"
+#include "core/gpu/launch_gpu.h"
+#include "core/gpu/scan_gpu.h"
 #include "ordering/curve.h"
 #include "ordering/ordering_impl.h"
 

@@ -1,6 +1,6 @@
 /* ordering/stencil.c - see stencil.h. */
 #include "ordering/stencil.h"
-#include "core/parse.h"
+#include "core/parse/parse.h"
 
 #include <math.h>
 #include <stdio.h>

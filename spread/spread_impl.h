@@ -99,7 +99,7 @@ typedef enum {
 typedef struct {
   md_buffer count; /* int32 [keys and more], zero between calls */
   md_buffer start; /* int32 [keys and more]: as SPREAD_START, of the positions sorted last */
-  md_buffer said;  /* the scan's (core/scan_gpu.h) */
+  md_buffer said;  /* the scan's (core/gpu/scan_gpu.h) */
   uint32_t round;
   spread_watch watch;
   md_buffer bad;           /* on the device and on the host: the lowest bad position of the first */

@@ -1,9 +1,9 @@
 /* tests/check_core.c - messages, buffers, atoms, shifts, marks of files, output files, JSON. */
 #include "core/atoms.h"
 #include "core/crc.h"
-#include "core/files.h"
-#include "core/output.h"
-#include "core/parse.h"
+#include "core/output/files.h"
+#include "core/output/output.h"
+#include "core/parse/parse.h"
 #include "core/timer.h"
 #include "tests/test.h"
 

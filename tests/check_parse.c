@@ -1,5 +1,5 @@
 /* tests/check_parse.c - numbers, words and lists from text. */
-#include "core/parse.h"
+#include "core/parse/parse.h"
 #include "tests/test.h"
 
 #include <inttypes.h>

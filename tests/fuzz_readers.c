@@ -2,7 +2,7 @@
 #include "tests/fuzz.h"
 #include "cachemodel/machine/machine.h"
 #include "cachemodel/trace/trace_file.h"
-#include "core/parse.h"
+#include "core/parse/parse.h"
 #include "minimd/run/restart.h"
 #include "minimd/locality/profile_csv.h"
 #include "minimd/config/read_script.h"

@@ -1,6 +1,6 @@
 /* cachemodel/machine/machine.c - machines that are known, this one, and those of other GPUs. */
 #include "cachemodel/machine/machine_impl.h"
-#include "core/parse.h"
+#include "core/parse/parse.h"
 
 #include <stdio.h>
 #include <stdlib.h>

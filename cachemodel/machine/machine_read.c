@@ -3,8 +3,8 @@
  * libconfig wraps integers that do not fit 32 bits unless they end in L, leaks a string in place of
  * a name, and @include may read any file; all are refused before it sees the text. */
 #include "cachemodel/machine/machine_impl.h"
-#include "core/files.h"
-#include "core/parse.h"
+#include "core/output/files.h"
+#include "core/parse/parse.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* cachemodel/stack/levels.c - levels of cache from text. */
 #include "cachemodel/cachemodel.h"
-#include "core/parse.h"
+#include "core/parse/parse.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * handed out only after its check sum was compared. */
 #include "cachemodel/trace/trace_impl.h"
 #include "core/crc.h"
-#include "core/files.h"
+#include "core/output/files.h"
 
 #include <errno.h>
 #include <inttypes.h>

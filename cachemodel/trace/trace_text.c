@@ -1,6 +1,6 @@
 /* cachemodel/trace/trace_text.c - traces of other programs: lines `address,size,r|w`. */
 #include "cachemodel/trace/trace_impl.h"
-#include "core/parse.h"
+#include "core/parse/parse.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* cachemodel/trace/trace_writer.c - binary traces, written block by block (trace_file.h). */
 #include "cachemodel/trace/trace_impl.h"
 #include "core/crc.h"
-#include "core/output.h"
+#include "core/output/output.h"
 
 #include <errno.h>
 #include <stdlib.h>

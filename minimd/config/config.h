@@ -7,7 +7,7 @@
 #ifndef CONFIG_H
 #define CONFIG_H
 
-#include "core/output.h"
+#include "core/output/output.h"
 #include "engine/spec.h"
 
 #include <stdio.h>

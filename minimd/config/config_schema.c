@@ -3,7 +3,7 @@
  * A row holds what is printed about a key and the rule that makes a value of text.  A range is
  * written once: the text shown is made of the same tokens as the numbers checked. */
 #include "minimd/config/config_impl.h"
-#include "core/parse.h"
+#include "core/parse/parse.h"
 
 #include <stdlib.h>
 #include <string.h>

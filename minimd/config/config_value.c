@@ -1,6 +1,6 @@
 /* minimd/config/config_value.c - text to values and back, one pair of functions for each type of key. */
 #include "minimd/config/config_impl.h"
-#include "core/parse.h"
+#include "core/parse/parse.h"
 
 #include <inttypes.h>
 #include <limits.h>

@@ -3,7 +3,7 @@
  *     sum = product (+|- product)*    product = factor (*|/ factor)*
  *     factor = number | (sum) | -factor */
 #include "minimd/config/read_script.h"
-#include "core/parse.h"
+#include "core/parse/parse.h"
 
 #include <math.h>
 #include <stdlib.h>

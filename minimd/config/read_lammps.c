@@ -3,7 +3,7 @@
  * One row of `commands` for each command: how it is written, how many arguments it takes, what it
  * does.  Whatever is not in the table, or written another way, is refused by name. */
 #include "minimd/config/read_script.h"
-#include "core/parse.h"
+#include "core/parse/parse.h"
 
 #include <inttypes.h>
 #include <math.h>

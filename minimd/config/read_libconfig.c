@@ -4,7 +4,7 @@
  * rounds them silently (3000000000, 1e400, 010).  The k-th number of the tree is the k-th number
  * token of the text, in document order, so each is parsed again from what the user wrote. */
 #include "minimd/config/config_impl.h"
-#include "core/parse.h"
+#include "core/parse/parse.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * such line); 7 cells; 8 steps; 9 time step; 10 temperature; 11 density; 12 rebuild period;
  * 13 cutoff and skin; 14 thermo period. */
 #include "minimd/config/config_impl.h"
-#include "core/parse.h"
+#include "core/parse/parse.h"
 
 #include <stdlib.h>
 #include <string.h>

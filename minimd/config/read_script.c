@@ -1,6 +1,6 @@
 /* minimd/config/read_script.c - see read_script.h. */
 #include "minimd/config/read_script.h"
-#include "core/parse.h"
+#include "core/parse/parse.h"
 
 #include <ctype.h>
 #include <stdlib.h>

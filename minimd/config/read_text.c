@@ -1,8 +1,8 @@
 /* minimd/config/read_text.c - input files as text: loading with every check that all languages share, and
  * telling the languages apart. */
 #include "minimd/config/config_impl.h"
-#include "core/files.h"
-#include "core/parse.h"
+#include "core/output/files.h"
+#include "core/parse/parse.h"
 
 #include <ctype.h>
 #include <errno.h>

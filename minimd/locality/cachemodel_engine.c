@@ -2,7 +2,7 @@
  * accesses, from the lists of a run, through the caches of a machine; one row an ordering, stream
  * and schedule.  [AK] section 6.2. */
 #include "minimd/locality/cachemodel_engine.h"
-#include "core/parse.h"
+#include "core/parse/parse.h"
 #include "core/timer.h"
 #include "minimd/locality/locality.h"
 #include "minimd/shell/plot.h"

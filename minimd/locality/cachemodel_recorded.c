@@ -2,7 +2,7 @@
  * fully associative LRU caches, all capacities in one pass over the file. */
 #include "cachemodel/cachemodel.h"
 #include "cachemodel/trace/trace_file.h"
-#include "core/parse.h"
+#include "core/parse/parse.h"
 #include "minimd/locality/cachemodel_engine.h"
 #include "minimd/locality/miss_plot.h"
 #include "minimd/shell/plot.h"

@@ -1,7 +1,7 @@
 /* minimd/locality/cmd_cachemodel.c - `minimd cachemodel`: misses of a stencil sweep ([AK] Alg. 1, Figs.
  * 10-13), for given capacities, for all, or for several levels.  One thread an ordering. */
 #include "cachemodel/cachemodel.h"
-#include "core/parse.h"
+#include "core/parse/parse.h"
 #include "core/processors.h"
 #include "minimd/locality/cachemodel_engine.h"
 #include "minimd/shell/commands.h"

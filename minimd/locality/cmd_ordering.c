@@ -1,7 +1,7 @@
 /* minimd/locality/cmd_ordering.c - `minimd ordering`: index tables, stencil counts ([AK] Table 2) and memory
  * offsets of stencils (Figs. 6-9). */
 #include "cachemodel/cachemodel.h"
-#include "core/parse.h"
+#include "core/parse/parse.h"
 #include "minimd/shell/commands.h"
 #include "minimd/locality/grids.h"
 #include "minimd/shell/plot.h"

@@ -4,7 +4,7 @@
  * The profiler runs this program again with --times, which lets every case launch its kernel
  * between md_profiler on and off: launch k of case c is number c * launches + k of the profiler's
  * table. Counters come first, so that the GPU is the profiler's alone. */
-#include "core/parse.h"
+#include "core/parse/parse.h"
 #include "minimd/shell/commands.h"
 #include "minimd/shell/plot.h"
 #include "minimd/locality/profile_print.h"

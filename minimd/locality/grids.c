@@ -1,6 +1,6 @@
 /* minimd/locality/grids.c - see grids.h. */
 #include "minimd/locality/grids.h"
-#include "core/parse.h"
+#include "core/parse/parse.h"
 
 #include <stdlib.h>
 

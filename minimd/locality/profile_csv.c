@@ -1,6 +1,6 @@
 /* minimd/locality/profile_csv.c - see profile_csv.h. */
 #include "minimd/locality/profile_csv.h"
-#include "core/parse.h"
+#include "core/parse/parse.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* minimd/run/cmd_compare.c - `minimd compare`: the same run under each ordering and list. */
-#include "core/output.h"
-#include "core/parse.h"
+#include "core/output/output.h"
+#include "core/parse/parse.h"
 #include "minimd/shell/commands.h"
 #include "minimd/run/compare.h"
 #include "minimd/shell/plot.h"

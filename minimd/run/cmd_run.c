@@ -1,7 +1,7 @@
 /* minimd/run/cmd_run.c - `minimd [run]`: settings from the command line, the loop over steps, the
  * report. */
-#include "core/output.h"
-#include "core/quote.h"
+#include "core/output/output.h"
+#include "core/output/quote.h"
 #include "minimd/shell/commands.h"
 #include "minimd/locality/locality.h"
 #include "minimd/shell/plot.h"

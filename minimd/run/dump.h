@@ -12,7 +12,7 @@
 #ifndef DUMP_H
 #define DUMP_H
 
-#include "core/files.h"
+#include "core/output/files.h"
 #include "engine/engine.h"
 
 MD_BEGIN_C

@@ -1,6 +1,6 @@
 /* minimd/run/saves.c - see saves.h. */
 #include "minimd/run/saves.h"
-#include "core/output.h"
+#include "core/output/output.h"
 #include "core/timer.h"
 
 /* Frames are `every` steps apart, whether the run ends there, is stopped, or goes on later. */

@@ -1,5 +1,5 @@
 /* minimd/shell/cmd_config.c - `minimd config --list`: every setting, from the table itself. */
-#include "core/output.h"
+#include "core/output/output.h"
 #include "minimd/shell/commands.h"
 #include "minimd/config/config.h"
 #include "minimd/shell/options.h"

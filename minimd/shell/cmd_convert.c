@@ -1,5 +1,5 @@
 /* minimd/shell/cmd_convert.c - `minimd convert`: any readable input, written as libconfig. */
-#include "core/output.h"
+#include "core/output/output.h"
 #include "minimd/shell/commands.h"
 #include "minimd/shell/settings.h"
 

@@ -1,6 +1,6 @@
 /* minimd/shell/cmd_docs.c - `minimd docs`: what can be said about commands, options and settings without
  * writing it a second time.  Every command is asked for its --help, which comes as data. */
-#include "core/output.h"
+#include "core/output/output.h"
 #include "minimd/shell/docs.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* minimd/shell/cmd_info.c - `minimd info`: what this build has, what this machine offers, what is
  * missing. */
-#include "core/output.h"
+#include "core/output/output.h"
 #include "core/processors.h"
-#include "core/quote.h"
+#include "core/output/quote.h"
 #include "minimd/shell/commands.h"
 #include "minimd/shell/options.h"
 #include "minimd/shell/provenance.h"

@@ -1,6 +1,6 @@
 /* minimd/shell/commands.c - the table of sub-commands. */
 #include "minimd/shell/commands.h"
-#include "core/parse.h"
+#include "core/parse/parse.h"
 
 #include <string.h>
 

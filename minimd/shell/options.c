@@ -1,8 +1,8 @@
 /* minimd/shell/options.c - see options.h. */
 #include "minimd/shell/options.h"
 #include "core/context.h"
-#include "core/files.h"
-#include "core/parse.h"
+#include "core/output/files.h"
+#include "core/parse/parse.h"
 
 #include <stdlib.h>
 #include <string.h>

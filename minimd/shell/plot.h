@@ -2,7 +2,7 @@
 #ifndef PLOT_H
 #define PLOT_H
 
-#include "core/output.h"
+#include "core/output/output.h"
 
 #include <sys/types.h>
 

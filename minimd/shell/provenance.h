@@ -3,7 +3,7 @@
 #define PROVENANCE_H
 
 #include "core/context.h"
-#include "core/output.h"
+#include "core/output/output.h"
 
 MD_BEGIN_C
 

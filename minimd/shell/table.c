@@ -1,8 +1,8 @@
 /* minimd/shell/table.c - see table.h. */
 #include "minimd/shell/table.h"
-#include "core/parse.h"
+#include "core/parse/parse.h"
 #include "core/processors.h"
-#include "core/quote.h"
+#include "core/output/quote.h"
 #include "minimd/shell/provenance.h"
 
 #include <inttypes.h>

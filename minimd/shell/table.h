@@ -5,7 +5,7 @@
 #ifndef TABLE_H
 #define TABLE_H
 
-#include "core/output.h"
+#include "core/output/output.h"
 #include "minimd/config/config.h"
 #include "minimd/shell/options.h"
 

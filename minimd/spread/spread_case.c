@@ -2,7 +2,7 @@
  * threads need no order. */
 #include "minimd/spread/spread_case.h"
 #include "core/sizes.h"
-#include "core/text.h"
+#include "core/parse/text.h"
 
 #include <math.h>
 #include <stdlib.h>

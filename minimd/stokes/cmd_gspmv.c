@@ -1,8 +1,8 @@
 /* minimd/stokes/cmd_gspmv.c - `minimd gspmv`: products of a block matrix with many vectors, measured
  * beside the model ([Liu] section IV, Figs. 1 and 2). */
 #include "core/most.h"
-#include "core/output.h"
-#include "core/parse.h"
+#include "core/output/output.h"
+#include "core/parse/parse.h"
 #include "core/stopwatch.h"
 #include "minimd/shell/bandwidth.h"
 #include "minimd/shell/commands.h"

@@ -1,5 +1,5 @@
 /* minimd/stokes/cmd_pack.c - `minimd pack`: non-overlapping periodic packings of spheres. */
-#include "core/parse.h"
+#include "core/parse/parse.h"
 #include "minimd/shell/commands.h"
 #include "minimd/shell/memory.h"
 #include "minimd/shell/plot.h"

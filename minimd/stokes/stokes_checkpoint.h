@@ -13,7 +13,7 @@
 #ifndef STOKES_CHECKPOINT_H
 #define STOKES_CHECKPOINT_H
 
-#include "core/files.h"
+#include "core/output/files.h"
 #include "minimd/stokes/stokes_settings.h"
 
 MD_BEGIN_C

@@ -1,6 +1,6 @@
 /* minimd/stokes/stokes_settings.c - see stokes_settings.h. */
 #include "minimd/stokes/stokes_settings.h"
-#include "core/parse.h"
+#include "core/parse/parse.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

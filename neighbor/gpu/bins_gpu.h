@@ -2,7 +2,7 @@
 #ifndef BINS_GPU_H
 #define BINS_GPU_H
 
-#include "core/cuda.h"
+#include "core/gpu/cuda.h"
 #include "neighbor/neighbor_impl.h"
 
 /* The map from positions to bins; monotone along each axis, so what lies between two positions lies

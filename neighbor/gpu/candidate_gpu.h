@@ -3,7 +3,7 @@
 #ifndef CANDIDATE_GPU_H
 #define CANDIDATE_GPU_H
 
-#include "core/cuda.h"
+#include "core/gpu/cuda.h"
 #include "neighbor/neighbor_impl.h"
 
 /* A candidate is a position with its index in w; ABSENT: in no row of this list. */

@@ -4,8 +4,8 @@
  * says so.  10,000 instructions a warp: a third arranges and writes rows, a quarter gathers the halo, a
  * fifth are the 556 tests an atom.  With bins and candidates 0.68 ms for 2^20 atoms in single on an
  * H200, 0.80 in double, once in 20 steps. */
-#include "core/launch_gpu.h"
-#include "core/sender_gpu.h"
+#include "core/gpu/launch_gpu.h"
+#include "core/gpu/sender_gpu.h"
 #include "neighbor/tiles/tile_halo_gpu.h"
 
 /* Room for halos beyond those of compact tiles. */

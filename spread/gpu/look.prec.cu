@@ -6,7 +6,7 @@
  * and that an instruction of the kernel of particle (p lanes each) adds to for both.
  *
  * Bytes: positions once; the bits stay in the cache. */
-#include "core/cuda.h"
+#include "core/gpu/cuda.h"
 #include "spread/pencil.h"
 
 enum { BLOCK = 256, SECTOR = 32 / sizeof(real) };

@@ -10,8 +10,8 @@
 #ifndef PENCIL_GPU_H
 #define PENCIL_GPU_H
 
-#include "core/cuda.h"
-#include "core/launch_gpu.h"
+#include "core/gpu/cuda.h"
+#include "core/gpu/launch_gpu.h"
 #include "spread/bspline.h"
 #include "spread/pencil.h"
 

@@ -1,6 +1,6 @@
 /* spread/gpu/scan.cu - running sums, of row lengths by CUB and of counts by key, and what a plan tells of
  * bad positions. */
-#include "core/scan_gpu.h"
+#include "core/gpu/scan_gpu.h"
 #include "spread/spread_impl.h"
 
 #include <cub/device/device_scan.cuh>

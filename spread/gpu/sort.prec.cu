@@ -9,7 +9,7 @@
  * Where nothing has to grow, positions are checked while they are counted, and what is sorted goes
  * beside what the plan holds until all are known to be good.  Those in the given order are checked by
  * a kernel before the one that writes, and the host waits once for both. */
-#include "core/launch_gpu.h"
+#include "core/gpu/launch_gpu.h"
 #include "spread/pencil.h"
 
 enum { BLOCK = 256 };

@@ -3,7 +3,7 @@
 #ifndef CELLS_GPU_H
 #define CELLS_GPU_H
 
-#include "core/cuda.h"
+#include "core/gpu/cuda.h"
 #include "spread/bspline.h"
 #include "spread/spread_impl.h"
 

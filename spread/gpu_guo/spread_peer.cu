@@ -6,7 +6,7 @@
  * cells in every call, as in spread_product_gpu.cu. */
 #include <cusparse.h>
 
-#include "core/cuda.h"
+#include "core/gpu/cuda.h"
 #include "core/library.h"
 #include "spread/spread_impl.h"
 

@@ -9,7 +9,7 @@
  * particles have is split into halves but once for all vectors.
  *
  * Values leave as [particle][vector], whole sectors in any order, and are transposed afterwards. */
-#include "core/launch_gpu.h"
+#include "core/gpu/launch_gpu.h"
 #include "spread/gpu_many/stack_load_gpu.h"
 
 /* Reals of a batch: X, Y and Z of 16 particles, in rows that lie in different banks. */

@@ -4,7 +4,7 @@
  * and mixed, 32 in double; its three pairs of table entries stay in the caches.  Sums are taken
  * over the blocks of a grid of fixed size, then over the blocks: no atomics, one result in every
  * run. */
-#include "core/cuda.h"
+#include "core/gpu/cuda.h"
 #include "spread/pme/fft_gpu.h"
 #include "spread/pme/pme_impl.h"
 

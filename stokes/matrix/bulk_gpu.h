@@ -2,7 +2,7 @@
 #ifndef STOKES_BULK_GPU_H
 #define STOKES_BULK_GPU_H
 
-#include "core/cuda.h"
+#include "core/gpu/cuda.h"
 
 /* A bulk copy to shared memory, and the barrier that tells when it has arrived. */
 static __device__ __forceinline__ unsigned shared_address(const void *p)

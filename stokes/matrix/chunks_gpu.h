@@ -5,7 +5,7 @@
 #ifndef STOKES_CHUNKS_GPU_H
 #define STOKES_CHUNKS_GPU_H
 
-#include "core/cuda.h"
+#include "core/gpu/cuda.h"
 #include "stokes/matrix/matrix_impl.h"
 
 /* CHUNK_WINDOW: rows and blocks of a window.  Of two chunks that follow each other in one, the

@@ -247,7 +247,7 @@ static __device__ __forceinline__ void chunk_body(const rows_job *job, rows_kind
   const int count = job->table.count[window];
   const rows_chunk *chunk = job->table.chunk + window * CHUNK_MOST;
   int slot = blockIdx.x % SLOTS, pass = 0;
-  cudaTriggerProgrammaticLaunchCompletion(); /* what follows may get ready: core/launch_gpu.h */
+  cudaTriggerProgrammaticLaunchCompletion(); /* what follows may get ready: core/gpu/launch_gpu.h */
   rows_chunk c = chunk[slot];
   if (kind.storage == STOKES_PAIR && threadIdx.x == MD_WARP) ask_ahead(job, kind.bytes);
   if (slot >= count) return;

@@ -1,8 +1,8 @@
 /* stokes/matrix/market.c - matrices of 3 x 3 blocks as MatrixMarket files.
  *
  * Entries are sorted by block and gathered; elements that a file leaves out of a block are zero. */
-#include "core/output.h"
-#include "core/parse.h"
+#include "core/output/output.h"
+#include "core/parse/parse.h"
 #include "core/sizes.h"
 #include "stokes/matrix/matrix.h"
 

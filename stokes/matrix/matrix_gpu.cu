@@ -2,9 +2,9 @@
  *
  * The pairs that are near enough are counted, which also gives rows their places, and blocks are
  * filled in (stokes/matrix/assemble_gpu.cu), as a rule while the host learns how many there are. */
-#include "core/launch_gpu.h"
-#include "core/scan_gpu.h"
-#include "core/sender_gpu.h"
+#include "core/gpu/launch_gpu.h"
+#include "core/gpu/scan_gpu.h"
+#include "core/gpu/sender_gpu.h"
 #include "stokes/matrix/assemble_gpu.h"
 
 enum { BLOCK = 256 };

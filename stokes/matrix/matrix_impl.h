@@ -71,9 +71,9 @@ struct stokes_matrix {
   md_buffer diagonal;       /* double [n_rows][6] */
   md_buffer scratch;
   matrix_slices slices; /* GPU only */
-  md_buffer said;       /* GPU only: the scan's (core/scan_gpu.h) */
+  md_buffer said;       /* GPU only: the scan's (core/gpu/scan_gpu.h) */
   uint32_t round;
-  void *sender;            /* GPU only: of how many entries there are (core/sender_gpu.h) */
+  void *sender;            /* GPU only: of how many entries there are (core/gpu/sender_gpu.h) */
   void *aside, *aside_end; /* GPU only: a stream beside the context's, the event at its end */
   gspmv_plans *plans;      /* what was measured, kept while the matrix changes */
 };

@@ -6,7 +6,7 @@
 #ifndef STOKES_SLICE_COLUMNS_GPU_H
 #define STOKES_SLICE_COLUMNS_GPU_H
 
-#include "core/cuda.h"
+#include "core/gpu/cuda.h"
 
 /* WIDE: numbers in 16 bytes. */
 #if MD_PREC == 0

@@ -2,7 +2,7 @@
 #ifndef STOKES_SLICES_GPU_H
 #define STOKES_SLICES_GPU_H
 
-#include "core/cuda.h"
+#include "core/gpu/cuda.h"
 #include "stokes/matrix/assemble.h"
 
 MD_BEGIN_C

@@ -1,5 +1,5 @@
 /* stokes/packing/radii.c - the sizes of spheres: a table or a file. */
-#include "core/parse.h"
+#include "core/parse/parse.h"
 #include "stokes/packing/packing.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* stokes/packing/xyz.c - packings as extended XYZ: what is written reads back to the last bit. */
 #include "stokes/packing/packing.h"
-#include "core/output.h"
-#include "core/parse.h"
+#include "core/output/output.h"
+#include "core/parse/parse.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
  * order of the threads. */
 #include <cub/device/device_scan.cuh>
 
-#include "core/cuda.h"
+#include "core/gpu/cuda.h"
 #include "stokes/pairs/pairs_impl.h"
 
 enum { BLOCK = 128, STAGE = 1024 };

@@ -5,7 +5,7 @@
  * one to finish adds the parts in their order and works out the scalars.  M^-1 r is worked out from the
  * diagonal blocks twice, which costs no more bytes than to store it; x goes along p where p is read
  * anyway.  The kernels of a step begin while the one before ends. */
-#include "core/launch_gpu.h"
+#include "core/gpu/launch_gpu.h"
 #include "stokes/solver/vectors_gpu.h"
 
 enum { RR, RZ, BB, CG_SUMS, CG_PARTS = 1024 };

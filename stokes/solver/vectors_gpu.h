@@ -3,7 +3,7 @@
 #define STOKES_VECTORS_GPU_H
 
 #include "core/buffer.h"
-#include "core/cuda.h"
+#include "core/gpu/cuda.h"
 #include "stokes/solver/jacobi.h"
 #include "stokes/solver/vectors_impl.h"
 

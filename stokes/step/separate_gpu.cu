@@ -4,7 +4,7 @@
  * then all of them move at once and mark their neighbours for the next sweep.  A pair alone is
  * apart after one sweep.  Each sphere sums its own list in one order: the same result in every run.
  * The first sweep reads the list, 4 + 32 bytes an entry; the others a mark a sphere. */
-#include "core/cuda.h"
+#include "core/gpu/cuda.h"
 #include "stokes/step/separate_impl.h"
 
 enum { BLOCK = 256, TEAM = 8 };

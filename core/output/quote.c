@@ -1,5 +1,5 @@
-/* core/quote.c - see quote.h. */
-#include "core/quote.h"
+/* core/output/quote.c - see quote.h. */
+#include "core/output/quote.h"
 
 #include <string.h>
 

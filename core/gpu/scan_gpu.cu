@@ -1,6 +1,6 @@
-/* core/scan_gpu.cu - where each key begins, from how often each was counted: once over both. */
-#include "core/scan_gpu.h"
-#include "core/launch_gpu.h"
+/* core/gpu/scan_gpu.cu - where each key begins, from how often each was counted: once over both. */
+#include "core/gpu/scan_gpu.h"
+#include "core/gpu/launch_gpu.h"
 
 enum { BLOCK = 256 };
 

@@ -1,4 +1,4 @@
-/* core/launch_gpu.h - kernels that begin while the one before them ends.
+/* core/gpu/launch_gpu.h - kernels that begin while the one before them ends.
  *
  * Such a kernel waits by cudaGridDependencySynchronize() before it uses what others made, to which no
  * pointer may be __restrict__ lest it is read before.  One that lets the next begin at once says so by
@@ -8,7 +8,7 @@
 #define LAUNCH_GPU_H
 
 #include "core/context.h"
-#include "core/cuda.h"
+#include "core/gpu/cuda.h"
 
 /* A launch in the context's stream; early: while the kernel before it ends. */
 static inline cudaLaunchConfig_t md_launch_config(const md_ctx *ctx, dim3 blocks, int block,

@@ -1,7 +1,7 @@
-/* core/output.c - see output.h. */
-#include "core/output_impl.h"
-#include "core/files.h"
-#include "core/quote.h"
+/* core/output/output.c - see output.h. */
+#include "core/output/output_impl.h"
+#include "core/output/files.h"
+#include "core/output/quote.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,9 +1,9 @@
-/* core/verlet_gpu.h - kick and drift of one atom, and where its images are, for every kernel that moves
+/* core/gpu/verlet_gpu.h - kick and drift of one atom, and where its images are, for every kernel that moves
  * atoms. */
 #ifndef VERLET_GPU_H
 #define VERLET_GPU_H
 
-#include "core/cuda.h"
+#include "core/gpu/cuda.h"
 
 /* v += kick f, each time rounded, as that many passes would. */
 static __device__ __forceinline__ void verlet_kick(state4 *v, real4 f, state kick, int kicks)

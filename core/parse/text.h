@@ -1,4 +1,4 @@
-/* core/text.h - large text files, line by line, and the numbers in them. */
+/* core/parse/text.h - large text files, line by line, and the numbers in them. */
 #ifndef TEXT_H
 #define TEXT_H
 

@@ -1,7 +1,7 @@
-/* core/text.c - see text.h. */
-#include "core/text.h"
-#include "core/files.h"
-#include "core/parse.h"
+/* core/parse/text.c - see text.h. */
+#include "core/parse/text.h"
+#include "core/output/files.h"
+#include "core/parse/parse.h"
 
 #include <errno.h>
 #include <stdarg.h>

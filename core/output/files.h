@@ -1,4 +1,4 @@
-/* core/files.h - the files of a command: which it uses, and how they are opened.
+/* core/output/files.h - the files of a command: which it uses, and how they are opened.
  *
  * A command names all its files before it writes the first byte, so that none is written over one
  * that is read or over another.  Files are the same when device and inode are, whatever their

@@ -1,4 +1,4 @@
-/* core/output.h - writing results: files that are complete or absent, and JSON.
+/* core/output/output.h - writing results: files that are complete or absent, and JSON.
  *
  * A file is written under a temporary name beside its own, `path.tmp`, flushed to the disk and
  * renamed, so that a full disk or a crash never leaves a half-written result under the name the

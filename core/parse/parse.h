@@ -1,4 +1,4 @@
-/* core/parse.h - lines, numbers and words from untrusted text.
+/* core/parse/parse.h - lines, numbers and words from untrusted text.
  *
  * Numbers are decimal, in the C locale, and take up the whole text: no spaces, no trailing junk
  * (`10x`, `0,84`), no hexadecimal, no NaN or infinity.  Each failure leaves *out unchanged and a

@@ -1,4 +1,4 @@
-/* core/cuda.h - what every .cu file needs: vector types, error checks, launch arithmetic, sums. */
+/* core/gpu/cuda.h - what every .cu file needs: vector types, error checks, launch arithmetic, sums. */
 #ifndef MD_CUDA_H
 #define MD_CUDA_H
 

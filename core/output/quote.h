@@ -1,4 +1,4 @@
-/* core/quote.h - text of any bytes, such as file names, within JSON and CSV. */
+/* core/output/quote.h - text of any bytes, such as file names, within JSON and CSV. */
 #ifndef QUOTE_H
 #define QUOTE_H
 

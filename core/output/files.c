@@ -1,5 +1,5 @@
-/* core/files.c - see files.h. */
-#include "core/files.h"
+/* core/output/files.c - see files.h. */
+#include "core/output/files.h"
 #include "core/crc.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
-/* core/temporary.c - the files under temporary names that outputs are written to (output.h). */
-#include "core/files.h"
-#include "core/output_impl.h"
+/* core/output/temporary.c - the files under temporary names that outputs are written to (output.h). */
+#include "core/output/files.h"
+#include "core/output/output_impl.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
-/* core/output_impl.h - what output.c and temporary.c share. */
+/* core/output/output_impl.h - what output.c and temporary.c share. */
 #ifndef OUTPUT_IMPL_H
 #define OUTPUT_IMPL_H
 
-#include "core/output.h"
+#include "core/output/output.h"
 
 /* Open out->stream under a new name beside out->target, locked, with the modes of the file that it
  * will replace.  Errors: MD_EIO, MD_ENOMEM. */

@@ -1,6 +1,6 @@
-/* core/parse.c - see parse.h. */
-#include "core/parse.h"
-#include "core/files.h"
+/* core/parse/parse.c - see parse.h. */
+#include "core/parse/parse.h"
+#include "core/output/files.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,9 +1,9 @@
-/* core/sender_gpu.h - a few bytes to the host beside a context's stream, which does not wait for them. */
+/* core/gpu/sender_gpu.h - a few bytes to the host beside a context's stream, which does not wait for them. */
 #ifndef SENDER_GPU_H
 #define SENDER_GPU_H
 
 #include "core/context.h"
-#include "core/cuda.h"
+#include "core/gpu/cuda.h"
 
 #include <stdlib.h>
 

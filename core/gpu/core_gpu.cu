@@ -1,6 +1,6 @@
-/* core/core_gpu.cu - device, memory, copies, events and NVTX ranges. */
+/* core/gpu/core_gpu.cu - device, memory, copies, events and NVTX ranges. */
 #include "core/context_impl.h"
-#include "core/cuda.h"
+#include "core/gpu/cuda.h"
 
 #include <cuda_profiler_api.h>
 #include <nvtx3/nvToolsExt.h>

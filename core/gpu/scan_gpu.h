@@ -1,4 +1,4 @@
-/* core/scan_gpu.h - sums over what lies before, in the kernel that has the terms: one pass over memory.
+/* core/gpu/scan_gpu.h - sums over what lies before, in the kernel that has the terms: one pass over memory.
  *
  * A block tells its total, then looks back over the blocks before it, 128 at a time, until one knows the
  * sum up to its own end (decoupled look-back, Merrill and Garland 2016); blocks are taken to begin in
@@ -8,7 +8,7 @@
 #define SCAN_GPU_H
 
 #include "core/buffer.h"
-#include "core/cuda.h"
+#include "core/gpu/cuda.h"
 
 /* For one kernel. */
 typedef struct {
@@ -37,7 +37,7 @@ static inline md_status md_scan_open(md_ctx *ctx, md_buffer *said, uint32_t *rou
 
 /* start[k] = sum of the counts before k, which are below 2^31 together; counts become zero and have room
  * for a multiple of MD_SCAN_COUNTS of them.  Begins while the kernel before it ends, and lets the next
- * one begin (core/launch_gpu.h). */
+ * one begin (core/gpu/launch_gpu.h). */
 enum { MD_SCAN_COUNTS = 8 };
 md_status md_scan_counts(md_ctx *ctx, md_buffer *said, uint32_t *round, int64_t n, int32_t *count,
                          int32_t *start);
