@@ -11,9 +11,9 @@ _minimd_options()
     ordering) echo '--help --order --size --stencil --offsets --format --output --plot --quiet' ;;
     cachemodel) echo '--help --order --size --stencil --half --line --capacity --ways --policy --levels --format --output --plot --quiet --list --newton --bin-size --sort-every --rebuild --skin --cutoff --backend --device --precision --block-size --threads --cells --steps --dt --thermo --seed --deterministic --input --format-in --set --machine --schedule --skip --refill --bracket --registers --rows --warm --trace --line-bytes' ;;
     compare) echo '--help --order --list --newton --stencil --bin-size --sort-every --rebuild --skin --cutoff --backend --device --precision --block-size --threads --cells --steps --dt --thermo --seed --deterministic --input --format-in --set --repeat --format --output --plot --quiet' ;;
-    spread) echo '--help --particles --mesh --order --method --vectors --repeat --backend --precision --distribution --box --check --seed --threads --deterministic --format --output --plot --quiet' ;;
-    stokes) echo '--help --input --algorithm --rhs --guess --steps --dt --seed --gap-cut --gap-min --far-field --viscosity --method --tolerance --guess-tolerance --root --root-tolerance --preconditioner --max-iterations --storage --backend --threads --deterministic --trajectory --trajectory-every --checkpoint --checkpoint-every --restart --model --format --output --plot --quiet' ;;
-    gspmv) echo '--help --matrix --vectors --backend --precision --storage --rows --repeat --seed --threads --write --map --nodes --latency --network --format --output --plot --quiet' ;;
+    spread) echo '--help --particles --mesh --order --method --vectors --repeat --backend --device --precision --distribution --box --check --seed --threads --deterministic --format --output --plot --quiet' ;;
+    stokes) echo '--help --input --algorithm --rhs --guess --steps --dt --seed --gap-cut --gap-min --far-field --viscosity --method --tolerance --guess-tolerance --root --root-tolerance --preconditioner --max-iterations --storage --backend --device --threads --deterministic --trajectory --trajectory-every --checkpoint --checkpoint-every --restart --model --format --output --plot --quiet' ;;
+    gspmv) echo '--help --matrix --vectors --backend --device --precision --storage --rows --repeat --seed --threads --write --map --nodes --latency --network --format --output --plot --quiet' ;;
     pack) echo '--help --particles --occupancy --radii --output --sweeps --iterations --seed --threads --contacts --format --plot --quiet' ;;
     profile) echo '--help --order --list --newton --stencil --bin-size --sort-every --rebuild --skin --cutoff --backend --device --precision --block-size --threads --cells --steps --dt --thermo --seed --deterministic --input --format-in --set --at --launches --caches --counters --model --replay --machine --times --format --output --plot --quiet' ;;
     config) echo '--help --list --format --output' ;;
@@ -136,6 +136,7 @@ _minimd_values()
     spread:--vectors) echo '' ;;
     spread:--repeat) echo '' ;;
     spread:--backend) echo 'auto cpu gpu' ;;
+    spread:--device) echo '' ;;
     spread:--precision) echo 'single mixed double' ;;
     spread:--distribution) echo 'FILE' ;;
     spread:--box) echo '' ;;
@@ -164,6 +165,7 @@ _minimd_values()
     stokes:--max-iterations) echo '' ;;
     stokes:--storage) echo 'bcrs single pair' ;;
     stokes:--backend) echo 'cpu gpu' ;;
+    stokes:--device) echo '' ;;
     stokes:--threads) echo '' ;;
     stokes:--trajectory) echo 'FILE' ;;
     stokes:--trajectory-every) echo '' ;;
@@ -176,6 +178,7 @@ _minimd_values()
     gspmv:--matrix) echo 'mat1 mat2 mat3 FILE' ;;
     gspmv:--vectors) echo '' ;;
     gspmv:--backend) echo 'cpu gpu' ;;
+    gspmv:--device) echo '' ;;
     gspmv:--precision) echo 'single double' ;;
     gspmv:--storage) echo 'bcrs single pair' ;;
     gspmv:--rows) echo '' ;;

@@ -213,7 +213,10 @@ done 2>/dev/null
 $dir/two.prev
 $dir/two.xyz" ] || fail "left: $(ls "$dir"/two*)"
 
-# Signals end every command, in every phase, and leave no temporary file.
+# Signals end every command, in every phase, and leave no temporary file.  SIGHUP does not where it was ignored from the
+# start, as nohup does.
+hup='HUP 1'
+sh -c 'kill -HUP $$' 2>/dev/null && hup='TERM 15'
 : >"$dir/list"
 stopped()
 {
@@ -236,9 +239,9 @@ stopped()
 }
 stopped TERM 15 --backend "$backend" --cells 30 --steps 1000000 --threads 1 --trace "$dir/stop.trace"
 stopped INT 2 --backend "$backend" --cells 60 --steps 10000 --threads 1
-stopped HUP 1 --backend "$backend" --cells 30 --steps 1000000 --threads 1
+stopped $hup --backend "$backend" --cells 30 --steps 1000000 --threads 1
 stopped TERM 15 compare --backend "$backend" --cells 30 --steps 10000 --threads 1 --order row
-stopped HUP 1 pack --particles 20000 --occupancy 0.5 --threads 1
+stopped $hup pack --particles 20000 --occupancy 0.5 --threads 1
 stopped TERM 15 stokes --backend "$backend" -i "$spheres" --steps 1000000 --quiet
 stopped TERM 15 cachemodel -i inputs/in.lj --cells 30 --steps 10 --machine h200
 cases=$((cases + 1))

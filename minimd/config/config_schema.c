@@ -191,7 +191,7 @@ static const config_entry table[] = {
          "bit-identical reruns on the same machine"),
     TARGET("output.dump", output.dump, "", "trajectory: .xyz (extended XYZ), .lammpstrj or .dcd"),
     INTEGER("output.dump_every", output.dump_every, "steps", 0, 2147483647, "0",
-            "between frames; 0: first and last step only"),
+            "frames are of multiples of so many steps; 0: of the first and last step only"),
     TARGET("output.checkpoint", output.checkpoint, "",
            "state to restart from exactly; the one before stays as FILE.prev"),
     INTEGER("output.checkpoint_every", output.checkpoint_every, "steps", 0, 2147483647, "0",
