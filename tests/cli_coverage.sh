@@ -74,6 +74,8 @@ measure 0 '= x\ncore/main.c: never()\n*: n / 2\ncore/part.c: part(): n < 0\n'
 prints 'list:4: now covered: core/part.c: part\(\): n < 0$'
 measure 1 '= x\ncore/main.c: never()\ncore/half.h: n > 100\ncore/half.h: n > 99\n'
 prints 'list:4: gone: core/half.h: n > 99$'
+measure 1 '= x\ncore/main.c: never()\n0 core/half.h: n > 100\n'
+rest "core/half.h:3: 1 of 2 branches: return n > 100 ? 0 : n / 2;"
 measure 1 '= x\ncore/main.c: never()\ncore/main.c: n\n'
 prints 'list:3: [0-9]+ places: core/main.c: n$'
 measure 1 'core/main.c: never()\n'
