@@ -108,7 +108,7 @@ COMPILE  = $(CC) $(STD) $(CFLAGS) $(WARN) -MMD -MP
 VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 # What objects are made with: all are made again when it changes.  Words of a command line of make.
 SETTINGS  := CC='$(CC)' CFLAGS='$(CFLAGS)' NVCC='$(NVCC)' CUDA_ARCH='$(CUDA_ARCH)' CHECKED_ISA='$(CHECKED_ISA)' \
-             FFTW='$(FFTW)' LAPACK='$(LAPACK)'
+             FFTW='$(FFTW)' LAPACK='$(LAPACK)' COVERED='$(COVERED)'
 MADE_WITH := $(BUILD)/made-with
 
 .PHONY: all
@@ -197,7 +197,7 @@ $(BUILD)/obj/bench/peer_%.o: bench/peer_%.cc $(MADE_WITH)
 	$(call quiet,CXX)$(CXX) -I. -O3 -g -DNDEBUG -march=native $(PEER_FLAGS) -MMD -MP -c -o $@ $<
 
 .PHONY: install-spread tests benches deps deps-check deps-ci run check check-gpu bench bench-gpu study study-gpu lint format asan \
-        docs fuzz mutants storms tsan install uninstall clean help
+        coverage docs fuzz mutants storms tsan install uninstall clean help
 tests: all $(TESTS)
 benches: $(BENCHES)
 
@@ -256,6 +256,21 @@ endif
 asan: deps-check
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)-asan NVCC= CFLAGS='-O2 -g $(SANITIZE)' CHECKED_ISA=$(MACHINE_ISA) tests
 	ASAN_OPTIONS=allocator_may_return_null=1 CK_EXCLUDE_TAGS=long CK_TIMEOUT_MULTIPLIER=4 sh tests/run.sh $(BUILD)-asan
+
+# What the tests run of the product's code, by gcov.  Its functions are kept apart (MD_INLINE asks for always_inline) and as
+# they are, so that lines and branches are those of the source; tests include some of its headers, and are to be quick.
+# What starts another program in its own place writes its counts before.
+ifdef COVERED
+LDLIBS += --coverage
+$(foreach r,$(ROOMS),$(eval $(BUILD)/obj/$(r)/%.o: override CFLAGS := $(COVERED)))
+$(BUILD)/obj/tests/%.o: override CFLAGS := $(subst -O0,-O1 -fno-inline,$(COVERED))
+endif
+coverage: deps-check
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)-coverage CC=gcc NVCC= CFLAGS=-O2 \
+	  COVERED='-O0 -g --coverage -Dalways_inline=unused -Dexecv=__gcov_execv' tests
+	@find $(BUILD)-coverage/obj -name '*.gcda' -delete
+	GCOV_ERROR_FILE=$(abspath $(BUILD))-coverage/gcov.log CK_TIMEOUT_MULTIPLIER=10 sh tests/run.sh $(BUILD)-coverage
+	sh tests/coverage.sh $(BUILD)-coverage
 
 # Inputs that break a reader or a command (tests/fuzz_*.c): libFuzzer on each target, or on TARGETS, for FUZZ_SECONDS each
 # or FUZZ_RUNS executions in all.  It goes on from the inputs that it left in $(BUILD)/fuzz-corpus.
@@ -333,7 +348,7 @@ uninstall:
 	  $(DESTDIR)$(PREFIX)/share/bash-completion/completions/minimd $(SPREAD_TO)/lib/libminimd_spread.a \
 	  $(SPREAD_TO)/include/minimd_spread $(SPREAD_TO)/lib/pkgconfig/minimd_spread.pc $(SPREAD_TO)/lib/cmake/minimd_spread
 clean:
-	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-fuzz $(BUILD)-tsan $(BUILD)-mutants
+	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-coverage $(BUILD)-fuzz $(BUILD)-tsan $(BUILD)-mutants
 
 help:
 	@echo 'make            build everything this machine can build (CUDA: $(or $(NVCC),no nvcc found))'
@@ -346,6 +361,7 @@ help:
 	@echo 'make study-gpu  the same on a GPU, with its counters (PARTS="times decay": some of the orderings)'
 	@echo 'make lint       arrows between rooms, format, cppcheck, clang-tidy'
 	@echo 'make asan       the tests under AddressSanitizer and UBSan, but for those tagged long'
+	@echo 'make coverage   lines and branches of the CPU code that the tests run, by room, and what they leave, by reason'
 	@echo 'make tsan       parallel loops under ThreadSanitizer (clang, Archer)'
 	@echo 'make storms     runs killed and stormed by signals go on from checkpoints, STORMS=$(STORMS) times (BACKEND=gpu)'
 	@echo 'make fuzz       libFuzzer on readers and commands, FUZZ_SECONDS=$(FUZZ_SECONDS) each or FUZZ_RUNS in all (TARGETS="trace market": some)'

@@ -4,6 +4,7 @@
 #include "core/output/files.h"
 #include "core/output/output.h"
 #include "core/parse/parse.h"
+#include "core/output/quote.h"
 #include "core/timer.h"
 #include "tests/test.h"
 
@@ -453,6 +454,51 @@ START_TEST(clocks_count_seconds)
 }
 END_TEST
 
+/* The text as a JSON string. */
+static void check_quoted(const char *text, const char *expected)
+{
+  char *got = NULL;
+  size_t size = 0;
+  FILE *stream = open_memstream(&got, &size);
+  md_quote_json(stream, text);
+  fclose(stream);
+  ck_assert_str_eq(got, expected);
+  free(got);
+}
+
+/* The first and the last character of each length, beside what UTF-8 forbids: longer forms of what
+ * is shorter, surrogates, what is beyond U+10FFFF, characters cut short. */
+START_TEST(json_strings_are_utf8)
+{
+  static const char *const good[] = {"\xc2\x80",         "\xdf\xbf",        "\xe0\xa0\x80",
+                                     "\xed\x9f\xbf",     "\xee\x80\x80",    "\xef\xbf\xbf",
+                                     "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf"};
+  static const char *const bad[] = {"\x80",
+                                    "\xc1\xbf",
+                                    "\xe0\x9f\xbf",
+                                    "\xed\xa0\x80",
+                                    "\xe2\x82",
+                                    "\xf0\x8f\xbf\xbf",
+                                    "\xf4\x90\x80\x80",
+                                    "\xf5\x80\x80\x80",
+                                    "\xf0\x90\x80",
+                                    "\xc2"};
+  for (size_t k = 0; k < sizeof good / sizeof *good; k++) {
+    char quoted[16];
+    snprintf(quoted, sizeof quoted, "\"%s\"", good[k]);
+    check_quoted(good[k], quoted);
+  }
+  for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+    char expected[64] = "\"";
+    for (size_t c = 0; c < strlen(bad[k]); c++) /* a byte at a time */
+      strcat(expected, "\\ufffd");
+    strcat(expected, "\"");
+    check_quoted(bad[k], expected);
+  }
+  check_quoted("a\xffz\x7f", "\"a\\ufffdz\\u007f\"");
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("core");
@@ -467,6 +513,7 @@ int main(void)
   tcase_add_test(tc, output_is_complete_or_absent);
   tcase_add_loop_test(tc, a_mark_knows_its_file, 0, 2);
   tcase_add_test(tc, json_is_valid);
+  tcase_add_test(tc, json_strings_are_utf8);
   tcase_add_test(tc, lines_are_text_and_bounded);
   tcase_add_test(tc, timer_adds_up);
   tcase_add_test(tc, clocks_count_seconds);

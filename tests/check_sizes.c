@@ -110,7 +110,7 @@ START_TEST(addresses_are_limited_by_ulimit)
   if (child == 0) {
     const struct rlimit most = {(rlim_t)1 << 33, (rlim_t)1 << 33};
     setrlimit(RLIMIT_AS, &most);
-    _exit(md_memory_free() < (int64_t)1 << 33 ? 0 : 1);
+    exit(md_memory_free() < (int64_t)1 << 33 ? 0 : 1);
   }
   int status;
   waitpid(child, &status, 0);

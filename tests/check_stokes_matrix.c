@@ -345,6 +345,48 @@ START_TEST(any_blocks_multiply)
 }
 END_TEST
 
+/* X too large for a core's own cache, which products fetch ahead of its use, up to the last block. */
+START_TEST(products_beyond_a_cache)
+{
+  enum { ROWS = 60000, M = 3, BAND = 5 };
+  md_ctx *ctx = test_ctx(MD_DOUBLE, 2, false);
+  if (ctx->backend == MD_CPU && (md_isa)_i < ctx->isa) ctx->isa = (md_isa)_i;
+  stokes_blocks b = {ROWS, 0, ref_alloc(ROWS + 1, 8), ref_alloc(ROWS * BAND, 4), NULL};
+  for (int i = 0; i < ROWS; i++) {
+    b.start[i] = b.n_blocks;
+    for (int j = i < 2 ? 0 : i - 2; j <= i + 2 && j < ROWS; j++)
+      b.column[b.n_blocks++] = j;
+  }
+  b.start[ROWS] = b.n_blocks;
+  b.block = ref_vector(9 * b.n_blocks, 12);
+  for (int64_t k = 0; k < 9 * b.n_blocks; k++)
+    b.block[k] = (float)b.block[k];
+  double *x = ref_vector(3 * ROWS * M, 13), *y = ref_alloc(3 * ROWS * M, sizeof *y);
+  for (int storage = STOKES_BCRS; storage <= STOKES_SINGLE; storage++)
+    for (int m = 1; m <= M; m += M - 1) {
+      stokes_matrix *matrix;
+      ck_ok(stokes_matrix_create(ctx, (stokes_storage)storage, &matrix));
+      ck_ok(stokes_matrix_set(matrix, &b, m));
+      ref_product(matrix, ctx, 3 * ROWS, m, x, y);
+      double most = 0;
+      for (int64_t k = 0; k < 3 * (int64_t)ROWS * m; k++) {
+        const int64_t row = k / m, c = k % m;
+        double sum = 0;
+        for (int64_t p = b.start[row / 3]; p < b.start[row / 3 + 1]; p++)
+          for (int d = 0; d < 3; d++)
+            sum += b.block[9 * p + row % 3 * 3 + d] * x[(3 * b.column[p] + d) * m + c];
+        most = md_most(most, fabs(y[k] - sum));
+      }
+      ck_assert_msg(most <= 1e-13, "m = %d: %g", m, most);
+      stokes_matrix_destroy(matrix);
+    }
+  stokes_blocks_free(&b);
+  free(x);
+  free(y);
+  md_ctx_destroy(ctx);
+}
+END_TEST
+
 START_TEST(bad_arguments_are_refused)
 {
   md_ctx *ctx = test_ctx(MD_DOUBLE, 1, false);
@@ -383,6 +425,7 @@ int main(void)
   tcase_add_loop_test(products, products_for_every_width, 0, MD_ISA_COUNT);
   tcase_add_test(products, products_do_not_depend_on_threads);
   tcase_add_test(products, any_blocks_multiply);
+  tcase_add_loop_test(products, products_beyond_a_cache, 0, MD_ISA_COUNT);
   tcase_set_timeout(matrix, 120);
   tcase_set_timeout(products, 120);
   suite_add_tcase(suite, matrix);

@@ -10,7 +10,7 @@ START_TEST(text_is_read)
 {
   static const char good[] =
       "# address,size,op\n\n4096,8,r\n0x1fC0,4,w\r\n18446744073709551615,1,r\n"
-      "0,2147483647,w";
+      "0,2147483647,w \t";
   traces_write((const unsigned char *)good, sizeof good - 1);
   const trace_run runs[] = {{TRACE_OTHER, TRACE_READ, 8, 1, 4096, 0},
                             {TRACE_OTHER, TRACE_WRITE, 4, 1, 0x1fc0, 0},

@@ -85,9 +85,28 @@ cases=$((cases + 2))
 "$minimd" -i "$inputs/in.nacl" --backend "$backend" --steps 0 >"$dir/out" 2>"$dir/err" || fail "$(cat "$dir/err")"
 grep -q '^coulomb .*alpha .*mesh [0-9]* x ' "$dir/out" && grep -q 'expected force error' "$dir/out" || fail "no choice: $(cat "$dir/out")"
 grep -q warning "$dir/err" && fail "a warning without need: $(cat "$dir/err")"
+cases=$((cases + 1))
+"$minimd" -i "$inputs/in.nacl" --backend "$backend" --steps 0 --format json >"$dir/json" 2>"$dir/err" || fail "$(cat "$dir/err")"
+# What the JSON report says of charges, in the form of the table's lines.
+tr -d '\n' <"$dir/json" | sed -n 's/.*"coulomb": {\([^}]*\)}.*/\1/p' | tr -s ' ' >"$dir/said"
+for key in alpha cutoff mesh order spread spread_reason real_error mesh_error net_charge; do
+  grep -q "\"$key\": " "$dir/said" || fail "no $key of charges in JSON: $(cat "$dir/said")"
+done
+alpha=$(sed -n 's/.*"alpha": \([0-9.e-]*\),.*/\1/p' "$dir/said")
+grep -q "^coulomb .*alpha $(printf %.6g "$alpha"), cutoff 3.5," "$dir/out" || fail "alpha $alpha in JSON: $(grep '^coulomb' "$dir/out")"
+mesh=$(sed -n 's/^coulomb .*mesh \([0-9]* x [0-9]* x [0-9]*\).*/\1/p' "$dir/out")
+grep -q "\"mesh\": \[ $(echo "$mesh" | sed 's/ x /, /g') \]" "$dir/said" || fail "mesh $mesh of the table: $(cat "$dir/said")"
 printf '2\nLattice="6 0 0 0 6 0 0 0 6" Properties=pos:R:3:charge:R:1\n1 1 1 2\n3 3 3 -0.5\n' >"$dir/net.xyz"
 "$minimd" --backend "$backend" --steps 1 --set system.read="$dir/net.xyz" --set coulomb.method=pme >"$dir/out" 2>"$dir/err" || fail "$(cat "$dir/err")"
 grep -q 'warning: the charges sum to 1.5: a uniform background' "$dir/err" || fail "no warning: $(cat "$dir/err")"
+
+# A command that is ignored: a warning that names its place, from a run and from a conversion.
+{ echo 'suffix gpu'; cat "$inputs/in.lj.lammps"; } >"$dir/warns"
+for command in '--steps 0 --cells 4' "convert -o $dir/new"; do
+  cases=$((cases + 1))
+  "$minimd" $command -i "$dir/warns" >"$dir/out" 2>"$dir/err" || fail "$command: $(cat "$dir/err")"
+  grep -q "^minimd: warning: .*/warns:1: 'suffix' is ignored$" "$dir/err" || fail "$command: no warning: $(cat "$dir/err")"
+done
 
 cases=$((cases + 3))
 "$minimd" config --list >"$dir/out" || fail 'config --list'

@@ -11,7 +11,8 @@ for tool in make pkg-config ar; do
     exit 0
   fi
 done
-if [ ! -d "$build/obj" ] || [ ! -x "$minimd" ] || [ -n "${ASAN_OPTIONS:-}" ]; then
+if [ ! -d "$build/obj" ] || [ ! -x "$minimd" ] || [ -n "${ASAN_OPTIONS:-}" ] ||
+  grep -q -- --coverage "$build/made-with"; then
   echo "0 cases, 0 failures (no objects to make the library of)"
   exit 0
 fi

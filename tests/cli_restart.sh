@@ -180,6 +180,19 @@ saves_when_asked $pid "$c"
 expect 0 --restart "$c" --check
 expect 0 --restart "$c.prev" --check
 
+# Without a file, SIGUSR1 warns and the run goes on.
+cases=$((cases + 1))
+"$minimd" $run --steps 100000000 >"$dir/out" 2>"$dir/err" &
+pid=$!
+awaits grep -q '^ *0 ' "$dir/out"
+kill -USR1 $pid
+awaits grep -q 'warning: asked' "$dir/err"
+says '^minimd: warning: asked for a checkpoint, but --checkpoint names no file$'
+kill -0 $pid || fail 'SIGUSR1 without a file ended the run'
+kill -TERM $pid
+wait $pid
+[ $? = 143 ] || fail 'SIGTERM after SIGUSR1 without a file: exit code'
+
 # Killed in the middle of writing, again and again: there is always a whole one.
 cases=$((cases + 1))
 whole=0

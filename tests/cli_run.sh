@@ -179,6 +179,20 @@ wait $pid
 [ $? = 143 ] || fail 'SIGTERM: exit code'
 says '^minimd: error: stopped by signal 15'
 
+# On a terminal, a line says how far the run is; --quiet leaves it out.
+if command -v script >/dev/null 2>&1; then
+  cases=$((cases + 2))
+  script -qfec "'$minimd' --backend $backend --cells 8 --steps 100000000 -o '$dir/out'" "$dir/shown" >/dev/null 2>&1 </dev/null &
+  pid=$!
+  awaits grep -q 'step .*left' "$dir/shown" 2>/dev/null
+  kill $pid
+  wait $pid
+  grep -qE 'step [1-9][0-9]* of 100000000, [0-9.]+ steps/s, [0-9]+ s left' "$dir/shown" ||
+    fail "no progress: $(cat "$dir/shown")"
+  script -qfec "'$minimd' --backend $backend --cells 8 --steps 200 --quiet -o '$dir/out'" "$dir/shown" >/dev/null 2>&1 </dev/null
+  grep -q 'steps/s' "$dir/shown" && fail "progress in spite of --quiet: $(cat "$dir/shown")"
+fi
+
 # Reruns are identical where they must be; threads do not matter then.
 for list in full half; do
   "$minimd" $run --list $list --deterministic --threads 1 --format csv >"$dir/one"

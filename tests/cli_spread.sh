@@ -52,6 +52,9 @@ expect 0 --particles 500 --mesh 16,16,8 --method all --repeat 3 --check --format
 for key in '"schema": 2' '"method": "tiled"' '"error": ' '"cheapest": \[' '"from_repeats": 1' '"commit": '; do
   prints "$key"
 done
+expect 0 --particles 500 --mesh 16 --method auto --repeat 1 --format json
+prints '"choice": \{'
+prints '"reason": "[^"]'
 expect 0 --particles 500 --mesh 16 --method tiled $quick -o "$dir/file" --seed 7
 [ -s "$dir/out" ] && fail "-o leaves standard output empty"
 grep -q '^tiled,' "$dir/file" || fail "-o writes no row"
