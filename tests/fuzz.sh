@@ -30,9 +30,10 @@ commit=$(git describe --always --dirty 2>/dev/null || echo unknown)
 machine=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)
 root=$PWD
 empty=$(mktemp -d) # no target finds a file here, or leaves one
-trap 'rm -rf "$empty"' EXIT
-rows=$found/rows.csv
-: >"$rows"
+rows=$(mktemp)
+trap 'rm -rf "$empty" "$rows"' EXIT
+[ -z "${FUZZ_CSV:-}" ] || [ -s "$FUZZ_CSV" ] ||
+  echo date,commit,machine,target,executions,per_second,edges,features,inputs,peak_mb,broken >"$FUZZ_CSV"
 for target in "$@"; do
   log=$found/$target.log
   mkdir -p "$corpus/$target"
@@ -51,14 +52,11 @@ for target in "$@"; do
     /^stat::peak_rss_mb/ { memory = $2 }
     END { printf "%s,%s,%d,%d,%d,%d,%d,%d,%d\n", start, target, runs, rate, edges, features, files, memory, broken }
     ' "$log" >>"$rows"
+  [ -z "${FUZZ_CSV:-}" ] || tail -n 1 "$rows" >>"$FUZZ_CSV"
   tail -n 1 "$rows" | awk -F, '{
     printf "%-24s %9d executions, %6d a second, %5d edges, %6d features, %5d inputs, %4d MB%s\n", $4, $5, $6, $7, $8, $9, $10,
       $11 ? ", BROKEN" : "" }'
   [ $broken = 0 ] || { echo "$target: see $log"; grep -E 'ERROR|SUMMARY|the last message' "$log" || true; }
 done
-if [ -n "${FUZZ_CSV:-}" ]; then
-  [ -s "$FUZZ_CSV" ] || echo date,commit,machine,target,executions,per_second,edges,features,inputs,peak_mb,broken >"$FUZZ_CSV"
-  cat "$rows" >>"$FUZZ_CSV"
-fi
 awk -F, '{ runs += $5; broken += $11 }
          END { printf "%d executions, %d of %d targets broken\n", runs, broken, NR; exit broken > 0 }' "$rows"

@@ -172,7 +172,7 @@ static void multiply(md_ctx *ctx, const stokes_blocks *blocks)
 {
   enum { WIDEST = 3 };
   const size_t rows = 3 * (size_t)blocks->n_rows, room = rows * WIDEST + 1;
-  double *x = calloc(2 * room, sizeof *x), *y = x + room;
+  double *x = calloc(2 * room, sizeof *x), *y = x ? x + room : NULL;
   stokes_matrix *matrix;
   fuzz_need(x && stokes_matrix_create(ctx, STOKES_BCRS, &matrix) == MD_OK, "no matrix");
   for (size_t k = 0; k < room; k++)
@@ -301,7 +301,7 @@ static bool command_words(const uint8_t *data, size_t size)
 {
   enum { LONGEST = 200 };
   static const char *const whole[] = {"config", "convert", "ordering"};
-  const char *words[WORDS + 1];
+  const char *words[WORDS + 1] = {""};
   char *text = fuzz_text(data, size < LONGEST ? size : LONGEST), *rest = NULL;
   int n = 0;
   bool good = true, ends = false;
