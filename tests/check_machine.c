@@ -101,7 +101,8 @@ START_TEST(other_gpus_are_scaled)
 END_TEST
 
 static const char gpu_text[] =
-    "# a comment\n/* another,\n of 2 lines */ name = \"toy\"; // the last\n kind = \"gpu\"; "
+    "# a \"comment\"\n/* @, \"\n12345678901234567890 */ name = /* \" */ \"toy\"; // \"@\n kind = "
+    "\"gpu\"; "
     "multiprocessors = 2; warps = 8;\n"
     "levels = ( { bytes = 4096; ways = 4; line = 128; sector = 32; random = 30; },\n"
     "           { bytes = 1048576; ways = 8; line = 128; sector = 32; parts = 2; } );\n";
