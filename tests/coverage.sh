@@ -118,7 +118,7 @@ awk -F '\t' -v list="$list" -v uncovered="$build/uncovered.txt" '
       printf "%6d lines %6d branches  %s\n", why_lines[order[k]], why_branches[order[k]], order[k]
     print "covered, in % of all code (raw) and of what the list does not name:"
     print "room          lines    raw listed branches   raw listed"
-    m = split("core ordering comm neighbor force spread cachemodel stokes minimd", room, " ")
+    m = split("core ordering comm neighbor force spread cachemodel stokes engine minimd", room, " ")
     for (k = 1; k <= m; k++) if (room[k] in rooms) row(room[k])
     row("all")
     print "the rest: " uncovered
