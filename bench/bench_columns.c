@@ -2,11 +2,11 @@
  * take less time.
  *
  * Matrices like those of [Liu] Table I in each storage.  Vectors are stored in as many columns as
- * make a product fastest, and the product is made of ranges of columns (stokes/matrix/compose.c): both are
- * measured first, as a solver or `minimd gspmv` does.  Then all numbers of vectors take turns, so
- * that whatever else the machine does meets them alike.  Seconds are medians, on the GPU from a
- * cold cache, on the CPU of processor time on one core and with a quarter of the rows.  times_next:
- * how long a product takes in terms of that with one vector more; above 1 it falls. */
+ * make a product fastest, and the product is made of ranges of columns (stokes/matrix/compose.c):
+ * both are measured first, as a solver or `minimd gspmv` does.  Then all numbers of vectors take
+ * turns, so that whatever else the machine does meets them alike.  Seconds are medians, on the GPU
+ * from a cold cache, on the CPU of processor time on one core and with a quarter of the rows.
+ * times_next: how long a product takes in terms of that with one vector more; above 1 it falls. */
 #include "bench/bench.h"
 #include "core/stopwatch.h"
 #include "minimd/stokes/suspension.h"

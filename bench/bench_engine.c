@@ -5,12 +5,13 @@
  * holds the median.  Time is processor time for one CPU thread and wall time otherwise.
  *
  * The floor counts each byte that must cross the memory bus in a step once: list entries,
- * coordinates, forces, and the integrator's reads and writes, which are the forces' where one kernel
- * does both; limit_fraction = floor / measured,
- * with the bandwidth of a large copy measured in the same run.  error is |E_pair - exact| / |exact|
- * of the perfect lattice before the first step.  bytes_per_atom is what arrays take, peak_per_atom
- * what the process grew by at most, set-up included (CPU).  Lists by tiles are measured in two orders
- * of atoms: Hilbert's curve jumps where bins are no power of two, the generalised one does not.  peer rows are Debian's `lmp -sf opt` on the same system. */
+ * coordinates, forces, and the integrator's reads and writes, which are the forces' where one
+ * kernel does both; limit_fraction = floor / measured, with the bandwidth of a large copy measured
+ * in the same run.  error is |E_pair - exact| / |exact| of the perfect lattice before the first
+ * step.  bytes_per_atom is what arrays take, peak_per_atom what the process grew by at most, set-up
+ * included (CPU).  Lists by tiles are measured in two orders of atoms: Hilbert's curve jumps where
+ * bins are no power of two, the generalised one does not.  peer rows are Debian's `lmp -sf opt` on
+ * the same system. */
 #include "bench/bench.h"
 #include "engine/engine.h"
 

@@ -1,11 +1,11 @@
 /* comm/comm_gpu.prec.cu - periodic wrap and ghosts, one thread per owned atom or ghost.
  *
- * Ghosts are counted per atom, the counts summed up and ghosts made in one kernel: ghosts of one atom
- * lie together, in the order of atoms, the same in every run.  Bytes: the wrap reads a position and
- * writes what crossed; where displacements are measured it reads two more states; borders read it and write
- * it once more and 4 bytes an atom; a ghost is refreshed by 8 bytes of
- * home and shift, a gathered position and a written one: 175,000 ghosts of 2^20 atoms in 0.004 ms on an
- * H200, hardly more than a launch. */
+ * Ghosts are counted per atom, the counts summed up and ghosts made in one kernel: ghosts of one
+ * atom lie together, in the order of atoms, the same in every run.  Bytes: the wrap reads a
+ * position and writes what crossed; where displacements are measured it reads two more states;
+ * borders read it and write it once more and 4 bytes an atom; a ghost is refreshed by 8 bytes of
+ * home and shift, a gathered position and a written one: 175,000 ghosts of 2^20 atoms in 0.004 ms
+ * on an H200, hardly more than a launch. */
 #include "comm/comm_impl.h"
 #include "core/gpu/scan_gpu.h"
 #include "core/gpu/sender_gpu.h"
@@ -101,8 +101,8 @@ static __device__ __forceinline__ void add_images(int images, unsigned long long
   if (threadIdx.x % MD_WARP == 0 && images > 0) atomicAdd(total, (unsigned long long)images);
 }
 
-/* |x - back v - built|^2 as the integer that its bits are: these are in the order of the numbers, NaN last,
- * so that a NaN is never lost. */
+/* |x - back v - built|^2 as the integer that its bits are: these are in the order of the numbers, NaN
+ * last, so that a NaN is never lost. */
 static __device__ __forceinline__ unsigned long long move_bits(const origin *from, int64_t i,
                                                                state4 x)
 {

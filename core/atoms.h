@@ -18,13 +18,13 @@
  *
  * The box is orthorhombic and periodic in all directions.
  *
- * Frames.  In a long box a float does not resolve a position: at 5000 sigma its steps are 5e-4 sigma.
- * md_atoms_cut divides the box into equal frames, and x is relative to the atom's frame, as if that
- * frame lay in the middle of the box: the resolution depends on the length of a frame, not of the box.
- * Neighbouring frames see each other's atoms as ghosts, in the same way as periodic images: a ghost
- * shifted by s frame edges belongs to the frame s below that of its home, and its x is relative to
- * that frame.  Pair kernels need not know: both atoms of a listed pair are in one frame.  The periodic
- * image of an undivided box is the case of one frame. */
+ * Frames.  In a long box a float does not resolve a position: at 5000 sigma its steps are 5e-4
+ * sigma. md_atoms_cut divides the box into equal frames, and x is relative to the atom's frame, as
+ * if that frame lay in the middle of the box: the resolution depends on the length of a frame, not
+ * of the box. Neighbouring frames see each other's atoms as ghosts, in the same way as periodic
+ * images: a ghost shifted by s frame edges belongs to the frame s below that of its home, and its x
+ * is relative to that frame.  Pair kernels need not know: both atoms of a listed pair are in one
+ * frame.  The periodic image of an undivided box is the case of one frame. */
 #ifndef ATOMS_H
 #define ATOMS_H
 
@@ -53,8 +53,8 @@ struct md_atoms {
 md_status md_atoms_create(md_ctx *ctx, const md_box *box, md_atoms **out);
 void md_atoms_destroy(md_atoms *atoms); /* NULL is allowed */
 
-/* Divide the box of an empty set into as few equal frames as have no edge above `longest`.
- * Errors: MD_EINVAL (there are atoms; longest is not > 0), MD_ECAPACITY (2^20 frames or more along an
+/* Divide the box of an empty set into as few equal frames as have no edge above `longest`. Errors:
+ * MD_EINVAL (there are atoms; longest is not > 0), MD_ECAPACITY (2^20 frames or more along an
  * axis). */
 md_status md_atoms_cut(md_atoms *atoms, double longest);
 bool md_atoms_is_cut(const md_atoms *atoms);
@@ -73,14 +73,16 @@ md_status md_atoms_set(md_atoms *atoms, int64_t n, const double *x, const double
 md_status md_atoms_get(const md_atoms *atoms, double *x, double *v, double *f, int64_t *id,
                        int32_t *image);
 
-/* The same for positions and images within frames, which md_atoms_set_local takes back to the bit. */
+/* The same for positions and images within frames, which md_atoms_set_local takes back to the
+ * bit. */
 md_status md_atoms_set_local(md_atoms *atoms, int64_t n, const double *x, const double *v,
                              const int64_t *id, const int32_t *image);
 md_status md_atoms_get_local(const md_atoms *atoms, double *x, int32_t *image);
 
-/* One space in which frames follow each other `gap` apart around the middle of the box; gap 0 is the
- * box.  md_frames_add is what a position in a frame gets there, of an atom with this image along axis
- * d, or of a ghost with that of its home less its shift; md_atoms_span the range of owned atoms. */
+/* One space in which frames follow each other `gap` apart around the middle of the box; gap 0 is
+ * the box.  md_frames_add is what a position in a frame gets there, of an atom with this image
+ * along axis d, or of a ghost with that of its home less its shift; md_atoms_span the range of
+ * owned atoms. */
 typedef struct {
   int32_t frames[3];
   double first[3], step[3];

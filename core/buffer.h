@@ -19,9 +19,9 @@ typedef struct {
  * shrinks.  keep > 0 carries the first keep bytes over, else contents are lost.
  * Errors: MD_ENOMEM (the buffer is unchanged, the message states the size asked for). */
 md_status md_buffer_reserve(md_ctx *ctx, md_buffer *buffer, size_t bytes, size_t keep);
-/* Make a spare, which is to change places with another buffer, at least as large as that one: exactly
- * so if it must grow, for two that grew by half in turn would never end.  Its contents are lost.
- * Errors: MD_ENOMEM (the spare is then empty). */
+/* Make a spare, which is to change places with another buffer, at least as large as that one:
+ * exactly so if it must grow, for two that grew by half in turn would never end.  Its contents are
+ * lost. Errors: MD_ENOMEM (the spare is then empty). */
 md_status md_buffer_match(md_ctx *ctx, md_buffer *spare, const md_buffer *other);
 void md_buffer_free(md_ctx *ctx, md_buffer *buffer); /* an empty buffer is allowed */
 void md_buffer_swap(md_buffer *a, md_buffer *b);

@@ -53,8 +53,8 @@ void md_ctx_destroy(md_ctx *ctx); /* NULL is allowed */
 /* Wait until all queued work is done; reports errors of earlier kernels. */
 md_status md_ctx_sync(md_ctx *ctx);
 
-/* Compute on the device of that number, as CUDA counts them (0 at first); for contexts made later, by
- * any thread.  Errors: MD_ENOGPU (no such device; this build has no CUDA). */
+/* Compute on the device of that number, as CUDA counts them (0 at first); for contexts made later,
+ * by any thread.  Errors: MD_ENOGPU (no such device; this build has no CUDA). */
 md_status md_gpu_choose(int index);
 
 /* MD_OK when this build has CUDA and the chosen device runs its kernels: one was launched.  Errors:

@@ -7,8 +7,9 @@
 
 MD_BEGIN_C
 
-/* Threads to start where nobody says how many: OMP_NUM_THREADS; else the processors that the affinity
- * of this process (taskset, mpirun, Slurm) and the CPU quota of its control group leave, at least
+/* Threads to start where nobody says how many: OMP_NUM_THREADS; else the processors that the
+ * affinity of this process (taskset, mpirun, Slurm) and the CPU quota of its control group leave,
+ * at least
  * 1.  Never more than OMP_THREAD_LIMIT. */
 int md_processors(void);
 /* Whether so many threads can be started beside those that there are.  Errors: MD_ENOMEM (limits of
@@ -28,8 +29,8 @@ double md_quota(const char *root, const char *self);
 typedef struct {
   double ran_s, waited_s;
 } md_waiting;
-/* What was spent since a reading; of an empty one: since the start.  Zeros where the system does not
- * tell (Linux without schedstat). */
+/* What was spent since a reading; of an empty one: since the start.  Zeros where the system does
+ * not tell (Linux without schedstat). */
 md_waiting md_waiting_since(const md_waiting *reading);
 
 MD_END_C

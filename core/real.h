@@ -52,8 +52,9 @@ MD_INLINE real coord_difference(coord a, coord b)
 #endif
 }
 
-/* Nearest fixed-point coordinate of a position; the identity where coord is a float type.  0 for what
- * 64 bits do not hold, as positions of a run that has blown up, which its next rebuild refuses. */
+/* Nearest fixed-point coordinate of a position; the identity where coord is a float type.  0 for
+ * what 64 bits do not hold, as positions of a run that has blown up, which its next rebuild
+ * refuses. */
 MD_INLINE coord coord_from(state x, double inv_scale)
 {
 #if MD_PREC == 1

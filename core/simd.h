@@ -178,8 +178,8 @@ MD_INLINE void simd_fours_f64(const simd_f64 in[3], simd_four_f64 out[SIMD_F64])
   }
 }
 
-/* Some of the lanes: a bit for each where the processor has registers of them, else -1 or 0 in each.
- * The bitwise operators work on both. */
+/* Some of the lanes: a bit for each where the processor has registers of them, else -1 or 0 in
+ * each. The bitwise operators work on both. */
 #if MD_ISA == 2
 typedef __mmask16 simd_some;
 #else

@@ -26,11 +26,12 @@ typedef struct {
   engine_state state;
 } checkpoint;
 
-/* Write the state of a run after engine_step with a tally; settings: text that is kept with it; dump: its trajectory, or NULL.  keep: a
- * file of that name becomes path.prev, as it does where there is none; at every moment one of the
- * two is whole.  Errors: MD_ENUMERIC (a position or velocity is no number; an atom has gone further
- * since the list build than the list reaches, so that it was among others that the list does not
- * know), MD_EIO, MD_ENOMEM; then path is as it was. */
+/* Write the state of a run after engine_step with a tally; settings: text that is kept with it;
+ * dump: its trajectory, or NULL.  keep: a file of that name becomes path.prev, as it does where
+ * there is none; at every moment one of the two is whole.  Errors: MD_ENUMERIC (a position or
+ * velocity is no number; an atom has gone further since the list build than the list reaches, so
+ * that it was among others that the list does not know), MD_EIO, MD_ENOMEM; then path is as it
+ * was. */
 md_status checkpoint_write(const char *path, const char *settings, const engine *sim,
                            const md_file_mark *dump, bool keep);
 

@@ -27,8 +27,8 @@ typedef struct {
  * it was at the build.  What counts are the last forces that were computed with the list, one step
  * before the rebuild: where an atom had gone further by then, the rebuild came too late and is
  * dangerous, since pairs may have been missed.  With "check" none is: the step at which an atom has
- * gone further rebuilds before it computes forces.  With a fixed period, atoms that went further and
- * came back within it are not seen. */
+ * gone further rebuilds before it computes forces.  With a fixed period, atoms that went further
+ * and came back within it are not seen. */
 typedef struct {
   int64_t ended, dangerous;
   double moved;     /* the largest displacement then, of all of them [length] */

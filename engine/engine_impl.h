@@ -4,8 +4,9 @@
 
 #include "engine/engine.h"
 
-/* An edge of a frame, in reaches of the list, at most: in single precision positions are then known to
- * 2^-24 of 40 reaches (7e-6 sigma) or better in any box; and frames are so long that few atoms are ghosts. */
+/* An edge of a frame, in reaches of the list, at most: in single precision positions are then known
+ * to 2^-24 of 40 reaches (7e-6 sigma) or better in any box; and frames are so long that few atoms
+ * are ghosts. */
 enum { ENGINE_FRAME_REACHES = 80 };
 
 neighbor_spec engine_list_spec(const engine_spec *spec, neighbor_kind kind);

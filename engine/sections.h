@@ -33,7 +33,8 @@ md_status sections_create(const char *path, sections_kind kind, sections_writer 
 /* Whether all was written is told by sections_finish. */
 void sections_put(sections_writer *to, int tag, const void *data, size_t bytes);
 /* Write the last section.  A file named `path` becomes path.prev, if `keep` or where there is none,
- * and the new one takes its place: at every moment one of the two is whole.  Errors: MD_EIO, MD_ENOMEM; then path is as it was. */
+ * and the new one takes its place: at every moment one of the two is whole.  Errors: MD_EIO,
+ * MD_ENOMEM; then path is as it was. */
 md_status sections_finish(sections_writer *to, int last, bool keep);
 
 typedef struct {

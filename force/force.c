@@ -34,8 +34,8 @@ static lj_constants constants(const force_spec *spec)
   return c;
 }
 
-/* Whether floats hold what pair kernels make of these, also in units of lj1 or times the length of a step
- * of fixed-point coordinates. */
+/* Whether floats hold what pair kernels make of these, also in units of lj1 or times the length of
+ * a step of fixed-point coordinates. */
 static bool floats_hold(const force_spec *spec, const lj_constants *lj)
 {
   return spec->sigma >= 0x1p-7 && spec->sigma <= 0x1p7 && fmin(lj->lj1, lj->lj2) >= 1e-27 &&

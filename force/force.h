@@ -1,9 +1,11 @@
 /* force/force.h - pair forces from neighbour lists.
  *
- * Lennard-Jones 12-6, r < r_cut:
- *     U(r) = 4 epsilon [ (sigma/r)^12 - (sigma/r)^6 ]              shift none (miniMD, LAMMPS
- * lj/cut) U(r) - U(r_cut)                                              shift energy U(r) - U(r_cut)
- * - (r - r_cut) U'(r_cut)                      shift force (linear force shift) and 0 beyond.
+ * Lennard-Jones 12-6, for r < r_cut; beyond, nothing:
+ *
+ *     shift none     U(r) = 4 epsilon [ (sigma/r)^12 - (sigma/r)^6 ]    (miniMD, LAMMPS lj/cut)
+ *     shift energy   U(r) - U(r_cut)
+ *     shift force    U(r) - U(r_cut) - (r - r_cut) U'(r_cut)            (linear force shift)
+ *
  * Backend and precision are those of the context; callers never choose. */
 #ifndef FORCE_H
 #define FORCE_H
@@ -35,9 +37,9 @@ typedef struct {
 typedef struct force force;
 
 /* *out is NULL on failure; free with force_destroy (NULL is allowed).
- * Errors: MD_EINVAL (a parameter is not > 0, a block size that is no multiple of 32, a
- * carve-out beyond 100 %; in single and mixed precision, an epsilon or sigma of which floats do not hold
- * what kernels make), MD_ENOMEM. */
+ * Errors: MD_EINVAL (a parameter is not > 0, a block size that is no multiple of 32, a carve-out
+ * beyond 100 %; in single and mixed precision, an epsilon or sigma of which floats do not hold what
+ * kernels make), MD_ENOMEM. */
 md_status force_create(md_ctx *ctx, const force_spec *spec, force **out);
 void force_destroy(force *fc);
 
@@ -49,12 +51,16 @@ md_status force_set_coulomb(force *fc, double alpha, double r_cut);
 /* Forces on all owned atoms.
  *   atoms  in: coordinates of owned atoms and ghosts.  out: f [n], overwritten.
  *   list   in: built from these atoms with r_list >= both cutoffs.
- *   tally  out: NULL, or the sums above over this process's pairs.  Asking for them waits for the
- * GPU. Cost: O(n * neighbours); moves no atom data between host and GPU. Full and tile lists: one
- * result, bit for bit.  Half lists: on the CPU one result for one number of threads; on the GPU
- * pairs add to f[j] atomically and the last bits vary.  In a deterministic context they do not: the
- * CPU cuts the work independently of the threads, the GPU adds in 64-bit fixed point. Errors:
- * MD_EINVAL (list and atoms do not match), MD_ENOMEM, MD_ECUDA. */
+ *   tally  out: NULL, or the sums above over this process's pairs.  Asking for them waits for
+ *          the GPU.
+ * Cost: O(n * neighbours); moves no atom data between host and GPU.
+ *
+ * Full and tile lists: one result, bit for bit.  Half lists: on the CPU one result for one number of
+ * threads; on the GPU pairs add to f[j] atomically and the last bits vary.  In a deterministic
+ * context they do not: the CPU cuts the work independently of the threads, the GPU adds in 64-bit
+ * fixed point.
+ *
+ * Errors: MD_EINVAL (list and atoms do not match), MD_ENOMEM, MD_ECUDA. */
 md_status force_compute(force *fc, md_atoms *atoms, const neighbor_list *list, force_tally *tally);
 
 /* Forces and what velocity Verlet does with them, `steps` times: v += kick f, twice, and x += drift

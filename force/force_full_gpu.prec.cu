@@ -1,5 +1,5 @@
-/* force/force_full_gpu.prec.cu - forces from full lists: thread i sums the force on atom i, so no two
- * threads write one address and one list gives one result, bit for bit.  [AK] section 5.
+/* force/force_full_gpu.prec.cu - forces from full lists: thread i sums the force on atom i, so no
+ * two threads write one address and one list gives one result, bit for bit.  [AK] section 5.
  *
  * Floor, per atom at density 0.8442 and r_list 2.8 (75 entries): 75 indices of 4 bytes, its own
  * position and force, 0.34 kB of device memory in single and 0.38 in double; 0.08 and 0.09 ms for

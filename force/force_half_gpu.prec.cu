@@ -1,5 +1,5 @@
-/* force/force_half_gpu.prec.cu - forces from half lists: thread i sums the force on atom i and takes
- * each pair's share from f[j] (a ghost's goes to its home with newton, nowhere without) by an
+/* force/force_half_gpu.prec.cu - forces from half lists: thread i sums the force on atom i and
+ * takes each pair's share from f[j] (a ghost's goes to its home with newton, nowhere without) by an
  * atomic reduction.  [AK] section 4.
  *
  * A reduction costs one sector operation of the L2, 1e11 a second, however much of the sector it

@@ -1,23 +1,25 @@
-/* force/force_tile_gpu.prec.cu - forces from lists by tiles (neighbor/neighbor.h): one block a tile, one
- * thread a row.
+/* force/force_tile_gpu.prec.cu - forces from lists by tiles (neighbor/neighbor.h): one block a
+ * tile, one thread a row.
  *
- * The block copies the tile's halo once, coalesced as far as the atoms' order allows, to shared memory
- * (tile_entry_gpu.h), past the registers; each thread then follows 16-bit offsets into it, 8 in one load,
- * and sums the force on its atom: no two threads write one address.
+ * The block copies the tile's halo once, coalesced as far as the atoms' order allows, to shared
+ * memory (tile_entry_gpu.h), past the registers; each thread then follows 16-bit offsets into it, 8
+ * in one load, and sums the force on its atom: no two threads write one address.
  *
- * The fused kernel goes on to v += kick f twice and x += drift v, for the atom and its images.  Other
- * blocks still read the old positions, so it writes the new ones elsewhere.  Halo indices and the first
- * of the list, which stay, are loaded while the kernel before still runs, and velocities and shifts of
- * images are brought near while forces are summed: where all blocks are at work at once, nothing else
- * hides these latencies, and registers for more loads at once are worth more than room for more blocks.
+ * The fused kernel goes on to v += kick f twice and x += drift v, for the atom and its images.
+ * Other blocks still read the old positions, so it writes the new ones elsewhere.  Halo indices and
+ * the first of the list, which stay, are loaded while the kernel before still runs, and velocities
+ * and shifts of images are brought near while forces are summed: where all blocks are at work at
+ * once, nothing else hides these latencies, and registers for more loads at once are worth more
+ * than room for more blocks.
  *
- * Per atom at density 0.8442 and r_list 2.8 (75 entries, 83 slots), single: 165 bytes of list, 26 of
- * halo indices, 80 of positions and velocities, 0.07 ms for 2^20 atoms on an H200; 83 loads of 16
- * bytes from shared memory, 0.04 ms without conflicts; 1,900 instructions a warp, 0.06 ms.  Measured,
- * with the time step: 0.089 ms in single, 0.112 in mixed, 0.154 in double.  Shared memory and the L1 are busy
- * 85 and 90 % of it: conflicts of entries that found no slot of their bank take 19 and 31 % more loads
- * than there are, and a halo is copied line by line.  2^17 atoms, 4 tiles a multiprocessor, take 0.0138 ms:
- * older blocks come first, so that the youngest end alone, and all wait for the slowest multiprocessor. */
+ * Per atom at density 0.8442 and r_list 2.8 (75 entries, 83 slots), single: 165 bytes of list, 26
+ * of halo indices, 80 of positions and velocities, 0.07 ms for 2^20 atoms on an H200; 83 loads of
+ * 16 bytes from shared memory, 0.04 ms without conflicts; 1,900 instructions a warp, 0.06 ms.
+ * Measured, with the time step: 0.089 ms in single, 0.112 in mixed, 0.154 in double.  Shared memory
+ * and the L1 are busy 85 and 90 % of it: conflicts of entries that found no slot of their bank take
+ * 19 and 31 % more loads than there are, and a halo is copied line by line.  2^17 atoms, 4 tiles a
+ * multiprocessor, take 0.0138 ms: older blocks come first, so that the youngest end alone, and all
+ * wait for the slowest multiprocessor. */
 #include "core/gpu/launch_gpu.h"
 #include "force/tile_pairs_gpu.h"
 

@@ -56,9 +56,9 @@ MD_INLINE LJ_REAL lj_f_over_r_inv(LJ_REAL r_sq, LJ_REAL inv_sq, const lj_reals *
   return shifted ? plain + c->f_shift * inv_sq * LJ_SQRT(r_sq) : plain;
 }
 
-/* The same without a linear force shift in units of lj1, which saves a product.  The sum is one instruction
- * by name: compilers contract it in another way where the energy, which has the same product, is wanted
- * too. */
+/* The same without a linear force shift in units of lj1, which saves a product.  The sum is one
+ * instruction by name: compilers contract it in another way where the energy, which has the same
+ * product, is wanted too. */
 MD_INLINE real lj_unit_f_over_r_inv(real inv_sq, const lj_reals *c)
 {
   const real inv_4 = inv_sq * inv_sq;

@@ -1,7 +1,7 @@
 /* force/tile_entry_gpu.h - how an atom of a tile's halo lies in shared memory.
  *
- * In float an entry is x, y, z, q in one load of 16 bytes; in double x and y in one, z in another of
- * 8, or with q of 16: all x, y first, the rest behind them. */
+ * In float an entry is x, y, z, q in one load of 16 bytes; in double x and y in one, z in another
+ * of 8, or with q of 16: all x, y first, the rest behind them. */
 #ifndef TILE_ENTRY_GPU_H
 #define TILE_ENTRY_GPU_H
 
@@ -29,8 +29,8 @@ static __device__ __forceinline__ tile_entry entry_at(coord4 c, real q)
   return (tile_entry){c.x, c.y, c.z, q};
 }
 
-/* Where no atom of the frame around `middle` is near: in fixed point half of all steps away, of which
- * comm_borders leaves a margin on either side of the frame. */
+/* Where no atom of the frame around `middle` is near: in fixed point half of all steps away, of
+ * which comm_borders leaves a margin on either side of the frame. */
 static tile_entry far_entry(const force_job *job)
 {
   place at[3];
@@ -61,8 +61,8 @@ static __device__ __forceinline__ void store_entry(unsigned char *room, int32_t 
 #endif
 }
 
-/* The same of an atom with such coordinates, on its way until wait_entries(); a charge only where coordinates
- * have it. */
+/* The same of an atom with such coordinates, on its way until wait_entries(); a charge only where
+ * coordinates have it. */
 static __device__ __forceinline__ void copy_entry(unsigned char *room, int32_t capacity, int32_t k,
                                                   const coord4 *from, bool charged)
 {

@@ -12,8 +12,9 @@ enum {
   CHUNK = NEIGHBOR_TILE_CHUNK,
   BANKS = sizeof(real) == 8 ? NEIGHBOR_TILE_BANKS_WIDE : NEIGHBOR_TILE_BANKS,
   LOADS = 7, /* 256 of them are about a halo */
-  /* Measured best, for each precision: blocks that a multiprocessor holds, where it is one after the
-   * other and where all blocks are at work at once; and chunks of the list that are asked for early. */
+  /* Measured best, for each precision: blocks that a multiprocessor holds, where it is one after
+   * the other and where all blocks are at work at once; and chunks of the list that are asked for
+   * early. */
   FUSED_BLOCKS = MD_PREC == 2 ? 3 : 5,
   FEW_BLOCKS = MD_PREC == 2 ? 3 : 4,
   AHEAD = 2
@@ -198,8 +199,8 @@ static __device__ __forceinline__ tile_next first_chunks(const tile_job *job, ne
   return next;
 }
 
-/* A piece of the warp's list, AHEAD chunks of it on their way from memory all the time: where there are
- * no more, the last. */
+/* A piece of the warp's list, AHEAD chunks of it on their way from memory all the time: where there
+ * are no more, the last. */
 static __device__ __forceinline__ void add_chunks(const tile_job *job, const unsigned char *room,
                                                   neighbor_piece piece, tile_next next,
                                                   tile_row *row, tile_mode mode)
@@ -330,7 +331,8 @@ static __device__ __forceinline__ void tile_rows(const tile_job *job, tile_mode 
   if (is_unfit(&job->tiles)) return;
   const tile_start start = start_row(job, mode);
   cudaGridDependencySynchronize();
-  /* Not before: the next kernel must not start, and empty caches, while the one before this reads. */
+  /* Not before: the next kernel must not start, and empty caches, while the one before this
+   * reads. */
   cudaTriggerProgrammaticLaunchCompletion();
   sum_row(job, &job->places, &start, &row, mode);
   if (present) close_row(job, &job->places, start.i, &row, mode);

@@ -7,10 +7,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* By default GCC's threads spin for 3e5 turns, several ms.  Where another program holds a processor,
- * they spin while the thread that they wait for could run in their place.  As many as the gaps
- * between the parallel loops of a step ask for: with fewer, an idle machine pays for waking threads
- * up; with more, a busy one for turns that lead nowhere. */
+/* By default GCC's threads spin for 3e5 turns, several ms.  Where another program holds a
+ * processor, they spin while the thread that they wait for could run in their place.  As many as
+ * the gaps between the parallel loops of a step ask for: with fewer, an idle machine pays for
+ * waking threads up; with more, a busy one for turns that lead nowhere. */
 #define SPINS "1000"
 
 /* What the largest frames take several times over, and what systems give by default [B]. */

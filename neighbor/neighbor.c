@@ -75,7 +75,8 @@ static md_status set_curve(neighbor_list *list, const ordering *order, int64_t *
   return MD_OK;
 }
 
-/* Bins of the first `count` atoms, and the atoms in the order of their bins; what else is to be in it. */
+/* Bins of the first `count` atoms, and the atoms in the order of their bins; what else is to be in
+ * it. */
 static md_status bin(neighbor_list *list, const md_atoms *atoms, int64_t count, int64_t bins,
                      const uint32_t *curve, int32_t *start, int n_items,
                      const ordering_items *items)
@@ -291,8 +292,8 @@ int64_t neighbor_memory(const md_ctx *ctx, const neighbor_spec *spec, int64_t n,
   const bool tiles = spec->kind == NEIGHBOR_TILE && ctx->backend == MD_GPU;
   const double rows =
       atoms * (tiles ? tile_memory(spec, density) : 4 * 1.1 * entries + 8 + 4 + 4 + 4 + 4);
-  /* Spare atom data, as large as positions are after they grew; keys and places; on the GPU what sorts
-   * them, and candidates by bin. */
+  /* Spare atom data, as large as positions are after they grew; keys and places; on the GPU what
+   * sorts them, and candidates by bin. */
   const double state = 4 * (double)md_state_size(ctx->precision);
   const double gpu = ctx->backend == MD_GPU ? all * (state + 8) + bins * 8 : 0;
   const double sort = atoms * (2.5 * state + 20) + all * 8 + bins * 8 + gpu;

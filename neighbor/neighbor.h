@@ -33,8 +33,8 @@ typedef enum { NEIGHBOR_STENCILS(MD_ENUM_) NEIGHBOR_STENCIL_COUNT } neighbor_ste
 extern const char *const neighbor_list_words[NEIGHBOR_LIST_COUNT];
 extern const char *const neighbor_stencil_words[NEIGHBOR_STENCIL_COUNT];
 
-/* A list by tiles of at most 2^18 atoms along a Morton or Hilbert curve, which jump otherwise, has as many
- * bins along each axis as the power of two nearest to what bin_size makes. */
+/* A list by tiles of at most 2^18 atoms along a Morton or Hilbert curve, which jump otherwise, has
+ * as many bins along each axis as the power of two nearest to what bin_size makes. */
 typedef struct {
   neighbor_kind kind;
   neighbor_stencil stencil;
@@ -46,15 +46,15 @@ typedef struct {
 
 /* Lists by tiles.  Tile t has the rows t * rows ... of which the last tile may have fewer.  Its
  * halo are the atoms and ghosts that some row of it holds (and some more), in one pass or several:
- * entry e of pass p, 0 <= e < h.count = m, is atom halo[h.start + e], where h = halos[t * passes + p];
- * behind them, from m rounded up to a multiple of `banks`, lie `banks` entries far from everything.
- * Lane l of warp w = t * rows / 32 + ... has, for pass after pass, the chunks of 8 entries of its row
- * that c = chunks[w * passes + p] holds, and, while c.next > 0, of c = chunks[c.next], each entry
- * e * 16 in 16 bits:
+ * entry e of pass p, 0 <= e < h.count = m, is atom halo[h.start + e], where h = halos[t * passes +
+ * p]; behind them, from m rounded up to a multiple of `banks`, lie `banks` entries far from
+ * everything. Lane l of warp w = t * rows / 32 + ... has, for pass after pass, the chunks of 8
+ * entries of its row that c = chunks[w * passes + p] holds, and, while c.next > 0, of c =
+ * chunks[c.next], each entry e * 16 in 16 bits:
  *     list[((c.start + chunk) * 32 + l) * 8 ...], 0 <= chunk < c.count
- * Every tile takes what it needs of halo and list, in any order.  Entries of a chunk are arranged such
- * that lanes that read shared memory together read from different banks; entries of no atom are far
- * ones. */
+ * Every tile takes what it needs of halo and list, in any order.  Entries of a chunk are arranged
+ * such that lanes that read shared memory together read from different banks; entries of no atom
+ * are far ones. */
 enum {
   NEIGHBOR_TILE_ROWS = 256,
   NEIGHBOR_TILE_CHUNK = 8,
@@ -73,7 +73,8 @@ typedef struct {
   const void *list; /* uint16_t */
   /* Entries of halo; chunks of list; of chunks, further ones counted. */
   int64_t n_halo, n_list, n_pieces;
-  /* Until neighbor_settle: on the device, not 0 where the list did not fit its room and so is none. */
+  /* Until neighbor_settle: on the device, not 0 where the list did not fit its room and so is
+   * none. */
   const int32_t *unfit;
 } neighbor_tiles;
 
@@ -125,12 +126,13 @@ md_status neighbor_sort(neighbor_list *list, md_atoms *atoms);
  * MD_ECUDA; the list is then empty. */
 md_status neighbor_build(neighbor_list *list, const md_atoms *atoms);
 
-/* The same, but a GPU is not waited for: where the list may not fit the room that the last one had, which
- * is rare, neighbor_settle finds out.  Until then counts and totals of the view are unknown. */
+/* The same, but a GPU is not waited for: where the list may not fit the room that the last one had,
+ * which is rare, neighbor_settle finds out.  Until then counts and totals of the view are
+ * unknown. */
 md_status neighbor_build_early(neighbor_list *list, const md_atoms *atoms);
-/* Wait for such a build and finish it; after neighbor_build there is nothing to do.  *again (or NULL):
- * kernels found tiles.unfit, did nothing, and have to be launched once more.  The atoms are those of the
- * build, unmoved.  Errors: as neighbor_build. */
+/* Wait for such a build and finish it; after neighbor_build there is nothing to do.  *again (or
+ * NULL): kernels found tiles.unfit, did nothing, and have to be launched once more.  The atoms are
+ * those of the build, unmoved.  Errors: as neighbor_build. */
 md_status neighbor_settle(neighbor_list *list, bool *again);
 bool neighbor_settled(const neighbor_list *list);
 
@@ -148,9 +150,10 @@ const neighbor_grid *neighbor_list_grid(const neighbor_list *list);
  * the rows of tiles should; where they do not, the list sorts its rows along a curve of its own. */
 bool neighbor_is_compact(const ordering *order);
 
-/* Positions of owned atoms and ghosts in one space, where frames follow each other `gap` apart around the
- * middle of the box (core/atoms.h): state4 [n + n_ghost] on the backend.  A ghost stays beside the frame
- * that it belongs to.  gap 0: positions in the box.  Errors: MD_ENOMEM, MD_ECUDA. */
+/* Positions of owned atoms and ghosts in one space, where frames follow each other `gap` apart
+ * around the middle of the box (core/atoms.h): state4 [n + n_ghost] on the backend.  A ghost stays
+ * beside the frame that it belongs to.  gap 0: positions in the box.  Errors: MD_ENOMEM,
+ * MD_ECUDA. */
 md_status neighbor_unfold(const md_atoms *atoms, double gap, md_buffer *to);
 
 /* Where the last build had atoms and ghosts: what its grid's bins were made from. */

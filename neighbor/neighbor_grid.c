@@ -8,9 +8,9 @@
 /* A pair within r_list lies within the stencil although its bins were found with rounding. */
 static const double WIDEN = 1 + 1e-6;
 
-/* Whether so many atoms follow a curve that jumps unless bins are a power of two: a tile in two pieces has a
- * larger halo, and where few tiles are at work all wait for it.  With more of them the next power of two is
- * too far away from the best size of bins. */
+/* Whether so many atoms follow a curve that jumps unless bins are a power of two: a tile in two
+ * pieces has a larger halo, and where few tiles are at work all wait for it.  With more of them the
+ * next power of two is too far away from the best size of bins. */
 static bool needs_powers(const neighbor_spec *spec, int64_t n)
 {
   enum { FEW_ATOMS = 1 << 18 }; /* measured on an H200: 220,000 gain 6 %, 340,000 lose 2 % */
@@ -46,9 +46,10 @@ static md_status make_grid(const neighbor_spec *spec, const md_box *span, const 
   return MD_OK;
 }
 
-/* Bins of the order, and those that neighbours are looked for in.  Tiles look in wide and flat ones, whole
- * bins of the order beside each other: what lies in one is together in memory too, and a column of them
- * comes to a halo as it lies, which spreads a row's entries evenly over the banks. */
+/* Bins of the order, and those that neighbours are looked for in.  Tiles look in wide and flat
+ * ones, whole bins of the order beside each other: what lies in one is together in memory too, and
+ * a column of them comes to a halo as it lies, which spreads a row's entries evenly over the
+ * banks. */
 static md_status make_grids(const neighbor_spec *spec, const md_box *span, int64_t n,
                             neighbor_grid *grid, neighbor_grid *near)
 {

@@ -24,8 +24,8 @@ struct neighbor_list {
   neighbor_grid grid, near; /* bins of the order; those that neighbours are looked for in */
   neighbor_view view;
   ordering_sorter *sorter;
-  /* Where atoms and ghosts are for bins and distances: their x, or one space of all frames (`unfolded`);
-   * the range of owned atoms there; how far distances reach there. */
+  /* Where atoms and ghosts are for bins and distances: their x, or one space of all frames
+   * (`unfolded`); the range of owned atoms there; how far distances reach there. */
   const void *x; /* state4 [n + n_ghost] */
   md_buffer unfolded;
   md_box span;
@@ -43,13 +43,15 @@ struct neighbor_list {
   md_buffer result;                                 /* small totals */
   int32_t slots; /* room per row at the last build, where a backend guesses first */
   /* CPU, see tiles.h: rows int32 [n], the atoms by tiles; row_of int32 [n], its inverse, for half
-   * lists.  GPU: work state4 [n + n_ghost], candidates by bin; positions alone for lists by tiles. */
+   * lists.  GPU: work state4 [n + n_ghost], candidates by bin; positions alone for lists by
+   * tiles. */
   md_buffer rows, row_of, tile, work;
   /* GPU lists by tiles: what lies behind view.tiles, and its rooms; rows as on the CPU. */
   neighbor_tiles tiles;
   neighbor_rooms rooms;
   md_buffer halo, halos, chunks, totals;
-  /* GPU: the atoms of a list that is not settled; how its result comes to the host (core/gpu/sender_gpu.h). */
+  /* GPU: the atoms of a list that is not settled; how its result comes to the host
+   * (core/gpu/sender_gpu.h). */
   const md_atoms *early;
   void *sender;
   bool in_order; /* atoms lie along the curve since the last sort */
@@ -60,8 +62,8 @@ struct neighbor_list {
 double neighbor_tile_entries(const neighbor_spec *spec, double density);
 double neighbor_tile_halo(const neighbor_spec *spec, double density);
 
-/* Set x, span and r_near for these atoms, grid and near, and the stencil when grid is not that of the last time.  Errors:
- * MD_ECAPACITY, MD_ENOMEM, MD_ECUDA. */
+/* Set x, span and r_near for these atoms, grid and near, and the stencil when grid is not that of
+ * the last time.  Errors: MD_ECAPACITY, MD_ENOMEM, MD_ECUDA. */
 md_status neighbor_set_grids(neighbor_list *list, const md_atoms *atoms);
 
 /* The first of that. */
@@ -71,8 +73,8 @@ md_status neighbor_set_positions(neighbor_list *list, const md_atoms *atoms);
 double neighbor_reach(const neighbor_list *list);
 
 /* key[i] = bin of atom i for i < count: its row-major number in the whole grid (curve NULL), or
- * curve[row-major number in the owned grid].  Atoms outside are clamped to the outermost bin.  Keys are
- * counted where list->counter says so. */
+ * curve[row-major number in the owned grid].  Atoms outside are clamped to the outermost bin.  Keys
+ * are counted where list->counter says so. */
 typedef md_status neighbor_keys_fn(neighbor_list *list, const md_atoms *atoms, int64_t count,
                                    const uint32_t *curve);
 /* Fill the view from bin_start and place.  On entry view has kind, newton, n_rows, n_ghost and

@@ -2,11 +2,15 @@
  *
  * A part of the box is entered at the corner `at` and left at the far end of its first axis A; B
  * and C are the other two.  It is divided, lengths in halves rounded to even, by the first rule
- * that fits: a line of units                two parts along it, down to single units A longer than
- * 3/2 of B and C   two parts along A B longer than 4/3 of C         three: half of B (entered along
- * B), the rest, back along B C longer than 4/3 of B         the same with B and C exchanged else
- * five, as Hilbert's eight with three pairs joined Each part starts beside the end of the one
- * before.  The generalised Hilbert curve of J. Cerveny.
+ * that fits:
+ *
+ *     a line of units             two parts along it, down to single units
+ *     A longer than 3/2 of B, C   two parts along A
+ *     B longer than 4/3 of C      three: half of B (entered along B), the rest, back along B
+ *     C longer than 4/3 of B      the same with B and C exchanged
+ *     else                        five, as Hilbert's eight with three pairs joined
+ *
+ * Each part starts beside the end of the one before.  The generalised Hilbert curve of J. Cerveny.
  *
  * Rank within a box: at each division add the cells of the parts visited before ours. */
 #ifndef ORDERING_GILBERT_H

@@ -70,11 +70,11 @@ void ordering_sorter_destroy(ordering_sorter *sorter);
  *   keys   in:  [n]
  *   order  out: [n], order[new place] = old place
  *   start  out: NULL, or [key_end + 1]: particles with key c are order[start[c] .. start[c+1])
- * Counting sort with OpenMP on the CPU (same result for any number of threads).  On the GPU it waits
- * for nothing (only a larger n than ever before allocates memory): counting sort where a key has 8
- * items or fewer on average and an item 64 keys or fewer, whose cost grows with the square of the items of
- * one key, else CUB's radix sort.
- * Errors: MD_ECAPACITY (n beyond 2^31 - 1), MD_ENOMEM, MD_ECUDA. */
+ * Counting sort with OpenMP on the CPU (same result for any number of threads).  On the GPU it
+ * waits for nothing (only a larger n than ever before allocates memory): counting sort where a key
+ * has 8 items or fewer on average and an item 64 keys or fewer, whose cost grows with the square of
+ * the items of one key, else CUB's radix sort. Errors: MD_ECAPACITY (n beyond 2^31 - 1), MD_ENOMEM,
+ * MD_ECUDA. */
 md_status ordering_sort(ordering_sorter *sorter, int64_t n, const uint32_t *keys, uint32_t key_end,
                         int32_t *order, int32_t *start);
 
@@ -90,9 +90,9 @@ typedef struct {
   void *to;
 } ordering_items;
 enum { ORDERING_MOST_ITEMS = 4 };
-/* ordering_sort, and up to so many sets of n items moved to the places found, items[0 .. n_items): on
- * the GPU in the kernel that finds them, where it can.
- * Errors: those of ordering_sort, MD_EINVAL (bytes, n_items). */
+/* ordering_sort, and up to so many sets of n items moved to the places found, items[0 .. n_items):
+ * on the GPU in the kernel that finds them, where it can. Errors: those of ordering_sort, MD_EINVAL
+ * (bytes, n_items). */
 md_status ordering_sort_move(ordering_sorter *sorter, int64_t n, const uint32_t *keys,
                              uint32_t key_end, int32_t *order, int32_t *start, int n_items,
                              const ordering_items *items);
@@ -103,8 +103,8 @@ md_status ordering_sort_move(ordering_sorter *sorter, int64_t n, const uint32_t 
 typedef struct {
   int32_t *count, *arrival;
 } ordering_counter;
-/* Ask for it before these keys are made; the next sort must be of just them, and does not count again.
- * Errors: MD_ENOMEM, MD_ECUDA. */
+/* Ask for it before these keys are made; the next sort must be of just them, and does not count
+ * again. Errors: MD_ENOMEM, MD_ECUDA. */
 md_status ordering_count_keys(ordering_sorter *sorter, int64_t n, uint32_t key_end,
                               ordering_counter *out);
 

@@ -1,12 +1,12 @@
 /* ordering/ordering_gpu.cu - tables, stable sort and permutation on the GPU.
  *
- * Tables: one thread a cell, with the functions of curve.h.  Sort: where keys hardly repeat, as those
- * of bins, counting: items in the order they come, and within a key put in order by counting those
- * before each; else CUB's radix sort of as many bits as key_end - 1 has.  Permutation: one thread a
- * word of 16 bytes where items allow it, else of 4, so that neighbouring threads write neighbouring
- * words; items that are moved by the sort itself have one thread each.  Few atoms take hardly more than
- * kernels' starts: who makes keys may count them, counts are cleared by who reads them last, one kernel
- * scans them, each starts while the one before it ends. */
+ * Tables: one thread a cell, with the functions of curve.h.  Sort: where keys hardly repeat, as
+ * those of bins, counting: items in the order they come, and within a key put in order by counting
+ * those before each; else CUB's radix sort of as many bits as key_end - 1 has.  Permutation: one
+ * thread a word of 16 bytes where items allow it, else of 4, so that neighbouring threads write
+ * neighbouring words; items that are moved by the sort itself have one thread each.  Few atoms take
+ * hardly more than kernels' starts: who makes keys may count them, counts are cleared by who reads
+ * them last, one kernel scans them, each starts while the one before it ends. */
 #include "core/gpu/cuda.h"
 #include "core/gpu/launch_gpu.h"
 #include "core/gpu/scan_gpu.h"
@@ -211,7 +211,8 @@ static __device__ __forceinline__ void move_item(const item_move *move, int64_t 
   }
 }
 
-/* Thread: one place; its item to where it belongs among those of its key, and one set of its data. */
+/* Thread: one place; its item to where it belongs among those of its key, and one set of its
+ * data. */
 static __global__ void order_kernel(int64_t n, const uint32_t *keys, const int32_t *start,
                                     const int32_t *item, int32_t *order,
                                     const __grid_constant__ item_moves moves)

@@ -97,10 +97,10 @@ void spread_destroy(spread_plan *plan);
 /* Build for n particles; coordinate a of particle i is x[i * stride + a], state.  Anywhere in
  * space: positions are wrapped.  x is not kept.  Cost: a pass or a sort, or for single, group and
  * hybrid p^3 n entries of memory; where that decides, auto on a GPU looks at x when it is called
- * first and when there are a tenth more or fewer than it looked at.  Waits until it is done. Errors:
- * MD_EINVAL (n < 0, stride < 3, a position that is NaN, infinite or beyond 2^50 boxes, with its
- * index: the plan is unchanged), MD_ENOMEM (with the bytes needed, before they are asked for; the
- * plan is then empty), MD_ECUDA. */
+ * first and when there are a tenth more or fewer than it looked at.  Waits until it is done.
+ * Errors: MD_EINVAL (n < 0, stride < 3, a position that is NaN, infinite or beyond 2^50 boxes, with
+ * its index: the plan is unchanged), MD_ENOMEM (with the bytes needed, before they are asked for;
+ * the plan is then empty), MD_ECUDA. */
 md_status spread_set_positions(spread_plan *plan, int64_t n, const void *x, int64_t stride);
 
 /* mesh [vectors][K1][K2][K3] = S q, q [vectors][n], both real.  mesh is overwritten.  On the GPU

@@ -35,9 +35,9 @@ static double row_sectors(const spread_plan *plan)
   return 1 + (plan->grid.order - 1) * (double)spread_real_size(plan) / 32;
 }
 
-/* particle, a vector: sector operations, or additions where particles share sectors; and sectors of the
- * mesh that are fetched, each once, as the meshes of all vectors were zeroed before, and again where
- * the next particle lies elsewhere, unless the cache holds all that particles reach. */
+/* particle, a vector: sector operations, or additions where particles share sectors; and sectors of
+ * the mesh that are fetched, each once, as the meshes of all vectors were zeroed before, and again
+ * where the next particle lies elsewhere, unless the cache holds all that particles reach. */
 static double particle_seconds(const spread_plan *plan, const spread_pencils *pencils,
                                const spread_seen *seen)
 {
@@ -54,7 +54,8 @@ static double particle_seconds(const spread_plan *plan, const spread_pencils *pe
   return fmax(12.3e-12 * sectors, addition * n * p * p * p) + 36e-12 * fetched;
 }
 
-/* tiled, a vector: tiles of planes of pencils, which are also fetched, and products of particles. */
+/* tiled, a vector: tiles of planes of pencils, which are also fetched, and products of
+ * particles. */
 static double tiled_seconds(const spread_plan *plan, const spread_seen *seen)
 {
   const int32_t order = plan->grid.order;
@@ -109,9 +110,9 @@ static spread_seen suppose(const spread_plan *plan, int64_t n, lie how)
 
 static spread_look_fn *const looks[] = PREC_TABLE(spread_gpu_look);
 
-/* By how particles lie, where that decides; looked at again once there are a tenth more or fewer.  The
- * matrix of single, group and hybrid has more bytes than tiled moves at any density, so they are
- * left to those who ask for them. */
+/* By how particles lie, where that decides; looked at again once there are a tenth more or fewer.
+ * The matrix of single, group and hybrid has more bytes than tiled moves at any density, so they
+ * are left to those who ask for them. */
 static md_status choose_on_gpu(spread_plan *plan, int64_t n, const void *x, int64_t stride,
                                spread_choice *choice)
 {

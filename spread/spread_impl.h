@@ -213,8 +213,8 @@ md_status spread_gpu_peer_create(spread_plan *plan, void *mesh, spread_peer **ou
 md_status spread_gpu_peer_charges(spread_peer *peer, const void *q);
 void spread_gpu_peer_destroy(spread_peer *peer);
 
-/* Single precision, many vectors: those of a job for which spread_fills, as many as can be taken together,
- * again and again, *done of them. */
+/* Single precision, many vectors: those of a job for which spread_fills, as many as can be taken
+ * together, again and again, *done of them. */
 md_status spread_gpu_fill(spread_plan *plan, spread_part *part, const spread_job *job,
                           int32_t *done);
 /* The same of interpolation, of values alone, for which spread_reads. */
@@ -238,8 +238,8 @@ md_status spread_gpu_watch(spread_plan *plan);
 void spread_gpu_unwatch(spread_plan *plan);
 md_status spread_gpu_told(spread_plan *plan, int64_t *bad);
 
-/* As spread_set_positions, but where nothing has to grow or to be built the GPU is not waited for: a
- * position that has no place counts as the first cell, and spread_check_told says so once the GPU
+/* As spread_set_positions, but where nothing has to grow or to be built the GPU is not waited for:
+ * a position that has no place counts as the first cell, and spread_check_told says so once the GPU
  * has seen it, with the same error. */
 md_status spread_queue_positions(spread_plan *plan, int64_t n, const void *x, int64_t stride);
 md_status spread_check_told(spread_plan *plan);
@@ -251,9 +251,9 @@ void spread_drop_parts(spread_plan *plan);
 md_status spread_tiles_create(const spread_grid *grid, spread_tiles *tiles);
 void spread_tiles_destroy(spread_tiles *tiles);
 
-/* What auto takes for n particles, the method in use for as many as before.  choice->seen is what was
- * seen last, and what is seen now where that decides and there are a tenth more or fewer, which waits
- * for the GPU. */
+/* What auto takes for n particles, the method in use for as many as before.  choice->seen is what
+ * was seen last, and what is seen now where that decides and there are a tenth more or fewer, which
+ * waits for the GPU. */
 md_status spread_choose(spread_plan *plan, int64_t n, const void *x, int64_t stride,
                         spread_choice *choice);
 
@@ -269,8 +269,8 @@ MD_INLINE int64_t spread_entries(const spread_plan *plan, int64_t n)
 }
 
 /* The cell of coordinate x along an axis, wrapped into the box, and the fraction of it.  A position
- * one rounding below the upper face may become the lower face: weights are continuous.  One that has
- * no place gets the first cell. */
+ * one rounding below the upper face may become the lower face: weights are continuous.  One that
+ * has no place gets the first cell. */
 MD_INLINE int32_t spread_locate(const spread_grid *grid, int axis, double x, double *fraction)
 {
   double t = (x - grid->lo[axis]) * grid->inv_length[axis];

@@ -141,8 +141,8 @@ START_TEST(bins_of_few_tiles_are_powers_of_two)
 }
 END_TEST
 
-/* The position below a face may be rounded to the bin behind the last one, which is the first of the
- * next row. */
+/* The position below a face may be rounded to the bin behind the last one, which is the first of
+ * the next row. */
 START_TEST(the_last_position_is_in_the_last_bin)
 {
   int rounded = 0;

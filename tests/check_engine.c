@@ -273,8 +273,8 @@ START_TEST(a_broken_run_is_reported)
 }
 END_TEST
 
-/* Lists that move atoms and lists that do not, built at fixed times and when they have to be; in pieces
- * that meet rebuilds and pieces that do not. */
+/* Lists that move atoms and lists that do not, built at fixed times and when they have to be; in
+ * pieces that meet rebuilds and pieces that do not. */
 static const char *const together[] = {"system.cells=6",
                                        "system.cells=13 neighbor.every=7",
                                        "system.cells=9 neighbor.every=7 lj.shift=force",

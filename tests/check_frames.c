@@ -1,5 +1,5 @@
-/* tests/check_frames.c - a box divided into frames (core/atoms.h) holds the same atoms, pairs, forces and
- * trajectories as one that is not. */
+/* tests/check_frames.c - a box divided into frames (core/atoms.h) holds the same atoms, pairs,
+ * forces and trajectories as one that is not. */
 #include "tests/engines.h"
 #include "tests/files.h"
 #include "tests/ref.h"

@@ -29,7 +29,8 @@ START_TEST(libconfig_is_read)
 }
 END_TEST
 
-/* An input that says nothing about rebuilds has lists that miss no pair; --set still counts more. */
+/* An input that says nothing about rebuilds has lists that miss no pair; --set still counts
+ * more. */
 START_TEST(rebuilds_are_checked_unless_said)
 {
   const engine_spec *v = config_get(cfg);

@@ -1,5 +1,5 @@
-/* tests/check_locality_figures.c - what an engine's list says about the caches of this machine, from the
- * models. */
+/* tests/check_locality_figures.c - what an engine's list says about the caches of this machine,
+ * from the models. */
 #include "minimd/locality/locality.h"
 #include "tests/engines.h"
 #include "tests/test.h"

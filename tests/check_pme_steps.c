@@ -1,4 +1,5 @@
-/* tests/check_pme_steps.c - PME step after step: what it does not wait for, and what it tells then. */
+/* tests/check_pme_steps.c - PME step after step: what it does not wait for, and what it tells
+ * then. */
 #include "tests/run_pme.h"
 #include "tests/test.h"
 

@@ -1,5 +1,5 @@
-/* tests/check_processors.c - how many processors a process may use: control groups of both versions,
- * OMP_NUM_THREADS, affinity. */
+/* tests/check_processors.c - how many processors a process may use: control groups of both
+ * versions, OMP_NUM_THREADS, affinity. */
 #include "core/processors.h"
 #include "tests/files.h"
 #include "tests/test.h"
@@ -54,8 +54,8 @@ START_TEST(groups_of_version_1_are_read_from_the_cpu_controller)
 }
 END_TEST
 
-/* A context without a number of threads, and what its JSON names, go by OMP_NUM_THREADS; libraries of
- * OpenMP read it when they are loaded: in another process. */
+/* A context without a number of threads, and what its JSON names, go by OMP_NUM_THREADS; libraries
+ * of OpenMP read it when they are loaded: in another process. */
 START_TEST(context_has_the_threads_that_are_asked_for)
 {
   const char *asked = getenv("PROCESSORS_TEST");

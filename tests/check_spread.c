@@ -2,8 +2,8 @@
 #include "tests/ref_spread.h"
 #include "tests/test.h"
 
-/* Digits before the point, of boxes and cells, are lost behind it, and some where a thousand particles of a
- * cell are added up in any order. */
+/* Digits before the point, of boxes and cells, are lost behind it, and some where a thousand
+ * particles of a cell are added up in any order. */
 static double tolerance(const md_ctx *ctx, const spread_spec *spec, ref_place place)
 {
   const double cells = fmax(spec->mesh[0], spec->mesh[2]);
@@ -11,7 +11,8 @@ static double tolerance(const md_ctx *ctx, const spread_spec *spec, ref_place pl
   return (ctx->precision == MD_DOUBLE ? 1e-14 : 3e-6) * more * fmax(1, cells / 60);
 }
 
-/* One plan against the reference: spreading and interpolation of every vector, of values alone too. */
+/* One plan against the reference: spreading and interpolation of every vector, of values alone
+ * too. */
 static void compare(md_ctx *ctx, const spread_spec *spec, ref_place place, int64_t n)
 {
   ref_particles particles = ref_particles_make(spec, ctx->precision, place, n);
@@ -153,9 +154,9 @@ static void compare_many(md_ctx *ctx, spread_method method)
   compare(ctx, &full_planes, REF_UNIFORM, 15000);
 }
 
-/* So many vectors that blocks fill columns of the mesh with them together, and read stacks of pencils: both
- * cut off, meshes that are hardly wider than a spline, more particles of a plane than a chunk has, none,
- * planes without. */
+/* So many vectors that blocks fill columns of the mesh with them together, and read stacks of
+ * pencils: both cut off, meshes that are hardly wider than a spline, more particles of a plane than
+ * a chunk has, none, planes without. */
 START_TEST(enough_vectors_agree)
 {
   static const struct {
@@ -243,8 +244,9 @@ static void compare_charges(md_ctx *ctx, spread_method method, int vectors, int 
   ref_particles_free(&particles);
 }
 
-/* Neither the size of all charges nor that of a few has to do with the accuracy of others; on a long mesh,
- * too, where blocks that fill columns of it sweep over more planes than a particle reaches. */
+/* Neither the size of all charges nor that of a few has to do with the accuracy of others; on a
+ * long mesh, too, where blocks that fill columns of it sweep over more planes than a particle
+ * reaches. */
 START_TEST(charges_of_any_size_agree)
 {
   md_ctx *ctx;
@@ -263,8 +265,8 @@ END_TEST
 
 enum { SIZES = 5, PERIOD = 60 };
 
-/* Exponents of the planes of a mesh: all small, all large, up and down, a few large ones, a few that are
- * not zero. */
+/* Exponents of the planes of a mesh: all small, all large, up and down, a few large ones, a few
+ * that are not zero. */
 static int plane_size(int kind, int z)
 {
   const int at = z % PERIOD;

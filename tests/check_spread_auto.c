@@ -36,8 +36,8 @@ START_TEST(auto_weighs_density)
 }
 END_TEST
 
-/* What auto says of positions that it looks at, by definition: a pencil of order p has 9 - p (17 - p above
- * order 6) by 17 - p cells and p - 1 planes more than the mesh. */
+/* What auto says of positions that it looks at, by definition: a pencil of order p has 9 - p (17 -
+ * p above order 6) by 17 - p cells and p - 1 planes more than the mesh. */
 static void say_seen(const spread_spec *spec, const ref_particles *particles, int real_size,
                      char *text, size_t size)
 {
@@ -110,7 +110,8 @@ static void refuse_nan(ref_run *run, int64_t n)
   ck_assert_int_eq(spread_set_positions(run->plan, n, run->x.data, 3), MD_EINVAL);
 }
 
-/* Positions of as many particles, or nearly, are not looked at again, and refused ones are forgotten. */
+/* Positions of as many particles, or nearly, are not looked at again, and refused ones are
+ * forgotten. */
 START_TEST(auto_looks_when_the_number_changes)
 {
   static const struct {

@@ -1,8 +1,10 @@
-/* tests/check_spread_far.c - interpolation where numbers of a mesh differ much in size within a plane. */
+/* tests/check_spread_far.c - interpolation where numbers of a mesh differ much in size within a
+ * plane. */
 #include "tests/ref_spread.h"
 #include "tests/test.h"
 
-/* Numbers of a mesh far along either axis of a plane have nothing to do with the accuracy of others. */
+/* Numbers of a mesh far along either axis of a plane have nothing to do with the accuracy of
+ * others. */
 START_TEST(numbers_far_away_do_not_matter)
 {
   enum { N = 20000, PLANES = 12, WIDTH = 64, PLANE = WIDTH * WIDTH, POINTS = PLANES * PLANE };

@@ -1,4 +1,5 @@
-/* tests/check_spread_plan.c - what plans promise: moments, the transpose, determinism, reuse, parts, tuning. */
+/* tests/check_spread_plan.c - what plans promise: moments, the transpose, determinism, reuse,
+ * parts, tuning. */
 #include "tests/ref_spread.h"
 #include "tests/test.h"
 
@@ -137,7 +138,8 @@ static void fill_charges(int64_t n, int vectors, const ref_particles *particles)
     }
 }
 
-/* Many vectors at once are what one after the other is, where charges are large and where they are small. */
+/* Many vectors at once are what one after the other is, where charges are large and where they are
+ * small. */
 START_TEST(many_vectors_are_many_of_one)
 {
   enum { VECTORS = 21, N = 90000, PLANE = 24 * 25, PLANES = 26, PART = PLANES / 2 * PLANE };

@@ -46,8 +46,8 @@ static double diffusion(md_ctx *ctx, stokes_packing *packing)
   return sum / (6 * free_sphere * spec.dt * STEPS * (double)packing->n);
 }
 
-/* .82, .49 and .26 in the literature; lubrication alone gives .87, .50 and .24.  The sum has an error
- * of about one percent. */
+/* .82, .49 and .26 in the literature; lubrication alone gives .87, .50 and .24.  The sum has an
+ * error of about one percent. */
 START_TEST(short_time_self_diffusion)
 {
   static const struct {

@@ -81,7 +81,8 @@ static void assemble_again(stokes_matrix *matrix, const ref_suspension *s, doubl
   ck_ok(stokes_matrix_assemble(matrix, &s->view, &list, &law, hint));
 }
 
-/* The same memory for fewer and more blocks, in either layout: what comes out is that of new memory. */
+/* The same memory for fewer and more blocks, in either layout: what comes out is that of new
+ * memory. */
 START_TEST(matrices_grow_and_shrink)
 {
   static const struct {
@@ -345,7 +346,8 @@ START_TEST(any_blocks_multiply)
 }
 END_TEST
 
-/* X too large for a core's own cache, which products fetch ahead of its use, up to the last block. */
+/* X too large for a core's own cache, which products fetch ahead of its use, up to the last
+ * block. */
 START_TEST(products_beyond_a_cache)
 {
   enum { ROWS = 60000, M = 3, BAND = 5 };

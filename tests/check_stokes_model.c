@@ -73,7 +73,8 @@ static stokes_blocks uneven(void)
   return blocks;
 }
 
-/* Rows that the rows from first on, up to last, need and do not have; whose they are by the cuts. */
+/* Rows that the rows from first on, up to last, need and do not have; whose they are by the
+ * cuts. */
 static void count_slowly(const stokes_blocks *blocks, const int64_t *cut, int nodes, int node,
                          int64_t *remote, int *messages)
 {

@@ -1,5 +1,5 @@
-/* tests/check_stokes_series.c - steps of Chebyshev series inside products, on backends that have them,
- * with vectors of doubles and of floats. */
+/* tests/check_stokes_series.c - steps of Chebyshev series inside products, on backends that have
+ * them, with vectors of doubles and of floats. */
 #include "core/most.h"
 #include "tests/ref.h"
 #include "tests/ref_stokes.h"

@@ -323,8 +323,9 @@ START_TEST(indefinite_matrices_are_refused)
 }
 END_TEST
 
-/* Bitwise the same for any number of threads, and about as many iterations as an independent program
- * needs with packings of 3000 spheres in equilibrium, made in the same way: 75 +- 7 and 121 +- 2. */
+/* Bitwise the same for any number of threads, and about as many iterations as an independent
+ * program needs with packings of 3000 spheres in equilibrium, made in the same way: 75 +- 7 and 121
+ * +- 2. */
 START_TEST(threads_and_iterations)
 {
   const double occupancy = _i ? 0.3 : 0.1;

@@ -4,9 +4,9 @@
 #include "tests/run_md.h"
 #include "tests/test.h"
 
-/* What makes tiles hard: halos beyond what 16 bits tell apart, rows of hundreds of entries, atoms far
- * between, boxes half empty or hardly longer than the reach, orders that are not compact.  `scale`
- * stretches the liquid, `empty` is added to the box along x. */
+/* What makes tiles hard: halos beyond what 16 bits tell apart, rows of hundreds of entries, atoms
+ * far between, boxes half empty or hardly longer than the reach, orders that are not compact.
+ * `scale` stretches the liquid, `empty` is added to the box along x. */
 typedef struct {
   const char *name;
   int cells[3];

@@ -1,5 +1,5 @@
-/* cachemodel/kernel/list_cpu.c - what the CPU's force kernels access, as one thread runs through all rows
- * (list_trace.h).  Structures are accessed whole, indices a vector at a time. */
+/* cachemodel/kernel/list_cpu.c - what the CPU's force kernels access, as one thread runs through
+ * all rows (list_trace.h).  Structures are accessed whole, indices a vector at a time. */
 #include "cachemodel/kernel/list_impl.h"
 
 typedef struct {

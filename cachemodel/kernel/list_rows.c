@@ -1,4 +1,5 @@
-/* cachemodel/kernel/list_rows.c - rows as the GPU's builder writes them, from a full list of the CPU.
+/* cachemodel/kernel/list_rows.c - rows as the GPU's builder writes them, from a full list of the
+ * CPU.
  *
  * The CPU's rows hold the same neighbours, in slices of vectors and in the order of tiles.  Here
  * each atom's row is looked up and put in the order of bins: the rank of atoms and ghosts when

@@ -1,5 +1,5 @@
-/* cachemodel/kernel/list_slices.c - slices of 32 rows in host memory, one after the other: read from a
- * GPU's list in windows, or made from the CPU's (list_rows.c). */
+/* cachemodel/kernel/list_slices.c - slices of 32 rows in host memory, one after the other: read
+ * from a GPU's list in windows, or made from the CPU's (list_rows.c). */
 #include "cachemodel/kernel/list_impl.h"
 
 #include <stdlib.h>

@@ -1,21 +1,25 @@
-/* cachemodel/kernel/list_trace.h - the memory accesses of the force kernels, from the neighbour lists that
- * they read.
+/* cachemodel/kernel/list_trace.h - the memory accesses of the force kernels, from the neighbour
+ * lists that they read.
  *
  * A request is what one memory instruction does for the active threads of a warp or the lanes of a
  * vector.  A kernel is the arrays it touches and the program that touches them:
  *
- * gpu  (force/force_*_gpu.cu) a warp of 32 rows.  Lengths, starts and own coordinates; then
- * batches: so many indices, and the positions behind them.  Doubles are packed as x, y and z alone,
- * and take two loads.  Full lists end in a batch one shorter, in which threads without a neighbour
- *      read their own atom, and store the force.  Half lists run all threads to the warp's longest
- *      row, those without a neighbour on their own atom; each pair within the cutoff makes a
- *      reduction on the neighbour's force (a ghost's at its home; none without newton), at the end
- *      one on the own.  A reduction takes 16 bytes at once; of doubles, four threads do each
- * other's in turn, three components of one atom at a time.  This is the instance that computes
- * forces only, without linear force shift, not deterministic. cpu  (force/force_cpu.prec.c) a vector of
- * rows, slice after slice as one thread runs through all: for each entry the indices, the
- * coordinates behind them and, half lists, the forces on them, those that are not shared on the
- * row's own atom.  Neither with what charges add.
+ * gpu  (force/force_*_gpu.prec.cu) a warp of 32 rows.  Lengths, starts and own coordinates; then
+ *      batches: so many indices, and the positions behind them.  Doubles are packed as x, y and z
+ *      alone, and take two loads.
+ *      Full lists end in a batch one shorter, in which threads without a neighbour read their own
+ *      atom, and store the force.  Half lists run all threads to the warp's longest row, those
+ *      without a neighbour on their own atom; each pair within the cutoff makes a reduction on the
+ *      neighbour's force (a ghost's at its home; none without newton), at the end one on the own.
+ *      A reduction takes 16 bytes at once; of doubles, four threads do each other's in turn, three
+ *      components of one atom at a time.
+ *      This is the instance that computes forces only, without linear force shift, not
+ *      deterministic.
+ * cpu  (force/force_cpu.prec.c) a vector of rows, slice after slice as one thread runs through all:
+ *      for each entry the indices, the coordinates behind them and, half lists, the forces on them,
+ *      those that are not shared on the row's own atom.
+ *
+ * Neither has what charges add.
  *
  * The GPU's kernel is modelled on a machine without GPU from a full list of the CPU: rows are atoms
  * in memory order in slices of 32, a row's entries are in the order of bins (row-major number in

@@ -1,5 +1,5 @@
-/* cachemodel/machine/hierarchy_cache.h - a set-associative cache of lines in sectors, for the models of one
- * instruction set.  The victim is the oldest line of a set, or for some any of them.
+/* cachemodel/machine/hierarchy_cache.h - a set-associative cache of lines in sectors, for the
+ * models of one instruction set.  The victim is the oldest line of a set, or for some any of them.
  *
  * A set is `room` ways, a multiple of 16 so that tags are compared a vector at a time; those beyond
  * `ways` hold nothing and are never chosen.  age is the time of the last access; it is renumbered

@@ -1,5 +1,5 @@
-/* cachemodel/machine/hierarchy_gpu.isa.c - warps, multiprocessors, L1 and L2 (hierarchy.h).  Compiled once
- * per instruction set. */
+/* cachemodel/machine/hierarchy_gpu.isa.c - warps, multiprocessors, L1 and L2 (hierarchy.h).
+ * Compiled once per instruction set. */
 #include "cachemodel/machine/hierarchy_cache.h"
 
 enum { LINES_MOST = 2 * LIST_WARP, TABLE = 4 * LINES_MOST, L1 = 0, L2 = 1, PARTS = 2 };

@@ -1,4 +1,5 @@
-/* cachemodel/stack/cache.c - caches of given size: one level or several, LRU or FIFO, any number of ways.
+/* cachemodel/stack/cache.c - caches of given size: one level or several, LRU or FIFO, any number of
+ * ways.
  *
  * Rings of lines (cachemodel_impl.h): O(1) an access at any capacity and number of ways. */
 #include "cachemodel/stack/cachemodel_impl.h"

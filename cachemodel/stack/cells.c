@@ -1,4 +1,5 @@
-/* cachemodel/stack/cells.c - the cells of a sweep in the order of their visit, and memory checks. */
+/* cachemodel/stack/cells.c - the cells of a sweep in the order of their visit, and memory
+ * checks. */
 #include "cachemodel/stack/cachemodel_impl.h"
 #include "core/sizes.h"
 

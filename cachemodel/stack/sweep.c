@@ -1,4 +1,5 @@
-/* cachemodel/stack/sweep.c - the lines that a stencil sweep accesses, in batches.  [AK] Algorithm 1. */
+/* cachemodel/stack/sweep.c - the lines that a stencil sweep accesses, in batches.  [AK] Algorithm
+ * 1. */
 #include "cachemodel/stack/cachemodel_impl.h"
 
 #include <stdlib.h>

@@ -1,5 +1,6 @@
-/* cachemodel/trace/trace_lines.c - dense numbers for the lines that a trace touches: a hash table with
- * open addressing, so that memory is proportional to the distinct lines, 12 to 36 bytes each. */
+/* cachemodel/trace/trace_lines.c - dense numbers for the lines that a trace touches: a hash table
+ * with open addressing, so that memory is proportional to the distinct lines, 12 to 36 bytes
+ * each. */
 #include "cachemodel/trace/trace_file.h"
 
 #include <stdlib.h>

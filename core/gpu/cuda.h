@@ -1,4 +1,5 @@
-/* core/gpu/cuda.h - what every .cu file needs: vector types, error checks, launch arithmetic, sums. */
+/* core/gpu/cuda.h - what every .cu file needs: vector types, error checks, launch arithmetic,
+ * sums. */
 #ifndef MD_CUDA_H
 #define MD_CUDA_H
 
@@ -59,8 +60,8 @@ static __device__ __forceinline__ double md_block_sum(double value)
   return warp == 0 ? md_warp_sum(lane < (int)blockDim.x / MD_WARP ? part[lane] : 0) : 0;
 }
 
-/* Whether this block is the last of its grid that comes here: it sees what all wrote before.  *come is 0
- * before, and again after.  Every thread must come along. */
+/* Whether this block is the last of its grid that comes here: it sees what all wrote before.  *come
+ * is 0 before, and again after.  Every thread must come along. */
 static __device__ __forceinline__ bool md_last_block(uint32_t *come)
 {
   __shared__ bool last;

@@ -1,9 +1,9 @@
 /* core/gpu/launch_gpu.h - kernels that begin while the one before them ends.
  *
- * Such a kernel waits by cudaGridDependencySynchronize() before it uses what others made, to which no
- * pointer may be __restrict__ lest it is read before.  One that lets the next begin at once says so by
- * cudaTriggerProgrammaticLaunchCompletion().  Every kernel of a chain waits, so that the end of one is
- * the end of all before it. */
+ * Such a kernel waits by cudaGridDependencySynchronize() before it uses what others made, to which
+ * no pointer may be __restrict__ lest it is read before.  One that lets the next begin at once says
+ * so by cudaTriggerProgrammaticLaunchCompletion().  Every kernel of a chain waits, so that the end
+ * of one is the end of all before it. */
 #ifndef LAUNCH_GPU_H
 #define LAUNCH_GPU_H
 

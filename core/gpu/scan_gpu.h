@@ -1,9 +1,10 @@
-/* core/gpu/scan_gpu.h - sums over what lies before, in the kernel that has the terms: one pass over memory.
+/* core/gpu/scan_gpu.h - sums over what lies before, in the kernel that has the terms: one pass over
+ * memory.
  *
- * A block tells its total, then looks back over the blocks before it, 128 at a time, until one knows the
- * sum up to its own end (decoupled look-back, Merrill and Garland 2016); blocks are taken to begin in
- * their order, as CUB does.  What a block tells carries the number of the scan, so that nobody has to
- * clear what earlier scans left. */
+ * A block tells its total, then looks back over the blocks before it, 128 at a time, until one
+ * knows the sum up to its own end (decoupled look-back, Merrill and Garland 2016); blocks are taken
+ * to begin in their order, as CUB does.  What a block tells carries the number of the scan, so that
+ * nobody has to clear what earlier scans left. */
 #ifndef SCAN_GPU_H
 #define SCAN_GPU_H
 
@@ -20,8 +21,8 @@ enum { MD_SCAN_TOTAL = 1, MD_SCAN_UPTO = 2, MD_SCAN_FAR = 4 };
 enum { MD_SCAN_SUM_BITS = 44, MD_SCAN_LOW_BITS = 24, MD_SCAN_ROUNDS = 1 << 18 };
 #define MD_SCAN_SUM ((1ull << MD_SCAN_SUM_BITS) - 1)
 
-/* For a kernel of so many blocks, whose sum is below 2^44.  said, round: empty before the first scan,
- * kept between scans. */
+/* For a kernel of so many blocks, whose sum is below 2^44.  said, round: empty before the first
+ * scan, kept between scans. */
 static inline md_status md_scan_open(md_ctx *ctx, md_buffer *said, uint32_t *round, int64_t blocks,
                                      md_scan *out)
 {
@@ -35,9 +36,9 @@ static inline md_status md_scan_open(md_ctx *ctx, md_buffer *said, uint32_t *rou
   return MD_OK;
 }
 
-/* start[k] = sum of the counts before k, which are below 2^31 together; counts become zero and have room
- * for a multiple of MD_SCAN_COUNTS of them.  Begins while the kernel before it ends, and lets the next
- * one begin (core/gpu/launch_gpu.h). */
+/* start[k] = sum of the counts before k, which are below 2^31 together; counts become zero and have
+ * room for a multiple of MD_SCAN_COUNTS of them.  Begins while the kernel before it ends, and lets
+ * the next one begin (core/gpu/launch_gpu.h). */
 enum { MD_SCAN_COUNTS = 8 };
 md_status md_scan_counts(md_ctx *ctx, md_buffer *said, uint32_t *round, int64_t n, int32_t *count,
                          int32_t *start);
@@ -93,8 +94,8 @@ static __device__ __forceinline__ uint64_t md_scan_look_back(const md_scan *scan
   return before;
 }
 
-/* Sum of `value` over all threads of the grid before this one, below 2^32 within a block: whole warps,
- * one dimension, once a kernel. */
+/* Sum of `value` over all threads of the grid before this one, below 2^32 within a block: whole
+ * warps, one dimension, once a kernel. */
 static __device__ __forceinline__ int64_t md_scan_before(md_scan scan, uint32_t value)
 {
   __shared__ uint32_t part[MD_WARP];

@@ -1,4 +1,5 @@
-/* core/gpu/sender_gpu.h - a few bytes to the host beside a context's stream, which does not wait for them. */
+/* core/gpu/sender_gpu.h - a few bytes to the host beside a context's stream, which does not wait
+ * for them. */
 #ifndef SENDER_GPU_H
 #define SENDER_GPU_H
 
@@ -48,7 +49,8 @@ static inline md_status md_sender_open(void **sender, size_t bytes)
   return status;
 }
 
-/* Send what is there when the context's stream has come so far, which must stay until md_receive. */
+/* Send what is there when the context's stream has come so far, which must stay until
+ * md_receive. */
 static inline md_status md_send(md_ctx *ctx, void *sender, const void *from, size_t bytes)
 {
   const md_sender *s = (const md_sender *)sender;

@@ -1,5 +1,5 @@
-/* core/gpu/verlet_gpu.h - kick and drift of one atom, and where its images are, for every kernel that moves
- * atoms. */
+/* core/gpu/verlet_gpu.h - kick and drift of one atom, and where its images are, for every kernel
+ * that moves atoms. */
 #ifndef VERLET_GPU_H
 #define VERLET_GPU_H
 

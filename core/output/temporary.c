@@ -1,4 +1,5 @@
-/* core/output/temporary.c - the files under temporary names that outputs are written to (output.h). */
+/* core/output/temporary.c - the files under temporary names that outputs are written to
+ * (output.h). */
 #include "core/output/files.h"
 #include "core/output/output_impl.h"
 

@@ -18,7 +18,8 @@ MD_BEGIN_C
 enum { MD_LINE_MOST = 1 << 20 };
 md_status md_line_read(FILE *stream, char **line, size_t *room, bool *got);
 
-/* A text file that is read line by line, and where its reader is: for messages `path:number: ...`. */
+/* A text file that is read line by line, and where its reader is: for messages `path:number:
+ * ...`. */
 typedef struct {
   FILE *stream;
   const char *path; /* kept */

@@ -1,4 +1,5 @@
-/* minimd/config/config.c - a configuration: values, where each came from, and the checks between them. */
+/* minimd/config/config.c - a configuration: values, where each came from, and the checks between
+ * them. */
 #include "minimd/config/config_impl.h"
 
 #include <limits.h>

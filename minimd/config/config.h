@@ -1,9 +1,8 @@
 /* minimd/config/config.h - what a run is: every setting, where it came from, and how it is read.
  *
- * One table (config_schema.c) lists each key with its type, unit, range, default and meaning; the
- * readers,
- * --set, the named options, --check, `config --list`, `convert` and the JSON report all walk that
- * table. Precedence: defaults < input file < --set < named options. */
+ * One table (config_schema.c) lists each key with its type, unit, range, default and meaning.  The
+ * readers, --set, the named options, --check, `config --list`, `convert` and the JSON report all
+ * walk that table.  Precedence: defaults < input file < --set < named options. */
 #ifndef CONFIG_H
 #define CONFIG_H
 
@@ -22,7 +21,8 @@ typedef enum { CONFIG_FORMATS(MD_ENUM_) CONFIG_FORMAT_COUNT } config_format;
 
 extern const char *const config_format_words[CONFIG_FORMAT_COUNT];
 
-/* When a run reports, and what it writes: files, NULL for none; steps between, 0: first and last. */
+/* When a run reports, and what it writes: files, NULL for none; steps between, 0: first and
+ * last. */
 typedef struct {
   int32_t thermo; /* lines */
   char *dump, *checkpoint;

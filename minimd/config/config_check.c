@@ -1,4 +1,5 @@
-/* minimd/config/config_check.c - conditions between settings, and all of them as an input file or JSON. */
+/* minimd/config/config_check.c - conditions between settings, and all of them as an input file or
+ * JSON. */
 #include "minimd/config/config_impl.h"
 
 #include <limits.h>

@@ -1,4 +1,5 @@
-/* minimd/config/config_value.c - text to values and back, one pair of functions for each type of key. */
+/* minimd/config/config_value.c - text to values and back, one pair of functions for each type of
+ * key. */
 #include "minimd/config/config_impl.h"
 #include "core/parse/parse.h"
 

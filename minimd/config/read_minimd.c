@@ -1,4 +1,5 @@
-/* minimd/config/read_minimd.c - miniMD's fixed format: one quantity or two a line, the rest is comment.
+/* minimd/config/read_minimd.c - miniMD's fixed format: one quantity or two a line, the rest is
+ * comment.
  *
  * Lines: 1, 2 ignored; 3 units; 4 data file; 5 force; 6 epsilon sigma (the 13-line dialect has no
  * such line); 7 cells; 8 steps; 9 time step; 10 temperature; 11 density; 12 rebuild period;

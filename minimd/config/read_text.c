@@ -1,5 +1,5 @@
-/* minimd/config/read_text.c - input files as text: loading with every check that all languages share, and
- * telling the languages apart. */
+/* minimd/config/read_text.c - input files as text: loading with every check that all languages
+ * share, and telling the languages apart. */
 #include "minimd/config/config_impl.h"
 #include "core/output/files.h"
 #include "core/parse/parse.h"

@@ -1,4 +1,5 @@
-/* minimd/locality/cachemodel_engine.h - the forms of `minimd cachemodel` that study real accesses. */
+/* minimd/locality/cachemodel_engine.h - the forms of `minimd cachemodel` that study real
+ * accesses. */
 #ifndef CACHEMODEL_ENGINE_H
 #define CACHEMODEL_ENGINE_H
 

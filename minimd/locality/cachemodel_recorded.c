@@ -1,5 +1,5 @@
-/* minimd/locality/cachemodel_recorded.c - `minimd cachemodel --trace FILE`: misses of a recorded trace in
- * fully associative LRU caches, all capacities in one pass over the file. */
+/* minimd/locality/cachemodel_recorded.c - `minimd cachemodel --trace FILE`: misses of a recorded
+ * trace in fully associative LRU caches, all capacities in one pass over the file. */
 #include "cachemodel/cachemodel.h"
 #include "cachemodel/trace/trace_file.h"
 #include "core/parse/parse.h"

@@ -1,5 +1,5 @@
-/* minimd/locality/cmd_cachemodel.c - `minimd cachemodel`: misses of a stencil sweep ([AK] Alg. 1, Figs.
- * 10-13), for given capacities, for all, or for several levels.  One thread an ordering. */
+/* minimd/locality/cmd_cachemodel.c - `minimd cachemodel`: misses of a stencil sweep ([AK] Alg. 1,
+ * Figs. 10-13), for given capacities, for all, or for several levels.  One thread an ordering. */
 #include "cachemodel/cachemodel.h"
 #include "core/parse/parse.h"
 #include "core/processors.h"

@@ -1,5 +1,5 @@
-/* minimd/locality/cmd_ordering.c - `minimd ordering`: index tables, stencil counts ([AK] Table 2) and memory
- * offsets of stencils (Figs. 6-9). */
+/* minimd/locality/cmd_ordering.c - `minimd ordering`: index tables, stencil counts ([AK] Table 2)
+ * and memory offsets of stencils (Figs. 6-9). */
 #include "cachemodel/cachemodel.h"
 #include "core/parse/parse.h"
 #include "minimd/shell/commands.h"

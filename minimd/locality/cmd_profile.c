@@ -1,5 +1,6 @@
-/* minimd/locality/cmd_profile.c - `minimd profile`: hardware counters of the GPU's force kernel beside what
- * the model of caches predicts, for each ordering and list: [AK] Table 4 and Figs. 18, 21-25.
+/* minimd/locality/cmd_profile.c - `minimd profile`: hardware counters of the GPU's force kernel
+ * beside what the model of caches predicts, for each ordering and list: [AK] Table 4 and Figs. 18,
+ * 21-25.
  *
  * The profiler runs this program again with --times, which lets every case launch its kernel
  * between md_profiler on and off: launch k of case c is number c * launches + k of the profiler's

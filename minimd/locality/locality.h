@@ -1,5 +1,5 @@
-/* minimd/locality/locality.h - the lists of a run through the models of caches, for `cachemodel`, `compare`
- * and `profile`. */
+/* minimd/locality/locality.h - the lists of a run through the models of caches, for `cachemodel`,
+ * `compare` and `profile`. */
 #ifndef LOCALITY_H
 #define LOCALITY_H
 

@@ -1,5 +1,6 @@
-/* minimd/locality/profile.h - what `minimd profile` looks at: the force kernel after some steps of a run, in
- * some order and with some list; its time here, and what the model of caches makes of it. */
+/* minimd/locality/profile.h - what `minimd profile` looks at: the force kernel after some steps of
+ * a run, in some order and with some list; its time here, and what the model of caches makes of
+ * it. */
 #ifndef PROFILE_H
 #define PROFILE_H
 

@@ -1,5 +1,5 @@
-/* minimd/locality/profile_child.h - this program under a profiler: the command, what it printed, and what
- * went wrong.  Nothing goes through a shell. */
+/* minimd/locality/profile_child.h - this program under a profiler: the command, what it printed,
+ * and what went wrong.  Nothing goes through a shell. */
 #ifndef PROFILE_CHILD_H
 #define PROFILE_CHILD_H
 

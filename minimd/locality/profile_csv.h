@@ -1,4 +1,5 @@
-/* minimd/locality/profile_csv.h - the values of metrics, launch by launch, from what a profiler printed.
+/* minimd/locality/profile_csv.h - the values of metrics, launch by launch, from what a profiler
+ * printed.
  *
  * Understood are Nsight Compute's CSV, one launch a line with a line of units (--page raw) or one
  * metric a line, and nvprof's summary, whose averages count as one launch.  Everything else the

@@ -85,8 +85,10 @@ double profile_predict(const profile_quantity *q, const profile_model *model)
 /* clang-format off */
 #define NOT {1, NULL, NULL}
 #define COUNT(field) offsetof(hierarchy_counts, field)
-#define PER_ATOM(factor, field, streams) {NULL, 0, factor, COUNT(field), (size_t)PROFILE_PER_ATOM, streams}
-#define RATIO(plus, factor, over, under, streams) {NULL, plus, factor, COUNT(over), COUNT(under), streams}
+#define PER_ATOM(factor, field, streams) \
+  {NULL, 0, factor, COUNT(field), (size_t)PROFILE_PER_ATOM, streams}
+#define RATIO(plus, factor, over, under, streams) \
+  {NULL, plus, factor, COUNT(over), COUNT(under), streams}
 #define SECTORS(streams) RATIO(0, 1, sectors, requests, streams)
 /* Percent of sectors for which the L2 did not turn to memory. */
 #define L2_HIT(streams) RATIO(100, -100, memory_read, level[L2].sectors, streams)

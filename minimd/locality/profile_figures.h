@@ -1,5 +1,5 @@
-/* minimd/locality/profile_figures.h - the quantities of [AK] Table 4 and Figs. 18, 21-25: how they follow
- * from a profiler's metrics, and what the model of caches makes of them.
+/* minimd/locality/profile_figures.h - the quantities of [AK] Table 4 and Figs. 18, 21-25: how they
+ * follow from a profiler's metrics, and what the model of caches makes of them.
  *
  * A measured quantity is factor * sum of metrics / sum of metrics, of each launch; the metrics to
  * ask the profiler for are those that the quantities name. */

@@ -116,8 +116,8 @@ static md_status thermo_line(report *run, options_format format, FILE *stream)
   return MD_OK;
 }
 
-/* Steps from here on at which nothing is due, at most as many as a GPU has queued before signals are
- * looked at; none on the CPU, which ends the step that a signal comes in. */
+/* Steps from here on at which nothing is due, at most as many as a GPU has queued before signals
+ * are looked at; none on the CPU, which ends the step that a signal comes in. */
 enum { QUEUED = 32 };
 static int64_t quiet_steps(const report *run, const saves *to, int64_t end)
 {

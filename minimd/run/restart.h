@@ -1,4 +1,5 @@
-/* minimd/run/restart.h - checkpoints of runs with their settings, and what continuing from one means. */
+/* minimd/run/restart.h - checkpoints of runs with their settings, and what continuing from one
+ * means. */
 #ifndef RESTART_H
 #define RESTART_H
 

@@ -38,8 +38,8 @@ bool saves_due(const saves *to, int64_t step, bool last, bool asked)
   return frame_due(to, step, last) || checkpoint_due(to, step, last, asked);
 }
 
-/* The trajectory is on the disk before the checkpoint that counts on it.  A checkpoint whose state a
- * list build has not seen yet may be of a run that is blowing up: the one before it stays. */
+/* The trajectory is on the disk before the checkpoint that counts on it.  A checkpoint whose state
+ * a list build has not seen yet may be of a run that is blowing up: the one before it stays. */
 static md_status save_checkpoint(saves *to)
 {
   const engine *sim = to->sim;

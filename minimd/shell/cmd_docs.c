@@ -1,5 +1,5 @@
-/* minimd/shell/cmd_docs.c - `minimd docs`: what can be said about commands, options and settings without
- * writing it a second time.  Every command is asked for its --help, which comes as data. */
+/* minimd/shell/cmd_docs.c - `minimd docs`: what can be said about commands, options and settings
+ * without writing it a second time.  Every command is asked for its --help, which comes as data. */
 #include "core/output/output.h"
 #include "minimd/shell/docs.h"
 

@@ -1,5 +1,4 @@
-/* minimd/shell/docs.h - manual page, shell completion and reference, written from the program's tables.
- */
+/* minimd/shell/docs.h - manual page, shell completion and reference, from the program's tables. */
 #ifndef DOCS_H
 #define DOCS_H
 

@@ -1,5 +1,5 @@
-/* minimd/shell/docs_bash.c - completion for bash: commands, their options, and values that are words,
- * orderings, settings or files. */
+/* minimd/shell/docs_bash.c - completion for bash: commands, their options, and values that are
+ * words, orderings, settings or files. */
 #include "minimd/config/config.h"
 #include "minimd/shell/docs.h"
 

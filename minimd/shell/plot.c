@@ -1,5 +1,5 @@
-/* minimd/shell/plot.c - see plot.h.  gnuplot writes the picture to its standard output, which is the
- * temporary file of an output: no name of a file is ever part of a command. */
+/* minimd/shell/plot.c - see plot.h.  gnuplot writes the picture to its standard output, which is
+ * the temporary file of an output: no name of a file is ever part of a command. */
 #include "minimd/shell/plot.h"
 
 #include <ctype.h>

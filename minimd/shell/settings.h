@@ -1,5 +1,4 @@
-/* minimd/shell/settings.h - the options that describe a run, shared by every sub-command that makes one.
- */
+/* minimd/shell/settings.h - the options that describe a run, shared by all commands that make one. */
 #ifndef SETTINGS_H
 #define SETTINGS_H
 

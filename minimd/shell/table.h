@@ -1,7 +1,7 @@
 /* minimd/shell/table.h - rows of results as an aligned table, CSV or JSON, written as they come.
  *
- * JSON: {"schema": 2, "command": ..., "configuration": {options, typed as their help says}, "config": {settings of the runs,
- * if there are any}, "provenance": {...}, "rows": [...]} */
+ * JSON: {"schema": 2, "command": ..., "configuration": {options, typed as their help says},
+ * "config": {settings of the runs, if there are any}, "provenance": {...}, "rows": [...]} */
 #ifndef TABLE_H
 #define TABLE_H
 

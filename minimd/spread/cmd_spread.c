@@ -1,5 +1,5 @@
-/* minimd/spread/cmd_spread.c - `minimd spread`: charges onto a mesh by one method or by all, timed and
- * compared ([Guo] section 4).  R spreadings of one configuration cost build_s + R spread_s. */
+/* minimd/spread/cmd_spread.c - `minimd spread`: charges onto a mesh by one method or by all, timed
+ * and compared ([Guo] section 4).  R spreadings of one configuration cost build_s + R spread_s. */
 #include "core/output/output.h"
 #include "core/parse/parse.h"
 #include "core/processors.h"

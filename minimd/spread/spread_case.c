@@ -1,5 +1,5 @@
-/* minimd/spread/spread_case.c - see spread_case.h.  Random numbers are a hash of seed and index, so that
- * threads need no order. */
+/* minimd/spread/spread_case.c - see spread_case.h.  Random numbers are a hash of seed and index, so
+ * that threads need no order. */
 #include "minimd/spread/spread_case.h"
 #include "core/sizes.h"
 #include "core/parse/text.h"

@@ -1,4 +1,5 @@
-/* minimd/spread/spread_case.h - particles and charges to spread, and the direct sum to compare with. */
+/* minimd/spread/spread_case.h - particles and charges to spread, and the direct sum to compare
+ * with. */
 #ifndef SPREAD_CASE_H
 #define SPREAD_CASE_H
 
@@ -24,7 +25,8 @@ void spread_case_free(spread_case *particles);
 
 /* n particles in the box of spec: anywhere; on a simple cubic lattice; in 16 blobs with a spread of
  * a twentieth of the box.  Charges of spec->vectors vectors in -1..1.  Particle i is the same for
- * any n (but on the lattice) and any number of threads (>= 1).  Errors: MD_ENOMEM (with the size). */
+ * any n (but on the lattice) and any number of threads (>= 1).  Errors: MD_ENOMEM (with the
+ * size). */
 md_status spread_case_make(const spread_spec *spec, md_precision precision, int threads,
                            spread_distribution distribution, int64_t n, uint64_t seed,
                            spread_case *out);

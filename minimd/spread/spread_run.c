@@ -95,7 +95,8 @@ void spread_bench_close(spread_bench *bench)
   bench->exact = NULL;
 }
 
-/* Seconds of spread_set_positions, memory in place: the median of as many as a short while holds. */
+/* Seconds of spread_set_positions, memory in place: the median of as many as a short while
+ * holds. */
 static md_status time_builds(spread_bench *bench, spread_plan *plan, double *out)
 {
   double seconds[BATCHES], sum = 0;

@@ -1,5 +1,5 @@
-/* minimd/stokes/cmd_gspmv.c - `minimd gspmv`: products of a block matrix with many vectors, measured
- * beside the model ([Liu] section IV, Figs. 1 and 2). */
+/* minimd/stokes/cmd_gspmv.c - `minimd gspmv`: products of a block matrix with many vectors,
+ * measured beside the model ([Liu] section IV, Figs. 1 and 2). */
 #include "core/most.h"
 #include "core/output/output.h"
 #include "core/parse/parse.h"

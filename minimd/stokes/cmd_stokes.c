@@ -1,4 +1,5 @@
-/* minimd/stokes/cmd_stokes.c - `minimd stokes`: Stokesian dynamics with one or many right-hand sides. */
+/* minimd/stokes/cmd_stokes.c - `minimd stokes`: Stokesian dynamics with one or many right-hand
+ * sides. */
 #include "core/output/output.h"
 #include "core/timer.h"
 #include "minimd/shell/commands.h"

@@ -1,5 +1,5 @@
-/* minimd/stokes/gspmv_model.c - the tables of `minimd gspmv` that the model makes: --map ([Liu] Fig. 1) and --nodes
- * (Table III, Figs. 3 and 4). */
+/* minimd/stokes/gspmv_model.c - the tables of `minimd gspmv` that the model makes: --map ([Liu]
+ * Fig. 1) and --nodes (Table III, Figs. 3 and 4). */
 #include "minimd/stokes/gspmv_model.h"
 #include "minimd/shell/plot.h"
 #include "minimd/shell/table.h"

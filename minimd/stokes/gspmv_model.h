@@ -5,8 +5,8 @@
 #include "minimd/shell/options.h"
 #include "stokes/model/model.h"
 
-/* How many vectors take twice the time of one ([Liu] Fig. 1), to the stream; a picture of it, unless NULL.
- * Errors: those of plot_open. */
+/* How many vectors take twice the time of one ([Liu] Fig. 1), to the stream; a picture of it,
+ * unless NULL. Errors: those of plot_open. */
 md_status gspmv_map_answer(const options *opts, options_format format, FILE *stream,
                            const char *picture);
 
@@ -23,8 +23,8 @@ typedef struct {
   stokes_network network;
 } gspmv_nodes;
 
-/* A row for each number of nodes and of vectors to the stream; a picture ([Liu] Fig. 3), unless NULL.
- * Errors: those of stokes_model_shares and plot_open. */
+/* A row for each number of nodes and of vectors to the stream; a picture ([Liu] Fig. 3), unless
+ * NULL. Errors: those of stokes_model_shares and plot_open. */
 md_status gspmv_nodes_answer(const gspmv_nodes *job, FILE *stream, const char *picture);
 
 #endif

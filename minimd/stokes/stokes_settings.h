@@ -1,5 +1,5 @@
-/* minimd/stokes/stokes_settings.h - what `minimd stokes` is asked to do, from its command line or from a
- * checkpoint. */
+/* minimd/stokes/stokes_settings.h - what `minimd stokes` is asked to do, from its command line or
+ * from a checkpoint. */
 #ifndef STOKES_SETTINGS_H
 #define STOKES_SETTINGS_H
 

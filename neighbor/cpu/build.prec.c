@@ -80,16 +80,16 @@ static int64_t lay_out(const rows_search *s, layout *lay)
   return slots;
 }
 
-/* The rows of a slice: where their entries begin, in units of four, for each part of a vector; their
- * lengths and atoms likewise. */
+/* The rows of a slice: where their entries begin, in units of four, for each part of a vector;
+ * their lengths and atoms likewise. */
 enum { PARTS = SIMD_F32 / SIMD_LANES };
 typedef struct {
   int32_t unit[SIMD_F32];
   simd_i32 length, own;
 } slice_rows;
 
-/* Write the next entries of a slice from e on, at most 4 PARTS and not beyond the end; where a row is
- * shorter, its own atom. */
+/* Write the next entries of a slice from e on, at most 4 PARTS and not beyond the end; where a row
+ * is shorter, its own atom. */
 MD_INLINE void write_entries(const slice_rows *rows, const int32_t *entry, int32_t e, int32_t end,
                              int32_t *to)
 {

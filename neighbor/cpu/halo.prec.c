@@ -43,10 +43,10 @@ MD_INLINE void load_steps(const rows_job *job, const int32_t *atom, int64_t coun
   }
 }
 
-/* The corner, the step, and how far floats can be trusted.  Squares in a halo are at most M = 3/4 of its
- * extent squared; three sums of multiples of them, of at most 3 M, and what else is rounded leave less
- * than 2^-19 M of a distance squared unsure, hence 2^-20 M / r_list of a distance, to which steps add
- * less than 8: in between, doubles decide. */
+/* The corner, the step, and how far floats can be trusted.  Squares in a halo are at most M = 3/4
+ * of its extent squared; three sums of multiples of them, of at most 3 M, and what else is rounded
+ * leave less than 2^-19 M of a distance squared unsure, hence 2^-20 M / r_list of a distance, to
+ * which steps add less than 8: in between, doubles decide. */
 static void set_steps(rows_job *job, const md_atoms *atoms)
 {
   const neighbor_grid *g = &job->list->grid;
@@ -180,8 +180,8 @@ static bool find_runs(rows_search *s, const tile *t)
   return make_room(s, most);
 }
 
-/* Copy a part of a column to the end of the halo, whole vectors: what lies behind the part is anything,
- * hence unsigned differences. */
+/* Copy a part of a column to the end of the halo, whole vectors: what lies behind the part is
+ * anything, hence unsigned differences. */
 MD_INLINE void take_run(rows_search *s, const rows_run *run, const int32_t middle[3], bool half)
 {
   const rows_job *job = s->job;

@@ -1,9 +1,9 @@
 /* neighbor/cpu/rows.prec.c - testing halos against rows, see rows_cpu.h.
  *
- * A row of a liquid looks at 430 candidates (tiles 1 r_list wide) to list 78.  Of |a - b|^2 the part
- * |b|^2 comes with the halo and |a|^2 with what is compared, so that a vector of candidates costs three
- * multiply-adds, a comparison, a maximum that tells whether any was near r_list, and a packing; about
- * half of the time of a build is spent here.
+ * A row of a liquid looks at 430 candidates (tiles 1 r_list wide) to list 78.  Of |a - b|^2 the
+ * part |b|^2 comes with the halo and |a|^2 with what is compared, so that a vector of candidates
+ * costs three multiply-adds, a comparison, a maximum that tells whether any was near r_list, and a
+ * packing; about half of the time of a build is spent here.
  *
  * Compiled once per precision and instruction set. */
 #include "neighbor/cpu/rows_cpu.h"

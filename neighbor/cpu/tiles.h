@@ -3,9 +3,9 @@
  * All atoms of a tile share one halo of candidates: the bins of the tile and of the stencil around
  * them.  A tile is about 4 r_list long along axis 0 and r_list or half of it along the others: an
  * atom need only be tested against the part of the halo, contiguous in memory, that it can reach
- * along axis 0.  Wider tiles copy fewer candidates and test more.  Rows of a list follow the tiles, and the tiles
- * follow their first atoms, so that rows that follow each other are near each other in memory and
- * in space, whatever the bins' size and the atoms' order. */
+ * along axis 0.  Wider tiles copy fewer candidates and test more.  Rows of a list follow the tiles,
+ * and the tiles follow their first atoms, so that rows that follow each other are near each other
+ * in memory and in space, whatever the bins' size and the atoms' order. */
 #ifndef TILES_H
 #define TILES_H
 

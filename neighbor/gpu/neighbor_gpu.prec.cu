@@ -1,5 +1,6 @@
-/* neighbor/gpu/neighbor_gpu.prec.cu - bins of atoms, frames unfolded, one thread an atom: a position
- * is read, and four bytes of key written, and where keys are counted, as many of arrival. */
+/* neighbor/gpu/neighbor_gpu.prec.cu - bins of atoms, frames unfolded, one thread an atom: a
+ * position is read, and four bytes of key written, and where keys are counted, as many of
+ * arrival. */
 #include "neighbor/gpu/bins_gpu.h"
 
 enum { BLOCK = 256 };

@@ -1,9 +1,10 @@
-/* neighbor/tiles/neighbor_tile_gpu.prec.cu - lists by tiles: the kernel, and room for what it writes.
+/* neighbor/tiles/neighbor_tile_gpu.prec.cu - lists by tiles: the kernel, and room for what it
+ * writes.
  *
- * Room is guessed from the density, measured and grown; the kernel counts on where there is none, and
- * says so.  10,000 instructions a warp: a third arranges and writes rows, a quarter gathers the halo, a
- * fifth are the 556 tests an atom.  With bins and candidates 0.68 ms for 2^20 atoms in single on an
- * H200, 0.80 in double, once in 20 steps. */
+ * Room is guessed from the density, measured and grown; the kernel counts on where there is none,
+ * and says so.  10,000 instructions a warp: a third arranges and writes rows, a quarter gathers the
+ * halo, a fifth are the 556 tests an atom.  With bins and candidates 0.68 ms for 2^20 atoms in
+ * single on an H200, 0.80 in double, once in 20 steps. */
 #include "core/gpu/launch_gpu.h"
 #include "core/gpu/sender_gpu.h"
 #include "neighbor/tiles/tile_halo_gpu.h"

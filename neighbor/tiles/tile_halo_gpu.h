@@ -1,10 +1,10 @@
 /* neighbor/tiles/tile_halo_gpu.h - the halo of one tile: one block of 256 threads a tile.
  *
- * The block gathers what lies within r_list of the boxes around its warps' atoms into shared memory,
- * column of bins by column, and writes down whose positions they are; each warp then tests those near
- * its own boxes (tile_tests_gpu.h) and writes the rows of its atoms (tile_rows_gpu.h).  A halo that does
- * not fit is worked off in passes.  Threads take candidates in turn and keep their order, so that the
- * same atoms give the same halo. */
+ * The block gathers what lies within r_list of the boxes around its warps' atoms into shared
+ * memory, column of bins by column, and writes down whose positions they are; each warp then tests
+ * those near its own boxes (tile_tests_gpu.h) and writes the rows of its atoms (tile_rows_gpu.h).
+ * A halo that does not fit is worked off in passes.  Threads take candidates in turn and keep their
+ * order, so that the same atoms give the same halo. */
 #ifndef TILE_HALO_GPU_H
 #define TILE_HALO_GPU_H
 
@@ -305,8 +305,8 @@ static __device__ __forceinline__ void find_near(const tile_block *b, const floa
   }
 }
 
-/* Exclusive sum over the block's threads of how many of near are not 0, in the order of warps and then
- * of u; *total gets the sum of all. */
+/* Exclusive sum over the block's threads of how many of near are not 0, in the order of warps and
+ * then of u; *total gets the sum of all. */
 static __device__ __forceinline__ void count_near(tile_block *b, const unsigned near[GATHERED],
                                                   int32_t before[GATHERED], int32_t *total)
 {
@@ -324,8 +324,8 @@ static __device__ __forceinline__ void count_near(tile_block *b, const unsigned 
     before[u] += first;
 }
 
-/* Of `total` candidates in the columns at hand, append to the halo those within reach of a warp; the
- * next ones are on their way meanwhile. */
+/* Of `total` candidates in the columns at hand, append to the halo those within reach of a warp;
+ * the next ones are on their way meanwhile. */
 static __device__ __forceinline__ void gather_columns(tile_block *b, int32_t total, tile_row *row)
 {
   const tile_job *job = b->job;

@@ -1,12 +1,12 @@
-/* neighbor/tiles/tile_rows_gpu.h - the rows of one tile from what the tests found (tile_tests_gpu.h): one
- * warp 32 rows, one lane a row.
+/* neighbor/tiles/tile_rows_gpu.h - the rows of one tile from what the tests found
+ * (tile_tests_gpu.h): one warp 32 rows, one lane a row.
  *
- * For each bank of shared memory a lane has a queue of entries, which it shares with its warp, and bits
- * that say which of them belong to its row.  The n-th of bank b goes to slot TILE_BANKS n + (b - lane)
- * mod TILE_BANKS of the row, so that the lanes that read together read from different banks.  What
- * would make the row longer than it must be waits in a short list and fills its last holes, where it
- * meets what other lanes had to put off: several conflicts at once take no longer than one.  Other holes
- * are filled with entries that are far away. */
+ * For each bank of shared memory a lane has a queue of entries, which it shares with its warp, and
+ * bits that say which of them belong to its row.  The n-th of bank b goes to slot TILE_BANKS n + (b
+ * - lane) mod TILE_BANKS of the row, so that the lanes that read together read from different
+ * banks.  What would make the row longer than it must be waits in a short list and fills its last
+ * holes, where it meets what other lanes had to put off: several conflicts at once take no longer
+ * than one.  Other holes are filled with entries that are far away. */
 #ifndef TILE_ROWS_GPU_H
 #define TILE_ROWS_GPU_H
 
@@ -144,8 +144,8 @@ static __device__ __forceinline__ int32_t count_bits(const tile_rest *rest)
   return count;
 }
 
-/* Levels of the row that a bank takes part in: one for each entry, and one without for each empty word
- * that has entries behind it. */
+/* Levels of the row that a bank takes part in: one for each entry, and one without for each empty
+ * word that has entries behind it. */
 static __device__ __forceinline__ int32_t levels_of(const tile_rest *rest)
 {
   int32_t empty = 0;
@@ -155,7 +155,8 @@ static __device__ __forceinline__ int32_t levels_of(const tile_rest *rest)
   return count_bits(rest) + empty;
 }
 
-/* Chunks for a row: as few as hold it, but so many that what then waits for a hole fits its list. */
+/* Chunks for a row: as few as hold it, but so many that what then waits for a hole fits its
+ * list. */
 static __device__ __forceinline__ int32_t chunks_of(const int32_t levels[TILE_BANKS], int32_t count)
 {
   for (int32_t chunks = (count + TILE_CHUNK - 1) / TILE_CHUNK;; chunks++) {
@@ -201,8 +202,9 @@ static __device__ __forceinline__ uint32_t lowest_after(uint32_t zeros)
   return bits;
 }
 
-/* Where the first word that has bits stands in shared memory; it becomes the first, or of two words,
- * where registers for as many addresses are worth more than moves, *first gets its number. */
+/* Where the first word that has bits stands in shared memory; it becomes the first, or of two
+ * words, where registers for as many addresses are worth more than moves, *first gets its
+ * number. */
 static __device__ __forceinline__ const uint16_t *find_first(const uint16_t *queue, tile_rest *rest,
                                                              int *first)
 {

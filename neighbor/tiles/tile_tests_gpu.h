@@ -1,4 +1,5 @@
-/* neighbor/tiles/tile_tests_gpu.h - which entries of the halo belong to the rows of a warp, by tensor cores.
+/* neighbor/tiles/tile_tests_gpu.h - which entries of the halo belong to the rows of a warp, by
+ * tensor cores.
  *
  * In units of r_list, relative to the tile's origin, entry b is within r_list of atom a where
  *     a b - |b|^2 / 2 + (1 - |a|^2) / 2 > 0.
@@ -6,13 +7,13 @@
  * thus rounded.  Entries are 8 halves, rows twice 8 of them,
  *     entry     xh yh  zh nh  xl yl  zl nl
  *     row       xh yh  zh 1   xh yh  zh 1,    xl yl  zl 0   xl yl  zl 0,
- * and one m16n8k16, which gets every entry twice, has the sum above of 16 rows and 8 entries; the last
- * term is what it adds to.  Products of halves are exact; sums lose less than 2^-17 X^2, where X is the
- * largest coordinate.  Where that leaves the sign open, the positions themselves decide, so that every
- * kind of list holds the same pairs.
+ * and one m16n8k16, which gets every entry twice, has the sum above of 16 rows and 8 entries; the
+ * last term is what it adds to.  Products of halves are exact; sums lose less than 2^-17 X^2, where
+ * X is the largest coordinate.  Where that leaves the sign open, the positions themselves decide,
+ * so that every kind of list holds the same pairs.
  *
- * A warp queues the entries near the boxes around its atoms, bank by bank, an entry e lying in bank e
- * mod TILE_BANKS: 8 entries that are read together never conflict. */
+ * A warp queues the entries near the boxes around its atoms, bank by bank, an entry e lying in bank
+ * e mod TILE_BANKS: 8 entries that are read together never conflict. */
 #ifndef TILE_TESTS_GPU_H
 #define TILE_TESTS_GPU_H
 
@@ -20,7 +21,8 @@
 
 #include <cuda_fp16.h>
 
-/* Levels of a queue that are tested before doubts are looked for; the first step of a search in one. */
+/* Levels of a queue that are tested before doubts are looked for; the first step of a search in
+ * one. */
 enum { TILE_GROUP = 8, TILE_SEARCH = 64 };
 
 /* A place as two halves a coordinate. */
@@ -110,8 +112,8 @@ static __device__ bool is_exactly_near(const tile_job *job, int32_t i, int32_t j
   return dx * dx + dy * dy + dz * dz < (state)job->r_sq;
 }
 
-/* Shift the signs of TILE_GROUP levels into miss[i][j]; queue: of bank lane / 4.  Returns the sum that
- * is nearest to 0. */
+/* Shift the signs of TILE_GROUP levels into miss[i][j]; queue: of bank lane / 4.  Returns the sum
+ * that is nearest to 0. */
 static __device__ __forceinline__ float test_group(const tile_room *room, const tile_row *row,
                                                    const uint16_t *queue, uint32_t miss[4][2])
 {
@@ -156,8 +158,8 @@ static __device__ __forceinline__ void settle_doubts(const tile_job *job, const 
   }
 }
 
-/* Bits of all rows of the warp for a word of levels of banks first ... first + 7, which has `groups`
- * groups; queue: of the first of them. */
+/* Bits of all rows of the warp for a word of levels of banks first ... first + 7, which has
+ * `groups` groups; queue: of the first of them. */
 static __device__ __forceinline__ void test_banks(const tile_job *job, const tile_room *room,
                                                   int first, int32_t groups, const uint16_t *queue,
                                                   const tile_row *row)

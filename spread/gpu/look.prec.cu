@@ -1,9 +1,9 @@
 /* spread/gpu/look.prec.cu - how particles lie, where that decides between particle and tiled
  * (spread_choose.c).
  *
- * A plane of a pencil that particles reach has a bit, and whoever sets it counts it.  Sectors are those
- * that a particle touches of one mesh line, but for those that the particle before it touches as well
- * and that an instruction of the kernel of particle (p lanes each) adds to for both.
+ * A plane of a pencil that particles reach has a bit, and whoever sets it counts it.  Sectors are
+ * those that a particle touches of one mesh line, but for those that the particle before it touches
+ * as well and that an instruction of the kernel of particle (p lanes each) adds to for both.
  *
  * Bytes: positions once; the bits stay in the cache. */
 #include "core/gpu/cuda.h"

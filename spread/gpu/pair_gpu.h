@@ -14,9 +14,9 @@
  * leave out is 2^-24 of it.  They round sums toward zero, so long sums must be cut.
  *
  * A half is nothing below 2^-24 and full from 2^-14 to 2^16, so operands are scaled by powers of
- * two: weights to 2^14, charges and numbers of a mesh so that the largest of those near by is about as
- * large.  Of charges those are 32 staged at a time: one 2^17 times smaller keeps all its digits, and
- * the error of any is at most 2^-38 of the largest (of meshes: window_gpu.h). */
+ * two: weights to 2^14, charges and numbers of a mesh so that the largest of those near by is about
+ * as large.  Of charges those are 32 staged at a time: one 2^17 times smaller keeps all its digits,
+ * and the error of any is at most 2^-38 of the largest (of meshes: window_gpu.h). */
 #ifndef PAIR_GPU_H
 #define PAIR_GPU_H
 

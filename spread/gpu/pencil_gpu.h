@@ -2,11 +2,10 @@
  * spread_tiled_gpu.cu and spread_back_gpu.cu.
  *
  * Particles lie sorted by pencil and plane.  Every warp takes a slice of equal work
- * (spread_slices_gpu.cu), wherever pencils begin and end, so that any distribution is balanced; there
- * are as many slices as warps the device holds, so that none waits for another, or more where the
- * mesh is beyond the cache.
- * Weights of 32 particles at a time are computed, one a lane, and staged in shared memory
- * (tile_gpu.h). */
+ * (spread_slices_gpu.cu), wherever pencils begin and end, so that any distribution is balanced;
+ * there are as many slices as warps the device holds, so that none waits for another, or more where
+ * the mesh is beyond the cache. Weights of 32 particles at a time are computed, one a lane, and
+ * staged in shared memory (tile_gpu.h). */
 #ifndef PENCIL_GPU_H
 #define PENCIL_GPU_H
 
@@ -43,8 +42,8 @@ typedef struct {
   int32_t pencil, plane, window, ends;
 } walk;
 
-/* The view of a part, whose planes begin as in `start`, for a kernel of that many warps on the device
- * that works on so many meshes at once. */
+/* The view of a part, whose planes begin as in `start`, for a kernel of that many warps on the
+ * device that works on so many meshes at once. */
 md_status PREC(spread_gpu_view)(spread_plan *plan, spread_part *part, const md_buffer *start,
                                 int64_t warps, int meshes, pencil_view *view);
 
@@ -103,8 +102,9 @@ static __device__ __forceinline__ void walk_to(const pencil_view &view, int32_t 
   at->window = INT32_MIN / 2;
 }
 
-/* Of a slice that ends at `end`, the first particle beyond the present plane or a later one, be it beyond
- * the mesh.  A walk to a particle of a plane before the last one asked for would go astray. */
+/* Of a slice that ends at `end`, the first particle beyond the present plane or a later one, be it
+ * beyond the mesh.  A walk to a particle of a plane before the last one asked for would go
+ * astray. */
 static __device__ __forceinline__ int32_t plane_end(const pencil_view &view, int32_t plane,
                                                     int32_t end, walk *at)
 {

@@ -1,5 +1,5 @@
-/* spread/gpu/scan.cu - running sums, of row lengths by CUB and of counts by key, and what a plan tells of
- * bad positions. */
+/* spread/gpu/scan.cu - running sums, of row lengths by CUB and of counts by key, and what a plan
+ * tells of bad positions. */
 #include "core/gpu/scan_gpu.h"
 #include "spread/spread_impl.h"
 

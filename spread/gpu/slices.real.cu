@@ -13,8 +13,8 @@
 #include "spread/gpu/pencil_gpu.h"
 
 enum { BLOCK = 256, BLOCK_WARPS = BLOCK / MD_WARP };
-/* A plane that is reached costs as much as so many particles; planes of a slice, about, where a mesh
- * is beyond the cache. */
+/* A plane that is reached costs as much as so many particles; planes of a slice, about, where a
+ * mesh is beyond the cache. */
 enum { PLANE_WORK = 10, NEAR_PLANES = 32 };
 
 /* The pencils of a part. */

@@ -3,12 +3,12 @@
  * A counting sort: every particle counts itself under its key and remembers how many came before
  * it, running sums turn counts into first places, and records go straight to theirs: three kernels
  * and, for few particles, mostly their launches.  The order within a key is that of the atomics, so
- * deterministic plans take a stable radix sort (ordering/) for it.  Bytes a particle: positions read
- * twice, rank written and read, record written.
+ * deterministic plans take a stable radix sort (ordering/) for it.  Bytes a particle: positions
+ * read twice, rank written and read, record written.
  *
  * Where nothing has to grow, positions are checked while they are counted, and what is sorted goes
- * beside what the plan holds until all are known to be good.  Those in the given order are checked by
- * a kernel before the one that writes, and the host waits once for both. */
+ * beside what the plan holds until all are known to be good.  Those in the given order are checked
+ * by a kernel before the one that writes, and the host waits once for both. */
 #include "core/gpu/launch_gpu.h"
 #include "spread/pencil.h"
 
@@ -168,8 +168,8 @@ static __global__ void scatter_kernel(int32_t n, const state *__restrict__ x, in
   if (order && to >= 0) order[to] = (int32_t)i;
 }
 
-/* Thread: one place; order NULL: the given one, in which positions that are not kept if there are bad
- * ones are looked at here. */
+/* Thread: one place; order NULL: the given one, in which positions that are not kept if there are
+ * bad ones are looked at here. */
 static __global__ void record_kernel(int32_t n, const state *__restrict__ x, int64_t stride,
                                      sorting s, const int32_t *__restrict__ order, void *records)
 {

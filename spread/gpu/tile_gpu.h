@@ -43,8 +43,8 @@ static __device__ __forceinline__ tile_points find_points(const int p, const pen
 #define RECORD_MORE(p) (RECORD_X(p) + PENCIL_WIDTH)
 #define RECORD_LENGTH(p, more) ((QUADS(RECORD_MORE(p) + (more)) | 1) * QUAD)
 /* A warp's staged particles.  Particle i is in slot `head` and those after it in the next ones, the
- * first slot after the last; those up to `end` are there.  More slots than lanes, so that a batch may
- * have some of those staged last and some of those before. */
+ * first slot after the last; those up to `end` are there.  More slots than lanes, so that a batch
+ * may have some of those staged last and some of those before. */
 typedef struct {
   real *record;
   int slots, length; /* slots, reals of a record */

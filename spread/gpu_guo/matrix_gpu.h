@@ -1,6 +1,6 @@
-/* spread/gpu_guo/matrix_gpu.h - S as a sparse matrix on the GPU: a row for each mesh point, an entry for
- * each particle near it.  Columns are places in the order by cell, so that neighbouring rows read
- * neighbouring charges.
+/* spread/gpu_guo/matrix_gpu.h - S as a sparse matrix on the GPU: a row for each mesh point, an
+ * entry for each particle near it.  Columns are places in the order by cell, so that neighbouring
+ * rows read neighbouring charges.
  *
  *   single  rows one after another (CSR): entry e of row m at rows[m] + e
  *   group   g rows side by side, as long as the longest: group[m / g] + e g + m % g

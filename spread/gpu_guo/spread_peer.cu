@@ -1,5 +1,5 @@
-/* spread/gpu_guo/spread_peer.cu - cuSPARSE multiplies with the matrix of single: what the products of this
- * room are measured against.
+/* spread/gpu_guo/spread_peer.cu - cuSPARSE multiplies with the matrix of single: what the products
+ * of this room are measured against.
  *
  * The library is loaded when it is first asked for, as cuFFT is (fft_gpu.h).  Rows begin at 32-bit
  * indices for it; values and columns are the plan's own.  Charges are brought into the order of

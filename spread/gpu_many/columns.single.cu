@@ -1,8 +1,9 @@
-/* spread/gpu_many/columns.single.cu - the particles that reach each column of the mesh, in chunks, for
- * spreading of many vectors (spread_fill_gpu.cu).
+/* spread/gpu_many/columns.single.cu - the particles that reach each column of the mesh, in chunks,
+ * for spreading of many vectors (spread_fill_gpu.cu).
  *
- * A warp looks at a plane of a column: at the particles of that plane in all pencils (pencil.h) that
- * hold cells from which the column is reached.  Once to count, again to write them, sorted by row.
+ * A warp looks at a plane of a column: at the particles of that plane in all pencils (pencil.h)
+ * that hold cells from which the column is reached.  Once to count, again to write them, sorted by
+ * row.
  *
  * Bytes: at order 6 twice 4.4 records a particle read, from the cache, and 2.1 written. */
 #include "spread/gpu_many/columns_gpu.h"
@@ -17,8 +18,8 @@ typedef struct {
   column_grid grid;
 } sorted_view;
 
-/* Along an axis: the first cell that reaches a column, the first pencil that holds such cells and how many
- * do. */
+/* Along an axis: the first cell that reaches a column, the first pencil that holds such cells and
+ * how many do. */
 typedef struct {
   int32_t from, pencil, pencils;
 } reach;
@@ -36,15 +37,15 @@ static __device__ __forceinline__ reach find_reach(int order, const sorted_view 
   return to;
 }
 
-/* What a warp looks at.  Of the lane: the cell, counted from the first that reaches the column, where its
- * pencil begins, its first particle in the plane less those of lanes below, and how many there are up to
- * its last one. */
+/* What a warp looks at.  Of the lane: the cell, counted from the first that reaches the column,
+ * where its pencil begins, its first particle in the plane less those of lanes below, and how many
+ * there are up to its last one. */
 typedef struct {
   int32_t cell[2], begin, upto, total, points[2];
 } plane_look;
 
-/* Lane s looks after pencil s of those that hold such cells, never more than lanes: 5 by 6 at order 10,
- * 3 by 9 at order 6. */
+/* Lane s looks after pencil s of those that hold such cells, never more than lanes: 5 by 6 at order
+ * 10, 3 by 9 at order 6. */
 static __device__ __forceinline__ plane_look look_at_plane(int order, const sorted_view &view,
                                                            const column_place &at, int32_t plane)
 {
@@ -72,8 +73,8 @@ static __device__ __forceinline__ plane_look look_at_plane(int order, const sort
   return look;
 }
 
-/* Warp: particle `number` of the plane, of each lane, as it is in a chunk; false: it does not reach the
- * column, or there is none. */
+/* Warp: particle `number` of the plane, of each lane, as it is in a chunk; false: it does not reach
+ * the column, or there is none. */
 static __device__ __forceinline__ bool fetch(int order, const sorted_view &view,
                                              const plane_look &look, int32_t number,
                                              pencil_particle *to)
@@ -165,9 +166,9 @@ static __device__ __forceinline__ int32_t find_done(int order, const int64_t *be
   return all ? __ffs((int)all) - 1 : max(order, left);
 }
 
-/* Warp: write a plane's chunks where the numbers of those before say.  Each takes every so many-th particle,
- * so that all have particles of all rows, as their warps wait for each other.  One of none, too, begins with
- * a particle that is there. */
+/* Warp: write a plane's chunks where the numbers of those before say.  Each takes every so many-th
+ * particle, so that all have particles of all rows, as their warps wait for each other.  One of
+ * none, too, begins with a particle that is there. */
 static __global__ void __launch_bounds__(BLOCK)
     list_kernel(sorted_view view, int order, int64_t n, const int64_t *before, column_chunk *chunk,
                 pencil_particle *particles, uint32_t *index)

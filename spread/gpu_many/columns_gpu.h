@@ -1,23 +1,25 @@
-/* spread/gpu_many/columns_gpu.h - columns of the mesh, and the particles that reach them in chunks: for
- * spread_columns_gpu.cu, which lists them, and spread_fill_gpu.cu, which adds them to the mesh, in single
- * precision.
+/* spread/gpu_many/columns_gpu.h - columns of the mesh, and the particles that reach them in chunks:
+ * for spread_columns_gpu.cu, which lists them, and spread_fill_gpu.cu, which adds them to the mesh,
+ * in single precision.
  *
- * A column is 8 x 16 lines of mesh points along the slowest axis.  A particle reaches it if its cell
- * is at most p - 1 before the column's first point, along both other axes, or within: cells are counted
- * from the first one that does.  A chunk holds particles of one plane of a column, by row.  Those of the
- * planes of a column follow each other, and so do columns. */
+ * A column is 8 x 16 lines of mesh points along the slowest axis.  A particle reaches it if its
+ * cell is at most p - 1 before the column's first point, along both other axes, or within: cells
+ * are counted from the first one that does.  A chunk holds particles of one plane of a column, by
+ * row.  Those of the planes of a column follow each other, and so do columns. */
 #ifndef COLUMNS_GPU_H
 #define COLUMNS_GPU_H
 
 #include "spread/gpu/pair_gpu.h"
 
-/* Particles of a chunk, at most; rows that reach a column, at most.  Every so many planes there is a chunk,
- * if of no particles, since planes without any have to be written too, which is shared as chunks are. */
+/* Particles of a chunk, at most; rows that reach a column, at most.  Every so many planes there is
+ * a chunk, if of no particles, since planes without any have to be written too, which is shared as
+ * chunks are. */
 enum { CHUNK = 160, CHUNK_ROWS = MD_WARP, CHUNK_EVERY = 8 };
 
 /* origin: the column's first point along the middle and the fastest axis; done: how many planes
- * from its own on nothing more comes to, up to that of the next chunk; beyond the mesh if the column ends,
- * where at least as many as a particle reaches; upto[r]: so many particles are of rows 0 .. r. */
+ * from its own on nothing more comes to, up to that of the next chunk; beyond the mesh if the
+ * column ends, where at least as many as a particle reaches; upto[r]: so many particles are of rows
+ * 0 .. r. */
 typedef struct __attribute__((aligned(16))) {
   int64_t first;
   int32_t origin[2], plane, count, done;

@@ -1,28 +1,30 @@
 /* spread/gpu_many/fill.single.cu - tiled spreading of many vectors on the GPU, in single precision.
  *
- * A block fills columns of 8 x 16 mesh lines (columns_gpu.h) plane after plane, for 8 or 16 vectors at
- * once.  Every warp has two of the rows, 16 points, and keeps planes z .. z + p - 1 of them for all
- * vectors in registers.  What 16 particles of plane z add are products of their X Y at the points with
- * their Z q in every plane and vector, on tensor cores (pair_gpu.h).  Z q is computed, and split into
- * halves, once for all warps, in shared memory, where the particles of a chunk lie by row: those that
- * reach a warp's points are neighbours.
+ * A block fills columns of 8 x 16 mesh lines (columns_gpu.h) plane after plane, for 8 or 16 vectors
+ * at once.  Every warp has two of the rows, 16 points, and keeps planes z .. z + p - 1 of them for
+ * all vectors in registers.  What 16 particles of plane z add are products of their X Y at the
+ * points with their Z q in every plane and vector, on tensor cores (pair_gpu.h).  Z q is computed,
+ * and split into halves, once for all warps, in shared memory, where the particles of a chunk lie
+ * by row: those that reach a warp's points are neighbours.
  *
- * Sweeps by pencil (sweep_gpu.h) add each particle once, to a patch of 16 x 8 points of which others
- * reach three quarters too: nearly four REDs a mesh point and vector.  Here a point is stored, or added
- * where two blocks meet or an order's planes go around the box, so that a mesh is neither cleared nor read;
- * and a particle is looked at by each of the columns it reaches, 2.1 of them at order 6, and by 2.7 of
- * their warps.
+ * Sweeps by pencil (sweep_gpu.h) add each particle once, to a patch of 16 x 8 points of which
+ * others reach three quarters too: nearly four REDs a mesh point and vector.  Here a point is
+ * stored, or added where two blocks meet or an order's planes go around the box, so that a mesh is
+ * neither cleared nor read; and a particle is looked at by each of the columns it reaches, 2.1 of
+ * them at order 6, and by 2.7 of their warps.
  *
- * Charges are transposed first, so that those of a particle are a sector of memory or two, instead of
- * one a vector; their exponents are noted, and each chunk gets a scale for each vector, as halves need it.
- * The largest of all charges as the scale takes a tenth less time, but small charges far from large ones
- * lose digits; the largest of a chunk found where it is staged takes a quarter more. */
+ * Charges are transposed first, so that those of a particle are a sector of memory or two, instead
+ * of one a vector; their exponents are noted, and each chunk gets a scale for each vector, as
+ * halves need it. The largest of all charges as the scale takes a tenth less time, but small
+ * charges far from large ones lose digits; the largest of a chunk found where it is staged takes a
+ * quarter more. */
 #include <cuda_pipeline.h>
 
 #include "spread/gpu_many/fill_gpu.h"
 
 enum { WARPS = COLUMN_HEIGHT / 2, BLOCK = WARPS * MD_WARP };
-/* Particles of one plane after which a warp's planes are emptied, as products round sums toward zero. */
+/* Particles of one plane after which a warp's planes are emptied, as products round sums toward
+ * zero. */
 enum { MOST_TOGETHER = 256 };
 
 /* Work before a chunk, which is as much as so many particles; the share that it belongs to. */
@@ -51,7 +53,8 @@ static __device__ __forceinline__ int64_t find_share(const filling &s, int64_t s
   return low;
 }
 
-/* Threads take all particles of a chunk for the first group, then for the second: that of task k. */
+/* Threads take all particles of a chunk for the first group, then for the second: that of task
+ * k. */
 static __device__ __forceinline__ int find_group(int k, int count)
 {
   return k >= count;
@@ -82,7 +85,8 @@ static __device__ __forceinline__ void fetch_charges(const int p, const filling 
                  : "l"(s.charge + row * GROUP + k));
 }
 
-/* The scale that follows `from`, as in sweep_gpu.h; a lower one too, as planes are emptied before. */
+/* The scale that follows `from`, as in sweep_gpu.h; a lower one too, as planes are emptied
+ * before. */
 static __device__ __forceinline__ int32_t next_scale(int32_t from, int32_t most)
 {
   const int32_t to = max(most, (int32_t)LEAST_EXPONENT);
@@ -141,8 +145,9 @@ static __device__ __forceinline__ bool same_column(const column_chunk &a, const 
   return a.origin[0] == b.origin[0] && a.origin[1] == b.origin[1];
 }
 
-/* Block: of the column of chunk i, where it or its share begins.  Others add to the first planes, the share
- * before or, around the box, the last planes of the column, and to those from the next share's first. */
+/* Block: of the column of chunk i, where it or its share begins.  Others add to the first planes,
+ * the share before or, around the box, the last planes of the column, and to those from the next
+ * share's first. */
 static __device__ __forceinline__ untouched find_untouched(const int p, const filling &s, int32_t i,
                                                            int32_t last)
 {
@@ -239,8 +244,8 @@ static __device__ __forceinline__ uint4 find_exponents(const real of[GROUP * GRO
   return make_uint4(word[0], word[1], word[2], word[3]);
 }
 
-/* Charges q[vector][particle] to charge[particle][vector], and their exponents.  Thread: a particle, then
- * quads of what the block read. */
+/* Charges q[vector][particle] to charge[particle][vector], and their exponents.  Thread: a
+ * particle, then quads of what the block read. */
 enum { TURN_BLOCK = 256, TURN_ROOM = GROUP * GROUPS_MAX + QUAD };
 static __global__ void __launch_bounds__(TURN_BLOCK)
     turn_kernel(int64_t n, int width, const real *__restrict__ q, int64_t stride, real *charge,
@@ -299,7 +304,8 @@ static __host__ __device__ __forceinline__ int64_t count_begins(const filling &s
   return s.shares + (int64_t)s.grid.n[0] * s.grid.n[1];
 }
 
-/* Warp: in a vector's mesh, planes that are added to as a share begins there, or a column, become zero. */
+/* Warp: in a vector's mesh, planes that are added to as a share begins there, or a column, become
+ * zero. */
 static __device__ __forceinline__ void zero_planes(const filling &s, int order, int64_t begin,
                                                    int vector)
 {

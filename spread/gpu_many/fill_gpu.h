@@ -10,7 +10,8 @@ enum { GROUP = 8, GROUPS_MAX = 2, TERM_QUADS = GROUP / QUAD };
 #define GROUPS(p) (FILL_VECTORS(p) / GROUP)
 
 /* Shared memory: for each particle, and one that is none, quads of Z q, an odd number, so that
- * neighbours lie in different banks; reals of X and of Y, the latter with four more for the same reason. */
+ * neighbours lie in different banks; reals of X and of Y, the latter with four more for the same
+ * reason. */
 enum { SLOTS = CHUNK + 1, ROOM_Y = COLUMN_HEIGHT + 4 };
 #define TERMS(p) ((p)*GROUPS(p) * TERM_QUADS | 1)
 #define SHARED_BYTES(p) (SLOTS * (TERMS(p) * sizeof(quad) + (COLUMN_WIDTH + ROOM_Y) * sizeof(real)))
@@ -43,7 +44,8 @@ typedef struct {
   chunk_head *head;
 } shelf;
 
-/* [plane][group][of the lane]: of points lane / 4 of its two rows, vectors 2 (lane % 4) and the next. */
+/* [plane][group][of the lane]: of points lane / 4 of its two rows, vectors 2 (lane % 4) and the
+ * next. */
 typedef real column_ring[SPREAD_ORDER_MAX][GROUPS_MAX][4];
 
 /* Z q of 8 vectors in a plane, as products take it. */
@@ -63,8 +65,8 @@ static __device__ __forceinline__ void store_terms(real z, const real q[GROUP], 
   to[1] = both.all[1];
 }
 
-/* Weights w of a particle, whose first point is number `first` of the column, or before it, to where they
- * belong of its `points`. */
+/* Weights w of a particle, whose first point is number `first` of the column, or before it, to
+ * where they belong of its `points`. */
 static __device__ __forceinline__ void store_side(const int p, const real *w, int32_t first,
                                                   int32_t points, int32_t mesh, const int room,
                                                   real *to)
@@ -123,8 +125,8 @@ static __device__ __forceinline__ int find_slot(int k, int end)
   return k < end ? k : CHUNK;
 }
 
-/* Of the terms of a batch in the first plane and group, those that the lane asks for: lane 8 i + r, row r
- * of matrix i, which holds the high or the low halves of 8 particles. */
+/* Of the terms of a batch in the first plane and group, those that the lane asks for: lane 8 i + r,
+ * row r of matrix i, which holds the high or the low halves of 8 particles. */
 static __device__ __forceinline__ const quad *find_terms(const int p, const shelf &shared,
                                                          int first, int end)
 {
@@ -175,8 +177,8 @@ static __device__ __forceinline__ void add_batch(const int p, const shelf &share
   }
 }
 
-/* Of a lane, a plane's sums, of two rows or the first of them, to the mesh.  first: it holds nothing yet, so
- * that nothing has to be read. */
+/* Of a lane, a plane's sums, of two rows or the first of them, to the mesh.  first: it holds
+ * nothing yet, so that nothing has to be read. */
 static __device__ __forceinline__ void give(const int p, const filling &s, const bool first,
                                             const real sum[GROUPS_MAX][4], bool two, real *to)
 {
@@ -191,13 +193,14 @@ static __device__ __forceinline__ void give(const int p, const filling &s, const
   }
 }
 
-/* Planes of a column that nobody else adds to, and nothing has been added to: from `begin` up to `end`. */
+/* Planes of a column that nobody else adds to, and nothing has been added to: from `begin` up to
+ * `end`. */
 typedef struct {
   int32_t begin, end;
 } untouched;
 
-/* Warp: give so many planes, from `plane` on, to the mesh; the others move up.  scale: lane v's, the exponent
- * that vector v is scaled by. */
+/* Warp: give so many planes, from `plane` on, to the mesh; the others move up.  scale: lane v's,
+ * the exponent that vector v is scaled by. */
 static __device__ __forceinline__ void flush(const int p, const filling &s, const column_place &at,
                                              int32_t plane, int32_t count, int row, int32_t scale,
                                              untouched *alone, column_ring planes)

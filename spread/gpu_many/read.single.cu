@@ -1,12 +1,13 @@
-/* spread/gpu_many/read.single.cu - interpolation of many vectors on the GPU, in single precision, for particles
- * sorted by pencil: the transpose of spread_fill_gpu.cu.
+/* spread/gpu_many/read.single.cu - interpolation of many vectors on the GPU, in single precision,
+ * for particles sorted by pencil: the transpose of spread_fill_gpu.cu.
  *
- * A block walks through stacks of pencils (stack_gpu.h) plane after plane, for 8 or 16 vectors at once.
- * A few of its warps load planes into a ring in shared memory, split into halves (stack_load_gpu.h); the
- * others read them, 16 particles at a time.  Products of X Z of 16 particles with a mesh line of 8
- * vectors, summed over the planes, leave a number for each particle, line and vector; it is multiplied with
- * Y and added up.  So the 16 columns of 8 vectors are fetched by one load of shared memory, and what
- * particles have is split into halves but once for all vectors.
+ * A block walks through stacks of pencils (stack_gpu.h) plane after plane, for 8 or 16 vectors at
+ * once. A few of its warps load planes into a ring in shared memory, split into halves
+ * (stack_load_gpu.h); the others read them, 16 particles at a time.  Products of X Z of 16
+ * particles with a mesh line of 8 vectors, summed over the planes, leave a number for each
+ * particle, line and vector; it is multiplied with Y and added up.  So the 16 columns of 8 vectors
+ * are fetched by one load of shared memory, and what particles have is split into halves but once
+ * for all vectors.
  *
  * Values leave as [particle][vector], whole sectors in any order, and are transposed afterwards. */
 #include "core/gpu/launch_gpu.h"
@@ -62,8 +63,8 @@ static __device__ __forceinline__ sides find_sides(const int p, real *batch)
   return {batch, y, y + BATCH * ROOM_Y(p)};
 }
 
-/* Warp: X of particles at their columns, Y at lines from *line on, the first that one of them reaches;
- * how many they reach. */
+/* Warp: X of particles at their columns, Y at lines from *line on, the first that one of them
+ * reaches; how many they reach. */
 static __device__ __forceinline__ int32_t stage_batch(const int p, const batch &it, const sides &to,
                                                       int32_t *line)
 {
@@ -93,8 +94,8 @@ static __device__ __forceinline__ int32_t stage_batch(const int p, const batch &
   return lines;
 }
 
-/* Left operands: X Z of the batch in planes first .. end - 1.  Those of all planes would take registers that
- * products which need not wait for each other take. */
+/* Left operands: X Z of the batch in planes first .. end - 1.  Those of all planes would take
+ * registers that products which need not wait for each other take. */
 #define PLANES_TOGETHER(p) (((p) + ((p) + 3) / 4 - 1) / (((p) + 3) / 4))
 typedef pair weights[4][PAIRS][2];
 static __device__ __forceinline__ void make_weights(const int p, const int first, const int end,
@@ -282,8 +283,8 @@ typedef void read_kernel(reading s);
   }
 SPREAD_ORDERS(READ_KERNEL)
 
-/* value[particle][vector] to values one vector after the other.  Thread: quads of what the block writes, then
- * a particle. */
+/* value[particle][vector] to values one vector after the other.  Thread: quads of what the block
+ * writes, then a particle. */
 enum { TURN_BLOCK = 256, TURN_ROOM = GROUP * GROUPS_MAX + QUAD };
 static __global__ void __launch_bounds__(TURN_BLOCK)
     turn_kernel(int64_t n, int width, const real *value, real *to, int64_t stride)

@@ -1,8 +1,9 @@
-/* spread/gpu_many/rows.single.cu - particles of a plane of a pencil by row, in place, for interpolation of many
- * vectors (spread_read_gpu.cu): those read together then reach fewer lines.  In single precision.
+/* spread/gpu_many/rows.single.cu - particles of a plane of a pencil by row, in place, for
+ * interpolation of many vectors (spread_read_gpu.cu): those read together then reach fewer lines.
+ * In single precision.
  *
- * Blocks take ranges of particles, wherever planes begin and end; what is cut off by a range's end, or is
- * longer than one, is in order in each piece by itself. */
+ * Blocks take ranges of particles, wherever planes begin and end; what is cut off by a range's end,
+ * or is longer than one, is in order in each piece by itself. */
 #include "spread/gpu/pencil_gpu.h"
 
 enum { BLOCK = 256, PIECE = 128 };
@@ -24,7 +25,8 @@ static __device__ __forceinline__ int64_t search_key(const int32_t *start, const
   return low;
 }
 
-/* Thread: one particle.  refused: NULL, or where it says that they are not those of these planes. */
+/* Thread: one particle.  refused: NULL, or where it says that they are not those of these
+ * planes. */
 static __global__ void __launch_bounds__(BLOCK)
     rows_kernel(int32_t n, int64_t keys, const int32_t *start, const uint32_t *key,
                 const uint64_t *refused, pencil_particle *particle)

@@ -1,13 +1,15 @@
-/* spread/gpu_many/stack_gpu.h - stacks of pencils and a warp's walk through them; for spread_read_gpu.cu.
+/* spread/gpu_many/stack_gpu.h - stacks of pencils and a warp's walk through them; for
+ * spread_read_gpu.cu.
  *
  * A stack is some pencils (pencil.h) side by side along the middle axis.  What its particles of one
- * plane reach of the next p is the patch of a window: lines of 16 points, the same of every plane.  A unit
- * is a plane of a stack.  A block works on a slice: particles of units that follow each other, from some
- * particle of the first to some of the last, so that slices are of equal work whatever units hold.
+ * plane reach of the next p is the patch of a window: lines of 16 points, the same of every plane.
+ * A unit is a plane of a stack.  A block works on a slice: particles of units that follow each
+ * other, from some particle of the first to some of the last, so that slices are of equal work
+ * whatever units hold.
  *
- * Warps of a block do different work on the same windows; each walks by itself, from stop to stop: units
- * of the slice that have particles.  Windows are ranges of planes in the order in which they are loaded:
- * `base` is the number of a window's first one. */
+ * Warps of a block do different work on the same windows; each walks by itself, from stop to stop:
+ * units of the slice that have particles.  Windows are ranges of planes in the order in which they
+ * are loaded: `base` is the number of a window's first one. */
 #ifndef STACK_GPU_H
 #define STACK_GPU_H
 
@@ -86,9 +88,9 @@ static __device__ __forceinline__ void find_end(const int p, const reading &s, i
                                BATCH * BATCH;
 }
 
-/* Where a walk stands.  Of lane 8 k + i, segment i, pencil i of the stack in plane window + k: particle x
- * of the unit is first + x in that segment, if x < upto and not in one before; begin, end: of plane
- * window + k + AHEAD. */
+/* Where a walk stands.  Of lane 8 k + i, segment i, pencil i of the stack in plane window + k:
+ * particle x of the unit is first + x in that segment, if x < upto and not in one before; begin,
+ * end: of plane window + k + AHEAD. */
 typedef struct {
   slice of;
   const int32_t *start; /* of planes of the lane's pencil, or NULL */

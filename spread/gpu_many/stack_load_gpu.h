@@ -1,9 +1,10 @@
-/* spread/gpu_many/stack_load_gpu.h - the ring of planes of a stack's patch, and the warps that load it; for
- * spread_read_gpu.cu.
+/* spread/gpu_many/stack_load_gpu.h - the ring of planes of a stack's patch, and the warps that load
+ * it; for spread_read_gpu.cu.
  *
- * A plane of the ring is lines of 16 points for each of 8 or 16 vectors, as halves that products take
- * (pair_gpu.h): points c and c + 8 are a pair.  Every vector has a power of two as the scale of its
- * window, as in window_gpu.h; the window is filled anew when a plane comes that does not fit. */
+ * A plane of the ring is lines of 16 points for each of 8 or 16 vectors, as halves that products
+ * take (pair_gpu.h): points c and c + 8 are a pair.  Every vector has a power of two as the scale
+ * of its window, as in window_gpu.h; the window is filled anew when a plane comes that does not
+ * fit. */
 #ifndef STACK_LOAD_GPU_H
 #define STACK_LOAD_GPU_H
 
@@ -21,7 +22,8 @@ enum { WARPS = 16, BLOCK = WARPS * MD_WARP, LOADED_VECTORS = 4 };
 enum { PAIR_BYTES = 4, VECTOR_BYTES = 16, HALF_BYTES = 128, LOW_BYTES = 256, GROUP_BYTES = 512 };
 #define LINE_BYTES(p) (GROUPS(p) * GROUP_BYTES)
 #define PLANE_BYTES(p) (STACK_LINES(p) * LINE_BYTES(p))
-/* Which of the 8 vectors' places a vector takes: lanes that store pairs of a line meet all banks. */
+/* Which of the 8 vectors' places a vector takes: lanes that store pairs of a line meet all
+ * banks. */
 static __device__ __forceinline__ int place_of(int vector, int half)
 {
   return vector ^ half * 4;
@@ -31,8 +33,8 @@ static __device__ __forceinline__ int place_of(int vector, int half)
 enum { RING_MORE = 3, RING_MAX = SPREAD_ORDER_MAX + RING_MORE };
 #define RING(p) ((p) + RING_MORE)
 
-/* Of a block, in shared memory.  Of each slot: barriers, it has been loaded, and it is not needed any
- * more; and what sums of each vector in the window that ends with it are multiplied with. */
+/* Of a block, in shared memory.  Of each slot: barriers, it has been loaded, and it is not needed
+ * any more; and what sums of each vector in the window that ends with it are multiplied with. */
 typedef struct {
   char *ring;
   real *batch; /* of the warp */
@@ -45,8 +47,8 @@ static __device__ __forceinline__ void wait_for(const int p, uint64_t *barriers,
   barrier_wait(barriers + number % RING(p), number / RING(p));
 }
 
-/* Where a loader finds its patch: the lane's vector, at two columns; lane k: line k.  straight: lines and
- * columns follow each other all through the patch. */
+/* Where a loader finds its patch: the lane's vector, at two columns; lane k: line k.  straight:
+ * lines and columns follow each other all through the patch. */
 typedef struct {
   const real *from;
   uint32_t line, column[2]; /* offsets in a plane and in a line */
@@ -147,8 +149,8 @@ static __device__ __forceinline__ void store_plane(const int p, const shelf &sha
   if (column == 0) shared.unscale[slot * GROUPS_MAX * GROUP + vector] = scale_up(scale);
 }
 
-/* A plane to load, z of a stack, which is `number` in the ring; and the stop for which it is: its window, and
- * the plane where that begins.  opens: none of the planes before are in the window. */
+/* A plane to load, z of a stack, which is `number` in the ring; and the stop for which it is: its
+ * window, and the plane where that begins.  opens: none of the planes before are in the window. */
 typedef struct {
   int32_t stack, z, number, base, plane;
   bool opens;
@@ -171,8 +173,8 @@ static __device__ __forceinline__ bool ask_on(const int p, const reading &s, sta
   return true;
 }
 
-/* Warp: fill a stop's window anew, when all before it have been read; once through its planes to find the
- * scale, then again. */
+/* Warp: fill a stop's window anew, when all before it have been read; once through its planes to
+ * find the scale, then again. */
 static __device__ __forceinline__ void load_window(const int p, const reading &s,
                                                    const shelf &shared, int warp,
                                                    const plane_asked &now, patch here,

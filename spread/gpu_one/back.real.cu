@@ -3,16 +3,16 @@
  * The transpose of spread_tiled_gpu.cu: a warp sweeps a pencil with the planes z .. z + p - 1 of
  * its patch in registers, loaded once; the next plane is on its way while particles of this one are
  * served (values_gpu.h).  Numbers are split for products once, those of the mesh when their plane
- * moves in (window_gpu.h) and X whatever the order; and products of different lines need not wait for
- * each other, as in the sum over lines they would. */
+ * moves in (window_gpu.h) and X whatever the order; and products of different lines need not wait
+ * for each other, as in the sum over lines they would. */
 #include <cuda_pipeline.h>
 
 #include "spread/gpu_one/values_gpu.h"
 
 enum { WARPS = MD_PREC == 2 ? 1 : 2, BLOCK = WARPS * MD_WARP };
 
-/* As measured: particles that a warp reads together, at most; vectors that it reads together; blocks
- * that a multiprocessor shall hold. */
+/* As measured: particles that a warp reads together, at most; vectors that it reads together;
+ * blocks that a multiprocessor shall hold. */
 #if MD_PREC == 2
 #define MOST(p, vectors, sloped) ((sloped) || (p) > 6 ? 8 : 16)
 #define VECTORS(p) ((p) <= 6 ? 2 : 1)
@@ -58,8 +58,8 @@ stage_particle(const int p, const bool sloped, const pencil_particle &particle, 
   if (sloped) store_weights(p, d, record + s.slots * s.length);
 }
 
-/* Lane: ask for particle i, or the last one, to be copied while others are served.  It is not needed
- * again, and shall not drive from the cache what values are written to. */
+/* Lane: ask for particle i, or the last one, to be copied while others are served.  It is not
+ * needed again, and shall not drive from the cache what values are written to. */
 static __device__ __forceinline__ void fetch(const pencil_view &view, int32_t i,
                                              pencil_particle *to)
 {
@@ -75,8 +75,8 @@ static __device__ __forceinline__ void fetch(const pencil_view &view, int32_t i,
   __pipeline_commit();
 }
 
-/* Warp: stage the next particles, up to the end of a slice.  ahead: of the lane, the particle that it
- * stages next. */
+/* Warp: stage the next particles, up to the end of a slice.  ahead: of the lane, the particle that
+ * it stages next. */
 static __device__ __forceinline__ void stage_more(const int p, const bool sloped,
                                                   const pencil_reader &reader, int32_t end,
                                                   pencil_particle *ahead, staged *s)
@@ -91,8 +91,8 @@ static __device__ __forceinline__ void stage_more(const int p, const bool sloped
   __syncwarp();
 }
 
-/* Warp: particles i and those after it, up to `stop`, all of one plane.  Each kind of batch moves on
- * by itself: joined, their ends cost a tenth. */
+/* Warp: particles i and those after it, up to `stop`, all of one plane.  Each kind of batch moves
+ * on by itself: joined, their ends cost a tenth. */
 static __device__ __forceinline__ int32_t read_batch(const int p, const int vectors,
                                                      const bool sloped, const pencil_reader &s,
                                                      int32_t i, int32_t stop, const window *planes,
@@ -212,7 +212,8 @@ md_status PREC(spread_gpu_tiled_back)(spread_plan *plan, spread_part *part, cons
     MD_TRY(spread_gpu_read(plan, part, job, &done));
   s.mesh += done * s.points;
   if (s.value) s.value += done * s.stride;
-  /* values that the cache does not hold, in no order, are written faster one vector after the other */
+  /* values that the cache does not hold, in no order, are written faster one vector after the
+   * other */
   const int64_t bytes = (int64_t)sizeof(real) * part->n;
   const bool together = !s.gradient && bytes * kernels.vectors <= plan->l2_bytes;
   s.beyond = !together && bytes * job->vectors > plan->l2_bytes;

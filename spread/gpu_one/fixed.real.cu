@@ -1,8 +1,8 @@
-/* spread/gpu_one/fixed.real.cu - before and after sweeps in fixed point (fixed_gpu.h): zeros and the largest
- * charge; sums from integers.
+/* spread/gpu_one/fixed.real.cu - before and after sweeps in fixed point (fixed_gpu.h): zeros and
+ * the largest charge; sums from integers.
  *
- * Bytes a mesh point: an integer zeroed, added to and read, a number written; second integers are read
- * only if some were needed.  In double precision integers lie where their sums go. */
+ * Bytes a mesh point: an integer zeroed, added to and read, a number written; second integers are
+ * read only if some were needed.  In double precision integers lie where their sums go. */
 #include "spread/gpu_one/fixed_gpu.h"
 
 #include <math.h>
@@ -102,8 +102,8 @@ static __global__ void __launch_bounds__(BLOCK)
   }
 }
 
-/* Of particles in the fullest plane of a pencil, as in fixed_gpu.h; pencils that reach a point are those
- * that p cells in a row meet along each axis, one of which may be narrow. */
+/* Of particles in the fullest plane of a pencil, as in fixed_gpu.h; pencils that reach a point are
+ * those that p cells in a row meet along each axis, one of which may be narrow. */
 static int64_t find_reach(const spread_plan *plan)
 {
   const int32_t p = plan->grid.order, *cells = plan->pencils.cells, *mesh = plan->grid.mesh;

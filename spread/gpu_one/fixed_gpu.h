@@ -1,15 +1,17 @@
-/* spread/gpu_one/fixed_gpu.h - sums in fixed point, the same in any order; for sweeps of deterministic plans.
+/* spread/gpu_one/fixed_gpu.h - sums in fixed point, the same in any order; for sweeps of
+ * deterministic plans.
  *
- * Sums of a mesh point's floating-point numbers depend on their order, sums of integers do not.  A slice
- * adds each number times 2^s, rounded to an integer of 64 bits.  s is as large as the point that most
- * comes to allows: at most `most` particles lie in a plane of a pencil; of the p planes that reach a point
- * the largest weights add up to less than 2; the largest weights along the other axes are at most
- * sqrt(2 / p), or 1 where a mesh is so small that a particle reaches points more than once.
+ * Sums of a mesh point's floating-point numbers depend on their order, sums of integers do not.  A
+ * slice adds each number times 2^s, rounded to an integer of 64 bits.  s is as large as the point
+ * that most comes to allows: at most `most` particles lie in a plane of a pencil; of the p planes
+ * that reach a point the largest weights add up to less than 2; the largest weights along the other
+ * axes are at most sqrt(2 / p), or 1 where a mesh is so small that a particle reaches points more
+ * than once.
  *
- * Usually that leaves more digits than floating point has.  Where charges staged together are so small
- * beside the largest one, or particles so many, that rounding takes more than 2^-DIGITS of the largest of
- * those charges, what it leaves is added to a second integer, times 2^(s + REST): charges 2^REST times
- * smaller than the largest keep as many digits. */
+ * Usually that leaves more digits than floating point has.  Where charges staged together are so
+ * small beside the largest one, or particles so many, that rounding takes more than 2^-DIGITS of
+ * the largest of those charges, what it leaves is added to a second integer, times 2^(s + REST):
+ * charges 2^REST times smaller than the largest keep as many digits. */
 #ifndef FIXED_GPU_H
 #define FIXED_GPU_H
 
@@ -28,7 +30,8 @@ typedef struct {
 enum { EXPONENT_BITS = 11, NOT_FINITE = (1 << EXPONENT_BITS) - 1, BIAS = NOT_FINITE / 2 };
 enum { REST = 44, DIGITS = MD_PREC == 2 ? 50 : 28, LARGEST_SHIFT = MD_PREC == 2 ? 950 : 120 };
 
-/* Get all ready for a spreading of the part.  mesh: where sums may be, or NULL; *sum: where they are. */
+/* Get all ready for a spreading of the part.  mesh: where sums may be, or NULL; *sum: where they
+ * are. */
 md_status PREC(spread_gpu_fixed_begin)(spread_plan *plan, spread_part *part,
                                        const pencil_view *view, const real *q, real *mesh,
                                        unsigned long long **sum, fixed_facts **facts);

@@ -1,4 +1,5 @@
-/* spread/gpu_one/sweep_gpu.h - a warp's sweep over its slice of the particles; for spread_tiled_gpu.cu.
+/* spread/gpu_one/sweep_gpu.h - a warp's sweep over its slice of the particles; for
+ * spread_tiled_gpu.cu.
  *
  * Particles are staged in shared memory, 32 at a time, then taken in batches of one plane; planes
  * that no particle can reach any more are given away (flushed) and the others move up. */
@@ -18,8 +19,8 @@ enum { SLOTS = MD_WARP + BATCH, RECORDS = SLOTS + 1 };
 #define VECTORS(p) SWEEP_VECTORS(p, (int)sizeof(real))
 enum { MOST_VECTORS = MD_PREC == 2 ? 2 : 4 };
 
-/* What a sweep reads and writes: charges q of one or VECTORS vectors, and their meshes, or one vector's
- * sums in fixed point.  (With four words more, sweeps of four vectors take 3 % longer.) */
+/* What a sweep reads and writes: charges q of one or VECTORS vectors, and their meshes, or one
+ * vector's sums in fixed point.  (With four words more, sweeps of four vectors take 3 % longer.) */
 typedef struct {
   pencil_view view;
   const real *q;
@@ -130,8 +131,8 @@ fit_scale(const int p, const int vectors, const fetched &ahead, int32_t *exponen
   }
 }
 
-/* Warp: particles of one plane, up to eight for each pair of terms.  The lane looks at two of eight,
- * each at its points. */
+/* Warp: particles of one plane, up to eight for each pair of terms.  The lane looks at two of
+ * eight, each at its points. */
 static __device__ __forceinline__ void add_batch(const int p, const int vectors, const int pairs,
                                                  const staged &particles, int32_t count,
                                                  ring planes)
@@ -185,8 +186,8 @@ typedef struct {
   real *mesh; /* the plane, in that of the first vector */
 } place;
 
-/* Of a sweep in fixed point: 2^s, the least exponent of charges that it is enough for, and the last plane
- * that such charges reach, which may not be known yet. */
+/* Of a sweep in fixed point: 2^s, the least exponent of charges that it is enough for, and the last
+ * plane that such charges reach, which may not be known yet. */
 typedef struct {
   real scale;
   int32_t enough, coarse;
@@ -288,8 +289,8 @@ static __device__ __forceinline__ real *find_plane(const sweep &s, int32_t z)
   return s.mesh + (int64_t)(z < mesh[0] ? z : z - mesh[0]) * mesh[1] * mesh[2];
 }
 
-/* Of particles from i up to `last`, those of the present plane, the first one that is not its turn: of
- * very many the plane takes some, and the ring is emptied before the others. */
+/* Of particles from i up to `last`, those of the present plane, the first one that is not its turn:
+ * of very many the plane takes some, and the ring is emptied before the others. */
 static __device__ __forceinline__ int32_t turn_end(int32_t i, int32_t last, bool *cut)
 {
   if (*cut) return i;

@@ -13,9 +13,9 @@
  *
  * The mesh is zeroed by a kernel behind which sweeps begin early; they wait for it before they add.
  * Several vectors share what a particle costs, four at a time at order 6; groups follow each other
- * so that the meshes of one are found in the cache.  Slices shorter or longer than 32 planes where meshes are
- * beyond the cache cost 2 to 25 %.  Sixteen vectors in single precision are another kernel's
- * (spread_fill_gpu.cu).
+ * so that the meshes of one are found in the cache.  Slices shorter or longer than 32 planes where
+ * meshes are beyond the cache cost 2 to 25 %.  Sixteen vectors in single precision are another
+ * kernel's (spread_fill_gpu.cu).
  *
  * Deterministic plans add in fixed point (fixed_gpu.h), which no order changes. */
 #include "spread/gpu_one/sweep_gpu.h"
@@ -32,7 +32,8 @@ static __global__ void __launch_bounds__(ZERO_BLOCK) zero_kernel(real *__restric
 
 typedef void sweep_kernel(sweep s);
 
-/* Blocks a multiprocessor that are asked for: unasked, the compiler saves registers that cost more. */
+/* Blocks a multiprocessor that are asked for: unasked, the compiler saves registers that cost
+ * more. */
 #define LEAST_BLOCKS(p, vectors) (MD_PREC == 2 && (p) <= 6 && (vectors) == 1 ? 6 : 1)
 #define SLICE_KERNEL(name, p, vectors, fixed)                                                      \
   static __global__ void __launch_bounds__(BLOCK, LEAST_BLOCKS(p, vectors)) name##_##p(sweep s)    \

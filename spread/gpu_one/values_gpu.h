@@ -4,10 +4,10 @@
  * A product of lines of the window with X of particles (pair_gpu.h) leaves a number for each of p
  * lines of 8 or 16 points, which the lanes multiply with Z and Y and add up.  Sixteen particles are
  * rows of a product whose columns are 8 lines, so that a lane has Z and Y of two of them; eight are
- * columns of one whose rows are 16 lines, so that none are made in vain.  A product is three of halves,
- * or one in double precision.  In single precision sixteen of four vectors, or of orders from 7 on, need
- * more registers than they save time.  Sixteen cost 2 shuffles for their values, eight 3; twice the products,
- * with the slopes of X, and 7 shuffles with gradients. */
+ * columns of one whose rows are 16 lines, so that none are made in vain.  A product is three of
+ * halves, or one in double precision.  In single precision sixteen of four vectors, or of orders
+ * from 7 on, need more registers than they save time.  Sixteen cost 2 shuffles for their values,
+ * eight 3; twice the products, with the slopes of X, and 7 shuffles with gradients. */
 #ifndef VALUES_GPU_H
 #define VALUES_GPU_H
 
@@ -31,9 +31,9 @@ typedef struct {
   bool beyond;   /* more values than the cache holds */
 } pencil_reader;
 
-/* Values beyond the cache are written in no order, so that most sectors hold one of them when they have
- * to leave.  The cache is slow at reading then what is missing: they are asked for as soon as it is
- * known which will be written, and leave after all else. */
+/* Values beyond the cache are written in no order, so that most sectors hold one of them when they
+ * have to leave.  The cache is slow at reading then what is missing: they are asked for as soon as
+ * it is known which will be written, and leave after all else. */
 static __device__ __forceinline__ void ask_for_value(const pencil_reader &s, uint32_t index)
 {
   if (s.beyond) asm volatile("prefetch.global.L2 [%0];" ::"l"(s.value + index));
@@ -80,8 +80,8 @@ static __device__ __forceinline__ const real *find_record(const staged &s, int k
   return s.record + wrap_slot(s, s.head + k) * s.length;
 }
 
-/* Of eight staged particles, where the lane's weights are: X of one at its columns, Y at its lines and
- * Z of two others.  Beyond the last others stand in, whose results go nowhere. */
+/* Of eight staged particles, where the lane's weights are: X of one at its columns, Y at its lines
+ * and Z of two others.  Beyond the last others stand in, whose results go nowhere. */
 typedef struct {
   const real *x, *y[2], *z[2];
 } lane_records;
@@ -175,9 +175,9 @@ static __device__ __forceinline__ void read_few(const int p, const int vectors,
   if (vectors > 1 && which < count && last) s.value[to + set * s.stride] = out;
 }
 
-/* Sums of sixteen particles before lanes add them up, and whose value a lane writes then.  In double
- * precision that waits until products of the next sixteen are on their way, which no instruction of the
- * warp overtakes; in single precision it costs registers in vain. */
+/* Sums of sixteen particles before lanes add them up, and whose value a lane writes then.  In
+ * double precision that waits until products of the next sixteen are on their way, which no
+ * instruction of the warp overtakes; in single precision it costs registers in vain. */
 typedef struct {
   real sum[2];
   uint32_t to;
@@ -199,8 +199,8 @@ static __device__ __forceinline__ void load_lines(const int p, const real *from,
     to[j] = from[j / 2 * 8 + j % 2];
 }
 
-/* Warp: values of up to sixteen particles of one plane, rows of products whose columns are the lines
- * of a plane: Z and Y of two particles a lane serve sixteen, not eight. */
+/* Warp: values of up to sixteen particles of one plane, rows of products whose columns are the
+ * lines of a plane: Z and Y of two particles a lane serve sixteen, not eight. */
 static __device__ __forceinline__ void read_many(const int p, const int vectors,
                                                  const pencil_reader &s, const staged &particles,
                                                  int32_t count, const window *planes,

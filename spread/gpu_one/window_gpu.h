@@ -1,15 +1,16 @@
-/* spread/gpu_one/window_gpu.h - the window of planes that a warp interpolates in; for spread_back_gpu.cu.
+/* spread/gpu_one/window_gpu.h - the window of planes that a warp interpolates in; for
+ * spread_back_gpu.cu.
  *
- * A window holds p planes of one pencil's patch, for one or more meshes, as left operands of products
- * with what eight particles have along the fastest axis (pair_gpu.h).  A product takes two lines of 16
- * points from each of 8 groups of lanes: of two planes at orders up to 6, where a patch has 8 lines,
- * and of one above.
+ * A window holds p planes of one pencil's patch, for one or more meshes, as left operands of
+ * products with what eight particles have along the fastest axis (pair_gpu.h).  A product takes two
+ * lines of 16 points from each of 8 groups of lanes: of two planes at orders up to 6, where a patch
+ * has 8 lines, and of one above.
  *
- * In single precision a number is two halves, so those of a window are scaled by a power of two: the
- * largest when it was filled to 2^11 or more.  A plane that moves in may be four times as large; if it
- * is larger, or if in all p planes nothing is left of a 2^8th of the scale, the window is filled
- * anew.  So the error of any result is at most 2^-30 of the largest number near by, and usually
- * 2^-36.  Double precision needs none of this. */
+ * In single precision a number is two halves, so those of a window are scaled by a power of two:
+ * the largest when it was filled to 2^11 or more.  A plane that moves in may be four times as
+ * large; if it is larger, or if in all p planes nothing is left of a 2^8th of the scale, the window
+ * is filled anew.  So the error of any result is at most 2^-30 of the largest number near by, and
+ * usually 2^-36.  Double precision needs none of this. */
 #ifndef WINDOW_GPU_H
 #define WINDOW_GPU_H
 

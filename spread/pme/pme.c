@@ -1,4 +1,5 @@
-/* spread/pme/pme.c - smooth PME: checks, tables of the influence function, the terms that need no mesh.
+/* spread/pme/pme.c - smooth PME: checks, tables of the influence function, the terms that need no
+ * mesh.
  *
  * Factors |b|^2 of the B-splines ([Guo] section 1): b(m) is the inverse of the spline's own
  * transform, sum_{k=0}^{p-2} M_p(k+1) e^{2 pi i m k / K}.  For odd p that vanishes at m = K/2,

@@ -1,4 +1,5 @@
-/* spread/pme/pme_cpu.prec.c - smooth PME on the CPU: FFTW3 and the product with the influence function.
+/* spread/pme/pme_cpu.prec.c - smooth PME on the CPU: FFTW3 and the product with the influence
+ * function.
  *
  * Transforms are planned without measuring, so that the same run has the same plan every time.
  * Sums over modes are taken row by row, then over the rows: one result for any threads.  Compiled

@@ -1,4 +1,5 @@
-/* spread/pme/pme_gpu.prec.cu - smooth PME on the GPU: cuFFT and the product with the influence function.
+/* spread/pme/pme_gpu.prec.cu - smooth PME on the GPU: cuFFT and the product with the influence
+ * function.
  *
  * One thread a mode, charge or coordinate.  Bytes: a mode is read and written once, 16 in single
  * and mixed, 32 in double; its three pairs of table entries stay in the caches.  Sums are taken

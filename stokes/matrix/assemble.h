@@ -1,4 +1,5 @@
-/* stokes/matrix/assemble.h - the terms of one pair in the scaled resistance matrix, for host and device.
+/* stokes/matrix/assemble.h - the terms of one pair in the scaled resistance matrix, for host and
+ * device.
  *
  *     R'_ij = -T',   R'_ii += sqrt(a_j / a_i) T',   T' = slide I + squeeze e e^T
  *     slide = Y / (c sqrt(a_i a_j)),   squeeze = (X - Y) / (c sqrt(a_i a_j))

@@ -2,11 +2,11 @@
  *
  * A warp goes through the lists of 32 spheres as if they were one, 32 entries at a time, so that no
  * lane waits for longer rows: a ballot numbers the pairs that are near enough, and each lane works
- * out one block; the sphere of a lane's next entry is asked for a round ahead.  Blocks of plain rows
- * leave through shared memory, in one piece.  Diagonal blocks are sums over segments of lanes: a
- * product of a matrix of zeros and ones, eight rows and 32 entries, with the terms of those entries,
- * which the tensor cores take for doubles as they are, in one order.  Some hundred operations a
- * pair; 36 bytes gathered for an entry, 24 to 80 written for a block. */
+ * out one block; the sphere of a lane's next entry is asked for a round ahead.  Blocks of plain
+ * rows leave through shared memory, in one piece.  Diagonal blocks are sums over segments of lanes:
+ * a product of a matrix of zeros and ones, eight rows and 32 entries, with the terms of those
+ * entries, which the tensor cores take for doubles as they are, in one order.  Some hundred
+ * operations a pair; 36 bytes gathered for an entry, 24 to 80 written for a block. */
 #include "stokes/matrix/assemble_gpu.h"
 
 enum { BLOCK = 256, WARPS = BLOCK / MD_WARP, TERMS = 6, GROUP = 8 };
@@ -78,7 +78,8 @@ static __device__ __forceinline__ void sum_entries(warp_sums *sums, int lane, un
 }
 
 /* Store `count` blocks of plain rows, `words` words of 8 or 4 bytes each: pairs one after the other
- * from `first` on, others at their places from there; doubles are too many to be read again soon. */
+ * from `first` on, others at their places from there; doubles are too many to be read again
+ * soon. */
 static __device__ __forceinline__ void store_plain(const slice_layout *l, int storage, int lane,
                                                    const warp_sums *sums, const void *stage,
                                                    int64_t first, int count)

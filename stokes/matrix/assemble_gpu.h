@@ -16,8 +16,8 @@ typedef struct {
 
 MD_BEGIN_C
 
-/* The blocks of all rows and the diagonal [n][6], where the layout says; nothing where there are more
- * than `room` blocks. */
+/* The blocks of all rows and the diagonal [n][6], where the layout says; nothing where there are
+ * more than `room` blocks. */
 md_status assemble_gpu_fill(stokes_matrix *matrix, const list_job *list, int64_t room);
 
 MD_END_C

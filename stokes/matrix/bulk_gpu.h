@@ -1,4 +1,5 @@
-/* stokes/matrix/bulk_gpu.h - bulk copies from a GPU's memory to shared memory and to its second-level cache. */
+/* stokes/matrix/bulk_gpu.h - bulk copies from a GPU's memory to shared memory and to its
+ * second-level cache. */
 #ifndef STOKES_BULK_GPU_H
 #define STOKES_BULK_GPU_H
 
@@ -51,8 +52,8 @@ static __device__ __forceinline__ void copy_wait(uint64_t *barrier, int pass)
                  : "memory");
 }
 
-/* Ask for bytes, whole multiples of 16 of them, so that they are in the second-level cache when they are
- * read. */
+/* Ask for bytes, whole multiples of 16 of them, so that they are in the second-level cache when
+ * they are read. */
 static __device__ __forceinline__ void ask_for(const void *from, unsigned bytes)
 {
   if (bytes > 0)

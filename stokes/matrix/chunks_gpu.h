@@ -24,8 +24,8 @@ typedef struct {
   int32_t rows, blocks;
 } rows_chunk;
 
-/* chunk [windows][CHUNK_MOST], and how many of them each window has; before [n_rows]: blocks of the rows
- * before in the same chunk. */
+/* chunk [windows][CHUNK_MOST], and how many of them each window has; before [n_rows]: blocks of the
+ * rows before in the same chunk. */
 typedef struct {
   int64_t n_rows, windows;
   const int64_t *start;

@@ -1,4 +1,5 @@
-/* stokes/matrix/compose.c - products put together from ranges of columns, as is fastest on this machine.
+/* stokes/matrix/compose.c - products put together from ranges of columns, as is fastest on this
+ * machine.
  *
  * Kernels are made for some numbers of columns: a product with one column more than such a number
  * may take twice as long.  The backend names its ways to make a range of columns (matrix_ways_fn);

@@ -1,9 +1,10 @@
 /* stokes/matrix/gspmv_rows_gpu.cu - y = R x with the rows of R one after the other.
  *
- * A block of threads takes a chunk (stokes/matrix/chunks_gpu.h).  A bulk copy brings its blocks to shared
- * memory while the threads, a few blocks each, gather x; each block's three sums replace it, and a
- * few lanes add up a row.  A row longer than a chunk takes several copies.  72, 36 or 24 bytes a
- * block from memory, x from cache.  Several vectors take eight lanes a row and column instead. */
+ * A block of threads takes a chunk (stokes/matrix/chunks_gpu.h).  A bulk copy brings its blocks to
+ * shared memory while the threads, a few blocks each, gather x; each block's three sums replace it,
+ * and a few lanes add up a row.  A row longer than a chunk takes several copies.  72, 36 or 24
+ * bytes a block from memory, x from cache.  Several vectors take eight lanes a row and column
+ * instead. */
 #include "stokes/matrix/bulk_gpu.h"
 #include "stokes/matrix/chunks_gpu.h"
 #include "stokes/matrix/gspmv_gpu.h"
@@ -84,8 +85,8 @@ typedef struct {
   bool series, early;
 } rows_kind;
 
-/* What a team has of its row: places of its blocks in the chunk, and what is known of the results of
- * my lane, one or all three. */
+/* What a team has of its row: places of its blocks in the chunk, and what is known of the results
+ * of my lane, one or all three. */
 typedef struct {
   int64_t row;
   int from, to;
@@ -149,8 +150,8 @@ static __device__ __forceinline__ void finish_row(const rows_job *job, rows_kind
   }
 }
 
-/* Add up the rows of a chunk as far as they are here: `team` lanes each, which keep what they have of
- * a row that goes on; then it is the only one. */
+/* Add up the rows of a chunk as far as they are here: `team` lanes each, which keep what they have
+ * of a row that goes on; then it is the only one. */
 static __device__ __forceinline__ void sum_rows(const rows_job *job, rows_kind kind,
                                                 const rows_chunk *c, const staged_blocks *s,
                                                 row_part *part, double *kept)

@@ -1,4 +1,5 @@
-/* stokes/matrix/gspmv_slices_gpu.real.cu - Y = R X with the rows of R in slices (stokes/matrix/slices_gpu.h).
+/* stokes/matrix/gspmv_slices_gpu.real.cu - Y = R X with the rows of R in slices
+ * (stokes/matrix/slices_gpu.h).
  *
  * One large block of threads on each multiprocessor takes windows of neighbouring rows, the next
  * one as far on as there are blocks, so that all of them read the same part of X at a time; its

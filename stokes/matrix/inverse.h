@@ -1,7 +1,7 @@
-/* stokes/matrix/inverse.h - 1 / x, 1 / sqrt(x) and ln(x) of numbers that are positive and neither huge nor
- * tiny, to the last bits.  A GPU's own functions spend branches on all the others: here division
- * begins with an approximation to some twenty bits, which one step of third order completes, and
- * logarithms are series. */
+/* stokes/matrix/inverse.h - 1 / x, 1 / sqrt(x) and ln(x) of numbers that are positive and neither
+ * huge nor tiny, to the last bits.  A GPU's own functions spend branches on all the others: here
+ * division begins with an approximation to some twenty bits, which one step of third order
+ * completes, and logarithms are series. */
 #ifndef STOKES_INVERSE_H
 #define STOKES_INVERSE_H
 
@@ -38,8 +38,8 @@ MD_INLINE double inverse_root_of(double x, double *root)
 #endif
 }
 
-/* ln(x) = e ln(2) + 2 artanh(s) for x = 2^e m, s = (m - 1) / (m + 1), |s| < 0.172, where the series up
- * to s^19 leaves out less than 2^-55 of it. */
+/* ln(x) = e ln(2) + 2 artanh(s) for x = 2^e m, s = (m - 1) / (m + 1), |s| < 0.172, where the series
+ * up to s^19 leaves out less than 2^-55 of it. */
 MD_INLINE double log_of(double x)
 {
 #ifdef __CUDA_ARCH__

@@ -85,15 +85,15 @@ md_status stokes_matrix_time(const stokes_matrix *matrix, int m, double *seconds
  * likewise. */
 md_status stokes_matrix_columns(const stokes_matrix *matrix, int m, int *columns);
 
-/* A step of a series in one pass over the vectors, on backends that have it (the GPU):
- * next = f[0] R' now + f[1] now + f[2] next,  total += f[3] next + f[4] now, where total may be NULL
- * for nothing; all [3 n_rows][m], no two the same memory.
- * Errors: MD_EINVAL (m out of range, no such steps), MD_ECUDA. */
+/* A step of a series in one pass over the vectors, on backends that have it (the GPU): next = f[0]
+ * R' now + f[1] now + f[2] next,  total += f[3] next + f[4] now, where total may be NULL for
+ * nothing; all [3 n_rows][m], no two the same memory. Errors: MD_EINVAL (m out of range, no such
+ * steps), MD_ECUDA. */
 bool stokes_matrix_has_series(const stokes_matrix *matrix);
 md_status stokes_matrix_series(const stokes_matrix *matrix, int m, const double factor[5],
                                const double *now, double *next, double *total);
-/* The same with vectors of floats and sums in float, on backends that have it, for matrices that were
- * laid out for several vectors. */
+/* The same with vectors of floats and sums in float, on backends that have it, for matrices that
+ * were laid out for several vectors. */
 bool stokes_matrix_has_series_single(const stokes_matrix *matrix);
 md_status stokes_matrix_series_single(const stokes_matrix *matrix, int m, const double factor[5],
                                       const float *now, float *next, float *total);

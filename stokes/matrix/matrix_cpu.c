@@ -1,5 +1,4 @@
-/* stokes/matrix/matrix_cpu.c - assembly with OpenMP and products on the CPU; a row belongs to one thread.
- */
+/* stokes/matrix/matrix_cpu.c - assembly and products on the CPU; a row belongs to one thread. */
 #include "stokes/matrix/assemble.h"
 #include "stokes/team.h"
 

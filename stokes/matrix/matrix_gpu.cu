@@ -42,7 +42,8 @@ static __global__ void __launch_bounds__(BLOCK)
   small[i] = make_uint4(at[0], at[1], at[2], __float_as_uint(far ? NAN : (float)s[3]));
 }
 
-/* How to judge shrunk spheres: the box's edges in their units, and what those are worth together. */
+/* How to judge shrunk spheres: the box's edges in their units, and what those are worth
+ * together. */
 typedef struct {
   float unit[3], slack, scale;
 } small_law;
@@ -196,10 +197,10 @@ static int64_t room_of(const stokes_matrix *matrix)
   return (int64_t)(matrix->storage == STOKES_PAIR || blocks < columns ? blocks : columns);
 }
 
-/* Blocks are filled in while the host learns how many there are: most often there is room for them, as
- * there were about as many the last time.  Meanwhile rows, which are counted by then, are cut into
- * chunks beside the context's stream, for which few threads need long: they go before those that
- * fill. */
+/* Blocks are filled in while the host learns how many there are: most often there is room for them,
+ * as there were about as many the last time.  Meanwhile rows, which are counted by then, are cut
+ * into chunks beside the context's stream, for which few threads need long: they go before those
+ * that fill. */
 static md_status assemble_plain(stokes_matrix *matrix, const list_job *list)
 {
   MD_TRY(open_aside(matrix));

@@ -44,8 +44,8 @@ typedef struct {
   gspmv_part part;
 } gspmv_range;
 
-/* How products with m columns are put together (stokes/matrix/compose.c), with a matrix of this layout and
- * about this size. */
+/* How products with m columns are put together (stokes/matrix/compose.c), with a matrix of this
+ * layout and about this size. */
 typedef struct {
   int m, width;
   int64_t n_rows, n_stored;
@@ -153,8 +153,9 @@ static inline size_t matrix_entry_bytes(stokes_storage storage)
 /* Kernels may read this far beyond the last block. */
 enum { MATRIX_PADDING = 64 };
 
-/* Room for blocks or slices, a little more than asked for: their number varies by less from step to step,
- * and half as much again, as buffers usually grow, would be too much here.  Contents are lost. */
+/* Room for blocks or slices, a little more than asked for: their number varies by less from step to
+ * step, and half as much again, as buffers usually grow, would be too much here.  Contents are
+ * lost. */
 static inline md_status matrix_reserve(md_ctx *ctx, md_buffer *buffer, size_t bytes)
 {
   if (bytes <= buffer->bytes) return MD_OK;

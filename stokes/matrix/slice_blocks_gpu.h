@@ -1,4 +1,5 @@
-/* stokes/matrix/slice_blocks_gpu.h - the blocks that one lane of a slice has, and what is done with them.
+/* stokes/matrix/slice_blocks_gpu.h - the blocks that one lane of a slice has, and what is done with
+ * them.
  *
  * Counts and kinds are constants where these are inlined. */
 #ifndef STOKES_SLICE_BLOCKS_GPU_H

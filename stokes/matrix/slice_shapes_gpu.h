@@ -1,9 +1,10 @@
 /* stokes/matrix/slice_shapes_gpu.h - how many threads share the work of a product with slices.
  *
- * SHAPES: lanes of a slice, threads a lane, columns a thread, 16 bytes at a time or not, for just as
- * many columns or not, threads of a block.  MORE: threads besides, where pairs leave registers for
- * them and the team is large enough to need them.  Measured on an H200; more columns a thread, or X
- * of the next block asked for beside the present one, take registers from more threads and lose. */
+ * SHAPES: lanes of a slice, threads a lane, columns a thread, 16 bytes at a time or not, for just
+ * as many columns or not, threads of a block.  MORE: threads besides, where pairs leave registers
+ * for them and the team is large enough to need them.  Measured on an H200; more columns a thread,
+ * or X of the next block asked for beside the present one, take registers from more threads and
+ * lose. */
 #ifndef STOKES_SLICE_SHAPES_GPU_H
 #define STOKES_SLICE_SHAPES_GPU_H
 

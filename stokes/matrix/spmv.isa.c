@@ -9,12 +9,12 @@
 
 enum { TASK_ROWS = 256 };
 
-/* Blocks between asking for a part of X and using it, bytes between asking for a block and using it,
- * and blocks before the end where asking stops. */
+/* Blocks between asking for a part of X and using it, bytes between asking for a block and using
+ * it, and blocks before the end where asking stops. */
 enum { AHEAD = 100, STREAM = 4096, STOP = STREAM / sizeof(stokes_pair_entry) };
 
-/* X is a gather, and three numbers may lie in two cache lines.  Blocks are a stream, but one that the
- * processor alone follows at four fifths of the speed. */
+/* X is a gather, and three numbers may lie in two cache lines.  Blocks are a stream, but one that
+ * the processor alone follows at four fifths of the speed. */
 MD_INLINE void fetch_ahead(const gspmv_job *job, int64_t p, int64_t end, stokes_storage storage)
 {
   if (p + STOP >= end) return;

@@ -1,4 +1,5 @@
-/* stokes/model/model.h - how long should a product with m vectors take, and how many vectors are best?
+/* stokes/model/model.h - how long should a product with m vectors take, and how many vectors are
+ * best?
  *
  *     T(m) = max(bytes(m) / B, 18 m n_blocks / F),   r(m) = T(m) / T(1)
  *     bytes(m) = 3 n_rows m (3 + k) 8 + bytes of the matrix
@@ -51,9 +52,9 @@ int stokes_model_best(const stokes_machine *machine, const stokes_shape *shape,
  * is byte_per_flop; k = 0.  [Liu] Fig. 1. */
 int stokes_model_vectors(double blocks_per_row, double byte_per_flop);
 
-/* Several machines, nodes of a network, share a matrix: its rows are dealt out in their order, so that each
- * node has as many blocks.  Before a product a node fetches the rows of X that others have: [Liu]
- * section IV-D, Table III and Figs. 3 and 4. */
+/* Several machines, nodes of a network, share a matrix: its rows are dealt out in their order, so
+ * that each node has as many blocks.  Before a product a node fetches the rows of X that others
+ * have: [Liu] section IV-D, Table III and Figs. 3 and 4. */
 typedef struct {
   stokes_shape shape; /* of its rows */
   int64_t remote;     /* rows of X that it fetches */
@@ -70,7 +71,8 @@ typedef struct {
 md_status stokes_model_shares(const stokes_blocks *blocks, double bytes, int nodes,
                               stokes_share *out);
 
-/* Time of a product with m vectors [s]: that of the node that takes longest, fetching and then multiplying;
+/* Time of a product with m vectors [s]: that of the node that takes longest, fetching and then
+ * multiplying;
  * *communication: which part of it fetching is. */
 double stokes_model_nodes(const stokes_machine *machine, const stokes_network *network,
                           const stokes_share *shares, int nodes, int m, double *communication);

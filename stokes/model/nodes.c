@@ -33,8 +33,8 @@ static int owner_of(const int64_t *cut, int nodes, int64_t row)
   return low;
 }
 
-/* Rows from `from` to `to`: what they need that is not theirs.  row_seen, node_seen: `mark` where that was
- * counted already. */
+/* Rows from `from` to `to`: what they need that is not theirs.  row_seen, node_seen: `mark` where
+ * that was counted already. */
 static void count_remote(const stokes_blocks *blocks, const int64_t *cut, int nodes, int mark,
                          int *row_seen, int *node_seen, stokes_share *share)
 {

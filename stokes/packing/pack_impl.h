@@ -1,4 +1,5 @@
-/* stokes/packing/pack_impl.h - the steps of making a packing: push apart, walk, compare with theory. */
+/* stokes/packing/pack_impl.h - the steps of making a packing: push apart, walk, compare with
+ * theory. */
 #ifndef STOKES_PACK_IMPL_H
 #define STOKES_PACK_IMPL_H
 

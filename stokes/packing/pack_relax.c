@@ -1,4 +1,5 @@
-/* stokes/packing/pack_relax.c - spheres that overlap are pushed apart: Gauss-Seidel sweeps over pairs.
+/* stokes/packing/pack_relax.c - spheres that overlap are pushed apart: Gauss-Seidel sweeps over
+ * pairs.
  *
  * A sweep is sequential within a block of the box and parallel over blocks of one colour, which are
  * too far apart to touch the same sphere; the result does not depend on the number of threads. */

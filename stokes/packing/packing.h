@@ -1,4 +1,5 @@
-/* stokes/packing/packing.h - spheres of several sizes in a periodic box: made, read, written, checked.
+/* stokes/packing/packing.h - spheres of several sizes in a periodic box: made, read, written,
+ * checked.
  *
  * A packing lies on the host and knows no backend.  Lengths are in Angstrom by convention; nothing
  * here depends on it. */
@@ -46,8 +47,8 @@ md_status stokes_packing_values(const stokes_packing *packing);
 /* The functions below that take a context work with its threads and need a CPU context. */
 
 /* Spheres may touch, not overlap.  gap_min: NULL, or the smallest gap 2 r / (a_i + a_j) - 2 of a
- * pair, at most STOKES_GAP_SEEN.  Errors: those of stokes_packing_values, MD_EINVAL (an overlap: names the
- * spheres, 1-based, and the gap; a box too small for its largest sphere), MD_ENOMEM. */
+ * pair, at most STOKES_GAP_SEEN.  Errors: those of stokes_packing_values, MD_EINVAL (an overlap:
+ * names the spheres, 1-based, and the gap; a box too small for its largest sphere), MD_ENOMEM. */
 #define STOKES_GAP_SEEN 0.02
 md_status stokes_packing_check(md_ctx *ctx, const stokes_packing *packing, double *gap_min);
 

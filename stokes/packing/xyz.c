@@ -28,7 +28,8 @@ md_status stokes_packing_write(const stokes_packing *packing, const char *path)
   return md_output_close(&out);
 }
 
-/* The value of `key=value`, `key="value"` or `key={value}` in the comment line, cut off in place; NULL without. */
+/* The value of `key=value`, `key="value"` or `key={value}` in the comment line, cut off in place;
+ * NULL without. */
 static char *property(char *line, const char *key)
 {
   const size_t length = strlen(key);

@@ -89,8 +89,8 @@ static __global__ void count_kernel(int64_t n, const double *__restrict__ x,
   if (lane == 0) start[i + 1] = all;
 }
 
-/* Warp: one sphere.  Entries come in any order, but no two are equal, so that each finds its place by
- * counting. */
+/* Warp: one sphere.  Entries come in any order, but no two are equal, so that each finds its place
+ * by counting. */
 static __global__ void fill_kernel(int64_t n, const double *__restrict__ x,
                                    const __grid_constant__ search_grid grid,
                                    const int32_t *__restrict__ cell_start,

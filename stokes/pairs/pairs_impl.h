@@ -15,7 +15,8 @@ struct stokes_pairs {
   md_buffer built;           /* double [n][4]: the spheres of the last build */
   md_buffer start, neighbor; /* the list */
   md_buffer scratch;
-  /* While a list is built, in *space, which is `own` or was lent: [n], [n], [n_cells + 1]; the CPU's. */
+  /* While a list is built, in *space, which is `own` or was lent: [n], [n], [n_cells + 1]; the
+   * CPU's. */
   md_buffer own, *space;
   uint32_t *key;
   int32_t *order, *cell_start;
@@ -30,7 +31,8 @@ typedef md_status pairs_extent_fn(stokes_pairs *pairs, const stokes_view *sphere
                                   pairs_extent *out);
 /* Largest squared distance that a sphere moved since the last build. */
 typedef md_status pairs_moved_fn(stokes_pairs *pairs, const stokes_view *spheres, double *out);
-/* Spheres by cell, in any order within one: order and cell_start, and key[i], the cell of sphere i. */
+/* Spheres by cell, in any order within one: order and cell_start, and key[i], the cell of sphere
+ * i. */
 typedef md_status pairs_sort_fn(stokes_pairs *pairs, const stokes_view *spheres);
 /* Count, scan and fill the rows. */
 typedef md_status pairs_rows_fn(stokes_pairs *pairs, const stokes_view *spheres);

@@ -19,8 +19,8 @@
 /* OpenBLAS's, whose header need not be the one above. */
 void openblas_set_num_threads(int threads);
 
-/* Before OpenBLAS starts a thread for each processor in every program that holds it: only factors of
- * large matrices gain from more than one.  What the user sets stays. */
+/* Before OpenBLAS starts a thread for each processor in every program that holds it: only factors
+ * of large matrices gain from more than one.  What the user sets stays. */
 __attribute__((constructor(101))) static void begin_alone(void)
 {
   setenv("OPENBLAS_NUM_THREADS", "1", 0);

@@ -47,8 +47,8 @@ MD_INLINE void jacobi_solve(const double *inverse, int m, const double *x, doubl
   y[2 * m] = inverse[2] * a + inverse[4] * b + inverse[5] * c;
 }
 
-/* y = M^-1 x from M itself, as M = L D L^T with ones on the diagonal of L; block is positive definite.
- */
+/* y = M^-1 x from M itself, as M = L D L^T with ones on the diagonal of L; block is positive
+ * definite. */
 MD_INLINE void jacobi_solve_block(const double *block, int m, const double *x, double *y)
 {
   const double first = inverse_of(block[0]), a = block[1] * first, b = block[2] * first;

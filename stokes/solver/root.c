@@ -3,9 +3,8 @@
  *     f = L S(L^-1 A L^-T) z = S(A M^-1) L z,   M = L L^T,   S(a) near sqrt(a)
  *     u = G(A) z,   G(a) near 1 / sqrt(a)
  *
- * S and G are expansions on [low, high], sums of T_k that follow from their recurrence.  The order is
- * the least that has the error asked for.  [Liu] section II.C; Fixman
- * 1986.
+ * S and G are expansions on [low, high], sums of T_k that follow from their recurrence.  The order
+ * is the least that has the error asked for.  [Liu] section II.C; Fixman 1986.
  *
  * The bounds that are known of a resistance matrix without work are equally far apart with and
  * without M, and so the order is the same: then f = S(A) z is taken, which needs no M and changes
@@ -155,7 +154,8 @@ static md_status norm_error(root_run *run, const double *exact, double *f, doubl
   return MD_OK;
 }
 
-/* f = sum of coefficient[k] T_k v, where v is in the solver's vector 2; exact: v^T M^-1 A M^-1 v. */
+/* f = sum of coefficient[k] T_k v, where v is in the solver's vector 2; exact: v^T M^-1 A M^-1
+ * v. */
 static md_status chebyshev_sum(root_run *run, const root_series *series, double *f, double *exact)
 {
   const double low = series->low, high = series->high, *coefficient = series->coefficient;

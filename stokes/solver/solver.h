@@ -36,8 +36,8 @@ void stokes_solver_destroy(stokes_solver *solver); /* NULL is allowed */
  * Errors: MD_ENUMERIC (a diagonal block is not positive definite), MD_ENOMEM. */
 md_status stokes_solver_attach(stokes_solver *solver, const stokes_matrix *matrix);
 
-/* One of two buffers of the solver's, in which nothing is kept between the calls below: anyone may use
- * it, and let it grow, until the next of them. */
+/* One of two buffers of the solver's, in which nothing is kept between the calls below: anyone may
+ * use it, and let it grow, until the next of them. */
 md_buffer *stokes_solver_space(stokes_solver *solver, int which);
 
 typedef struct {
@@ -65,8 +65,8 @@ md_status stokes_solver_bounds(stokes_solver *solver, bool tight, double *low, d
 /* f = S z for m columns.  Chebyshev: the order follows from the bounds and the tolerance, the error
  * is that of |M^-1/2 f|^2 against z^T S^2 z, which is known.  Lanczos: stops when the last steps
  * changed f by less than the tolerance; needs one vector of m columns for every step (MD_ENOMEM
- * states it).  f may be z.  Errors: MD_EINVAL (m), MD_ENUMERIC (an order beyond `most`; an error that
- * is larger than the tolerance). */
+ * states it).  f may be z.  Errors: MD_EINVAL (m), MD_ENUMERIC (an order beyond `most`; an error
+ * that is larger than the tolerance). */
 md_status stokes_solver_root(stokes_solver *solver, stokes_root kind, int m, const double *z,
                              double *f, double tolerance, int most, stokes_outcome *out);
 

@@ -1,5 +1,5 @@
-/* stokes/solver/vectors_block_gpu.cu - products of tall matrices with m columns and m x m matrices on the
- * GPU, for block conjugate gradients.
+/* stokes/solver/vectors_block_gpu.cu - products of tall matrices with m columns and m x m matrices
+ * on the GPU, for block conjugate gradients.
  *
  * Both kinds of products go through the matrix units: 8 x 8 results from 8 x 4 and 4 x 8 fragments,
  * which a warp loads from memory as they are, one number a lane, with zeros beyond the last row and

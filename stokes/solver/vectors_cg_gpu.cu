@@ -1,10 +1,10 @@
 /* stokes/solver/vectors_cg_gpu.cu - the steps of conjugate gradients on the GPU, for one vector.
  *
- * Scalars stay on the device in a cg_state, so that the host waits for none of them; a state that is
- * done turns further steps into nothing.  Each block of threads sums a part of the spheres; the last
- * one to finish adds the parts in their order and works out the scalars.  M^-1 r is worked out from the
- * diagonal blocks twice, which costs no more bytes than to store it; x goes along p where p is read
- * anyway.  The kernels of a step begin while the one before ends. */
+ * Scalars stay on the device in a cg_state, so that the host waits for none of them; a state that
+ * is done turns further steps into nothing.  Each block of threads sums a part of the spheres; the
+ * last one to finish adds the parts in their order and works out the scalars.  M^-1 r is worked out
+ * from the diagonal blocks twice, which costs no more bytes than to store it; x goes along p where
+ * p is read anyway.  The kernels of a step begin while the one before ends. */
 #include "core/gpu/launch_gpu.h"
 #include "stokes/solver/vectors_gpu.h"
 

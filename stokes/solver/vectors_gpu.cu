@@ -1,5 +1,5 @@
-/* stokes/solver/vectors_gpu.cu - vectors of solvers on the GPU: sums, and one thread an element or a
- * sphere.
+/* stokes/solver/vectors_gpu.cu - vectors of solvers on the GPU: sums, and one thread an element or
+ * a sphere.
  *
  * Rows are cut into VECTOR_PARTS parts, whatever the GPU; a block of threads sums one part, each
  * column in one order, and a second kernel adds the parts in order: bit-identical reruns. */

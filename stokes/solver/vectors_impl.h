@@ -45,8 +45,8 @@ typedef struct {
 } block_vectors;
 
 typedef struct {
-  /* M^-1, and M^-1 r of conjugate gradients, are kept: else they are worked out where they are used,
-   * in less memory. */
+  /* M^-1, and M^-1 r of conjugate gradients, are kept: else they are worked out where they are
+   * used, in less memory. */
   bool keeps;
   /* M^-1 from the diagonal blocks, where it is kept and inverse is not NULL; *bad: how many are not
    * positive definite; *largest: their largest eigenvalue. */

@@ -143,7 +143,8 @@ static md_status begin_group(stokes_run *run, stokes_step *out)
   return MD_OK;
 }
 
-/* Guesses from a series need not be as exact as forces: after a step or two they are off by more. */
+/* Guesses from a series need not be as exact as forces: after a step or two they are off by
+ * more. */
 enum { SERIES_LOOSER = 10 };
 
 /* Begin a group with guesses for all its steps, from the random numbers alone: R'^-1 S(R') z is

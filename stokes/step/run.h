@@ -29,8 +29,8 @@ typedef enum { STOKES_METHODS(MD_ENUM_) STOKES_METHOD_COUNT } stokes_method;
 #undef MD_ENUM_
 extern const char *const stokes_method_words[STOKES_METHOD_COUNT];
 
-/* Where the guesses of mrhs come from: one block solve for the forces of all its steps, as in [Liu],
- * or a Chebyshev series of A^-1/2, which needs neither those forces nor a solve. */
+/* Where the guesses of mrhs come from: one block solve for the forces of all its steps, as in
+ * [Liu], or a Chebyshev series of A^-1/2, which needs neither those forces nor a solve. */
 #define STOKES_GUESSES(X) X(SOLVE, "solve") X(SERIES, "series")
 #define MD_ENUM_(name, word) STOKES_GUESS_##name,
 typedef enum { STOKES_GUESSES(MD_ENUM_) STOKES_GUESS_COUNT } stokes_guess;

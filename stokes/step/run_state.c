@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the pair list [A].  The fastest of many spheres moves about 1 A in a step; making a list takes a
- * GPU as long as a third of a step. */
+/* Of the pair list [A].  The fastest of many spheres moves about 1 A in a step; making a list takes
+ * a GPU as long as a third of a step. */
 static const double skin = 8;
 
 md_status stokes_run_check(const stokes_run_spec *spec)
