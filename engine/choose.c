@@ -48,7 +48,7 @@ static void choose_list(const engine_spec *spec, engine_choice *out)
     out->list_reason = "full lists need no atomics and measured fastest";
   else if (spec->coulomb != ENGINE_COULOMB_NONE)
     out->list_reason = "fastest with charges, whose forces come apart";
-  else if (!neighbor_is_compact(&spec->curve))
+  else if (!ordering_has(&spec->curve, ORDERING_COMPACT))
     out->list_reason = "lists by tiles are faster only along a compact curve, such as hilbert";
   else if (!sorts_each_build(spec))
     out->list_reason = "lists by tiles are faster only where each build sorts, not by this "

@@ -116,24 +116,11 @@ md_status neighbor_sort(neighbor_list *list, md_atoms *atoms)
   return MD_OK;
 }
 
-bool neighbor_is_compact(const ordering *order)
-{
-  switch (order->kind) {
-  case ORDERING_MORTON:
-  case ORDERING_MORTON_KJI:
-  case ORDERING_HILBERT:
-  case ORDERING_GILBERT:
-    return true;
-  default:
-    return false;
-  }
-}
-
 /* The atoms of the rows of tiles: those that follow each other must be near each other. */
 static md_status order_rows(neighbor_list *list, const md_atoms *atoms)
 {
   static const ordering gilbert = {.kind = ORDERING_GILBERT};
-  const bool compact = neighbor_is_compact(&list->spec.order);
+  const bool compact = ordering_has(&list->spec.order, ORDERING_COMPACT);
   if (compact && list->in_order) return MD_OK;
   int64_t bins;
   MD_TRY(set_curve(list, compact ? &list->spec.order : &gilbert, &bins));

@@ -146,10 +146,6 @@ typedef struct {
 } neighbor_grid;
 const neighbor_grid *neighbor_list_grid(const neighbor_list *list);
 
-/* Whether atoms that follow each other along this curve lie near each other in all directions, as
- * the rows of tiles should; where they do not, the list sorts its rows along a curve of its own. */
-bool neighbor_is_compact(const ordering *order);
-
 /* Positions of owned atoms and ghosts in one space, where frames follow each other `gap` apart
  * around the middle of the box (core/atoms.h): state4 [n + n_ghost] on the backend.  A ghost stays
  * beside the frame that it belongs to.  gap 0: positions in the box.  Errors: MD_ENOMEM,

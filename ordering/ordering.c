@@ -8,9 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WORD(name, word, help) word,
+#define WORD(name, word, help, traits) word,
 const char *const ordering_words[ORDERING_COUNT] = {ORDERINGS(WORD)};
 #undef WORD
+
+bool ordering_has(const ordering *order, int traits)
+{
+#define TRAITS(name, word, help, traits) traits,
+  static const int has[ORDERING_COUNT] = {ORDERINGS(TRAITS)};
+#undef TRAITS
+  return (has[order->kind] & traits) == traits;
+}
 
 static md_status parse_kind(const char *text, const char *what, ordering_kind *out)
 {

@@ -13,18 +13,24 @@
 
 MD_BEGIN_C
 
-#define ORDERINGS(X)                                                                               \
-  X(NONE, "none", "creation order, never sorted")                                                  \
-  X(ROW, "row", "row-major, k fastest")                                                            \
-  X(COLUMN, "column", "column-major, i fastest")                                                   \
-  X(MORTON, "morton", "Morton, k in the lowest bit")                                               \
-  X(MORTON_KJI, "morton:kji", "Morton, i in the lowest bit ([AK] Eq. 5)")                          \
-  X(HILBERT, "hilbert", "Hilbert, the 12-state curve of [AK]")                                     \
-  X(HYBRID, "hybrid", "hybrid:OUTER/INNER:T, tiles of T^3 cells")                                  \
-  X(GILBERT, "gilbert", "generalised Hilbert curve of any box")                                    \
-  X(RANDOM, "random", "seeded random permutation")
+/* What holds of an ordering: COMPACT: cells that follow each other lie near each other in all
+ * directions; JUMPS: so in boxes whose edges are powers of two, in others with jumps between. */
+enum { ORDERING_COMPACT = 1, ORDERING_JUMPS = 2 };
 
-#define MD_ENUM_(name, word, help) ORDERING_##name,
+/* Name, word, what it is, what holds of it. */
+#define ORDERINGS(X)                                                                               \
+  X(NONE, "none", "creation order, never sorted", 0)                                               \
+  X(ROW, "row", "row-major, k fastest", 0)                                                         \
+  X(COLUMN, "column", "column-major, i fastest", 0)                                                \
+  X(MORTON, "morton", "Morton, k in the lowest bit", ORDERING_COMPACT | ORDERING_JUMPS)            \
+  X(MORTON_KJI, "morton:kji", "Morton, i in the lowest bit ([AK] Eq. 5)",                          \
+    ORDERING_COMPACT | ORDERING_JUMPS)                                                             \
+  X(HILBERT, "hilbert", "Hilbert, the 12-state curve of [AK]", ORDERING_COMPACT | ORDERING_JUMPS)  \
+  X(HYBRID, "hybrid", "hybrid:OUTER/INNER:T, tiles of T^3 cells", 0)                               \
+  X(GILBERT, "gilbert", "generalised Hilbert curve of any box", ORDERING_COMPACT)                  \
+  X(RANDOM, "random", "seeded random permutation", 0)
+
+#define MD_ENUM_(name, word, help, traits) ORDERING_##name,
 typedef enum { ORDERINGS(MD_ENUM_) ORDERING_COUNT } ordering_kind;
 #undef MD_ENUM_
 extern const char *const ordering_words[ORDERING_COUNT];
@@ -39,6 +45,8 @@ typedef struct {
 /* Read `hilbert`, `hybrid:hilbert/row:4`, `random:SEED`, ...  Errors: MD_EINVAL (names the nearest
  * word). */
 md_status ordering_parse(const char *text, ordering *out);
+/* Whether all of these hold of an ordering: ORDERING_COMPACT, ORDERING_JUMPS. */
+bool ordering_has(const ordering *order, int traits);
 /* The text that ordering_parse reads back. */
 void ordering_format(const ordering *order, char *text, size_t size);
 

@@ -257,6 +257,27 @@ START_TEST(big_grids_keep_their_bits)
 }
 END_TEST
 
+/* A kind without a branch of its own in ordering/curve.h would be row-major. */
+START_TEST(every_ordering_is_another_one)
+{
+  static const int32_t n[3] = {6, 8, 10}; /* in a cube of 8 gilbert is hilbert */
+  enum { CELLS = 6 * 8 * 10 };
+  static uint32_t table[ORDERING_COUNT][CELLS];
+  for (int k = 0; k < ORDERING_COUNT; k++) {
+    const ordering order = parsed(k == ORDERING_HYBRID ? "hybrid:row/column:2" : ordering_words[k]);
+    for (int32_t at = 0; at < CELLS; at++) {
+      const int32_t c[3] = {at / 80, at / 10 % 8, at % 10};
+      table[k][at] = curve_index(&order, n, c);
+    }
+    for (int other = ORDERING_ROW; other < k; other++)
+      ck_assert_msg(memcmp(table[k], table[other], sizeof table[k]) != 0, "%s is %s",
+                    ordering_words[k], ordering_words[other]);
+    ck_assert(!ordering_has(&order, ORDERING_JUMPS) || ordering_has(&order, ORDERING_COMPACT));
+  }
+  ck_assert(memcmp(table[ORDERING_NONE], table[ORDERING_ROW], sizeof table[0]) == 0);
+}
+END_TEST
+
 START_TEST(names_are_read_and_written)
 {
   static const char *const good[] = {"none",
@@ -316,6 +337,7 @@ int main(void)
   tcase_add_test(curves, hilbert_makes_unit_steps);
   tcase_add_test(curves, random_is_random);
   tcase_add_test(curves, big_grids_keep_their_bits);
+  tcase_add_test(curves, every_ordering_is_another_one);
   tcase_add_test(curves, names_are_read_and_written);
   suite_add_tcase(suite, curves);
   TCase *boxes = test_long_case("boxes");

@@ -18,7 +18,7 @@ const char *const config_format_words[CONFIG_FORMAT_COUNT] = {CONFIG_FORMATS(WOR
 
 /* "one | two | three" of an X-macro list. */
 #define BAR_WORD_(name, word) " | " word
-#define BAR_CURVE_(name, word, help) " | " word
+#define BAR_CURVE_(name, word, ...) " | " word
 #define CHOICE(list) (&list(BAR_WORD_)[3])
 
 #define STRING_(text) #text

@@ -29,20 +29,19 @@ md_status stokes_matrix_create(md_ctx *ctx, stokes_storage storage, stokes_matri
   return MD_OK;
 }
 
+/* Every buffer of a matrix, to be freed and to be counted. */
+#define BUFFERS(X)                                                                                 \
+  X(start)                                                                                         \
+  X(column) X(block) X(diagonal) X(scratch) X(said) X(slices.first) X(slices.lane) X(slices.place) \
+      X(slices.window)
+
 void stokes_matrix_destroy(stokes_matrix *matrix)
 {
   if (!matrix) return;
   if (matrix_backend_of(matrix)->release) matrix_backend_of(matrix)->release(matrix);
-  md_buffer_free(matrix->ctx, &matrix->start);
-  md_buffer_free(matrix->ctx, &matrix->column);
-  md_buffer_free(matrix->ctx, &matrix->block);
-  md_buffer_free(matrix->ctx, &matrix->diagonal);
-  md_buffer_free(matrix->ctx, &matrix->scratch);
-  md_buffer_free(matrix->ctx, &matrix->said);
-  md_buffer_free(matrix->ctx, &matrix->slices.first);
-  md_buffer_free(matrix->ctx, &matrix->slices.lane);
-  md_buffer_free(matrix->ctx, &matrix->slices.place);
-  md_buffer_free(matrix->ctx, &matrix->slices.window);
+#define FREE(field) md_buffer_free(matrix->ctx, &matrix->field);
+  BUFFERS(FREE)
+#undef FREE
   gspmv_plans_free(matrix->plans);
   free(matrix);
 }
@@ -187,8 +186,9 @@ stokes_shape stokes_matrix_shape(const stokes_matrix *matrix)
   const double entry = (double)matrix_entry_bytes(matrix->storage);
   const bool pair = matrix->storage == STOKES_PAIR;
   stokes_shape shape = {.n_rows = matrix->n_rows, .n_blocks = matrix->n_blocks};
-  shape.bytes = (int64_t)(matrix->start.bytes + matrix->column.bytes + matrix->block.bytes +
-                          matrix->diagonal.bytes + matrix->scratch.bytes);
+#define COUNT(field) shape.bytes += (int64_t)matrix->field.bytes;
+  BUFFERS(COUNT)
+#undef COUNT
   shape.product_bytes =
       (double)matrix->n_stored * (entry + (pair ? 0 : sizeof(int32_t))) +
       (double)matrix->n_rows * (sizeof(int64_t) + (pair ? 6 * sizeof(double) : 0));
