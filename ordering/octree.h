@@ -80,17 +80,6 @@ MD_INLINE uint64_t octree_key(int state, int levels, const int32_t u[3])
   return key;
 }
 
-/* Its inverse. */
-MD_INLINE void octree_cell(int state, int levels, uint64_t key, int32_t u[3])
-{
-  u[0] = u[1] = u[2] = 0;
-  while (levels-- > 0) {
-    const int octant = octree_octant((int)(key >> (3 * levels)) & 7, &state);
-    for (int a = 0; a < 3; a++)
-      u[a] = u[a] << 1 | (octant >> (2 - a) & 1);
-  }
-}
-
 /* A cube of 2^(level+1) units with its corner at lo: cells of its lower and upper halves. */
 MD_INLINE void octree_halves(const ordering_grid *g, const int32_t lo[3], int level,
                              int64_t half[3][2])
