@@ -1,14 +1,16 @@
 #!/bin/sh
 # tests/coverage.sh BUILD - line and branch coverage of product code after tests/run.sh in a build with --coverage
 #
-# A line counts once, whatever the number of objects that it is compiled into (precisions, instruction sets, headers): it
-# is covered if one of them ran it.  A branch is an outcome of a condition, as gcov counts them: two for each `if`, `&&`,
-# `||`, `?:` and loop, one for each case of a switch; it is covered if it was taken at least once.  The
-# compiler inlines and optimises nothing, so that branches are those of the source, and those of OpenMP's schedules.
+# A line counts once, whatever the number of objects that it is compiled into (precisions, instruction sets,
+# headers): it is covered if one of them ran it.  A branch is an outcome of a condition, as gcov counts them: two
+# for each `if`, `&&`, `||`, `?:` and loop, one for each case of a switch; it is covered if it was taken at least
+# once.  The compiler inlines and optimises nothing, so that branches are those of the source, and those of OpenMP's
+# schedules.  Threads count without locks: gcov infers some branches from others, so that one in a parallel loop may
+# seem to be taken.
 #
-# tests/coverage.txt lists what no test on the CPU can reach, by reason.  Raw figures are of all code, the others of what
-# is not on the list.  What neither a test nor the list covers goes to BUILD/uncovered.txt.  Exit 1: an entry of the list
-# matches no line, or fewer than 95 % of these lines or 85 % of these branches are covered.
+# tests/coverage.txt lists what no test on the CPU can reach, by reason.  Raw figures are of all code, the others of
+# what is not on the list.  What neither a test nor the list covers goes to BUILD/uncovered.txt.  Exit 1: an entry
+# of the list matches no line, or fewer than 95 % of these lines or 85 % of these branches are covered.
 set -eu
 build=$1
 list=${COVERAGE_LIST:-tests/coverage.txt}
