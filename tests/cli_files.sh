@@ -230,6 +230,10 @@ stopped()
     pid=$!
     sleep $wait
     kill -$signal $pid
+    # what a shell starts with & ignores SIGINT until main takes it: it may have been lost
+    while [ $signal = INT ] && sleep 0.5 && readlink /proc/$pid/exe >/dev/null; do
+      kill -INT $pid
+    done
     wait $pid
     got=$?
     # before main the signal itself ends the process, which counts the same
