@@ -4,7 +4,8 @@
  *   study_spread cpu|gpu methods-single|methods-double|units|groups|atomics
  *
  * methods  every method by particles, mesh, distribution, order (Figs. 7 to 9, section 4.5);
- *          rows of `auto` say which it chose for R spreadings, with that method's times; CPU: one thread
+ *          rows of `auto` say which it chose for R spreadings, with that method's times; CPU: one
+ *          thread
  * units    single: lanes a row, which add up by shuffles or in shared memory (Figs. 3 and 5)
  * groups   group: rows a group (Fig. 4)
  * atomics  particle, and the same with stores in place of atomic additions (Fig. 6) */

@@ -101,8 +101,8 @@ static __device__ __forceinline__ void add_images(int images, unsigned long long
   if (threadIdx.x % MD_WARP == 0 && images > 0) atomicAdd(total, (unsigned long long)images);
 }
 
-/* |x - back v - built|^2 as the integer that its bits are: these are in the order of the numbers, NaN
- * last, so that a NaN is never lost. */
+/* |x - back v - built|^2 as the integer that its bits are: these are in the order of the numbers,
+ * NaN last, so that a NaN is never lost. */
 static __device__ __forceinline__ unsigned long long move_bits(const origin *from, int64_t i,
                                                                state4 x)
 {

@@ -55,8 +55,8 @@ md_status force_set_coulomb(force *fc, double alpha, double r_cut);
  *          the GPU.
  * Cost: O(n * neighbours); moves no atom data between host and GPU.
  *
- * Full and tile lists: one result, bit for bit.  Half lists: on the CPU one result for one number of
- * threads; on the GPU pairs add to f[j] atomically and the last bits vary.  In a deterministic
+ * Full and tile lists: one result, bit for bit.  Half lists: on the CPU one result for one number
+ * of threads; on the GPU pairs add to f[j] atomically and the last bits vary.  In a deterministic
  * context they do not: the CPU cuts the work independently of the threads, the GPU adds in 64-bit
  * fixed point.
  *

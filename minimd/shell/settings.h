@@ -1,4 +1,4 @@
-/* minimd/shell/settings.h - the options that describe a run, shared by all commands that make one. */
+/* minimd/shell/settings.h - the options that describe a run, shared by what makes one. */
 #ifndef SETTINGS_H
 #define SETTINGS_H
 

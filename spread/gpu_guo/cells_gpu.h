@@ -1,4 +1,4 @@
-/* spread/gpu_guo/cells_gpu.h - mesh points and cells by number, for kernels of located particles. */
+/* spread/gpu_guo/cells_gpu.h - numbers of mesh points and cells, for located particles. */
 #ifndef CELLS_GPU_H
 #define CELLS_GPU_H
 

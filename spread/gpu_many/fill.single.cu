@@ -15,9 +15,8 @@
  *
  * Charges are transposed first, so that those of a particle are a sector of memory or two, instead
  * of one a vector; their exponents are noted, and each chunk gets a scale for each vector, as
- * halves need it. The largest of all charges as the scale takes a tenth less time, but small
- * charges far from large ones lose digits; the largest of a chunk found where it is staged takes a
- * quarter more. */
+ * halves need it.  The largest of all charges as the scale takes a tenth less time, but small ones
+ * far from large ones lose digits; a chunk's, found where it is staged, takes a quarter more. */
 #include <cuda_pipeline.h>
 
 #include "spread/gpu_many/fill_gpu.h"
