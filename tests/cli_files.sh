@@ -247,7 +247,8 @@ stopped $hup --backend "$backend" --cells 30 --steps 1000000 --threads 1
 stopped TERM 15 compare --backend "$backend" --cells 30 --steps 10000 --threads 1 --order row
 stopped $hup pack --particles 20000 --occupancy 0.5 --threads 1
 stopped TERM 15 stokes --backend "$backend" -i "$spheres" --steps 1000000 --quiet
-stopped TERM 15 cachemodel -i inputs/in.lj --cells 30 --steps 10 --machine h200
+stopped TERM 15 cachemodel -i inputs/in.lj --cells 60 --steps 10 --machine h200 --threads 1
+stopped TERM 15 cachemodel --order hilbert --size 512 --stencil block:1 --line 8 --capacity 1000
 cases=$((cases + 1))
 "$minimd" $long --cells 40 -o "$dir/stop" >/dev/null 2>"$dir/err" & # a second one at once
 pid=$!
