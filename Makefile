@@ -100,10 +100,12 @@ BENCHES := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/bench_*.c benc
 # Peers that benchmarks compare with, in an archive so that each links what it uses.
 BENCH_LIB := $(BUILD)/libbench.a
 BENCH_OBJ := $(if $(NVCC),$(patsubst %.cu,$(BUILD)/obj/%.cu.o,$(wildcard bench/*.cu)))
-TESTS   := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/check_*.c))
+TEST_C  := $(wildcard tests/*/*.c)
+SUITES  := $(patsubst %.c,%,$(wildcard tests/*/check_*.c))
+TESTS   := $(addprefix $(BUILD)/tests/,$(notdir $(SUITES)))
 # What the suites share: references and drivers, in an archive so that each links what it uses.
 TEST_LIB := $(BUILD)/libtests.a
-TEST_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out tests/check_%,$(wildcard tests/*.c)))
+TEST_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out $(SUITES:%=%.c),$(TEST_C)))
 COMPILE  = $(CC) $(STD) $(CFLAGS) $(WARN) -MMD -MP
 VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 # What objects are made with: all are made again when it changes.  Words of a command line of make.
@@ -127,17 +129,20 @@ $(SPREAD_LIB): $(SPREAD_OBJ)
 	$(call quiet,AR )ar rcs $@ $^
 # The program whose allocators can be made to fail.
 FAILING := $(BUILD)/obj/tests/failing
-$(FAILING)/%: $(BUILD)/% tests/failing_memory.syms
+$(FAILING)/%: $(BUILD)/% tests/hostile/failing_memory.syms
 	@mkdir -p $(@D)
-	$(call quiet,CP )objcopy --redefine-syms=tests/failing_memory.syms $< $@
-$(BUILD)/tests/check_failing_%: $(BUILD)/obj/tests/check_failing_%.o $(FAILING)/obj/minimd/main.o \
+	$(call quiet,CP )objcopy --redefine-syms=tests/hostile/failing_memory.syms $< $@
+$(BUILD)/tests/check_failing_%: $(BUILD)/obj/tests/hostile/check_failing_%.o $(FAILING)/obj/minimd/main.o \
     $(FAILING)/libminimd.a $(TEST_LIB)
 	@mkdir -p $(@D)
 	$(call quiet,LD )$(CC) $(CFLAGS) -fopenmp -o $@ $^ $(call archive,check) $(call archive,subunit) $(LDLIBS)
 
-$(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(TEST_LIB) $(LIB)
-	@mkdir -p $(@D)
-	$(call quiet,LD )$(CC) $(CFLAGS) -fopenmp -o $@ $^ $(call archive,check) $(call archive,subunit) $(LDLIBS)
+define suite_rule
+$(BUILD)/tests/$(notdir $(1)): $(BUILD)/obj/$(1).o $$(TEST_LIB) $$(LIB)
+	@mkdir -p $$(@D)
+	$$(call quiet,LD )$$(CC) $$(CFLAGS) -fopenmp -o $$@ $$^ $$(call archive,check) $$(call archive,subunit) $$(LDLIBS)
+endef
+$(foreach s,$(filter-out tests/hostile/check_failing_%,$(SUITES)),$(eval $(call suite_rule,$(s))))
 
 $(BUILD)/obj/%.o: %.c $(MADE_WITH)
 	@mkdir -p $(@D)
@@ -272,19 +277,19 @@ coverage: deps-check
 	GCOV_ERROR_FILE=$(abspath $(BUILD))-coverage/gcov.log CK_TIMEOUT_MULTIPLIER=10 sh tests/run.sh $(BUILD)-coverage
 	sh tests/coverage.sh $(BUILD)-coverage
 
-# Inputs that break a reader or a command (tests/fuzz_*.c): libFuzzer on each target, or on TARGETS, for FUZZ_SECONDS each
+# Inputs that break a reader or a command (tests/hostile/fuzz_*.c): libFuzzer on each target, or on TARGETS, for FUZZ_SECONDS each
 # or FUZZ_RUNS executions in all.  It goes on from the inputs that it left in $(BUILD)/fuzz-corpus.
 FUZZ_CC ?= clang
 FUZZ_SECONDS ?= 60
 # clang 14 takes forever over unrolled loops whose checks do not return: here it is the run-time library that ends.
 FUZZ_FLAGS := -O1 -g -fsanitize=fuzzer-no-link $(filter-out -fno-sanitize-recover=all,$(SANITIZE)) -Wno-pass-failed
-$(BUILD)/fuzz: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/fuzz*.c)) $(LIB)
+$(BUILD)/fuzz: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/hostile/fuzz*.c)) $(LIB)
 	$(call quiet,LD )$(CC) $(CFLAGS) -fsanitize=fuzzer -fopenmp -o $@ $^ $(LDLIBS)
 fuzz: deps-ci
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)-fuzz CC=$(FUZZ_CC) NVCC= CFLAGS='$(FUZZ_FLAGS)' CHECKED_ISA=$(MACHINE_ISA) \
 	  $(BUILD)-fuzz/fuzz
 	FUZZ_SECONDS=$(FUZZ_SECONDS) FUZZ_RUNS=$(FUZZ_RUNS) FUZZ_CSV=$(FUZZ_CSV) \
-	  sh tests/fuzz.sh $(BUILD)-fuzz/fuzz $(BUILD)/fuzz-corpus $(TARGETS)
+	  sh tests/hostile/fuzz.sh $(BUILD)-fuzz/fuzz $(BUILD)/fuzz-corpus $(TARGETS)
 
 # Wrong programs, one at a time, that the tests must notice (tests/mutants.txt); hours on a few processors.  ROOMS="spread
 # stokes" or MUTANTS="12 17" picks some; JOBS at once.  It goes on where it was interrupted with the same commit.
@@ -294,7 +299,7 @@ mutants: deps-check
 # Walks that are killed, or stormed by signals, STORMS times on BACKEND, each gone on with from its checkpoint.
 STORMS ?= 1000
 storms: all
-	sh tests/storms.sh $(BUILD)/minimd $(STORMS) $(BACKEND)
+	sh tests/hostile/storms.sh $(BUILD)/minimd $(STORMS) $(BACKEND)
 
 # Races, as ThreadSanitizer and Archer (OpenMP's tool of LLVM) see them, in the suites of TSAN_SUITES.
 TSAN_SUITES ?= comm bins neighbor sort force energy integrate engine physics reruns spread spread_plan pme charges \
@@ -304,7 +309,7 @@ tsan: deps-ci
 	  $(TSAN_SUITES:%=$(BUILD)-tsan/tests/check_%)
 	sh tests/tsan.sh $(BUILD)-tsan $(TSAN_SUITES)
 
-FORMATTED = $(call in_rooms,[ch]) $(call in_rooms,cu) $(wildcard tests/*.[ch] bench/*.[ch] bench/*.cu)
+FORMATTED = $(call in_rooms,[ch]) $(call in_rooms,cu) $(wildcard tests/*.h tests/*/*.[ch] bench/*.[ch] bench/*.cu)
 lint:
 	sh tests/arrows.sh
 	clang-format --dry-run -Werror $(FORMATTED)

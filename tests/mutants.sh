@@ -18,7 +18,7 @@ export LC_ALL=C
 # The entries as lines: id, file, line, kind, tests, reason if equivalent, text, what replaces it.
 entries()
 {
-  awk -F '\t' -v OFS='\t' '
+  awk -F '\t' -v OFS='\t' -v tests="$(echo tests/*/check_*.c tests/cli/cli_*.sh)" '
     function wrong(what) { printf "%s:%d: %s\n", FILENAME, begun, what >"/dev/stderr"; bad = 1 }
     function add(  line, n, at, rest, found, t) {
       if (head == "") return
@@ -34,7 +34,8 @@ entries()
       if (from == to) return wrong("nothing is replaced")
       for (t = split(part[3], test, " "); t > 0; t--) {
         n = split(test[t], name, "/")
-        at = "tests/" (name[1] ~ /^cli_/ ? name[1] ".sh" : "check_" name[1] ".c")
+        file = name[1] ~ /^cli_/ ? name[1] ".sh" : "check_" name[1] ".c"
+        at = file in path ? path[file] : file
         for (found = n < 2; (got = (getline line <at)) > 0;)
           if (index(line, "_case(\"" name[2] "\"") || index(line, "case_create(\"" name[2] "\"")) found = 1
         close(at)
@@ -42,6 +43,7 @@ entries()
       }
       print ++id, part[1], place, part[2], part[3], reason == "" ? "-" : reason, from, to
     }
+    BEGIN { for (n = split(tests, part, " "); n > 0; n--) { at = part[n]; sub(/.*\//, "", at); path[at] = part[n] } }
     /^#/ { next }
     /^$/ { add(); head = reason = from = to = ""; had_from = had_to = 0; next }
     head == "" { head = $0; begun = NR; next }
@@ -68,7 +70,7 @@ field() { printf '%s\n' "$entry" | cut -f "$1"; }
 passes()
 {
   case $2 in
-    cli_*) (cd "$1" && limited sh "tests/$2.sh" build/minimd) >"$1/log" 2>&1 ;;
+    cli_*) (cd "$1" && limited sh "tests/cli/$2.sh" build/minimd) >"$1/log" 2>&1 ;;
     */*) (cd "$1" && CK_RUN_CASE=${2#*/} limited "build/tests/check_${2%/*}") >"$1/log" 2>&1 ;;
     *) (cd "$1" && limited "build/tests/check_$2") >"$1/log" 2>&1 ;;
   esac
@@ -125,7 +127,7 @@ killer()
     if [ $code = 124 ] || [ $code = 137 ] || grep -qE 'Test timeout expired|signal 24' "$tree/log"; then
       result=timeout
     fi
-    killed_by=$test:$(sed -n 's/^tests\/[a-z_]*\.c:[0-9]*:[FE]:[^:]*:\([a-z_0-9]*\):.*/\1/p' "$tree/log" | head -1)
+    killed_by=$test:$(sed -n 's/^tests\/[a-z_\/]*\.c:[0-9]*:[FE]:[^:]*:\([a-z_0-9]*\):.*/\1/p' "$tree/log" | head -1)
     return 0
   done
   return 1
@@ -134,7 +136,7 @@ killer()
 # All tests but those that build.
 others()
 {
-  (cd "$1" && ls tests/check_*.c tests/cli_*.sh) | sed 's/.*\/check_//; s/.*\///; s/\.c$//; s/\.sh$//' |
+  (cd "$1" && ls tests/*/check_*.c tests/cli/cli_*.sh) | sed 's/.*\/check_//; s/.*\///; s/\.c$//; s/\.sh$//' |
     grep -vE '^(cli_library|cli_build|cli_mutants)$'
 }
 

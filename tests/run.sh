@@ -27,7 +27,7 @@ list()
       done
     done
   fi
-  for script in tests/cli_*.sh; do
+  for script in tests/cli/cli_*.sh; do
     if [ -e "$script" ]; then echo "$(basename "$script") sh $script $build/minimd"; fi
   done
 }

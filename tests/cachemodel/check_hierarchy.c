@@ -1,0 +1,407 @@
+/* tests/cachemodel/check_hierarchy.c - the models of caches against slow ones, and what must hold of any. */
+#include "cachemodel/machine/hierarchy_cache.h"
+#include "tests/ref/ref.h"
+#include "tests/ref/ref_caches.h"
+#include "tests/test.h"
+
+/* --- One cache: hierarchy_cache.h against a list with times. */
+
+typedef struct {
+  uint32_t line;
+  uint8_t valid, dirty, owner;
+  int64_t time; /* 0: empty */
+} slow_line;
+
+/* The same access on the slow set. */
+static cache_answer slow_access(slow_line *set, int ways, int64_t now, uint32_t line,
+                                uint8_t sectors, bool keep, bool write, uint8_t stream)
+{
+  cache_answer answer = {0};
+  slow_line *found = NULL, *oldest = set;
+  for (int w = 0; w < ways; w++) {
+    if (set[w].time && set[w].line == line) found = &set[w];
+    if (set[w].time < oldest->time) oldest = &set[w];
+  }
+  if (!found && !keep) return answer;
+  if (found) {
+    answer.hits = found->valid & sectors;
+  } else {
+    found = oldest;
+    answer.dirty = found->dirty;
+    answer.owner = found->owner;
+    answer.line = found->time ? found->line : CACHE_EMPTY;
+    *found = (slow_line){.line = line};
+  }
+  if (keep) found->valid |= sectors;
+  if (write) {
+    found->dirty |= sectors;
+    found->owner = stream;
+  }
+  found->time = now;
+  return answer;
+}
+
+START_TEST(cache_is_a_list_with_times)
+{
+  enum { ACCESSES = 200000, WAYS_MOST = 24, SETS_MOST = 16 };
+  static const struct {
+    int ways, sets;
+    bool hashed;
+    uint32_t clock; /* to begin with */
+  } cases[] = {{1, 16, false, 1},
+               {2, 7, true, 1},
+               {12, 5, false, 1},
+               {16, 4, true, 1},
+               {24, 3, true, 1},
+               {24, 1, false, 1},
+               {12, 5, true, UINT32_MAX - 1000}};
+  const int k = _i;
+  const int ways = cases[k].ways, sets = cases[k].sets;
+  const machine_level level = {(int64_t)sets * ways * 128, ways, 128, 32, 1, 0};
+  cache fast;
+  ck_ok(cache_create(&level, cases[k].hashed, &fast));
+  ck_assert_uint_eq(fast.sets, (unsigned)sets);
+  fast.clock = cases[k].clock;
+  static slow_line slow[SETS_MOST][WAYS_MOST];
+  memset(slow, 0, sizeof slow);
+  uint64_t seed = 17;
+  bool used[SETS_MOST] = {false};
+  for (int64_t a = 1; a <= ACCESSES; a++) {
+    const uint32_t line = (uint32_t)((sets * ways * 1.5 + 40) * ref_uniform(&seed));
+    const uint8_t sectors = (uint8_t)(1 + 15 * ref_uniform(&seed));
+    const bool keep = ref_uniform(&seed) < 0.9, write = keep && ref_uniform(&seed) < 0.3;
+    const uint8_t stream = (uint8_t)(6 * ref_uniform(&seed));
+    const uint32_t set = cache_set(&fast, line);
+    ck_assert_uint_lt(set, (unsigned)sets);
+    used[set] = true;
+    const cache_answer got = cache_access(&fast, line, sectors, keep, write, stream);
+    const cache_answer expected =
+        slow_access(slow[set], ways, a, line, sectors, keep, write, stream);
+    ck_assert_msg(got.hits == expected.hits && got.dirty == expected.dirty, "case %d, access %lld",
+                  k, (long long)a);
+    if (got.dirty) ck_assert(got.owner == expected.owner && got.line == expected.line);
+  }
+  for (int s = 0; s < sets; s++)
+    ck_assert(used[s]);
+  cache_destroy(&fast);
+}
+END_TEST
+enum { CACHE_CASES = 7 };
+
+/* A loop over one line more than a set holds: LRU never finds one, and a victim at random leaves
+ * some: with all of them, a line is still there when 16 others came with 16 chances of 1 in 16
+ * each to have gone, at the most. */
+START_TEST(random_victims_soften_loops)
+{
+  int64_t hits[3];
+  for (int k = 0; k < 3; k++) {
+    const machine_level level = {16 * 128, 16, 128, 32, 1, 50 * k};
+    cache c;
+    ck_ok(cache_create(&level, false, &c));
+    hits[k] = 0;
+    for (int round = 0; round < 1000; round++)
+      for (uint32_t line = 0; line < 17; line++)
+        hits[k] += cache_access(&c, line, 1, true, false, 0).hits;
+    cache_destroy(&c);
+  }
+  ck_assert_int_eq(hits[0], 0);
+  ck_assert_int_gt(hits[1], 1700);
+  ck_assert_int_gt(hits[2], hits[1]);
+  ck_assert_int_lt(hits[2], 16000);
+}
+END_TEST
+
+/* --- Whole models. */
+
+static const machine small_gpu = {
+    .name = "small",
+    .kind = MACHINE_GPU,
+    .n_levels = 2,
+    .level = {{64 * 128, 64, 128, 32, 1, 0}, {96 * 128, 96, 128, 32, 1, 0}},
+    .multiprocessors = 3,
+    .warps = 8,
+    .blocks = 4,
+    .registers = 65536};
+static const machine small_cpu = {.name = "small",
+                                  .kind = MACHINE_CPU,
+                                  .n_levels = 3,
+                                  .level = {{4 * 3 * 64, 3, 64, 64, 1, 0},
+                                            {6 * 4 * 64, 4, 64, 64, 1, 0},
+                                            {64 * 64, 64, 64, 64, 1, 0}}};
+
+static run_near open_near(md_precision precision, int list, md_isa isa)
+{
+  const int cells[3] = {4, 5, 4};
+  const double lo[3] = {0, 1, -3};
+  run_case c = run_case_fcc("liquid", cells, lo, 0.2);
+  neighbor_spec spec = run_near_spec(1.9, 0.5);
+  run_set_list(&spec, list);
+  run_near near = ref_near_cpu(precision, &spec, &c);
+  if (isa < near.ctx->isa) {
+    near.ctx->isa = isa;
+    run_near_rebuild(&near);
+  }
+  run_case_free(&c);
+  return near;
+}
+
+static void compare_counts(const hierarchy_result *got, const hierarchy_result *expected,
+                           int levels)
+{
+  for (int s = 0; s < TRACE_STREAM_COUNT; s++) {
+    const hierarchy_counts *a = &got->stream[s], *b = &expected->stream[s];
+    ck_assert_int_eq(a->requests, b->requests);
+    ck_assert_int_eq(a->lanes, b->lanes);
+    ck_assert_int_eq(a->lines, b->lines);
+    ck_assert_int_eq(a->sectors, b->sectors);
+    for (int k = 0; k < levels; k++) {
+      ck_assert_msg(a->level[k].sectors == b->level[k].sectors &&
+                        a->level[k].hits == b->level[k].hits,
+                    "%s, level %d: %lld of %lld instead of %lld of %lld", trace_stream_words[s],
+                    k + 1, (long long)a->level[k].hits, (long long)a->level[k].sectors,
+                    (long long)b->level[k].hits, (long long)b->level[k].sectors);
+    }
+    ck_assert_int_eq(a->memory_read, b->memory_read);
+    ck_assert_int_eq(a->memory_written, b->memory_written);
+  }
+}
+
+START_TEST(gpu_is_the_slow_one)
+{
+  static const struct {
+    hierarchy_schedule schedule;
+    hierarchy_refill refill;
+    int32_t block_size;
+  } cases[] = {{HIERARCHY_LOCKSTEP, HIERARCHY_DYNAMIC, 64},
+               {HIERARCHY_LOCKSTEP, HIERARCHY_WAVES, 32},
+               {HIERARCHY_OLDEST, HIERARCHY_DYNAMIC, 64}};
+  const md_precision precision = (md_precision)_i;
+  run_near near = open_near(precision, 0, MD_AVX512);
+  const list_input in = {near.atoms, near.list, 1.7, NULL};
+  for (int half = 0; half < 2; half++) {
+    list_kernel kernel;
+    ck_ok(list_kernel_gpu(&in, half ? NEIGHBOR_HALF : NEIGHBOR_FULL, true, &kernel));
+    ref_events all = ref_threads(&near, &kernel, in.r_cut);
+    for (int k = 0; k < 3; k++) {
+      hierarchy_options o = hierarchy_default();
+      o.schedule = cases[k].schedule;
+      o.refill = cases[k].refill;
+      o.block_size = cases[k].block_size;
+      hierarchy_result got[2], expected[2];
+      ck_ok(hierarchy_run(&in, &kernel, &small_gpu, &o, &got[0], &got[1]));
+      ck_assert_int_eq(got[0].resident_warps, o.block_size == 64 ? 8 : 4);
+      ck_assert_int_eq(got[0].rows, kernel.n);
+      ref_gpu(&all, &kernel, &small_gpu, &o, got[0].resident_warps, 2, expected);
+      compare_counts(&got[0], &expected[0], 2);
+      compare_counts(&got[1], &expected[1], 2);
+    }
+    free(all.event);
+  }
+  run_near_close(&near);
+}
+END_TEST
+
+static md_status note_access(void *to, const list_request *r)
+{
+  for (int32_t l = 0; l < r->lanes; l++)
+    ref_event_note(to, (ref_event){.stream = r->stream,
+                                   .op = r->op,
+                                   .address = list_address(r, l),
+                                   .bytes = r->bytes});
+  return MD_OK;
+}
+
+START_TEST(cpu_is_the_slow_one)
+{
+  run_near near = open_near(MD_DOUBLE, _i, MD_AVX512);
+  const list_input in = {near.atoms, near.list, 1.7, NULL};
+  const hierarchy_options o = hierarchy_default();
+  list_kernel kernel, compact;
+  ck_ok(list_kernel_of(&in, &kernel));
+  compact = kernel;
+  list_kernel_compact(&compact);
+  ref_events all = {0};
+  ck_ok(list_run(&in, &compact, compact.n, note_access, &all));
+  hierarchy_result got[2], expected[2];
+  ck_ok(hierarchy_run(&in, &kernel, &small_cpu, &o, &got[0], &got[1]));
+  ref_cpu(&all, &small_cpu, 2, expected);
+  compare_counts(&got[0], &expected[0], 3);
+  compare_counts(&got[1], &expected[1], 3);
+  free(all.event);
+  run_near_close(&near);
+}
+END_TEST
+
+/* Whatever the schedule: the kernel's requests are the same; with caches for everything each sector
+ * is read once; with two parts of the L2 nothing is read from memory that one would not. */
+START_TEST(schedules_share_what_they_must)
+{
+  run_near near = open_near(MD_DOUBLE, 0, MD_AVX512);
+  const list_input in = {near.atoms, near.list, 1.7, NULL};
+  machine huge = small_gpu, parts;
+  huge.level[0] = (machine_level){1 << 20, 64, 128, 32, 1, 0};
+  huge.level[1] = (machine_level){1 << 23, 64, 128, 32, 1, 0};
+  parts = huge;
+  parts.level[1] = (machine_level){1 << 24, 64, 128, 32, 2, 0};
+  for (int half = 0; half < 2; half++) {
+    list_kernel kernel;
+    hierarchy_result first, got, again;
+    ck_ok(list_kernel_gpu(&in, half ? NEIGHBOR_HALF : NEIGHBOR_FULL, true, &kernel));
+    hierarchy_options o = hierarchy_default();
+    o.block_size = 64;
+    ck_ok(hierarchy_run(&in, &kernel, &huge, &o, &first, NULL));
+    const hierarchy_counts one = hierarchy_total(&first);
+    for (int s = 0; s < HIERARCHY_SCHEDULE_COUNT; s++) {
+      o.schedule = (hierarchy_schedule)s;
+      ck_ok(hierarchy_run(&in, &kernel, &huge, &o, &got, NULL));
+      ck_ok(hierarchy_run(&in, &kernel, &huge, &o, &again, NULL));
+      compare_counts(&got, &again, 2); /* deterministic */
+      const hierarchy_counts c = hierarchy_total(&got);
+      ck_assert(c.requests == one.requests && c.lanes == one.lanes && c.sectors == one.sectors);
+      ck_assert_int_eq(c.memory_read, one.memory_read);
+      ck_assert_int_eq(c.memory_written, 0);
+      ck_ok(hierarchy_run(&in, &kernel, &parts, &o, &got, NULL));
+      const hierarchy_counts two = hierarchy_total(&got);
+      ck_assert_int_eq(two.memory_read, one.memory_read);
+      /* What both halves of the multiprocessors read misses in each part once. */
+      ck_assert_int_lt(two.level[1].hits, c.level[1].hits);
+    }
+    o.schedule = HIERARCHY_ROUND;
+    o.skip = 0;
+    ck_ok(hierarchy_run(&in, &kernel, &small_gpu, &o, &got, NULL));
+    o.schedule = HIERARCHY_LOCKSTEP;
+    ck_ok(hierarchy_run(&in, &kernel, &small_gpu, &o, &again, NULL));
+    compare_counts(&got, &again, 2);
+    o.rows = 100; /* less work, in whole blocks */
+    ck_ok(hierarchy_run(&in, &kernel, &small_gpu, &o, &got, NULL));
+    ck_assert_int_eq(got.rows, 100);
+    ck_assert_int_eq(got.stream[TRACE_AC].lanes, 2 * 128);
+  }
+  run_near_close(&near);
+}
+END_TEST
+
+/* Multiprocessors 0 and 1 share a part of the L2, 2 and 3 the other: what one has read, the second
+ * finds as with one part, the third does not. */
+START_TEST(pairs_share_a_part)
+{
+  run_near near = open_near(MD_DOUBLE, 0, MD_AVX512);
+  const list_input in = {near.atoms, near.list, 1.7, NULL};
+  list_kernel kernel;
+  ck_ok(list_kernel_gpu(&in, NEIGHBOR_FULL, true, &kernel));
+  hierarchy_options o = hierarchy_default();
+  o.block_size = 32;
+  for (int n = 2; n <= 4; n += 2) {
+    machine m = small_gpu;
+    hierarchy_result one, two;
+    m.multiprocessors = n;
+    m.level[1] = (machine_level){1 << 23, 64, 128, 32, 1, 0};
+    ck_ok(hierarchy_run(&in, &kernel, &m, &o, &one, NULL));
+    m.level[1].parts = 2;
+    ck_ok(hierarchy_run(&in, &kernel, &m, &o, &two, NULL));
+    const int64_t a = one.stream[TRACE_NC].level[1].hits, b = two.stream[TRACE_NC].level[1].hits;
+    ck_assert_msg(n == 2 ? a == b : b < a, "%d multiprocessors: %lld and %lld hits", n,
+                  (long long)a, (long long)b);
+  }
+  run_near_close(&near);
+}
+END_TEST
+
+/* Every instruction set counts alike. */
+START_TEST(instruction_sets_agree)
+{
+  hierarchy_result gpu[MD_ISA_COUNT];
+  for (int isa = 0; isa < MD_ISA_COUNT; isa++) {
+    run_near near = open_near(MD_MIXED, 0, (md_isa)isa);
+    const list_input in = {near.atoms, near.list, 1.7, NULL};
+    list_kernel kernel;
+    ck_ok(list_kernel_gpu(&in, NEIGHBOR_HALF, false, &kernel));
+    hierarchy_options o = hierarchy_default();
+    o.block_size = 32;
+    ck_ok(hierarchy_run(&in, &kernel, &small_gpu, &o, &gpu[isa], NULL));
+    if (isa > 0) compare_counts(&gpu[isa], &gpu[0], 2);
+    run_near_close(&near);
+  }
+}
+END_TEST
+
+/* Of every count, over the streams. */
+START_TEST(totals_are_sums)
+{
+  enum { COUNTS = sizeof(hierarchy_counts) / sizeof(int64_t) };
+  hierarchy_result result = {0};
+  int64_t sum[COUNTS] = {0};
+  for (int s = 0; s < TRACE_STREAM_COUNT; s++) {
+    int64_t count[COUNTS];
+    for (int k = 0; k < COUNTS; k++)
+      sum[k] += count[k] = 1 + (s + 1) * (k + 7);
+    memcpy(&result.stream[s], count, sizeof count);
+  }
+  const hierarchy_counts total = hierarchy_total(&result);
+  ck_assert_mem_eq(&total, sum, sizeof total);
+}
+END_TEST
+
+/* Rows of half lists hold half the neighbours: the builder leaves half the room for them. */
+START_TEST(rooms_for_rows_are_guessed)
+{
+  run_near near = open_near(MD_MIXED, 0, MD_AVX512);
+  const list_input in = {near.atoms, near.list, 1.7, NULL};
+  const neighbor_view *view = neighbor_list_view(near.list);
+  const double mean = (double)view->n_entries / (double)view->n_rows;
+  for (int half = 0; half < 2; half++) {
+    list_kernel kernel;
+    ck_ok(list_kernel_gpu(&in, half ? NEIGHBOR_HALF : NEIGHBOR_FULL, true, &kernel));
+    const int64_t slices = (view->n_rows + LIST_WARP - 1) / LIST_WARP;
+    const double room = (double)kernel.array[LIST_NBR].count / (double)(slices * LIST_WARP);
+    const double guess = 1.25 * (half ? mean / 2 : mean) + 8;
+    ck_assert_msg(room > guess && room <= guess + 4 && fmod(room, 4) == 0, "%g for %g", room, mean);
+  }
+  run_near_close(&near);
+}
+END_TEST
+
+START_TEST(bad_input_is_refused)
+{
+  run_near near = open_near(MD_DOUBLE, 0, MD_AVX512);
+  const list_input in = {near.atoms, near.list, 1.7, NULL};
+  list_kernel own, gpu;
+  hierarchy_result got;
+  ck_ok(list_kernel_of(&in, &own));
+  ck_ok(list_kernel_gpu(&in, NEIGHBOR_FULL, true, &gpu));
+  hierarchy_options o = hierarchy_default();
+  ck_assert_int_eq(hierarchy_run(&in, &own, &small_gpu, &o, &got, NULL), MD_EINVAL);
+  ck_assert_int_eq(hierarchy_run(&in, &gpu, &small_cpu, &o, &got, NULL), MD_EINVAL);
+  ck_assert_ptr_nonnull(strstr(md_message(), "small"));
+  o.block_size = 100;
+  ck_assert_int_eq(hierarchy_run(&in, &gpu, &small_gpu, &o, &got, NULL), MD_EINVAL);
+  o.block_size = 512; /* 16 warps of 8 */
+  ck_assert_int_eq(hierarchy_run(&in, &gpu, &small_gpu, &o, &got, NULL), MD_EINVAL);
+  o.block_size = 64;
+  list_kernel wide = gpu;
+  wide.array[LIST_NBR].count = (int64_t)1 << 40;
+  ck_assert_int_eq(hierarchy_run(&in, &wide, &small_gpu, &o, &got, NULL), MD_ECAPACITY);
+  wide.array[LIST_NBR].count = (int64_t)1 << 36; /* 2^31 lines of 128 bytes */
+  ck_ok(hierarchy_run(&in, &wide, &small_gpu, &o, &got, NULL));
+  run_near_close(&near);
+}
+END_TEST
+
+int main(void)
+{
+  Suite *suite = suite_create("hierarchy");
+  TCase *tcase = tcase_create("models");
+  tcase_add_test(tcase, random_victims_soften_loops);
+  tcase_add_loop_test(tcase, cache_is_a_list_with_times, 0, CACHE_CASES);
+  tcase_add_loop_test(tcase, gpu_is_the_slow_one, 0, MD_PRECISION_COUNT);
+  tcase_add_loop_test(tcase, cpu_is_the_slow_one, 0, RUN_TRACED);
+  tcase_add_test(tcase, schedules_share_what_they_must);
+  tcase_add_test(tcase, pairs_share_a_part);
+  tcase_add_test(tcase, instruction_sets_agree);
+  tcase_add_test(tcase, totals_are_sums);
+  tcase_add_test(tcase, rooms_for_rows_are_guessed);
+  tcase_add_test(tcase, bad_input_is_refused);
+  tcase_set_timeout(tcase, 120);
+  suite_add_tcase(suite, tcase);
+  return test_main(suite);
+}

@@ -1,0 +1,213 @@
+/* tests/engine/check_engine_steps.c - what a run measures, when it rebuilds and sorts, when it gives
+ * up. */
+#include "engine/engine.h"
+#include "engine/integrate.h"
+#include "tests/drive/engines.h"
+#include "tests/test.h"
+
+#include <stdio.h>
+
+static engine *made(const char *settings, config **cfg)
+{
+  engine *sim;
+  *cfg = engines_config(settings);
+  ck_ok(engine_create(config_get(*cfg), &sim));
+  return sim;
+}
+
+static void finished(engine *sim, config *cfg)
+{
+  engine_destroy(sim);
+  config_destroy(cfg);
+}
+
+/* Temperature, energies and pressure by their definition, from velocities, pairs and virial. */
+START_TEST(thermo_is_what_it_says)
+{
+  config *cfg;
+  engine *sim = made("system.cells=4 system.mass=2.5", &cfg);
+  engine_thermo thermo;
+  for (int step = 0; step < 3; step++) {
+    const int64_t n = sim->atoms->n;
+    double *v = malloc((size_t)n * sizeof(double[3])), kinetic = 0, volume = 1;
+    ck_ok(engine_measure(sim, &thermo));
+    ck_ok(md_atoms_get(sim->atoms, NULL, v, NULL, NULL, NULL));
+    for (int64_t k = 0; k < 3 * n; k++)
+      kinetic += 0.5 * 2.5 * v[k] * v[k];
+    for (int d = 0; d < 3; d++)
+      volume *= sim->atoms->box.hi[d] - sim->atoms->box.lo[d];
+    const double pair = sim->tally.energy, virial = sim->tally.virial, atoms = (double)n;
+    ck_assert_int_eq(thermo.step, step);
+    ck_assert_double_eq_tol(thermo.temperature, 2 * kinetic / (3 * (atoms - 1)), 1e-12);
+    ck_assert_double_eq_tol(thermo.e_pair, pair / atoms, 1e-12);
+    ck_assert_double_eq_tol(thermo.e_total, (pair + kinetic) / atoms, 1e-12);
+    ck_assert_double_eq_tol(thermo.pressure, (2 * kinetic + virial) / (3 * volume), 1e-11);
+    free(v);
+    ck_ok(engine_step(sim, true));
+  }
+  finished(sim, cfg);
+}
+END_TEST
+
+/* Atoms four times as heavy move half as fast at one temperature: in steps twice as long to the
+ * same places. */
+START_TEST(mass_is_inertia)
+{
+  static const char *const settings[] = {"system.cells=4 system.mass=1 run.dt=0.002",
+                                         "system.cells=4 system.mass=4 run.dt=0.004"};
+  engine_thermo thermo[2];
+  for (int k = 0; k < 2; k++) {
+    config *cfg;
+    engine *sim = made(settings[k], &cfg);
+    for (int step = 1; step <= 50; step++)
+      ck_ok(engine_step(sim, step == 50));
+    ck_ok(engine_measure(sim, &thermo[k]));
+    finished(sim, cfg);
+  }
+  ck_assert_double_eq_tol(thermo[0].e_pair, thermo[1].e_pair, 1e-9);
+  ck_assert_double_eq_tol(thermo[0].temperature, thermo[1].temperature, 1e-9);
+}
+END_TEST
+
+/* Every so many steps; sorting with the first rebuild at or after the end of its period. */
+START_TEST(rebuilds_and_sorts_keep_their_periods)
+{
+  static const struct {
+    const char *settings;
+    int every, sort_every; /* 0: when atoms have moved; below 0: each time, 0: never */
+  } table[] = {{"neighbor.every=7", 7, -1},
+               {"neighbor.every=3 order.sort_every=6", 3, 6},
+               {"neighbor.every=5 order.sort_every=0", 5, 0},
+               {"neighbor.every=check order.sort_every=10 neighbor.skin=0.2", 0, 10},
+               {"neighbor.every=check neighbor.skin=0.2", 0, -1}};
+  for (size_t k = 0; k < sizeof table / sizeof *table; k++) {
+    char settings[256];
+    snprintf(settings, sizeof settings, "system.cells=5 system.temperature=3 %s",
+             table[k].settings);
+    config *cfg;
+    engine *sim = made(settings, &cfg);
+    const int sort = table[k].sort_every;
+    int64_t rebuilds = 1, sorts = sort != 0, late = 0;
+    ck_assert(sim->rebuilds == 1 && sim->sorts == sorts && sim->rebuilt_at == 0);
+    for (int step = 1; step <= 60; step++) {
+      const int64_t before = sim->rebuilt_at;
+      ck_ok(engine_step(sim, step % 4 == 0));
+      const bool due =
+          table[k].every > 0 ? step - before == table[k].every : sim->rebuilt_at != before;
+      const bool sorted = due && (sort < 0 || (sort > 0 && step / sort > before / sort));
+      rebuilds += due, sorts += sorted, late += sorted && sort > 0 && step % sort != 0;
+      ck_assert_msg(sim->rebuilds == rebuilds && sim->sorts == sorts,
+                    "%s: %lld rebuilds and %lld sorts after step %d, expected %lld and %lld",
+                    settings, (long long)sim->rebuilds, (long long)sim->sorts, step,
+                    (long long)rebuilds, (long long)sorts);
+      ck_assert_int_eq(sim->rebuilt_at, due ? step : before);
+    }
+    ck_assert(rebuilds > 4 && (table[k].every > 0 || sort < 0 || late > 0));
+    finished(sim, cfg);
+  }
+}
+END_TEST
+
+/* Lists that are built when they have to be miss no pair: the same run with a list for each
+ * step. */
+START_TEST(checked_lists_are_complete)
+{
+  static const char *const every[] = {"check", "1"};
+  engine_thermo thermo[2];
+  for (int k = 0; k < 2; k++) {
+    char settings[256];
+    snprintf(settings, sizeof settings,
+             "system.cells=5 system.temperature=6 neighbor.skin=0.4 neighbor.every=%s", every[k]);
+    config *cfg;
+    engine *sim = made(settings, &cfg);
+    for (int step = 1; step <= 60; step++)
+      ck_ok(engine_step(sim, step == 60));
+    ck_ok(engine_measure(sim, &thermo[k]));
+    ck_assert(k == 1 || (sim->rebuilds > 3 && sim->rebuilds < 30));
+    finished(sim, cfg);
+  }
+  ck_assert_double_eq_tol(thermo[0].e_pair, thermo[1].e_pair, 1e-9);
+  ck_assert_double_eq_tol(thermo[0].pressure, thermo[1].pressure, 1e-8);
+}
+END_TEST
+
+/* A thousand times as hot as at first, although every number is finite. */
+START_TEST(a_run_that_heats_up_is_stopped)
+{
+  static const double still[3] = {0, 0, 0};
+  config *cfg;
+  engine *sim = made("system.cells=4", &cfg);
+  engine_thermo thermo;
+  ck_ok(engine_measure(sim, &thermo));
+  ck_ok(integrate_rescale(sim->atoms, still, sqrt(0.98 * ENGINE_RUNAWAY)));
+  ck_ok(engine_measure(sim, &thermo));
+  ck_assert_double_eq_tol(thermo.temperature, 1.44 * 0.98 * ENGINE_RUNAWAY, 1e-6);
+  ck_ok(integrate_rescale(sim->atoms, still, sqrt(1.05)));
+  ck_assert_int_eq(engine_measure(sim, &thermo), MD_ENUMERIC);
+  ck_assert_msg(strstr(md_message(), "ran away at step 0, from 1.44 to 1481.76"), "%s",
+                md_message());
+  finished(sim, cfg);
+}
+END_TEST
+
+/* The largest system that fits is as dense as the one that does not: memory goes with the atoms. */
+START_TEST(what_fits_is_as_dense)
+{
+  config *cfg = engines_config("system.cells=5000");
+  engine *sim;
+  double atoms, needed, available, fits;
+  ck_assert_int_eq(engine_create(config_get(cfg), &sim), MD_ENOMEM);
+  ck_assert_int_eq(
+      sscanf(md_message(),
+             "%lf atoms need %lf GB of %*s memory and %lf GB are free; at most %lf atoms", &atoms,
+             &needed, &available, &fits),
+      4);
+  ck_assert_double_eq(atoms, 5e11);
+  ck_assert_msg(fabs(fits * needed / (atoms * available) - 1) < 0.2, "%s", md_message());
+  config_destroy(cfg);
+}
+END_TEST
+
+/* What was said a run would take is enough, and not far too much; on a GPU see check_engine.c. */
+START_TEST(memory_is_foreseen)
+{
+  if (test_backend() == MD_GPU) return;
+  static const neighbor_kind kinds[] = {NEIGHBOR_FULL, NEIGHBOR_HALF};
+  double ratio[2] = {0};
+  for (int k = 0; k < 2 * MD_PRECISION_COUNT; k++) {
+    char settings[128];
+    snprintf(settings, sizeof settings,
+             "system.cells=20 neighbor.list=%s device.precision=%s device.threads=2",
+             neighbor_list_words[kinds[k % 2]], md_precision_words[k / 2]);
+    config *cfg;
+    engine *sim = made(settings, &cfg);
+    ck_ok(engine_steps(sim, 45));
+    const double n = (double)sim->atoms->n, used = (double)sim->ctx->bytes_allocated;
+    const double said = (double)engine_memory(sim->ctx, config_get(cfg), kinds[k % 2],
+                                              sim->atoms->n, n / config_get(cfg)->density);
+    ck_assert_msg(used <= said && said <= 2 * used, "%s: %g bytes foreseen, %g used", settings,
+                  said, used);
+    ratio[k % 2] = said / used;
+    if (k % 2) /* as far too much for one kind of list as for the other */
+      ck_assert_msg(ratio[0] > 0.95 * ratio[1] && ratio[0] < 1.3 * ratio[1], "%g and %g", ratio[0],
+                    ratio[1]);
+    finished(sim, cfg);
+  }
+}
+END_TEST
+
+int main(void)
+{
+  Suite *suite = suite_create("engine_steps");
+  TCase *tc = tcase_create("steps");
+  tcase_set_timeout(tc, 60);
+  tcase_add_test(tc, thermo_is_what_it_says);
+  tcase_add_test(tc, mass_is_inertia);
+  tcase_add_test(tc, rebuilds_and_sorts_keep_their_periods);
+  tcase_add_test(tc, checked_lists_are_complete);
+  tcase_add_test(tc, a_run_that_heats_up_is_stopped);
+  tcase_add_test(tc, what_fits_is_as_dense);
+  tcase_add_test(tc, memory_is_foreseen);
+  suite_add_tcase(suite, tc);
+  return test_main(suite);
+}

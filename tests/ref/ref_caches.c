@@ -1,0 +1,339 @@
+/* tests/ref/ref_caches.c - see ref_caches.h. */
+#include "tests/ref/ref_caches.h"
+#include "tests/ref/ref.h"
+#include "tests/test.h"
+
+typedef struct {
+  bool used;
+  uint64_t line;
+  uint32_t valid, dirty; /* bits of sectors */
+  trace_stream owner;
+  int64_t time;
+} held;
+
+typedef struct {
+  int64_t sets, ways, now;
+  held *line; /* [sets][ways] */
+} store;
+
+static store store_make(const machine_level *l)
+{
+  const int64_t lines = l->bytes / l->line;
+  store s = {.sets = lines / l->ways, .ways = l->ways};
+  s.line = ref_alloc(s.sets * s.ways, sizeof *s.line);
+  memset(s.line, 0, (size_t)(s.sets * s.ways) * sizeof *s.line);
+  return s;
+}
+
+static held *store_find(store *s, uint64_t line)
+{
+  held *set = s->line + line % (uint64_t)s->sets * (uint64_t)s->ways;
+  for (int64_t w = 0; w < s->ways; w++)
+    if (set[w].used && set[w].line == line) return &set[w];
+  return NULL;
+}
+
+/* Bring in a line that is not there; *gone is what it displaced. */
+static held *store_bring(store *s, uint64_t line, held *gone)
+{
+  held *set = s->line + line % (uint64_t)s->sets * (uint64_t)s->ways, *victim = set;
+  for (int64_t w = 0; w < s->ways && victim->used; w++)
+    if (!set[w].used || set[w].time < victim->time) victim = &set[w];
+  *gone = *victim;
+  *victim = (held){.used = true, .line = line};
+  return victim;
+}
+
+static int bits(uint32_t x)
+{
+  int n = 0;
+  for (; x; x &= x - 1)
+    n++;
+  return n;
+}
+
+/* --- GPU */
+
+typedef struct {
+  int64_t first, last; /* events of the warp */
+  int64_t next;
+  int64_t open, every; /* places of the first turn and of the others */
+} ref_warp;
+
+typedef struct {
+  const ref_events *all;
+  const machine *m;
+  bool full;
+  store *l1, l2;
+  hierarchy_result *result;
+} gpu;
+
+/* Distinct sectors of a request, by line in the order in which threads name them. */
+static int sectors_of(const gpu *g, int64_t from, int64_t end, uint64_t *line, uint32_t *sectors)
+{
+  /* Events of a request are sorted by address; what counts is the order of threads. */
+  int n = 0;
+  for (int thread = 0; thread < 32; thread++)
+    for (int64_t e = from; e < end; e++) {
+      const ref_event *v = &g->all->event[e];
+      if (v->thread != thread) continue;
+      for (int32_t b = 0; b < v->bytes; b++) {
+        const uint64_t at = v->address + (uint64_t)b;
+        const uint64_t l = at / (uint64_t)g->m->level[0].line;
+        int k = 0;
+        while (k < n && line[k] != l)
+          k++;
+        if (k == n) {
+          line[n] = l;
+          sectors[n++] = 0;
+        }
+        sectors[k] |= 1u << at % (uint64_t)g->m->level[0].line / (uint64_t)g->m->level[0].sector;
+      }
+    }
+  return n;
+}
+
+/* Reductions to one address follow each other, and with them their sectors: for each sector of a
+ * request, the most events with one address in it, less one. */
+static int repeats_of(const gpu *g, int64_t from, int64_t end)
+{
+  const uint64_t size = (uint64_t)g->m->level[0].sector;
+  int64_t repeats = 0, most = 1;
+  for (int64_t e = from; e < end;) {
+    const uint64_t address = g->all->event[e].address;
+    int64_t next = e;
+    while (next < end && g->all->event[next].address == address)
+      next++;
+    most = next - e > most ? next - e : most;
+    if (next == end || g->all->event[next].address / size != address / size) {
+      repeats += most - 1;
+      most = 1;
+    }
+    e = next;
+  }
+  return (int)repeats;
+}
+
+static void at_l2(gpu *g, uint64_t line, uint32_t sectors, trace_stream stream, trace_op op)
+{
+  hierarchy_counts *c = &g->result->stream[stream];
+  held gone = {0}, *h = store_find(&g->l2, line);
+  if (!h) h = store_bring(&g->l2, line, &gone);
+  if (gone.dirty) g->result->stream[gone.owner].memory_written += bits(gone.dirty);
+  c->level[1].sectors += bits(sectors);
+  c->level[1].hits += bits(sectors & h->valid);
+  if (op != TRACE_WRITE) c->memory_read += bits(sectors & ~h->valid);
+  h->valid |= sectors;
+  h->time = ++g->l2.now;
+  if (op == TRACE_READ) return;
+  h->dirty |= sectors;
+  h->owner = stream;
+}
+
+static void request(gpu *g, int sm, int64_t from, int64_t end)
+{
+  const ref_event *v = &g->all->event[from];
+  hierarchy_counts *c = &g->result->stream[v->stream];
+  uint64_t line[256];
+  uint32_t sectors[256];
+  const int n = sectors_of(g, from, end, line, sectors);
+  c->requests++;
+  c->lanes += end - from;
+  c->lines += n;
+  for (int k = 0; k < n; k++) {
+    c->sectors += bits(sectors[k]);
+    uint32_t missed = sectors[k];
+    if (v->op == TRACE_READ) {
+      held gone, *h = store_find(&g->l1[sm], line[k]);
+      c->level[0].sectors += bits(sectors[k]);
+      if (h) missed &= ~h->valid;
+      c->level[0].hits += bits(sectors[k]) - bits(missed);
+      if (!h && !v->no_keep) h = store_bring(&g->l1[sm], line[k], &gone);
+      if (h) h->time = ++g->l1[sm].now;
+      if (h && !v->no_keep) h->valid |= sectors[k];
+    }
+    if (missed) at_l2(g, line[k], missed, v->stream, v->op);
+  }
+  if (v->op == TRACE_UPDATE) {
+    const int repeats = repeats_of(g, from, end);
+    c->sectors += repeats;
+    c->level[1].sectors += repeats;
+    c->level[1].hits += repeats;
+  }
+}
+
+/* One turn of a warp; false when it was the last. */
+static bool turn(gpu *g, int sm, ref_warp *w)
+{
+  const ref_event *event = g->all->event;
+  const int64_t label = event[w->next].label;
+  const int64_t number = label < w->open ? 0 : 1 + (label - w->open) / w->every;
+  while (w->next < w->last) {
+    const int64_t l = event[w->next].label;
+    if ((l < w->open ? 0 : 1 + (l - w->open) / w->every) != number) return true;
+    const int64_t end = ref_request_end(g->all, w->next);
+    request(g, sm, w->next, end);
+    w->next = end;
+  }
+  return false;
+}
+
+static int64_t warps_find(const ref_events *all, const list_kernel *kernel, ref_warp **out)
+{
+  const int64_t n = (kernel->n + 31) / 32;
+  const int64_t parts = kernel->precision == MD_DOUBLE ? 2 : 1, batch = kernel->batch;
+  const int64_t adds = kernel->precision == MD_DOUBLE ? 4 : 1;
+  const bool full = kernel->kind == NEIGHBOR_FULL;
+  *out = ref_alloc(n, sizeof **out);
+  int64_t e = 0;
+  for (int64_t w = 0; w < n; w++) {
+    (*out)[w] = (ref_warp){.first = e, .next = e, .open = 2 + parts};
+    (*out)[w].every = batch * (1 + parts) + (full ? 0 : batch * (1 + adds));
+    while (e < all->n && all->event[e].warp == w)
+      e++;
+    (*out)[w].last = e;
+  }
+  return n;
+}
+
+static void run_grid(gpu *g, ref_warp *warps, int64_t n_warps, const hierarchy_options *o,
+                     int32_t resident)
+{
+  const int sms = g->m->multiprocessors, per_block = o->block_size / 32;
+  const int64_t n_blocks = (n_warps + per_block - 1) / per_block;
+  int64_t *at = ref_alloc((int64_t)sms * resident, sizeof *at); /* warp of a place, or -1 */
+  int *next = ref_alloc(sms, sizeof *next);
+  int64_t block = 0, live = 0;
+#define PUT(sm, slot)                                                                              \
+  for (int w_ = 0; w_ < per_block; w_++) {                                                         \
+    const int64_t number_ = block * per_block + w_;                                                \
+    const bool there_ = number_ < n_warps;                                                         \
+    at[(sm)*resident + (slot)*per_block + w_] = there_ ? number_ : -1;                             \
+    live += there_;                                                                                \
+    if (there_) warps[number_].next = warps[number_].first;                                        \
+  }
+  for (int k = 0; k < sms * resident; k++)
+    at[k] = -1;
+  memset(next, 0, (size_t)sms * sizeof *next);
+  while (block < n_blocks || live > 0) {
+    if (live == 0 || (block == 0 && live == 0))
+      for (int slot = 0; slot < resident / per_block; slot++)
+        for (int sm = 0; sm < sms && block < n_blocks; sm++, block++)
+          PUT(sm, slot)
+    for (int sm = 0; sm < sms; sm++) {
+      int64_t *mine = at + (int64_t)sm * resident, pick = -1;
+      for (int k = 0; k < resident; k++) {
+        const int w = o->schedule == HIERARCHY_OLDEST ? k : (next[sm] + k) % resident;
+        if (mine[w] < 0) continue;
+        if (pick < 0 || (o->schedule == HIERARCHY_OLDEST && mine[w] < mine[pick])) pick = w;
+      }
+      if (pick < 0) continue;
+      next[sm] = (int)(pick + 1) % resident;
+      if (turn(g, sm, &warps[mine[pick]])) continue;
+      mine[pick] = -1;
+      live--;
+      const int slot = (int)pick / per_block;
+      bool empty = true;
+      for (int w = 0; w < per_block; w++)
+        empty = empty && mine[slot * per_block + w] < 0;
+      if (empty && o->refill == HIERARCHY_DYNAMIC && block < n_blocks) {
+        PUT(sm, slot)
+        block++;
+      }
+    }
+  }
+#undef PUT
+  free(at);
+  free(next);
+}
+
+void ref_gpu(const ref_events *all, const list_kernel *kernel, const machine *m,
+             const hierarchy_options *opts, int32_t resident_warps, int passes,
+             hierarchy_result *results)
+{
+  ref_warp *warps;
+  const int64_t n_warps = warps_find(all, kernel, &warps);
+  gpu g = {.all = all, .m = m, .full = kernel->kind == NEIGHBOR_FULL};
+  g.l2 = store_make(&m->level[1]);
+  g.l1 = ref_alloc(m->multiprocessors, sizeof *g.l1);
+  for (int pass = 0; pass < passes; pass++) {
+    g.result = &results[pass];
+    *g.result = (hierarchy_result){0};
+    for (int sm = 0; sm < m->multiprocessors; sm++)
+      g.l1[sm] = store_make(&m->level[0]);
+    run_grid(&g, warps, n_warps, opts, resident_warps);
+    for (int sm = 0; sm < m->multiprocessors; sm++)
+      free(g.l1[sm].line);
+  }
+  free(g.l2.line);
+  free(g.l1);
+  free(warps);
+}
+
+/* --- CPU */
+
+typedef struct {
+  const machine *m;
+  store level[MACHINE_LEVELS_MOST];
+  hierarchy_result *result;
+} cpu;
+
+static void write_back(cpu *c, int k, held gone)
+{
+  if (!gone.dirty) return;
+  if (k == c->m->n_levels) {
+    c->result->stream[gone.owner].memory_written++;
+    return;
+  }
+  held next = {0}, *h = store_find(&c->level[k], gone.line);
+  if (!h) h = store_bring(&c->level[k], gone.line, &next);
+  h->dirty = 1;
+  h->owner = gone.owner;
+  h->time = ++c->level[k].now;
+  write_back(c, k + 1, next);
+}
+
+static void access_line(cpu *c, uint64_t line, const ref_event *e)
+{
+  hierarchy_counts *counts = &c->result->stream[e->stream];
+  bool found = false;
+  for (int k = 0; k < c->m->n_levels && !found; k++) {
+    held gone = {0}, *h = store_find(&c->level[k], line);
+    found = h != NULL;
+    if (!h) h = store_bring(&c->level[k], line, &gone);
+    h->time = ++c->level[k].now;
+    if (k == 0 && e->op != TRACE_READ) {
+      h->dirty = 1;
+      h->owner = e->stream;
+    }
+    counts->level[k].sectors++;
+    counts->level[k].hits += found;
+    write_back(c, k + 1, gone);
+  }
+  counts->memory_read += !found;
+}
+
+void ref_cpu(const ref_events *all, const machine *m, int passes, hierarchy_result *results)
+{
+  cpu c = {.m = m};
+  for (int k = 0; k < m->n_levels; k++)
+    c.level[k] = store_make(&m->level[k]);
+  for (int pass = 0; pass < passes; pass++) {
+    c.result = &results[pass];
+    *c.result = (hierarchy_result){0};
+    for (int64_t k = 0; k < all->n; k++) {
+      const ref_event *e = &all->event[k];
+      const uint64_t size = (uint64_t)m->level[0].line, first = e->address / size;
+      const uint64_t last = (e->address + (uint64_t)e->bytes - 1) / size;
+      hierarchy_counts *counts = &c.result->stream[e->stream];
+      counts->requests++;
+      counts->lanes++;
+      counts->lines += (int64_t)(last - first + 1);
+      counts->sectors += (int64_t)(last - first + 1);
+      for (uint64_t line = first; line <= last; line++)
+        access_line(&c, line, e);
+    }
+  }
+  for (int k = 0; k < m->n_levels; k++)
+    free(c.level[k].line);
+}
