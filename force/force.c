@@ -26,9 +26,9 @@ static lj_constants constants(const force_spec *spec)
                     .lj3 = 4 * eps * s6 * s6,
                     .lj4 = 4 * eps * s6};
   const lj_reals plain = lj_round(&c);
-  if (spec->shift != FORCE_SHIFT_NONE) c.u_shift = lj_energy(c.r_cut_sq, &plain, false);
+  if (spec->shift != FORCE_SHIFT_NONE) c.u_shift = lj_energy(c.r_cut_sq, &plain, LJ_PLAIN);
   if (spec->shift == FORCE_SHIFT_FORCE) {
-    c.f_shift = -spec->r_cut * lj_f_over_r(c.r_cut_sq, &plain, false);
+    c.f_shift = -spec->r_cut * lj_f_over_r(c.r_cut_sq, &plain, LJ_PLAIN);
     c.u_shift -= spec->r_cut * c.f_shift;
   }
   return c;
@@ -178,7 +178,8 @@ void force_pair(const force_spec *spec, double r, double *energy, double *force_
   const lj_constants c = constants(spec);
   const lj_reals reals = lj_round(&c);
   const double r_sq = r * r;
-  const bool inside = r_sq < c.r_cut_sq, shifted = c.f_shift != 0;
-  *energy = inside ? lj_energy(r_sq, &reals, shifted) : 0;
-  *force_over_r = inside ? lj_f_over_r(r_sq, &reals, shifted) : 0;
+  const bool inside = r_sq < c.r_cut_sq;
+  const lj_form form = lj_form_of(&c);
+  *energy = inside ? lj_energy(r_sq, &reals, form) : 0;
+  *force_over_r = inside ? lj_f_over_r(r_sq, &reals, form) : 0;
 }

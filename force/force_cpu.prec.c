@@ -70,7 +70,7 @@ MD_INLINE void react_some(reaction to, const int32_t *j, const int32_t *own, con
 
 /* Forces of slice s, on its atoms (full) or added to them and to those that share (half). */
 MD_INLINE void slice_forces(const force_job *job, const pair_constants *c, int64_t s, bool half,
-                            bool shifted, const real *charge, pair_sums *sums)
+                            lj_form form, const real *charge, pair_sums *sums)
 {
   const neighbor_view *list = job->list;
   const int64_t row = s * SIMD_LANES;
@@ -89,7 +89,7 @@ MD_INLINE void slice_forces(const force_job *job, const pair_constants *c, int64
   for (; k < shared.all; k++, nbr += SIMD_LANES) { /* the same for every lane */
     simd_load_coord(x, nbr, j);
     if (charge) qq = q * pair_charges(charge, nbr);
-    pair_force(c, i, j, ~(simd_mask){0}, weight, shifted, charge ? &qq : NULL, g, sums);
+    pair_force(c, i, j, ~(simd_mask){0}, weight, form, charge ? &qq : NULL, g, sums);
     for (int d = 0; d < 3; d++)
       f[d] += g[d];
     if (half) react(to, nbr, g);
@@ -98,7 +98,7 @@ MD_INLINE void slice_forces(const force_job *job, const pair_constants *c, int64
     simd_load_coord(x, nbr, j);
     const simd_real both = (simd_real)((simd_mask)one & lanes_with(&shared, k));
     if (charge) qq = q * pair_charges(charge, nbr);
-    pair_force(c, i, j, lanes_with(&count, k), half ? (one + both) / 2 : weight, shifted,
+    pair_force(c, i, j, lanes_with(&count, k), half ? (one + both) / 2 : weight, form,
                charge ? &qq : NULL, g, sums);
     for (int d = 0; d < 3; d++)
       f[d] += g[d];
@@ -114,33 +114,37 @@ MD_INLINE void slice_forces(const force_job *job, const pair_constants *c, int64
 }
 
 /* Slices begin..end; charge and tally (energy and virial) may be NULL. */
-MD_INLINE void slices(const force_job *job, int64_t begin, int64_t end, bool half, bool shifted,
+MD_INLINE void slices(const force_job *job, int64_t begin, int64_t end, bool half, lj_form form,
                       const real *charge, accum *tally)
 {
   const pair_constants c = pair_round(job);
   pair_sums sums = {0};
   for (int64_t s = begin; s < end; s++) {
     pair_sums part = {0}; /* sums of sums lose fewer digits */
-    slice_forces(job, &c, s, half, shifted, charge, tally ? &part : NULL);
+    slice_forces(job, &c, s, half, form, charge, tally ? &part : NULL);
     sums.energy += part.energy;
     sums.virial += part.virial;
   }
   if (tally) pair_add(job, &sums, tally);
 }
 
+MD_INLINE void run_form(const force_job *job, int64_t begin, int64_t end, bool half, lj_form form,
+                        const real *charge, accum *part)
+{
+  if (job->tally)
+    slices(job, begin, end, half, form, charge, part);
+  else
+    slices(job, begin, end, half, form, charge, NULL);
+}
+
 /* The same, with everything known when it is compiled. */
 MD_INLINE void run_kind(const force_job *job, int64_t begin, int64_t end, bool half,
                         const real *charge, accum *part)
 {
-  const bool shifted = job->lj.f_shift != 0;
-  if (job->tally && shifted)
-    slices(job, begin, end, half, true, charge, part);
-  else if (job->tally)
-    slices(job, begin, end, half, false, charge, part);
-  else if (shifted)
-    slices(job, begin, end, half, true, charge, NULL);
+  if (lj_form_of(&job->lj) == LJ_SHIFTED)
+    run_form(job, begin, end, half, LJ_SHIFTED, charge, part);
   else
-    slices(job, begin, end, half, false, charge, NULL);
+    run_form(job, begin, end, half, LJ_PLAIN, charge, part);
 }
 
 MD_INLINE void run(const force_job *job, int64_t begin, int64_t end, bool half, accum *part)

@@ -47,28 +47,29 @@ static __device__ __forceinline__ void full_row(const force_rows *rows, force_mo
 }
 
 typedef void full_kernel(force_rows rows);
-#define FULL(name, shifted, tally, charged)                                                        \
+#define FULL(name, form, tally, charged)                                                           \
   static __global__ void __maxnreg__(FORCE_REGISTERS) name(const force_rows rows)                  \
   {                                                                                                \
-    full_row(&rows, (force_mode){shifted, tally, charged});                                        \
+    full_row(&rows, (force_mode){form, tally, charged});                                           \
   }
-FULL(full_plain, false, false, false)
-FULL(full_tally, false, true, false)
-FULL(full_shifted, true, false, false)
-FULL(full_shifted_tally, true, true, false)
-FULL(full_charged, false, false, true)
-FULL(full_charged_tally, false, true, true)
-FULL(full_charged_shifted, true, false, true)
-FULL(full_charged_shifted_tally, true, true, true)
-static full_kernel *const kernels[2][2][2] = {
-    {{full_plain, full_tally}, {full_shifted, full_shifted_tally}},
-    {{full_charged, full_charged_tally}, {full_charged_shifted, full_charged_shifted_tally}}};
+FULL(full_plain, LJ_PLAIN, false, false)
+FULL(full_tally, LJ_PLAIN, true, false)
+FULL(full_shifted, LJ_SHIFTED, false, false)
+FULL(full_shifted_tally, LJ_SHIFTED, true, false)
+FULL(full_charged, LJ_PLAIN, false, true)
+FULL(full_charged_tally, LJ_PLAIN, true, true)
+FULL(full_charged_shifted, LJ_SHIFTED, false, true)
+FULL(full_charged_shifted_tally, LJ_SHIFTED, true, true)
+static full_kernel *const kernels[LJ_FORM_COUNT][2][2] = {
+    [LJ_PLAIN] = {{full_plain, full_tally}, {full_charged, full_charged_tally}},
+    [LJ_SHIFTED] = {{full_shifted, full_shifted_tally},
+                    {full_charged_shifted, full_charged_shifted_tally}}};
 
 md_status PREC(force_gpu_full)(force *fc, const force_job *job)
 {
   const int block = force_block(fc);
   full_kernel *kernel =
-      kernels[job->coulomb.r_cut_sq > 0][job->lj.f_shift != 0][job->tally != NULL];
+      kernels[lj_form_of(&job->lj)][job->coulomb.r_cut_sq > 0][job->tally != NULL];
   force_rows rows;
   MD_TRY(set_carveout(fc, (const void *)kernel));
   MD_TRY(open_rows(fc, job, &rows));

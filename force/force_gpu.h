@@ -3,8 +3,8 @@
  *
  * Rows are read in batches, some indices and then their positions, so that many gathers are in
  * flight; each warp reads indices 128 bytes at a time and past the L1 cache, which is left to the
- * positions.  Kernels are instances of one inlined function for each constant force_mode (the
- * linear force shift needs a root); all fit 64 registers, so that a block may have 1024 threads. */
+ * positions.  Kernels are instances of one inlined function for each constant force_mode; all fit
+ * 64 registers, so that a block may have 1024 threads. */
 #ifndef FORCE_GPU_H
 #define FORCE_GPU_H
 
@@ -56,9 +56,10 @@ typedef struct {
   double energy, virial;
 } force_row;
 
-/* How an instance of a kernel works: linear force shift, totals, charges. */
+/* How an instance of a kernel works: formula, totals, charges. */
 typedef struct {
-  bool shifted, tally, charged;
+  lj_form form;
+  bool tally, charged;
 } force_mode;
 
 typedef struct {
@@ -115,7 +116,7 @@ static __device__ __forceinline__ force_pair_at add_pair(const force_rows *rows,
   if (MD_PREC == 1) p.r_sq *= rows->scale_sq;
   const real inv_sq = inverse(p.r_sq);
   p.inside = present && p.r_sq < rows->lj.r_cut_sq;
-  p.f_over_r = p.inside ? lj_f_over_r_inv(p.r_sq, inv_sq, &rows->lj, mode.shifted) : 0;
+  p.f_over_r = p.inside ? lj_f_over_r_inv(p.r_sq, inv_sq, &rows->lj, mode.form) : 0;
   const bool close = mode.charged && present && p.r_sq < rows->coulomb.r_cut_sq;
   if (close) {
     real u;
@@ -126,7 +127,7 @@ static __device__ __forceinline__ force_pair_at add_pair(const force_rows *rows,
   }
   row->fx += p.dx * p.f_over_r, row->fy += p.dy * p.f_over_r, row->fz += p.dz * p.f_over_r;
   if (mode.tally && p.inside)
-    row->energy += weight * (double)lj_energy_inv(p.r_sq, inv_sq, &rows->lj, mode.shifted);
+    row->energy += weight * (double)lj_energy_inv(p.r_sq, inv_sq, &rows->lj, mode.form);
   p.inside |= close;
   if (mode.tally && p.inside) row->virial += weight * (double)p.r_sq * (double)p.f_over_r;
   return p;

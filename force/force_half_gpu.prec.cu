@@ -137,30 +137,31 @@ static __device__ __forceinline__ void half_row(const force_rows *rows, force_mo
 }
 
 typedef void half_kernel(force_rows rows);
-#define HALF_(name, shifted, tally, charged, exact)                                                \
+#define HALF_(name, form, tally, charged, exact)                                                   \
   static __global__ void __maxnreg__(FORCE_REGISTERS) name(const force_rows rows)                  \
   {                                                                                                \
-    half_row(&rows, (force_mode){shifted, tally, charged}, exact);                                 \
+    half_row(&rows, (force_mode){form, tally, charged}, exact);                                    \
   }
-#define HALF(name, shifted, tally, charged)                                                        \
-  HALF_(name, shifted, tally, charged, false)                                                      \
-  HALF_(name##_exact, shifted, tally, charged, true)
+#define HALF(name, form, tally, charged)                                                           \
+  HALF_(name, form, tally, charged, false)                                                         \
+  HALF_(name##_exact, form, tally, charged, true)
 #define PAIR(name)                                                                                 \
   {                                                                                                \
     name, name##_exact                                                                             \
   }
-HALF(half_plain, false, false, false)
-HALF(half_tally, false, true, false)
-HALF(half_shifted, true, false, false)
-HALF(half_shifted_tally, true, true, false)
-HALF(half_charged, false, false, true)
-HALF(half_charged_tally, false, true, true)
-HALF(half_charged_shifted, true, false, true)
-HALF(half_charged_shifted_tally, true, true, true)
-static half_kernel *const kernels[2][2][2][2] = {
-    {{PAIR(half_plain), PAIR(half_tally)}, {PAIR(half_shifted), PAIR(half_shifted_tally)}},
-    {{PAIR(half_charged), PAIR(half_charged_tally)},
-     {PAIR(half_charged_shifted), PAIR(half_charged_shifted_tally)}}};
+HALF(half_plain, LJ_PLAIN, false, false)
+HALF(half_tally, LJ_PLAIN, true, false)
+HALF(half_shifted, LJ_SHIFTED, false, false)
+HALF(half_shifted_tally, LJ_SHIFTED, true, false)
+HALF(half_charged, LJ_PLAIN, false, true)
+HALF(half_charged_tally, LJ_PLAIN, true, true)
+HALF(half_charged_shifted, LJ_SHIFTED, false, true)
+HALF(half_charged_shifted_tally, LJ_SHIFTED, true, true)
+static half_kernel *const kernels[LJ_FORM_COUNT][2][2][2] = {
+    [LJ_PLAIN] = {{PAIR(half_plain), PAIR(half_tally)},
+                  {PAIR(half_charged), PAIR(half_charged_tally)}},
+    [LJ_SHIFTED] = {{PAIR(half_shifted), PAIR(half_shifted_tally)},
+                    {PAIR(half_charged_shifted), PAIR(half_charged_shifted_tally)}}};
 
 /* Before a second pass, if there is one. */
 static __global__ void clear_kernel(const force_rows rows)
@@ -186,7 +187,7 @@ static __global__ void convert_kernel(const force_rows rows)
 static md_status run(force *fc, const force_job *job, const force_rows *rows)
 {
   const int block = force_block(fc);
-  half_kernel *kernel = kernels[job->coulomb.r_cut_sq > 0][job->lj.f_shift != 0][job->tally != NULL]
+  half_kernel *kernel = kernels[lj_form_of(&job->lj)][job->coulomb.r_cut_sq > 0][job->tally != NULL]
                                [rows->fixed != NULL];
   MD_TRY(set_carveout(fc, (const void *)kernel));
   kernel<<<md_blocks(job->n, block), block, 0, (cudaStream_t)fc->ctx->stream>>>(*rows);

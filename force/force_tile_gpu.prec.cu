@@ -24,31 +24,33 @@
 #include "force/tile_pairs_gpu.h"
 
 typedef void tile_kernel(tile_job job);
-#define TILE(name, blocks, shifted, tally, charged, fused)                                         \
+#define TILE(name, blocks, form, tally, charged, fused)                                            \
   static __global__ void __launch_bounds__(ROWS, blocks) name(const tile_job job)                  \
   {                                                                                                \
-    tile_rows(&job, (tile_mode){shifted, tally, charged, fused});                                  \
+    tile_rows(&job, (tile_mode){form, tally, charged, fused});                                     \
   }
-TILE(tile_plain, FUSED_BLOCKS, false, false, false, false)
-TILE(tile_tally, 2, false, true, false, false)
-TILE(tile_shifted, 4, true, false, false, false)
-TILE(tile_shifted_tally, 2, true, true, false, false)
-TILE(tile_charged, 2, false, false, true, false)
-TILE(tile_charged_tally, 2, false, true, true, false)
-TILE(tile_charged_shifted, 2, true, false, true, false)
-TILE(tile_charged_shifted_tally, 2, true, true, true, false)
-TILE(tile_fused, FUSED_BLOCKS, false, false, false, true)
-TILE(tile_shifted_fused, 4, true, false, false, true)
+TILE(tile_plain, FUSED_BLOCKS, LJ_PLAIN, false, false, false)
+TILE(tile_tally, 2, LJ_PLAIN, true, false, false)
+TILE(tile_shifted, 4, LJ_SHIFTED, false, false, false)
+TILE(tile_shifted_tally, 2, LJ_SHIFTED, true, false, false)
+TILE(tile_charged, 2, LJ_PLAIN, false, true, false)
+TILE(tile_charged_tally, 2, LJ_PLAIN, true, true, false)
+TILE(tile_charged_shifted, 2, LJ_SHIFTED, false, true, false)
+TILE(tile_charged_shifted_tally, 2, LJ_SHIFTED, true, true, false)
+TILE(tile_fused, FUSED_BLOCKS, LJ_PLAIN, false, false, true)
+TILE(tile_shifted_fused, 4, LJ_SHIFTED, false, false, true)
 #if MD_PREC == 2
 #define tile_fused_few tile_fused
 #else
-TILE(tile_fused_few, FEW_BLOCKS, false, false, false, true)
+TILE(tile_fused_few, FEW_BLOCKS, LJ_PLAIN, false, false, true)
 #endif
-static tile_kernel *const kernels[2][2][2] = {
-    {{tile_plain, tile_tally}, {tile_shifted, tile_shifted_tally}},
-    {{tile_charged, tile_charged_tally}, {tile_charged_shifted, tile_charged_shifted_tally}}};
-static tile_kernel *const fused_kernels[2][2] = {{tile_fused, tile_shifted_fused},
-                                                 {tile_fused_few, tile_shifted_fused}};
+static tile_kernel *const kernels[LJ_FORM_COUNT][2][2] = {
+    [LJ_PLAIN] = {{tile_plain, tile_tally}, {tile_charged, tile_charged_tally}},
+    [LJ_SHIFTED] = {{tile_shifted, tile_shifted_tally},
+                    {tile_charged_shifted, tile_charged_shifted_tally}}};
+static tile_kernel *const fused_kernels[LJ_FORM_COUNT][2] = {
+    [LJ_PLAIN] = {tile_fused, tile_fused_few},
+    [LJ_SHIFTED] = {tile_shifted_fused, tile_shifted_fused}};
 
 static tile_job open_tiles(const force *fc, const force_job *job, tile_mode mode)
 {
@@ -99,11 +101,12 @@ static md_status launch(const force *fc, tile_job *job, tile_kernel *kernel, siz
 md_status PREC(force_gpu_tile)(force *fc, const force_job *job)
 {
   const int64_t blocks = md_blocks(job->n, ROWS);
-  const bool charged = job->coulomb.r_cut_sq > 0, shifted = job->lj.f_shift != 0;
+  const bool charged = job->coulomb.r_cut_sq > 0;
+  const lj_form form = lj_form_of(&job->lj);
   if (job->tally)
     MD_TRY(md_buffer_reserve(fc->ctx, &fc->partial, 2 * ((size_t)blocks + 1) * sizeof(double), 0));
-  tile_job tiles = open_tiles(fc, job, (tile_mode){shifted, job->tally != NULL, charged, false});
-  tile_kernel *const kernel = kernels[charged][shifted][job->tally != NULL];
+  tile_job tiles = open_tiles(fc, job, (tile_mode){form, job->tally != NULL, charged, false});
+  tile_kernel *const kernel = kernels[form][charged][job->tally != NULL];
   size_t shared;
   MD_TRY(prepare(fc, &tiles, kernel, charged, &shared));
   MD_TRY(launch(fc, &tiles, kernel, shared, false));
@@ -121,11 +124,11 @@ static md_status are_few(const force_job *job, bool *few)
 
 md_status PREC(force_gpu_tile_advance)(force *fc, const force_job *job)
 {
-  const bool shifted = job->lj.f_shift != 0;
-  tile_job tiles = open_tiles(fc, job, (tile_mode){shifted, false, false, true});
+  const lj_form form = lj_form_of(&job->lj);
+  tile_job tiles = open_tiles(fc, job, (tile_mode){form, false, false, true});
   bool few = false;
   MD_TRY(are_few(job, &few));
-  tile_kernel *const kernel = fused_kernels[few][shifted];
+  tile_kernel *const kernel = fused_kernels[form][few];
   size_t shared;
   MD_TRY(prepare(fc, &tiles, kernel, false, &shared));
   for (int32_t s = 0; s < job->steps; s++) {

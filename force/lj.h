@@ -7,13 +7,16 @@
  * shift energy  u_shift = U(r_cut)
  * shift force   f_shift = U'(r_cut), u_shift = U(r_cut) - r_cut U'(r_cut)
  *
- * Kernels test f_shift != 0 once, outside their loops: only the linear force shift needs a root.
- * A kernel that holds several pairs in one vector defines LJ_REAL as that vector and LJ_SQRT as its
- * root before it includes this header; otherwise a pair is a `real`. */
+ * Kernels have an instance for each form, so that loops do not test it: only the linear force shift
+ * needs a root.  A kernel that holds several pairs in one vector defines LJ_REAL as that vector and
+ * LJ_SQRT as its root before it includes this header; otherwise a pair is a `real`. */
 #ifndef LJ_H
 #define LJ_H
 
 #include "core/md.h"
+
+/* How the formula is computed; PLAIN: f_shift is 0. */
+typedef enum { LJ_PLAIN, LJ_SHIFTED, LJ_FORM_COUNT } lj_form;
 
 typedef struct {
   double r_cut_sq;         /* pairs with r^2 < r_cut_sq strictly */
@@ -21,6 +24,11 @@ typedef struct {
   double lj3, lj4;         /* 4 eps s^12, 4 eps s^6: energy */
   double u_shift, f_shift; /* see above */
 } lj_constants;
+
+MD_INLINE lj_form lj_form_of(const lj_constants *c)
+{
+  return c->f_shift != 0 ? LJ_SHIFTED : LJ_PLAIN;
+}
 
 #ifdef MD_PREC
 #include "core/real.h"
@@ -47,13 +55,12 @@ MD_INLINE lj_reals lj_round(const lj_constants *c)
   return r;
 }
 
-/* |f|/r of one pair at squared distance r_sq, inv_sq = 1 / r_sq; shifted: with the linear force
- * shift. */
-MD_INLINE LJ_REAL lj_f_over_r_inv(LJ_REAL r_sq, LJ_REAL inv_sq, const lj_reals *c, bool shifted)
+/* |f|/r of one pair at squared distance r_sq, inv_sq = 1 / r_sq. */
+MD_INLINE LJ_REAL lj_f_over_r_inv(LJ_REAL r_sq, LJ_REAL inv_sq, const lj_reals *c, lj_form form)
 {
   const LJ_REAL inv_4 = inv_sq * inv_sq, inv_6 = inv_4 * inv_sq;
   const LJ_REAL plain = inv_4 * inv_4 * (c->lj1 * inv_6 - c->lj2);
-  return shifted ? plain + c->f_shift * inv_sq * LJ_SQRT(r_sq) : plain;
+  return form == LJ_PLAIN ? plain : plain + c->f_shift * inv_sq * LJ_SQRT(r_sq);
 }
 
 /* The same without a linear force shift in units of lj1, which saves a product.  The sum is one
@@ -67,21 +74,21 @@ MD_INLINE real lj_unit_f_over_r_inv(real inv_sq, const lj_reals *c)
   return inv_4 * inv_4 * pull;
 }
 
-MD_INLINE LJ_REAL lj_energy_inv(LJ_REAL r_sq, LJ_REAL inv_sq, const lj_reals *c, bool shifted)
+MD_INLINE LJ_REAL lj_energy_inv(LJ_REAL r_sq, LJ_REAL inv_sq, const lj_reals *c, lj_form form)
 {
   const LJ_REAL inv_6 = inv_sq * inv_sq * inv_sq;
   const LJ_REAL plain = inv_6 * (c->lj3 * inv_6 - c->lj4) - c->u_shift;
-  return shifted ? plain - c->f_shift * LJ_SQRT(r_sq) : plain;
+  return form == LJ_PLAIN ? plain : plain - c->f_shift * LJ_SQRT(r_sq);
 }
 
-MD_INLINE LJ_REAL lj_f_over_r(LJ_REAL r_sq, const lj_reals *c, bool shifted)
+MD_INLINE LJ_REAL lj_f_over_r(LJ_REAL r_sq, const lj_reals *c, lj_form form)
 {
-  return lj_f_over_r_inv(r_sq, 1 / r_sq, c, shifted);
+  return lj_f_over_r_inv(r_sq, 1 / r_sq, c, form);
 }
 
-MD_INLINE LJ_REAL lj_energy(LJ_REAL r_sq, const lj_reals *c, bool shifted)
+MD_INLINE LJ_REAL lj_energy(LJ_REAL r_sq, const lj_reals *c, lj_form form)
 {
-  return lj_energy_inv(r_sq, 1 / r_sq, c, shifted);
+  return lj_energy_inv(r_sq, 1 / r_sq, c, form);
 }
 #endif
 

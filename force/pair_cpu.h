@@ -94,7 +94,7 @@ MD_INLINE simd_real pair_charges(const real *charge, const int32_t *index)
  * counts as within, so that it shows in the force.  sums, unless NULL, gets the pairs times their
  * weight.  qq, unless NULL, is the product of the two charges. */
 MD_INLINE void pair_force(const pair_constants *c, const simd_coord i[3], const simd_coord j[3],
-                          simd_mask valid, simd_real weight, bool shifted, const simd_real *qq,
+                          simd_mask valid, simd_real weight, lj_form form, const simd_real *qq,
                           simd_real f[3], pair_sums *sums)
 {
   simd_real d[3];
@@ -106,7 +106,7 @@ MD_INLINE void pair_force(const pair_constants *c, const simd_coord i[3], const 
 #endif
   const simd_mask near = valid & ~(simd_mask)(r_sq >= c->plain.r_cut_sq);
   const simd_real inv_sq = 1 / r_sq;
-  simd_real pull = pair_only(near, lj_f_over_r_inv(r_sq, inv_sq, &c->scaled, shifted));
+  simd_real pull = pair_only(near, lj_f_over_r_inv(r_sq, inv_sq, &c->scaled, form));
   simd_real u_charges = {0};
   if (qq) {
     const simd_mask close = valid & ~(simd_mask)(r_sq >= c->coulomb.r_cut_sq);
@@ -116,7 +116,7 @@ MD_INLINE void pair_force(const pair_constants *c, const simd_coord i[3], const 
     u_charges = pair_only(close, *qq * u);
   }
   if (sums) {
-    simd_real u = pair_only(near, lj_energy_inv(r_sq, inv_sq, &c->plain, shifted));
+    simd_real u = pair_only(near, lj_energy_inv(r_sq, inv_sq, &c->plain, form));
     if (qq) u += u_charges;
     sums->energy += __builtin_convertvector(weight * u, simd_accum);
     sums->virial += __builtin_convertvector(weight * pull * r_sq, simd_accum);

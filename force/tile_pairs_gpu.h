@@ -56,15 +56,16 @@ static __host__ __device__ __forceinline__ tile_places next_places(const tile_pl
 #endif
 }
 
-/* How an instance of the kernel works: linear force shift, totals, charges, integration. */
+/* How an instance of the kernel works: formula, totals, charges, integration. */
 typedef struct {
-  bool shifted, tally, charged, fused;
+  lj_form form;
+  bool tally, charged, fused;
 } tile_mode;
 
 /* Plain forces are sums in units of lj1, which saves one product a pair. */
 static __host__ __device__ __forceinline__ bool has_unit(tile_mode mode)
 {
-  return !mode.shifted && !mode.charged;
+  return mode.form == LJ_PLAIN && !mode.charged;
 }
 
 /* Forces are in units of coord's steps, and of lj1, until the end. */
@@ -96,11 +97,11 @@ static __device__ __forceinline__ void add_pair(const tile_job *job, tile_row *r
   const real inv_sq = quick_inverse(r_sq);
   const bool inside = r_sq < job->lj.r_cut_sq;
   const real f = has_unit(mode) ? lj_unit_f_over_r_inv(inv_sq, &job->lj)
-                                : lj_f_over_r_inv(r_sq, inv_sq, &job->lj, mode.shifted);
+                                : lj_f_over_r_inv(r_sq, inv_sq, &job->lj, mode.form);
   if (inside) {
     row->fx += dx * f, row->fy += dy * f, row->fz += dz * f;
     if (mode.tally) {
-      row->energy += (double)lj_energy_inv(r_sq, inv_sq, &job->lj, mode.shifted);
+      row->energy += (double)lj_energy_inv(r_sq, inv_sq, &job->lj, mode.form);
       row->virial += (double)r_sq * (double)f;
     }
   }
