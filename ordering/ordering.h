@@ -33,6 +33,9 @@ enum { ORDERING_COMPACT = 1, ORDERING_JUMPS = 2 };
 #define MD_ENUM_(name, word, help, traits) ORDERING_##name,
 typedef enum { ORDERINGS(MD_ENUM_) ORDERING_COUNT } ordering_kind;
 #undef MD_ENUM_
+/* What is written where an ordering is wanted, for help texts. */
+#define MD_WORD_(name, word, help, traits) " " word
+#define ORDERINGS_HELP "hybrid:OUTER/INNER:T, random:SEED or one\nof" ORDERINGS(MD_WORD_)
 extern const char *const ordering_words[ORDERING_COUNT];
 
 typedef struct {

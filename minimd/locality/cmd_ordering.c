@@ -13,9 +13,7 @@
 enum { ORDER, SIZE, STENCIL, OFFSETS, FORMAT, OUTPUT, PLOT, QUIET, N_OPTIONS };
 
 static const option option_table[N_OPTIONS] = {
-    {"order", 0, "LIST",
-     "orderings, separated by commas: none, row, column, morton,\nmorton:kji, hilbert, gilbert, "
-     "random[:SEED], hybrid:OUTER/INNER:T"},
+    {"order", 0, "LIST", "orderings, separated by commas: " ORDERINGS_HELP},
     {"size", 0, "M[,N,P]", "cells along each axis"},
     {"stencil", 0, "S", "block:G or sphere:G, several separated by commas"},
     {"offsets", 0, NULL, "count the memory offsets of the stencil's cells"},

@@ -8,13 +8,11 @@
 MD_BEGIN_C
 
 /* Each of these sets the key of the configuration beside it. */
+#define SETTINGS_BAR_(name, word) "|" word
 #define SETTINGS_KEYED(X)                                                                          \
-  X(ORDER, "order", "ORDER",                                                                       \
-    "order of bins and atoms: none, row, column, morton, morton:kji,\n"                            \
-    "hilbert, gilbert, hybrid:OUTER/INNER:T, random[:SEED]",                                       \
-    "order.curve")                                                                                 \
-  X(LIST, "list", "full|half|tile", "neighbour list; chosen with a reason when not given",         \
-    "neighbor.list")                                                                               \
+  X(ORDER, "order", "ORDER", "order of bins and atoms: " ORDERINGS_HELP, "order.curve")            \
+  X(LIST, "list", (&NEIGHBOR_LISTS(SETTINGS_BAR_)[1]),                                             \
+    "neighbour list; chosen with a reason when not given", "neighbor.list")                        \
   X(NEWTON, "newton", "on|off", "half lists: each pair across a ghost once, or twice",             \
     "neighbor.newton")                                                                             \
   X(STENCIL, "stencil", "block|sphere", "bins searched around a bin", "neighbor.stencil")          \
