@@ -202,7 +202,7 @@ $(BUILD)/obj/bench/peer_%.o: bench/peer_%.cc $(MADE_WITH)
 	$(call quiet,CXX)$(CXX) -I. -O3 -g -DNDEBUG -march=native $(PEER_FLAGS) -MMD -MP -c -o $@ $<
 
 .PHONY: install-spread tests benches deps deps-check deps-ci run check check-gpu bench bench-gpu study study-gpu lint format asan \
-        coverage docs fuzz mutants storms tsan install uninstall clean help
+        coverage docs fuzz mutants storms tsan install uninstall clean help new-ordering new-pair new-command
 tests: all $(TESTS)
 benches: $(BENCHES)
 
@@ -309,7 +309,8 @@ tsan: deps-ci
 	  $(TSAN_SUITES:%=$(BUILD)-tsan/tests/check_%)
 	sh tests/tsan.sh $(BUILD)-tsan $(TSAN_SUITES)
 
-FORMATTED = $(call in_rooms,[ch]) $(call in_rooms,cu) $(wildcard tests/*.h tests/*/*.[ch] bench/*.[ch] bench/*.cu)
+FORMATTED = $(call in_rooms,[ch]) $(call in_rooms,cu) $(wildcard tests/*.h tests/*/*.[ch] bench/*.[ch] bench/*.cu) \
+            $(wildcard $(foreach at,*/*/*/* */*/*/*/*,$(foreach x,[ch] cu,tests/extending/$(at).$(x))))
 lint:
 	sh tests/arrows.sh
 	clang-format --dry-run -Werror $(FORMATTED)
@@ -322,7 +323,7 @@ format:
 	clang-format -i $(FORMATTED)
 
 # Manual page, completion and the reference at the end of the user guide, from the program's tables; the drawing of
-# the rooms, from their includes.
+# the rooms, from their includes; what docs/extending.md quotes.
 docs: all
 	$(BUILD)/minimd docs --form man -o docs/minimd.1
 	$(BUILD)/minimd docs --form bash -o docs/minimd.bash
@@ -331,6 +332,13 @@ docs: all
 	mv $(BUILD)/user-guide.md docs/user-guide.md
 	sh docs/draw_rooms.sh >$(BUILD)/rooms.svg
 	mv $(BUILD)/rooms.svg docs/rooms.svg
+	sh tests/extending/extend.sh mend
+	sh tests/extending/extend.sh quote >$(BUILD)/extending.md
+	mv $(BUILD)/extending.md docs/extending.md
+
+# Skeletons of a given NAME, with a test that fails until they are filled in (docs/extending.md).
+new-ordering new-pair new-command:
+	@sh tests/extending/extend.sh new $(@:new-%=%) '$(NAME)'
 
 # Library, headers, pkg-config and CMake files of the spreading room.
 SPREAD_SUBST = sed -e 's|@PREFIX@|$(abspath $(PREFIX))|' -e 's|@CC@|$(CC)|' -e 's|@LIBS@|$(FFTW_LIBS) $(CUDA_LIBS) -lpthread -lm|'
@@ -371,7 +379,9 @@ help:
 	@echo 'make storms     runs killed and stormed by signals go on from checkpoints, STORMS=$(STORMS) times (BACKEND=gpu)'
 	@echo 'make fuzz       libFuzzer on readers and commands, FUZZ_SECONDS=$(FUZZ_SECONDS) each or FUZZ_RUNS in all (TARGETS="trace market": some)'
 	@echo 'make mutants    break one line at a time: every wrong program of tests/mutants.txt must fail (ROOMS="spread stokes")'
-	@echo 'make docs       manual page, completion and reference from the tables of the program; drawing of the rooms'
+	@echo 'make docs       manual page, completion and reference from the tables of the program; drawing of the rooms; quotations'
+	@echo 'make new-ordering NAME=x   a skeleton, and a test that fails until it is filled in: docs/extending.md'
+	@echo '     new-pair, new-command likewise: a pair formula, a sub-command'
 	@echo 'make install    to PREFIX=$(PREFIX)                      (uninstall, clean, format)'
 	@echo 'variables: BUILD=$(BUILD) CC=$(CC) NVCC=$(NVCC) CUDA_ARCH="$(CUDA_ARCH)" CFLAGS=$(CFLAGS) V=1 (whole commands)'
 

@@ -137,7 +137,7 @@ killer()
 others()
 {
   (cd "$1" && ls tests/*/check_*.c tests/cli/cli_*.sh) | sed 's/.*\/check_//; s/.*\///; s/\.c$//; s/\.sh$//' |
-    grep -vE '^(cli_library|cli_build|cli_mutants)$'
+    grep -vE '^(cli_library|cli_build|cli_extending|cli_mutants)$'
 }
 
 # One mutant, in this tree.
