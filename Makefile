@@ -14,7 +14,7 @@ endif
 NVCC   ?= $(shell command -v nvcc 2>/dev/null)
 # Architectures to compile kernels for, sm_90 or newer; of the last also PTX, which the driver of a newer device compiles.
 CUDA_ARCH ?= sm_90
-WARN   := -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes
+WARN   := -Werror=switch -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes
 CFLAGS ?= -O3 -g
 STD    := -std=c11 -I. -D_GNU_SOURCE -fopenmp -ffp-contract=fast -fno-math-errno
 LDLIBS  = $(call archive,config) -lm -lpthread

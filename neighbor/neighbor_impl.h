@@ -13,8 +13,8 @@ enum { NEIGHBOR_SLACK = 16 };
 /* Room for lists by tiles. */
 typedef struct {
   int32_t capacity, passes; /* entries of a pass, in shared memory; passes of a tile */
-  int64_t halo, list;       /* entries of all halos, chunks of all warps */
-  int64_t pieces;           /* of chunks */
+  int64_t halo, list;       /* entries of all halos, groups of all warps */
+  int64_t pieces;           /* of groups */
   int32_t most;             /* entries of a pass, where forces keep it; 0 before the first build */
 } neighbor_rooms;
 
@@ -49,11 +49,11 @@ struct neighbor_list {
   /* GPU lists by tiles: what lies behind view.tiles, and its rooms; rows as on the CPU. */
   neighbor_tiles tiles;
   neighbor_rooms rooms;
-  md_buffer halo, halos, chunks, totals;
+  md_buffer halo, halos, groups, totals;
   /* GPU: the atoms of a list that is not settled; how its result comes to the host
-   * (core/gpu/sender_gpu.h). */
+   * (core/gpu/readback_gpu.h). */
   const md_atoms *early;
-  void *sender;
+  void *readback;
   bool in_order; /* atoms lie along the curve since the last sort */
 };
 
