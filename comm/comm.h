@@ -6,9 +6,9 @@
  * periodic wrap and ghosts are shifted copies.  No caller may assume that.
  *
  * Order within a rebuild: comm_migrate, (sort), comm_borders; then comm_forward once a step. Atoms'
- * positions at comm_borders are kept (md_atoms.x_at_build): how far atoms went since then says when that
- * must be done again. comm_migrate_early does both halves of the waiting for a GPU at once: it asks
- * for what comm_borders will need, and comm_borders reports what it found. */
+ * positions at comm_borders are kept (md_atoms.x_at_build): how far atoms went since then says when
+ * that must be done again. comm_migrate_early does both halves of the waiting for a GPU at once: it
+ * asks for what comm_borders will need, and comm_borders reports what it found. */
 #ifndef COMM_H
 #define COMM_H
 
@@ -44,10 +44,10 @@ md_status comm_max_move_sq(comm *cm, const md_atoms *atoms, double *moved_sq);
 
 /* Make the ghosts of all owned atoms: every image, shifted by whole frame edges, with lo - r_ghost
  * <= x < hi + r_ghost of the frame in every dimension, several images of one atom where the box is
- * small.  Sets n_ghost, x_at_build, the tail of x, home, shift; in mixed precision also coord_scale and
- * the fixed-point coordinates of owned atoms and ghosts.  The order of ghosts is the same in every
- * run. Errors: MD_EINVAL (an edge < r_ghost / MD_SHIFT_MAX: states the smallest edge), MD_ENUMERIC
- * (found by comm_migrate_early), MD_ECAPACITY, MD_ENOMEM, MD_ECUDA. */
+ * small.  Sets n_ghost, x_at_build, the tail of x, home, shift; in mixed precision also coord_scale
+ * and the fixed-point coordinates of owned atoms and ghosts.  The order of ghosts is the same in
+ * every run. Errors: MD_EINVAL (an edge < r_ghost / MD_SHIFT_MAX: states the smallest edge),
+ * MD_ENUMERIC (found by comm_migrate_early), MD_ECAPACITY, MD_ENOMEM, MD_ECUDA. */
 md_status comm_borders(comm *cm, md_atoms *atoms, double r_ghost);
 
 /* Refresh the positions of the ghosts after owned atoms moved. */

@@ -12,7 +12,8 @@ struct comm {
   md_buffer count;       /* CPU: per thread counts; GPU: one sum */
   md_buffer scan_status; /* GPU: the scan's (core/gpu/scan_gpu.h) */
   uint32_t round;
-  /* GPU: what migration finds, on the device; how it comes to the host (core/gpu/readback_gpu.h). */
+  /* GPU: what migration finds, on the device; how it comes to the host
+   * (core/gpu/readback_gpu.h). */
   md_buffer found;
   void *readback;
   double moved_sq; /* before the last migration */

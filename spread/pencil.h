@@ -37,8 +37,8 @@ MD_INLINE int64_t pencils_keys(const spread_grid *grid, const spread_pencils *pe
   return (int64_t)pencils->n[0] * pencils->n[1] * grid->mesh[0];
 }
 
-/* Blocks that fill columns of the mesh (spread_columns.single.cu), COLUMN_HEIGHT x COLUMN_WIDTH points of
- * each plane: so many along the middle and the fastest axis. */
+/* Blocks that fill columns of the mesh (spread_columns.single.cu), COLUMN_HEIGHT x COLUMN_WIDTH
+ * points of each plane: so many along the middle and the fastest axis. */
 enum { COLUMN_WIDTH = 8, COLUMN_HEIGHT = 16 };
 MD_INLINE void columns_cut(const spread_grid *grid, int32_t n[2])
 {
@@ -59,8 +59,8 @@ MD_INLINE bool spread_many_by_columns(const spread_plan *plan, int64_t n, int32_
          n >= (int64_t)2 * columns[0] * columns[1] * plan->grid.mesh[0];
 }
 
-/* The same of interpolation by blocks (interpolate_stacks.single.cu), which load all of the mesh: where there
- * are two particles for five mesh points or more, as measured. */
+/* The same of interpolation by blocks (interpolate_stacks.single.cu), which load all of the mesh:
+ * where there are two particles for five mesh points or more, as measured. */
 MD_INLINE bool spread_many_by_stacks(const spread_plan *plan, int64_t n, int32_t vectors)
 {
   const md_ctx *ctx = plan->ctx;

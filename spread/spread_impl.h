@@ -213,8 +213,8 @@ md_status spread_gpu_peer_create(spread_plan *plan, void *mesh, spread_peer **ou
 md_status spread_gpu_peer_charges(spread_peer *peer, const void *q);
 void spread_gpu_peer_destroy(spread_peer *peer);
 
-/* Single precision, many vectors: those of a job for which spread_many_by_columns, as many as can be taken
- * together, again and again, *done of them. */
+/* Single precision, many vectors: those of a job for which spread_many_by_columns, as many as can
+ * be taken together, again and again, *done of them. */
 md_status spread_gpu_many_spread(spread_plan *plan, spread_part *part, const spread_job *job,
                                  int32_t *done);
 /* The same of interpolation, of values alone, for which spread_many_by_stacks. */
@@ -239,8 +239,8 @@ void spread_gpu_free_deferred(spread_plan *plan);
 md_status spread_gpu_deferred_bad(spread_plan *plan, int64_t *bad);
 
 /* As spread_set_positions, but where nothing has to grow or to be built the GPU is not waited for:
- * a position that has no place counts as the first cell, and spread_check_deferred says so once the GPU
- * has seen it, with the same error. */
+ * a position that has no place counts as the first cell, and spread_check_deferred says so once the
+ * GPU has seen it, with the same error. */
 md_status spread_queue_positions(spread_plan *plan, int64_t n, const void *x, int64_t stride);
 md_status spread_check_deferred(spread_plan *plan);
 

@@ -1,5 +1,5 @@
-/* spread/gpu/scan.cu - running sums, of row lengths by CUB and of counts by key, and which positions of
- * a plan are bad. */
+/* spread/gpu/scan.cu - running sums, of row lengths by CUB and of counts by key, and which
+ * positions of a plan are bad. */
 #include "core/gpu/scan_gpu.h"
 #include "spread/spread_impl.h"
 

@@ -35,9 +35,9 @@ static __device__ __forceinline__ uint32_t point_of(const spread_grid &grid, con
          (uint32_t)at.cell[2];
 }
 
-/* Where positions that have no place are deferred_bad of: the lowest one's number, after that of the call
- * where calls do not wait; `here` for kernels that look, NULL: all are known to be good, and `host`
- * for the host, which reads nothing else. */
+/* Where positions that have no place are reported: the lowest number, after that of
+ * the call where calls do not wait; `here` for kernels that look, NULL: all are known to be good,
+ * and `host` for the host, which reads nothing else. */
 typedef struct {
   unsigned long long *here, *host;
   unsigned long long call;

@@ -12,8 +12,8 @@
 
 #include "spread/gpu/pencil_gpu.h"
 
-/* Of the patch the lane holds lines TILE_LINE(j), j < 2 PENCIL_PATCHES(p), at columns TILE_COLUMN(c),
- * c < 2. */
+/* Of the patch the lane holds lines TILE_LINE(j), j < 2 PENCIL_PATCHES(p), at columns
+ * TILE_COLUMN(c), c < 2. */
 #define TILE_LINE(j) (warp_lane() % 4 + 4 * (j))
 #define TILE_COLUMN(c) (warp_lane() / 4 + 8 * (c))
 enum { TILE_LINES_MAX = 2 * PENCIL_TILES_MAX };

@@ -1,5 +1,5 @@
-/* spread/gpu_many/column_chunks.single.cu - the particles that reach each column of the mesh, in chunks,
- * for spreading of many vectors (spread_columns.single.cu).
+/* spread/gpu_many/column_chunks.single.cu - the particles that reach each column of the mesh, in
+ * chunks, for spreading of many vectors (spread_columns.single.cu).
  *
  * A warp looks at a plane of a column: at the particles of that plane in all pencils (pencil.h)
  * that hold cells from which the column is reached.  Once to count, again to write them, sorted by

@@ -1,8 +1,8 @@
-/* spread/gpu_many/interpolate_stacks.single.cu - interpolation of many vectors on the GPU, in single precision,
- * for particles sorted by pencil: the transpose of spread_columns.single.cu.
+/* spread/gpu_many/interpolate_stacks.single.cu - interpolation of many vectors on the GPU, in
+ * single precision, for particles sorted by pencil: the transpose of spread_columns.single.cu.
  *
- * A block walks through stacks of pencils (pencil_stack_gpu.h) plane after plane, for 8 or 16 vectors at
- * once. A few of its warps load planes into a ring in shared memory, split into halves
+ * A block walks through stacks of pencils (pencil_stack_gpu.h) plane after plane, for 8 or 16
+ * vectors at once. A few of its warps load planes into a ring in shared memory, split into halves
  * (pencil_stack_load_gpu.h); the others read them, 16 particles at a time.  Products of X Z of 16
  * particles with a mesh line of 8 vectors, summed over the planes, leave a number for each
  * particle, line and vector; it is multiplied with Y and added up.  So the 16 columns of 8 vectors

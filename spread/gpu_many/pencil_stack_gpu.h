@@ -89,8 +89,8 @@ static __device__ __forceinline__ void find_end(const int p, const reading &s, i
 }
 
 /* Where a walk stands.  Of lane 8 k + i, segment i, pencil i of the stack in plane window + k:
- * particle x of the unit is first + x in that segment, if x < inclusive and not in one before; begin,
- * end: of plane window + k + AHEAD. */
+ * particle x of the unit is first + x in that segment, if x < inclusive and not in one before;
+ * begin, end: of plane window + k + AHEAD. */
 typedef struct {
   slice of;
   const int32_t *start; /* of planes of the lane's pencil, or NULL */

@@ -1,6 +1,6 @@
 /* spread/gpu_many/sort_rows.single.cu - particles of a plane of a pencil by row, in place, for
- * interpolation of many vectors (interpolate_stacks.single.cu): those read together then reach fewer lines.
- * In single precision.
+ * interpolation of many vectors (interpolate_stacks.single.cu): those read together then reach
+ * fewer lines. In single precision.
  *
  * Blocks take ranges of particles, wherever planes begin and end; what is cut off by a range's end,
  * or is longer than one, is in order in each piece by itself. */

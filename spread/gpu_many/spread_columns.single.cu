@@ -1,11 +1,12 @@
-/* spread/gpu_many/spread_columns.single.cu - tiled spreading of many vectors on the GPU, in single precision.
+/* spread/gpu_many/spread_columns.single.cu - tiled spreading of many vectors on the GPU, in single
+ * precision.
  *
- * A block fills columns of 8 x 16 mesh lines (column_chunks_gpu.h) plane after plane, for 8 or 16 vectors
- * at once.  Every warp has two of the rows, 16 points, and keeps planes z .. z + p - 1 of them for
- * all vectors in registers.  What 16 particles of plane z add are products of their X Y at the
- * points with their Z q in every plane and vector, on tensor cores (pair_gpu.h).  Z q is computed,
- * and split into halves, once for all warps, in shared memory, where the particles of a chunk lie
- * by row: those that reach a warp's points are neighbours.
+ * A block fills columns of 8 x 16 mesh lines (column_chunks_gpu.h) plane after plane, for 8 or 16
+ * vectors at once.  Every warp has two of the rows, 16 points, and keeps planes z .. z + p - 1 of
+ * them for all vectors in registers.  What 16 particles of plane z add are products of their X Y at
+ * the points with their Z q in every plane and vector, on tensor cores (pair_gpu.h).  Z q is
+ * computed, and split into halves, once for all warps, in shared memory, where the particles of a
+ * chunk lie by row: those that reach a warp's points are neighbours.
  *
  * Sweeps by pencil (sweep_gpu.h) add each particle once, to a patch of 16 x 8 points of which
  * others reach three quarters too: nearly four REDs a mesh point and vector.  Here a point is

@@ -1,5 +1,5 @@
-/* spread/gpu_many/spread_columns_gpu.h - particles of a chunk in shared memory, and a warp's planes; for
- * spread_columns.single.cu. */
+/* spread/gpu_many/spread_columns_gpu.h - particles of a chunk in shared memory, and a warp's
+ * planes; for spread_columns.single.cu. */
 #ifndef FILL_GPU_H
 #define FILL_GPU_H
 

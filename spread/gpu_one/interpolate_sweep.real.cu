@@ -1,4 +1,5 @@
-/* spread/gpu_one/interpolate_sweep.real.cu - interpolation on the GPU for particles sorted by pencil.
+/* spread/gpu_one/interpolate_sweep.real.cu - interpolation on the GPU for particles sorted by
+ * pencil.
  *
  * The transpose of spread_sweep.real.cu: a warp sweeps a pencil with the planes z .. z + p - 1 of
  * its patch in registers, loaded once; the next plane is on its way while particles of this one are

@@ -1,8 +1,8 @@
 /* stokes/matrix/gspmv_rows_gpu.cu - y = R x with the rows of R one after the other.
  *
- * A block of threads takes a chunk (stokes/matrix/row_chunks_gpu.h).  A bulk copy brings its blocks to
- * shared memory while the threads, a few blocks each, gather x; each block's three sums replace it,
- * and a few lanes add up a row.  A row longer than a chunk takes several copies.  72, 36 or 24
+ * A block of threads takes a chunk (stokes/matrix/row_chunks_gpu.h).  A bulk copy brings its blocks
+ * to shared memory while the threads, a few blocks each, gather x; each block's three sums replace
+ * it, and a few lanes add up a row.  A row longer than a chunk takes several copies.  72, 36 or 24
  * bytes a block from memory, x from cache.  Several vectors take eight lanes a row and column
  * instead. */
 #include "stokes/matrix/bulk_gpu.h"

@@ -1,4 +1,5 @@
-/* stokes/solver/small_columns_isa.h - small dense products on a few rows of block vectors that lie in cache.
+/* stokes/solver/small_columns_isa.h - small dense products on a few rows of block vectors that lie
+ * in cache.
  *
  * Included by files that are compiled once for each instruction set.  Sums run over rows or columns
  * in order, so that results do not depend on how rows are dealt out to threads. */

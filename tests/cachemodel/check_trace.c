@@ -1,4 +1,5 @@
-/* tests/cachemodel/check_trace.c - trace files: what is written comes back, what is damaged is refused. */
+/* tests/cachemodel/check_trace.c - trace files: what is written comes back, what is damaged is
+ * refused. */
 #include "tests/drive/files.h"
 #include "tests/ref/ref.h"
 #include "tests/test.h"

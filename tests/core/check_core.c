@@ -1,4 +1,5 @@
-/* tests/core/check_core.c - messages, buffers, atoms, shifts, marks of files, output files, JSON. */
+/* tests/core/check_core.c - messages, buffers, atoms, shifts, marks of files, output files,
+ * JSON. */
 #include "core/atoms.h"
 #include "core/crc.h"
 #include "core/output/files.h"

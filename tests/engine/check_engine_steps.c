@@ -1,5 +1,5 @@
-/* tests/engine/check_engine_steps.c - what a run measures, when it rebuilds and sorts, when it gives
- * up. */
+/* tests/engine/check_engine_steps.c - what a run measures, when it rebuilds and sorts, when it
+ * gives up. */
 #include "engine/engine.h"
 #include "engine/integrate.h"
 #include "tests/drive/engines.h"

@@ -1,4 +1,5 @@
-/* tests/engine/check_integrate.c - kicks, drifts, sums and rescaling, each atom against the formula. */
+/* tests/engine/check_integrate.c - kicks, drifts, sums and rescaling, each atom against the
+ * formula. */
 #include "comm/comm.h"
 #include "engine/integrate.h"
 #include "tests/ref/ref.h"

@@ -1,5 +1,5 @@
-/* tests/force/check_physics.c - what a trajectory must obey: reversibility, order of the integrator,
- * conservation, and the same physics from every way to compute it. */
+/* tests/force/check_physics.c - what a trajectory must obey: reversibility, order of the
+ * integrator, conservation, and the same physics from every way to compute it. */
 #include "tests/ref/ref.h"
 #include "tests/drive/run_md.h"
 #include "tests/test.h"

@@ -1,5 +1,5 @@
-/* tests/hostile/fuzz.h - everything that takes untrusted bytes behind one kind of entry point: each reader
- * alone, and whole commands, from the bytes to one step.
+/* tests/hostile/fuzz.h - everything that takes untrusted bytes behind one kind of entry point: each
+ * reader alone, and whole commands, from the bytes to one step.
  *
  * `make fuzz` lets libFuzzer find inputs for each target; check_corpus replays those in
  * tests/corpus/NAME through the same functions. */

@@ -1,5 +1,5 @@
-/* tests/minimd/check_checkpoint.c - runs that go on from a file are the runs that were never stopped;
- * files that are not whole are refused. */
+/* tests/minimd/check_checkpoint.c - runs that go on from a file are the runs that were never
+ * stopped; files that are not whole are refused. */
 #include "minimd/run/restart.h"
 #include "tests/drive/engines.h"
 #include "tests/drive/files.h"

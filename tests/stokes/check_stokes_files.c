@@ -1,5 +1,5 @@
-/* tests/stokes/check_stokes_files.c - MatrixMarket, radii, extended XYZ: what is written is read, what is
- * wrong is named. */
+/* tests/stokes/check_stokes_files.c - MatrixMarket, radii, extended XYZ: what is written is read,
+ * what is wrong is named. */
 #include "tests/drive/files.h"
 #include "tests/ref/ref_stokes.h"
 #include "tests/test.h"
