@@ -122,7 +122,7 @@ static int64_t sweep_colours(const sweeper *s)
       count[d] = (n[d] - first[d] + 1) / 2;
       tasks *= count[d];
     }
-  const int threads = tasks > 1 ? s->ctx->threads : 1;
+    const int threads = tasks > 1 ? s->ctx->threads : 1;
 #pragma omp parallel for schedule(dynamic) num_threads(threads) reduction(+ : total)
     for (int32_t t = 0; t < tasks; t++) {
       const int32_t a = first[0] + 2 * (t / (count[1] * count[2]));
