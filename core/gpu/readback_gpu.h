@@ -21,8 +21,8 @@ static inline void md_readback_close(void *readback)
   if (!s) return;
   if (s->host) cudaFreeHost(s->host);
   if (s->stream) cudaStreamDestroy(s->stream);
-  if (s->ready) cudaEventDestroy(s->made);
-  if (s->arrived) cudaEventDestroy(s->come);
+  if (s->ready) cudaEventDestroy(s->ready);
+  if (s->arrived) cudaEventDestroy(s->arrived);
   free(s);
 }
 
