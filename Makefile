@@ -144,12 +144,16 @@ $(BUILD)/tests/$(notdir $(1)): $(BUILD)/obj/$(1).o $$(TEST_LIB) $$(LIB)
 endef
 $(foreach s,$(filter-out tests/hostile/check_failing_%,$(SUITES)),$(eval $(call suite_rule,$(s))))
 
+# Beside an object of kernels lies what ptxas says of each: registers, shared memory, spills.
+cuda_compile = $(NVCC) $(NVFLAGS) $(1) -Xptxas -v -MMD -MP -MF $(@:.o=.d) -c -o $@ $< 2>$(@:.o=.ptxas) || \
+  { cat $(@:.o=.ptxas) >&2; exit 1; }
+
 $(BUILD)/obj/%.o: %.c $(MADE_WITH)
 	@mkdir -p $(@D)
 	$(call quiet,CC )$(COMPILE) -c -o $@ $<
 $(BUILD)/obj/%.cu.o: %.cu $(MADE_WITH)
 	@mkdir -p $(@D)
-	$(call quiet,NV )$(NVCC) $(NVFLAGS) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
+	$(call quiet,NV )$(call cuda_compile)
 
 define numeric_rule
 $(BUILD)/obj/%.p$(1).i$(2).o: %.c $(MADE_WITH)
@@ -164,7 +168,7 @@ endef
 define numeric_cuda_rule
 $(BUILD)/obj/%.p$(1).cu.o: %.cu $(MADE_WITH)
 	@mkdir -p $$(@D)
-	$$(call quiet,NV )$$(NVCC) $$(NVFLAGS) -DMD_PREC=$(1) -MMD -MP -MF $$(@:.o=.d) -c -o $$@ $$<
+	$$(call quiet,NV )$$(call cuda_compile,-DMD_PREC=$(1))
 endef
 $(foreach p,$(PRECS),$(foreach i,$(ISAS),$(eval $(call numeric_rule,$(p),$(i)))))
 $(foreach i,$(ISAS),$(eval $(call isa_rule,$(i))))

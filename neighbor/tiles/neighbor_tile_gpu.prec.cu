@@ -122,7 +122,8 @@ static void guess_rooms(neighbor_list *list, const md_atoms *atoms, int64_t coun
   list->rooms.capacity = halo_room(halo);
   list->rooms.passes = 1;
   list->rooms.halo = (int64_t)((double)count * halo) + TILE_ROWS;
-  list->rooms.list = (int64_t)((double)(count * TILE_WARPS) * entries / TILE_GROUP) + TILE_ROWS;
+  list->rooms.list =
+      (int64_t)((double)(count * TILE_WARPS) * entries / TILE_GROUP_ENTRIES) + TILE_ROWS;
 }
 
 /* A little more than was needed, since atoms move. */

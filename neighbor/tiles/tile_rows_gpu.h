@@ -20,7 +20,7 @@ enum {
   TILE_ROWS = NEIGHBOR_TILE_ROWS,
   TILE_WARPS = TILE_ROWS / MD_WARP,
   TILE_BANKS = MD_PREC == 2 ? NEIGHBOR_TILE_BANKS_WIDE : NEIGHBOR_TILE_BANKS,
-  TILE_GROUP = NEIGHBOR_TILE_GROUP,
+  TILE_GROUP_ENTRIES = NEIGHBOR_TILE_GROUP,
   TILE_WORDS = MD_PREC == 2 ? 2 : 3, /* of bits of a bank */
   TILE_LEVELS = 32 * TILE_WORDS,     /* entries that a bank's queue holds */
   TILE_STRIDE = TILE_LEVELS + 8,     /* so that 8 queues are read at once without conflicts */
@@ -123,9 +123,9 @@ static __device__ __forceinline__ int64_t take_groups(const tile_job *job, int32
 /* Of n entries of a bank, those that find slots in so many groups. */
 static __device__ __forceinline__ int32_t slots_of(int bank, int32_t groups)
 {
-  enum { PER_LEVEL = TILE_BANKS / TILE_GROUP };
+  enum { PER_LEVEL = TILE_BANKS / TILE_GROUP_ENTRIES };
   const int slot = (bank - (int)threadIdx.x) & (TILE_BANKS - 1);
-  return groups / PER_LEVEL + (groups % PER_LEVEL * TILE_GROUP > slot);
+  return groups / PER_LEVEL + (groups % PER_LEVEL * TILE_GROUP_ENTRIES > slot);
 }
 
 /* What a lane has yet to write of a bank: bits of its queue, from their highest on, and where the
@@ -159,7 +159,7 @@ static __device__ __forceinline__ int32_t levels_of(const tile_rest *rest)
  * list. */
 static __device__ __forceinline__ int32_t groups_of(const int32_t levels[TILE_BANKS], int32_t count)
 {
-  for (int32_t groups = (count + TILE_GROUP - 1) / TILE_GROUP;; groups++) {
+  for (int32_t groups = (count + TILE_GROUP_ENTRIES - 1) / TILE_GROUP_ENTRIES;; groups++) {
     int32_t waiting = 0;
 #pragma unroll
     for (int b = 0; b < TILE_BANKS; b++)
@@ -269,9 +269,10 @@ static __device__ __forceinline__ void write_groups(const tile_room *room,
                                                     tile_rest rest[TILE_BANKS], int32_t waiting,
                                                     int32_t holes, int32_t groups, uint4 *to)
 {
-  enum { PER_LEVEL = TILE_BANKS / TILE_GROUP };
+  enum { PER_LEVEL = TILE_BANKS / TILE_GROUP_ENTRIES };
   for (int32_t c = 0; c < groups; c += PER_LEVEL) {
-    const int here = min(groups - c, (int32_t)PER_LEVEL) * TILE_GROUP; /* slots of this level */
+    const int here =
+        min(groups - c, (int32_t)PER_LEVEL) * TILE_GROUP_ENTRIES; /* slots of this level */
     uint32_t entry[TILE_BANKS], word[TILE_BANKS / 2];
 #pragma unroll
     for (int b = 0; b < TILE_BANKS; b++)
@@ -282,7 +283,7 @@ static __device__ __forceinline__ void write_groups(const tile_room *room,
     arrange(entry, word);
 #pragma unroll
     for (int k = 0; k < PER_LEVEL; k++)
-      if (k * TILE_GROUP < here)
+      if (k * TILE_GROUP_ENTRIES < here)
         to[(c + k) * MD_WARP] =
             make_uint4(word[4 * k], word[4 * k + 1], word[4 * k + 2], word[4 * k + 3]);
   }
@@ -307,7 +308,7 @@ static __device__ __forceinline__ void write_rows(const tile_job *job, const til
   for (int b = 0; b < TILE_BANKS; b++)
     put_off(room, room->queue + b * TILE_STRIDE, levels[b] - slots_of(b, groups), &rest[b],
             &waiting);
-  write_groups(room, rest, waiting, groups * TILE_GROUP - count + waiting, groups,
+  write_groups(room, rest, waiting, groups * TILE_GROUP_ENTRIES - count + waiting, groups,
                job->list + at * MD_WARP + threadIdx.x % MD_WARP);
 }
 
