@@ -307,7 +307,7 @@ storms: all
 
 # Races, as ThreadSanitizer and Archer (OpenMP's tool of LLVM) see them, in the suites of TSAN_SUITES.
 TSAN_SUITES ?= comm bins neighbor sort force energy integrate engine physics reruns spread spread_plan pme charges \
-               stokes_matrix stokes_solve stokes_pack stokes_run sweep hierarchy system
+               stokes_matrix stokes_products stokes_solve stokes_pack stokes_run sweep hierarchy system
 tsan: deps-ci
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)-tsan CC=clang NVCC= CFLAGS='-O1 -g -fsanitize=thread' \
 	  $(TSAN_SUITES:%=$(BUILD)-tsan/tests/check_%)
