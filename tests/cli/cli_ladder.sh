@@ -1,0 +1,131 @@
+#!/bin/sh
+# tests/cli/cli_ladder.sh MINIMD - bench/ladder.sh in small: every rung runs and is what its name
+# says, all end at one energy, rows and page are whole; docs/ladder.md shows the same commands.
+. tests/cli/cli.sh
+build=$(dirname "$minimd")
+mkdir "$dir/bin"
+cp docs/ladder.md "$dir/page.md"
+
+# Counters that only pretend: perf's are 1000 lines a step and half of that, ncu's fail.
+cat >"$dir/bin/perf" <<'PERF'
+#!/bin/sh
+while [ "$1" != -o ]; do shift; done
+file=$2 steps=0
+shift 2
+"$@" || exit
+while [ $# -gt 1 ]; do
+  [ "$1" != --steps ] || steps=$2
+  shift
+done
+echo "# started
+$((7 + 1000 * steps)),,L1-dcache-load-misses:u,1,100.00,,
+$((9 + 500 * steps)),,LLC-load-misses:u,1,100.00,," >"$file"
+PERF
+printf '#!/bin/sh\nexit 1\n' >"$dir/bin/ncu"
+chmod +x "$dir/bin/perf" "$dir/bin/ncu"
+
+# ladder CODE ARGS... : climb it at tiny sizes.
+ladder()
+{
+  code=$1
+  shift
+  cases=$((cases + 1))
+  PATH=$dir/bin:$PATH SIZES=${SIZES:-4:20:1 11:4:2} RESULTS=$dir/results PAGE=$dir/page.md \
+    sh bench/ladder.sh "$@" >"$dir/out" 2>"$dir/err" </dev/null
+  got=$?
+  [ $got = "$code" ] || fail "exit $got, not $code: ladder.sh $*: $(cat "$dir/out" "$dir/err")"
+}
+rows=$dir/results/ladder-$backend.csv
+ladder 0 "$build" "$backend"
+[ -s "$rows" ] || fail 'no rows'
+
+# Nine rungs on a GPU, eight on a CPU; all pairs in the small system only.
+tiles=0
+[ "$backend" = cpu ] || tiles=1
+awk -F, -v rungs=$((8 + tiles)) -v backend="$backend" '
+  function column(name) {
+    if (!(name in at)) { print "no column " name; exit }
+    return $at[name]
+  }
+  function near(a, b) { return (a / b - 1) ^ 2 < 1e-9 }
+  NR == 1 { for (c = 1; c <= NF; c++) at[$c] = c; columns = NF; next }
+  {
+    atoms = column("atoms"); rung = column("rung"); entries = column("list_entries_per_atom")
+    n[atoms]++
+    if (NF != columns) print NF " columns: " $0
+    for (c = 1; c <= 10; c++) if ($c == "") print "no " c ": " $0
+    if (column("command") !~ "^build/minimd .*--backend " backend " ") print "command: " $0
+    if (column("repeats") != (atoms == 256 ? 1 : 2)) print "repeats: " $0
+    rate = atoms / 1000 / column("ms_per_step")
+    if ((column("m_atom_steps_per_s") / rate - 1) ^ 2 > 1e-5) print "rate: " $0
+    if ((column("gain") == "") != (n[atoms] == 1)) print "gain: " $0
+    if (n[atoms] > 1 && (column("gain") * column("ms_per_step") / before - 1) ^ 2 > 1e-4)
+      print "times the rung before: " $0
+    before = column("ms_per_step")
+    if (n[atoms] == 1) energy = column("e_total")
+    if ((column("e_total") / energy - 1) ^ 2 > 1e-18) print "energy: " $0
+    # What makes a rung.
+    if (rung == "all pairs" && !(entries >= atoms - 1)) print "not all pairs: " $0
+    if (rung != "all pairs" && !(entries < 90)) print "entries: " $0
+    if (rung == "cells" && column("rebuilds") < column("steps")) print "lists that last: " $0
+    if (rung != "cells" && 2 * column("rebuilds") > column("steps")) print "lists of a step: " $0
+    if (rung ~ /^list/) full[atoms] = entries
+    if (rung == "half list" && (2 * entries / full[atoms] - 1) ^ 2 > 1e-2) print "not half: " $0
+    # What it moves.
+    kernel = rung != "cells" && rung != "tiles"
+    if ((column("l1_hit") > 0) != kernel) print "hits: " $0
+    if ((column("l1_l2_bytes_per_atom") > 0) != kernel) print "bytes: " $0
+    if ((column("memory_read_bytes_per_atom") != "") != kernel) print "memory: " $0
+    counted = column("counted_l1_l2_bytes_per_atom")
+    read = column("counted_memory_read_bytes_per_atom")
+    if ((counted != "") != (kernel && backend == "cpu")) print "counted: " $0
+    if (counted && !(near(counted * atoms, 64000) && near(read * atoms, 32000))) print "lines: " $0
+  }
+  END {
+    if (n[256] != rungs || n[5324] != rungs - 1) print n[256] " and " n[5324] " rungs"
+  }' "$rows" >"$dir/wrong"
+[ -s "$dir/wrong" ] && fail "$(cat "$dir/wrong")"
+
+# The page: a line for each rung in two tables, the rest as it was.
+[ "$(grep -c '^| half list | ' "$dir/page.md")" = 2 ] || fail "tables: $(head -60 "$dir/page.md")"
+grep -q '^| rung | 256 atoms | gain | 5,324 atoms | gain |$' "$dir/page.md" || fail 'sizes'
+unmeasured() { sed '/^<!-- ladder-[a-z]*:/,/^<!-- ladder-[a-z]* ends/d' "$1"; }
+unmeasured docs/ladder.md >"$dir/before"
+unmeasured "$dir/page.md" >"$dir/after"
+same "$dir/before" "$dir/after" 'the page outside the tables'
+cp "$dir/page.md" "$dir/once"
+ladder 0 "$build" "$backend" page
+same "$dir/once" "$dir/page.md" 'the page written twice'
+if command -v gnuplot >/dev/null 2>&1; then
+  grep -q 'Hilbert order' "$dir/results/ladder.svg" || fail 'the picture does not name its rungs'
+fi
+
+# The commands that docs/ladder.md shows are those of the script.
+SIZES='10:100:3 32:100:3' ladder 0 "$build" cpu commands
+[ "$(wc -l <"$dir/out")" = 15 ] || fail "commands: $(cat "$dir/out")"
+sed -n '1p; 9,$p' "$dir/out" | sed 's/^[^:]*: //' >"$dir/commands"
+SIZES=32:200:5 ladder 0 "$build" gpu commands
+sed -n 's/^tiles: //p' "$dir/out" >>"$dir/commands"
+grep '^build/minimd -i' docs/ladder.md >"$dir/shown"
+same "$dir/commands" "$dir/shown" 'commands of docs/ladder.md'
+
+# A rung that fails, or ends elsewhere, leaves no rows.
+rm "$rows"
+mkdir "$dir/broken"
+broken()
+{
+  script=$dir/broken/ladder.sh
+  sed "s|^here=.*|here=$PWD/bench|; /^rungs/,/^}/s/--rebuild check --list half/$1/" \
+    bench/ladder.sh >"$script"
+  cases=$((cases + 1))
+  SIZES=4:20:1 RESULTS=$dir/results PAGE=$dir/page.md \
+    sh "$script" "$build" "$backend" >"$dir/out" 2>"$dir/err" && fail "no error: $1"
+  grep -qE "$2" "$dir/err" || fail "no '$2' of $1: $(cat "$dir/err")"
+  [ ! -e "$rows" ] || fail "rows of a broken rung: $1"
+}
+broken '--rebuild check --list hlaf' "hlaf.*'half'"
+broken '--rebuild check --list half --cutoff 2.4' '^half list: ends at energy '
+ladder 2 "$build" "$backend" towns
+ladder 2 "$build" tpu
+
+finish
