@@ -38,7 +38,7 @@ do for [b in there] {
   set title b eq 'cpu' ? 'one core of a CPU' : 'a GPU'
   set yrange [0.7 * least('1e6 * $9 / $6'):*]
   eval bars('1e6 * $9 / $6')
-  set ylabel 'bytes between L1 and L2, an atom and step (model)'
+  set ylabel 'bytes L1-L2, an atom and step (model)'
   unset title
   set yrange [0.7 * least('$18'):*]
   eval bars('$18').(metered > 0 ? counted : '')

@@ -21,10 +21,10 @@ here=$(cd "$(dirname "$0")" && pwd)
 results=${RESULTS:-docs/results}
 page=${PAGE:-docs/ladder.md}
 table=$results/ladder-$backend.csv
-# 60 cells, not 64: with a power of two the atoms of a lattice in creation order fall into few sets of
-# a cache, as 32 cells show.
+# 60 cells, not 64: with a power of two the atoms of a lattice in creation order fall into few sets
+# of a cache, as 32 cells show.
 case $backend in
-  cpu) sizes=${SIZES:-10:100:3 32:100:3 60:20:3} place='--backend cpu --threads 1' model=host ;;
+  cpu) sizes=${SIZES:-10:100:5 32:100:5 60:20:3} place='--backend cpu --threads 1' model=host ;;
   gpu) sizes=${SIZES:-10:100:5 32:200:5 60:200:5} place='--backend gpu' model=h200 ;;
   *) echo "unknown backend '$backend'" >&2 && exit 2 ;;
 esac
@@ -176,7 +176,7 @@ gather()
       ms = 1e3 * (s[int((NR + 1) / 2)] + s[int(NR / 2) + 1]) / 2 / steps
       sub(/.*:/, "", moves)
       printf "%s,%d,%d,%d,%.6g,%.4f,%s,%s,%d,%s,%s\n", lead, atoms, steps, NR, ms, atoms / ms / 1e3,
-        below == "" ? "" : sprintf("%.3f", below / ms), entries, rebuilds, energy = e, moves
+        below == "" ? "" : sprintf("%.3f", below / ms), entries, rebuilds, e, moves
     }' "$work/repeats" >"$work/row"
   cat "$work/row"
   below=$1 ms_below=$(cut -d , -f 9 "$work/row") energy=$(cut -d , -f 14 "$work/row")

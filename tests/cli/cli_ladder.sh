@@ -44,13 +44,14 @@ GPU
 export REAL="$minimd"
 chmod +x "$dir/bin/perf" "$dir/bin/ncu" "$dir/pretend/minimd"
 
-# ladder CODE ARGS... : climb it at tiny sizes.
+# ladder CODE ARGS... : climb it at these sizes.
+sizes='4:20:1 11:4:2'
 ladder()
 {
   code=$1
   shift
   cases=$((cases + 1))
-  PATH=$dir/bin:$PATH SIZES=${SIZES:-4:20:1 11:4:2} RESULTS=$dir/results PAGE=$dir/page.md \
+  PATH=$dir/bin:$PATH SIZES=$sizes RESULTS=$dir/results PAGE=$dir/page.md \
     sh bench/ladder.sh "$@" >"$dir/out" 2>"$dir/err" </dev/null
   got=$?
   [ $got = "$code" ] || fail "exit $got, not $code: ladder.sh $*: $(cat "$dir/out" "$dir/err")"
@@ -128,10 +129,13 @@ if command -v gnuplot >/dev/null 2>&1; then
 fi
 
 # The commands that docs/ladder.md shows are those of the script.
-SIZES='10:100:3 32:100:3' ladder 0 "$build" cpu commands
+tiny=$sizes sizes='10:100:1 32:100:1'
+ladder 0 "$build" cpu commands
 [ "$(wc -l <"$dir/out")" = 15 ] || fail "commands: $(cat "$dir/out")"
 sed -n '1p; 9,$p' "$dir/out" | sed 's/^[^:]*: //' >"$dir/commands"
-SIZES=32:200:5 ladder 0 "$build" gpu commands
+sizes=32:200:1
+ladder 0 "$build" gpu commands
+sizes=$tiny
 sed -n 's/^tiles: //p' "$dir/out" >>"$dir/commands"
 grep '^build/minimd -i' docs/ladder.md >"$dir/shown"
 same "$dir/commands" "$dir/shown" 'commands of docs/ladder.md'
