@@ -205,8 +205,8 @@ $(BUILD)/obj/bench/peer_%.o: bench/peer_%.cc $(MADE_WITH)
 	@mkdir -p $(@D)
 	$(call quiet,CXX)$(CXX) -I. -O3 -g -DNDEBUG -march=native $(PEER_FLAGS) -MMD -MP -c -o $@ $<
 
-.PHONY: install-spread tests benches deps deps-check deps-ci run check check-gpu bench bench-gpu study study-gpu lint format asan \
-        coverage docs fuzz mutants storms tsan install uninstall clean help
+.PHONY: install-spread tests benches deps deps-check deps-ci run check check-gpu bench bench-gpu study study-gpu ladder ladder-gpu \
+        lint format asan coverage docs fuzz mutants storms tsan install uninstall clean help
 tests: all $(TESTS)
 benches: $(BENCHES)
 
@@ -252,6 +252,14 @@ study-gpu:
 	sh bench/study_orderings_gpu.sh $(BUILD) $(PARTS)
 	$(if $(PARTS),,sh bench/study_spread.sh $(BUILD) gpu)
 	$(if $(PARTS),,sh bench/study_mrhs.sh $(BUILD) gpu)
+
+# The melt climbed rung by rung: rows, tables and picture of docs/ladder.md.  PARTS as above.
+ladder:
+	@$(MAKE) --no-print-directory all
+	sh bench/ladder.sh $(BUILD) cpu $(PARTS)
+ladder-gpu:
+	@test -x $(BUILD)/minimd || $(MAKE) --no-print-directory all
+	sh bench/ladder.sh $(BUILD) gpu $(PARTS)
 
 # Checks make compiling kernels ten times as long: so only those of this machine's instruction set, mixed and double,
 # and without the checks for what AddressSanitizer or the processor stops anyway.
@@ -368,6 +376,7 @@ help:
 	@echo 'make bench      measure on the CPU: docs/results/*.csv   (bench-gpu: on the GPU)'
 	@echo 'make study      tables and figures of docs/orderings.md, docs/spreading.md, docs/mrhs.md on the CPU'
 	@echo 'make study-gpu  the same on a GPU, with its counters (PARTS="times decay": some of the orderings)'
+	@echo 'make ladder     one melt from all pairs to tiles, rung by rung: docs/ladder.md   (ladder-gpu: on the GPU)'
 	@echo 'make lint       arrows between rooms, format, cppcheck, clang-tidy'
 	@echo 'make asan       the tests under AddressSanitizer and UBSan, but for those tagged long'
 	@echo 'make coverage   lines and branches of the CPU code that the tests run, by room, and what they leave, by reason'
