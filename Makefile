@@ -321,7 +321,7 @@ tsan: deps-ci
 	  $(TSAN_SUITES:%=$(BUILD)-tsan/tests/check_%)
 	sh tests/tsan.sh $(BUILD)-tsan $(TSAN_SUITES)
 
-FORMATTED = $(call in_rooms,[ch]) $(call in_rooms,cu) $(wildcard tests/*.h tests/*/*.[ch] bench/*.[ch] bench/*.cu)
+FORMATTED = $(call in_rooms,[ch]) $(call in_rooms,cu) $(wildcard tests/*.h tests/*/*.[ch] examples/*.[ch] examples/*.cc bench/*.[ch] bench/*.cu)
 lint:
 	sh tests/arrows.sh
 	clang-format --dry-run -Werror $(FORMATTED)
