@@ -42,8 +42,8 @@ struct neighbor_list {
   md_buffer nbr, start, count, atom, shared, chunk; /* behind view */
   md_buffer result;                                 /* small totals */
   int32_t slots; /* room per row at the last build, where a backend guesses first */
-  /* CPU, see tiles.h: rows int32 [n], the atoms by tiles; row_of int32 [n], its inverse, for half
-   * lists.  GPU: work state4 [n + n_ghost], candidates by bin; positions alone for lists by
+  /* CPU, see bin_tiles.h: rows int32 [n], the atoms by tiles; row_of int32 [n], its inverse, for
+   * half lists.  GPU: work state4 [n + n_ghost], candidates by bin; positions alone for lists by
    * tiles. */
   md_buffer rows, row_of, tile, work;
   /* GPU lists by tiles: what lies behind view.tiles, and its rooms; rows as on the CPU. */

@@ -5,7 +5,7 @@
  * (shares.real.cu), wherever pencils begin and end, so that any distribution is balanced;
  * there are as many slices as warps the device holds, so that none waits for another, or more where
  * the mesh is beyond the cache. Weights of 32 particles at a time are computed, one a lane, and
- * staged in shared memory (tile_gpu.h). */
+ * staged in shared memory (staged_gpu.h). */
 #ifndef PENCIL_GPU_H
 #define PENCIL_GPU_H
 

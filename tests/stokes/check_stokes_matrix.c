@@ -1,5 +1,5 @@
-/* tests/stokes/check_stokes_matrix.c - the resistance matrix against its definition, its spectrum, what it
- * refuses. */
+/* tests/stokes/check_stokes_matrix.c - the resistance matrix against its definition, its spectrum,
+ * what it refuses. */
 #include "core/most.h"
 #include "tests/ref/ref.h"
 #include "tests/ref/ref_stokes.h"
