@@ -14,7 +14,7 @@ endif
 NVCC   ?= $(shell command -v nvcc 2>/dev/null)
 # Architectures to compile kernels for, sm_90 or newer; of the last also PTX, which the driver of a newer device compiles.
 CUDA_ARCH ?= sm_90
-WARN   := -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes
+WARN   := -Werror=switch -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes
 CFLAGS ?= -O3 -g
 STD    := -std=c11 -I. -D_GNU_SOURCE -fopenmp -ffp-contract=fast -fno-math-errno
 LDLIBS  = $(call archive,config) -lm -lpthread
@@ -144,12 +144,16 @@ $(BUILD)/tests/$(notdir $(1)): $(BUILD)/obj/$(1).o $$(TEST_LIB) $$(LIB)
 endef
 $(foreach s,$(filter-out tests/hostile/check_failing_%,$(SUITES)),$(eval $(call suite_rule,$(s))))
 
+# Beside an object of kernels lies what ptxas says of each: registers, shared memory, spills.
+cuda_compile = $(NVCC) $(NVFLAGS) $(1) -Xptxas -v -MMD -MP -MF $(@:.o=.d) -c -o $@ $< 2>$(@:.o=.ptxas) || \
+  { cat $(@:.o=.ptxas) >&2; exit 1; }
+
 $(BUILD)/obj/%.o: %.c $(MADE_WITH)
 	@mkdir -p $(@D)
 	$(call quiet,CC )$(COMPILE) -c -o $@ $<
 $(BUILD)/obj/%.cu.o: %.cu $(MADE_WITH)
 	@mkdir -p $(@D)
-	$(call quiet,NV )$(NVCC) $(NVFLAGS) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
+	$(call quiet,NV )$(call cuda_compile)
 
 define numeric_rule
 $(BUILD)/obj/%.p$(1).i$(2).o: %.c $(MADE_WITH)
@@ -164,7 +168,7 @@ endef
 define numeric_cuda_rule
 $(BUILD)/obj/%.p$(1).cu.o: %.cu $(MADE_WITH)
 	@mkdir -p $$(@D)
-	$$(call quiet,NV )$$(NVCC) $$(NVFLAGS) -DMD_PREC=$(1) -MMD -MP -MF $$(@:.o=.d) -c -o $$@ $$<
+	$$(call quiet,NV )$$(call cuda_compile,-DMD_PREC=$(1))
 endef
 $(foreach p,$(PRECS),$(foreach i,$(ISAS),$(eval $(call numeric_rule,$(p),$(i)))))
 $(foreach i,$(ISAS),$(eval $(call isa_rule,$(i))))
@@ -201,8 +205,9 @@ $(BUILD)/obj/bench/peer_%.o: bench/peer_%.cc $(MADE_WITH)
 	@mkdir -p $(@D)
 	$(call quiet,CXX)$(CXX) -I. -O3 -g -DNDEBUG -march=native $(PEER_FLAGS) -MMD -MP -c -o $@ $<
 
-.PHONY: install-spread tests benches deps deps-check deps-ci run check check-gpu bench bench-gpu study study-gpu lint format asan \
-        coverage docs fuzz mutants storms tsan install uninstall clean help new-ordering new-pair new-command
+.PHONY: install-spread tests benches deps deps-check deps-ci run check check-gpu bench bench-gpu study study-gpu ladder ladder-gpu \
+        lint format asan coverage docs fuzz mutants storms tsan install uninstall clean help \
+        new-ordering new-pair new-command
 tests: all $(TESTS)
 benches: $(BENCHES)
 
@@ -248,6 +253,14 @@ study-gpu:
 	sh bench/study_orderings_gpu.sh $(BUILD) $(PARTS)
 	$(if $(PARTS),,sh bench/study_spread.sh $(BUILD) gpu)
 	$(if $(PARTS),,sh bench/study_mrhs.sh $(BUILD) gpu)
+
+# The melt climbed rung by rung: rows, tables and picture of docs/ladder.md.  PARTS as above.
+ladder:
+	@$(MAKE) --no-print-directory all
+	sh bench/ladder.sh $(BUILD) cpu $(PARTS)
+ladder-gpu:
+	@test -x $(BUILD)/minimd || $(MAKE) --no-print-directory all
+	sh bench/ladder.sh $(BUILD) gpu $(PARTS)
 
 # Checks make compiling kernels ten times as long: so only those of this machine's instruction set, mixed and double,
 # and without the checks for what AddressSanitizer or the processor stops anyway.
@@ -303,13 +316,13 @@ storms: all
 
 # Races, as ThreadSanitizer and Archer (OpenMP's tool of LLVM) see them, in the suites of TSAN_SUITES.
 TSAN_SUITES ?= comm bins neighbor sort force energy integrate engine physics reruns spread spread_plan pme charges \
-               stokes_matrix stokes_solve stokes_pack stokes_run sweep hierarchy system
+               stokes_matrix stokes_products stokes_solve stokes_pack stokes_run sweep hierarchy system
 tsan: deps-ci
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)-tsan CC=clang NVCC= CFLAGS='-O1 -g -fsanitize=thread' \
 	  $(TSAN_SUITES:%=$(BUILD)-tsan/tests/check_%)
 	sh tests/tsan.sh $(BUILD)-tsan $(TSAN_SUITES)
 
-FORMATTED = $(call in_rooms,[ch]) $(call in_rooms,cu) $(wildcard tests/*.h tests/*/*.[ch] bench/*.[ch] bench/*.cu) \
+FORMATTED = $(call in_rooms,[ch]) $(call in_rooms,cu) $(wildcard tests/*.h tests/*/*.[ch] examples/*.[ch] examples/*.cc bench/*.[ch] bench/*.cu) \
             $(wildcard $(foreach at,*/*/*/* */*/*/*/*,$(foreach x,[ch] cu,tests/extending/$(at).$(x))))
 lint:
 	sh tests/arrows.sh
@@ -372,6 +385,7 @@ help:
 	@echo 'make bench      measure on the CPU: docs/results/*.csv   (bench-gpu: on the GPU)'
 	@echo 'make study      tables and figures of docs/orderings.md, docs/spreading.md, docs/mrhs.md on the CPU'
 	@echo 'make study-gpu  the same on a GPU, with its counters (PARTS="times decay": some of the orderings)'
+	@echo 'make ladder     one melt from all pairs to tiles, rung by rung: docs/ladder.md   (ladder-gpu: on the GPU)'
 	@echo 'make lint       arrows between rooms, format, cppcheck, clang-tidy'
 	@echo 'make asan       the tests under AddressSanitizer and UBSan, but for those tagged long'
 	@echo 'make coverage   lines and branches of the CPU code that the tests run, by room, and what they leave, by reason'

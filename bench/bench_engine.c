@@ -14,6 +14,7 @@
  * the same system. */
 #include "bench/bench.h"
 #include "engine/engine.h"
+#include "minimd/config/config.h"
 
 #include <malloc.h>
 #include <math.h>

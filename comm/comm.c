@@ -31,7 +31,7 @@ void comm_destroy(comm *cm)
   if (gpu_close[cm->ctx->precision]) gpu_close[cm->ctx->precision](cm);
   md_buffer_free(cm->ctx, &cm->found);
   md_buffer_free(cm->ctx, &cm->count);
-  md_buffer_free(cm->ctx, &cm->said);
+  md_buffer_free(cm->ctx, &cm->scan_status);
   free(cm);
 }
 
@@ -88,7 +88,7 @@ md_status comm_borders(comm *cm, md_atoms *atoms, double r_ghost)
   atoms->n_built = 0;
   if (atoms->n == 0) return MD_OK;
   const size_t built = (size_t)atoms->n * 4 * md_state_size(cm->ctx->precision);
-  md_status status = md_buffer_reserve(cm->ctx, &atoms->built, built, 0);
+  md_status status = md_buffer_reserve(cm->ctx, &atoms->x_at_build, built, 0);
   if (!status) status = SIMD_PICK(cm->ctx, cpu_borders, gpu_borders)(cm, atoms, reach.images);
   if (status)
     atoms->n_ghost = 0, atoms->r_ghost = 0;

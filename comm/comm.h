@@ -6,9 +6,9 @@
  * periodic wrap and ghosts are shifted copies.  No caller may assume that.
  *
  * Order within a rebuild: comm_migrate, (sort), comm_borders; then comm_forward once a step. Atoms'
- * positions at comm_borders are kept (md_atoms.built): how far atoms went since then says when that
- * must be done again. comm_migrate_early does both halves of the waiting for a GPU at once: it asks
- * for what comm_borders will need, and comm_borders reports what it found. */
+ * positions at comm_borders are kept (md_atoms.x_at_build): how far atoms went since then says when
+ * that must be done again. comm_migrate_early does both halves of the waiting for a GPU at once: it
+ * asks for what comm_borders will need, and comm_borders reports what it found. */
 #ifndef COMM_H
 #define COMM_H
 
@@ -31,23 +31,23 @@ md_status comm_migrate(comm *cm, md_atoms *atoms);
 /* The same before a comm_borders that reaches r_ghost far: what goes wrong on a GPU, where nothing
  * is waited for, that call reports.  back >= 0: also measure how far atoms had gone since the last
  * comm_borders, before the wrap and taken back along their velocities by this time:
- *     max over owned atoms of |x - back v - built|^2
+ *     max over owned atoms of |x - back v - x_at_build|^2
  * which comm_moved_sq has after the next comm_borders; infinite where a position is NaN, 0 where
  * there were no borders of these atoms. */
 md_status comm_migrate_early(comm *cm, md_atoms *atoms, double r_ghost, double back);
 double comm_moved_sq(const comm *cm);
 
-/* How far owned atoms went since comm_borders, at once: max of |x - built|^2, infinite where a
+/* How far owned atoms went since comm_borders, at once: max of |x - x_at_build|^2, infinite where a
  * position is NaN.  Waits for a GPU.  Errors: MD_EINVAL (there were no borders of these atoms),
  * MD_ENOMEM, MD_ECUDA. */
 md_status comm_max_move_sq(comm *cm, const md_atoms *atoms, double *moved_sq);
 
 /* Make the ghosts of all owned atoms: every image, shifted by whole frame edges, with lo - r_ghost
  * <= x < hi + r_ghost of the frame in every dimension, several images of one atom where the box is
- * small.  Sets n_ghost, built, the tail of x, home, shift; in mixed precision also coord_scale and
- * the fixed-point coordinates of owned atoms and ghosts.  The order of ghosts is the same in every
- * run. Errors: MD_EINVAL (an edge < r_ghost / MD_SHIFT_MAX: states the smallest edge), MD_ENUMERIC
- * (found by comm_migrate_early), MD_ECAPACITY, MD_ENOMEM, MD_ECUDA. */
+ * small.  Sets n_ghost, x_at_build, the tail of x, home, shift; in mixed precision also coord_scale
+ * and the fixed-point coordinates of owned atoms and ghosts.  The order of ghosts is the same in
+ * every run. Errors: MD_EINVAL (an edge < r_ghost / MD_SHIFT_MAX: states the smallest edge),
+ * MD_ENUMERIC (found by comm_migrate_early), MD_ECAPACITY, MD_ENOMEM, MD_ECUDA. */
 md_status comm_borders(comm *cm, md_atoms *atoms, double r_ghost);
 
 /* Refresh the positions of the ghosts after owned atoms moved. */

@@ -44,7 +44,7 @@ static bool wrap(state *x, int32_t *image, double lo, double hi)
 /* |x - back v - built|^2 of atom i; a NaN is infinite. */
 static double move_sq(const md_atoms *atoms, int64_t i, double back)
 {
-  const state *x = atoms->x.data, *v = atoms->v.data, *built = atoms->built.data;
+  const state *x = atoms->x.data, *v = atoms->v.data, *built = atoms->x_at_build.data;
   double sq = 0;
   for (int64_t k = 4 * i; k < 4 * i + 3; k++) {
     const double move = (double)x[k] - built[k] - (back > 0 ? back * v[k] : 0);
@@ -201,7 +201,7 @@ md_status KERNEL(comm_cpu_borders)(comm *cm, md_atoms *atoms, const int images[3
     }
   }
   atoms->n_ghost = start[parts];
-  return md_copy(cm->ctx, atoms->built.data, atoms->x.data, (size_t)n * 4 * sizeof(state));
+  return md_copy(cm->ctx, atoms->x_at_build.data, atoms->x.data, (size_t)n * 4 * sizeof(state));
 }
 
 md_status KERNEL(comm_cpu_forward)(comm *cm, md_atoms *atoms)

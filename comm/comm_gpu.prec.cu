@@ -8,7 +8,7 @@
  * on an H200, hardly more than a launch. */
 #include "comm/comm_impl.h"
 #include "core/gpu/scan_gpu.h"
-#include "core/gpu/sender_gpu.h"
+#include "core/gpu/readback_gpu.h"
 #include "core/gpu/verlet_gpu.h"
 
 #include <math.h>
@@ -182,7 +182,7 @@ static md_status check_found(const migrate_result *found)
 /* Room for what migration finds. */
 static md_status open_found(comm *cm)
 {
-  MD_TRY(md_sender_open(&cm->sender, sizeof(migrate_result)));
+  MD_TRY(md_readback_open(&cm->readback, sizeof(migrate_result)));
   if (cm->found.data) return MD_OK;
   MD_TRY(md_buffer_reserve(cm->ctx, &cm->found, sizeof(migrate_totals), 0));
   return md_fill(cm->ctx, cm->found.data, 0, sizeof(migrate_totals));
@@ -191,9 +191,9 @@ static md_status open_found(comm *cm)
 /* What it found, when it has come to the host. */
 static md_status wait_found(comm *cm, int64_t *ghosts)
 {
-  const void *letter;
-  MD_TRY(md_receive(cm->sender, &letter));
-  const migrate_result *found = (const migrate_result *)letter;
+  const void *bytes;
+  MD_TRY(md_readback_wait(cm->readback, &bytes));
+  const migrate_result *found = (const migrate_result *)bytes;
   *ghosts = (int64_t)found->ghosts;
   memcpy(&cm->moved_sq, &found->moved, sizeof cm->moved_sq);
   return check_found(found);
@@ -201,7 +201,7 @@ static md_status wait_found(comm *cm, int64_t *ghosts)
 
 void PREC(comm_gpu_close)(comm *cm)
 {
-  md_sender_close(cm->sender);
+  md_readback_close(cm->readback);
 }
 
 md_status PREC(comm_gpu_migrate)(comm *cm, md_atoms *atoms, const comm_reach *early)
@@ -214,14 +214,14 @@ md_status PREC(comm_gpu_migrate)(comm *cm, md_atoms *atoms, const comm_reach *ea
   migrate_totals *totals = (migrate_totals *)cm->found.data;
   int64_t ghosts;
   const bool measured = reach->back >= 0;
-  const origin from = {measured ? (const state4 *)atoms->built.data : NULL,
+  const origin from = {measured ? (const state4 *)atoms->x_at_build.data : NULL,
                        (const state4 *)atoms->v.data, reach->back};
   migrate_kernel<<<md_blocks(atoms->n, BLOCK), BLOCK, 0, (cudaStream_t)ctx->stream>>>(
       atoms->n, axes_of(&atoms->frame), shell_of(atoms, reach->r_ghost, reach->images),
       (state4 *)atoms->x.data, (int32_t *)atoms->image.data, (const int64_t *)atoms->id.data, from,
       totals);
   MD_LAUNCHED();
-  MD_TRY(md_send(ctx, cm->sender, &totals->found, sizeof totals->found));
+  MD_TRY(md_readback_queue(ctx, cm->readback, &totals->found, sizeof totals->found));
   cm->r_ghost = reach->r_ghost;
   cm->early = early != NULL;
   return early ? MD_OK : wait_found(cm, &ghosts);
@@ -289,7 +289,7 @@ static md_status find_total(comm *cm, const md_atoms *atoms, const shell *s, int
   }
   cm->early = false;
   MD_REQUIRE(cm->r_ghost == atoms->r_ghost, MD_EINVAL,
-             "ghosts reach %g, not the %g that migration was told", atoms->r_ghost, cm->r_ghost);
+             "ghosts reach %g, not the %g that migration was given", atoms->r_ghost, cm->r_ghost);
   return wait_found(cm, total);
 }
 
@@ -304,10 +304,10 @@ md_status PREC(comm_gpu_borders)(comm *cm, md_atoms *atoms, const int images[3])
   MD_TRY(find_total(cm, atoms, &s, &total));
   MD_TRY(md_atoms_reserve(atoms, atoms->n, total));
   MD_TRY(md_buffer_reserve(ctx, &atoms->first, (size_t)(atoms->n + 1) * sizeof(int32_t), 0));
-  MD_TRY(md_scan_open(ctx, &cm->said, &cm->round, blocks, &scan));
+  MD_TRY(md_scan_open(ctx, &cm->scan_status, &cm->round, blocks, &scan));
   border_kernel<<<blocks, BLOCK, 0, (cudaStream_t)ctx->stream>>>(
       atoms->n, s, 1 / atoms->coord_scale, scan, (int32_t *)atoms->first.data,
-      (state4 *)atoms->x.data, (state4 *)atoms->built.data,
+      (state4 *)atoms->x.data, (state4 *)atoms->x_at_build.data,
       MD_PREC == 1 ? (coord4 *)atoms->fixed.data : NULL, (int32_t *)atoms->home.data,
       (int32_t *)atoms->shift.data);
   MD_LAUNCHED();
@@ -326,7 +326,7 @@ static __global__ void __launch_bounds__(BLOCK)
 md_status PREC(comm_gpu_move)(comm *cm, const md_atoms *atoms, double *moved_sq)
 {
   md_ctx *ctx = cm->ctx;
-  const origin from = {(const state4 *)atoms->built.data, NULL, 0};
+  const origin from = {(const state4 *)atoms->x_at_build.data, NULL, 0};
   MD_TRY(md_buffer_reserve(ctx, &cm->count, sizeof(unsigned long long), 0));
   MD_TRY(md_fill(ctx, cm->count.data, 0, sizeof(unsigned long long)));
   move_kernel<<<md_blocks(atoms->n, BLOCK), BLOCK, 0, (cudaStream_t)ctx->stream>>>(

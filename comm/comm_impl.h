@@ -9,12 +9,13 @@ MD_BEGIN_C
 
 struct comm {
   md_ctx *ctx;
-  md_buffer count; /* CPU: per thread counts; GPU: one sum */
-  md_buffer said;  /* GPU: the scan's (core/gpu/scan_gpu.h) */
+  md_buffer count;       /* CPU: per thread counts; GPU: one sum */
+  md_buffer scan_status; /* GPU: the scan's (core/gpu/scan_gpu.h) */
   uint32_t round;
-  /* GPU: what migration finds, on the device; how it comes to the host (core/gpu/sender_gpu.h). */
+  /* GPU: what migration finds, on the device; how it comes to the host
+   * (core/gpu/readback_gpu.h). */
   md_buffer found;
-  void *sender;
+  void *readback;
   double moved_sq; /* before the last migration */
   bool early;      /* it was not read yet, */
   double r_ghost;  /* and counts ghosts that reach so far */

@@ -39,8 +39,9 @@ md_status md_atoms_create(md_ctx *ctx, const md_box *box, md_atoms **out)
 void md_atoms_destroy(md_atoms *atoms)
 {
   if (!atoms) return;
-  md_buffer *buffers[] = {&atoms->x,  &atoms->v,     &atoms->f,    &atoms->fixed, &atoms->built,
-                          &atoms->id, &atoms->image, &atoms->home, &atoms->shift, &atoms->first};
+  md_buffer *buffers[] = {&atoms->x,          &atoms->v,    &atoms->f,     &atoms->fixed,
+                          &atoms->x_at_build, &atoms->id,   &atoms->image, &atoms->home,
+                          &atoms->shift,      &atoms->first};
   const int n = sizeof buffers / sizeof buffers[0];
   for (int k = 0; k < n; k++)
     md_buffer_free(atoms->ctx, buffers[k]);

@@ -8,7 +8,7 @@
  *   f      real4  [n]             force [epsilon/sigma], w = 0
  *   coord  coord4 [n + n_ghost]   what pair kernels read: x itself in single and double (the same
  *                                 memory), x in fixed-point steps of coord_scale in mixed
- *   built  state4 [n_built]       x when ghosts were made last (comm_borders)
+ *   x_at_build state4 [n_built]   x when ghosts were made last (comm_borders)
  *   id     int64  [n]             1-based, given at creation, moves with the atom
  *   image  int32  [n][3]          how often the atom crossed each periodic face; with several
  *                                 frames its frame plus frames[d] times that number
@@ -46,7 +46,7 @@ struct md_atoms {
   int64_t n_built;    /* n, or 0 where no ghosts were made of these atoms */
   double coord_scale; /* length of one fixed-point step; 1 where coord is a float type */
   double r_ghost;     /* ghosts reach this far beyond owned, 0 before the first */
-  md_buffer x, v, f, fixed, built, id, image, home, shift, first;
+  md_buffer x, v, f, fixed, x_at_build, id, image, home, shift, first;
 };
 
 /* Make an empty set of atoms in this box.  *out is NULL on failure; free with md_atoms_destroy. */

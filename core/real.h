@@ -14,7 +14,7 @@
  * real   pair arithmetic
  * accum  totals
  *
- * PREC(name) adds the suffix: force_cpu.c yields force_cpu_full_single(), ..._mixed(),
+ * PREC(name) adds the suffix: force_cpu.prec.c yields force_cpu_full_single(), ..._mixed(),
  * ..._double(). */
 #ifndef REAL_H
 #define REAL_H

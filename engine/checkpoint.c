@@ -12,7 +12,7 @@ static md_status verify(const engine *sim, const engine_state *state)
     double moved_sq = 0;
     bool finite = true;
     for (int d = 0; d < 3; d++) {
-      const double x = state->x[3 * i + d], moved = x - state->built[3 * i + d];
+      const double x = state->x[3 * i + d], moved = x - state->x_at_build[3 * i + d];
       finite = finite && isfinite(x) && isfinite(state->v[3 * i + d]);
       moved_sq += moved * moved;
     }
@@ -35,7 +35,7 @@ static md_status write_state(const char *path, const char *settings, const check
   sections_put(&to, CHECKPOINT_CONF, settings, strlen(settings));
   sections_put(&to, CHECKPOINT_STEP, numbers, sizeof *numbers);
   sections_put(&to, CHECKPOINT_PLACE, state->x, three);
-  sections_put(&to, CHECKPOINT_BUILT, state->built, three);
+  sections_put(&to, CHECKPOINT_BUILT, state->x_at_build, three);
   sections_put(&to, CHECKPOINT_V, state->v, three);
   sections_put(&to, CHECKPOINT_ID, state->id, n * sizeof *state->id);
   sections_put(&to, CHECKPOINT_IMAGE, state->image, n * 3 * sizeof *state->image);

@@ -55,7 +55,7 @@ static md_status get_all(sections_reader *in, checkpoint *out)
   MD_TRY(sections_get(in, CHECKPOINT_CONF, -1, &out->settings));
   MD_TRY(get_numbers(in, out, &charged));
   MD_TRY(sections_get(in, CHECKPOINT_PLACE, 24 * state->n, &state->x));
-  MD_TRY(sections_get(in, CHECKPOINT_BUILT, 24 * state->n, &state->built));
+  MD_TRY(sections_get(in, CHECKPOINT_BUILT, 24 * state->n, &state->x_at_build));
   MD_TRY(sections_get(in, CHECKPOINT_V, 24 * state->n, &state->v));
   MD_TRY(sections_get(in, CHECKPOINT_ID, 8 * state->n, &state->id));
   MD_TRY(sections_get(in, CHECKPOINT_IMAGE, 12 * state->n, &state->image));

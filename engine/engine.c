@@ -275,7 +275,7 @@ static md_status resume(engine *sim, const engine_state *from)
              "the saved run's box is divided into %d x %d x %d frames, not %d x %d x %d",
              from->frames[0], from->frames[1], from->frames[2], sim->atoms->frames[0],
              sim->atoms->frames[1], sim->atoms->frames[2]);
-  MD_TRY(md_atoms_set_local(sim->atoms, from->n, from->built, from->v, from->id, from->image));
+  MD_TRY(md_atoms_set_local(sim->atoms, from->n, from->x_at_build, from->v, from->id, from->image));
   MD_TRY(engine_set_charges(sim, from->n, from->q));
   MD_TRY(rebuild(sim, false));
   MD_TRY(md_atoms_place(sim->atoms, from->x));
@@ -336,7 +336,7 @@ void engine_destroy(engine *sim)
 void engine_state_free(engine_state *state)
 {
   free(state->x);
-  free(state->built);
+  free(state->x_at_build);
   free(state->v);
   free(state->id);
   free(state->image);
@@ -356,19 +356,19 @@ md_status engine_save(const engine *sim, engine_state *out)
       .rebuilt_at = sim->rebuilt_at,
       .lists = sim->lists,
       .x = malloc(three * sizeof(double)),
-      .built = malloc(three * sizeof(double)),
+      .x_at_build = malloc(three * sizeof(double)),
       .v = malloc(three * sizeof(double)),
       .id = malloc(three * sizeof(int64_t)),
       .image = malloc(three * sizeof(int32_t)),
       .q = sim->mesh ? malloc(three * sizeof(double)) : NULL,
   };
   md_status status =
-      out->x && out->built && out->v && out->id && out->image && (out->q || !sim->mesh)
+      out->x && out->x_at_build && out->v && out->id && out->image && (out->q || !sim->mesh)
           ? md_atoms_get(sim->atoms, NULL, out->v, NULL, out->id, NULL)
           : MD_FAIL(MD_ENOMEM, "out of memory for %lld atoms", (long long)n);
   if (!status) status = md_atoms_get_local(sim->atoms, out->x, out->image);
   memcpy(out->frames, sim->atoms->frames, sizeof out->frames);
-  if (!status) status = md_atoms_read(sim->atoms, sim->atoms->built.data, out->built);
+  if (!status) status = md_atoms_read(sim->atoms, sim->atoms->x_at_build.data, out->x_at_build);
   if (!status && out->q) status = md_atoms_get_charges(sim->atoms, out->q);
   if (status) engine_state_free(out);
   return status;

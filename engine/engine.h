@@ -91,10 +91,10 @@ typedef struct {
   double mass;
   int64_t step, rebuilt_at;
   engine_lists lists;
-  double *x, *built, *v; /* [n][3]: positions, those at the last list build, velocities */
-  int64_t *id;           /* [n] */
-  int32_t *image;        /* [n][3] */
-  double *q;             /* [n]: charges; NULL without coulomb.method */
+  double *x, *x_at_build, *v; /* [n][3]: positions, those at the last list build, velocities */
+  int64_t *id;                /* [n] */
+  int32_t *image;             /* [n][3] */
+  double *q;                  /* [n]: charges; NULL without coulomb.method */
 } engine_state;
 void engine_state_free(engine_state *state);
 

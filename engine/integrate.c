@@ -5,13 +5,9 @@ static integrate_advance_fn *const cpu_advance[MD_PRECISION_COUNT][MD_ISA_COUNT]
     SIMD_TABLE(integrate_cpu_advance);
 static integrate_sum_fn *const cpu_sum[MD_PRECISION_COUNT][MD_ISA_COUNT] =
     SIMD_TABLE(integrate_cpu_sum);
-static integrate_rescale_fn *const cpu_rescale[MD_PRECISION_COUNT][MD_ISA_COUNT] =
-    SIMD_TABLE(integrate_cpu_rescale);
 static integrate_advance_fn *const gpu_advance[MD_PRECISION_COUNT] =
     PREC_TABLE(integrate_gpu_advance);
 static integrate_sum_fn *const gpu_sum[MD_PRECISION_COUNT] = PREC_TABLE(integrate_gpu_sum);
-static integrate_rescale_fn *const gpu_rescale[MD_PRECISION_COUNT] =
-    PREC_TABLE(integrate_gpu_rescale);
 
 md_status integrate_advance(md_atoms *atoms, double kick, int kicks, double drift)
 {
@@ -24,9 +20,4 @@ md_status integrate_sum(md_atoms *atoms, integrate_sums *out)
   *out = (integrate_sums){0};
   if (atoms->n == 0) return MD_OK;
   return SIMD_PICK(atoms->ctx, cpu_sum, gpu_sum)(atoms, out);
-}
-
-md_status integrate_rescale(md_atoms *atoms, const double shift[3], double scale)
-{
-  return SIMD_PICK(atoms->ctx, cpu_rescale, gpu_rescale)(atoms, shift, scale);
 }

@@ -22,8 +22,5 @@ typedef struct {
 } integrate_sums;
 md_status integrate_sum(md_atoms *atoms, integrate_sums *out);
 
-/* v = (v - shift) * scale for every atom. */
-md_status integrate_rescale(md_atoms *atoms, const double shift[3], double scale);
-
 MD_END_C
 #endif

@@ -70,13 +70,3 @@ md_status KERNEL(integrate_cpu_sum)(md_atoms *atoms, integrate_sums *out)
   }
   return MD_OK;
 }
-
-md_status KERNEL(integrate_cpu_rescale)(md_atoms *atoms, const double shift[3], double scale)
-{
-  state *v = atoms->v.data;
-#pragma omp parallel for schedule(static) num_threads(atoms->ctx->threads)
-  for (int64_t i = 0; i < atoms->n; i++)
-    for (int d = 0; d < 3; d++)
-      v[4 * i + d] = (state)((v[4 * i + d] - shift[d]) * scale);
-  return MD_OK;
-}

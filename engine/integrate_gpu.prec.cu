@@ -89,23 +89,3 @@ md_status PREC(integrate_gpu_sum)(md_atoms *atoms, integrate_sums *out)
   out->v_sq = sums[3];
   return MD_OK;
 }
-
-static __global__ void rescale_kernel(int64_t n, double sx, double sy, double sz, double scale,
-                                      state4 *__restrict__ v)
-{
-  const int64_t i = md_thread();
-  if (i >= n) return;
-  state4 vi = v[i];
-  vi.x = (state)((vi.x - sx) * scale), vi.y = (state)((vi.y - sy) * scale);
-  vi.z = (state)((vi.z - sz) * scale);
-  v[i] = vi;
-}
-
-md_status PREC(integrate_gpu_rescale)(md_atoms *atoms, const double shift[3], double scale)
-{
-  if (atoms->n == 0) return MD_OK;
-  rescale_kernel<<<md_blocks(atoms->n, BLOCK), BLOCK, 0, (cudaStream_t)atoms->ctx->stream>>>(
-      atoms->n, shift[0], shift[1], shift[2], scale, (state4 *)atoms->v.data);
-  MD_LAUNCHED();
-  return MD_OK;
-}

@@ -9,13 +9,10 @@ MD_BEGIN_C
 
 typedef md_status integrate_advance_fn(md_atoms *atoms, double kick, int kicks, double drift);
 typedef md_status integrate_sum_fn(md_atoms *atoms, integrate_sums *out);
-typedef md_status integrate_rescale_fn(md_atoms *atoms, const double shift[3], double scale);
 SIMD_DECLARE(integrate_advance_fn, integrate_cpu_advance);
 SIMD_DECLARE(integrate_sum_fn, integrate_cpu_sum);
-SIMD_DECLARE(integrate_rescale_fn, integrate_cpu_rescale);
 PREC_DECLARE(integrate_advance_fn, integrate_gpu_advance);
 PREC_DECLARE(integrate_sum_fn, integrate_gpu_sum);
-PREC_DECLARE(integrate_rescale_fn, integrate_gpu_rescale);
 
 MD_END_C
 #endif

@@ -8,7 +8,7 @@
  * decides how many lines that are. */
 #include "force/force_gpu.h"
 
-enum { BATCH = sizeof(real) == 4 ? 8 : 4 };
+enum { BATCH = sizeof(real) == 4 ? FORCE_FULL_BATCH : FORCE_FULL_BATCH_WIDE };
 
 static __device__ __forceinline__ void full_row(const force_rows *rows, force_mode mode)
 {

@@ -19,7 +19,7 @@
 #include "force/force_gpu.h"
 
 static const double FIXED_LIMIT = 0x1p60, FINEST = 0x1p50;
-enum { LIMIT_EXPONENT = 60, BATCH = 4, CONVERT_BLOCK = 256, NOBODY = -1 };
+enum { LIMIT_EXPONENT = 60, BATCH = FORCE_HALF_BATCH, CONVERT_BLOCK = 256, NOBODY = -1 };
 
 /* Steps in a unit of force: those of the first pass, or as many as the largest part leaves room
  * for. */

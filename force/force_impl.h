@@ -9,6 +9,10 @@
 
 MD_BEGIN_C
 
+/* GPU: neighbours of a row whose coordinates a thread asks for at a time, by the width of a real;
+ * cachemodel/kernel/ has the same numbers. */
+enum { FORCE_FULL_BATCH = 8, FORCE_FULL_BATCH_WIDE = 4, FORCE_HALF_BATCH = 4 };
+
 struct force {
   md_ctx *ctx;
   force_spec spec;

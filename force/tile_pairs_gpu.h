@@ -1,4 +1,4 @@
-/* force/tile_pairs_gpu.h - the device code of forces by tiles, see force_tile_gpu.cu. */
+/* force/tile_pairs_gpu.h - the device code of forces by tiles, see force_tile_gpu.prec.cu. */
 #ifndef TILE_PAIRS_GPU_H
 #define TILE_PAIRS_GPU_H
 
@@ -9,11 +9,11 @@
 enum {
   ROWS = NEIGHBOR_TILE_ROWS,
   WARPS = ROWS / MD_WARP,
-  CHUNK = NEIGHBOR_TILE_CHUNK,
+  GROUP = NEIGHBOR_TILE_GROUP,
   BANKS = sizeof(real) == 8 ? NEIGHBOR_TILE_BANKS_WIDE : NEIGHBOR_TILE_BANKS,
   LOADS = 7, /* 256 of them are about a halo */
   /* Measured best, for each precision: blocks that a multiprocessor holds, where it is one after
-   * the other and where all blocks are at work at once; and chunks of the list that are asked for
+   * the other and where all blocks are at work at once; and groups of the list that are asked for
    * early. */
   FUSED_BLOCKS = MD_PREC == 2 ? 3 : 5,
   FEW_BLOCKS = MD_PREC == 2 ? 3 : 4,
@@ -158,7 +158,7 @@ static __device__ __forceinline__ void load_halo(const tile_job *job, const tile
 }
 
 /* Loaded when it is asked for, not when it is needed. */
-static __device__ __forceinline__ uint4 load_chunk(const uint4 *at)
+static __device__ __forceinline__ uint4 load_group(const uint4 *at)
 {
   uint4 c;
   asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
@@ -168,12 +168,12 @@ static __device__ __forceinline__ uint4 load_chunk(const uint4 *at)
   return c;
 }
 
-static __device__ __forceinline__ void add_chunk(const tile_job *job, tile_base room, uint4 chunk,
+static __device__ __forceinline__ void add_group(const tile_job *job, tile_base room, uint4 group,
                                                  tile_row *row, tile_mode mode)
 {
-  const uint32_t word[CHUNK / 2] = {chunk.x, chunk.y, chunk.z, chunk.w};
+  const uint32_t word[GROUP / 2] = {group.x, group.y, group.z, group.w};
 #pragma unroll
-  for (int u = 0; u < CHUNK / 2; u++) {
+  for (int u = 0; u < GROUP / 2; u++) {
     tile_entry two[2];
     load_entries(room, job->tiles.most, word[u], mode.charged, two);
     add_pair(job, row, two[0], mode);
@@ -181,9 +181,9 @@ static __device__ __forceinline__ void add_chunk(const tile_job *job, tile_base 
   }
 }
 
-/* The next chunks of a thread's row. */
+/* The next groups of a thread's row. */
 typedef struct {
-  uint4 chunk[AHEAD];
+  uint4 group[AHEAD];
 } tile_next;
 
 static __device__ __forceinline__ const uint4 *list_of(const tile_job *job, neighbor_piece piece)
@@ -191,18 +191,18 @@ static __device__ __forceinline__ const uint4 *list_of(const tile_job *job, neig
   return (const uint4 *)job->tiles.list + piece.start * MD_WARP + threadIdx.x % MD_WARP;
 }
 
-static __device__ __forceinline__ tile_next first_chunks(const tile_job *job, neighbor_piece piece)
+static __device__ __forceinline__ tile_next first_groups(const tile_job *job, neighbor_piece piece)
 {
   tile_next next;
 #pragma unroll
   for (int a = 0; a < AHEAD; a++)
-    next.chunk[a] = load_chunk(list_of(job, piece) + min(a, max(piece.count - 1, 0)) * MD_WARP);
+    next.group[a] = load_group(list_of(job, piece) + min(a, max(piece.count - 1, 0)) * MD_WARP);
   return next;
 }
 
-/* A piece of the warp's list, AHEAD chunks of it on their way from memory all the time: where there
+/* A piece of the warp's list, AHEAD groups of it on their way from memory all the time: where there
  * are no more, the last. */
-static __device__ __forceinline__ void add_chunks(const tile_job *job, const unsigned char *room,
+static __device__ __forceinline__ void add_groups(const tile_job *job, const unsigned char *room,
                                                   neighbor_piece piece, tile_next next,
                                                   tile_row *row, tile_mode mode)
 {
@@ -211,10 +211,10 @@ static __device__ __forceinline__ void add_chunks(const tile_job *job, const uns
   for (int32_t left = piece.count; left > 0; left -= AHEAD)
 #pragma unroll
     for (int a = 0; a < AHEAD; a++) {
-      const uint4 now = next.chunk[a];
+      const uint4 now = next.group[a];
       if (left > a + AHEAD) list += MD_WARP;
-      next.chunk[a] = load_chunk(list);
-      if (a == 0 || left > a) add_chunk(job, base, now, row, mode);
+      next.group[a] = load_group(list);
+      if (a == 0 || left > a) add_group(job, base, now, row, mode);
     }
 }
 
@@ -266,7 +266,7 @@ static __device__ __forceinline__ void expect_close(const tile_job *job, const t
 /* What a thread knows of its row before positions are there. */
 typedef struct {
   int32_t i, images; /* its atom; where its images begin, < 0: it has none */
-  neighbor_piece halo, chunks;
+  neighbor_piece halo, groups;
   tile_first first;
   tile_next next;
 } tile_start;
@@ -278,9 +278,9 @@ static __device__ __forceinline__ tile_start start_row(const tile_job *job, tile
   const int32_t row = (int32_t)min(tile * ROWS + threadIdx.x, job->n - 1);
   tile_start s;
   s.halo = tiles->halos[tile * tiles->passes];
-  s.chunks = tiles->chunks[(tile * WARPS + threadIdx.x / MD_WARP) * tiles->passes];
+  s.groups = tiles->groups[(tile * WARPS + threadIdx.x / MD_WARP) * tiles->passes];
   s.first = first_entries(job, s.halo);
-  s.next = first_chunks(job, s.chunks);
+  s.next = first_groups(job, s.groups);
   s.i = job->rows ? job->rows[row] : row;
   s.images = -1;
   if (mode.fused && job->first[s.i] < job->first[s.i + 1]) s.images = job->first[s.i];
@@ -295,24 +295,24 @@ static __device__ __forceinline__ void sum_row(const tile_job *job, const tile_p
   extern __shared__ __align__(16) unsigned char room[];
   const neighbor_tiles *tiles = &job->tiles;
   const int64_t tile = blockIdx.x, warp = tile * WARPS + threadIdx.x / MD_WARP;
-  neighbor_piece piece = start->chunks;
+  neighbor_piece piece = start->groups;
   tile_next next = start->next;
   row->at = entry_at(at->coord[start->i], mode.charged ? (real)at->x[start->i].w : 0);
   load_halo(job, at, room, start->halo, &start->first, mode);
   if (mode.fused) expect_close(job, at, start->i, start->images);
   for (int32_t p = 1;; p++) {
     for (;;) {
-      add_chunks(job, room, piece, next, row, mode);
+      add_groups(job, room, piece, next, row, mode);
       if (piece.next == 0) break;
-      piece = tiles->chunks[piece.next];
-      next = first_chunks(job, piece);
+      piece = tiles->groups[piece.next];
+      next = first_groups(job, piece);
     }
     if (p == tiles->passes) break;
     const neighbor_piece halo = tiles->halos[tile * tiles->passes + p];
     if (halo.count == 0) break;
     const tile_first first = first_entries(job, halo);
-    piece = tiles->chunks[warp * tiles->passes + p];
-    next = first_chunks(job, piece);
+    piece = tiles->groups[warp * tiles->passes + p];
+    next = first_groups(job, piece);
     __syncthreads();
     load_halo(job, at, room, halo, &first, mode);
   }

@@ -54,7 +54,7 @@ void neighbor_destroy(neighbor_list *list)
       &list->spare[0], &list->spare[1], &list->spare[2], &list->spare[3], &list->nbr,
       &list->start,    &list->count,    &list->atom,     &list->shared,   &list->chunk,
       &list->result,   &list->rows,     &list->row_of,   &list->tile,     &list->work,
-      &list->unfolded, &list->halo,     &list->halos,    &list->chunks,   &list->totals};
+      &list->unfolded, &list->halo,     &list->halos,    &list->groups,   &list->totals};
   for (size_t k = 0; k < sizeof buffers / sizeof *buffers; k++)
     md_buffer_free(list->ctx, buffers[k]);
   free(list);

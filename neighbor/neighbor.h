@@ -48,30 +48,30 @@ typedef struct {
  * halo are the atoms and ghosts that some row of it holds (and some more), in one pass or several:
  * entry e of pass p, 0 <= e < h.count = m, is atom halo[h.start + e], where h = halos[t * passes +
  * p]; behind them, from m rounded up to a multiple of `banks`, lie `banks` entries far from
- * everything. Lane l of warp w = t * rows / 32 + ... has, for pass after pass, the chunks of 8
- * entries of its row that c = chunks[w * passes + p] holds, and, while c.next > 0, of c =
- * chunks[c.next], each entry e * 16 in 16 bits:
- *     list[((c.start + chunk) * 32 + l) * 8 ...], 0 <= chunk < c.count
- * Every tile takes what it needs of halo and list, in any order.  Entries of a chunk are arranged
+ * everything. Lane l of warp w = t * rows / 32 + ... has, for pass after pass, the groups of 8
+ * entries of its row that c = groups[w * passes + p] holds, and, while c.next > 0, of c =
+ * groups[c.next], each entry e * 16 in 16 bits:
+ *     list[((c.start + group) * 32 + l) * 8 ...], 0 <= group < c.count
+ * Every tile takes what it needs of halo and list, in any order.  Entries of a group are arranged
  * such that lanes that read shared memory together read from different banks; entries of no atom
  * are far ones. */
 enum {
   NEIGHBOR_TILE_ROWS = 256,
-  NEIGHBOR_TILE_CHUNK = 8,
+  NEIGHBOR_TILE_GROUP = 8,
   NEIGHBOR_TILE_BANKS = 8,       /* entries of 16 bytes: real is float */
   NEIGHBOR_TILE_BANKS_WIDE = 16, /* entries of 16 and 8 bytes: real is double */
 };
 typedef struct {
   int64_t start;
-  int32_t count, next; /* next: of chunks only */
+  int32_t count, next; /* next: of groups only */
 } neighbor_piece;
 typedef struct {
   int32_t rows, passes; /* of a tile; of the tile that needs most */
   int32_t most;         /* no pass has more entries, its far ones counted */
-  const neighbor_piece *halos, *chunks;
+  const neighbor_piece *halos, *groups;
   const int32_t *halo;
   const void *list; /* uint16_t */
-  /* Entries of halo; chunks of list; of chunks, further ones counted. */
+  /* Entries of halo; groups of list; of groups, further ones counted. */
   int64_t n_halo, n_list, n_pieces;
   /* Until neighbor_settle: on the device, not 0 where the list did not fit its room and so is
    * none. */

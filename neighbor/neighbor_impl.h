@@ -13,8 +13,8 @@ enum { NEIGHBOR_SLACK = 16 };
 /* Room for lists by tiles. */
 typedef struct {
   int32_t capacity, passes; /* entries of a pass, in shared memory; passes of a tile */
-  int64_t halo, list;       /* entries of all halos, chunks of all warps */
-  int64_t pieces;           /* of chunks */
+  int64_t halo, list;       /* entries of all halos, groups of all warps */
+  int64_t pieces;           /* of groups */
   int32_t most;             /* entries of a pass, where forces keep it; 0 before the first build */
 } neighbor_rooms;
 
@@ -42,18 +42,18 @@ struct neighbor_list {
   md_buffer nbr, start, count, atom, shared, chunk; /* behind view */
   md_buffer result;                                 /* small totals */
   int32_t slots; /* room per row at the last build, where a backend guesses first */
-  /* CPU, see tiles.h: rows int32 [n], the atoms by tiles; row_of int32 [n], its inverse, for half
-   * lists.  GPU: work state4 [n + n_ghost], candidates by bin; positions alone for lists by
+  /* CPU, see bin_tiles.h: rows int32 [n], the atoms by tiles; row_of int32 [n], its inverse, for
+   * half lists.  GPU: work state4 [n + n_ghost], candidates by bin; positions alone for lists by
    * tiles. */
   md_buffer rows, row_of, tile, work;
   /* GPU lists by tiles: what lies behind view.tiles, and its rooms; rows as on the CPU. */
   neighbor_tiles tiles;
   neighbor_rooms rooms;
-  md_buffer halo, halos, chunks, totals;
+  md_buffer halo, halos, groups, totals;
   /* GPU: the atoms of a list that is not settled; how its result comes to the host
-   * (core/gpu/sender_gpu.h). */
+   * (core/gpu/readback_gpu.h). */
   const md_atoms *early;
-  void *sender;
+  void *readback;
   bool in_order; /* atoms lie along the curve since the last sort */
 };
 

@@ -20,24 +20,56 @@ MD_INLINE int curve_octree(ordering_kind kind)
                                        : -1;
 }
 
-/* Cells before unit u of the grid. */
+/* Cells before unit u of the grid.  A hybrid is two of these: curve_index.  Without `default`, an
+ * ordering without a case does not compile (-Werror=switch). */
 MD_INLINE int64_t curve_rank(ordering_kind kind, uint64_t seed, const ordering_grid *g,
                              const int32_t u[3])
 {
-  if (curve_octree(kind) >= 0) return octree_rank(g, curve_octree(kind), u);
-  if (kind == ORDERING_GILBERT) return gilbert_rank(g, u);
-  if (kind == ORDERING_RANDOM) return shuffle_rank(g, seed, u);
-  return lexical_rank(g, kind == ORDERING_COLUMN ? 2 : 0, u);
+  switch (kind) {
+  case ORDERING_NONE:
+  case ORDERING_ROW:
+    return lexical_rank(g, 0, u);
+  case ORDERING_COLUMN:
+    return lexical_rank(g, 2, u);
+  case ORDERING_MORTON:
+  case ORDERING_MORTON_KJI:
+  case ORDERING_HILBERT:
+    return octree_rank(g, curve_octree(kind), u);
+  case ORDERING_GILBERT:
+    return gilbert_rank(g, u);
+  case ORDERING_RANDOM:
+    return shuffle_rank(g, seed, u);
+  case ORDERING_HYBRID:
+  case ORDERING_COUNT:
+    break;
+  }
+  return 0;
 }
 
 /* The unit that holds the cell of this rank; returns the cell's rank within the unit. */
 MD_INLINE int64_t curve_locate(ordering_kind kind, uint64_t seed, const ordering_grid *g,
                                int64_t rank, int32_t u[3])
 {
-  if (curve_octree(kind) >= 0) return octree_locate(g, curve_octree(kind), rank, u);
-  if (kind == ORDERING_GILBERT) return gilbert_locate(g, rank, u);
-  if (kind == ORDERING_RANDOM) return shuffle_locate(g, seed, rank, u);
-  return lexical_locate(g, kind == ORDERING_COLUMN ? 2 : 0, rank, u);
+  switch (kind) {
+  case ORDERING_NONE:
+  case ORDERING_ROW:
+    return lexical_locate(g, 0, rank, u);
+  case ORDERING_COLUMN:
+    return lexical_locate(g, 2, rank, u);
+  case ORDERING_MORTON:
+  case ORDERING_MORTON_KJI:
+  case ORDERING_HILBERT:
+    return octree_locate(g, curve_octree(kind), rank, u);
+  case ORDERING_GILBERT:
+    return gilbert_locate(g, rank, u);
+  case ORDERING_RANDOM:
+    return shuffle_locate(g, seed, rank, u);
+  case ORDERING_HYBRID:
+  case ORDERING_COUNT:
+    break;
+  }
+  u[0] = u[1] = u[2] = 0;
+  return 0;
 }
 
 /* Index of cell c in a box of n cells, and the cell of an index. */

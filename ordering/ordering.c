@@ -151,7 +151,7 @@ void ordering_sorter_destroy(ordering_sorter *sorter)
   md_buffer_free(sorter->ctx, &sorter->iota);
   md_buffer_free(sorter->ctx, &sorter->scratch);
   md_buffer_free(sorter->ctx, &sorter->count);
-  md_buffer_free(sorter->ctx, &sorter->said);
+  md_buffer_free(sorter->ctx, &sorter->scan_status);
   free(sorter);
 }
 

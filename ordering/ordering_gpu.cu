@@ -285,7 +285,7 @@ static md_status counting_sort(ordering_sorter *s, int64_t n, const uint32_t *ke
   int32_t *first = start ? start : (int32_t *)s->scratch.data;
   int32_t *arrival = arrivals(s), *item = arrival + aligned(n) / sizeof *item;
   const unsigned blocks = md_blocks(n, BLOCK);
-  MD_TRY(md_scan_counts(ctx, &s->said, &s->round, ends, (int32_t *)s->count.data, first));
+  MD_TRY(md_scan_counts(ctx, &s->scan_status, &s->round, ends, (int32_t *)s->count.data, first));
   cudaLaunchAttribute overlap;
   cudaLaunchConfig_t config = md_launch_config(ctx, dim3(blocks), BLOCK, true, &overlap);
   MD_CUDA(cudaLaunchKernelEx(&config, place_kernel, n, keys, (const int32_t *)first,

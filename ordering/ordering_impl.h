@@ -15,7 +15,7 @@ struct ordering_sorter {
   md_buffer scratch;  /* CPU: counters; GPU: CUB's temporary storage, starts of keys */
   int64_t n_iota;
   /* GPU, counting sort: int32 [keys], zero between sorts; the scan's (core/gpu/scan_gpu.h). */
-  md_buffer count, said;
+  md_buffer count, scan_status;
   uint32_t round;
   bool counted; /* the keys of the next sort, since ordering_count_keys */
 };

@@ -12,8 +12,8 @@
 #include "spread/spread_impl.h"
 
 enum { PENCIL_WIDTH = 16, PENCIL_TILES_MAX = 2 };
-#define PENCIL_TILES(p) ((p) <= 6 ? 1 : PENCIL_TILES_MAX)
-#define PENCIL_HEIGHT(p) (8 * PENCIL_TILES(p))
+#define PENCIL_PATCHES(p) ((p) <= 6 ? 1 : PENCIL_TILES_MAX)
+#define PENCIL_HEIGHT(p) (8 * PENCIL_PATCHES(p))
 
 MD_INLINE void pencils_cut(const spread_grid *grid, spread_pencils *pencils)
 {
@@ -27,7 +27,7 @@ MD_INLINE void pencils_cut(const spread_grid *grid, spread_pencils *pencils)
 /* Vectors that tiled spreading sums at once: rings of planes of a patch, in words of 4 bytes a
  * lane, that leave registers for the rest.  As measured: in double precision four take longer than
  * two. */
-#define RING_WORDS(p, real_size) ((p)*PENCIL_TILES(p) * (real_size))
+#define RING_WORDS(p, real_size) ((p)*PENCIL_PATCHES(p) * (real_size))
 #define SWEEP_VECTORS(p, real_size)                                                                \
   ((real_size) == 4 && RING_WORDS(p, real_size) <= 32 ? 4 : RING_WORDS(p, real_size) <= 64 ? 2 : 1)
 
@@ -37,8 +37,8 @@ MD_INLINE int64_t pencils_keys(const spread_grid *grid, const spread_pencils *pe
   return (int64_t)pencils->n[0] * pencils->n[1] * grid->mesh[0];
 }
 
-/* Blocks that fill columns of the mesh (spread_fill_gpu.cu), COLUMN_HEIGHT x COLUMN_WIDTH points of
- * each plane: so many along the middle and the fastest axis. */
+/* Blocks that fill columns of the mesh (spread_columns.single.cu), COLUMN_HEIGHT x COLUMN_WIDTH
+ * points of each plane: so many along the middle and the fastest axis. */
 enum { COLUMN_WIDTH = 8, COLUMN_HEIGHT = 16 };
 MD_INLINE void columns_cut(const spread_grid *grid, int32_t n[2])
 {
@@ -49,7 +49,7 @@ MD_INLINE void columns_cut(const spread_grid *grid, int32_t n[2])
 /* They take so many vectors together.  Whether they take some of a job's for a part of n particles:
  * where most planes of a column have some. */
 #define FILL_VECTORS(p) ((p) > 8 ? 8 : 16)
-MD_INLINE bool spread_fills(const spread_plan *plan, int64_t n, int32_t vectors)
+MD_INLINE bool spread_many_by_columns(const spread_plan *plan, int64_t n, int32_t vectors)
 {
   const md_ctx *ctx = plan->ctx;
   int32_t columns[2];
@@ -59,9 +59,9 @@ MD_INLINE bool spread_fills(const spread_plan *plan, int64_t n, int32_t vectors)
          n >= (int64_t)2 * columns[0] * columns[1] * plan->grid.mesh[0];
 }
 
-/* The same of interpolation by blocks (spread_read_gpu.cu), which load all of the mesh: where there
- * are two particles for five mesh points or more, as measured. */
-MD_INLINE bool spread_reads(const spread_plan *plan, int64_t n, int32_t vectors)
+/* The same of interpolation by blocks (interpolate_stacks.single.cu), which load all of the mesh:
+ * where there are two particles for five mesh points or more, as measured. */
+MD_INLINE bool spread_many_by_stacks(const spread_plan *plan, int64_t n, int32_t vectors)
 {
   const md_ctx *ctx = plan->ctx;
   return ctx->backend == MD_GPU && ctx->precision != MD_DOUBLE &&

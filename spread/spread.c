@@ -25,8 +25,8 @@ static cpu_apply cpu_particle = SPREAD_TABLE(spread_cpu_particle);
 static cpu_apply cpu_coloured = SPREAD_TABLE(spread_cpu_coloured);
 static cpu_apply cpu_single = SPREAD_TABLE(spread_cpu_single);
 static cpu_apply cpu_tiled = SPREAD_TABLE(spread_cpu_tiled);
-static cpu_apply cpu_given_back = SPREAD_TABLE(spread_cpu_given_back);
-static cpu_apply cpu_tiled_back = SPREAD_TABLE(spread_cpu_tiled_back);
+static cpu_apply cpu_direct_interpolate = SPREAD_TABLE(spread_cpu_direct_interpolate);
+static cpu_apply cpu_tiled_interpolate = SPREAD_TABLE(spread_cpu_tiled_interpolate);
 
 static spread_check_fn *const gpu_checks[] = PREC_TABLE(spread_gpu_check);
 static spread_sort_fn *const gpu_sorts[] = PREC_TABLE(spread_gpu_sort);
@@ -39,8 +39,8 @@ static gpu_apply gpu_single = SPREAD_GPU_TABLE(spread_gpu_single);
 static gpu_apply gpu_group = SPREAD_GPU_TABLE(spread_gpu_group);
 static gpu_apply gpu_hybrid = SPREAD_GPU_TABLE(spread_gpu_hybrid);
 static gpu_apply gpu_tiled = SPREAD_GPU_TABLE(spread_gpu_tiled);
-static gpu_apply gpu_particle_back = SPREAD_GPU_TABLE(spread_gpu_particle_back);
-static gpu_apply gpu_tiled_back = SPREAD_GPU_TABLE(spread_gpu_tiled_back);
+static gpu_apply gpu_particle_interpolate = SPREAD_GPU_TABLE(spread_gpu_particle_interpolate);
+static gpu_apply gpu_tiled_interpolate = SPREAD_GPU_TABLE(spread_gpu_tiled_interpolate);
 
 /* What each method needs; a NULL apply: the backend has no such method. */
 typedef struct {
@@ -58,21 +58,24 @@ typedef struct {
 } gpu_method;
 
 static const cpu_method cpu_methods[SPREAD_METHOD_COUNT] = {
-    [SPREAD_PARTICLE] = {SPREAD_GIVEN, NULL, &cpu_particle, &cpu_given_back},
-    [SPREAD_COLOURED] = {SPREAD_TILES, NULL, &cpu_coloured, &cpu_tiled_back},
-    [SPREAD_SINGLE] = {SPREAD_TILES, &cpu_matrix, &cpu_single, &cpu_tiled_back},
-    [SPREAD_TILED] = {SPREAD_TILES, NULL, &cpu_tiled, &cpu_tiled_back},
+    [SPREAD_PARTICLE] = {SPREAD_GIVEN, NULL, &cpu_particle, &cpu_direct_interpolate},
+    [SPREAD_COLOURED] = {SPREAD_TILES, NULL, &cpu_coloured, &cpu_tiled_interpolate},
+    [SPREAD_SINGLE] = {SPREAD_TILES, &cpu_matrix, &cpu_single, &cpu_tiled_interpolate},
+    [SPREAD_TILED] = {SPREAD_TILES, NULL, &cpu_tiled, &cpu_tiled_interpolate},
 };
 static const gpu_method gpu_methods[SPREAD_METHOD_COUNT] = {
-    [SPREAD_PARTICLE] = {SPREAD_GIVEN, NULL, &gpu_particle, &gpu_particle_back, false, false, NULL},
-    [SPREAD_GATHER] = {SPREAD_GIVEN, &gpu_slots, &gpu_gather, &gpu_particle_back, false, false,
-                       NULL},
-    [SPREAD_SINGLE] = {SPREAD_CELLS, &gpu_matrix, &gpu_single, &gpu_particle_back, true, false,
-                       NULL},
-    [SPREAD_GROUP] = {SPREAD_CELLS, &gpu_matrix, &gpu_group, &gpu_particle_back, true, false, NULL},
-    [SPREAD_HYBRID] = {SPREAD_CELLS, &gpu_matrix, &gpu_hybrid, &gpu_particle_back, true, false,
-                       NULL},
-    [SPREAD_TILED] = {SPREAD_PENCILS, NULL, &gpu_tiled, &gpu_tiled_back, true, true, &gpu_cut},
+    [SPREAD_PARTICLE] = {SPREAD_GIVEN, NULL, &gpu_particle, &gpu_particle_interpolate, false, false,
+                         NULL},
+    [SPREAD_GATHER] = {SPREAD_GIVEN, &gpu_slots, &gpu_gather, &gpu_particle_interpolate, false,
+                       false, NULL},
+    [SPREAD_SINGLE] = {SPREAD_CELLS, &gpu_matrix, &gpu_single, &gpu_particle_interpolate, true,
+                       false, NULL},
+    [SPREAD_GROUP] = {SPREAD_CELLS, &gpu_matrix, &gpu_group, &gpu_particle_interpolate, true, false,
+                      NULL},
+    [SPREAD_HYBRID] = {SPREAD_CELLS, &gpu_matrix, &gpu_hybrid, &gpu_particle_interpolate, true,
+                       false, NULL},
+    [SPREAD_TILED] = {SPREAD_PENCILS, NULL, &gpu_tiled, &gpu_tiled_interpolate, true, true,
+                      &gpu_cut},
 };
 
 bool spread_method_on(spread_method method, md_backend backend)
@@ -86,10 +89,10 @@ bool spread_method_ordered(spread_method method, md_backend backend)
   return backend == MD_CPU || method == SPREAD_AUTO || gpu_methods[method].ordered;
 }
 
-static md_status told(spread_plan *plan, int64_t *bad)
+static md_status deferred_bad(spread_plan *plan, int64_t *bad)
 {
 #ifdef MD_HAVE_CUDA
-  if (plan->ctx->backend == MD_GPU) return spread_gpu_told(plan, bad);
+  if (plan->ctx->backend == MD_GPU) return spread_gpu_deferred_bad(plan, bad);
 #endif
   (void)plan;
   (void)bad;
@@ -105,8 +108,8 @@ static double bytes_needed(const spread_plan *plan, spread_method method, int64_
   if (method == SPREAD_SINGLE || method == SPREAD_GROUP || method == SPREAD_HYBRID)
     bytes += (double)spread_entries(plan, n) * (real_size + 4) + (points + 1) * 8;
   if (method == SPREAD_GATHER) bytes += points * 4;
-  const bool fills = method == SPREAD_TILED && spread_fills(plan, n, plan->spec.vectors);
-  const bool reads = method == SPREAD_TILED && spread_reads(plan, n, plan->spec.vectors);
+  const bool fills = method == SPREAD_TILED && spread_many_by_columns(plan, n, plan->spec.vectors);
+  const bool reads = method == SPREAD_TILED && spread_many_by_stacks(plan, n, plan->spec.vectors);
   if (fills) bytes += particles * record;
   if (fills || reads) bytes += particles * FILL_VECTORS(plan->grid.order) * real_size;
   return bytes;
@@ -149,7 +152,7 @@ static md_status build_part(spread_plan *plan, spread_part *part, const void *x,
     const gpu_method *m = &gpu_methods[plan->method];
     MD_TRY(gpu_sorts[ctx->precision](plan, part, x, stride));
     if (m->cut) MD_TRY((*m->cut)[ctx->precision](plan, part));
-    if (plan->counter.watch != SPREAD_KEEP) adopt(plan, part);
+    if (plan->counter.check_mode != SPREAD_CHECK_SORTING) adopt(plan, part);
     return m->build ? (*m->build)[ctx->precision](plan, part) : MD_OK;
   }
   const cpu_method *m = &cpu_methods[plan->method];
@@ -177,7 +180,7 @@ static md_status build_parts(spread_plan *plan, int64_t n, const void *x, int64_
     const char *from = (const char *)x + (size_t)(part->first * stride) * state_size;
     MD_TRY(build_part(plan, part, from, stride));
   }
-  return plan->counter.watch == SPREAD_TELL ? MD_OK : md_ctx_sync(plan->ctx);
+  return plan->counter.check_mode == SPREAD_CHECK_DEFERRED ? MD_OK : md_ctx_sync(plan->ctx);
 }
 
 enum { NONE = -1 };
@@ -202,21 +205,22 @@ static md_status check_positions(spread_plan *plan, int64_t n, const void *x, in
   return refuse_bad(bad);
 }
 
-md_status spread_check_told(spread_plan *plan)
+md_status spread_check_deferred(spread_plan *plan)
 {
   int64_t bad = NONE;
-  MD_TRY(told(plan, &bad));
+  MD_TRY(deferred_bad(plan, &bad));
   return refuse_bad(bad);
 }
 
 /* Whether positions can be checked while they are sorted: nothing has to grow, and nothing is built
  * besides. */
-static spread_watch watch_for(const spread_plan *plan, spread_method method, int64_t n, bool wait)
+static spread_check_mode check_mode_for(const spread_plan *plan, spread_method method, int64_t n,
+                                        bool wait)
 {
   const bool steady = plan->ctx->backend == MD_GPU && !gpu_methods[method].build &&
                       method == plan->method && plan->n_parts == 1 && n == plan->n;
-  if (!steady) return SPREAD_CHECKED;
-  return wait ? SPREAD_KEEP : SPREAD_TELL;
+  if (!steady) return SPREAD_CHECK_BEFORE;
+  return wait ? SPREAD_CHECK_SORTING : SPREAD_CHECK_DEFERRED;
 }
 
 static md_status set_positions(spread_plan *plan, int64_t n, const void *x, int64_t stride,
@@ -232,12 +236,13 @@ static md_status set_positions(spread_plan *plan, int64_t n, const void *x, int6
   const spread_method method = choice.method;
   spread_counter *counter = &plan->counter;
   MD_TRY(check_memory(plan, method, n));
-  const spread_watch watch = watch_for(plan, method, n, wait);
-  if (counter->watch == SPREAD_TELL && watch != SPREAD_TELL) MD_TRY(md_ctx_sync(plan->ctx));
-  MD_TRY(spread_check_told(plan)); /* of earlier calls */
-  counter->watch = watch;
-  counter->call += watch == SPREAD_TELL;
-  if (watch == SPREAD_CHECKED) MD_TRY(check_positions(plan, n, x, stride));
+  const spread_check_mode check_mode = check_mode_for(plan, method, n, wait);
+  if (counter->check_mode == SPREAD_CHECK_DEFERRED && check_mode != SPREAD_CHECK_DEFERRED)
+    MD_TRY(md_ctx_sync(plan->ctx));
+  MD_TRY(spread_check_deferred(plan)); /* of earlier calls */
+  counter->check_mode = check_mode;
+  counter->call += check_mode == SPREAD_CHECK_DEFERRED;
+  if (check_mode == SPREAD_CHECK_BEFORE) MD_TRY(check_positions(plan, n, x, stride));
   memcpy(plan->reason, choice.reason, sizeof choice.reason);
   if (method != plan->method) spread_drop_parts(plan);
   plan->method = method;
@@ -251,10 +256,10 @@ static md_status set_positions(spread_plan *plan, int64_t n, const void *x, int6
     spread_drop_parts(plan);
     return status;
   }
-  if (watch == SPREAD_KEEP) {
-    const md_status told = spread_check_told(plan);
-    if (told) plan->part->cut = plan->part->listed = false; /* those of the refused positions */
-    MD_TRY(told);
+  if (check_mode == SPREAD_CHECK_SORTING) {
+    const md_status checked = spread_check_deferred(plan);
+    if (checked) plan->part->cut = plan->part->listed = false; /* those of the refused positions */
+    MD_TRY(checked);
     adopt(plan, plan->part);
   }
   plan->n = n;

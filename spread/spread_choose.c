@@ -39,7 +39,7 @@ static double row_sectors(const spread_plan *plan)
  * the mesh that are fetched, each once, as the meshes of all vectors were zeroed before, and again
  * where the next particle lies elsewhere, unless the cache holds all that particles reach. */
 static double particle_seconds(const spread_plan *plan, const spread_pencils *pencils,
-                               const spread_seen *seen)
+                               const spread_survey *seen)
 {
   const double p = plan->grid.order, n = (double)seen->n, size = (double)spread_real_size(plan);
   const double mesh = (double)plan->grid.points * size;
@@ -56,10 +56,10 @@ static double particle_seconds(const spread_plan *plan, const spread_pencils *pe
 
 /* tiled, a vector: tiles of planes of pencils, which are also fetched, and products of
  * particles. */
-static double tiled_seconds(const spread_plan *plan, const spread_seen *seen)
+static double tiled_seconds(const spread_plan *plan, const spread_survey *seen)
 {
   const int32_t order = plan->grid.order;
-  const double tiles = PENCIL_TILES(order), size = (double)spread_real_size(plan);
+  const double tiles = PENCIL_PATCHES(order), size = (double)spread_real_size(plan);
   const double mesh = (double)plan->grid.points * size;
   const double touched = fmin(mesh, seen->planes * tiles * SPREAD_ROW * 8 * size);
   const double slower = size == sizeof(double) ? 1.16 : 1;
@@ -76,7 +76,7 @@ static double sweeps(const spread_plan *plan)
   return kernels;
 }
 
-static costs weigh(const spread_plan *plan, const spread_seen *seen)
+static costs weigh(const spread_plan *plan, const spread_survey *seen)
 {
   spread_pencils pencils;
   pencils_cut(&plan->grid, &pencils);
@@ -94,21 +94,21 @@ static costs weigh(const spread_plan *plan, const spread_seen *seen)
 
 /* How n particles would lie: all in one cell, spread evenly, or as far apart as they can. */
 typedef enum { TOGETHER, EVENLY, APART } lie;
-static spread_seen suppose(const spread_plan *plan, int64_t n, lie how)
+static spread_survey suppose(const spread_plan *plan, int64_t n, lie how)
 {
   spread_pencils pencils;
   pencils_cut(&plan->grid, &pencils);
   const double p = plan->grid.order, keys = (double)pencils_keys(&plan->grid, &pencils);
   const double most = keys / plan->grid.mesh[0] * (plan->grid.mesh[0] + p - 1);
   const double row = row_sectors(plan);
-  const spread_seen at[] = {
+  const spread_survey at[] = {
       [TOGETHER] = {n, fmin(p, p * (double)n), 0},
       [EVENLY] = {n, keys * (1 - exp(-p * (double)n / keys)), (double)n * row},
       [APART] = {n, fmin(most, p * (double)n), (double)n * (row + 1)}};
   return at[how];
 }
 
-static spread_look_fn *const looks[] = PREC_TABLE(spread_gpu_look);
+static spread_survey_fn *const looks[] = PREC_TABLE(spread_gpu_survey);
 
 /* By how particles lie, where that decides; looked at again once there are a tenth more or fewer.
  * The matrix of single, group and hybrid has more bytes than tiled moves at any density, so they
@@ -116,15 +116,15 @@ static spread_look_fn *const looks[] = PREC_TABLE(spread_gpu_look);
 static md_status choose_on_gpu(spread_plan *plan, int64_t n, const void *x, int64_t stride,
                                spread_choice *choice)
 {
-  const spread_seen together = suppose(plan, n, TOGETHER), apart = suppose(plan, n, APART);
+  const spread_survey together = suppose(plan, n, TOGETHER), apart = suppose(plan, n, APART);
   const costs low = weigh(plan, &together), high = weigh(plan, &apart);
-  spread_seen *seen = &choice->seen, used = suppose(plan, n, EVENLY);
+  spread_survey *seen = &choice->seen, used = suppose(plan, n, EVENLY);
   char why[64] = "were they spread evenly";
   if (low.tiled <= high.particle && low.particle < high.tiled) {
     if (10 * llabs(n - seen->n) > seen->n)
       MD_TRY(looks[plan->ctx->precision](plan, n, x, stride, seen));
     const double grown = (double)n / (double)seen->n;
-    used = (spread_seen){n, grown * seen->planes, grown * seen->sectors};
+    used = (spread_survey){n, grown * seen->planes, grown * seen->sectors};
     snprintf(why, sizeof why, "as they reach %.0f planes and %.2f sectors a row", seen->planes,
              seen->sectors / (double)seen->n);
   }

@@ -66,7 +66,7 @@ typedef enum {
   SPREAD_LIST,   /* gather: int32, the particles left over; hybrid: the list's rows */
   SPREAD_LIST_COLUMN,
   SPREAD_LIST_VALUE,
-  SPREAD_SLICES, /* pencils: int32 [slices + 1] of each cut, first particle of each slice */
+  SPREAD_SHARES, /* pencils: int32 [slices + 1] of each cut, first particle of each slice */
   SPREAD_CHUNKS, /* pencils, for many vectors: the chunks of each column, and their particles */
   SPREAD_CHUNKED,
   SPREAD_BUFFERS
@@ -78,8 +78,8 @@ typedef struct {
   int64_t first; /* in the plan's arrays */
   int32_t n;
   int64_t overflow, width, spilled; /* as in spread_report */
-  int32_t slices[SPREAD_CUTS];      /* of each cut in SPREAD_SLICES, and of those wanted; 0: none */
-  bool cut;                         /* SPREAD_SLICES are those of the positions */
+  int32_t slices[SPREAD_CUTS];      /* of each cut in SPREAD_SHARES, and of those wanted; 0: none */
+  bool cut;                         /* SPREAD_SHARES are those of the positions */
   int64_t chunks, chunked;          /* in SPREAD_CHUNKS and SPREAD_CHUNKED */
   bool listed;                      /* they are those of the positions */
   bool found;                       /* and so is what the plan's scratch says of fixed point */
@@ -90,21 +90,21 @@ enum { SPREAD_SCRATCH = 6, SPREAD_PART_MAX = 1 << 30 };
 
 /* GPU: what becomes of positions that have no place while they are sorted. */
 typedef enum {
-  SPREAD_CHECKED, /* there are none */
-  SPREAD_KEEP,    /* the part keeps the records that it has */
-  SPREAD_TELL     /* they stand in the first cell */
-} spread_watch;
+  SPREAD_CHECK_BEFORE,  /* there are none */
+  SPREAD_CHECK_SORTING, /* the part keeps the records that it has */
+  SPREAD_CHECK_DEFERRED /* they stand in the first cell */
+} spread_check_mode;
 
 /* GPU: what a plan's counting sorts share. */
 typedef struct {
-  md_buffer count; /* int32 [keys and more], zero between calls */
-  md_buffer start; /* int32 [keys and more]: as SPREAD_START, of the positions sorted last */
-  md_buffer said;  /* the scan's (core/gpu/scan_gpu.h) */
+  md_buffer count;       /* int32 [keys and more], zero between calls */
+  md_buffer start;       /* int32 [keys and more]: as SPREAD_START, of the positions sorted last */
+  md_buffer scan_status; /* the scan's (core/gpu/scan_gpu.h) */
   uint32_t round;
-  spread_watch watch;
-  md_buffer bad;           /* on the device and on the host: the lowest bad position of the first */
-  volatile uint64_t *told; /* call that had one, call << 32 | index, or SPREAD_NONE_BAD */
-  uint32_t call;           /* that were not waited for */
+  spread_check_mode check_mode;
+  md_buffer bad; /* on the device and on the host: the lowest bad position of the first */
+  volatile uint64_t *deferred_bad; /* call that had one, call << 32 | index, or SPREAD_NONE_BAD */
+  uint32_t call;                   /* that were not waited for */
 } spread_counter;
 #define SPREAD_NONE_BAD UINT64_MAX
 
@@ -113,13 +113,13 @@ typedef struct {
   int64_t n;      /* particles looked at; 0: none */
   double planes;  /* of pencils, that they reach */
   double sectors; /* of 32 bytes that they touch of one mesh line, neighbours together */
-} spread_seen;
+} spread_survey;
 
 /* A method, and why. */
 enum { SPREAD_REASON = 192 };
 typedef struct {
   spread_method method;
-  spread_seen seen;
+  spread_survey seen;
   char reason[SPREAD_REASON];
 } spread_choice;
 
@@ -130,7 +130,7 @@ struct spread_plan {
   spread_method method; /* in use */
   spread_layout layout;
   char reason[SPREAD_REASON];
-  spread_seen seen; /* of the positions that auto looked at last */
+  spread_survey seen; /* of the positions that auto looked at last */
   spread_tiles tiles;
   spread_pencils pencils;
   ordering_sorter *sorter;
@@ -162,8 +162,8 @@ typedef md_status spread_check_fn(spread_plan *plan, int64_t n, const void *x, i
 typedef md_status spread_sort_fn(spread_plan *plan, spread_part *part, const void *x,
                                  int64_t stride);
 /* How particles lie. */
-typedef md_status spread_look_fn(spread_plan *plan, int64_t n, const void *x, int64_t stride,
-                                 spread_seen *seen);
+typedef md_status spread_survey_fn(spread_plan *plan, int64_t n, const void *x, int64_t stride,
+                                   spread_survey *seen);
 /* Build what the method needs besides. */
 typedef md_status spread_build_fn(spread_plan *plan, spread_part *part);
 /* mesh += S q, or value, gradient = S^T mesh, for one part. */
@@ -190,11 +190,11 @@ SPREAD_DECLARE(spread_apply_fn, spread_cpu_coloured);
 SPREAD_DECLARE(spread_apply_fn, spread_cpu_tiled);
 SPREAD_DECLARE(spread_build_fn, spread_cpu_matrix);
 SPREAD_DECLARE(spread_apply_fn, spread_cpu_single);
-SPREAD_DECLARE(spread_apply_fn, spread_cpu_given_back);
-SPREAD_DECLARE(spread_apply_fn, spread_cpu_tiled_back);
+SPREAD_DECLARE(spread_apply_fn, spread_cpu_direct_interpolate);
+SPREAD_DECLARE(spread_apply_fn, spread_cpu_tiled_interpolate);
 
 PREC_DECLARE(spread_check_fn, spread_gpu_check);
-PREC_DECLARE(spread_look_fn, spread_gpu_look);
+PREC_DECLARE(spread_survey_fn, spread_gpu_survey);
 PREC_DECLARE(spread_sort_fn, spread_gpu_sort);
 SPREAD_GPU_DECLARE(spread_apply_fn, spread_gpu_particle);
 SPREAD_GPU_DECLARE(spread_build_fn, spread_gpu_slots);
@@ -205,21 +205,21 @@ SPREAD_GPU_DECLARE(spread_apply_fn, spread_gpu_group);
 SPREAD_GPU_DECLARE(spread_apply_fn, spread_gpu_hybrid);
 SPREAD_GPU_DECLARE(spread_build_fn, spread_gpu_cut);
 SPREAD_GPU_DECLARE(spread_apply_fn, spread_gpu_tiled);
-SPREAD_GPU_DECLARE(spread_apply_fn, spread_gpu_particle_back);
-SPREAD_GPU_DECLARE(spread_apply_fn, spread_gpu_tiled_back);
+SPREAD_GPU_DECLARE(spread_apply_fn, spread_gpu_particle_interpolate);
+SPREAD_GPU_DECLARE(spread_apply_fn, spread_gpu_tiled_interpolate);
 
 /* What spread_peer_create and its kin do for plans that have been checked. */
 md_status spread_gpu_peer_create(spread_plan *plan, void *mesh, spread_peer **out);
 md_status spread_gpu_peer_charges(spread_peer *peer, const void *q);
 void spread_gpu_peer_destroy(spread_peer *peer);
 
-/* Single precision, many vectors: those of a job for which spread_fills, as many as can be taken
- * together, again and again, *done of them. */
-md_status spread_gpu_fill(spread_plan *plan, spread_part *part, const spread_job *job,
-                          int32_t *done);
-/* The same of interpolation, of values alone, for which spread_reads. */
-md_status spread_gpu_read(spread_plan *plan, spread_part *part, const spread_job *job,
-                          int32_t *done);
+/* Single precision, many vectors: those of a job for which spread_many_by_columns, as many as can
+ * be taken together, again and again, *done of them. */
+md_status spread_gpu_many_spread(spread_plan *plan, spread_part *part, const spread_job *job,
+                                 int32_t *done);
+/* The same of interpolation, of values alone, for which spread_many_by_stacks. */
+md_status spread_gpu_many_interpolate(spread_plan *plan, spread_part *part, const spread_job *job,
+                                      int32_t *done);
 /* Sort a part's particles, whose planes begin as in `start`, by row, which that is faster with. */
 md_status spread_gpu_sort_rows(spread_plan *plan, spread_part *part, const md_buffer *start);
 /* List a part's particles, whose planes begin as in `start`, by column of the mesh, for that. */
@@ -232,17 +232,17 @@ md_status spread_gpu_scan(md_ctx *ctx, md_buffer *scratch, int64_t *data, int64_
 md_status spread_gpu_reserve_keys(spread_plan *plan, int64_t keys);
 md_status spread_gpu_sum_keys(spread_plan *plan, int64_t keys);
 
-/* Make and free what tells of bad positions; *bad, unchanged if there were none since the last time
- * it was told. */
-md_status spread_gpu_watch(spread_plan *plan);
-void spread_gpu_unwatch(spread_plan *plan);
-md_status spread_gpu_told(spread_plan *plan, int64_t *bad);
+/* Make and free what reports bad positions; *bad, unchanged if there were none since the last time
+ * it was deferred_bad. */
+md_status spread_gpu_defer_checks(spread_plan *plan);
+void spread_gpu_free_deferred(spread_plan *plan);
+md_status spread_gpu_deferred_bad(spread_plan *plan, int64_t *bad);
 
 /* As spread_set_positions, but where nothing has to grow or to be built the GPU is not waited for:
- * a position that has no place counts as the first cell, and spread_check_told says so once the GPU
- * has seen it, with the same error. */
+ * a position that has no place counts as the first cell, and spread_check_deferred says so once the
+ * GPU has seen it, with the same error. */
 md_status spread_queue_positions(spread_plan *plan, int64_t n, const void *x, int64_t stride);
-md_status spread_check_told(spread_plan *plan);
+md_status spread_check_deferred(spread_plan *plan);
 
 /* Forget what was built: no particles. */
 void spread_drop_parts(spread_plan *plan);

@@ -11,24 +11,25 @@ size_t spread_real_size(const spread_plan *plan)
 
 #define COUNTER_BUFFERS(plan)                                                                      \
   {                                                                                                \
-    &(plan)->counter.count, &(plan)->counter.start, &(plan)->counter.said, &(plan)->counter.bad    \
+    &(plan)->counter.count, &(plan)->counter.start, &(plan)->counter.scan_status,                  \
+        &(plan)->counter.bad                                                                       \
   }
 
-/* Bad positions on the GPU: see spread_gpu_watch and its kin. */
-static md_status begin_watch(spread_plan *plan)
+/* Bad positions on the GPU: see spread_gpu_defer_checks and its kin. */
+static md_status begin_deferred(spread_plan *plan)
 {
 #ifdef MD_HAVE_CUDA
-  return spread_gpu_watch(plan);
+  return spread_gpu_defer_checks(plan);
 #else
   (void)plan;
   return MD_OK;
 #endif
 }
 
-static void end_watch(spread_plan *plan)
+static void end_deferred(spread_plan *plan)
 {
 #ifdef MD_HAVE_CUDA
-  spread_gpu_unwatch(plan);
+  spread_gpu_free_deferred(plan);
 #else
   (void)plan;
 #endif
@@ -58,7 +59,7 @@ md_status spread_create(md_ctx *ctx, const spread_spec *spec, spread_plan **out)
     status = md_gpu_describe(&gpu);
     plan->multiprocessors = gpu.multiprocessors;
     plan->l2_bytes = gpu.l2_bytes;
-    if (!status) status = begin_watch(plan);
+    if (!status) status = begin_deferred(plan);
   } else if (!status) {
     status = spread_tiles_create(grid, &plan->tiles);
   }
@@ -90,7 +91,7 @@ void spread_destroy(spread_plan *plan)
   md_buffer *counter[] = COUNTER_BUFFERS(plan);
   for (size_t k = 0; k < sizeof counter / sizeof *counter; k++)
     md_buffer_free(plan->ctx, counter[k]);
-  end_watch(plan);
+  end_deferred(plan);
   spread_tiles_destroy(&plan->tiles);
   ordering_sorter_destroy(plan->sorter);
   free(plan);

@@ -13,7 +13,7 @@ static const struct {
   int32_t batch, registers;
 } gpu_programs[NEIGHBOR_LIST_COUNT][MD_PRECISION_COUNT] = {
     [NEIGHBOR_FULL] = {[MD_SINGLE] = {8, 56}, [MD_MIXED] = {8, 56}, [MD_DOUBLE] = {4, 60}},
-    [NEIGHBOR_HALF] = {[MD_SINGLE] = {4, 48}, [MD_MIXED] = {4, 48}, [MD_DOUBLE] = {4, 64}},
+    [NEIGHBOR_HALF] = {[MD_SINGLE] = {4, 48}, [MD_MIXED] = {4, 46}, [MD_DOUBLE] = {4, 64}},
 };
 
 static uint64_t align(uint64_t address, uint64_t to)

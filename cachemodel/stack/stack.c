@@ -1,7 +1,7 @@
 /* cachemodel/stack/stack.c - LRU stack distances of a whole trace in one pass.
  *
- * The stack's 64 most recent lines are the front (front_isa.c).  The lines below it take slots in
- * the order in which they left the front (depths_isa.c); when the slots run out, the occupied ones
+ * The stack's 64 most recent lines are the front (front.isa.c).  The lines below it take slots in
+ * the order in which they left the front (depths.isa.c); when the slots run out, the occupied ones
  * are moved together.  Memory: about 30 B a distinct line. */
 #include "cachemodel/stack/cachemodel_impl.h"
 

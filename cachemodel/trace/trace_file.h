@@ -32,13 +32,12 @@ MD_BEGIN_C
   X(FUO, "FUO", "force on a row's own atom")                                                       \
   X(OTHER, "other", "anything else")
 /* update: read and written in one, by an instruction or a reduction in memory. */
-#define TRACE_OPS(X) X(READ, "r") X(WRITE, "w") X(UPDATE, "u")
+#define TRACE_OPS(X) X(READ) X(WRITE) X(UPDATE)
 #define MD_ENUM_(name, ...) TRACE_##name,
 typedef enum { TRACE_STREAMS(MD_ENUM_) TRACE_STREAM_COUNT } trace_stream;
 typedef enum { TRACE_OPS(MD_ENUM_) TRACE_OP_COUNT } trace_op;
 #undef MD_ENUM_
 extern const char *const trace_stream_words[TRACE_STREAM_COUNT];
-extern const char *const trace_op_words[TRACE_OP_COUNT];
 
 typedef struct {
   trace_stream stream;
@@ -58,7 +57,6 @@ md_status trace_writer_open(const char *path, trace_writer **out);
 md_status trace_write_run(trace_writer *w, const trace_run *run);
 /* n accesses of `like`'s stream, op and bytes at these addresses; like->count is not read. */
 md_status trace_write_list(trace_writer *w, const trace_run *like, int n, const uint64_t *address);
-int64_t trace_writer_count(const trace_writer *w); /* accesses so far */
 /* Finish the file, or leave nothing behind; the writer is gone either way.  Errors: MD_EIO. */
 md_status trace_writer_close(trace_writer *w);
 void trace_writer_discard(trace_writer *w); /* NULL is allowed */

@@ -9,7 +9,6 @@
 
 #define WORD(name, word, ...) word,
 const char *const trace_stream_words[TRACE_STREAM_COUNT] = {TRACE_STREAMS(WORD)};
-const char *const trace_op_words[TRACE_OP_COUNT] = {TRACE_OPS(WORD)};
 #undef WORD
 
 enum { LIST_MOST = 4096, NUMBER_MOST = 10 };
@@ -147,11 +146,6 @@ md_status trace_writer_open(const char *path, trace_writer **out)
   else
     *out = w;
   return status;
-}
-
-int64_t trace_writer_count(const trace_writer *w)
-{
-  return w->count;
 }
 
 static void release(trace_writer *w)

@@ -34,12 +34,12 @@ static __global__ void __launch_bounds__(BLOCK)
     if (first + k < n) start[first + k] = begin[k];
 }
 
-md_status md_scan_counts(md_ctx *ctx, md_buffer *said, uint32_t *round, int64_t n, int32_t *count,
+md_status md_scan_counts(md_ctx *ctx, md_buffer *status, uint32_t *round, int64_t n, int32_t *count,
                          int32_t *start)
 {
   const unsigned blocks = md_blocks(n, BLOCK * MD_SCAN_COUNTS);
   md_scan scan;
-  MD_TRY(md_scan_open(ctx, said, round, blocks, &scan));
+  MD_TRY(md_scan_open(ctx, status, round, blocks, &scan));
   cudaLaunchAttribute overlap;
   const cudaLaunchConfig_t config = md_launch_config(ctx, dim3(blocks), BLOCK, true, &overlap);
   MD_CUDA(cudaLaunchKernelEx(&config, counts_kernel, n, scan, count, start));

@@ -1,10 +1,10 @@
 /* core/gpu/scan_gpu.h - sums over what lies before, in the kernel that has the terms: one pass over
  * memory.
  *
- * A block tells its total, then looks back over the blocks before it, 128 at a time, until one
- * knows the sum up to its own end (decoupled look-back, Merrill and Garland 2016); blocks are taken
- * to begin in their order, as CUB does.  What a block tells carries the number of the scan, so that
- * nobody has to clear what earlier scans left. */
+ * A block publishes its aggregate, then looks back over the blocks before it, 128 at a time, until
+ * one has published an inclusive prefix (decoupled look-back, Merrill and Garland 2016); blocks are
+ * taken to begin in their order, as CUB does.  A status carries the number of the scan, so that
+ * those of earlier scans need not be cleared. */
 #ifndef SCAN_GPU_H
 #define SCAN_GPU_H
 
@@ -13,26 +13,26 @@
 
 /* For one kernel. */
 typedef struct {
-  unsigned long long *said; /* by each block: round, kind and sum */
+  unsigned long long *status; /* of each block: round, kind and sum */
   uint32_t round;
 } md_scan;
 
-enum { MD_SCAN_TOTAL = 1, MD_SCAN_UPTO = 2, MD_SCAN_FAR = 4 };
+enum { MD_SCAN_AGGREGATE = 1, MD_SCAN_PREFIX = 2, MD_SCAN_WINDOW = 4 };
 enum { MD_SCAN_SUM_BITS = 44, MD_SCAN_LOW_BITS = 24, MD_SCAN_ROUNDS = 1 << 18 };
 #define MD_SCAN_SUM ((1ull << MD_SCAN_SUM_BITS) - 1)
 
-/* For a kernel of so many blocks, whose sum is below 2^44.  said, round: empty before the first
+/* For a kernel of so many blocks, whose sum is below 2^44.  status, round: empty before the first
  * scan, kept between scans. */
-static inline md_status md_scan_open(md_ctx *ctx, md_buffer *said, uint32_t *round, int64_t blocks,
-                                     md_scan *out)
+static inline md_status md_scan_open(md_ctx *ctx, md_buffer *status, uint32_t *round,
+                                     int64_t blocks, md_scan *out)
 {
-  const size_t bytes = (size_t)blocks * sizeof *out->said;
-  if (bytes > said->bytes || *round + 1 == MD_SCAN_ROUNDS) {
-    MD_TRY(md_buffer_reserve(ctx, said, bytes, 0));
-    MD_TRY(md_fill(ctx, said->data, 0, said->bytes));
+  const size_t bytes = (size_t)blocks * sizeof *out->status;
+  if (bytes > status->bytes || *round + 1 == MD_SCAN_ROUNDS) {
+    MD_TRY(md_buffer_reserve(ctx, status, bytes, 0));
+    MD_TRY(md_fill(ctx, status->data, 0, status->bytes));
     *round = 0;
   }
-  *out = (md_scan){(unsigned long long *)said->data, ++*round};
+  *out = (md_scan){(unsigned long long *)status->data, ++*round};
   return MD_OK;
 }
 
@@ -40,25 +40,26 @@ static inline md_status md_scan_open(md_ctx *ctx, md_buffer *said, uint32_t *rou
  * room for a multiple of MD_SCAN_COUNTS of them.  Begins while the kernel before it ends, and lets
  * the next one begin (core/gpu/launch_gpu.h). */
 enum { MD_SCAN_COUNTS = 8 };
-md_status md_scan_counts(md_ctx *ctx, md_buffer *said, uint32_t *round, int64_t n, int32_t *count,
+md_status md_scan_counts(md_ctx *ctx, md_buffer *status, uint32_t *round, int64_t n, int32_t *count,
                          int32_t *start);
 
-static __device__ __forceinline__ void md_scan_say(const md_scan *scan, uint32_t kind, uint64_t sum)
+static __device__ __forceinline__ void md_scan_publish(const md_scan *scan, uint32_t kind,
+                                                       uint64_t sum)
 {
-  *(volatile unsigned long long *)(scan->said + blockIdx.x) =
+  *(volatile unsigned long long *)(scan->status + blockIdx.x) =
       (unsigned long long)(scan->round * 4 + kind) << MD_SCAN_SUM_BITS | sum;
 }
 
-/* What a block says, as soon as it does; *upto: it is the sum up to its end. */
-static __device__ __forceinline__ uint64_t md_scan_hear(const md_scan *scan, int64_t block,
-                                                        bool *upto)
+/* What a block publishes, as soon as it does; *inclusive: it is an inclusive prefix. */
+static __device__ __forceinline__ uint64_t md_scan_wait(const md_scan *scan, int64_t block,
+                                                        bool *inclusive)
 {
-  unsigned long long said;
+  unsigned long long status;
   do {
-    said = *(volatile unsigned long long *)(scan->said + block);
-  } while (said >> (MD_SCAN_SUM_BITS + 2) != scan->round);
-  *upto = (said >> MD_SCAN_SUM_BITS & 3) == MD_SCAN_UPTO;
-  return said & MD_SCAN_SUM;
+    status = *(volatile unsigned long long *)(scan->status + block);
+  } while (status >> (MD_SCAN_SUM_BITS + 2) != scan->round);
+  *inclusive = (status >> MD_SCAN_SUM_BITS & 3) == MD_SCAN_PREFIX;
+  return status & MD_SCAN_SUM;
 }
 
 /* Warp: sum of numbers below 2^46. */
@@ -75,16 +76,16 @@ static __device__ __forceinline__ uint64_t md_scan_look_back(const md_scan *scan
 {
   const int lane = (int)threadIdx.x % MD_WARP;
   uint64_t before = 0;
-  for (int64_t end = blockIdx.x; end > 0; end -= MD_SCAN_FAR * MD_WARP) {
+  for (int64_t end = blockIdx.x; end > 0; end -= MD_SCAN_WINDOW * MD_WARP) {
     uint64_t sum = 0;
     bool found = false; /* the sum up to one of this lane's blocks: none before it count */
-    const int64_t last = end - 1 - lane * MD_SCAN_FAR;
+    const int64_t last = end - 1 - lane * MD_SCAN_WINDOW;
 #pragma unroll
-    for (int k = 0; k < MD_SCAN_FAR; k++) {
-      bool upto = false;
-      const uint64_t said = last - k >= 0 ? md_scan_hear(scan, last - k, &upto) : 0;
-      if (!found) sum += said;
-      found |= upto;
+    for (int k = 0; k < MD_SCAN_WINDOW; k++) {
+      bool inclusive = false;
+      const uint64_t status = last - k >= 0 ? md_scan_wait(scan, last - k, &inclusive) : 0;
+      if (!found) sum += status;
+      found |= inclusive;
     }
     const unsigned all = __ballot_sync(MD_ALL_LANES, found);
     const int nearest = all ? __ffs((int)all) - 1 : MD_WARP;
@@ -102,23 +103,24 @@ static __device__ __forceinline__ int64_t md_scan_before(md_scan scan, uint32_t 
   __shared__ uint64_t before;
   const int lane = (int)threadIdx.x % MD_WARP, warp = (int)threadIdx.x / MD_WARP;
   const int warps = (int)blockDim.x / MD_WARP;
-  uint32_t upto = value;
+  uint32_t inclusive = value;
   for (int step = 1; step < MD_WARP; step *= 2) {
-    const uint32_t other = __shfl_up_sync(MD_ALL_LANES, upto, step);
-    if (lane >= step) upto += other;
+    const uint32_t other = __shfl_up_sync(MD_ALL_LANES, inclusive, step);
+    if (lane >= step) inclusive += other;
   }
-  if (lane == MD_WARP - 1) part[warp] = upto;
+  if (lane == MD_WARP - 1) part[warp] = inclusive;
   __syncthreads();
-  uint32_t sum = upto - value, total = 0;
+  uint32_t sum = inclusive - value, total = 0;
   for (int w = 0; w < warps; w++) {
     if (w < warp) sum += part[w];
     total += part[w];
   }
   if (warp == 0) {
-    if (lane == 0) md_scan_say(&scan, blockIdx.x > 0 ? MD_SCAN_TOTAL : MD_SCAN_UPTO, total);
+    if (lane == 0)
+      md_scan_publish(&scan, blockIdx.x > 0 ? MD_SCAN_AGGREGATE : MD_SCAN_PREFIX, total);
     const uint64_t found = md_scan_look_back(&scan);
     if (lane == 0) {
-      if (blockIdx.x > 0) md_scan_say(&scan, MD_SCAN_UPTO, found + total);
+      if (blockIdx.x > 0) md_scan_publish(&scan, MD_SCAN_PREFIX, found + total);
       before = found;
     }
   }

@@ -68,7 +68,7 @@ static void make_table(option *known)
   known[ROWS] = (option){"rows", 0, "N", "only the first N rows of the list"};
   known[WARM] =
       (option){"warm", 0, NULL, "caches as the same kernel left them (a GPU's L1 starts empty)"};
-  known[FORMAT] = (option){"format", 0, "table|csv|json", "how results are printed (csv)"};
+  known[FORMAT] = (option)OPTION_FORMAT_OR("csv");
   known[OUTPUT] = (option)OPTION_OUTPUT;
   known[PLOT] = (option)OPTION_PLOT;
   known[QUIET] = (option)OPTION_QUIET;
@@ -238,7 +238,7 @@ static md_status read_request(request *r)
   int format = OPTIONS_FORMAT_CSV, schedule = HIERARCHY_ROUND, refill = HIERARCHY_DYNAMIC;
   int64_t skip = 15, registers = 0;
   MD_TRY(options_blame(opts, MACHINE, machine_find(name ? name : "host", &r->m)));
-  MD_TRY(options_word(opts, FORMAT, options_format_words, OPTIONS_FORMAT_COUNT, &format));
+  MD_TRY(options_read_format(opts, FORMAT, &format));
   MD_TRY(
       options_word(opts, SCHEDULE, hierarchy_schedule_words, HIERARCHY_SCHEDULE_COUNT, &schedule));
   MD_TRY(options_word(opts, REFILL, hierarchy_refill_words, HIERARCHY_REFILL_COUNT, &refill));

@@ -18,7 +18,7 @@ static const option known[N_OPTIONS] = {
     {"trace", 0, "FILE", "binary (`run --trace`) or text lines address,size,r|w"},
     {"line-bytes", 0, "B", "bytes of a cache line (64)"},
     {"capacity", 0, "LIST|all", "lines in the cache"},
-    {"format", 0, "table|csv|json", "how results are printed (csv)"},
+    OPTION_FORMAT_OR("csv"),
     OPTION_OUTPUT,
     OPTION_PLOT,
 };
@@ -117,7 +117,7 @@ static md_status read_request(request *r)
   const options *opts = r->opts;
   const char *list = options_value(opts, CAPACITY), *picture = options_value(opts, PLOT);
   int format = OPTIONS_FORMAT_CSV;
-  MD_TRY(options_word(opts, FORMAT, options_format_words, OPTIONS_FORMAT_COUNT, &format));
+  MD_TRY(options_read_format(opts, FORMAT, &format));
   r->format = (options_format)format;
   if (picture) MD_TRY(plot_check(picture));
   r->line_bytes = 64;

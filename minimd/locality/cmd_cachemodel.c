@@ -48,7 +48,7 @@ static const option option_table[N_OPTIONS] = {
      "[inclusive:|exclusive:]LINES[/WAYS][/POLICY],...\n"
      "as exclusive:64/8,1024/16/fifo; one row a level, whose\n"
      "accesses are the misses of the level before"},
-    {"format", 0, "table|csv|json", "how results are printed (csv)"},
+    OPTION_FORMAT_OR("csv"),
     OPTION_OUTPUT,
     OPTION_PLOT,
     OPTION_QUIET,
@@ -287,7 +287,7 @@ static md_status read_request(request *r)
 {
   const options *opts = r->opts;
   int format = OPTIONS_FORMAT_CSV;
-  MD_TRY(options_word(opts, FORMAT, options_format_words, OPTIONS_FORMAT_COUNT, &format));
+  MD_TRY(options_read_format(opts, FORMAT, &format));
   r->format = (options_format)format;
   if (options_value(opts, PLOT)) MD_TRY(plot_check(options_value(opts, PLOT)));
   MD_TRY(grid_orders_read(opts, ORDER, &r->orders));

@@ -17,7 +17,7 @@ static const option option_table[N_OPTIONS] = {
     {"size", 0, "M[,N,P]", "cells along each axis"},
     {"stencil", 0, "S", "block:G or sphere:G, several separated by commas"},
     {"offsets", 0, NULL, "count the memory offsets of the stencil's cells"},
-    {"format", 0, "table|csv|json", "how results are printed (csv)"},
+    OPTION_FORMAT_OR("csv"),
     OPTION_OUTPUT,
     OPTION_PLOT,
     OPTION_QUIET,
@@ -228,7 +228,7 @@ static md_status read_request(request *r)
 {
   const options *opts = r->opts;
   int format = OPTIONS_FORMAT_CSV;
-  MD_TRY(options_word(opts, FORMAT, options_format_words, OPTIONS_FORMAT_COUNT, &format));
+  MD_TRY(options_read_format(opts, FORMAT, &format));
   r->format = (options_format)format;
   const char *picture = options_value(opts, PLOT);
   if (picture) MD_TRY(plot_check(picture));

@@ -153,7 +153,7 @@ static md_status read_request(request *r, config *cfg)
   job->launches = 3;
   job->lists = 1u << SETTINGS_ORDER | 1u << SETTINGS_LIST;
   job->quiet = options_value(opts, QUIET);
-  MD_TRY(options_word(opts, FORMAT, options_format_words, OPTIONS_FORMAT_COUNT, &format));
+  MD_TRY(options_read_format(opts, FORMAT, &format));
   MD_TRY(options_word(opts, COUNTERS, switch_words, 2, &counters));
   MD_TRY(options_word(opts, MODEL, switch_words, 2, &model));
   MD_TRY(options_word(opts, REPLAY, profile_replay_words, PROFILE_REPLAY_COUNT, &replay));

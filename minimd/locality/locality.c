@@ -5,10 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#define WORD(name, word) word,
-const char *const locality_figure_words[LOCALITY_FIGURE_COUNT] = {LOCALITY_FIGURES(WORD)};
-#undef WORD
-
 enum { ROWS_MOST = 1 << 22 };
 
 list_input locality_input(const engine *sim)

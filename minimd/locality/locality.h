@@ -60,7 +60,6 @@ md_status locality_model(const locality_run *run, const machine *m, const hierar
 #define MD_ENUM_(name, word) LOCALITY_##name,
 enum { LOCALITY_FIGURES(MD_ENUM_) LOCALITY_FIGURE_COUNT };
 #undef MD_ENUM_
-extern const char *const locality_figure_words[LOCALITY_FIGURE_COUNT];
 
 /* NaN where this machine does not describe its caches, and for lists by tiles.  At most the first
  * 2^22 rows count. Errors: MD_ENOMEM, MD_ECUDA. */

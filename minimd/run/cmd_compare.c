@@ -67,7 +67,7 @@ static void release(comparison *all, variant_words *words)
 static md_status compare(comparison *all, const options *opts, variant_words *words)
 {
   int format = OPTIONS_FORMAT_TABLE;
-  MD_TRY(options_word(opts, FORMAT, options_format_words, OPTIONS_FORMAT_COUNT, &format));
+  MD_TRY(options_read_format(opts, FORMAT, &format));
   MD_TRY(prepare(all, opts, words));
   md_output out;
   MD_TRY(md_output_open(options_value(opts, OUTPUT), &out));

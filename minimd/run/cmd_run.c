@@ -323,8 +323,7 @@ md_status cmd_run(int argc, char **argv)
     options_free(&opts);
     return MD_OK;
   }
-  if (!status)
-    status = options_word(&opts, FORMAT, options_format_words, OPTIONS_FORMAT_COUNT, &format);
+  if (!status) status = options_read_format(&opts, FORMAT, &format);
   if (!status) status = config_create(&cfg);
   if (!status) status = run(&opts, (options_format)format, cfg, &whole);
   config_destroy(cfg);

@@ -90,8 +90,7 @@ md_status cmd_config(int argc, char **argv)
     options_free(&opts);
     return MD_OK;
   }
-  if (!status)
-    status = options_word(&opts, FORMAT, options_format_words, OPTIONS_FORMAT_COUNT, &format);
+  if (!status) status = options_read_format(&opts, FORMAT, &format);
   if (!status && !options_value(&opts, LIST))
     status = MD_FAIL(MD_EINVAL, "config: expected --list; see `minimd config --help`");
   if (!status) status = md_output_open(options_value(&opts, OUTPUT), &out);

@@ -69,8 +69,7 @@ md_status cmd_info(int argc, char **argv)
     options_free(&opts);
     return MD_OK;
   }
-  if (!status)
-    status = options_word(&opts, FORMAT, options_format_words, OPTIONS_FORMAT_COUNT, &format);
+  if (!status) status = options_read_format(&opts, FORMAT, &format);
   md_output out = {0};
   if (!status) status = md_output_open(options_value(&opts, OUTPUT), &out);
   options_free(&opts);

@@ -187,3 +187,19 @@ md_status options_word(const options *opts, int index, const char *const *words,
   const char *text = options_value(opts, index);
   return text ? options_blame(opts, index, md_parse_word(text, words, n, out)) : MD_OK;
 }
+
+md_status options_read_format(const options *opts, int index, int *format)
+{
+  return options_word(opts, index, options_format_words, OPTIONS_FORMAT_COUNT, format);
+}
+
+md_status options_read_threads(const options *opts, int index, int64_t *threads)
+{
+  return options_integer(opts, index, 1, 1024, threads);
+}
+
+md_status options_read_seed(const options *opts, int index, uint64_t *seed)
+{
+  const char *text = options_value(opts, index);
+  return text ? options_blame(opts, index, md_parse_uint64(text, seed)) : MD_OK;
+}

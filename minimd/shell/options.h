@@ -65,18 +65,23 @@ md_status options_device(const options *opts, int index, bool gpu);
 /* Put "--name: " before the present message; returns status. */
 md_status options_blame(const options *opts, int index, md_status status);
 
-/* How results are printed. */
 /* Version of all JSON that the program writes: 2 has settings as numbers, booleans, lists and
  * strings, where 1 had text. */
 enum { OPTIONS_JSON_SCHEMA = 2 };
 
+/* How results are printed. */
 #define OPTIONS_FORMATS(X) X(TABLE, "table") X(CSV, "csv") X(JSON, "json")
 #define MD_ENUM_(name, word) OPTIONS_FORMAT_##name,
 typedef enum { OPTIONS_FORMATS(MD_ENUM_) OPTIONS_FORMAT_COUNT } options_format;
 #undef MD_ENUM_
 extern const char *const options_format_words[OPTIONS_FORMAT_COUNT];
+/* The options of OPTION_FORMAT, OPTION_THREADS and OPTION_SEED: *format is an options_format.
+ * Errors: as above. */
+md_status options_read_format(const options *opts, int index, int *format);
+md_status options_read_threads(const options *opts, int index, int64_t *threads);
+md_status options_read_seed(const options *opts, int index, uint64_t *seed);
 
-/* Rows that most sub-commands share. */
+/* Rows that most sub-commands share; `word` is what holds where the option is not given. */
 #define OPTION_OUTPUT                                                                              \
   {                                                                                                \
     "output", 'o', "FILE", "write results to FILE instead of standard output"                      \
@@ -85,9 +90,22 @@ extern const char *const options_format_words[OPTIONS_FORMAT_COUNT];
   {                                                                                                \
     "device", 0, "N", "CUDA device to compute on, 0 the first"                                     \
   }
-#define OPTION_FORMAT                                                                              \
+#define OPTION_FORMAT OPTION_FORMAT_OR("table")
+#define OPTION_FORMAT_OR(word)                                                                     \
   {                                                                                                \
-    "format", 0, "table|csv|json", "how results are printed"                                       \
+    "format", 0, "table|csv|json", "how results are printed (" word ")"                            \
+  }
+#define OPTION_THREADS                                                                             \
+  {                                                                                                \
+    "threads", 0, "N", "OpenMP threads (all)"                                                      \
+  }
+#define OPTION_SEED(what)                                                                          \
+  {                                                                                                \
+    "seed", 0, "N", "of " what " (1)"                                                              \
+  }
+#define OPTION_BACKEND(words, word)                                                                \
+  {                                                                                                \
+    "backend", 0, words, "where to compute (" word ")"                                             \
   }
 #define OPTION_PLOT                                                                                \
   {                                                                                                \

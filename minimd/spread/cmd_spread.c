@@ -48,15 +48,15 @@ static const option option_table[N_OPTIONS] = {
      "auto (default) chooses and says why; all: every one the backend has"},
     {"vectors", 0, "V", "charges a particle has, spread onto V meshes at once (1)"},
     {"repeat", 0, "R", "spreadings of one configuration, timed and weighed by auto (10)"},
-    {"backend", 0, "auto|cpu|gpu", "where to compute"},
+    OPTION_BACKEND("auto|cpu|gpu", "auto"),
     OPTION_DEVICE,
     {"precision", 0, "single|mixed|double", "number types (double)"},
     {"distribution", 0, "WORD|FILE",
      "uniform, lattice, clustered, or a file: x y z and, if given,\nV charges a line (uniform)"},
     {"box", 0, "L[,L2,L3]", "box edges (one mesh spacing is 1)"},
     {"check", 0, NULL, "compare with a direct sum in double precision"},
-    {"seed", 0, "N", "of random positions and charges (1)"},
-    {"threads", 0, "N", "OpenMP threads"},
+    OPTION_SEED("random positions and charges"),
+    OPTION_THREADS,
     {"deterministic", 0, NULL, "bit-identical reruns on the same machine"},
     OPTION_FORMAT,
     OPTION_OUTPUT,
@@ -70,7 +70,8 @@ typedef struct {
   int method; /* SPREAD_METHOD_COUNT: all */
   int distribution;
   const char *file; /* NULL: made by distribution */
-  int64_t n, repeats, seed;
+  int64_t n, repeats;
+  uint64_t seed;
   bool check;
   md_ctx_spec where;
   spread_spec spec;
@@ -127,7 +128,7 @@ static md_status read_where(request *r)
   int64_t threads = 0;
   MD_TRY(options_word(r->opts, BACKEND, backends, 3, &backend));
   MD_TRY(options_word(r->opts, PRECISION, md_precision_words, MD_PRECISION_COUNT, &precision));
-  MD_TRY(options_integer(r->opts, THREADS, 1, 1024, &threads));
+  MD_TRY(options_read_threads(r->opts, THREADS, &threads));
   MD_TRY(options_device(r->opts, DEVICE, backend != 1));
   const bool gpu = backend == 2 || (backend == 0 && md_gpu_available());
   r->where = (md_ctx_spec){gpu ? MD_GPU : MD_CPU, (md_precision)precision, (int)threads,
@@ -146,14 +147,14 @@ static md_status read_request(request *r)
   r->method = SPREAD_AUTO;
   r->repeats = 10;
   r->seed = 1;
-  MD_TRY(options_word(opts, FORMAT, options_format_words, OPTIONS_FORMAT_COUNT, &format));
+  MD_TRY(options_read_format(opts, FORMAT, &format));
   r->format = (options_format)format;
   MD_TRY(grid_size_read(opts, MESH, r->spec.mesh));
   MD_TRY(options_integer(opts, ORDER, SPREAD_ORDER_MIN, SPREAD_ORDER_MAX, &order));
   MD_TRY(options_word(opts, METHOD, words, SPREAD_METHOD_COUNT + 1, &r->method));
   MD_TRY(options_integer(opts, VECTORS, 1, INT32_MAX, &vectors));
   MD_TRY(options_integer(opts, REPEAT, 1, INT32_MAX, &r->repeats));
-  MD_TRY(options_integer(opts, SEED, 0, INT64_MAX, &r->seed));
+  MD_TRY(options_read_seed(opts, SEED, &r->seed));
   r->spec.order = (int32_t)order;
   r->spec.vectors = (int32_t)vectors;
   r->spec.repeats = (int32_t)r->repeats;
@@ -170,7 +171,7 @@ static md_status read_request(request *r)
 static md_status make_particles(const request *r, spread_case *out)
 {
   const md_precision precision = r->where.precision;
-  const uint64_t seed = (uint64_t)r->seed;
+  const uint64_t seed = r->seed;
   const int threads = r->where.threads > 0 ? r->where.threads : md_processors();
   MD_TRY(md_threads_start(threads));
   if (!r->file)

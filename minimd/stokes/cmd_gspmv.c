@@ -45,14 +45,14 @@ static const option option_table[N_OPTIONS] = {
     {"matrix", 0, "mat1|mat2|mat3|FILE",
      "resistance matrix like one of [Liu] Table I, or a MatrixMarket file (.mtx)"},
     {"vectors", 0, "LIST", "how many vectors at once, separated by commas (1,2,4,8,16,32)"},
-    {"backend", 0, "cpu|gpu", "where (cpu)"},
+    OPTION_BACKEND("cpu|gpu", "cpu"),
     OPTION_DEVICE,
     {"precision", 0, "single|double", "of the stored blocks; arithmetic is double (double)"},
     {"storage", 0, "bcrs|single|pair", "how blocks are stored (by --precision)"},
     {"rows", 0, "N", "spheres of mat1, mat2, mat3 (300000, 395000, 395000)"},
     {"repeat", 0, "N", "products timed for each row, at least; the median counts (5)"},
-    {"seed", 0, "N", "of the packing (1)"},
-    {"threads", 0, "N", "OpenMP threads (all)"},
+    OPTION_SEED("the packing"),
+    OPTION_THREADS,
     {"write", 0, "FILE", "write the matrix as MatrixMarket"},
     {"map", 0, NULL,
      "instead: how many vectors take twice the time of one, by blocks per row\nand B / F (Fig. 1)"},
@@ -62,7 +62,7 @@ static const option option_table[N_OPTIONS] = {
      "from the model (Table III, Figs. 3 and 4)"},
     {"latency", 0, "X", "of a message between nodes [us] (1.5)"},
     {"network", 0, "X", "bandwidth into a node [GB/s] (3.54)"},
-    {"format", 0, "table|csv|json", "how results are printed (table)"},
+    OPTION_FORMAT,
     OPTION_OUTPUT,
     OPTION_PLOT,
     OPTION_QUIET,
@@ -124,7 +124,7 @@ static md_status read_request(request *r)
   const options *opts = r->opts;
   static const char *const precision_words[] = {"single", "double"};
   int precision = 1;
-  MD_TRY(options_word(opts, FORMAT, options_format_words, OPTIONS_FORMAT_COUNT, &r->format));
+  MD_TRY(options_read_format(opts, FORMAT, &r->format));
   MD_TRY(options_word(opts, BACKEND, md_backend_words, MD_BACKEND_COUNT, &r->backend));
   MD_TRY(options_device(opts, DEVICE, r->backend == MD_GPU));
   MD_TRY(options_word(opts, PRECISION, precision_words, 2, &precision));
@@ -132,9 +132,8 @@ static md_status read_request(request *r)
   MD_TRY(options_word(opts, STORAGE, stokes_storage_words, STOKES_STORAGE_COUNT, &r->storage));
   MD_TRY(options_integer(opts, ROWS, 1, INT32_MAX / 9, &r->rows));
   MD_TRY(options_integer(opts, REPEAT, 1, 1000000, &r->repeat));
-  MD_TRY(options_integer(opts, THREADS, 1, 4096, &r->threads));
-  if (options_value(opts, SEED))
-    MD_TRY(options_blame(opts, SEED, md_parse_uint64(options_value(opts, SEED), &r->seed)));
+  MD_TRY(options_read_threads(opts, THREADS, &r->threads));
+  MD_TRY(options_read_seed(opts, SEED, &r->seed));
   if (options_value(opts, PLOT)) MD_TRY(plot_check(options_value(opts, PLOT)));
   MD_TRY(options_writes(opts, WRITE));
   if (options_value(opts, MAP)) return MD_OK;

@@ -36,11 +36,11 @@ static const option option_table[N_OPTIONS] = {
     {"sweeps", 0, "N",
      "at most, of the hard-sphere walk: a sweep is about N events (until Z is stationary)"},
     {"iterations", 0, "N", "at most, to push overlapping spheres apart first (5000)"},
-    {"seed", 0, "N", "of the random places and moves (1)"},
-    {"threads", 0, "N", "OpenMP threads (all)"},
+    OPTION_SEED("the random places and moves"),
+    OPTION_THREADS,
     {"contacts", 0, "FILE",
      "also write the contact values of every two sizes, measured by as many sweeps again"},
-    {"format", 0, "table|csv|json", "how the summary is printed (table)"},
+    OPTION_FORMAT,
     {"plot", 0, "FILE", "also draw FILE (.png or .svg): the spheres cut by the plane z = 0"},
     OPTION_QUIET,
 };
@@ -59,7 +59,7 @@ static md_status read_request(request *r)
   int64_t n = 0, iterations;
   double occupancy = 0;
   r->radii = options_value(opts, RADII) ? options_value(opts, RADII) : "ecoli";
-  MD_TRY(options_word(opts, FORMAT, options_format_words, OPTIONS_FORMAT_COUNT, &r->format));
+  MD_TRY(options_read_format(opts, FORMAT, &r->format));
   MD_REQUIRE(options_value(opts, PARTICLES), MD_EINVAL, "expected --particles N; see --help");
   MD_REQUIRE(options_value(opts, OCCUPANCY), MD_EINVAL, "expected --occupancy PHI; see --help");
   MD_REQUIRE(options_value(opts, OUTPUT), MD_EINVAL,
@@ -71,9 +71,8 @@ static md_status read_request(request *r)
   MD_TRY(options_integer(opts, SWEEPS, 0, INT32_MAX, &r->spec.sweeps));
   MD_TRY(options_integer(opts, ITERATIONS, 1, INT32_MAX, &iterations));
   r->spec.iterations = (int)iterations;
-  if (options_value(opts, SEED))
-    MD_TRY(options_blame(opts, SEED, md_parse_uint64(options_value(opts, SEED), &r->spec.seed)));
-  MD_TRY(options_integer(opts, THREADS, 1, 4096, &r->threads));
+  MD_TRY(options_read_seed(opts, SEED, &r->spec.seed));
+  MD_TRY(options_read_threads(opts, THREADS, &r->threads));
   if (options_value(opts, PLOT)) MD_TRY(plot_check(options_value(opts, PLOT)));
   MD_TRY(options_writes(opts, CONTACTS));
   return MD_OK;

@@ -86,8 +86,7 @@ static md_status read_request(request *r)
   const char *restart = options_value(r->opts, STOKES_OPTION_RESTART);
   r->settings = stokes_settings_defaults();
   r->quiet = options_value(r->opts, STOKES_OPTION_QUIET);
-  MD_TRY(options_word(r->opts, STOKES_OPTION_FORMAT, options_format_words, OPTIONS_FORMAT_COUNT,
-                      &r->format));
+  MD_TRY(options_read_format(r->opts, STOKES_OPTION_FORMAT, &r->format));
   if (restart) {
     MD_TRY(stokes_checkpoint_read(restart, &r->from));
     MD_TRY(stokes_settings_read_words(r->from.words, &r->settings));

@@ -17,7 +17,7 @@ const option stokes_option_table[STOKES_OPTION_COUNT] = {
      "ten times less exact than --root-tolerance,\nwhich takes less time (solve)"},
     {"steps", 0, "N", "time steps (16)"},
     {"dt", 0, "X", "time step [ps] (2)"},
-    {"seed", 0, "N", "of the Brownian forces (1)"},
+    OPTION_SEED("the Brownian forces"),
     {"gap-cut", 0, "X", "pairs with a gap below this resist; 2 gives [Liu]'s matrices (0.5)"},
     {"gap-min", 0, "X", "smaller gaps count as this (0.001)"},
     {"far-field", 0, "X", "c of mu_F = 6 pi eta a c (1)"},
@@ -31,9 +31,9 @@ const option stokes_option_table[STOKES_OPTION_COUNT] = {
     {"preconditioner", 0, "none|jacobi", "of the iterative solvers (none)"},
     {"max-iterations", 0, "N", "of a solve, and order of a square root (5000)"},
     {"storage", 0, "bcrs|single|pair", "of the matrix (bcrs)"},
-    {"backend", 0, "cpu|gpu", "where (cpu)"},
+    OPTION_BACKEND("cpu|gpu", "cpu"),
     OPTION_DEVICE,
-    {"threads", 0, "N", "OpenMP threads (all)"},
+    OPTION_THREADS,
     {"deterministic", 0, NULL, "the same numbers for any number of threads (always so here)"},
     {"trajectory", 0, "FILE", "write frames of extended XYZ with radii, one after the other"},
     {"trajectory-every", 0, "N", "steps from frame to frame (1)"},
@@ -47,7 +47,7 @@ const option stokes_option_table[STOKES_OPTION_COUNT] = {
     {"model", 0, NULL,
      "instead: how long a step would take with 1 to 64 right-hand sides, from\nwhat this machine "
      "and a first solve measure"},
-    {"format", 0, "table|csv|json", "how results are printed (table)"},
+    OPTION_FORMAT,
     OPTION_OUTPUT,
     OPTION_PLOT,
     OPTION_QUIET,
@@ -90,7 +90,6 @@ static md_status read_counts(const options *opts, stokes_settings *out)
 {
   stokes_run_spec *spec = &out->spec;
   const char *rhs = options_value(opts, STOKES_OPTION_RHS);
-  const char *seed = options_value(opts, STOKES_OPTION_SEED);
   int64_t vectors = spec->vectors, most = spec->most;
   if (rhs) out->automatic = strcmp(rhs, "auto") == 0;
   if (!out->automatic)
@@ -100,12 +99,12 @@ static md_status read_counts(const options *opts, stokes_settings *out)
     MD_TRY(
         options_blame(opts, STOKES_OPTION_STEPS, md_parse_count(steps, 1, INT32_MAX, &out->steps)));
   MD_TRY(options_integer(opts, STOKES_OPTION_MOST, 1, 1000000, &most));
-  MD_TRY(options_integer(opts, STOKES_OPTION_THREADS, 1, 4096, &out->threads));
+  MD_TRY(options_read_threads(opts, STOKES_OPTION_THREADS, &out->threads));
   MD_TRY(
       options_integer(opts, STOKES_OPTION_TRAJECTORY_EVERY, 1, INT32_MAX, &out->trajectory_every));
   MD_TRY(
       options_integer(opts, STOKES_OPTION_CHECKPOINT_EVERY, 0, INT32_MAX, &out->checkpoint_every));
-  if (seed) MD_TRY(options_blame(opts, STOKES_OPTION_SEED, md_parse_uint64(seed, &spec->seed)));
+  MD_TRY(options_read_seed(opts, STOKES_OPTION_SEED, &spec->seed));
   spec->vectors = (int)vectors;
   spec->most = (int)most;
   return MD_OK;

@@ -1,11 +1,11 @@
 /* neighbor/cpu/rows_cpu.h - the search for neighbours on the CPU, a block of rows at a time.
  *
  * Positions are copied once in the order of bins, as integers, so that any part of a column of bins
- * is contiguous and differences are exact (neighbor_cpu_halo.c).  A thread gathers the candidates
- * near the rows of a tile (tiles.h) from there into its halo, as floats relative to the tile, and
- * tests them against each row's atom, a vector at a time; the lanes within reach are packed onto
- * the row (neighbor_cpu_rows.c).  Floats decide all but the few pairs so close to r_list that only
- * the positions themselves can.
+ * is contiguous and differences are exact (halo.prec.c).  A thread gathers the candidates near the
+ * rows of a tile (bin_tiles.h) from there into its halo, as floats relative to the tile, and tests
+ * them against each row's atom, a vector at a time; the lanes within reach are packed onto the row
+ * (rows.prec.c).  Floats decide all but the few pairs so close to r_list that only the positions
+ * themselves can.
  *
  * Half lists: a candidate belongs to the chunk of its own (or its home's) row.  Of two atoms of a
  * chunk, rows r and s, the one with the smaller number lists the pair when r - s is odd, else the
@@ -13,7 +13,7 @@
 #ifndef ROWS_CPU_H
 #define ROWS_CPU_H
 
-#include "neighbor/cpu/tiles.h"
+#include "neighbor/cpu/bin_tiles.h"
 
 enum { ROWS_BLOCK = 256 }; /* rows that a thread takes at a time */
 

@@ -174,13 +174,13 @@ static __device__ __forceinline__ void visit(const build_job *job, const build_b
     const int32_t c = first + lane;
     int32_t begin = 0, length = 0;
     if (c < columns) length = column_of(job, box, i0 + c / nj, j0 + c % nj, &begin);
-    int32_t upto = length;
+    int32_t inclusive = length;
     for (int step = 1; step < MD_WARP; step *= 2) {
-      const int32_t other = __shfl_up_sync(MD_ALL_LANES, upto, step);
-      if (lane >= step) upto += other;
+      const int32_t other = __shfl_up_sync(MD_ALL_LANES, inclusive, step);
+      if (lane >= step) inclusive += other;
     }
-    const int32_t before = upto - length;
-    const int32_t total = __shfl_sync(MD_ALL_LANES, upto, MD_WARP - 1);
+    const int32_t before = inclusive - length;
+    const int32_t total = __shfl_sync(MD_ALL_LANES, inclusive, MD_WARP - 1);
     sweep(job, box, before, begin - before, total, stage, row, mode);
   }
 }

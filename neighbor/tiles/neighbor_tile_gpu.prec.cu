@@ -6,7 +6,7 @@
  * halo, a fifth are the 556 tests an atom.  With bins and candidates 0.68 ms for 2^20 atoms in
  * single on an H200, 0.80 in double, once in 20 steps. */
 #include "core/gpu/launch_gpu.h"
-#include "core/gpu/sender_gpu.h"
+#include "core/gpu/readback_gpu.h"
 #include "neighbor/tiles/tile_halo_gpu.h"
 
 /* Room for halos beyond those of compact tiles. */
@@ -34,7 +34,7 @@ static __device__ __forceinline__ void close_build(const tile_job *job)
   if (!md_last_block(&job->totals->come) || threadIdx.x > 0) return;
   tile_result *result = job->result;
   const tile_result found = {__ldcg(&result->entries), __ldcg(&result->halos),
-                             __ldcg(&result->chunks),  __ldcg(&result->further),
+                             __ldcg(&result->groups),  __ldcg(&result->further),
                              __ldcg(&result->unfit),   __ldcg(&result->row),
                              __ldcg(&result->most),    __ldcg(&result->passes)};
   job->totals->found = found;
@@ -97,7 +97,7 @@ static __global__ void __launch_bounds__(TILE_ROWS, 2) tile_kernel(const tile_jo
     const neighbor_piece none = {};
     if (threadIdx.x == 0) job.halos[(int64_t)blockIdx.x * job.room.passes + p] = none;
     if (threadIdx.x % MD_WARP == 0)
-      job.chunks[((int64_t)blockIdx.x * TILE_WARPS + warp) * job.room.passes + p] = none;
+      job.groups[((int64_t)blockIdx.x * TILE_WARPS + warp) * job.room.passes + p] = none;
   }
   close_build(&job);
 }
@@ -122,7 +122,8 @@ static void guess_rooms(neighbor_list *list, const md_atoms *atoms, int64_t coun
   list->rooms.capacity = halo_room(halo);
   list->rooms.passes = 1;
   list->rooms.halo = (int64_t)((double)count * halo) + TILE_ROWS;
-  list->rooms.list = (int64_t)((double)(count * TILE_WARPS) * entries / TILE_CHUNK) + TILE_ROWS;
+  list->rooms.list =
+      (int64_t)((double)(count * TILE_WARPS) * entries / TILE_GROUP_ENTRIES) + TILE_ROWS;
 }
 
 /* A little more than was needed, since atoms move. */
@@ -141,7 +142,7 @@ static bool grow_rooms(neighbor_rooms *room, const tile_result *found, int64_t c
   if (found->passes > 1 && capacity > room->capacity) room->capacity = capacity, grown = true;
   if (found->passes > room->passes && !grown) room->passes = found->passes, grown = true;
   if ((int64_t)found->halos > room->halo) room->halo = with_margin(found->halos), grown = true;
-  if ((int64_t)found->chunks > room->list) room->list = with_margin(found->chunks), grown = true;
+  if ((int64_t)found->groups > room->list) room->list = with_margin(found->groups), grown = true;
   if (pieces > room->pieces) room->pieces = with_margin((uint64_t)pieces), grown = true;
   return grown;
 }
@@ -173,12 +174,12 @@ static md_status run_tiles(neighbor_list *list, tile_job *job, int64_t count)
   MD_TRY(make_room_for(ctx, &list->nbr, (size_t)room->list * MD_WARP * sizeof(uint4)));
   MD_TRY(make_room_for(ctx, &list->halo, (size_t)room->halo * sizeof(int32_t)));
   MD_TRY(md_buffer_reserve(ctx, &list->halos, halos * sizeof(neighbor_piece), 0));
-  MD_TRY(md_buffer_reserve(ctx, &list->chunks, (size_t)room->pieces * sizeof(neighbor_piece), 0));
+  MD_TRY(md_buffer_reserve(ctx, &list->groups, (size_t)room->pieces * sizeof(neighbor_piece), 0));
   job->room = *room;
   job->list = (uint4 *)list->nbr.data;
   job->halo = (int32_t *)list->halo.data;
   job->halos = (neighbor_piece *)list->halos.data;
-  job->chunks = (neighbor_piece *)list->chunks.data;
+  job->groups = (neighbor_piece *)list->groups.data;
   const size_t shared = shared_bytes(room->capacity);
   MD_CUDA(
       cudaFuncSetAttribute(tile_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
@@ -211,7 +212,7 @@ static md_status find_rows(neighbor_list *list, const md_atoms *atoms)
 /* Room for what builds find. */
 static md_status open_found(neighbor_list *list)
 {
-  MD_TRY(md_sender_open(&list->sender, sizeof(tile_result)));
+  MD_TRY(md_readback_open(&list->readback, sizeof(tile_result)));
   if (list->totals.data) return MD_OK;
   MD_TRY(md_buffer_reserve(list->ctx, &list->totals, sizeof(tile_totals), 0));
   return md_fill(list->ctx, list->totals.data, 0, sizeof(tile_totals));
@@ -243,7 +244,7 @@ static md_status open_tiles(neighbor_list *list, const md_atoms *atoms, int64_t 
 
 void PREC(neighbor_gpu_close)(neighbor_list *list)
 {
-  md_sender_close(list->sender);
+  md_readback_close(list->readback);
 }
 
 /* The list as force kernels read it, but for its totals. */
@@ -255,7 +256,7 @@ static void show_tiles(neighbor_list *list, const tile_job *job)
   list->tiles.most = list->rooms.most;
   list->tiles.halo = job->halo;
   list->tiles.halos = job->halos;
-  list->tiles.chunks = job->chunks;
+  list->tiles.groups = job->groups;
   list->tiles.list = job->list;
   list->tiles.unfit = &job->totals->found.unfit;
   list->view.width = MD_WARP;
@@ -274,7 +275,7 @@ static md_status queue_tiles(neighbor_list *list, const md_atoms *atoms)
   MD_TRY(open_tiles(list, atoms, tiles_of(atoms), &job));
   MD_TRY(run_tiles(list, &job, tiles_of(atoms)));
   show_tiles(list, &job);
-  return md_send(list->ctx, list->sender, &job.totals->found, sizeof job.totals->found);
+  return md_readback_queue(list->ctx, list->readback, &job.totals->found, sizeof job.totals->found);
 }
 
 md_status PREC(neighbor_gpu_tiles)(neighbor_list *list, const md_atoms *atoms)
@@ -291,9 +292,9 @@ md_status PREC(neighbor_gpu_settle)(neighbor_list *list, bool *again)
   const md_atoms *atoms = list->early;
   const tile_result *found;
   for (;;) {
-    const void *letter;
-    MD_TRY(md_receive(list->sender, &letter));
-    found = (const tile_result *)letter;
+    const void *bytes;
+    MD_TRY(md_readback_wait(list->readback, &bytes));
+    found = (const tile_result *)bytes;
     const bool grown = grow_rooms(&list->rooms, found, tiles_of(atoms));
     grow_most(&list->rooms, found);
     if (found->unfit) *again = true;
@@ -304,7 +305,7 @@ md_status PREC(neighbor_gpu_settle)(neighbor_list *list, bool *again)
   if (tiles->most < found->most + 2 * TILE_BANKS) tiles->most = list->rooms.most;
   tiles->unfit = NULL;
   tiles->n_halo = (int64_t)found->halos;
-  tiles->n_list = (int64_t)found->chunks;
+  tiles->n_list = (int64_t)found->groups;
   tiles->n_pieces = tiles_of(atoms) * TILE_WARPS * tiles->passes + (int64_t)found->further;
   list->view.n_entries = (int64_t)found->entries;
   list->view.max_count = found->row;

@@ -87,13 +87,13 @@ static __device__ __forceinline__ int32_t sum_warps(tile_block *b, int32_t value
 static __device__ __forceinline__ int32_t block_scan(tile_block *b, int32_t value, int32_t *total)
 {
   const int warp = threadIdx.x / MD_WARP, lane = threadIdx.x % MD_WARP;
-  int32_t upto = value;
+  int32_t inclusive = value;
   for (int step = 1; step < MD_WARP; step *= 2) {
-    const int32_t other = __shfl_up_sync(MD_ALL_LANES, upto, step);
-    if (lane >= step) upto += other;
+    const int32_t other = __shfl_up_sync(MD_ALL_LANES, inclusive, step);
+    if (lane >= step) inclusive += other;
   }
-  const int32_t all = __shfl_sync(MD_ALL_LANES, upto, MD_WARP - 1);
-  return sum_warps(b, all, warp, total) + upto - value;
+  const int32_t all = __shfl_sync(MD_ALL_LANES, inclusive, MD_WARP - 1);
+  return sum_warps(b, all, warp, total) + inclusive - value;
 }
 
 /* Floats as integers in their order, and back. */

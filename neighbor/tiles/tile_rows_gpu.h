@@ -20,7 +20,7 @@ enum {
   TILE_ROWS = NEIGHBOR_TILE_ROWS,
   TILE_WARPS = TILE_ROWS / MD_WARP,
   TILE_BANKS = MD_PREC == 2 ? NEIGHBOR_TILE_BANKS_WIDE : NEIGHBOR_TILE_BANKS,
-  TILE_CHUNK = NEIGHBOR_TILE_CHUNK,
+  TILE_GROUP_ENTRIES = NEIGHBOR_TILE_GROUP,
   TILE_WORDS = MD_PREC == 2 ? 2 : 3, /* of bits of a bank */
   TILE_LEVELS = 32 * TILE_WORDS,     /* entries that a bank's queue holds */
   TILE_STRIDE = TILE_LEVELS + 8,     /* so that 8 queues are read at once without conflicts */
@@ -31,7 +31,7 @@ enum {
 
 typedef struct {
   unsigned long long entries;       /* of all rows */
-  unsigned long long halos, chunks; /* entries of all halos, chunks of all warps */
+  unsigned long long halos, groups; /* entries of all halos, groups of all warps */
   unsigned long long further;       /* pieces beyond the first of a warp's pass */
   int32_t unfit;                    /* something did not fit */
   int32_t row, most, passes; /* entries of the longest row, of the largest pass; most passes */
@@ -54,7 +54,7 @@ typedef struct {
   const int32_t *rows, *row_of; /* atoms as they follow each other, and where; NULL: as they lie */
   const state4 *x, *sorted;     /* sorted: by bin; whose they are */
   const int32_t *sorted_index, *bin_start;
-  neighbor_piece *halos, *chunks;
+  neighbor_piece *halos, *groups;
   int32_t *halo, *count;
   uint4 *list;
   tile_totals *totals;
@@ -80,7 +80,7 @@ typedef struct {
   float rest[4];        /* of rows lane / 4 + 8 i */
   float margin;         /* what the tests' rounding amounts to at most */
   int32_t count;        /* entries written out */
-  int64_t piece, last;  /* of chunks: the next, and the one before in this pass or -1 */
+  int64_t piece, last;  /* of groups: the next, and the one before in this pass or -1 */
 } tile_row;
 
 static __device__ __forceinline__ uint16_t *far_of(const tile_room *room, int bank)
@@ -99,33 +99,33 @@ static __device__ __forceinline__ uint16_t *waiting_of(const tile_room *room, in
   return (uint16_t *)room->bits + k * MD_WARP + threadIdx.x % MD_WARP;
 }
 
-/* Take so many chunks of the list and note them down; returns the first. */
-static __device__ __forceinline__ int64_t take_chunks(const tile_job *job, int32_t chunks,
+/* Take so many groups of the list and note them down; returns the first. */
+static __device__ __forceinline__ int64_t take_groups(const tile_job *job, int32_t groups,
                                                       tile_row *row)
 {
   unsigned long long start = 0;
   if (threadIdx.x % MD_WARP == 0) {
-    start = atomicAdd(&job->result->chunks, (unsigned long long)chunks);
+    start = atomicAdd(&job->result->groups, (unsigned long long)groups);
     if (row->last >= 0) {
       row->piece = job->n_first + (int64_t)atomicAdd(&job->result->further, 1ull);
       if (max(row->piece, row->last) < job->room.pieces)
-        job->chunks[row->last].next = (int32_t)row->piece;
+        job->groups[row->last].next = (int32_t)row->piece;
     }
-    if (row->piece >= job->room.pieces || (int64_t)start + chunks > job->room.list)
+    if (row->piece >= job->room.pieces || (int64_t)start + groups > job->room.list)
       job->result->unfit = 1;
     if (row->piece < job->room.pieces)
-      job->chunks[row->piece] = (neighbor_piece){(int64_t)start, chunks, 0};
+      job->groups[row->piece] = (neighbor_piece){(int64_t)start, groups, 0};
     row->last = row->piece;
   }
   return (int64_t)__shfl_sync(MD_ALL_LANES, start, 0);
 }
 
-/* Of n entries of a bank, those that find slots in so many chunks. */
-static __device__ __forceinline__ int32_t slots_of(int bank, int32_t chunks)
+/* Of n entries of a bank, those that find slots in so many groups. */
+static __device__ __forceinline__ int32_t slots_of(int bank, int32_t groups)
 {
-  enum { PER_LEVEL = TILE_BANKS / TILE_CHUNK };
+  enum { PER_LEVEL = TILE_BANKS / TILE_GROUP_ENTRIES };
   const int slot = (bank - (int)threadIdx.x) & (TILE_BANKS - 1);
-  return chunks / PER_LEVEL + (chunks % PER_LEVEL * TILE_CHUNK > slot);
+  return groups / PER_LEVEL + (groups % PER_LEVEL * TILE_GROUP_ENTRIES > slot);
 }
 
 /* What a lane has yet to write of a bank: bits of its queue, from their highest on, and where the
@@ -155,16 +155,16 @@ static __device__ __forceinline__ int32_t levels_of(const tile_rest *rest)
   return count_bits(rest) + empty;
 }
 
-/* Chunks for a row: as few as hold it, but so many that what then waits for a hole fits its
+/* Groups for a row: as few as hold it, but so many that what then waits for a hole fits its
  * list. */
-static __device__ __forceinline__ int32_t chunks_of(const int32_t levels[TILE_BANKS], int32_t count)
+static __device__ __forceinline__ int32_t groups_of(const int32_t levels[TILE_BANKS], int32_t count)
 {
-  for (int32_t chunks = (count + TILE_CHUNK - 1) / TILE_CHUNK;; chunks++) {
+  for (int32_t groups = (count + TILE_GROUP_ENTRIES - 1) / TILE_GROUP_ENTRIES;; groups++) {
     int32_t waiting = 0;
 #pragma unroll
     for (int b = 0; b < TILE_BANKS; b++)
-      waiting += max(levels[b] - slots_of(b, chunks), 0);
-    if (waiting <= TILE_WAITING) return chunks;
+      waiting += max(levels[b] - slots_of(b, groups), 0);
+    if (waiting <= TILE_WAITING) return groups;
   }
 }
 
@@ -264,14 +264,15 @@ static __device__ __forceinline__ void arrange(const uint32_t entry[TILE_BANKS],
   }
 }
 
-/* Chunks of the warp's rows to `to`. */
-static __device__ __forceinline__ void write_chunks(const tile_room *room,
+/* Groups of the warp's rows to `to`. */
+static __device__ __forceinline__ void write_groups(const tile_room *room,
                                                     tile_rest rest[TILE_BANKS], int32_t waiting,
-                                                    int32_t holes, int32_t chunks, uint4 *to)
+                                                    int32_t holes, int32_t groups, uint4 *to)
 {
-  enum { PER_LEVEL = TILE_BANKS / TILE_CHUNK };
-  for (int32_t c = 0; c < chunks; c += PER_LEVEL) {
-    const int here = min(chunks - c, (int32_t)PER_LEVEL) * TILE_CHUNK; /* slots of this level */
+  enum { PER_LEVEL = TILE_BANKS / TILE_GROUP_ENTRIES };
+  for (int32_t c = 0; c < groups; c += PER_LEVEL) {
+    const int here =
+        min(groups - c, (int32_t)PER_LEVEL) * TILE_GROUP_ENTRIES; /* slots of this level */
     uint32_t entry[TILE_BANKS], word[TILE_BANKS / 2];
 #pragma unroll
     for (int b = 0; b < TILE_BANKS; b++)
@@ -282,7 +283,7 @@ static __device__ __forceinline__ void write_chunks(const tile_room *room,
     arrange(entry, word);
 #pragma unroll
     for (int k = 0; k < PER_LEVEL; k++)
-      if (k * TILE_CHUNK < here)
+      if (k * TILE_GROUP_ENTRIES < here)
         to[(c + k) * MD_WARP] =
             make_uint4(word[4 * k], word[4 * k + 1], word[4 * k + 2], word[4 * k + 3]);
   }
@@ -299,15 +300,15 @@ static __device__ __forceinline__ void write_rows(const tile_job *job, const til
     levels[b] = levels_of(&rest[b]);
     count += count_bits(&rest[b]);
   }
-  const int32_t chunks = __reduce_max_sync(MD_ALL_LANES, chunks_of(levels, count));
-  const int64_t at = take_chunks(job, chunks, row);
+  const int32_t groups = __reduce_max_sync(MD_ALL_LANES, groups_of(levels, count));
+  const int64_t at = take_groups(job, groups, row);
   row->count += count;
-  if (at + chunks > job->room.list) return;
+  if (at + groups > job->room.list) return;
 #pragma unroll
   for (int b = 0; b < TILE_BANKS; b++)
-    put_off(room, room->queue + b * TILE_STRIDE, levels[b] - slots_of(b, chunks), &rest[b],
+    put_off(room, room->queue + b * TILE_STRIDE, levels[b] - slots_of(b, groups), &rest[b],
             &waiting);
-  write_chunks(room, rest, waiting, chunks * TILE_CHUNK - count + waiting, chunks,
+  write_groups(room, rest, waiting, groups * TILE_GROUP_ENTRIES - count + waiting, groups,
                job->list + at * MD_WARP + threadIdx.x % MD_WARP);
 }
 

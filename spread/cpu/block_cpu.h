@@ -1,5 +1,5 @@
 /* spread/cpu/block_cpu.h - a tile's mesh points in the first cache, and the weights of its
- * particles; for spread_cpu_tiled.c and spread_cpu_back.c.
+ * particles; for tiled.real.c and interpolate.real.c.
  *
  * The points that a tile touches, its cells and p - 1 more along each axis, lie in rows of 16 along
  * the fastest axis whatever the mesh.  A particle works on p x p whole rows: its p weights along

@@ -161,7 +161,8 @@ MD_INLINE void read_particle(const int p, const spread_grid *grid, const spread_
     }
 }
 
-md_status KERNEL(spread_cpu_given_back)(spread_plan *plan, spread_part *part, const spread_job *job)
+md_status KERNEL(spread_cpu_direct_interpolate)(spread_plan *plan, spread_part *part,
+                                                const spread_job *job)
 {
   const spread_particle *record = part->buffer[SPREAD_RECORD].data;
   const spread_grid *grid = &plan->grid;

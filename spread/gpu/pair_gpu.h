@@ -20,7 +20,7 @@
 #ifndef PAIR_GPU_H
 #define PAIR_GPU_H
 
-#include "spread/gpu/tile_gpu.h"
+#include "spread/gpu/staged_gpu.h"
 
 #if MD_PREC == 2
 enum { PAIRS = 1 };

@@ -1,11 +1,11 @@
 /* spread/gpu/pencil_gpu.h - how a warp walks through its share of the sorted particles; for
- * spread_tiled_gpu.cu and spread_back_gpu.cu.
+ * spread_sweep.real.cu and interpolate_sweep.real.cu.
  *
  * Particles lie sorted by pencil and plane.  Every warp takes a slice of equal work
- * (spread_slices_gpu.cu), wherever pencils begin and end, so that any distribution is balanced;
+ * (shares.real.cu), wherever pencils begin and end, so that any distribution is balanced;
  * there are as many slices as warps the device holds, so that none waits for another, or more where
  * the mesh is beyond the cache. Weights of 32 particles at a time are computed, one a lane, and
- * staged in shared memory (tile_gpu.h). */
+ * staged in shared memory (staged_gpu.h). */
 #ifndef PENCIL_GPU_H
 #define PENCIL_GPU_H
 
@@ -53,7 +53,7 @@ static __device__ __forceinline__ int warp_lane(void)
 }
 
 /* Sum of the values of this lane and those below. */
-template <typename number> static __device__ __forceinline__ number sum_upto(number value)
+template <typename number> static __device__ __forceinline__ number inclusive_sum(number value)
 {
   SPREAD_UNROLL
   for (int step = 1; step < MD_WARP; step *= 2) {

@@ -1,5 +1,5 @@
-/* spread/gpu/scan.cu - running sums, of row lengths by CUB and of counts by key, and what a plan
- * tells of bad positions. */
+/* spread/gpu/scan.cu - running sums, of row lengths by CUB and of counts by key, and which
+ * positions of a plan are bad. */
 #include "core/gpu/scan_gpu.h"
 #include "spread/spread_impl.h"
 
@@ -34,33 +34,34 @@ md_status spread_gpu_reserve_keys(spread_plan *plan, int64_t keys)
 md_status spread_gpu_sum_keys(spread_plan *plan, int64_t keys)
 {
   spread_counter *c = &plan->counter;
-  return md_scan_counts(plan->ctx, &c->said, &c->round, keys + 1, (int32_t *)c->count.data,
+  return md_scan_counts(plan->ctx, &c->scan_status, &c->round, keys + 1, (int32_t *)c->count.data,
                         (int32_t *)c->start.data);
 }
 
-md_status spread_gpu_watch(spread_plan *plan)
+md_status spread_gpu_defer_checks(spread_plan *plan)
 {
   spread_counter *c = &plan->counter;
-  void *told;
+  void *deferred_bad;
   MD_TRY(md_buffer_reserve(plan->ctx, &c->bad, sizeof(uint64_t), 0));
   MD_TRY(md_fill(plan->ctx, c->bad.data, 0xff, sizeof(uint64_t)));
-  MD_CUDA(cudaHostAlloc(&told, sizeof *c->told, cudaHostAllocMapped));
-  c->told = (volatile uint64_t *)told;
-  *c->told = SPREAD_NONE_BAD;
+  MD_CUDA(cudaHostAlloc(&deferred_bad, sizeof *c->deferred_bad, cudaHostAllocMapped));
+  c->deferred_bad = (volatile uint64_t *)deferred_bad;
+  *c->deferred_bad = SPREAD_NONE_BAD;
   return MD_OK;
 }
 
-void spread_gpu_unwatch(spread_plan *plan)
+void spread_gpu_free_deferred(spread_plan *plan)
 {
-  if (plan->counter.told) cudaFreeHost((void *)plan->counter.told);
+  if (plan->counter.deferred_bad) cudaFreeHost((void *)plan->counter.deferred_bad);
 }
 
-md_status spread_gpu_told(spread_plan *plan, int64_t *bad)
+md_status spread_gpu_deferred_bad(spread_plan *plan, int64_t *bad)
 {
   spread_counter *c = &plan->counter;
-  if (*c->told == SPREAD_NONE_BAD) return MD_OK;
+  if (*c->deferred_bad == SPREAD_NONE_BAD) return MD_OK;
   MD_TRY(md_ctx_sync(plan->ctx));
-  *bad = (int64_t)(*c->told & (c->watch == SPREAD_CHECKED ? ~(uint64_t)0 : 0xffffffff));
-  *c->told = SPREAD_NONE_BAD;
+  *bad = (int64_t)(*c->deferred_bad &
+                   (c->check_mode == SPREAD_CHECK_BEFORE ? ~(uint64_t)0 : 0xffffffff));
+  *c->deferred_bad = SPREAD_NONE_BAD;
   return md_fill(plan->ctx, c->bad.data, 0xff, sizeof(uint64_t));
 }

@@ -35,17 +35,17 @@ static __device__ __forceinline__ uint32_t point_of(const spread_grid &grid, con
          (uint32_t)at.cell[2];
 }
 
-/* Where positions that have no place are told of: the lowest one's number, after that of the call
- * where calls do not wait; `here` for kernels that look, NULL: all are known to be good, and `host`
- * for the host, which hears of them only. */
+/* Where positions that have no place are reported: the lowest number, after that of
+ * the call where calls do not wait; `here` for kernels that look, NULL: all are known to be good,
+ * and `host` for the host, which reads nothing else. */
 typedef struct {
   unsigned long long *here, *host;
   unsigned long long call;
   bool keep; /* leave what was sorted before if there are any; else they stand in the first cell */
-} watch;
+} position_check;
 
-static __device__ __forceinline__ void look_at(const spread_grid &grid, const watch &w,
-                                               const state *x, int64_t i)
+static __device__ __forceinline__ void
+check_position(const spread_grid &grid, const position_check &w, const state *x, int64_t i)
 {
   bool good = true;
   for (int a = 0; a < 3; a++)
@@ -55,18 +55,18 @@ static __device__ __forceinline__ void look_at(const spread_grid &grid, const wa
   atomicMin(w.host, w.call << 32 | (unsigned long long)i);
 }
 
-static __device__ __forceinline__ bool left_alone(const watch &w)
+static __device__ __forceinline__ bool keeps_old(const position_check &w)
 {
   return w.keep && *w.here != SPREAD_NONE_BAD;
 }
 
 /* Thread: one particle. */
 static __global__ void check_kernel(int64_t n, const state *__restrict__ x, int64_t stride,
-                                    spread_grid grid, watch w)
+                                    spread_grid grid, position_check w)
 {
   cudaTriggerProgrammaticLaunchCompletion();
   const int64_t i = md_thread();
-  if (i < n) look_at(grid, w, x + i * stride, i);
+  if (i < n) check_position(grid, w, x + i * stride, i);
 }
 
 /* Where particles go: the mesh, and its pencils if they are sorted by pencil. */
@@ -75,7 +75,7 @@ typedef struct {
   spread_pencils pencils;
   bool by_pencil;
   uint32_t *block_key; /* of every 32nd particle in a pencil */
-  watch watched;
+  position_check check;
 } sorting;
 
 static __device__ __forceinline__ uint32_t key_of(const sorting &s, const place &at)
@@ -95,7 +95,7 @@ static __global__ void count_kernel(int32_t n, const state *__restrict__ x, int6
   cudaTriggerProgrammaticLaunchCompletion();
   const int64_t i = md_thread();
   if (i >= n) return;
-  if (s.watched.here) look_at(s.grid, s.watched, x + i * stride, i);
+  if (s.check.here) check_position(s.grid, s.check, x + i * stride, i);
   const uint32_t mine = key_of(s, locate(s.grid, x + i * stride));
   const int32_t before = atomicAdd(count + mine, 1);
   if (rank) rank[i] = before;
@@ -162,7 +162,7 @@ static __global__ void scatter_kernel(int32_t n, const state *__restrict__ x, in
   const int64_t i = md_thread() < n ? md_thread() : n - 1;
   const place at = locate(s.grid, x + i * stride);
   cudaGridDependencySynchronize();
-  if (left_alone(s.watched)) return;
+  if (keeps_old(s.check)) return;
   const int32_t to = md_thread() < n ? start[key_of(s, at)] + rank[i] : -1;
   write_record(s, at, to, (int32_t)i, records);
   if (order && to >= 0) order[to] = (int32_t)i;
@@ -177,17 +177,18 @@ static __global__ void record_kernel(int32_t n, const state *__restrict__ x, int
   const int32_t from = order ? order[i] : (int32_t)i, to = md_thread() < n ? (int32_t)i : -1;
   const place at = locate(s.grid, x + from * stride);
   cudaGridDependencySynchronize();
-  if (left_alone(s.watched)) return;
-  if (s.watched.here && !s.watched.keep && !order) look_at(s.grid, s.watched, x + i * stride, i);
+  if (keeps_old(s.check)) return;
+  if (s.check.here && !s.check.keep && !order) check_position(s.grid, s.check, x + i * stride, i);
   write_record(s, at, to, from, records);
 }
 
-static watch watch_of(const spread_plan *plan)
+static position_check check_of(const spread_plan *plan)
 {
   const spread_counter *c = &plan->counter;
-  const watch w = {c->watch == SPREAD_CHECKED ? NULL : (unsigned long long *)c->bad.data,
-                   (unsigned long long *)c->told, c->watch == SPREAD_TELL ? c->call : 0u,
-                   c->watch == SPREAD_KEEP};
+  const position_check w = {
+      c->check_mode == SPREAD_CHECK_BEFORE ? NULL : (unsigned long long *)c->bad.data,
+      (unsigned long long *)c->deferred_bad, c->check_mode == SPREAD_CHECK_DEFERRED ? c->call : 0u,
+      c->check_mode == SPREAD_CHECK_SORTING};
   return w;
 }
 
@@ -195,13 +196,13 @@ md_status PREC(spread_gpu_check)(spread_plan *plan, int64_t n, const void *posit
                                  int64_t stride, int64_t *bad)
 {
   md_ctx *ctx = plan->ctx;
-  watch w = watch_of(plan);
+  position_check w = check_of(plan);
   w.here = (unsigned long long *)plan->counter.bad.data;
   check_kernel<<<md_blocks(n, BLOCK), BLOCK, 0, (cudaStream_t)ctx->stream>>>(
       n, (const state *)positions, stride, plan->grid, w);
   MD_LAUNCHED();
   MD_TRY(md_ctx_sync(ctx));
-  return spread_gpu_told(plan, bad);
+  return spread_gpu_deferred_bad(plan, bad);
 }
 
 /* Keys of the layout. */
@@ -263,7 +264,7 @@ md_status PREC(spread_gpu_sort)(spread_plan *plan, spread_part *part, const void
   md_ctx *ctx = plan->ctx;
   const state *x = (const state *)positions;
   const int32_t n = part->n;
-  sorting s = {plan->grid, plan->pencils, plan->layout == SPREAD_PENCILS, NULL, watch_of(plan)};
+  sorting s = {plan->grid, plan->pencils, plan->layout == SPREAD_PENCILS, NULL, check_of(plan)};
   md_buffer *record = &part->buffer[SPREAD_RECORD];
   const size_t item = s.by_pencil ? sizeof(pencil_particle) : sizeof(spread_particle);
   MD_TRY(md_buffer_reserve(ctx, record, (size_t)n * item, 0));
@@ -274,9 +275,9 @@ md_status PREC(spread_gpu_sort)(spread_plan *plan, spread_part *part, const void
   }
   if (plan->layout != SPREAD_GIVEN) return sort_records(plan, part, x, stride, s);
   const unsigned blocks = md_blocks(n, BLOCK);
-  const bool keep = s.watched.keep;
+  const bool keep = s.check.keep;
   if (keep) {
-    check_kernel<<<blocks, BLOCK, 0, (cudaStream_t)ctx->stream>>>(n, x, stride, s.grid, s.watched);
+    check_kernel<<<blocks, BLOCK, 0, (cudaStream_t)ctx->stream>>>(n, x, stride, s.grid, s.check);
     MD_LAUNCHED();
   }
   cudaLaunchAttribute overlap;

@@ -280,8 +280,8 @@ md_status PREC(spread_gpu_gather)(spread_plan *plan, spread_part *part, const sp
   return MD_OK;
 }
 
-md_status PREC(spread_gpu_particle_back)(spread_plan *plan, spread_part *part,
-                                         const spread_job *job)
+md_status PREC(spread_gpu_particle_interpolate)(spread_plan *plan, spread_part *part,
+                                                const spread_job *job)
 {
   const cudaStream_t stream = (cudaStream_t)plan->ctx->stream;
   mesh_reader s = {(const spread_particle *)part->buffer[SPREAD_RECORD].data,

@@ -3,7 +3,7 @@
  *
  * The library is loaded when it is first asked for, as cuFFT is (fft_gpu.h).  Rows begin at 32-bit
  * indices for it; values and columns are the plan's own.  Charges are brought into the order of
- * cells in every call, as in spread_product_gpu.cu. */
+ * cells in every call, as in product.real.cu. */
 #include <cusparse.h>
 
 #include "core/gpu/cuda.h"

@@ -1,5 +1,5 @@
 /* spread/gpu_one/sweep_gpu.h - a warp's sweep over its slice of the particles; for
- * spread_tiled_gpu.cu.
+ * spread_sweep.real.cu.
  *
  * Particles are staged in shared memory, 32 at a time, then taken in batches of one plane; planes
  * that no particle can reach any more are given away (flushed) and the others move up. */
@@ -90,7 +90,7 @@ static __device__ __forceinline__ real largest_sum(const int p,
 {
   real most = 0;
   SPREAD_UNROLL
-  for (int t = 0; t < PENCIL_TILES(p); t++)
+  for (int t = 0; t < PENCIL_PATCHES(p); t++)
     SPREAD_UNROLL
   for (int i = 0; i < 4 * p; i++)
     most = max(most, abs(tiles[t][i / 4][i % 4]));
@@ -124,7 +124,7 @@ fit_scale(const int p, const int vectors, const fetched &ahead, int32_t *exponen
     const real factor = rescale(from, to);
     exponent[v] = to;
     SPREAD_UNROLL
-    for (int t = 0; t < PENCIL_TILES(p); t++)
+    for (int t = 0; t < PENCIL_PATCHES(p); t++)
       SPREAD_UNROLL
     for (int i = 0; i < 4 * p; i++)
       planes[v][t][i / 4][i % 4] *= factor;
@@ -151,7 +151,7 @@ static __device__ __forceinline__ void add_batch(const int p, const int vectors,
     load_reals(p, record, z[j]);
     if (vectors > 1) load_reals(vectors, record + RECORD_MORE(p), charge[j]);
     SPREAD_UNROLL
-    for (int t = 0; t < PENCIL_TILES(p); t++)
+    for (int t = 0; t < PENCIL_PATCHES(p); t++)
       y[j][t] = y_from[8 * t];
     SPREAD_UNROLL
     for (int c = 0; c < 2; c++)
@@ -166,7 +166,7 @@ static __device__ __forceinline__ void add_batch(const int p, const int vectors,
                                  : pair_of(x[j][c], x[j + 1][c]);
   }
   SPREAD_UNROLL
-  for (int t = 0; t < PENCIL_TILES(p); t++)
+  for (int t = 0; t < PENCIL_PATCHES(p); t++)
     SPREAD_UNROLL
   for (int k = 0; k < p; k++) {
     pair b[PAIRS];
@@ -202,8 +202,8 @@ static __device__ __forceinline__ fixing begin_fixing(const fixed_facts *facts)
 }
 
 /* Warp: at the plane, before the particles that were fetched are staged. */
-static __device__ __forceinline__ void watch_charges(const int p, const fetched &ahead,
-                                                     int32_t plane, fixing *fix)
+static __device__ __forceinline__ void find_largest(const int p, const fetched &ahead,
+                                                    int32_t plane, fixing *fix)
 {
   const int32_t largest = __reduce_max_sync(MD_ALL_LANES, exponent_field(ahead.q[0]));
   if (largest >= fix->enough)
@@ -222,12 +222,12 @@ add_points(const int p, bool dense, const tile_points &points, const real *sum, 
 {
   if (dense) {
     SPREAD_UNROLL
-    for (int i = 0; i < 4 * PENCIL_TILES(p); i++)
+    for (int i = 0; i < 4 * PENCIL_PATCHES(p); i++)
       atomicAdd(add + points.at[POINT_LINE(i)][POINT_COLUMN(i)], sum[i]);
     return;
   }
   SPREAD_UNROLL
-  for (int i = 0; i < 4 * PENCIL_TILES(p); i++)
+  for (int i = 0; i < 4 * PENCIL_PATCHES(p); i++)
     if (sum[i] != 0) atomicAdd(add + points.at[POINT_LINE(i)][POINT_COLUMN(i)], sum[i]);
 }
 
@@ -238,7 +238,7 @@ static __device__ __forceinline__ void add_integers(const int p, const sweep &s,
 {
   unsigned long long *to = (unsigned long long *)s.mesh + plane;
   SPREAD_UNROLL
-  for (int i = 0; i < 4 * PENCIL_TILES(p); i++)
+  for (int i = 0; i < 4 * PENCIL_PATCHES(p); i++)
     if (s.dense || sum[i] != 0)
       atomicAdd(to + points.at[POINT_LINE(i)][POINT_COLUMN(i)],
                 (unsigned long long)nearest_integer(sum[i] * scale));
@@ -246,7 +246,7 @@ static __device__ __forceinline__ void add_integers(const int p, const sweep &s,
   to = s.facts->rest + plane;
   if (warp_lane() == 0) s.facts->rests = s.facts->turn;
   SPREAD_UNROLL
-  for (int i = 0; i < 4 * PENCIL_TILES(p); i++) {
+  for (int i = 0; i < 4 * PENCIL_PATCHES(p); i++) {
     const real all = sum[i] * scale;
     const double left = ((double)all - (double)nearest_integer(all)) * exact_power(REST);
     if (left != 0)
@@ -266,7 +266,7 @@ static __device__ __forceinline__ void flush_plane(const int p, const int vector
   for (int v = 0; v < vectors; v++, add += s.points) {
     real sum[4 * PENCIL_TILES_MAX];
     SPREAD_UNROLL
-    for (int i = 0; i < 4 * PENCIL_TILES(p); i++) {
+    for (int i = 0; i < 4 * PENCIL_PATCHES(p); i++) {
       real(*tile)[4] = planes[v][i / 4];
       sum[i] = tile[0][i % 4] * scale_up(exponent[v]);
       SPREAD_UNROLL
@@ -373,7 +373,7 @@ static __device__ __forceinline__ void sweep_slice(const int p, const int vector
         if (particles.end < min(stop, i + BATCH)) {
           const bool keeps = keeps_scale(vectors, ahead, exponent), none = particles.end == i;
           if (none && !keeps) fit_scale(p, vectors, ahead, exponent, planes);
-          if (fixed && (none || keeps)) watch_charges(p, ahead, here.at.plane, &fix);
+          if (fixed && (none || keeps)) find_largest(p, ahead, here.at.plane, &fix);
           if (none || keeps) stage_more(p, vectors, s, end, &ahead, exponent, &particles);
         }
         i = add_next(p, vectors, i, stop, &particles, planes);

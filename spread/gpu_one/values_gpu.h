@@ -1,5 +1,5 @@
 /* spread/gpu_one/values_gpu.h - what a batch of particles of one plane reads from the window; for
- * spread_back_gpu.cu.
+ * interpolate_sweep.real.cu.
  *
  * A product of lines of the window with X of particles (pair_gpu.h) leaves a number for each of p
  * lines of 8 or 16 points, which the lanes multiply with Z and Y and add up.  Sixteen particles are

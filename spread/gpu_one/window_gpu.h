@@ -1,5 +1,5 @@
 /* spread/gpu_one/window_gpu.h - the window of planes that a warp interpolates in; for
- * spread_back_gpu.cu.
+ * interpolate_sweep.real.cu.
  *
  * A window holds p planes of one pencil's patch, for one or more meshes, as left operands of
  * products with what eight particles have along the fastest axis (pair_gpu.h).  A product takes two
@@ -19,7 +19,7 @@
 enum { MOST_VECTORS = 4, SCALE_ROOM = 2 };
 
 /* Lines of a plane that a lane holds, of each the points PATCH_COLUMN(j), j < PATCH_COLUMNS. */
-#define PATCH_LINES(p) PENCIL_TILES(p)
+#define PATCH_LINES(p) PENCIL_PATCHES(p)
 #define PATCH_LINE(i) (warp_lane() / 4 + 8 * (i))
 #define PATCH_COLUMN(j) (warp_lane() % 4 + 4 * (j))
 enum { PATCH_LINES_MAX = PENCIL_TILES_MAX, PATCH_COLUMNS = PENCIL_WIDTH / 4 };

@@ -200,7 +200,7 @@ md_status pme_compute(pme *solver, const pme_charges *charges, void *f, pme_tall
   MD_TRY(SIMD_PICK(ctx, cpu_pushes, gpu_pushes)(solver, n, f));
   if (!tally) return MD_OK;
   *tally = tally_of(solver, charge, modes);
-  return spread_check_told(solver->plan); /* the sums have been waited for */
+  return spread_check_deferred(solver->plan); /* the sums have been waited for */
 }
 
 void pme_describe(const pme *solver, pme_report *out)

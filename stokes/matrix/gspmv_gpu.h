@@ -7,8 +7,8 @@
 MD_BEGIN_C
 
 /* Room for the chunks of plain rows, in slices.place; and cut them. */
-md_status gspmv_gpu_reserve_chunks(stokes_matrix *matrix);
-md_status gspmv_gpu_cut_chunks(const stokes_matrix *matrix, cudaStream_t stream);
+md_status gspmv_gpu_reserve_row_chunks(stokes_matrix *matrix);
+md_status gspmv_gpu_cut_row_chunks(const stokes_matrix *matrix, cudaStream_t stream);
 
 /* What becomes of a product: y = A x, or a step of a series,
  * y = f[0] A x + f[1] x + f[2] y,  total += f[3] y + f[4] x (total may be NULL). */

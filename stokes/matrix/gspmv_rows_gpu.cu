@@ -1,12 +1,12 @@
 /* stokes/matrix/gspmv_rows_gpu.cu - y = R x with the rows of R one after the other.
  *
- * A block of threads takes a chunk (stokes/matrix/chunks_gpu.h).  A bulk copy brings its blocks to
- * shared memory while the threads, a few blocks each, gather x; each block's three sums replace it,
- * and a few lanes add up a row.  A row longer than a chunk takes several copies.  72, 36 or 24
+ * A block of threads takes a chunk (stokes/matrix/row_chunks_gpu.h).  A bulk copy brings its blocks
+ * to shared memory while the threads, a few blocks each, gather x; each block's three sums replace
+ * it, and a few lanes add up a row.  A row longer than a chunk takes several copies.  72, 36 or 24
  * bytes a block from memory, x from cache.  Several vectors take eight lanes a row and column
  * instead. */
 #include "stokes/matrix/bulk_gpu.h"
-#include "stokes/matrix/chunks_gpu.h"
+#include "stokes/matrix/row_chunks_gpu.h"
 #include "stokes/matrix/gspmv_gpu.h"
 
 /* SLOTS: blocks of threads for the chunks of a window, about as many as there are.  AHEAD: how far
@@ -17,7 +17,7 @@ typedef struct {
   int64_t n_rows;
   const int64_t *start;
   const int32_t *column;
-  chunk_table table;
+  row_chunk_table table;
   const unsigned char *block;
   const double *diagonal, *x;
   double *y;
@@ -26,22 +26,22 @@ typedef struct {
   gspmv_use use;
 } rows_job;
 
-md_status gspmv_gpu_reserve_chunks(stokes_matrix *matrix)
+md_status gspmv_gpu_reserve_row_chunks(stokes_matrix *matrix)
 {
-  return md_buffer_reserve(matrix->ctx, &matrix->slices.place, chunk_table_bytes(matrix), 0);
+  return md_buffer_reserve(matrix->ctx, &matrix->slices.place, row_chunk_table_bytes(matrix), 0);
 }
 
 /* Warp: one window. */
-static __global__ void cut_kernel(const __grid_constant__ chunk_table table)
+static __global__ void cut_kernel(const __grid_constant__ row_chunk_table table)
 {
   __shared__ int32_t near[THREADS / MD_WARP][CHUNK_NEAR];
   const int64_t window = md_thread() / MD_WARP;
   if (window < table.windows) chunk_cut(&table, window, near[threadIdx.x / MD_WARP]);
 }
 
-md_status gspmv_gpu_cut_chunks(const stokes_matrix *matrix, cudaStream_t stream)
+md_status gspmv_gpu_cut_row_chunks(const stokes_matrix *matrix, cudaStream_t stream)
 {
-  const chunk_table table = chunk_table_of(matrix);
+  const row_chunk_table table = row_chunk_table_of(matrix);
   cut_kernel<<<md_blocks(table.windows * MD_WARP, THREADS), THREADS, 0, stream>>>(table);
   MD_LAUNCHED();
   return MD_OK;
@@ -100,7 +100,7 @@ static __device__ __forceinline__ int results_of(int team)
 }
 
 /* My team's row of a chunk, `first` rows behind its beginning; `to` = 0 where there is none. */
-static __device__ __forceinline__ void find_row(const rows_job *job, int team, const rows_chunk *c,
+static __device__ __forceinline__ void find_row(const rows_job *job, int team, const row_chunk *c,
                                                 int first, row_part *part)
 {
   const uint16_t *before = job->table.before;
@@ -113,7 +113,7 @@ static __device__ __forceinline__ void find_row(const rows_job *job, int team, c
 
 /* What is known of my results of it; the diagonal block of a pair matrix lies apart. */
 static __device__ __forceinline__ void know_row(const rows_job *job, rows_kind kind,
-                                                const rows_chunk *c, row_part *part)
+                                                const row_chunk *c, row_part *part)
 {
   if (part->row >= c->row + c->rows) return;
 #pragma unroll
@@ -153,7 +153,7 @@ static __device__ __forceinline__ void finish_row(const rows_job *job, rows_kind
 /* Add up the rows of a chunk as far as they are here: `team` lanes each, which keep what they have
  * of a row that goes on; then it is the only one. */
 static __device__ __forceinline__ void sum_rows(const rows_job *job, rows_kind kind,
-                                                const rows_chunk *c, const staged_blocks *s,
+                                                const row_chunk *c, const staged_blocks *s,
                                                 row_part *part, double *kept)
 {
   const int here = (int)(s->begin - c->block);
@@ -181,7 +181,7 @@ static __device__ __forceinline__ void sum_rows(const rows_job *job, rows_kind k
 /* One chunk; *pass: how many copies there were before.  A block's sums lie where it was, or apart
  * where its own bytes are too few. */
 static __device__ __forceinline__ void multiply_chunk(const rows_job *job, rows_kind kind,
-                                                      const rows_chunk *c, unsigned char *staged,
+                                                      const row_chunk *c, unsigned char *staged,
                                                       double *apart, uint64_t *barrier, int *pass)
 {
   const int storage = kind.storage, bytes = kind.bytes;
@@ -234,7 +234,7 @@ static __device__ __forceinline__ void ask_ahead(const rows_job *job, int bytes)
   const int64_t window = later / SLOTS;
   const int slot = (int)(later % SLOTS);
   if (later >= gridDim.x || slot >= job->table.count[window]) return;
-  const rows_chunk c = job->table.chunk[window * CHUNK_MOST + slot];
+  const row_chunk c = job->table.chunk[window * CHUNK_MOST + slot];
   ask_for(job->block + c.block * bytes / 16 * 16,
           (unsigned)(min(c.blocks, (int)CHUNK_BLOCKS) * bytes / 16 * 16));
 }
@@ -246,10 +246,10 @@ static __device__ __forceinline__ void chunk_body(const rows_job *job, rows_kind
 {
   const int64_t window = blockIdx.x / SLOTS;
   const int count = job->table.count[window];
-  const rows_chunk *chunk = job->table.chunk + window * CHUNK_MOST;
+  const row_chunk *chunk = job->table.chunk + window * CHUNK_MOST;
   int slot = blockIdx.x % SLOTS, pass = 0;
   cudaTriggerProgrammaticLaunchCompletion(); /* what follows may get ready: core/gpu/launch_gpu.h */
-  rows_chunk c = chunk[slot];
+  row_chunk c = chunk[slot];
   if (kind.storage == STOKES_PAIR && threadIdx.x == MD_WARP) ask_ahead(job, kind.bytes);
   if (slot >= count) return;
   if (threadIdx.x == 0) barrier_make(barrier);
@@ -336,7 +336,7 @@ md_status gspmv_gpu_rows(const stokes_matrix *matrix, int m, const double *x, do
   const rows_job job = {matrix->n_rows,
                         (const int64_t *)matrix->start.data,
                         (const int32_t *)matrix->column.data,
-                        chunk_table_of(matrix),
+                        row_chunk_table_of(matrix),
                         (const unsigned char *)matrix->block.data,
                         (const double *)matrix->diagonal.data,
                         x,

@@ -112,7 +112,7 @@ md_status matrix_gpu_set(stokes_matrix *matrix, const stokes_blocks *blocks, int
   MD_TRY(md_write(ctx, matrix->start.data, blocks->start, bytes));
   MD_TRY(matrix_gpu_reserve(matrix, vectors));
   if (matrix->slices.width == 0)
-    MD_TRY(gspmv_gpu_cut_chunks(matrix, (cudaStream_t)matrix->ctx->stream));
+    MD_TRY(gspmv_gpu_cut_row_chunks(matrix, (cudaStream_t)matrix->ctx->stream));
   device_blocks d = {};
   const md_status status = place(matrix, blocks, &d);
   release(ctx, &d);

@@ -4,7 +4,7 @@
  * filled in (stokes/matrix/assemble_gpu.cu), as a rule while the host learns how many there are. */
 #include "core/gpu/launch_gpu.h"
 #include "core/gpu/scan_gpu.h"
-#include "core/gpu/sender_gpu.h"
+#include "core/gpu/readback_gpu.h"
 #include "stokes/matrix/assemble_gpu.h"
 
 enum { BLOCK = 256 };
@@ -116,7 +116,7 @@ md_status matrix_gpu_reserve(stokes_matrix *matrix, int vectors)
   const size_t columns = pair || s->width ? 0 : (size_t)matrix->n_stored * sizeof(int32_t);
   MD_TRY(matrix_reserve(matrix->ctx, &matrix->block, (s->width ? sliced : plain) + PADDING));
   MD_TRY(matrix_reserve(matrix->ctx, &matrix->column, columns));
-  if (!s->width) MD_TRY(gspmv_gpu_reserve_chunks(matrix));
+  if (!s->width) MD_TRY(gspmv_gpu_reserve_row_chunks(matrix));
   return reserve_diagonal(matrix);
 }
 
@@ -142,23 +142,23 @@ static md_status count(stokes_matrix *matrix, const list_job *list)
   uint4 *small = (uint4 *)matrix->diagonal.data; /* which is filled in later */
   const unsigned blocks = md_blocks(n, BLOCK);
   md_scan scan;
-  MD_TRY(md_scan_open(ctx, &matrix->said, &matrix->round, blocks, &scan));
+  MD_TRY(md_scan_open(ctx, &matrix->scan_status, &matrix->round, blocks, &scan));
   shrink_kernel<<<blocks, BLOCK, 0, stream>>>(*list, small);
   MD_LAUNCHED();
   cudaLaunchAttribute overlap;
   const cudaLaunchConfig_t config = md_launch_config(ctx, dim3(blocks), BLOCK, true, &overlap);
   MD_CUDA(cudaLaunchKernelEx(&config, count_kernel, *list, small_law_of(list), (const uint4 *)small,
                              (int)(matrix->storage != STOKES_PAIR), scan, start));
-  MD_TRY(md_sender_open(&matrix->sender, sizeof *start));
-  return md_send(ctx, matrix->sender, start + n, sizeof *start);
+  MD_TRY(md_readback_open(&matrix->readback, sizeof *start));
+  return md_readback_queue(ctx, matrix->readback, start + n, sizeof *start);
 }
 
 /* How many there are. */
 static md_status receive_count(stokes_matrix *matrix)
 {
-  const void *letter = NULL;
-  MD_TRY(md_receive(matrix->sender, &letter));
-  matrix->n_stored = *(const int64_t *)letter;
+  const void *bytes = NULL;
+  MD_TRY(md_readback_wait(matrix->readback, &bytes));
+  matrix->n_stored = *(const int64_t *)bytes;
   matrix->n_blocks = matrix->n_stored + (matrix->storage == STOKES_PAIR ? matrix->n_rows : 0);
   return MD_OK;
 }
@@ -182,7 +182,7 @@ static md_status open_aside(stokes_matrix *matrix)
 
 static void release(stokes_matrix *matrix)
 {
-  md_sender_close(matrix->sender);
+  md_readback_close(matrix->readback);
   if (matrix->aside) (void)cudaStreamDestroy((cudaStream_t)matrix->aside);
   if (matrix->aside_end) (void)cudaEventDestroy((cudaEvent_t)matrix->aside_end);
 }
@@ -212,7 +212,7 @@ static md_status assemble_plain(stokes_matrix *matrix, const list_job *list)
   MD_TRY(receive_count(matrix));
   MD_TRY(matrix_gpu_reserve(matrix, 1));
   if (matrix->n_stored > room) MD_TRY(assemble_gpu_fill(matrix, list, matrix->n_stored));
-  MD_TRY(gspmv_gpu_cut_chunks(matrix, aside));
+  MD_TRY(gspmv_gpu_cut_row_chunks(matrix, aside));
   MD_CUDA(cudaEventRecord(end, aside));
   MD_CUDA(cudaStreamWaitEvent(stream_of(matrix), end, 0));
   return MD_OK;

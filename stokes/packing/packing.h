@@ -61,7 +61,6 @@ md_status stokes_packing_sort(md_ctx *ctx, stokes_packing *packing, const orderi
  * Numbers have 17 digits, so that a packing reads back exactly.  Errors: MD_EIO, MD_EINVAL (file,
  * line, what was expected), MD_ENOMEM. */
 md_status stokes_packing_read(const char *path, stokes_packing *out);
-md_status stokes_packing_write(const stokes_packing *packing, const char *path);
 /* One frame of a trajectory, which is several such files one after the other. */
 void stokes_packing_print(const stokes_packing *packing, FILE *stream);
 

@@ -20,14 +20,6 @@ void stokes_packing_print(const stokes_packing *packing, FILE *stream)
   }
 }
 
-md_status stokes_packing_write(const stokes_packing *packing, const char *path)
-{
-  md_output out;
-  MD_TRY(md_output_open(path, &out));
-  stokes_packing_print(packing, out.stream);
-  return md_output_close(&out);
-}
-
 /* The value of `key=value`, `key="value"` or `key={value}` in the comment line, cut off in place;
  * NULL without. */
 static char *property(char *line, const char *key)

@@ -62,12 +62,12 @@ static double error_of(double power, double low, double high, const double *coef
   return most;
 }
 
-double stokes_chebyshev_error(double low, double high, int order)
+double stokes_chebyshev_error(double power, double low, double high, int order)
 {
   double *coefficient = malloc(((size_t)order + 1) * sizeof *coefficient);
   if (!coefficient) return INFINITY;
-  expand(0.5, low, high, order, coefficient);
-  const double error = error_of(0.5, low, high, coefficient, order);
+  expand(power, low, high, order, coefficient);
+  const double error = error_of(power, low, high, coefficient, order);
   free(coefficient);
   return error;
 }
@@ -87,7 +87,7 @@ static int least(double power, double low, double high, const double *coefficien
   return enough;
 }
 
-static int order_of(double power, double low, double high, double tolerance, int most)
+int stokes_chebyshev_order(double power, double low, double high, double tolerance, int most)
 {
   for (int64_t order = 16; most > 0; order *= 2) {
     const int trial = order < most ? (int)order : most;
@@ -100,11 +100,6 @@ static int order_of(double power, double low, double high, double tolerance, int
     if (found || trial == most) return result;
   }
   return -1;
-}
-
-int stokes_chebyshev_order(double low, double high, double tolerance, int most)
-{
-  return order_of(0.5, low, high, tolerance, most);
 }
 
 /* For M^-1 of a vector, where there is a preconditioner. */
@@ -202,12 +197,12 @@ static md_status prepare(root_series *series, double power, double low, double h
   if (series->low == low && series->high == high && series->tolerance == tolerance &&
       series->order <= most)
     return MD_OK;
-  const int order = order_of(power, low, high, tolerance, most);
+  const int order = stokes_chebyshev_order(power, low, high, tolerance, most);
   MD_REQUIRE(order != 0, MD_ENOMEM, "out of memory for a polynomial");
   MD_REQUIRE(order > 0, MD_ENUMERIC,
              "a Chebyshev polynomial of order %d has an error of %.3g for eigenvalues in %.3g .. "
              "%.3g, not %.3g",
-             most, stokes_chebyshev_error(low, high, most), low, high, tolerance);
+             most, stokes_chebyshev_error(power, low, high, most), low, high, tolerance);
   free(series->coefficient);
   *series = (root_series){.coefficient = malloc(((size_t)order + 1) * sizeof(double))};
   MD_REQUIRE(series->coefficient, MD_ENOMEM, "out of memory for a polynomial");

@@ -77,10 +77,11 @@ md_status stokes_solver_root(stokes_solver *solver, stokes_root kind, int m, con
 md_status stokes_solver_inverse_root(stokes_solver *solver, int m, const double *z, double *u,
                                      double tolerance, int most, stokes_outcome *out);
 
-/* Largest relative error of the Chebyshev polynomial of this order for sqrt on [low, high], and the
- * smallest order with an error of at most `tolerance` (-1: none up to `most`; 0: out of memory). */
-double stokes_chebyshev_error(double low, double high, int order);
-int stokes_chebyshev_order(double low, double high, double tolerance, int most);
+/* Largest relative error of the Chebyshev polynomial of this order for a^power on [low, high], and
+ * the smallest order with an error of at most `tolerance` (-1: none up to `most`; 0: out of
+ * memory).  power: 1/2 or -1/2. */
+double stokes_chebyshev_error(double power, double low, double high, int order);
+int stokes_chebyshev_order(double power, double low, double high, double tolerance, int most);
 
 /* This build has LAPACK.  Without it block conjugate gradients, Lanczos and dense factors fail with
  * MD_EINVAL and name the packages. */

@@ -5,7 +5,7 @@
  * Sums of parts are added in order. */
 #include "stokes/solver/jacobi.h"
 #include "stokes/team.h"
-#include "stokes/solver/tile_isa.h"
+#include "stokes/solver/small_columns_isa.h"
 #include "stokes/solver/vectors_impl.h"
 
 #include <string.h>

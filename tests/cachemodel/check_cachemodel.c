@@ -1,5 +1,5 @@
-/* tests/cachemodel/check_cachemodel.c - cache models against caches written down as plain lists that are
- * searched from the front, and stack distances against a tree over time. */
+/* tests/cachemodel/check_cachemodel.c - cache models against caches written down as plain lists
+ * that are searched from the front, and stack distances against a tree over time. */
 #include "cachemodel/cachemodel.h"
 #include "tests/test.h"
 

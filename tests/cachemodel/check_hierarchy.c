@@ -1,4 +1,5 @@
-/* tests/cachemodel/check_hierarchy.c - the models of caches against slow ones, and what must hold of any. */
+/* tests/cachemodel/check_hierarchy.c - the models of caches against slow ones, and what must hold
+ * of any. */
 #include "cachemodel/machine/hierarchy_cache.h"
 #include "tests/ref/ref.h"
 #include "tests/ref/ref_caches.h"

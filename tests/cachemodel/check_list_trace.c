@@ -1,5 +1,5 @@
-/* tests/cachemodel/check_list_trace.c - the requests of the force kernels, against the kernels' text: the
- * GPU's read thread by thread, the CPU's access by access; and traces of them. */
+/* tests/cachemodel/check_list_trace.c - the requests of the force kernels, against the kernels'
+ * text: the GPU's read thread by thread, the CPU's access by access; and traces of them. */
 #include "cachemodel/kernel/list_trace.h"
 #include "tests/ref/ref.h"
 #include "tests/ref/ref_threads.h"
@@ -53,9 +53,9 @@ static void compare(const issued *model, const ref_events *expected, const char 
     const int64_t model_end = ref_request_end(&model->all, at);
     const ref_event *e = &expected->event[from], *m = &model->all.event[at];
     ck_assert_msg(e->stream == m->stream && e->op == m->op && e->no_keep == m->no_keep,
-                  "%s, request %lld: %s %s instead of %s %s", name, (long long)m->label,
-                  trace_stream_words[m->stream], trace_op_words[m->op],
-                  trace_stream_words[e->stream], trace_op_words[e->op]);
+                  "%s, request %lld: %s %d instead of %s %d", name, (long long)m->label,
+                  trace_stream_words[m->stream], (int)m->op, trace_stream_words[e->stream],
+                  (int)e->op);
     uint64_t words[2][32 * 8];
     const int64_t n = words_of(e, end - from, words[0]);
     ck_assert_msg(n == words_of(m, model_end - at, words[1]) &&

@@ -1,4 +1,5 @@
-/* tests/cachemodel/check_machine.c - machine descriptions: known ones, those of files, those of the system. */
+/* tests/cachemodel/check_machine.c - machine descriptions: known ones, those of files, those of the
+ * system. */
 #include "cachemodel/machine/machine.h"
 #include "tests/test.h"
 

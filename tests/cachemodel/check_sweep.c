@@ -1,5 +1,5 @@
-/* tests/cachemodel/check_sweep.c - stencil sweeps: traces against plain loops, misses and memory offsets
- * against the oracle. */
+/* tests/cachemodel/check_sweep.c - stencil sweeps: traces against plain loops, misses and memory
+ * offsets against the oracle. */
 #include "cachemodel/cachemodel.h"
 #include "ordering/curve.h"
 #include "tests/ref/ref_ordering.h"

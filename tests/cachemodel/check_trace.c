@@ -1,4 +1,5 @@
-/* tests/cachemodel/check_trace.c - trace files: what is written comes back, what is damaged is refused. */
+/* tests/cachemodel/check_trace.c - trace files: what is written comes back, what is damaged is
+ * refused. */
 #include "tests/drive/files.h"
 #include "tests/ref/ref.h"
 #include "tests/test.h"
@@ -39,7 +40,6 @@ START_TEST(binary_round_trip)
       n_accesses += length;
     }
   }
-  ck_assert_int_eq(trace_writer_count(w), n_accesses);
   ck_ok(trace_writer_close(w));
   traces_accesses expected = traces_spread(runs, n);
   ck_assert_int_eq(expected.n, n_accesses);
@@ -305,7 +305,6 @@ START_TEST(long_traces_stream)
   ck_ok(trace_writer_open(traces_path(), &w));
   ck_ok(trace_write_run(w, &up));
   ck_ok(trace_write_run(w, &down));
-  ck_assert_int_eq(trace_writer_count(w), 2 * half);
   ck_ok(trace_writer_close(w));
   trace_run *runs;
   int64_t n;

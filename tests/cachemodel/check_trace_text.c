@@ -1,4 +1,5 @@
-/* tests/cachemodel/check_trace_text.c - traces as text; numbers of the lines that accesses touch. */
+/* tests/cachemodel/check_trace_text.c - traces as text; numbers of the lines that accesses
+ * touch. */
 #include "tests/drive/files.h"
 #include "tests/ref/ref.h"
 #include "tests/test.h"

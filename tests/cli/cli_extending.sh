@@ -85,11 +85,11 @@ same "$dir/before" "$tree/minimd/shell/commands.c" 'half a patch was applied'
 cp minimd/shell/commands.h "$tree/minimd/shell/commands.h"
 
 # Where only a line beside the changed ones is another, `mend` makes the patch fit again, and leaves the program alone.
-sed 's/^md_status cmd_convert/md_status  cmd_convert/' minimd/shell/commands.h >"$tree/minimd/shell/commands.h"
+sed 's/^md_status cmd_config/md_status  cmd_config/' minimd/shell/commands.h >"$tree/minimd/shell/commands.h"
 cases=$((cases + 1))
 (cd "$tree" && sh $here/extend.sh apply command) >"$dir/log" 2>&1 && fail 'a patch was applied where lines beside it differ'
 extend mend
-grep -q '^ md_status  cmd_convert' "$tree/$here/command/lines.patch" || fail 'mend changes nothing'
+grep -q '^ md_status  cmd_config' "$tree/$here/command/lines.patch" || fail 'mend changes nothing'
 grep -q cmd_crystal "$tree/minimd/shell/commands.h" && fail 'mend changes the program'
 cp $here/command/lines.patch "$tree/$here/command/lines.patch"
 cp minimd/shell/commands.h "$tree/minimd/shell/commands.h"

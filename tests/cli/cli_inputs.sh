@@ -2,7 +2,7 @@
 # tests/cli/cli_inputs.sh MINIMD - inputs as users have them: LAMMPS' bench/in.lj and miniMD's in.lj.miniMD
 # unmodified, the files of inputs/, convert, config --list.
 . tests/cli/cli.sh
-inputs=$(dirname "$0")/../inputs
+inputs=$(dirname "$0")/../../inputs
 
 cat >"$dir/in.lj" <<'END'
 # 3d Lennard-Jones melt

@@ -79,7 +79,7 @@ prints 'run\.dt +0?\.001 +.*a\.in:1'
 prints 'system\.density +0?\.8442 +default'
 
 # Rebuilds: every dialect keeps its meaning, and libconfig that says nothing checks.
-inputs=$(dirname "$0")/../inputs
+inputs=$(dirname "$0")/../../inputs
 expect 0 --check
 prints 'neighbor\.every +20 +default$'
 for name in in.lj in.lj.lammps in.lj.minimd; do

@@ -23,7 +23,7 @@ says 'ended after 0 sweeps'
 prints ',0,no,,,[0-9.]+,,'
 [ "$(head -1 "$dir/a.xyz")" = 500 ] || fail "extended XYZ begins with the number of spheres"
 sed -n 2p "$dir/a.xyz" | grep -q 'Lattice=".*Properties=.*radius:R:1' || fail "line 2 of the packing"
-cp "$(dirname "$0")/../inputs/radii.two" "$dir/radii"
+cp "$(dirname "$0")/../../inputs/radii.two" "$dir/radii"
 expect 0 pack --particles 200 --occupancy 0.3 --radii "$dir/radii" -o "$dir/two.xyz"
 awk 'NR > 2 { n[$NF + 0]++ } END { exit !(n[30] == 150 && n[60] == 50) }' "$dir/two.xyz" ||
   fail "150 and 50 spheres of two sizes"

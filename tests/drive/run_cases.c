@@ -237,3 +237,18 @@ void run_by_id(int64_t n, const int64_t *id, double *rows)
   memcpy(rows, sorted, (size_t)(3 * n) * sizeof *rows);
   free(sorted);
 }
+
+void run_scale_velocities(md_atoms *atoms, double factor)
+{
+  const bool wide = atoms->ctx->precision != MD_SINGLE;
+  const size_t bytes = (size_t)atoms->n * 4 * (wide ? sizeof(double) : sizeof(float));
+  void *v = ref_alloc(4 * atoms->n, sizeof(double));
+  ck_ok(md_read(atoms->ctx, v, atoms->v.data, bytes));
+  for (int64_t k = 0; k < 4 * atoms->n; k++)
+    if (wide)
+      ((double *)v)[k] *= factor;
+    else
+      ((float *)v)[k] = (float)(((float *)v)[k] * factor);
+  ck_ok(md_write(atoms->ctx, atoms->v.data, v, bytes));
+  free(v);
+}

@@ -47,6 +47,9 @@ typedef struct {
 run_snapshot run_snapshot_take(const md_atoms *atoms);
 void run_snapshot_free(run_snapshot *s);
 
+/* v *= factor for every atom. */
+void run_scale_velocities(md_atoms *atoms, double factor);
+
 /* Put the rows of three doubles of `rows` in the order of ids, which are 1..n in any order. */
 void run_by_id(int64_t n, const int64_t *id, double *rows);
 

@@ -74,7 +74,7 @@ typedef struct {
   int32_t banks;
   int64_t n_tiles;
   int32_t *halo;
-  neighbor_piece *halos, *chunks;
+  neighbor_piece *halos, *groups;
   uint16_t *list;
 } host_tiles;
 
@@ -87,9 +87,9 @@ static host_tiles read_tiles(md_ctx *ctx, const neighbor_view *v)
   const int64_t passes = h.n_tiles * h.t.passes;
   ck_assert_int_ge(h.t.n_pieces, passes * h.t.rows / 32);
   h.halos = read_array(ctx, h.t.halos, passes, sizeof *h.halos);
-  h.chunks = read_array(ctx, h.t.chunks, h.t.n_pieces, sizeof *h.chunks);
+  h.groups = read_array(ctx, h.t.groups, h.t.n_pieces, sizeof *h.groups);
   h.halo = read_array(ctx, h.t.halo, h.t.n_halo, 4);
-  h.list = read_array(ctx, h.t.list, h.t.n_list * 32 * NEIGHBOR_TILE_CHUNK, 2);
+  h.list = read_array(ctx, h.t.list, h.t.n_list * 32 * NEIGHBOR_TILE_GROUP, 2);
   return h;
 }
 
@@ -101,9 +101,9 @@ static int64_t piece_row(const host_tiles *h, const neighbor_piece *halo,
   int64_t n = 0;
   ck_assert(m >= 0 && far + h->banks <= h->t.most && halo->start + m <= h->t.n_halo);
   ck_assert(piece->count >= 0 && piece->start + piece->count <= h->t.n_list);
-  for (int64_t chunk = piece->start; chunk < piece->start + piece->count; chunk++)
-    for (int k = 0; k < NEIGHBOR_TILE_CHUNK; k++) {
-      const int32_t word = h->list[(chunk * 32 + r % 32) * NEIGHBOR_TILE_CHUNK + k];
+  for (int64_t group = piece->start; group < piece->start + piece->count; group++)
+    for (int k = 0; k < NEIGHBOR_TILE_GROUP; k++) {
+      const int32_t word = h->list[(group * 32 + r % 32) * NEIGHBOR_TILE_GROUP + k];
       ck_assert(word % 16 == 0 &&
                 (word / 16 < m || (word / 16 >= far && word / 16 < far + h->banks)));
       if (word / 16 < m) to[n++] = h->halo[halo->start + word / 16];
@@ -117,8 +117,8 @@ static int64_t tile_row(const host_tiles *h, int64_t r, int32_t longest, int32_t
   const int64_t tile = r / h->t.rows, warp = r / 32;
   int64_t n = 0;
   for (int32_t p = 0; p < h->t.passes; p++) {
-    const neighbor_piece *piece = &h->chunks[warp * h->t.passes + p];
-    for (;; piece = &h->chunks[piece->next]) {
+    const neighbor_piece *piece = &h->groups[warp * h->t.passes + p];
+    for (;; piece = &h->groups[piece->next]) {
       n += piece_row(h, &h->halos[tile * h->t.passes + p], piece, r, to + n);
       ck_assert_int_le(n, longest);
       if (piece->next == 0) break;
@@ -150,7 +150,7 @@ static void spread_tiles(md_ctx *ctx, const neighbor_view *from, run_list *to)
     v->atom = atom;
   }
   to->n_slots = start[from->n_rows];
-  free(row), free(h.halo), free(h.halos), free(h.chunks), free(h.list);
+  free(row), free(h.halo), free(h.halos), free(h.groups), free(h.list);
 }
 
 run_list run_list_read(md_ctx *ctx, const neighbor_list *list)

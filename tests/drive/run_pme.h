@@ -1,5 +1,5 @@
-/* tests/drive/run_pme.h - some charges, and PME of them on the backend under test, with arrays of doubles
- * on the host. */
+/* tests/drive/run_pme.h - some charges, and PME of them on the backend under test, with arrays of
+ * doubles on the host. */
 #ifndef RUN_PME_H
 #define RUN_PME_H
 

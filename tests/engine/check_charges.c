@@ -1,5 +1,5 @@
-/* tests/engine/check_charges.c - charges in the engine: the pair formula, forces on every atom against
- * plain sums, conservation, charges that follow their atoms, readers, what is refused. */
+/* tests/engine/check_charges.c - charges in the engine: the pair formula, forces on every atom
+ * against plain sums, conservation, charges that follow their atoms, readers, what is refused. */
 #define MD_PREC 2
 #include "force/coulomb.h"
 #include "engine/engine.h"

@@ -1,8 +1,9 @@
-/* tests/engine/check_engine_steps.c - what a run measures, when it rebuilds and sorts, when it gives
- * up. */
+/* tests/engine/check_engine_steps.c - what a run measures, when it rebuilds and sorts, when it
+ * gives up. */
 #include "engine/engine.h"
 #include "engine/integrate.h"
 #include "tests/drive/engines.h"
+#include "tests/drive/run_cases.h"
 #include "tests/test.h"
 
 #include <stdio.h>
@@ -134,15 +135,14 @@ END_TEST
 /* A thousand times as hot as at first, although every number is finite. */
 START_TEST(a_run_that_heats_up_is_stopped)
 {
-  static const double still[3] = {0, 0, 0};
   config *cfg;
   engine *sim = made("system.cells=4", &cfg);
   engine_thermo thermo;
   ck_ok(engine_measure(sim, &thermo));
-  ck_ok(integrate_rescale(sim->atoms, still, sqrt(0.98 * ENGINE_RUNAWAY)));
+  run_scale_velocities(sim->atoms, sqrt(0.98 * ENGINE_RUNAWAY));
   ck_ok(engine_measure(sim, &thermo));
   ck_assert_double_eq_tol(thermo.temperature, 1.44 * 0.98 * ENGINE_RUNAWAY, 1e-6);
-  ck_ok(integrate_rescale(sim->atoms, still, sqrt(1.05)));
+  run_scale_velocities(sim->atoms, sqrt(1.05));
   ck_assert_int_eq(engine_measure(sim, &thermo), MD_ENUMERIC);
   ck_assert_msg(strstr(md_message(), "ran away at step 0, from 1.44 to 1481.76"), "%s",
                 md_message());

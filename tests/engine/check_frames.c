@@ -1,5 +1,5 @@
-/* tests/engine/check_frames.c - a box divided into frames (core/atoms.h) holds the same atoms, pairs,
- * forces and trajectories as one that is not. */
+/* tests/engine/check_frames.c - a box divided into frames (core/atoms.h) holds the same atoms,
+ * pairs, forces and trajectories as one that is not. */
 #include "tests/drive/engines.h"
 #include "tests/drive/files.h"
 #include "tests/ref/ref.h"

@@ -1,4 +1,5 @@
-/* tests/engine/check_integrate.c - kicks, drifts, sums and rescaling, each atom against the formula. */
+/* tests/engine/check_integrate.c - kicks, drifts, sums and rescaling, each atom against the
+ * formula. */
 #include "comm/comm.h"
 #include "engine/integrate.h"
 #include "tests/ref/ref.h"
@@ -159,29 +160,6 @@ START_TEST(sums_are_exact_and_repeat)
 }
 END_TEST
 
-START_TEST(rescale_shifts_then_scales)
-{
-  const md_precision precision = (md_precision)_i;
-  const double shift[3] = {0.3, -0.7, 1e-3}, scale = 1.37;
-  for (int k = 0; k < SIZES; k++) {
-    fixture fx = fixture_open(precision, 1 + k % 3, sizes[k]);
-    run_snapshot a = run_snapshot_take(fx.atoms);
-    ck_ok(integrate_rescale(fx.atoms, shift, scale));
-    run_snapshot b = run_snapshot_take(fx.atoms);
-    for (int64_t m = 0; m < 3 * a.n; m++) {
-      const long double v = ((long double)a.v[m] - shift[m % 3]) * scale;
-      const double size = (fabs(a.v[m]) + fabs(shift[m % 3])) * scale;
-      ck_must(fabs(b.v[m] - (double)v) <= 4 * run_unit(precision) * size, "v %.17g, not %.17Lg",
-              b.v[m], v);
-      ck_must(b.x[m] == a.x[m] && b.f[m] == a.f[m], "x or f changed");
-    }
-    run_snapshot_free(&a);
-    run_snapshot_free(&b);
-    fixture_close(&fx);
-  }
-}
-END_TEST
-
 int main(void)
 {
   Suite *suite = suite_create("integrate");
@@ -191,7 +169,6 @@ int main(void)
   tcase_add_loop_test(tc, two_kicks_are_two_calls, 0, MD_PRECISION_COUNT);
   tcase_add_loop_test(tc, fixed_point_follows_the_drift, 0, 2);
   tcase_add_loop_test(tc, sums_are_exact_and_repeat, 0, MD_PRECISION_COUNT);
-  tcase_add_loop_test(tc, rescale_shifts_then_scales, 0, MD_PRECISION_COUNT);
   suite_add_tcase(suite, tc);
   return test_main(suite);
 }

@@ -1,5 +1,5 @@
-/* tests/engine/check_rebuilds.c - lists that are too old: how far atoms went, which pairs a list lacks,
- * and whether a run says so; skins that are measured. */
+/* tests/engine/check_rebuilds.c - lists that are too old: how far atoms went, which pairs a list
+ * lacks, and whether a run says so; skins that are measured. */
 #include "engine/engine.h"
 #include "engine/integrate.h"
 #include "minimd/run/skin.h"
@@ -81,7 +81,7 @@ START_TEST(displacement_is_the_largest)
     }
     run_snapshot last = run_snapshot_take(atoms);
     double *built = ref_alloc(3 * sizes[k], 8);
-    ck_ok(md_atoms_read(atoms, atoms->built.data, built));
+    ck_ok(md_atoms_read(atoms, atoms->x_at_build.data, built));
     ck_assert_mem_eq(built, last.x, (size_t)sizes[k] * 24);
     for (int64_t m = 0; m < 3 * sizes[k]; m++)
       built[m] = m == 1 ? NAN : built[m]; /* others come after it */

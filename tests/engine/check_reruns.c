@@ -1,5 +1,5 @@
-/* tests/engine/check_reruns.c - a deterministic run is the same run every time, bit for bit: positions,
- * velocities, thermo; on the CPU for any number of threads.
+/* tests/engine/check_reruns.c - a deterministic run is the same run every time, bit for bit:
+ * positions, velocities, thermo; on the CPU for any number of threads.
  *
  * MINIMD_TEST_RERUNS says how often each run is repeated (3); CK_RUN_CASE picks a precision. */
 #include "engine/engine.h"

@@ -110,7 +110,7 @@ remake()
     mkdir -p "$work/a/$(dirname "$file")"
     cp "$file" "$work/a/$file"
   done <"$work/files"
-  fuzz=3
+  fuzz=1
   change "$1" "$(name_of "$1")"
   while IFS= read -r file; do
     diff -up --label "a/$file" --label "b/$file" "$work/a/$file" "$file" || [ $? = 1 ]

@@ -1,4 +1,5 @@
-/* tests/force/check_energy.c - published energies, exact lattice sums, and which sums repeat bit for bit.
+/* tests/force/check_energy.c - published energies, exact lattice sums, and which sums repeat bit
+ * for bit.
  *
  * The reference configurations and their energies are those of the National Institute of Standards
  * and Technology (Lennard-Jones fluid reference calculations), without long-range correction. */

@@ -1,4 +1,5 @@
-/* tests/force/check_force.c - forces against direct sums, the pair formula against its definition. */
+/* tests/force/check_force.c - forces against direct sums, the pair formula against its
+ * definition. */
 #include "tests/ref/ref.h"
 #include "tests/drive/run_md.h"
 #include "tests/test.h"

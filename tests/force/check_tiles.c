@@ -1,5 +1,5 @@
-/* tests/force/check_tiles.c - lists by tiles hold the pairs of full lists, where that is hard; on the CPU
- * they are full lists. */
+/* tests/force/check_tiles.c - lists by tiles hold the pairs of full lists, where that is hard; on
+ * the CPU they are full lists. */
 #include "tests/ref/ref.h"
 #include "tests/drive/run_md.h"
 #include "tests/test.h"

@@ -1,4 +1,5 @@
-/* tests/hostile/check_corpus.c - every file of tests/corpus/TARGET through the target it was found for. */
+/* tests/hostile/check_corpus.c - every file of tests/corpus/TARGET through the target it was found
+ * for. */
 #include "tests/hostile/fuzz.h"
 #include "tests/test.h"
 

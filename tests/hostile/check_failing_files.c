@@ -1,7 +1,7 @@
-/* tests/hostile/check_failing_files.c - the k-th call that opens, writes, syncs, renames, links or closes a
- * file fails, as on a full disk, for every k, in a small run of each command that writes: exit code
- * 3 and one line on standard error (or the whole answer, where the call did not matter); what was
- * there is there still, or what replaces it is whole; no temporary file is left.
+/* tests/hostile/check_failing_files.c - the k-th call that opens, writes, syncs, renames, links or
+ * closes a file fails, as on a full disk, for every k, in a small run of each command that writes:
+ * exit code 3 and one line on standard error (or the whole answer, where the call did not matter);
+ * what was there is there still, or what replaces it is whole; no temporary file is left.
  *
  * Each try is a process of its own. */
 #include "tests/hostile/failing_memory.h"

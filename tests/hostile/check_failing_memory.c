@@ -1,7 +1,7 @@
-/* tests/hostile/check_failing_memory.c - the k-th allocation of a small run of each command fails, for
- * every k up to 200 and some beyond (under AddressSanitizer for one in three): one line on standard
- * error, exit code 4 (or the whole answer, where the memory was not needed), no crash; under
- * AddressSanitizer no leak either.
+/* tests/hostile/check_failing_memory.c - the k-th allocation of a small run of each command fails,
+ * for every k up to 200 and some beyond (under AddressSanitizer for one in three): one line on
+ * standard error, exit code 4 (or the whole answer, where the memory was not needed), no crash;
+ * under AddressSanitizer no leak either.
  *
  * Each try is a process of its own.  On the GPU the k-th cudaMalloc fails instead; there all tries
  * share one process, since a CUDA context takes long to make, and device memory is counted. */

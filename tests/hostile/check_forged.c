@@ -1,5 +1,5 @@
-/* tests/hostile/check_forged.c - checkpoints with numbers that no run has and a right check sum: a restart
- * from one ends by itself, and says why it does not go on. */
+/* tests/hostile/check_forged.c - checkpoints with numbers that no run has and a right check sum: a
+ * restart from one ends by itself, and says why it does not go on. */
 #include "core/crc.h"
 #include "tests/drive/files.h"
 #include "tests/test.h"

@@ -1,5 +1,5 @@
-/* tests/minimd/check_checkpoint.c - runs that go on from a file are the runs that were never stopped;
- * files that are not whole are refused. */
+/* tests/minimd/check_checkpoint.c - runs that go on from a file are the runs that were never
+ * stopped; files that are not whole are refused. */
 #include "minimd/run/restart.h"
 #include "tests/drive/engines.h"
 #include "tests/drive/files.h"
@@ -47,7 +47,7 @@ static void same_state(const engine_state *a, const engine_state *b)
   ck_assert_mem_eq(&a->box, &b->box, sizeof a->box);
   const size_t three = (size_t)a->n * 3 * sizeof(double);
   ck_assert_mem_eq(a->x, b->x, three);
-  ck_assert_mem_eq(a->built, b->built, three);
+  ck_assert_mem_eq(a->x_at_build, b->x_at_build, three);
   ck_assert_mem_eq(a->v, b->v, three);
   ck_assert((a->q == NULL) == (b->q == NULL));
   if (a->q) ck_assert_mem_eq(a->q, b->q, (size_t)a->n * sizeof *a->q);

@@ -1,4 +1,5 @@
-/* tests/minimd/check_dump.c - trajectories: every number of every frame against the engine's state. */
+/* tests/minimd/check_dump.c - trajectories: every number of every frame against the engine's
+ * state. */
 #include "minimd/run/dump.h"
 #include "tests/drive/engines.h"
 #include "tests/drive/files.h"

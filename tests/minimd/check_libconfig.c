@@ -1,4 +1,5 @@
-/* tests/minimd/check_libconfig.c - libconfig inputs: what is read, its traps, files that are no inputs. */
+/* tests/minimd/check_libconfig.c - libconfig inputs: what is read, its traps, files that are no
+ * inputs. */
 #include "tests/drive/configs.h"
 #include "tests/drive/files.h"
 #include "tests/test.h"

@@ -1,5 +1,5 @@
-/* tests/minimd/check_locality.c - what is modelled is what runs: the lists of a run at its step, and the
- * hits that the recorded addresses of that step have. */
+/* tests/minimd/check_locality.c - what is modelled is what runs: the lists of a run at its step,
+ * and the hits that the recorded addresses of that step have. */
 #include "minimd/locality/locality.h"
 #include "minimd/shell/settings.h"
 #include "tests/drive/engines.h"

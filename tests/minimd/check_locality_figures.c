@@ -1,5 +1,5 @@
-/* tests/minimd/check_locality_figures.c - what an engine's list says about the caches of this machine,
- * from the models. */
+/* tests/minimd/check_locality_figures.c - what an engine's list says about the caches of this
+ * machine, from the models. */
 #include "minimd/locality/locality.h"
 #include "tests/drive/engines.h"
 #include "tests/test.h"

@@ -1,5 +1,5 @@
-/* tests/minimd/check_profile.c - what profilers print: tables of every form, cut off or changed, and the
- * quantities that follow from metrics and from counts of the model.  The fixtures below
+/* tests/minimd/check_profile.c - what profilers print: tables of every form, cut off or changed,
+ * and the quantities that follow from metrics and from counts of the model.  The fixtures below
  * tests/profile are of an NVIDIA H200; expected values were read off them by hand. */
 #include "minimd/locality/profile_figures.h"
 #include "tests/drive/files.h"

@@ -1,5 +1,5 @@
-/* tests/minimd/check_report.c - what a run prints: rates, shares and counts of a run whose times are
- * given. */
+/* tests/minimd/check_report.c - what a run prints: rates, shares and counts of a run whose times
+ * are given. */
 #include "minimd/run/report.h"
 #include "tests/drive/engines.h"
 #include "tests/test.h"

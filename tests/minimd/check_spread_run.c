@@ -1,5 +1,5 @@
-/* tests/minimd/check_spread_run.c - what `minimd spread` measures: errors by their definition, times of
- * one call. */
+/* tests/minimd/check_spread_run.c - what `minimd spread` measures: errors by their definition,
+ * times of one call. */
 #include "core/timer.h"
 #include "minimd/spread/spread_run.h"
 #include "tests/ref/ref_spread.h"

@@ -1,5 +1,5 @@
-/* tests/ordering/check_ordering.c - every ordering of every box against tables computed elsewhere and
- * against keys made bit by bit. */
+/* tests/ordering/check_ordering.c - every ordering of every box against tables computed elsewhere
+ * and against keys made bit by bit. */
 #include "ordering/curve.h"
 #include "tests/ref/ref_ordering.h"
 

@@ -1,4 +1,5 @@
-/* tests/ordering/check_sort.c - tables, encoders, sort and permutation against their definitions. */
+/* tests/ordering/check_sort.c - tables, encoders, sort and permutation against their
+ * definitions. */
 #include "ordering/curve.h"
 #include "tests/ref/ref_ordering.h"
 

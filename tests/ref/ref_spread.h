@@ -1,5 +1,5 @@
-/* tests/ref/ref_spread.h - spreading by the definition of the B-splines, test particles, and a driver
- * that runs a plan on the backend under test with arrays of doubles on the host. */
+/* tests/ref/ref_spread.h - spreading by the definition of the B-splines, test particles, and a
+ * driver that runs a plan on the backend under test with arrays of doubles on the host. */
 #ifndef REF_SPREAD_H
 #define REF_SPREAD_H
 

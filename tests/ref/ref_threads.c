@@ -1,5 +1,6 @@
 /* tests/ref/ref_threads.c - see ref_threads.h. */
 #include "tests/ref/ref_threads.h"
+#include "force/force_impl.h"
 #include "tests/ref/ref.h"
 #include "tests/test.h"
 
@@ -152,7 +153,8 @@ static int32_t count_of(const thread *t, int64_t i)
 
 static void full_thread(thread *t)
 {
-  const int64_t n = t->r->atoms.n, batch = t->kernel->precision == MD_DOUBLE ? 4 : 8;
+  const int64_t n = t->r->atoms.n, wide = t->kernel->precision == MD_DOUBLE;
+  const int64_t batch = wide ? FORCE_FULL_BATCH_WIDE : FORCE_FULL_BATCH;
   const bool exists = t->i < n;
   const int32_t count = count_of(t, t->i);
   at_place(t, exists, TRACE_NI, TRACE_READ, element(t, LIST_COUNT, t->i), 4, false);
@@ -218,12 +220,12 @@ static void half_thread(thread *t)
   read_coord(t, t->i < n, TRACE_AC, t->i);
   for (int64_t l = first; l < first + 32; l++)
     most = count_of(t, l) > most ? count_of(t, l) : most;
-  for (int64_t k = 0; k < most; k += 4) {
-    for (int64_t u = 0; u < 4; u++)
+  for (int64_t k = 0; k < most; k += FORCE_HALF_BATCH) {
+    for (int64_t u = 0; u < FORCE_HALF_BATCH; u++)
       read_index(t, k + u < count, k + u);
-    for (int64_t u = 0; u < 4; u++)
+    for (int64_t u = 0; u < FORCE_HALF_BATCH; u++)
       read_coord(t, true, TRACE_NC, k + u < count ? t->r->entry[t->i][k + u] : own);
-    for (int64_t u = 0; u < 4; u++) {
+    for (int64_t u = 0; u < FORCE_HALF_BATCH; u++) {
       for (int m = 0; m < 4; m++)
         to[m] = reacts(t, team + m, k + u, &ghost);
       reacts(t, t->i, k + u, &ghost);

@@ -1,6 +1,6 @@
-/* tests/ref/ref_threads.h - the force kernels of the GPU read thread by thread: each thread notes what
- * it accesses and at which place of the program; what the threads of a warp access at one place is
- * one request. */
+/* tests/ref/ref_threads.h - the force kernels of the GPU read thread by thread: each thread notes
+ * what it accesses and at which place of the program; what the threads of a warp access at one
+ * place is one request. */
 #ifndef REF_THREADS_H
 #define REF_THREADS_H
 

@@ -1,5 +1,5 @@
-/* tests/spread/check_pme.c - smooth PME: Madelung's constant of rock salt, energy, forces and virial
- * against Ewald's sum, derivatives, what is refused. */
+/* tests/spread/check_pme.c - smooth PME: Madelung's constant of rock salt, energy, forces and
+ * virial against Ewald's sum, derivatives, what is refused. */
 #include "tests/drive/run_pme.h"
 #include "tests/test.h"
 

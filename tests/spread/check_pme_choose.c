@@ -1,5 +1,5 @@
-/* tests/spread/check_pme_choose.c - error estimates of PME against measured errors, and what is chosen
- * by them. */
+/* tests/spread/check_pme_choose.c - error estimates of PME against measured errors, and what is
+ * chosen by them. */
 #include "tests/drive/run_pme.h"
 #include "tests/test.h"
 

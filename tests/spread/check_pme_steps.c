@@ -1,5 +1,5 @@
-/* tests/spread/check_pme_steps.c - PME step after step: what it does not wait for, and what it tells
- * then. */
+/* tests/spread/check_pme_steps.c - PME step after step: what it does not wait for, and what it
+ * tells then. */
 #include "tests/drive/run_pme.h"
 #include "tests/test.h"
 

@@ -1,5 +1,5 @@
-/* tests/spread/check_spread_far.c - interpolation where numbers of a mesh differ much in size within a
- * plane. */
+/* tests/spread/check_spread_far.c - interpolation where numbers of a mesh differ much in size
+ * within a plane. */
 #include "tests/ref/ref_spread.h"
 #include "tests/test.h"
 

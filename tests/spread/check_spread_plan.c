@@ -1,5 +1,5 @@
-/* tests/spread/check_spread_plan.c - what plans promise: moments, the transpose, determinism, reuse,
- * parts, tuning. */
+/* tests/spread/check_spread_plan.c - what plans promise: moments, the transpose, determinism,
+ * reuse, parts, tuning. */
 #include "tests/ref/ref_spread.h"
 #include "tests/test.h"
 

@@ -1,5 +1,5 @@
-/* tests/spread/check_spread_refused.c - what plans refuse, by name and leaving all as it was: bad shapes
- * and settings, positions that are no numbers, sums in a fixed order where there is none. */
+/* tests/spread/check_spread_refused.c - what plans refuse, by name and leaving all as it was: bad
+ * shapes and settings, positions that are no numbers, sums in a fixed order where there is none. */
 #include "tests/ref/ref_spread.h"
 #include "tests/test.h"
 

@@ -1,5 +1,5 @@
-/* tests/spread/check_spread_tiles.c - the tiles of CPU spreading: those of one colour, which threads
- * take side by side, share no mesh point.  A race that follows from less shows rarely. */
+/* tests/spread/check_spread_tiles.c - the tiles of CPU spreading: those of one colour, which
+ * threads take side by side, share no mesh point.  A race that follows from less shows rarely. */
 #include "spread/spread_impl.h"
 #include "tests/test.h"
 

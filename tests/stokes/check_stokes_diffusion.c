@@ -1,5 +1,6 @@
-/* tests/stokes/check_stokes_diffusion.c - how fast spheres of one size diffuse at short times, against the
- * literature: from positions before and after steps, so through forces, solves and moves alike. */
+/* tests/stokes/check_stokes_diffusion.c - how fast spheres of one size diffuse at short times,
+ * against the literature: from positions before and after steps, so through forces, solves and
+ * moves alike. */
 #include "stokes/step/run.h"
 #include "tests/ref/ref.h"
 #include "tests/test.h"

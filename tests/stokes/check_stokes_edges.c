@@ -1,4 +1,5 @@
-/* tests/stokes/check_stokes_edges.c - right-hand sides that are zero, or no numbers; another matrix. */
+/* tests/stokes/check_stokes_edges.c - right-hand sides that are zero, or no numbers; another
+ * matrix. */
 #include "stokes/solver/solver.h"
 #include "tests/ref/ref.h"
 #include "tests/ref/ref_stokes.h"

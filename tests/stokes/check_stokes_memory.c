@@ -1,5 +1,5 @@
-/* tests/stokes/check_stokes_memory.c - runs of suspensions hold little more than their matrix and the
- * vectors that their method names. */
+/* tests/stokes/check_stokes_memory.c - runs of suspensions hold little more than their matrix and
+ * the vectors that their method names. */
 #include "stokes/step/run.h"
 #include "tests/ref/ref.h"
 #include "tests/ref/ref_stokes.h"

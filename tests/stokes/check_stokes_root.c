@@ -47,14 +47,15 @@ START_TEST(errors_of_polynomials)
   static const double known[][2] = {
       {10, 2e-11}, {30, 2.5e-7}, {100, 1e-4}, {300, 2.8e-3}, {665, 1.5e-2}};
   for (int k = 0; k < 5; k++) {
-    const double error = stokes_chebyshev_error(1, known[k][0], 30);
+    const double error = stokes_chebyshev_error(0.5, 1, known[k][0], 30);
     ck_assert_msg(error >= 0.8 * known[k][1] && error <= 1.25 * known[k][1], "kappa %g: %g",
                   known[k][0], error);
-    ck_assert_double_eq_tol(stokes_chebyshev_error(7, 7 * known[k][0], 30), error, 1e-3 * error);
-    const int order = stokes_chebyshev_order(1, known[k][0], 1e-6, 1000);
-    ck_assert_double_le(stokes_chebyshev_error(1, known[k][0], order), 1e-6);
-    ck_assert_double_gt(stokes_chebyshev_error(1, known[k][0], order - 1), 1e-6);
-    ck_assert_int_eq(stokes_chebyshev_order(1, known[k][0], 1e-6, order - 1), -1);
+    ck_assert_double_eq_tol(stokes_chebyshev_error(0.5, 7, 7 * known[k][0], 30), error,
+                            1e-3 * error);
+    const int order = stokes_chebyshev_order(0.5, 1, known[k][0], 1e-6, 1000);
+    ck_assert_double_le(stokes_chebyshev_error(0.5, 1, known[k][0], order), 1e-6);
+    ck_assert_double_gt(stokes_chebyshev_error(0.5, 1, known[k][0], order - 1), 1e-6);
+    ck_assert_int_eq(stokes_chebyshev_order(0.5, 1, known[k][0], 1e-6, order - 1), -1);
   }
 }
 END_TEST

@@ -1,5 +1,5 @@
-/* tests/stokes/check_stokes_run.c - steps of Stokesian dynamics: against a dense reference, between the
- * two algorithms, between numbers of threads. */
+/* tests/stokes/check_stokes_run.c - steps of Stokesian dynamics: against a dense reference, between
+ * the two algorithms, between numbers of threads. */
 #include "stokes/step/run.h"
 #include "stokes/normal.h"
 #include "tests/ref/ref.h"

@@ -1,5 +1,5 @@
-/* tests/stokes/check_stokes_series.c - steps of Chebyshev series inside products, on backends that have
- * them, with vectors of doubles and of floats. */
+/* tests/stokes/check_stokes_series.c - steps of Chebyshev series inside products, on backends that
+ * have them, with vectors of doubles and of floats. */
 #include "core/most.h"
 #include "tests/ref/ref.h"
 #include "tests/ref/ref_stokes.h"

@@ -1,4 +1,5 @@
-/* tests/stokes/check_stokes_solve.c - conjugate gradients, block conjugate gradients, dense Cholesky.
+/* tests/stokes/check_stokes_solve.c - conjugate gradients, block conjugate gradients, dense
+ * Cholesky.
  *
  * Solutions are judged by b - A x with a dense matrix that is summed pair by pair in long double
  * (ref_stokes.h). */

@@ -1,4 +1,4 @@
-/* neighbor/cpu/tiles.h - the bins of a grid in tiles, for list building on the CPU.
+/* neighbor/cpu/bin_tiles.h - the bins of a grid in tiles, for list building on the CPU.
  *
  * All atoms of a tile share one halo of candidates: the bins of the tile and of the stencil around
  * them.  A tile is about 4 r_list long along axis 0 and r_list or half of it along the others: an

@@ -1,4 +1,4 @@
-/* spread/gpu/tile_gpu.h - particles staged in shared memory, and the points of a pencil's patch.
+/* spread/gpu/staged_gpu.h - particles staged in shared memory, and the points of a pencil's patch.
  *
  * A particle is staged in shared memory as a record of reals: Z[p], two offsets, then Y[p] and X[p]
  * between zeros, so that a lane finds Y of its line and X of its column at
@@ -12,8 +12,8 @@
 
 #include "spread/gpu/pencil_gpu.h"
 
-/* Of the patch the lane holds lines TILE_LINE(j), j < 2 PENCIL_TILES(p), at columns TILE_COLUMN(c),
- * c < 2. */
+/* Of the patch the lane holds lines TILE_LINE(j), j < 2 PENCIL_PATCHES(p), at columns
+ * TILE_COLUMN(c), c < 2. */
 #define TILE_LINE(j) (warp_lane() % 4 + 4 * (j))
 #define TILE_COLUMN(c) (warp_lane() / 4 + 8 * (c))
 enum { TILE_LINES_MAX = 2 * PENCIL_TILES_MAX };
@@ -29,7 +29,7 @@ static __device__ __forceinline__ tile_points find_points(const int p, const pen
   const footprint foot = find_footprint(p, view, at);
   tile_points points;
   SPREAD_UNROLL
-  for (int i = 0; i < 4 * PENCIL_TILES(p); i++)
+  for (int i = 0; i < 4 * PENCIL_PATCHES(p); i++)
     points.at[i / 2][i % 2] = point_at(view, foot, TILE_LINE(i / 2), TILE_COLUMN(i % 2));
   return points;
 }

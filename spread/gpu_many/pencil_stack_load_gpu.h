@@ -1,5 +1,5 @@
-/* spread/gpu_many/stack_load_gpu.h - the ring of planes of a stack's patch, and the warps that load
- * it; for spread_read_gpu.cu.
+/* spread/gpu_many/pencil_stack_load_gpu.h - the ring of planes of a stack's patch, and the warps
+ * that load it; for interpolate_stacks.single.cu.
  *
  * A plane of the ring is lines of 16 points for each of 8 or 16 vectors, as halves that products
  * take (pair_gpu.h): points c and c + 8 are a pair.  Every vector has a power of two as the scale
@@ -8,7 +8,7 @@
 #ifndef STACK_LOAD_GPU_H
 #define STACK_LOAD_GPU_H
 
-#include "spread/gpu_many/stack_gpu.h"
+#include "spread/gpu_many/pencil_stack_gpu.h"
 
 enum { GROUP = 8, GROUPS_MAX = 2, SCALE_ROOM = 2 };
 #define GROUPS(p) (FILL_VECTORS(p) / GROUP)

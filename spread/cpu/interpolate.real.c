@@ -1,6 +1,6 @@
-/* spread/cpu/back.real.c - interpolation on the CPU for particles sorted by tile.
+/* spread/cpu/interpolate.real.c - interpolation on the CPU for particles sorted by tile.
  *
- * The transpose of spread_cpu_tiled.c: a tile's points are copied into a block in the first cache
+ * The transpose of tiled.real.c: a tile's points are copied into a block in the first cache
  * (block_cpu.h), from where each particle sums p^2 rows with its weights. */
 #include "spread/cpu/block_cpu.h"
 
@@ -128,7 +128,8 @@ static void read_block(const int order, const spread_part *part, const block *b,
   }
 }
 
-md_status KERNEL(spread_cpu_tiled_back)(spread_plan *plan, spread_part *part, const spread_job *job)
+md_status KERNEL(spread_cpu_tiled_interpolate)(spread_plan *plan, spread_part *part,
+                                               const spread_job *job)
 {
   const spread_grid *grid = &plan->grid;
   const int32_t *n = plan->tiles.n, n_tiles = n[0] * n[1] * n[2];

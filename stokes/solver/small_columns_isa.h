@@ -1,9 +1,10 @@
-/* stokes/solver/tile_isa.h - small dense products on a few rows of block vectors that lie in cache.
+/* stokes/solver/small_columns_isa.h - small dense products on a few rows of block vectors that lie
+ * in cache.
  *
  * Included by files that are compiled once for each instruction set.  Sums run over rows or columns
  * in order, so that results do not depend on how rows are dealt out to threads. */
-#ifndef STOKES_TILE_ISA_H
-#define STOKES_TILE_ISA_H
+#ifndef STOKES_SMALL_COLUMNS_ISA_H
+#define STOKES_SMALL_COLUMNS_ISA_H
 
 #include "stokes/matrix/simd_vec.h"
 

@@ -1,9 +1,9 @@
-/* stokes/matrix/chunks_gpu.h - rows that lie one after the other, cut into chunks for products.
+/* stokes/matrix/row_chunks_gpu.h - rows that lie one after the other, cut into chunks for products.
  *
  * A chunk is as many whole rows as have CHUNK_BLOCKS blocks together, or one longer row.  Chunks
  * are cut one after the other within windows, each by a warp; no window waits for another. */
-#ifndef STOKES_CHUNKS_GPU_H
-#define STOKES_CHUNKS_GPU_H
+#ifndef STOKES_ROW_CHUNKS_GPU_H
+#define STOKES_ROW_CHUNKS_GPU_H
 
 #include "core/gpu/cuda.h"
 #include "stokes/matrix/matrix_impl.h"
@@ -22,38 +22,39 @@ enum {
 typedef struct {
   int64_t row, block; /* where it begins */
   int32_t rows, blocks;
-} rows_chunk;
+} row_chunk;
 
 /* chunk [windows][CHUNK_MOST], and how many of them each window has; before [n_rows]: blocks of the
  * rows before in the same chunk. */
 typedef struct {
   int64_t n_rows, windows;
   const int64_t *start;
-  rows_chunk *chunk;
+  row_chunk *chunk;
   int32_t *count;
   uint16_t *before;
-} chunk_table;
+} row_chunk_table;
 
 /* Where the chunks of a matrix with plain rows lie, in slices.place. */
-static inline chunk_table chunk_table_of(const stokes_matrix *matrix)
+static inline row_chunk_table row_chunk_table_of(const stokes_matrix *matrix)
 {
   const int64_t windows = (matrix->n_stored + matrix->n_rows) / CHUNK_WINDOW + 1;
-  rows_chunk *chunk = (rows_chunk *)matrix->slices.place.data;
+  row_chunk *chunk = (row_chunk *)matrix->slices.place.data;
   int32_t *count = (int32_t *)(chunk + windows * CHUNK_MOST);
-  const chunk_table table = {matrix->n_rows, windows, (const int64_t *)matrix->start.data,
-                             chunk,          count,   (uint16_t *)(count + windows)};
+  const row_chunk_table table = {matrix->n_rows, windows, (const int64_t *)matrix->start.data,
+                                 chunk,          count,   (uint16_t *)(count + windows)};
   return table;
 }
 
-static inline size_t chunk_table_bytes(const stokes_matrix *matrix)
+static inline size_t row_chunk_table_bytes(const stokes_matrix *matrix)
 {
-  const size_t bytes = CHUNK_MOST * sizeof(rows_chunk) + sizeof(int32_t);
-  return (size_t)chunk_table_of(matrix).windows * bytes + (size_t)matrix->n_rows * sizeof(uint16_t);
+  const size_t bytes = CHUNK_MOST * sizeof(row_chunk) + sizeof(int32_t);
+  return (size_t)row_chunk_table_of(matrix).windows * bytes +
+         (size_t)matrix->n_rows * sizeof(uint16_t);
 }
 
 /* The first rows before which there are at least so many rows and blocks; one for each half of a
  * warp, whose work it is. */
-static __device__ __forceinline__ int64_t chunk_find_row(const chunk_table *t, int64_t before)
+static __device__ __forceinline__ int64_t chunk_find_row(const row_chunk_table *t, int64_t before)
 {
   enum { HALF = MD_WARP / 2 };
   const int lane = threadIdx.x % HALF, shift = threadIdx.x % MD_WARP / HALF * HALF;
@@ -82,7 +83,7 @@ static __device__ __forceinline__ int chunk_before(const chunk_window *w, int ro
   return row < CHUNK_NEAR ? w->near[row] : (int)(w->start[w->row + row] - w->block);
 }
 
-static __device__ __forceinline__ chunk_window chunk_open(const chunk_table *t, int64_t window,
+static __device__ __forceinline__ chunk_window chunk_open(const row_chunk_table *t, int64_t window,
                                                           int32_t *near)
 {
   const int lane = threadIdx.x % MD_WARP;
@@ -111,16 +112,16 @@ static __device__ __forceinline__ int chunk_find_end(const chunk_window *w, int 
 }
 
 /* Warp: one window. */
-static __device__ __forceinline__ void chunk_cut(const chunk_table *t, int64_t window,
+static __device__ __forceinline__ void chunk_cut(const row_chunk_table *t, int64_t window,
                                                  int32_t *near)
 {
   const chunk_window w = chunk_open(t, window, near);
-  rows_chunk *const chunk = t->chunk + window * CHUNK_MOST;
+  row_chunk *const chunk = t->chunk + window * CHUNK_MOST;
   int count = 0;
   for (int row = 0; row < w.rows;) {
     const int end = chunk_find_end(&w, row), before = chunk_before(&w, row);
     chunk[count++] =
-        (rows_chunk){w.row + row, w.block + before, end - row, chunk_before(&w, end) - before};
+        (row_chunk){w.row + row, w.block + before, end - row, chunk_before(&w, end) - before};
     for (int k = row + threadIdx.x % MD_WARP; k < end; k += MD_WARP)
       t->before[w.row + k] = (uint16_t)(chunk_before(&w, k) - before);
     row = end;

@@ -1,5 +1,5 @@
-/* spread/gpu_many/stack_gpu.h - stacks of pencils and a warp's walk through them; for
- * spread_read_gpu.cu.
+/* spread/gpu_many/pencil_stack_gpu.h - stacks of pencils and a warp's walk through them; for
+ * interpolate_stacks.single.cu.
  *
  * A stack is some pencils (pencil.h) side by side along the middle axis.  What its particles of one
  * plane reach of the next p is the patch of a window: lines of 16 points, the same of every plane.
@@ -89,13 +89,13 @@ static __device__ __forceinline__ void find_end(const int p, const reading &s, i
 }
 
 /* Where a walk stands.  Of lane 8 k + i, segment i, pencil i of the stack in plane window + k:
- * particle x of the unit is first + x in that segment, if x < upto and not in one before; begin,
- * end: of plane window + k + AHEAD. */
+ * particle x of the unit is first + x in that segment, if x < inclusive and not in one before;
+ * begin, end: of plane window + k + AHEAD. */
 typedef struct {
   slice of;
   const int32_t *start; /* of planes of the lane's pencil, or NULL */
   int32_t stack, plane, window;
-  int32_t first, upto, begin, end;
+  int32_t first, inclusive, begin, end;
   int32_t base, step; /* step: planes that the window moved on last */
   int32_t low, high;  /* particles of the stop */
 } stack_walk;
@@ -127,14 +127,14 @@ static __device__ __forceinline__ void ask_for_segment(const reading &s, int32_t
 static __device__ __forceinline__ void look_ahead(const reading &s, int32_t plane, stack_walk *at)
 {
   const int32_t count = at->end - at->begin;
-  int32_t upto = count;
+  int32_t inclusive = count;
   SPREAD_UNROLL
   for (int step = 1; step < SEGMENTS; step *= 2) {
-    const int32_t other = __shfl_up_sync(MD_ALL_LANES, upto, step);
-    if (warp_lane() % SEGMENTS >= step) upto += other;
+    const int32_t other = __shfl_up_sync(MD_ALL_LANES, inclusive, step);
+    if (warp_lane() % SEGMENTS >= step) inclusive += other;
   }
-  at->upto = upto;
-  at->first = at->begin - (upto - count);
+  at->inclusive = inclusive;
+  at->first = at->begin - (inclusive - count);
   at->window = plane;
   ask_for_segment(s, plane + AHEAD, at);
 }
@@ -171,7 +171,7 @@ static __device__ __forceinline__ bool walk_on(const int p, const reading &s, st
       look_ahead(s, at->plane, at);
     }
     const int32_t lane = (at->plane - at->window) * SEGMENTS + SEGMENTS - 1;
-    const int32_t total = __shfl_sync(MD_ALL_LANES, at->upto, lane);
+    const int32_t total = __shfl_sync(MD_ALL_LANES, at->inclusive, lane);
     at->low = unit == at->of.unit[0] ? at->of.skip[0] : 0;
     at->high = unit == at->of.unit[1] ? at->of.skip[1] : total;
     if (at->low < at->high) break;

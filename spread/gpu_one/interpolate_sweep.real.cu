@@ -1,6 +1,7 @@
-/* spread/gpu_one/back.real.cu - interpolation on the GPU for particles sorted by pencil.
+/* spread/gpu_one/interpolate_sweep.real.cu - interpolation on the GPU for particles sorted by
+ * pencil.
  *
- * The transpose of spread_tiled_gpu.cu: a warp sweeps a pencil with the planes z .. z + p - 1 of
+ * The transpose of spread_sweep.real.cu: a warp sweeps a pencil with the planes z .. z + p - 1 of
  * its patch in registers, loaded once; the next plane is on its way while particles of this one are
  * served (values_gpu.h).  Numbers are split for products once, those of the mesh when their plane
  * moves in (window_gpu.h) and X whatever the order; and products of different lines need not wait
@@ -194,7 +195,8 @@ static read_kernels pick_kernels(const spread_plan *plan)
   return picked;
 }
 
-md_status PREC(spread_gpu_tiled_back)(spread_plan *plan, spread_part *part, const spread_job *job)
+md_status PREC(spread_gpu_tiled_interpolate)(spread_plan *plan, spread_part *part,
+                                             const spread_job *job)
 {
   const read_kernels kernels = pick_kernels(plan);
   pencil_reader s = {{},
@@ -208,8 +210,8 @@ md_status PREC(spread_gpu_tiled_back)(spread_plan *plan, spread_part *part, cons
   for (int a = 0; a < 3; a++)
     s.scale[a] = (real)spread_slope_scale(&plan->grid, a);
   int32_t done = 0;
-  if (!s.gradient && spread_reads(plan, part->n, job->vectors))
-    MD_TRY(spread_gpu_read(plan, part, job, &done));
+  if (!s.gradient && spread_many_by_stacks(plan, part->n, job->vectors))
+    MD_TRY(spread_gpu_many_interpolate(plan, part, job, &done));
   s.mesh += done * s.points;
   if (s.value) s.value += done * s.stride;
   /* values that the cache does not hold, in no order, are written faster one vector after the

@@ -1,6 +1,6 @@
-/* spread/gpu_many/columns_gpu.h - columns of the mesh, and the particles that reach them in chunks:
- * for spread_columns_gpu.cu, which lists them, and spread_fill_gpu.cu, which adds them to the mesh,
- * in single precision.
+/* spread/gpu_many/column_chunks_gpu.h - columns of the mesh, and the particles that reach them in
+ * chunks: for column_chunks.single.cu, which lists them, and spread_columns.single.cu, which adds
+ * them to the mesh, in single precision.
  *
  * A column is 8 x 16 lines of mesh points along the slowest axis.  A particle reaches it if its
  * cell is at most p - 1 before the column's first point, along both other axes, or within: cells
@@ -18,12 +18,12 @@ enum { CHUNK = 160, CHUNK_ROWS = MD_WARP, CHUNK_EVERY = 8 };
 
 /* origin: the column's first point along the middle and the fastest axis; done: how many planes
  * from its own on nothing more comes to, up to that of the next chunk; beyond the mesh if the
- * column ends, where at least as many as a particle reaches; upto[r]: so many particles are of rows
- * 0 .. r. */
+ * column ends, where at least as many as a particle reaches; inclusive[r]: so many particles are of
+ * rows 0 .. r. */
 typedef struct __attribute__((aligned(16))) {
   int64_t first;
   int32_t origin[2], plane, count, done;
-  uint16_t upto[CHUNK_ROWS];
+  uint16_t inclusive[CHUNK_ROWS];
 } column_chunk;
 
 /* The mesh in columns: how many there are along the middle and the fastest axis. */

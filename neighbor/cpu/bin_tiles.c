@@ -1,5 +1,5 @@
-/* neighbor/cpu/tiles.c - cutting a grid of bins into tiles, and the order of rows. */
-#include "neighbor/cpu/tiles.h"
+/* neighbor/cpu/bin_tiles.c - cutting a grid of bins into tiles, and the order of rows. */
+#include "neighbor/cpu/bin_tiles.h"
 
 #include <math.h>
 #include <string.h>

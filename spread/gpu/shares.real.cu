@@ -1,4 +1,4 @@
-/* spread/gpu/slices.real.cu - slices of the particles sorted by pencil that cost a warp the same.
+/* spread/gpu/shares.real.cu - slices of the particles sorted by pencil that cost a warp the same.
  *
  * A warp pays for its particles and for the planes of pencils that they reach, which go to the mesh
  * whatever they hold.  Narrow pencils and thin regions have more planes a particle, so that of
@@ -6,7 +6,7 @@
  * and slice s begins where s / slices of it are done.
  *
  * Kernels hold different numbers of warps, so there are several cuts of a part, one after the other
- * in SPREAD_SLICES.  New positions are cut in all ways that were asked for before, at once.
+ * in SPREAD_SHARES.  New positions are cut in all ways that were asked for before, at once.
  *
  * Bytes: the first particle of every plane, once and for every cut; the work of every pencil once a
  * block. */
@@ -55,7 +55,7 @@ static __device__ __forceinline__ int64_t sum_work(const int64_t *work, int32_t 
   int64_t mine = 0, below = 0, all = 0;
   for (int64_t k = first; k < min(first + each, (int64_t)pencils); k++)
     mine += work[k];
-  const int64_t sum = sum_upto(mine);
+  const int64_t sum = inclusive_sum(mine);
   if (warp_lane() == MD_WARP - 1) warp_sum[threadIdx.x / MD_WARP] = sum;
   __syncthreads();
   for (int w = 0; w < BLOCK_WARPS; w++) {
@@ -80,7 +80,7 @@ static __device__ __forceinline__ int32_t find_pencil(const int64_t *work, int32
   int64_t sum = before[thread];
   for (int32_t k = begin; k < end && passed == MD_WARP; k += MD_WARP) {
     const int64_t mine = k + warp_lane() < end ? work[k + warp_lane()] : 0;
-    const int64_t here = sum + sum_upto(mine) - mine;
+    const int64_t here = sum + inclusive_sum(mine) - mine;
     passed = __popc(__ballot_sync(MD_ALL_LANES, k + warp_lane() < end && here <= goal));
     if (passed > 0) {
       pencil = k + passed - 1;
@@ -141,7 +141,7 @@ static __global__ void __launch_bounds__(BLOCK)
   if (warp_lane() == 0) begin[warp] = at;
 }
 
-/* Entries of SPREAD_SLICES before those of a cut. */
+/* Entries of SPREAD_SHARES before those of a cut. */
 static int64_t entries_before(const spread_part *part, int cut)
 {
   int64_t entries = 0;
@@ -150,14 +150,14 @@ static int64_t entries_before(const spread_part *part, int cut)
   return entries;
 }
 
-/* SPREAD_SLICES of a part whose planes begin as in `start`. */
+/* SPREAD_SHARES of a part whose planes begin as in `start`. */
 static md_status cut_part(spread_plan *plan, spread_part *part, const md_buffer *start)
 {
   md_ctx *ctx = plan->ctx;
   const int32_t pencils = plan->pencils.n[0] * plan->pencils.n[1];
   const columns c = {(const int32_t *)start->data, pencils, plan->grid.mesh[0], plan->grid.order};
   const int64_t n = entries_before(part, SPREAD_CUTS);
-  md_buffer *begin = &part->buffer[SPREAD_SLICES];
+  md_buffer *begin = &part->buffer[SPREAD_SHARES];
   cuts asked;
   memcpy(asked.slices, part->slices, sizeof asked.slices);
   MD_TRY(md_buffer_reserve(ctx, begin, (size_t)n * sizeof(int32_t), 0));
@@ -208,7 +208,7 @@ md_status PREC(spread_gpu_view)(spread_plan *plan, spread_part *part, const md_b
            keys,
            part->n,
            (int32_t)slices,
-           (const int32_t *)part->buffer[SPREAD_SLICES].data + entries_before(part, cut),
+           (const int32_t *)part->buffer[SPREAD_SHARES].data + entries_before(part, cut),
            plan->pencils,
            {grid->mesh[0], grid->mesh[1], grid->mesh[2]}};
   return MD_OK;

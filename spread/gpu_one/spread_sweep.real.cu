@@ -1,4 +1,4 @@
-/* spread/gpu_one/tiled.real.cu - tiled spreading on the GPU: pencils swept by warps.
+/* spread/gpu_one/spread_sweep.real.cu - tiled spreading on the GPU: pencils swept by warps.
  *
  * A warp sweeps along the slowest axis with a ring of p planes of its pencil's patch in registers.
  * Particles of plane z add to planes z .. z + p - 1 of the ring, up to 16 at once (8 in double
@@ -8,14 +8,14 @@
  *
  * A batch costs 3 p products a tile (2 p in double precision) and for every eight particles 6 loads
  * of a word and 4 of 16 bytes from shared memory (8 in double); a plane of a pencil 16 REDs a line,
- * whatever it holds.  Slices are cut to equal sums of both (spread_slices_gpu.cu): the slowest warp
+ * whatever it holds.  Slices are cut to equal sums of both (shares.real.cu): the slowest warp
  * of 1e6 particles on 128^3 points took 30 % longer than the mean, and takes 3 %.
  *
  * The mesh is zeroed by a kernel behind which sweeps begin early; they wait for it before they add.
  * Several vectors share what a particle costs, four at a time at order 6; groups follow each other
  * so that the meshes of one are found in the cache.  Slices shorter or longer than 32 planes where
  * meshes are beyond the cache cost 2 to 25 %.  Sixteen vectors in single precision are another
- * kernel's (spread_fill_gpu.cu).
+ * kernel's (spread_columns.single.cu).
  *
  * Deterministic plans add in fixed point (fixed_gpu.h), which no order changes. */
 #include "spread/gpu_one/sweep_gpu.h"
@@ -95,9 +95,9 @@ md_status PREC(spread_gpu_cut)(spread_plan *plan, spread_part *part)
   int32_t together;
   pencil_view view;
   sweep_kernel *kernel = main_kernel(plan, &kernels, &together);
-  if (spread_reads(plan, part->n, plan->spec.vectors))
+  if (spread_many_by_stacks(plan, part->n, plan->spec.vectors))
     MD_TRY(spread_gpu_sort_rows(plan, part, &plan->counter.start));
-  if (spread_fills(plan, part->n, plan->spec.vectors))
+  if (spread_many_by_columns(plan, part->n, plan->spec.vectors))
     MD_TRY(spread_gpu_list_columns(plan, part, &plan->counter.start));
   return view_part(plan, part, &plan->counter.start, kernel, together, &view);
 }
@@ -134,7 +134,8 @@ static md_status spread_unordered(spread_plan *plan, spread_part *part, const sp
   int32_t together;
   sweep_kernel *kernel = main_kernel(plan, kernels, &together);
   int32_t done = 0;
-  if (spread_fills(plan, part->n, job->vectors)) MD_TRY(spread_gpu_fill(plan, part, job, &done));
+  if (spread_many_by_columns(plan, part->n, job->vectors))
+    MD_TRY(spread_gpu_many_spread(plan, part, job, &done));
   if (done == job->vectors) return MD_OK;
   s.q += done * s.q_stride, s.mesh += done * s.points;
   if (fresh) MD_TRY(zero_meshes(plan, s.mesh, job->vectors - done));

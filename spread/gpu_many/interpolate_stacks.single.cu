@@ -1,9 +1,9 @@
-/* spread/gpu_many/read.single.cu - interpolation of many vectors on the GPU, in single precision,
- * for particles sorted by pencil: the transpose of spread_fill_gpu.cu.
+/* spread/gpu_many/interpolate_stacks.single.cu - interpolation of many vectors on the GPU, in
+ * single precision, for particles sorted by pencil: the transpose of spread_columns.single.cu.
  *
- * A block walks through stacks of pencils (stack_gpu.h) plane after plane, for 8 or 16 vectors at
- * once. A few of its warps load planes into a ring in shared memory, split into halves
- * (stack_load_gpu.h); the others read them, 16 particles at a time.  Products of X Z of 16
+ * A block walks through stacks of pencils (pencil_stack_gpu.h) plane after plane, for 8 or 16
+ * vectors at once. A few of its warps load planes into a ring in shared memory, split into halves
+ * (pencil_stack_load_gpu.h); the others read them, 16 particles at a time.  Products of X Z of 16
  * particles with a mesh line of 8 vectors, summed over the planes, leave a number for each
  * particle, line and vector; it is multiplied with Y and added up.  So the 16 columns of 8 vectors
  * are fetched by one load of shared memory, and what particles have is split into halves but once
@@ -11,7 +11,7 @@
  *
  * Values leave as [particle][vector], whole sectors in any order, and are transposed afterwards. */
 #include "core/gpu/launch_gpu.h"
-#include "spread/gpu_many/stack_load_gpu.h"
+#include "spread/gpu_many/pencil_stack_load_gpu.h"
 
 /* Reals of a batch: X, Y and Z of 16 particles, in rows that lie in different banks. */
 enum { ROOM_X = PENCIL_WIDTH + 4, ROOM_Z = 12 };
@@ -43,7 +43,7 @@ static __device__ __forceinline__ bool find_batch(const int p, const reading &s,
   to->segment = 0;
   SPREAD_UNROLL
   for (int k = 0; k + 1 < STACK_PENCILS(p); k++)
-    to->segment += __shfl_sync(MD_ALL_LANES, at->upto, plane + k) <= number;
+    to->segment += __shfl_sync(MD_ALL_LANES, at->inclusive, plane + k) <= number;
   const int32_t index = __shfl_sync(MD_ALL_LANES, at->first, plane + to->segment) + number;
   asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];" /* not when it is needed, but now */
                : "=r"(to->particle.packed[0]), "=r"(to->particle.packed[1]),
@@ -320,8 +320,8 @@ static read_kernel *pick_kernel(int32_t order, size_t *bytes, int32_t *rows)
   return NULL;
 }
 
-md_status spread_gpu_read(spread_plan *plan, spread_part *part, const spread_job *job,
-                          int32_t *done)
+md_status spread_gpu_many_interpolate(spread_plan *plan, spread_part *part, const spread_job *job,
+                                      int32_t *done)
 {
   md_ctx *ctx = plan->ctx;
   const cudaStream_t stream = (cudaStream_t)ctx->stream;

@@ -1,9 +1,9 @@
-/* spread/gpu_many/fill_gpu.h - particles of a chunk in shared memory, and a warp's planes; for
- * spread_fill_gpu.cu. */
+/* spread/gpu_many/spread_columns_gpu.h - particles of a chunk in shared memory, and a warp's
+ * planes; for spread_columns.single.cu. */
 #ifndef FILL_GPU_H
 #define FILL_GPU_H
 
-#include "spread/gpu_many/columns_gpu.h"
+#include "spread/gpu_many/column_chunks_gpu.h"
 
 /* Vectors in groups of 8. */
 enum { GROUP = 8, GROUPS_MAX = 2, TERM_QUADS = GROUP / QUAD };

@@ -1,6 +1,6 @@
-/* spread/gpu_many/rows.single.cu - particles of a plane of a pencil by row, in place, for
- * interpolation of many vectors (spread_read_gpu.cu): those read together then reach fewer lines.
- * In single precision.
+/* spread/gpu_many/sort_rows.single.cu - particles of a plane of a pencil by row, in place, for
+ * interpolation of many vectors (interpolate_stacks.single.cu): those read together then reach
+ * fewer lines. In single precision.
  *
  * Blocks take ranges of particles, wherever planes begin and end; what is cut off by a range's end,
  * or is longer than one, is in order in each piece by itself. */
@@ -61,7 +61,7 @@ md_status spread_gpu_sort_rows(spread_plan *plan, spread_part *part, const md_bu
   rows_kernel<<<md_blocks(part->n, BLOCK), BLOCK, 0, (cudaStream_t)plan->ctx->stream>>>(
       part->n, pencils_keys(&plan->grid, &plan->pencils), (const int32_t *)start->data,
       (const uint32_t *)part->buffer[SPREAD_EXTRA].data,
-      counter->watch == SPREAD_KEEP ? (const uint64_t *)counter->bad.data : NULL,
+      counter->check_mode == SPREAD_CHECK_SORTING ? (const uint64_t *)counter->bad.data : NULL,
       (pencil_particle *)part->buffer[SPREAD_RECORD].data);
   MD_LAUNCHED();
   return MD_OK;

@@ -1,4 +1,4 @@
-/* spread/gpu/look.prec.cu - how particles lie, where that decides between particle and tiled
+/* spread/gpu/survey.prec.cu - how particles lie, where that decides between particle and tiled
  * (spread_choose.c).
  *
  * A plane of a pencil that particles reach has a bit, and whoever sets it counts it.  Sectors are
@@ -73,8 +73,8 @@ static __global__ void __launch_bounds__(BLOCK)
   atomicAdd(s.sums + 1, sectors);
 }
 
-md_status PREC(spread_gpu_look)(spread_plan *plan, int64_t n, const void *x, int64_t stride,
-                                spread_seen *seen)
+md_status PREC(spread_gpu_survey)(spread_plan *plan, int64_t n, const void *x, int64_t stride,
+                                  spread_survey *seen)
 {
   md_ctx *ctx = plan->ctx;
   double sums[2];

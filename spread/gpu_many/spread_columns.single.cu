@@ -1,11 +1,12 @@
-/* spread/gpu_many/fill.single.cu - tiled spreading of many vectors on the GPU, in single precision.
+/* spread/gpu_many/spread_columns.single.cu - tiled spreading of many vectors on the GPU, in single
+ * precision.
  *
- * A block fills columns of 8 x 16 mesh lines (columns_gpu.h) plane after plane, for 8 or 16 vectors
- * at once.  Every warp has two of the rows, 16 points, and keeps planes z .. z + p - 1 of them for
- * all vectors in registers.  What 16 particles of plane z add are products of their X Y at the
- * points with their Z q in every plane and vector, on tensor cores (pair_gpu.h).  Z q is computed,
- * and split into halves, once for all warps, in shared memory, where the particles of a chunk lie
- * by row: those that reach a warp's points are neighbours.
+ * A block fills columns of 8 x 16 mesh lines (column_chunks_gpu.h) plane after plane, for 8 or 16
+ * vectors at once.  Every warp has two of the rows, 16 points, and keeps planes z .. z + p - 1 of
+ * them for all vectors in registers.  What 16 particles of plane z add are products of their X Y at
+ * the points with their Z q in every plane and vector, on tensor cores (pair_gpu.h).  Z q is
+ * computed, and split into halves, once for all warps, in shared memory, where the particles of a
+ * chunk lie by row: those that reach a warp's points are neighbours.
  *
  * Sweeps by pencil (sweep_gpu.h) add each particle once, to a patch of 16 x 8 points of which
  * others reach three quarters too: nearly four REDs a mesh point and vector.  Here a point is
@@ -19,7 +20,7 @@
  * far from large ones lose digits; a chunk's, found where it is staged, takes a quarter more. */
 #include <cuda_pipeline.h>
 
-#include "spread/gpu_many/fill_gpu.h"
+#include "spread/gpu_many/spread_columns_gpu.h"
 
 enum { WARPS = COLUMN_HEIGHT / 2, BLOCK = WARPS * MD_WARP };
 /* Particles of one plane after which a warp's planes are emptied, as products round sums toward
@@ -184,8 +185,8 @@ static __device__ __forceinline__ void fill(const int p, const filling &s, const
     __syncthreads();
     const int32_t to = next_scale(scale, find_largest(next, vector));
     if (row < at.points[0]) {
-      const int32_t low = row == 0 || around ? 0 : chunk.upto[row - 1];
-      const int32_t high = around ? chunk.count : chunk.upto[min(row + p, CHUNK_ROWS - 1)];
+      const int32_t low = row == 0 || around ? 0 : chunk.inclusive[row - 1];
+      const int32_t high = around ? chunk.count : chunk.inclusive[min(row + p, CHUNK_ROWS - 1)];
       together += add_chunk(p, shared, low, high, row, planes);
       const bool all = __any_sync(MD_ALL_LANES, to != scale) || i + 1 == last ||
                        (chunk.done == 0 && together > MOST_TOGETHER);
@@ -350,8 +351,8 @@ static fill_kernel *pick_kernel(int32_t order, size_t *bytes)
   return NULL;
 }
 
-md_status spread_gpu_fill(spread_plan *plan, spread_part *part, const spread_job *job,
-                          int32_t *done)
+md_status spread_gpu_many_spread(spread_plan *plan, spread_part *part, const spread_job *job,
+                                 int32_t *done)
 {
   md_ctx *ctx = plan->ctx;
   const cudaStream_t stream = (cudaStream_t)ctx->stream;

@@ -1,12 +1,12 @@
-/* spread/gpu_many/columns.single.cu - the particles that reach each column of the mesh, in chunks,
- * for spreading of many vectors (spread_fill_gpu.cu).
+/* spread/gpu_many/column_chunks.single.cu - the particles that reach each column of the mesh, in
+ * chunks, for spreading of many vectors (spread_columns.single.cu).
  *
  * A warp looks at a plane of a column: at the particles of that plane in all pencils (pencil.h)
  * that hold cells from which the column is reached.  Once to count, again to write them, sorted by
  * row.
  *
  * Bytes: at order 6 twice 4.4 records a particle read, from the cache, and 2.1 written. */
-#include "spread/gpu_many/columns_gpu.h"
+#include "spread/gpu_many/column_chunks_gpu.h"
 
 enum { BLOCK = 256, BLOCK_WARPS = BLOCK / MD_WARP };
 
@@ -41,7 +41,7 @@ static __device__ __forceinline__ reach find_reach(int order, const sorted_view 
  * where its pencil begins, its first particle in the plane less those of lanes below, and how many
  * there are up to its last one. */
 typedef struct {
-  int32_t cell[2], begin, upto, total, points[2];
+  int32_t cell[2], begin, inclusive, total, points[2];
 } plane_look;
 
 /* Lane s looks after pencil s of those that hold such cells, never more than lanes: 5 by 6 at order
@@ -67,9 +67,9 @@ static __device__ __forceinline__ plane_look look_at_plane(int order, const sort
     look.begin = start[0];
     count = start[1] - start[0];
   }
-  look.upto = sum_upto(count);
-  look.begin -= look.upto - count;
-  look.total = __shfl_sync(MD_ALL_LANES, look.upto, MD_WARP - 1);
+  look.inclusive = inclusive_sum(count);
+  look.begin -= look.inclusive - count;
+  look.total = __shfl_sync(MD_ALL_LANES, look.inclusive, MD_WARP - 1);
   return look;
 }
 
@@ -82,7 +82,7 @@ static __device__ __forceinline__ bool fetch(int order, const sorted_view &view,
   int lane = 0;
   SPREAD_UNROLL
   for (int step = MD_WARP / 2; step > 0; step /= 2)
-    if (__shfl_sync(MD_ALL_LANES, look.upto, lane + step - 1) <= number) lane += step;
+    if (__shfl_sync(MD_ALL_LANES, look.inclusive, lane + step - 1) <= number) lane += step;
   const int32_t begin = __shfl_sync(MD_ALL_LANES, look.begin, lane);
   int32_t cell[2];
   SPREAD_UNROLL
@@ -140,10 +140,10 @@ static __device__ __forceinline__ void write_chunk(const pencil_particle *list, 
     if (k + warp_lane() < n)
       rank[k / MD_WARP] = atomicAdd(rows + cell_of(list[k + warp_lane()]).row, 1);
   __syncwarp();
-  const int32_t count = rows[warp_lane()], upto = sum_upto(count);
-  chunk->upto[warp_lane()] = (uint16_t)upto;
+  const int32_t count = rows[warp_lane()], inclusive = inclusive_sum(count);
+  chunk->inclusive[warp_lane()] = (uint16_t)inclusive;
   __syncwarp();
-  rows[warp_lane()] = upto - count;
+  rows[warp_lane()] = inclusive - count;
   __syncwarp();
   SPREAD_UNROLL
   for (int k = 0; k < CHUNK; k += MD_WARP)
