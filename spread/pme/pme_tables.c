@@ -26,7 +26,7 @@ static void fill_axis(const pme_spec *spec, int axis, double *m_sq, double *fact
 {
   const int p = spec->order, mesh = spec->mesh[axis];
   const double edge = spec->hi[axis] - spec->lo[axis], decay = M_PI / spec->alpha;
-  double knot[SPREAD_ORDER_MAX];
+  double knot[SPREAD_ORDER_MAX] = {0};
   bspline_weights(p, 0, knot); /* M_p(p - 1), ..., M_p(1): the same backwards */
   for (int m = 0; m < mesh; m++) {
     const double wave = (2 * m <= mesh ? m : m - mesh) / edge;
