@@ -126,7 +126,7 @@ md_status md_atoms_set_local(md_atoms *atoms, int64_t n, const double *x, const 
   return status;
 }
 
-static md_status get_fours(const md_atoms *atoms, double *to, const void *from, size_t size)
+md_status atoms_get_fours(const md_atoms *atoms, double *to, const void *from, size_t size)
 {
   const size_t bytes = (size_t)atoms->n * 4 * size;
   void *host = malloc(bytes);
@@ -144,21 +144,10 @@ md_status md_atoms_get_local(const md_atoms *atoms, double *x, int32_t *image)
   return MD_OK;
 }
 
-md_status md_atoms_get(const md_atoms *atoms, double *x, double *v, double *f, int64_t *id,
-                       int32_t *image)
-{
-  md_ctx *ctx = atoms->ctx;
-  const size_t state = md_state_size(ctx->precision), real = md_real_size(ctx->precision);
-  if (atoms->n == 0) return MD_OK;
-  if (v) MD_TRY(get_fours(atoms, v, atoms->v.data, state));
-  if (f) MD_TRY(get_fours(atoms, f, atoms->f.data, real));
-  if (id) MD_TRY(md_read(ctx, id, atoms->id.data, (size_t)atoms->n * 8));
-  return frames_get(atoms, x, image);
-}
-
 md_status md_atoms_read(const md_atoms *atoms, const void *state4, double *to)
 {
-  return atoms->n ? get_fours(atoms, to, state4, md_state_size(atoms->ctx->precision)) : MD_OK;
+  return atoms->n ? atoms_get_fours(atoms, to, state4, md_state_size(atoms->ctx->precision))
+                  : MD_OK;
 }
 
 /* Change components first .. first + count - 1 of x to those of from [n][count]. */

@@ -4,7 +4,8 @@
 
 #include "core/atoms.h"
 
-/* md_atoms_get of positions and images. */
-md_status frames_get(const md_atoms *atoms, double *x, int32_t *image);
+/* An array [n][4] of the backend, of numbers of `size` bytes, as host doubles [n][3].  Errors:
+ * MD_ENOMEM, MD_ECUDA. */
+md_status atoms_get_fours(const md_atoms *atoms, double *to, const void *from, size_t size);
 
 #endif

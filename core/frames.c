@@ -1,4 +1,4 @@
-/* core/frames.c - positions of atoms in the frames of a long box (core/atoms.h). */
+/* core/frames.c - atoms of the box from and to the frames of a long one (core/atoms.h). */
 #include "core/atoms_impl.h"
 
 #include <math.h>
@@ -98,7 +98,8 @@ md_status md_atoms_set(md_atoms *atoms, int64_t n, const double *x, const double
   return status;
 }
 
-md_status frames_get(const md_atoms *atoms, double *x, int32_t *image)
+/* Positions and images of the box. */
+static md_status get(const md_atoms *atoms, double *x, int32_t *image)
 {
   if (!md_atoms_is_cut(atoms)) return md_atoms_get_local(atoms, x, image);
   int32_t *raw = malloc((size_t)atoms->n * 3 * sizeof *raw);
@@ -107,4 +108,16 @@ md_status frames_get(const md_atoms *atoms, double *x, int32_t *image)
   if (!status) md_frames_leave(&atoms->box, atoms->frames, atoms->n, x, raw, x, image);
   free(raw);
   return status;
+}
+
+md_status md_atoms_get(const md_atoms *atoms, double *x, double *v, double *f, int64_t *id,
+                       int32_t *image)
+{
+  md_ctx *ctx = atoms->ctx;
+  const size_t state = md_state_size(ctx->precision), real = md_real_size(ctx->precision);
+  if (atoms->n == 0) return MD_OK;
+  if (v) MD_TRY(atoms_get_fours(atoms, v, atoms->v.data, state));
+  if (f) MD_TRY(atoms_get_fours(atoms, f, atoms->f.data, real));
+  if (id) MD_TRY(md_read(ctx, id, atoms->id.data, (size_t)atoms->n * 8));
+  return get(atoms, x, image);
 }

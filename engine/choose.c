@@ -2,19 +2,7 @@
 #include "engine/engine.h"
 #include "engine/system.h"
 
-#include <math.h>
 #include <stdio.h>
-
-const char *engine_origin(const engine_spec *spec, const char *key)
-{
-  return spec->origin ? spec->origin(spec->source, key) : "default";
-}
-
-double engine_reach(const engine_spec *spec)
-{
-  const bool charged = spec->coulomb == ENGINE_COULOMB_PME;
-  return charged ? fmax(spec->cutoff, spec->coulomb_cutoff) : spec->cutoff;
-}
 
 /* Whether lists by tiles are sure to fit the GPU.  Of atoms from a file nothing is known yet; files
  * are not that large. */

@@ -3,22 +3,8 @@
 #include "engine/integrate.h"
 #include "engine/system.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-neighbor_spec engine_list_spec(const engine_spec *spec, neighbor_kind kind)
-{
-  const double r_list = engine_reach(spec) + spec->skin;
-  return (neighbor_spec){
-      .kind = kind,
-      .stencil = spec->stencil,
-      .newton = spec->newton,
-      .r_list = r_list,
-      .bin_size = spec->bin_size > 0 ? spec->bin_size : r_list / -spec->bin_size,
-      .order = spec->curve,
-  };
-}
 
 /* Rebuild everything that depends on who is where; the list is still to be settled. */
 static md_status rebuild_early(engine *sim, bool sort)

@@ -9,6 +9,7 @@
  * are ghosts. */
 enum { ENGINE_FRAME_REACHES = 80 };
 
+/* The list that a specification describes, of this kind. */
 neighbor_spec engine_list_spec(const engine_spec *spec, neighbor_kind kind);
 
 /* Whether the configuration's rule asks for a new list before the forces of this step. */

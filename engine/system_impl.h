@@ -26,7 +26,9 @@ md_status system_reserve_charges(system_state *state);
 md_status read_charge(const md_text *in, const char *word, double *out);
 /* The temperature of the configuration for atoms of this mass, momentum zero. */
 md_status system_velocities(const engine_spec *spec, double mass, system_state *state);
-/* Position of site s of the lattice in unit cells; the lattice has system_sites of them. */
+/* Atoms on the lattice that the settings describe, with its charges.  Errors: MD_ENOMEM. */
+md_status system_make_lattice(const engine_spec *spec, system_state *out);
+/* Position of site s of the lattice in unit cells. */
 void system_site(const engine_spec *spec, int64_t s, double *site);
 /* Threads to make a system with. */
 int system_team(const engine_spec *spec);

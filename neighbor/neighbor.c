@@ -1,6 +1,5 @@
 /* neighbor/neighbor.c - sorting; what all backends share of a build. */
 #include "neighbor/neighbor_impl.h"
-#include "core/sizes.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,9 +19,6 @@ static neighbor_build_fn *const gpu_build[MD_PRECISION_COUNT] = PREC_TABLE(neigh
 static neighbor_build_fn *const gpu_tiles[MD_PRECISION_COUNT] = PREC_TABLE(neighbor_gpu_tiles);
 static neighbor_settle_fn *const gpu_settle[MD_PRECISION_COUNT] = PREC_TABLE(neighbor_gpu_settle);
 static neighbor_close_fn *const gpu_close[MD_PRECISION_COUNT] = PREC_TABLE(neighbor_gpu_close);
-static neighbor_unfold_fn *const cpu_unfold[MD_PRECISION_COUNT][MD_ISA_COUNT] =
-    SIMD_TABLE(neighbor_cpu_unfold);
-static neighbor_unfold_fn *const gpu_unfold[MD_PRECISION_COUNT] = PREC_TABLE(neighbor_gpu_unfold);
 
 md_status neighbor_create(md_ctx *ctx, const neighbor_spec *spec, neighbor_list **out)
 {
@@ -130,49 +126,6 @@ static md_status order_rows(neighbor_list *list, const md_atoms *atoms)
   return MD_OK;
 }
 
-/* Largest coordinate, whose rounding counts. */
-static double farthest(const md_box *span)
-{
-  double far = 0;
-  for (int d = 0; d < 3; d++)
-    far = fmax(far, fmax(fabs(span->lo[d]), fabs(span->hi[d])));
-  return far;
-}
-
-double neighbor_reach(const neighbor_list *list)
-{
-  return list->r_near + 1e-6 * (2 * list->spec.r_list + farthest(&list->span));
-}
-
-md_status neighbor_unfold(const md_atoms *atoms, double gap, md_buffer *to)
-{
-  md_ctx *ctx = atoms->ctx;
-  const md_frames_offset offset = md_atoms_offset(atoms, gap);
-  const size_t all = (size_t)(atoms->n + atoms->n_ghost);
-  MD_TRY(md_buffer_reserve(ctx, to, all * 4 * md_state_size(ctx->precision), 0));
-  return all ? SIMD_PICK(ctx, cpu_unfold, gpu_unfold)(atoms, &offset, to->data) : MD_OK;
-}
-
-/* Frames lie so far apart that no list reaches from the ghosts of one to those of the next. */
-md_status neighbor_set_positions(neighbor_list *list, const md_atoms *atoms)
-{
-  const double r_list = list->spec.r_list, gap = 2 * (fmax(atoms->r_ghost, r_list) + r_list);
-  list->span = md_atoms_span(atoms, gap);
-  list->r_near = r_list;
-  list->x = atoms->x.data;
-  if (!md_atoms_is_cut(atoms)) return MD_OK;
-  const double unit = list->ctx->precision == MD_SINGLE ? 0x1p-24 : 0x1p-53;
-  list->r_near += 8 * unit * (farthest(&list->span) + gap);
-  MD_TRY(neighbor_unfold(atoms, gap, &list->unfolded));
-  list->x = list->unfolded.data;
-  return MD_OK;
-}
-
-const void *neighbor_list_positions(const neighbor_list *list, const md_atoms *atoms)
-{
-  return md_atoms_is_cut(atoms) ? list->unfolded.data : atoms->x.data;
-}
-
 static md_status build(neighbor_list *list, const md_atoms *atoms)
 {
   md_ctx *ctx = list->ctx;
@@ -240,49 +193,4 @@ const neighbor_view *neighbor_list_view(const neighbor_list *list)
 const neighbor_grid *neighbor_list_grid(const neighbor_list *list)
 {
   return &list->grid;
-}
-
-double neighbor_tile_entries(const neighbor_spec *spec, double density)
-{
-  const double near = 4.0 / 3 * acos(-1) * pow(spec->r_list, 3) * density;
-  return 1.08 * near + 4;
-}
-
-double neighbor_tile_halo(const neighbor_spec *spec, double density)
-{
-  const double pi = acos(-1), r = spec->r_list;
-  const double edge = density > 0 ? cbrt(NEIGHBOR_TILE_ROWS / density) : 0;
-  const double cube =
-      edge * edge * (edge + 6 * r) + 3 * pi * edge * r * r + 4.0 / 3 * pi * r * r * r;
-  return 1.25 * density * cube;
-}
-
-/* Bytes of a row of tiles: list, its part of the halo and of pieces, and its length. */
-static double tile_memory(const neighbor_spec *spec, double density)
-{
-  const double piece = sizeof(neighbor_piece);
-  return 2 * neighbor_tile_entries(spec, density) + piece / 32 +
-         (4 * neighbor_tile_halo(spec, density) + piece) / NEIGHBOR_TILE_ROWS + 4;
-}
-
-int64_t neighbor_memory(const md_ctx *ctx, const neighbor_spec *spec, int64_t n, double density)
-{
-  const double atoms = (double)n, pi = acos(-1);
-  const double edge = density > 0 ? cbrt(atoms / density) : 0;
-  const double all = density > 0 ? density * pow(edge + 2 * spec->r_list, 3) : atoms;
-  const double side = edge > 0 ? fmin(spec->bin_size, edge) : spec->bin_size;
-  const double bins = pow((edge + 2 * spec->r_list) / side + 2, 3);
-  const double stencil = 12 * pow(2 * ceil(spec->r_list / side) + 1, 3);
-  const double near = 4.0 / 3 * pi * pow(spec->r_list, 3) * density;
-  /* Rows are padded to whole vectors or to the longest row of a slice. */
-  const double entries = spec->kind == NEIGHBOR_HALF ? near / 2 + 8 : near * 1.1 + 2;
-  const bool tiles = spec->kind == NEIGHBOR_TILE && ctx->backend == MD_GPU;
-  const double rows =
-      atoms * (tiles ? tile_memory(spec, density) : 4 * 1.1 * entries + 8 + 4 + 4 + 4 + 4);
-  /* Spare atom data, as large as positions are after they grew; keys and places; on the GPU what
-   * sorts them, and candidates by bin. */
-  const double state = 4 * (double)md_state_size(ctx->precision);
-  const double gpu = ctx->backend == MD_GPU ? all * (state + 8) + bins * 8 : 0;
-  const double sort = atoms * (2.5 * state + 20) + all * 8 + bins * 8 + gpu;
-  return md_size_of(1.02 * (rows + sort + stencil));
 }

@@ -120,8 +120,6 @@ md_status ordering_cells(md_ctx *ctx, const ordering *order, const int32_t n[3],
   return table(ctx, order, n, true, cell);
 }
 
-ordering_encode_fn *const ordering_encoders[MD_ISA_COUNT] = SIMD_ROW(ordering_encode);
-
 md_status ordering_keys(const md_ctx *ctx, ordering_kind kind, int levels, int64_t n,
                         const int32_t *i, const int32_t *j, const int32_t *k, uint64_t *key)
 {

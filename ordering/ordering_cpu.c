@@ -10,6 +10,8 @@
 #include <omp.h>
 #include <string.h>
 
+ordering_encode_fn *const ordering_encoders[MD_ISA_COUNT] = SIMD_ROW(ordering_encode);
+
 enum { DIGIT_BITS = 12, COUNTERS = 1 << 18, ITEMS_PER_THREAD = 16384, KEYS = 256 };
 
 /* In a cube of a power of two the index is the key itself. */

@@ -302,7 +302,7 @@ md_status ordering_gpu_sort_move(ordering_sorter *s, int64_t n, const uint32_t *
 {
   if (counts(n, key_end)) return counting_sort(s, n, keys, key_end, order, start, n_items, items);
   MD_TRY(radix_sort(s, n, keys, key_end, order, start));
-  for (int k = 0; k < n_items; k++)
-    MD_TRY(ordering_permute(s->ctx, n, order, items[k].bytes, items[k].from, items[k].to));
+  for (int k = 0; k < n_items && n > 0; k++)
+    MD_TRY(ordering_gpu_permute(s->ctx, n, order, items[k].bytes, items[k].from, items[k].to));
   return MD_OK;
 }

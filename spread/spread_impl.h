@@ -1,4 +1,4 @@
-/* spread/spread_impl.h - what a plan holds and what a backend provides to spread.c.
+/* spread/spread_impl.h - what a plan holds and what a backend provides to spread_method.c.
  *
  * A plan cuts its particles into parts of at most 2^30, so that indices within a part have 32 bits
  * while counts have 64.  A part keeps its particles located: the fraction of the cell along each
@@ -244,6 +244,17 @@ md_status spread_gpu_deferred_bad(spread_plan *plan, int64_t *bad);
 md_status spread_queue_positions(spread_plan *plan, int64_t n, const void *x, int64_t stride);
 md_status spread_check_deferred(spread_plan *plan);
 
+/* What a method does on the context's backend.  A kernel is NULL where it has nothing to do; all of
+ * auto's are. */
+typedef struct {
+  spread_layout layout;
+  spread_build_fn *build;
+  spread_build_fn *cut; /* from what was sorted last, whether the part takes it over or not */
+  spread_apply_fn *apply, *back;
+  bool zeroes; /* the first part overwrites the mesh */
+} spread_kernels;
+spread_kernels spread_method_kernels(const md_ctx *ctx, spread_method method);
+
 /* Forget what was built: no particles. */
 void spread_drop_parts(spread_plan *plan);
 
@@ -261,7 +272,10 @@ md_status spread_choose(spread_plan *plan, int64_t n, const void *x, int64_t str
 int32_t spread_compute_unit(const spread_plan *plan);
 
 /* Bytes of real in a plan's precision. */
-size_t spread_real_size(const spread_plan *plan);
+MD_INLINE size_t spread_real_size(const spread_plan *plan)
+{
+  return plan->ctx->precision == MD_DOUBLE ? sizeof(double) : sizeof(float);
+}
 
 MD_INLINE int64_t spread_entries(const spread_plan *plan, int64_t n)
 {

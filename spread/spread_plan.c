@@ -4,11 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-size_t spread_real_size(const spread_plan *plan)
-{
-  return plan->ctx->precision == MD_DOUBLE ? sizeof(double) : sizeof(float);
-}
-
 #define COUNTER_BUFFERS(plan)                                                                      \
   {                                                                                                \
     &(plan)->counter.count, &(plan)->counter.start, &(plan)->counter.scan_status,                  \

@@ -248,8 +248,7 @@ static bool duplicate(char **to, const char *from)
   return *to || !from;
 }
 
-/* A copy that a reader may fill; without warnings, which belong to one input. */
-static md_status copy(const config *from, config **out)
+md_status config_copy(const config *from, config **out)
 {
   config *cfg;
   MD_TRY(config_create(&cfg));
@@ -272,43 +271,11 @@ static md_status copy(const config *from, config **out)
   return MD_OK;
 }
 
-/* All or nothing. */
-static md_status read_as(config *cfg, config_text *text, config_format format)
+void config_swap(config *one, config *other)
 {
-  static md_status (*const read[CONFIG_FORMAT_COUNT])(config *, config_text *) = {
-      [CONFIG_FORMAT_LIBCONFIG] = read_libconfig,
-      [CONFIG_FORMAT_MINIMD] = read_minimd,
-      [CONFIG_FORMAT_LAMMPS] = read_lammps,
-  };
-  config *draft;
-  MD_TRY(copy(cfg, &draft));
-  const md_status status = read[format](draft, text);
-  if (!status) {
-    const config old = *cfg;
-    *cfg = *draft;
-    *draft = old;
-    own(cfg);
-  }
-  config_destroy(draft);
-  return status;
-}
-
-md_status config_read(config *cfg, const char *path, config_format format)
-{
-  config_text text;
-  MD_TRY(config_text_load(path, &text));
-  md_status status = MD_OK;
-  if (format == CONFIG_FORMAT_AUTO) status = config_text_detect(&text, &format);
-  if (!status) status = read_as(cfg, &text, format);
-  config_text_free(&text);
-  return status;
-}
-
-md_status config_read_text(config *cfg, const char *name, const char *text)
-{
-  config_text lines = {name, strdup(text), strlen(text)};
-  MD_REQUIRE(lines.data, MD_ENOMEM, "out of memory for '%s'", name);
-  const md_status status = read_as(cfg, &lines, CONFIG_FORMAT_LIBCONFIG);
-  config_text_free(&lines);
-  return status;
+  const config old = *one;
+  *one = *other;
+  *other = old;
+  own(one);
+  own(other);
 }

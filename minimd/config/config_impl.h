@@ -71,6 +71,11 @@ md_status config_warn(config *cfg, const char *format, ...) __attribute__((forma
 /* Say how the input was read. */
 md_status config_describe(config *cfg, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* A copy that a reader may fill; without warnings, which belong to one input.  Errors:
+ * MD_ENOMEM. */
+md_status config_copy(const config *from, config **out);
+/* Each becomes what the other was. */
+void config_swap(config *one, config *other);
 /* True where the key has its default. */
 bool config_is_default(const config *cfg, const char *key);
 

@@ -3,6 +3,7 @@
 #ifndef LOCALITY_H
 #define LOCALITY_H
 
+#include "cachemodel/kernel/list_trace.h"
 #include "cachemodel/machine/hierarchy.h"
 #include "minimd/config/config.h"
 #include "engine/engine.h"

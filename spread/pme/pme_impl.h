@@ -38,6 +38,8 @@ typedef struct {
   double slope;            /* 2 pi^2 / alpha^2: virial of a mode */
 } pme_tables;
 
+/* Fill solver->table for its spec.  Errors: MD_ENOMEM, MD_ECUDA. */
+md_status pme_tables_fill(pme *solver);
 pme_tables pme_tables_of(const pme *solver);
 
 /* psi at a mode, 0 at the origin. */

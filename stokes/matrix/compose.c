@@ -22,14 +22,6 @@
 
 enum { RUNS = 3 }; /* products that are timed, after one that is not */
 
-void gspmv_plans_free(gspmv_plans *plans)
-{
-  for (int k = 0; plans && k < plans->n; k++)
-    free(plans->plan[k].part);
-  if (plans) free(plans->plan);
-  free(plans);
-}
-
 /* Whether a plan was made with a matrix like this one. */
 static bool serves(const gspmv_plan *plan, const stokes_matrix *matrix, int m)
 {
@@ -137,8 +129,11 @@ static md_status place_for(const stokes_matrix *matrix, int m, gspmv_plan **out)
   return MD_OK;
 }
 
-md_status gspmv_plan_find(const stokes_matrix *matrix, int m, const double *x, double *y,
-                          gspmv_part *spare, gspmv_plan *out)
+/* The plan for products with m columns.  Where none is known it is measured with these vectors, x
+ * and y [3 n_rows][m], and y changes; or, where y is NULL, it is the backend's first way alone,
+ * *spare, to which the plan refers then, and is not kept. */
+static md_status find_plan(const stokes_matrix *matrix, int m, const double *x, double *y,
+                           gspmv_part *spare, gspmv_plan *out)
 {
   gspmv_part way[GSPMV_WAYS];
   gspmv_plan *place = known(matrix, m);
@@ -163,6 +158,66 @@ md_status gspmv_plan_find(const stokes_matrix *matrix, int m, const double *x, d
   return MD_OK;
 }
 
+/* Range k of a plan, which begins with column `first`; its count is 0 behind the last one. */
+static gspmv_range next_range(const gspmv_plan *plan, int k, int first)
+{
+  gspmv_range range = {plan->m, first, 0, {0, 0, 0}};
+  if (k == plan->n) return range;
+  const int left = plan->m - first;
+  range.part = plan->part[k];
+  range.count = left < range.part.columns ? left : range.part.columns;
+  return range;
+}
+
+md_status stokes_matrix_multiply(const stokes_matrix *matrix, int m, const double *x, double *y)
+{
+  gspmv_plan plan;
+  gspmv_part spare;
+  MD_TRY(matrix_check_vectors(m));
+  MD_TRY(find_plan(matrix, m, x, y, &spare, &plan));
+  gspmv_range range = next_range(&plan, 0, 0);
+  for (int k = 1; range.count > 0; range = next_range(&plan, k++, range.first + range.count))
+    MD_TRY(matrix_backend_of(matrix)->multiply(matrix, &range, x + range.first, y + range.first));
+  return MD_OK;
+}
+
+bool stokes_matrix_has_series(const stokes_matrix *matrix)
+{
+  return matrix_backend_of(matrix)->series != NULL;
+}
+
+md_status stokes_matrix_series(const stokes_matrix *matrix, int m, const double factor[5],
+                               const double *now, double *next, double *total)
+{
+  MD_TRY(matrix_check_vectors(m));
+  MD_REQUIRE(stokes_matrix_has_series(matrix), MD_EINVAL,
+             "steps of a series are products and sums of vectors on this backend");
+  gspmv_plan plan;
+  gspmv_part spare;
+  MD_TRY(find_plan(matrix, m, NULL, NULL, &spare, &plan)); /* next cannot be made twice */
+  gspmv_range range = next_range(&plan, 0, 0);
+  for (int k = 1; range.count > 0; range = next_range(&plan, k++, range.first + range.count)) {
+    const int at = range.first;
+    MD_TRY(matrix_backend_of(matrix)->series(matrix, &range, factor, now + at, next + at,
+                                             total ? total + at : NULL));
+  }
+  return MD_OK;
+}
+
+bool stokes_matrix_has_series_single(const stokes_matrix *matrix)
+{
+  return matrix_backend_of(matrix)->series_single != NULL && matrix->slices.width > 0;
+}
+
+md_status stokes_matrix_series_single(const stokes_matrix *matrix, int m, const double factor[5],
+                                      const float *now, float *next, float *total)
+{
+  MD_TRY(matrix_check_vectors(m));
+  MD_REQUIRE(stokes_matrix_has_series_single(matrix), MD_EINVAL,
+             "this matrix has no steps of a series in single precision");
+  return matrix_backend_of(matrix)->series_single(matrix, m, factor, now, next, total);
+}
+
 /* Seconds of a product as it is planned, from a cold cache on the GPU.  Emptying that takes memory
  * that a run may not have, so that plans themselves are made without. */
 static md_status time_product(gspmv_plan *plan, const stokes_matrix *matrix, const double *x,
@@ -173,11 +228,11 @@ static md_status time_product(gspmv_plan *plan, const stokes_matrix *matrix, con
   md_status status = md_stopwatch_create(matrix->ctx, &watch);
   for (int run = 0; run < RUNS && !status; run++) {
     double sum = 0, passed = 0;
-    gspmv_range range = gspmv_next_range(plan, 0, 0);
+    gspmv_range range = next_range(plan, 0, 0);
     for (int k = 1; range.count > 0 && !status; sum += passed) {
       status =
           time_range(&watch, k == 1, matrix, &range, x + range.first, y + range.first, &passed);
-      range = gspmv_next_range(plan, k++, range.first + range.count);
+      range = next_range(plan, k++, range.first + range.count);
     }
     total = fmin(total, sum);
   }
@@ -222,8 +277,7 @@ static void describe(const gspmv_plan *plan, char *words, size_t size)
 md_status stokes_matrix_time(const stokes_matrix *matrix, int m, double *seconds, char *words,
                              size_t size)
 {
-  MD_REQUIRE(m >= 1 && m <= STOKES_COLUMNS, MD_EINVAL, "a product takes 1 to %d vectors, not %d",
-             STOKES_COLUMNS, m);
+  MD_TRY(matrix_check_vectors(m));
   const gspmv_plan *plan = known(matrix, m);
   if (!plan || plan->seconds == 0) MD_TRY(time_plan(matrix, m));
   plan = known(matrix, m);

@@ -36,6 +36,14 @@ md_status stokes_matrix_create(md_ctx *ctx, stokes_storage storage, stokes_matri
   X(slices.first) X(slices.lane) X(slices.place) X(slices.window)
 /* clang-format on */
 
+static void free_plans(gspmv_plans *plans)
+{
+  for (int k = 0; plans && k < plans->n; k++)
+    free(plans->plan[k].part);
+  if (plans) free(plans->plan);
+  free(plans);
+}
+
 void stokes_matrix_destroy(stokes_matrix *matrix)
 {
   if (!matrix) return;
@@ -43,11 +51,11 @@ void stokes_matrix_destroy(stokes_matrix *matrix)
 #define FREE(field) md_buffer_free(matrix->ctx, &matrix->field);
   BUFFERS(FREE)
 #undef FREE
-  gspmv_plans_free(matrix->plans);
+  free_plans(matrix->plans);
   free(matrix);
 }
 
-static md_status check_vectors(int vectors)
+md_status matrix_check_vectors(int vectors)
 {
   MD_REQUIRE(vectors >= 1 && vectors <= STOKES_COLUMNS, MD_EINVAL,
              "a product takes 1 to %d vectors, not %d", STOKES_COLUMNS, vectors);
@@ -58,7 +66,7 @@ md_status stokes_matrix_assemble(stokes_matrix *matrix, const stokes_view *spher
                                  const stokes_pair_view *pairs, const stokes_resistance *law,
                                  int vectors)
 {
-  MD_TRY(check_vectors(vectors));
+  MD_TRY(matrix_check_vectors(vectors));
   MD_REQUIRE(law->far_field > 0, MD_EINVAL, "the far-field factor must be > 0, not %g",
              law->far_field);
   MD_REQUIRE(law->gap_min > 0 && law->gap_min < law->gap_cut, MD_EINVAL,
@@ -76,7 +84,7 @@ md_status stokes_matrix_assemble(stokes_matrix *matrix, const stokes_view *spher
 
 md_status stokes_matrix_set(stokes_matrix *matrix, const stokes_blocks *blocks, int vectors)
 {
-  MD_TRY(check_vectors(vectors));
+  MD_TRY(matrix_check_vectors(vectors));
   MD_REQUIRE(matrix->storage != STOKES_PAIR, MD_EINVAL,
              "pair storage holds resistance matrices only: expected bcrs or single");
   matrix->n_rows = blocks->n_rows;
@@ -110,66 +118,6 @@ void stokes_blocks_free(stokes_blocks *blocks)
   free(blocks->column);
   free(blocks->block);
   *blocks = (stokes_blocks){0};
-}
-
-gspmv_range gspmv_next_range(const gspmv_plan *plan, int k, int first)
-{
-  gspmv_range range = {plan->m, first, 0, {0, 0, 0}};
-  if (k == plan->n) return range;
-  const int left = plan->m - first;
-  range.part = plan->part[k];
-  range.count = left < range.part.columns ? left : range.part.columns;
-  return range;
-}
-
-md_status stokes_matrix_multiply(const stokes_matrix *matrix, int m, const double *x, double *y)
-{
-  gspmv_plan plan;
-  gspmv_part spare;
-  MD_TRY(check_vectors(m));
-  MD_TRY(gspmv_plan_find(matrix, m, x, y, &spare, &plan));
-  gspmv_range range = gspmv_next_range(&plan, 0, 0);
-  for (int k = 1; range.count > 0; range = gspmv_next_range(&plan, k++, range.first + range.count))
-    MD_TRY(matrix_backend_of(matrix)->multiply(matrix, &range, x + range.first, y + range.first));
-  return MD_OK;
-}
-
-bool stokes_matrix_has_series(const stokes_matrix *matrix)
-{
-  return matrix_backend_of(matrix)->series != NULL;
-}
-
-md_status stokes_matrix_series(const stokes_matrix *matrix, int m, const double factor[5],
-                               const double *now, double *next, double *total)
-{
-  MD_TRY(check_vectors(m));
-  MD_REQUIRE(stokes_matrix_has_series(matrix), MD_EINVAL,
-             "steps of a series are products and sums of vectors on this backend");
-  gspmv_plan plan;
-  gspmv_part spare;
-  MD_TRY(gspmv_plan_find(matrix, m, NULL, NULL, &spare, &plan)); /* next cannot be made twice */
-  gspmv_range range = gspmv_next_range(&plan, 0, 0);
-  for (int k = 1; range.count > 0;
-       range = gspmv_next_range(&plan, k++, range.first + range.count)) {
-    const int at = range.first;
-    MD_TRY(matrix_backend_of(matrix)->series(matrix, &range, factor, now + at, next + at,
-                                             total ? total + at : NULL));
-  }
-  return MD_OK;
-}
-
-bool stokes_matrix_has_series_single(const stokes_matrix *matrix)
-{
-  return matrix_backend_of(matrix)->series_single != NULL && matrix->slices.width > 0;
-}
-
-md_status stokes_matrix_series_single(const stokes_matrix *matrix, int m, const double factor[5],
-                                      const float *now, float *next, float *total)
-{
-  MD_TRY(check_vectors(m));
-  MD_REQUIRE(stokes_matrix_has_series_single(matrix), MD_EINVAL,
-             "this matrix has no steps of a series in single precision");
-  return matrix_backend_of(matrix)->series_single(matrix, m, factor, now, next, total);
 }
 
 bool stokes_matrix_is_resistance(const stokes_matrix *matrix)

@@ -128,15 +128,9 @@ typedef struct {
 } matrix_backend;
 extern const matrix_backend matrix_cpu, matrix_gpu;
 const matrix_backend *matrix_backend_of(const stokes_matrix *matrix);
+/* Errors: MD_EINVAL (not in 1..STOKES_COLUMNS). */
+md_status matrix_check_vectors(int vectors);
 
-/* The plan for products with m columns.  Where none is known it is measured with these vectors, x
- * and y [3 n_rows][m], and y changes; or, where y is NULL, it is the backend's first way alone,
- * *spare, to which the plan refers then, and is not kept. */
-md_status gspmv_plan_find(const stokes_matrix *matrix, int m, const double *x, double *y,
-                          gspmv_part *spare, gspmv_plan *out);
-/* Range k of a plan, which begins with column `first`; its count is 0 behind the last one. */
-gspmv_range gspmv_next_range(const gspmv_plan *plan, int k, int first);
-void gspmv_plans_free(gspmv_plans *plans); /* NULL is allowed */
 /* The composition of least time for m columns, of n ways that take so many seconds each; the first
  * one makes them all.  Sets the plan's n and part, which the caller frees.  Errors: MD_ENOMEM. */
 md_status gspmv_compose(int m, const gspmv_part *way, const double *seconds, int n,

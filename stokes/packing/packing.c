@@ -32,21 +32,6 @@ double stokes_packing_occupancy(const stokes_packing *packing)
   return 4.1887902047863905 * sum / (packing->box[0] * packing->box[1] * packing->box[2]);
 }
 
-md_status stokes_radius_admit(stokes_radius_range *seen, double radius)
-{
-  MD_REQUIRE(radius > 0, MD_EINVAL, "a radius must be > 0, not %g", radius);
-  MD_REQUIRE(radius >= STOKES_LENGTH_MIN && radius <= STOKES_LENGTH_MAX, MD_EINVAL,
-             "a radius must be in %g..%g, not %g", STOKES_LENGTH_MIN, STOKES_LENGTH_MAX, radius);
-  const bool first = seen->least == 0;
-  const stokes_radius_range now = {first ? radius : fmin(seen->least, radius),
-                                   fmax(seen->most, radius)};
-  MD_REQUIRE(now.most <= STOKES_RATIO_MAX * now.least, MD_EINVAL,
-             "the radii %g and %g differ by more than a factor of %g", now.least, now.most,
-             STOKES_RATIO_MAX);
-  *seen = now;
-  return MD_OK;
-}
-
 md_status stokes_packing_values(const stokes_packing *packing)
 {
   const double *box = packing->box;

@@ -1,7 +1,8 @@
-/* stokes/packing/radii.c - the sizes of spheres: a table or a file. */
+/* stokes/packing/radii.c - the sizes of spheres: what they may be, a table or a file. */
 #include "core/parse/parse.h"
 #include "stokes/packing/packing.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,21 @@ void stokes_radii_free(stokes_radii *radii)
   free(radii->radius);
   free(radii->fraction);
   *radii = (stokes_radii){0};
+}
+
+md_status stokes_radius_admit(stokes_radius_range *seen, double radius)
+{
+  MD_REQUIRE(radius > 0, MD_EINVAL, "a radius must be > 0, not %g", radius);
+  MD_REQUIRE(radius >= STOKES_LENGTH_MIN && radius <= STOKES_LENGTH_MAX, MD_EINVAL,
+             "a radius must be in %g..%g, not %g", STOKES_LENGTH_MIN, STOKES_LENGTH_MAX, radius);
+  const bool first = seen->least == 0;
+  const stokes_radius_range now = {first ? radius : fmin(seen->least, radius),
+                                   fmax(seen->most, radius)};
+  MD_REQUIRE(now.most <= STOKES_RATIO_MAX * now.least, MD_EINVAL,
+             "the radii %g and %g differ by more than a factor of %g", now.least, now.most,
+             STOKES_RATIO_MAX);
+  *seen = now;
+  return MD_OK;
 }
 
 static md_status append(stokes_radii *radii, double radius, double fraction)

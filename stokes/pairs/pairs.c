@@ -93,16 +93,6 @@ static md_status check(const stokes_pairs *pairs, const stokes_view *spheres,
   return MD_OK;
 }
 
-md_status pairs_reserve(stokes_pairs *pairs, int64_t n, int64_t more)
-{
-  const int64_t numbers = 2 * n + pairs->grid.n_cells + 1 + more;
-  MD_TRY(md_buffer_reserve(pairs->ctx, pairs->space, (size_t)numbers * sizeof *pairs->order, 0));
-  pairs->key = pairs->space->data;
-  pairs->order = (int32_t *)pairs->key + n;
-  pairs->cell_start = pairs->order + n;
-  return MD_OK;
-}
-
 static md_status build(stokes_pairs *pairs, const stokes_view *spheres)
 {
   const pairs_backend *backend = backend_of(pairs);

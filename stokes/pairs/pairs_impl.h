@@ -46,7 +46,15 @@ typedef struct {
 extern const pairs_backend pairs_cpu, pairs_gpu;
 
 /* Room for key, order and cell_start, with `more` numbers behind them. */
-md_status pairs_reserve(stokes_pairs *pairs, int64_t n, int64_t more);
+static inline md_status pairs_reserve(stokes_pairs *pairs, int64_t n, int64_t more)
+{
+  const int64_t numbers = 2 * n + pairs->grid.n_cells + 1 + more;
+  MD_TRY(md_buffer_reserve(pairs->ctx, pairs->space, (size_t)numbers * sizeof *pairs->order, 0));
+  pairs->key = (uint32_t *)pairs->space->data;
+  pairs->order = (int32_t *)pairs->key + n;
+  pairs->cell_start = pairs->order + n;
+  return MD_OK;
+}
 
 MD_END_C
 #endif

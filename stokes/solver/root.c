@@ -102,43 +102,11 @@ int stokes_chebyshev_order(double power, double low, double high, double toleran
   return -1;
 }
 
-/* For M^-1 of a vector, where there is a preconditioner. */
-static md_status work_vector(root_run *run, double **work)
-{
-  *work = NULL;
-  return solver_preconditioned(run->solver) ? solver_vector(run->solver, 1, run->m, work) : MD_OK;
-}
-
-md_status root_apply(root_run *run, double *v)
-{
-  double *work;
-  MD_TRY(work_vector(run, &work));
-  MD_TRY(solver_precondition(run->solver, run->m, v, work, &run->u));
-  return stokes_matrix_multiply(run->solver->matrix, run->m, run->u, run->w);
-}
-
-static root_run run_of(stokes_solver *solver, int m)
-{
-  return (root_run){.solver = solver, .ops = solver->ops, .space = &solver->space, .m = m};
-}
-
-md_status root_begin(root_run *run, stokes_solver *solver, int m)
-{
-  *run = run_of(solver, m);
-  return solver_vector(solver, 0, m, &run->w);
-}
-
-md_status root_lower(root_run *run, const double *z, double *v)
-{
-  if (solver_preconditioned(run->solver)) return run->ops->lower(run->space, run->m, z, v);
-  return md_copy(run->solver->ctx, v, z, solver_bytes(run->solver, run->m));
-}
-
 /* How far |M^-1/2 f|^2 is from z^T A' z, which f = S z should have; the largest of m columns. */
 static md_status norm_error(root_run *run, const double *exact, double *f, double *out)
 {
   double square[STOKES_VECTORS], *z;
-  MD_TRY(work_vector(run, &z));
+  MD_TRY(root_work(run, &z));
   MD_TRY(solver_precondition(run->solver, run->m, f, z, &z));
   MD_TRY(run->ops->dots(run->space, run->m, f, z, square));
   *out = 0;
@@ -160,7 +128,7 @@ static md_status chebyshev_sum(root_run *run, const root_series *series, double 
       stokes_matrix_has_series(run->solver->matrix) && !solver_preconditioned(run->solver);
   double zero[STOKES_VECTORS] = {0}, first[STOKES_VECTORS], *v[2], *work;
   MD_TRY(solver_vector(run->solver, 2, run->m, &v[0]));
-  MD_TRY(work_vector(run, &work));
+  MD_TRY(root_work(run, &work));
   MD_TRY(solver_vector(run->solver, work ? 3 : 1, run->m, &v[1]));
   for (int c = 0; c < run->m; c++)
     first[c] = coefficient[0];
@@ -326,6 +294,6 @@ md_status stokes_solver_inverse_root(stokes_solver *solver, int m, const double 
              "a square root takes 1 to %d vectors, not %d", STOKES_VECTORS, m);
   MD_REQUIRE(stokes_matrix_is_resistance(solver->matrix) && !solver->bounded, MD_EINVAL,
              "an inverse square root is taken of a resistance matrix with its known bounds");
-  root_run run = run_of(solver, m);
+  root_run run = root_run_of(solver, m);
   return without_preconditioner(series_inverse, &run, z, u, tolerance, most, out);
 }

@@ -71,7 +71,11 @@ typedef struct {
   int m;
   double *w, *u; /* A u; M^-1 of the present vector, or that vector itself */
 } root_run;
+root_run root_run_of(stokes_solver *solver, int m);
+/* The same, with room for w. */
 md_status root_begin(root_run *run, stokes_solver *solver, int m);
+/* A vector for M^-1 of another, or NULL without a preconditioner. */
+md_status root_work(root_run *run, double **work);
 /* u = M^-1 v, w = A u;  v = L z. */
 md_status root_apply(root_run *run, double *v);
 md_status root_lower(root_run *run, const double *z, double *v);

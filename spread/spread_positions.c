@@ -1,93 +1,17 @@
-/* spread/spread.c - positions into parts, and the tables that pick a kernel. */
+/* spread/spread_positions.c - positions into parts. */
 #include "spread/pencil.h"
 #include "core/sizes.h"
 #include "core/timer.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define WORD(name, word, help) word,
-const char *const spread_method_words[SPREAD_METHOD_COUNT] = {SPREAD_METHODS(WORD)};
-#undef WORD
-
-typedef spread_check_fn *const cpu_check[MD_PRECISION_COUNT][MD_ISA_COUNT];
-typedef spread_sort_fn *const cpu_sort[MD_PRECISION_COUNT][MD_ISA_COUNT];
-typedef spread_build_fn *const cpu_build[MD_PRECISION_COUNT][MD_ISA_COUNT];
-typedef spread_apply_fn *const cpu_apply[MD_PRECISION_COUNT][MD_ISA_COUNT];
-typedef spread_build_fn *const gpu_build[MD_PRECISION_COUNT];
-typedef spread_apply_fn *const gpu_apply[MD_PRECISION_COUNT];
-
-static cpu_check cpu_checks = SIMD_TABLE(spread_cpu_check);
-static cpu_sort cpu_sorts = SIMD_TABLE(spread_cpu_sort);
-static cpu_build cpu_matrix = SPREAD_TABLE(spread_cpu_matrix);
-static cpu_apply cpu_particle = SPREAD_TABLE(spread_cpu_particle);
-static cpu_apply cpu_coloured = SPREAD_TABLE(spread_cpu_coloured);
-static cpu_apply cpu_single = SPREAD_TABLE(spread_cpu_single);
-static cpu_apply cpu_tiled = SPREAD_TABLE(spread_cpu_tiled);
-static cpu_apply cpu_direct_interpolate = SPREAD_TABLE(spread_cpu_direct_interpolate);
-static cpu_apply cpu_tiled_interpolate = SPREAD_TABLE(spread_cpu_tiled_interpolate);
-
+static spread_check_fn *const cpu_checks[MD_PRECISION_COUNT][MD_ISA_COUNT] =
+    SIMD_TABLE(spread_cpu_check);
+static spread_sort_fn *const cpu_sorts[MD_PRECISION_COUNT][MD_ISA_COUNT] =
+    SIMD_TABLE(spread_cpu_sort);
 static spread_check_fn *const gpu_checks[] = PREC_TABLE(spread_gpu_check);
 static spread_sort_fn *const gpu_sorts[] = PREC_TABLE(spread_gpu_sort);
-static gpu_build gpu_matrix = SPREAD_GPU_TABLE(spread_gpu_matrix);
-static gpu_build gpu_slots = SPREAD_GPU_TABLE(spread_gpu_slots);
-static gpu_build gpu_cut = SPREAD_GPU_TABLE(spread_gpu_cut);
-static gpu_apply gpu_particle = SPREAD_GPU_TABLE(spread_gpu_particle);
-static gpu_apply gpu_gather = SPREAD_GPU_TABLE(spread_gpu_gather);
-static gpu_apply gpu_single = SPREAD_GPU_TABLE(spread_gpu_single);
-static gpu_apply gpu_group = SPREAD_GPU_TABLE(spread_gpu_group);
-static gpu_apply gpu_hybrid = SPREAD_GPU_TABLE(spread_gpu_hybrid);
-static gpu_apply gpu_tiled = SPREAD_GPU_TABLE(spread_gpu_tiled);
-static gpu_apply gpu_particle_interpolate = SPREAD_GPU_TABLE(spread_gpu_particle_interpolate);
-static gpu_apply gpu_tiled_interpolate = SPREAD_GPU_TABLE(spread_gpu_tiled_interpolate);
-
-/* What each method needs; a NULL apply: the backend has no such method. */
-typedef struct {
-  spread_layout layout;
-  cpu_build *build;
-  cpu_apply *apply, *back;
-} cpu_method;
-typedef struct {
-  spread_layout layout;
-  gpu_build *build;
-  gpu_apply *apply, *back;
-  bool ordered;   /* sums in a fixed order when the context asks for it */
-  bool zeroes;    /* the first part overwrites the mesh */
-  gpu_build *cut; /* from what was sorted last, whether the part takes it over or not */
-} gpu_method;
-
-static const cpu_method cpu_methods[SPREAD_METHOD_COUNT] = {
-    [SPREAD_PARTICLE] = {SPREAD_GIVEN, NULL, &cpu_particle, &cpu_direct_interpolate},
-    [SPREAD_COLOURED] = {SPREAD_TILES, NULL, &cpu_coloured, &cpu_tiled_interpolate},
-    [SPREAD_SINGLE] = {SPREAD_TILES, &cpu_matrix, &cpu_single, &cpu_tiled_interpolate},
-    [SPREAD_TILED] = {SPREAD_TILES, NULL, &cpu_tiled, &cpu_tiled_interpolate},
-};
-static const gpu_method gpu_methods[SPREAD_METHOD_COUNT] = {
-    [SPREAD_PARTICLE] = {SPREAD_GIVEN, NULL, &gpu_particle, &gpu_particle_interpolate, false, false,
-                         NULL},
-    [SPREAD_GATHER] = {SPREAD_GIVEN, &gpu_slots, &gpu_gather, &gpu_particle_interpolate, false,
-                       false, NULL},
-    [SPREAD_SINGLE] = {SPREAD_CELLS, &gpu_matrix, &gpu_single, &gpu_particle_interpolate, true,
-                       false, NULL},
-    [SPREAD_GROUP] = {SPREAD_CELLS, &gpu_matrix, &gpu_group, &gpu_particle_interpolate, true, false,
-                      NULL},
-    [SPREAD_HYBRID] = {SPREAD_CELLS, &gpu_matrix, &gpu_hybrid, &gpu_particle_interpolate, true,
-                       false, NULL},
-    [SPREAD_TILED] = {SPREAD_PENCILS, NULL, &gpu_tiled, &gpu_tiled_interpolate, true, true,
-                      &gpu_cut},
-};
-
-bool spread_method_on(spread_method method, md_backend backend)
-{
-  return method == SPREAD_AUTO || (backend == MD_GPU ? gpu_methods[method].apply != NULL
-                                                     : cpu_methods[method].apply != NULL);
-}
-
-bool spread_method_ordered(spread_method method, md_backend backend)
-{
-  return backend == MD_CPU || method == SPREAD_AUTO || gpu_methods[method].ordered;
-}
 
 static md_status deferred_bad(spread_plan *plan, int64_t *bad)
 {
@@ -146,18 +70,13 @@ static void adopt(spread_plan *plan, spread_part *part)
 static md_status build_part(spread_plan *plan, spread_part *part, const void *x, int64_t stride)
 {
   const md_ctx *ctx = plan->ctx;
+  const spread_kernels kernels = spread_method_kernels(ctx, plan->method);
   part->overflow = part->width = part->spilled = 0;
   part->cut = part->listed = false;
-  if (ctx->backend == MD_GPU) {
-    const gpu_method *m = &gpu_methods[plan->method];
-    MD_TRY(gpu_sorts[ctx->precision](plan, part, x, stride));
-    if (m->cut) MD_TRY((*m->cut)[ctx->precision](plan, part));
-    if (plan->counter.check_mode != SPREAD_CHECK_SORTING) adopt(plan, part);
-    return m->build ? (*m->build)[ctx->precision](plan, part) : MD_OK;
-  }
-  const cpu_method *m = &cpu_methods[plan->method];
-  MD_TRY(cpu_sorts[ctx->precision][ctx->isa](plan, part, x, stride));
-  return m->build ? (*m->build)[ctx->precision][ctx->isa](plan, part) : MD_OK;
+  MD_TRY(SIMD_PICK(ctx, cpu_sorts, gpu_sorts)(plan, part, x, stride));
+  if (kernels.cut) MD_TRY(kernels.cut(plan, part));
+  if (ctx->backend == MD_GPU && plan->counter.check_mode != SPREAD_CHECK_SORTING) adopt(plan, part);
+  return kernels.build ? kernels.build(plan, part) : MD_OK;
 }
 
 static md_status build_parts(spread_plan *plan, int64_t n, const void *x, int64_t stride)
@@ -217,8 +136,9 @@ md_status spread_check_deferred(spread_plan *plan)
 static spread_check_mode check_mode_for(const spread_plan *plan, spread_method method, int64_t n,
                                         bool wait)
 {
-  const bool steady = plan->ctx->backend == MD_GPU && !gpu_methods[method].build &&
-                      method == plan->method && plan->n_parts == 1 && n == plan->n;
+  const bool steady = plan->ctx->backend == MD_GPU &&
+                      !spread_method_kernels(plan->ctx, method).build && method == plan->method &&
+                      plan->n_parts == 1 && n == plan->n;
   if (!steady) return SPREAD_CHECK_BEFORE;
   return wait ? SPREAD_CHECK_SORTING : SPREAD_CHECK_DEFERRED;
 }
@@ -246,8 +166,7 @@ static md_status set_positions(spread_plan *plan, int64_t n, const void *x, int6
   memcpy(plan->reason, choice.reason, sizeof choice.reason);
   if (method != plan->method) spread_drop_parts(plan);
   plan->method = method;
-  plan->layout =
-      plan->ctx->backend == MD_GPU ? gpu_methods[method].layout : cpu_methods[method].layout;
+  plan->layout = spread_method_kernels(plan->ctx, method).layout;
   if (plan->layout == SPREAD_PENCILS) pencils_cut(&plan->grid, &plan->pencils);
   if (plan->layout == SPREAD_GIVEN && plan->spec.tuning.sorted && plan->ctx->backend == MD_GPU)
     plan->layout = SPREAD_CELLS;
@@ -276,49 +195,4 @@ md_status spread_set_positions(spread_plan *plan, int64_t n, const void *x, int6
 md_status spread_queue_positions(spread_plan *plan, int64_t n, const void *x, int64_t stride)
 {
   return set_positions(plan, n, x, stride, false);
-}
-
-/* The job of a part: arrays begin at its first particle. */
-static spread_job part_job(const spread_plan *plan, const spread_part *part, const spread_job *all)
-{
-  const size_t real_size = spread_real_size(plan), first = (size_t)part->first;
-  spread_job job = *all;
-  if (job.q) job.q = (const char *)job.q + first * real_size;
-  if (job.value) job.value = (char *)job.value + first * real_size;
-  if (job.gradient) job.gradient = (char *)job.gradient + 3 * first * real_size;
-  return job;
-}
-
-md_status spread_charges(spread_plan *plan, const void *q, void *mesh)
-{
-  md_ctx *ctx = plan->ctx;
-  const size_t bytes = (size_t)plan->grid.points * spread_real_size(plan);
-  const spread_job all = {q, mesh, NULL, NULL, plan->spec.vectors, plan->n};
-  if (ctx->backend == MD_CPU || !gpu_methods[plan->method].zeroes || plan->n_parts == 0)
-    MD_TRY(md_fill(ctx, mesh, 0, (size_t)all.vectors * bytes));
-  for (int32_t k = 0; k < plan->n_parts; k++) {
-    const spread_job job = part_job(plan, &plan->part[k], &all);
-    if (ctx->backend == MD_GPU)
-      MD_TRY((*gpu_methods[plan->method].apply)[ctx->precision](plan, &plan->part[k], &job));
-    else
-      MD_TRY(
-          (*cpu_methods[plan->method].apply)[ctx->precision][ctx->isa](plan, &plan->part[k], &job));
-  }
-  return MD_OK;
-}
-
-md_status spread_interpolate(spread_plan *plan, const void *mesh, void *value, void *gradient)
-{
-  const md_ctx *ctx = plan->ctx;
-  const spread_job all = {NULL,     (void *)(uintptr_t)mesh, value,
-                          gradient, plan->spec.vectors,      plan->n};
-  for (int32_t k = 0; k < plan->n_parts && (value || gradient); k++) {
-    const spread_job job = part_job(plan, &plan->part[k], &all);
-    if (ctx->backend == MD_GPU)
-      MD_TRY((*gpu_methods[plan->method].back)[ctx->precision](plan, &plan->part[k], &job));
-    else
-      MD_TRY(
-          (*cpu_methods[plan->method].back)[ctx->precision][ctx->isa](plan, &plan->part[k], &job));
-  }
-  return MD_OK;
 }

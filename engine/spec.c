@@ -1,0 +1,28 @@
+/* engine/spec.c - what follows from a specification alone. */
+#include "engine/engine_impl.h"
+
+#include <math.h>
+
+const char *engine_origin(const engine_spec *spec, const char *key)
+{
+  return spec->origin ? spec->origin(spec->source, key) : "default";
+}
+
+double engine_reach(const engine_spec *spec)
+{
+  const bool charged = spec->coulomb == ENGINE_COULOMB_PME;
+  return charged ? fmax(spec->cutoff, spec->coulomb_cutoff) : spec->cutoff;
+}
+
+neighbor_spec engine_list_spec(const engine_spec *spec, neighbor_kind kind)
+{
+  const double r_list = engine_reach(spec) + spec->skin;
+  return (neighbor_spec){
+      .kind = kind,
+      .stencil = spec->stencil,
+      .newton = spec->newton,
+      .r_list = r_list,
+      .bin_size = spec->bin_size > 0 ? spec->bin_size : r_list / -spec->bin_size,
+      .order = spec->curve,
+  };
+}
