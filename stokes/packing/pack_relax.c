@@ -122,8 +122,8 @@ static int64_t sweep_colours(const sweeper *s)
       count[d] = (n[d] - first[d] + 1) / 2;
       tasks *= count[d];
     }
-    const int threads = tasks > 1 ? s->ctx->threads : 1;
-#pragma omp parallel for schedule(dynamic) num_threads(threads) reduction(+ : total)
+#pragma omp parallel for schedule(dynamic) reduction(+ : total)                                    \
+    num_threads(tasks > 1 ? s->ctx->threads : 1)
     for (int32_t t = 0; t < tasks; t++) {
       const int32_t a = first[0] + 2 * (t / (count[1] * count[2]));
       const int32_t b = first[1] + 2 * (t / count[2] % count[1]);
