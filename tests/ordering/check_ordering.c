@@ -207,18 +207,21 @@ START_TEST(random_is_random)
   const int cells = 17 * 19 * 23;
   const ordering a = parsed("random"), b = parsed("random:1");
   int same = 0, fixed = 0;
-  double distance = 0;
-  for (int index = 0; index < cells; index++) {
+  double distance = 0, jump = 0;
+  for (int index = 0, before = 0; index < cells; index++) {
     int32_t c[3];
     curve_cell(&a, n, (uint32_t)index, c);
     const int cell = (c[0] * 19 + c[1]) * 23 + c[2];
     same += curve_index(&b, n, c) == (uint32_t)index;
     fixed += cell == index;
     distance += abs(cell - index);
+    jump += index > 0 ? abs(cell - before) : 0;
+    before = cell;
   }
   ck_assert_int_lt(same, 12); /* 1 expected */
   ck_assert_int_lt(fixed, 12);
-  ck_assert(fabs(distance / cells / cells - 1.0 / 3) < 0.02);
+  ck_assert_double_eq_tol(distance / cells / cells, 1.0 / 3, 0.02);
+  ck_assert_double_eq_tol(jump / cells / cells, 1.0 / 3, 0.02);
 }
 END_TEST
 
