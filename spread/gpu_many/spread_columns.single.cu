@@ -1,5 +1,4 @@
-/* spread/gpu_many/spread_columns.single.cu - tiled spreading of many vectors on the GPU, in single
- * precision.
+/* spread/gpu_many/spread_columns.single.cu - tiled spreading of many vectors, single precision.
  *
  * A block fills columns of 8 x 16 mesh lines (column_chunks_gpu.h) plane after plane, for 8 or 16
  * vectors at once.  Every warp has two of the rows, 16 points, and keeps planes z .. z + p - 1 of

@@ -1,5 +1,4 @@
-/* tests/cachemodel/check_list_trace.c - the requests of the force kernels, against the kernels'
- * text: the GPU's read thread by thread, the CPU's access by access; and traces of them. */
+/* tests/cachemodel/check_list_trace.c - requests of the force kernels against the kernels' text. */
 #include "cachemodel/kernel/list_trace.h"
 #include "tests/ref/ref.h"
 #include "tests/ref/ref_threads.h"

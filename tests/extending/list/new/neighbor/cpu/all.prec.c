@@ -1,8 +1,8 @@
 /* neighbor/cpu/all.prec.c - full lists by testing every atom and ghost against every atom, on the
  * CPU: O(n^2), without bins or tiles, to compare with.
  *
- * Rows are atoms in their order, in slices as wide as a vector (neighbor_view).  A first pass counts,
- * a second one writes.  Compiled once per precision and instruction set. */
+ * Rows are atoms in their order, in slices as wide as a vector (neighbor_view).  A first pass
+ * counts, a second one writes.  Compiled once per precision and instruction set. */
 #include "neighbor/neighbor_impl.h"
 
 typedef struct {
