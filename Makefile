@@ -314,12 +314,12 @@ STORMS ?= 1000
 storms: all
 	sh tests/hostile/storms.sh $(BUILD)/minimd $(STORMS) $(BACKEND)
 
-# Races, as ThreadSanitizer and Archer (OpenMP's tool of LLVM) see them, in the suites of TSAN_SUITES.
+# Races, as ThreadSanitizer and Archer (OpenMP's tool of LLVM) see them, in whole commands and the suites of TSAN_SUITES.
 TSAN_SUITES ?= comm bins neighbor sort force energy integrate engine physics reruns spread spread_plan pme charges \
                stokes_matrix stokes_products stokes_solve stokes_pack stokes_run sweep hierarchy system
 tsan: deps-ci
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)-tsan CC=clang NVCC= CFLAGS='-O1 -g -fsanitize=thread' \
-	  $(TSAN_SUITES:%=$(BUILD)-tsan/tests/check_%)
+	  $(BUILD)-tsan/minimd $(TSAN_SUITES:%=$(BUILD)-tsan/tests/check_%)
 	sh tests/tsan.sh $(BUILD)-tsan $(TSAN_SUITES)
 
 FORMATTED = $(call in_rooms,[ch]) $(call in_rooms,cu) $(wildcard tests/*.h tests/*/*.[ch] examples/*.[ch] examples/*.cc bench/*.[ch] bench/*.cu) \

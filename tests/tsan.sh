@@ -1,6 +1,6 @@
 #!/bin/sh
-# tests/tsan.sh BUILD SUITE... - suites built with ThreadSanitizer.  Archer tells it what OpenMP's barriers, locks
-# and tasks order; without it, every parallel loop looks like a race.
+# tests/tsan.sh BUILD SUITE... - suites and whole commands built with ThreadSanitizer.  Archer tells it what OpenMP's
+# barriers, locks and tasks order; without it, every parallel loop looks like a race.
 build=$1
 shift
 archer=$(clang -print-resource-dir)/../../libarcher.so
@@ -38,4 +38,41 @@ for suite in "$@"; do
     head -60 "$build/log"
   fi
 done
+
+# What commands do beside what the suites call: readers, reports, models and counters.
+commands()
+{
+  cat <<'END'
+$at --cells 6 --steps 60 --dump $dir/d.xyz --checkpoint $dir/c --checkpoint-every 20
+$at --restart $dir/c --steps 80
+$at -i inputs/in.nacl --steps 20
+cachemodel --machine h200 $at --cells 6 --list half --steps 20 --warm
+cachemodel --machine host $at --cells 6 --steps 20
+cachemodel --order row,hilbert --stencil block:1 --size 12 --line 8 --capacity all
+profile $at --cells 6 --steps 20 --counters off
+compare $at --cells 5 --steps 10 --order row,hilbert
+ordering --order random,hilbert --size 8
+spread $at --particles 3000 --mesh 16 --method all --vectors 3 --check
+spread $at --particles 3000 --mesh 16 --distribution clustered --method all --check --deterministic
+pack --threads 4 --particles 300 --occupancy 0.3 --radii inputs/radii.two -o $dir/s.xyz
+stokes $at -i $dir/s.xyz --rhs 4 --steps 6
+stokes $at -i $dir/s.xyz --rhs 4 --steps 6 --guess series --preconditioner jacobi --storage pair
+gspmv $at --matrix mat1 --rows 2000 --vectors 1,5,16 --repeat 1
+END
+}
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+at='--backend cpu --threads 4'
+while IFS= read -r line; do
+  if eval "\"$build/minimd\" $line --quiet" </dev/null >"$build/log" 2>&1 &&
+    ! grep -q 'data race' "$build/log"; then
+    echo "minimd $line: no race"
+  else
+    failed="$failed '$line'"
+    echo "minimd $line: FAILED"
+    head -60 "$build/log"
+  fi
+done <<END
+$(commands)
+END
 [ -z "$failed" ]
