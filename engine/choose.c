@@ -1,6 +1,6 @@
 /* engine/choose.c - what the settings leave to the program: backend and list. */
 #include "engine/engine.h"
-#include "engine/system.h"
+#include "engine/system/system.h"
 
 #include <stdio.h>
 

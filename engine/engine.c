@@ -1,7 +1,7 @@
 /* engine/engine.c - the time step: the phases of docs/architecture.md, in order. */
 #include "engine/engine_impl.h"
-#include "engine/integrate.h"
-#include "engine/system.h"
+#include "engine/integrate/integrate.h"
+#include "engine/system/system.h"
 
 #include <stdlib.h>
 #include <string.h>

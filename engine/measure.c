@@ -1,6 +1,6 @@
 /* engine/measure.c - the thermo line of a state, and runs that went wrong. */
 #include "engine/engine_impl.h"
-#include "engine/integrate.h"
+#include "engine/integrate/integrate.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 #include "minimd/shell/plot.h"
 #include "minimd/locality/profile_print.h"
 #include "minimd/shell/settings.h"
-#include "engine/system.h"
+#include "engine/system/system.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 #include "minimd/run/saves.h"
 #include "minimd/shell/settings.h"
 #include "minimd/signals.h"
-#include "engine/system.h"
+#include "engine/system/system.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

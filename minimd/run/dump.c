@@ -1,7 +1,7 @@
 /* minimd/run/dump.c - see dump.h.  Frames of text are made line by line; a .dcd is made of Fortran
  * records, each between two counts of its bytes. */
 #include "minimd/run/dump.h"
-#include "engine/system.h"
+#include "engine/system/system.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -3,7 +3,7 @@
 #ifndef RESTART_H
 #define RESTART_H
 
-#include "engine/checkpoint.h"
+#include "engine/checkpoint/checkpoint.h"
 #include "minimd/config/config.h"
 
 MD_BEGIN_C

@@ -1,6 +1,6 @@
 /* minimd/stokes/stokes_checkpoint.c - see stokes_checkpoint.h. */
 #include "minimd/stokes/stokes_checkpoint.h"
-#include "engine/sections.h"
+#include "engine/checkpoint/sections.h"
 
 #include <math.h>
 #include <stdlib.h>

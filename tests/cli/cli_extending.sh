@@ -178,12 +178,12 @@ says 'bad.gro:4: .*expected one name'
 nvcc=$(command -v nvcc)
 if [ -n "$nvcc" ]; then
   cases=$((cases + 1))
-  objects=$(for o in engine/fastest_gpu force/force_full_gpu force/force_half_gpu force/force_tile_gpu; do
+  objects=$(for o in engine/integrate/fastest_gpu force/force_full_gpu force/force_half_gpu force/force_tile_gpu; do
     echo build-cuda/obj/$o.prec.p0.cu.o
   done)
   env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u MAKEOVERRIDES make -s -C "$tree" BUILD=build-cuda NVCC="$nvcc" CFLAGS=-O0 \
-    build-cuda/obj/engine/integrate.o build-cuda/obj/engine/fastest_gpu.prec.p1.cu.o \
-    build-cuda/obj/engine/fastest_gpu.prec.p2.cu.o $objects >"$dir/log" 2>&1 || fail "nvcc: $(tail -20 "$dir/log")"
+    build-cuda/obj/engine/integrate/integrate.o build-cuda/obj/engine/integrate/fastest_gpu.prec.p1.cu.o \
+    build-cuda/obj/engine/integrate/fastest_gpu.prec.p2.cu.o $objects >"$dir/log" 2>&1 || fail "nvcc: $(tail -20 "$dir/log")"
 else
   echo 'nvcc was not found: the kernels for GPUs were not compiled'
 fi

@@ -1,6 +1,6 @@
 /* tests/comm/check_comm.c - the periodic wrap and the ghosts, against brute force. */
 #include "comm/comm.h"
-#include "engine/integrate.h"
+#include "engine/integrate/integrate.h"
 #include "tests/ref/ref.h"
 #include "tests/drive/run_cases.h"
 #include "tests/test.h"

@@ -3,7 +3,7 @@
 #define RUN_MD_H
 
 #include "force/force.h"
-#include "engine/integrate.h"
+#include "engine/integrate/integrate.h"
 #include "tests/drive/run_lists.h"
 
 typedef struct {

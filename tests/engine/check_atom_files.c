@@ -1,5 +1,5 @@
 /* tests/engine/check_atom_files.c - LAMMPS data files and extended XYZ. */
-#include "engine/system.h"
+#include "engine/system/system.h"
 #include "tests/drive/configs.h"
 #include "tests/drive/files.h"
 #include "tests/test.h"

@@ -3,7 +3,7 @@
 #define MD_PREC 2
 #include "force/coulomb.h"
 #include "engine/engine.h"
-#include "engine/system.h"
+#include "engine/system/system.h"
 #include "tests/drive/files.h"
 #include "tests/ref/ref_ewald.h"
 #include "tests/drive/engines.h"

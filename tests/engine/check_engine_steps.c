@@ -1,7 +1,7 @@
 /* tests/engine/check_engine_steps.c - what a run measures, when it rebuilds and sorts, when it
  * gives up. */
 #include "engine/engine.h"
-#include "engine/integrate.h"
+#include "engine/integrate/integrate.h"
 #include "tests/drive/engines.h"
 #include "tests/drive/run_cases.h"
 #include "tests/test.h"

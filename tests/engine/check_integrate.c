@@ -1,7 +1,7 @@
 /* tests/engine/check_integrate.c - kicks, drifts, sums and rescaling, each atom against the
  * formula. */
 #include "comm/comm.h"
-#include "engine/integrate.h"
+#include "engine/integrate/integrate.h"
 #include "tests/ref/ref.h"
 #include "tests/drive/run_cases.h"
 #include "tests/test.h"

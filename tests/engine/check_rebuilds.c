@@ -1,7 +1,7 @@
 /* tests/engine/check_rebuilds.c - lists that are too old: how far atoms went, which pairs a list
  * lacks, and whether a run says so; skins that are measured. */
 #include "engine/engine.h"
-#include "engine/integrate.h"
+#include "engine/integrate/integrate.h"
 #include "minimd/run/skin.h"
 #include "tests/drive/engines.h"
 #include "tests/ref/ref.h"

@@ -1,5 +1,5 @@
 /* tests/engine/check_system.c - lattices and initial velocities. */
-#include "engine/system.h"
+#include "engine/system/system.h"
 #include "tests/drive/configs.h"
 #include "tests/test.h"
 

@@ -33,7 +33,7 @@ const char *fuzz_file(const uint8_t *data, size_t size);
 /* The same bytes as text, to be freed. */
 char *fuzz_text(const uint8_t *data, size_t size);
 
-/* Check sums of a file of sections (engine/sections.h); of a trace
+/* Check sums of a file of sections (engine/checkpoint/sections.h); of a trace
  * (cachemodel/trace/trace_file.h). */
 void fuzz_seal_sections(uint8_t *data, size_t size);
 void fuzz_seal_trace(uint8_t *data, size_t size);

@@ -12,7 +12,7 @@
 #include "minimd/shell/commands.h"
 #include "minimd/spread/spread_case.h"
 #include "minimd/stokes/stokes_checkpoint.h"
-#include "engine/system.h"
+#include "engine/system/system.h"
 
 #include <inttypes.h>
 #include <math.h>

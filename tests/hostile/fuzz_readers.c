@@ -8,7 +8,7 @@
 #include "minimd/config/read_script.h"
 #include "minimd/spread/spread_case.h"
 #include "minimd/stokes/stokes_checkpoint.h"
-#include "engine/system.h"
+#include "engine/system/system.h"
 #include "ordering/stencil.h"
 #include "stokes/matrix/matrix.h"
 #include "stokes/packing/packing.h"

@@ -1,6 +1,6 @@
 /* minimd/shell/cmd_crystal.c - `minimd crystal`: atoms and box of the lattice that settings
  * describe, before a run is made of it. */
-#include "engine/system.h"
+#include "engine/system/system.h"
 #include "minimd/shell/commands.h"
 #include "minimd/shell/settings.h"
 #include "minimd/shell/table.h"

@@ -1,5 +1,5 @@
 /* tests/engine/check_fastest.c - the greatest v^2 against a loop over a copy of the velocities. */
-#include "engine/integrate.h"
+#include "engine/integrate/integrate.h"
 #include "tests/drive/run_cases.h"
 #include "tests/ref/ref.h"
 #include "tests/test.h"

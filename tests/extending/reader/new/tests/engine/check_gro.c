@@ -1,5 +1,5 @@
 /* tests/engine/check_gro.c - .gro files: what is read, and what is refused with line and reason. */
-#include "engine/system.h"
+#include "engine/system/system.h"
 #include "tests/drive/files.h"
 #include "tests/test.h"
 

@@ -1,8 +1,8 @@
-/* engine/read_data.c - LAMMPS data files: a header of counts and box edges, then sections.
+/* engine/system/read_data.c - LAMMPS data files: a header of counts and box edges, then sections.
  *
  * Atoms are `id type x y z` (style atomic) or `id type q x y z` (charge), each with three image
  * flags or none; the number of columns tells which. */
-#include "engine/system_impl.h"
+#include "engine/system/system_impl.h"
 
 #include <ctype.h>
 #include <math.h>

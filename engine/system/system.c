@@ -1,5 +1,5 @@
-/* engine/system.c - the initial state: atoms on a lattice, or from a file. */
-#include "engine/system_impl.h"
+/* engine/system/system.c - the initial state: atoms on a lattice, or from a file. */
+#include "engine/system/system_impl.h"
 #include "core/processors.h"
 
 #include <stdlib.h>

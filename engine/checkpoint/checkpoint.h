@@ -1,4 +1,4 @@
-/* engine/checkpoint.h - files a run continues from exactly.
+/* engine/checkpoint/checkpoint.h - files a run continues from exactly.
  *
  * Sections as in sections.h, in this order:
  *

@@ -1,4 +1,4 @@
-/* engine/integrate.h - velocity Verlet on either backend.
+/* engine/integrate/integrate.h - velocity Verlet on either backend.
  *
  *     v += (dt / 2m) f,   x += dt v,   forces,   v += (dt / 2m) f
  *

@@ -1,5 +1,5 @@
-/* engine/read_atom.c - what files of every format say of an atom. */
-#include "engine/system_impl.h"
+/* engine/system/read_atom.c - what files of every format say of an atom. */
+#include "engine/system/system_impl.h"
 
 #include <math.h>
 

@@ -1,11 +1,11 @@
-/* engine/read_xyz.c - extended XYZ, the first frame.
+/* engine/system/read_xyz.c - extended XYZ, the first frame.
  *
  * Line 1: number of atoms.  Line 2: key=value pairs; Lattice="ax ay az bx by bz cx cy cz" (diagonal
  * here), Origin="x y z", pbc="T T T", Properties=name:type:columns:...  Then a line for each atom.
  * Of the properties, species or type must be the same for all, pos is wanted, velo (or vel,
  * velocity, velocities), id, mass (masses) and charge (q) are
  * used; other columns are skipped. */
-#include "engine/system_impl.h"
+#include "engine/system/system_impl.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* engine/system_velocity.c - initial velocities, as LAMMPS or miniMD make them.
+/* engine/system/system_velocity.c - initial velocities, as LAMMPS or miniMD make them.
  *
  * Both draw three numbers for each atom from a Park-Miller generator whose seed belongs to the
  * place of the atom alone, so that the result depends neither on the order of atoms nor on threads:
@@ -6,7 +6,7 @@
  *   minimd  seed = number of the site on the half-cell lattice, k(2ny)(2nx) + j(2nx) + i + 1; v = u
  * Then the mean velocity is removed and all are scaled to the temperature m sum v^2 / (3n - 3).
  * miniMD's neighbouring seeds make neighbours' velocities alike; that is its physics. */
-#include "engine/system_impl.h"
+#include "engine/system/system_impl.h"
 #include "core/random.h"
 
 #include <math.h>

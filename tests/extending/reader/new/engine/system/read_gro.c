@@ -1,10 +1,10 @@
-/* engine/read_gro.c - GROMACS .gro files, the first frame.
+/* engine/system/read_gro.c - GROMACS .gro files, the first frame.
  *
  * Line 1: a title.  Line 2: number of atoms.  Then a line for each atom in columns: 20 of residue,
  * name and number, three numbers of 8 columns, the position, and, in all lines or in none, three
  * more, the velocity.  Last line: the edges of the box, which begins at 0.  Names must be the same
  * for all atoms; residues and numbers are not used.  Numbers are taken in the units of the run. */
-#include "engine/system_impl.h"
+#include "engine/system/system_impl.h"
 
 #include <string.h>
 

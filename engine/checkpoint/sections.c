@@ -1,5 +1,5 @@
-/* engine/sections.c - see sections.h.  Nothing in a file is believed before its check sum was. */
-#include "engine/sections.h"
+/* engine/checkpoint/sections.c - see sections.h.  Nothing in a file is believed before its check sum was. */
+#include "engine/checkpoint/sections.h"
 #include "core/crc.h"
 #include "core/output/files.h"
 

@@ -1,5 +1,5 @@
-/* engine/checkpoint.c - writes checkpoints. */
-#include "engine/checkpoint_impl.h"
+/* engine/checkpoint/checkpoint.c - writes checkpoints. */
+#include "engine/checkpoint/checkpoint_impl.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
-/* engine/system_impl.h - how atoms are read and given velocities. */
+/* engine/system/system_impl.h - how atoms are read and given velocities. */
 #ifndef SYSTEM_IMPL_H
 #define SYSTEM_IMPL_H
 
 #include "core/parse/text.h"
-#include "engine/system.h"
+#include "engine/system/system.h"
 
 /* Wrap a position into [lo, hi) and count the edges crossed in image.  Errors: MD_EINVAL (a billion
  * edges away). */

@@ -1,5 +1,5 @@
-/* engine/integrate.c - picks the kernels of the time integration. */
-#include "engine/integrate_impl.h"
+/* engine/integrate/integrate.c - picks the kernels of the time integration. */
+#include "engine/integrate/integrate_impl.h"
 
 static integrate_advance_fn *const cpu_advance[MD_PRECISION_COUNT][MD_ISA_COUNT] =
     SIMD_TABLE(integrate_cpu_advance);

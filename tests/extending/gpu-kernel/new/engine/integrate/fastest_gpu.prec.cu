@@ -1,10 +1,10 @@
-/* engine/fastest_gpu.prec.cu - the greatest v^2 on the GPU, one thread per atom.
+/* engine/integrate/fastest_gpu.prec.cu - the greatest v^2 on the GPU, one thread per atom.
  *
  * An atom takes 16 bytes in single precision, 32 in double; a warp finds its greatest by shuffles,
  * so that there is one atomic for 32 atoms.  v^2 has no sign: doubles that are not negative are
  * ordered as the integers of the same bits, and a NaN, its sign cleared, is above all of them. */
 #include "core/gpu/cuda.h"
-#include "engine/integrate_impl.h"
+#include "engine/integrate/integrate_impl.h"
 
 enum { FASTEST_BLOCK = 256 };
 

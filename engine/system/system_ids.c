@@ -1,6 +1,6 @@
-/* engine/system_ids.c - identities of the atoms of a file: all different, found again by binary
+/* engine/system/system_ids.c - identities of the atoms of a file: all different, found again by binary
  * search. */
-#include "engine/system_impl.h"
+#include "engine/system/system_impl.h"
 
 #include <stdlib.h>
 

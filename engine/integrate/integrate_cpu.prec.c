@@ -1,9 +1,9 @@
-/* engine/integrate_cpu.prec.c - velocity Verlet on the CPU.
+/* engine/integrate/integrate_cpu.prec.c - velocity Verlet on the CPU.
  *
  * Positions, velocities and forces are structures of four, so that every update is a flat loop over
  * numbers.  A block of them stays in the first cache from one update to the next: memory sees x, v
  * and f once.  Compiled once per precision and instruction set. */
-#include "engine/integrate_impl.h"
+#include "engine/integrate/integrate_impl.h"
 
 enum { BLOCK = 1024 };
 

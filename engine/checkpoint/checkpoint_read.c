@@ -1,5 +1,5 @@
-/* engine/checkpoint_read.c - reads checkpoints of runs. */
-#include "engine/checkpoint_impl.h"
+/* engine/checkpoint/checkpoint_read.c - reads checkpoints of runs. */
+#include "engine/checkpoint/checkpoint_impl.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* engine/integrate_gpu.prec.cu - velocity Verlet, sums and rescaling, one thread per atom.
+/* engine/integrate/integrate_gpu.prec.cu - velocity Verlet, sums and rescaling, one thread per atom.
  *
  *     v += (dt / 2m) f   once or twice,   x += dt v
  *
@@ -7,7 +7,7 @@
  * atoms on an H200: 0.020 ms in single, 0.051 in double; the floor at 4.2 TB/s is 0.020 and 0.040.
  */
 #include "core/gpu/verlet_gpu.h"
-#include "engine/integrate_impl.h"
+#include "engine/integrate/integrate_impl.h"
 
 enum { BLOCK = 256, SUM_BLOCKS = 528 };
 

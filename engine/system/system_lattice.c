@@ -1,9 +1,9 @@
-/* engine/system_lattice.c - atoms on a lattice.
+/* engine/system/system_lattice.c - atoms on a lattice.
  *
  * A lattice has n_basis atoms in a cubic cell of edge a = (n_basis / density)^(1/3); site s is atom
  * s % n_basis of cell s / n_basis, x fastest.  Positions are (cell + basis) a, one rounding each,
  * since the velocity generator hashes their bits. */
-#include "engine/system_impl.h"
+#include "engine/system/system_impl.h"
 
 #include <math.h>
 

@@ -1,9 +1,9 @@
-/* engine/integrate_impl.h - what a backend provides to integrate.c. */
+/* engine/integrate/integrate_impl.h - what a backend provides to integrate.c. */
 #ifndef INTEGRATE_IMPL_H
 #define INTEGRATE_IMPL_H
 
 #include "core/simd.h"
-#include "engine/integrate.h"
+#include "engine/integrate/integrate.h"
 
 MD_BEGIN_C
 

@@ -1,8 +1,8 @@
-/* engine/fastest_cpu.prec.c - the greatest v^2 on the CPU.
+/* engine/integrate/fastest_cpu.prec.c - the greatest v^2 on the CPU.
  *
  * An atom takes 16 bytes in single precision, 32 in double, and 5 operations: memory bounds it.
  * Compiled once per precision and instruction set. */
-#include "engine/integrate_impl.h"
+#include "engine/integrate/integrate_impl.h"
 
 /* Greatest v^2 of atoms begin..end - 1; NaN where one is NaN. */
 static double fastest_of(const state *v, int64_t begin, int64_t end)

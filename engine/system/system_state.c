@@ -1,5 +1,5 @@
-/* engine/system_state.c - memory for the initial state, and threads to fill it. */
-#include "engine/system_impl.h"
+/* engine/system/system_state.c - memory for the initial state, and threads to fill it. */
+#include "engine/system/system_impl.h"
 #include "core/processors.h"
 
 #include <stdlib.h>

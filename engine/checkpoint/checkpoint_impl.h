@@ -1,9 +1,9 @@
-/* engine/checkpoint_impl.h - the layout that writer and reader of a checkpoint share. */
+/* engine/checkpoint/checkpoint_impl.h - the layout that writer and reader of a checkpoint share. */
 #ifndef CHECKPOINT_IMPL_H
 #define CHECKPOINT_IMPL_H
 
-#include "engine/checkpoint.h"
-#include "engine/sections.h"
+#include "engine/checkpoint/checkpoint.h"
+#include "engine/checkpoint/sections.h"
 
 #define CHECKPOINT_SECTIONS(X)                                                                     \
   X(CONF, "configuration")                                                                         \

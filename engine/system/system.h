@@ -1,4 +1,4 @@
-/* engine/system.h - the atoms a run starts from: a lattice with velocities, or a file. */
+/* engine/system/system.h - the atoms a run starts from: a lattice with velocities, or a file. */
 #ifndef SYSTEM_H
 #define SYSTEM_H
 
