@@ -16,7 +16,9 @@ NVCC   ?= $(shell command -v nvcc 2>/dev/null)
 CUDA_ARCH ?= sm_90
 WARN   := -Werror=switch -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes
 CFLAGS ?= -O3 -g
-STD    := -std=c11 -I. -D_GNU_SOURCE -fopenmp -ffp-contract=fast -fno-math-errno
+# One set of objects for the program and the shared library; without interposition that costs nothing (docs/decisions/40).
+PIC    := -fPIC -fno-semantic-interposition
+STD    := -std=c11 -I. -D_GNU_SOURCE -fopenmp -ffp-contract=fast -fno-math-errno $(PIC)
 LDLIBS  = $(call archive,config) -lm -lpthread
 
 # A static archive where the system has one, so that a built tree runs on machines without it.
@@ -34,8 +36,13 @@ FFTW := $(shell printf '\043include <fftw3.h>\n' | $(CC) -E -x c - >/dev/null 2>
 
 # Dense algebra with LAPACK, or a file that says it is missing.
 LAPACK     := $(shell printf '\043include <lapacke.h>\n\043include <cblas.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 && echo yes)
+# Several ranks with Open MPI, or a file that says it is missing; its library is loaded under a launcher.
+MPI_FLAGS := $(shell mpicc --showme:compile 2>/dev/null)
+MPI       := $(if $(MPI_FLAGS),yes)
+# Compressed traces with zlib, or a file that says it is missing.
+ZLIB := $(shell printf '\043include <zlib.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 && echo yes)
 # What this machine cannot compile.
-LACKING := stokes/solver/dense$(if $(LAPACK),_none).c $(if $(FFTW),,spread/pme/pme_cpu.prec.c)
+LACKING := cachemodel/trace/trace_gzip$(if $(ZLIB),_none).c stokes/solver/dense$(if $(LAPACK),_none).c $(if $(FFTW),,spread/pme/pme_cpu.prec.c stokes/mobility/far_cpu.real.c) comm/world_$(if $(MPI),none,mpi).c
 # Names say for what sources are compiled: x.prec.c and x.prec.cu for each precision, x.real.c and x.real.cu for single
 # and double (nothing in them depends on the type of positions: mixed precision uses those of single), x.single.cu for
 # single; x.isa.c, x.prec.c and x.real.c for each instruction set.
@@ -70,7 +77,8 @@ arches := $(CUDA_ARCH:sm_%=%)
 CUDA_CARRIES := "$(CUDA_ARCH), PTX of $(lastword $(CUDA_ARCH))"
 NVFLAGS := $(foreach a,$(arches),-gencode arch=compute_$(a),code=sm_$(a)) \
            -gencode arch=compute_$(lastword $(arches)),code=compute_$(lastword $(arches)) \
-           -DMD_CUDA_ARCH='$(CUDA_CARRIES)' -O3 -lineinfo -I. -DMD_HAVE_CUDA -Werror all-warnings -Xcompiler -Wall,-Wextra,-Wno-unused-parameter
+           -DMD_CUDA_ARCH='$(CUDA_CARRIES)' -O3 -lineinfo -I. -DMD_HAVE_CUDA -Werror all-warnings \
+           -Xcompiler -fPIC,-fno-gnu-unique,-Wall,-Wextra,-Wno-unused-parameter
 STD    += -DMD_HAVE_CUDA
 OBJ    += $(CUDA_OBJ)
 CUDA_LIBS := -L$(CUDA_HOME)/lib64 -Wl,-rpath,$(CUDA_HOME)/lib64 -lcudart_static -lrt -ldl -lstdc++
@@ -85,12 +93,11 @@ ifneq ($(FFTW),)
 FFTW_LIBS := $(foreach l,fftw3_omp fftw3 fftw3f_omp fftw3f,$(call archive,$(l))) -lm
 LDLIBS += $(FFTW_LIBS)
 endif
+ifneq ($(ZLIB),)
+LDLIBS += $(call archive,z)
+endif
 LIB     := $(BUILD)/libminimd.a
 LIB_OBJ := $(filter-out $(BUILD)/obj/minimd/main.o,$(OBJ))
-# The spreading library alone, for other programs.
-SPREAD_LIB := $(BUILD)/libminimd_spread.a
-SPREAD_OBJ := $(filter $(BUILD)/obj/core/% $(BUILD)/obj/ordering/% $(BUILD)/obj/spread/%,$(OBJ))
-SPREAD_HEADERS := spread/spread.h spread/pme.h core/context.h core/md.h
 # Other libraries that bench_gspmv measures beside ours, where pkg-config knows them.
 PEERS    := $(foreach p,eigen:eigen3 petsc:petsc+mpi-c librsb:librsb,\
               $(if $(shell pkg-config --exists $(subst +, ,$(lastword $(subst :, ,$(p)))) 2>/dev/null && echo yes),$(p)))
@@ -107,10 +114,11 @@ TESTS   := $(addprefix $(BUILD)/tests/,$(notdir $(SUITES)))
 TEST_LIB := $(BUILD)/libtests.a
 TEST_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out $(SUITES:%=%.c),$(TEST_C)))
 COMPILE  = $(CC) $(STD) $(CFLAGS) $(WARN) -MMD -MP
-VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
+VERSION := $(shell sh packaging/version.sh)
+RELEASE := $(word 1,$(VERSION))
 # What objects are made with: all are made again when it changes.  Words of a command line of make.
-SETTINGS  := CC='$(CC)' CFLAGS='$(CFLAGS)' NVCC='$(NVCC)' CUDA_ARCH='$(CUDA_ARCH)' CHECKED_ISA='$(CHECKED_ISA)' \
-             FFTW='$(FFTW)' LAPACK='$(LAPACK)' COVERED='$(COVERED)'
+SETTINGS  := CC='$(CC)' CFLAGS='$(CFLAGS)' PIC='$(PIC)' NVCC='$(NVCC)' CUDA_ARCH='$(CUDA_ARCH)' CHECKED_ISA='$(CHECKED_ISA)' \
+             FFTW='$(FFTW)' LAPACK='$(LAPACK)' MPI='$(MPI)' ZLIB='$(ZLIB)' COVERED='$(COVERED)'
 MADE_WITH := $(BUILD)/made-with
 
 .PHONY: all
@@ -122,9 +130,6 @@ $(LIB): $(LIB_OBJ)
 	@rm -f $@
 	$(call quiet,AR )ar rcs $@ $^
 $(TEST_LIB): $(TEST_OBJ)
-	@rm -f $@
-	$(call quiet,AR )ar rcs $@ $^
-$(SPREAD_LIB): $(SPREAD_OBJ)
 	@rm -f $@
 	$(call quiet,AR )ar rcs $@ $^
 # The program whose allocators can be made to fail.
@@ -174,17 +179,19 @@ $(foreach p,$(PRECS),$(foreach i,$(ISAS),$(eval $(call numeric_rule,$(p),$(i))))
 $(foreach i,$(ISAS),$(eval $(call isa_rule,$(i))))
 $(foreach p,$(PRECS),$(eval $(call numeric_cuda_rule,$(p))))
 
-# The version is compiled into one file only, again whenever it changes.
+# Version and commit are compiled into one file each, again whenever they change.
 $(BUILD)/version: said = $(VERSION)
 $(MADE_WITH): said = $(SETTINGS)
 $(BUILD)/version $(MADE_WITH): FORCE
 	@mkdir -p $(@D)
 	@echo "$(said)" | cmp -s - $@ || echo "$(said)" >$@
 .PHONY: FORCE
-$(BUILD)/obj/minimd/shell/provenance.o: STD += $(if $(NVCC),-DMD_CUDA_ARCH='$(CUDA_CARRIES)' -DMD_CUDA_VERSION='"$(shell $(NVCC) --version | sed -n "s/.*release \([0-9.]*\).*/\1/p")"') -DMD_VERSION='"$(VERSION)"'
-$(BUILD)/obj/minimd/shell/provenance.o: $(BUILD)/version
+$(BUILD)/obj/minimd/shell/provenance.o: STD += $(if $(NVCC),-DMD_CUDA_ARCH='$(CUDA_CARRIES)' -DMD_CUDA_VERSION='"$(shell $(NVCC) --version | sed -n "s/.*release \([0-9.]*\).*/\1/p")"') -DMD_COMMIT='"$(word 2,$(VERSION))"'
+$(BUILD)/obj/core/version.o: STD += -DMD_VERSION='"$(RELEASE)"'
+$(BUILD)/obj/minimd/shell/provenance.o $(BUILD)/obj/core/version.o: $(BUILD)/version
+$(BUILD)/obj/comm/world_mpi.o: STD += $(MPI_FLAGS)
 ifneq ($(FFTW),)
-$(BUILD)/obj/spread/pme/pme.o: STD += -DMD_HAVE_FFTW
+$(BUILD)/obj/spread/pme/pme.o $(BUILD)/obj/stokes/mobility/far.o: STD += -DMD_HAVE_FFTW
 endif
 
 $(BENCH_LIB): $(BENCH_OBJ)
@@ -205,17 +212,17 @@ $(BUILD)/obj/bench/peer_%.o: bench/peer_%.cc $(MADE_WITH)
 	@mkdir -p $(@D)
 	$(call quiet,CXX)$(CXX) -I. -O3 -g -DNDEBUG -march=native $(PEER_FLAGS) -MMD -MP -c -o $@ $<
 
-.PHONY: install-spread tests benches deps deps-check deps-ci run check check-gpu bench bench-gpu study study-gpu ladder ladder-gpu \
-        lint format asan coverage docs fuzz mutants storms tsan install uninstall clean help \
+.PHONY: tests benches deps deps-check deps-ci run check check-gpu bench bench-gpu study study-gpu ladder ladder-gpu \
+        lint format asan coverage docs fuzz mutants storms tsan clean help \
         new-ordering new-pair new-command
-tests: all $(TESTS)
+tests: all $(TESTS) $(if $(findstring -fsanitize,$(CFLAGS))$(COVERED),,lib)
 benches: $(BENCHES)
 
 # Debian and Ubuntu packages: to build and run; what the program can do without; to test; what .ci/run needs besides.
 PACKAGES := gcc make libc6-dev libconfig-dev
-OPTIONAL := gnuplot-nox liblapacke-dev libopenblas-dev libfftw3-dev
+OPTIONAL := gnuplot-nox zlib1g-dev liblapacke-dev libopenblas-dev libfftw3-dev libopenmpi-dev openmpi-bin
 PACKAGES_CHECK := $(PACKAGES) check libsubunit-dev
-PACKAGES_CI := $(PACKAGES_CHECK) $(OPTIONAL) git pkg-config cmake clang libomp-dev libclang-rt-14-dev clang-format clang-tidy cppcheck
+PACKAGES_CI := $(PACKAGES_CHECK) $(OPTIONAL) git pkg-config cmake valgrind python3-numpy python3-pip doxygen clang libomp-dev libclang-rt-14-dev clang-format clang-tidy cppcheck
 deps:       ; @sh tests/deps.sh $(PACKAGES) -- $(OPTIONAL)
 deps-check: ; @sh tests/deps.sh $(PACKAGES_CHECK) -- $(OPTIONAL)
 deps-ci:    ; @sh tests/deps.sh $(PACKAGES_CI)
@@ -261,6 +268,19 @@ ladder:
 ladder-gpu:
 	@test -x $(BUILD)/minimd || $(MAKE) --no-print-directory all
 	sh bench/ladder.sh $(BUILD) gpu $(PARTS)
+
+# The experiments of docs/teaching.md, and their pictures.
+.PHONY: teaching
+teaching:
+	@$(MAKE) --no-print-directory all
+	sh docs/teaching.sh $(BUILD)/minimd $(BUILD)/teaching
+	mkdir -p docs/results/teaching && cp $(BUILD)/teaching/*.svg docs/results/teaching
+
+# Every picture of docs/results that comes from committed rows or from a model, drawn again.
+.PHONY: pictures
+pictures:
+	@$(MAKE) --no-print-directory all
+	sh bench/pictures.sh $(BUILD)/minimd
 
 # Checks make compiling kernels ten times as long: so only those of this machine's instruction set, mixed and double,
 # and without the checks for what AddressSanitizer or the processor stops anyway.
@@ -315,8 +335,9 @@ storms: all
 	sh tests/hostile/storms.sh $(BUILD)/minimd $(STORMS) $(BACKEND)
 
 # Races, as ThreadSanitizer and Archer (OpenMP's tool of LLVM) see them, in whole commands and the suites of TSAN_SUITES.
-TSAN_SUITES ?= comm bins neighbor sort force energy integrate engine physics reruns spread spread_plan pme charges \
-               stokes_matrix stokes_products stokes_solve stokes_pack stokes_run sweep hierarchy system
+TSAN_SUITES ?= comm bins neighbor sort force energy integrate engine physics reruns spread spread_plan spread_tiles \
+               pme charges stokes_matrix stokes_products stokes_solve stokes_pack stokes_run rpy_sample sweep hierarchy system \
+               cachemodel profile list_trace
 tsan: deps-ci
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)-tsan CC=clang NVCC= CFLAGS='-O1 -g -fsanitize=thread' \
 	  $(BUILD)-tsan/minimd $(TSAN_SUITES:%=$(BUILD)-tsan/tests/check_%)
@@ -327,11 +348,12 @@ FORMATTED = $(call in_rooms,[ch]) $(call in_rooms,cu) $(wildcard tests/*.h tests
 lint:
 	sh tests/arrows.sh
 	clang-format --dry-run -Werror $(FORMATTED)
+	! grep -n '.\{101\}' $(FORMATTED)
 	cppcheck -j $(JOBS) --quiet --std=c11 --inline-suppr --error-exitcode=1 --enable=warning,portability \
-	  --suppressions-list=tests/cppcheck.txt -I. -DMD_PREC=2 -DMD_ISA=0 -DMD_VERSION='"lint"' \
+	  --suppressions-list=tests/cppcheck.txt -I. -DMD_PREC=2 -DMD_ISA=0 -DMD_VERSION='"lint"' -DMD_COMMIT='"lint"' \
 	  $(PLAIN_C)
 	printf '%s\n' $(PLAIN_C) | xargs -P $(JOBS) -n 8 sh -c 'clang-tidy --quiet --warnings-as-errors="bugprone-*,misc-*" "$$@" -- \
-	  -std=c11 -I. -D_GNU_SOURCE -fopenmp -DMD_VERSION=\"lint\"' lint
+	  -std=c11 -I. $(MPI_FLAGS) -D_GNU_SOURCE -fopenmp -DMD_VERSION=\"lint\" -DMD_COMMIT=\"lint\"' lint
 format:
 	clang-format -i $(FORMATTED)
 
@@ -340,6 +362,9 @@ format:
 docs: all
 	$(BUILD)/minimd docs --form man -o docs/minimd.1
 	$(BUILD)/minimd docs --form bash -o docs/minimd.bash
+	$(BUILD)/minimd docs --form zsh -o docs/minimd.zsh
+	$(BUILD)/minimd docs --form fish -o docs/minimd.fish
+	$(BUILD)/minimd docs --form style -o bench/style.gp
 	sed '/^<!-- .*make docs/q' docs/user-guide.md >$(BUILD)/user-guide.md
 	$(BUILD)/minimd docs --form guide >>$(BUILD)/user-guide.md
 	mv $(BUILD)/user-guide.md docs/user-guide.md
@@ -353,30 +378,10 @@ docs: all
 new-ordering new-pair new-command:
 	@sh tests/extending/extend.sh new $(@:new-%=%) '$(NAME)'
 
-# Library, headers, pkg-config and CMake files of the spreading room.
-SPREAD_SUBST = sed -e 's|@PREFIX@|$(abspath $(PREFIX))|' -e 's|@CC@|$(CC)|' -e 's|@LIBS@|$(FFTW_LIBS) $(CUDA_LIBS) -lpthread -lm|'
-SPREAD_TO = $(DESTDIR)$(PREFIX)
-install-spread: $(SPREAD_LIB)
-	install -D -m 644 $(SPREAD_LIB) $(SPREAD_TO)/lib/libminimd_spread.a
-	for h in $(SPREAD_HEADERS); do install -D -m 644 $$h $(SPREAD_TO)/include/minimd_spread/$$h || exit 1; done
-	install -d $(SPREAD_TO)/lib/pkgconfig $(SPREAD_TO)/lib/cmake/minimd_spread
-	$(SPREAD_SUBST) spread/minimd_spread.pc.in >$(SPREAD_TO)/lib/pkgconfig/minimd_spread.pc
-	$(SPREAD_SUBST) spread/minimd_spread-config.cmake.in >$(SPREAD_TO)/lib/cmake/minimd_spread/minimd_spread-config.cmake
-
-install: all install-spread
-	install -D -m 755 $(BUILD)/minimd $(DESTDIR)$(PREFIX)/bin/minimd
-	install -D -m 644 docs/minimd.1 $(DESTDIR)$(PREFIX)/share/man/man1/minimd.1
-	install -D -m 644 docs/minimd.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/minimd
-	install -d $(DESTDIR)$(PREFIX)/share/minimd
-	install -m 644 inputs/* $(DESTDIR)$(PREFIX)/share/minimd
-uninstall:
-	rm -rf $(DESTDIR)$(PREFIX)/bin/minimd $(DESTDIR)$(PREFIX)/share/minimd $(DESTDIR)$(PREFIX)/share/man/man1/minimd.1 \
-	  $(DESTDIR)$(PREFIX)/share/bash-completion/completions/minimd $(SPREAD_TO)/lib/libminimd_spread.a \
-	  $(SPREAD_TO)/include/minimd_spread $(SPREAD_TO)/lib/pkgconfig/minimd_spread.pc $(SPREAD_TO)/lib/cmake/minimd_spread
 clean:
 	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-coverage $(BUILD)-fuzz $(BUILD)-tsan $(BUILD)-mutants
 
-help:
+help::
 	@echo 'make            build everything this machine can build (CUDA: $(or $(NVCC),no nvcc found))'
 	@echo 'make run        install packages if missing, build, run inputs/in.lj in Hilbert order'
 	@echo 'make check      install packages if missing, build, run all tests on the CPU'
@@ -386,6 +391,8 @@ help:
 	@echo 'make study      tables and figures of docs/orderings.md, docs/spreading.md, docs/mrhs.md on the CPU'
 	@echo 'make study-gpu  the same on a GPU, with its counters (PARTS="times decay": some of the orderings)'
 	@echo 'make ladder     one melt from all pairs to tiles, rung by rung: docs/ladder.md   (ladder-gpu: on the GPU)'
+	@echo 'make teaching   run the experiments of docs/teaching.md and redraw their pictures'
+	@echo 'make pictures   draw the pictures of docs/results again, from the rows that are there'
 	@echo 'make lint       arrows between rooms, format, cppcheck, clang-tidy'
 	@echo 'make asan       the tests under AddressSanitizer and UBSan, but for those tagged long'
 	@echo 'make coverage   lines and branches of the CPU code that the tests run, by room, and what they leave, by reason'
@@ -396,8 +403,8 @@ help:
 	@echo 'make docs       manual page, completion and reference from the tables of the program; drawing of the rooms; quotations'
 	@echo 'make new-ordering NAME=x   a skeleton, and a test that fails until it is filled in: docs/extending.md'
 	@echo '     new-pair, new-command likewise: a pair formula, a sub-command'
-	@echo 'make install    to PREFIX=$(PREFIX)                      (uninstall, clean, format)'
 	@echo 'variables: BUILD=$(BUILD) CC=$(CC) NVCC=$(NVCC) CUDA_ARCH="$(CUDA_ARCH)" CFLAGS=$(CFLAGS) V=1 (whole commands)'
 
+include packaging/library.mk packaging/release.mk
 .SECONDARY:
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)

@@ -1,5 +1,5 @@
 # bench/ladder.gp - picture of docs/ladder.md, from ladder-cpu.csv and ladder-gpu.csv in the present
-# folder, whichever there are: a column of two panels for each.  Columns: 4 rung, 6 atoms,
+# folder (after bench/style.gp), whichever there are: a column of two panels for each.  Columns: 4 rung, 6 atoms,
 # 9 ms a step, 18 bytes L1 to L2 (model), 21 the same (counted).
 there = ''
 do for [b in "cpu gpu"] {
@@ -9,9 +9,6 @@ set terminal svg size 760 * words(there),860 font 'sans,13' background rgb 'whit
 set datafile separator ','
 set output 'ladder.svg'
 set multiplot layout 2,words(there) columnsfirst
-set style fill solid 0.7
-set grid ytics mytics
-set key top right noenhanced
 set xtics rotate by -25 noenhanced
 set logscale y
 set boxwidth 0.26
@@ -35,7 +32,7 @@ do for [b in there] {
   least(y) = real(system(sprintf("awk -F, 'NR > 1 && %s { y = %s; if (!n++ || y < x) x = y } ".\
     "END { print x }' %s", y, y, file)))
   set ylabel 'ns an atom and step'
-  set title b eq 'cpu' ? 'one core of a CPU' : 'a GPU'
+  set title (b eq 'cpu' ? 'one core of ' : '').system("awk -F, 'NR == 2 { print $3 }' ".file).', double precision'
   set yrange [0.7 * least('1e6 * $9 / $6'):*]
   eval bars('1e6 * $9 / $6')
   set ylabel 'bytes L1-L2, an atom and step (model)'

@@ -216,7 +216,7 @@ speeds()
     NR == 1 { next }
     !($6 in size) { size[$6] = ++sizes; atoms[sizes] = $6 }
     !($4 in rung) { rung[$4] = ++rungs; name[rungs] = $4 }
-    { rate[$4, $6] = sprintf("%.3g", $10); gain[$4, $6] = $11 == "" ? "-" : sprintf("%.2f", $11) }
+    { rate[$4, $6] = $10 < 1000 ? sprintf("%.3g", $10) : whole($10); gain[$4, $6] = $11 == "" ? "-" : sprintf("%.2f", $11) }
     END {
       printf "| rung |"
       for (k = 1; k <= sizes; k++) printf " %s atoms | gain |", commas(atoms[k])
@@ -278,7 +278,7 @@ tables()
 page()
 {
   if command -v gnuplot >/dev/null 2>&1; then
-    (cd "$results" && gnuplot "$here/ladder.gp")
+    (cd "$results" && gnuplot "$here/style.gp" "$here/ladder.gp")
   else
     echo 'no picture: gnuplot is not installed (Debian package gnuplot-nox)'
   fi

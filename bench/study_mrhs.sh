@@ -48,7 +48,7 @@ cell() { awk -F, -v name="$2" 'NR == 1 { for (c = 1; c <= NF; c++) if ($c == nam
 # firsts FILE CUT ALGORITHM STEPS : mean iterations of the first solves, with guesses if these are made.
 firsts()
 {
-  "$minimd" stokes -i "$1" --gap-cut "$2" --algorithm "$3" --rhs 16 --steps "$4" --guess-tolerance 1e-6 --backend cpu \
+  "$minimd" stokes -i "$1" --gap-cut "$2" --root chebyshev --algorithm "$3" --rhs 16 --steps "$4" --guess-tolerance 1e-6 --backend cpu \
     --threads 1 --quiet --format csv 2>/dev/null |
     awk -F, -v guessed="$3" 'NR > 1 && (guessed == "original" || $4 > 0) { n++; sum += $2 } END { printf "%.3f", sum / n }'
 }
@@ -152,6 +152,7 @@ nodes()
 
 # [Liu] solves for guesses as exactly as for solutions.
 tolerance=1e-6
+# Forces by Chebyshev, as in [Liu], unless OPTIONS say otherwise.
 # walk FILE SPHERES OCCUPANCY ALGORITHM RHS STEPS [THREADS [OPTIONS]] : steps of a run, and its wall time
 # a step.  THREADS 0: all.
 walk()
@@ -160,7 +161,7 @@ walk()
   set -- "$1" "$2" "$3" "$4" "$5" "$6" "${7:-0}"
   [ "$7" = 0 ] || more="$more --threads $7"
   rows "$1" spheres="$2" occupancy="$3" algorithm="$4" rhs="$5" threads="$7" -- stokes \
-    -i "$(packing "$2" "$3")" --gap-cut 2 ${tolerance:+--guess-tolerance $tolerance} --algorithm "$4" --rhs "$5" --steps "$6" --backend "$backend" $more
+    -i "$(packing "$2" "$3")" --gap-cut 2 --root chebyshev ${tolerance:+--guess-tolerance $tolerance} --algorithm "$4" --rhs "$5" --steps "$6" --backend "$backend" $more
   average=$(sed -n 's/.* ps, \([0-9.e+-]*\) s a step.*/\1/p' "$work/messages")
   echo "$1,$2,$3,$4,$5,$7,$6,$average" >>"$work/walks"
 }
@@ -202,7 +203,7 @@ sweep()
       walk sweep "$spheres" 0.5 mrhs $m $((m > 12 ? m : m * (23 / m + 1)))
     done
     walk sweep "$spheres" 0.5 original 1 12
-    rows model spheres="$spheres" occupancy=0.5 -- stokes --model -i "$(packing "$spheres" 0.5)" --gap-cut 2 \
+    rows model spheres="$spheres" occupancy=0.5 -- stokes --model -i "$(packing "$spheres" 0.5)" --gap-cut 2 --root chebyshev \
       --backend "$backend"
   done
 }
@@ -337,8 +338,8 @@ tables()
 plots()
 {
   command -v gnuplot >/dev/null 2>&1 || { echo 'no gnuplot: no pictures'; return 0; }
-  pictures=$(pwd)/bench/study_mrhs.gp
-  (cd "$results" && gnuplot -e "backend = '$backend'" "$pictures")
+  bench=$(pwd)/bench
+  (cd "$results" && gnuplot -e "backend = '$backend'" "$bench/style.gp" "$bench/study_mrhs.gp")
 }
 
 times='radii map products threads nodes steps best sweep summary'

@@ -142,8 +142,17 @@ sizes()
   done
 }
 
+# The force kernel of portable instructions under valgrind's cachegrind, beside the model of the same two caches.
+cachegrind()
+{
+  printf 'name = "two"; kind = "cpu"; levels = ( { bytes = 32768; ways = 8; line = 64; }, { bytes = 1048576; ways = 16; line = 64; } );\n' \
+    >"$work/two.machine"
+  rows "$part" cells=20 -- profile --with cachegrind --machine "$work/two.machine" --cells 20 --steps 20 --launches 2 \
+    --order none,row,column,morton,hilbert,random --list full,half
+}
+
 for part in stencils offsets within misses dependence policies kernel_gpu kernel_host decay compare \
-  sort_period sizes; do
+  sort_period sizes cachegrind; do
   [ -e "$work/$part.csv" ] && continue
   echo "$part"
   rm -f "$work/$part.part"
@@ -155,10 +164,10 @@ done
 "$minimd" ordering --order hilbert,morton --size 4 --plot "$work/paths.svg" >"$work/rows"
 "$minimd" ordering --stencil sphere:1,sphere:2,sphere:3,sphere:4,sphere:5,sphere:6,sphere:7,sphere:8,sphere:9 \
   --plot "$work/stencils.svg" >"$work/rows"
-plots=$(pwd)/bench/study_orderings.gp
-(cd "$work" && gnuplot "$plots")
 for file in "$work"/*.csv "$work"/*.svg; do
   mv "$file" "$results/$(basename "$file" | tr _ -)"
 done
+bench=$(pwd)/bench
+(cd "$results" && gnuplot "$bench/style.gp" "$bench/study_orderings.gp")
 rm -r "$work"
 echo "results are in $results"

@@ -271,8 +271,8 @@ part_plots()
     echo 'no pictures: gnuplot is not installed (Debian package gnuplot-nox)'
     return
   fi
-  script=$(cd "$(dirname "$0")" && pwd)/study_orderings_gpu.gp
-  (cd "$results" && gnuplot "$script") || failures=$((failures + 1))
+  bench=$(cd "$(dirname "$0")" && pwd)
+  (cd "$results" && gnuplot "$bench/style.gp" "$bench/study_orderings_gpu.gp") || failures=$((failures + 1))
 }
 
 [ $# -gt 0 ] || set -- times large blocks bins carveout decay profile32 profile64 profile92 \

@@ -76,7 +76,7 @@ plots()
     echo 'no pictures: gnuplot is not installed (Debian package gnuplot-nox)'
     return
   }
-  (cd "$results" && gnuplot -e "backend = '$backend'" "$here/study_spread.gp")
+  (cd "$results" && gnuplot -e "backend = '$backend'" "$here/style.gp" "$here/study_spread.gp")
 }
 
 if [ $# = 0 ]; then

@@ -27,8 +27,8 @@ typedef struct {
 
 /* Check a sweep before anything is allocated; copies: how many are to be held at a time.
  * Errors: MD_EINVAL (a size or line < 1, no cell is g away from the border, a hybrid's tile does
- * not divide the sizes), MD_ECAPACITY (2^32 cells or more, or more memory than is free: says how
- * much is needed). */
+ * not divide the sizes), MD_ECAPACITY (2^32 cells or more), MD_ENOMEM (more memory than is free:
+ * says how much is needed). */
 md_status cachemodel_sweep_check(const cachemodel_sweep *sweep, int copies);
 
 /* Length of its trace: visited cells times cells of the stencil. */
@@ -51,8 +51,12 @@ md_status cachemodel_stack_create(md_isa isa, cachemodel_stack **out);
 void cachemodel_stack_destroy(cachemodel_stack *stack); /* NULL is allowed */
 /* Lines are < 2^32 - 1.  Errors: MD_ENOMEM; the stack is then lost. */
 md_status cachemodel_stack_feed(cachemodel_stack *stack, int64_t n, const uint32_t *line);
+/* Lines seen, by whatever class: cold misses. */
+int64_t cachemodel_stack_distinct(const cachemodel_stack *stack);
+/* Accesses from now on are counted in class k >= 0, at first 0, and what follows tells of that
+ * class: so one pass says what each of several arrays misses.  Errors: MD_ENOMEM. */
+md_status cachemodel_stack_count_in(cachemodel_stack *stack, int k);
 int64_t cachemodel_stack_accesses(const cachemodel_stack *stack);
-int64_t cachemodel_stack_distinct(const cachemodel_stack *stack); /* lines seen: cold misses */
 /* misses[c - 1] of a cache of c lines, c = 1..n. */
 void cachemodel_stack_misses(const cachemodel_stack *stack, int64_t n, int64_t *misses);
 
@@ -88,7 +92,7 @@ md_status cachemodel_levels_parse(const char *text, const cachemodel_level *usua
 typedef struct cachemodel_cache cachemodel_cache;
 
 /* n levels, nearest first.  Errors: MD_EINVAL (capacity < 1, ways that do not divide it),
- * MD_ECAPACITY (more sets than memory holds), MD_ENOMEM. */
+ * MD_ENOMEM (also: more sets than memory holds). */
 md_status cachemodel_cache_create(md_isa isa, int n, const cachemodel_level *levels,
                                   cachemodel_inclusion inclusion, cachemodel_cache **out);
 void cachemodel_cache_destroy(cachemodel_cache *cache); /* NULL is allowed */

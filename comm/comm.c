@@ -1,5 +1,6 @@
 /* comm/comm.c - checks arguments and picks the kernels of the exchange with neighbours. */
 #include "comm/comm_impl.h"
+#include "comm/world.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,13 +23,17 @@ md_status comm_create(md_ctx *ctx, comm **out)
   *out = calloc(1, sizeof **out);
   MD_REQUIRE(*out, MD_ENOMEM, "out of memory for the exchange of atoms");
   (*out)->ctx = ctx;
-  return MD_OK;
+  if (world_count() == 1) return MD_OK;
+  MD_REQUIRE(ctx->backend == MD_CPU, MD_EINVAL,
+             "%d ranks on the GPU: expected the CPU, or one rank", world_count());
+  return ranks_create(ctx, &(*out)->ranks);
 }
 
 void comm_destroy(comm *cm)
 {
   if (!cm) return;
   if (gpu_close[cm->ctx->precision]) gpu_close[cm->ctx->precision](cm);
+  ranks_destroy(cm->ctx, cm->ranks);
   md_buffer_free(cm->ctx, &cm->found);
   md_buffer_free(cm->ctx, &cm->count);
   md_buffer_free(cm->ctx, &cm->scan_status);
@@ -41,8 +46,12 @@ static md_status migrate(comm *cm, md_atoms *atoms, const comm_reach *early)
   atoms->r_ghost = 0;
   cm->early = false;
   cm->moved_sq = 0;
-  if (atoms->n == 0) return MD_OK;
-  return SIMD_PICK(cm->ctx, cpu_migrate, gpu_migrate)(cm, atoms, early);
+  md_status status = MD_OK;
+  if (atoms->n > 0) status = SIMD_PICK(cm->ctx, cpu_migrate, gpu_migrate)(cm, atoms, early);
+  if (!cm->ranks) return status;
+  MD_TRY(world_agree(status));
+  world_most(&cm->moved_sq, 1);
+  return ranks_migrate(cm, atoms, early ? early->r_ghost : 0);
 }
 
 md_status comm_migrate(comm *cm, md_atoms *atoms)
@@ -74,6 +83,21 @@ md_status comm_migrate_early(comm *cm, md_atoms *atoms, double r_ghost, double b
   return migrate(cm, atoms, &reach);
 }
 
+/* On one rank. */
+static md_status name_ghosts(md_atoms *atoms)
+{
+  const md_ctx *ctx = atoms->ctx;
+  if (!ctx->deterministic || ctx->backend == MD_GPU) return MD_OK;
+  MD_TRY(md_buffer_reserve(atoms->ctx, &atoms->ghost_id, (size_t)atoms->n_ghost * 8, 0));
+  const int64_t *id = atoms->id.data;
+  const int32_t *home = atoms->home.data;
+  int64_t *ghost_id = atoms->ghost_id.data;
+#pragma omp parallel for schedule(static) num_threads(ctx->threads)
+  for (int64_t g = 0; g < atoms->n_ghost; g++)
+    ghost_id[g] = id[home[g]];
+  return MD_OK;
+}
+
 md_status comm_borders(comm *cm, md_atoms *atoms, double r_ghost)
 {
   comm_reach reach;
@@ -86,10 +110,14 @@ md_status comm_borders(comm *cm, md_atoms *atoms, double r_ghost)
   /* Of the 2^32 steps, a margin of r_ghost on either side is for atoms that drift. */
   atoms->coord_scale = cm->ctx->precision == MD_MIXED ? (widest + 4 * r_ghost) * 0x1p-32 : 1;
   atoms->n_built = 0;
-  if (atoms->n == 0) return MD_OK;
+  if (atoms->n == 0 && !cm->ranks) return MD_OK;
   const size_t built = (size_t)atoms->n * 4 * md_state_size(cm->ctx->precision);
   md_status status = md_buffer_reserve(cm->ctx, &atoms->x_at_build, built, 0);
-  if (!status) status = SIMD_PICK(cm->ctx, cpu_borders, gpu_borders)(cm, atoms, reach.images);
+  if (cm->ranks) status = world_agree(status);
+  if (!status)
+    status = cm->ranks ? ranks_borders(cm, atoms, r_ghost)
+                       : SIMD_PICK(cm->ctx, cpu_borders, gpu_borders)(cm, atoms, reach.images);
+  if (!status && !cm->ranks) status = name_ghosts(atoms);
   if (status)
     atoms->n_ghost = 0, atoms->r_ghost = 0;
   else
@@ -105,25 +133,36 @@ double comm_moved_sq(const comm *cm)
 md_status comm_max_move_sq(comm *cm, const md_atoms *atoms, double *moved_sq)
 {
   *moved_sq = 0;
-  if (atoms->n == 0) return MD_OK;
-  MD_REQUIRE(atoms->n_built == atoms->n, MD_EINVAL,
-             "ghosts were made of %lld atoms, not of these %lld", (long long)atoms->n_built,
-             (long long)atoms->n);
-  MD_TRY(SIMD_PICK(cm->ctx, cpu_move, gpu_move)(cm, atoms, moved_sq));
+  md_status status = MD_OK;
+  if (atoms->n != atoms->n_built)
+    status = MD_FAIL(MD_EINVAL, "ghosts were made of %lld atoms, not of these %lld",
+                     (long long)atoms->n_built, (long long)atoms->n);
+  else if (atoms->n > 0)
+    status = SIMD_PICK(cm->ctx, cpu_move, gpu_move)(cm, atoms, moved_sq);
+  MD_TRY(status);
   if (isnan(*moved_sq)) *moved_sq = INFINITY;
+  world_most(moved_sq, 1);
   return MD_OK;
 }
 
 md_status comm_forward(comm *cm, md_atoms *atoms)
 {
+  if (cm->ranks) return ranks_forward(cm, atoms);
   if (atoms->n_ghost == 0) return MD_OK;
   return SIMD_PICK(cm->ctx, cpu_forward, gpu_forward)(cm, atoms);
 }
 
 md_status comm_sum(comm *cm, double *values, int count)
 {
-  (void)cm;
-  (void)values;
-  (void)count;
+  if (!cm->ranks) return MD_OK;
+  double *all = malloc((size_t)world_count() * (size_t)count * sizeof *all);
+  MD_REQUIRE(all, MD_ENOMEM, "out of memory for sums of %d ranks", world_count());
+  world_gather(values, (size_t)count * sizeof *all, all);
+  for (int k = 0; k < count; k++)
+    values[k] = 0;
+  for (int r = 0; r < world_count(); r++)
+    for (int k = 0; k < count; k++)
+      values[k] += all[r * count + k];
+  free(all);
   return MD_OK;
 }

@@ -5,6 +5,10 @@
  * with one process the neighbours are periodic images of its own atoms, so that migration is the
  * periodic wrap and ghosts are shifted copies.  No caller may assume that.
  *
+ * With several ranks (world.h) all of them call these functions together, on the CPU; each has its
+ * own atoms, at first any.  The first migration that knows a reach cuts the box (partition.h).  An
+ * error of one is that of all.
+ *
  * Order within a rebuild: comm_migrate, (sort), comm_borders; then comm_forward once a step. Atoms'
  * positions at comm_borders are kept (md_atoms.x_at_build): how far atoms went since then says when
  * that must be done again. comm_migrate_early does both halves of the waiting for a GPU at once: it
@@ -12,6 +16,7 @@
 #ifndef COMM_H
 #define COMM_H
 
+#include "comm/partition.h"
 #include "core/atoms.h"
 
 MD_BEGIN_C
@@ -22,10 +27,24 @@ typedef struct comm comm;
 md_status comm_create(md_ctx *ctx, comm **out);
 void comm_destroy(comm *cm);
 
+/* How the box is cut for several ranks, and the curve it may be cut along; before the first
+ * migration.  Without this call: PARTITION_AUTO, a generalised Hilbert curve. */
+void comm_cut(comm *cm, partition_cut cut, const ordering *order);
+
+/* What this rank has now: owned atoms, ghosts, those of them that are images of its own atoms,
+ * ranks it exchanges with, and bytes that it sends and receives in comm_forward. */
+typedef struct {
+  int64_t atoms, ghosts, own_images, neighbors, bytes;
+} comm_load;
+comm_load comm_describe(const comm *cm, const md_atoms *atoms);
+/* How the box was cut: not AUTO once it is; and how often. */
+partition_cut comm_cut_made(const comm *cm, int64_t *times);
+
 /* Bring every atom home: wrap positions into the frame, [lo, hi), and count in image the frames
  * that were crossed; drops the ghosts.  A position that is NaN or infinite stays where it is and is
  * reported.
- * Errors: MD_ENUMERIC (naming the number of such atoms and the id of one), MD_ENOMEM, MD_ECUDA. */
+ * Errors: MD_ENUMERIC (naming the number of such atoms and the id of one), MD_EINVAL (several
+ * ranks, which no comm_migrate_early has cut the box for), MD_ENOMEM, MD_ECUDA. */
 md_status comm_migrate(comm *cm, md_atoms *atoms);
 
 /* The same before a comm_borders that reaches r_ghost far: what goes wrong on a GPU, where nothing
@@ -37,9 +56,9 @@ md_status comm_migrate(comm *cm, md_atoms *atoms);
 md_status comm_migrate_early(comm *cm, md_atoms *atoms, double r_ghost, double back);
 double comm_moved_sq(const comm *cm);
 
-/* How far owned atoms went since comm_borders, at once: max of |x - x_at_build|^2, infinite where a
- * position is NaN.  Waits for a GPU.  Errors: MD_EINVAL (there were no borders of these atoms),
- * MD_ENOMEM, MD_ECUDA. */
+/* How far owned atoms went since comm_borders, of any rank, at once: max of |x - x_at_build|^2,
+ * infinite where a position is NaN.  Waits for a GPU.  Errors: MD_EINVAL (there were no borders of
+ * these atoms), MD_ENOMEM, MD_ECUDA. */
 md_status comm_max_move_sq(comm *cm, const md_atoms *atoms, double *moved_sq);
 
 /* Make the ghosts of all owned atoms: every image, shifted by whole frame edges, with lo - r_ghost
@@ -53,7 +72,11 @@ md_status comm_borders(comm *cm, md_atoms *atoms, double r_ghost);
 /* Refresh the positions of the ghosts after owned atoms moved. */
 md_status comm_forward(comm *cm, md_atoms *atoms);
 
-/* Sum over processes; the identity with one. */
+/* A real of each atom, values [n + n_ghost] on the CPU, to the ghosts that are images of other
+ * ranks' atoms; the others keep what they have. */
+md_status comm_forward_reals(comm *cm, const md_atoms *atoms, void *values);
+
+/* Sum over ranks, in their order; the identity with one.  Errors: MD_ENOMEM. */
 md_status comm_sum(comm *cm, double *values, int count);
 
 MD_END_C

@@ -136,7 +136,7 @@ static int64_t find_images(const reach *r, int64_t i, int first[3], int last[3])
 }
 
 /* Write position and charge g of x and its fixed-point twin. */
-static void place(md_atoms *atoms, int64_t g, const state at[4])
+MD_INLINE void place(md_atoms *atoms, int64_t g, const state at[4])
 {
   state *x = (state *)atoms->x.data + 4 * g;
   for (int d = 0; d < 4; d++)
@@ -204,15 +204,15 @@ md_status KERNEL(comm_cpu_borders)(comm *cm, md_atoms *atoms, const int images[3
   return md_copy(cm->ctx, atoms->x_at_build.data, atoms->x.data, (size_t)n * 4 * sizeof(state));
 }
 
-md_status KERNEL(comm_cpu_forward)(comm *cm, md_atoms *atoms)
+void KERNEL(comm_cpu_images)(md_atoms *atoms, int64_t n_own)
 {
   const state *x = atoms->x.data;
   const int32_t *home = atoms->home.data, *shift = atoms->shift.data;
   double edge[3];
   for (int d = 0; d < 3; d++)
     edge[d] = edge_of(&atoms->frame, d);
-#pragma omp parallel for schedule(static) num_threads(cm->ctx->threads)
-  for (int64_t g = 0; g < atoms->n_ghost; g++) {
+#pragma omp parallel for schedule(static) num_threads(atoms->ctx->threads)
+  for (int64_t g = 0; g < n_own; g++) {
     int s[3];
     md_shift_unpack(shift[g], s);
     const state *from = x + 4 * (int64_t)home[g];
@@ -220,5 +220,54 @@ md_status KERNEL(comm_cpu_forward)(comm *cm, md_atoms *atoms)
                          shifted(from[2], s[2], edge[2]), from[3]};
     place(atoms, atoms->n + g, at);
   }
+}
+
+md_status KERNEL(comm_cpu_forward)(comm *cm, md_atoms *atoms)
+{
+  (void)cm;
+  KERNEL(comm_cpu_images)(atoms, atoms->n_ghost);
   return MD_OK;
+}
+
+void KERNEL(comm_cpu_pack)(const md_atoms *atoms, const int32_t *index, int64_t count, void *to)
+{
+  const state *x = atoms->x.data;
+  state *out = to;
+#pragma omp parallel for schedule(static) num_threads(atoms->ctx->threads)
+  for (int64_t k = 0; k < count; k++)
+    for (int d = 0; d < 3; d++)
+      out[3 * k + d] = x[4 * (int64_t)index[k] + d];
+}
+
+void KERNEL(comm_cpu_unpack)(md_atoms *atoms, int64_t first, int64_t count, const void *from)
+{
+  const int32_t *shift = (const int32_t *)atoms->shift.data + first;
+  const state *in = from;
+  double edge[3];
+  for (int d = 0; d < 3; d++)
+    edge[d] = edge_of(&atoms->frame, d);
+#pragma omp parallel for schedule(static) num_threads(atoms->ctx->threads)
+  for (int64_t k = 0; k < count; k++) {
+    int s[3];
+    md_shift_unpack(shift[k], s);
+    const int64_t g = atoms->n + first + k;
+    const state at[4] = {shifted(in[3 * k], s[0], edge[0]), shifted(in[3 * k + 1], s[1], edge[1]),
+                         shifted(in[3 * k + 2], s[2], edge[2]),
+                         ((state *)atoms->x.data)[4 * g + 3]};
+    place(atoms, g, at);
+  }
+}
+
+void KERNEL(comm_cpu_built)(md_atoms *atoms)
+{
+  const state *x = atoms->x.data;
+  state *built = atoms->x_at_build.data;
+#pragma omp parallel for schedule(static) num_threads(atoms->ctx->threads)
+  for (int64_t i = 0; i < atoms->n; i++) {
+    for (int d = 0; d < 4; d++)
+      built[4 * i + d] = x[4 * i + d];
+#if MD_PREC == 1
+    place(atoms, i, x + 4 * i);
+#endif
+  }
 }

@@ -7,8 +7,11 @@
 
 MD_BEGIN_C
 
+typedef struct comm_ranks comm_ranks;
+
 struct comm {
   md_ctx *ctx;
+  comm_ranks *ranks;     /* what several ranks exchange; NULL with one */
   md_buffer count;       /* CPU: per thread counts; GPU: one sum */
   md_buffer scan_status; /* GPU: the scan's (core/gpu/scan_gpu.h) */
   uint32_t round;
@@ -35,6 +38,17 @@ typedef md_status comm_forward_fn(comm *cm, md_atoms *atoms);
 /* Of atoms that are built. */
 typedef md_status comm_move_fn(comm *cm, const md_atoms *atoms, double *moved_sq);
 typedef void comm_close_fn(comm *cm);
+/* Of ghosts that are images of this rank's own atoms, the first n_own; positions of owned atoms
+ * index [count] to state [count][3]; and from there, shifted, to the ghosts from `first` on. */
+typedef void comm_images_fn(md_atoms *atoms, int64_t n_own);
+typedef void comm_pack_fn(const md_atoms *atoms, const int32_t *index, int64_t count, void *to);
+typedef void comm_unpack_fn(md_atoms *atoms, int64_t first, int64_t count, const void *from);
+/* Fixed-point coordinates of owned atoms where there are some, and x_at_build. */
+typedef void comm_built_fn(md_atoms *atoms);
+SIMD_DECLARE(comm_images_fn, comm_cpu_images);
+SIMD_DECLARE(comm_pack_fn, comm_cpu_pack);
+SIMD_DECLARE(comm_unpack_fn, comm_cpu_unpack);
+SIMD_DECLARE(comm_built_fn, comm_cpu_built);
 SIMD_DECLARE(comm_migrate_fn, comm_cpu_migrate);
 SIMD_DECLARE(comm_borders_fn, comm_cpu_borders);
 SIMD_DECLARE(comm_forward_fn, comm_cpu_forward);
@@ -44,6 +58,17 @@ PREC_DECLARE(comm_borders_fn, comm_gpu_borders);
 PREC_DECLARE(comm_forward_fn, comm_gpu_forward);
 PREC_DECLARE(comm_move_fn, comm_gpu_move);
 PREC_DECLARE(comm_close_fn, comm_gpu_close);
+
+/* ranks.c.  r_ghost: for a partition, if there is none yet. */
+md_status ranks_create(md_ctx *ctx, comm_ranks **out);
+void ranks_destroy(md_ctx *ctx, comm_ranks *ranks);
+/* Atoms, wrapped already, to their owners.  Owned atoms that stay keep their order; others follow
+ * by the rank that they come from, in its order. */
+md_status ranks_migrate(comm *cm, md_atoms *atoms, double r_ghost);
+/* Ghosts: images of this rank's own atoms first, then those of other ranks by rank, each by shift,
+ * each in the order of its owner. */
+md_status ranks_borders(comm *cm, md_atoms *atoms, double r_ghost);
+md_status ranks_forward(comm *cm, md_atoms *atoms);
 
 MD_END_C
 #endif

@@ -28,7 +28,7 @@ md_status md_atoms_create(md_ctx *ctx, const md_box *box, md_atoms **out)
   md_atoms *atoms = calloc(1, sizeof *atoms);
   MD_REQUIRE(atoms, MD_ENOMEM, "out of memory for the atoms");
   atoms->ctx = ctx;
-  atoms->box = atoms->frame = *box;
+  atoms->box = atoms->frame = atoms->part = *box;
   for (int d = 0; d < 3; d++)
     atoms->frames[d] = 1;
   atoms->coord_scale = 1;
@@ -39,9 +39,9 @@ md_status md_atoms_create(md_ctx *ctx, const md_box *box, md_atoms **out)
 void md_atoms_destroy(md_atoms *atoms)
 {
   if (!atoms) return;
-  md_buffer *buffers[] = {&atoms->x,          &atoms->v,    &atoms->f,     &atoms->fixed,
-                          &atoms->x_at_build, &atoms->id,   &atoms->image, &atoms->home,
-                          &atoms->shift,      &atoms->first};
+  md_buffer *buffers[] = {&atoms->x,          &atoms->v,     &atoms->f,       &atoms->fixed,
+                          &atoms->x_at_build, &atoms->id,    &atoms->image,   &atoms->home,
+                          &atoms->shift,      &atoms->first, &atoms->ghost_id};
   const int n = sizeof buffers / sizeof buffers[0];
   for (int k = 0; k < n; k++)
     md_buffer_free(atoms->ctx, buffers[k]);

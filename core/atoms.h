@@ -12,9 +12,11 @@
  *   id     int64  [n]             1-based, given at creation, moves with the atom
  *   image  int32  [n][3]          how often the atom crossed each periodic face; with several
  *                                 frames its frame plus frames[d] times that number
- *   home   int32  [n_ghost]       the owned atom a ghost is an image of
+ *   home   int32  [n_ghost]       the owned atom a ghost is an image of; -1: another rank's
  *   shift  int32  [n_ghost]       by how many frame edges, md_shift_pack()
  *   first  int32  [n + 1]         on the GPU: the ghosts of atom i are first[i] .. first[i + 1]
+ *   ghost_id int64 [n_ghost]      on the CPU, with several ranks or in a deterministic context: the
+ *                                 id of the atom that a ghost is an image of
  *
  * The box is orthorhombic and periodic in all directions.
  *
@@ -40,13 +42,14 @@ struct md_atoms {
   md_ctx *ctx;
   md_box box;        /* the whole periodic box */
   md_box frame;      /* the range of x: a frame in the middle of the box; one frame: the box */
+  md_box part;       /* where owned atoms are after comm_migrate; with one rank: the box */
   int32_t frames[3]; /* along each axis */
   int64_t n, n_ghost;
   int64_t n_total;    /* over all processes */
   int64_t n_built;    /* n, or 0 where no ghosts were made of these atoms */
   double coord_scale; /* length of one fixed-point step; 1 where coord is a float type */
   double r_ghost;     /* ghosts reach this far beyond owned, 0 before the first */
-  md_buffer x, v, f, fixed, x_at_build, id, image, home, shift, first;
+  md_buffer x, v, f, fixed, x_at_build, id, image, home, shift, first, ghost_id;
 };
 
 /* Make an empty set of atoms in this box.  *out is NULL on failure; free with md_atoms_destroy. */

@@ -55,6 +55,9 @@ md_status md_fail(md_status code, const char *file, int line, const char *fmt, .
 /* The message of this thread's last failure, without a line end. */
 const char *md_message(void);
 
+/* The version of this program or library, such as "1.0.0"; behind a tag "1.0.0-N-gCOMMIT". */
+const char *md_version(void);
+
 /* The exit code of a status, as `minimd --help` lists them. */
 int md_exit_code(md_status code);
 

@@ -15,6 +15,7 @@ MD_BEGIN_C
   X(INTEGRATE, "integrate")                                                                        \
   X(SORT, "sort")                                                                                  \
   X(GHOSTS, "ghosts")                                                                              \
+  X(EXCHANGE, "exchange")                                                                          \
   X(NEIGHBOR, "neighbor")                                                                          \
   X(FORCE, "force")                                                                                \
   X(COULOMB, "coulomb")                                                                            \

@@ -1,46 +1,40 @@
 /* engine/charges.c - charges of an engine: what PME is made for, and its forces. */
+#include "comm/world.h"
 #include "engine/engine_impl.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* A sum of charges that is no rounding error. */
 static const double NEUTRAL = 1e-6;
 
-static int rising(const void *a, const void *b)
+/* Sums over charges as the engine holds them, of all ranks: q, |q|, q^2, without rounding, so that
+ * a run that goes on from a checkpoint, or on other ranks, chooses the same to the bit. */
+static void sum_charges(const engine *sim, const double *q, double sums[3])
 {
-  const double p = *(const double *)a, q = *(const double *)b;
-  return (p > q) - (p < q);
-}
-
-/* Sums over charges as the engine holds them: q, |q|, q^2.  Taken by rising charge, so that a run
- * that goes on from a checkpoint, where atoms have another order, chooses the same to the bit. */
-static md_status sum_charges(const engine *sim, int64_t n, const double *q, double sums[3])
-{
-  double *sorted = malloc((size_t)n * sizeof *sorted);
-  MD_REQUIRE(sorted, MD_ENOMEM, "out of memory for %lld charges", (long long)n);
-  for (int64_t i = 0; i < n; i++)
-    sorted[i] = sim->ctx->precision == MD_SINGLE ? (double)(float)q[i] : q[i];
-  qsort(sorted, (size_t)n, sizeof *sorted, rising);
-  for (int64_t i = 0; i < n; i++) {
-    sums[0] += sorted[i];
-    sums[1] += fabs(sorted[i]);
-    sums[2] += sorted[i] * sorted[i];
+  exact_sum all[3] = {0};
+  for (int64_t i = 0; i < sim->atoms->n; i++) {
+    const double held = sim->ctx->precision == MD_SINGLE ? (double)(float)q[i] : q[i];
+    exact_add(&all[0], held);
+    exact_add(&all[1], fabs(held));
+    exact_add(&all[2], held * held);
   }
-  free(sorted);
-  return MD_OK;
+  for (int k = 0; k < 3; k++)
+    exact_carry(&all[k]);
+  world_sum((int64_t *)all, 3 * EXACT_WORDS);
+  for (int k = 0; k < 3; k++)
+    sums[k] = exact_value(&all[k]);
 }
 
 /* Splitting, mesh and real space for these charges. */
-static md_status choose(engine *sim, int64_t n, const double *q)
+static md_status choose(engine *sim, const double *q)
 {
   const engine_spec *spec = sim->spec;
   const md_box *box = &sim->atoms->box;
-  double sums[3] = {0, 0, 0};
-  MD_TRY(sum_charges(sim, n, q, sums));
+  double sums[3];
+  sum_charges(sim, q, sums);
   sim->net_charge = fabs(sums[0]) > NEUTRAL * sums[1] ? sums[0] : 0;
   sim->charges = (pme_problem){
-      .n = n,
+      .n = sim->atoms->n_total,
       .q_sq = sums[2],
       .r_cut = spec->coulomb_cutoff > 0 ? spec->coulomb_cutoff : spec->cutoff,
       .order = spec->spline_order,
@@ -52,12 +46,12 @@ static md_status choose(engine *sim, int64_t n, const double *q)
   return pme_choose(&sim->charges, spec->tolerance);
 }
 
-md_status engine_set_charges(engine *sim, int64_t n, const double *q)
+md_status engine_set_charges(engine *sim, const double *q)
 {
   if (sim->spec->coulomb != ENGINE_COULOMB_PME) return MD_OK;
   MD_REQUIRE(q, MD_EINVAL, "coulomb.method = \"pme\" needs charges, and '%s' has none",
              sim->spec->read ? sim->spec->read : "the checkpoint");
-  MD_TRY(choose(sim, n, q));
+  MD_TRY(choose(sim, q));
   const pme_problem *p = &sim->charges;
   const pme_spec spec = {.lo = {p->lo[0], p->lo[1], p->lo[2]},
                          .hi = {p->hi[0], p->hi[1], p->hi[2]},
@@ -65,9 +59,23 @@ md_status engine_set_charges(engine *sim, int64_t n, const double *q)
                          .order = p->order,
                          .alpha = p->alpha,
                          .method = sim->spec->spread};
-  MD_TRY(pme_create(sim->ctx, &spec, &sim->mesh));
-  MD_TRY(force_set_coulomb(sim->fc, p->alpha, p->r_cut));
-  return md_atoms_set_charges(sim->atoms, q);
+  md_status status = pme_create(sim->ctx, &spec, &sim->mesh);
+  if (!status) status = force_set_coulomb(sim->fc, p->alpha, p->r_cut);
+  if (!status) status = md_atoms_set_charges(sim->atoms, q);
+  if (!status && world_count() > 1) pme_share(sim->mesh, world_add);
+  return world_agree(status);
+}
+
+/* Energy and virial of all charges, once over all ranks. */
+static void add_to_tally(force_tally *tally, const pme_tally *sums)
+{
+  const double energy = sums->reciprocal + sums->self + sums->background;
+  if (world_rank() > 0) return;
+  tally->energy += energy;
+  tally->virial += sums->virial;
+  if (!tally->is_exact) return;
+  exact_add(&tally->exact[0], energy);
+  exact_add(&tally->exact[1], sums->virial);
 }
 
 md_status engine_charge_forces(engine *sim, bool tally)
@@ -80,8 +88,6 @@ md_status engine_charge_forces(engine *sim, bool tally)
   const pme_charges charges = {atoms->n, x, 4, x + 3 * state, 4};
   pme_tally sums;
   MD_TRY(pme_compute(sim->mesh, &charges, atoms->f.data, tally ? &sums : NULL));
-  if (!tally) return MD_OK;
-  sim->tally.energy += sums.reciprocal + sums.self + sums.background;
-  sim->tally.virial += sums.virial;
+  if (tally) add_to_tally(&sim->tally, &sums);
   return MD_OK;
 }

@@ -50,7 +50,11 @@ static void choose_list(const engine_spec *spec, engine_choice *out)
 md_status engine_choose(const engine_spec *spec, engine_choice *out)
 {
   if (spec->index >= 0 && spec->backend != ENGINE_BACKEND_CPU) MD_TRY(md_gpu_choose(spec->index));
-  if (spec->backend == ENGINE_BACKEND_AUTO) {
+  if (spec->backend == ENGINE_BACKEND_AUTO && spec->pair == ENGINE_PAIR_EAM) {
+    out->backend = MD_CPU;
+    snprintf(out->backend_reason, sizeof out->backend_reason,
+             "embedded atoms are computed on the CPU only");
+  } else if (spec->backend == ENGINE_BACKEND_AUTO) {
     const bool gpu = md_gpu_available();
     out->backend = gpu ? MD_GPU : MD_CPU;
     snprintf(out->backend_reason, sizeof out->backend_reason, "%s",

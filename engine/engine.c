@@ -1,4 +1,5 @@
 /* engine/engine.c - the time step: the phases of docs/architecture.md, in order. */
+#include "comm/world.h"
 #include "engine/engine_impl.h"
 #include "engine/integrate/integrate.h"
 #include "engine/system/system.h"
@@ -16,7 +17,7 @@ static md_status rebuild_early(engine *sim, bool sort)
   md_phase_end(ctx, MD_PHASE_GHOSTS);
   if (!status && sort) {
     md_phase_begin(ctx, MD_PHASE_SORT);
-    status = neighbor_sort(sim->list, sim->atoms);
+    status = world_agree(neighbor_sort(sim->list, sim->atoms));
     md_phase_end(ctx, MD_PHASE_SORT);
     sim->sorts++;
   }
@@ -29,7 +30,7 @@ static md_status rebuild_early(engine *sim, bool sort)
     return MD_FAIL(status, "step %lld: %s", (long long)sim->step, md_message());
   if (!status) {
     md_phase_begin(ctx, MD_PHASE_NEIGHBOR);
-    status = neighbor_build_early(sim->list, sim->atoms);
+    status = world_agree(neighbor_build_early(sim->list, sim->atoms));
     md_phase_end(ctx, MD_PHASE_NEIGHBOR);
   }
   sim->rebuilt_at = sim->step;
@@ -56,11 +57,16 @@ static md_status forces(engine *sim, bool tally)
   return rest;
 }
 
+/* What a force adds to a velocity in half a step. */
+static double half_kick(const engine *sim)
+{
+  return 0.5 * sim->spec->dt / (sim->mass * engine_constants_of(sim->spec).inertia);
+}
+
 static md_status advance(engine *sim, int kicks, double drift)
 {
   md_phase_begin(sim->ctx, MD_PHASE_INTEGRATE);
-  const md_status status =
-      integrate_advance(sim->atoms, 0.5 * sim->spec->dt / sim->mass, kicks, drift);
+  const md_status status = integrate_advance(sim->atoms, half_kick(sim), kicks, drift);
   md_phase_end(sim->ctx, MD_PHASE_INTEGRATE);
   return status;
 }
@@ -71,8 +77,8 @@ static md_status begin_steps(engine *sim, int32_t steps)
 {
   if (!sim->forces_due) return advance(sim, sim->half_kick_due ? 2 : 1, sim->spec->dt);
   md_phase_begin(sim->ctx, MD_PHASE_FORCE);
-  const md_status status = force_advance(sim->fc, sim->atoms, sim->list,
-                                         0.5 * sim->spec->dt / sim->mass, sim->spec->dt, steps);
+  const md_status status =
+      force_advance(sim->fc, sim->atoms, sim->list, half_kick(sim), sim->spec->dt, steps);
   md_phase_end(sim->ctx, MD_PHASE_FORCE);
   sim->forces_due = false;
   return status;
@@ -81,9 +87,10 @@ static md_status begin_steps(engine *sim, int32_t steps)
 /* Ghosts to where their homes went. */
 static md_status follow(engine *sim)
 {
-  md_phase_begin(sim->ctx, MD_PHASE_GHOSTS);
+  const md_phase phase = world_count() > 1 ? MD_PHASE_EXCHANGE : MD_PHASE_GHOSTS;
+  md_phase_begin(sim->ctx, phase);
   const md_status status = comm_forward(sim->cm, sim->atoms);
-  md_phase_end(sim->ctx, MD_PHASE_GHOSTS);
+  md_phase_end(sim->ctx, phase);
   return status;
 }
 
@@ -167,9 +174,17 @@ static md_status make_rooms(engine *sim, neighbor_kind kind, const md_box *box)
   MD_TRY(md_atoms_create(sim->ctx, &around, &sim->atoms));
   if (spec->precision != MD_DOUBLE)
     MD_TRY(md_atoms_cut(sim->atoms, ENGINE_FRAME_REACHES * sim->list_cutoff));
+  MD_REQUIRE(world_count() == 1 || !md_atoms_is_cut(sim->atoms), MD_EINVAL,
+             "%d ranks of a box longer than %g in %s precision: expected double precision, or one "
+             "rank",
+             world_count(), ENGINE_FRAME_REACHES * sim->list_cutoff,
+             md_precision_words[spec->precision]);
   MD_TRY(comm_create(sim->ctx, &sim->cm));
+  comm_cut(sim->cm, spec->cut, &spec->curve);
   MD_TRY(neighbor_create(sim->ctx, &list, &sim->list));
-  return force_create(sim->ctx, &pair, &sim->fc);
+  MD_TRY(force_create(sim->ctx, &pair, &sim->fc));
+  if (world_count() > 1) force_share(sim->fc, engine_fill_ghosts, sim);
+  return spec->eam ? force_set_eam(sim->fc, spec->eam) : MD_OK;
 }
 
 /* Atoms in the input's coordinates; x is changed. */
@@ -181,19 +196,12 @@ static md_status set_atoms(engine *sim, int64_t n, double *x, const double *v, c
   return md_atoms_set(sim->atoms, n, x, v, id, image);
 }
 
-md_box engine_box(const engine *sim)
+/* The atoms that this rank begins with, in the input's coordinates. */
+static md_status set_block(engine *sim, system_state *state)
 {
-  md_box box = sim->atoms->box;
-  for (int d = 0; d < 3; d++)
-    box.lo[d] += sim->origin[d], box.hi[d] += sim->origin[d];
-  return box;
-}
-
-md_status engine_get(const engine *sim, double *x, double *v, int64_t *id, int32_t *image)
-{
-  MD_TRY(md_atoms_get(sim->atoms, x, v, NULL, id, image));
-  for (int64_t k = 0; x && k < 3 * sim->atoms->n; k++)
-    x[k] += sim->origin[k % 3];
+  if (!state->id && world_count() > 1) MD_TRY(system_number(state));
+  MD_TRY(set_atoms(sim, state->n, state->x, state->v, state->id, state->image));
+  sim->atoms->n_total = state->all;
   return MD_OK;
 }
 
@@ -204,8 +212,8 @@ static md_status fill(engine *sim)
   md_status status = system_create(sim->spec, &state);
   if (!status) {
     sim->mass = state.mass > 0 ? state.mass : sim->spec->mass;
-    status = set_atoms(sim, state.n, state.x, state.v, state.id, state.image);
-    if (!status) status = engine_set_charges(sim, state.n, state.q);
+    status = world_agree(set_block(sim, &state));
+    if (!status) status = engine_set_charges(sim, state.q);
   }
   system_state_free(&state);
   return status;
@@ -219,12 +227,14 @@ static md_status make(const engine_spec *spec, int64_t n, const md_box *box, eng
              "%s: neighbor.skin = \"auto\": expected a number: only `minimd run` measures it",
              engine_origin(spec, "neighbor.skin"));
   MD_TRY(engine_choose(spec, &choice));
+  MD_TRY(engine_check_ranks(spec, &choice));
   engine *sim = *out = calloc(1, sizeof *sim);
   MD_REQUIRE(sim, MD_ENOMEM, "out of memory for the engine");
   sim->spec = spec;
   sim->first_temperature = -1;
   sim->list_cutoff = engine_reach(spec) + spec->skin;
-  const md_ctx_spec where = {choice.backend, spec->precision, spec->threads, spec->deterministic};
+  const md_ctx_spec where = {choice.backend, spec->precision, engine_threads(spec),
+                             spec->deterministic};
   MD_TRY(md_ctx_create(&where, &sim->ctx));
   MD_TRY(engine_check_memory(sim->ctx, spec, choice.list, n, box));
   return make_rooms(sim, choice.list, box);
@@ -250,6 +260,7 @@ md_status engine_create(const engine_spec *spec, engine **out)
   MD_TRY(system_size(spec, &n, &box));
   md_status status = make(spec, n, &box, out);
   if (!status) status = fill(*out);
+  if (!status) world_work();
   if (!status) status = rebuild(*out, (*out)->spec->sort_every != 0);
   return begin(out, status);
 }
@@ -261,10 +272,16 @@ static md_status resume(engine *sim, const engine_state *from)
              "the saved run's box is divided into %d x %d x %d frames, not %d x %d x %d",
              from->frames[0], from->frames[1], from->frames[2], sim->atoms->frames[0],
              sim->atoms->frames[1], sim->atoms->frames[2]);
-  MD_TRY(md_atoms_set_local(sim->atoms, from->n, from->x_at_build, from->v, from->id, from->image));
-  MD_TRY(engine_set_charges(sim, from->n, from->q));
+  const engine_block mine = engine_block_of(from->n);
+  const int64_t three = 3 * mine.begin;
+  MD_TRY(
+      world_agree(md_atoms_set_local(sim->atoms, mine.count, from->x_at_build + three,
+                                     from->v + three, from->id + mine.begin, from->image + three)));
+  world_work();
+  sim->atoms->n_total = from->n;
+  MD_TRY(engine_set_charges(sim, from->q ? from->q + mine.begin : NULL));
   MD_TRY(rebuild(sim, false));
-  MD_TRY(md_atoms_place(sim->atoms, from->x));
+  MD_TRY(engine_place_again(sim, from));
   MD_TRY(integrate_advance(sim->atoms, 0, 0, 0));
   sim->rebuilt_at = from->rebuilt_at;
   MD_TRY(follow(sim));
@@ -275,20 +292,24 @@ static md_status resume(engine *sim, const engine_state *from)
 /* The atoms of a run whose box may have had other frames. */
 static md_status refill(engine *sim, const engine_state *from)
 {
-  const size_t three = (size_t)from->n * 3;
-  double *x = malloc(three * sizeof *x);
-  int32_t *image = malloc(three * sizeof *image);
-  md_status status = (x && image) || three == 0
+  const engine_block mine = engine_block_of(from->n);
+  const int64_t n = mine.count, first = 3 * mine.begin;
+  double *x = malloc((size_t)n * 3 * sizeof *x);
+  int32_t *image = malloc((size_t)n * 3 * sizeof *image);
+  md_status status = (x && image) || n == 0
                          ? MD_OK
-                         : MD_FAIL(MD_ENOMEM, "out of memory for %lld atoms", (long long)from->n);
+                         : MD_FAIL(MD_ENOMEM, "out of memory for %lld atoms", (long long)n);
   if (!status) {
-    md_frames_leave(&sim->atoms->box, from->frames, from->n, from->x, from->image, x, image);
-    status = md_atoms_set(sim->atoms, from->n, x, from->v, from->id, image);
+    md_frames_leave(&sim->atoms->box, from->frames, n, from->x + first, from->image + first, x,
+                    image);
+    status = md_atoms_set(sim->atoms, n, x, from->v + first, from->id + mine.begin, image);
   }
   free(x);
   free(image);
-  MD_TRY(status);
-  MD_TRY(engine_set_charges(sim, from->n, from->q));
+  MD_TRY(world_agree(status));
+  world_work();
+  sim->atoms->n_total = from->n;
+  MD_TRY(engine_set_charges(sim, from->q ? from->q + mine.begin : NULL));
   return rebuild(sim, sim->spec->sort_every != 0);
 }
 
@@ -317,45 +338,4 @@ void engine_destroy(engine *sim)
   md_atoms_destroy(sim->atoms);
   md_ctx_destroy(sim->ctx);
   free(sim);
-}
-
-void engine_state_free(engine_state *state)
-{
-  free(state->x);
-  free(state->x_at_build);
-  free(state->v);
-  free(state->id);
-  free(state->image);
-  free(state->q);
-  *state = (engine_state){0};
-}
-
-md_status engine_save(const engine *sim, engine_state *out)
-{
-  const int64_t n = sim->atoms->n;
-  const size_t three = (size_t)(n > 0 ? n : 1) * 3;
-  *out = (engine_state){
-      .box = engine_box(sim),
-      .n = n,
-      .mass = sim->mass,
-      .step = sim->step,
-      .rebuilt_at = sim->rebuilt_at,
-      .lists = sim->lists,
-      .x = malloc(three * sizeof(double)),
-      .x_at_build = malloc(three * sizeof(double)),
-      .v = malloc(three * sizeof(double)),
-      .id = malloc(three * sizeof(int64_t)),
-      .image = malloc(three * sizeof(int32_t)),
-      .q = sim->mesh ? malloc(three * sizeof(double)) : NULL,
-  };
-  md_status status =
-      out->x && out->x_at_build && out->v && out->id && out->image && (out->q || !sim->mesh)
-          ? md_atoms_get(sim->atoms, NULL, out->v, NULL, out->id, NULL)
-          : MD_FAIL(MD_ENOMEM, "out of memory for %lld atoms", (long long)n);
-  if (!status) status = md_atoms_get_local(sim->atoms, out->x, out->image);
-  memcpy(out->frames, sim->atoms->frames, sizeof out->frames);
-  if (!status) status = md_atoms_read(sim->atoms, sim->atoms->x_at_build.data, out->x_at_build);
-  if (!status && out->q) status = md_atoms_get_charges(sim->atoms, out->q);
-  if (status) engine_state_free(out);
-  return status;
 }

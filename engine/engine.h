@@ -1,7 +1,9 @@
 /* engine/engine.h - one molecular-dynamics system and its time step.
  *
- * The engine owns the context and every object a run needs, from a configuration.  It runs on one
- * process; everything that crosses a process border goes through comm/. */
+ * The engine owns the context and every object a run needs, from a configuration.  With several
+ * ranks (comm/world.h), on the CPU, all of them call its functions together, each has its part of
+ * the atoms, and an error of one is that of all; everything that crosses a process border goes
+ * through comm/. */
 #ifndef ENGINE_H
 #define ENGINE_H
 
@@ -14,8 +16,8 @@
 
 MD_BEGIN_C
 
-/* One line of the thermo table, reduced units; energies per atom, pressure with the kinetic part.
- */
+/* One line of the thermo table, in the units of the run; energies per atom, pressure with the
+ * kinetic part. */
 typedef struct {
   int64_t step;
   double temperature, e_pair, e_total, pressure;
@@ -78,12 +80,15 @@ md_status engine_create(const engine_spec *spec, engine **out);
 void engine_destroy(engine *sim); /* NULL is allowed */
 
 /* The box and the owned atoms in the input's coordinates, atoms in their present order: x, v, image
- * [n][3], id [n]; NULL: not wanted.  Errors: MD_ENOMEM, MD_ECUDA. */
+ * [n][3], q, id [n]; NULL: not wanted.  With several ranks rank 0 gets the atoms of all, by rising
+ * id, and the others nothing.  Errors: MD_ENOMEM, MD_ECUDA. */
 md_box engine_box(const engine *sim);
-md_status engine_get(const engine *sim, double *x, double *v, int64_t *id, int32_t *image);
+md_status engine_get(const engine *sim, double *x, double *v, double *q, int64_t *id,
+                     int32_t *image);
 
-/* A run between two steps, in host memory, atoms in the order they have in the engine's.  Positions
- * and images are those in frames around the middle of the box (core/atoms.h). */
+/* A run between two steps, in host memory, atoms in the order they have in the engine's; or, where
+ * that does not matter to a run's bits and with several ranks (all on rank 0), by rising id.
+ * Positions and images are those in frames around the middle of the box (core/atoms.h). */
 typedef struct {
   md_box box; /* in the input's coordinates */
   int32_t frames[3];

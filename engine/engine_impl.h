@@ -17,13 +17,32 @@ md_status engine_rebuild_due(engine *sim, bool *due);
 /* After a rebuild: count the list that it replaced in sim->lists. */
 void engine_list_ended(engine *sim);
 
+/* On all ranks: what several of them cannot run.  Errors: MD_EINVAL (says what they can; the
+ * potential of a rank is not that of rank 0). */
+md_status engine_check_ranks(const engine_spec *spec, const engine_choice *choice);
+/* Threads of this rank: where nobody says, ranks share the processors of their host; 0: all. */
+int engine_threads(const engine_spec *spec);
+/* Of n atoms that every rank knows, those that this one begins with; all, with one rank. */
+typedef struct {
+  int64_t begin, count;
+} engine_block;
+engine_block engine_block_of(int64_t n);
+/* A force_fill_fn: of an engine. */
+md_status engine_fill_ghosts(void *engine_of, void *values);
+/* On all ranks: the atoms of all of them to rank 0, by rising id; none stay on the others. */
+md_status engine_gather(engine_state *state);
+md_status engine_sort_state(engine_state *state);
+/* Owned atoms, which lie where they were at the list build, to where a saved run has them. */
+md_status engine_place_again(engine *sim, const engine_state *from);
+
 /* Errors: MD_ENOMEM (n atoms in this box do not fit; names the most that do). */
 md_status engine_check_memory(const md_ctx *ctx, const engine_spec *spec, neighbor_kind list,
                               int64_t n, const md_box *box);
 
-/* Of n atoms that were just set: their charges q [n], or NULL, and PME for them.  Does nothing
- * without coulomb.method.  Errors: MD_EINVAL (no charges; those of pme_choose and pme_create). */
-md_status engine_set_charges(engine *sim, int64_t n, const double *q);
+/* On all ranks, of the atoms that were just set: their charges q, or NULL, and PME for them.  Does
+ * nothing without coulomb.method.  Errors, of all: MD_EINVAL (no charges; those of pme_choose and
+ * pme_create), MD_ENOMEM. */
+md_status engine_set_charges(engine *sim, const double *q);
 /* Add what force_compute leaves out of the Coulomb forces, and to sim->tally. */
 md_status engine_charge_forces(engine *sim, bool tally);
 

@@ -1,4 +1,5 @@
 /* engine/memory.c - what a run needs of memory, before it takes any. */
+#include "comm/world.h"
 #include "core/sizes.h"
 #include "engine/engine_impl.h"
 
@@ -11,6 +12,13 @@ static double charges_memory(const md_ctx *ctx, const engine_spec *spec, double 
   const double real_size = (double)md_real_size(ctx->precision);
   const double points = (double)spec->mesh[0] * spec->mesh[1] * spec->mesh[2];
   return all * real_size + n * (4 * real_size + 40) + 2.1 * points * real_size;
+}
+
+/* Densities, F', and which entries of the list are near. */
+static double eam_memory(const md_ctx *ctx, const engine_spec *spec, double n, double all,
+                         double entries)
+{
+  return spec->eam ? (n + all) * (double)md_real_size(ctx->precision) + 4.4 * n * entries : 0;
 }
 
 int64_t engine_memory(const md_ctx *ctx, const engine_spec *spec, neighbor_kind list, int64_t n,
@@ -32,8 +40,9 @@ int64_t engine_memory(const md_ctx *ctx, const engine_spec *spec, neighbor_kind 
   /* Positions once more, as they were at the list build. */
   const double atoms = positions + (double)n * (2 * state + pull + 8 + 12 + 4) + 1.5 * ghosts * 8;
   const double charges = charges_memory(ctx, spec, (double)n, all);
+  const double eam = eam_memory(ctx, spec, (double)n, all, density * 4.19 * pow(rows.r_list, 3));
   const double unfolded = frames > 1 ? all * state : 0; /* positions in one space of all frames */
-  return md_size_add(md_size_of(1.05 * (atoms + twice + charges + unfolded)),
+  return md_size_add(md_size_of(1.05 * (atoms + twice + charges + eam + unfolded)),
                      neighbor_memory(ctx, &rows, md_size_of(all), density));
 }
 
@@ -50,24 +59,35 @@ static md_status memory_available(const md_ctx *ctx, int64_t *bytes)
   return MD_OK;
 }
 
+/* What each rank needs of its host for a system of n atoms.  There the initial state of the atoms
+ * that it begins with, of a file all, lies beside the engine's arrays: x and v in double. */
+static double rank_memory(const md_ctx *ctx, const engine_spec *spec, neighbor_kind list, int64_t n,
+                          double volume)
+{
+  const int ranks = world_count();
+  const double host = ctx->backend == MD_CPU ? 48 : 0;
+  return (double)engine_memory(ctx, spec, list, (n + ranks - 1) / ranks, volume / ranks) +
+         host * (double)n / (spec->read ? 1 : ranks);
+}
+
 md_status engine_check_memory(const md_ctx *ctx, const engine_spec *spec, neighbor_kind list,
                               int64_t n, const md_box *box)
 {
   int64_t available;
+  int on_host, unused;
   MD_TRY(memory_available(ctx, &available));
+  world_share(&on_host, &unused);
+  available /= on_host;
   double volume = 1;
   for (int d = 0; d < 3; d++)
     volume *= box->hi[d] - box->lo[d];
-  /* On the host the initial state lies beside the engine's arrays: x and v in double. */
-  const double host = ctx->backend == MD_CPU ? 48 : 0;
-  const double needed = (double)engine_memory(ctx, spec, list, n, volume) + host * (double)n;
+  const double needed = rank_memory(ctx, spec, list, n, volume);
   if (needed <= (double)available) return MD_OK;
   int64_t fits = 0, too_many = n;
   while (too_many - fits > 1) {
     const int64_t mid = fits + (too_many - fits) / 2;
     const double at_mid = volume * ((double)mid / (double)n);
-    if ((double)engine_memory(ctx, spec, list, mid, at_mid) + host * (double)mid <=
-        (double)available)
+    if (rank_memory(ctx, spec, list, mid, at_mid) <= (double)available)
       fits = mid;
     else
       too_many = mid;

@@ -8,8 +8,17 @@ const char *engine_origin(const engine_spec *spec, const char *key)
   return spec->origin ? spec->origin(spec->source, key) : "default";
 }
 
+engine_constants engine_constants_of(const engine_spec *spec)
+{
+  static const engine_constants units[ENGINE_UNITS_COUNT] = {
+      [ENGINE_UNITS_LJ] = {1, 1, 1},
+      [ENGINE_UNITS_METAL] = {8.617343e-5, 1.0364269e-4, 1.6021765e6}};
+  return units[spec->units];
+}
+
 double engine_reach(const engine_spec *spec)
 {
+  if (spec->eam) return spec->eam->cutoff;
   const bool charged = spec->coulomb == ENGINE_COULOMB_PME;
   return charged ? fmax(spec->cutoff, spec->coulomb_cutoff) : spec->cutoff;
 }

@@ -2,7 +2,9 @@
 #ifndef ENGINE_SPEC_H
 #define ENGINE_SPEC_H
 
+#include "comm/partition.h"
 #include "core/context.h"
+#include "force/eam.h"
 #include "force/force.h"
 #include "neighbor/neighbor.h"
 #include "ordering/ordering.h"
@@ -16,6 +18,8 @@ MD_BEGIN_C
 #define ENGINE_VELOCITIES(X) X(LAMMPS, "lammps") X(MINIMD, "minimd")
 #define ENGINE_BACKENDS(X) X(AUTO, "auto") X(CPU, "cpu") X(GPU, "gpu")
 #define ENGINE_COULOMBS(X) X(NONE, "none") X(PME, "pme")
+#define ENGINE_UNITS(X) X(LJ, "lj") X(METAL, "metal")
+#define ENGINE_PAIRS(X) X(LJ, "lj") X(EAM, "eam")
 #define MD_ENUM_(name, word) ENGINE_LATTICE_##name,
 typedef enum { ENGINE_LATTICES(MD_ENUM_) ENGINE_LATTICE_COUNT } engine_lattice;
 #undef MD_ENUM_
@@ -28,18 +32,30 @@ typedef enum { ENGINE_BACKENDS(MD_ENUM_) ENGINE_BACKEND_COUNT } engine_backend;
 #define MD_ENUM_(name, word) ENGINE_COULOMB_##name,
 typedef enum { ENGINE_COULOMBS(MD_ENUM_) ENGINE_COULOMB_COUNT } engine_coulomb;
 #undef MD_ENUM_
+#define MD_ENUM_(name, word) ENGINE_UNITS_##name,
+typedef enum { ENGINE_UNITS(MD_ENUM_) ENGINE_UNITS_COUNT } engine_units;
+#undef MD_ENUM_
+#define MD_ENUM_(name, word) ENGINE_PAIR_##name,
+typedef enum { ENGINE_PAIRS(MD_ENUM_) ENGINE_PAIR_COUNT } engine_pair;
+#undef MD_ENUM_
 
 typedef struct engine_spec {
-  /* system */
+  /* system; [energy], [length] ... are those of the units */
+  engine_units units;
   engine_lattice lattice;
   int32_t cells[3];
-  double density, temperature; /* [1/length^3], [energy / k_B] */
+  double lattice_constant;     /* edge of a cell [length]; 0: from the density */
+  double density, temperature; /* [1/length^3], [energy / k_B; metal: K] */
   int32_t seed;
   engine_velocity velocity;
   double mass;
   double charges;       /* of lattices with two kinds of sites: + and - this */
   char *read;           /* LAMMPS data file or extended XYZ, as to be opened; NULL: the lattice */
   bool keep_velocities; /* those of the file, where it has some */
+  /* potential */
+  engine_pair pair;
+  char *potential;          /* funcfl or setfl file of pair eam, as to be opened; NULL: none */
+  const eam_potential *eam; /* what it holds; NULL unless pair eam */
   /* lj */
   double epsilon, sigma, cutoff; /* [energy], [length], [length] */
   force_shift shift;
@@ -70,6 +86,7 @@ typedef struct engine_spec {
   int32_t index;               /* of the CUDA device; negative: the first */
   int32_t carveout;            /* percent of the greatest shared memory; 0: chosen */
   bool deterministic;
+  partition_cut cut; /* of the box, for several ranks */
   /* Where a setting came from ("--set", "in.lj:7"; "default": nobody set it), for messages; NULL:
    * all are defaults. */
   const char *(*origin)(const void *source, const char *key);
@@ -78,6 +95,15 @@ typedef struct engine_spec {
 
 /* Where a setting came from: "default" where nobody says. */
 const char *engine_origin(const engine_spec *spec, const char *key);
+
+/* What units mean: lj 1, 1, 1; metal (eV, Angstrom, ps, g/mol, K, bar) the constants that LAMMPS
+ * has had since 2004, so that thermo lines agree. */
+typedef struct {
+  double k_b;     /* energy of a degree of freedom twice over, by temperature */
+  double inertia; /* mass velocity^2 in units of energy */
+  double bar;     /* energy / length^3 in units of pressure */
+} engine_constants;
+engine_constants engine_constants_of(const engine_spec *spec);
 
 /* The longest cutoff [length]. */
 double engine_reach(const engine_spec *spec);

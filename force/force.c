@@ -11,6 +11,8 @@ const char *const force_shift_words[FORCE_SHIFT_COUNT] = {FORCE_SHIFTS(WORD)};
 
 static force_fn *const cpu[NEIGHBOR_LIST_COUNT][MD_PRECISION_COUNT][MD_ISA_COUNT] = {
     [NEIGHBOR_FULL] = SIMD_TABLE(force_cpu_full), [NEIGHBOR_HALF] = SIMD_TABLE(force_cpu_half)};
+static force_fn *const cpu_eam[NEIGHBOR_LIST_COUNT][MD_PRECISION_COUNT][MD_ISA_COUNT] = {
+    [NEIGHBOR_FULL] = SIMD_TABLE(eam_cpu_full), [NEIGHBOR_HALF] = SIMD_TABLE(eam_cpu_half)};
 static force_fn *const gpu[NEIGHBOR_LIST_COUNT][MD_PRECISION_COUNT] = {
     [NEIGHBOR_FULL] = PREC_TABLE(force_gpu_full),
     [NEIGHBOR_HALF] = PREC_TABLE(force_gpu_half),
@@ -87,9 +89,16 @@ void force_destroy(force *fc)
 {
   if (!fc) return;
   md_buffer_free(fc->ctx, &fc->partial);
+  md_buffer_free(fc->ctx, &fc->exact);
   md_buffer_free(fc->ctx, &fc->fixed);
   md_buffer_free(fc->ctx, &fc->packed);
   md_buffer_free(fc->ctx, &fc->charge);
+  md_buffer_free(fc->ctx, &fc->density_knots);
+  md_buffer_free(fc->ctx, &fc->force_knots);
+  md_buffer_free(fc->ctx, &fc->near);
+  md_buffer_free(fc->ctx, &fc->near_count);
+  md_buffer_free(fc->ctx, &fc->density);
+  md_buffer_free(fc->ctx, &fc->slope);
   md_buffer_free(fc->ctx, &fc->x_new);
   md_buffer_free(fc->ctx, &fc->coord_new);
   free(fc);
@@ -134,14 +143,35 @@ static force_job make_job(const force *fc, const md_atoms *atoms, const neighbor
   return job;
 }
 
+static bool is_exact(const md_ctx *ctx, const neighbor_view *view)
+{
+  return ctx->deterministic && ctx->backend == MD_CPU && view->kind == NEIGHBOR_FULL;
+}
+
+void force_share(force *fc, force_fill_fn *fill, void *arg)
+{
+  fc->fill = fill;
+  fc->fill_arg = arg;
+}
+
+/* A process without atoms takes part where others exchange values of ghosts. */
+static md_status compute_nothing(force *fc, const md_atoms *atoms)
+{
+  if (!fc->eam || !fc->fill) return MD_OK;
+  const size_t bytes = (size_t)atoms->n_ghost * md_real_size(fc->ctx->precision);
+  MD_TRY(md_buffer_reserve(fc->ctx, &fc->slope, bytes, 0));
+  return fc->fill(fc->fill_arg, fc->slope.data);
+}
+
 md_status force_compute(force *fc, md_atoms *atoms, const neighbor_list *list, force_tally *tally)
 {
   const neighbor_view *view = neighbor_list_view(list);
   MD_TRY(check_list(fc, atoms, view));
-  if (tally) *tally = (force_tally){0, 0};
-  if (atoms->n == 0) return MD_OK;
+  if (tally) *tally = (force_tally){.is_exact = is_exact(fc->ctx, view)};
+  if (atoms->n == 0) return compute_nothing(fc, atoms);
   force_job job = make_job(fc, atoms, view);
   job.tally = tally;
+  if (fc->eam) return cpu_eam[view->kind][fc->ctx->precision][fc->ctx->isa](fc, &job);
   return SIMD_PICK(fc->ctx, cpu[view->kind], gpu[view->kind])(fc, &job);
 }
 

@@ -11,6 +11,8 @@
 #define FORCE_H
 
 #include "core/atoms.h"
+#include "core/exact.h"
+#include "force/eam.h"
 #include "neighbor/neighbor.h"
 
 MD_BEGIN_C
@@ -32,6 +34,10 @@ typedef struct {
 typedef struct {
   double energy; /* sum over pairs, each pair once [epsilon]         */
   double virial; /* sum of r_ij . f_ij over the same pairs [epsilon] */
+  /* The same without rounding, of full lists in a deterministic context on the CPU: sums over ranks
+   * do not depend on who has which atom. */
+  bool is_exact;
+  exact_sum exact[2];
 } force_tally;
 
 typedef struct force force;
@@ -48,6 +54,20 @@ void force_destroy(force *fc);
  * charges have no effect.  Errors: MD_EINVAL (alpha or r_cut not > 0 and finite). */
 md_status force_set_coulomb(force *fc, double alpha, double r_cut);
 
+/* Embedded atoms (eam.h) in place of Lennard-Jones: the cutoff becomes that of eam, which must
+ * outlive fc; energies are eV, lengths Angstrom.  energy of a tally is then that of all atoms,
+ * sum F included.  Errors: MD_EINVAL (a GPU, where there are no such kernels; in single and mixed
+ * precision, a table that floats do not hold), MD_ENOMEM. */
+md_status force_set_eam(force *fc, const eam_potential *eam);
+/* Some ghosts are images of other processes' atoms, and their home is < 0: fill sets values [n +
+ * n_ghost], reals, at these from those of the atoms; all processes call force_compute together.
+ * Embedded atoms need it for F'.  NULL: every ghost has a home, as at first. */
+typedef md_status force_fill_fn(void *arg, void *values);
+void force_share(force *fc, force_fill_fn *fill, void *arg);
+/* How often a density of an atom of this process was beyond the table of F, in all computations so
+ * far: F went on linearly. */
+int64_t force_beyond(const force *fc);
+
 /* Forces on all owned atoms.
  *   atoms  in: coordinates of owned atoms and ghosts.  out: f [n], overwritten.
  *   list   in: built from these atoms with r_list >= both cutoffs.
@@ -55,7 +75,8 @@ md_status force_set_coulomb(force *fc, double alpha, double r_cut);
  *          the GPU.
  * Cost: O(n * neighbours); moves no atom data between host and GPU.
  *
- * Full and tile lists: one result, bit for bit.  Half lists: on the CPU one result for one number
+ * Full and tile lists: one result, bit for bit; in a deterministic context on the CPU also for any
+ * order of atoms and any number of ranks.  Half lists: on the CPU one result for one number
  * of threads; on the GPU pairs add to f[j] atomically and the last bits vary.  In a deterministic
  * context they do not: the CPU cuts the work independently of the threads, the GPU adds in 64-bit
  * fixed point.

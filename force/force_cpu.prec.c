@@ -10,63 +10,7 @@
  *
  * Bytes a pair: 4 + a coord4, and for shared entries two real4.  Compiled once per precision and
  * instruction set. */
-#include "force/pair_cpu.h"
-
-typedef int32_t simd_index __attribute__((vector_size(4 * SIMD_LANES), aligned(4), may_alias));
-
-/* Tallies of full lists are summed over PARTS equal parts, then over the parts: one result for any
- * threads. */
-enum { PARTS = 256 };
-
-/* Lanes at the start of which rows still have entries. */
-typedef struct {
-  int32_t all, any; /* entries of the shortest and the longest row */
-  simd_index each;
-} lengths;
-
-static lengths lengths_of(const int32_t *count)
-{
-  lengths n = {count[0], count[0], *(const simd_index *)count};
-  for (int l = 1; l < SIMD_LANES; l++) {
-    n.all = count[l] < n.all ? count[l] : n.all;
-    n.any = count[l] > n.any ? count[l] : n.any;
-  }
-  return n;
-}
-
-/* The lanes whose rows have an entry k, as a mask of pairs. */
-MD_INLINE simd_mask lanes_with(const lengths *n, int32_t k)
-{
-  return __builtin_convertvector(k < n->each, simd_mask);
-}
-
-/* What shared entries write to. */
-typedef struct {
-  simd_four *f;
-  const int32_t *home;
-  int32_t n;
-} reaction;
-
-/* Subtract g from the forces on atoms j; a ghost stands for its home. */
-MD_INLINE void react(reaction to, const int32_t *j, const simd_real g[3])
-{
-  simd_four four[SIMD_LANES];
-  simd_fours(g, four);
-  for (int l = 0; l < SIMD_LANES; l++)
-    to.f[j[l] < to.n ? j[l] : to.home[j[l] - to.n]] -= four[l];
-}
-
-/* The same in the lanes that share entry k; the others bring no force, to their own atom. */
-MD_INLINE void react_some(reaction to, const int32_t *j, const int32_t *own, const lengths *shared,
-                          int32_t k, const simd_real g[3])
-{
-  int32_t at[SIMD_LANES];
-  const simd_index both = k < shared->each;
-  *(simd_index *)at = (*(const simd_index *)j & both) | (*(const simd_index *)own & ~both);
-  const simd_mask mask = lanes_with(shared, k);
-  const simd_real some[3] = {pair_only(mask, g[0]), pair_only(mask, g[1]), pair_only(mask, g[2])};
-  react(to, at, some);
-}
+#include "force/rows_cpu.h"
 
 /* Forces of slice s, on its atoms (full) or added to them and to those that share (half). */
 MD_INLINE void slice_forces(const force_job *job, const pair_constants *c, int64_t s, bool half,
@@ -113,15 +57,17 @@ MD_INLINE void slice_forces(const force_job *job, const pair_constants *c, int64
       to.f[own[l]] = four[l];
 }
 
-/* Slices begin..end; charge and tally (energy and virial) may be NULL. */
+/* Slices begin..end; charge and tally (energy and virial) may be NULL; exact, unless NULL, is used
+ * in tally's place. */
 MD_INLINE void slices(const force_job *job, int64_t begin, int64_t end, bool half, lj_form form,
-                      const real *charge, accum *tally)
+                      const real *charge, accum *tally, exact_sum *exact)
 {
   const pair_constants c = pair_round(job);
   pair_sums sums = {0};
   for (int64_t s = begin; s < end; s++) {
     pair_sums part = {0}; /* sums of sums lose fewer digits */
     slice_forces(job, &c, s, half, form, charge, tally ? &part : NULL);
+    if (exact) add_exactly(job, s, &part, exact);
     sums.energy += part.energy;
     sums.virial += part.virial;
   }
@@ -129,32 +75,37 @@ MD_INLINE void slices(const force_job *job, int64_t begin, int64_t end, bool hal
 }
 
 MD_INLINE void run_form(const force_job *job, int64_t begin, int64_t end, bool half, lj_form form,
-                        const real *charge, accum *part)
+                        const real *charge, accum *part, exact_sum *exact)
 {
-  if (job->tally)
-    slices(job, begin, end, half, form, charge, part);
+  if (exact)
+    slices(job, begin, end, half, form, charge, part, exact);
+  else if (job->tally)
+    slices(job, begin, end, half, form, charge, part, NULL);
   else
-    slices(job, begin, end, half, form, charge, NULL);
+    slices(job, begin, end, half, form, charge, NULL, NULL);
 }
 
 /* The same, with everything known when it is compiled. */
 MD_INLINE void run_kind(const force_job *job, int64_t begin, int64_t end, bool half,
-                        const real *charge, accum *part)
+                        const real *charge, accum *part, exact_sum *exact)
 {
   if (lj_form_of(&job->lj) == LJ_SHIFTED)
-    run_form(job, begin, end, half, LJ_SHIFTED, charge, part);
+    run_form(job, begin, end, half, LJ_SHIFTED, charge, part, exact);
   else
-    run_form(job, begin, end, half, LJ_PLAIN, charge, part);
+    run_form(job, begin, end, half, LJ_PLAIN, charge, part, exact);
 }
 
-MD_INLINE void run(const force_job *job, int64_t begin, int64_t end, bool half, accum *part)
+MD_INLINE void run(const force_job *job, int64_t begin, int64_t end, bool half, accum *part,
+                   exact_sum *exact)
 {
   part[0] = part[1] = 0;
   if (job->coulomb.r_cut_sq > 0)
-    run_kind(job, begin, end, half, job->fc->charge.data, part);
+    run_kind(job, begin, end, half, job->fc->charge.data, part, exact);
   else
-    run_kind(job, begin, end, half, NULL, part);
+    run_kind(job, begin, end, half, NULL, part, exact);
 }
+
+#include "force/rows_run.h"
 
 /* Charges of all atoms and ghosts in a row of their own. */
 static md_status pack_charges(force *fc, const force_job *job)
@@ -170,50 +121,18 @@ static md_status pack_charges(force *fc, const force_job *job)
   return MD_OK;
 }
 
-static int64_t slices_before(int64_t row)
-{
-  return (row + SIMD_LANES - 1) / SIMD_LANES;
-}
-
-static md_status reserve_parts(force *fc, int64_t n)
-{
-  return md_buffer_reserve(fc->ctx, &fc->partial, (size_t)n * sizeof(accum[2]), 0);
-}
-
-static void add_parts(const force_job *job, int64_t n)
-{
-  accum(*part)[2] = job->fc->partial.data;
-  for (int64_t p = 0; job->tally && p < n; p++) {
-    job->tally->energy += part[p][0];
-    job->tally->virial += part[p][1];
-  }
-}
-
 md_status KERNEL(force_cpu_full)(force *fc, const force_job *job)
 {
+  exact_sum(*exact)[2] = NULL;
   MD_TRY(reserve_parts(fc, PARTS));
   MD_TRY(pack_charges(fc, job));
-  const int64_t n = slices_before(job->list->n_rows);
-  accum(*part)[2] = fc->partial.data;
-#pragma omp parallel for schedule(static) num_threads(fc->ctx->threads)
-  for (int p = 0; p < PARTS; p++)
-    run(job, n * p / PARTS, n * (p + 1) / PARTS, false, part[p]);
-  add_parts(job, PARTS);
+  if (job->tally && job->tally->is_exact) MD_TRY(reserve_exact(fc, &exact));
+  rows_run_full(job, exact);
   return MD_OK;
 }
 
 md_status KERNEL(force_cpu_half)(force *fc, const force_job *job)
 {
-  const neighbor_view *list = job->list;
-  MD_TRY(reserve_parts(fc, list->n_chunks));
   MD_TRY(pack_charges(fc, job));
-  accum(*part)[2] = fc->partial.data;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(fc->ctx->threads)
-  for (int32_t c = 0; c < list->n_chunks; c++) {
-    for (int64_t r = list->chunk[c]; r < list->chunk[c + 1]; r++)
-      ((simd_four *)job->f)[list->atom[r]] = (simd_four){0};
-    run(job, slices_before(list->chunk[c]), slices_before(list->chunk[c + 1]), true, part[c]);
-  }
-  add_parts(job, list->n_chunks);
-  return MD_OK;
+  return rows_run_half(fc, job);
 }

@@ -4,6 +4,7 @@
 
 #include "core/simd.h"
 #include "force/coulomb.h"
+#include "force/eam.h"
 #include "force/force.h"
 #include "force/lj.h"
 
@@ -19,9 +20,19 @@ struct force {
   lj_constants lj;
   coulomb_constants coulomb;
   md_buffer partial; /* accum [blocks or chunks][2]: energy and virial before the last sum */
+  md_buffer exact;   /* exact_sum [parts][2]: the same without rounding */
   md_buffer fixed;   /* int64 [n][4] and the largest force: deterministic half lists on the GPU */
   md_buffer packed;  /* coordinates repacked: double on the GPU */
   md_buffer charge;  /* real [n + n_ghost]: charges repacked */
+  const eam_potential *eam; /* NULL: Lennard-Jones */
+  int64_t beyond;           /* densities beyond the table of F, since the first computation */
+  md_buffer density_knots;  /* real [knots][4]: coefficients of rho (eam_curve) */
+  md_buffer force_knots;    /* real [knots][8]: those of r phi, then of rho' [1/A], and 0 */
+  md_buffer near;           /* int32: the list's entries within the cutoff now, in its slices */
+  md_buffer near_count;     /* int32 [slices][2][width]: how many of each row; of them shared */
+  md_buffer density, slope; /* real [n], [n + n_ghost]: rho_i, F'(rho_i) */
+  force_fill_fn *fill;      /* values of ghosts of other processes, or NULL */
+  void *fill_arg;
   md_buffer x_new,
       coord_new; /* state4, coord4: positions to come, as large as those of the atoms */
 };
@@ -50,6 +61,8 @@ typedef struct {
 typedef md_status force_fn(force *fc, const force_job *job);
 SIMD_DECLARE(force_fn, force_cpu_full);
 SIMD_DECLARE(force_fn, force_cpu_half);
+SIMD_DECLARE(force_fn, eam_cpu_full);
+SIMD_DECLARE(force_fn, eam_cpu_half);
 PREC_DECLARE(force_fn, force_gpu_full);
 PREC_DECLARE(force_fn, force_gpu_half);
 PREC_DECLARE(force_fn, force_gpu_tile);

@@ -1,7 +1,9 @@
 /* minimd/main.c - picks the sub-command, prints the error, returns the exit code. */
+#include "comm/world.h"
 #include "core/output/files.h"
 #include "core/output/output.h"
 #include "minimd/shell/commands.h"
+#include "minimd/shell/plot.h"
 #include "minimd/shell/provenance.h"
 #include "minimd/signals.h"
 #include "minimd/surroundings.h"
@@ -10,34 +12,28 @@
 #include <stdio.h>
 #include <string.h>
 
-static void help(void)
-{
-  const command *all;
-  const int n = commands(&all);
-  printf("usage: minimd [COMMAND] [options]\n\n"
-         "See, predict and beat the cost of data order in memory.\n\ncommands:\n");
-  for (int k = 0; k < n; k++)
-    printf("  %-12s %s\n", all[k].name, all[k].help);
-  puts(
-      "\n`minimd COMMAND --help` lists a command's options; `minimd run --help` those of a run.\n\n"
-      "exit codes: " COMMAND_EXIT_CODES "\n\npapers:\n" COMMAND_PAPERS);
-}
-
 static md_status dispatch(int argc, char **argv)
 {
   if (argc > 1 && strcmp(argv[1], "--help") == 0) {
-    help();
+    commands_help();
     return MD_OK;
   }
   if (argc > 1 && strcmp(argv[1], "--version") == 0) {
-    printf("minimd %s (%s)\n", MINIMD_VERSION, provenance_commit());
+    const char *version = md_version();
+    const int number = (int)strcspn(version, "-"); /* its length; then what lies behind a tag */
+    printf("minimd %.*s%s%s (%s)\n", number, version, version[number] ? " " : "",
+           version + number + (version[number] != 0), provenance_commit());
     return MD_OK;
   }
   MD_TRY(md_isa_check());
-  if (argc < 2 || argv[1][0] == '-') return cmd_run(argc, argv);
+  const bool named = argc > 1 && argv[1][0] != '-';
   const command *found;
-  MD_TRY(command_find(argv[1], &found));
-  return found->function(argc - 1, argv + 1);
+  commands(&found);
+  if (named) MD_TRY(command_find(argv[1], &found));
+  MD_REQUIRE(command_has_ranks(found) || world_count() == 1, MD_EINVAL,
+             "`minimd %s` was started as %d ranks: expected one rank, which uses all processors",
+             found->name, world_count());
+  return named ? found->function(argc - 1, argv + 1) : found->function(argc, argv);
 }
 
 /* A descriptor that is closed would be given to the first file that is opened.  What stands in for
@@ -55,17 +51,18 @@ int main(int argc, char **argv)
   md_status status = surroundings_settle(argv);
   if (!open_standard()) return md_exit_code(MD_EIO);
   signals_begin();
-  if (!status) status = dispatch(argc, argv);
+  if (!status) status = world_open();
+  if (!status) status = world_end(plot_finish(dispatch(argc, argv)));
   md_output_release();
   md_file_forget();
   if (!status && fflush(stdout) != 0) status = MD_FAIL(MD_EIO, "cannot write to standard output");
-  if (status) {
-    fprintf(stderr, "minimd: error: %s\n", md_message());
-    return md_exit_code(status);
-  }
+  if (status && world_tells()) fprintf(stderr, "minimd: error: %s\n", md_message());
+  world_close(status != MD_OK, md_exit_code(status));
+  if (status) return md_exit_code(status);
   if (signals_stopped_by()) {
-    fprintf(stderr, "minimd: error: stopped by signal %d after a complete step\n",
-            signals_stopped_by());
+    if (world_rank() == 0)
+      fprintf(stderr, "minimd: error: stopped by signal %d after a complete step\n",
+              signals_stopped_by());
     return 128 + signals_stopped_by();
   }
   return 0;

@@ -60,6 +60,11 @@ int signals_stopped_by(void)
   return (int)stopped_by;
 }
 
+void signals_stop_as(int signal_number)
+{
+  if (!stopped_by) stopped_by = signal_number;
+}
+
 void signals_save_when_asked(void)
 {
   signal(SIGUSR1, ask_save);

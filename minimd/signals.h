@@ -15,6 +15,8 @@ void signals_begin(void);
 void signals_stop_gently(void);
 /* The signal that ends a run after a complete step, or 0. */
 int signals_stopped_by(void);
+/* Another rank got this one. */
+void signals_stop_as(int signal_number);
 
 /* From now on SIGUSR1 asks for a checkpoint. */
 void signals_save_when_asked(void);

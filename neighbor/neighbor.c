@@ -156,7 +156,7 @@ static md_status build(neighbor_list *list, const md_atoms *atoms)
 
 md_status neighbor_build_early(neighbor_list *list, const md_atoms *atoms)
 {
-  list->view = (neighbor_view){0};
+  list->view = (neighbor_view){.n_ghost = atoms->n_ghost}; /* also of a rank without atoms */
   list->early = NULL;
   const md_status status = build(list, atoms);
   if (status) list->view = (neighbor_view){0};

@@ -6,7 +6,7 @@
  *   half  each pair once.  Two owned atoms: in the row of one of them.  An owned atom and a ghost:
  *         newton on, in one of the two rows that see the pair (where the ghost's shift is
  *         positive), and the force goes to the ghost's home as well; newton off, in both rows, each
- *         for itself.
+ *         for itself; and so where the ghost is of another rank's atom.
  *   tile  the pairs of full, on the GPU: 256 rows that follow each other share one halo, and a row
  *         holds 16-bit offsets into it (neighbor_tiles).  On the CPU the layout of full, which is
  *         built by tiles and read by vectors of rows, is used.
@@ -121,7 +121,9 @@ void neighbor_destroy(neighbor_list *list);
 md_status neighbor_sort(neighbor_list *list, md_atoms *atoms);
 
 /* Bin owned atoms and ghosts and build the list.  Needs ghosts up to r_list (comm_borders).
- * Memory grows to what is needed, nothing is truncated; the same atoms give the same list.
+ * Memory grows to what is needed, nothing is truncated; the same atoms give the same list.  Full
+ * lists in a deterministic context on the CPU hold each row's neighbours in an order that depends
+ * on positions and ids alone, not on the order of atoms or on ranks.
  * Errors: MD_EINVAL (ghosts do not reach r_list), MD_ECAPACITY (2^31 bins or more), MD_ENOMEM,
  * MD_ECUDA; the list is then empty. */
 md_status neighbor_build(neighbor_list *list, const md_atoms *atoms);
@@ -139,10 +141,12 @@ bool neighbor_settled(const neighbor_list *list);
 const neighbor_view *neighbor_list_view(const neighbor_list *list);
 
 /* The bins of the last build: n bins along each axis including the margin of ghosts, the bin at the
- * owned part's lo being margin. */
+ * owned part's lo being margin.  The owned part of one of several ranks begins at bin `first` of
+ * the `whole` that the box has, whose corner is lo: a position has one bin on all ranks. */
 typedef struct {
   int32_t n[3], margin[3];
   double lo[3], side[3]; /* corner of what owned atoms fill; edge of a bin [sigma] */
+  int32_t first[3], whole[3];
 } neighbor_grid;
 const neighbor_grid *neighbor_list_grid(const neighbor_list *list);
 

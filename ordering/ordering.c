@@ -150,6 +150,7 @@ void ordering_sorter_destroy(ordering_sorter *sorter)
   md_buffer_free(sorter->ctx, &sorter->scratch);
   md_buffer_free(sorter->ctx, &sorter->count);
   md_buffer_free(sorter->ctx, &sorter->scan_status);
+  md_buffer_free(sorter->ctx, &sorter->particle);
   free(sorter);
 }
 

@@ -108,6 +108,24 @@ md_status ordering_sort_move(ordering_sorter *sorter, int64_t n, const uint32_t 
                              uint32_t key_end, int32_t *order, int32_t *start, int n_items,
                              const ordering_items *items);
 
+/* Particles in a periodic box that is cut into cells. */
+typedef struct {
+  double lo[3], hi[3]; /* the box, hi > lo [length] */
+  int32_t cells[3];    /* along each axis; {0}: powers of two, one to eight cells a particle */
+  int64_t n;
+  const void *x; /* on the context's backend; coordinate a of particle i is x[i * stride + a]: float
+                  * in single, double in mixed and double precision; positions are wrapped */
+  int64_t stride;
+} ordering_particles;
+
+/* The particles along the curve through their cells: place[new] = old, int32 [n] on the context's
+ * backend; those of one cell stay in the order they came in, and NONE leaves all there.  O(n log
+ * cells); waits until it is done.
+ * Errors: MD_EINVAL (box, cells, stride; a position that is NaN, infinite or beyond 2^50 boxes,
+ * with its index), MD_ECAPACITY (2^32 cells or more, n beyond 2^31 - 1), MD_ENOMEM, MD_ECUDA. */
+md_status ordering_sort_particles(ordering_sorter *sorter, const ordering *order,
+                                  const ordering_particles *particles, int32_t *place);
+
 /* Where who makes n keys < key_end on the GPU may count them while they are made,
  *     arrival[i] = atomicAdd(&count[key of i], 1)
  * count [key_end], arrival [n] on the device; NULL where a sort counts nothing. */

@@ -13,6 +13,8 @@ struct ordering_sorter {
   md_buffer pairs[2]; /* CPU: uint64 [n], between passes of the sort */
   md_buffer iota;     /* GPU: int32 [n] 0, 1, 2, ... */
   md_buffer scratch;  /* CPU: counters; GPU: CUB's temporary storage, starts of keys */
+  md_buffer
+      particle; /* uint32 [n], keys of particles; before them, 8 B, the first without a cell */
   int64_t n_iota;
   /* GPU, counting sort: int32 [keys], zero between sorts; the scan's (core/gpu/scan_gpu.h). */
   md_buffer count, scan_status;

@@ -17,6 +17,9 @@
 
 MD_BEGIN_C
 
+/* Whether this build transforms on the CPU. */
+bool pme_has_fftw(void);
+
 typedef struct {
   double lo[3], hi[3];  /* the periodic box [length] */
   int32_t mesh[3];      /* each >= order */
@@ -54,6 +57,12 @@ typedef struct pme pme;
 md_status pme_create(md_ctx *ctx, const pme_spec *spec, pme **out);
 void pme_destroy(pme *solver);
 
+/* The meshes of several processes, each of its own charges, become one: sum makes each real, float
+ * or double by its size, its sum over all, the same bits on each.  All call pme_compute together,
+ * and each tally is that of all charges.  NULL: one process, as at first.  CPU contexts only. */
+typedef md_status pme_sum_fn(void *reals, int64_t count, size_t size);
+void pme_share(pme *solver, pme_sum_fn *sum);
+
 /* Add forces to f, real4 [n] on the backend.  tally: NULL, or the energies and the virial; asking
  * for them waits for the GPU.  Particles are located anew in every call: those that lie close in
  * space and in memory, as the engine sorts them, are spread faster.  Without a tally a GPU is not
@@ -62,6 +71,7 @@ void pme_destroy(pme *solver);
  * Errors: those of spread_set_positions; MD_ENOMEM, MD_ECUDA. */
 md_status pme_compute(pme *solver, const pme_charges *charges, void *f, pme_tally *tally);
 
+/* The plan of spreading, and memory held. */
 void pme_describe(const pme *solver, pme_report *out);
 
 /* Root mean square errors of a force component's vector, for n charges placed at random with sum of

@@ -9,12 +9,12 @@ arrows='core:
 ordering: core
 neighbor: core ordering
 force: core neighbor
-comm: core
+comm: core ordering
 spread: core ordering
 cachemodel: core ordering neighbor
-stokes: core ordering
+stokes: core ordering spread
 engine: core ordering comm neighbor force spread
-minimd: core ordering spread cachemodel stokes engine'
+minimd: core ordering comm spread cachemodel stokes engine'
 rooms=$(echo "$arrows" | cut -d: -f1)
 any=$(echo $rooms | tr ' ' '|')
 

@@ -13,6 +13,8 @@ enum { BLOCK_SIZE = 256 };
 static hierarchy_fn *const gpu[MD_ISA_COUNT] = SIMD_ROW(hierarchy_gpu);
 static hierarchy_fn *const cpu[MD_ISA_COUNT] = SIMD_ROW(hierarchy_cpu);
 
+static hierarchy_core_fn *const cores[MD_ISA_COUNT] = SIMD_ROW(hierarchy_core_make);
+
 hierarchy_options hierarchy_default(void)
 {
   return (hierarchy_options){.schedule = HIERARCHY_ROUND, .skip = 15, .refill = HIERARCHY_DYNAMIC};
@@ -62,6 +64,44 @@ md_status hierarchy_run(const list_input *in, const list_kernel *kernel, const m
   if (is_gpu) MD_TRY(fill_gpu(&job, cold));
   if (warm) *warm = *cold;
   return (is_gpu ? gpu : cpu)[in->atoms->ctx->isa](&job, cold, warm);
+}
+
+md_status hierarchy_core_create(md_isa isa, const machine *m, hierarchy_core **out)
+{
+  *out = NULL;
+  MD_REQUIRE(m->kind == MACHINE_CPU, MD_EINVAL,
+             "%s is a GPU, whose caches depend on warps, which single accesses do not have: "
+             "expected a CPU",
+             m->name);
+  return cores[isa](m, out);
+}
+
+void hierarchy_core_destroy(hierarchy_core *core)
+{
+  if (core) core->destroy(core);
+}
+
+void hierarchy_core_feed(hierarchy_core *core, int64_t n, const uint32_t *line, bool write,
+                         hierarchy_counts *counts)
+{
+  core->feed(core, n, line, write, counts);
+}
+
+int64_t hierarchy_core_group(const machine *m)
+{
+  int64_t all = 1;
+  for (int k = 0; k < m->n_levels; k++) {
+    const machine_level *l = &m->level[k];
+    const int64_t sets = l->bytes / l->line / l->ways;
+    int64_t a = all, b = sets;
+    while (b) {
+      const int64_t rest = a % b;
+      a = b;
+      b = rest;
+    }
+    all = all / a * sets;
+  }
+  return all;
 }
 
 hierarchy_counts hierarchy_total(const hierarchy_result *result)

@@ -81,6 +81,19 @@ md_status hierarchy_run(const list_input *in, const list_kernel *kernel, const m
                         const hierarchy_options *opts, hierarchy_result *cold,
                         hierarchy_result *warm);
 
+/* The caches of one core, fed with accesses of any program. */
+typedef struct hierarchy_core hierarchy_core;
+/* m must outlive it.  Errors: MD_EINVAL (not a CPU), MD_ENOMEM. */
+md_status hierarchy_core_create(md_isa isa, const machine *m, hierarchy_core **out);
+void hierarchy_core_destroy(hierarchy_core *core); /* NULL is allowed */
+/* Access lines of m->level[0].line bytes, numbered in groups (trace_lines) of what
+ * hierarchy_core_group says, so that they fall into the sets of their addresses; counts->lines,
+ * level and memory_* grow by what these accesses caused. */
+void hierarchy_core_feed(hierarchy_core *core, int64_t n, const uint32_t *line, bool write,
+                         hierarchy_counts *counts);
+/* The least number of lines that the sets of every level divide. */
+int64_t hierarchy_core_group(const machine *m);
+
 /* The sum over streams. */
 hierarchy_counts hierarchy_total(const hierarchy_result *result);
 

@@ -3,6 +3,7 @@
 #include "cachemodel/machine/hierarchy_cache.h"
 
 typedef struct {
+  hierarchy_core core; /* used where accesses are fed from outside */
   const machine *m;
   cache level[MACHINE_LEVELS_MOST];
   hierarchy_counts *counts;
@@ -17,13 +18,11 @@ static void write_back(model *c, int k, cache_answer gone)
   if (gone.dirty) c->counts[gone.owner].memory_written++;
 }
 
-static void touch(model *c, uint32_t line, const list_request *r)
+static void touch(model *c, uint32_t line, bool write, uint8_t stream)
 {
-  hierarchy_counts *counts = &c->counts[r->stream];
-  const bool write = r->op != TRACE_READ;
+  hierarchy_counts *counts = &c->counts[stream];
   for (int k = 0; k < c->m->n_levels; k++) {
-    const cache_answer a =
-        cache_access(&c->level[k], line, 1, true, write && k == 0, (uint8_t)r->stream);
+    const cache_answer a = cache_access(&c->level[k], line, 1, true, write && k == 0, stream);
     counts->level[k].sectors++;
     counts->level[k].hits += a.hits;
     write_back(c, k, a);
@@ -45,9 +44,23 @@ static md_status request(void *to, const list_request *r)
     counts->lines += last - first + 1;
     counts->sectors += last - first + 1;
     for (uint32_t line = first; line <= last; line++)
-      touch(c, line, r);
+      touch(c, line, r->op != TRACE_READ, (uint8_t)r->stream);
   }
   return MD_OK;
+}
+
+static void destroy_levels(model *c)
+{
+  for (int k = 0; k < c->m->n_levels; k++)
+    cache_destroy(&c->level[k]);
+}
+
+static md_status create_levels(model *c)
+{
+  md_status status = MD_OK;
+  for (int k = 0; !status && k < c->m->n_levels; k++)
+    status = cache_create(&c->m->level[k], false, &c->level[k]);
+  return status;
 }
 
 md_status ISA(hierarchy_cpu)(const hierarchy_job *job, hierarchy_result *cold,
@@ -56,14 +69,40 @@ md_status ISA(hierarchy_cpu)(const hierarchy_job *job, hierarchy_result *cold,
   const machine *m = &job->m;
   model c = {.m = m, .line_shift = __builtin_ctz((unsigned)m->level[0].line)};
   hierarchy_result *const results[] = {cold, warm};
-  md_status status = MD_OK;
-  for (int k = 0; !status && k < m->n_levels; k++)
-    status = cache_create(&m->level[k], false, &c.level[k]);
+  md_status status = create_levels(&c);
   for (int pass = 0; !status && pass < 2 && results[pass]; pass++) {
     c.counts = results[pass]->stream;
     status = list_run(job->in, &job->kernel, cold->rows, request, &c);
   }
-  for (int k = 0; k < m->n_levels; k++)
-    cache_destroy(&c.level[k]);
+  destroy_levels(&c);
+  return status;
+}
+
+static void core_destroy(hierarchy_core *core)
+{
+  destroy_levels((model *)core);
+  free(core);
+}
+
+static void core_feed(hierarchy_core *core, int64_t n, const uint32_t *line, bool write,
+                      hierarchy_counts *counts)
+{
+  model *c = (model *)core;
+  c->counts = counts;
+  counts->lines += n;
+  for (int64_t k = 0; k < n; k++)
+    touch(c, line[k], write, 0);
+}
+
+md_status ISA(hierarchy_core_make)(const machine *m, hierarchy_core **out)
+{
+  model *c = calloc(1, sizeof *c);
+  MD_REQUIRE(c, MD_ENOMEM, "out of memory for a model of %s", m->name);
+  *c = (model){.core = {core_feed, core_destroy}, .m = m};
+  const md_status status = create_levels(c);
+  if (status)
+    core_destroy(&c->core);
+  else
+    *out = &c->core;
   return status;
 }

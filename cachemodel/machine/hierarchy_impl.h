@@ -20,5 +20,14 @@ typedef md_status hierarchy_fn(const hierarchy_job *job, hierarchy_result *cold,
 SIMD_DECLARE_(hierarchy_fn, hierarchy_gpu);
 SIMD_DECLARE_(hierarchy_fn, hierarchy_cpu);
 
+/* What a core of one instruction set begins with. */
+struct hierarchy_core {
+  void (*feed)(hierarchy_core *core, int64_t n, const uint32_t *line, bool write,
+               hierarchy_counts *counts);
+  void (*destroy)(hierarchy_core *core);
+};
+typedef md_status hierarchy_core_fn(const machine *m, hierarchy_core **out);
+SIMD_DECLARE_(hierarchy_core_fn, hierarchy_core_make);
+
 MD_END_C
 #endif

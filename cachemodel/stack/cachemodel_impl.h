@@ -7,7 +7,7 @@
 
 MD_BEGIN_C
 
-/* MD_ECAPACITY if `bytes` are more than this process may still take; what names their use. */
+/* MD_ENOMEM if `bytes` are more than this process may still take; what names their use. */
 md_status cachemodel_room(double bytes, const char *what);
 
 /* The cells of a sweep: table[cell] is the index of a cell (row-major number), centre[] the cells

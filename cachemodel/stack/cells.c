@@ -13,8 +13,8 @@
 md_status cachemodel_room(double bytes, const char *what)
 {
   const double available = (double)md_memory_free();
-  MD_REQUIRE(bytes <= available, MD_ECAPACITY, "%s needs %.3f GB of memory and %.3f GB are free",
-             what, bytes / 1e9, available / 1e9);
+  MD_REQUIRE(bytes <= available, MD_ENOMEM, "%s needs %.3f GB of memory and %.3f GB are free", what,
+             bytes / 1e9, available / 1e9);
   return MD_OK;
 }
 

@@ -11,6 +11,12 @@
 
 enum { SLOTS_PER_LINE = 4 };
 
+/* What was counted of a class while another is counted. */
+typedef struct {
+  int64_t accesses, hits[FRONT_LINES];
+  int64_t *count, count_room;
+} class_counts;
+
 struct cachemodel_stack {
   cachemodel_unique_fn *unique;
   cachemodel_front_fn *feed;
@@ -18,7 +24,9 @@ struct cachemodel_stack {
   cachemodel_front front;
   cachemodel_depths below;
   int64_t accesses;
-  int64_t lines; /* room in below.slot_of */
+  int64_t lines;         /* room in below.slot_of */
+  class_counts *classes; /* [n_classes] */
+  int n_classes, class;
   cachemodel_event events[TRACE_BATCH];
 };
 
@@ -53,6 +61,9 @@ void cachemodel_stack_destroy(cachemodel_stack *s)
   free_slots(&s->below);
   free(s->below.slot_of);
   free(s->below.count);
+  for (int k = 0; k < s->n_classes; k++)
+    if (k != s->class) free(s->classes[k].count);
+  free(s->classes);
   free(s);
 }
 
@@ -127,6 +138,28 @@ md_status cachemodel_stack_feed(cachemodel_stack *s, int64_t n, const uint32_t *
     s->accesses += batch;
     MD_TRY(pass_below(s, s->feed(&s->front, left, unique, s->events)));
   }
+  return MD_OK;
+}
+
+md_status cachemodel_stack_count_in(cachemodel_stack *s, int k)
+{
+  if (k == s->class) return MD_OK;
+  if (k >= s->n_classes) {
+    class_counts *classes = realloc(s->classes, ((size_t)k + 1) * sizeof *classes);
+    MD_REQUIRE(classes, MD_ENOMEM, "out of memory for %d classes of accesses", k + 1);
+    memset(classes + s->n_classes, 0, (size_t)(k + 1 - s->n_classes) * sizeof *classes);
+    s->classes = classes;
+    s->n_classes = k + 1;
+  }
+  class_counts *old = &s->classes[s->class], *new = &s->classes[k];
+  *old = (class_counts){
+      .accesses = s->accesses, .count = s->below.count, .count_room = s->below.count_room};
+  memcpy(old->hits, s->front.hits, sizeof old->hits);
+  memcpy(s->front.hits, new->hits, sizeof new->hits);
+  s->accesses = new->accesses;
+  s->below.count = new->count;
+  s->below.count_room = new->count_room;
+  s->class = k;
   return MD_OK;
 }
 

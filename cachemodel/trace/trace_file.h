@@ -1,16 +1,26 @@
 /* cachemodel/trace/trace_file.h - recorded memory accesses: files, and what is in them.
  *
  * A trace is a sequence of runs: `count` accesses of `bytes` bytes each, whose addresses start at
- * `address` and lie `stride` apart.  Two kinds of file are read, as streams of any length:
+ * `address` and lie `stride` apart.  Files are read as streams of any length, plain or, where this
+ * build has zlib, compressed by gzip.  Kinds of text, an access a line; lines that are empty or
+ * begin with # are skipped; numbers are decimal, or hexadecimal with 0x:
  *
- * text    one access a line, `address,size,r|w`, address decimal or hexadecimal with 0x; lines that
- *         are empty or begin with # are skipped
- * binary  little endian.  Header: "mdtrace\n", uint32 version (1), uint32 CRC-32C of these 12
- * bytes. Blocks: uint64 number of accesses before it, uint32 bytes of payload (at most 2^20),
- *         uint32 CRC-32C of these 12 bytes and the payload, payload.  The last block has no
- * payload. Payload: records, each a byte stream | op << 3 | form << 5 and variable-length integers
- *         (LEB128; z: zigzag); addresses are differences to the last address of the same stream in
- *         this block:
+ * text    `address,size,r|w`, or words: `R|W address [size]`, `address R|W [size]`, also behind
+ *         `PC:` as Pin's pinatrace writes; or what DynamoRIO's memtrace sample (`address: size,
+ *         r|w`) and its drmemtrace view tool print; without a size an access is one byte
+ * lackey  valgrind --tool=lackey --trace-mem=yes: ` L 1ffe,8`, hexadecimal; `==` lines are skipped
+ * dinero  `0|1|2 address` (read, write, fetch; 4 bytes) or `r|w|i|m address size`, hexadecimal
+ * csv     a header that names the columns (address, and where they are: size, op), separated by
+ *         commas, semicolons or tabs
+ *
+ * Instruction fetches are skipped unless asked for; a modified datum is a read, then a write.
+ *
+ * binary  (minimd) little endian.  Header: "mdtrace\n", uint32 version (1), uint32 CRC-32C of these
+ *         12 bytes.  Blocks: uint64 number of accesses before it, uint32 bytes of payload (at most
+ *         2^20), uint32 CRC-32C of these 12 bytes and the payload, payload.  The last block has no
+ *         payload.  Payload: records, each a byte stream | op << 3 | form << 5 and integers of
+ *         variable length (LEB128; z: zigzag); addresses are differences to the last address of
+ *         the same stream in this block:
  *           0 run    bytes, count, z address, z stride
  *           1 list   bytes, count, log2 of unit, count times z difference / unit
  *           2 again  bytes, z offset: the last list's addresses plus offset
@@ -33,11 +43,23 @@ MD_BEGIN_C
   X(OTHER, "other", "anything else")
 /* update: read and written in one, by an instruction or a reduction in memory. */
 #define TRACE_OPS(X) X(READ) X(WRITE) X(UPDATE)
+/* Kinds of file, and what a line of each is called where one is not. */
+#define TRACE_FORMATS(X)                                                                           \
+  X(AUTO, "auto", "an access")                                                                     \
+  X(MINIMD, "minimd", "a record")                                                                  \
+  X(TEXT, "text", "`address,size,r|w`, `R|W address [size]` or a line of DynamoRIO's")             \
+  X(LACKEY, "lackey", "`I  address,size`, ` L address,size`, ` S ...` or ` M ...`")                \
+  X(DINERO, "dinero", "`0|1|2 address` or `r|w|i|m address size`, hexadecimal")                    \
+  X(CSV, "csv", "an address (decimal or with 0x), a size and an operation as the header names them")
 #define MD_ENUM_(name, ...) TRACE_##name,
 typedef enum { TRACE_STREAMS(MD_ENUM_) TRACE_STREAM_COUNT } trace_stream;
 typedef enum { TRACE_OPS(MD_ENUM_) TRACE_OP_COUNT } trace_op;
 #undef MD_ENUM_
+#define MD_ENUM_(name, ...) TRACE_FORMAT_##name,
+typedef enum { TRACE_FORMATS(MD_ENUM_) TRACE_FORMAT_COUNT } trace_format;
+#undef MD_ENUM_
 extern const char *const trace_stream_words[TRACE_STREAM_COUNT];
+extern const char *const trace_format_words[TRACE_FORMAT_COUNT];
 
 typedef struct {
   trace_stream stream;
@@ -63,19 +85,33 @@ void trace_writer_discard(trace_writer *w); /* NULL is allowed */
 
 typedef struct trace_reader trace_reader;
 
-/* Begin to read a file, binary or text by its first bytes; memory does not grow with its length.
- * Errors: MD_EIO (cannot be read), MD_EINVAL (another version, a header that does not check). */
-md_status trace_reader_open(const char *path, trace_reader **out);
+typedef struct {
+  trace_format format; /* auto: by its first bytes, or its first line */
+  bool instructions;   /* fetches of instructions are accesses, too */
+} trace_how;
+
+/* Begin to read a file; "-" is standard input; how NULL: auto, without instructions.  Memory does
+ * not grow with its length.
+ * Errors: MD_EIO (cannot be read), MD_EINVAL (another version or kind, a header that does not
+ * check). */
+md_status trace_reader_open(const char *path, const trace_how *how, trace_reader **out);
+/* What the file was found to be; auto until the first access was read. */
+trace_format trace_reader_format(const trace_reader *r);
+/* Whether this build reads compressed traces. */
+bool trace_reads_gzip(void);
 void trace_reader_close(trace_reader *r); /* NULL is allowed */
 /* The next runs, at most room; *n = 0 at the end.  Errors: MD_EINVAL (naming block and byte or
- * line: truncated, check sum, not a trace, a record or line that cannot be), MD_EIO. */
+ * line: truncated, check sum, not a trace, a record or line that cannot be; damaged by the word of
+ * gzip), MD_EIO. */
 md_status trace_read(trace_reader *r, int64_t room, trace_run *runs, int64_t *n);
 
-/* Numbers for the lines that a trace touches: 0, 1, 2, ... in the order of first touch. */
+/* Numbers for the lines that a trace touches: groups of `group` lines that lie together get 0, 1,
+ * 2, ... in the order of first touch, and keep their lines in order.  So a cache whose number of
+ * sets divides `group` puts a line into the set of its address. */
 typedef struct trace_lines trace_lines;
 
-/* Errors: MD_EINVAL (line_bytes < 1), MD_ENOMEM. */
-md_status trace_lines_create(int64_t line_bytes, trace_lines **out);
+/* Errors: MD_EINVAL (line_bytes or group < 1), MD_ENOMEM. */
+md_status trace_lines_create(int64_t line_bytes, int64_t group, trace_lines **out);
 void trace_lines_destroy(trace_lines *lines); /* NULL is allowed */
 /* Lines of the accesses of a run from access *from on, at most room of them; an access over several
  * lines touches each.  *from advances to the first access that did not fit; returns the number of

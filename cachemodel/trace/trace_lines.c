@@ -1,18 +1,18 @@
 /* cachemodel/trace/trace_lines.c - dense numbers for the lines that a trace touches: a hash table
- * with open addressing, so that memory is proportional to the distinct lines, 12 to 36 bytes
- * each. */
+ * of their groups with open addressing, so that memory is proportional to the distinct groups, 12
+ * to 36 bytes each. */
 #include "cachemodel/trace/trace_file.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct {
-  uint64_t line;
+  uint64_t line;   /* of groups here and below: groups are numbered as if each were a line */
   uint32_t number; /* + 1; 0: empty */
 } slot;
 
 struct trace_lines {
-  uint64_t line_bytes;
+  uint64_t line_bytes, group;
   slot *slots; /* [1 << bits] */
   int bits;
   uint64_t count;
@@ -22,11 +22,12 @@ struct trace_lines {
 
 enum { FIRST_BITS = 12 };
 
-md_status trace_lines_create(int64_t line_bytes, trace_lines **out)
+md_status trace_lines_create(int64_t line_bytes, int64_t group, trace_lines **out)
 {
   *out = NULL;
-  MD_REQUIRE(line_bytes >= 1, MD_EINVAL, "a line of %lld bytes: expected at least 1",
-             (long long)line_bytes);
+  MD_REQUIRE(line_bytes >= 1 && group >= 1, MD_EINVAL,
+             "lines of %lld bytes in groups of %lld: expected at least 1", (long long)line_bytes,
+             (long long)group);
   trace_lines *lines = calloc(1, sizeof *lines);
   if (lines) lines->slots = calloc((size_t)1 << FIRST_BITS, sizeof(slot));
   if (!lines || !lines->slots) {
@@ -34,6 +35,7 @@ md_status trace_lines_create(int64_t line_bytes, trace_lines **out)
     return MD_FAIL(MD_ENOMEM, "out of memory for a trace");
   }
   lines->line_bytes = (uint64_t)line_bytes;
+  lines->group = (uint64_t)group;
   lines->bits = FIRST_BITS;
   *out = lines;
   return MD_OK;
@@ -78,7 +80,7 @@ static md_status number_of(trace_lines *lines, uint64_t line, uint32_t *number)
   }
   slot *s = find(lines->slots, lines->bits, line);
   if (!s->number) {
-    MD_REQUIRE(lines->count < UINT32_MAX - 1, MD_ECAPACITY,
+    MD_REQUIRE(lines->count < (UINT32_MAX - 1) / lines->group, MD_ECAPACITY,
                "the trace touches more than %u distinct lines: use longer lines", UINT32_MAX - 1);
     *s = (slot){line, (uint32_t)++lines->count};
     if (lines->count > (uint64_t)3 << (lines->bits - 2)) {
@@ -107,8 +109,11 @@ md_status trace_lines_of(trace_lines *lines, const trace_run *run, int64_t *from
                  run->bytes, (long long)room);
       return MD_OK;
     }
-    for (uint64_t l = first; l <= last; l++)
-      MD_TRY(number_of(lines, l, &line[(*n)++]));
+    for (uint64_t l = first; l <= last; l++) {
+      uint32_t group;
+      MD_TRY(number_of(lines, l / lines->group, &group));
+      line[(*n)++] = (uint32_t)(group * lines->group + l % lines->group);
+    }
   }
   return MD_OK;
 }

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static uint64_t get_little(const uint8_t *from, int bytes)
 {
@@ -49,26 +50,49 @@ static md_status open_binary(trace_reader *r)
   return MD_OK;
 }
 
-md_status trace_reader_open(const char *path, trace_reader **out)
+/* Binary files begin with the magic number, those that are forced to be as well. */
+static md_status find_kind(trace_reader *r)
+{
+  errno = 0;
+  const int first = getc(r->stream);
+  MD_REQUIRE(first != EOF || !ferror(r->stream), MD_EIO, "cannot read '%s': %s", r->path,
+             strerror(errno));
+  MD_REQUIRE(first != EOF, MD_EINVAL, "'%s' is empty: expected a trace", r->path);
+  ungetc(first, r->stream);
+  if (r->how.format == TRACE_FORMAT_AUTO && first == TRACE_MAGIC[0])
+    r->how.format = TRACE_FORMAT_MINIMD;
+  return r->how.format == TRACE_FORMAT_MINIMD ? open_binary(r) : MD_OK;
+}
+
+static md_status open_stream(trace_reader *r)
+{
+  if (strcmp(r->path, "-") != 0) {
+    MD_TRY(md_file_read(r->path, &r->stream));
+  } else {
+    const int fd = dup(STDIN_FILENO);
+    r->stream = fd < 0 ? NULL : fdopen(fd, "r");
+    if (!r->stream && fd >= 0) close(fd);
+    MD_REQUIRE(r->stream, MD_EIO, "cannot read standard input: %s", strerror(errno));
+  }
+  return trace_gzip_open(r->path, &r->stream, &r->gzip);
+}
+
+/* What gzip found comes before what followed from it. */
+static md_status blame_gzip(const trace_reader *r, md_status status)
+{
+  const char *fault = status ? trace_gzip_fault(r->gzip) : NULL;
+  return fault ? MD_FAIL(MD_EINVAL, "'%s' is corrupted: gzip: %s", r->path, fault) : status;
+}
+
+md_status trace_reader_open(const char *path, const trace_how *how, trace_reader **out)
 {
   *out = NULL;
   trace_reader *r = calloc(1, sizeof *r);
   MD_REQUIRE(r, MD_ENOMEM, "out of memory for a trace");
+  if (how) r->how = *how;
   r->path = strdup(path);
-  md_status status = r->path ? md_file_read(path, &r->stream)
-                             : MD_FAIL(MD_ENOMEM, "out of memory for a file name");
-  if (!status) {
-    errno = 0;
-    const int first = getc(r->stream);
-    if (first == EOF && ferror(r->stream))
-      status = MD_FAIL(MD_EIO, "cannot read '%s': %s", path, strerror(errno));
-    else if (first == EOF)
-      status = MD_FAIL(MD_EINVAL, "'%s' is empty: expected a trace", path);
-    else
-      ungetc(first, r->stream);
-    r->binary = first == TRACE_MAGIC[0];
-    if (!status && r->binary) status = open_binary(r);
-  }
+  md_status status = r->path ? open_stream(r) : MD_FAIL(MD_ENOMEM, "out of memory for a file name");
+  if (!status) status = blame_gzip(r, find_kind(r));
   if (status)
     trace_reader_close(r);
   else
@@ -76,10 +100,15 @@ md_status trace_reader_open(const char *path, trace_reader **out)
   return status;
 }
 
+trace_format trace_reader_format(const trace_reader *r)
+{
+  return r->how.format;
+}
+
 void trace_reader_close(trace_reader *r)
 {
   if (!r) return;
-  if (r->stream) fclose(r->stream);
+  trace_gzip_close(r->gzip, r->stream);
   free(r->path);
   free(r->payload);
   free(r->listed);
@@ -242,5 +271,6 @@ static md_status read_binary(trace_reader *r, int64_t room, trace_run *runs, int
 
 md_status trace_read(trace_reader *r, int64_t room, trace_run *runs, int64_t *n)
 {
-  return r->binary ? read_binary(r, room, runs, n) : trace_read_text(r, room, runs, n);
+  const bool binary = r->how.format == TRACE_FORMAT_MINIMD;
+  return blame_gzip(r, (binary ? read_binary : trace_read_text)(r, room, runs, n));
 }

@@ -1,59 +1,71 @@
-/* cachemodel/trace/trace_text.c - traces of other programs: lines `address,size,r|w`. */
+/* cachemodel/trace/trace_text.c - traces of other programs, line by line; what a line says:
+ * trace_formats.c. */
 #include "cachemodel/trace/trace_impl.h"
 #include "core/parse/parse.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* An unsigned number up to the comma; *at moves behind it. */
-static bool read_field(char **at, bool hexadecimal, uint64_t *value)
+#define WORD(name, word, ...) word,
+const char *const trace_format_words[TRACE_FORMAT_COUNT] = {TRACE_FORMATS(WORD)};
+#undef WORD
+#define EXPECTED(name, word, expected) expected,
+static const char *const expected_words[TRACE_FORMAT_COUNT] = {TRACE_FORMATS(EXPECTED)};
+#undef EXPECTED
+
+/* The first line that says something: the kind, where nobody says, and the header of a CSV file.
+ * *header: it holds no access. */
+static md_status begin(trace_reader *r, bool *header)
 {
-  const bool hex = hexadecimal && (*at)[0] == '0' && ((*at)[1] == 'x' || (*at)[1] == 'X');
-  const char *digits = *at + (hex ? 2 : 0);
-  if (digits[strspn(digits, hex ? "0123456789abcdefABCDEF" : "0123456789")] != ',') return false;
-  if (*digits == ',') return false;
-  char *end;
-  errno = 0;
-  *value = strtoull(digits, &end, hex ? 16 : 10);
-  *at = end + 1;
-  return errno == 0;
+  trace_format *format = &r->how.format;
+  if (*format == TRACE_FORMAT_AUTO) *format = trace_detect(r->line);
+  *header = *format == TRACE_FORMAT_CSV;
+  MD_REQUIRE(!*header || trace_read_header(r->line, &r->columns), MD_EINVAL,
+             "'%s', line %" PRId64 ": expected a header with one column `address` and at most one "
+             "each of `size` and `op`, not '%.60s'",
+             r->path, r->line_number, r->line);
+  return MD_OK;
 }
 
-static bool read_access(char *text, trace_run *run)
+/* The next line's accesses into r->found; *got is false at the end of the file. */
+static md_status next_line(trace_reader *r, bool *got)
 {
-  uint64_t bytes;
-  *run = (trace_run){.stream = TRACE_OTHER, .count = 1};
-  if (!read_field(&text, true, &run->address) || !read_field(&text, false, &bytes)) return false;
-  if (bytes > INT32_MAX) return false;
-  run->bytes = (int32_t)bytes;
-  if (strcmp(text, "r") != 0 && strcmp(text, "w") != 0) return false;
-  run->op = *text == 'r' ? TRACE_READ : TRACE_WRITE;
-  return trace_run_valid(run);
+  const md_status status = md_line_read(r->stream, &r->line, &r->line_room, got);
+  r->line_number++;
+  r->found.n = r->next_found = 0;
+  if (status)
+    return MD_FAIL(status, "'%s', line %" PRId64 ": %s", r->path, r->line_number, md_message());
+  MD_REQUIRE(
+      *got || r->count > 0, MD_EINVAL, "'%s' holds no accesses: expected lines %s", r->path,
+      expected_words[r->how.format == TRACE_FORMAT_AUTO ? TRACE_FORMAT_TEXT : r->how.format]);
+  if (!*got) return MD_OK;
+  size_t length = strlen(r->line);
+  while (length > 0 && memchr(" \t\r", r->line[length - 1], 3))
+    r->line[--length] = '\0';
+  if (length == 0 || r->line[0] == '#') return MD_OK;
+  bool header = false;
+  if (!r->begun) MD_TRY(begin(r, &header));
+  r->begun = true;
+  if (header) return MD_OK;
+  char quoted[64];
+  snprintf(quoted, sizeof quoted, "%.60s", r->line);
+  MD_REQUIRE(trace_parse(r, r->line, &r->found), MD_EINVAL,
+             "'%s', line %" PRId64 ": expected %s, not '%s'", r->path, r->line_number,
+             expected_words[r->how.format], quoted);
+  r->count += r->found.n;
+  return MD_OK;
 }
 
 md_status trace_read_text(trace_reader *r, int64_t room, trace_run *runs, int64_t *n)
 {
   *n = 0;
+  bool got = true;
   while (*n < room) {
-    bool got;
-    const md_status status = md_line_read(r->stream, &r->line, &r->line_room, &got);
-    r->line_number++;
-    if (status)
-      return MD_FAIL(status, "'%s', line %" PRId64 ": %s", r->path, r->line_number, md_message());
-    MD_REQUIRE(got || r->count > 0, MD_EINVAL,
-               "'%s' holds no accesses: expected lines `address,size,r|w`", r->path);
-    if (!got) return MD_OK;
-    size_t length = strlen(r->line);
-    while (length > 0 && memchr(" \t\r", r->line[length - 1], 3))
-      r->line[--length] = '\0';
-    if (length == 0 || r->line[0] == '#') continue;
-    MD_REQUIRE(read_access(r->line, &runs[*n]), MD_EINVAL,
-               "'%s', line %" PRId64 ": expected `address,size,r|w`, not '%.60s'", r->path,
-               r->line_number, r->line);
-    (*n)++;
-    r->count++;
+    if (r->next_found < r->found.n) {
+      runs[(*n)++] = r->found.run[r->next_found++];
+      continue;
+    }
+    MD_TRY(next_line(r, &got));
+    if (!got) break;
   }
   return MD_OK;
 }

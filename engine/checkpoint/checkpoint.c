@@ -1,4 +1,5 @@
 /* engine/checkpoint/checkpoint.c - writes checkpoints. */
+#include "comm/world.h"
 #include "engine/checkpoint/checkpoint_impl.h"
 
 #include <math.h>
@@ -49,7 +50,7 @@ md_status checkpoint_write(const char *path, const char *settings, const engine 
   engine_state state;
   MD_TRY(engine_save(sim, &state));
   md_status status = verify(sim, &state);
-  if (!status) {
+  if (!status && world_rank() == 0) {
     checkpoint_step numbers = {.n = state.n,
                                .step = state.step,
                                .rebuilt_at = state.rebuilt_at,

@@ -1,4 +1,5 @@
-/* engine/checkpoint/sections.c - see sections.h.  Nothing in a file is believed before its check sum was. */
+/* engine/checkpoint/sections.c - see sections.h.  Nothing in a file is believed before its check
+ * sum was. */
 #include "engine/checkpoint/sections.h"
 #include "core/crc.h"
 #include "core/output/files.h"

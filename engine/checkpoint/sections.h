@@ -1,4 +1,4 @@
-/* engine/checkpoint/sections.h - files made of sections with check sums: read whole, or refused by name.
+/* engine/checkpoint/sections.h - files made of sections with check sums: whole, or refused by name.
  *
  * Little-endian:
  *

@@ -7,6 +7,7 @@
 #define INTEGRATE_H
 
 #include "core/atoms.h"
+#include "core/exact.h"
 
 MD_BEGIN_C
 
@@ -16,9 +17,12 @@ MD_BEGIN_C
 md_status integrate_advance(md_atoms *atoms, double kick, int kicks, double drift);
 
 /* Sums over owned atoms, in double: momentum sum v (3) and sum v^2 (1).  Waits for the GPU.  The
- * same atoms in the same order give the same bits, for any number of threads. */
+ * same atoms in the same order give the same bits, for any number of threads.  exact: in a
+ * deterministic context on the CPU, sum v^2 without rounding, so that v_sq is the same for any
+ * order. */
 typedef struct {
   double v[3], v_sq;
+  exact_sum exact;
 } integrate_sums;
 md_status integrate_sum(md_atoms *atoms, integrate_sums *out);
 

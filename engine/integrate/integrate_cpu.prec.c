@@ -47,14 +47,31 @@ md_status KERNEL(integrate_cpu_advance)(md_atoms *atoms, double kick, int kicks,
   return MD_OK;
 }
 
+static void sum_exactly(const md_atoms *atoms, exact_sum *out)
+{
+  const state *v = atoms->v.data;
+#pragma omp parallel num_threads(atoms->ctx->threads)
+  {
+    exact_sum sum = {{0}, 0, 0, 0, 0};
+#pragma omp for schedule(static)
+    for (int64_t i = 0; i < atoms->n; i++)
+      for (int d = 0; d < 3; d++)
+        exact_add(&sum, (double)v[4 * i + d] * v[4 * i + d]);
+#pragma omp critical
+    exact_join(out, &sum);
+  }
+}
+
 md_status KERNEL(integrate_cpu_sum)(md_atoms *atoms, integrate_sums *out)
 {
   const int64_t n = atoms->n;
   const state *v = atoms->v.data;
-  integrate_sums part[SUM_PARTS];
+  struct v_sums {
+    double v[3], v_sq;
+  } part[SUM_PARTS];
 #pragma omp parallel for schedule(static) num_threads(atoms->ctx->threads)
   for (int p = 0; p < SUM_PARTS; p++) {
-    integrate_sums sum = {{0, 0, 0}, 0};
+    struct v_sums sum = {{0, 0, 0}, 0};
     for (int64_t i = n * p / SUM_PARTS; i < n * (p + 1) / SUM_PARTS; i++)
       for (int d = 0; d < 3; d++) {
         const double v_d = v[4 * i + d];
@@ -68,5 +85,8 @@ md_status KERNEL(integrate_cpu_sum)(md_atoms *atoms, integrate_sums *out)
       out->v[d] += part[p].v[d];
     out->v_sq += part[p].v_sq;
   }
+  if (!atoms->ctx->deterministic) return MD_OK;
+  sum_exactly(atoms, &out->exact);
+  out->v_sq = exact_value(&out->exact);
   return MD_OK;
 }

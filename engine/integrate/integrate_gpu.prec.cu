@@ -1,4 +1,5 @@
-/* engine/integrate/integrate_gpu.prec.cu - velocity Verlet, sums and rescaling, one thread per atom.
+/* engine/integrate/integrate_gpu.prec.cu - velocity Verlet, sums and rescaling, one thread per
+ * atom.
  *
  *     v += (dt / 2m) f   once or twice,   x += dt v
  *

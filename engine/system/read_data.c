@@ -100,8 +100,10 @@ static md_status read_header(data_file *df)
   char *title;
   MD_TRY(md_text_next(df->in, &title)); /* a comment, in which write_data tells the units */
   const char *units = title ? strstr(title, "units = ") : NULL;
-  if (units && strncmp(units + 8, "lj", 2) != 0)
-    return md_text_fail(df->in, "'%.20s': expected units = lj", units);
+  df->out->metal = units && strncmp(units + 8, "metal", 5) == 0;
+  df->out->lj = units && strncmp(units + 8, "lj", 2) == 0;
+  if (units && !df->out->metal && !df->out->lj)
+    return md_text_fail(df->in, "'%.20s': expected units = lj or units = metal", units);
   for (;;) {
     MD_TRY(next(df));
     if (df->n_words == 0 || isalpha((unsigned char)df->words[0][0])) break;

@@ -1,5 +1,6 @@
 /* engine/system/system.c - the initial state: atoms on a lattice, or from a file. */
 #include "engine/system/system_impl.h"
+#include "comm/world.h"
 #include "core/processors.h"
 
 #include <stdlib.h>
@@ -53,8 +54,13 @@ static md_status from_file(const engine_spec *spec, system_state *out)
   MD_TRY(system_read(spec->read, false, out));
   if (strcmp(engine_origin(spec, "system.mass"), "default") != 0)
     MD_TRY(agree(spec, "system.mass", out->mass, spec->mass));
-  MD_TRY(agree(spec, "lj.epsilon", out->epsilon, spec->epsilon));
-  MD_TRY(agree(spec, "lj.sigma", out->sigma, spec->sigma));
+  MD_REQUIRE(!(spec->units == ENGINE_UNITS_METAL ? out->lj : out->metal), MD_EINVAL,
+             "%s: the file is in units %s; set system.units = \"%s\"", spec->read,
+             out->lj ? "lj" : "metal", out->lj ? "lj" : "metal");
+  if (spec->pair == ENGINE_PAIR_LJ) {
+    MD_TRY(agree(spec, "lj.epsilon", out->epsilon, spec->epsilon));
+    MD_TRY(agree(spec, "lj.sigma", out->sigma, spec->sigma));
+  }
   if (out->v && !spec->keep_velocities) {
     free(out->v);
     out->v = NULL;
@@ -62,16 +68,36 @@ static md_status from_file(const engine_spec *spec, system_state *out)
   return MD_OK;
 }
 
+/* Of all atoms those of this rank's block. */
+static void keep_block(system_state *state)
+{
+  int64_t first, count;
+  if (world_count() == 1) return;
+  system_block(state->all, &first, &count);
+  const size_t n = (size_t)count;
+  memmove(state->x, state->x + 3 * first, n * 3 * sizeof *state->x);
+  memmove(state->v, state->v + 3 * first, n * 3 * sizeof *state->v);
+  if (state->id) memmove(state->id, state->id + first, n * sizeof *state->id);
+  if (state->image) memmove(state->image, state->image + 3 * first, n * 3 * sizeof *state->image);
+  if (state->q) memmove(state->q, state->q + first, n * sizeof *state->q);
+  state->n = count;
+  state->first = first;
+}
+
 md_status system_create(const engine_spec *spec, system_state *out)
 {
   *out = (system_state){0};
-  MD_TRY(md_threads_start(system_team(spec)));
-  md_status status = spec->read ? from_file(spec, out) : system_make_lattice(spec, out);
+  md_status status = md_threads_start(system_team(spec));
+  if (!status) status = spec->read ? from_file(spec, out) : system_make_lattice(spec, out);
+  status = world_agree(status);
+  if (spec->read) out->all = out->n, out->whole = true;
   const double mass = out->mass > 0 ? out->mass : spec->mass;
   if (!status && (!spec->read || !out->v)) status = system_velocities(spec, mass, out);
-  if (status)
+  if (status) {
     system_state_free(out);
-  else
-    out->mass = mass;
-  return status;
+    return status;
+  }
+  out->mass = mass;
+  if (spec->read) keep_block(out);
+  return MD_OK;
 }

@@ -17,8 +17,14 @@ typedef struct {
   double *q;             /* [n] charges, or NULL when the source has none */
   double mass;           /* of every atom; 0 when the source does not say */
   double epsilon, sigma; /* of every pair, likewise */
+  bool lj, metal;        /* the units, if the source says */
+  int64_t first, all;    /* these are atoms first .. first + n - 1 of so many */
+  bool whole;            /* every rank has all, as it reads them from a file */
 } system_state;
 void system_state_free(system_state *state);
+
+/* Give the atoms ids 1..all.  Errors: MD_ENOMEM. */
+md_status system_number(system_state *state);
 
 /* Number of atoms and box the configuration describes, without making any (reads a file's header).
  * Errors: as system_create. */
@@ -31,7 +37,9 @@ void system_lattice(const engine_spec *spec, int64_t *n, md_box *box);
  * temperature exact), or the file of system.read (velocities generated when it has none or they are
  * not to be kept).  A file's mass, epsilon and sigma must agree with settings that are given too.
  * The same configuration gives the same bits for any number of threads; beside what is returned,
- * memory of 32 bytes for 8192 atoms is used.  *out is empty on failure.
+ * memory of 32 bytes for 8192 atoms is used.  With several ranks (comm/world.h) each gets a block
+ * of the same atoms: it makes only these of a lattice, but reads whole files.  *out is empty on
+ * failure, which is then that of all.
  * Errors: MD_EINVAL (file, line, what was expected), MD_EIO, MD_ENOMEM. */
 md_status system_create(const engine_spec *spec, system_state *out);
 
@@ -42,8 +50,10 @@ md_status system_create(const engine_spec *spec, system_state *out);
  */
 md_status system_read(const char *path, bool header, system_state *out);
 
-/* by_id [n]: the places of n ids by rising id. */
+/* by_id [n]: the places of n different ids by rising id. */
 void system_sort_ids(int64_t n, const int64_t *id, int64_t *by_id);
+/* The atom with this id, or -1; by_id NULL: they rise. */
+int64_t system_find_id(const system_state *state, const int64_t *by_id, int64_t id);
 
 MD_END_C
 #endif

@@ -1,5 +1,5 @@
-/* engine/system/system_ids.c - identities of the atoms of a file: all different, found again by binary
- * search. */
+/* engine/system/system_ids.c - identities of the atoms of a file: all different, found again by
+ * binary search. */
 #include "engine/system/system_impl.h"
 
 #include <stdlib.h>
@@ -13,8 +13,14 @@ static int compare(const void *a, const void *b, void *id)
 
 void system_sort_ids(int64_t n, const int64_t *id, int64_t *by_id)
 {
-  for (int64_t k = 0; k < n; k++)
+  bool counted = true; /* most often they are 1..n */
+  for (int64_t k = 0; k < n; k++) {
+    counted = counted && id[k] >= 1 && id[k] <= n;
     by_id[k] = k;
+  }
+  for (int64_t k = 0; counted && k < n; k++)
+    by_id[id[k] - 1] = k;
+  if (counted) return;
   qsort_r(by_id, (size_t)n, sizeof *by_id, compare, (void *)id);
 }
 

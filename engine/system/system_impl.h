@@ -16,17 +16,20 @@ md_status read_xyz(md_text *in, bool header, system_state *out);
 /* Atoms by rising id; *by_id is NULL when they lie so.  free(*by_id), also after a failure.
  * Errors: MD_EINVAL (two atoms have one id), MD_ENOMEM. */
 md_status system_rank_ids(const md_text *in, const system_state *state, int64_t **by_id);
-/* The atom with this id, or -1. */
-int64_t system_find_id(const system_state *state, const int64_t *by_id, int64_t id);
 
 /* Memory for n atoms: x always, the others as asked. */
 md_status system_reserve(system_state *state, int64_t n, bool v, bool id, bool image);
 /* Memory for the charges of state->n atoms; what a charge may be. */
 md_status system_reserve_charges(system_state *state);
 md_status read_charge(const md_text *in, const char *word, double *out);
-/* The temperature of the configuration for atoms of this mass, momentum zero. */
+/* The temperature of the configuration for atoms of this mass, momentum zero: of all atoms, where
+ * these are one rank's, all ranks together.  Errors: MD_ENOMEM. */
 md_status system_velocities(const engine_spec *spec, double mass, system_state *state);
-/* Atoms on the lattice that the settings describe, with its charges.  Errors: MD_ENOMEM. */
+/* Of n atoms those that this rank begins with, whole parts of the sums that velocities need. */
+enum { SYSTEM_PART = 8192 };
+void system_block(int64_t n, int64_t *first, int64_t *count);
+/* This rank's atoms on the lattice that the settings describe, with its charges.
+ * Errors: MD_ENOMEM. */
 md_status system_make_lattice(const engine_spec *spec, system_state *out);
 /* Position of site s of the lattice in unit cells. */
 void system_site(const engine_spec *spec, int64_t s, double *site);

@@ -1,8 +1,8 @@
 /* engine/system/system_lattice.c - atoms on a lattice.
  *
- * A lattice has n_basis atoms in a cubic cell of edge a = (n_basis / density)^(1/3); site s is atom
- * s % n_basis of cell s / n_basis, x fastest.  Positions are (cell + basis) a, one rounding each,
- * since the velocity generator hashes their bits. */
+ * A lattice has n_basis atoms in a cubic cell of edge a, which is given or (n_basis /
+ * density)^(1/3); site s is atom s % n_basis of cell s / n_basis, x fastest.  Positions are (cell +
+ * basis) a, one rounding each, since the velocity generator hashes their bits. */
 #include "engine/system/system_impl.h"
 
 #include <math.h>
@@ -52,6 +52,7 @@ void system_site(const engine_spec *spec, int64_t s, double *site)
 /* pow, not cbrt: the bits of the lattice constant are those of the programs we compare with. */
 static double lattice_constant(const engine_spec *spec)
 {
+  if (spec->lattice_constant > 0) return spec->lattice_constant;
   return pow(bases[spec->lattice].n / spec->density, 1.0 / 3.0);
 }
 
@@ -71,20 +72,21 @@ static void charge_lattice(const engine_spec *spec, system_state *out)
 {
   const int n = bases[spec->lattice].n;
   for (int64_t s = 0; s < out->n; s++)
-    out->q[s] = s % n < n / 2 ? spec->charges : -spec->charges;
+    out->q[s] = (out->first + s) % n < n / 2 ? spec->charges : -spec->charges;
 }
 
 md_status system_make_lattice(const engine_spec *spec, system_state *out)
 {
   int64_t n;
-  system_lattice(spec, &n, &out->box);
+  system_lattice(spec, &out->all, &out->box);
+  system_block(out->all, &out->first, &n);
   MD_TRY(system_reserve(out, n, true, false, false));
   const double a = lattice_constant(spec);
   double *x = out->x;
 #pragma omp parallel for schedule(static) num_threads(system_team(spec))
   for (int64_t s = 0; s < n; s++) {
     double site[3];
-    system_site(spec, s, site);
+    system_site(spec, out->first + s, site);
     for (int d = 0; d < 3; d++)
       x[3 * s + d] = site[d] * a;
   }

@@ -1,5 +1,6 @@
 /* engine/system/system_state.c - memory for the initial state, and threads to fill it. */
 #include "engine/system/system_impl.h"
+#include "comm/world.h"
 #include "core/processors.h"
 
 #include <stdlib.h>
@@ -38,11 +39,29 @@ md_status system_reserve(system_state *state, int64_t n, bool v, bool id, bool i
   return status;
 }
 
+md_status system_number(system_state *state)
+{
+  md_status status = MD_OK;
+  state->id = reserve(state->n, sizeof *state->id, &status);
+  for (int64_t i = 0; i < state->n && !status; i++)
+    state->id[i] = state->first + i + 1;
+  return status;
+}
+
 md_status system_reserve_charges(system_state *state)
 {
   md_status status = MD_OK;
   state->q = reserve(state->n, sizeof *state->q, &status);
   return status;
+}
+
+void system_block(int64_t n, int64_t *first, int64_t *count)
+{
+  const int64_t parts = (n + SYSTEM_PART - 1) / SYSTEM_PART;
+  const int64_t begin = parts * world_rank() / world_count() * SYSTEM_PART;
+  const int64_t end = parts * (world_rank() + 1) / world_count() * SYSTEM_PART;
+  *first = begin;
+  *count = (end < n ? end : n) - begin;
 }
 
 int system_team(const engine_spec *spec)

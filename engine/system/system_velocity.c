@@ -4,17 +4,16 @@
  * place of the atom alone, so that the result depends neither on the order of atoms nor on threads:
  *   lammps  seed = hash of the user's seed and of the bits of x, y and z; v = u - 1/2, / sqrt(m)
  *   minimd  seed = number of the site on the half-cell lattice, k(2ny)(2nx) + j(2nx) + i + 1; v = u
+ * Sums are taken over SYSTEM_PART atoms, then over these parts in order, whoever has them.
  * Then the mean velocity is removed and all are scaled to the temperature m sum v^2 / (3n - 3).
  * miniMD's neighbouring seeds make neighbours' velocities alike; that is its physics. */
 #include "engine/system/system_impl.h"
+#include "comm/world.h"
 #include "core/random.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Sums are taken over this many atoms, then over the parts in order. */
-enum { PART = 8192 };
 
 /* One-at-a-time hash of the low `bytes` bytes, lowest first, each as a signed char. */
 static uint32_t hash_bytes(uint32_t hash, uint64_t bits, int bytes)
@@ -65,61 +64,83 @@ static void minimd_velocity(const engine_spec *spec, int64_t s, double *v)
   }
 }
 
-/* sums[part] = sum of v (3), sum of v^2 (1); total in the order of the parts. */
-static void add_up(const double *v, int64_t n, int team, double (*sums)[4], double *total)
+/* sums[part] = sum of v (3), sum of v^2 (1); total in the order of the parts, of all ranks. */
+static void add_up(const system_state *state, int team, double (*sums)[4], double *total)
 {
-  const int64_t parts = (n + PART - 1) / PART;
+  const int64_t n = state->n, parts = (state->all + SYSTEM_PART - 1) / SYSTEM_PART;
+  const int64_t first = state->first / SYSTEM_PART, mine = (n + SYSTEM_PART - 1) / SYSTEM_PART;
+  const double *v = state->v;
+  memset(sums, 0, (size_t)parts * sizeof *sums);
 #pragma omp parallel for schedule(static) num_threads(team)
-  for (int64_t p = 0; p < parts; p++) {
+  for (int64_t p = 0; p < mine; p++) {
     double sum[4] = {0};
-    for (int64_t i = p * PART; i < n && i < (p + 1) * PART; i++)
+    for (int64_t i = p * SYSTEM_PART; i < n && i < (p + 1) * SYSTEM_PART; i++)
       for (int d = 0; d < 3; d++) {
         sum[d] += v[3 * i + d];
         sum[3] += v[3 * i + d] * v[3 * i + d];
       }
-    memcpy(sums[p], sum, sizeof sum);
+    memcpy(sums[first + p], sum, sizeof sum);
   }
+  if (!state->whole) world_sum((void *)sums, 4 * parts); /* zero bits on all ranks but one */
   memset(total, 0, 4 * sizeof *total);
   for (int64_t p = 0; p < parts; p++)
     for (int c = 0; c < 4; c++)
       total[c] += sums[p][c];
 }
 
-md_status system_velocities(const engine_spec *spec, double mass, system_state *state)
+/* Room for velocities and sums on all ranks, or an error of all. */
+static md_status reserve(system_state *state, double (**sums)[4])
 {
-  const int64_t n = state->n;
-  const int team = system_team(spec);
-  if (!state->v) state->v = malloc((size_t)n * 3 * sizeof *state->v + 1);
-  double(*sums)[4] = malloc((size_t)(n / PART + 1) * sizeof *sums);
-  if (!state->v || !sums) {
-    free(sums);
-    return MD_FAIL(MD_ENOMEM, "out of memory for the velocities of %lld atoms", (long long)n);
-  }
-  const double *x = state->x;
+  if (!state->v) state->v = malloc((size_t)state->n * 3 * sizeof *state->v + 1);
+  *sums = malloc((size_t)(state->all / SYSTEM_PART + 1) * sizeof **sums);
+  const md_status status =
+      state->v && *sums ? MD_OK
+                        : MD_FAIL(MD_ENOMEM, "out of memory for the velocities of %lld atoms",
+                                  (long long)state->n);
+  return world_agree(status);
+}
+
+static void draw(const engine_spec *spec, double mass, int team, system_state *state)
+{
+  const double *x = state->x, inv_sqrt_mass = 1 / sqrt(mass);
   double *v = state->v;
   const bool minimd = spec->velocity == ENGINE_VELOCITY_MINIMD;
-  const double inv_sqrt_mass = 1 / sqrt(mass);
 #pragma omp parallel for schedule(static) num_threads(team)
-  for (int64_t i = 0; i < n; i++) {
+  for (int64_t i = 0; i < state->n; i++) {
     if (minimd)
-      minimd_velocity(spec, i, &v[3 * i]);
+      minimd_velocity(spec, state->first + i, &v[3 * i]);
     else
       lammps_velocity(spec->seed, inv_sqrt_mass, &x[3 * i], &v[3 * i]);
   }
-  double total[4];
-  add_up(v, n, team, sums, total);
-  const double mean[3] = {total[0] / (double)n, total[1] / (double)n, total[2] / (double)n};
+}
+
+md_status system_velocities(const engine_spec *spec, double mass, system_state *state)
+{
+  const int team = system_team(spec);
+  double(*sums)[4], total[4];
+  const md_status status = reserve(state, &sums);
+  if (status) {
+    free(sums);
+    return status;
+  }
+  draw(spec, mass, team, state);
+  add_up(state, team, sums, total);
+  const double all = (double)state->all;
+  const double mean[3] = {total[0] / all, total[1] / all, total[2] / all};
+  double *v = state->v;
 #pragma omp parallel for schedule(static) num_threads(team)
-  for (int64_t i = 0; i < n; i++)
+  for (int64_t i = 0; i < state->n; i++)
     for (int d = 0; d < 3; d++)
       v[3 * i + d] -= mean[d];
-  add_up(v, n, team, sums, total);
+  add_up(state, team, sums, total);
   free(sums);
   /* A single atom has no velocity once its momentum is removed. */
-  const double temperature = n > 1 ? mass * total[3] / (3.0 * (double)n - 3) : 0;
+  const engine_constants units = engine_constants_of(spec);
+  const double freedom = 3.0 * all - 3;
+  const double temperature = all > 1 ? mass * units.inertia * total[3] / (freedom * units.k_b) : 0;
   const double scale = temperature > 0 ? sqrt(spec->temperature / temperature) : 0;
 #pragma omp parallel for schedule(static) num_threads(team)
-  for (int64_t i = 0; i < 3 * n; i++)
+  for (int64_t i = 0; i < 3 * state->n; i++)
     v[i] *= scale;
   return MD_OK;
 }

@@ -13,6 +13,7 @@ struct config {
   char *reading;
   char **warnings; /* [n_warnings] */
   int n_warnings;
+  eam_potential eam; /* of values.engine.potential, once it was read */
 };
 
 static bool is_string(const config_entry *entry)
@@ -39,6 +40,7 @@ void config_destroy(config *cfg)
   free(cfg->reading);
   for (int k = 0; k < n; k++)
     if (is_string(&entries[k])) free(*string_of(&cfg->values, &entries[k]));
+  eam_free(&cfg->eam);
   free(cfg);
 }
 
@@ -47,9 +49,10 @@ static const char *origin_for(const void *cfg, const char *key)
   return config_origin(cfg, key);
 }
 
-/* The engine's messages name the origins of this configuration. */
+/* The engine's messages name the origins of this configuration, which holds its potential. */
 static void own(config *cfg)
 {
+  if (cfg->values.engine.eam) cfg->values.engine.eam = &cfg->eam;
   cfg->values.engine.origin = origin_for;
   cfg->values.engine.source = cfg;
 }
@@ -215,6 +218,18 @@ md_status config_set_pair(config *cfg, const char *pair)
   return status;
 }
 
+md_status config_read_potential(config *cfg)
+{
+  engine_spec *spec = &cfg->values.engine;
+  spec->eam = NULL;
+  eam_free(&cfg->eam);
+  if (spec->pair != ENGINE_PAIR_EAM) return MD_OK;
+  MD_TRY(eam_read(spec->potential, &cfg->eam));
+  spec->eam = &cfg->eam;
+  if (config_is_default(cfg, "system.mass")) spec->mass = cfg->eam.mass;
+  return MD_OK;
+}
+
 static const char *origin_of(const config *cfg, const char *key)
 {
   const config_entry *entries, *entry;
@@ -255,6 +270,7 @@ md_status config_copy(const config *from, config **out)
   const config_entry *entries;
   const int n = config_entries(&entries);
   cfg->values = from->values;
+  cfg->values.engine.eam = NULL; /* to be read again */
   own(cfg);
   bool whole = true;
   for (int k = 0; k < n; k++) {

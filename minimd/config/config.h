@@ -65,8 +65,9 @@ const char *config_warning(const config *cfg, int k);
 md_status config_set(config *cfg, const char *key, const char *text, const char *origin);
 /* `key=value`, the argument of --set. */
 md_status config_set_pair(config *cfg, const char *pair);
-/* Conditions between keys (sort_every a multiple of every, ...), after everything was read. */
-md_status config_check(const config *cfg);
+/* Conditions between keys (sort_every a multiple of every, ...), after everything was read; reads
+ * potential.file where the style wants one.  Errors: MD_EINVAL, those of eam_read. */
+md_status config_check(config *cfg);
 
 /* The table itself, for printing: n entries. */
 typedef struct {
@@ -82,8 +83,8 @@ const char *config_origin(const config *cfg, const char *key); /* "default", "in
 /* Members of a JSON object: every setting as {"value": ..., "origin": text}; a value
  * is a number, a boolean, a list of numbers or a string, as its type is. */
 void config_json(const config *cfg, md_json *json);
-/* All settings that have an effect, as a libconfig input (`minimd convert`); the path of
- * system.read becomes absolute. */
+/* All settings that have an effect, as a libconfig input (`minimd convert`); the paths of
+ * system.read and potential.file become absolute. */
 void config_write(const config *cfg, FILE *stream);
 
 MD_END_C

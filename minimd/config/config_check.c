@@ -9,8 +9,11 @@
 
 /* Keys that describe a lattice, and mean nothing to atoms from a file. */
 static const char *const of_lattice[] = {"system.lattice", "system.cells", "system.density",
-                                         "system.charges"};
+                                         "system.lattice_constant", "system.charges"};
 enum { N_OF_LATTICE = sizeof of_lattice / sizeof *of_lattice };
+/* Keys that a potential by tables leaves no meaning. */
+static const char *const of_lj[] = {"lj.epsilon", "lj.sigma", "lj.cutoff", "lj.shift"};
+enum { N_OF_LJ = sizeof of_lj / sizeof *of_lj };
 
 static md_status check_source(const config *cfg)
 {
@@ -21,6 +24,11 @@ static md_status check_source(const config *cfg)
                "%s: %s has no meaning with system.read = \"%s\" (%s): the file holds the atoms",
                config_origin(cfg, of_lattice[k]), of_lattice[k], values->read,
                config_origin(cfg, "system.read"));
+  MD_REQUIRE(values->lattice_constant == 0 || config_is_default(cfg, "system.density"), MD_EINVAL,
+             "%s: system.density = %g beside system.lattice_constant = %g (%s): expected one of "
+             "them",
+             config_origin(cfg, "system.density"), values->density, values->lattice_constant,
+             config_origin(cfg, "system.lattice_constant"));
   MD_REQUIRE(!minimd || !values->read, MD_EINVAL,
              "%s: system.velocity = \"minimd\" numbers the sites of a lattice; expected \"lammps\" "
              "with system.read",
@@ -58,6 +66,41 @@ static md_status check_charges(const config *cfg)
   return MD_OK;
 }
 
+/* A potential by tables: of which file, in its units, and nothing beside it. */
+static md_status check_potential(const config *cfg)
+{
+  const engine_spec *values = config_get(cfg);
+  const bool eam = values->pair == ENGINE_PAIR_EAM;
+  MD_REQUIRE(values->units == ENGINE_UNITS_LJ || values->coulomb == ENGINE_COULOMB_NONE, MD_EINVAL,
+             "%s: coulomb.method = \"pme\": expected \"none\" with system.units = \"metal\" (%s), "
+             "where charges are not supported",
+             config_origin(cfg, "coulomb.method"), config_origin(cfg, "system.units"));
+  MD_REQUIRE(
+      eam || !values->potential, MD_EINVAL,
+      "%s: potential.file = \"%s\": expected potential.style = \"eam\" (--pair eam) beside it",
+      config_origin(cfg, "potential.file"), values->potential);
+  if (!eam) return MD_OK;
+  const char *origin = config_origin(cfg, "potential.style");
+  MD_REQUIRE(values->potential, MD_EINVAL,
+             "%s: potential.style = \"eam\": expected a potential.file (--potential FILE); `minimd "
+             "potential` writes one of copper",
+             origin);
+  MD_REQUIRE(values->units == ENGINE_UNITS_METAL, MD_EINVAL,
+             "%s: potential.style = \"eam\": expected system.units = \"metal\", which its tables "
+             "are in",
+             origin);
+  for (int k = 0; k < N_OF_LJ; k++)
+    MD_REQUIRE(config_is_default(cfg, of_lj[k]), MD_EINVAL,
+               "%s: %s has no meaning with potential.style = \"eam\" (%s): cutoff and energies are "
+               "those of potential.file",
+               config_origin(cfg, of_lj[k]), of_lj[k], origin);
+  MD_REQUIRE(values->backend != ENGINE_BACKEND_GPU, MD_EINVAL,
+             "%s: device.backend = \"gpu\": expected \"cpu\" or \"auto\" with potential.style = "
+             "\"eam\" (%s), whose forces are computed on the CPU only",
+             config_origin(cfg, "device.backend"), origin);
+  return MD_OK;
+}
+
 /* A skin that is to be measured needs a cost that depends on it, and a run that may differ. */
 static md_status check_skin(const config *cfg)
 {
@@ -76,11 +119,13 @@ static md_status check_skin(const config *cfg)
   return MD_OK;
 }
 
-md_status config_check(const config *cfg)
+md_status config_check(config *cfg)
 {
   const engine_spec *values = config_get(cfg);
   MD_TRY(check_source(cfg));
   MD_TRY(check_charges(cfg));
+  MD_TRY(check_potential(cfg));
+  MD_TRY(config_read_potential(cfg));
   MD_REQUIRE(
       values->sort_every <= 0 || values->every == 0 || values->sort_every % values->every == 0,
       MD_EINVAL, "%s: order.sort_every = %d: expected a multiple of neighbor.every = %d (%s)",
@@ -105,6 +150,10 @@ static bool has_no_effect(const config *cfg, const char *key)
   const bool charged = values->coulomb == ENGINE_COULOMB_PME;
   if (!charged && (strncmp(key, "coulomb.", 8) == 0 || strcmp(key, "system.charges") == 0))
     return true;
+  if (values->pair == ENGINE_PAIR_EAM && strncmp(key, "lj.", 3) == 0) return true;
+  if (values->pair == ENGINE_PAIR_LJ && strncmp(key, "potential.", 10) == 0) return true;
+  if (strcmp(key, values->lattice_constant > 0 ? "system.density" : "system.lattice_constant") == 0)
+    return true;
   if (!values->read)
     return strcmp(key, "system.read") == 0 || strcmp(key, "system.keep_velocities") == 0;
   for (int k = 0; k < N_OF_LATTICE; k++)
@@ -116,8 +165,10 @@ static bool has_no_effect(const config *cfg, const char *key)
 static void write_setting(const config *cfg, const config_entry *entry, FILE *stream)
 {
   config_values values = *config_all(cfg);
-  char *absolute = values.engine.read ? realpath(values.engine.read, NULL) : NULL;
-  if (absolute) values.engine.read = absolute;
+  char **path =
+      strcmp(entry->key, "potential.file") ? &values.engine.read : &values.engine.potential;
+  char *absolute = *path ? realpath(*path, NULL) : NULL;
+  if (absolute) *path = absolute;
   char text[CONFIG_TEXT_SIZE];
   config_value_write(entry, &values, text, sizeof text);
   const int used = fprintf(stream, "  %s = %s;", strchr(entry->key, '.') + 1, text);

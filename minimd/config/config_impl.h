@@ -66,6 +66,9 @@ md_status config_find(const char *key, const config_entry **out);
  * 0.  A file name in an input is relative to the input. */
 md_status config_put(config *cfg, const char *path, int line, const char *key, config_kind kind,
                      const char *text);
+/* Read the file of a potential by tables, which the values then point at; its mass is the default
+ * of system.mass.  Errors: those of eam_read. */
+md_status config_read_potential(config *cfg);
 /* Add a warning. */
 md_status config_warn(config *cfg, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Say how the input was read. */

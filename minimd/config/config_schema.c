@@ -12,6 +12,8 @@
 static const char *const lattice_words[] = {ENGINE_LATTICES(WORD_)};
 static const char *const velocity_words[] = {ENGINE_VELOCITIES(WORD_)};
 static const char *const coulomb_words[] = {ENGINE_COULOMBS(WORD_)};
+static const char *const units_words[] = {ENGINE_UNITS(WORD_)};
+static const char *const pair_words[] = {ENGINE_PAIRS(WORD_)};
 static const char *const backend_words[] = {ENGINE_BACKENDS(WORD_)};
 const char *const config_format_words[CONFIG_FORMAT_COUNT] = {CONFIG_FORMATS(WORD_)};
 #undef WORD_
@@ -110,14 +112,18 @@ const char *const config_format_words[CONFIG_FORMAT_COUNT] = {CONFIG_FORMATS(WOR
   }
 
 static const config_entry table[] = {
+    WORD("system.units", engine.units, ENGINE_UNITS, units_words, ENGINE_UNITS_COUNT, "lj",
+         "lj: reduced; metal: eV, Angstrom, ps, g/mol, K and bar, as LAMMPS has them"),
     WORD("system.lattice", engine.lattice, ENGINE_LATTICES, lattice_words, ENGINE_LATTICE_COUNT,
          "fcc",
          "lattice that fills the box; every site holds the same kind of atom, but for its charge"),
     CELLS("system.cells", engine.cells, "", 1, 100000, "20", "unit cells along x, y and z"),
+    REAL_FROM("system.lattice_constant", engine.lattice_constant, "length", 0, 1e6, "0",
+              "edge of a unit cell; 0: from system.density"),
     REAL_ABOVE("system.density", engine.density, "1/length^3", 0, 1e9, "0.8442",
                "atoms per volume"),
     REAL_FROM("system.temperature", engine.temperature, "energy/k_B", 0, 1e9, "1.44",
-              "of the initial velocities"),
+              "of the initial velocities; units metal: K"),
     INTEGER("system.seed", engine.seed, "", 1, 2147483647, "87287",
             "of the initial velocities (lammps generator)"),
     WORD("system.velocity", engine.velocity, ENGINE_VELOCITIES, velocity_words,
@@ -131,6 +137,10 @@ static const config_entry table[] = {
          "input file"),
     FLAG("system.keep_velocities", engine.keep_velocities, "true",
          "use the velocities of system.read where it has some"),
+    WORD("potential.style", engine.pair, ENGINE_PAIRS, pair_words, ENGINE_PAIR_COUNT, "lj",
+         "forces between atoms: Lennard-Jones, or embedded atoms by the tables of potential.file"),
+    PATH("potential.file", engine.potential, "",
+         "funcfl or setfl file of one element, for style eam; relative to the input file"),
     REAL_ABOVE("lj.epsilon", engine.epsilon, "energy", 0, 1e9, "1", "depth of the potential"),
     REAL_ABOVE("lj.sigma", engine.sigma, "length", 0, 1e6, "1",
                "distance where the potential is 0"),
@@ -189,6 +199,8 @@ static const config_entry table[] = {
                "of the GPU's greatest shared memory that the force kernel sets apart from the L1"),
     FLAG("device.deterministic", engine.deterministic, "false",
          "bit-identical reruns on the same machine"),
+    WORD("device.cut", engine.cut, PARTITION_CUTS, partition_cut_words, PARTITION_CUT_COUNT, "auto",
+         "how several ranks (mpirun) share the box; auto: curve or bricks, whichever costs less"),
     TARGET("output.dump", output.dump, "", "trajectory: .xyz (extended XYZ), .lammpstrj or .dcd"),
     INTEGER("output.dump_every", output.dump_every, "steps", 0, 2147483647, "0",
             "frames are of multiples of so many steps; 0: of the first and last step only"),

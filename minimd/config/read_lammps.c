@@ -2,58 +2,12 @@
  *
  * One row of `commands` for each command: how it is written, how many arguments it takes, what it
  * does.  Whatever is not in the table, or written another way, is refused by name. */
-#include "minimd/config/read_script.h"
+#include "minimd/config/read_lammps.h"
 #include "core/parse/parse.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
-
-typedef struct {
-  config *cfg;
-  script sc;
-  char **args; /* of the present command */
-  int n;
-  const char *usage;
-  char *region;         /* its name */
-  char cells[3 * 12];   /* its edges in cells, joined by commas */
-  int64_t every, delay; /* neigh_modify ... */
-  int modified_at;      /* ... and its line, or 0 */
-  bool check;           /* LAMMPS' defaults: every 1, delay 0, check yes */
-  bool lattice, box, atoms, data, mass, velocity, style, coeff, nve, run;
-} lammps;
-
-/* Put "file:line: " before the present message. */
-static md_status at_line(const lammps *in, md_status status)
-{
-  return MD_FAIL(status, "%s:%d: %s", in->sc.path, in->sc.line, md_message());
-}
-
-/* The command, with its k-th argument when k >= 0, is none of the subset. */
-static md_status unsupported(const lammps *in, int k)
-{
-  return MD_FAIL(MD_EINVAL, "%s:%d: '%.60s%s%.60s' is outside the supported subset; expected %s",
-                 in->sc.path, in->sc.line, in->sc.words[0], k >= 0 ? " " : "",
-                 k >= 0 ? in->args[k] : "", in->usage);
-}
-
-static bool is(const lammps *in, int k, const char *word)
-{
-  return strcmp(in->args[k], word) == 0;
-}
-
-static md_status put(lammps *in, const char *key, config_kind kind, const char *text)
-{
-  return config_put(in->cfg, in->sc.path, in->sc.line, key, kind, text);
-}
-
-/* Something that must have come before, has not. */
-static md_status missing(const lammps *in, const char *what)
-{
-  return MD_FAIL(MD_EINVAL, "%s:%d: '%s' without '%s' before it", in->sc.path, in->sc.line,
-                 in->sc.words[0], what);
-}
 
 static md_status do_ignore(lammps *in)
 {
@@ -65,9 +19,16 @@ static md_status do_variable(lammps *in)
   return script_define(&in->sc);
 }
 
+/* Those of LAMMPS' defaults that depend on them, too. */
 static md_status do_units(lammps *in)
 {
-  return is(in, 0, "lj") ? MD_OK : unsupported(in, 0);
+  in->metal = is(in, 0, "metal");
+  if (!in->metal && !is(in, 0, "lj")) return unsupported(in, 0);
+  if (in->lattice || in->style || in->data) return unsupported(in, -1);
+  if (!in->metal) return MD_OK;
+  MD_TRY(put(in, "system.units", CONFIG_STRING, in->args[0]));
+  MD_TRY(put(in, "neighbor.skin", CONFIG_NUMBER, "2.0"));
+  return put(in, "run.dt", CONFIG_NUMBER, "0.001");
 }
 
 static md_status do_atom_style(lammps *in)
@@ -86,7 +47,8 @@ static md_status do_lattice(lammps *in)
 {
   in->lattice = true;
   MD_TRY(put(in, "system.lattice", CONFIG_STRING, in->args[0]));
-  return put(in, "system.density", CONFIG_NUMBER, in->args[1]);
+  return put(in, in->metal ? "system.lattice_constant" : "system.density", CONFIG_NUMBER,
+             in->args[1]);
 }
 
 /* region ID block 0 NX 0 NY 0 NZ: whole cells from the origin. */
@@ -164,26 +126,6 @@ static md_status do_velocity(lammps *in)
   return put(in, "system.velocity", CONFIG_STRING, "lammps");
 }
 
-static md_status do_pair_style(lammps *in)
-{
-  if (!is(in, 0, "lj/cut")) return unsupported(in, 0);
-  if (in->n != 2) return unsupported(in, 0);
-  in->style = true;
-  in->coeff = false;
-  return put(in, "lj.cutoff", CONFIG_NUMBER, in->args[1]);
-}
-
-static md_status do_pair_coeff(lammps *in)
-{
-  if (!in->style) return missing(in, "pair_style");
-  for (int k = 0; k < 2; k++)
-    if (!is(in, k, "1") && !is(in, k, "*")) return unsupported(in, k);
-  in->coeff = true;
-  MD_TRY(put(in, "lj.epsilon", CONFIG_NUMBER, in->args[2]));
-  MD_TRY(put(in, "lj.sigma", CONFIG_NUMBER, in->args[3]));
-  return in->n == 5 ? put(in, "lj.cutoff", CONFIG_NUMBER, in->args[4]) : MD_OK;
-}
-
 static md_status do_neighbor(lammps *in)
 {
   if (!is(in, 1, "bin")) return unsupported(in, 1);
@@ -233,18 +175,23 @@ static md_status do_thermo(lammps *in)
   return put(in, "run.thermo", CONFIG_NUMBER, in->args[0]);
 }
 
+/* How many digits are printed is ours to say. */
+static md_status do_thermo_modify(lammps *in)
+{
+  return is(in, 0, "format") ? do_ignore(in) : unsupported(in, 0);
+}
+
 /* LAMMPS rebuilds at multiples of `every` once `delay` steps have passed, or when, checked then, an
- * atom has moved half the skin. */
+ * atom has moved half the skin; we check in every step and so miss no pair. */
 static md_status set_rebuild(lammps *in)
 {
   const char *path = in->sc.path, *key = "neighbor.every";
   const int line = in->modified_at ? in->modified_at : in->sc.line;
   if (in->check) {
-    MD_REQUIRE(in->every == 1 && in->delay == 0, MD_EINVAL,
-               "%s:%d: 'neigh_modify check yes' with every %" PRId64 " and delay %" PRId64
-               " is outside the "
-               "supported subset; expected every 1 delay 0, or check no",
-               path, line, in->every, in->delay);
+    MD_REQUIRE(in->every == 1, MD_EINVAL,
+               "%s:%d: 'neigh_modify check yes' with every %" PRId64
+               " is outside the supported subset; expected every 1, or check no",
+               path, line, in->every);
     return config_put(in->cfg, path, line, key, CONFIG_STRING, "check");
   }
   const int64_t periods = in->delay > in->every ? (in->delay + in->every - 1) / in->every : 1;
@@ -257,7 +204,7 @@ static md_status do_run(lammps *in)
 {
   if (!in->atoms) return missing(in, "create_atoms 1 box");
   if (!in->mass) return missing(in, "mass");
-  if (!in->style) return missing(in, "pair_style lj/cut");
+  if (!in->style) return missing(in, "pair_style lj/cut|eam|eam/alloy");
   if (!in->coeff) return missing(in, "pair_coeff");
   if (!in->nve) return missing(in, "fix ID all nve"); /* nothing would move */
   MD_TRY(set_rebuild(in));
@@ -276,23 +223,25 @@ static const struct {
     {"variable", do_variable, 0, ANY, "variable NAME index|equal ..."},
     {"package", do_ignore, 0, ANY, ""},
     {"suffix", do_ignore, 0, ANY, ""},
-    {"units", do_units, 1, 1, "units lj"},
+    {"units", do_units, 1, 1, "units lj|metal, before lattice, pair_style and read_data"},
     {"atom_style", do_atom_style, 1, 1, "atom_style atomic|charge"},
     {"newton", do_newton, 1, 2, "newton on|off"},
-    {"lattice", do_lattice, 2, 2, "lattice STYLE DENSITY"},
+    {"lattice", do_lattice, 2, 2, "lattice STYLE DENSITY, or in metal units the lattice constant"},
     {"region", do_region, 8, 8, "one region ID block 0 NX 0 NY 0 NZ"},
     {"create_box", do_create_box, 2, 2, "one create_box 1 REGION"},
     {"create_atoms", do_create_atoms, 2, 2, "create_atoms 1 box"},
     {"read_data", do_read_data, 1, 1, "one read_data FILE and no create_box"},
     {"mass", do_mass, 2, 2, "mass 1 MASS"},
     {"velocity", do_velocity, 6, 6, "velocity all create T SEED loop geom"},
-    {"pair_style", do_pair_style, 1, ANY, "pair_style lj/cut CUTOFF"},
-    {"pair_coeff", do_pair_coeff, 4, 5, "pair_coeff 1 1 EPSILON SIGMA [CUTOFF]"},
+    {"pair_style", lammps_pair_style, 1, ANY, "pair_style lj/cut CUTOFF | eam | eam/alloy"},
+    {"pair_coeff", lammps_pair_coeff, 3, 5,
+     "pair_coeff 1 1 EPSILON SIGMA [CUTOFF], or of eam * * FILE [ELEMENT]"},
     {"neighbor", do_neighbor, 2, 2, "neighbor SKIN bin"},
     {"neigh_modify", do_neigh_modify, 2, ANY, "neigh_modify every|delay|check|binsize VALUE ..."},
     {"fix", do_fix, 1, ANY, "fix ID all nve"},
     {"timestep", do_timestep, 1, 1, "timestep DT"},
     {"thermo", do_thermo, 1, 1, "thermo STEPS"},
+    {"thermo_modify", do_thermo_modify, 2, ANY, "thermo_modify format ..."},
     {"run", do_run, 1, 1, "run STEPS"},
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };

@@ -1,9 +1,9 @@
 /* minimd/config/read_minimd.c - miniMD's fixed format: one quantity or two a line, the rest is
  * comment.
  *
- * Lines: 1, 2 ignored; 3 units; 4 data file; 5 force; 6 epsilon sigma (the 13-line dialect has no
- * such line); 7 cells; 8 steps; 9 time step; 10 temperature; 11 density; 12 rebuild period;
- * 13 cutoff and skin; 14 thermo period. */
+ * Lines: 1, 2 ignored; 3 units; 4 data file; 5 force, lj or eam (potential.file names its file);
+ * 6 epsilon sigma (the 13-line dialect has no such line); 7 cells; 8 steps; 9 time step;
+ * 10 temperature; 11 density; 12 rebuild period; 13 cutoff and skin; 14 thermo period. */
 #include "minimd/config/config_impl.h"
 #include "core/parse/parse.h"
 
@@ -47,12 +47,16 @@ static md_status read_field(config *cfg, const char *path, int number, const fix
                             int field, bool from_file)
 {
   const int wanted = fields[field].numbers;
+  const bool eam = config_get(cfg)->pair == ENGINE_PAIR_EAM;
   MD_REQUIRE(line->n_words >= wanted, MD_EINVAL, "%s:%d: expected %s", path, number,
              fields[field].what);
   if (from_file && fields[field].of_lattice) return MD_OK;
   if (fields[field].keys[1] || wanted == 1) {
-    for (int k = 0; k < wanted; k++)
-      MD_TRY(config_put(cfg, path, number, fields[field].keys[k], CONFIG_DIGITS, line->words[k]));
+    for (int k = 0; k < wanted; k++) {
+      const char *key = fields[field].keys[k];
+      if (eam && strncmp(key, "lj.", 3) == 0) continue; /* the potential's file has its own */
+      MD_TRY(config_put(cfg, path, number, key, CONFIG_DIGITS, line->words[k]));
+    }
     return MD_OK;
   }
   char *list;
@@ -63,16 +67,14 @@ static md_status read_field(config *cfg, const char *path, int number, const fix
   return status;
 }
 
-/* Lines 3 and 5: `word` is wanted, `other` is known but not supported. */
-static md_status check_word(const char *path, int number, const fixed_line *line, const char *word,
-                            const char *other)
+/* Lines 3 and 5: one of two words. */
+static md_status read_word(config *cfg, const char *path, int number, const fixed_line *line,
+                           const char *key, const char *one, const char *other)
 {
   const char *found = line->n_words ? line->words[0] : "";
-  MD_REQUIRE(strcmp(found, other) != 0, MD_EINVAL, "%s:%d: '%s' is not supported yet; expected %s",
-             path, number, other, word);
-  MD_REQUIRE(strcmp(found, word) == 0, MD_EINVAL, "%s:%d: expected %s or %s, not '%.60s'", path,
-             number, word, other, found);
-  return MD_OK;
+  MD_REQUIRE(strcmp(found, one) == 0 || strcmp(found, other) == 0, MD_EINVAL,
+             "%s:%d: expected %s or %s, not '%.60s'", path, number, one, other, found);
+  return config_put(cfg, path, number, key, CONFIG_STRING, found);
 }
 
 /* The words of the first lines; *extra is the number of the first line with words after them. */
@@ -109,8 +111,10 @@ md_status read_minimd(config *cfg, config_text *text)
   const char *path = text->path;
   int extra, n_dialect = MAX_LINES;
   const int n = split(text, lines, &extra);
-  if (n > UNITS) MD_TRY(check_word(path, UNITS + 1, &lines[UNITS], "lj", "metal"));
-  if (n > FORCE) MD_TRY(check_word(path, FORCE + 1, &lines[FORCE], "lj", "eam"));
+  if (n > UNITS)
+    MD_TRY(read_word(cfg, path, UNITS + 1, &lines[UNITS], "system.units", "lj", "metal"));
+  if (n > FORCE)
+    MD_TRY(read_word(cfg, path, FORCE + 1, &lines[FORCE], "potential.style", "lj", "eam"));
   if (n > PAIR) MD_TRY(count_dialect(path, lines, &n_dialect));
   MD_REQUIRE(n >= n_dialect, MD_EINVAL, "%s:%d: the file ends; expected %s", path, n + 1,
              n <= FORCE ? "units (lj), data file (none) and force (lj)"

@@ -9,6 +9,7 @@
 #include "minimd/shell/settings.h"
 #include "minimd/shell/table.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +45,8 @@ typedef struct {
   FILE *bars; /* what the picture shows, a line an ordering, list and schedule */
   char *bars_text;
   size_t bars_size;
+  int64_t rows; /* and the precision of the last one modelled, for the title */
+  md_precision precision;
 } request;
 
 static const unsigned listed = 1u << SETTINGS_ORDER | 1u << SETTINGS_LIST;
@@ -136,6 +139,8 @@ static void note_bars(request *r, const char *order, const locality_run *run, co
 {
   const double bytes = r->m.level[0].sector / (double)rows;
   const bool several = options_value(r->opts, BRACKET);
+  r->rows = rows;
+  r->precision = run->sim->ctx->precision;
   fprintf(r->bars, "\"%s %s%s%s\"", order, neighbor_list_words[run->kind], several ? " " : "",
           several ? schedule : "");
   for (int k = 0; k < r->m.n_levels; k++)
@@ -152,19 +157,17 @@ static md_status draw(request *r, const char *path)
   fflush(r->bars);
   MD_TRY(plot_open(path, 1000, 420, &picture));
   FILE *gnuplot = picture.stream;
-  fprintf(gnuplot, "$bars << END\n%sEND\nset multiplot layout 1,2 title ", r->bars_text);
-  plot_quoted(&picture, r->m.name);
-  fputs(" noenhanced\n"
-        "set style data histograms\nset style fill solid 0.7\nset grid y\n"
-        "set xtics rotate by -30 noenhanced\nset key top left\nset yrange [0:1.3]\n"
+  fprintf(gnuplot, "$bars << END\n%sEND\nset multiplot layout 1,2", r->bars_text);
+  plot_title(&picture, "force kernel, %" PRId64 " rows, %s precision, in the caches of %s (%s)",
+             r->rows, md_precision_words[r->precision], r->m.name,
+             options_value(r->opts, WARM) ? "warm" : "cold");
+  fputs("set style data histograms\nset style fill solid 0.7\nset grid y\n"
+        "set xtics rotate by -30 noenhanced\nset yrange [0:1]\n"
         "set ytics 0,0.2,1\nset ylabel 'hit rate, all streams'\nplot",
         gnuplot);
   for (int k = 0; k < levels; k++)
     fprintf(gnuplot, "%s $bars using %d:xtic(1) title 'level %d'", k ? "," : "", k + 2, k + 1);
-  fputs(
-      "\nset yrange [0:*]\nset ytics auto\nset ylabel 'bytes an atom'\nset offsets 0,0,graph 0.25,"
-      "0\nplot",
-      gnuplot);
+  fputs("\nset yrange [0:*]\nset ytics auto\nset ylabel 'bytes an atom'\nplot", gnuplot);
   for (int k = 1; k < levels; k++)
     fprintf(gnuplot, " $bars using %d:xtic(1) title 'asked of level %d',", levels + k + 1, k + 1);
   fprintf(gnuplot, " $bars using %d:xtic(1) title 'read from memory'\nunset multiplot\n",

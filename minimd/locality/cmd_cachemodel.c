@@ -237,7 +237,12 @@ static md_status draw(const request *r, const char *path)
   MD_REQUIRE(curves, MD_ENOMEM, "out of memory for a picture of %d orderings", r->orders.n);
   for (int o = 0; o < r->orders.n; o++)
     curves[o] = (miss_curve){r->orders.words[o], r->jobs[o].rows, r->jobs[o].n_rows};
-  const md_status status = miss_plot(path, r->orders.n, curves);
+  char title[160], stencil[32];
+  ordering_stencil_format(&r->sweep.stencil, stencil);
+  snprintf(title, sizeof title, "%s%s over %d x %d x %d cells, %" PRId64 " cells in a line",
+           r->sweep.half ? "half of " : "", stencil, r->sweep.n[0], r->sweep.n[1], r->sweep.n[2],
+           r->sweep.line);
+  const md_status status = miss_plot(path, title, r->orders.n, curves);
   free(curves);
   return status;
 }

@@ -114,7 +114,8 @@ static void draw_indices(const request *r, const plot *picture)
   FILE *gnuplot = picture->stream;
   const int64_t cells = (int64_t)r->n[0] * r->n[1] * r->n[2];
   fprintf(gnuplot,
-          "set multiplot layout 1,%d\nset view 65,25\nset view equal xyz\nunset key\n"
+          "set multiplot layout 1,%d title 'cells in the order of their indices'\nset view "
+          "65,25\nset view equal xyz\nunset key\n"
           "set xlabel 'i'\nset ylabel 'j'\nset zlabel 'k'\nset xyplane 0\n"
           "unset colorbox\n",
           r->orders.n);
@@ -135,7 +136,7 @@ static void draw_indices(const request *r, const plot *picture)
 static void draw_stencils(const request *r, FILE *gnuplot)
 {
   fputs("set style fill solid 0.7\nset boxwidth 0.6\nset ylabel 'deviation from a sphere / %'\n"
-        "set yrange [0:100]\nset xtics rotate by -35\nunset key\nset grid y\n"
+        "set yrange [0:100]\nset xtics rotate by -35\nunset key\n"
         "plot '-' using 0:2:xtic(1) with boxes\n",
         gnuplot);
   for (int s = 0; s < r->n_stencils; s++) {
@@ -150,8 +151,11 @@ static void draw_stencils(const request *r, FILE *gnuplot)
 static md_status draw_offsets(const request *r, const plot *picture)
 {
   FILE *gnuplot = picture->stream;
-  fputs("set logscale x\nset xlabel 'memory offset / bins'\nset key bottom right noenhanced\n"
-        "set ylabel 'fraction of bins within'\nset yrange [0:1]\nset grid\nplot",
+  fputs("set", gnuplot);
+  plot_title(picture, "memory offsets from a cell to those of its stencil, %d x %d x %d cells",
+             r->n[0], r->n[1], r->n[2]);
+  fputs("set logscale x\nset xlabel 'memory offset / bins'\n"
+        "set ylabel 'fraction of bins within'\nset yrange [0:1]\nplot",
         gnuplot);
   for (int p = 0; p < r->orders.n * r->n_stencils; p++) {
     char text[32];

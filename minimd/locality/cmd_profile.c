@@ -8,6 +8,7 @@
 #include "core/parse/parse.h"
 #include "minimd/shell/commands.h"
 #include "minimd/shell/plot.h"
+#include "minimd/locality/cmd_profile.h"
 #include "minimd/locality/profile_print.h"
 #include "minimd/shell/settings.h"
 #include "engine/system/system.h"
@@ -17,23 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum {
-  AT = SETTINGS_COUNT,
-  LAUNCHES,
-  CACHES,
-  COUNTERS,
-  MODEL,
-  REPLAY,
-  MACHINE,
-  TIMES,
-  FORMAT,
-  OUTPUT,
-  PLOT,
-  QUIET,
-  N_OPTIONS
-};
-
-static const char *const switch_words[] = {"off", "on"};
+const char *const profile_switch_words[] = {"off", "on"};
 
 /* The command line's lists, which the cases' words point into. */
 typedef struct {
@@ -64,7 +49,11 @@ static void make_table(option *known)
                            "how ncu repeats what it counts with warm caches (application);\n"
                            "kernel is quicker and disturbs the L2"};
   known[MACHINE] = (option){"machine", 0, "h200[:K]|FILE",
-                            "whose caches are modelled (this GPU's, or an H200's)"};
+                            "whose caches are modelled (this GPU's, or an H200's; of the\n"
+                            "CPU's kernel host, or a CPU in FILE)"};
+  known[WITH] = (option){"with", 0, "perf|cachegrind|model",
+                         "CPU: the processor's counters (perf), or valgrind's cachegrind on\n"
+                         "portable instructions, or the model alone"};
   known[TIMES] = (option){"times", 0, NULL, "only time the force computation of each case"};
   known[FORMAT] = (option)OPTION_FORMAT;
   known[OUTPUT] = (option)OPTION_OUTPUT;
@@ -107,7 +96,7 @@ static md_status make_cases(profile_job *job, config *cfg, const case_words *wor
   return MD_OK;
 }
 
-static md_status read_caches(const options *opts, bool wanted[PROFILE_CACHES_COUNT])
+md_status profile_read_caches(const options *opts, bool wanted[PROFILE_CACHES_COUNT])
 {
   const char *text = options_value(opts, CACHES);
   char **words = NULL;
@@ -154,18 +143,19 @@ static md_status read_request(request *r, config *cfg)
   job->lists = 1u << SETTINGS_ORDER | 1u << SETTINGS_LIST;
   job->quiet = options_value(opts, QUIET);
   MD_TRY(options_read_format(opts, FORMAT, &format));
-  MD_TRY(options_word(opts, COUNTERS, switch_words, 2, &counters));
-  MD_TRY(options_word(opts, MODEL, switch_words, 2, &model));
+  MD_TRY(options_word(opts, COUNTERS, profile_switch_words, 2, &counters));
+  MD_TRY(options_word(opts, MODEL, profile_switch_words, 2, &model));
   MD_TRY(options_word(opts, REPLAY, profile_replay_words, PROFILE_REPLAY_COUNT, &replay));
   MD_TRY(options_integer(opts, LAUNCHES, 1, 10000, &job->launches));
   if (picture) MD_TRY(plot_check(picture));
-  MD_TRY(read_caches(opts, r->report.caches));
+  MD_TRY(profile_read_caches(opts, r->report.caches));
   MD_TRY(read_machine(r));
   MD_TRY(md_parse_list(orders ? orders : "row,morton,hilbert", "--order", &words->orders,
                        &words->n_orders));
   if (lists) MD_TRY(md_parse_list(lists, "--list", &words->lists, &words->n_lists));
   if (at) MD_TRY(md_parse_list(at, "--at", &words->steps, &words->n_steps));
   MD_TRY(settings_read(cfg, opts, job->lists));
+  MD_TRY(locality_models(cfg));
   MD_REQUIRE(!config_get(cfg)->deterministic, MD_EINVAL,
              "the deterministic kernels are not modelled: device.deterministic must be false");
   r->report.format = (options_format)format;
@@ -295,6 +285,7 @@ static md_status look(request *r)
 static md_status answer(request *r, config *cfg)
 {
   const options *opts = r->job.opts;
+  if (profile_wants_cpu(opts)) return profile_answer_cpu(opts, cfg);
   const char *picture = options_value(opts, PLOT);
   md_output out;
   MD_TRY(read_request(r, cfg));
@@ -330,7 +321,8 @@ md_status cmd_profile(int argc, char **argv)
     options_help(
         stdout, "minimd profile -i FILE --order LIST [--list LIST] [options]",
         "Hardware counters of the GPU's force kernel (Nsight Compute) beside the model of\n"
-        "its caches; without counters, the model alone.",
+        "its caches; with --backend cpu those of one thread of the CPU's (perf_event_open, or\n"
+        "cachegrind).  Without counters, the model alone.",
         known, N_OPTIONS);
   } else if (!status) {
     status = config_create(&cfg);

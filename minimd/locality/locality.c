@@ -12,8 +12,19 @@ list_input locality_input(const engine *sim)
   return (list_input){sim->atoms, sim->list, sim->spec->cutoff, NULL};
 }
 
+md_status locality_models(const config *cfg)
+{
+  MD_REQUIRE(
+      config_get(cfg)->pair == ENGINE_PAIR_LJ, MD_EINVAL,
+      "%s: potential.style = \"eam\": expected \"lj\": the two passes of embedded atoms have "
+      "no model and no trace yet",
+      config_origin(cfg, "potential.style"));
+  return MD_OK;
+}
+
 md_status locality_choose(config *cfg, engine_choice *out)
 {
+  MD_TRY(locality_models(cfg));
   MD_REQUIRE(
       config_get(cfg)->list != NEIGHBOR_TILE, MD_EINVAL,
       "%s: the kernel for lists by tiles reads coordinates from shared memory and has no trace "

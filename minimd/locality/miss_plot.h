@@ -16,9 +16,9 @@ typedef struct {
   int64_t n;
 } miss_curve;
 
-/* One line a curve, capacities on a logarithmic axis.  Errors: those of plot_open and plot_close.
+/* One line a curve, axes logarithmic, under a title.  Errors: those of plot_open and plot_close.
  */
-md_status miss_plot(const char *path, int n, const miss_curve *curves);
+md_status miss_plot(const char *path, const char *title, int n, const miss_curve *curves);
 
 MD_END_C
 #endif

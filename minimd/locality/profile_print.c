@@ -1,6 +1,7 @@
 /* minimd/locality/profile_print.c - see profile_print.h. */
 #include "minimd/locality/profile_print.h"
 #include "minimd/shell/plot.h"
+#include "minimd/shell/provenance.h"
 #include "minimd/shell/table.h"
 
 #include <math.h>
@@ -149,11 +150,10 @@ void profile_print_times(const profile_report *report, const profile_job *job, F
 
 /* One panel: a quantity of every case, as bars side by side. */
 static void draw_panel(const profile_report *report, const profile_job *job, profile_caches caches,
-                       const char *name, FILE *stream)
+                       const char *name, const char *title, FILE *stream)
 {
   const profile_quantity *q = find_quantity(name);
-  fprintf(stream, "set title '%s, %s caches' noenhanced\n$data << EOD\n", name,
-          profile_caches_words[caches]);
+  fprintf(stream, "set title '%s' noenhanced\n$data << EOD\n", title);
   for (int k = 0; k < n_cases(job); k++) {
     const profile_case *c = &job->cases[k];
     fprintf(stream, "\"%s %s %lld\" %.6g %.6g\n", c->order, c->list, (long long)c->step,
@@ -167,16 +167,26 @@ static void draw_panel(const profile_report *report, const profile_job *job, pro
 
 md_status profile_plot(const profile_report *report, const profile_job *job, const char *path)
 {
-  static const char *const panels[] = {"l1_hit_percent", "l2_read_hit_percent",
-                                       "load_sectors_per_request", "memory_read_bytes_per_atom"};
+  static const char *const panels[][2] = {
+      {"l1_hit_percent", "hits in L1 / %"},
+      {"l2_read_hit_percent", "reads that hit in L2 / %"},
+      {"load_sectors_per_request", "sectors of 32 bytes a load"},
+      {"memory_read_bytes_per_atom", "bytes read from memory, an atom"}};
   const profile_caches caches = report->caches[PROFILE_WARM] ? PROFILE_WARM : PROFILE_COLD;
   plot picture;
   MD_TRY(plot_open(path, 1200, 900, &picture));
-  fputs("set multiplot layout 2,2\nset style data histograms\nset style fill solid 0.8\n"
+  char machine_name[128];
+  provenance_machine(report->measured ? MD_GPU : MD_CPU, machine_name, sizeof machine_name);
+  fputs("set multiplot layout 2,2", picture.stream);
+  plot_title(&picture, "force kernel, %lld atoms, %s precision, %s caches, %s %s",
+             (long long)job->cases[0].atoms, md_precision_words[config_get(job->cfg)->precision],
+             profile_caches_words[caches], report->measured ? "counted on" : "modelled for",
+             report->measured ? machine_name : job->m.name);
+  fputs("set style data histograms\n"
         "set yrange [0:*]\nset xtics rotate by -30 noenhanced\nset datafile missing 'nan'\n",
         picture.stream);
   for (size_t p = 0; p < sizeof panels / sizeof *panels; p++)
-    draw_panel(report, job, caches, panels[p], picture.stream);
+    draw_panel(report, job, caches, panels[p][0], panels[p][1], picture.stream);
   fputs("unset multiplot\n", picture.stream);
   return plot_close(&picture);
 }

@@ -48,6 +48,7 @@ static md_status prepare(comparison *all, const options *opts, variant_words *wo
   if (lists) MD_TRY(md_parse_list(lists, "--list", &words->lists, &words->n_lists));
   MD_TRY(config_create(&all->cfg));
   MD_TRY(settings_read(all->cfg, opts, 1u << SETTINGS_ORDER | 1u << SETTINGS_LIST));
+  MD_TRY(locality_models(all->cfg));
   MD_REQUIRE(config_get(all->cfg)->steps > 0, MD_EINVAL,
              "run.steps is 0: a comparison needs at least 1 step");
   return make_variants(all, opts, words);

@@ -1,11 +1,13 @@
 /* minimd/run/cmd_run.c - `minimd [run]`: settings from the command line, the loop over steps, the
  * report. */
+#include "comm/world.h"
 #include "core/output/output.h"
 #include "core/output/quote.h"
 #include "minimd/shell/commands.h"
 #include "minimd/locality/locality.h"
 #include "minimd/shell/plot.h"
 #include "minimd/shell/progress.h"
+#include "minimd/shell/provenance.h"
 #include "minimd/run/report.h"
 #include "minimd/run/saves.h"
 #include "minimd/shell/settings.h"
@@ -131,6 +133,19 @@ static int64_t quiet_steps(const report *run, const saves *to, int64_t end)
   return k;
 }
 
+/* Signals come to ranks at different times: what one was told, all are. */
+static bool hear(const report *run)
+{
+  bool asked = signals_save_asked(config_output(run->cfg)->checkpoint);
+  if (world_count() == 1) return asked;
+  md_phase_begin(run->sim->ctx, MD_PHASE_EXCHANGE);
+  double told[2] = {asked, signals_stopped_by()};
+  world_most(told, 2);
+  md_phase_end(run->sim->ctx, MD_PHASE_EXCHANGE);
+  if (told[1] > 0) signals_stop_as((int)told[1]);
+  return told[0] > 0;
+}
+
 /* One step, with the thermo line, frame and checkpoint that are due. */
 static md_status run_step(report *run, saves *to, bool last, bool asked, options_format format,
                           FILE *stream, progress *bar)
@@ -162,7 +177,7 @@ static md_status run_steps(report *run, saves *to, options_format format, FILE *
   md_status status = MD_OK;
   bool last = sim->step == end;
   while (!status && !last) {
-    const bool asked = signals_save_asked(config_output(run->cfg)->checkpoint);
+    const bool asked = hear(run);
     const int64_t unseen = asked || signals_stopped_by() ? 0 : quiet_steps(run, to, end);
     last = unseen == 0 && (sim->step + 1 == end || signals_stopped_by());
     status = unseen > 0 ? engine_steps(sim, unseen)
@@ -219,12 +234,16 @@ static md_status run_all(report *run, const options *opts, options_format format
     fprintf(stderr,
             "minimd: warning: the charges sum to %g: a uniform background neutralises them\n",
             run->sim->net_charge);
+  MD_TRY(report_gather(run));
   md_output out;
-  MD_TRY(md_output_open(options_value(opts, OUTPUT), &out));
+  const bool first = world_rank() == 0;
+  MD_TRY(world_agree(md_output_open(first ? options_value(opts, OUTPUT) : NULL, &out)));
   report_begin(run, format, out.stream);
-  md_status status = run_saved(run, format, out.stream, options_value(opts, QUIET));
+  md_status status = run_saved(run, format, out.stream, !first || options_value(opts, QUIET));
   if (!status && *trace) status = record_step(run->sim, trace);
-  if (!status && picture) status = report_plot(run, picture);
+  if (!status) status = report_gather(run);
+  if (!status && picture && first) status = report_plot(run, picture);
+  if (!status) status = world_agree(status);
   if (status) {
     md_output_discard(&out);
     return status;
@@ -237,6 +256,8 @@ static md_status run_traced(report *run, const options *opts, options_format for
 {
   const char *path = options_value(opts, TRACE);
   trace_writer *trace = NULL;
+  MD_REQUIRE(!path || world_count() == 1, MD_EINVAL, "--trace on %d ranks: expected one rank",
+             world_count());
   if (path) MD_TRY(trace_writer_open(path, &trace));
   const md_status status = run_all(run, opts, format, &trace);
   trace_writer_discard(trace);
@@ -286,13 +307,44 @@ static md_status read_settings(config *cfg, const options *opts, report *run, ch
   return path ? restart_compare(from, cfg, &run->plan) : MD_OK;
 }
 
+/* Kelvins where the unit is epsilon / k_B: legal, and hardly ever meant. */
+static void hint_temperature(const engine_spec *spec)
+{
+  enum { HOT = 50 };
+  if (spec->units != ENGINE_UNITS_LJ || spec->temperature < HOT * spec->epsilon) return;
+  fprintf(stderr,
+          "minimd: warning: system.temperature = %g is %g epsilon / k_B: temperatures are in units "
+          "of energy / k_B; for kelvins give T k_B / epsilon (argon at 300 K: 300 / 119.8 = 2.5)\n",
+          spec->temperature, spec->temperature / spec->epsilon);
+}
+
+/* All ranks are of one program and run the same. */
+static md_status same_run(const config *cfg)
+{
+  char *text;
+  size_t size;
+  if (world_count() == 1) return MD_OK;
+  FILE *stream = open_memstream(&text, &size);
+  if (stream) config_write(cfg, stream);
+  if (stream && fclose(stream) != 0) stream = NULL;
+  MD_TRY(world_agree(stream ? MD_OK : MD_FAIL(MD_ENOMEM, "out of memory for the settings")));
+  md_status status = world_same("the configuration", text, size);
+  free(text);
+  const char *commit = provenance_commit(), *isa = md_isa_words[md_isa_detect()];
+  if (!status) status = world_same("the program's version", commit, strlen(commit));
+  if (!status) status = world_same("the instruction set (MINIMD_ISA)", isa, strlen(isa));
+  return status;
+}
+
 static md_status run(const options *opts, options_format format, config *cfg, report *run)
 {
   checkpoint from = {0};
   run->cfg = cfg;
-  md_status status = read_settings(cfg, opts, run, &from);
-  for (int k = 0; config_warning(cfg, k); k++)
+  md_status status = world_agree(read_settings(cfg, opts, run, &from));
+  if (!status) status = same_run(cfg);
+  for (int k = 0; config_warning(cfg, k) && world_rank() == 0; k++)
     fprintf(stderr, "minimd: warning: %s\n", config_warning(cfg, k));
+  if (!status && world_rank() == 0) hint_temperature(config_get(cfg));
   if (!status && options_value(opts, CHECK)) {
     status = settings_only(run, opts, format);
   } else if (!status) {
@@ -302,6 +354,7 @@ static md_status run(const options *opts, options_format format, config *cfg, re
   }
   skin_free(&run->skin);
   free(run->thermo);
+  free(run->ranks);
   engine_destroy(run->sim);
   checkpoint_free(&from);
   run->restart = NULL;

@@ -1,6 +1,7 @@
 /* minimd/run/dump.c - see dump.h.  Frames of text are made line by line; a .dcd is made of Fortran
  * records, each between two counts of its bytes. */
 #include "minimd/run/dump.h"
+#include "comm/world.h"
 #include "engine/system/system.h"
 
 #include <errno.h>
@@ -192,8 +193,8 @@ static md_status write_dcd(dump *to, const engine *sim)
 
 md_status dump_frame(dump *to, const engine *sim)
 {
-  MD_TRY(engine_get(sim, to->x, to->v, to->id, to->image));
-  if (to->q) MD_TRY(md_atoms_get_charges(sim->atoms, to->q));
+  MD_TRY(engine_get(sim, to->x, to->v, to->q, to->id, to->image));
+  if (world_rank() > 0) return MD_OK;
   rank_ids(to);
   MD_TRY(formats[to->format].write(to, sim));
   const bool good = fflush(to->stream) == 0 && !ferror(to->stream);
@@ -209,6 +210,7 @@ static int64_t changing(const dump *to)
 
 md_status dump_mark(const dump *to, md_file_mark *out)
 {
+  if (world_rank() > 0) return MD_OK;
   return md_file_take_mark(to->stream, to->path, changing(to), out);
 }
 
@@ -268,8 +270,8 @@ md_status dump_open(const char *path, const engine *sim, const md_file_mark *kee
   to->path = strdup(path);
   to->format = format_of(path);
   set_dcd_steps(to, sim, every);
-  to->n = sim->atoms->n;
-  const md_status status = start(to, sim, keep);
+  to->n = sim->atoms->n_total;
+  const md_status status = world_rank() == 0 ? start(to, sim, keep) : MD_OK;
   if (status)
     dump_close(to);
   else

@@ -1,10 +1,12 @@
 /* minimd/run/report.c - see report.h.  One walk over the run for each format. */
-#include "minimd/run/report.h"
+#include "minimd/run/report_impl.h"
 #include "minimd/shell/plot.h"
 #include "minimd/shell/provenance.h"
+#include "minimd/shell/table.h"
 #include "minimd/surroundings.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 static double rate(const report *run)
 {
@@ -13,8 +15,8 @@ static double rate(const report *run)
 
 static double neighbors_per_atom(const report *run)
 {
-  const neighbor_view *view = neighbor_list_view(run->sim->list);
-  return view->n_rows ? (double)view->n_entries / (double)view->n_rows : 0;
+  const int64_t n = run->sim->atoms->n_total;
+  return n > 0 ? (double)report_sum(run).entries / (double)n : 0;
 }
 
 static double steady_bytes(const engine *sim)
@@ -30,8 +32,8 @@ static void machine_line(const report *run, FILE *stream)
   fprintf(stream, "backend    %s (%s): %s", md_backend_words[ctx->backend],
           run->choice.backend_reason, machine);
   if (ctx->backend == MD_CPU)
-    fprintf(stream, ", %d thread%s, %s", ctx->threads, ctx->threads == 1 ? "" : "s",
-            md_isa_words[ctx->isa]);
+    fprintf(stream, ", %d thread%s%s, %s", ctx->threads, ctx->threads == 1 ? "" : "s",
+            run->n_ranks > 0 ? " a rank" : "", md_isa_words[ctx->isa]);
   fprintf(stream, ", %s precision\n", md_precision_words[ctx->precision]);
 }
 
@@ -65,13 +67,17 @@ void report_begin(const report *run, options_format format, FILE *stream)
             run->plan.differs ? run->plan.differs : "");
   fprintf(stream, "system     %" PRId64 " atoms in %g x %g x %g, %" PRId64 " ghosts\n",
           sim->atoms->n_total, box->hi[0] - box->lo[0], box->hi[1] - box->lo[1],
-          box->hi[2] - box->lo[2], sim->atoms->n_ghost);
+          box->hi[2] - box->lo[2], report_sum(run).ghosts);
   machine_line(run, stream);
+  report_ranks_begin(run, stream);
   fprintf(stream, "list       %s (%s), %.1f neighbours an atom within %g\n",
           neighbor_list_words[run->choice.list], run->choice.list_reason, neighbors_per_atom(run),
           sim->list_cutoff);
   if (run->skin.reason) fprintf(stream, "skin       %g (%s)\n", sim->spec->skin, run->skin.reason);
   if (sim->mesh) coulomb_line(sim, stream);
+  if (sim->spec->eam)
+    fprintf(stream, "potential  %s: embedded atoms, cutoff %g, mass %g\n", sim->spec->potential,
+            sim->spec->eam->cutoff, sim->mass);
   fprintf(stream, "order      %s over %d x %d x %d bins, set-up %.2f s\n\n", curve,
           grid->n[0] - 2 * grid->margin[0], grid->n[1] - 2 * grid->margin[1],
           grid->n[2] - 2 * grid->margin[2], run->setup_s);
@@ -101,13 +107,24 @@ static void danger_note(const engine *sim, FILE *stream)
           lists->dangerous, lists->ended, lists->moved, 0.5 * sim->spec->skin, lists->moved_at);
 }
 
-static void table_end(const report *run, FILE *stream)
+static void beyond_note(const report *run, FILE *stream)
 {
   const engine *sim = run->sim;
+  const eam_potential *eam = sim->spec->eam;
+  const int64_t beyond = eam ? report_sum(run).beyond : 0;
+  if (beyond == 0) return;
+  fprintf(stream,
+          "densities beyond the table of %s, which ends at %g: %" PRId64
+          " times; F went on linearly\n",
+          sim->spec->potential, (double)(eam->embed.n - 1) * eam->embed.step, beyond);
+}
+
+static void phases_text(const report *run, FILE *stream)
+{
   double known = 0;
   fprintf(stream, "\n%-12s %12s %8s\n", "phase", "seconds", "share");
   for (int k = 0; k < MD_PHASE_COUNT; k++) {
-    if (k == MD_PHASE_COULOMB && !sim->mesh) continue;
+    if ((k == MD_PHASE_COULOMB && !run->sim->mesh) || k == MD_PHASE_EXCHANGE) continue;
     known += run->phase_s[k];
     fprintf(stream, "%-12s %12.4f %7.1f%%\n", md_phase_words[k], run->phase_s[k],
             run->wall_s > 0 ? 100 * run->phase_s[k] / run->wall_s : 0.0);
@@ -115,10 +132,20 @@ static void table_end(const report *run, FILE *stream)
   const double other = run->wall_s > known ? run->wall_s - known : 0;
   fprintf(stream, "%-12s %12.4f %7.1f%%\n", "other", other,
           run->wall_s > 0 ? 100 * other / run->wall_s : 0.0);
+}
+
+static void end_text(const report *run, FILE *stream)
+{
+  const engine *sim = run->sim;
+  if (run->n_ranks > 0)
+    report_ranks_phases(run, stream);
+  else
+    phases_text(run, stream);
   fprintf(stream, "%-12s %12.4f\n\n", "total", run->wall_s);
   fprintf(stream, "%" PRId64 " steps, %" PRId64 " rebuilds, %" PRId64 " sorts, memory %.1f MB\n",
-          run->steps, sim->rebuilds, sim->sorts, (double)sim->ctx->bytes_allocated / 1e6);
+          run->steps, sim->rebuilds, sim->sorts, (double)report_sum(run).memory / 1e6);
   danger_note(sim, stream);
+  beyond_note(run, stream);
   waiting_note(&run->waiting, stream);
   fprintf(stream, "copied between host and device per steady step: %.6g bytes\n",
           steady_bytes(sim));
@@ -148,15 +175,16 @@ static void json_counts(const report *run, md_json *json)
   const engine *sim = run->sim;
   md_json_open(json, "counts", '{');
   md_json_integer(json, "atoms", sim->atoms->n_total);
-  md_json_integer(json, "ghosts", sim->atoms->n_ghost);
+  md_json_integer(json, "ghosts", report_sum(run).ghosts);
   md_json_integer(json, "steps", run->steps);
   md_json_integer(json, "rebuilds", sim->rebuilds);
   md_json_integer(json, "dangerous_builds", sim->lists.dangerous);
   md_json_number(json, "largest_displacement", sim->lists.moved);
   md_json_integer(json, "largest_displacement_step", sim->lists.moved_at);
   md_json_integer(json, "sorts", sim->sorts);
+  if (sim->spec->eam) md_json_integer(json, "densities_beyond_table", report_sum(run).beyond);
   md_json_number(json, "neighbors_per_atom", neighbors_per_atom(run));
-  md_json_integer(json, "bytes_allocated", sim->ctx->bytes_allocated);
+  md_json_integer(json, "bytes_allocated", report_sum(run).memory);
   md_json_number(json, "bytes_copied_per_steady_step", steady_bytes(sim));
   md_json_close(json, '}');
 }
@@ -218,6 +246,7 @@ static void json_end(const report *run, FILE *stream)
   md_json_number(&json, "total", run->wall_s);
   md_json_close(&json, '}');
   json_counts(run, &json);
+  report_ranks_json(run, &json);
   md_json_open(&json, "threads", '{');
   md_json_number(&json, "ran_s", run->waiting.ran_s);
   md_json_number(&json, "waited_s", run->waiting.waited_s);
@@ -233,13 +262,39 @@ static void json_end(const report *run, FILE *stream)
 
 void report_end(const report *run, options_format format, FILE *stream)
 {
-  if (format == OPTIONS_FORMAT_TABLE) table_end(run, stream);
+  if (format == OPTIONS_FORMAT_TABLE) end_text(run, stream);
   if (format == OPTIONS_FORMAT_JSON) json_end(run, stream);
+}
+
+/* The thermo lines, for a page. */
+static void keep_page(const report *run)
+{
+  char *rows = NULL;
+  size_t size;
+  FILE *page = open_memstream(&rows, &size);
+  if (!page) return;
+  fputs("<tr><th>step</th><th>temp</th><th>e_pair</th><th>e_total</th><th>pressure</th></tr>\n",
+        page);
+  for (int64_t k = 0; k < run->n_thermo; k++) {
+    const engine_thermo *t = &run->thermo[k];
+    const double values[] = {t->temperature, t->e_pair, t->e_total, t->pressure};
+    fprintf(page, "<tr><td class=n>%" PRId64 "</td>", t->step);
+    for (int v = 0; v < 4; v++)
+      fprintf(page, "<td class=n>%.10g</td>", values[v]);
+    fputs("</tr>\n", page);
+  }
+  fclose(page);
+  table_keep_page(rows);
+  free(rows);
 }
 
 md_status report_plot(const report *run, const char *path)
 {
   plot picture;
+  char machine_name[128], order[64];
+  ordering_format(&run->sim->spec->curve, order, sizeof order);
+  provenance_machine(run->choice.backend, machine_name, sizeof machine_name);
+  if (plot_is_page(path)) keep_page(run);
   MD_TRY(plot_open(path, 960, 420, &picture));
   FILE *out = picture.stream;
   fputs("$thermo << END\n", out);
@@ -251,19 +306,19 @@ md_status report_plot(const report *run, const char *path)
     if (run->phase_s[k] > 0)
       fprintf(out, "%s %.6g\n", md_phase_words[k],
               1e9 * run->phase_s[k] / ((double)run->sim->atoms->n_total * (double)run->steps));
-  fprintf(out,
-          "END\nset multiplot layout 1,2\nset grid\n"
-          "set title '%" PRId64 " atoms, %s, %s list, %s'\n"
-          "set xlabel 'step'\nset ylabel 'temperature'\nset ytics nomirror\n"
-          "set y2label 'pair energy per atom'\nset y2tics\nset key center right\n"
-          "plot $thermo using 1:2 with lines lw 2 title 'temperature',"
-          " $thermo using 1:3 axes x1y2 with lines lw 2 title 'pair energy'\n"
-          "unset y2tics\nunset y2label\nunset key\n"
-          "set title '%.2f M atom-steps/s'\nset xlabel ''\nset xtics rotate by -30\n"
-          "set ylabel 'ns per atom and step'\nset yrange [0:*]\nset style fill solid 0.7\n"
-          "set boxwidth 0.7\nplot $phases using 2:xtic(1) with boxes lc 2\nunset multiplot\n",
-          run->sim->atoms->n_total, md_backend_words[run->choice.backend],
-          neighbor_list_words[run->choice.list], md_precision_words[run->sim->ctx->precision],
-          rate(run) / 1e6);
+  fputs("END\nset multiplot layout 1,2", out);
+  plot_title(&picture,
+             "%" PRId64 " atoms, %s list, %s order, %s precision on %s: %.2f M atom-steps/s",
+             run->sim->atoms->n_total, neighbor_list_words[run->choice.list], order,
+             md_precision_words[run->sim->ctx->precision], machine_name, rate(run) / 1e6);
+  fputs("set xlabel 'step'\nset ylabel 'temperature / (energy / k_B)'\n"
+        "set y2label 'pair energy per atom / energy'\nset y2tics\nset border 11\n"
+        "plot $thermo using 1:2 with lines title 'temperature',"
+        " $thermo using 1:3 axes x1y2 with lines title 'pair energy'\n"
+        "unset y2tics\nunset y2label\nunset key\nset border 3\n"
+        "set xlabel ''\nset xtics rotate by -30\n"
+        "set ylabel 'ns per atom and step'\nset yrange [0:*]\n"
+        "set boxwidth 0.7\nplot $phases using 2:xtic(1) with boxes lt 1\nunset multiplot\n",
+        out);
   return plot_close(&picture);
 }

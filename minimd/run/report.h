@@ -11,6 +11,14 @@
 
 MD_BEGIN_C
 
+/* What one of several ranks has and did. */
+typedef struct {
+  comm_load load;
+  int64_t entries, memory; /* of its list; bytes */
+  int64_t beyond;          /* force_beyond */
+  double phase_s[MD_PHASE_COUNT];
+} rank_figures;
+
 /* A run, as far as it got. */
 typedef struct {
   const config *cfg;
@@ -24,8 +32,13 @@ typedef struct {
   int64_t steps;          /* timed */
   double setup_s, wall_s; /* before the first step; all timed steps */
   double phase_s[MD_PHASE_COUNT];
-  md_waiting waiting; /* during the timed steps */
+  md_waiting waiting;  /* during the timed steps */
+  rank_figures *ranks; /* [n_ranks]: of several ranks, as gathered last; free with free */
+  int n_ranks;
 } report;
+
+/* Bring the ranks' figures together, on all of them; nothing with one rank.  Errors: MD_ENOMEM. */
+md_status report_gather(report *run);
 
 /* Before the first step: what is run (table), the header (CSV). */
 void report_begin(const report *run, options_format format, FILE *stream);

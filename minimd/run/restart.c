@@ -36,8 +36,8 @@ static bool differs_in(const config *saved, const config *cfg, const char *key)
 static bool shapes(const char *key)
 {
   static const char *const shaping[] = {
-      "lj.",    "coulomb.",         "neighbor.",           "order.",
-      "run.dt", "device.precision", "device.deterministic"};
+      "lj.",    "potential.", "coulomb.",         "neighbor.",
+      "order.", "run.dt",     "device.precision", "device.deterministic"};
   for (size_t s = 0; s < sizeof shaping / sizeof *shaping; s++)
     if (strncmp(key, shaping[s], strlen(shaping[s])) == 0) return true;
   return false;

@@ -1,5 +1,6 @@
 /* minimd/run/saves.c - see saves.h. */
 #include "minimd/run/saves.h"
+#include "comm/world.h"
 #include "core/output/output.h"
 #include "core/timer.h"
 
@@ -17,15 +18,20 @@ static bool checkpoint_due(const saves *to, int64_t step, bool last, bool asked)
   return output->checkpoint && (asked || last || (every > 0 && step % every == 0));
 }
 
+static md_status open_files(const config_outputs *output, const restart_plan *plan, saves *out)
+{
+  const md_file_mark *keep = plan ? plan->dump_keep : NULL;
+  if (output->checkpoint && world_rank() == 0) MD_TRY(md_output_hold(output->checkpoint));
+  if (!output->dump) return MD_OK;
+  return dump_open(output->dump, out->sim, keep, output->dump_every, &out->trajectory);
+}
+
 md_status saves_open(const config *cfg, engine *sim, const restart_plan *plan, saves *out)
 {
-  const config_outputs *output = config_output(cfg);
-  const md_file_mark *keep = plan ? plan->dump_keep : NULL;
   *out = (saves){cfg, sim, NULL, plan ? sim->step : -1};
-  if (output->checkpoint) MD_TRY(md_output_hold(output->checkpoint));
-  if (!output->dump) return MD_OK;
-  MD_TRY(dump_open(output->dump, sim, keep, output->dump_every, &out->trajectory));
-  const md_status status = !keep ? dump_frame(out->trajectory, sim) : MD_OK;
+  md_status status = world_agree(open_files(config_output(cfg), plan, out));
+  const bool begins = out->trajectory && !(plan && plan->dump_keep);
+  if (!status && begins) status = world_agree(dump_frame(out->trajectory, sim));
   if (status) {
     dump_close(out->trajectory);
     out->trajectory = NULL;
@@ -63,7 +69,7 @@ md_status saves_step(saves *to, bool last, bool asked)
   if (frame_due(to, sim->step, last)) status = dump_frame(to->trajectory, sim);
   if (!status && saving) status = save_checkpoint(to);
   md_phase_end(sim->ctx, MD_PHASE_OUTPUT);
-  return status;
+  return world_agree(status);
 }
 
 md_status saves_close(saves *to)

@@ -1,5 +1,6 @@
 /* minimd/run/skin.c - see skin.h. */
 #include "minimd/run/skin.h"
+#include "comm/world.h"
 #include "core/timer.h"
 #include "engine/engine.h"
 
@@ -43,7 +44,9 @@ static md_status time_steps(engine *sim, skin_trial *out)
 static md_status set_skin(config *cfg, int k, double *skin)
 {
   char text[32];
-  snprintf(text, sizeof text, "%g", multiples[k] * config_get(cfg)->sigma);
+  const engine_spec *spec = config_get(cfg);
+  const double unit = spec->eam ? spec->eam->cutoff / 2.5 : spec->sigma;
+  snprintf(text, sizeof text, "%g", multiples[k] * unit);
   MD_TRY(config_set(cfg, "neighbor.skin", text, "measured"));
   *skin = config_get(cfg)->skin;
   return config_check(cfg);
@@ -60,6 +63,7 @@ static md_status measure(config *cfg, skin_choice *choice, int k)
   if (!status) status = engine_create(config_get(cfg), &sim);
   if ((status == MD_EINVAL || status == MD_ENOMEM) && k != SKIN_FIRST) return MD_OK;
   if (!status) status = time_steps(sim, trial);
+  world_most(&trial->step_s, 1); /* one choice of all ranks */
   engine_destroy(sim);
   return status;
 }

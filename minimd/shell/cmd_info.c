@@ -1,11 +1,14 @@
 /* minimd/shell/cmd_info.c - `minimd info`: what this build has, what this machine offers, what is
  * missing. */
+#include "cachemodel/trace/trace_file.h"
+#include "comm/world.h"
 #include "core/output/output.h"
 #include "core/processors.h"
 #include "core/output/quote.h"
 #include "minimd/shell/commands.h"
 #include "minimd/shell/options.h"
 #include "minimd/shell/provenance.h"
+#include "spread/pme.h"
 #include "stokes/solver/solver.h"
 
 #include <stdio.h>
@@ -17,7 +20,14 @@ typedef struct {
   const char *what;
   char value[512];
 } fact;
-enum { N_FACTS = 11 };
+enum { N_FACTS = 14 };
+
+static bool installed(const char *program)
+{
+  char line[64];
+  snprintf(line, sizeof line, "command -v %s >/dev/null 2>&1", program);
+  return system(line) == 0;
+}
 
 static int gather(fact *facts)
 {
@@ -30,7 +40,7 @@ static int gather(fact *facts)
   } while (0)
   char cpu[256];
   md_cpu_name(cpu, sizeof cpu);
-  FACT("version", "%s", MINIMD_VERSION);
+  FACT("version", "%s", md_version());
   FACT("commit", "%s", provenance_commit());
   FACT("compiler", "%s", provenance_compiler());
   FACT("cuda", "%s%s", provenance_cuda(), provenance_cuda_arch());
@@ -45,14 +55,22 @@ static int gather(fact *facts)
   } else {
     FACT("gpu", "none: %s; --backend gpu is off", md_message());
   }
-  const bool gnuplot = system("command -v gnuplot >/dev/null 2>&1") == 0;
-  FACT("gnuplot", "%s",
-       gnuplot ? "found" : "not found: --plot is off (Debian package gnuplot-nox)");
+  FACT("fftw", "%s",
+       pme_has_fftw() ? "found" : "not found: PME on the CPU is off (Debian package libfftw3-dev)");
   FACT("lapack", "%s",
        stokes_dense_available()
            ? "found"
            : "not found: block solvers are off (Debian packages liblapacke-dev libopenblas-dev)");
-  FACT("mpi", "not in this version: one process");
+  FACT("mpi", "%s", world_library());
+  FACT("zlib", "%s",
+       trace_reads_gzip() ? "found"
+                          : "not found: compressed traces are off (Debian package zlib1g-dev)");
+  FACT("gnuplot", "%s",
+       installed("gnuplot") ? "found" : "not found: --plot is off (Debian package gnuplot-nox)");
+  FACT("valgrind", "%s",
+       installed("valgrind")
+           ? "found"
+           : "not found: `profile --with cachegrind` is off (Debian package valgrind)");
 #undef FACT
   return n;
 }

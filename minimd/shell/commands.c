@@ -12,15 +12,18 @@ static const command table[] = {
      "cache misses of sweeps, force kernels and traces, by ordering",
      {"--machine=h200", "--trace=FILE"}},
     {"compare", cmd_compare, "the same run under each ordering: times, locality, ranking", {0}},
+    {"tune", cmd_tune, "the fastest settings for a system on this machine", {0}},
     {"spread", cmd_spread, "charges of particles onto a mesh, by every method of [Guo]", {0}},
     {"stokes", cmd_stokes, "Stokesian dynamics of spheres in a viscous fluid", {0}},
     {"gspmv", cmd_gspmv, "products of a block matrix with many vectors", {0}},
     {"pack", cmd_pack, "periodic packings of spheres", {0}},
-    {"profile", cmd_profile, "hardware counters of the GPU's force kernel beside the model", {0}},
+    {"potential", cmd_potential, "an EAM potential of copper, as a setfl file", {0}},
+    {"profile", cmd_profile, "hardware counters of the force kernel beside the model", {0}},
     {"config", cmd_config, "list every setting", {0}},
     {"convert", cmd_convert, "write any readable input as libconfig", {0}},
     {"info", cmd_info, "what this build and this machine can do", {0}},
-    {"docs", cmd_docs, "manual page, shell completion and reference, from these tables", {0}},
+    {"help", cmd_help, "what a command is for, and its options", {0}},
+    {"docs", cmd_docs, "manual page, completion for shells and reference, from these tables", {0}},
 };
 enum { N_COMMANDS = sizeof table / sizeof *table };
 
@@ -28,6 +31,11 @@ int commands(const command **out)
 {
   *out = table;
   return N_COMMANDS;
+}
+
+bool command_has_ranks(const command *of)
+{
+  return of->function == cmd_run;
 }
 
 md_status command_find(const char *name, const command **out)

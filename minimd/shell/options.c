@@ -78,6 +78,9 @@ md_status options_parse(const option *table, int n, int argc, char **argv, optio
     }
     MD_REQUIRE(!table[k].value || *value, MD_EINVAL, "--%s: the value is empty; expected %s",
                table[k].name, table[k].value);
+    MD_REQUIRE(strcmp(table[k].name, "input") != 0 || !options_value(out, k), MD_EINVAL,
+               "--input was given twice, '%.80s' and '%.80s': expected one", options_value(out, k),
+               value);
     out->found[out->n_found++] = (struct options_found){k, value};
   }
   for (int k = 0; k < n; k++)

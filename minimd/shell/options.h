@@ -1,7 +1,8 @@
 /* minimd/shell/options.h - the command line of every sub-command, from one table each.
  *
  * `--name value`, `--name=value`, `-x value`, `-xvalue`.  An unknown option, a missing or unwanted
- * value or a stray word fails before anything else is done; of several, the last counts. */
+ * value or a stray word fails before anything else is done; of several, the last counts, but a
+ * second --input is an error. */
 #ifndef OPTIONS_H
 #define OPTIONS_H
 
@@ -109,7 +110,8 @@ md_status options_read_seed(const options *opts, int index, uint64_t *seed);
   }
 #define OPTION_PLOT                                                                                \
   {                                                                                                \
-    "plot", 0, "FILE", "also draw FILE (.png or .svg) with gnuplot"                                \
+    "plot", 0, "FILE",                                                                             \
+        "also draw FILE with gnuplot: .png, .svg, .pdf, or .html, with the table beside it"        \
   }
 #define OPTION_QUIET                                                                               \
   {                                                                                                \

@@ -1,4 +1,4 @@
-/* minimd/shell/provenance.c - compiled with MD_VERSION, the commit, by the Makefile. */
+/* minimd/shell/provenance.c - compiled with MD_COMMIT by the Makefile. */
 #include "minimd/shell/provenance.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 const char *provenance_commit(void)
 {
-  return MD_VERSION;
+  return MD_COMMIT;
 }
 
 const char *provenance_compiler(void)
@@ -61,7 +61,7 @@ void provenance_json(md_json *json, const md_ctx *ctx)
   char text[256];
   md_json_open(json, "provenance", '{');
   md_json_string(json, "program", "minimd");
-  md_json_string(json, "version", MINIMD_VERSION);
+  md_json_string(json, "version", md_version());
   md_json_string(json, "commit", provenance_commit());
   md_json_string(json, "compiler", provenance_compiler());
   md_json_string(json, "cuda", provenance_cuda());

@@ -7,9 +7,7 @@
 
 MD_BEGIN_C
 
-#define MINIMD_VERSION "0.1.0"
-
-const char *provenance_commit(void);   /* "unknown" outside a checkout */
+const char *provenance_commit(void);   /* "unknown" outside a checkout and a release */
 const char *provenance_compiler(void); /* name and version */
 const char *provenance_cuda(void);     /* toolkit version of this build, "none" without CUDA */
 /* What kernels were compiled for, as the end of a sentence; empty without CUDA. */

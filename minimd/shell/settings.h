@@ -24,6 +24,10 @@ MD_BEGIN_C
     "steps between list builds, or when an atom moved half the skin", "neighbor.every")            \
   X(SKIN, "skin", "X|auto", "list radius beyond the cutoff; auto: measured, with --rebuild check", \
     "neighbor.skin")                                                                               \
+  X(PAIR, "pair", (&ENGINE_PAIRS(SETTINGS_BAR_)[1]),                                               \
+    "forces between atoms: Lennard-Jones, or embedded atoms of a --potential", "potential.style")  \
+  X(POTENTIAL, "potential", "FILE", "funcfl or setfl file of one element, for --pair eam",         \
+    "potential.file")                                                                              \
   X(CUTOFF, "cutoff", "X", "cutoff radius", "lj.cutoff")                                           \
   X(BACKEND, "backend", "auto|cpu|gpu", "where to compute", "device.backend")                      \
   X(DEVICE, "device", "N", "CUDA device to compute on, 0 the first", "device.index")               \
@@ -37,7 +41,9 @@ MD_BEGIN_C
   X(THERMO, "thermo", "N", "steps between thermo lines; 0: first and last", "run.thermo")          \
   X(SEED, "seed", "N", "seed of the initial velocities", "system.seed")                            \
   X(DETERMINISTIC, "deterministic", NULL, "bit-identical reruns on the same machine",              \
-    "device.deterministic")
+    "device.deterministic")                                                                        \
+  X(CUT, "cut", (&PARTITION_CUTS(SETTINGS_BAR_)[1]), "how several ranks share the box",            \
+    "device.cut")
 
 #define MD_ENUM_(name, word, value, help, key) SETTINGS_##name,
 typedef enum { SETTINGS_KEYED(MD_ENUM_) SETTINGS_N_KEYED } settings_keyed;

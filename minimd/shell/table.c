@@ -3,12 +3,58 @@
 #include "core/parse/parse.h"
 #include "core/processors.h"
 #include "core/output/quote.h"
+#include "minimd/shell/plot.h"
 #include "minimd/shell/provenance.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* What the page of a picture will show: whole tables, and the rows so far of one. */
+static char *page_tables, *page_rows;
+static size_t page_size;
+
+void table_keep_page(const char *rows)
+{
+  char *all = NULL;
+  if (asprintf(&all, "%s<table>\n%s</table>\n", page_tables ? page_tables : "", rows) < 0) return;
+  free(page_tables);
+  page_tables = all;
+}
+
+void table_write_page(FILE *stream)
+{
+  if (page_tables) fputs(page_tables, stream);
+  free(page_tables);
+  page_tables = NULL;
+}
+
+static void page_cell(table *t, const char *tag, const char *text)
+{
+  if (!t->page) return;
+  if (t->at == 0) fputs("<tr>", t->page);
+  fprintf(t->page, "<%s>", tag);
+  for (const char *c = text; *c; c++)
+    if (*c == '<' || *c == '>' || *c == '&')
+      fprintf(t->page, "&#%d;", *c);
+    else
+      fputc(*c, t->page);
+  fprintf(t->page, "</%.2s>", tag);
+  if (t->at + 1 == t->n) fputs("</tr>\n", t->page);
+}
+
+static void page_begin(table *t, const options *opts)
+{
+  const char *picture = NULL;
+  for (int k = 0; k < opts->n; k++)
+    if (strcmp(opts->table[k].name, "plot") == 0) picture = options_value(opts, k);
+  if (!plot_is_page(picture)) return;
+  t->page = open_memstream(&page_rows, &page_size);
+  for (; t->at < t->n; t->at++)
+    page_cell(t, "th", t->columns[t->at].name);
+  t->at = 0;
+}
 
 static int width_of(const table_column *c)
 {
@@ -87,6 +133,7 @@ void table_begin_from(table *t, FILE *stream, options_format format, const table
                       const table_column *columns, int n)
 {
   *t = (table){.stream = stream, .format = format, .columns = columns, .n = n};
+  page_begin(t, source->opts);
   if (format == OPTIONS_FORMAT_JSON) {
     json_head(t, source);
     return;
@@ -139,6 +186,7 @@ void table_text(table *t, const char *value)
     md_quote_csv(t->stream, value);
   else
     fprintf(t->stream, "%*s", cell_width(t), value);
+  page_cell(t, "td", value);
   end_cell(t);
 }
 
@@ -149,6 +197,9 @@ void table_integer(table *t, int64_t value)
     md_json_integer(&t->json, key, value);
   else
     fprintf(t->stream, "%*" PRId64, cell_width(t), value);
+  char text[32];
+  snprintf(text, sizeof text, "%" PRId64, value);
+  page_cell(t, "td class=n", text);
   end_cell(t);
 }
 
@@ -156,20 +207,35 @@ void table_real(table *t, double value)
 {
   const int digits = t->columns[t->at].digits;
   const char *key = begin_cell(t);
+  char text[512];
+  snprintf(text, sizeof text, digits < 0 ? "%.*g" : "%.*f", digits < 0 ? -digits : digits, value);
   if (t->format == OPTIONS_FORMAT_JSON)
     md_json_number(&t->json, key, value);
   else if (isnan(value))
     fprintf(t->stream, "%*s", cell_width(t), t->format == OPTIONS_FORMAT_TABLE ? "-" : "");
-  else if (digits < 0)
-    fprintf(t->stream, "%*.*g", cell_width(t), -digits, value);
   else
-    fprintf(t->stream, "%*.*f", cell_width(t), digits, value);
+    fprintf(t->stream, "%*s", cell_width(t), text);
+  page_cell(t, "td class=n", isnan(value) ? "" : text);
   end_cell(t);
+}
+
+void table_end_with(table *t, const table_notes *notes, const void *report, bool quiet)
+{
+  if (t->page) {
+    fclose(t->page);
+    table_keep_page(page_rows);
+    free(page_rows);
+    t->page = NULL;
+  }
+  if (t->format == OPTIONS_FORMAT_JSON) {
+    md_json_close(&t->json, ']');
+    if (notes) notes->members(report, &t->json);
+    md_json_end(&t->json);
+  } else if (notes && (t->format == OPTIONS_FORMAT_TABLE || !quiet))
+    notes->lines(report, t->format == OPTIONS_FORMAT_TABLE ? t->stream : stderr);
 }
 
 void table_end(table *t)
 {
-  if (t->format != OPTIONS_FORMAT_JSON) return;
-  md_json_close(&t->json, ']');
-  md_json_end(&t->json);
+  table_end_with(t, NULL, NULL, true);
 }

@@ -24,6 +24,7 @@ typedef struct {
   const table_column *columns;
   int n, at; /* columns; the one to be written next */
   md_json json;
+  FILE *page; /* the same rows for a picture's page; NULL: there is none */
 } table;
 
 /* Where the rows of a table come from. */
@@ -47,6 +48,18 @@ void table_integer(table *t, int64_t value);
 /* NaN: an empty cell of CSV, "-" in the aligned table, null in JSON. */
 void table_real(table *t, double value);
 void table_end(table *t);
+/* What a command says beneath its rows: lines, and the same as members of the JSON object. */
+typedef struct {
+  void (*lines)(const void *report, FILE *stream);
+  void (*members)(const void *report, md_json *json);
+} table_notes;
+/* table_end, and notes: beneath CSV they go to stderr, unless quiet. */
+void table_end_with(table *t, const table_notes *notes, const void *report, bool quiet);
+
+/* As HTML the tables of a command whose --plot is a page; once. */
+void table_write_page(FILE *stream);
+/* Add rows of HTML, of which a copy is kept, to what that prints. */
+void table_keep_page(const char *rows);
 
 MD_END_C
 #endif

@@ -43,7 +43,7 @@ static const option option_table[N_OPTIONS] = {
     {"particles", 0, "N", "particles to make; the file's when --distribution names one"},
     {"mesh", 0, "K[,K2,K3]", "mesh points along each axis, at least the order"},
     {"order", 0, "P", "order of the B-splines, 2..10 (6)"},
-    {"method", 0, "METHOD",
+    {"method", 0, "particle|single|tiled|coloured|gather|group|hybrid|auto|all",
      "particle, single, tiled; coloured (CPU); gather, group, hybrid (GPU);\n"
      "auto (default) chooses and says why; all: every one the backend has"},
     {"vectors", 0, "V", "charges a particle has, spread onto V meshes at once (1)"},

@@ -1,6 +1,7 @@
 /* minimd/spread/spread_report.c - see spread_report.h. */
 #include "minimd/spread/spread_report.h"
 #include "minimd/shell/plot.h"
+#include "minimd/shell/provenance.h"
 #include "minimd/shell/table.h"
 
 #include <inttypes.h>
@@ -68,8 +69,9 @@ static double overtaken(const spread_table *all, int best)
   return first;
 }
 
-static void print_json_notes(const spread_table *all, md_json *json)
+static void print_json_notes(const void *report, md_json *json)
 {
+  const spread_table *all = report;
   if (all->chosen) {
     md_json_open(json, "choice", '{');
     md_json_string(json, "method", spread_method_words[all->timing[0].report.method]);
@@ -100,8 +102,9 @@ static void print_json_notes(const spread_table *all, md_json *json)
   md_json_close(json, ']');
 }
 
-static void print_notes(const spread_table *all, FILE *stream)
+static void print_notes(const void *report, FILE *stream)
 {
+  const spread_table *all = report;
   if (all->chosen)
     fprintf(stream, "auto chose %s: %s\n", spread_method_words[all->timing[0].report.method],
             all->timing[0].report.reason);
@@ -127,22 +130,22 @@ void spread_table_print(const spread_table *all, options_format format, FILE *st
   table_begin(&t, stream, format, "spread", all->opts, columns, N_COLUMNS);
   for (int k = 0; k < all->n; k++)
     print_row(&t, all, &all->timing[k]);
-  if (format != OPTIONS_FORMAT_JSON) {
-    table_end(&t);
-    print_notes(all, format == OPTIONS_FORMAT_TABLE ? stream : stderr);
-    return;
-  }
-  md_json_close(&t.json, ']');
-  print_json_notes(all, &t.json);
-  md_json_end(&t.json);
+  static const table_notes notes = {print_notes, print_json_notes};
+  table_end_with(&t, &notes, all, false);
 }
 
 md_status spread_table_plot(const spread_table *all, const char *path)
 {
   plot picture;
   MD_TRY(plot_open(path, 900, 600, &picture));
-  fputs("set style data histograms\nset style fill solid 0.7\nset boxwidth 0.9\nset logscale y\n"
-        "set ylabel 'time / s'\nset grid y\nset format y '%.0e'\n"
+  char machine_name[128];
+  provenance_machine(all->ctx->backend, machine_name, sizeof machine_name);
+  fputs("set", picture.stream);
+  plot_title(&picture, "%lld particles, mesh %d x %d x %d, order %d, %s precision, %s",
+             (long long)all->particles, all->spec->mesh[0], all->spec->mesh[1], all->spec->mesh[2],
+             all->spec->order, md_precision_words[all->ctx->precision], machine_name);
+  fputs("set style data histograms\nset boxwidth 0.9\nset logscale y\n"
+        "set ylabel 'time / s'\nset format y '%.0e'\n"
         "plot '-' using 2:xtic(1) title 'build', '' using 2 title 'one spreading'\n",
         picture.stream);
   for (int column = 0; column < 2; column++) {

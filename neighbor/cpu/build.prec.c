@@ -7,6 +7,7 @@
  * number of threads.  A pass that runs out of room only counts.
  *
  * Compiled once per precision and instruction set. */
+#include "neighbor/cpu/bin_order.h"
 #include "neighbor/cpu/rows_cpu.h"
 
 #include <string.h>
@@ -197,7 +198,7 @@ static md_status make_chunks(neighbor_list *list, int64_t n)
 }
 
 /* Tiles, rows, and what else is known before the search. */
-static md_status prepare(build *b)
+static md_status prepare(build *b, const md_atoms *atoms)
 {
   rows_job *job = &b->job;
   neighbor_list *list = job->list;
@@ -208,13 +209,18 @@ static md_status prepare(build *b)
   MD_TRY(md_buffer_reserve(ctx, &list->count, ints, 0));
   MD_TRY(md_buffer_reserve(ctx, &list->start, (size_t)(slices + 1) * sizeof(int64_t), 0));
   MD_TRY(md_buffer_reserve(ctx, &list->rows, ints, 0));
+  const int32_t *bins = list->grid.n;
+  if (ctx->deterministic && !job->half)
+    bins_by_id(list, atoms, (int64_t)bins[0] * bins[1] * bins[2]);
   MD_TRY(tiles_make(list, n, list->rows.data, &job->tiles));
   job->rows = list->rows.data;
   if (!job->half) return MD_OK;
   MD_TRY(md_buffer_reserve(ctx, &list->shared, ints, 0));
   MD_TRY(md_buffer_reserve(ctx, &list->row_of, ints, 0));
   MD_TRY(make_chunks(list, n));
-  job->split = list->view.n_chunks > 1 || !list->spec.newton;
+  /* Ghosts of other ranks' atoms come last. */
+  const bool alone = atoms->n_ghost == 0 || job->home[atoms->n_ghost - 1] >= 0;
+  job->split = list->view.n_chunks > 1 || !list->spec.newton || !alone;
   int32_t *row_of = list->row_of.data;
 #pragma omp parallel for schedule(static) num_threads(ctx->threads)
   for (int64_t r = 0; r < n; r++)
@@ -231,7 +237,7 @@ md_status KERNEL(neighbor_cpu_build)(neighbor_list *list, const md_atoms *atoms)
                      .x = list->x,
                      .home = atoms->home.data,
                      .shift = atoms->shift.data}};
-  MD_TRY(prepare(&b));
+  MD_TRY(prepare(&b, atoms));
   MD_TRY(KERNEL(rows_prepare)(&b.job, atoms));
   do {
     const int64_t room = b.slots + b.slots / 16;

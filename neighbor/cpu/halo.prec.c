@@ -70,7 +70,8 @@ static void set_steps(rows_job *job, const md_atoms *atoms)
 }
 
 /* For half lists: whose row a candidate belongs to, and its place in the order of pairs.  A ghost
- * comes after every row when its shift is positive, else before; without newton it has no row. */
+ * comes after every row when its shift is positive, else before; without newton, or of another
+ * rank's atom, it has no row. */
 static void set_owner(rows_job *job, int64_t p)
 {
   const int32_t atom = job->tiles.place[p];
@@ -78,7 +79,8 @@ static void set_owner(rows_job *job, int64_t p)
   if (ghost < 0) {
     job->row[p] = job->after[p] = job->row_of[atom];
   } else {
-    job->row[p] = job->list->spec.newton ? job->row_of[job->home[ghost]] : -1;
+    const bool shares = job->list->spec.newton && job->home[ghost] >= 0;
+    job->row[p] = shares ? job->row_of[job->home[ghost]] : -1;
     job->after[p] = job->shift[ghost] > 0 ? INT32_MAX : -1;
   }
 }
@@ -209,7 +211,7 @@ MD_INLINE void fill_halo(rows_search *s, const tile *t, bool half)
   rows_own *own = s->own;
   int32_t middle[3];
   for (int d = 0; d < 3; d++) {
-    const double bins = 0.5 * (t->lo[d] + t->hi[d] + 1) - g->margin[d];
+    const double bins = 0.5 * (t->lo[d] + t->hi[d] + 1) - g->margin[d] + g->first[d];
     middle[d] = (int32_t)((g->lo[d] + bins * g->side[d] - job->corner[d]) * job->inv_step);
   }
   s->n = 0;

@@ -10,6 +10,13 @@ static int32_t bin_along(double steps, int32_t n)
   return (int32_t)(steps < n - 1 ? steps : n - 1);
 }
 
+/* A bin of the whole box among those that this rank keeps. */
+static int32_t bin_of_part(int32_t bin, int32_t first, int32_t n)
+{
+  const int32_t at = bin - first, low = at > 0 ? at : 0;
+  return low < n - 1 ? low : n - 1;
+}
+
 md_status KERNEL(neighbor_cpu_keys)(neighbor_list *list, const md_atoms *atoms, int64_t count,
                                     const uint32_t *curve)
 {
@@ -18,18 +25,19 @@ md_status KERNEL(neighbor_cpu_keys)(neighbor_list *list, const md_atoms *atoms, 
   const state *x = list->x;
   uint32_t *key = list->key.data;
   double inv_side[3], margin[3];
-  int32_t n[3];
+  int32_t n[3], whole[3];
   for (int d = 0; d < 3; d++) {
     inv_side[d] = 1 / grid->side[d];
     margin[d] = curve ? 0 : grid->margin[d];
     n[d] = curve ? grid->n[d] - 2 * grid->margin[d] : grid->n[d];
+    whole[d] = curve ? grid->whole[d] : grid->whole[d] + 2 * grid->margin[d];
   }
 #pragma omp parallel for schedule(static) num_threads(list->ctx->threads)
   for (int64_t i = 0; i < count; i++) {
     int64_t bin = 0;
     for (int d = 0; d < 3; d++) {
       const double steps = ((double)x[4 * i + d] - grid->lo[d]) * inv_side[d] + margin[d];
-      bin = bin * n[d] + bin_along(steps, n[d]);
+      bin = bin * n[d] + bin_of_part(bin_along(steps, whole[d]), grid->first[d], n[d]);
     }
     key[i] = curve ? curve[bin] : (uint32_t)bin;
   }

@@ -33,6 +33,11 @@ static pme_load_fn *const gpu_loads[] = PREC_TABLE(pme_gpu_load);
 static pme_solve_fn *const gpu_solves[] = PREC_TABLE(pme_gpu_solve);
 static pme_push_fn *const gpu_pushes[] = PREC_TABLE(pme_gpu_push);
 
+bool pme_has_fftw(void)
+{
+  return cpu_plans[0][0] != NULL;
+}
+
 static md_status check(const md_ctx *ctx, const pme_spec *spec)
 {
   MD_REQUIRE(spec->alpha > 0 && isfinite(spec->alpha), MD_EINVAL,
@@ -113,6 +118,19 @@ static pme_tally tally_of(const pme *solver, const double charge[2], const doubl
   return tally;
 }
 
+void pme_share(pme *solver, pme_sum_fn *sum)
+{
+  solver->sum = sum;
+}
+
+/* What all processes spread, and the sums over their charges, unless nobody asks for them. */
+static md_status share(const pme *solver, double *charge)
+{
+  if (!solver->sum) return MD_OK;
+  MD_TRY(solver->sum(solver->mesh.data, solver->points, md_real_size(solver->ctx->precision)));
+  return charge ? solver->sum(charge, 2, sizeof *charge) : MD_OK;
+}
+
 md_status pme_compute(pme *solver, const pme_charges *charges, void *f, pme_tally *tally)
 {
   md_ctx *ctx = solver->ctx;
@@ -123,11 +141,12 @@ md_status pme_compute(pme *solver, const pme_charges *charges, void *f, pme_tall
   MD_REQUIRE(charges->q_stride >= 1, MD_EINVAL, "the stride of charges must be >= 1, not %lld",
              (long long)charges->q_stride);
   MD_TRY(spread_queue_positions(solver->plan, n, charges->x, charges->x_stride));
-  if (n == 0) return MD_OK;
+  if (n == 0 && !solver->sum) return MD_OK;
   MD_TRY(md_buffer_reserve(ctx, &solver->q, (size_t)n * size, 0));
   MD_TRY(md_buffer_reserve(ctx, &solver->gradient, (size_t)n * 3 * size, 0));
   MD_TRY(SIMD_PICK(ctx, cpu_loads, gpu_loads)(solver, charges, tally ? charge : NULL));
   MD_TRY(spread_charges(solver->plan, solver->q.data, solver->mesh.data));
+  MD_TRY(share(solver, tally ? charge : NULL));
   MD_TRY(SIMD_PICK(ctx, cpu_solves, gpu_solves)(solver, tally ? modes : NULL));
   MD_TRY(spread_interpolate(solver->plan, solver->mesh.data, NULL, solver->gradient.data));
   MD_TRY(SIMD_PICK(ctx, cpu_pushes, gpu_pushes)(solver, n, f));

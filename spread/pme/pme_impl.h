@@ -26,6 +26,7 @@ struct pme {
   md_buffer table;       /* double: all that psi needs, see pme_tables */
   md_buffer partial;     /* double: sums before the last one */
   void *forward, *backward;
+  pme_sum_fn *sum; /* over processes, or NULL */
 };
 
 /* psi is separable but for 1 / m^2: three pairs of tables, axis after axis. */

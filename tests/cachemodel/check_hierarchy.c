@@ -1,118 +1,9 @@
 /* tests/cachemodel/check_hierarchy.c - the models of caches against slow ones, and what must hold
  * of any. */
-#include "cachemodel/machine/hierarchy_cache.h"
+#include "cachemodel/machine/hierarchy.h"
 #include "tests/ref/ref.h"
 #include "tests/ref/ref_caches.h"
 #include "tests/test.h"
-
-/* --- One cache: hierarchy_cache.h against a list with times. */
-
-typedef struct {
-  uint32_t line;
-  uint8_t valid, dirty, owner;
-  int64_t time; /* 0: empty */
-} slow_line;
-
-/* The same access on the slow set. */
-static cache_answer slow_access(slow_line *set, int ways, int64_t now, uint32_t line,
-                                uint8_t sectors, bool keep, bool write, uint8_t stream)
-{
-  cache_answer answer = {0};
-  slow_line *found = NULL, *oldest = set;
-  for (int w = 0; w < ways; w++) {
-    if (set[w].time && set[w].line == line) found = &set[w];
-    if (set[w].time < oldest->time) oldest = &set[w];
-  }
-  if (!found && !keep) return answer;
-  if (found) {
-    answer.hits = found->valid & sectors;
-  } else {
-    found = oldest;
-    answer.dirty = found->dirty;
-    answer.owner = found->owner;
-    answer.line = found->time ? found->line : CACHE_EMPTY;
-    *found = (slow_line){.line = line};
-  }
-  if (keep) found->valid |= sectors;
-  if (write) {
-    found->dirty |= sectors;
-    found->owner = stream;
-  }
-  found->time = now;
-  return answer;
-}
-
-START_TEST(cache_is_a_list_with_times)
-{
-  enum { ACCESSES = 200000, WAYS_MOST = 24, SETS_MOST = 16 };
-  static const struct {
-    int ways, sets;
-    bool hashed;
-    uint32_t clock; /* to begin with */
-  } cases[] = {{1, 16, false, 1},
-               {2, 7, true, 1},
-               {12, 5, false, 1},
-               {16, 4, true, 1},
-               {24, 3, true, 1},
-               {24, 1, false, 1},
-               {12, 5, true, UINT32_MAX - 1000}};
-  const int k = _i;
-  const int ways = cases[k].ways, sets = cases[k].sets;
-  const machine_level level = {(int64_t)sets * ways * 128, ways, 128, 32, 1, 0};
-  cache fast;
-  ck_ok(cache_create(&level, cases[k].hashed, &fast));
-  ck_assert_uint_eq(fast.sets, (unsigned)sets);
-  fast.clock = cases[k].clock;
-  static slow_line slow[SETS_MOST][WAYS_MOST];
-  memset(slow, 0, sizeof slow);
-  uint64_t seed = 17;
-  bool used[SETS_MOST] = {false};
-  for (int64_t a = 1; a <= ACCESSES; a++) {
-    const uint32_t line = (uint32_t)((sets * ways * 1.5 + 40) * ref_uniform(&seed));
-    const uint8_t sectors = (uint8_t)(1 + 15 * ref_uniform(&seed));
-    const bool keep = ref_uniform(&seed) < 0.9, write = keep && ref_uniform(&seed) < 0.3;
-    const uint8_t stream = (uint8_t)(6 * ref_uniform(&seed));
-    const uint32_t set = cache_set(&fast, line);
-    ck_assert_uint_lt(set, (unsigned)sets);
-    used[set] = true;
-    const cache_answer got = cache_access(&fast, line, sectors, keep, write, stream);
-    const cache_answer expected =
-        slow_access(slow[set], ways, a, line, sectors, keep, write, stream);
-    ck_assert_msg(got.hits == expected.hits && got.dirty == expected.dirty, "case %d, access %lld",
-                  k, (long long)a);
-    if (got.dirty) ck_assert(got.owner == expected.owner && got.line == expected.line);
-  }
-  for (int s = 0; s < sets; s++)
-    ck_assert(used[s]);
-  cache_destroy(&fast);
-}
-END_TEST
-enum { CACHE_CASES = 7 };
-
-/* A loop over one line more than a set holds: LRU never finds one, and a victim at random leaves
- * some: with all of them, a line is still there when 16 others came with 16 chances of 1 in 16
- * each to have gone, at the most. */
-START_TEST(random_victims_soften_loops)
-{
-  int64_t hits[3];
-  for (int k = 0; k < 3; k++) {
-    const machine_level level = {16 * 128, 16, 128, 32, 1, 50 * k};
-    cache c;
-    ck_ok(cache_create(&level, false, &c));
-    hits[k] = 0;
-    for (int round = 0; round < 1000; round++)
-      for (uint32_t line = 0; line < 17; line++)
-        hits[k] += cache_access(&c, line, 1, true, false, 0).hits;
-    cache_destroy(&c);
-  }
-  ck_assert_int_eq(hits[0], 0);
-  ck_assert_int_gt(hits[1], 1700);
-  ck_assert_int_gt(hits[2], hits[1]);
-  ck_assert_int_lt(hits[2], 16000);
-}
-END_TEST
-
-/* --- Whole models. */
 
 static const machine small_gpu = {
     .name = "small",
@@ -392,8 +283,6 @@ int main(void)
 {
   Suite *suite = suite_create("hierarchy");
   TCase *tcase = tcase_create("models");
-  tcase_add_test(tcase, random_victims_soften_loops);
-  tcase_add_loop_test(tcase, cache_is_a_list_with_times, 0, CACHE_CASES);
   tcase_add_loop_test(tcase, gpu_is_the_slow_one, 0, MD_PRECISION_COUNT);
   tcase_add_loop_test(tcase, cpu_is_the_slow_one, 0, RUN_TRACED);
   tcase_add_test(tcase, schedules_share_what_they_must);

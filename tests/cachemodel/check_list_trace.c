@@ -227,7 +227,7 @@ static void check_record(const list_input *in, const ref_events *expected, const
   ck_ok(trace_writer_open(path, &writer));
   ck_ok(list_record(in, writer));
   ck_ok(trace_writer_close(writer));
-  ck_ok(trace_reader_open(path, &reader));
+  ck_ok(trace_reader_open(path, NULL, &reader));
   while (n > 0) {
     ck_ok(trace_read(reader, 100, runs, &n));
     for (int64_t k = 0; k < n; k++)

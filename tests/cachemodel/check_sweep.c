@@ -231,7 +231,7 @@ START_TEST(bad_sweeps_are_refused)
   ck_assert_int_eq(cachemodel_trace_create(&sweep, &trace), MD_ECAPACITY);
   ck_assert_ptr_nonnull(strstr(md_message(), "GB"));
   sweep = sweep_of("row", 1624, "block:1", 1);
-  ck_assert_int_eq(cachemodel_sweep_check(&sweep, 1000), MD_ECAPACITY);
+  ck_assert_int_eq(cachemodel_sweep_check(&sweep, 1000), MD_ENOMEM);
   ck_assert_ptr_nonnull(strstr(md_message(), "GB"));
   ck_assert_ptr_null(trace);
   /* A line longer than the grid. */

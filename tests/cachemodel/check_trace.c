@@ -121,7 +121,7 @@ START_TEST(a_small_trace_takes_little_memory)
   make_by_hand(file);
   traces_write(file, sizeof file);
   const struct mallinfo2 before = mallinfo2();
-  ck_ok(trace_reader_open(traces_path(), &reader));
+  ck_ok(trace_reader_open(traces_path(), NULL, &reader));
   ck_ok(trace_read(reader, 1, &run, &n));
   ck_assert_int_eq(n, 1);
   const struct mallinfo2 after = mallinfo2();
@@ -236,7 +236,7 @@ START_TEST(many_lines_are_numbered)
   const trace_run run = {TRACE_NC, TRACE_READ, 8, LINES, 640, 3 * 64};
   trace_lines *lines;
   uint32_t number[LINES];
-  ck_ok(trace_lines_create(64, &lines));
+  ck_ok(trace_lines_create(64, 1, &lines));
   for (int round = 0; round < 2; round++) {
     int64_t from = 0, n;
     ck_ok(trace_lines_of(lines, &run, &from, LINES, number, &n));
@@ -313,7 +313,7 @@ START_TEST(long_traces_stream)
   same_run(&runs[0], &up);
   same_run(&runs[1], &down);
   trace_lines *lines;
-  ck_ok(trace_lines_create(64, &lines));
+  ck_ok(trace_lines_create(64, 1, &lines));
   uint32_t line[8];
   int64_t from = half - 3, found;
   ck_ok(trace_lines_of(lines, &runs[1], &from, 8, line, &found));
@@ -332,7 +332,7 @@ START_TEST(lines_are_numbered_in_their_order)
   const trace_run run = {TRACE_NC, TRACE_READ, 64, LINES, 1 << 20, 64};
   uint32_t *line = ref_alloc(LINES, sizeof *line);
   trace_lines *lines;
-  ck_ok(trace_lines_create(64, &lines));
+  ck_ok(trace_lines_create(64, 1, &lines));
   for (int again = 0; again < 2; again++) {
     int64_t from = 0, found;
     ck_ok(trace_lines_of(lines, &run, &from, LINES, line, &found));

@@ -48,7 +48,7 @@ START_TEST(text_is_read)
   traces_write((const unsigned char *)"8,8,r\0\n", 7);
   traces_refused("line 1");
   trace_reader *r;
-  ck_assert_int_eq(trace_reader_open("/nonexistent/trace", &r), MD_EIO);
+  ck_assert_int_eq(trace_reader_open("/nonexistent/trace", NULL, &r), MD_EIO);
 }
 END_TEST
 
@@ -58,7 +58,7 @@ START_TEST(lines_are_numbered_by_first_touch)
   uint64_t seed = 3, *known = ref_alloc(3 * N, sizeof *known);
   int64_t n_known = 0;
   trace_lines *lines;
-  ck_ok(trace_lines_create(48, &lines));
+  ck_ok(trace_lines_create(48, 1, &lines));
   for (int k = 0; k < N / 100; k++) {
     trace_run run = traces_any(&seed);
     run.address %= 40000;
@@ -90,7 +90,7 @@ START_TEST(lines_are_numbered_by_first_touch)
   int64_t from = 0, n;
   ck_assert_int_eq(trace_lines_of(lines, &wide, &from, ROOM, got, &n), MD_ECAPACITY);
   trace_lines_destroy(lines);
-  ck_assert_int_eq(trace_lines_create(0, &lines), MD_EINVAL);
+  ck_assert_int_eq(trace_lines_create(0, 1, &lines), MD_EINVAL);
   free(known);
 }
 END_TEST

@@ -12,6 +12,9 @@ form()
 }
 form man docs/minimd.1
 form bash docs/minimd.bash
+form zsh docs/minimd.zsh
+form fish docs/minimd.fish
+form style bench/style.gp
 sed '1,/^<!-- .*make docs/d' docs/user-guide.md >"$dir/reference"
 [ -s "$dir/reference" ] || fail 'docs/user-guide.md has no generated part'
 form guide "$dir/reference"
@@ -27,7 +30,7 @@ for command in $(minimd_says --help | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .
   grep -q "^### minimd $command:" docs/user-guide.md || fail "no $command in docs/user-guide.md"
   words=$(grep "^    $command) echo" docs/minimd.bash)
   for option in $(minimd_says "$command" --help | sed -n 's/^  ...  *--\([a-z-]*\).*/\1/p'); do
-    case $words in *" --$option "* | *" --$option'"* | *"'--$option "*) ;; *) fail "no $command --$option in docs/minimd.bash" ;; esac
+    case $words in *" --$option "* | *" --$option'"* | *"'--$option "* | *"'--$option'"*) ;; *) fail "no $command --$option in docs/minimd.bash" ;; esac
     grep -q -- "--${option}[ \`]" docs/user-guide.md || fail "no --$option in docs/user-guide.md"
   done
 done
@@ -106,6 +109,39 @@ if command -v bash >/dev/null 2>&1; then
   completes 'h200' minimd cachemodel --machine h20
   completes '' minimd spread --order h
   completes '--matrix --map' minimd gspmv --ma
+  completes 'row,hilbert row,hybrid' minimd compare --order row,h
+  completes 'full,half' minimd compare --list full,h
+  completes '--order=row,hilbert --order=row,hybrid' minimd compare --order=row,h
+  completes '--backend=cpu' minimd --backend=c
+  completes 'coloured' minimd spread --method c
+  completes 'group' minimd spread --method gro
+  completes 'spread' minimd help sp
+fi
+# zsh completes by the same words, fish by its own; both are asked where they are installed.
+if command -v zsh >/dev/null 2>&1; then
+  cases=$((cases + 1))
+  zsh -n docs/minimd.zsh 2>"$dir/log" || fail "zsh: $(cat "$dir/log")"
+  zsh -fc 'compdef() { :; }; compadd() { added=$*; }; compset() { PREFIX=${PREFIX##${~2}}; }; _files() { :; }
+    . docs/minimd.zsh
+    for PREFIX in --order=row,h h; do words=(minimd compare $PREFIX); CURRENT=3; _minimd; echo "$added / $PREFIX"; done
+    words=(minimd --set sys); CURRENT=3; PREFIX=sys; _minimd; echo "$added" | cut -c 1-22' >"$dir/out" 2>&1
+  prints '^-S  -- none row column .* random / h$'
+  prints '^-- --help --order .* / h$'
+  prints '^-S  -- system[.][a-z_]*='
+fi
+if command -v fish >/dev/null 2>&1; then
+  fish_completes()
+  {
+    cases=$((cases + 1))
+    got=$(HOME=$dir fish --no-config -c "source docs/minimd.fish; complete -C '$1'" 2>&1 | cut -f1 | sort | xargs)
+    [ "$got" = "$2" ] || fail "fish completes '$1' to '$got' instead of '$2'"
+  }
+  fish_completes 'minimd com' compare
+  fish_completes 'minimd compare --order row,h' 'row,hilbert row,hybrid'
+  fish_completes 'minimd spread --method gro' group
+  fish_completes 'minimd run --dump-e' --dump-every
+  fish_completes 'minimd --backend=c' --backend=cpu
+  fish_completes 'minimd help sp' spread
 fi
 if command -v man >/dev/null 2>&1 && command -v groff >/dev/null 2>&1; then
   cases=$((cases + 1))
@@ -121,6 +157,7 @@ if command -v make >/dev/null 2>&1 && [ -d "$build/obj" ] && [ -x "$minimd" ] &&
     fail "install: $(cat "$dir/log")"
   "$to/bin/minimd" --version >"$dir/out" 2>&1 || fail 'the installed program does not start'
   same docs/minimd.1 "$to/share/man/man1/minimd.1" 'installed manual page'
+  same docs/minimd.zsh "$to/share/zsh/site-functions/_minimd" 'installed completion for zsh'
   same docs/minimd.bash "$to/share/bash-completion/completions/minimd" 'installed completion'
   eval "make -s uninstall BUILD='$build' PREFIX='$to' $(cat "$build/made-with")" >"$dir/log" 2>&1
   [ -z "$(find "$to" -type f)" ] || fail "uninstall leaves $(find "$to" -type f)"

@@ -58,7 +58,49 @@ expect 0 cachemodel --trace "$dir/text" --capacity 1,2
 prints ',64,1,4,4,1\.000000$'
 prints ',64,2,4,2,0\.500000$'
 
+# Capacities in bytes, sets, regions of memory and single lines; a CPU's levels.
+expect 0 cachemodel --trace "$dir/text" --capacity 64B,128B
+prints ',64,1,4,4,1\.000000$'
+expect 0 cachemodel --trace "$dir/text" --capacity 1 --regions x=0-64,y=0x40-0x80
+prints '^trace,line_bytes,capacity,region,accesses,misses,miss_rate$'
+prints ',64,1,x,3,3,'
+prints ',64,1,y,1,1,'
+prints ',64,1,other,0,0,'
+prints ',64,1,all,4,4,'
+expect 0 cachemodel --trace "$dir/text" --capacity 1 --worst 1 --regions x=0-64
+prints ',64,1,0x0,x,2,2,1\.000000,0\.500000$'
+expect 0 cachemodel --trace "$dir/text" --machine "$dir/machine" --format json
+prints '"level": 2'
+prints '"misses": 2'
+expect 0 cachemodel --trace "$dir/text" --capacity 2 --ways 1 --policy fifo
+# What other programs write, from a pipe, compressed.
+printf '==1== Lackey\n L 1000,8\n M 1040,4\nI  2000,3\n' >"$dir/lackey"
+from_pipe() { "$minimd" cachemodel --trace - --capacity 2 "$@" >"$dir/out" 2>"$dir/err"; }
+from_pipe <"$dir/lackey" || fail "standard input: $(cat "$dir/err")"
+prints '^-,64,2,3,2,'
+says 'read as lackey'
+gzip -c "$dir/lackey" | from_pipe --instructions --quiet || says 'has no zlib'
+[ -s "$dir/err" ] || prints '^-,64,2,4,3,'
+expect 2 cachemodel --trace "$dir/lackey" --trace-format dinero --capacity 8
+says 'line 1: expected .0.1.2 address'
+expect 2 cachemodel --trace "$dir/lackey" --trace-format lacky --capacity 8
+says 'lackey'
+expect 2 cachemodel --trace "$dir/text" --capacity 100B
+says 'capacity.*lines of 64 bytes'
+expect 2 cachemodel --trace "$dir/text" --capacity 8 --regions x=0-64,y=60-80
+says 'regions.*overlap'
+expect 2 cachemodel --trace "$dir/text" --capacity 8,16 --worst 3
+says 'worst'
+expect 2 cachemodel --trace "$dir/text" --capacity 8 --machine "$dir/machine"
+says 'either'
+expect 2 cachemodel --trace "$dir/text" --machine "$dir/machine" --ways 2
+expect 2 cachemodel --trace "$dir/text" --machine h200
+says 'warps'
+expect 2 cachemodel --trace "$dir/text" --capacity all --ways 2
+
 if command -v gnuplot >/dev/null 2>&1; then
+  expect 0 cachemodel --trace "$dir/text" --capacity all --regions first=0-64 --plot "$dir/regions.svg"
+  grep -q first "$dir/regions.svg" || fail "the picture does not name its regions"
   expect 0 $run --order row,hilbert --machine "$dir/machine" --plot "$dir/kernel.svg"
   grep -q 'hilbert full' "$dir/kernel.svg" || fail "the picture does not name its orderings"
   expect 0 cachemodel --trace "$dir/trace" --capacity all --plot "$dir/trace.png"

@@ -124,11 +124,11 @@ if [ -z "${ASAN_OPTIONS:-}" ] && (ulimit -v 4000000) 2>/dev/null; then
   printf '#!/bin/sh\nulimit -v 4000000\nexec "%s" "$@"\n' "$minimd_free" >"$dir/limited"
   chmod +x "$dir/limited"
   minimd=$dir/limited
-  expect 2 cachemodel --order row --size 1625 --stencil block:1 --line 8 --capacity 8
+  expect 4 cachemodel --order row --size 1625 --stencil block:1 --line 8 --capacity 8
   says 'GB'
   minimd=$minimd_free
 fi
-expect 2 cachemodel $base --capacity 1000000000000000 --ways 1
+expect 4 cachemodel $base --capacity 1000000000000000 --ways 1
 says 'GB'
 
 for command in ordering cachemodel; do

@@ -155,7 +155,7 @@ expect 2 $run --block-size 33
 expect 2 $run --sort-every 30 --rebuild 20
 expect 2 $run --format xml
 expect 2 $run --plot picture.bmp
-says '\.png or \.svg'
+says '.png, .svg, .pdf or .html'
 expect 3 -i "$dir/absent.in"
 says 'absent\.in'
 expect 3 -i "$dir"
@@ -206,6 +206,32 @@ if command -v gnuplot >/dev/null 2>&1; then
   grep -q '<svg' "$dir/run.svg" || fail 'no SVG'
   expect 0 $run --plot "$dir/run.png"
   expect 3 $run --plot "$dir/no/such/run.svg"
+  expect 2 $run --plot "$dir/run.gif"
+  says '.png, .svg, .pdf or .html'
+  expect 0 $run --plot "$dir/run.pdf"
+  head -c 5 "$dir/run.pdf" | grep -q '%PDF-' || fail 'no PDF'
+  # A page: the picture and every thermo line in one file that loads nothing from elsewhere.
+  expect 0 $run --thermo 2 --format csv --plot "$dir/run.html"
+  grep -q '^<svg' "$dir/run.html" && grep -q '^</svg>' "$dir/run.html" || fail 'no picture in the page'
+  [ "$(grep -c '<tr><td' "$dir/run.html")" = "$(($(grep -c '^[0-9]' "$dir/out")))" ] || fail 'rows of the page'
+  ! grep -E '(src|href)="?(http|/)' "$dir/run.html" || fail 'the page loads something'
+  expect 0 compare $run --order row,hilbert --repeat 2 --plot "$dir/compare.html"
+  grep -q '<td>hilbert</td>' "$dir/compare.html" || fail 'no table in the page'
+  if command -v python3 >/dev/null 2>&1; then
+    python3 - "$dir/run.html" "$dir/compare.html" <<'END' >"$dir/log" 2>&1 || fail "a page is not well formed: $(cat "$dir/log")"
+import html.parser, sys
+class Tags(html.parser.HTMLParser):
+    open_tags = []
+    def handle_starttag(self, tag, attrs):
+        if tag not in ('meta', 'br'): self.open_tags.append(tag)
+    def handle_endtag(self, tag):
+        assert self.open_tags.pop() == tag, tag
+for path in sys.argv[1:]:
+    tags = Tags()
+    tags.feed(open(path, encoding='utf-8').read())
+    assert not tags.open_tags, tags.open_tags
+END
+  fi
 fi
 
 finish

@@ -63,7 +63,7 @@ if command -v gnuplot >/dev/null 2>&1; then
   expect 0 --particles 500 --mesh 16 --method all $quick --plot "$dir/bars.svg"
   [ -s "$dir/bars.svg" ] || fail "no picture"
 fi
-expect 2 --particles 500 --mesh 16 --plot "$dir/bars.pdf"
+expect 2 --particles 500 --mesh 16 --plot "$dir/bars.gif"
 
 # Particles from a file, with and without charges.
 printf '# x y z\n1 2 3\n-0.5 1e3 4 # beyond the box\n\n15.999999 0 0\n' >"$dir/three"

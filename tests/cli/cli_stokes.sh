@@ -194,6 +194,18 @@ prints '^rhs,bound_by,time_product,time_step$'
 prints '^1,(bandwidth|arithmetic),'
 [ "$(wc -l <"$dir/out")" = 65 ] || fail "the model has 64 rows"
 expect 0 $run --algorithm original --method cholesky
+# Forces pair by pair are the default; guesses from a series choose Chebyshev's and say so.
+expect 0 $run --rhs 3 --root pairs --trajectory "$dir/pairs.xyz"
+same "$dir/mrhs.xyz" "$dir/pairs.xyz" "forces by default and by pairs"
+for root in chebyshev lanczos cholesky; do
+  expect 0 $run --rhs 3 --root $root --trajectory "$dir/root.xyz"
+  cmp -s "$dir/mrhs.xyz" "$dir/root.xyz" && fail "forces by $root are those by pairs"
+done
+expect 0 $run --rhs 3 --guess series --trajectory "$dir/series.xyz"
+says '^--guess series: Brownian forces by --root chebyshev$'
+expect 0 $run --rhs 3 --guess series --root chebyshev --trajectory "$dir/root.xyz"
+grep -q 'Brownian forces by' "$dir/err" && fail "a root that was asked for is announced"
+same "$dir/series.xyz" "$dir/root.xyz" "forces of --guess series"
 tail -502 "$dir/mrhs.xyz" >"$dir/last.xyz"
 expect 0 stokes -i "$dir/last.xyz" --steps 1 # a frame is a packing
 if command -v gnuplot >/dev/null 2>&1; then
@@ -222,7 +234,7 @@ awk -F, 'NR > 1 && !($1 == NR - 2 && $2 > 0) { bad = 1 } END { exit bad || NR < 
 expect 5 $run --max-iterations 8 --algorithm original --root lanczos --root-tolerance 0.4
 says 'residual of [0-9.e-]+ in 8 iterations, not 1e-06'
 [ -s "$dir/out" ] && fail "a failed run prints rows"
-expect 5 $run --max-iterations 2
+expect 5 $run --max-iterations 2 --root chebyshev
 says 'order 2 has an error of'
 for m in 0 65 x 2.5; do
   expect 2 $run --rhs "$m"
@@ -236,6 +248,15 @@ expect 3 $run --trajectory "$dir/none/walk.xyz"
 expect 3 gspmv --matrix "$dir/m.mtx" -o "$dir/none/rows"
 ls "$dir" | grep -q tmp && fail "a temporary file is left: $(ls "$dir")"
 expect 2 $run --method cholesky
+for root in pairs lanczos cholesky; do
+  expect 2 $run --guess series --root $root
+  says "^minimd: error: .*--guess series.*\`chebyshev\`, not \`$root\`"
+done
+expect 2 $run --root cheb
+says '^minimd: error: .*--root.*pairs'
+expect 0 pack --particles 2001 --occupancy 0.1 --sweeps 0 -o "$dir/many.xyz" --quiet
+expect 2 stokes -i "$dir/many.xyz" --steps 1 --root cholesky
+says '^minimd: error: .*at most 2000 spheres, not 2001'
 expect 2 $run --algorithm original --gap-cut 30
 says 'too short'
 expect 2 $run --gap-min 0.9

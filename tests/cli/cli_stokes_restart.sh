@@ -16,7 +16,7 @@ numbers()
 # Stopped within a group, at its end, and with one right-hand side: rows and frames are those of a run
 # that was never stopped.
 for case in 'mrhs --rhs 4:6' 'mrhs --rhs 4 --root lanczos --storage pair:4' 'original:5' \
-  'mrhs --rhs 4 --guess series:6' 'mrhs:3'; do
+  'mrhs --rhs 4 --guess series:6' 'original --root cholesky:4' 'original --method cholesky:4' 'mrhs:3'; do
   options=${case%:*}
   stop=${case#*:}
   rm -f "$dir"/*.walk "$c" "$c.prev"
@@ -37,7 +37,13 @@ says 'with another --dt'
 expect 0 stokes --restart "$kept" --steps 4 --rhs auto --quiet
 [ -s "$dir/err" ] && fail '--quiet is not'
 
+expect 0 stokes --restart "$kept" --steps 4 --guess series
+says 'Brownian forces by --root chebyshev'
+says 'with another --guess'
+
 # What cannot be gone on from.
+expect 2 stokes --restart "$kept" --steps 4 --guess series --root pairs
+says 'chebyshev., not .pairs'
 expect 3 stokes --restart "$dir/none"
 says 'none'
 expect 2 stokes --restart "$dir/a.xyz"

@@ -41,6 +41,7 @@ run_md run_md_open(const run_spec *spec, const run_case *c, const double *v)
   ck_ok(comm_create(md.ctx, &md.cm));
   ck_ok(neighbor_create(md.ctx, &list, &md.list));
   ck_ok(force_create(md.ctx, &spec->force, &md.fc));
+  if (spec->eam) ck_ok(force_set_eam(md.fc, spec->eam));
   run_md_rebuild(&md);
   return md;
 }

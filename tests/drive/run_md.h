@@ -12,6 +12,7 @@ typedef struct {
   bool deterministic;
   neighbor_spec list; /* r_list is cut-off plus skin; bin_size 0: half of r_list */
   force_spec force;
+  const eam_potential *eam; /* NULL: Lennard-Jones; force.r_cut is its cutoff */
   double skin;
   int every; /* steps between rebuilds; 0: when an atom moved half the skin */
   double dt;

@@ -33,7 +33,7 @@ md_status traces_read(int64_t room, trace_run **runs, int64_t *n_runs)
   trace_reader *r;
   *runs = NULL;
   *n_runs = 0;
-  md_status status = trace_reader_open(traces_path(), &r);
+  md_status status = trace_reader_open(traces_path(), NULL, &r);
   if (status) return status;
   for (int64_t n = 1, had = 0; !status && n > 0;) {
     if (*n_runs + room > had) {

@@ -211,7 +211,7 @@ START_TEST(data_mistakes_are_named)
       {"3 atoms\n", "", "expected 'N atoms' in the header"},
       {"1 atom types", "2 atom types", "a:4: 2 atom types: expected 1"},
       {"0 bonds", "3 bonds", "a:5: '3 ...': expected atoms only"},
-      {"units = lj", "units = metal", "a:1: 'units = metal': expected units = lj"},
+      {"units = lj", "units = real", "a:1: 'units = real': expected units = lj or"},
       {"-1 3 xlo xhi", "3 -1 xlo xhi", "a:7: box: expected xlo < xhi, not 3 and -1"},
       {"-1 3 xlo xhi", "0 1e400 xlo xhi", "a:7: box: expected a number within"},
       {"-1 3 xlo xhi", "0 nan xlo xhi", "a:7: box: expected a finite number, not 'nan'"},

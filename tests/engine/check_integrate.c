@@ -136,10 +136,10 @@ START_TEST(sums_are_exact_and_repeat)
   const md_precision precision = (md_precision)_i;
   const int64_t counts[] = {0, 1, 2, 63, 1000, 100003};
   for (int k = 0; k < 6; k++) {
-    integrate_sums first = {{0}, 0};
+    integrate_sums first = {.v_sq = 0};
     for (int threads = 1; threads <= 4; threads++) {
       fixture fx = fixture_open(precision, threads, counts[k]);
-      integrate_sums got = {{7, 7, 7}, 7};
+      integrate_sums got = {.v = {7, 7, 7}, .v_sq = 7};
       ck_ok(integrate_sum(fx.atoms, &got));
       if (threads == 1) {
         run_snapshot s = run_snapshot_take(fx.atoms);

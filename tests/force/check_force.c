@@ -107,7 +107,7 @@ static void check_variant(const run_case *c, md_precision precision, int variant
   ref_forces want = {0};
   for (int k = 0; k < RUN_LISTS * ORDERS; k++) {
     run_spec spec = run_spec_default();
-    force_tally tally = {-1, -1};
+    force_tally tally = {.energy = -1, .virial = -1};
     spec.precision = precision;
     spec.force = variants[variant];
     spec.list.order.kind = orders[k % ORDERS];
@@ -165,7 +165,7 @@ START_TEST(the_cutoff_itself_is_outside)
     spec.skin = _i / MD_PRECISION_COUNT ? 0.3 : 0;
     run_set_list(&spec.list, k / 5 % RUN_LISTS);
     run_md md = run_md_open(&spec, &c, NULL);
-    force_tally tally = {-1, -1};
+    force_tally tally = {.energy = -1, .virial = -1};
     run_md_force(&md, &tally);
     const double u = inside ? 4 * (pow(2.5, -12) - pow(2.5, -6)) : 0;
     ck_must(fabs(tally.energy - u) <= 1e-5 * fabs(u), "%s, second atom %d: energy %g, not %g",

@@ -250,7 +250,7 @@ static int64_t trace_length(const char *path)
   trace_reader *reader;
   trace_run runs[ROOM];
   int64_t lines = 0, n = 1;
-  if (fuzz_told(trace_reader_open(path, &reader))) return 0;
+  if (fuzz_told(trace_reader_open(path, NULL, &reader))) return 0;
   while (n > 0 && lines <= LINES && !fuzz_told(trace_read(reader, ROOM, runs, &n)))
     for (int64_t k = 0; k < n && lines <= LINES; k++)
       lines += runs[k].count > LINES ? LINES + 1 : runs[k].count * (2 + runs[k].bytes / LINE);

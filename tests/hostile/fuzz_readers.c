@@ -9,10 +9,12 @@
 #include "minimd/spread/spread_case.h"
 #include "minimd/stokes/stokes_checkpoint.h"
 #include "engine/system/system.h"
+#include "force/eam.h"
 #include "ordering/stencil.h"
 #include "stokes/matrix/matrix.h"
 #include "stokes/packing/packing.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,6 +100,20 @@ static bool radii(const uint8_t *data, size_t size)
   return !status;
 }
 
+/* What was read has finite values at every knot. */
+static bool potential(const uint8_t *data, size_t size)
+{
+  eam_potential eam;
+  const md_status status = fuzz_told(eam_read(fuzz_file(data, size), &eam));
+  double slope;
+  if (status) return false;
+  fuzz_need(eam.cutoff > 0 && eam.mass > 0, "a cutoff or mass that is not > 0");
+  for (int64_t k = 0; k < eam.embed.n; k++)
+    fuzz_need(!isnan(eam_embed(&eam, (double)k * eam.embed.step, &slope)), "F is no number");
+  eam_free(&eam);
+  return true;
+}
+
 /* Rows are as many as a file says; not so many here that they fill the memory. */
 static bool market(const uint8_t *data, size_t size)
 {
@@ -156,9 +172,9 @@ static bool trace(const uint8_t *data, size_t size)
   trace_lines *lines = NULL;
   trace_run runs[ROOM];
   int64_t n = 1, looked = 0;
-  md_status status = fuzz_told(trace_reader_open(fuzz_file(data, size), &reader));
+  md_status status = fuzz_told(trace_reader_open(fuzz_file(data, size), NULL, &reader));
   if (status) return false;
-  fuzz_need(trace_lines_create(64, &lines) == MD_OK, "trace_lines_create");
+  fuzz_need(trace_lines_create(64, 1, &lines) == MD_OK, "trace_lines_create");
   while (!status && n > 0 && looked < ENOUGH) {
     status = fuzz_told(trace_read(reader, ROOM, runs, &n));
     for (int64_t k = 0; !status && k < n; k++, looked++)
@@ -246,6 +262,7 @@ const fuzz_target fuzz_readers[] = {
     {"atoms", atoms, NULL},
     {"packing", packing, NULL},
     {"radii", radii, NULL},
+    {"potential", potential, NULL},
     {"market", market, NULL},
     {"particles", particles, NULL},
     {"machine", machine_file, NULL},

@@ -245,6 +245,66 @@ START_TEST(number_of_charges_may_change)
 }
 END_TEST
 
+/* What the other process of a test has spread, and the sums over its charges. */
+static struct {
+  char *mesh;
+  double charge[2];
+  bool keeps; /* this one's, for the other */
+} other;
+
+static md_status add_other(void *reals, int64_t count, size_t size)
+{
+  void *theirs = count == 2 ? (void *)other.charge : other.mesh;
+  if (other.keeps) {
+    memcpy(theirs, reals, (size_t)count * size);
+    return MD_OK;
+  }
+  for (int64_t k = 0; k < count; k++)
+    if (size == sizeof(float))
+      ((float *)reals)[k] += ((float *)theirs)[k];
+    else
+      ((double *)reals)[k] += ((double *)theirs)[k];
+  return MD_OK;
+}
+
+/* Two processes share 50 charges, or one of them has none: forces and sums are those of one. */
+START_TEST(processes_share_a_mesh)
+{
+  if (!test_needs_cpu()) return;
+  const int shares[] = {50, 37, 0};
+  md_ctx *ctx = test_ctx((md_precision)_i, 2, false);
+  const double most = _i == MD_DOUBLE ? 1e-13 : 2e-6;
+  for (int k = 0; k < 3; k++) {
+    sample all = sample_make(50, 4.1, 5.3, 3.7, false);
+    const pme_spec spec = sample_spec(&all, 16, 20, 18, 6, 1);
+    const pme_tally whole = sample_once(ctx, &spec, &all);
+    sample part[2] = {all, all};
+    const int first[] = {0, shares[k]}, n[] = {shares[k], 50 - shares[k]};
+    pme *solver[2];
+    other.mesh = malloc(16 * 20 * 18 * sizeof(double));
+    for (int p = 0; p < 2; p++) {
+      part[p].c.n = n[p];
+      part[p].x += 3 * first[p], part[p].q += first[p], part[p].f = part[p].exact_f;
+      ck_ok(pme_create(ctx, &spec, &solver[p]));
+      pme_share(solver[p], add_other);
+    }
+    for (int p = 0; p < 2; p++) {
+      other.keeps = true;
+      sample_compute(solver[1 - p], ctx, &part[1 - p]);
+      other.keeps = false;
+      const pme_tally t = sample_compute(solver[p], ctx, &part[p]);
+      ck_assert_double_eq_tol(tally_total(&t), tally_total(&whole), most * fabs(whole.self));
+      ck_assert_double_eq_tol(t.virial, whole.virial, most * fabs(whole.self));
+      ck_assert(n[p] == 0 || difference(3 * n[p], part[p].f, all.f + 3 * first[p]) <= 10 * most);
+    }
+    pme_destroy(solver[0]), pme_destroy(solver[1]);
+    free(other.mesh);
+    sample_free(&all);
+  }
+  md_ctx_destroy(ctx);
+}
+END_TEST
+
 static void refused(md_ctx *ctx, pme_spec spec, md_status expected, const char *word)
 {
   pme *solver = NULL;
@@ -305,6 +365,7 @@ int main(void)
   tcase_add_loop_test(sums, methods_agree_and_repeat, 0, SPREAD_METHOD_COUNT);
   tcase_set_timeout(rules, 60);
   tcase_add_test(rules, number_of_charges_may_change);
+  tcase_add_loop_test(rules, processes_share_a_mesh, 0, MD_PRECISION_COUNT);
   tcase_add_test(rules, bad_input_is_refused);
   suite_add_tcase(suite, sums);
   suite_add_tcase(suite, rules);

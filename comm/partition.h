@@ -1,0 +1,83 @@
+/* comm/partition.h - which rank owns which part of the box, and who needs what of it?
+ *
+ * The box is a grid of cells, each at least half a reach long (or the box).  A table says for each
+ * cell which rank owns it; three ways make the table, and nothing else depends on the way:
+ *
+ *   curve      a curve through all cells is cut where ranks have equal weight: the cells are its
+ *              segments, whose number does not depend on that of ranks, and a rank owns a range
+ *   bricks     px * py * pz equal boxes, such that boxes with their ghosts are small
+ *   bisection  boxes cut in two, again and again, where both sides have their share of the weight
+ *   auto       of curve and bricks the one whose heaviest rank, ghosts included, has less
+ *
+ * A cell's weight is the number of its atoms. */
+#ifndef PARTITION_H
+#define PARTITION_H
+
+#include "core/atoms.h"
+#include "ordering/ordering.h"
+
+MD_BEGIN_C
+
+#define PARTITION_CUTS(X)                                                                          \
+  X(AUTO, "auto") X(CURVE, "curve") X(BRICKS, "bricks") X(BISECTION, "bisection")
+#define MD_ENUM_(name, word) PARTITION_##name,
+typedef enum { PARTITION_CUTS(MD_ENUM_) PARTITION_CUT_COUNT } partition_cut;
+#undef MD_ENUM_
+extern const char *const partition_cut_words[PARTITION_CUT_COUNT];
+
+/* Cell (i, j, k) has the row-major number (i * n[1] + j) * n[2] + k. */
+typedef struct {
+  int ranks;
+  int32_t n[3];
+  int64_t cells;
+  double lo[3], side[3]; /* [length] */
+  int32_t *owner;        /* [cells] */
+} partition;
+
+/* A grid for ghosts that reach so far; rank 0 owns all.  *out is NULL on failure; free with
+ * partition_destroy (NULL is allowed).  Errors: MD_ECAPACITY (2^31 cells or more), MD_ENOMEM. */
+md_status partition_create(const md_box *box, double reach, int ranks, partition **out);
+void partition_destroy(partition *p);
+
+/* The cell that x lies in; what lies outside of the box belongs to the outermost. */
+int64_t partition_cell(const partition *p, const double x[3]);
+
+/* Cut anew.  weight [cells] >= 0; where their sum is 0 all are alike.  cut is not AUTO.  order: of
+ * the curve; one that is not compact, or that would jump in this grid, is replaced by a generalised
+ * Hilbert curve.  Every rank that calls it with the same arguments makes the same table.
+ * Errors: those of ordering_index, MD_ENOMEM; the table is then as it was. */
+md_status partition_make(partition *p, md_ctx *ctx, partition_cut cut, const ordering *order,
+                         const int64_t *weight);
+
+/* A rank, and the shift of an image, in box edges (md_shift_pack). */
+typedef struct {
+  int32_t rank, shift;
+} partition_target;
+
+/* What a rank owns, and to whom images of its atoms go: an atom of cell c of the bounding box n of
+ * its cells, row-major, goes to target[to[e]] for first[c] <= e < first[c + 1].  The rank itself is
+ * a target where it sees periodic images of its own atoms. */
+typedef struct {
+  int32_t lo[3], n[3]; /* first cell of that box, and cells along each axis; n = 0: owns nothing */
+  int64_t *first;
+  int32_t *to;
+  partition_target *target; /* [n_targets], by rank, then by shift */
+  int32_t n_targets;
+} partition_halo;
+
+/* Images that come within `reach` of a cell of their target.  Every image of an atom that lies
+ * within `reach` of an atom of another cell's owner, or of an image of one, is among them.  free
+ * with partition_halo_free.  Errors: MD_ENOMEM; *out is then empty. */
+md_status partition_halo_make(const partition *p, int rank, double reach, partition_halo *out);
+void partition_halo_free(partition_halo *halo);
+
+/* Atoms that a rank owns, images of them that it sends, its own ones counted, and ranks that it
+ * sends to. */
+typedef struct {
+  int64_t atoms, images, neighbors;
+} partition_load;
+partition_load partition_weigh(const partition *p, int rank, const partition_halo *halo,
+                               const int64_t *weight);
+
+MD_END_C
+#endif

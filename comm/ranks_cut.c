@@ -1,0 +1,164 @@
+/* comm/ranks_cut.c - the partition that several ranks agree on, and where atoms are in it. */
+#include "comm/ranks_impl.h"
+
+#include <stdlib.h>
+
+/* The box is cut again when the most loaded rank has so many times more than the mean as it had
+ * after the last cut. */
+static const double UNEVEN = 1.1;
+
+md_status ranks_create(md_ctx *ctx, comm_ranks **out)
+{
+  (void)ctx;
+  const size_t count = (size_t)world_count();
+  comm_ranks *ranks = *out = calloc(1, sizeof *ranks);
+  MD_REQUIRE(ranks, MD_ENOMEM, "out of memory for %d ranks", world_count());
+  ranks->order.kind = ORDERING_GILBERT;
+  ranks->to = calloc(4 * count, sizeof *ranks->to);
+  ranks->messages = calloc(2 * count, sizeof *ranks->messages);
+  MD_REQUIRE(ranks->to && ranks->messages, MD_ENOMEM, "out of memory for %d ranks", world_count());
+  ranks->from = ranks->to + count;
+  ranks->to_first = ranks->from + count;
+  ranks->from_first = ranks->to_first + count;
+  return MD_OK;
+}
+
+void ranks_destroy(md_ctx *ctx, comm_ranks *ranks)
+{
+  if (!ranks) return;
+  md_buffer *buffers[] = {&ranks->cell, &ranks->index, &ranks->out, &ranks->in};
+  for (size_t k = 0; k < sizeof buffers / sizeof *buffers; k++)
+    md_buffer_free(ctx, buffers[k]);
+  partition_halo_free(&ranks->halo);
+  partition_destroy(ranks->part);
+  free(ranks->taken);
+  free(ranks->messages);
+  free(ranks->to);
+  free(ranks);
+}
+
+void comm_cut(comm *cm, partition_cut cut, const ordering *order)
+{
+  if (!cm->ranks) return;
+  cm->ranks->asked = cut;
+  cm->ranks->order = *order;
+}
+
+partition_cut comm_cut_made(const comm *cm, int64_t *times)
+{
+  *times = cm->ranks ? cm->ranks->cuts : 0;
+  return cm->ranks ? cm->ranks->made : PARTITION_AUTO;
+}
+
+comm_load comm_describe(const comm *cm, const md_atoms *atoms)
+{
+  comm_load load = {.atoms = atoms->n, .ghosts = atoms->n_ghost, .own_images = atoms->n_ghost};
+  const comm_ranks *ranks = cm->ranks;
+  if (!ranks) return load;
+  load.own_images = ranks->n_own;
+  for (int r = 0; r < world_count(); r++)
+    load.neighbors += ranks->to[r] > 0 || ranks->from[r] > 0;
+  const int64_t all = ranks->n_out + ranks->n_in;
+  load.bytes = 3 * (int64_t)md_state_size(atoms->ctx->precision) * all;
+  return load;
+}
+
+static void position(const md_atoms *atoms, int64_t i, double x[3])
+{
+  for (int d = 0; d < 3; d++)
+    x[d] = md_state_size(atoms->ctx->precision) == sizeof(float)
+               ? (double)((const float *)atoms->x.data)[4 * i + d]
+               : ((const double *)atoms->x.data)[4 * i + d];
+}
+
+md_status ranks_find_cells(comm *cm, const md_atoms *atoms, bool of_halo)
+{
+  comm_ranks *ranks = cm->ranks;
+  const partition *p = ranks->part;
+  const partition_halo *halo = &ranks->halo;
+  MD_TRY(md_buffer_reserve(cm->ctx, &ranks->cell, (size_t)atoms->n * sizeof(int32_t), 0));
+  int32_t *cell = ranks->cell.data;
+#pragma omp parallel for schedule(static) num_threads(cm->ctx->threads)
+  for (int64_t i = 0; i < atoms->n; i++) {
+    double x[3];
+    position(atoms, i, x);
+    int64_t c = partition_cell(p, x);
+    if (of_halo) {
+      const int64_t at[3] = {c / p->n[2] / p->n[1] - halo->lo[0],
+                             c / p->n[2] % p->n[1] - halo->lo[1], c % p->n[2] - halo->lo[2]};
+      c = (at[0] * halo->n[1] + at[1]) * halo->n[2] + at[2];
+    }
+    cell[i] = (int32_t)c;
+  }
+  return MD_OK;
+}
+
+/* Atoms of every cell of the box, over all ranks. */
+static md_status weigh_cells(comm *cm, const md_atoms *atoms, int64_t **out)
+{
+  const int64_t cells = cm->ranks->part->cells;
+  int64_t *weight = *out = calloc((size_t)cells, sizeof *weight);
+  md_status status = weight ? ranks_find_cells(cm, atoms, false)
+                            : MD_FAIL(MD_ENOMEM, "out of memory for %lld cells", (long long)cells);
+  MD_TRY(world_agree(status));
+  const int32_t *cell = cm->ranks->cell.data;
+  for (int64_t i = 0; i < atoms->n; i++)
+    weight[cell[i]]++;
+  world_sum(weight, cells);
+  return MD_OK;
+}
+
+/* Cut in one way; *cost: atoms and ghosts of the rank that has most of them. */
+static md_status cut_by(comm *cm, partition_cut cut, const int64_t *weight, double *cost)
+{
+  comm_ranks *ranks = cm->ranks;
+  partition_halo_free(&ranks->halo);
+  md_status status = partition_make(ranks->part, cm->ctx, cut, &ranks->order, weight);
+  if (!status) status = partition_halo_make(ranks->part, world_rank(), ranks->reach, &ranks->halo);
+  MD_TRY(world_agree(status));
+  const partition_load load = partition_weigh(ranks->part, world_rank(), &ranks->halo, weight);
+  *cost = (double)(load.atoms + load.images);
+  world_most(cost, 1);
+  ranks->made = cut;
+  return MD_OK;
+}
+
+static md_status cut_box(comm *cm, md_atoms *atoms, const int64_t *weight)
+{
+  comm_ranks *ranks = cm->ranks;
+  double curve, cost;
+  if (ranks->asked == PARTITION_AUTO) {
+    MD_TRY(cut_by(cm, PARTITION_CURVE, weight, &curve));
+    MD_TRY(cut_by(cm, PARTITION_BRICKS, weight, &cost));
+    if (curve <= cost) MD_TRY(cut_by(cm, PARTITION_CURVE, weight, &cost));
+  } else {
+    MD_TRY(cut_by(cm, ranks->asked, weight, &cost));
+  }
+  const partition_halo *halo = &ranks->halo;
+  for (int d = 0; d < 3; d++) {
+    const double lo = ranks->part->lo[d], side = ranks->part->side[d];
+    atoms->part.lo[d] = lo + halo->lo[d] * side;
+    atoms->part.hi[d] = lo + (halo->lo[d] + halo->n[d]) * side;
+  }
+  ranks->cuts++;
+  return MD_OK;
+}
+
+md_status ranks_settle(comm *cm, md_atoms *atoms, double r_ghost)
+{
+  comm_ranks *ranks = cm->ranks;
+  const bool first = !ranks->part;
+  MD_REQUIRE(!first || r_ghost > 0, MD_EINVAL, "the box is not cut yet for %d ranks",
+             world_count());
+  if (!first && ranks->uneven <= UNEVEN * ranks->was_uneven) return MD_OK;
+  if (first) {
+    ranks->reach = r_ghost;
+    MD_TRY(world_agree(partition_create(&atoms->box, r_ghost, world_count(), &ranks->part)));
+  }
+  int64_t *weight = NULL;
+  md_status status = weigh_cells(cm, atoms, &weight);
+  if (!status) status = cut_box(cm, atoms, weight);
+  free(weight);
+  ranks->was_uneven = 0;
+  return status;
+}

@@ -1,0 +1,75 @@
+/* comm/world.h - the processes, called ranks, that a launcher such as mpirun starts together.
+ *
+ * A program that no launcher started is one rank, and MPI is neither loaded nor initialised: its
+ * start would take longer than a short run.  libmpi is loaded when it is needed, so that a built
+ * program also runs where there is none. */
+#ifndef WORLD_H
+#define WORLD_H
+
+#include "core/md.h"
+
+MD_BEGIN_C
+
+/* Join the ranks that the launcher started; once, before any other call.  Ranks other than 0 write
+ * nothing to standard output from here on.
+ * Errors: MD_EINVAL (there are several ranks, and this build has no MPI or libmpi cannot be
+ * loaded), MD_EIO (standard output cannot be redirected). */
+md_status world_open(void);
+/* Leave them.  failed: this rank ends with an error.  Where the others do not know of it
+ * (world_agree), all are ended with that exit code, so that none waits for this one. */
+void world_close(bool failed, int exit_code);
+
+/* This rank's number, 0 .. world_count() - 1. */
+int world_rank(void);
+int world_count(void);
+
+/* What follows is called by all ranks together.  With one rank it costs nothing. */
+
+/* The worst status of all, with the message of the lowest rank that has it. */
+md_status world_agree(md_status status);
+/* From here on ranks wait for each other's messages: one that fails while the others do not know
+ * ends them all. */
+void world_work(void);
+/* The status that a rank ends with: agreed, unless it fails while the others are at work.  Whether
+ * it is this rank that tells. */
+md_status world_end(md_status status);
+bool world_tells(void);
+
+/* `bytes` of each rank to all, in the order of ranks: all [count][bytes]. */
+void world_gather(const void *mine, size_t bytes, void *all);
+/* Of rank 0 to all. */
+void world_broadcast(void *data, size_t bytes);
+/* Each value becomes its sum over ranks; the largest of all ranks, of values that are numbers. */
+void world_sum(int64_t *values, int64_t count);
+void world_most(double *values, int count);
+/* The same of many reals, float or double by their size: each becomes its sum over ranks, taken in
+ * double and in the order of ranks, the same bits on all.  Takes memory for as many reals.
+ * Errors: MD_ENOMEM. */
+md_status world_add(void *reals, int64_t count, size_t size);
+/* to[r] goes to rank r, which has it in from[this rank]: [count] each. */
+void world_trade(const int64_t *to, int64_t *from);
+/* MD_OK where this text is the same on all ranks.  Errors: MD_EINVAL (names the first rank that
+ * differs from rank 0, and what it is that differs). */
+md_status world_same(const char *what, const void *data, size_t bytes);
+
+/* A message to or from another rank; those between two ranks arrive in the order they are listed
+ * in. */
+typedef struct {
+  int rank;
+  void *data;
+  size_t bytes;
+} world_message;
+/* Begin to receive and to send, all at once; what is sent must stay until world_wait, which waits
+ * for all.  Errors: MD_ENOMEM. */
+md_status world_start(const world_message *in, int n_in, const world_message *out, int n_out);
+void world_wait(void);
+
+/* How many ranks this rank shares its host with, and its processors: those that have the same
+ * affinity there. */
+void world_share(int *host, int *processors);
+
+/* What this build knows of MPI, for people. */
+const char *world_library(void);
+
+MD_END_C
+#endif

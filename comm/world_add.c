@@ -1,0 +1,62 @@
+/* comm/world_add.c - sums of long arrays over ranks: each rank adds a part of them up, in the order
+ * of ranks, and sends it to all. */
+#include "comm/world.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Where rank r's part begins. */
+static int64_t begin_of(int64_t count, int r)
+{
+  const int64_t ranks = world_count();
+  return count / ranks * r + (count % ranks) * r / ranks;
+}
+
+/* Own part of all ranks [ranks][part], added up to `to`. */
+static void add_parts(const void *all, int64_t part, size_t size, void *to)
+{
+  for (int64_t k = 0; k < part; k++) {
+    double sum = 0;
+    for (int64_t r = 0; r < world_count(); r++)
+      sum += size == sizeof(float) ? (double)((const float *)all)[r * part + k]
+                                   : ((const double *)all)[r * part + k];
+    if (size == sizeof(float))
+      ((float *)to)[k] = (float)sum;
+    else
+      ((double *)to)[k] = sum;
+  }
+}
+
+md_status world_add(void *reals, int64_t count, size_t size)
+{
+  const int ranks = world_count(), me = world_rank();
+  if (ranks == 1) return MD_OK;
+  const int64_t begin = begin_of(count, me), part = begin_of(count, me + 1) - begin;
+  char *data = reals, *mine = data + (size_t)begin * size;
+  const size_t bytes = (size_t)part * size;
+  char *all = malloc((size_t)ranks * bytes + 1);
+  world_message *other = malloc(2 * (size_t)ranks * sizeof *other), *own = other + ranks;
+  md_status status = world_agree(
+      all && other ? MD_OK : MD_FAIL(MD_ENOMEM, "out of memory for sums over %d ranks", ranks));
+  if (!status) {
+    /* own: this rank's part of another one's array; other: that one's part of this array. */
+    int n = 0;
+    for (int r = 0; r < ranks; r++) {
+      const int64_t first = begin_of(count, r), length = begin_of(count, r + 1) - first;
+      if (r == me) continue;
+      own[n] = (world_message){r, all + (size_t)r * bytes, bytes};
+      other[n++] = (world_message){r, data + (size_t)first * size, (size_t)length * size};
+    }
+    memcpy(all + (size_t)me * bytes, mine, bytes);
+    status = world_start(own, n, other, n);
+    if (!status) world_wait();
+    if (!status) add_parts(all, part, size, mine);
+    for (int k = 0; k < n; k++)
+      own[k].data = mine;
+    if (!status) status = world_start(other, n, own, n);
+    if (!status) world_wait();
+  }
+  free(all);
+  free(other);
+  return status;
+}

@@ -1,0 +1,96 @@
+/* engine/save.c - a system's atoms and state in host memory, of all ranks on the first. */
+#include "comm/world.h"
+#include "engine/engine_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void engine_state_free(engine_state *state)
+{
+  free(state->x);
+  free(state->x_at_build);
+  free(state->v);
+  free(state->id);
+  free(state->image);
+  free(state->q);
+  *state = (engine_state){0};
+}
+
+md_box engine_box(const engine *sim)
+{
+  md_box box = sim->atoms->box;
+  for (int d = 0; d < 3; d++)
+    box.lo[d] += sim->origin[d], box.hi[d] += sim->origin[d];
+  return box;
+}
+
+/* Whether a run goes on with the same bits whatever the order of atoms is.  Meshes of charges add
+ * atoms up in their order. */
+static bool is_unordered(const engine *sim)
+{
+  return sim->ctx->deterministic && sim->ctx->backend == MD_CPU && !sim->mesh &&
+         neighbor_list_view(sim->list)->kind == NEIGHBOR_FULL;
+}
+
+md_status engine_save(const engine *sim, engine_state *out)
+{
+  const int64_t n = sim->atoms->n;
+  const size_t three = (size_t)(n > 0 ? n : 1) * 3;
+  *out = (engine_state){
+      .box = engine_box(sim),
+      .n = n,
+      .mass = sim->mass,
+      .step = sim->step,
+      .rebuilt_at = sim->rebuilt_at,
+      .lists = sim->lists,
+      .x = malloc(three * sizeof(double)),
+      .x_at_build = malloc(three * sizeof(double)),
+      .v = malloc(three * sizeof(double)),
+      .id = malloc(three * sizeof(int64_t)),
+      .image = malloc(three * sizeof(int32_t)),
+      .q = sim->mesh ? malloc(three * sizeof(double)) : NULL,
+  };
+  md_status status =
+      out->x && out->x_at_build && out->v && out->id && out->image && (out->q || !sim->mesh)
+          ? md_atoms_get(sim->atoms, NULL, out->v, NULL, out->id, NULL)
+          : MD_FAIL(MD_ENOMEM, "out of memory for %lld atoms", (long long)n);
+  if (!status) status = md_atoms_get_local(sim->atoms, out->x, out->image);
+  memcpy(out->frames, sim->atoms->frames, sizeof out->frames);
+  if (!status) status = md_atoms_read(sim->atoms, sim->atoms->x_at_build.data, out->x_at_build);
+  if (!status && out->q) status = md_atoms_get_charges(sim->atoms, out->q);
+  status = world_agree(status);
+  if (!status && world_count() > 1)
+    status = engine_gather(out);
+  else if (!status && is_unordered(sim))
+    status = engine_sort_state(out);
+  if (status) engine_state_free(out);
+  return status;
+}
+
+/* Of all ranks. */
+static md_status get_all(const engine *sim, double *x, double *v, double *q, int64_t *id,
+                         int32_t *image)
+{
+  engine_state all;
+  MD_TRY(engine_save(sim, &all));
+  for (int64_t k = 0; k < 3 * all.n; k++) {
+    if (x) x[k] = all.x[k] + sim->origin[k % 3];
+    if (v) v[k] = all.v[k];
+    if (image) image[k] = all.image[k];
+    if (id && k < all.n) id[k] = all.id[k];
+    if (q && k < all.n) q[k] = all.q ? all.q[k] : 0;
+  }
+  engine_state_free(&all);
+  return MD_OK;
+}
+
+md_status engine_get(const engine *sim, double *x, double *v, double *q, int64_t *id,
+                     int32_t *image)
+{
+  if (world_count() > 1) return get_all(sim, x, v, q, id, image);
+  if (q) MD_TRY(md_atoms_get_charges(sim->atoms, q));
+  MD_TRY(md_atoms_get(sim->atoms, x, v, NULL, id, image));
+  for (int64_t k = 0; x && k < 3 * sim->atoms->n; k++)
+    x[k] += sim->origin[k % 3];
+  return MD_OK;
+}

@@ -1,0 +1,169 @@
+/* engine/share.c - one system on several ranks: what they can run, the atoms that each begins with,
+ * and all atoms on rank 0. */
+#include "comm/world.h"
+#include "core/processors.h"
+#include "engine/engine_impl.h"
+#include "engine/system/system.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+md_status engine_check_ranks(const engine_spec *spec, const engine_choice *choice)
+{
+  const int ranks = world_count();
+  if (ranks == 1) return MD_OK;
+  MD_REQUIRE(choice->backend == MD_CPU, MD_EINVAL,
+             "%s: %d ranks on the GPU: expected --backend cpu, or one rank",
+             engine_origin(spec, "device.backend"), ranks);
+  if (!spec->eam) return MD_OK;
+  const eam_curve *const curves[] = {&spec->eam->embed, &spec->eam->density, &spec->eam->pair};
+  for (int k = 0; k < 3; k++)
+    MD_TRY(world_same("the potential", curves[k]->knot,
+                      (size_t)curves[k]->n * sizeof *curves[k]->knot));
+  return MD_OK;
+}
+
+md_status engine_fill_ghosts(void *engine_of, void *values)
+{
+  engine *sim = engine_of;
+  return comm_forward_reals(sim->cm, sim->atoms, values); /* within the phase of the forces */
+}
+
+int engine_threads(const engine_spec *spec)
+{
+  int host, processors;
+  world_share(&host, &processors);
+  if (spec->threads > 0 || host == 1 || getenv("OMP_NUM_THREADS")) return spec->threads;
+  const int mine = md_processors() / processors;
+  return mine > 1 ? mine : 1;
+}
+
+engine_block engine_block_of(int64_t n)
+{
+  const int64_t begin = n * world_rank() / world_count();
+  return (engine_block){begin, n * (world_rank() + 1) / world_count() - begin};
+}
+
+/* What is gathered of a state, in this order; there may be no charges. */
+enum { ARRAYS = 6 };
+static void arrays_of(const engine_state *state, char *array[ARRAYS])
+{
+  char *const all[ARRAYS] = {(char *)state->x,  (char *)state->x_at_build, (char *)state->v,
+                             (char *)state->id, (char *)state->image,      (char *)state->q};
+  memcpy(array, all, sizeof all);
+}
+static const size_t item[ARRAYS] = {24, 24, 24, 8, 12, 8};
+
+static md_status reserve(engine_state *state, int64_t n, bool charges)
+{
+  const size_t room = (size_t)(n > 0 ? n : 1);
+  state->n = n;
+  state->x = malloc(room * item[0]);
+  state->x_at_build = malloc(room * item[1]);
+  state->v = malloc(room * item[2]);
+  state->id = malloc(room * item[3]);
+  state->image = malloc(room * item[4]);
+  state->q = charges ? malloc(room * item[5]) : NULL;
+  MD_REQUIRE(state->x && state->x_at_build && state->v && state->id && state->image &&
+                 (state->q || !charges),
+             MD_ENOMEM, "out of memory for %lld atoms", (long long)n);
+  return MD_OK;
+}
+
+md_status engine_sort_state(engine_state *state)
+{
+  engine_state sorted = *state;
+  int64_t *by_id = malloc((size_t)(state->n + 1) * sizeof *by_id);
+  md_status status = reserve(&sorted, state->n, state->q);
+  if (!status && !by_id) status = MD_FAIL(MD_ENOMEM, "out of memory for ids");
+  char *from[ARRAYS], *to[ARRAYS];
+  if (!status) {
+    system_sort_ids(state->n, state->id, by_id);
+    arrays_of(state, from);
+    arrays_of(&sorted, to);
+    for (int a = 0; a < ARRAYS; a++)
+      for (int64_t k = 0; k < state->n && from[a]; k++)
+        memcpy(to[a] + (size_t)k * item[a], from[a] + (size_t)by_id[k] * item[a], item[a]);
+    engine_state gone = *state;
+    *state = sorted;
+    sorted = gone;
+  }
+  engine_state_free(&sorted);
+  free(by_id);
+  return status;
+}
+
+/* Messages of all ranks' arrays to rank 0. */
+static md_status send_all(const engine_state *mine, const int64_t *count, engine_state *all)
+{
+  const int ranks = world_count();
+  world_message *m = calloc((size_t)ranks * ARRAYS, sizeof *m);
+  md_status status = m ? MD_OK : MD_FAIL(MD_ENOMEM, "out of memory for messages");
+  MD_TRY(world_agree(status));
+  char *from[ARRAYS], *to[ARRAYS];
+  int n = 0;
+  arrays_of(mine, from);
+  if (world_rank() == 0) {
+    arrays_of(all, to);
+    for (int a = 0; a < ARRAYS && from[a]; a++)
+      memcpy(to[a], from[a], (size_t)count[0] * item[a]);
+    int64_t at = count[0];
+    for (int r = 1; r < ranks; at += count[r++])
+      for (int a = 0; a < ARRAYS && from[a]; a++)
+        m[n++] = (world_message){r, to[a] + (size_t)at * item[a], (size_t)count[r] * item[a]};
+    status = world_start(m, n, NULL, 0);
+  } else {
+    for (int a = 0; a < ARRAYS && from[a]; a++)
+      m[n++] = (world_message){0, from[a], (size_t)mine->n * item[a]};
+    status = world_start(NULL, 0, m, n);
+  }
+  if (!status) world_wait();
+  free(m);
+  return status;
+}
+
+md_status engine_gather(engine_state *state)
+{
+  int64_t *count = malloc((size_t)world_count() * sizeof *count), n = 0;
+  engine_state all = *state;
+  all.x = all.x_at_build = all.v = all.q = NULL;
+  all.id = NULL;
+  all.image = NULL;
+  if (count) {
+    world_gather(&state->n, sizeof n, count);
+    for (int r = 0; r < world_count(); r++)
+      n += count[r];
+  }
+  md_status status = count ? reserve(&all, world_rank() == 0 ? n : 0, state->q)
+                           : MD_FAIL(MD_ENOMEM, "out of memory for %d ranks", world_count());
+  status = world_agree(status);
+  if (!status) status = send_all(state, count, &all);
+  free(count);
+  engine_state_free(state);
+  *state = all;
+  if (!status && all.n > 0) status = engine_sort_state(state);
+  return world_agree(status);
+}
+
+md_status engine_place_again(engine *sim, const engine_state *from)
+{
+  if (world_count() == 1) return md_atoms_place(sim->atoms, from->x);
+  const int64_t n = sim->atoms->n;
+  double *x = malloc((size_t)(n + 1) * 3 * sizeof *x);
+  int64_t *id = malloc((size_t)(n + 1) * sizeof *id);
+  int64_t *by_id = malloc((size_t)(from->n + 1) * sizeof *by_id);
+  md_status status = x && id && by_id
+                         ? md_atoms_get(sim->atoms, NULL, NULL, NULL, id, NULL)
+                         : MD_FAIL(MD_ENOMEM, "out of memory for %lld atoms", (long long)from->n);
+  if (!status) {
+    const system_state all = {.n = from->n, .id = from->id};
+    system_sort_ids(from->n, from->id, by_id);
+    for (int64_t i = 0; i < n; i++)
+      memcpy(&x[3 * i], &from->x[3 * system_find_id(&all, by_id, id[i])], 3 * sizeof *x);
+    status = md_atoms_place(sim->atoms, x);
+  }
+  free(x);
+  free(id);
+  free(by_id);
+  return world_agree(status);
+}

@@ -1,0 +1,74 @@
+/* force/eam.c - the functions of an embedded-atom potential, by their tables (eam.h). */
+#include "force/eam.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The slope at knot m, times the step. */
+static double slope_at(const double *f, int64_t n, int64_t m)
+{
+  if (m == 0) return f[1] - f[0];
+  if (m == n - 1) return f[n - 1] - f[n - 2];
+  if (m == 1 || m == n - 2) return (f[m + 1] - f[m - 1]) / 2;
+  return (f[m - 2] - f[m + 2] + 8 * (f[m + 1] - f[m - 1])) / 12;
+}
+
+md_status eam_curve_make(const double *values, int64_t n, double step, eam_curve *out)
+{
+  *out = (eam_curve){n, step, malloc((size_t)n * sizeof *out->knot)};
+  MD_REQUIRE(out->knot, MD_ENOMEM, "out of memory for a table of %lld knots", (long long)n);
+  for (int64_t m = 0; m < n; m++) {
+    double *c = out->knot[m];
+    c[0] = values[m], c[1] = slope_at(values, n, m), c[2] = c[3] = 0;
+    if (m == n - 1) break;
+    const double rise = values[m + 1] - values[m], end = slope_at(values, n, m + 1);
+    c[2] = 3 * rise - 2 * c[1] - end;
+    c[3] = c[1] + end - 2 * rise;
+  }
+  return MD_OK;
+}
+
+double eam_curve_at(const eam_curve *curve, double at, double *slope)
+{
+  const double t = at / curve->step, last = (double)(curve->n - 2);
+  const int64_t m = t >= last ? curve->n - 2 : t > 0 ? (int64_t)t : 0; /* NaN: 0 */
+  const double p = t - (double)m > 1 ? 1 : t - (double)m;
+  const double *c = curve->knot[m];
+  *slope = (c[1] + p * (2 * c[2] + p * 3 * c[3])) / curve->step;
+  return c[0] + p * (c[1] + p * (c[2] + p * c[3]));
+}
+
+bool eam_embed_beyond(const eam_potential *eam, double rho)
+{
+  return rho > (double)(eam->embed.n - 1) * eam->embed.step;
+}
+
+double eam_embed(const eam_potential *eam, double rho, double *slope)
+{
+  const double value = eam_curve_at(&eam->embed, rho, slope);
+  if (!eam_embed_beyond(eam, rho)) return value;
+  return value + *slope * (rho - (double)(eam->embed.n - 1) * eam->embed.step);
+}
+
+double eam_density(const eam_potential *eam, double r, double *slope)
+{
+  *slope = 0;
+  return r < eam->cutoff ? eam_curve_at(&eam->density, r, slope) : 0;
+}
+
+double eam_pair(const eam_potential *eam, double r, double *slope)
+{
+  *slope = 0;
+  if (!(r < eam->cutoff)) return 0;
+  const double phi = eam_curve_at(&eam->pair, r, slope) / r;
+  *slope = (*slope - phi) / r;
+  return phi;
+}
+
+void eam_free(eam_potential *eam)
+{
+  free(eam->embed.knot);
+  free(eam->density.knot);
+  free(eam->pair.knot);
+  memset(eam, 0, sizeof *eam);
+}

@@ -1,0 +1,65 @@
+/* force/eam_knots.c - tables of embedded atoms as kernels read them: in the precision of pairs, by
+ * knot, what one pass needs side by side. */
+#include "force/force_impl.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Coefficients of rho; those of r phi, then of the slope of rho. */
+static void fill_knots(const eam_potential *eam, double *density, double *both)
+{
+  const double inv_step = 1 / eam->density.step;
+  for (int64_t m = 0; m < eam->density.n; m++) {
+    const double *rho = eam->density.knot[m], *z = eam->pair.knot[m];
+    for (int k = 0; k < 4; k++) {
+      density[4 * m + k] = rho[k];
+      both[8 * m + k] = z[k];
+      both[8 * m + 4 + k] = k < 3 ? (k + 1) * rho[k + 1] * inv_step : 0;
+    }
+  }
+}
+
+/* Numbers in the precision of pairs, which takes their place. */
+static md_status write_reals(md_ctx *ctx, double *values, size_t n, md_buffer *out)
+{
+  const size_t size = md_real_size(ctx->precision);
+  char *narrow = (char *)values;
+  for (size_t k = 0; k < n && size == sizeof(float); k++) {
+    const float value = (float)values[k];
+    MD_REQUIRE(isfinite(value), MD_EINVAL,
+               "the potential has %g in its tables, which single and mixed precision do not hold: "
+               "expected double precision",
+               values[k]);
+    memcpy(narrow + k * sizeof value, &value, sizeof value);
+  }
+  MD_TRY(md_buffer_reserve(ctx, out, n * size, 0));
+  return md_write(ctx, out->data, values, n * size);
+}
+
+md_status force_set_eam(force *fc, const eam_potential *eam)
+{
+  const size_t n = (size_t)eam->density.n;
+  MD_REQUIRE(fc->ctx->backend == MD_CPU, MD_EINVAL,
+             "forces of embedded atoms are computed on the CPU only: expected backend cpu");
+  double *density = malloc(n * 4 * sizeof *density), *both = malloc(n * 8 * sizeof *both);
+  md_status status = density && both ? MD_OK
+                                     : MD_FAIL(MD_ENOMEM,
+                                               "out of memory for a potential of %zu "
+                                               "knots",
+                                               n);
+  if (!status) fill_knots(eam, density, both);
+  if (!status) status = write_reals(fc->ctx, density, 4 * n, &fc->density_knots);
+  if (!status) status = write_reals(fc->ctx, both, 8 * n, &fc->force_knots);
+  free(density);
+  free(both);
+  MD_TRY(status);
+  fc->eam = eam;
+  fc->spec.r_cut = eam->cutoff;
+  return MD_OK;
+}
+
+int64_t force_beyond(const force *fc)
+{
+  return fc->beyond;
+}

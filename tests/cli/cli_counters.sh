@@ -1,0 +1,59 @@
+#!/bin/sh
+# tests/cli/cli_counters.sh MINIMD - `profile --backend cpu`: counters or a reason, and the model beside cachegrind.
+. tests/cli/cli.sh
+cat >"$dir/machine" <<'END'
+name = "two"; kind = "cpu";
+levels = ( { bytes = 32768; ways = 8; line = 64; }, { bytes = 262144; ways = 16; line = 64; } );
+END
+study="profile --cells 8 --steps 2 --order row,hilbert,random --list full --machine $dir/machine --format csv --quiet"
+
+expect 0 $study --backend cpu
+[ "$(head -1 "$dir/out")" = order,list,precision,isa,step,atoms,caches,with,quantity,measured,spread_percent,modelled ] ||
+  fail "header: $(head -1 "$dir/out")"
+prints '^hilbert,full,double,[a-z0-9]+,2,2048,cold,(perf|model),llc_misses_per_atom,'
+expect 0 $study --with model
+[ -s "$dir/err" ] && fail 'a warning nobody needs'
+prints ',warm,model,l1_misses_per_atom,,,[0-9.]+$'
+cp "$dir/out" "$dir/model"
+expect 0 $study --backend cpu --counters off
+same "$dir/out" "$dir/model" '--counters off'
+expect 0 $study --backend cpu --times --launches 2
+prints '^row,full,double,[a-z0-9]+,2,2048,2,[0-9.]+,[0-9.]+$'
+expect 2 $study --with lackey
+says 'cachegrind'
+expect 2 $study --with perf --backend gpu
+says 'with perf'
+expect 2 $study --with model --machine h200
+says 'GPU'
+expect 2 $study --with model --model off
+expect 2 $study --with model --at 2
+
+# No valgrind: said, and the model alone.
+mkdir "$dir/none"
+start() { PATH=${TOOLS:-$PATH} "$minimd" "$@"; }
+TOOLS=$dir/none expect 0 $study --with cachegrind
+says 'warning: no counters: valgrind is not on the PATH'
+prints ',warm,model,l1_misses_per_atom,,,[0-9.]+$'
+
+# Under cachegrind the kernel misses as often as the model says: to half a point of its accesses and 5 %.
+if command -v valgrind >/dev/null 2>&1 && [ -z "${ASAN_OPTIONS:-}" ]; then
+  expect 0 $study --with cachegrind --launches 2
+  awk -F, 'NR > 1 { measured[$1, $9] = $10; modelled[$1, $9] = $12; orders[$1] }
+    END {
+      for (o in orders) {
+        n++
+        loads = measured[o, "loads_per_atom"]
+        if (!(loads > 100)) print o ": loads " loads
+        for (q in all) delete all[q]
+        split("l1_load_misses_per_atom l1_misses_per_atom llc_load_misses_per_atom llc_misses_per_atom", all, " ")
+        for (k in all) {
+          points = 100 * (measured[o, all[k]] - modelled[o, all[k]]) / loads
+          ratio = modelled[o, all[k]] / measured[o, all[k]]
+          if (points > 0.5 || points < -0.5 || ratio > 1.05 || ratio < 0.95) print o ": " all[k] " is off by " points " points, " ratio " of it"
+        }
+      }
+      if (n != 3) print n " orders"
+    }' "$dir/out" >"$dir/wrong"
+  [ -s "$dir/wrong" ] && fail "$(cat "$dir/wrong")"
+fi
+finish

@@ -1,0 +1,263 @@
+#!/bin/sh
+# tests/cli/cli_ranks.sh MINIMD - several ranks under mpirun: what is refused, once, with one exit code.
+. tests/cli/cli.sh
+
+"$minimd" info --format csv >"$dir/info"
+grep -qE '^mpi,"?(Open MPI|not in this build)' "$dir/info" || fail 'info does not name MPI'
+cases=$((cases + 1))
+
+# Several ranks without MPI: a launcher's environment alone.
+if grep -q '^mpi,"*not in this build' "$dir/info"; then
+  start() { OMPI_COMM_WORLD_SIZE=2 "$minimd" "$@"; }
+  expect 2 run --steps 0 --cells 3
+  says 'this build has no MPI'
+fi
+if ! command -v mpirun >/dev/null 2>&1 || ! grep -q '^mpi,"*Open MPI' "$dir/info"; then
+  echo 'skipped: several ranks need mpirun and a build with MPI (Debian packages libopenmpi-dev openmpi-bin)'
+  finish
+  exit
+fi
+
+root=
+[ "$(id -u)" = 0 ] && root=--allow-run-as-root
+unset OMP_NUM_THREADS
+# What Open MPI's libraries keep until the process ends would be called leaks of ours.
+[ -z "${ASAN_OPTIONS:-}" ] || export ASAN_OPTIONS="$ASAN_OPTIONS:detect_leaks=0"
+ranks=2
+# mpirun adds words of its own to the error stream of a job that fails.
+start() { mpirun $root --oversubscribe -n $ranks "$minimd" "$@"; }
+
+for command in compare ordering stokes info; do
+  expect 2 $command
+  says "minimd: error: .minimd $command. was started as $ranks ranks: expected one rank"
+done
+ranks=8
+expect 2 compare
+says 'minimd compare. was started as 8 ranks'
+ranks=2
+expect 2 --backend gpu --cells 4
+says '2 ranks on the GPU: expected --backend cpu, or one rank'
+expect 2 --backend cpu --precision single --cells 4,4,200
+says '2 ranks of a box longer than 224 in single precision'
+expect 2 --backend cpu --cells 4 --trace "$dir/trace"
+says 'trace on 2 ranks: expected one rank'
+ranks=3
+expect 2 no-such-command
+says "unknown command"
+expect 2 --no-such-option
+expect 0 --version
+[ "$(wc -l <"$dir/out")" = 1 ] || fail 'more than one rank prints the version'
+expect 0 --help
+[ "$(grep -c '^usage' "$dir/out")" = 1 ] || fail 'more than one rank prints the help'
+ranks=1
+expect 0 run --backend cpu --cells 4 --steps 10
+prints '^performance'
+
+# Same bytes on any number of ranks: thermo lines, trajectory, checkpoint; by every cut.
+melt="--backend cpu --cells 6 --steps 30 --thermo 10 --quiet --deterministic --format csv --threads 1"
+run_in() # PLACE RANKS ARGS... : files of a run in a folder of its own, under the same names
+{
+  place=$dir/$1
+  ranks=$2
+  shift 2
+  cases=$((cases + 1))
+  mkdir -p "$place"
+  (cd "$place" && start "$@" >out 2>err </dev/null) || fail "$ranks ranks: minimd $*: $(cat "$place/err")"
+}
+minimd=$(realpath "$minimd")
+for precision in double single mixed; do
+  for n in 1 2 3; do
+    run_in $precision$n $n $melt --precision $precision --dump d.lammpstrj --dump-every 10 --checkpoint c
+    for file in out d.lammpstrj c; do
+      same "$dir/${precision}1/$file" "$dir/$precision$n/$file" "$n ranks in $precision precision"
+    done
+  done
+done
+for cut in curve bricks bisection; do
+  run_in cut 4 $melt --cut $cut --order row
+  same "$dir/double1/out" "$dir/cut/out" "4 ranks cut by $cut"
+done
+# A box of one reach, more ranks than it has cells to give, and ranks without atoms.
+for cells in 2 1,1,12; do
+  run_in whole 1 $melt --cells $cells
+  for n in 2 4; do
+    run_in parts $n $melt --cells $cells
+    same "$dir/whole/out" "$dir/parts/out" "$n ranks of $cells cells"
+  done
+done
+# Rebuilds by displacement, and a dense quarter of the box.
+run_in whole 1 $melt --rebuild check --skin 0.1
+run_in parts 3 $melt --rebuild check --skin 0.1
+same "$dir/whole/out" "$dir/parts/out" '3 ranks, rebuilds by displacement'
+# A checkpoint of 3 ranks goes on at 1, 2 and 3, and in one of 1 rank: the run that never stopped.
+run_in whole 1 $melt --steps 60
+for n in 1 2 3; do
+  mkdir -p "$dir/on$n"
+  cp "$dir/double3/c" "$dir/double3/d.lammpstrj" "$dir/on$n/"
+  run_in on$n $n --restart c --steps 60 --format csv --quiet
+  tail -n 3 "$dir/whole/out" >"$dir/last"
+  tail -n 3 "$dir/on$n/out" | cmp -s - "$dir/last" || fail "$n ranks do not go on with a checkpoint of 3"
+  same "$dir/on1/d.lammpstrj" "$dir/on$n/d.lammpstrj" "trajectories gone on with, $n ranks"
+  same "$dir/on1/c" "$dir/on$n/c" "checkpoints of runs gone on with, $n ranks"
+done
+# Not deterministic, and half lists: the same within rounding.
+near() # A B WHAT
+{
+  paste -d, "$1" "$2" | awk -F, -v what="$3" 'NR > 1 {
+      for (k = 2; k <= 5; k++) {
+        away = $k - $(k + 5)
+        if (away < 0) away = -away
+        size = $k < 0 ? -$k : $k
+        if (!(away <= 1e-12 * size)) bad = 1
+      }
+    } END { exit bad || NR < 3 }' || fail "$3: not within 1e-12"
+}
+loose="--backend cpu --cells 6 --steps 30 --thermo 10 --quiet --format csv"
+for list in 'full' 'half --newton on' 'half --newton off'; do
+  run_in whole 1 $loose --list $list
+  run_in parts 3 $loose --list $list
+  near "$dir/whole/out" "$dir/parts/out" "3 ranks, $list lists"
+done
+# Charges: one mesh of all ranks; more ranks than two a processor, and some without ions.
+if ! grep -q '^fftw,"*not in this build' "$dir/info"; then
+  salt="-i $PWD/inputs/in.nacl --backend cpu --cells 3 --steps 30 --thermo 10 --quiet --format csv"
+  for list in 'full' 'half --newton on' 'half --newton off' 'full --deterministic'; do
+    run_in whole 1 $salt --list $list
+    run_in parts 3 $salt --list $list
+    near "$dir/whole/out" "$dir/parts/out" "3 ranks, charges, $list lists"
+  done
+  run_in whole 1 $salt --steps 60 --dump d.xyz --dump-every 60
+  run_in salt 8 $salt --checkpoint c --dump d.xyz --dump-every 60
+  for n in 1 2; do
+    rm -rf "$dir/on$n"
+    cp -r "$dir/salt" "$dir/on$n"
+    run_in on$n $n --restart c --steps 60 --format csv --quiet
+    { head -n 1 "$dir/whole/out"; tail -n 4 "$dir/whole/out"; } >"$dir/last"
+    near "$dir/last" "$dir/on$n/out" "$n ranks go on with charges of 8"
+    awk 'NR == FNR { q[FNR] = $NF; n = FNR; next } $NF != q[FNR] { bad = 1 } END { exit bad || FNR != n }' \
+      "$dir/whole/d.xyz" "$dir/on$n/d.xyz" || fail "$n ranks dump other charges"
+  done
+  for precision in single mixed; do
+    run_in whole 1 $salt --precision $precision --cut bisection
+    run_in parts 4 $salt --precision $precision --cut bisection
+    awk -F, 'NR == FNR { e[$1] = $4; next } FNR > 1 { away = ($4 - e[$1]) / $4; if (away * away > 1e-10) exit 1 }' \
+      "$dir/whole/out" "$dir/parts/out" || fail "4 ranks, charges in $precision precision"
+  done
+fi
+# Embedded atoms: slopes of F of other ranks' atoms.  Same bytes where Lennard-Jones has them; five atoms on eight ranks.
+"$minimd" potential -o "$dir/Cu.eam.alloy" || fail 'minimd potential'
+cp inputs/in.eam "$dir/in.eam"
+cat >"$dir/five.xyz" <<'END'
+5
+Lattice="13 0 0 0 14 0 0 0 12" Properties=species:S:1:pos:R:3
+Cu 1 1 1
+Cu 3 2 1
+Cu 12.5 1 11.5
+Cu 2 3 3
+Cu 7 7 7
+END
+sed 's/lattice  *= "fcc"/read = "five.xyz"/; /lattice_constant/d; /cells/d' inputs/in.eam >"$dir/in.five"
+metal="--backend cpu --thermo 10 --steps 20 --quiet --format csv"
+copper="-i $dir/in.eam --cells 4 $metal"
+for list in 'full' 'half --newton on' 'half --newton off'; do
+  run_in whole 1 $copper --list $list
+  run_in parts 3 $copper --list $list
+  near "$dir/whole/out" "$dir/parts/out" "3 ranks, copper, $list lists"
+done
+for precision in double single mixed; do
+  run_in whole 1 $copper --deterministic --precision $precision
+  run_in parts 4 $copper --deterministic --precision $precision --cut bisection
+  same "$dir/whole/out" "$dir/parts/out" "4 ranks, copper in $precision precision"
+done
+run_in whole 1 -i "$dir/in.five" $metal --deterministic
+run_in parts 8 -i "$dir/in.five" $metal --deterministic
+same "$dir/whole/out" "$dir/parts/out" 'five atoms of copper on 8 ranks'
+# What a run says of its ranks.
+ranks=4
+expect 0 $loose --format table
+prints '^ranks      4, cut by (curve|bricks): [0-9]+ to [0-9]+ atoms'
+prints '^exchange '
+[ "$(grep -c '^performance' "$dir/out")" = 1 ] || fail 'more than one rank reports'
+expect 0 $loose --format json -o "$dir/json"
+[ "$(grep -c '"bytes_exchanged_per_step"' "$dir/json")" = 4 ] || fail 'not every rank is in the JSON report'
+
+# Ranks that were given different runs.
+cases=$((cases + 1))
+mpirun $root --oversubscribe -n 1 "$minimd" $loose : -n 1 "$minimd" $loose --seed 5 \
+  >"$dir/out" 2>"$dir/err" </dev/null
+[ $? = 2 ] || fail 'ranks with different runs: exit code'
+[ "$(grep -c '^minimd: error: the configuration of rank 1 is not that of rank 0' "$dir/err")" = 1 ] ||
+  fail "ranks with different runs: $(cat "$dir/err")"
+# A rank that cannot go on is the end of all, told once.
+cases=$((cases + 1))
+mpirun $root --oversubscribe -n 2 "$minimd" $loose --dt 5 >"$dir/out" 2>"$dir/err" </dev/null
+[ $? = 5 ] || fail "atoms that fly away: exit code, $(cat "$dir/err")"
+[ "$(grep -c '^minimd: error' "$dir/err")" = 1 ] || fail "atoms that fly away: $(cat "$dir/err")"
+ranks=3
+partial=yes # the heading is there
+expect 3 $loose --dump "$dir/no/such/folder/d.xyz"
+partial=no
+
+# A rank is killed: the job ends in seconds, the last checkpoint is good.
+cases=$((cases + 1))
+mkdir -p "$dir/killed"
+mpirun $root --oversubscribe -n 3 "$minimd" --backend cpu --cells 6 --steps 1000000 --quiet --deterministic --threads 1 \
+  --checkpoint "$dir/killed/c" --checkpoint-every 10 >"$dir/out" 2>"$dir/err" </dev/null &
+job=$!
+awaits [ -e "$dir/killed/c.prev" ]
+victim=$(ps -o pid= --ppid $job | tail -n 1) # mpirun's children are ranks
+kill -KILL $victim || fail 'no rank to kill'
+began=$(date +%s)
+wait $job && fail 'a rank was killed: exit code 0'
+[ $(($(date +%s) - began)) -lt 30 ] || fail 'a rank was killed: the job went on'
+grep -q 'signal 9' "$dir/err" || fail "a rank was killed: $(cat "$dir/err")"
+step=$("$minimd" --restart "$dir/killed/c" --check 2>&1 | grep -c '^run.steps')
+[ "$step" = 1 ] || fail 'a rank was killed: the checkpoint'
+# SIGUSR1 asks all ranks for a checkpoint; SIGINT ends them, and mpirun does not wait long for what they write.
+cases=$((cases + 1))
+mpirun $root --oversubscribe -n 3 "$minimd" --backend cpu --cells 6 --steps 1000000 --quiet --threads 1 --thermo 10 \
+  --checkpoint "$dir/asked" >"$dir/out" 2>"$dir/err" </dev/null &
+job=$!
+awaits grep -q '^ *20 ' "$dir/out"
+kill -USR1 $job
+awaits [ -e "$dir/asked" ]
+kill -0 $job || fail 'SIGUSR1 ended the ranks'
+kill -INT $job
+wait $job && fail 'SIGINT: exit code 0'
+"$minimd" --restart "$dir/asked" --check >/dev/null || fail 'SIGINT: the checkpoint'
+
+# Messages, migration and ghosts of several ranks.
+suite=$(dirname "$minimd")/tests/check_ranks
+for ranks in 1 2 3 4; do
+  [ -x "$suite" ] || break
+  cases=$((cases + 1))
+  OMP_WAIT_POLICY=passive mpirun $root --oversubscribe --timeout 120 -n $ranks "$suite" >"$dir/out" 2>"$dir/err" </dev/null ||
+    fail "check_ranks on $ranks ranks: $(cat "$dir/out" "$dir/err")"
+done
+
+# No library of MPI: one line, too.
+mkdir "$dir/empty"
+cases=$((cases + 1))
+mpirun $root --oversubscribe -n 3 -x LD_LIBRARY_PATH="$dir/empty" sh -c '
+  : >"$0/libmpi.so.40"
+  exec "$1"' "$dir/empty" "$minimd" >"$dir/out" 2>"$dir/err" </dev/null
+[ $? = 2 ] || fail 'no library of MPI: exit code'
+[ "$(grep -c '^minimd: error: .*libmpi.so.40 cannot be loaded' "$dir/err")" = 1 ] || fail "no library of MPI: $(cat "$dir/err")"
+[ "$(grep -c '^minimd: error' "$dir/err")" = 1 ] || fail "no library of MPI: $(cat "$dir/err")"
+
+# On the host of another rank than the first: that one says it.
+cases=$((cases + 1))
+mpirun $root --oversubscribe -n 1 "$minimd" $loose : -n 1 -x LD_LIBRARY_PATH="$dir/empty" "$minimd" $loose \
+  >"$dir/out" 2>"$dir/err" </dev/null
+[ $? = 2 ] || fail 'one rank has no library of MPI: exit code'
+[ "$(grep -c '^minimd: error: .*libmpi.so.40 cannot be loaded' "$dir/err")" = 1 ] ||
+  fail "one rank has no library of MPI: $(cat "$dir/err")"
+
+# One rank whose command differs fails for all; the job ends and says why, once.
+cases=$((cases + 1))
+mpirun $root --oversubscribe -n 1 "$minimd" --version : -n 2 "$minimd" no-such-command \
+  >"$dir/out" 2>"$dir/err" </dev/null
+[ $? = 2 ] || fail 'ranks that disagree: exit code'
+[ "$(grep -c '^minimd: error: unknown command' "$dir/err")" = 1 ] || fail 'ranks that disagree: no one error line'
+
+finish

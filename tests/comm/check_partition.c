@@ -1,0 +1,266 @@
+/* tests/comm/check_partition.c - who owns a cell, and who needs it, against brute force. */
+#include "comm/partition.h"
+#include "tests/ref/ref.h"
+#include "tests/test.h"
+
+enum { MOST_RANKS = 24 };
+
+/* Boxes of powers of two and others, one flat, one of a single cell, one below the reach. */
+static const struct {
+  md_box box;
+  double reach;
+} cases[] = {{{{0, 0, 0}, {8, 8, 8}}, 2},        {{{-3, 1, 2}, {4.1, 6.3, 9.7}}, 2.2},
+             {{{0, 0, 0}, {19, 3, 2.5}}, 2},     {{{0, 0, 0}, {1, 1.2, 1.1}}, 2.8},
+             {{{-5, -5, -5}, {5, 5, 5}}, 2.8},   {{{0, 0, 0}, {1.3, 9, 1.3}}, 2.8},
+             {{{0, 0, 0}, {5.6, 5.6, 5.6}}, 2.8}};
+enum { CASES = sizeof cases / sizeof *cases };
+
+/* Atoms of each cell: none, uniform, and a quarter that is dense. */
+static int64_t *make_weights(const partition *p, int kind)
+{
+  int64_t *weight = ref_alloc(p->cells, sizeof *weight);
+  for (int64_t c = 0; c < p->cells; c++) {
+    const bool dense = c < p->cells / 4;
+    weight[c] = kind == 0 ? 0 : kind == 1 ? 5 : dense ? 37 + c % 7 : c % 2;
+  }
+  return weight;
+}
+
+static partition *cut(int which, int ranks, partition_cut kind, int density, int64_t **weight)
+{
+  static const ordering hilbert = {.kind = ORDERING_HILBERT};
+  md_ctx *ctx = test_ctx(MD_DOUBLE, 1, false);
+  partition *p;
+  ck_ok(partition_create(&cases[which].box, cases[which].reach, ranks, &p));
+  *weight = make_weights(p, density);
+  ck_ok(partition_make(p, ctx, kind, &hilbert, *weight));
+  md_ctx_destroy(ctx);
+  return p;
+}
+
+/* Cells and weight of each rank. */
+static void count(const partition *p, const int64_t *weight, int64_t *cells, int64_t *atoms)
+{
+  memset(cells, 0, MOST_RANKS * sizeof *cells);
+  memset(atoms, 0, MOST_RANKS * sizeof *atoms);
+  for (int64_t c = 0; c < p->cells; c++) {
+    ck_must(p->owner[c] >= 0 && p->owner[c] < p->ranks, "cell %lld has owner %d of %d",
+            (long long)c, p->owner[c], p->ranks);
+    cells[p->owner[c]]++;
+    atoms[p->owner[c]] += weight[c];
+  }
+}
+
+START_TEST(every_cell_has_an_owner_and_the_curve_is_fair)
+{
+  for (int which = 0; which < CASES; which++)
+    for (int ranks = 1; ranks <= MOST_RANKS; ranks++)
+      for (int density = 0; density < 3; density++) {
+        int64_t *weight, cells[MOST_RANKS], atoms[MOST_RANKS], total = 0, heaviest = 0;
+        partition *p = cut(which, ranks, (partition_cut)_i, density, &weight);
+        count(p, weight, cells, atoms);
+        for (int64_t c = 0; c < p->cells; c++) {
+          total += weight[c];
+          heaviest = weight[c] > heaviest ? weight[c] : heaviest;
+        }
+        for (int r = 0; r < ranks && _i == PARTITION_CURVE; r++) {
+          ck_must(llabs(atoms[r] * ranks - total) <= heaviest * ranks,
+                  "case %d: rank %d of %d has %lld of %lld atoms", which, r, ranks,
+                  (long long)atoms[r], (long long)total);
+          if (density == 0)
+            ck_must(llabs(cells[r] * ranks - p->cells) <= ranks, "rank %d has %lld cells", r,
+                    (long long)cells[r]);
+        }
+        free(weight);
+        partition_destroy(p);
+      }
+}
+END_TEST
+
+/* Along the curve owners only rise; where the grid is a cube of a power of two, along the one that
+ * was asked for. */
+START_TEST(a_rank_owns_a_range_of_the_curve)
+{
+  md_ctx *ctx = test_ctx(MD_DOUBLE, 1, false);
+  for (int which = 0; which < CASES; which++)
+    for (int ranks = 2; ranks <= MOST_RANKS; ranks += 3) {
+      int64_t *weight;
+      partition *p = cut(which, ranks, PARTITION_CURVE, 2, &weight);
+      const ordering curve = {.kind =
+                                  which == 0 || which == 6 ? ORDERING_HILBERT : ORDERING_GILBERT};
+      uint32_t *cell = ref_alloc(p->cells, sizeof *cell);
+      ck_ok(ordering_cells(ctx, &curve, p->n, cell));
+      for (int64_t k = 1; k < p->cells; k++)
+        ck_must(p->owner[cell[k]] >= p->owner[cell[k - 1]], "case %d, %d ranks: place %lld", which,
+                ranks, (long long)k);
+      free(cell);
+      free(weight);
+      partition_destroy(p);
+    }
+  md_ctx_destroy(ctx);
+}
+END_TEST
+
+START_TEST(bricks_and_bisections_are_boxes)
+{
+  for (int which = 0; which < CASES; which++)
+    for (int ranks = 1; ranks <= MOST_RANKS; ranks++) {
+      int64_t *weight, cells[MOST_RANKS], atoms[MOST_RANKS];
+      partition *p = cut(which, ranks, _i ? PARTITION_BRICKS : PARTITION_BISECTION, 1, &weight);
+      count(p, weight, cells, atoms);
+      for (int r = 0; r < ranks; r++) {
+        partition_halo halo;
+        ck_ok(partition_halo_make(p, r, cases[which].reach, &halo));
+        ck_must((int64_t)halo.n[0] * halo.n[1] * halo.n[2] == cells[r], "rank %d of %d: no box", r,
+                ranks);
+        if (which == 0 && ranks == 8) ck_assert(cells[r] == p->cells / 8);
+        partition_halo_free(&halo);
+      }
+      free(weight);
+      partition_destroy(p);
+    }
+}
+END_TEST
+
+static void place_of(const partition *p, int64_t c, double corner[3], int32_t at[3])
+{
+  at[0] = (int32_t)(c / p->n[2] / p->n[1]);
+  at[1] = (int32_t)(c / p->n[2] % p->n[1]);
+  at[2] = (int32_t)(c % p->n[2]);
+  for (int d = 0; d < 3; d++)
+    corner[d] = p->lo[d] + at[d] * p->side[d];
+}
+
+/* Distance between a cell, shifted by boxes, and another. */
+static double gap_of(const partition *p, int64_t a, const int s[3], int64_t b)
+{
+  double x[3], y[3], sq = 0;
+  int32_t unused[3];
+  place_of(p, a, x, unused);
+  place_of(p, b, y, unused);
+  for (int d = 0; d < 3; d++) {
+    const double away = fabs(x[d] + s[d] * (p->n[d] * p->side[d]) - y[d]) - p->side[d];
+    if (away > 0) sq += away * away;
+  }
+  return sqrt(sq);
+}
+
+static bool has_target(const partition *p, const partition_halo *halo, int64_t c, int rank,
+                       int32_t shift)
+{
+  int32_t at[3];
+  double corner[3];
+  place_of(p, c, corner, at);
+  int64_t k = 0;
+  for (int d = 0; d < 3; d++)
+    k = k * halo->n[d] + at[d] - halo->lo[d];
+  int found = 0;
+  for (int64_t e = halo->first[k]; e < halo->first[k + 1]; e++)
+    found += halo->target[halo->to[e]].rank == rank && halo->target[halo->to[e]].shift == shift;
+  ck_must(found <= 1, "cell %lld goes to rank %d %d times", (long long)c, rank, found);
+  return found;
+}
+
+/* For each rank and shift: is the nearest of its cells within reach? */
+static void check_halo(const partition *p, int rank, double reach, const int64_t *weight)
+{
+  partition_halo halo;
+  ck_ok(partition_halo_make(p, rank, reach, &halo));
+  int most[3];
+  for (int d = 0; d < 3; d++)
+    most[d] = (int)ceil(reach / (p->n[d] * p->side[d])) + 1;
+  int64_t images = 0, atoms = 0, listed = 0;
+  bool neighbor[MOST_RANKS] = {false};
+  for (int64_t c = 0; c < p->cells; c++) {
+    if (p->owner[c] != rank) continue;
+    atoms += weight[c];
+    int s[3];
+    for (s[0] = -most[0]; s[0] <= most[0]; s[0]++)
+      for (s[1] = -most[1]; s[1] <= most[1]; s[1]++)
+        for (s[2] = -most[2]; s[2] <= most[2]; s[2]++) {
+          double nearest[MOST_RANKS];
+          for (int r = 0; r < p->ranks; r++)
+            nearest[r] = INFINITY;
+          for (int64_t e = 0; e < p->cells; e++)
+            nearest[p->owner[e]] = fmin(nearest[p->owner[e]], gap_of(p, c, s, e));
+          const int32_t shift = md_shift_pack(s[0], s[1], s[2]);
+          for (int r = 0; r < p->ranks; r++) {
+            const bool is = has_target(p, &halo, c, r, shift), self = r == rank && shift == 0;
+            if (is) listed++, images += weight[c], neighbor[r] = true;
+            ck_must(!(is && self), "a cell goes to its owner unshifted");
+            if (!self && nearest[r] < reach * (1 - 1e-9))
+              ck_must(is, "rank %d lacks cell %lld shifted by %d %d %d", r, (long long)c, s[0],
+                      s[1], s[2]);
+            if (nearest[r] > reach * (1 + 1e-5)) ck_must(!is, "rank %d needs it not", r);
+          }
+        }
+  }
+  const int64_t cells = (int64_t)halo.n[0] * halo.n[1] * halo.n[2];
+  ck_must(listed == halo.first[cells], "%lld targets of %lld are none",
+          (long long)(halo.first[cells] - listed), (long long)halo.first[cells]);
+  const partition_load load = partition_weigh(p, rank, &halo, weight);
+  int64_t neighbors = 0;
+  for (int r = 0; r < p->ranks; r++)
+    neighbors += neighbor[r] && r != rank;
+  ck_assert(load.atoms == atoms && load.images == images && load.neighbors == neighbors);
+  for (int32_t t = 1; t < halo.n_targets; t++) {
+    const partition_target *a = &halo.target[t - 1], *b = &halo.target[t];
+    ck_assert(a->rank < b->rank || (a->rank == b->rank && a->shift < b->shift));
+  }
+  partition_halo_free(&halo);
+}
+
+START_TEST(halos_are_what_lies_within_reach)
+{
+  static const int ranks[] = {1, 2, 3, 5, 8, 24};
+  for (int which = 0; which < CASES; which++)
+    for (int k = 0; k < 6; k++) {
+      int64_t *weight;
+      partition *p = cut(which, ranks[k], (partition_cut)_i, 2, &weight);
+      /* Ranks of the whole system are many: the first, a middle and the last will do. */
+      const int some[] = {0, ranks[k] / 2, ranks[k] - 1};
+      for (int r = 0; r < 3; r++)
+        if (r == 0 || some[r] != some[r - 1]) check_halo(p, some[r], cases[which].reach, weight);
+      free(weight);
+      partition_destroy(p);
+    }
+}
+END_TEST
+
+START_TEST(positions_have_cells)
+{
+  partition *p;
+  ck_ok(partition_create(&cases[1].box, cases[1].reach, 3, &p));
+  for (int64_t c = 0; c < p->cells; c++) {
+    double corner[3];
+    int32_t at[3];
+    place_of(p, c, corner, at);
+    for (int d = 0; d < 3; d++)
+      corner[d] += 0.3 * p->side[d];
+    ck_assert_int_eq(partition_cell(p, corner), c);
+  }
+  const double far[2][3] = {{-1e9, -1e9, -1e9}, {1e9, INFINITY, 1e9}};
+  ck_assert_int_eq(partition_cell(p, far[0]), 0);
+  ck_assert_int_eq(partition_cell(p, far[1]), p->cells - 1);
+  partition_destroy(p);
+  const md_box huge = {{0, 0, 0}, {1e6, 1e6, 1e6}};
+  ck_assert_int_eq(partition_create(&huge, 2, 3, &p), MD_ECAPACITY);
+  ck_assert(p == NULL);
+}
+END_TEST
+
+int main(void)
+{
+  if (test_needs_cpu()) return 0;
+  Suite *suite = suite_create("partition");
+  TCase *tc = tcase_create("partition");
+  tcase_set_timeout(tc, 120);
+  tcase_add_loop_test(tc, every_cell_has_an_owner_and_the_curve_is_fair, PARTITION_CURVE,
+                      PARTITION_CUT_COUNT);
+  tcase_add_test(tc, a_rank_owns_a_range_of_the_curve);
+  tcase_add_loop_test(tc, bricks_and_bisections_are_boxes, 0, 2);
+  tcase_add_loop_test(tc, halos_are_what_lies_within_reach, PARTITION_CURVE, PARTITION_CUT_COUNT);
+  tcase_add_test(tc, positions_have_cells);
+  suite_add_tcase(suite, tc);
+  return test_main(suite);
+}

@@ -1,0 +1,299 @@
+/* tests/force/check_eam_forces.c - forces of embedded atoms against direct sums and the oracle. */
+#include "minimd/shell/commands.h"
+#include "tests/drive/files.h"
+#include "tests/drive/run_md.h"
+#include "tests/ref/ref_eam.h"
+#include "tests/test.h"
+
+static eam_potential eam;
+static ref_eam table;
+
+/* The potential that `minimd potential` writes, read by the program and by the reference. */
+static void read_copper(const char *knots)
+{
+  char *path = (char *)files_path("cu");
+  char *argv[] = {"potential", "--knots", (char *)knots, "-o", path};
+  ck_ok(cmd_potential(5, argv));
+  ck_ok(eam_read(path, &eam));
+  table = ref_eam_read(path);
+}
+
+static void end(void)
+{
+  eam_free(&eam);
+  ref_eam_free(&table);
+  files_end();
+}
+
+enum { CASES = 4, ORDERS = 3 };
+
+static run_case oracle_case(void)
+{
+  ref_eam_oracle oracle = ref_eam_oracle_read();
+  run_case c = {.name = "oracle", .box = oracle.box, .n = oracle.n, .x = oracle.x};
+  free(oracle.f), free(oracle.own), free(oracle.density);
+  return c;
+}
+
+/* Copper, displaced: the oracle's; images of atoms in small boxes; off the origin and dense. */
+static run_case copper_case(int k, md_precision precision)
+{
+  static const int cells[CASES][3] = {{0}, {2, 2, 2}, {1, 1, 3}, {5, 4, 3}};
+  static const double lo[CASES][3] = {{0}, {0}, {0}, {-3, 1, 0.5}};
+  static const double edge[CASES] = {0, 3.615, 3.615, 3.3};
+  run_case c = k == 0 ? oracle_case() : run_case_fcc("copper", cells[k], lo[k], 0.08);
+  const double scale = k == 0 ? 1 : edge[k] / cbrt(4 / 0.8442);
+  for (int64_t i = 0; i < 3 * c.n; i++)
+    c.x[i] = run_round(precision, c.x[i] * scale);
+  for (int d = 0; d < 3; d++)
+    c.box.lo[d] *= scale, c.box.hi[d] *= scale;
+  return c;
+}
+
+static run_spec copper_spec(void)
+{
+  run_spec spec = run_spec_default();
+  spec.eam = &eam;
+  spec.force.r_cut = eam.cutoff;
+  return spec;
+}
+
+/* Forces, energy and virial within these parts of the largest force and of all terms. */
+static const double force_goal[MD_PRECISION_COUNT] = {2e-5, 4e-6, 1e-13};
+static const double sum_goal[MD_PRECISION_COUNT] = {2e-6, 1e-6, 1e-14};
+
+static void check_sums(run_md *md, const force_tally *tally, const ref_eam_sums *want)
+{
+  const md_precision precision = md->spec.precision;
+  double *f = ref_alloc(3 * md->atoms->n, sizeof *f), most = 0;
+  run_md_state(md, NULL, NULL, f);
+  for (int64_t k = 0; k < 3 * md->atoms->n; k++)
+    most = fmax(most, fabs(f[k] - want->f[k]));
+  ck_must(most <= force_goal[precision] * fmax(want->f_max, 1), "%s: force off by %g of %g",
+          run_spec_text(&md->spec), most, want->f_max);
+  const double scale = sum_goal[precision] * want->u_scale;
+  ck_must(fabs(tally->energy - want->energy) <= scale, "%s: energy off by %g of %g",
+          run_spec_text(&md->spec), tally->energy - want->energy, want->u_scale);
+  ck_must(fabs(tally->virial - want->virial) <= 10 * scale, "%s: virial off by %g of %g",
+          run_spec_text(&md->spec), tally->virial - want->virial, want->u_scale);
+  free(f);
+}
+
+/* Every list, in some orders, with and without sums. */
+START_TEST(forces_equal_direct_sums)
+{
+  static const ordering_kind orders[ORDERS] = {ORDERING_NONE, ORDERING_ROW, ORDERING_HILBERT};
+  const md_precision precision = (md_precision)(_i % MD_PRECISION_COUNT);
+  read_copper("500");
+  run_case c = copper_case(_i / MD_PRECISION_COUNT, precision);
+  ref_eam_sums want = ref_eam_find(&table, &c.box, c.n, c.x);
+  for (int k = 0; k < RUN_LISTS * ORDERS; k++) {
+    run_spec spec = copper_spec();
+    force_tally tally = {.energy = -1, .virial = -1};
+    spec.precision = precision;
+    spec.list.order.kind = orders[k % ORDERS];
+    spec.threads = 1 + k % 3;
+    spec.deterministic = k % 4 == 0;
+    spec.skin = k % 2 ? 0 : 0.7;
+    run_set_list(&spec.list, k / ORDERS);
+    run_md md = run_md_open(&spec, &c, NULL);
+    ck_ok(md_fill(md.ctx, md.atoms->f.data, 0x41, md.atoms->f.bytes));
+    run_md_force(&md, NULL);
+    tally = (force_tally){.energy = want.energy, .virial = want.virial};
+    check_sums(&md, &tally, &want);
+    run_md_force(&md, &tally); /* overwritten, not added to */
+    check_sums(&md, &tally, &want);
+    ck_assert_int_eq(force_beyond(md.fc), 0);
+    run_md_close(&md);
+  }
+  ref_eam_sums_free(&want);
+  run_case_free(&c);
+}
+END_TEST
+
+/* 10,000 knots are the exact functions to 2.4e-10 eV/A, 1e-10 of the largest force, as they are by
+ * the reference; energy and pressure to their digits. */
+START_TEST(many_knots_are_the_oracle)
+{
+  ref_eam_oracle oracle = ref_eam_oracle_read();
+  read_copper("10000");
+  run_spec spec = copper_spec();
+  force_tally tally;
+  run_case c = copper_case(0, MD_DOUBLE);
+  run_md md = run_md_open(&spec, &c, NULL);
+  double *f = ref_alloc(3 * c.n, sizeof *f), most = 0;
+  run_md_force(&md, &tally);
+  run_md_state(&md, NULL, NULL, f);
+  for (int64_t k = 0; k < 3 * c.n; k++)
+    most = fmax(most, fabs(f[k] - oracle.f[k]));
+  ck_assert_msg(most <= 3e-10, "a force is off by %g eV/A", most);
+  ck_assert_double_eq_tol(tally.energy, oracle.energy, 1e-9);
+  const double volume = pow(oracle.box.hi[0], 3);
+  ck_assert_double_eq_tol(tally.virial / (3 * volume) * 1.602176634e6, oracle.pressure, 1e-4);
+  free(f);
+  run_md_close(&md);
+  run_case_free(&c);
+  ref_eam_oracle_free(&oracle);
+}
+END_TEST
+
+static double energy_of(const run_spec *spec, const run_case *c)
+{
+  force_tally tally;
+  run_md md = run_md_open(spec, c, NULL);
+  run_md_force(&md, &tally);
+  run_md_close(&md);
+  return tally.energy;
+}
+
+/* Central differences of the energy, of fourth order. */
+START_TEST(forces_are_slopes_of_the_energy)
+{
+  read_copper("2000");
+  const run_spec spec = copper_spec();
+  run_case c = copper_case(0, MD_DOUBLE);
+  double *f = ref_alloc(3 * c.n, sizeof *f);
+  run_md md = run_md_open(&spec, &c, NULL);
+  run_md_force(&md, NULL);
+  run_md_state(&md, NULL, NULL, f);
+  run_md_close(&md);
+  for (int64_t k = 0; k < 3 * c.n; k += 37) {
+    const double h = 1e-4, x = c.x[k];
+    double u[4];
+    for (int s = 0; s < 4; s++) {
+      c.x[k] = x + h * (s < 2 ? s - 2 : s - 1);
+      u[s] = energy_of(&spec, &c);
+    }
+    c.x[k] = x;
+    const double slope = (8 * (u[2] - u[1]) - (u[3] - u[0])) / (12 * h);
+    ck_must(fabs(f[k] + slope) <= 2e-7, "force %d is %.12g, the slope %.12g", (int)k, f[k], -slope);
+  }
+  free(f);
+  run_case_free(&c);
+}
+END_TEST
+
+/* Densities four times those of copper are beyond the table; forces and energies go on. */
+START_TEST(densities_beyond_the_table_are_counted)
+{
+  read_copper("500");
+  run_spec spec = copper_spec();
+  run_case c = copper_case(1, MD_DOUBLE);
+  for (int64_t k = 0; k < 3 * c.n; k++)
+    c.x[k] *= 0.6;
+  for (int d = 0; d < 3; d++)
+    c.box.lo[d] *= 0.6, c.box.hi[d] *= 0.6;
+  ref_eam_sums want = ref_eam_find(&table, &c.box, c.n, c.x);
+  int64_t beyond = 0;
+  for (int64_t i = 0; i < c.n; i++)
+    beyond += want.density[i] > 60;
+  ck_assert_int_gt(beyond, 0);
+  for (int list = 0; list < RUN_LISTS; list++) {
+    force_tally tally;
+    run_set_list(&spec.list, list);
+    run_md md = run_md_open(&spec, &c, NULL);
+    run_md_force(&md, &tally);
+    check_sums(&md, &tally, &want);
+    ck_assert_int_eq(force_beyond(md.fc), beyond);
+    run_md_force(&md, NULL);
+    ck_assert_int_eq(force_beyond(md.fc), 2 * beyond);
+    run_md_close(&md);
+  }
+  ref_eam_sums_free(&want);
+  run_case_free(&c);
+}
+END_TEST
+
+/* Forces with and without sums, for which a kernel has an instance each: the same bits, or a
+ * restart would go another way than the run that it goes on with. */
+START_TEST(sums_change_no_bit)
+{
+  read_copper("500");
+  run_spec spec = copper_spec();
+  spec.precision = (md_precision)_i;
+  run_case c = copper_case(3, spec.precision);
+  double *with = ref_alloc(3 * c.n, sizeof *with), *f = ref_alloc(3 * c.n, sizeof *f);
+  for (int list = 0; list < RUN_LISTS; list++) {
+    force_tally tally;
+    run_set_list(&spec.list, list);
+    run_md md = run_md_open(&spec, &c, NULL);
+    run_md_force(&md, &tally);
+    run_md_state(&md, NULL, NULL, with);
+    run_md_force(&md, NULL);
+    run_md_state(&md, NULL, NULL, f);
+    ck_assert_msg(memcmp(f, with, (size_t)(3 * c.n) * sizeof *f) == 0, "%s",
+                  run_spec_text(&md.spec));
+    run_md_close(&md);
+  }
+  free(with), free(f);
+  run_case_free(&c);
+}
+END_TEST
+
+/* Full lists, and half lists in a deterministic context: the same bits for any threads. */
+START_TEST(threads_change_no_bit)
+{
+  read_copper("500");
+  run_spec spec = copper_spec();
+  spec.precision = (md_precision)_i;
+  spec.deterministic = true;
+  run_case c = copper_case(3, spec.precision);
+  double *first = ref_alloc(3 * c.n, sizeof *first), *f = ref_alloc(3 * c.n, sizeof *f);
+  force_tally tally, one = {0};
+  for (int k = 0; k < 3 * RUN_LISTS; k++) {
+    run_set_list(&spec.list, k / 3);
+    spec.threads = k % 3 + 1;
+    run_md md = run_md_open(&spec, &c, NULL);
+    run_md_force(&md, &tally);
+    run_md_state(&md, NULL, NULL, k % 3 ? f : first);
+    if (k % 3 == 0) one = tally;
+    if (k % 3) ck_assert(memcmp(f, first, (size_t)(3 * c.n) * sizeof *f) == 0);
+    ck_assert(memcmp(&tally, &one, sizeof one) == 0);
+    run_md_close(&md);
+  }
+  free(first), free(f);
+  run_case_free(&c);
+}
+END_TEST
+
+/* Total energy over 2000 steps of .5 fs at 600 K stays where it is. */
+START_TEST(steps_keep_the_energy)
+{
+  read_copper("2000");
+  run_spec spec = copper_spec();
+  spec.every = 0;
+  spec.skin = 1;
+  spec.dt = 0.005; /* with mass 1, 0.05 fs of copper */
+  run_case c = copper_case(0, MD_DOUBLE);
+  double *v = run_velocities(c.n, 0.05, 3);
+  run_md md = run_md_open(&spec, &c, v);
+  const run_energy before = run_md_energy(&md);
+  run_md_steps(&md, 1000);
+  const run_energy after = run_md_energy(&md);
+  ck_assert_double_eq_tol(after.total, before.total, 1e-6 * fabs(before.total));
+  for (int d = 0; d < 3; d++)
+    ck_assert_double_eq_tol(after.momentum[d], before.momentum[d], 1e-10);
+  free(v);
+  run_md_close(&md);
+  run_case_free(&c);
+}
+END_TEST
+
+int main(void)
+{
+  Suite *suite = suite_create("eam_forces");
+  TCase *tc = tcase_create("forces");
+  tcase_add_checked_fixture(tc, files_begin, end);
+  tcase_set_timeout(tc, 120);
+  if (test_backend() == MD_CPU) {
+    tcase_add_loop_test(tc, forces_equal_direct_sums, 0, CASES * MD_PRECISION_COUNT);
+    tcase_add_test(tc, many_knots_are_the_oracle);
+    tcase_add_test(tc, forces_are_slopes_of_the_energy);
+    tcase_add_test(tc, densities_beyond_the_table_are_counted);
+    tcase_add_loop_test(tc, sums_change_no_bit, 0, MD_PRECISION_COUNT);
+    tcase_add_loop_test(tc, threads_change_no_bit, 0, MD_PRECISION_COUNT);
+    tcase_add_test(tc, steps_keep_the_energy);
+  }
+  suite_add_tcase(suite, tc);
+  return test_main(suite);
+}
