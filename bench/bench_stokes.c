@@ -9,35 +9,14 @@
  * bytes that these steps held at most, and those of the matrix with the vectors that the method
  * names: the spheres' forces and velocities, solutions, residuals, directions, products; and of
  * the matrix with the vectors of one product. */
-#include "bench/bench.h"
+#include "bench/stokes_rows.h"
 #ifdef MD_HAVE_CUDA
 #include "bench/cusparse.h"
 #endif
 #include "core/stopwatch.h"
-#include "minimd/stokes/suspension.h"
 #include "stokes/step/run.h"
 
 #include <math.h>
-
-enum { REPEATS = 7, STEPS = 16 };
-
-typedef struct {
-  const char *what, *variant;
-  int64_t spheres, blocks;
-  int vectors;
-  double iterations, seconds, model;
-  double bytes, floor; /* 0: not known */
-} result;
-
-static void row(const md_ctx *ctx, const result *r)
-{
-  bench_origin(stdout, ctx->backend);
-  const double rate = r->seconds > 0 ? 1 / r->seconds : 0;
-  printf("%s,%s,%lld,%d,%.6g,%.6g,%.6g,%lld,%.6g,%.6g,%.6g,%.3f\n", r->what, r->variant,
-         (long long)r->spheres, r->vectors, r->iterations, r->seconds, r->model,
-         (long long)r->blocks, r->bytes, 1e-9 * r->bytes * rate, r->floor, r->floor * rate);
-  fflush(stdout);
-}
 
 static void bench_pack(md_ctx *ctx)
 {
@@ -59,20 +38,6 @@ static void bench_pack(md_ctx *ctx)
       stokes_packing_free(&packing);
     }
   stokes_radii_free(&radii);
-}
-
-/* X with numbers in -1..1, and Y. */
-static void make_vectors(md_ctx *ctx, size_t n, md_buffer *x, md_buffer *y)
-{
-  double *host = malloc(n * sizeof *host);
-  if (!host) bench_stop(MD_FAIL(MD_ENOMEM, "out of memory for %zu numbers", n));
-  for (size_t k = 0; k < n; k++)
-    host[k] = (double)(k * 2654435761u % 2000003u) / 1000001.5 - 1;
-  bench_stop(md_buffer_reserve(ctx, x, n * sizeof *host, 0));
-  bench_stop(md_buffer_reserve(ctx, y, n * sizeof *host, 0));
-  bench_stop(md_write(ctx, x->data, host, n * sizeof *host));
-  bench_stop(md_ctx_sync(ctx));
-  free(host);
 }
 
 static double time_product(md_ctx *ctx, const stokes_matrix *matrix, int m, const double *x,
@@ -255,8 +220,9 @@ static void bench_run(md_ctx *ctx, const stokes_packing *packing, const stokes_r
   snprintf(done, sizeof done, " occupancy %g cutoff %g %s %s", occupancy, spec->law.gap_cut,
            stokes_preconditioner_words[spec->preconditioner], stokes_storage_words[spec->storage]);
   snprintf(what, sizeof what, "step%s", done);
-  snprintf(variant, sizeof variant, "%s%s%s", stokes_algorithm_words[spec->algorithm],
-           mrhs ? " " : "", mrhs ? stokes_guess_words[spec->guess] : "");
+  snprintf(variant, sizeof variant, "%s%s%s %s", stokes_algorithm_words[spec->algorithm],
+           mrhs ? " " : "", mrhs ? stokes_guess_words[spec->guess] : "",
+           stokes_force_words[spec->force]);
   result r = {.what = what,
               .variant = variant,
               .spheres = packing->n,
@@ -269,16 +235,20 @@ static void bench_run(md_ctx *ctx, const stokes_packing *packing, const stokes_r
   stokes_run_destroy(run);
 }
 
-/* Algorithm 1, Algorithm 2 and the same with guesses from a series. */
+/* Algorithms 1 and 2 with forces by pairs and by Chebyshev, and Algorithm 2 with guesses from a
+ * series. */
 static void bench_steps(md_ctx *ctx, int64_t n, double occupancy, stokes_preconditioner kind,
                         stokes_storage storage, double gap_cut)
 {
   static const struct {
     stokes_algorithm algorithm;
     stokes_guess guess;
-  } ways[] = {{STOKES_ORIGINAL, STOKES_GUESS_SOLVE},
-              {STOKES_MRHS, STOKES_GUESS_SOLVE},
-              {STOKES_MRHS, STOKES_GUESS_SERIES}};
+    stokes_force force;
+  } ways[] = {{STOKES_ORIGINAL, STOKES_GUESS_SOLVE, STOKES_FORCE_PAIRS},
+              {STOKES_ORIGINAL, STOKES_GUESS_SOLVE, STOKES_FORCE_CHEBYSHEV},
+              {STOKES_MRHS, STOKES_GUESS_SOLVE, STOKES_FORCE_PAIRS},
+              {STOKES_MRHS, STOKES_GUESS_SOLVE, STOKES_FORCE_CHEBYSHEV},
+              {STOKES_MRHS, STOKES_GUESS_SERIES, STOKES_FORCE_CHEBYSHEV}};
   const suspension_spec made = {n, occupancy, 1, true};
   stokes_packing packing;
   md_ctx *host;
@@ -289,6 +259,7 @@ static void bench_steps(md_ctx *ctx, int64_t n, double occupancy, stokes_precond
     stokes_run_spec spec = stokes_run_defaults();
     spec.algorithm = ways[k].algorithm;
     spec.guess = ways[k].guess;
+    spec.force = ways[k].force;
     spec.preconditioner = kind;
     spec.storage = storage;
     spec.vectors = STEPS;
@@ -308,20 +279,16 @@ int main(int argc, char **argv)
   }
   md_ctx *ctx;
   bench_stop(md_ctx_create(&(md_ctx_spec){(md_backend)backend, MD_DOUBLE, 0, true}, &ctx));
-  printf("date,commit,machine,what,variant,spheres,vectors,iterations,seconds,model_seconds,"
-         "blocks,bytes,gb_per_s,floor_seconds,fraction_of_floor\n");
+  rows_begin();
   bench_products(ctx);
-  if (backend == MD_GPU) {
-    bench_steps(ctx, 300000, 0.5, STOKES_PRECONDITION_JACOBI, STOKES_PAIR, 0.5);
-    bench_steps(ctx, 300000, 0.5, STOKES_PRECONDITION_JACOBI, STOKES_PAIR, 2);
-    bench_steps(ctx, 300000, 0.5, STOKES_PRECONDITION_NONE, STOKES_BCRS, 2);
-  } else {
-    bench_pack(ctx);
-    for (int64_t n = 3000; n <= 30000; n *= 10)
-      bench_steps(ctx, n, 0.5, STOKES_PRECONDITION_NONE, STOKES_BCRS, 2);
+  if (backend == MD_CPU) bench_pack(ctx);
+  const bool gpu = backend == MD_GPU;
+  for (int64_t n = gpu ? 30000 : 3000; n <= (gpu ? 300000 : 30000); n *= 10)
     for (int k = 0; k < 3; k++)
-      bench_steps(ctx, 30000, 0.1 + 0.2 * k, STOKES_PRECONDITION_JACOBI, STOKES_BCRS, 2);
-  }
+      bench_steps(ctx, n, 0.1 + 0.2 * k, STOKES_PRECONDITION_JACOBI, STOKES_PAIR, 0.5);
+  const int64_t n = gpu ? 300000 : 30000;
+  bench_steps(ctx, n, 0.5, STOKES_PRECONDITION_JACOBI, STOKES_PAIR, 2);
+  bench_steps(ctx, n, 0.5, STOKES_PRECONDITION_NONE, STOKES_BCRS, 2);
   md_ctx_destroy(ctx);
   return 0;
 }

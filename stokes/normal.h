@@ -12,7 +12,14 @@
 #include "core/md.h"
 
 /* What a draw is for; keeps the streams of one seed apart. */
-typedef enum { NORMAL_BROWNIAN, NORMAL_PROBE, NORMAL_PLACE, NORMAL_MOVE } normal_use;
+typedef enum {
+  NORMAL_BROWNIAN,
+  NORMAL_PROBE,
+  NORMAL_PLACE,
+  NORMAL_MOVE,
+  NORMAL_PAIR,
+  NORMAL_MESH
+} normal_use;
 
 typedef struct {
   uint32_t word[4];

@@ -16,6 +16,7 @@ static const command table[] = {
     {"spread", cmd_spread, "charges of particles onto a mesh, by every method of [Guo]", {0}},
     {"stokes", cmd_stokes, "Stokesian dynamics of spheres in a viscous fluid", {0}},
     {"gspmv", cmd_gspmv, "products of a block matrix with many vectors", {0}},
+    {"mobility", cmd_mobility, "velocities of spheres from forces, at any distance", {0}},
     {"pack", cmd_pack, "periodic packings of spheres", {0}},
     {"potential", cmd_potential, "an EAM potential of copper, as a setfl file", {0}},
     {"profile", cmd_profile, "hardware counters of the force kernel beside the model", {0}},

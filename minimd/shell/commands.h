@@ -19,6 +19,7 @@ md_status cmd_stokes(int argc, char **argv);
 md_status cmd_pack(int argc, char **argv);
 md_status cmd_potential(int argc, char **argv);
 md_status cmd_gspmv(int argc, char **argv);
+md_status cmd_mobility(int argc, char **argv);
 md_status cmd_profile(int argc, char **argv);
 md_status cmd_config(int argc, char **argv);
 md_status cmd_convert(int argc, char **argv);

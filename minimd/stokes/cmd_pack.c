@@ -167,7 +167,7 @@ static md_status draw(const stokes_packing *packing, const char *path)
   fprintf(picture.stream,
           "set size square\nset xrange [0:%.9g]\nset yrange [0:%.9g]\nunset key\n"
           "set xlabel 'x'\nset ylabel 'y'\nset style fill solid 0.5 border lc 'black'\n"
-          "plot '-' with circles lc 'steelblue'\n",
+          "plot '-' with circles lt 5\n",
           packing->box[0], packing->box[1]);
   for (int64_t i = 0; i < packing->n; i++) {
     const double *x = packing->x + 4 * i;

@@ -31,6 +31,11 @@ typedef struct {
   FILE *trajectory;
 } request;
 
+static bool drifts(const request *r)
+{
+  return r->settings.spec.hydrodynamics == STOKES_HYDRODYNAMICS_RPY;
+}
+
 /* A packing that is given beside a checkpoint must be the one that the run began with. */
 static md_status compare_spheres(const request *r, const char *input)
 {
@@ -93,6 +98,9 @@ static md_status read_request(request *r)
   }
   const stokes_settings saved = r->settings;
   MD_TRY(stokes_settings_read(r->opts, &r->settings));
+  MD_TRY(stokes_settings_agree(r->opts, &r->settings));
+  if (r->settings.root_implied && !r->quiet)
+    fputs("--guess series: Brownian forces by --root chebyshev\n", stderr);
   MD_TRY(md_file_claim(r->settings.trajectory, MD_FILE_OUTPUT, "--trajectory"));
   MD_TRY(md_file_claim(r->settings.checkpoint, MD_FILE_CHECKPOINT, "--checkpoint"));
   if (picture) MD_TRY(plot_check(picture));
@@ -238,10 +246,31 @@ static void print_rows(const request *r, FILE *stream)
     table_integer(&t, row->iterations_first);
     table_integer(&t, row->iterations_second);
     table_real(&t, row->guess_error);
-    table_real(&t, row->time_chebyshev);
+    table_real(&t, row->time_force);
     table_real(&t, row->time_guess);
     table_real(&t, row->time_first);
     table_real(&t, row->time_second);
+  }
+  table_end(&t);
+}
+
+/* Steps with the mobility of all spheres: there is nothing to solve. */
+static void print_drift(const request *r, FILE *stream)
+{
+  static const table_column columns[] = {
+      {"step", 6, 0},        {"iterations", 6, 0}, {"residual", 10, -4}, {"time_root", 10, 6},
+      {"time_solve", 10, 6}, {"time_far", 10, 6},  {"time_near", 10, 6}};
+  table t;
+  table_begin(&t, stream, (options_format)r->format, "stokes", r->opts, columns, 7);
+  for (int64_t k = 0; k < r->done; k++) {
+    const stokes_step *row = &r->rows[k];
+    table_integer(&t, row->step);
+    table_integer(&t, row->order);
+    table_real(&t, row->residual);
+    table_real(&t, row->time_force);
+    table_real(&t, 0);
+    table_real(&t, row->time_far);
+    table_real(&t, row->time_near);
   }
   table_end(&t);
 }
@@ -250,7 +279,10 @@ static md_status draw(const request *r, const char *path)
 {
   plot picture;
   MD_TRY(plot_open(path, 900, 700, &picture));
-  fputs("set multiplot layout 2,1\nset grid\nset xlabel 'step'\nset ylabel 'iterations'\n"
+  fputs("set multiplot layout 2,1", picture.stream);
+  plot_title(&picture, "%s, %" PRId64 " steps", options_value(r->opts, STOKES_OPTION_INPUT),
+             r->done);
+  fputs("set xlabel 'step'\nset ylabel 'iterations'\n"
         "plot '-' with linespoints pt 7 ps 0.5 title 'first solve', "
         "'-' with linespoints pt 6 ps 0.5 title 'second solve'\n",
         picture.stream);
@@ -275,8 +307,10 @@ static void summarise(const request *r, double seconds, const md_waiting *waitin
   for (int64_t k = 0; k < r->done; k++)
     overlaps += r->rows[k].overlaps;
   fprintf(stderr, "%" PRId64 " steps of %g ps, %.4g s a step; %s", r->done, r->settings.spec.dt,
-          seconds / (double)r->done, stokes_algorithm_words[r->settings.spec.algorithm]);
-  if (r->settings.spec.algorithm == STOKES_MRHS)
+          seconds / (double)r->done,
+          drifts(r) ? "mobility of all spheres"
+                    : stokes_algorithm_words[r->settings.spec.algorithm]);
+  if (!drifts(r) && r->settings.spec.algorithm == STOKES_MRHS)
     fprintf(stderr, " with %d right-hand sides", r->settings.spec.vectors);
   fprintf(stderr, "; %" PRId64 " overlapping pairs moved apart\n", overlaps);
   waiting_note(waiting, stderr);
@@ -304,7 +338,7 @@ static md_status walk_and_print(request *r, md_output *out)
   if (status) return status;
   MD_REQUIRE(closed, MD_EIO, "cannot write '%s': %s", r->settings.trajectory, strerror(errno));
   if (!r->quiet && r->done > 0) summarise(r, seconds, &waiting);
-  print_rows(r, out->stream);
+  (drifts(r) ? print_drift : print_rows)(r, out->stream);
   return MD_OK;
 }
 

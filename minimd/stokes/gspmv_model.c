@@ -70,8 +70,10 @@ static md_status draw(const gspmv_nodes *job, const prediction *all, const char 
 {
   plot picture;
   MD_TRY(plot_open(path, 900, 600, &picture));
-  fputs("set xlabel 'vectors'\nset ylabel 'time relative to one vector, by the model'\nset grid\n"
-        "set key top left\nplot ",
+  fputs("set", picture.stream);
+  plot_title(&picture, "%s shared by several nodes, by the model", job->matrix);
+  fputs("set xlabel 'vectors m'\nset ylabel 'time of m vectors / time of one'\n"
+        "plot ",
         picture.stream);
   for (int n = 0; n < job->n_nodes; n++)
     fprintf(picture.stream, "%s'-' with linespoints pt 7 title '%d nodes'", n ? ", " : "",
@@ -103,8 +105,10 @@ static md_status draw_map(const char *path)
   plot picture;
   MD_TRY(plot_open(path, 900, 600, &picture));
   fputs("set xlabel 'blocks per row'\nset ylabel 'B / F'\nset cblabel 'vectors in twice the time'\n"
-        "set view map\nset xrange [6:84]\nset yrange [0.02:0.6]\nunset key\n"
-        "plot '-' with image\n",
+        "set title 'vectors that the model multiplies in twice the time of one'\n"
+        "set xrange [3:87]\nset yrange [0.01:0.61]\nunset key\nunset grid\nset border 15\n"
+        "set palette defined (0 '#440154', 1 '#3b528b', 2 '#21918c', 3 '#5ec962', 4 '#c8e020')\n"
+        "plot '-' with image pixels\n",
         picture.stream);
   for (int blocks = 6; blocks <= 84; blocks += 6)
     for (int ratio = 2; ratio <= 60; ratio += 2)

@@ -1,6 +1,7 @@
 /* minimd/stokes/gspmv_report.c - see gspmv_report.h. */
 #include "minimd/stokes/gspmv_report.h"
 #include "minimd/shell/plot.h"
+#include "minimd/shell/provenance.h"
 #include "minimd/shell/table.h"
 
 static void print_rows(const gspmv_table *all, table *t)
@@ -27,8 +28,9 @@ static bool fits_cache(const gspmv_table *all)
   return all->shape.product_bytes <= (double)all->cache;
 }
 
-static void print_notes(const gspmv_table *all, FILE *stream)
+static void print_notes(const void *report, FILE *stream)
 {
+  const gspmv_table *all = report;
   if (fits_cache(all))
     fprintf(stream,
             "the matrix (%.3g MB) fits the last-level cache (%.3g MB): rates are not those of "
@@ -44,8 +46,9 @@ static void print_notes(const gspmv_table *all, FILE *stream)
   fputc('\n', stream);
 }
 
-static void print_json_notes(const gspmv_table *all, md_json *json)
+static void print_json_notes(const void *report, md_json *json)
 {
+  const gspmv_table *all = report;
   md_json_open(json, "compositions", '[');
   for (int k = 0; k < all->n; k++) {
     md_json_open(json, NULL, '{');
@@ -73,25 +76,20 @@ void gspmv_table_print(const gspmv_table *all, FILE *stream)
   table t;
   table_begin(&t, stream, all->format, "gspmv", all->opts, columns, 11);
   print_rows(all, &t);
-  if (all->format == OPTIONS_FORMAT_JSON) {
-    md_json_close(&t.json, ']');
-    print_json_notes(all, &t.json);
-    md_json_end(&t.json);
-    return;
-  }
-  table_end(&t);
-  if (all->format == OPTIONS_FORMAT_TABLE)
-    print_notes(all, stream);
-  else if (!all->quiet)
-    print_notes(all, stderr);
+  static const table_notes notes = {print_notes, print_json_notes};
+  table_end_with(&t, &notes, all, all->quiet);
 }
 
 md_status gspmv_table_plot(const gspmv_table *all, const char *path)
 {
   plot picture;
   MD_TRY(plot_open(path, 900, 600, &picture));
-  fputs("set xlabel 'vectors'\nset ylabel 'time relative to one vector'\nset grid\n"
-        "set key top left\nplot '-' with linespoints pt 7 title 'measured', "
+  char machine_name[128];
+  provenance_machine(all->backend, machine_name, sizeof machine_name);
+  fputs("set", picture.stream);
+  plot_title(&picture, "%s, products with m vectors on %s", all->matrix, machine_name);
+  fputs("set xlabel 'vectors m'\nset ylabel 'time of m vectors / time of one'\n"
+        "plot '-' with linespoints pt 7 title 'measured', "
         "'-' with lines dt 2 title 'model'\n",
         picture.stream);
   for (int k = 0; k < all->n; k++)

@@ -8,13 +8,19 @@
 
 const option stokes_option_table[STOKES_OPTION_COUNT] = {
     {"input", 'i', "FILE", "spheres, extended XYZ with radii, as `minimd pack` writes [Angstrom]"},
+    {"hydrodynamics", 0, "lubrication|rpy",
+     "what moves spheres: lubrication between near ones, or the flow that all make\nfor all "
+     "(Rotne-Prager-Yamakawa mobility, CPU) (lubrication)"},
+    {"lambda", 0, "N", "rpy: steps that share a mobility, 1 to 64 (16)"},
+    {"force", 0, "FX,FY,FZ", "rpy: force on each sphere [kT/A] (0,0,0)"},
     {"algorithm", 0, "original|mrhs", "Algorithm 1 or 2 of [Liu] (mrhs)"},
     {"rhs", 0, "M|auto",
      "right-hand sides of mrhs, 1 to 64; auto: from the model, with what this\nmachine and a first "
      "solve measure (16)"},
     {"guess", 0, "solve|series",
      "how mrhs makes its guesses: a block solve for m forces ([Liu]), or a\nseries of R^-1/2, "
-     "ten times less exact than --root-tolerance,\nwhich takes less time (solve)"},
+     "ten times less exact than --root-tolerance,\nwhich takes less time and goes with --root "
+     "chebyshev only (solve)"},
     {"steps", 0, "N", "time steps (16)"},
     {"dt", 0, "X", "time step [ps] (2)"},
     OPTION_SEED("the Brownian forces"),
@@ -26,8 +32,12 @@ const option stokes_option_table[STOKES_OPTION_COUNT] = {
      "cholesky: dense factors, for `original` and at most 2000 spheres (iterative)"},
     {"tolerance", 0, "X", "of solutions (1e-6)"},
     {"guess-tolerance", 0, "X", "of the guesses of mrhs (1e-4; [Liu]: that of solutions)"},
-    {"root", 0, "chebyshev|lanczos", "square root for Brownian forces (chebyshev)"},
-    {"root-tolerance", 0, "X", "of Brownian forces (1e-3)"},
+    {"root", 0, "pairs|chebyshev|lanczos|cholesky",
+     "how Brownian forces are made: pair by pair, exactly; by a square root of R;\nor by dense "
+     "factors, for at most 2000 spheres (pairs; with --guess series\nchebyshev, with --method "
+     "cholesky cholesky)"},
+    {"root-tolerance", 0, "X",
+     "of Brownian forces by chebyshev or lanczos; rpy: of the mobility (1e-3)"},
     {"preconditioner", 0, "none|jacobi", "of the iterative solvers (none)"},
     {"max-iterations", 0, "N", "of a solve, and order of a square root (5000)"},
     {"storage", 0, "bcrs|single|pair", "of the matrix (bcrs)"},
@@ -59,10 +69,53 @@ stokes_settings stokes_settings_defaults(void)
       .spec = stokes_run_defaults(), .backend = MD_CPU, .steps = 16, .trajectory_every = 1};
 }
 
+/* Lubrication and far flow together are still to come. */
+static md_status read_hydrodynamics(const options *opts, stokes_run_spec *spec)
+{
+  const char *text = options_value(opts, STOKES_OPTION_FORCE);
+  const char *kind = options_value(opts, STOKES_OPTION_HYDRODYNAMICS);
+  int word = spec->hydrodynamics, n = 0;
+  int64_t lambda = spec->lambda;
+  MD_REQUIRE(!kind || strcmp(kind, "full") != 0, MD_EINVAL,
+             "--hydrodynamics full: not written yet, expected lubrication or rpy");
+  MD_TRY(options_word(opts, STOKES_OPTION_HYDRODYNAMICS, stokes_hydrodynamics_words,
+                      STOKES_HYDRODYNAMICS_COUNT, &word));
+  MD_TRY(options_integer(opts, STOKES_OPTION_LAMBDA, 1, STOKES_VECTORS, &lambda));
+  spec->hydrodynamics = (stokes_hydrodynamics)word;
+  spec->lambda = (int)lambda;
+  if (!text) return MD_OK;
+  char **items;
+  MD_TRY(options_blame(opts, STOKES_OPTION_FORCE, md_parse_list(text, "components", &items, &n)));
+  md_status status = n == 3 ? MD_OK : MD_FAIL(MD_EINVAL, "expected FX,FY,FZ, not '%.60s'", text);
+  for (int d = 0; d < 3 && !status; d++)
+    status = md_parse_double(items[d], &spec->drive[d]);
+  free(items);
+  return options_blame(opts, STOKES_OPTION_FORCE, status);
+}
+
+md_status stokes_settings_agree(const options *opts, const stokes_settings *settings)
+{
+  static const int lubrication[] = {
+      STOKES_OPTION_ALGORITHM, STOKES_OPTION_RHS,       STOKES_OPTION_GUESS,
+      STOKES_OPTION_METHOD,    STOKES_OPTION_TOLERANCE, STOKES_OPTION_GUESS_TOLERANCE,
+      STOKES_OPTION_ROOT,      STOKES_OPTION_STORAGE,   STOKES_OPTION_PRECONDITIONER,
+      STOKES_OPTION_FAR_FIELD, STOKES_OPTION_MODEL,     STOKES_OPTION_PLOT};
+  static const int rpy[] = {STOKES_OPTION_LAMBDA, STOKES_OPTION_FORCE};
+  const bool far = settings->spec.hydrodynamics == STOKES_HYDRODYNAMICS_RPY;
+  const int *other = far ? lubrication : rpy;
+  const size_t n = far ? sizeof lubrication / sizeof *other : sizeof rpy / sizeof *other;
+  for (size_t k = 0; k < n; k++)
+    MD_REQUIRE(!options_value(opts, other[k]), MD_EINVAL, "--%s goes with --hydrodynamics %s only",
+               stokes_option_table[other[k]].name, far ? "lubrication" : "rpy");
+  MD_REQUIRE(!far || settings->backend == MD_CPU, MD_EINVAL,
+             "--hydrodynamics rpy: not written for the GPU yet, expected --backend cpu");
+  return MD_OK;
+}
+
 static md_status read_words(const options *opts, stokes_settings *out)
 {
   stokes_run_spec *spec = &out->spec;
-  int algorithm = spec->algorithm, method = spec->method, root = spec->root;
+  int algorithm = spec->algorithm, method = spec->method, force = spec->force;
   int preconditioner = spec->preconditioner, storage = spec->storage, guess = spec->guess;
   MD_TRY(
       options_word(opts, STOKES_OPTION_BACKEND, md_backend_words, MD_BACKEND_COUNT, &out->backend));
@@ -72,7 +125,7 @@ static md_status read_words(const options *opts, stokes_settings *out)
   MD_TRY(options_word(opts, STOKES_OPTION_GUESS, stokes_guess_words, STOKES_GUESS_COUNT, &guess));
   MD_TRY(
       options_word(opts, STOKES_OPTION_METHOD, stokes_method_words, STOKES_METHOD_COUNT, &method));
-  MD_TRY(options_word(opts, STOKES_OPTION_ROOT, stokes_root_words, STOKES_ROOT_COUNT, &root));
+  MD_TRY(options_word(opts, STOKES_OPTION_ROOT, stokes_force_words, STOKES_FORCE_COUNT, &force));
   MD_TRY(options_word(opts, STOKES_OPTION_PRECONDITIONER, stokes_preconditioner_words,
                       STOKES_PRECONDITIONER_COUNT, &preconditioner));
   MD_TRY(options_word(opts, STOKES_OPTION_STORAGE, stokes_storage_words, STOKES_STORAGE_COUNT,
@@ -80,10 +133,26 @@ static md_status read_words(const options *opts, stokes_settings *out)
   spec->algorithm = (stokes_algorithm)algorithm;
   spec->guess = (stokes_guess)guess;
   spec->method = (stokes_method)method;
-  spec->root = (stokes_root)root;
+  spec->force = (stokes_force)force;
   spec->preconditioner = (stokes_preconditioner)preconditioner;
   spec->storage = (stokes_storage)storage;
   return MD_OK;
+}
+
+/* The root where none is asked for: guesses from a series need Chebyshev's, and dense factors serve
+ * for forces too. */
+static void imply_root(const options *opts, stokes_settings *out)
+{
+  stokes_run_spec *spec = &out->spec;
+  const char *guess = options_value(opts, STOKES_OPTION_GUESS);
+  out->root_implied = false;
+  if (options_value(opts, STOKES_OPTION_ROOT)) return;
+  if (guess && spec->guess == STOKES_GUESS_SERIES) {
+    out->root_implied = spec->force != STOKES_FORCE_CHEBYSHEV;
+    spec->force = STOKES_FORCE_CHEBYSHEV;
+  } else if (options_value(opts, STOKES_OPTION_METHOD) && spec->method == STOKES_CHOLESKY) {
+    spec->force = STOKES_FORCE_CHOLESKY;
+  }
 }
 
 static md_status read_counts(const options *opts, stokes_settings *out)
@@ -128,7 +197,9 @@ md_status stokes_settings_read(const options *opts, stokes_settings *out)
   const char *checkpoint = options_value(opts, STOKES_OPTION_CHECKPOINT);
   if (trajectory) out->trajectory = trajectory;
   if (checkpoint) out->checkpoint = checkpoint;
+  MD_TRY(read_hydrodynamics(opts, &out->spec));
   MD_TRY(read_words(opts, out));
+  imply_root(opts, out);
   MD_TRY(read_counts(opts, out));
   return read_numbers(opts, &out->spec);
 }
@@ -152,6 +223,10 @@ static void put_number(FILE *stream, int index, double value)
 static void put_physics(FILE *stream, const stokes_settings *settings)
 {
   const stokes_run_spec *spec = &settings->spec;
+  put_text(stream, STOKES_OPTION_HYDRODYNAMICS, stokes_hydrodynamics_words[spec->hydrodynamics]);
+  put_integer(stream, STOKES_OPTION_LAMBDA, spec->lambda);
+  fprintf(stream, "--%s=%.17g,%.17g,%.17g%c", stokes_option_table[STOKES_OPTION_FORCE].name,
+          spec->drive[0], spec->drive[1], spec->drive[2], '\0');
   put_text(stream, STOKES_OPTION_ALGORITHM, stokes_algorithm_words[spec->algorithm]);
   put_integer(stream, STOKES_OPTION_RHS, spec->vectors);
   put_text(stream, STOKES_OPTION_GUESS, stokes_guess_words[spec->guess]);
@@ -165,7 +240,7 @@ static void put_physics(FILE *stream, const stokes_settings *settings)
   put_text(stream, STOKES_OPTION_METHOD, stokes_method_words[spec->method]);
   put_number(stream, STOKES_OPTION_TOLERANCE, spec->tolerance);
   put_number(stream, STOKES_OPTION_GUESS_TOLERANCE, spec->guess_tolerance);
-  put_text(stream, STOKES_OPTION_ROOT, stokes_root_words[spec->root]);
+  put_text(stream, STOKES_OPTION_ROOT, stokes_force_words[spec->force]);
   put_number(stream, STOKES_OPTION_ROOT_TOLERANCE, spec->root_tolerance);
   put_text(stream, STOKES_OPTION_PRECONDITIONER, stokes_preconditioner_words[spec->preconditioner]);
   put_integer(stream, STOKES_OPTION_MOST, spec->most);

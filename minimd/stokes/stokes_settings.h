@@ -10,6 +10,9 @@ MD_BEGIN_C
 
 enum {
   STOKES_OPTION_INPUT,
+  STOKES_OPTION_HYDRODYNAMICS,
+  STOKES_OPTION_LAMBDA,
+  STOKES_OPTION_FORCE,
   STOKES_OPTION_ALGORITHM,
   STOKES_OPTION_RHS,
   STOKES_OPTION_GUESS,
@@ -48,7 +51,8 @@ extern const option stokes_option_table[STOKES_OPTION_COUNT];
 
 typedef struct {
   stokes_run_spec spec;
-  bool automatic; /* spec.vectors is still to be chosen from the model */
+  bool automatic;    /* spec.vectors is still to be chosen from the model */
+  bool root_implied; /* --guess series chose the root */
   int backend;
   int64_t threads, steps;                     /* 0: all; the step to reach */
   const char *trajectory, *checkpoint;        /* NULL: none */
@@ -60,6 +64,9 @@ stokes_settings stokes_settings_defaults(void);
 /* Take over the values that are given; names in *out point into them.
  * Errors: MD_EINVAL (names option, value and what was expected). */
 md_status stokes_settings_read(const options *opts, stokes_settings *out);
+
+/* Whether the options that were given go with the hydrodynamics.  Errors: MD_EINVAL. */
+md_status stokes_settings_agree(const options *opts, const stokes_settings *settings);
 
 /* All settings as words of a command line, each with a NUL behind it; *bytes: of all.  Free *out.
  * Threads are left out.  Errors: MD_ENOMEM. */

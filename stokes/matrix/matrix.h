@@ -109,6 +109,7 @@ typedef struct {
   int64_t bytes;            /* allocated */
   double product_bytes;     /* read by one product besides the vectors */
 } stokes_shape;
+/* Sizes of the matrix, memory it holds, what a product reads. */
 stokes_shape stokes_matrix_shape(const stokes_matrix *matrix);
 
 /* MatrixMarket `coordinate real general|symmetric`, read as 3 x 3 blocks.  Errors: MD_EIO,

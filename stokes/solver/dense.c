@@ -167,13 +167,18 @@ md_status stokes_dense_factor(md_ctx *ctx, const stokes_matrix *matrix, stokes_d
   return MD_OK;
 }
 
-md_status stokes_dense_root(const stokes_dense *dense, const double *z, double *f)
+md_status stokes_dense_root(const stokes_dense *dense, int m, const double *z, double *f)
 {
-  const size_t bytes = (size_t)dense->rows * sizeof *dense->work;
-  MD_TRY(md_read(dense->ctx, dense->work, z, bytes));
-  cblas_dtrmv(CblasColMajor, CblasLower, CblasNoTrans, CblasNonUnit, dense->rows, dense->lower,
-              dense->rows, dense->work, 1);
-  return md_write(dense->ctx, f, dense->work, bytes);
+  const size_t bytes = (size_t)dense->rows * (size_t)m * sizeof *f;
+  double *work = malloc(bytes);
+  MD_REQUIRE(work, MD_ENOMEM, "out of memory for %d vectors", m);
+  md_status status = md_read(dense->ctx, work, z, bytes);
+  for (int c = 0; !status && c < m; c++)
+    cblas_dtrmv(CblasColMajor, CblasLower, CblasNoTrans, CblasNonUnit, dense->rows, dense->lower,
+                dense->rows, work + c, m);
+  if (!status) status = md_write(dense->ctx, f, work, bytes);
+  free(work);
+  return status;
 }
 
 md_status stokes_dense_solve(const stokes_dense *dense, stokes_solver *solver, const double *b,

@@ -46,9 +46,9 @@ md_status stokes_dense_factor(md_ctx *ctx, const stokes_matrix *matrix, stokes_d
   return missing();
 }
 
-md_status stokes_dense_root(const stokes_dense *dense, const double *z, double *f)
+md_status stokes_dense_root(const stokes_dense *dense, int m, const double *z, double *f)
 {
-  (void)dense, (void)z, (void)f;
+  (void)dense, (void)m, (void)z, (void)f;
   return missing();
 }
 

@@ -95,8 +95,9 @@ enum { STOKES_DENSE_ROWS = 2000 }; /* most block rows */
  * size), MD_ENUMERIC (not positive definite). */
 md_status stokes_dense_factor(md_ctx *ctx, const stokes_matrix *matrix, stokes_dense **out);
 void stokes_dense_destroy(stokes_dense *dense); /* NULL is allowed */
-/* f = L z, one vector on the backend. */
-md_status stokes_dense_root(const stokes_dense *dense, const double *z, double *f);
+/* f = L z for m columns on the backend, each as if it were alone.  f may be z.  Errors: MD_ENOMEM,
+ * MD_ECUDA. */
+md_status stokes_dense_root(const stokes_dense *dense, int m, const double *z, double *f);
 /* Solve A x = b by iterative refinement, where A is the matrix that the solver is attached to: the
  * one that was factored, or one near it.  x: in the guess.  Errors: MD_ENUMERIC (no convergence).
  */

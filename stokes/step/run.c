@@ -2,6 +2,7 @@
  *
  * In the scaled matrix R' = D^-1/2 R D^-1/2 / mu_F, with D = diag(a_i) and mu_F = 6 pi eta c, a
  * step is R' v = S(R') z and dr = -sqrt(2 kT dt / mu_F) D^-1/2 v.  [Liu] Algorithms 1 and 2. */
+#include "stokes/step/pair_force.h"
 #include "stokes/step/run_impl.h"
 #include "core/timer.h"
 
@@ -10,14 +11,18 @@
 #include <string.h>
 
 #define WORD(name, word) word,
+const char *const stokes_hydrodynamics_words[STOKES_HYDRODYNAMICS_COUNT] = {
+    STOKES_HYDRODYNAMICS(WORD)};
 const char *const stokes_algorithm_words[STOKES_ALGORITHM_COUNT] = {STOKES_ALGORITHMS(WORD)};
 const char *const stokes_method_words[STOKES_METHOD_COUNT] = {STOKES_METHODS(WORD)};
+const char *const stokes_force_words[STOKES_FORCE_COUNT] = {STOKES_FORCES(WORD)};
 const char *const stokes_guess_words[STOKES_GUESS_COUNT] = {STOKES_GUESSES(WORD)};
 #undef WORD
 
 stokes_run_spec stokes_run_defaults(void)
 {
-  return (stokes_run_spec){.algorithm = STOKES_MRHS,
+  return (stokes_run_spec){.lambda = 16,
+                           .algorithm = STOKES_MRHS,
                            .vectors = 16,
                            .dt = 2,
                            .viscosity = 0.2162,
@@ -25,19 +30,25 @@ stokes_run_spec stokes_run_defaults(void)
                            .tolerance = 1e-6,
                            .guess_tolerance = 1e-4,
                            .root_tolerance = 1e-3,
-                           .root = STOKES_ROOT_CHEBYSHEV,
+                           .force = STOKES_FORCE_PAIRS,
                            .preconditioner = STOKES_PRECONDITION_NONE,
                            .storage = STOKES_BCRS,
                            .most = 5000,
                            .seed = 1};
 }
 
+static bool needs_factor(const stokes_run_spec *spec)
+{
+  return spec->method == STOKES_CHOLESKY || spec->force == STOKES_FORCE_CHOLESKY;
+}
+
 double stokes_run_bytes(const stokes_run_spec *spec, int64_t n, double occupancy)
 {
   /* Pairs nearer than the cutoff, with the share of E. coli's sizes: measured. */
   const double cut = spec->law.gap_cut, pairs = 3.9 * occupancy * cut * (4 + cut);
-  const int m = spec->algorithm == STOKES_MRHS ? spec->vectors : 1;
-  const double dense = spec->method == STOKES_CHOLESKY ? 72.0 * (double)n : 0;
+  const bool rpy = spec->hydrodynamics == STOKES_HYDRODYNAMICS_RPY;
+  const int m = rpy ? spec->lambda : spec->algorithm == STOKES_MRHS ? spec->vectors : 1;
+  const double dense = needs_factor(spec) ? 72.0 * (double)n : 0;
   return (double)n * ((pairs + 1) * 84 + 400 + 24.0 * 7 * m + dense);
 }
 
@@ -50,10 +61,15 @@ md_status stokes_run_set_vectors(stokes_run *run, int vectors)
   return MD_OK;
 }
 
+static stokes_view view_of(const stokes_run *run, const md_buffer *x)
+{
+  return (stokes_view){run->n, {run->box[0], run->box[1], run->box[2]}, x->data};
+}
+
 /* The matrix of the spheres at x, for products with m vectors mostly. */
 static md_status attach(stokes_run *run, const md_buffer *x, int m)
 {
-  const stokes_view view = {run->n, {run->box[0], run->box[1], run->box[2]}, x->data};
+  const stokes_view view = view_of(run, x);
   MD_TRY(stokes_pairs_update(run->pairs, &view, 0));
   const stokes_pair_view list = stokes_pairs_view(run->pairs);
   MD_TRY(stokes_matrix_assemble(run->matrix, &view, &list, &run->spec.law, m));
@@ -70,25 +86,47 @@ static md_status zero(stokes_run *run, const md_buffer *buffer, int m)
   return md_fill(run->ctx, buffer->data, 0, (size_t)run->n * 3 * (size_t)m * sizeof(double));
 }
 
-/* S z for the steps first ... first + m - 1; *seconds: what it took. */
-static md_status brownian(stokes_run *run, int m, int *order, double *seconds)
+static md_status factor(stokes_run *run)
+{
+  if (!needs_factor(&run->spec)) return MD_OK;
+  stokes_dense_destroy(run->dense);
+  run->dense = NULL;
+  return stokes_dense_factor(run->ctx, run->matrix, &run->dense);
+}
+
+/* S z for normal numbers of the spheres. */
+static md_status by_root(stokes_run *run, int m, double *force, stokes_outcome *out)
 {
   const stokes_run_spec *spec = &run->spec;
+  MD_TRY(run->ops->normals(&run->space, m, spec->seed, NORMAL_BROWNIAN, (uint64_t)run->step,
+                           run->id.data, force));
+  if (spec->force == STOKES_FORCE_CHOLESKY) return stokes_dense_root(run->dense, m, force, force);
+  const stokes_root kind =
+      spec->force == STOKES_FORCE_LANCZOS ? STOKES_ROOT_LANCZOS : STOKES_ROOT_CHEBYSHEV;
+  return stokes_solver_root(run->solver, kind, m, force, force, spec->root_tolerance, spec->most,
+                            out);
+}
+
+static md_status by_pairs(stokes_run *run, int m, double *force)
+{
+  const stokes_view view = view_of(run, &run->x);
+  const stokes_pair_view list = stokes_pairs_view(run->pairs);
+  const stokes_noise noise = {run->spec.seed, (uint64_t)run->step, run->id.data};
+  return stokes_pair_force(run->ctx, &view, &list, &run->spec.law, &noise, m, force);
+}
+
+/* Forces of the next m steps at the spheres' places, to which the matrix belongs; *seconds: what
+ * they took. */
+static md_status brownian(stokes_run *run, int m, int *order, double *seconds)
+{
   stokes_outcome outcome = {0};
   const double began = md_wall_seconds();
   MD_TRY(reserve(run, &run->force, m));
-  double *force = run->force.data; /* z at first */
-  MD_TRY(run->ops->normals(&run->space, m, spec->seed, NORMAL_BROWNIAN, (uint64_t)run->step,
-                           run->id.data, force));
-  if (spec->method == STOKES_CHOLESKY) {
-    stokes_dense_destroy(run->dense);
-    run->dense = NULL;
-    MD_TRY(stokes_dense_factor(run->ctx, run->matrix, &run->dense));
-    MD_TRY(stokes_dense_root(run->dense, force, force));
-  } else {
-    MD_TRY(stokes_solver_root(run->solver, spec->root, m, force, force, spec->root_tolerance,
-                              spec->most, &outcome));
-  }
+  MD_TRY(factor(run));
+  if (run->spec.force == STOKES_FORCE_PAIRS)
+    MD_TRY(by_pairs(run, m, run->force.data));
+  else
+    MD_TRY(by_root(run, m, run->force.data, &outcome));
   MD_TRY(md_ctx_sync(run->ctx));
   *order = outcome.iterations;
   *seconds = md_wall_seconds() - began;
@@ -122,7 +160,7 @@ static md_status begin_group(stokes_run *run, stokes_step *out)
   stokes_outcome outcome;
   run->group = run->step;
   run->group_size = m;
-  MD_TRY(brownian(run, m, &out->order, &out->time_chebyshev));
+  MD_TRY(brownian(run, m, &out->order, &out->time_force));
   const double began = md_wall_seconds();
   MD_TRY(reserve(run, &run->many, m));
   MD_TRY(zero(run, &run->many, m));
@@ -189,7 +227,7 @@ static md_status first(stokes_run *run, stokes_algorithm algorithm, stokes_step 
   MD_TRY(attach(run, &run->x, begins ? run->spec.vectors : 1));
   MD_TRY(reserve(run, &run->v, 1));
   if (begins) return begin_group(run, out);
-  MD_TRY(brownian(run, 1, &out->order, &out->time_chebyshev));
+  MD_TRY(brownian(run, 1, &out->order, &out->time_force));
   if (mrhs)
     MD_TRY(run->ops->take(&run->space, run->group_size, place, run->many.data, run->v.data));
   else
@@ -215,10 +253,10 @@ static double scale_of(const stokes_run *run)
 }
 
 /* Until no pair overlaps, also of those that come near each other by being moved. */
-static md_status separate(stokes_run *run, int64_t *overlaps)
+md_status stokes_run_separate(stokes_run *run, int64_t *overlaps)
 {
   enum { ROUNDS = 20 };
-  const stokes_view view = {run->n, {run->box[0], run->box[1], run->box[2]}, run->x.data};
+  const stokes_view view = view_of(run, &run->x);
   int64_t found = 1;
   *overlaps = 0;
   for (int k = 0; found > 0 && k < ROUNDS; k++) {
@@ -237,10 +275,14 @@ static md_status separate(stokes_run *run, int64_t *overlaps)
 md_status stokes_run_step(stokes_run *run, stokes_step *out)
 {
   *out = (stokes_step){.step = run->step};
-  MD_TRY(first(run, run->spec.algorithm, out));
-  MD_TRY(second(run, scale_of(run), out));
-  MD_TRY(run->ops->move(&run->space, scale_of(run), run->x.data, run->v.data, run->x.data));
-  MD_TRY(separate(run, &out->overlaps));
+  if (run->spec.hydrodynamics == STOKES_HYDRODYNAMICS_RPY) {
+    MD_TRY(stokes_drift(run, out));
+  } else {
+    MD_TRY(first(run, run->spec.algorithm, out));
+    MD_TRY(second(run, scale_of(run), out));
+    MD_TRY(run->ops->move(&run->space, scale_of(run), run->x.data, run->v.data, run->x.data));
+  }
+  MD_TRY(stokes_run_separate(run, &out->overlaps));
   run->step++;
   return MD_OK;
 }

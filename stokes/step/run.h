@@ -29,6 +29,18 @@ typedef enum { STOKES_METHODS(MD_ENUM_) STOKES_METHOD_COUNT } stokes_method;
 #undef MD_ENUM_
 extern const char *const stokes_method_words[STOKES_METHOD_COUNT];
 
+/* What moves spheres: lubrication between near ones and each one's own drag, R above; or the flow
+ * that all make for all, the mobility M of stokes/mobility/rpy.h, without lubrication:
+ *
+ *     r_(k+1) = r_k + dt M F + w,   w has covariance 2 kT dt M
+ *
+ * with one force F on every sphere.  M serves `lambda` steps, whose w are made at once. */
+#define STOKES_HYDRODYNAMICS(X) X(LUBRICATION, "lubrication") X(RPY, "rpy")
+#define MD_ENUM_(name, word) STOKES_HYDRODYNAMICS_##name,
+typedef enum { STOKES_HYDRODYNAMICS(MD_ENUM_) STOKES_HYDRODYNAMICS_COUNT } stokes_hydrodynamics;
+#undef MD_ENUM_
+extern const char *const stokes_hydrodynamics_words[STOKES_HYDRODYNAMICS_COUNT];
+
 /* Where the guesses of mrhs come from: one block solve for the forces of all its steps, as in
  * [Liu], or a Chebyshev series of A^-1/2, which needs neither those forces nor a solve. */
 #define STOKES_GUESSES(X) X(SOLVE, "solve") X(SERIES, "series")
@@ -37,10 +49,26 @@ typedef enum { STOKES_GUESSES(MD_ENUM_) STOKES_GUESS_COUNT } stokes_guess;
 #undef MD_ENUM_
 extern const char *const stokes_guess_words[STOKES_GUESS_COUNT];
 
+/* How Brownian forces are made: pair by pair, which is exact and needs no product
+ * (stokes/step/pair_force.h); by a square root of R' (stokes/solver/solver.h); or by a dense factor
+ * of at most STOKES_DENSE_ROWS spheres. */
+#define STOKES_FORCES(X)                                                                           \
+  X(PAIRS, "pairs")                                                                                \
+  X(CHEBYSHEV, "chebyshev") X(LANCZOS, "lanczos") X(CHOLESKY, "cholesky")
+#define MD_ENUM_(name, word) STOKES_FORCE_##name,
+typedef enum { STOKES_FORCES(MD_ENUM_) STOKES_FORCE_COUNT } stokes_force;
+#undef MD_ENUM_
+extern const char *const stokes_force_words[STOKES_FORCE_COUNT];
+
 typedef struct {
+  stokes_hydrodynamics hydrodynamics; /* rpy: of what follows dt, viscosity, law.gap_min, seed and
+                                         root_tolerance, which is that of M */
+  int lambda;                         /* rpy: steps that share M, 1..STOKES_VECTORS */
+  double drive[3];                    /* rpy: F [kT/A] */
   stokes_algorithm algorithm;
   stokes_guess guess;   /* mrhs only */
-  stokes_method method; /* cholesky: `original` only; factor once a step, refine the second solve */
+  stokes_method method; /* cholesky: `original` only; factor once a step, refine the second solve;
+                           forces are a choice of their own */
   int vectors;          /* m of mrhs, 1..STOKES_VECTORS */
   double dt;            /* [ps] > 0 */
   double viscosity;     /* [kT ps / A^3] > 0 */
@@ -49,8 +77,9 @@ typedef struct {
   double
       guess_tolerance; /* of the block solve of mrhs; one that is larger than `tolerance` leaves the
                              rest of the first solution to a solve of its own */
-  double root_tolerance; /* of Brownian forces, relative; guesses from a series: ten times that */
-  stokes_root root;
+  double root_tolerance; /* of forces by chebyshev and lanczos, relative; guesses from a series: ten
+                            times that */
+  stokes_force force;    /* guesses from a series: chebyshev only */
   stokes_preconditioner preconditioner;
   stokes_storage storage;
   int most; /* iterations of one solve or order of one square root */
@@ -65,10 +94,12 @@ typedef struct {
   int64_t step;          /* 0, 1, ... */
   int iterations_first;  /* of the block solve, where it begins a group of steps */
   int iterations_second; /* of the solve at the midpoint */
-  int order;             /* of the square root */
-  double guess_error;    /* |u - guess| / |u| of the first solve; 0 without a guess */
-  double time_chebyshev, time_guess, time_first, time_second; /* [s]; time_guess: block solve */
-  int64_t overlaps;                                           /* pairs that were moved apart */
+  int order;          /* of the square root by chebyshev or lanczos; rpy: Lanczos steps; else 0 */
+  double guess_error; /* |u - guess| / |u| of the first solve; 0 without a guess */
+  double time_force, time_guess, time_first, time_second; /* [s]; time_guess: block solve */
+  double residual;                                        /* rpy: of the Lanczos steps */
+  double time_far, time_near; /* rpy [s]: of M F; near with list, blocks and choice */
+  int64_t overlaps;           /* pairs that were moved apart */
 } stokes_step;
 
 typedef struct stokes_run stokes_run;

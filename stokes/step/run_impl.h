@@ -26,6 +26,11 @@ struct stokes_run {
   vector_space space;
 };
 
+/* Move spheres apart until no pair overlaps.  Errors: MD_ENUMERIC. */
+md_status stokes_run_separate(stokes_run *run, int64_t *overlaps);
+/* A step with the mobility of all spheres, but for what keeps them apart (stokes/step/drift.c). */
+md_status stokes_drift(stokes_run *run, stokes_step *out);
+
 md_status stokes_run_check(const stokes_run_spec *spec);
 
 MD_END_C

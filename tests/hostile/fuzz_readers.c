@@ -12,6 +12,7 @@
 #include "force/eam.h"
 #include "ordering/stencil.h"
 #include "stokes/matrix/matrix.h"
+#include "minimd/stokes/mobility_case.h"
 #include "stokes/packing/packing.h"
 
 #include <math.h>
@@ -89,6 +90,14 @@ static bool packing(const uint8_t *data, size_t size)
   stokes_packing spheres;
   const md_status status = fuzz_told(stokes_packing_read(fuzz_file(data, size), &spheres));
   if (!status) stokes_packing_free(&spheres);
+  return !status;
+}
+
+static bool mobility(const uint8_t *data, size_t size)
+{
+  mobility_case spheres;
+  const md_status status = fuzz_told(mobility_case_read(fuzz_file(data, size), &spheres));
+  if (!status) mobility_case_free(&spheres);
   return !status;
 }
 
@@ -261,6 +270,7 @@ const fuzz_target fuzz_readers[] = {
     {"setting", setting, NULL},
     {"atoms", atoms, NULL},
     {"packing", packing, NULL},
+    {"mobility", mobility, NULL},
     {"radii", radii, NULL},
     {"potential", potential, NULL},
     {"market", market, NULL},

@@ -9,14 +9,17 @@
 static const struct {
   stokes_algorithm algorithm;
   stokes_guess guess;
+  stokes_force force;
   stokes_storage storage;
   double columns[MD_BACKEND_COUNT]; /* of the method, each three doubles a sphere */
   double most[MD_BACKEND_COUNT];    /* times matrix and columns */
 } ways[] = {
-    {STOKES_ORIGINAL, STOKES_GUESS_SOLVE, STOKES_PAIR, {7, 7}, {1.35, 1.2}},
-    {STOKES_ORIGINAL, STOKES_GUESS_SOLVE, STOKES_BCRS, {7, 7}, {1.2, 1.2}},
-    {STOKES_MRHS, STOKES_GUESS_SOLVE, STOKES_PAIR, {50, 50}, {1.2, 1.2}},
-    {STOKES_MRHS, STOKES_GUESS_SERIES, STOKES_PAIR, {35, 23}, {1.2, 1.25}},
+    {STOKES_ORIGINAL, STOKES_GUESS_SOLVE, STOKES_FORCE_CHEBYSHEV, STOKES_PAIR, {7, 7}, {1.35, 1.2}},
+    {STOKES_ORIGINAL, STOKES_GUESS_SOLVE, STOKES_FORCE_PAIRS, STOKES_PAIR, {7, 7}, {1.35, 1.2}},
+    {STOKES_ORIGINAL, STOKES_GUESS_SOLVE, STOKES_FORCE_PAIRS, STOKES_BCRS, {7, 7}, {1.2, 1.2}},
+    {STOKES_MRHS, STOKES_GUESS_SOLVE, STOKES_FORCE_CHEBYSHEV, STOKES_PAIR, {50, 50}, {1.2, 1.2}},
+    {STOKES_MRHS, STOKES_GUESS_SOLVE, STOKES_FORCE_PAIRS, STOKES_PAIR, {50, 50}, {1.2, 1.2}},
+    {STOKES_MRHS, STOKES_GUESS_SERIES, STOKES_FORCE_CHEBYSHEV, STOKES_PAIR, {35, 23}, {1.2, 1.25}},
 };
 enum { WAYS = sizeof ways / sizeof *ways, VECTORS = 8 };
 
@@ -33,6 +36,7 @@ START_TEST(little_besides_matrix_and_vectors)
   spec.law.gap_cut = 2;
   spec.algorithm = ways[_i].algorithm;
   spec.guess = ways[_i].guess;
+  spec.force = ways[_i].force;
   spec.storage = ways[_i].storage;
   spec.preconditioner = STOKES_PRECONDITION_JACOBI;
   ck_ok(stokes_run_create(ctx, &spec, &packing, &run));

@@ -112,9 +112,8 @@ START_TEST(a_step_is_that_of_dense_algebra)
   ck_ok(stokes_packing_sort(cpu, &packing, &(ordering){.kind = ORDERING_HILBERT}, NULL));
   md_ctx_destroy(cpu);
   stokes_run_spec spec = spec_of(STOKES_ORIGINAL, 1);
-  spec.method = STOKES_CHOLESKY;
-  spec.law.far_field = 1.7;
-  spec.dt = 0.7;
+  spec.method = STOKES_CHOLESKY, spec.force = STOKES_FORCE_CHOLESKY;
+  spec.law.far_field = 1.7, spec.dt = 0.7;
   spec.tolerance = 1e-11;
   double *v = ref_alloc(3 * packing.n, sizeof *v);
   stokes_packing middle = ref_copy(&packing), expect = ref_copy(&packing);
@@ -168,26 +167,29 @@ START_TEST(lone_spheres_diffuse)
 }
 END_TEST
 
-/* The same trajectory with any number of right-hand sides, square root and kind of guess. */
+/* The same trajectory for any number of right-hand sides, kind of guess, and square root. */
 START_TEST(algorithms_agree)
 {
   enum { STEPS = 7, CASES = 6 };
   md_ctx *ctx = test_ctx(MD_DOUBLE, 2, true);
   stokes_packing packing = ref_packing(240, 0.4, false, 42), first = {0};
   static const int vectors[CASES] = {1, 3, 7, 16, 2, 3};
+  static const stokes_force kinds[] = {STOKES_FORCE_CHEBYSHEV, STOKES_FORCE_PAIRS,
+                                       STOKES_FORCE_CHOLESKY};
   for (int k = 0; k < CASES; k++) {
     stokes_run_spec spec = spec_of(k ? STOKES_MRHS : STOKES_ORIGINAL, vectors[k]);
     spec.tolerance = 1e-10;
     spec.root_tolerance = 1e-9;
-    spec.root = k == 4 ? STOKES_ROOT_LANCZOS : STOKES_ROOT_CHEBYSHEV;
-    spec.guess = k == 5 ? STOKES_GUESS_SERIES : STOKES_GUESS_SOLVE;
+    spec.force = !_i && k == 4 ? STOKES_FORCE_LANCZOS : kinds[_i];
+    const bool series = spec.force == STOKES_FORCE_CHEBYSHEV && k == 5;
+    spec.guess = series ? STOKES_GUESS_SERIES : STOKES_GUESS_SOLVE;
     stokes_packing moved = ref_copy(&packing);
     stokes_step rows[STEPS];
     walk(ctx, &spec, STEPS, &moved, rows);
     for (int s = 0; k && s < STEPS; s++) { /* a group begins without a guess, or with a good one */
       const bool begins = s % vectors[k] == 0;
-      if (k == 5 && begins) ck_assert_double_lt(rows[s].guess_error, 1e-8);
-      ck_assert_int_eq(rows[s].guess_error > 0, k == 5 || !begins);
+      if (series && begins) ck_assert_double_lt(rows[s].guess_error, 1e-8);
+      ck_assert_int_eq(rows[s].guess_error > 0, series || !begins);
       ck_assert_int_eq(rows[s].time_guess > 0, begins);
       ck_assert_double_lt(rows[s].guess_error, 0.3);
     }
@@ -240,6 +242,7 @@ START_TEST(guesses_help)
   stokes_packing packing = ref_packing(3000, cases[_i].occupancy, false, 1);
   stokes_run_spec spec = spec_of(STOKES_MRHS, STEPS);
   spec.law.gap_cut = 2;
+  spec.force = STOKES_FORCE_CHEBYSHEV;
   spec.root_tolerance = 1e-4; /* guesses and solutions have the same forces */
   stokes_step rows[STEPS];
   walk(ctx, &spec, STEPS, &packing, rows);
@@ -267,17 +270,20 @@ START_TEST(saved_runs_go_on_exactly)
     stokes_algorithm algorithm;
     int vectors, stop;
     double dt;
-    stokes_root root;
+    stokes_force force;
     stokes_storage storage;
-  } cases[] = {{STOKES_ORIGINAL, 1, 4, 2, STOKES_ROOT_CHEBYSHEV, STOKES_BCRS},
-               {STOKES_MRHS, 4, 4, 10, STOKES_ROOT_CHEBYSHEV, STOKES_BCRS},
-               {STOKES_MRHS, 4, 6, 2, STOKES_ROOT_LANCZOS, STOKES_PAIR},
-               {STOKES_MRHS, 16, 3, 2, STOKES_ROOT_CHEBYSHEV, STOKES_SINGLE}};
+  } cases[] = {{STOKES_ORIGINAL, 1, 4, 2, STOKES_FORCE_CHEBYSHEV, STOKES_BCRS},
+               {STOKES_MRHS, 4, 4, 10, STOKES_FORCE_CHEBYSHEV, STOKES_BCRS},
+               {STOKES_MRHS, 4, 6, 2, STOKES_FORCE_LANCZOS, STOKES_PAIR},
+               {STOKES_MRHS, 16, 3, 2, STOKES_FORCE_CHEBYSHEV, STOKES_SINGLE},
+               {STOKES_ORIGINAL, 1, 4, 10, STOKES_FORCE_PAIRS, STOKES_BCRS},
+               {STOKES_MRHS, 4, 6, 10, STOKES_FORCE_PAIRS, STOKES_PAIR},
+               {STOKES_MRHS, 4, 6, 2, STOKES_FORCE_CHOLESKY, STOKES_BCRS}};
   md_ctx *ctx = test_ctx(MD_DOUBLE, 2, true);
   stokes_packing packing = ref_packing(240, 0.4, false, 45);
-  for (int k = 0; k < 4; k++) {
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
     stokes_run_spec spec = spec_of(cases[k].algorithm, cases[k].vectors);
-    spec.root = cases[k].root;
+    spec.force = cases[k].force;
     spec.storage = cases[k].storage;
     spec.dt = cases[k].dt;
     stokes_packing expect = ref_copy(&packing), moved = ref_copy(&packing);
@@ -320,6 +326,7 @@ START_TEST(probing_changes_nothing)
   stokes_packing packing = ref_packing(240, 0.4, false, 44);
   stokes_packing expect = ref_copy(&packing), moved = ref_copy(&packing);
   stokes_run_spec spec = spec_of(STOKES_MRHS, 2);
+  spec.force = STOKES_FORCE_CHEBYSHEV;
   walk(ctx, &spec, 3, &expect, NULL);
   stokes_run *run;
   stokes_counts counts;
@@ -350,12 +357,13 @@ START_TEST(bad_input_is_named)
   md_ctx *ctx = test_ctx(MD_DOUBLE, 1, true);
   stokes_packing packing = ref_packing(240, 0.3, false, 46);
   stokes_run *run;
-  stokes_run_spec bad[7];
-  for (int k = 0; k < 7; k++)
+  stokes_run_spec bad[8];
+  for (int k = 0; k < 8; k++)
     bad[k] = spec_of(STOKES_MRHS, 4);
   bad[0].vectors = 0, bad[1].vectors = 65, bad[2].dt = -1, bad[3].tolerance = 0;
   bad[4].viscosity = NAN, bad[5].method = STOKES_CHOLESKY, bad[6].law.gap_cut = 50;
-  for (int k = 0; k < 7; k++) {
+  bad[7].guess = STOKES_GUESS_SERIES; /* of forces by pairs */
+  for (int k = 0; k < 8; k++) {
     ck_assert_int_eq(stokes_run_create(ctx, &bad[k], &packing, &run), MD_EINVAL);
     ck_assert_ptr_null(run);
   }
@@ -379,7 +387,7 @@ int main(void)
   TCase *steps = tcase_create("steps");
   tcase_add_test(steps, a_step_is_that_of_dense_algebra);
   tcase_add_loop_test(steps, lone_spheres_diffuse, 0, STOKES_ALGORITHM_COUNT);
-  tcase_add_test(steps, algorithms_agree);
+  tcase_add_loop_test(steps, algorithms_agree, 0, 3);
   tcase_add_test(steps, threads_do_not_matter);
   tcase_add_loop_test(steps, guesses_help, 0, 3);
   tcase_add_test(steps, saved_runs_go_on_exactly);

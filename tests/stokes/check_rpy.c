@@ -1,0 +1,339 @@
+/* tests/stokes/check_rpy.c - mobilities against sums in long double, numbers from elsewhere, the
+ * exact series of one sphere, and what every mobility has: symmetry, positivity, no mean
+ * velocity. */
+#include "tests/drive/run_rpy.h"
+#include "tests/ref/ref.h"
+#include "tests/ref/ref_stokes.h"
+#include "tests/test.h"
+
+/* A split as exact as a mesh of order 10 allows. */
+static rpy_spec tight(const ref_rpy_case *c, double xi, int rank)
+{
+  rpy_spec spec = run_rpy_spec(c, 1e-11);
+  spec.split = (rpy_split){.xi = xi, .cut = 5.2 / xi, .order = 10, .rank = rank};
+  for (int d = 0; d < 3; d++)
+    spec.split.mesh[d] = 2 * (int32_t)ceil(c->view.box[d] * xi / 0.24);
+  return spec;
+}
+
+/* Velocities of a case; free them. */
+static double *multiply(rpy *mobility, const ref_rpy_case *c)
+{
+  double *u = ref_alloc(3 * c->view.n * c->m, sizeof *u);
+  ck_ok(rpy_multiply(mobility, c->m, c->f, u));
+  return u;
+}
+
+static double error_of(md_ctx *ctx, const rpy_spec *spec, const ref_rpy_case *c,
+                       const double *exact)
+{
+  rpy *mobility = run_rpy_make(ctx, spec, c);
+  double *u = multiply(mobility, c);
+  const double error = ref_rpy_error(u, exact, 3 * c->view.n * c->m);
+  free(u);
+  rpy_destroy(mobility);
+  return error;
+}
+
+START_TEST(oracle_cases)
+{
+  static const struct {
+    const char *name;
+    double xi;
+    int rank;
+  } cases[] = {{"pair0", 0.6, 1},    {"pair1", 0.6, 1},     {"pair2", 0.6, 2},
+               {"pair3", 0.6, 1},    {"pair4", 0.6, 2},     {"pair5", 0.6, 1},
+               {"one_0.05", 8, 1},   {"one_0.1", 8, 1},     {"one_0.2", 8, 1},
+               {"one_0.3", 8, 1},    {"mono_27", 0.8, 1},   {"overlap_64", 0.8, 2},
+               {"mono_125", 0.8, 1}, {"sediment_64", 1, 1}, {"ecoli_100", 0.015, 14}};
+  md_ctx *ctx = test_ctx(MD_DOUBLE, 2, true);
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    ref_rpy_case c = ref_rpy_read(cases[k].name);
+    const rpy_spec spec = tight(&c, cases[k].xi, cases[k].rank);
+    const double error = error_of(ctx, &spec, &c, c.u);
+    ck_assert_msg(error < 1e-10, "%s: error %g", cases[k].name, error);
+    ref_rpy_free(&c);
+  }
+  md_ctx_destroy(ctx);
+}
+END_TEST
+
+/* 6 pi eta a u / F = 1 - 2.837... a/L + 4 pi/3 (a/L)^3, exactly, for any a/L. */
+START_TEST(one_sphere_has_an_exact_series)
+{
+  md_ctx *ctx = test_ctx(MD_DOUBLE, 1, true);
+  for (double a = 0.05; a < 0.36; a += 0.05) {
+    double x[4] = {0.31, 0.77, 5.2, a}, f[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, u[9];
+    ref_rpy_case c = {.view = {1, {1, 1, 1}, x}, .viscosity = 1.3, .m = 3};
+    const rpy_spec spec = tight(&c, 9, 1);
+    const double exact =
+        (1 - 2.8372974794806195 * a + 4 * M_PI / 3 * a * a * a) / (6 * M_PI * c.viscosity * a);
+    rpy *mobility = run_rpy_make(ctx, &spec, &c);
+    ck_ok(rpy_multiply(mobility, 3, f, u));
+    for (int k = 0; k < 9; k++)
+      ck_assert_double_le(fabs(u[k] / exact - f[k]), 1e-12);
+    rpy_destroy(mobility);
+  }
+  md_ctx_destroy(ctx);
+}
+END_TEST
+
+/* Twenty radii from 0.2 to 1.1 that overlap and engulf each other, in a box with unequal edges. */
+START_TEST(any_radii_and_overlaps)
+{
+  const double box[3] = {7, 9, 6};
+  ref_rpy_case c = ref_rpy_random(20, box, 0.2, 1.1, 2);
+  double *one = ref_alloc(120, sizeof *one), *other = ref_alloc(120, sizeof *other), *direct;
+  int64_t which[20];
+  for (int k = 0; k < 20; k++)
+    which[k] = k;
+  md_ctx *ctx = test_ctx(MD_DOUBLE, 2, true);
+  direct = ref_alloc(120, sizeof *direct);
+  ref_rpy_product(&c, 0.6, one);
+  ref_rpy_product(&c, 1.1, other);
+  ck_assert_double_le(ref_rpy_error(one, other, 120), 1e-14);
+  const rpy_spec spec = tight(&c, 0.9, 20);
+  ck_assert_double_le(error_of(ctx, &spec, &c, one), 1e-10);
+  ck_ok(rpy_direct(ctx, &c.view, c.viscosity, 14, 2, c.f, 20, which, direct));
+  ck_assert_double_le(ref_rpy_error(direct, one, 120), 1e-12);
+  ck_ok(rpy_direct(ctx, &c.view, c.viscosity, 4, 2, c.f, 7, which + 5, direct));
+  ck_assert_double_le(ref_rpy_error(direct, one + 30, 42), 1e-4);
+  md_ctx_destroy(ctx);
+  free(direct);
+  free(one);
+  free(other);
+  ref_rpy_free(&c);
+}
+END_TEST
+
+/* More radii than are kept apart: functions of the radius are interpolated between nodes. */
+START_TEST(a_continuum_of_radii)
+{
+  const double box[3] = {14, 14, 14};
+  ref_rpy_case c = ref_rpy_random(60, box, 0.3, 1, 1);
+  double *exact = ref_alloc(180, sizeof *exact);
+  md_ctx *ctx = test_ctx(MD_DOUBLE, 2, true);
+  ref_rpy_product(&c, 0.5, exact);
+  for (double tolerance = 1e-3; tolerance > 1e-8; tolerance /= 100) {
+    const rpy_spec spec = run_rpy_spec(&c, tolerance);
+    const double error = error_of(ctx, &spec, &c, exact);
+    ck_assert_msg(error < 1.5 * tolerance, "error %g instead of %g", error, tolerance);
+  }
+  md_ctx_destroy(ctx);
+  free(exact);
+  ref_rpy_free(&c);
+}
+END_TEST
+
+/* The error of a case is the tolerance, not much more and not much less. */
+static void check_tolerances(md_precision precision, const char *name, double least, double most)
+{
+  md_ctx *ctx = test_ctx(precision, 2, true);
+  ref_rpy_case c = ref_rpy_read(name);
+  for (double tolerance = 1e-2; tolerance > 0.9e-5; tolerance /= 10) {
+    if (precision != MD_DOUBLE && tolerance < 0.9e-4) break;
+    const rpy_spec spec = run_rpy_spec(&c, tolerance);
+    const double error = error_of(ctx, &spec, &c, c.u) / tolerance;
+    ck_assert_msg(error > least && error < most, "%s: error %g of the tolerance %g", name, error,
+                  tolerance);
+  }
+  ref_rpy_free(&c);
+  md_ctx_destroy(ctx);
+}
+
+START_TEST(errors_are_the_tolerance)
+{
+  const char *const many[] = {"mono_27", "overlap_64", "ecoli_100", "mono_125"};
+  const char *const few[] = {"pair0", "pair1",    "pair2",   "pair3",   "pair4",
+                             "pair5", "one_0.05", "one_0.1", "one_0.2", "one_0.3"};
+  for (int k = 0; k < 4; k++) {
+    check_tolerances(MD_DOUBLE, many[k], 0.5, 1.5);
+    check_tolerances(MD_MIXED, many[k], 0.5, 1.5);
+  }
+  for (int k = 0; k < 10; k++)
+    check_tolerances(MD_DOUBLE, few[k], 0, 1.5);
+}
+END_TEST
+
+/* Symmetric up to rounding, and no eigenvalue below `least` times the largest. */
+static void check_positive(double *m, int64_t rows, double rounding, double least)
+{
+  double *value = ref_alloc(rows, sizeof *value), most = 0, off = 0;
+  for (int64_t k = 0; k < rows * rows; k++) {
+    most = fmax(most, fabs(m[k]));
+    off = fmax(off, fabs(m[k] - m[k % rows * rows + k / rows]));
+  }
+  ck_assert_double_le(off, rounding * most);
+  ref_eigenvalues(m, rows, value);
+  ck_assert_double_ge(value[0], least * value[rows - 1]);
+  free(value);
+  free(m);
+}
+
+/* Also where the mesh is much too coarse for the far part, which then is wrong but no less
+ * positive. */
+START_TEST(symmetric_and_positive)
+{
+  const double box[3] = {8, 9, 7};
+  ref_rpy_case c = ref_rpy_random(25, box, 0.4, 1, 1);
+  for (int precision = MD_MIXED; precision <= MD_DOUBLE; precision++) {
+    md_ctx *ctx = test_ctx((md_precision)precision, 2, true);
+    const double rounding = precision == MD_DOUBLE ? 1e-14 : 2e-6;
+    rpy_spec spec = run_rpy_spec(&c, 1e-3);
+    rpy *mobility = run_rpy_make(ctx, &spec, &c);
+    for (int part = 0; part < 3; part++)
+      check_positive(run_rpy_dense(mobility, 25, part), 75, rounding, part == 2 ? -rounding : 1e-4);
+    rpy_destroy(mobility);
+    spec.split = (rpy_split){1.2, 2, {6, 8, 7}, 5, 2};
+    mobility = run_rpy_make(ctx, &spec, &c);
+    check_positive(run_rpy_dense(mobility, 25, 2), 75, rounding, -rounding);
+    rpy_destroy(mobility);
+    md_ctx_destroy(ctx);
+  }
+  ref_rpy_free(&c);
+}
+END_TEST
+
+/* Nothing depends on where the box begins, images or the order of spheres; the mean velocity under
+ * equal spheres' forces is what the near part leaves: less than the tolerance. */
+START_TEST(places_are_relative)
+{
+  const double box[3] = {10, 11, 12};
+  ref_rpy_case c = ref_rpy_random(50, box, 0.3, 1, 3);
+  md_ctx *ctx = test_ctx(MD_DOUBLE, 2, true);
+  rpy_spec spec = run_rpy_spec(&c, 1e-4);
+  rpy *mobility = run_rpy_make(ctx, &spec, &c);
+  rpy_report report;
+  double *before = multiply(mobility, &c), *after;
+  rpy_describe(mobility, &report);
+  for (int64_t k = 0; k < 200; k++) /* by three mesh points, and whole boxes */
+    if (k % 4 < 3)
+      c.x[k] += box[k % 4] * (3.0 / report.split.mesh[k % 4] + (k % 7 == 0 ? -5 : k % 3));
+  ck_ok(rpy_set(mobility, &c.view));
+  after = multiply(mobility, &c);
+  ck_assert_double_le(ref_rpy_error(after, before, 450), 1e-11);
+  free(after);
+  for (int64_t k = 0; k < 200; k++)
+    if (k % 4 < 3) c.x[k] += 0.123 + 0.1 * (double)(k % 4);
+  ck_ok(rpy_set(mobility, &c.view));
+  after = multiply(mobility, &c);
+  ck_assert_double_le(ref_rpy_error(after, before, 450), 1.5e-4);
+  free(after);
+  free(before);
+  rpy_destroy(mobility);
+  md_ctx_destroy(ctx);
+  ref_rpy_free(&c);
+}
+END_TEST
+
+START_TEST(many_vectors_are_many_of_one)
+{
+  const double box[3] = {12, 12, 12};
+  ref_rpy_case c = ref_rpy_random(80, box, 0.5, 0.9, 7);
+  for (int threads = 1; threads < 4; threads += 2) {
+    md_ctx *ctx = test_ctx(MD_DOUBLE, threads, true);
+    const rpy_spec spec = run_rpy_spec(&c, 1e-3);
+    rpy *mobility = run_rpy_make(ctx, &spec, &c);
+    double *all = multiply(mobility, &c), f[240], u[240], one[240];
+    for (int k = 0; k < 7; k++) {
+      for (int i = 0; i < 240; i++)
+        f[i] = c.f[7 * i + k], one[i] = all[7 * i + k];
+      ck_ok(rpy_multiply(mobility, 1, f, u));
+      ck_assert_double_le(ref_rpy_error(one, u, 240), 1e-14);
+    }
+    free(all);
+    rpy_destroy(mobility);
+    md_ctx_destroy(ctx);
+  }
+  ref_rpy_free(&c);
+}
+END_TEST
+
+static void refused(md_ctx *ctx, const rpy_spec *spec, const ref_rpy_case *c, const char *words)
+{
+  rpy *mobility = NULL;
+  md_status status = rpy_create(ctx, spec, &mobility);
+  if (!status) status = rpy_set(mobility, &c->view);
+  ck_assert_int_eq(status, MD_EINVAL);
+  ck_assert_msg(strstr(md_message(), words) != NULL, "no '%s' in: %s", words, md_message());
+  rpy_destroy(mobility);
+}
+
+START_TEST(refused_in_words)
+{
+  const double box[3] = {10, 10, 10};
+  ref_rpy_case c = ref_rpy_random(30, box, 0.5, 0.9, 1);
+  md_ctx *ctx = test_ctx(MD_DOUBLE, 1, true), *mixed = test_ctx(MD_MIXED, 1, true),
+         *single = test_ctx(MD_SINGLE, 1, true);
+  const rpy_spec good = run_rpy_spec(&c, 1e-3);
+  double u[90];
+  rpy_spec bad = good;
+  bad.tolerance = 0;
+  refused(ctx, &bad, &c, "tolerance must be 1e-12 to 0.1");
+  bad.tolerance = 1e-6;
+  refused(mixed, &bad, &c, "tolerance must be 1e-05 to 0.1 in this precision");
+  refused(single, &good, &c, "expected the precision mixed or double");
+  bad = good, bad.viscosity = -1;
+  refused(ctx, &bad, &c, "viscosity must be > 0");
+  bad = good, bad.box[1] = INFINITY;
+  refused(ctx, &bad, &c, "needs a periodic box");
+  bad = good, bad.box[2] = 11;
+  refused(ctx, &bad, &c, "an edge of 10, the mobility in one of 11");
+  bad = good, bad.vectors = 0;
+  refused(ctx, &bad, &c, "takes 1 to");
+  bad = good, bad.split.order = 3;
+  refused(ctx, &bad, &c, "order of the B-splines must be 4 to 10");
+  bad = good, bad.split.order = 4;
+  refused(ctx, &bad, &c, "together with xi only");
+  bad = good, bad.split = (rpy_split){0.5, 2, {8, 8, 8}, 4, 48};
+  refused(ctx, &bad, &c, "a rank of 48 needs as many");
+  c.x[4 * 17 + 3] = -0.5;
+  refused(ctx, &good, &c, "sphere 18: its radius must be > 0");
+  c.x[4 * 17 + 3] = 0.5;
+  c.x[4 * 3] = NAN;
+  refused(ctx, &good, &c, "finite");
+  rpy *mobility;
+  ck_ok(rpy_create(ctx, &good, &mobility));
+  ck_assert_int_eq(rpy_multiply(mobility, 1, c.f, u), MD_EINVAL);
+  rpy_destroy(mobility);
+  md_ctx_destroy(ctx);
+  md_ctx_destroy(mixed);
+  md_ctx_destroy(single);
+  ref_rpy_free(&c);
+}
+END_TEST
+
+/* Many spheres of which some reach across half the box. */
+START_TEST(reach_is_refused_in_words)
+{
+  const double box[3] = {40, 40, 6};
+  ref_rpy_case c = ref_rpy_random(1001, box, 1.6, 1.6, 1);
+  md_ctx *ctx = test_ctx(MD_DOUBLE, 1, true);
+  const rpy_spec good = run_rpy_spec(&c, 1e-3);
+  refused(ctx, &good, &c, "the box edge 6 is too short");
+  md_ctx_destroy(ctx);
+  ref_rpy_free(&c);
+}
+END_TEST
+
+int main(void)
+{
+  if (test_needs_cpu()) return 0;
+  Suite *suite = suite_create("rpy");
+  TCase *tc = tcase_create("rpy");
+  tcase_set_timeout(tc, 120);
+  tcase_add_test(tc, one_sphere_has_an_exact_series);
+  tcase_add_test(tc, any_radii_and_overlaps);
+  tcase_add_test(tc, symmetric_and_positive);
+  tcase_add_test(tc, places_are_relative);
+  tcase_add_test(tc, many_vectors_are_many_of_one);
+  tcase_add_test(tc, refused_in_words);
+  tcase_add_test(tc, reach_is_refused_in_words);
+  suite_add_tcase(suite, tc);
+  tc = test_long_case("cases");
+  tcase_add_test(tc, oracle_cases);
+  tcase_add_test(tc, a_continuum_of_radii);
+  tcase_add_test(tc, errors_are_the_tolerance);
+  suite_add_tcase(suite, tc);
+  return test_main(suite);
+}
