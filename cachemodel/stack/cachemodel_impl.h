@@ -46,29 +46,32 @@ SIMD_DECLARE_(cachemodel_front_fn, cachemodel_front_feed);
 
 /* The lines below the front.  A line that leaves the front takes the next slot, so the slots are in
  * the order of the stack, and a line's depth below the front is the number of occupied slots after
- * its own.  Occupied slots are bits, counted in three steps: words of a block, blocks of a region,
- * regions. */
+ * its own.  Occupied slots are bits of the words of a block; counters hold how many lie before a
+ * block in its region, and before a region. */
 enum { WORD_SLOTS = 64, BLOCK_WORDS = 8, REGION_BLOCKS = 64, REGION_GROUP = 16 };
 enum { BLOCK_SLOTS = BLOCK_WORDS * WORD_SLOTS, REGION_SLOTS = REGION_BLOCKS * BLOCK_SLOTS };
 #define DEPTHS_NO_SLOT UINT32_MAX
 typedef struct {
-  int64_t slots, used; /* a multiple of REGION_SLOTS; the next slot */
-  uint64_t *occupied;  /* [slots / WORD_SLOTS] */
-  uint32_t *in_block;  /* [slots / BLOCK_SLOTS] occupied slots */
-  uint32_t *in_region; /* [slots / REGION_SLOTS, rounded up to whole REGION_GROUPs] */
-  uint32_t *owner;     /* [slots] line of a slot */
-  uint32_t *slot_of;   /* [lines seen] slot of a line, or DEPTHS_NO_SLOT */
-  int64_t lines;       /* occupied slots */
-  int64_t distinct;    /* lines ever seen */
-  int64_t *count;      /* [count_room] accesses by depth */
+  int64_t slots, used;     /* a multiple of REGION_SLOTS; the next slot */
+  uint64_t *occupied;      /* [slots / WORD_SLOTS] */
+  uint16_t *before_block;  /* [slots / BLOCK_SLOTS] occupied slots of its region before a block */
+  uint32_t *before_region; /* [slots / REGION_SLOTS, rounded up to whole REGION_GROUPs] */
+  uint32_t *owner;         /* [slots] line of a slot */
+  uint32_t *slot_of;       /* [lines seen] slot of a line, or DEPTHS_NO_SLOT */
+  int64_t lines;           /* occupied slots */
+  int64_t distinct;        /* lines ever seen */
+  int64_t *count;          /* [count_room] accesses by depth */
   int64_t count_room;
 } cachemodel_depths;
+/* Counters of blocks and regions not yet in use mean nothing: they are set by their first slot. */
 static inline void depths_push(cachemodel_depths *d, uint32_t line)
 {
   const uint32_t slot = (uint32_t)d->used++;
+  uint32_t *before_region = d->before_region + slot / REGION_SLOTS;
+  if (slot % REGION_SLOTS == 0) *before_region = (uint32_t)d->lines;
+  if (slot % BLOCK_SLOTS == 0)
+    d->before_block[slot / BLOCK_SLOTS] = (uint16_t)(d->lines - *before_region);
   d->occupied[slot / WORD_SLOTS] |= (uint64_t)1 << slot % WORD_SLOTS;
-  d->in_block[slot / BLOCK_SLOTS]++;
-  d->in_region[slot / REGION_SLOTS]++;
   d->owner[slot] = line;
   d->slot_of[line] = slot;
   d->lines++;

@@ -50,8 +50,8 @@ md_status cachemodel_stack_create(md_isa isa, cachemodel_stack **out)
 static void free_slots(cachemodel_depths *d)
 {
   free(d->occupied);
-  free(d->in_block);
-  free(d->in_region);
+  free(d->before_block);
+  free(d->before_region);
   free(d->owner);
 }
 
@@ -101,11 +101,12 @@ static md_status compact(cachemodel_depths *d, int64_t batch)
              d->lines);
   cachemodel_depths old = *d;
   d->occupied = calloc((size_t)(slots / WORD_SLOTS), sizeof *d->occupied);
-  d->in_block = calloc((size_t)(slots / BLOCK_SLOTS), sizeof *d->in_block);
-  d->in_region = calloc((size_t)(slots / REGION_SLOTS + REGION_GROUP), sizeof *d->in_region);
+  d->before_block = calloc((size_t)(slots / BLOCK_SLOTS), sizeof *d->before_block);
+  d->before_region =
+      calloc((size_t)(slots / REGION_SLOTS + REGION_GROUP), sizeof *d->before_region);
   d->owner = malloc((size_t)slots * sizeof *d->owner);
   d->used = d->slots = d->lines = 0;
-  const bool good = d->occupied && d->in_block && d->in_region && d->owner;
+  const bool good = d->occupied && d->before_block && d->before_region && d->owner;
   for (int64_t w = 0; good && w * WORD_SLOTS < old.used; w++)
     for (uint64_t bits = old.occupied[w]; bits; bits &= bits - 1)
       depths_push(d, old.owner[w * WORD_SLOTS + __builtin_ctzll(bits)]);
