@@ -172,7 +172,7 @@ START_TEST(setup_counts_as_spent)
 }
 END_TEST
 
-/* --- Recorded costs: docs/results/tune_NAME.csv, every point of a space as bench/tune.sh timed
+/* --- Recorded costs: docs/results/tune_NAME.csv, every point of a space as bench/study_tune.sh timed
  * it. */
 
 enum { RECORDED_MOST = 4096 };
