@@ -230,7 +230,7 @@ static double replay(void *with, const tune_point at, int64_t steps, double *set
 /* From every value of the first two dimensions on: within 2 % of the best of all points. */
 START_TEST(recorded_optimum_is_found)
 {
-  static const char *const paths[] = {"docs/results/tune_melt.csv"};
+  static const char *const paths[] = {"docs/results/tune_melt.csv", "docs/results/tune_salt.csv"};
   static recorded r;
   tune_values values[TUNE_DIMENSION_COUNT];
   read_recorded(paths[_i], &r, values);
@@ -386,7 +386,7 @@ int main(void)
   tcase_add_test(tcase, setup_counts_as_spent);
   suite_add_tcase(suite, tcase);
   TCase *slow = test_long_case("measured");
-  tcase_add_loop_test(slow, recorded_optimum_is_found, 0, 1);
+  tcase_add_loop_test(slow, recorded_optimum_is_found, 0, 2);
   tcase_add_test(slow, candidates_of_pme_are_as_exact);
   tcase_add_test(slow, precision_errors_are_those_of_forces);
   suite_add_tcase(suite, slow);
