@@ -146,7 +146,7 @@ void world_work(void)
 
 md_status world_end(md_status status)
 {
-  if (status && world.agreed) return status; /* as all others do */
+  if (status && (world.agreed || world.count == 1)) return status; /* as all others do */
   if (!status || !world.works) return world_agree(status);
   world.alone = true;
   char text[WORLD_MESSAGE];

@@ -12,7 +12,7 @@ _minimd_options()
     ordering) echo '--help --order --size --stencil --offsets --format --output --plot --quiet' ;;
     cachemodel) echo '--help --order --size --stencil --half --line --capacity --ways --policy --levels --format --output --plot --quiet --list --newton --bin-size --sort-every --rebuild --skin --pair --potential --cutoff --backend --device --precision --block-size --threads --cells --steps --dt --thermo --seed --deterministic --cut --input --format-in --set --machine --schedule --skip --refill --bracket --registers --rows --warm --trace --trace-format --instructions --line-bytes --regions --worst' ;;
     compare) echo '--help --order --list --newton --stencil --bin-size --sort-every --rebuild --skin --pair --potential --cutoff --backend --device --precision --block-size --threads --cells --steps --dt --thermo --seed --deterministic --cut --input --format-in --set --repeat --format --output --plot --quiet' ;;
-    tune) echo '--help --order --list --newton --stencil --bin-size --sort-every --rebuild --skin --pair --potential --cutoff --backend --device --precision --block-size --threads --cells --steps --dt --thermo --seed --deterministic --cut --input --format-in --set --for --over --format --output --quiet' ;;
+    tune) echo '--help --order --list --newton --stencil --bin-size --sort-every --rebuild --skin --pair --potential --cutoff --backend --device --precision --block-size --threads --cells --steps --dt --thermo --seed --deterministic --cut --input --format-in --set --for --over --error --exhaustive --trials --format --output --quiet' ;;
     spread) echo '--help --particles --mesh --order --method --vectors --repeat --backend --device --precision --distribution --box --check --seed --threads --deterministic --format --output --plot --quiet' ;;
     stokes) echo '--help --input --hydrodynamics --lambda --force --algorithm --rhs --guess --steps --dt --seed --gap-cut --gap-min --far-field --viscosity --method --tolerance --guess-tolerance --root --root-tolerance --preconditioner --max-iterations --storage --backend --device --threads --deterministic --trajectory --trajectory-every --checkpoint --checkpoint-every --restart --model --format --output --plot --quiet' ;;
     gspmv) echo '--help --matrix --vectors --backend --device --precision --storage --rows --repeat --seed --threads --write --map --nodes --latency --network --format --output --plot --quiet' ;;
@@ -173,6 +173,8 @@ _minimd_values()
     tune:--set) echo 'system.units= system.lattice= system.cells= system.lattice_constant= system.density= system.temperature= system.seed= system.velocity= system.mass= system.charges= system.read= system.keep_velocities= potential.style= potential.file= lj.epsilon= lj.sigma= lj.cutoff= lj.shift= coulomb.method= coulomb.mesh= coulomb.order= coulomb.alpha= coulomb.cutoff= coulomb.tolerance= coulomb.spread= neighbor.skin= neighbor.every= neighbor.list= neighbor.stencil= neighbor.bin_size= neighbor.newton= order.curve= order.sort_every= run.steps= run.dt= run.thermo= device.backend= device.index= device.precision= device.threads= device.block_size= device.carveout= device.deterministic= device.cut= output.dump= output.dump_every= output.checkpoint= output.checkpoint_every=' ;;
     tune:--for) echo '' ;;
     tune:--over) echo 'LIST ' ;;
+    tune:--error) echo '' ;;
+    tune:--trials) echo 'FILE' ;;
     tune:--format) echo 'table csv json' ;;
     tune:--output | tune:-o) echo 'FILE' ;;
     spread:--particles) echo '' ;;

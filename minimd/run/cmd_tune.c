@@ -6,23 +6,25 @@
 #include "minimd/shell/settings.h"
 #include "minimd/shell/table.h"
 
+#include <math.h>
 #include <stdlib.h>
 
-enum { FOR = SETTINGS_COUNT, OVER, FORMAT, OUTPUT, QUIET, N_OPTIONS };
+enum { FOR = SETTINGS_COUNT, OVER, ALLOWED, EXHAUSTIVE, TRIALS, FORMAT, OUTPUT, QUIET, N_OPTIONS };
 
+/* Precision is no word of --over: --error asks for it. */
 static md_status read_over(const options *opts, bool over[TUNE_DIMENSION_COUNT])
 {
   const char *text = options_value(opts, OVER);
   char **words;
   int n, d;
   for (int k = 0; k < TUNE_DIMENSION_COUNT; k++)
-    over[k] = !text;
+    over[k] = k == TUNE_PRECISION ? options_value(opts, ALLOWED) != NULL : !text;
   if (!text) return MD_OK;
   MD_TRY(md_parse_list(text, "--over", &words, &n));
   md_status status = MD_OK;
   for (int k = 0; !status && k < n; k++) {
     status = options_blame(opts, OVER,
-                           md_parse_word(words[k], tune_dimension_words, TUNE_DIMENSION_COUNT, &d));
+                           md_parse_word(words[k], tune_dimension_words, TUNE_PRECISION, &d));
     if (!status) over[d] = true;
   }
   free(words);
@@ -32,6 +34,60 @@ static md_status read_over(const options *opts, bool over[TUNE_DIMENSION_COUNT])
 static const char *verdict(const tune_choice *c)
 {
   return tune_is_faster(c) ? "faster" : c->worth.high < 1 ? "slower" : "not told apart";
+}
+
+static void print_errors(const tuning *t, FILE *stream)
+{
+  if (!isnan(t->precision_error[0]))
+    fprintf(stream,
+            "precision: relative rms error of forces, against double at the same positions: single "
+            "%.2g, mixed %.2g\n",
+            t->precision_error[MD_SINGLE], t->precision_error[MD_MIXED]);
+  if (!isnan(t->pme_error))
+    fprintf(stream,
+            "pme ORDER:CUTOFF:ALPHA:MESH: estimated rms force error at most %.3g, as given\n",
+            t->pme_error);
+}
+
+static void print_lines(const void *report, FILE *stream)
+{
+  const tuning *t = report;
+  const double unit = 1e9 / (double)t->atoms;
+  fprintf(stream, "\n%s", t->n_choices ? "fastest:" : "the settings as given are the fastest:");
+  for (int d = 0; d < TUNE_DIMENSION_COUNT; d++)
+    if (t->best[d][0]) fprintf(stream, " %s %s,", tune_dimension_words[d], t->best[d]);
+  fprintf(stream, " %.4g ns an atom and step (95 %% interval %.4g to %.4g), %lld runs\n",
+          unit * t->step_s.median, unit * t->step_s.low, unit * t->step_s.high, (long long)t->runs);
+  print_errors(t, stream);
+  fprintf(stream, "why: %s\n     %s\n", t->model, t->counters);
+}
+
+static void write_point(md_json *json, const char *key, const tune_point at)
+{
+  md_json_open(json, key, '{');
+  for (int d = 0; d < TUNE_DIMENSION_COUNT; d++)
+    if (at[d][0]) md_json_string(json, tune_dimension_words[d], at[d]);
+  md_json_close(json, '}');
+}
+
+static void write_members(const void *report, md_json *json)
+{
+  const tuning *t = report;
+  const double unit = 1e9 / (double)t->atoms;
+  write_point(json, "as_given", t->from);
+  write_point(json, "fastest", t->best);
+  write_point(json, "kept", t->kept);
+  md_json_number(json, "ns_per_atom_step", unit * t->step_s.median);
+  md_json_number(json, "ns_per_atom_step_low", unit * t->step_s.low);
+  md_json_number(json, "ns_per_atom_step_high", unit * t->step_s.high);
+  md_json_integer(json, "runs", t->runs);
+  md_json_open(json, "precision_error", '{');
+  for (int p = 0; p < MD_PRECISION_COUNT; p++)
+    md_json_number(json, md_precision_words[p], t->precision_error[p]);
+  md_json_close(json, '}');
+  md_json_number(json, "pme_error", t->pme_error);
+  md_json_string(json, "model", t->model);
+  md_json_string(json, "counters", t->counters);
 }
 
 static void print(const tuning *t, const options *opts, options_format format, FILE *stream)
@@ -60,12 +116,8 @@ static void print(const tuning *t, const options *opts, options_format format, F
     table_integer(&out, t->atoms);
     table_integer(&out, t->repeats);
   }
-  table_end(&out);
-  if (format != OPTIONS_FORMAT_TABLE) return;
-  fprintf(stream, "%s%.4g ns an atom and step (95 %% interval %.4g to %.4g), %lld runs\n",
-          t->n_choices ? "\nfastest: " : "the settings as given are the fastest found: ",
-          1e9 * t->step_s.median / (double)t->atoms, 1e9 * t->step_s.low / (double)t->atoms,
-          1e9 * t->step_s.high / (double)t->atoms, (long long)t->runs);
+  const table_notes notes = {print_lines, write_members};
+  table_end_with(&out, &notes, t, options_value(opts, QUIET));
 }
 
 static md_status write_config(const options *opts, const tuning *t)
@@ -83,16 +135,41 @@ static md_status write_config(const options *opts, const tuning *t)
   return status;
 }
 
+static md_status read_request(const options *opts, tune_request *out)
+{
+  double minutes = 2;
+  MD_TRY(options_number(opts, FOR, 0.001, 10000, &minutes));
+  MD_TRY(options_number(opts, ALLOWED, 0, 1, &out->error));
+  out->opts = opts;
+  out->seconds = 60 * minutes;
+  out->named = options_value(opts, OVER);
+  out->exhaustive = options_value(opts, EXHAUSTIVE);
+  out->quiet = options_value(opts, QUIET);
+  return read_over(opts, out->over);
+}
+
+/* The search, its runs written down where a file is wanted. */
+static md_status run(tune_request *request, const char *trials, tuning *result)
+{
+  md_output out;
+  if (!trials) return tune(request, result);
+  MD_TRY(md_output_open(trials, &out));
+  request->trials = out.stream;
+  const md_status status = tune(request, result);
+  if (!status) return md_output_close(&out);
+  md_output_discard(&out);
+  return status;
+}
+
 static md_status answer(const options *opts)
 {
-  bool over[TUNE_DIMENSION_COUNT];
   int format = OPTIONS_FORMAT_TABLE;
-  double minutes = 2;
+  tune_request request = {.opts = opts};
   tuning result;
   MD_TRY(options_read_format(opts, FORMAT, &format));
-  MD_TRY(options_number(opts, FOR, 0.001, 10000, &minutes));
-  MD_TRY(read_over(opts, over));
-  MD_TRY(tune(opts, over, 60 * minutes, options_value(opts, QUIET), &result));
+  MD_TRY(options_writes(opts, TRIALS));
+  MD_TRY(read_request(opts, &request));
+  MD_TRY(run(&request, options_value(opts, TRIALS), &result));
   MD_TRY(write_config(opts, &result));
   print(&result, opts, (options_format)format, stdout);
   return MD_OK;
@@ -104,8 +181,15 @@ md_status cmd_tune(int argc, char **argv)
   settings_table(known);
   known[FOR] = (option){"for", 0, "X", "minutes to spend (2)"};
   known[OVER] = (option){"over", 0, "LIST",
-                         "of order,list,bin-size,sort-every,skin,block-size,threads (all);\n"
-                         "skin: with lists built when an atom moved half of it"};
+                         "of order,list,bin-size,sort-every,skin,block-size,threads,pme (all);\n"
+                         "skin: with lists built when an atom moved half of it;\n"
+                         "pme: order, cutoff, alpha and mesh, at no more than the estimated force\n"
+                         "error of the settings as given"};
+  known[ALLOWED] = (option){"error", 0, "E",
+                            "also tune the precision, where it is not more wrong than E: the\n"
+                            "relative rms difference of forces from double precision, measured"};
+  known[EXHAUSTIVE] = (option){"exhaustive", 0, NULL, "try every combination: long"};
+  known[TRIALS] = (option){"trials", 0, "FILE", "write every run of the search as CSV"};
   known[FORMAT] = (option)OPTION_FORMAT;
   known[OUTPUT] = (option){"output", 'o', "FILE",
                            "write the configuration (libconfig): as given, with the choices that\n"
@@ -115,7 +199,7 @@ md_status cmd_tune(int argc, char **argv)
   md_status status = options_parse(known, N_OPTIONS, argc, argv, &opts);
   if (!status && opts.help)
     options_help(
-        stdout, "minimd tune -i FILE [--for X] [--over LIST] [-o tuned.cfg]",
+        stdout, "minimd tune -i FILE [--for X] [--over LIST] [--error E] [-o tuned.cfg]",
         "The fastest settings for this system on this machine: a row for each choice that\n"
         "differs from the settings as given, and what it is worth: the time without it over\n"
         "the time with it, and a 95 % interval.",

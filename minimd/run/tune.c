@@ -1,11 +1,9 @@
 /* minimd/run/tune.c - see tune.h. */
 #include "minimd/run/tune.h"
-#include "core/processors.h"
 #include "core/timer.h"
 #include "minimd/locality/locality.h"
 #include "minimd/shell/settings.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,11 +19,25 @@ enum { VARIANTS = TUNE_DIMENSION_COUNT + 2, REPEATS = 9, STEPS_LEAST = 20 };
 static const double search_share = 0.6;
 
 typedef struct {
-  const options *opts;
-  bool check, quiet;
+  const tune_request *request;
+  bool check;
+  bool alone;    /* on one thread of the CPU: other programs do not lengthen its processor time */
   double l1_hit; /* of the last run that was asked for it */
   int64_t atoms;
 } timing;
+
+/* ORDER:CUTOFF:ALPHA:MESH, as tune_values.c writes it. */
+static md_status set_pme(config *cfg, const char *value)
+{
+  static const char *const parts[] = {"coulomb.order", "coulomb.cutoff", "coulomb.alpha"};
+  char text[TUNE_VALUE], *rest = text;
+  snprintf(text, sizeof text, "%s", value);
+  for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
+    MD_TRY(config_set(cfg, parts[k], strsep(&rest, ":"), "tune"));
+  for (char *x = rest; (x = strchr(x, 'x'));)
+    *x = ',';
+  return config_set(cfg, "coulomb.mesh", rest, "tune");
+}
 
 md_status tune_configure(const options *opts, const tune_point at, bool check, config **out)
 {
@@ -33,7 +45,8 @@ md_status tune_configure(const options *opts, const tune_point at, bool check, c
   md_status status = settings_read(*out, opts, 0);
   if (!status && check) status = config_set(*out, "neighbor.every", "check", "tune");
   for (int d = 0; !status && d < TUNE_DIMENSION_COUNT; d++)
-    if (at[d][0]) status = config_set(*out, keys[d], at[d], "tune");
+    if (at[d][0])
+      status = d == TUNE_PME ? set_pme(*out, at[d]) : config_set(*out, keys[d], at[d], "tune");
   if (!status) status = config_check(*out);
   if (!status) return MD_OK;
   config_destroy(*out);
@@ -41,91 +54,52 @@ md_status tune_configure(const options *opts, const tune_point at, bool check, c
   return status;
 }
 
+static double now(const timing *t)
+{
+  return t->alone ? md_cpu_seconds() : md_wall_seconds();
+}
+
 /* Time steps from the first list on. */
 static md_status time_steps(timing *t, const tune_point at, int64_t steps, bool figures,
-                            double *step_s)
+                            double *step_s, double *setup_s)
 {
+  const double start = now(t);
   config *cfg;
   engine *sim = NULL;
   double figure[LOCALITY_FIGURE_COUNT];
-  MD_TRY(tune_configure(t->opts, at, t->check, &cfg));
+  MD_TRY(tune_configure(t->request->opts, at, t->check, &cfg));
   md_status status = engine_create(config_get(cfg), &sim);
   if (!status) status = md_ctx_sync(sim->ctx);
-  const double began = md_wall_seconds();
+  const double began = now(t);
   if (!status) status = engine_steps(sim, steps);
   if (!status) status = md_ctx_sync(sim->ctx);
-  *step_s = (md_wall_seconds() - began) / (double)steps;
+  const double seconds = now(t) - began;
+  *step_s = seconds / (double)steps;
   if (!status && figures) status = locality_of(sim, figure);
   if (!status && figures) t->l1_hit = figure[LOCALITY_L1_HIT];
   if (!status) t->atoms = sim->atoms->n_total;
   engine_destroy(sim);
   config_destroy(cfg);
+  *setup_s = now(t) - start - seconds;
   return status;
 }
 
-static double clock_of(void *with, const tune_point at, int64_t steps)
+static void record(FILE *trials, const tune_point at, int64_t steps, double step_s)
 {
+  for (int d = 0; d < TUNE_DIMENSION_COUNT; d++)
+    fprintf(trials, "%s,", at[d]);
+  fprintf(trials, "%lld,", (long long)steps);
+  if (isfinite(step_s)) fprintf(trials, "%.6g", 1e6 * step_s);
+  fputs("\n", trials);
+}
+
+static double clock_of(void *with, const tune_point at, int64_t steps, double *setup_s)
+{
+  timing *t = with;
   double step_s;
-  return time_steps(with, at, steps, false, &step_s) ? INFINITY : step_s;
-}
-
-static void add(tune_values *to, const char *value)
-{
-  for (int k = 0; k < to->n; k++)
-    if (strcmp(to->value[k], value) == 0) return;
-  if (to->n < 16) snprintf(to->value[to->n++], TUNE_VALUE, "%.*s", TUNE_VALUE - 1, value);
-}
-
-static void add_list(tune_values *to, const char *words)
-{
-  char word[TUNE_VALUE];
-  for (int used; sscanf(words, "%31s%n", word, &used) == 1; words += used)
-    add(to, word);
-}
-
-/* The value that a point begins from, then the others.  What cannot be had drops out in the
- * search. */
-static md_status make_values(const config *cfg, const bool *over,
-                             tune_values values[TUNE_DIMENSION_COUNT], tune_point from)
-{
-  const engine_spec *spec = config_get(cfg);
-  engine_choice choice;
-  char text[CONFIG_TEXT_SIZE];
-  MD_TRY(engine_choose(spec, &choice));
-  const bool gpu = choice.backend == MD_GPU;
-  const int64_t period = spec->every > 0 ? spec->every : 20;
-  for (int d = 0; d < TUNE_DIMENSION_COUNT; d++) {
-    values[d].n = 0;
-    from[d][0] = '\0';
-    if (!over[d] || (d == TUNE_BLOCK_SIZE && !gpu) || (d == TUNE_THREADS && gpu)) continue;
-    MD_TRY(config_format_value(cfg, keys[d], text, sizeof text));
-    char *value = text + (*text == '"');
-    value[strcspn(value, "\"")] = '\0';
-    if (d == TUNE_LIST) value = strdupa(neighbor_list_words[choice.list]);
-    if (d == TUNE_THREADS)
-      snprintf(value = text, sizeof text, "%d", spec->threads ? spec->threads : md_processors());
-    if (d == TUNE_SORT_EVERY && spec->sort_every < 0)
-      snprintf(value = text, sizeof text, "%" PRId64, period);
-    if (strlen(value) < TUNE_VALUE) add(&values[d], value);
-    if (values[d].n) snprintf(from[d], TUNE_VALUE, "%s", value);
-  }
-  if (over[TUNE_ORDER]) add_list(&values[TUNE_ORDER], "row morton hilbert");
-  if (over[TUNE_LIST]) add_list(&values[TUNE_LIST], gpu ? "full half tile" : "full half");
-  if (over[TUNE_BIN_SIZE]) add_list(&values[TUNE_BIN_SIZE], "/1 /2 /3");
-  for (int many = 1; over[TUNE_SORT_EVERY] && many <= 25; many *= 5) {
-    snprintf(text, sizeof text, "%" PRId64, many * period);
-    add(&values[TUNE_SORT_EVERY], text);
-  }
-  for (int tenths = 2; over[TUNE_SKIN] && tenths <= 7; tenths++) {
-    snprintf(text, sizeof text, "%.6g", 0.1 * tenths * spec->sigma);
-    add(&values[TUNE_SKIN], text);
-  }
-  if (values[TUNE_BLOCK_SIZE].n) add_list(&values[TUNE_BLOCK_SIZE], "64 128 256 512");
-  for (int n = 1; values[TUNE_THREADS].n && n <= md_processors(); n *= 2) {
-    snprintf(text, sizeof text, "%d", n);
-    add(&values[TUNE_THREADS], text);
-  }
-  return MD_OK;
+  if (time_steps(t, at, steps, false, &step_s, setup_s)) step_s = INFINITY;
+  if (t->request->trials) record(t->request->trials, at, steps, step_s);
+  return step_s;
 }
 
 /* Who runs at the end: the winner, what it began from, and the winner with each choice taken
@@ -152,12 +126,13 @@ static md_status run_finalists(timing *with, int n, tune_point *points, int64_t 
                                int64_t steps, double seconds[][32], double *l1_hit)
 {
   int order[VARIANTS];
+  double setup_s;
   int32_t seed = 1 + (int32_t)fmod(1e9 * md_wall_seconds(), 2147483646);
   for (int64_t r = 0; r < repeats; r++) {
     compare_shuffle(n, &seed, order);
     for (int k = 0; k < n; k++) {
       const int v = order[k];
-      MD_TRY(time_steps(with, points[v], steps, r == 0, &seconds[v][r]));
+      MD_TRY(time_steps(with, points[v], steps, r == 0, &seconds[v][r], &setup_s));
       if (r == 0) l1_hit[v] = with->l1_hit;
     }
   }
@@ -168,13 +143,13 @@ static md_status judge(timing *with, double budget, tuning *out)
 {
   tune_point points[VARIANTS];
   tune_dimension back[VARIANTS] = {0};
-  double seconds[VARIANTS][32], l1_hit[VARIANTS], work[32], step_s;
+  double seconds[VARIANTS][32], l1_hit[VARIANTS], work[32], step_s, setup_s;
   const int n = make_finalists(out, points, back);
   out->repeats = REPEATS;
   if (n > 1 && compare_repeats(n, 0) > REPEATS) out->repeats = compare_repeats(n, 0);
   if (out->repeats > 32) out->repeats = 32;
-  MD_TRY(time_steps(with, out->best, STEPS_LEAST, false, &step_s));
-  const double steps = budget / ((double)(n * out->repeats) * step_s);
+  MD_TRY(time_steps(with, out->best, STEPS_LEAST, false, &step_s, &setup_s));
+  const double steps = (budget / (double)(n * out->repeats) - setup_s) / step_s;
   MD_TRY(run_finalists(with, n, points, out->repeats, (int64_t)fmax(STEPS_LEAST, steps), seconds,
                        l1_hit));
   out->runs += n * out->repeats;
@@ -194,24 +169,45 @@ static md_status judge(timing *with, double budget, tuning *out)
   return MD_OK;
 }
 
-md_status tune(const options *opts, const bool over[TUNE_DIMENSION_COUNT], double seconds,
-               bool quiet, tuning *out)
+static md_status is_alone(const tune_request *request, bool *alone)
 {
-  tune_values values[TUNE_DIMENSION_COUNT];
   static const tune_point none;
   config *cfg;
-  double step_s;
-  *out = (tuning){.check = over[TUNE_SKIN]};
-  timing with = {.opts = opts, .check = over[TUNE_SKIN], .quiet = quiet};
-  MD_TRY(tune_configure(opts, none, out->check, &cfg));
-  const md_status status = make_values(cfg, over, values, out->from);
+  engine_choice choice;
+  MD_TRY(tune_configure(request->opts, none, false, &cfg));
+  const md_status status = engine_choose(config_get(cfg), &choice);
+  *alone = !status && choice.backend == MD_CPU && config_get(cfg)->threads == 1 &&
+           !request->over[TUNE_THREADS];
   config_destroy(cfg);
-  MD_TRY(status);
-  MD_TRY(time_steps(&with, out->from, STEPS_LEAST, false, &step_s)); /* its error is the user's */
+  return status;
+}
+
+static void head(FILE *trials)
+{
+  for (int d = 0; d < TUNE_DIMENSION_COUNT; d++)
+    fprintf(trials, "%s,", tune_dimension_words[d]);
+  fputs("steps,us_per_step\n", trials);
+}
+
+md_status tune(const tune_request *request, tuning *out)
+{
+  tune_values values[TUNE_DIMENSION_COUNT];
+  double step_s, setup_s;
+  *out = (tuning){.check = request->over[TUNE_SKIN], .pme_error = NAN};
+  for (int p = 0; p < MD_PRECISION_COUNT; p++)
+    out->precision_error[p] = NAN;
+  timing with = {.request = request, .check = out->check};
+  MD_TRY(tune_make_values(request, values, out));
+  MD_TRY(is_alone(request, &with.alone));
+  /* Its error is the user's. */
+  MD_TRY(time_steps(&with, out->from, STEPS_LEAST, false, &step_s, &setup_s));
   memcpy(out->best, out->from, sizeof out->best);
-  if (!quiet) fprintf(stderr, "minimd: tuning takes about %.1f minutes\n", seconds / 60);
-  tune_search(values, search_share * seconds, clock_of, &with, out->best, &out->runs);
-  const md_status judged = judge(&with, (1 - search_share) * seconds, out);
+  if (!request->quiet)
+    fprintf(stderr, "minimd: tuning takes about %.1f minutes\n", request->seconds / 60);
+  if (request->trials) head(request->trials);
+  MD_TRY(tune_search(values, request->exhaustive, search_share * request->seconds, clock_of, &with,
+                     out->best, &out->runs));
+  MD_TRY(judge(&with, (1 - search_share) * request->seconds, out));
   out->atoms = with.atoms;
-  return judged;
+  return tune_explain(request->opts, out);
 }

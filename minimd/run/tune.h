@@ -2,8 +2,15 @@
  *
  * The space is searched one dimension after the other, twice: all values of a dimension run
  * interleaved, the slower half is dropped, the others run for twice as long, until one is left
- * (successive halving).  At the end the winner, the settings that it began from, and the winner
- * with each of its choices taken back run against each other as `compare` does. */
+ * (successive halving).  Exhaustively all points are the values of one dimension.  At the end the
+ * winner, the settings that it began from, and the winner with each of its choices taken back run
+ * against each other as `compare` does.  Times are wall time, but processor time where one thread of
+ * the CPU computes and threads are not tuned.
+ *
+ * Settings of PME are candidates of equal error: spline order and cutoff are theirs, alpha and mesh
+ * the coarsest whose estimated force error (spread/pme.h) is not above that of the settings as
+ * given.  A precision is a candidate where its error, root mean square of the forces' difference
+ * from double precision at the same positions over that of the forces, is not above `error`. */
 #ifndef TUNE_H
 #define TUNE_H
 
@@ -18,28 +25,33 @@ MD_BEGIN_C
   X(SORT_EVERY, "sort-every", "order.sort_every")                                                  \
   X(SKIN, "skin", "neighbor.skin")                                                                 \
   X(BLOCK_SIZE, "block-size", "device.block_size")                                                 \
-  X(THREADS, "threads", "device.threads")
+  X(THREADS, "threads", "device.threads")                                                          \
+  X(PME, "pme", "coulomb.order") /* and cutoff, alpha, mesh */                                     \
+  X(PRECISION, "precision", "device.precision")
 #define MD_ENUM_(name, ...) TUNE_##name,
 typedef enum { TUNE_DIMENSIONS(MD_ENUM_) TUNE_DIMENSION_COUNT } tune_dimension;
 #undef MD_ENUM_
 extern const char *const tune_dimension_words[TUNE_DIMENSION_COUNT];
 
-enum { TUNE_VALUE = 32 };
-/* A value for each dimension, as --set takes it; empty: what the configuration says. */
+enum { TUNE_VALUE = 64, TUNE_VALUES = 16 };
+/* A value for each dimension, as --set takes it, or ORDER:CUTOFF:ALPHA:MESH of PME; empty: what the
+ * configuration says. */
 typedef char tune_point[TUNE_DIMENSION_COUNT][TUNE_VALUE];
 
-/* What a point's steps take [s a step]; infinite: it cannot be had.  steps: to be timed. */
-typedef double tune_clock(void *with, const tune_point at, int64_t steps);
+/* What a point's steps take [s a step]; infinite: it cannot be had.  steps: to be timed; *setup_s:
+ * what was spent beside them. */
+typedef double tune_clock(void *with, const tune_point at, int64_t steps, double *setup_s);
 
 typedef struct {
   int n; /* values of a dimension, the one it begins from among them; 0: it stays as it is */
-  char value[16][TUNE_VALUE];
+  char value[TUNE_VALUES][TUNE_VALUE];
 } tune_values;
 
-/* Search from *at, which becomes the best point that was found; budget: seconds to spend.
- * *runs counts what was timed. */
-void tune_search(const tune_values values[TUNE_DIMENSION_COUNT], double budget, tune_clock *clock,
-                 void *with, tune_point at, int64_t *runs);
+/* Search from *at, which becomes the best point that was found; budget: seconds to spend, more
+ * where every run of the least length takes longer.  *runs counts what was timed.
+ * Errors: MD_ENOMEM. */
+md_status tune_search(const tune_values values[TUNE_DIMENSION_COUNT], bool exhaustive,
+                      double budget, tune_clock *clock, void *with, tune_point at, int64_t *runs);
 
 /* A choice of the winner, against the winner with this choice taken back. */
 typedef struct {
@@ -49,6 +61,17 @@ typedef struct {
 } tune_choice;
 
 typedef struct {
+  const options *opts; /* of settings_read */
+  bool over[TUNE_DIMENSION_COUNT];
+  bool named;   /* by the user: a dimension that the system has not is an error */
+  double error; /* of a precision; 0: it stays */
+  double seconds;
+  bool exhaustive, quiet;
+  FILE *trials; /* NULL, or CSV: a row for each run of the search */
+} tune_request;
+
+enum { TUNE_REASON = 256 };
+typedef struct {
   tune_point from, best;   /* best: as the search found it */
   tune_point kept;         /* with those choices alone that were told to be faster */
   compare_estimate step_s; /* of the winner */
@@ -56,12 +79,24 @@ typedef struct {
   int n_choices;
   int64_t runs, repeats, atoms;
   bool check; /* the skin was tuned: lists are built when an atom moved half of it */
+  double precision_error[MD_PRECISION_COUNT];     /* measured; NaN: not asked for */
+  double pme_error;                               /* estimated, of all candidates; NaN: none */
+  char model[TUNE_REASON], counters[TUNE_REASON]; /* why, in a sentence each */
 } tuning;
 
-/* Tune the dimensions of `over`.  opts: those of settings_read.
+/* Tune the dimensions of `over`; precision where an error is allowed.
  * Errors: those of the engine at the settings to begin from; MD_EINVAL, MD_ENOMEM. */
-md_status tune(const options *opts, const bool over[TUNE_DIMENSION_COUNT], double seconds,
-               bool quiet, tuning *out);
+md_status tune(const tune_request *request, tuning *out);
+
+/* The point to begin from, and the values of every dimension.  What cannot be had drops out in the
+ * search.  Errors: those of the engine; MD_EINVAL (a named dimension that the system has not). */
+md_status tune_make_values(const tune_request *request, tune_values values[TUNE_DIMENSION_COUNT],
+                           tuning *out);
+/* The errors of all precisions, out->precision_error.  Errors: those of the engine. */
+md_status tune_measure_errors(const options *opts, tuning *out);
+/* Why the winner is faster, by the model of this machine's caches and by the processor's counters:
+ * out->model, out->counters.  Errors: those of the engine and the model. */
+md_status tune_explain(const options *opts, tuning *out);
 /* Whether a choice is worth keeping: its interval lies above 1. */
 static inline bool tune_is_faster(const tune_choice *choice)
 {

@@ -20,6 +20,27 @@ expect 0 $study --over bin-size,sort-every
 prints 'ns an atom and step'
 expect 0 $study --over order --format json
 prints '"command": "tune"'
+# Charges at equal error, precision where an error is allowed, both reasons in words, every run written down.
+salt="tune -i inputs/in.nacl --backend cpu --threads 1 --cells 3 --set coulomb.cutoff=2.5 --quiet --for 0.02"
+expect 0 $salt --over pme --error 1e-5 --trials "$dir/trials" -o "$dir/tuned"
+prints '^fastest|the settings as given are the fastest'
+prints '^precision: relative rms error of forces, .* single [0-9.]+e-0[678], mixed '
+prints '^pme ORDER:CUTOFF:ALPHA:MESH: estimated rms force error at most 0.000[0-9]+'
+prints '^why: by the cache model the force kernel finds [0-9.]+ % .* from memory'
+prints '^     (no counters: |by the counters the force kernel takes [0-9])'
+[ "$(head -1 "$dir/trials")" = order,list,bin-size,sort-every,skin,block-size,threads,pme,precision,steps,us_per_step ] ||
+  fail "trials: $(head -1 "$dir/trials")"
+awk -F, 'NR > 1 && ($8 !~ /^[0-9]+:[0-9.]+:[0-9.]+:[0-9]+x[0-9]+x[0-9]+$/ || $9 == "") { print }' "$dir/trials" >"$dir/wrong"
+[ -s "$dir/wrong" ] && fail "trials: $(cat "$dir/wrong")"
+expect 0 -i "$dir/tuned" --steps 5
+expect 0 $salt --over list --exhaustive --trials "$dir/trials"
+[ "$(awk -F, 'NR > 2 { print $2 }' "$dir/trials" | sort -u | wc -l)" = 2 ] || fail 'not every list was tried'
+expect 2 $study --over pme
+says 'no charges'
+expect 2 $study --over block-size
+says "a GPU's"
+expect 2 $study --error 2
+expect 2 $study --over precision
 expect 2 $study --over order,lists
 says 'list'
 expect 2 $study --for 0

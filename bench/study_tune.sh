@@ -1,0 +1,91 @@
+#!/bin/sh
+# bench/study_tune.sh BUILD cpu|gpu - does `minimd tune` find the fastest settings?  A melt and a
+# salt, tuned by search and by trying every combination; then both winners run in turn.
+#
+#   docs/results/tune-BACKEND.csv   a row a system: points of the space, runs, times of both winners,
+#                                   median of their ratio (searched / exhaustive) over the pairs with
+#                                   the 95 % interval between order statistics
+#   docs/results/tune_NAME.csv      CPU: every run of the exhaustive search, which check_tune replays
+#
+# MINUTES bounds the search of each, LONG the exhaustive one, PAIRS the pairs of runs (6 at least).
+set -eu
+build=$1 backend=$2
+minimd=$build/minimd
+minutes=${MINUTES:-1} long=${LONG:-8} pairs=${PAIRS:-15}
+here=$(cd "$(dirname "$0")" && pwd)
+results=${RESULTS:-$here/../docs/results}
+case $backend in
+  cpu)
+    place='--backend cpu --threads 1'
+    melt='-i inputs/in.lj --rebuild check --cells 6' salt='-i inputs/in.nacl --cells 4'
+    ;;
+  gpu)
+    place='--backend gpu'
+    melt='-i inputs/in.lj --rebuild check --cells 32' salt='-i inputs/in.nacl --cells 24'
+    ;;
+  *) echo "unknown backend '$backend'" >&2 && exit 2 ;;
+esac
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+commit=$(git -C "$here" rev-parse --short HEAD 2>/dev/null || echo unknown)
+# value NAME FILE : the first number or text of this name in a JSON file.
+value() { sed -n "s/^ *\"$1\": \"\{0,1\}\([^\",]*\)\"\{0,1\},*\$/\1/p" "$2" | head -1; }
+
+# options FILE : the fastest point of a tuning as options of a run.
+options()
+{
+  sed -n '/"fastest"/,/}/s/^ *"\([a-z-]*\)": "\(.*\)",*$/\1 \2/p' "$1" | while read -r name value; do
+    if [ "$name" = pme ]; then
+      echo "$value" | awk -F: '{ gsub("x", ",", $4)
+        printf "--set coulomb.order=%s --set coulomb.cutoff=%s --set coulomb.alpha=%s --set coulomb.mesh=%s ", $1, $2, $3, $4 }'
+    else
+      printf -- '--%s %s ' "$name" "$value"
+    fi
+  done
+}
+
+# ns OPTIONS... : of an atom and step.
+ns()
+{
+  "$minimd" "$@" --rebuild check --format json --quiet --thermo 0 -o "$work/run.json"
+  value ns_per_atom_step "$work/run.json"
+}
+
+# study NAME OVER OPTIONS
+study()
+{
+  name=$1 over=$2
+  # shellcheck disable=SC2086 # words
+  "$minimd" tune $3 $place --over "$over" --for "$long" --exhaustive --trials "$work/$name.csv" \
+    --format json --quiet >"$work/all.json"
+  # shellcheck disable=SC2086
+  "$minimd" tune $3 $place --over "$over" --for "$minutes" --format json --quiet >"$work/found.json"
+  all=$(options "$work/all.json") found=$(options "$work/found.json")
+  atoms=$(value atoms "$work/all.json")
+  # As many steps as take half a second.
+  steps=$(value ns_per_atom_step "$work/all.json" | awk -v n="$atoms" '{ print int(5e8 / ($1 * n)) + 20 }')
+  for pair in $(seq "$pairs"); do
+    # shellcheck disable=SC2086
+    case $((pair % 2)) in
+      0) a=$(ns $3 $place $found --steps "$steps") b=$(ns $3 $place $all --steps "$steps") ;;
+      *) b=$(ns $3 $place $all --steps "$steps") a=$(ns $3 $place $found --steps "$steps") ;;
+    esac
+    echo "$a $b $(awk "BEGIN { print $a / $b }")"
+  done >"$work/pairs"
+  points=$(awk -F, 'NR > 2 { $10 = $11 = ""; seen[$0] } END { for (p in seen) n++; print n }' "$work/$name.csv")
+  middle() { sort -g -k"$1" "$work/pairs" | awk -v c="$1" -v k="$2" 'NR == k { print $c }'; }
+  half=$(((pairs + 1) / 2)) low=$((pairs * 4 / 15))
+  printf '%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,"%s","%s"\n' "$(date -u +%F)" "$commit" \
+    "$(value "$([ "$backend" = gpu ] && echo gpu || echo cpu)" "$work/all.json" | tr ',' ' ')" "$name" "$atoms" "$points" \
+    "$(value runs "$work/all.json")" "$(value runs "$work/found.json")" "$(middle 2 $half)" "$(middle 1 $half)" \
+    "$(middle 3 $half)" "$(middle 3 $low)" "$(middle 3 $((pairs + 1 - low)))" "$pairs" "$all" "$found" >>"$work/rows"
+  [ "$backend" = gpu ] || cp "$work/$name.csv" "$results/tune_$name.csv"
+}
+
+blocks=$([ "$backend" = gpu ] && echo ,block-size || true)
+study melt "order,list,bin-size,sort-every,skin$blocks" "$melt"
+study salt order,list,skin,pme "$salt"
+{
+  echo date,commit,machine,system,atoms,points,runs_exhaustive,runs_search,ns_exhaustive,ns_search,ratio,ratio_low,ratio_high,pairs,exhaustive,search
+  cat "$work/rows"
+} >"$results/tune-$backend.csv"
