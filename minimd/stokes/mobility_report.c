@@ -63,7 +63,7 @@ static void print_notes(const void *report, FILE *stream)
             row->vectors, all->map ? ", fastest of its splits" : "", r->split.xi, r->blocks,
             r->expected.near, r->expected.far, r->error, r->near_error, r->mesh_error,
             r->rank_error);
-    fprintf(stream, "  why: %s\n", r->reason);
+    fprintf(stream, "  why: %s; %s precision\n", r->reason, r->single ? "single" : "double");
   }
 }
 
@@ -76,6 +76,7 @@ static void print_json_notes(const void *report, md_json *json)
     md_json_open(json, NULL, '{');
     md_json_integer(json, "vectors", all->row[k].vectors);
     md_json_string(json, "reason", r->reason);
+    md_json_string(json, "precision", r->single ? "single" : "double");
     md_json_bool(json, "fastest", best_of(all, all->row[k].vectors) == k);
     md_json_number(json, "blocks_per_row", r->blocks);
     md_json_number(json, "expected_near_s", r->expected.near);
@@ -144,7 +145,7 @@ md_status mobility_table_plot(const mobility_table *all, const char *path)
   plot picture;
   char machine[128];
   MD_TRY(plot_open(path, 900, 600, &picture));
-  provenance_machine(MD_CPU, machine, sizeof machine);
+  provenance_machine(all->backend, machine, sizeof machine);
   fputs("set", picture.stream);
   plot_title(&picture, "mobility of %" PRId64 " spheres, tolerance %g, on %s", all->row->report.n,
              all->row->tolerance, machine);

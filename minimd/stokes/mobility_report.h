@@ -16,6 +16,7 @@ typedef struct {
 typedef struct {
   const options *opts;
   options_format format;
+  md_backend backend;
   bool quiet, map; /* map: several splits for each number of vectors */
   const mobility_row *row;
   int n;

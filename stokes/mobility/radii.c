@@ -76,6 +76,28 @@ md_status rpy_radii_of(const stokes_view *spheres, rpy_radii *out)
   return MD_OK;
 }
 
+/* A sphere whose radius is not a number has another one always. */
+static md_status store(md_ctx *ctx, const stokes_view *spheres, double *kept, bool *same)
+{
+  (void)ctx;
+  *same = true;
+  for (int64_t i = 0; i < spheres->n; i++) {
+    *same = *same && spheres->x[4 * i + 3] == kept[i];
+    kept[i] = spheres->x[4 * i + 3];
+  }
+  return MD_OK;
+}
+
+md_status rpy_radii_keep(md_ctx *ctx, const stokes_view *spheres, int64_t before, md_buffer *kept,
+                         bool *same)
+{
+  static rpy_radii_store_fn *const table[MD_BACKEND_COUNT] = {store, MD_GPU(rpy_radii_store_gpu)};
+  const bool more = spheres->n != before;
+  MD_TRY(md_buffer_reserve(ctx, kept, ((size_t)spheres->n + 1) * sizeof(double), 0));
+  if (more) MD_TRY(md_fill(ctx, kept->data, 0, kept->bytes));
+  return table[ctx->backend](ctx, spheres, kept->data, same);
+}
+
 bool rpy_radii_resolve(const rpy_radii *radii, double xi)
 {
   const double turns = K_MOST * xi * (radii->most - radii->least) / 2;
