@@ -9,6 +9,7 @@
 typedef struct {
   int vectors;
   double tolerance, near, far; /* seconds of a product's parts */
+  double set;                  /* of setting spheres whose radii are known */
   double error;                /* NaN: not compared */
   rpy_report report;
 } mobility_row;
