@@ -2,8 +2,8 @@
  * and interpolating.
  *
  * Transforms are planned without measuring, so that the same run has the same plan every time; all
- * meshes of a vector are one batch, and vectors go one by one.  Compiled for single and double precision and each instruction
- * set. */
+ * meshes of a vector are one batch, and vectors go one by one.  Compiled for single and double
+ * precision and each instruction set. */
 #include "stokes/mobility/rpy_impl.h"
 #include "stokes/normal.h"
 

@@ -145,7 +145,8 @@ static __device__ __forceinline__ wave_vector wave_of(const mode_job *job, uint3
   return w;
 }
 
-/* Take away what lies along k, and put the rest, times the table, where the column's spectra lie. */
+/* Take away what lies along k, and put the rest, times the table, where the column's spectra
+ * lie. */
 static __device__ __forceinline__ void put_across(const mode_job *job, const wave_vector *w,
                                                   uint32_t at, int column, complex *sum)
 {

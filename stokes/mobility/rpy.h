@@ -102,8 +102,8 @@ md_status rpy_sample(rpy *mobility, int m, uint64_t seed, uint64_t step, double 
 void rpy_describe(const rpy *mobility, rpy_report *out);
 
 /* The velocities of `count` spheres by the sum itself, without a mesh: u [3 count][m], all on the
- * host, as precise as `digits` asks for (at most 15).  Cost: count n near pairs and 2 n modes, with a split of its
- * own.  Errors: MD_EINVAL, MD_ENOMEM. */
+ * host, as precise as `digits` asks for (at most 15).  Cost: count n near pairs and 2 n modes, with
+ * a split of its own.  Errors: MD_EINVAL, MD_ENOMEM. */
 md_status rpy_direct(md_ctx *ctx, const stokes_view *spheres, double viscosity, double digits,
                      int m, const double *f, int64_t count, const int64_t *which, double *u);
 

@@ -199,8 +199,8 @@ struct rpy {
 
 /* The smallest even 2^a 3^b 5^c that is >= least: transforms are quick with these. */
 int32_t rpy_good_size(double least);
-/* Fill the zeros of a split, and say why; the spheres, and those on the host.  Errors: MD_EINVAL (no
- * split reaches the tolerance), MD_ENOMEM. */
+/* Fill the zeros of a split, and say why; the spheres, and those on the host.  Errors: MD_EINVAL
+ * (no split reaches the tolerance), MD_ENOMEM. */
 md_status rpy_choose(rpy *mobility, const stokes_view *spheres, const stokes_view *host);
 
 static inline double rpy_volume(const double box[3])

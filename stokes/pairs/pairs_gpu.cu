@@ -3,8 +3,9 @@
  * Spheres are sorted by cell, and shrunk to 16 bytes (stokes/pairs/shrunk_gpu.h).  A warp looks for
  * the neighbours of one sphere: each lane has one of the runs of cells around it, and the spheres
  * of all runs are gone through as if they were one list, 32 at a time.  What it finds is put in
- * order in registers, learns its place from the rows before it in the same pass (core/gpu/scan_gpu.h)
- * and is written, where there is room: as a rule there was as much the last time.
+ * order in registers, learns its place from the rows before it in the same pass
+ * (core/gpu/scan_gpu.h) and is written, where there is room: as a rule there was as much the last
+ * time.
  *
  * A row of r neighbours reads about 4 r spheres of 20 bytes, most of them from a cache, and writes
  * 4 r bytes.  Extremes are atomic maxima of the bits of doubles that are not negative, whose order

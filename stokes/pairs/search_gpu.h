@@ -21,8 +21,8 @@ typedef struct {
   search_grid grid;
 } search_job;
 
-/* A lane's run of cells: `count` spheres from `first` on, but that those from `before` on lie `jump`
- * farther, as the run goes on around the box.  end: spheres of the runs of all lanes up to this. */
+/* A lane's run of cells: `count` spheres from `first` on, but that those from `before` on lie
+ * `jump` farther, as the run goes on around the box.  end: spheres of the runs of all lanes up to this. */
 typedef struct {
   int first, before, jump, count, end;
 } search_lane;
@@ -125,7 +125,8 @@ static __device__ __forceinline__ int32_t search_warp(const search_job *job, int
   return found;
 }
 
-/* Warp: up to 32 `items` numbers in order, by a bitonic network; lane l has those from l items on. */
+/* Warp: up to 32 `items` numbers in order, by a bitonic network; lane l has those from l items
+ * on. */
 static __device__ __forceinline__ void sort_items(const int items, int32_t *stage, int32_t count)
 {
   const int lane = threadIdx.x % MD_WARP;

@@ -251,7 +251,8 @@ START_TEST(many_vectors_are_many_of_one)
 }
 END_TEST
 
-/* Cubics by gap are f and g as single precision has them, for radii near and far from each other. */
+/* Cubics by gap are f and g as single precision has them, for radii near and far from each
+ * other. */
 START_TEST(tables_are_the_formula)
 {
   static const double pairs[][4] = {/* a, b, xi, cut */
