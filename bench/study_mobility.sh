@@ -1,10 +1,10 @@
 #!/bin/sh
-# bench/study_mobility.sh BUILD [cpu|gpu] - docs/results/mobility/: errors of mobilities beside their tolerances, and the time
-# of products by split and number of vectors; PARTS="errors map" picks some.  Times want a machine that does nothing else.
+# bench/study_mobility.sh BUILD [cpu|gpu] - docs/results/mobility/: errors of mobilities beside their tolerances, the time of
+# products by number of vectors, and by split as well; PARTS="errors times map" picks some.  Times want a machine that does nothing else.
 # Packings for a GPU are 64 copies of one, side by side.
 build=$1
 backend=${2:-cpu}
-parts=${PARTS:-errors map}
+parts=${PARTS:-errors times map}
 out=docs/results/mobility
 packings=$build/mobility
 mkdir -p "$out" "$packings"
@@ -47,16 +47,27 @@ copies()
         printf "%s %.12g %.12g %.12g %s\n", $1, $2 + a * edge, $3 + b * edge, $4 + c * edge, $5 }' "$1"
 }
 
-case $parts in *map*)
-  for phi in 0.1 0.3 0.5; do
-    if [ "$backend" = cpu ]; then
-      packing "large-$phi" 100000 $phi "$packings/one.radii" || exit 1
-    else
-      packing "part-$phi" 15625 $phi "$packings/one.radii" || exit 1
-      copies "$packings/part-$phi.xyz" 4 >"$packings/large-$phi.xyz"
-    fi
-    "$build/minimd" mobility -i "$packings/large-$phi.xyz" --vectors "${VECTORS:-1,4,16}" --map --quiet --format csv \
-      --backend "$backend" --plot "$out/map-$backend-$phi.svg" -o "$out/map-$backend-$phi.csv" || exit 1
-  done
-  ;;
-esac
+# large PHI : many spheres of one size in $packings/large-PHI.xyz
+large()
+{
+  [ -s "$packings/large-$1.xyz" ] && return
+  if [ "$backend" = cpu ]; then
+    packing "large-$1" 100000 "$1" "$packings/one.radii"
+  else
+    packing "part-$1" 15625 "$1" "$packings/one.radii" &&
+      copies "$packings/part-$1.xyz" 4 >"$packings/large-$1.xyz"
+  fi
+}
+
+# measure NAME PHI VECTORS [--map] : rows and picture
+measure()
+{
+  name=$1-$backend-$2
+  "$build/minimd" mobility -i "$packings/large-$2.xyz" --vectors "$3" ${4:-} --quiet --format csv --backend "$backend" \
+    --plot "$out/$name.svg" -o "$out/$name.csv"
+}
+
+for phi in 0.1 0.3 0.5; do
+  case $parts in *times*) large $phi && measure times $phi 1,2,4,8,16,32 || exit 1 ;; esac
+  case $parts in *map*) large $phi && measure map $phi 1,4,16 --map || exit 1 ;; esac
+done

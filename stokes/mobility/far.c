@@ -230,7 +230,7 @@ md_status rpy_far_terms(rpy_far *far, const stokes_view *host, const rpy_radii *
   const size_t size = number_size(far), rank = (size_t)far->rank, spheres = (size_t)host->n;
   const size_t numbers = rank * ((size_t)far->modes > spheres ? (size_t)far->modes : spheres);
   const size_t lines = (size_t)far->ctx->threads * ((size_t)n[2] / 2 + 1);
-  double *work = malloc(((size_t)n[0] + (size_t)n[1] + (size_t)n[2] + lines) * sizeof *work);
+  double *work = calloc((size_t)n[0] + (size_t)n[1] + (size_t)n[2] + lines, sizeof *work);
   void *out = malloc(numbers * size);
   md_status status =
       work && out ? MD_OK : MD_FAIL(MD_ENOMEM, "out of memory for the influence function");

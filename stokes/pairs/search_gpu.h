@@ -22,7 +22,8 @@ typedef struct {
 } search_job;
 
 /* A lane's run of cells: `count` spheres from `first` on, but that those from `before` on lie
- * `jump` farther, as the run goes on around the box.  end: spheres of the runs of all lanes up to this. */
+ * `jump` farther, as the run goes on around the box.  end: spheres of the runs of all lanes up to
+ * this. */
 typedef struct {
   int first, before, jump, count, end;
 } search_lane;
