@@ -98,7 +98,7 @@ static md_status try_far(md_ctx *ctx, int order, int64_t n, trial *out)
 {
   const double box[3] = {MESH, MESH, MESH};
   const rpy_split split = {1, 1, {MESH, MESH, MESH}, order, 1};
-  rpy_radii radii = {.n = 1, .least = 1, .most = 1, .mean = 1, .radius = {1}, .share = {1}};
+  rpy_radii radii = {.n = 1, .least = 1, .most = 1, .radius = {1}, .share = {1}};
   rpy_terms *terms = calloc(1, sizeof *terms);
   double *x = calloc((size_t)n * 4, sizeof *x);
   md_status status = terms && x ? MD_OK : MD_FAIL(MD_ENOMEM, "out of memory for a trial product");

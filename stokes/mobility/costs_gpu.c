@@ -57,8 +57,7 @@ static md_status open_trial(md_ctx *ctx, int vectors, int64_t n, trial *t)
   const size_t bytes = (size_t)count * 4 * sizeof(double);
   t->ctx = ctx;
   t->m = vectors < VECTORS ? vectors : VECTORS;
-  t->radii = (rpy_radii){
-      .n = 1, .least = radius, .most = radius, .mean = radius, .radius = {radius}, .share = {1}};
+  t->radii = (rpy_radii){.n = 1, .least = radius, .most = radius, .radius = {radius}, .share = {1}};
   t->terms = calloc(1, sizeof *t->terms);
   double *x = malloc(bytes);
   t->host = (stokes_view){count, {1, 1, 1}, x};

@@ -16,13 +16,13 @@ enum { RPY_RADII = 32, RPY_NODES = 48 };
 typedef struct {
   int n;
   bool nodes;
-  double least, most, mean, mean_cube;
+  double least, most;
   double radius[RPY_NODES]; /* ascending */
   double share[RPY_NODES];  /* of the spheres; the nearest node's */
 } rpy_radii;
 
 /* Of spheres on the host.  Errors: MD_EINVAL (a radius that is not finite and > 0: names the
- * sphere), MD_ENOMEM. */
+ * sphere). */
 md_status rpy_radii_of(const stokes_view *spheres, rpy_radii *out);
 /* Weights with which a function's values at the nodes give that at radius a. */
 void rpy_radii_weights(const rpy_radii *radii, double a, double *weight);
