@@ -172,7 +172,8 @@ START_TEST(many_vectors_are_many_of_one)
 }
 END_TEST
 
-/* The first few of a plan's vectors are what they are among all, on the mesh and back. */
+/* The first few of a plan's vectors are what they are among all, on the mesh and back; meshes of the
+ * others are left alone. */
 START_TEST(a_plan_takes_fewer_vectors)
 {
   static const int32_t used[] = {40, 17, 1, 35, 3};
@@ -192,7 +193,15 @@ START_TEST(a_plan_takes_fewer_vectors)
   for (size_t k = 0; k < sizeof used / sizeof *used; k++) {
     ck_ok(spread_use(run.plan, used[k]));
     run.spec.vectors = used[k];
+    ck_ok(md_fill(ctx, run.mesh.data, 0xff, run.mesh.bytes));
     ref_run_spread(&run, mesh[k > 0]);
+    if (used[k] < VECTORS) {
+      const size_t real_size = ctx->precision == MD_DOUBLE ? sizeof(double) : sizeof(float);
+      const char *beyond = (const char *)run.mesh.data + (size_t)used[k] * POINTS * real_size;
+      int32_t word = 0;
+      ck_ok(md_read(ctx, &word, beyond, sizeof word));
+      ck_assert_int_eq(word, -1);
+    }
     ref_run_interpolate(&run, mesh[0], value[k > 0], NULL);
     ck_assert_double_le(ref_error((int64_t)used[k] * POINTS, mesh[k > 0], mesh[0]), tolerance);
     ck_assert_double_le(ref_error((int64_t)used[k] * N, value[k > 0], value[0]), tolerance);
