@@ -278,6 +278,7 @@ complete -c minimd -n '__fish_seen_subcommand_from mobility' -l map -d 'measure 
 complete -c minimd -n '__fish_seen_subcommand_from mobility' -l moves -d 'choose splits for spheres that are set anew before each product'
 complete -c minimd -n '__fish_seen_subcommand_from mobility' -l viscosity -x -d 'of the fluid (1)'
 complete -c minimd -n '__fish_seen_subcommand_from mobility' -l backend -x -a 'auto cpu gpu' -d 'where to compute (auto)'
+complete -c minimd -n '__fish_seen_subcommand_from mobility' -l device -x -d 'CUDA device to compute on, 0 the first'
 complete -c minimd -n '__fish_seen_subcommand_from mobility' -l precision -x -a 'single double' -d 'of near blocks and mesh; vectors are double (single where the tolerance is 1e-4 or more)'
 complete -c minimd -n '__fish_seen_subcommand_from mobility' -l repeat -x -d 'products timed for each row; the median counts (5)'
 complete -c minimd -n '__fish_seen_subcommand_from mobility' -l seed -x -d 'of the random forces (1)'

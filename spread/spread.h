@@ -103,6 +103,10 @@ void spread_destroy(spread_plan *plan);
  * the plan is then empty), MD_ECUDA. */
 md_status spread_set_positions(spread_plan *plan, int64_t n, const void *x, int64_t stride);
 
+/* How many vectors the calls below take from now on, 1..spec.vectors, as at first.
+ * Errors: MD_EINVAL. */
+md_status spread_use(spread_plan *plan, int32_t vectors);
+
 /* mesh [vectors][K1][K2][K3] = S q, q [vectors][n], both real.  mesh is overwritten.  On the GPU
  * the call returns once the work is queued in the context's stream. */
 md_status spread_charges(spread_plan *plan, const void *q, void *mesh);

@@ -143,6 +143,7 @@ struct spread_plan {
   spread_counter counter;
   uint64_t turn;                     /* of deterministic spreadings (fixed_gpu.h) */
   md_buffer scratch[SPREAD_SCRATCH]; /* of one call; contents do not last */
+  int32_t vectors;                   /* of a call, at most spec.vectors */
 };
 
 /* One call of spread_charges or spread_interpolate; pointers on the backend. */

@@ -38,6 +38,7 @@ md_status spread_create(md_ctx *ctx, const spread_spec *spec, spread_plan **out)
   MD_REQUIRE(plan, MD_ENOMEM, "out of memory for the plan");
   plan->ctx = ctx;
   plan->spec = *spec;
+  plan->vectors = spec->vectors;
   plan->method = spec->method;
   spread_grid *grid = &plan->grid;
   grid->order = spec->order;

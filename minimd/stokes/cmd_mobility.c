@@ -23,6 +23,7 @@ enum {
   MOVES,
   VISCOSITY,
   BACKEND,
+  DEVICE,
   PRECISION,
   REPEAT,
   SEED,
@@ -49,6 +50,7 @@ static const option option_table[N_OPTIONS] = {
     {"moves", 0, NULL, "choose splits for spheres that are set anew before each product"},
     {"viscosity", 0, "X", "of the fluid (1)"},
     OPTION_BACKEND("auto|cpu|gpu", "auto"),
+    OPTION_DEVICE,
     {"precision", 0, "single|double",
      "of near blocks and mesh; vectors are double (single where the tolerance is 1e-4 or more)"},
     {"repeat", 0, "N", "products timed for each row; the median counts (5)"},
@@ -77,7 +79,8 @@ typedef struct {
   int n_vectors;
   md_ctx *ctx;
   mobility_case given;
-  stokes_view view;
+  stokes_view view;     /* on the host */
+  md_buffer spheres, f; /* where products are made: [n][4], [3 n][vectors] */
   mobility_row *rows;
   int n_rows;
 } request;
@@ -108,16 +111,14 @@ static md_status read_where(request *r)
   int backend = 0, precision = r->tolerance >= 1e-4 ? 0 : 1;
   int64_t threads = 0;
   MD_TRY(options_word(r->opts, BACKEND, backends, 3, &backend));
-  MD_REQUIRE(backend != 2, MD_EINVAL,
-             "--backend gpu: mobilities are not written for the GPU yet, expected auto or cpu");
+  MD_TRY(options_device(r->opts, DEVICE, backend != 1));
   MD_TRY(options_word(r->opts, PRECISION, precisions, 2, &precision));
   MD_REQUIRE(precision == 1 || r->tolerance >= RPY_SINGLE, MD_EINVAL,
              "--precision single: a tolerance of %g needs double, single allows %g or more",
              r->tolerance, RPY_SINGLE);
   MD_TRY(options_read_threads(r->opts, THREADS, &threads));
-  if (backend == 0 && !r->quiet)
-    fputs("backend cpu: mobilities are not written for the GPU yet\n", stderr);
-  r->where = (md_ctx_spec){MD_CPU, precision ? MD_DOUBLE : MD_MIXED, (int)threads,
+  const bool gpu = backend == 2 || (backend == 0 && md_gpu_available());
+  r->where = (md_ctx_spec){gpu ? MD_GPU : MD_CPU, precision ? MD_DOUBLE : MD_MIXED, (int)threads,
                            options_value(r->opts, DETERMINISTIC) != NULL};
   return MD_OK;
 }
@@ -156,23 +157,39 @@ static md_status read_spheres(request *r)
   const stokes_packing *spheres = &r->given.spheres;
   r->view =
       (stokes_view){spheres->n, {spheres->box[0], spheres->box[1], spheres->box[2]}, spheres->x};
-  return MD_OK;
+  const size_t bytes = (size_t)spheres->n * 4 * sizeof *spheres->x;
+  MD_TRY(md_buffer_reserve(r->ctx, &r->spheres, bytes, 0));
+  return md_write(r->ctx, r->spheres.data, spheres->x, bytes);
+}
+
+static size_t bytes_of(const request *r, int vectors)
+{
+  return (size_t)r->view.n * 3 * (size_t)vectors * sizeof(double);
+}
+
+/* Forces where products are made: those of the file, or as many random ones. */
+static md_status set_forces(request *r, int vectors)
+{
+  if (!r->given.u) MD_TRY(mobility_case_force(&r->given, vectors, r->seed));
+  MD_TRY(md_buffer_reserve(r->ctx, &r->f, bytes_of(r, vectors), 0));
+  return md_write(r->ctx, r->f.data, r->given.f, bytes_of(r, vectors));
 }
 
 /* Median times of both parts of products u = M f. */
 static md_status time_products(const request *r, rpy *mobility, double *u, mobility_row *row)
 {
   md_stopwatch watch;
+  const double *f = r->f.data;
   double *seconds = calloc(2 * (size_t)r->repeat, sizeof *seconds);
   MD_REQUIRE(seconds, MD_ENOMEM, "out of memory for %lld times", (long long)r->repeat);
   md_status status = md_stopwatch_create(r->ctx, &watch);
-  if (!status) status = rpy_multiply(mobility, row->vectors, r->given.f, u);
+  if (!status) status = rpy_multiply(mobility, row->vectors, f, u);
   for (int64_t k = 0; !status && k < r->repeat; k++) {
     status = md_stopwatch_start(&watch, true);
-    if (!status) status = rpy_multiply_near(mobility, row->vectors, r->given.f, u);
+    if (!status) status = rpy_multiply_near(mobility, row->vectors, f, u);
     if (!status) status = md_stopwatch_stop(&watch, &seconds[k]);
     if (!status) status = md_stopwatch_start(&watch, true);
-    if (!status) status = rpy_add_far(mobility, row->vectors, r->given.f, u);
+    if (!status) status = rpy_add_far(mobility, row->vectors, f, u);
     if (!status) status = md_stopwatch_stop(&watch, &seconds[r->repeat + k]);
   }
   row->near = median_of(seconds, (int)r->repeat);
@@ -231,6 +248,45 @@ static md_status compare_case(const request *r, const double *u, mobility_row *r
   return MD_OK;
 }
 
+/* Median time of setting spheres that have moved, for all that it matters. */
+static md_status time_set(const request *r, rpy *mobility, const stokes_view *spheres,
+                          mobility_row *row)
+{
+  md_stopwatch watch;
+  double *seconds = calloc((size_t)r->repeat, sizeof *seconds);
+  MD_REQUIRE(seconds, MD_ENOMEM, "out of memory for %lld times", (long long)r->repeat);
+  md_status status = md_stopwatch_create(r->ctx, &watch);
+  for (int64_t k = 0; !status && k < r->repeat; k++) {
+    status = md_stopwatch_start(&watch, true);
+    if (!status) status = rpy_set(mobility, spheres);
+    if (!status) status = md_stopwatch_stop(&watch, &seconds[k]);
+  }
+  row->set = median_of(seconds, (int)r->repeat);
+  md_stopwatch_destroy(&watch);
+  free(seconds);
+  return status;
+}
+
+/* The row of a mobility; u: velocities where products are made. */
+static md_status fill_row(const request *r, rpy *mobility, md_buffer *u, mobility_row *row)
+{
+  const size_t bytes = bytes_of(r, row->vectors);
+  const stokes_view spheres = {
+      r->view.n, {r->view.box[0], r->view.box[1], r->view.box[2]}, r->spheres.data};
+  MD_TRY(md_buffer_reserve(r->ctx, u, bytes, 0));
+  MD_TRY(rpy_set(mobility, &spheres));
+  MD_TRY(time_set(r, mobility, &spheres, row));
+  MD_TRY(time_products(r, mobility, u->data, row));
+  rpy_describe(mobility, &row->report);
+  if (!r->check && !r->given.u) return MD_OK;
+  double *host = malloc(bytes);
+  MD_REQUIRE(host, MD_ENOMEM, "out of memory for %d vectors", row->vectors);
+  md_status status = md_read(r->ctx, host, u->data, bytes);
+  if (!status) status = r->check ? check_product(r, host, row) : compare_case(r, host, row);
+  free(host);
+  return status;
+}
+
 /* A row with the split for a xi, or the best one. */
 static md_status measure(const request *r, int vectors, double xi, mobility_row *row)
 {
@@ -242,15 +298,10 @@ static md_status measure(const request *r, int vectors, double xi, mobility_row 
                    .split = {.xi = xi}};
   *row = (mobility_row){.vectors = vectors, .tolerance = r->tolerance, .error = NAN};
   rpy *mobility;
+  md_buffer u = {0};
   MD_TRY(rpy_create(r->ctx, &spec, &mobility));
-  double *u = malloc((size_t)r->view.n * 3 * (size_t)vectors * sizeof *u);
-  md_status status = u ? MD_OK : MD_FAIL(MD_ENOMEM, "out of memory for %d vectors", vectors);
-  if (!status) status = rpy_set(mobility, &r->view);
-  if (!status) status = time_products(r, mobility, u, row);
-  if (!status) rpy_describe(mobility, &row->report);
-  if (!status && r->check) status = check_product(r, u, row);
-  if (!status && r->given.u) status = compare_case(r, u, row);
-  free(u);
+  const md_status status = fill_row(r, mobility, &u, row);
+  md_buffer_free(r->ctx, &u);
   rpy_destroy(mobility);
   return status;
 }
@@ -279,7 +330,7 @@ static md_status measure_map(request *r, int vectors)
 static md_status measure_all(request *r)
 {
   for (int k = 0; k < r->n_vectors; k++) {
-    if (!r->given.u) MD_TRY(mobility_case_force(&r->given, r->vectors[k], r->seed));
+    MD_TRY(set_forces(r, r->vectors[k]));
     if (r->map)
       MD_TRY(measure_map(r, r->vectors[k]));
     else
@@ -297,8 +348,8 @@ static md_status answer(request *r)
   MD_TRY(read_spheres(r));
   MD_TRY(md_output_open(options_value(r->opts, OUTPUT), &out));
   md_status status = measure_all(r);
-  const mobility_table all = {r->opts,  (options_format)r->format, r->quiet, r->map, r->rows,
-                              r->n_rows};
+  const mobility_table all = {
+      r->opts, (options_format)r->format, r->ctx->backend, r->quiet, r->map, r->rows, r->n_rows};
   if (!status && picture) status = mobility_table_plot(&all, picture);
   if (status) {
     md_output_discard(&out);
@@ -324,7 +375,11 @@ md_status cmd_mobility(int argc, char **argv)
   else if (!status)
     status = answer(&r);
   mobility_case_free(&r.given);
-  if (r.ctx) md_ctx_destroy(r.ctx);
+  if (r.ctx) {
+    md_buffer_free(r.ctx, &r.spheres);
+    md_buffer_free(r.ctx, &r.f);
+    md_ctx_destroy(r.ctx);
+  }
   free(r.vectors);
   free(r.rows);
   options_free(&opts);

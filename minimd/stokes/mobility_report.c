@@ -59,11 +59,11 @@ static void print_notes(const void *report, FILE *stream)
     if (all->map && !best) continue;
     fprintf(stream,
             "m = %d%s: xi %.4g, %.1f blocks a row; expected %.3g s near and %.3g s far, error "
-            "%.2g (near %.2g, mesh %.2g, radii %.2g)\n",
+            "%.2g (near %.2g, mesh %.2g, radii %.2g); spheres set in %.3g s\n",
             row->vectors, all->map ? ", fastest of its splits" : "", r->split.xi, r->blocks,
             r->expected.near, r->expected.far, r->error, r->near_error, r->mesh_error,
-            r->rank_error);
-    fprintf(stream, "  why: %s\n", r->reason);
+            r->rank_error, row->set);
+    fprintf(stream, "  why: %s; %s precision\n", r->reason, r->single ? "single" : "double");
   }
 }
 
@@ -76,8 +76,10 @@ static void print_json_notes(const void *report, md_json *json)
     md_json_open(json, NULL, '{');
     md_json_integer(json, "vectors", all->row[k].vectors);
     md_json_string(json, "reason", r->reason);
+    md_json_string(json, "precision", r->single ? "single" : "double");
     md_json_bool(json, "fastest", best_of(all, all->row[k].vectors) == k);
     md_json_number(json, "blocks_per_row", r->blocks);
+    md_json_number(json, "set_s", all->row[k].set);
     md_json_number(json, "expected_near_s", r->expected.near);
     md_json_number(json, "expected_far_s", r->expected.far);
     md_json_number(json, "expected_set_s", r->expected.set);
@@ -144,7 +146,7 @@ md_status mobility_table_plot(const mobility_table *all, const char *path)
   plot picture;
   char machine[128];
   MD_TRY(plot_open(path, 900, 600, &picture));
-  provenance_machine(MD_CPU, machine, sizeof machine);
+  provenance_machine(all->backend, machine, sizeof machine);
   fputs("set", picture.stream);
   plot_title(&picture, "mobility of %" PRId64 " spheres, tolerance %g, on %s", all->row->report.n,
              all->row->tolerance, machine);

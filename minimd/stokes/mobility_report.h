@@ -9,6 +9,7 @@
 typedef struct {
   int vectors;
   double tolerance, near, far; /* seconds of a product's parts */
+  double set;                  /* of setting spheres whose radii are known */
   double error;                /* NaN: not compared */
   rpy_report report;
 } mobility_row;
@@ -16,6 +17,7 @@ typedef struct {
 typedef struct {
   const options *opts;
   options_format format;
+  md_backend backend;
   bool quiet, map; /* map: several splits for each number of vectors */
   const mobility_row *row;
   int n;

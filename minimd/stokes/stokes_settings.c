@@ -10,7 +10,7 @@ const option stokes_option_table[STOKES_OPTION_COUNT] = {
     {"input", 'i', "FILE", "spheres, extended XYZ with radii, as `minimd pack` writes [Angstrom]"},
     {"hydrodynamics", 0, "lubrication|rpy",
      "what moves spheres: lubrication between near ones, or the flow that all make\nfor all "
-     "(Rotne-Prager-Yamakawa mobility, CPU) (lubrication)"},
+     "(Rotne-Prager-Yamakawa mobility) (lubrication)"},
     {"lambda", 0, "N", "rpy: steps that share a mobility, 1 to 64 (16)"},
     {"force", 0, "FX,FY,FZ", "rpy: force on each sphere [kT/A] (0,0,0)"},
     {"algorithm", 0, "original|mrhs", "Algorithm 1 or 2 of [Liu] (mrhs)"},
@@ -107,8 +107,6 @@ md_status stokes_settings_agree(const options *opts, const stokes_settings *sett
   for (size_t k = 0; k < n; k++)
     MD_REQUIRE(!options_value(opts, other[k]), MD_EINVAL, "--%s goes with --hydrodynamics %s only",
                stokes_option_table[other[k]].name, far ? "lubrication" : "rpy");
-  MD_REQUIRE(!far || settings->backend == MD_CPU, MD_EINVAL,
-             "--hydrodynamics rpy: not written for the GPU yet, expected --backend cpu");
   return MD_OK;
 }
 

@@ -14,14 +14,14 @@ md_status fft_library_open(const fft_library **out)
   static bool opened = false;
   static const char *const names[] = {"cufftPlan3d",  "cufftSetStream", "cufftExecR2C",
                                       "cufftExecC2R", "cufftExecD2Z",   "cufftExecZ2D",
-                                      "cufftDestroy"};
+                                      "cufftDestroy", "cufftPlanMany"};
   void **const places[] = {(void **)&library.plan_3d,        (void **)&library.set_stream,
                            (void **)&library.forward_single, (void **)&library.backward_single,
                            (void **)&library.forward_double, (void **)&library.backward_double,
-                           (void **)&library.destroy};
+                           (void **)&library.destroy,        (void **)&library.plan_many};
   if (!opened)
-    MD_TRY(md_library_open(NAME, "PME on the GPU needs cuFFT", sizeof names / sizeof *names, names,
-                           places));
+    MD_TRY(md_library_open(NAME, "transforms on the GPU need cuFFT", sizeof names / sizeof *names,
+                           names, places));
   opened = true;
   *out = &library;
   return MD_OK;

@@ -19,6 +19,8 @@ typedef struct {
   cufftResult (*forward_double)(cufftHandle, cufftDoubleReal *, cufftDoubleComplex *);
   cufftResult (*backward_double)(cufftHandle, cufftDoubleComplex *, cufftDoubleReal *);
   cufftResult (*destroy)(cufftHandle);
+  cufftResult (*plan_many)(cufftHandle *, int, int *, int *, int, int, int *, int, int, cufftType,
+                           int);
 } fft_library;
 
 /* Not to be called by two threads at once.  Errors: MD_EINVAL, with what the linker says. */

@@ -6,6 +6,7 @@
 #include "core/gpu/scan_gpu.h"
 #include "core/gpu/readback_gpu.h"
 #include "stokes/matrix/assemble_gpu.h"
+#include "stokes/pairs/shrunk_gpu.h"
 
 enum { BLOCK = 256 };
 
@@ -22,8 +23,6 @@ static list_job list_of(const assemble_job *job)
   return list;
 }
 
-/* Spheres as the count sees them: fractions of the box in units of 2^-32, whose differences wrap
- * around as the box does, and the radius; no number where a sphere is too far out for that. */
 static __global__ void __launch_bounds__(BLOCK)
     shrink_kernel(const __grid_constant__ list_job job, uint4 *small)
 {
@@ -31,39 +30,13 @@ static __global__ void __launch_bounds__(BLOCK)
   const int64_t i = md_thread();
   if (i >= job.n) return;
   double s[4];
-  uint32_t at[3];
-  bool far = false;
   load_sphere(&job, i, s);
-  for (int d = 0; d < 3; d++) {
-    const double part = s[d] / job.box[d];
-    far = far || !(fabs(part) < 65536);
-    at[d] = (uint32_t)(int64_t)floor((part - floor(part)) * 4294967296.0);
-  }
-  small[i] = make_uint4(at[0], at[1], at[2], __float_as_uint(far ? NAN : (float)s[3]));
-}
-
-/* How to judge shrunk spheres: the box's edges in their units, and what those are worth
- * together. */
-typedef struct {
-  float unit[3], slack, scale;
-} small_law;
-
-/* 1: near, 0: not, -1: too close to the limit to tell in single precision.  Errors are below
- * 2e-6 of the square of the reach and 11 units times the reach. */
-static __device__ __forceinline__ int judge(const small_law *law, uint4 a, uint4 b)
-{
-  const float dx = law->unit[0] * (float)(int32_t)(a.x - b.x);
-  const float dy = law->unit[1] * (float)(int32_t)(a.y - b.y);
-  const float dz = law->unit[2] * (float)(int32_t)(a.z - b.z);
-  const float reach = law->scale * (__uint_as_float(a.w) + __uint_as_float(b.w));
-  const float beyond = dx * dx + dy * dy + dz * dz - reach * reach;
-  if (!(fabsf(beyond) > reach * (law->slack + 4e-6f * reach))) return -1;
-  return beyond < 0;
+  small[i] = shrunk_sphere(job.box, s);
 }
 
 /* start[i + 1] = blocks of the rows up to i.  Lists are read while spheres are still shrunk. */
 static __global__ void __launch_bounds__(BLOCK)
-    count_kernel(const __grid_constant__ list_job job, const __grid_constant__ small_law law,
+    count_kernel(const __grid_constant__ list_job job, const __grid_constant__ shrunk_law law,
                  const uint4 *small, int own, md_scan scan, int64_t *start)
 {
   const warp_rows w = rows_of_warp(&job);
@@ -76,7 +49,7 @@ static __global__ void __launch_bounds__(BLOCK)
     const int32_t j = coming;
     int near = 0;
     coming = neighbor_of(&job, &w, k + MD_WARP);
-    if (entry < w.total) near = judge(&law, small[w.row + row], small[j]);
+    if (entry < w.total) near = shrunk_judge(&law, small[w.row + row], small[j]);
     if (near < 0) {
       double a[4], b[4];
       load_sphere(&job, w.row + row, a);
@@ -120,16 +93,6 @@ md_status matrix_gpu_reserve(stokes_matrix *matrix, int vectors)
   return reserve_diagonal(matrix);
 }
 
-static small_law small_law_of(const list_job *list)
-{
-  small_law law = {{0, 0, 0}, 0, (float)(1 + list->range.gap_cut / 2)};
-  for (int d = 0; d < 3; d++) {
-    law.unit[d] = (float)(list->box[d] / 4294967296.0);
-    law.slack = fmaxf(law.slack, 32 * law.unit[d]);
-  }
-  return law;
-}
-
 /* start[i] = blocks of the rows before i; how many there are is on its way to the host. */
 static md_status count(stokes_matrix *matrix, const list_job *list)
 {
@@ -141,13 +104,14 @@ static md_status count(stokes_matrix *matrix, const list_job *list)
   int64_t *start = (int64_t *)matrix->start.data;
   uint4 *small = (uint4 *)matrix->diagonal.data; /* which is filled in later */
   const unsigned blocks = md_blocks(n, BLOCK);
+  const shrunk_law law = shrunk_law_of(list->box, 1 + list->range.gap_cut / 2, 0);
   md_scan scan;
   MD_TRY(md_scan_open(ctx, &matrix->scan_status, &matrix->round, blocks, &scan));
   shrink_kernel<<<blocks, BLOCK, 0, stream>>>(*list, small);
   MD_LAUNCHED();
   cudaLaunchAttribute overlap;
   const cudaLaunchConfig_t config = md_launch_config(ctx, dim3(blocks), BLOCK, true, &overlap);
-  MD_CUDA(cudaLaunchKernelEx(&config, count_kernel, *list, small_law_of(list), (const uint4 *)small,
+  MD_CUDA(cudaLaunchKernelEx(&config, count_kernel, *list, law, (const uint4 *)small,
                              (int)(matrix->storage != STOKES_PAIR), scan, start));
   MD_TRY(md_readback_open(&matrix->readback, sizeof *start));
   return md_readback_queue(ctx, matrix->readback, start + n, sizeof *start);

@@ -5,7 +5,6 @@
  * the tolerance.  Errors are those of estimate.c, relative to the velocities of random forces,
  * which a coarse mobility of the same spheres measures; costs are those of costs.c. */
 #include "stokes/mobility/rpy_impl.h"
-#include "stokes/normal.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -15,7 +14,7 @@
 /* A choice at work. */
 typedef struct {
   const rpy *mobility;
-  const stokes_view *spheres;
+  const stokes_view *spheres, *host;
   int64_t n;
   rpy_costs costs;
   double density, scale; /* scale: velocity of a component under unit forces */
@@ -36,8 +35,7 @@ static rpy_fluid fluid_of(const search *s, double xi)
   return (rpy_fluid){&mobility->radii, s->density, mobility->spec.viscosity, xi};
 }
 
-/* The smallest even 2^a 3^b 5^c that is >= least: FFTW is quick with these. */
-static int32_t good_size(double least)
+int32_t rpy_good_size(double least)
 {
   for (int32_t size = 2 * (int32_t)ceil(least / 2);; size += 2) {
     int32_t rest = size;
@@ -55,7 +53,7 @@ static bool set_mesh(const double box[3], double spacing, int order, int32_t mes
   for (int d = 0; d < 3; d++) {
     const double least = fmax(box[d] / spacing, order);
     if (!(least < 1 << 20)) return false;
-    mesh[d] = good_size(least);
+    mesh[d] = rpy_good_size(least);
     points *= mesh[d];
   }
   return points < INT32_MAX;
@@ -131,15 +129,12 @@ static bool price(const search *s, candidate *c)
   const rpy_costs *costs = &s->costs;
   const rpy_split *split = &c->split;
   const rpy_fluid fluid = fluid_of(s, split->xi);
-  const double m = mobility->spec.vectors, n = (double)s->n, rank = split->rank;
-  const double points = (double)split->mesh[0] * split->mesh[1] * split->mesh[2];
+  const double n = (double)s->n;
   bool images;
   if (!within_reach(s, split->cut, &images)) return false;
   const double blocks = images ? n : fmin(rpy_blocks(&fluid, split->cut), n);
   c->times.near = n * blocks * costs->block;
-  c->times.far = 3 * rank * m *
-                 (n * costs->particle[split->order] +
-                  points * (costs->point[split->order] + costs->transform * log2(points)));
+  c->times.far = rpy_far_cost(costs, split, mobility->spec.vectors, s->n);
   c->times.set = n * blocks * costs->assemble;
   c->cost = c->times.near + c->times.far + (mobility->spec.moves ? c->times.set : 0);
   return true;
@@ -173,7 +168,7 @@ static md_status try_xi(search *s, double xi, candidate *best, int *tried)
   if (!rpy_radii_resolve(fluid.radii, xi)) return MD_OK;
   MD_TRY(rpy_terms_of(fluid.radii, s->density, fluid.viscosity, xi, s->terms));
   if (s->n <= FEW)
-    rpy_near_errors_of(&fluid, s->spheres, s->near);
+    rpy_near_errors_of(&fluid, s->host, s->near);
   else
     rpy_near_errors(&fluid, s->near);
   for (int p = RPY_ORDER_MIN; p <= RPY_ORDER_MAX; p += 2) {
@@ -210,26 +205,45 @@ static rpy_split coarse_split(const search *s)
   return split;
 }
 
+enum { PROBES = 16 }; /* vectors, at most */
+
+/* |u|^2 / |f|^2 of all columns. */
+static md_status compare(vector_space *space, int m, const double *f, const double *u, double *out)
+{
+  const vector_backend *ops = vectors_of(space->ctx);
+  double of_f[PROBES], of_u[PROBES], sums[2] = {0};
+  MD_TRY(ops->dots(space, m, f, f, of_f));
+  MD_TRY(ops->dots(space, m, u, u, of_u));
+  for (int c = 0; c < m; c++)
+    sums[0] += of_f[c], sums[1] += of_u[c];
+  *out = sums[1] / sums[0];
+  return MD_OK;
+}
+
+static md_status try_forces(rpy *coarse, vector_space *space, int m, md_buffer *both, double *out)
+{
+  enum { SEED = 1 };
+  const size_t numbers = 3 * (size_t)space->n_rows * (size_t)m;
+  MD_TRY(md_buffer_reserve(space->ctx, both, 2 * numbers * sizeof(double), 0));
+  double *f = both->data, *u = f + numbers;
+  MD_TRY(vectors_of(space->ctx)->normals(space, m, SEED, NORMAL_PROBE, 0, NULL, f));
+  MD_TRY(rpy_multiply(coarse, m, f, u));
+  return compare(space, m, f, u, out);
+}
+
 /* Root mean square velocity of a component under random unit forces. */
 static md_status probe(rpy *coarse, int64_t n, double *scale)
 {
-  enum { ENOUGH = 1000, SEED = 1 };
-  const int m = n > ENOUGH ? 1 : (int)(n > ENOUGH / 16 ? ENOUGH / n : 16);
-  const int64_t numbers = 3 * n * m;
-  double *f = malloc(2 * (size_t)numbers * sizeof *f), z[3], sums[2] = {0};
-  MD_REQUIRE(f, MD_ENOMEM, "out of memory for random forces on %" PRId64 " spheres", n);
-  for (int64_t k = 0; k < n * m; k++) {
-    normal_three(SEED, NORMAL_PROBE, (uint64_t)(k / m), (uint64_t)(k % m), z);
-    for (int d = 0; d < 3; d++)
-      f[(3 * (k / m) + d) * m + k % m] = z[d];
-  }
-  const md_status status = rpy_multiply(coarse, m, f, f + numbers);
-  for (int64_t k = 0; !status && k < numbers; k++) {
-    sums[0] += f[k] * f[k];
-    sums[1] += f[numbers + k] * f[numbers + k];
-  }
-  free(f);
-  *scale = sqrt(sums[1] / sums[0]);
+  enum { ENOUGH = 1000 };
+  const int m = n > ENOUGH ? 1 : (int)(n > ENOUGH / PROBES ? ENOUGH / n : PROBES);
+  vector_space space = {.ctx = coarse->ctx, .n_rows = n};
+  md_buffer both = {0};
+  double square = NAN;
+  const md_status status = try_forces(coarse, &space, m, &both, &square);
+  md_buffer_free(space.ctx, &both);
+  md_buffer_free(space.ctx, &space.partial);
+  md_buffer_free(space.ctx, &space.small);
+  *scale = sqrt(square);
   return status;
 }
 
@@ -278,9 +292,10 @@ static void take(rpy *mobility, const candidate *best, bool chosen, int tried)
            chosen ? "least expected time of %d splits for m = %d%s, from times %s"
                   : "the fastest of %d splits with the given xi for m = %d%s, from times %s",
            tried, mobility->spec.vectors, mobility->spec.moves ? " and new spheres" : "",
-           mobility->ctx->deterministic
-               ? "of a usual processor, as results are to be the same again"
-               : "measured on this machine");
+           !mobility->ctx->deterministic ? "measured on this machine"
+           : mobility->ctx->backend == MD_GPU
+               ? "of a usual GPU, as results are to be the same again"
+               : "of a usual processor, as results are to be the same again");
 }
 
 static bool all_given(const rpy_split *split)
@@ -293,7 +308,7 @@ static md_status choose(search *s, rpy *mobility)
   candidate best = {.cost = INFINITY};
   int tried = 0;
   MD_TRY(measure_scale(s));
-  MD_TRY(rpy_costs_of(mobility->ctx, mobility->spec.vectors, &s->costs));
+  MD_TRY(rpy_costs_of(mobility->ctx, mobility->spec.vectors, s->n, &s->costs));
   MD_TRY(search_all(s, &best, &tried));
   MD_REQUIRE(tried > 0, MD_EINVAL,
              "no split of near and far reaches a tolerance of %g for radii from %g to %g in a box "
@@ -304,11 +319,12 @@ static md_status choose(search *s, rpy *mobility)
   return MD_OK;
 }
 
-md_status rpy_choose(rpy *mobility, const stokes_view *spheres)
+md_status rpy_choose(rpy *mobility, const stokes_view *spheres, const stokes_view *host)
 {
   const double volume = rpy_volume(mobility->spec.box);
   search s = {.mobility = mobility,
               .spheres = spheres,
+              .host = host,
               .n = spheres->n,
               .density = (double)spheres->n / volume};
   if (all_given(&mobility->spec.split)) {

@@ -81,11 +81,11 @@ static md_status time_far(trial *t)
   for (int k = 0; k <= TRIES; k++) {
     double spread, transform;
     MD_TRY(md_stopwatch_start(&watch, true));
-    MD_TRY(spread_charges(t->far.plan, t->far.charge.data, t->far.space.data));
-    MD_TRY(spread_interpolate(t->far.plan, t->far.space.data, t->far.charge.data, NULL));
+    MD_TRY(rpy_far_spread(&t->far, 1));
+    MD_TRY(rpy_far_interpolate(&t->far, 1));
     MD_TRY(md_stopwatch_stop(&watch, &spread));
     MD_TRY(md_stopwatch_start(&watch, true));
-    rpy_far_solve(&t->far);
+    MD_TRY(rpy_far_solve(&t->far, 1));
     MD_TRY(md_stopwatch_stop(&watch, &transform));
     t->spread = fmin(t->spread, spread);
     t->transform = fmin(t->transform, transform);
@@ -98,7 +98,7 @@ static md_status try_far(md_ctx *ctx, int order, int64_t n, trial *out)
 {
   const double box[3] = {MESH, MESH, MESH};
   const rpy_split split = {1, 1, {MESH, MESH, MESH}, order, 1};
-  rpy_radii radii = {.n = 1, .least = 1, .most = 1, .mean = 1, .radius = {1}, .share = {1}};
+  rpy_radii radii = {.n = 1, .least = 1, .most = 1, .radius = {1}, .share = {1}};
   rpy_terms *terms = calloc(1, sizeof *terms);
   double *x = calloc((size_t)n * 4, sizeof *x);
   md_status status = terms && x ? MD_OK : MD_FAIL(MD_ENOMEM, "out of memory for a trial product");
@@ -112,9 +112,9 @@ static md_status try_far(md_ctx *ctx, int order, int64_t n, trial *out)
   if (!status) {
     terms->n = 1, terms->mix[0][0] = terms->coefficient[0][0] = 1;
     const stokes_view view = {n, {MESH, MESH, MESH}, x};
-    status = rpy_far_create(ctx, box, 1, &split, &out->far);
-    if (!status) status = rpy_far_terms(&out->far, &radii, terms);
-    if (!status) status = rpy_far_set(&out->far, &view, &radii, terms);
+    status = rpy_far_create(ctx, box, 1, &split, 1, &out->far);
+    if (!status) status = rpy_far_terms(&out->far, &view, &radii, terms);
+    if (!status) status = rpy_far_set(&out->far, &view);
     if (!status) status = time_far(out);
     rpy_far_destroy(&out->far);
   }
@@ -152,12 +152,17 @@ static md_status measure_pairs(md_ctx *ctx, rpy_costs *out)
   return MD_OK;
 }
 
-/* One core of 2024 at 3 GHz, for contexts that must not depend on measured times. */
-static rpy_costs usual_costs(int vectors)
+/* One core of 2024 at 3 GHz, or an H200, for contexts that must not depend on measured times. */
+static rpy_costs usual_costs(md_backend backend, int vectors)
 {
-  rpy_costs out = {.block = 3e-9 * vectors, .transform = 2e-10, .assemble = 3e-7};
-  for (int p = RPY_ORDER_MIN; p <= RPY_ORDER_MAX; p++)
-    out.particle[p] = 1.5e-9 * p * p, out.point[p] = 2e-9;
+  const bool gpu = backend == MD_GPU;
+  rpy_costs out = {.block = gpu ? 8e-12 + 5e-13 * vectors : 3e-9 * vectors,
+                   .transform = gpu ? 1e-12 : 2e-10,
+                   .assemble = gpu ? 1e-10 : 3e-7};
+  for (int p = RPY_ORDER_MIN; p <= RPY_ORDER_MAX; p++) {
+    out.particle[p] = (gpu ? 2e-12 : 1.5e-9) * p * p;
+    out.point[p] = gpu ? 1e-11 : 2e-9;
+  }
   return out;
 }
 
@@ -167,20 +172,49 @@ static double believable(double measured, double common)
   return fmin(fmax(measured, common / 8), common * 8);
 }
 
-md_status rpy_costs_of(md_ctx *ctx, int vectors, rpy_costs *out)
+static md_status measure_cpu(md_ctx *ctx, int vectors, const rpy_costs *common, rpy_costs *out)
 {
-  const rpy_costs common = usual_costs(vectors);
-  *out = common;
-  if (ctx->deterministic) return MD_OK;
   MD_TRY(measure_near(ctx, vectors, out));
   MD_TRY(measure_pairs(ctx, out));
   MD_TRY(measure_far(ctx, out));
-  out->block = believable(out->block, common.block);
-  out->transform = believable(out->transform, common.transform);
-  out->assemble = believable(out->assemble, common.assemble);
+  out->block = believable(out->block, common->block);
+  out->transform = believable(out->transform, common->transform);
+  out->assemble = believable(out->assemble, common->assemble);
   for (int p = RPY_ORDER_MIN; p <= RPY_ORDER_MAX; p += 2) {
-    out->particle[p] = believable(out->particle[p], common.particle[p]);
-    out->point[p] = believable(out->point[p], common.point[p]);
+    out->particle[p] = believable(out->particle[p], common->particle[p]);
+    out->point[p] = believable(out->point[p], common->point[p]);
   }
   return MD_OK;
+}
+
+md_status rpy_costs_of(md_ctx *ctx, int vectors, int64_t n, rpy_costs *out)
+{
+  const rpy_costs common = usual_costs(ctx->backend, vectors);
+  *out = common;
+  if (ctx->deterministic) return MD_OK;
+  return ctx->backend == MD_GPU ? rpy_costs_gpu(ctx, vectors, n, out)
+                                : measure_cpu(ctx, vectors, &common, out);
+}
+
+/* Between meshes that were measured, or as from the last two of them. */
+static double between(const rpy_costs *costs, double points, int order)
+{
+  int k = 1;
+  while (k < costs->meshes - 1 && costs->mesh[k].points < points)
+    k++;
+  const rpy_mesh_cost *low = &costs->mesh[k - 1], *high = &costs->mesh[k];
+  const double at = (points - low->points) / (high->points - low->points);
+  const double first = low->spread[order] + low->solve, last = high->spread[order] + high->solve;
+  return fmax(first + at * (last - first), fmin(first, last) / 2);
+}
+
+double rpy_far_cost(const rpy_costs *costs, const rpy_split *split, int vectors, int64_t n)
+{
+  const double points = (double)split->mesh[0] * split->mesh[1] * split->mesh[2];
+  const double particles = (double)n, more = particles / costs->particles;
+  const int p = split->order;
+  if (costs->meshes > 0) return split->rank * more * between(costs, points / more, p);
+  return 3.0 * split->rank * vectors *
+         (particles * costs->particle[p] +
+          points * (costs->point[p] + costs->transform * log2(points)));
 }

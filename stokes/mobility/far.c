@@ -1,4 +1,4 @@
-/* stokes/mobility/far.c - the far part: plan, tables, and the product column by column.
+/* stokes/mobility/far.c - the far part: plan, tables, and the product, some columns at a time.
  *
  *     M^far = P S^T F* D (I - kk^T/k^2) F S P^T,   D = H w^2 / (eta V k^2 (sum_m w^2(k + mK))^2)
  *
@@ -13,44 +13,42 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #ifdef MD_HAVE_FFTW
-#define FFTW_TABLE(name)                                                                           \
+#define CPU_TABLE(name)                                                                            \
   {                                                                                                \
     SIMD_ROW(name##_single), SIMD_ROW(name##_single), SIMD_ROW(name##_double)                      \
   }
-#define DECLARE(type, name)                                                                        \
+#define DECLARE_CPU(type, name)                                                                    \
   SIMD_DECLARE_(type, name##_single);                                                              \
   SIMD_DECLARE_(type, name##_double);
 #else
-#define FFTW_TABLE(name)                                                                           \
+#define CPU_TABLE(name)                                                                            \
   {                                                                                                \
     {                                                                                              \
       NULL                                                                                         \
     }                                                                                              \
   }
-#define DECLARE(type, name)
+#define DECLARE_CPU(type, name)
 #endif
-DECLARE(rpy_far_plan_fn, rpy_far_plan)
-DECLARE(rpy_far_drop_fn, rpy_far_drop)
-DECLARE(rpy_far_store_fn, rpy_far_store)
-DECLARE(rpy_far_load_fn, rpy_far_load)
-DECLARE(rpy_far_apply_fn, rpy_far_apply)
-DECLARE(rpy_far_noise_fn, rpy_far_noise)
-DECLARE(rpy_far_push_fn, rpy_far_push)
-static rpy_far_plan_fn *const plans[MD_PRECISION_COUNT][MD_ISA_COUNT] = FFTW_TABLE(rpy_far_plan);
-static rpy_far_drop_fn *const drops[MD_PRECISION_COUNT][MD_ISA_COUNT] = FFTW_TABLE(rpy_far_drop);
-static rpy_far_store_fn *const stores[MD_PRECISION_COUNT][MD_ISA_COUNT] = FFTW_TABLE(rpy_far_store);
-static rpy_far_load_fn *const loads[MD_PRECISION_COUNT][MD_ISA_COUNT] = FFTW_TABLE(rpy_far_load);
-static rpy_far_apply_fn *const applies[MD_PRECISION_COUNT][MD_ISA_COUNT] =
-    FFTW_TABLE(rpy_far_apply);
-static rpy_far_noise_fn *const noises[MD_PRECISION_COUNT][MD_ISA_COUNT] = FFTW_TABLE(rpy_far_noise);
-static rpy_far_push_fn *const pushes[MD_PRECISION_COUNT][MD_ISA_COUNT] = FFTW_TABLE(rpy_far_push);
-#define PICK(far, table) (table)[(far)->ctx->precision][(far)->ctx->isa]
+/* Numbers are float or double: mixed precision uses what single does. */
+#define KERNELS(type, cpu, gpu)                                                                    \
+  DECLARE_CPU(type, cpu)                                                                           \
+  static type *const cpu##_table[MD_PRECISION_COUNT][MD_ISA_COUNT] = CPU_TABLE(cpu);               \
+  static type *const gpu##_table[MD_PRECISION_COUNT] = {                                           \
+      MD_GPU(gpu##_single), MD_GPU(gpu##_single), MD_GPU(gpu##_double)};
+KERNELS(rpy_far_plan_fn, rpy_far_plan, rpy_far_gpu_plan)
+KERNELS(rpy_far_drop_fn, rpy_far_drop, rpy_far_gpu_drop)
+KERNELS(rpy_far_load_fn, rpy_far_load, rpy_far_gpu_load)
+KERNELS(rpy_far_apply_fn, rpy_far_apply, rpy_far_gpu_apply)
+KERNELS(rpy_far_noise_fn, rpy_far_noise, rpy_far_gpu_noise)
+KERNELS(rpy_far_push_fn, rpy_far_push, rpy_far_gpu_push)
+#define PICK(far, name) SIMD_PICK((far)->ctx, rpy_far_##name##_table, rpy_far_gpu_##name##_table)
 
-bool rpy_far_available(void)
+bool rpy_far_available(md_backend backend)
 {
-  return plans[0][0] != NULL;
+  return backend == MD_GPU || rpy_far_plan_table[0][0] != NULL;
 }
 
 static size_t number_size(const rpy_far *far)
@@ -58,11 +56,26 @@ static size_t number_size(const rpy_far *far)
   return far->ctx->precision == MD_DOUBLE ? sizeof(double) : sizeof(float);
 }
 
+/* As many columns as are asked for and half of the memory holds, with room for the transforms. */
+static md_status count_columns(rpy_far *far, int vectors)
+{
+  md_gpu_info info;
+  far->columns = 1;
+  if (far->ctx->backend == MD_CPU) return MD_OK;
+  MD_TRY(md_gpu_describe(&info));
+  const double bytes =
+      3.0 * far->rank * (double)(far->points + 4 * far->modes) * (double)number_size(far);
+  const double most = fmin(RPY_COLUMNS, (double)info.memory_free / 2 / bytes);
+  far->columns = (int)fmax(1, fmin(most, vectors));
+  return MD_OK;
+}
+
 static md_status reserve(rpy_far *far)
 {
   const size_t size = number_size(far), rank = (size_t)far->rank;
-  MD_TRY(md_buffer_reserve(far->ctx, &far->space, 3 * rank * (size_t)far->points * size, 0));
-  MD_TRY(md_buffer_reserve(far->ctx, &far->spectrum, 6 * rank * (size_t)far->modes * size, 0));
+  const size_t meshes = 3 * rank * (size_t)far->columns;
+  MD_TRY(md_buffer_reserve(far->ctx, &far->space, meshes * (size_t)far->points * size, 0));
+  MD_TRY(md_buffer_reserve(far->ctx, &far->spectrum, 2 * meshes * (size_t)far->modes * size, 0));
   MD_TRY(md_buffer_reserve(far->ctx, &far->table, rank * (size_t)far->modes * size, 0));
   for (int d = 0; d < 3; d++) {
     const int32_t n = far->mesh[d];
@@ -75,7 +88,7 @@ static md_status reserve(rpy_far *far)
 }
 
 md_status rpy_far_create(md_ctx *ctx, const double box[3], double viscosity, const rpy_split *split,
-                         rpy_far *out)
+                         int vectors, rpy_far *out)
 {
   *out = (rpy_far){.ctx = ctx,
                    .viscosity = viscosity,
@@ -83,23 +96,25 @@ md_status rpy_far_create(md_ctx *ctx, const double box[3], double viscosity, con
                    .order = split->order,
                    .rank = split->rank,
                    .points = 1};
-  spread_spec spec = {
-      .order = split->order, .method = SPREAD_TILED, .vectors = (int32_t)(3 * split->rank)};
+  spread_spec spec = {.order = split->order,
+                      .method = ctx->backend == MD_CPU ? SPREAD_TILED : SPREAD_AUTO};
   for (int d = 0; d < 3; d++) {
     out->box[d] = spec.hi[d] = box[d];
     out->mesh[d] = spec.mesh[d] = split->mesh[d];
     out->points *= split->mesh[d];
   }
   out->modes = out->points / out->mesh[2] * (out->mesh[2] / 2 + 1);
+  MD_TRY(count_columns(out, vectors));
+  spec.vectors = (int32_t)(3 * split->rank * out->columns);
   MD_TRY(spread_create(ctx, &spec, &out->plan));
   MD_TRY(reserve(out));
-  return PICK(out, plans)(out);
+  return PICK(out, plan)(out);
 }
 
 void rpy_far_destroy(rpy_far *far)
 {
   if (!far->ctx) return;
-  PICK(far, drops)(far);
+  PICK(far, drop)(far);
   spread_destroy(far->plan);
   for (int d = 0; d < 3; d++)
     free(far->wave[d]);
@@ -152,33 +167,36 @@ static void fill_row(const rpy_far *far, const rpy_radii *radii, const double *m
   }
 }
 
-md_status rpy_far_terms(rpy_far *far, const rpy_radii *radii, const rpy_terms *terms)
+/* Doubles to numbers of the far part's. */
+static void put(const rpy_far *far, const double *from, int64_t n, void *to, int64_t at)
 {
-  const int64_t rows = far->points / far->mesh[2], length = far->mesh[2] / 2 + 1;
+  if (far->ctx->precision == MD_DOUBLE)
+    memcpy((double *)to + at, from, (size_t)n * sizeof *from);
+  else
+    for (int64_t k = 0; k < n; k++)
+      ((float *)to)[at + k] = (float)from[k];
+}
+
+/* The table on the host; work: three windows and a line for each thread. */
+static void fill_table(const rpy_far *far, const rpy_radii *radii, const rpy_terms *terms,
+                       double *work, void *table)
+{
   const int32_t *n = far->mesh;
-  double *windows[3], *all;
-  all = malloc(
-      ((size_t)n[0] + (size_t)n[1] + (size_t)n[2] + (size_t)far->ctx->threads * (size_t)length) *
-      sizeof *all);
-  MD_REQUIRE(all, MD_ENOMEM, "out of memory for the influence function");
-  windows[0] = all, windows[1] = all + n[0], windows[2] = windows[1] + n[1];
+  const int64_t rows = far->points / n[2], length = n[2] / 2 + 1;
+  const int threads = far->ctx->threads;
+  double *const windows[3] = {work, work + n[0], work + n[0] + n[1]};
   for (int d = 0; d < 3; d++)
     for (int32_t m = 0; m < n[d]; m++)
       windows[d][m] = window(m, n[d], far->order);
-  const size_t size = number_size(far);
-#pragma omp parallel for schedule(static) num_threads(far->ctx->threads)
-  for (int thread = 0; thread < far->ctx->threads; thread++) {
+#pragma omp parallel for schedule(static) num_threads(threads)
+  for (int thread = 0; thread < threads; thread++) {
     double *line = windows[2] + n[2] + thread * length;
-    for (int64_t r = rows * thread / far->ctx->threads; r < rows * (thread + 1) / far->ctx->threads;
-         r++)
+    for (int64_t r = rows * thread / threads; r < rows * (thread + 1) / threads; r++)
       for (int t = 0; t < far->rank; t++) {
         fill_row(far, radii, terms->mix[t], windows, r, line);
-        PICK(far, stores)
-        (line, length, (char *)far->table.data + (size_t)(t * far->modes + r * length) * size);
+        put(far, line, length, table, t * far->modes + r * length);
       }
   }
-  free(all);
-  return MD_OK;
 }
 
 static void coefficients(const rpy_radii *radii, const rpy_terms *terms, int rank, double a,
@@ -193,48 +211,96 @@ static void coefficients(const rpy_radii *radii, const rpy_terms *terms, int ran
   }
 }
 
-md_status rpy_far_set(rpy_far *far, const stokes_view *spheres, const rpy_radii *radii,
-                      const rpy_terms *terms)
+static void fill_coefficients(const rpy_far *far, const stokes_view *host, const rpy_radii *radii,
+                              const rpy_terms *terms, void *out)
 {
-  const size_t size = number_size(far), n = (size_t)spheres->n, rank = (size_t)far->rank;
-  MD_TRY(md_buffer_reserve(far->ctx, &far->coefficient, rank * n * size, 0));
-  MD_TRY(md_buffer_reserve(far->ctx, &far->charge, 3 * rank * n * size, 0));
-  MD_TRY(spread_set_positions(far->plan, spheres->n, spheres->x, 4));
-  far->n = spheres->n;
 #pragma omp parallel for schedule(static) num_threads(far->ctx->threads)
-  for (int64_t i = 0; i < spheres->n; i++) {
+  for (int64_t i = 0; i < host->n; i++) {
     double value[RPY_NODES];
-    coefficients(radii, terms, far->rank, spheres->x[4 * i + 3], value);
+    coefficients(radii, terms, far->rank, host->x[4 * i + 3], value);
     for (int t = 0; t < far->rank; t++)
-      PICK(far, stores)
-    (&value[t], 1, (char *)far->coefficient.data + (size_t)(t * spheres->n + i) * size);
+      put(far, &value[t], 1, out, t * host->n + i);
   }
-  return MD_OK;
 }
 
-void rpy_far_solve(rpy_far *far)
+md_status rpy_far_terms(rpy_far *far, const stokes_view *host, const rpy_radii *radii,
+                        const rpy_terms *terms)
 {
-  PICK(far, applies)(far);
+  const int32_t *n = far->mesh;
+  const size_t size = number_size(far), rank = (size_t)far->rank, spheres = (size_t)host->n;
+  const size_t numbers = rank * ((size_t)far->modes > spheres ? (size_t)far->modes : spheres);
+  const size_t lines = (size_t)far->ctx->threads * ((size_t)n[2] / 2 + 1);
+  double *work = calloc((size_t)n[0] + (size_t)n[1] + (size_t)n[2] + lines, sizeof *work);
+  void *out = malloc(numbers * size);
+  md_status status =
+      work && out ? MD_OK : MD_FAIL(MD_ENOMEM, "out of memory for the influence function");
+  if (!status) status = md_buffer_reserve(far->ctx, &far->coefficient, rank * spheres * size, 0);
+  if (!status) {
+    fill_table(far, radii, terms, work, out);
+    status = md_write(far->ctx, far->table.data, out, rank * (size_t)far->modes * size);
+  }
+  if (!status) {
+    fill_coefficients(far, host, radii, terms, out);
+    status = md_write(far->ctx, far->coefficient.data, out, rank * spheres * size);
+  }
+  if (!status) status = md_ctx_sync(far->ctx);
+  free(work);
+  free(out);
+  return status;
+}
+
+md_status rpy_far_set(rpy_far *far, const stokes_view *spheres)
+{
+  const size_t meshes = 3 * (size_t)far->rank * (size_t)far->columns;
+  MD_TRY(
+      md_buffer_reserve(far->ctx, &far->charge, meshes * (size_t)spheres->n * number_size(far), 0));
+  far->n = spheres->n;
+  return spread_set_positions(far->plan, spheres->n, spheres->x, 4);
+}
+
+md_status rpy_far_spread(rpy_far *far, int count)
+{
+  MD_TRY(spread_use(far->plan, 3 * far->rank * count));
+  return spread_charges(far->plan, far->charge.data, far->space.data);
+}
+
+md_status rpy_far_solve(rpy_far *far, int count)
+{
+  return PICK(far, apply)(far, count);
+}
+
+md_status rpy_far_interpolate(rpy_far *far, int count)
+{
+  MD_TRY(spread_use(far->plan, 3 * far->rank * count));
+  return spread_interpolate(far->plan, far->space.data, far->charge.data, NULL);
+}
+
+/* How many of m columns are taken together from column c on. */
+static int together(const rpy_far *far, int m, int c)
+{
+  return m - c < far->columns ? m - c : far->columns;
 }
 
 md_status rpy_far_add(rpy_far *far, int m, const double *f, double *u)
 {
-  for (int c = 0; c < m; c++) {
-    PICK(far, loads)(far, m, f + c);
-    MD_TRY(spread_charges(far->plan, far->charge.data, far->space.data));
-    rpy_far_solve(far);
-    MD_TRY(spread_interpolate(far->plan, far->space.data, far->charge.data, NULL));
-    PICK(far, pushes)(far, m, u + c);
+  for (int c = 0; c < m; c += far->columns) {
+    const int count = together(far, m, c);
+    MD_TRY(PICK(far, load)(far, m, count, f + c));
+    MD_TRY(rpy_far_spread(far, count));
+    MD_TRY(rpy_far_solve(far, count));
+    MD_TRY(rpy_far_interpolate(far, count));
+    MD_TRY(PICK(far, push)(far, m, count, u + c));
   }
   return MD_OK;
 }
 
 md_status rpy_far_sample(rpy_far *far, int m, uint64_t seed, uint64_t step, double *u)
 {
-  for (int c = 0; c < m; c++) {
-    PICK(far, noises)(far, seed, step + (uint64_t)c);
-    MD_TRY(spread_interpolate(far->plan, far->space.data, far->charge.data, NULL));
-    PICK(far, pushes)(far, m, u + c);
+  for (int c = 0; c < m; c += far->columns) {
+    const int count = together(far, m, c);
+    MD_TRY(PICK(far, noise)(far, count, seed, step + (uint64_t)c));
+    MD_TRY(rpy_far_interpolate(far, count));
+    MD_TRY(PICK(far, push)(far, m, count, u + c));
   }
   return MD_OK;
 }

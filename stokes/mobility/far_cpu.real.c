@@ -2,8 +2,8 @@
  * and interpolating.
  *
  * Transforms are planned without measuring, so that the same run has the same plan every time; all
- * meshes of a vector are one batch.  Compiled for single and double precision and each instruction
- * set. */
+ * meshes of a vector are one batch, and vectors go one by one.  Compiled for single and double
+ * precision and each instruction set. */
 #include "stokes/mobility/rpy_impl.h"
 #include "stokes/normal.h"
 
@@ -47,15 +47,10 @@ void KERNEL(rpy_far_drop)(rpy_far *far)
   FFTW(destroy_plan)(far->forward_noise);
 }
 
-void KERNEL(rpy_far_store)(const double *from, int64_t n, void *to)
-{
-  for (int64_t k = 0; k < n; k++)
-    ((real *)to)[k] = (real)from[k];
-}
-
 /* charge[3 t + d][i] = coefficient[t][i] f[3 i + d] of one column. */
-void KERNEL(rpy_far_load)(const rpy_far *far, int m, const double *f)
+md_status KERNEL(rpy_far_load)(const rpy_far *far, int m, int count, const double *f)
 {
+  (void)count; /* one column */
   const real *coefficient = far->coefficient.data;
   const int64_t n = far->n;
   real *charge = far->charge.data;
@@ -64,6 +59,7 @@ void KERNEL(rpy_far_load)(const rpy_far *far, int m, const double *f)
     for (int t = 0; t < far->rank; t++)
       for (int d = 0; d < 3; d++)
         charge[(3 * t + d) * n + i] = coefficient[t * n + i] * (real)f[(3 * i + d) * m];
+  return MD_OK;
 }
 
 /* One row of modes: its part across k, times the table; before that the table's sum of what was
@@ -96,18 +92,21 @@ MD_INLINE void project_row(const rpy_far *far, int64_t row, const bool noisy, co
   }
 }
 
-void KERNEL(rpy_far_apply)(const rpy_far *far)
+md_status KERNEL(rpy_far_apply)(const rpy_far *far, int count)
 {
+  (void)count;
   const int64_t rows = far->points / far->mesh[2];
   FFTW(execute)(far->forward);
 #pragma omp parallel for schedule(static) num_threads(far->ctx->threads)
   for (int64_t row = 0; row < rows; row++)
     project_row(far, row, false, 0);
   FFTW(execute)(far->backward);
+  return MD_OK;
 }
 
-void KERNEL(rpy_far_noise)(const rpy_far *far, uint64_t seed, uint64_t step)
+md_status KERNEL(rpy_far_noise)(const rpy_far *far, int count, uint64_t seed, uint64_t step)
 {
+  (void)count;
   const int64_t rows = far->points / far->mesh[2], points = far->points;
   const real noise = (real)(1 / sqrt((double)points));
   real *space = far->space.data;
@@ -123,11 +122,13 @@ void KERNEL(rpy_far_noise)(const rpy_far *far, uint64_t seed, uint64_t step)
   for (int64_t row = 0; row < rows; row++)
     project_row(far, row, true, noise);
   FFTW(execute)(far->backward);
+  return MD_OK;
 }
 
 /* u[3 i + d] of one column += the sum over t of coefficient[t][i] charge[3 t + d][i]. */
-void KERNEL(rpy_far_push)(const rpy_far *far, int m, double *u)
+md_status KERNEL(rpy_far_push)(const rpy_far *far, int m, int count, double *u)
 {
+  (void)count;
   const real *coefficient = far->coefficient.data, *value = far->charge.data;
   const int64_t n = far->n;
 #pragma omp parallel for schedule(static) num_threads(far->ctx->threads)
@@ -138,4 +139,5 @@ void KERNEL(rpy_far_push)(const rpy_far *far, int m, double *u)
         sum += (double)(coefficient[t * n + i] * value[(3 * t + d) * n + i]);
       u[(3 * i + d) * m] += sum;
     }
+  return MD_OK;
 }

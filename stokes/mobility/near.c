@@ -2,10 +2,12 @@
  *
  * Rows come from the list of stokes/pairs with a reach of a_i + a_j + cut.  A list sees the nearest
  * image only.  Where the reach of the largest spheres is half an edge or more, all images of all
- * pairs are summed: in a box so small there are few spheres. */
+ * pairs are summed, on the host: in a box so small there are few spheres.
+ *
+ * Storage on the GPU is `pair` in single precision, of which products with several vectors are
+ * taken in floats. */
 #include "stokes/mobility/rpy_impl.h"
 #include "stokes/mobility/rpy_pair.h"
-#include "stokes/normal.h"
 #include "stokes/pairs/search.h"
 #include "stokes/team.h"
 
@@ -17,9 +19,7 @@
 md_status rpy_near_create(md_ctx *ctx, const rpy_split *split, double viscosity, rpy_near *out)
 {
   *out = (rpy_near){.ctx = ctx, .xi = split->xi, .cut = split->cut, .viscosity = viscosity};
-  MD_TRY(stokes_pairs_create(ctx, 1, split->cut, &out->pairs));
-  return stokes_matrix_create(ctx, ctx->precision == MD_DOUBLE ? STOKES_BCRS : STOKES_SINGLE,
-                              &out->matrix);
+  return stokes_pairs_create(ctx, 1, split->cut, &out->pairs);
 }
 
 void rpy_near_destroy(rpy_near *near)
@@ -27,6 +27,9 @@ void rpy_near_destroy(rpy_near *near)
   stokes_pairs_destroy(near->pairs);
   stokes_solver_destroy(near->solver);
   stokes_matrix_destroy(near->matrix);
+  md_buffer *buffers[] = {&near->narrow, &near->table, &near->kind};
+  for (size_t k = 0; near->ctx && k < sizeof buffers / sizeof *buffers; k++)
+    md_buffer_free(near->ctx, buffers[k]);
 }
 
 double rpy_near_reach(const double box[3], const rpy_radii *radii)
@@ -126,17 +129,62 @@ static md_status reserve(int64_t n, int64_t n_blocks, stokes_blocks *out)
   return MD_OK;
 }
 
-static md_status fill(rpy_near *near, const stokes_view *spheres, bool images, stokes_blocks *out)
+/* A matrix of this storage, empty or with what it had. */
+static md_status open_matrix(rpy_near *near, stokes_storage storage)
 {
-  if (images) {
-    MD_TRY(reserve(spheres->n, spheres->n * spheres->n, out));
-    fill_images(near, spheres, out);
-    return MD_OK;
-  }
+  if (near->matrix && near->storage == storage) return MD_OK;
+  stokes_matrix_destroy(near->matrix);
+  near->storage = storage;
+  return stokes_matrix_create(near->ctx, storage, &near->matrix);
+}
+
+static stokes_storage storage_of(const rpy_near *near, bool images)
+{
+  if (near->ctx->precision == MD_DOUBLE) return STOKES_BCRS;
+  return near->ctx->backend == MD_GPU && !images ? STOKES_PAIR : STOKES_SINGLE;
+}
+
+/* From a list on the host, or NULL for all images. */
+static md_status set_from_host(rpy_near *near, const stokes_view *host,
+                               const stokes_pair_view *list, int vectors)
+{
+  const int64_t n = host->n;
+  stokes_blocks blocks;
+  md_status status = reserve(n, list ? list->n_entries + n : n * n, &blocks);
+  if (!status && list) fill_list(near, host, list, &blocks);
+  if (!status && !list) fill_images(near, host, &blocks);
+  if (!status) status = stokes_matrix_set(near->matrix, &blocks, vectors);
+  stokes_blocks_free(&blocks);
+  return status;
+}
+
+static md_status set_images(rpy_near *near, const stokes_view *spheres, int vectors)
+{
+  stokes_view host;
+  MD_TRY(rpy_view_open(near->ctx, spheres, &host));
+  const md_status status = set_from_host(near, &host, NULL, vectors);
+  rpy_view_close(spheres, &host);
+  return status;
+}
+
+static md_status set_list(rpy_near *near, const stokes_view *spheres, int vectors)
+{
   MD_TRY(stokes_pairs_update(near->pairs, spheres, INFINITY));
   const stokes_pair_view list = stokes_pairs_view(near->pairs);
-  MD_TRY(reserve(spheres->n, list.n_entries + spheres->n, out));
-  fill_list(near, spheres, &list, out);
+#ifdef MD_HAVE_CUDA
+  if (near->ctx->backend == MD_GPU) return rpy_near_gpu_fill(near, spheres, &list, vectors);
+#endif
+  return set_from_host(near, spheres, &list, vectors);
+}
+
+md_status rpy_near_radii(rpy_near *near, const stokes_view *spheres, const rpy_radii *radii)
+{
+#ifdef MD_HAVE_CUDA
+  if (near->ctx->backend == MD_GPU) return rpy_near_gpu_tables(near, spheres, radii);
+#endif
+  (void)near;
+  (void)spheres;
+  (void)radii;
   return MD_OK;
 }
 
@@ -150,29 +198,32 @@ md_status rpy_near_set(rpy_near *near, const stokes_view *spheres, const rpy_rad
              "be at least %g (take fewer than %d spheres, or a larger xi)",
              2 * (reach + 2 * radii->most), radii->most, 2 * radii->most + near->cut,
              2 * (2 * radii->most + near->cut), RPY_IMAGES + 1);
-  stokes_blocks blocks = {0};
   near->attached = false;
-  md_status status = fill(near, spheres, images, &blocks);
-  if (!status) status = stokes_matrix_set(near->matrix, &blocks, vectors);
-  stokes_blocks_free(&blocks);
-  return status;
+  MD_TRY(open_matrix(near, storage_of(near, images)));
+  return images ? set_images(near, spheres, vectors) : set_list(near, spheres, vectors);
+}
+
+/* Fewer vectors gain nothing by being floats on their way through a GPU. */
+enum { FLOATS = 4 };
+
+md_status rpy_near_multiply(rpy_near *near, int m, const double *f, double *u)
+{
+#ifdef MD_HAVE_CUDA
+  if (near->storage == STOKES_PAIR && m >= FLOATS && m <= STOKES_VECTORS)
+    return rpy_near_gpu_multiply(near, m, f, u);
+#endif
+  return stokes_matrix_multiply(near->matrix, m, f, u);
 }
 
 md_status rpy_near_sample(rpy_near *near, int64_t n, int m, uint64_t seed, uint64_t step,
                           double tolerance, double *u, stokes_outcome *out)
 {
   enum { MOST = 200 };
+  vector_space space = {.ctx = near->ctx, .n_rows = n};
   if (!near->solver)
     MD_TRY(stokes_solver_create(near->ctx, STOKES_PRECONDITION_NONE, &near->solver));
   if (!near->attached) MD_TRY(stokes_solver_attach(near->solver, near->matrix));
   near->attached = true;
-#pragma omp parallel for schedule(static) num_threads(team_size(near->ctx, n))
-  for (int64_t i = 0; i < n; i++)
-    for (int c = 0; c < m; c++) {
-      double z[3];
-      normal_three(seed, NORMAL_BROWNIAN, (uint64_t)i, step + (uint64_t)c, z);
-      for (int d = 0; d < 3; d++)
-        u[(3 * i + d) * m + c] = z[d];
-    }
+  MD_TRY(vectors_of(near->ctx)->normals(&space, m, seed, NORMAL_BROWNIAN, step, NULL, u));
   return stokes_solver_root(near->solver, STOKES_ROOT_LANCZOS, m, u, u, tolerance, MOST, out);
 }

@@ -15,12 +15,6 @@
 /* H(k) is below 1e-13 beyond so many xi. */
 static const double K_MOST = 11.5;
 
-static int ascending(const void *a, const void *b)
-{
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 /* Chebyshev points of the range, ends included. */
 static void set_nodes(rpy_radii *radii)
 {
@@ -39,41 +33,59 @@ static int nearest(const rpy_radii *radii, double a)
   return best;
 }
 
-static void set_radii(rpy_radii *radii, const double *sorted, int64_t n)
+/* One more radius in its place, if there is room; false when there are too many. */
+static bool insert(rpy_radii *radii, double a)
 {
-  radii->least = sorted[0];
-  radii->most = sorted[n - 1];
-  int64_t different = 0;
-  for (int64_t i = 0; i < n; i++) {
-    radii->mean += sorted[i] / (double)n;
-    radii->mean_cube += sorted[i] * sorted[i] * sorted[i] / (double)n;
-    if (i > 0 && sorted[i] == sorted[i - 1]) continue;
-    if (different < RPY_RADII) radii->radius[different] = sorted[i];
-    different++;
-  }
-  radii->n = (int)different;
-  if (different > RPY_RADII) set_nodes(radii);
-  for (int64_t i = 0; i < n; i++)
-    radii->share[nearest(radii, sorted[i])] += 1 / (double)n;
+  int at = radii->n;
+  while (at > 0 && radii->radius[at - 1] > a)
+    at--;
+  if (at > 0 && radii->radius[at - 1] == a) return true;
+  if (radii->n == RPY_RADII) return false;
+  for (int q = radii->n++; q > at; q--)
+    radii->radius[q] = radii->radius[q - 1];
+  radii->radius[at] = a;
+  return true;
 }
 
 md_status rpy_radii_of(const stokes_view *spheres, rpy_radii *out)
 {
-  memset(out, 0, sizeof *out); /* padding, too: radii are compared as bytes */
-  double *sorted = malloc((size_t)spheres->n * sizeof *sorted);
-  MD_REQUIRE(sorted, MD_ENOMEM, "out of memory for %" PRId64 " radii", spheres->n);
-  for (int64_t i = 0; i < spheres->n; i++) {
-    sorted[i] = spheres->x[4 * i + 3];
-    if (sorted[i] > 0 && isfinite(sorted[i])) continue;
-    const double bad = sorted[i];
-    free(sorted);
-    return MD_FAIL(MD_EINVAL, "sphere %" PRId64 ": its radius must be > 0 and finite, not %g",
-                   i + 1, bad);
+  const int64_t n = spheres->n;
+  bool all = true;
+  *out = (rpy_radii){.least = spheres->x[3], .most = spheres->x[3]};
+  for (int64_t i = 0; i < n; i++) {
+    const double a = spheres->x[4 * i + 3];
+    MD_REQUIRE(a > 0 && isfinite(a), MD_EINVAL,
+               "sphere %" PRId64 ": its radius must be > 0 and finite, not %g", i + 1, a);
+    out->least = fmin(out->least, a);
+    out->most = fmax(out->most, a);
+    all = all && insert(out, a);
   }
-  qsort(sorted, (size_t)spheres->n, sizeof *sorted, ascending);
-  set_radii(out, sorted, spheres->n);
-  free(sorted);
+  if (!all) set_nodes(out);
+  for (int64_t i = 0; i < n; i++)
+    out->share[nearest(out, spheres->x[4 * i + 3])] += 1 / (double)n;
   return MD_OK;
+}
+
+/* A sphere whose radius is not a number has another one always. */
+static md_status store(md_ctx *ctx, const stokes_view *spheres, double *kept, bool *same)
+{
+  (void)ctx;
+  *same = true;
+  for (int64_t i = 0; i < spheres->n; i++) {
+    *same = *same && spheres->x[4 * i + 3] == kept[i];
+    kept[i] = spheres->x[4 * i + 3];
+  }
+  return MD_OK;
+}
+
+md_status rpy_radii_keep(md_ctx *ctx, const stokes_view *spheres, int64_t before, md_buffer *kept,
+                         bool *same)
+{
+  static rpy_radii_store_fn *const table[MD_BACKEND_COUNT] = {store, MD_GPU(rpy_radii_store_gpu)};
+  const bool more = spheres->n != before;
+  MD_TRY(md_buffer_reserve(ctx, kept, ((size_t)spheres->n + 1) * sizeof(double), 0));
+  if (more) MD_TRY(md_fill(ctx, kept->data, 0, kept->bytes));
+  return table[ctx->backend](ctx, spheres, kept->data, same);
 }
 
 bool rpy_radii_resolve(const rpy_radii *radii, double xi)

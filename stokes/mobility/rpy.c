@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 static md_status check_split(const rpy_split *split)
 {
@@ -25,9 +24,7 @@ static md_status check_split(const rpy_split *split)
 
 md_status rpy_check(const md_ctx *ctx, const rpy_spec *spec)
 {
-  MD_REQUIRE(ctx->backend == MD_CPU, MD_EINVAL,
-             "mobilities are not written for the GPU yet: expected the backend cpu");
-  MD_REQUIRE(rpy_far_available(), MD_EINVAL,
+  MD_REQUIRE(rpy_far_available(ctx->backend), MD_EINVAL,
              "this build has no FFTW3, which mobilities need (Debian package libfftw3-dev)");
   MD_REQUIRE(ctx->precision != MD_SINGLE, MD_EINVAL,
              "a mobility needs positions in double: expected the precision mixed or double");
@@ -68,6 +65,7 @@ void rpy_destroy(rpy *mobility)
   if (!mobility) return;
   rpy_near_destroy(&mobility->near);
   rpy_far_destroy(&mobility->far);
+  md_buffer_free(mobility->ctx, &mobility->kept);
   free(mobility->terms);
   free(mobility);
 }
@@ -91,53 +89,82 @@ static void drop(rpy *mobility)
   mobility->far = (rpy_far){0};
 }
 
+md_status rpy_view_open(md_ctx *ctx, const stokes_view *spheres, stokes_view *host)
+{
+  const size_t bytes = (size_t)spheres->n * 4 * sizeof(double);
+  *host = *spheres;
+  if (ctx->backend == MD_CPU) return MD_OK;
+  double *x = malloc(bytes);
+  MD_REQUIRE(x, MD_ENOMEM, "out of memory for %" PRId64 " spheres", spheres->n);
+  host->x = x;
+  const md_status status = md_read(ctx, x, spheres->x, bytes);
+  if (status) rpy_view_close(spheres, host);
+  return status;
+}
+
+void rpy_view_close(const stokes_view *spheres, stokes_view *host)
+{
+  if (host->x != spheres->x) free((void *)(uintptr_t)host->x);
+}
+
 /* Choose what is to be chosen, and make both parts. */
-static md_status begin(rpy *mobility, const stokes_view *spheres)
+static md_status begin(rpy *mobility, const stokes_view *spheres, const stokes_view *host)
 {
   rpy_split *split = &mobility->report.split;
-  MD_TRY(rpy_choose(mobility, spheres));
+  MD_TRY(rpy_choose(mobility, spheres, host));
   md_status status =
       rpy_near_create(mobility->ctx, split, mobility->spec.viscosity, &mobility->near);
   if (!status)
     status = rpy_far_create(mobility->ctx, mobility->spec.box, mobility->spec.viscosity, split,
-                            &mobility->far);
+                            mobility->spec.vectors, &mobility->far);
   if (status) drop(mobility);
   return status;
 }
 
-static md_status set(rpy *mobility, const stokes_view *spheres)
+/* What depends on the radii. */
+static md_status set_radii(rpy *mobility, const stokes_view *spheres, const stokes_view *host)
 {
-  rpy_radii radii;
-  MD_TRY(rpy_radii_of(spheres, &radii));
-  const bool others = memcmp(&radii, &mobility->radii, sizeof radii) != 0;
+  rpy_radii *radii = &mobility->radii;
+  MD_TRY(rpy_radii_of(host, radii));
   const double density = (double)spheres->n / rpy_volume(spheres->box);
-  mobility->radii = radii;
-  if (!mobility->far.ctx) MD_TRY(begin(mobility, spheres));
-  if (others) {
-    MD_REQUIRE(rpy_radii_resolve(&radii, mobility->report.split.xi), MD_EINVAL,
-               "radii from %g to %g are too many and too different for one mesh with xi = %g",
-               radii.least, radii.most, mobility->report.split.xi);
-    MD_TRY(rpy_terms_of(&radii, density, mobility->spec.viscosity, mobility->report.split.xi,
-                        mobility->terms));
-    MD_REQUIRE(mobility->far.rank <= mobility->terms->n, MD_EINVAL,
-               "a rank of %d needs as many different radii, not %d", mobility->far.rank,
-               mobility->terms->n);
-    MD_TRY(rpy_far_terms(&mobility->far, &radii, mobility->terms));
+  if (!mobility->far.ctx) MD_TRY(begin(mobility, spheres, host));
+  MD_REQUIRE(rpy_radii_resolve(radii, mobility->report.split.xi), MD_EINVAL,
+             "radii from %g to %g are too many and too different for one mesh with xi = %g",
+             radii->least, radii->most, mobility->report.split.xi);
+  MD_TRY(rpy_terms_of(radii, density, mobility->spec.viscosity, mobility->report.split.xi,
+                      mobility->terms));
+  MD_REQUIRE(mobility->far.rank <= mobility->terms->n, MD_EINVAL,
+             "a rank of %d needs as many different radii, not %d", mobility->far.rank,
+             mobility->terms->n);
+  MD_TRY(rpy_far_terms(&mobility->far, host, radii, mobility->terms));
+  return rpy_near_radii(&mobility->near, spheres, radii);
+}
+
+static md_status set(rpy *mobility, const stokes_view *spheres, int64_t before)
+{
+  bool same;
+  MD_TRY(rpy_radii_keep(mobility->ctx, spheres, before, &mobility->kept, &same));
+  if (!same || before == 0) {
+    stokes_view host;
+    MD_TRY(rpy_view_open(mobility->ctx, spheres, &host));
+    const md_status status = set_radii(mobility, spheres, &host);
+    rpy_view_close(spheres, &host);
+    MD_TRY(status);
   }
-  MD_TRY(rpy_near_set(&mobility->near, spheres, &radii, mobility->spec.vectors));
-  return rpy_far_set(&mobility->far, spheres, &radii, mobility->terms);
+  MD_TRY(rpy_near_set(&mobility->near, spheres, &mobility->radii, mobility->spec.vectors));
+  return rpy_far_set(&mobility->far, spheres);
 }
 
 md_status rpy_set(rpy *mobility, const stokes_view *spheres)
 {
   MD_TRY(check_spheres(mobility, spheres));
+  const int64_t before = mobility->ready ? mobility->report.n : 0;
   mobility->ready = false;
-  const md_status status = set(mobility, spheres);
-  if (status) memset(&mobility->radii, 0, sizeof mobility->radii);
-  mobility->ready = !status;
+  MD_TRY(set(mobility, spheres, before));
+  mobility->ready = true;
   mobility->report.n = spheres->n;
   mobility->report.radii = mobility->radii.n;
-  return status;
+  return MD_OK;
 }
 
 static md_status check_product(const rpy *mobility, int m)
@@ -151,7 +178,7 @@ static md_status check_product(const rpy *mobility, int m)
 md_status rpy_multiply_near(rpy *mobility, int m, const double *f, double *u)
 {
   MD_TRY(check_product(mobility, m));
-  return stokes_matrix_multiply(mobility->near.matrix, m, f, u);
+  return rpy_near_multiply(&mobility->near, m, f, u);
 }
 
 md_status rpy_add_far(rpy *mobility, int m, const double *f, double *u)
@@ -179,6 +206,7 @@ md_status rpy_sample(rpy *mobility, int m, uint64_t seed, uint64_t step, double 
 void rpy_describe(const rpy *mobility, rpy_report *out)
 {
   *out = mobility->report;
+  out->single = mobility->ctx->precision != MD_DOUBLE;
   if (!mobility->ready) return;
   const stokes_shape shape = stokes_matrix_shape(mobility->near.matrix);
   out->blocks = (double)shape.n_blocks / (double)shape.n_rows;

@@ -52,6 +52,7 @@ typedef struct {
 typedef struct {
   int64_t n;
   rpy_split split; /* in use */
+  bool single;     /* blocks and mesh are floats */
   int radii;       /* different ones, or nodes that stand for more of them */
   double blocks;   /* near blocks a sphere, its own included */
   double error;    /* expected; near_error, mesh_error and rank_error are its parts */
@@ -67,15 +68,15 @@ typedef struct rpy rpy;
 md_status rpy_check(const md_ctx *ctx, const rpy_spec *spec);
 
 /* A mobility without spheres.  *out is NULL on failure; free with rpy_destroy (NULL is allowed).
- * In single and mixed precision blocks and mesh are floats; vectors are doubles always.
+ * In mixed precision blocks and mesh are floats; vectors are doubles on the context's backend.
  * A split is chosen when spheres are set first, and kept.  In a deterministic context costs are not
  * measured, and the same spheres give the same bits for any number of threads.
- * Errors: MD_EINVAL (a value out of range; a GPU: not written yet; a build without FFTW3),
- * MD_ENOMEM. */
+ * Errors: MD_EINVAL (a value out of range; a CPU in a build without FFTW3), MD_ENOMEM. */
 md_status rpy_create(md_ctx *ctx, const rpy_spec *spec, rpy **out);
 void rpy_destroy(rpy *mobility);
 
 /* These spheres from now on, anywhere in space; they are not kept, and their number may change.
+ * Radii that change cost more than places: they are looked at on the host.
  * Errors: MD_EINVAL (another box; a number that is not finite, a radius that is not > 0; spheres
  * that reach across half the box where they are too many to sum over images: names the edge),
  * MD_ENOMEM (states the size). */
@@ -100,9 +101,9 @@ md_status rpy_sample(rpy *mobility, int m, uint64_t seed, uint64_t step, double 
 
 void rpy_describe(const rpy *mobility, rpy_report *out);
 
-/* The velocities of `count` spheres by the sum itself, without a mesh: u [3 count][m], as precise
- * as `digits` asks for (at most 15).  Cost: count n near pairs and 2 n modes, with a split of its
- * own.  Errors: MD_EINVAL, MD_ENOMEM. */
+/* The velocities of `count` spheres by the sum itself, without a mesh: u [3 count][m], all on the
+ * host, as precise as `digits` asks for (at most 15).  Cost: count n near pairs and 2 n modes, with
+ * a split of its own.  Errors: MD_EINVAL, MD_ENOMEM. */
 md_status rpy_direct(md_ctx *ctx, const stokes_view *spheres, double viscosity, double digits,
                      int m, const double *f, int64_t count, const int64_t *which, double *u);
 

@@ -25,7 +25,7 @@ typedef struct {
 } rpy_block;
 
 /* w += sign (W, W', W'') at x, in units of pi/48 xi^-4, pi/12 xi^-3 and pi/4 xi^-2, where W lacks
- * 3/4 sgn(x), which is added to *sum. */
+ * 3/4 sgn(x), of which sgn(x) is added to *sum; at x = 0 the two cancel. */
 MD_INLINE void rpy_add_w(double sign, double x, double xi, double *w, double *sum)
 {
   const double inv_root_pi = 0.5641895835477563;
@@ -34,7 +34,7 @@ MD_INLINE void rpy_add_w(double sign, double x, double xi, double *w, double *su
   w[0] += s * ((t_sq * t_sq - 0.75) * tail - t * (t_sq - 0.5) * bell);
   w[1] += sign * (t_sq * t * tail - (t_sq - 0.5) * bell);
   w[2] += s * t * (t * tail - bell);
-  *sum += x == 0 ? 0 : s;
+  *sum += s;
 }
 
 /* Centres at one place: f = g = -4 c/3 [W'''(a - b) - W'''(a + b)] with

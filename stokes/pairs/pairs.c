@@ -40,6 +40,7 @@ void stokes_pairs_destroy(stokes_pairs *pairs)
   md_buffer_free(pairs->ctx, &pairs->start);
   md_buffer_free(pairs->ctx, &pairs->neighbor);
   md_buffer_free(pairs->ctx, &pairs->scratch);
+  md_buffer_free(pairs->ctx, &pairs->scan_status);
   free(pairs);
 }
 

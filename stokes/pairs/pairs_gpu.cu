@@ -1,15 +1,22 @@
 /* stokes/pairs/pairs_gpu.cu - the pair list on the GPU.
  *
- * One warp a sphere, a lane for each of the runs of cells around it in turn, first to count and
- * then to fill its row, which is put in order in shared memory.  Extremes are atomic maxima of the
- * bits of doubles that are not negative, whose order is that of the numbers: the same result in any
- * order of the threads. */
+ * Spheres are sorted by cell, and shrunk to 16 bytes (stokes/pairs/shrunk_gpu.h).  A warp looks for
+ * the neighbours of one sphere: each lane has one of the runs of cells around it, and the spheres
+ * of all runs are gone through as if they were one list, 32 at a time.  What it finds is put in
+ * order in registers, learns its place from the rows before it in the same pass
+ * (core/gpu/scan_gpu.h) and is written, where there is room: as a rule there was as much the last
+ * time.
+ *
+ * A row of r neighbours reads about 4 r spheres of 20 bytes, most of them from a cache, and writes
+ * 4 r bytes.  Extremes are atomic maxima of the bits of doubles that are not negative, whose order
+ * is that of the numbers: the same result in any order of the threads. */
 #include <cub/device/device_scan.cuh>
 
-#include "core/gpu/cuda.h"
+#include "core/gpu/scan_gpu.h"
 #include "stokes/pairs/pairs_impl.h"
+#include "stokes/pairs/search_gpu.h"
 
-enum { BLOCK = 128, STAGE = 1024 };
+enum { BLOCK = 256, WARPS = BLOCK / MD_WARP, STAGE = MD_WARP * SEARCH_ITEMS };
 
 typedef unsigned long long bits;
 
@@ -66,58 +73,59 @@ static __global__ void cells_kernel(int64_t n, const double *__restrict__ x,
   arrival[i] = atomicAdd(&count[cell], 1);
 }
 
-static __global__ void order_kernel(int64_t n, const uint32_t *__restrict__ key,
-                                    const int32_t *__restrict__ arrival,
-                                    const int32_t *__restrict__ cell_start, int32_t *order)
+static __global__ void
+order_kernel(int64_t n, const double *__restrict__ x, const __grid_constant__ search_grid grid,
+             const uint32_t *__restrict__ key, const int32_t *__restrict__ arrival,
+             const int32_t *__restrict__ cell_start, int32_t *order, uint4 *small)
 {
   const int64_t i = md_thread();
-  if (i < n) order[cell_start[key[i]] + arrival[i]] = (int32_t)i;
+  if (i >= n) return;
+  const int32_t at = cell_start[key[i]] + arrival[i];
+  order[at] = (int32_t)i;
+  small[at] = shrunk_sphere(grid.box, x + 4 * i);
 }
 
-/* Warp: one sphere. */
-static __global__ void count_kernel(int64_t n, const double *__restrict__ x,
-                                    const __grid_constant__ search_grid grid,
-                                    const int32_t *__restrict__ cell_start,
-                                    const int32_t *__restrict__ order, int64_t *start)
+/* Warp: one sphere.  Rows that begin beyond `room`, or are too long, are only counted. */
+static __global__ void __launch_bounds__(BLOCK)
+    rows_kernel(const __grid_constant__ search_job job, md_scan scan, int64_t room, int64_t *start,
+                int32_t *neighbor, int *longest)
 {
+  __shared__ int32_t stages[WARPS][STAGE];
   const int64_t i = md_thread() / MD_WARP;
   const int lane = threadIdx.x % MD_WARP;
-  if (i == 0 && lane == 0) start[0] = 0;
-  if (i >= n) return;
-  const int32_t found = search_row(&grid, x, cell_start, order, i, lane, MD_WARP, NULL);
-  const int32_t all = __reduce_add_sync(MD_ALL_LANES, found);
-  if (lane == 0) start[i + 1] = all;
+  int32_t *stage = stages[threadIdx.x / MD_WARP];
+  const int32_t count = i < job.n ? search_warp(&job, i, stage, STAGE) : 0;
+  int64_t first = md_scan_before(scan, lane == 0 ? (uint32_t)count : 0);
+  first = __shfl_sync(MD_ALL_LANES, first, 0);
+  if (i >= job.n) return;
+  if (lane == 0) {
+    if (i == 0) start[0] = 0;
+    start[i + 1] = first + count;
+    if (count > STAGE) atomicMax(longest, count);
+  }
+  if (count > STAGE || first + count > room) return;
+  sort_row(stage, count);
+  for (int k = lane; k < count; k += MD_WARP)
+    __stcs(neighbor + first + k, stage[k]);
 }
 
-/* Warp: one sphere.  Entries come in any order, but no two are equal, so that each finds its place
- * by counting. */
-static __global__ void fill_kernel(int64_t n, const double *__restrict__ x,
-                                   const __grid_constant__ search_grid grid,
-                                   const int32_t *__restrict__ cell_start,
-                                   const int32_t *__restrict__ order, const int64_t *start,
-                                   int32_t *neighbor)
+/* Warp: one sphere whose row no stage holds. */
+static __global__ void __launch_bounds__(BLOCK)
+    long_kernel(const __grid_constant__ search_job job, const int64_t *__restrict__ start,
+                int32_t *neighbor)
 {
-  __shared__ int32_t stage[BLOCK / MD_WARP][STAGE], found[BLOCK / MD_WARP];
+  __shared__ int32_t found[WARPS];
   const int64_t i = md_thread() / MD_WARP;
   const int lane = threadIdx.x % MD_WARP;
-  if (i >= n) return;
+  if (i >= job.n) return;
   const int32_t length = (int32_t)(start[i + 1] - start[i]);
-  int32_t *row = neighbor + start[i], *to = length <= STAGE ? stage[threadIdx.x / MD_WARP] : row;
-  const search_list list = {to, &found[threadIdx.x / MD_WARP]};
+  if (length <= STAGE) return;
+  const search_list list = {neighbor + start[i], &found[threadIdx.x / MD_WARP]};
   if (lane == 0) *list.count = 0;
   __syncwarp();
-  search_row(&grid, x, cell_start, order, i, lane, MD_WARP, &list);
+  search_row(&job.grid, job.x, job.cell_start, job.order, i, lane, MD_WARP, &list);
   __syncwarp();
-  if (length > STAGE) {
-    if (lane == 0) search_sort(row, length);
-    return;
-  }
-  for (int k = lane; k < length; k += MD_WARP) {
-    int before = 0;
-    for (int other = 0; other < length; other++)
-      before += to[other] < to[k];
-    row[before] = to[k];
-  }
+  if (lane == 0) search_sort(list.out, length);
 }
 
 static cudaStream_t stream_of(const stokes_pairs *pairs)
@@ -168,41 +176,81 @@ template <typename number> static md_status scan(stokes_pairs *pairs, int64_t n,
   return MD_OK;
 }
 
+/* Behind key, order and cell_start: how many came to a cell before each sphere, and the shrunk
+ * spheres, at a multiple of their size. */
+typedef struct {
+  int32_t *arrival;
+  uint4 *small;
+} sort_space;
+
+static sort_space space_of(const stokes_pairs *pairs, int64_t n)
+{
+  int32_t *arrival = pairs->cell_start + pairs->grid.n_cells + 1;
+  const uintptr_t end = (uintptr_t)(arrival + n), unit = sizeof(uint4);
+  return {arrival, (uint4 *)((end + unit - 1) / unit * unit)};
+}
+
 /* Spheres of a cell come in any order: rows are put in theirs. */
 static md_status sort(stokes_pairs *pairs, const stokes_view *spheres)
 {
   const int64_t n = spheres->n, cells = pairs->grid.n_cells;
-  MD_TRY(pairs_reserve(pairs, n, n));
-  int32_t *start = pairs->cell_start, *arrival = start + cells + 1;
+  MD_TRY(pairs_reserve(pairs, n, 5 * n + 4));
+  const sort_space space = space_of(pairs, n);
+  int32_t *start = pairs->cell_start;
   MD_TRY(md_fill(pairs->ctx, start, 0, ((size_t)cells + 1) * sizeof *start));
-  cells_kernel<<<md_blocks(n, BLOCK), BLOCK, 0, stream_of(pairs)>>>(n, spheres->x, pairs->grid,
-                                                                    pairs->key, arrival, start + 1);
+  cells_kernel<<<md_blocks(n, BLOCK), BLOCK, 0, stream_of(pairs)>>>(
+      n, spheres->x, pairs->grid, pairs->key, space.arrival, start + 1);
   MD_LAUNCHED();
   MD_TRY(scan(pairs, cells, start + 1));
-  order_kernel<<<md_blocks(n, BLOCK), BLOCK, 0, stream_of(pairs)>>>(n, pairs->key, arrival, start,
-                                                                    pairs->order);
+  order_kernel<<<md_blocks(n, BLOCK), BLOCK, 0, stream_of(pairs)>>>(
+      n, spheres->x, pairs->grid, pairs->key, space.arrival, start, pairs->order, space.small);
   MD_LAUNCHED();
   return MD_OK;
 }
 
+static search_job job_of(const stokes_pairs *pairs, const stokes_view *spheres)
+{
+  return {spheres->n,
+          spheres->x,
+          pairs->cell_start,
+          pairs->order,
+          space_of(pairs, spheres->n).small,
+          shrunk_law_of(pairs->grid.box, pairs->grid.scale, pairs->grid.skin),
+          pairs->grid};
+}
+
+/* A little more room than is needed now, not half as much again. */
+static md_status make_room(stokes_pairs *pairs)
+{
+  const size_t bytes = (size_t)pairs->n_entries * sizeof(int32_t);
+  md_buffer_free(pairs->ctx, &pairs->neighbor);
+  return md_buffer_reserve(pairs->ctx, &pairs->neighbor, bytes + bytes / 128, 0);
+}
+
+/* Once where there is room, else to learn how much there must be, too. */
 static md_status rows(stokes_pairs *pairs, const stokes_view *spheres)
 {
-  const int64_t n = spheres->n;
-  const unsigned blocks = md_blocks(n * MD_WARP, BLOCK);
-  int64_t *start = (int64_t *)pairs->start.data;
-  const int32_t *cells = pairs->cell_start, *order = pairs->order;
-  count_kernel<<<blocks, BLOCK, 0, stream_of(pairs)>>>(n, spheres->x, pairs->grid, cells, order,
-                                                       start);
-  MD_LAUNCHED();
-  MD_TRY(scan(pairs, n, start + 1));
-  MD_TRY(md_read(pairs->ctx, &pairs->n_entries, start + n, sizeof pairs->n_entries));
-  const size_t bytes = (size_t)pairs->n_entries * sizeof(int32_t);
-  if (bytes > pairs->neighbor.bytes) { /* a little more than now, not half as much again */
-    md_buffer_free(pairs->ctx, &pairs->neighbor);
-    MD_TRY(md_buffer_reserve(pairs->ctx, &pairs->neighbor, bytes + bytes / 128, 0));
+  const search_job job = job_of(pairs, spheres);
+  const unsigned blocks = md_blocks(job.n * MD_WARP, BLOCK);
+  int64_t *start = (int64_t *)pairs->start.data, room;
+  int longest, *seen;
+  MD_TRY(md_buffer_reserve(pairs->ctx, &pairs->scratch, sizeof *seen, 0));
+  seen = (int *)pairs->scratch.data;
+  MD_TRY(md_fill(pairs->ctx, seen, 0, sizeof *seen));
+  for (;;) {
+    md_scan scan;
+    room = (int64_t)(pairs->neighbor.bytes / sizeof(int32_t));
+    MD_TRY(md_scan_open(pairs->ctx, &pairs->scan_status, &pairs->round, blocks, &scan));
+    rows_kernel<<<blocks, BLOCK, 0, stream_of(pairs)>>>(job, scan, room, start,
+                                                        (int32_t *)pairs->neighbor.data, seen);
+    MD_LAUNCHED();
+    MD_TRY(md_read(pairs->ctx, &pairs->n_entries, start + job.n, sizeof pairs->n_entries));
+    if (pairs->n_entries <= room) break;
+    MD_TRY(make_room(pairs));
   }
-  fill_kernel<<<blocks, BLOCK, 0, stream_of(pairs)>>>(n, spheres->x, pairs->grid, cells, order,
-                                                      start, (int32_t *)pairs->neighbor.data);
+  MD_TRY(md_read(pairs->ctx, &longest, seen, sizeof longest));
+  if (longest <= STAGE) return MD_OK;
+  long_kernel<<<blocks, BLOCK, 0, stream_of(pairs)>>>(job, start, (int32_t *)pairs->neighbor.data);
   MD_LAUNCHED();
   return MD_OK;
 }

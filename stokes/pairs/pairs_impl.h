@@ -15,8 +15,10 @@ struct stokes_pairs {
   md_buffer built;           /* double [n][4]: the spheres of the last build */
   md_buffer start, neighbor; /* the list */
   md_buffer scratch;
-  /* While a list is built, in *space, which is `own` or was lent: [n], [n], [n_cells + 1]; the
-   * CPU's. */
+  md_buffer scan_status; /* GPU only: the scan's (core/gpu/scan_gpu.h) */
+  uint32_t round;
+  /* While a list is built, in *space, which is `own` or was lent: [n], [n], [n_cells + 1], and more
+   * on a GPU; the CPU's. */
   md_buffer own, *space;
   uint32_t *key;
   int32_t *order, *cell_start;

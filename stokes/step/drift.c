@@ -5,9 +5,24 @@
  * within a group it is not needed, for the moves of all its steps are kept. */
 #include "core/timer.h"
 #include "stokes/mobility/rpy.h"
+#include "stokes/step/drift_impl.h"
 #include "stokes/step/run_impl.h"
 
 #include <math.h>
+
+static const drift_backend *backend_of(const stokes_run *run)
+{
+  static const drift_backend *const table[MD_BACKEND_COUNT] = {&drift_cpu, MD_GPU(&drift_gpu)};
+  return table[run->ctx->backend];
+}
+
+/* Of what was queued so far. */
+static md_status now(const stokes_run *run, double *seconds)
+{
+  MD_TRY(md_ctx_sync(run->ctx));
+  *seconds = md_wall_seconds();
+  return MD_OK;
+}
 
 static md_status reserve(stokes_run *run, md_buffer *buffer, int m)
 {
@@ -18,19 +33,18 @@ static md_status reserve(stokes_run *run, md_buffer *buffer, int m)
 static md_status drive(stokes_run *run, rpy *mobility, stokes_step *out)
 {
   const double *force = run->spec.drive;
-  double *f, *v = run->v.data;
+  double began, between, ended, *v = run->v.data;
   MD_TRY(md_fill(run->ctx, v, 0, (size_t)run->n * 3 * sizeof *v));
   if (force[0] == 0 && force[1] == 0 && force[2] == 0) return MD_OK;
   MD_TRY(reserve(run, &run->force, 1));
-  f = run->force.data;
-  for (int64_t k = 0; k < 3 * run->n; k++)
-    f[k] = force[k % 3];
-  const double began = md_wall_seconds();
-  MD_TRY(rpy_multiply_near(mobility, 1, f, v));
-  const double between = md_wall_seconds();
-  MD_TRY(rpy_add_far(mobility, 1, f, v));
+  MD_TRY(backend_of(run)->drive(run->ctx, run->n, force, run->force.data));
+  MD_TRY(now(run, &began));
+  MD_TRY(rpy_multiply_near(mobility, 1, run->force.data, v));
+  MD_TRY(now(run, &between));
+  MD_TRY(rpy_add_far(mobility, 1, run->force.data, v));
+  MD_TRY(now(run, &ended));
   out->time_near += between - began;
-  out->time_far = md_wall_seconds() - between;
+  out->time_far = ended - between;
   return MD_OK;
 }
 
@@ -41,19 +55,20 @@ static md_status fill_moves(stokes_run *run, rpy *mobility, stokes_step *out)
   const int m = spec->lambda;
   const double root = sqrt(2 * spec->dt);
   stokes_outcome outcome;
-  double *many = run->many.data;
-  const double *v = run->v.data;
+  double began, ended, *many = run->many.data;
   MD_TRY(drive(run, mobility, out));
-  const double began = md_wall_seconds();
+  MD_TRY(now(run, &began));
   MD_TRY(rpy_sample(mobility, m, spec->seed, (uint64_t)run->step, many, &outcome));
-  for (int64_t k = 0; k < 3 * run->n; k++)
-    for (int c = 0; c < m; c++)
-      many[k * m + c] = spec->dt * v[k] + root * many[k * m + c];
-  out->time_force = md_wall_seconds() - began;
+  MD_TRY(backend_of(run)->combine(run->ctx, run->n, m, spec->dt, run->v.data, root, many));
+  MD_TRY(now(run, &ended));
+  out->time_force = ended - began;
   out->order = outcome.iterations;
   out->residual = outcome.residual;
   return MD_OK;
 }
+
+/* Tolerances for which single precision will do; a GPU is twice as fast with it. */
+static const double SINGLE = 1e-4;
 
 static md_status begin_group(stokes_run *run, stokes_step *out)
 {
@@ -64,15 +79,19 @@ static md_status begin_group(stokes_run *run, stokes_step *out)
                          .tolerance = spec->root_tolerance,
                          .vectors = spec->lambda,
                          .moves = true};
+  md_ctx where = *run->ctx;
   rpy *mobility;
+  if (where.backend == MD_GPU && spec->root_tolerance >= SINGLE) where.precision = MD_MIXED;
   MD_TRY(reserve(run, &run->many, spec->lambda));
   MD_TRY(reserve(run, &run->v, 1));
-  MD_TRY(rpy_create(run->ctx, &what, &mobility));
+  MD_TRY(rpy_create(&where, &what, &mobility));
   const double began = md_wall_seconds();
   md_status status = rpy_set(mobility, &view);
+  if (!status) status = md_ctx_sync(run->ctx);
   out->time_near = md_wall_seconds() - began;
   if (!status) status = fill_moves(run, mobility, out);
   rpy_destroy(mobility);
+  run->ctx->bytes_copied = where.bytes_copied;
   if (status) return status;
   run->group = run->step;
   run->group_size = spec->lambda;
@@ -82,11 +101,6 @@ static md_status begin_group(stokes_run *run, stokes_step *out)
 md_status stokes_drift(stokes_run *run, stokes_step *out)
 {
   if (run->step - run->group >= run->group_size) MD_TRY(begin_group(run, out));
-  const int64_t place = run->step - run->group;
-  const double *many = run->many.data;
-  double *x = run->x.data;
-  for (int64_t i = 0; i < run->n; i++)
-    for (int d = 0; d < 3; d++)
-      x[4 * i + d] += many[(3 * i + d) * run->group_size + place];
-  return MD_OK;
+  return backend_of(run)->advance(run->ctx, run->n, run->group_size, (int)(run->step - run->group),
+                                  run->many.data, run->x.data);
 }

@@ -37,13 +37,6 @@ md_status stokes_run_check(const stokes_run_spec *spec)
   return MD_OK;
 }
 
-static md_status check_backend(const md_ctx *ctx, const stokes_run_spec *spec)
-{
-  MD_REQUIRE(spec->hydrodynamics != STOKES_HYDRODYNAMICS_RPY || ctx->backend == MD_CPU, MD_EINVAL,
-             "the hydrodynamics `rpy` is not written for the GPU yet: expected the backend cpu");
-  return MD_OK;
-}
-
 static md_status load_many(stokes_run *run, const stokes_run_state *from)
 {
   const size_t bytes = (size_t)run->n * 3 * (size_t)from->group_size * sizeof(double);
@@ -129,7 +122,6 @@ md_status stokes_run_create(md_ctx *ctx, const stokes_run_spec *spec, const stok
   md_ctx host = host_of(ctx);
   stokes_run_state first;
   MD_TRY(stokes_run_check(spec));
-  MD_TRY(check_backend(ctx, spec));
   MD_TRY(stokes_packing_check(&host, packing, NULL));
   MD_TRY(state_create(packing->n, &first));
   memcpy(first.spheres.box, packing->box, sizeof packing->box);
@@ -170,7 +162,6 @@ md_status stokes_run_restore(md_ctx *ctx, const stokes_run_spec *spec, const sto
 {
   *out = NULL;
   MD_TRY(stokes_run_check(spec));
-  MD_TRY(check_backend(ctx, spec));
   MD_TRY(check_state(ctx, from));
   return make(ctx, spec, from, out);
 }

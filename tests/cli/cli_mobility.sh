@@ -2,7 +2,7 @@
 # tests/cli/cli_mobility.sh MINIMD - `mobility`: errors against known velocities and the straight sum, tables, what bad
 # input says.
 . tests/cli/cli.sh
-start() { "$minimd" mobility --threads 2 --deterministic "$@"; }
+start() { "$minimd" mobility --threads 2 --deterministic --backend "$backend" "$@"; }
 header=particles,vectors,tolerance,xi,cut,mesh,order,rank,near_s,far_s,total_s,per_vector_s,error
 # errors LEAST MOST : the last column of every CSV row.
 errors()
@@ -13,19 +13,16 @@ errors()
 }
 rows() { [ "$(tail -n +2 "$dir/out" | wc -l)" = "$1" ] || fail "expected $1 rows: $(cat "$dir/out")"; }
 
-# A GPU is refused in words, and auto says that it took the CPU.
-expect 2 --case tests/oracle/rpy/mono_27.csv --backend gpu
-says '--backend gpu: mobilities are not written for the GPU yet, expected auto or cpu'
-expect 0 --case tests/oracle/rpy/mono_27.csv
-says '^backend cpu: mobilities are not written for the GPU yet$'
+# What is printed, and why; auto takes what there is.
+expect 0 --case tests/oracle/rpy/mono_27.csv --backend auto
 prints '^ *27 +4 +0.001 '
 prints '^m = 4: xi .* expected .* s near and .* s far, error 0.001 '
-prints '^  why: least expected time of [0-9]+ splits for m = 4, from times of a usual processor'
+prints '^  why: least expected time of [0-9]+ splits for m = 4, from times of a usual (processor|GPU), .*; single precision$'
 
 # Known velocities; the header is a promise.
 for tolerance in 1e-2 1e-3 1e-4; do
   for name in mono_27 overlap_64; do
-    expect 0 --case tests/oracle/rpy/$name.csv --tolerance $tolerance --repeat 1 --format csv --backend cpu
+    expect 0 --case tests/oracle/rpy/$name.csv --tolerance $tolerance --repeat 1 --format csv
     errors "$(awk "BEGIN { print .5 * $tolerance }")" "$(awk "BEGIN { print 1.5 * $tolerance }")"
   done
 done

@@ -1,4 +1,5 @@
-/* tests/drive/run_rpy.h - mobilities of the cases of ref_rpy.h. */
+/* tests/drive/run_rpy.h - mobilities of the cases of ref_rpy.h; spheres and vectors are on the host,
+ * and are brought to where the mobility works. */
 #ifndef RUN_RPY_H
 #define RUN_RPY_H
 
@@ -7,9 +8,19 @@
 
 /* All chosen from the tolerance. */
 rpy_spec run_rpy_spec(const ref_rpy_case *c, double tolerance);
+/* What rpy_set says of these spheres. */
+md_status run_rpy_set(md_ctx *ctx, rpy *mobility, const stokes_view *spheres);
 /* With the case's spheres; any failure fails the test. */
 rpy *run_rpy_make(md_ctx *ctx, const rpy_spec *spec, const ref_rpy_case *c);
-/* The whole matrix [3 n][3 n] of a part: 0 both, 1 near, 2 far.  Free it. */
-double *run_rpy_dense(rpy *mobility, int64_t n, int part);
+
+typedef enum { RUN_RPY_WHOLE, RUN_RPY_NEAR, RUN_RPY_FAR } run_rpy_part;
+/* u [3 n][m] of a part. */
+void run_rpy_multiply(md_ctx *ctx, rpy *mobility, run_rpy_part part, int64_t n, int m,
+                      const double *f, double *u);
+/* The whole matrix [3 n][3 n] of a part.  Free it. */
+double *run_rpy_dense(md_ctx *ctx, rpy *mobility, int64_t n, run_rpy_part part);
+/* As rpy_sample. */
+void run_rpy_sample(md_ctx *ctx, rpy *mobility, int64_t n, int m, uint64_t seed, uint64_t step,
+                    double *u, stokes_outcome *out);
 
 #endif

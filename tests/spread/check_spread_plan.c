@@ -172,6 +172,51 @@ START_TEST(many_vectors_are_many_of_one)
 }
 END_TEST
 
+/* The first few of a plan's vectors are what they are among all, on the mesh and back; meshes of the
+ * others are left alone. */
+START_TEST(a_plan_takes_fewer_vectors)
+{
+  static const int32_t used[] = {40, 17, 1, 35, 3};
+  enum { VECTORS = 40, N = 30000, POINTS = 26 * 24 * 25 };
+  md_ctx *ctx = test_ctx((md_precision)_i, 2, false);
+  const double tolerance = ctx->precision == MD_DOUBLE ? 1e-14 : 3e-6;
+  spread_spec spec = ref_spec(SPREAD_TILED, 26, 24, 25, 6);
+  spec.vectors = VECTORS;
+  ref_particles particles = ref_particles_make(&spec, ctx->precision, REF_UNIFORM, N);
+  double *q = particles.q, *mesh[2], *value[2];
+  for (int k = 0; k < 2; k++) {
+    mesh[k] = malloc(VECTORS * POINTS * sizeof **mesh);
+    value[k] = malloc(VECTORS * N * sizeof **value);
+  }
+  fill_charges(N, VECTORS, &particles);
+  ref_run run = ref_run_open(ctx, &spec, &particles);
+  for (size_t k = 0; k < sizeof used / sizeof *used; k++) {
+    ck_ok(spread_use(run.plan, used[k]));
+    run.spec.vectors = used[k];
+    ck_ok(md_fill(ctx, run.mesh.data, 0xff, run.mesh.bytes));
+    ref_run_spread(&run, mesh[k > 0]);
+    if (used[k] < VECTORS) {
+      const size_t real_size = ctx->precision == MD_DOUBLE ? sizeof(double) : sizeof(float);
+      const char *beyond = (const char *)run.mesh.data + (size_t)used[k] * POINTS * real_size;
+      int32_t word = 0;
+      ck_ok(md_read(ctx, &word, beyond, sizeof word));
+      ck_assert_int_eq(word, -1);
+    }
+    ref_run_interpolate(&run, mesh[0], value[k > 0], NULL);
+    ck_assert_double_le(ref_error((int64_t)used[k] * POINTS, mesh[k > 0], mesh[0]), tolerance);
+    ck_assert_double_le(ref_error((int64_t)used[k] * N, value[k > 0], value[0]), tolerance);
+  }
+  ck_assert_int_eq(spread_use(run.plan, 0), MD_EINVAL);
+  ck_assert_int_eq(spread_use(run.plan, VECTORS + 1), MD_EINVAL);
+  ref_run_close(&run);
+  for (int k = 0; k < 2; k++)
+    free(mesh[k]), free(value[k]);
+  particles.q = q;
+  ref_particles_free(&particles);
+  md_ctx_destroy(ctx);
+}
+END_TEST
+
 /* As many charges as there are in one place overflow nothing. */
 START_TEST(equal_charges_in_one_place_add_up)
 {
@@ -360,6 +405,7 @@ int main(void)
   tcase_add_loop_test(tc, equal_charges_in_one_place_add_up, 0, MD_PRECISION_COUNT);
   tcase_add_test(tc, charges_that_are_not_finite_show);
   tcase_add_loop_test(tc, many_vectors_are_many_of_one, 0, MD_PRECISION_COUNT);
+  tcase_add_loop_test(tc, a_plan_takes_fewer_vectors, 0, MD_PRECISION_COUNT);
   tcase_add_loop_test(tc, deterministic_plans_repeat, 0, SPREAD_METHOD_COUNT);
   tcase_add_loop_test(tc, positions_may_change, 0, SPREAD_METHOD_COUNT);
   tcase_add_loop_test(tc, parts_add_up, 0, SPREAD_METHOD_COUNT);

@@ -1,6 +1,7 @@
 /* tests/stokes/check_rpy.c - mobilities against sums in long double, numbers from elsewhere, the
  * exact series of one sphere, and what every mobility has: symmetry, positivity, no mean
  * velocity. */
+#include "stokes/mobility/rpy_table.h"
 #include "tests/drive/run_rpy.h"
 #include "tests/ref/ref.h"
 #include "tests/ref/ref_stokes.h"
@@ -17,10 +18,10 @@ static rpy_spec tight(const ref_rpy_case *c, double xi, int rank)
 }
 
 /* Velocities of a case; free them. */
-static double *multiply(rpy *mobility, const ref_rpy_case *c)
+static double *multiply(md_ctx *ctx, rpy *mobility, const ref_rpy_case *c)
 {
   double *u = ref_alloc(3 * c->view.n * c->m, sizeof *u);
-  ck_ok(rpy_multiply(mobility, c->m, c->f, u));
+  run_rpy_multiply(ctx, mobility, RUN_RPY_WHOLE, c->view.n, c->m, c->f, u);
   return u;
 }
 
@@ -28,7 +29,7 @@ static double error_of(md_ctx *ctx, const rpy_spec *spec, const ref_rpy_case *c,
                        const double *exact)
 {
   rpy *mobility = run_rpy_make(ctx, spec, c);
-  double *u = multiply(mobility, c);
+  double *u = multiply(ctx, mobility, c);
   const double error = ref_rpy_error(u, exact, 3 * c->view.n * c->m);
   free(u);
   rpy_destroy(mobility);
@@ -69,7 +70,7 @@ START_TEST(one_sphere_has_an_exact_series)
     const double exact =
         (1 - 2.8372974794806195 * a + 4 * M_PI / 3 * a * a * a) / (6 * M_PI * c.viscosity * a);
     rpy *mobility = run_rpy_make(ctx, &spec, &c);
-    ck_ok(rpy_multiply(mobility, 3, f, u));
+    run_rpy_multiply(ctx, mobility, RUN_RPY_WHOLE, 1, 3, f, u);
     for (int k = 0; k < 9; k++)
       ck_assert_double_le(fabs(u[k] / exact - f[k]), 1e-12);
     rpy_destroy(mobility);
@@ -182,11 +183,12 @@ START_TEST(symmetric_and_positive)
     rpy_spec spec = run_rpy_spec(&c, 1e-3);
     rpy *mobility = run_rpy_make(ctx, &spec, &c);
     for (int part = 0; part < 3; part++)
-      check_positive(run_rpy_dense(mobility, 25, part), 75, rounding, part == 2 ? -rounding : 1e-4);
+      check_positive(run_rpy_dense(ctx, mobility, 25, (run_rpy_part)part), 75, rounding,
+                     part == RUN_RPY_FAR ? -rounding : 1e-4);
     rpy_destroy(mobility);
     spec.split = (rpy_split){1.2, 2, {6, 8, 7}, 5, 2};
     mobility = run_rpy_make(ctx, &spec, &c);
-    check_positive(run_rpy_dense(mobility, 25, 2), 75, rounding, -rounding);
+    check_positive(run_rpy_dense(ctx, mobility, 25, RUN_RPY_FAR), 75, rounding, -rounding);
     rpy_destroy(mobility);
     md_ctx_destroy(ctx);
   }
@@ -204,19 +206,19 @@ START_TEST(places_are_relative)
   rpy_spec spec = run_rpy_spec(&c, 1e-4);
   rpy *mobility = run_rpy_make(ctx, &spec, &c);
   rpy_report report;
-  double *before = multiply(mobility, &c), *after;
+  double *before = multiply(ctx, mobility, &c), *after;
   rpy_describe(mobility, &report);
   for (int64_t k = 0; k < 200; k++) /* by three mesh points, and whole boxes */
     if (k % 4 < 3)
       c.x[k] += box[k % 4] * (3.0 / report.split.mesh[k % 4] + (k % 7 == 0 ? -5 : k % 3));
-  ck_ok(rpy_set(mobility, &c.view));
-  after = multiply(mobility, &c);
+  ck_ok(run_rpy_set(ctx, mobility, &c.view));
+  after = multiply(ctx, mobility, &c);
   ck_assert_double_le(ref_rpy_error(after, before, 450), 1e-11);
   free(after);
   for (int64_t k = 0; k < 200; k++)
     if (k % 4 < 3) c.x[k] += 0.123 + 0.1 * (double)(k % 4);
-  ck_ok(rpy_set(mobility, &c.view));
-  after = multiply(mobility, &c);
+  ck_ok(run_rpy_set(ctx, mobility, &c.view));
+  after = multiply(ctx, mobility, &c);
   ck_assert_double_le(ref_rpy_error(after, before, 450), 1.5e-4);
   free(after);
   free(before);
@@ -234,11 +236,11 @@ START_TEST(many_vectors_are_many_of_one)
     md_ctx *ctx = test_ctx(MD_DOUBLE, threads, true);
     const rpy_spec spec = run_rpy_spec(&c, 1e-3);
     rpy *mobility = run_rpy_make(ctx, &spec, &c);
-    double *all = multiply(mobility, &c), f[240], u[240], one[240];
+    double *all = multiply(ctx, mobility, &c), f[240], u[240], one[240];
     for (int k = 0; k < 7; k++) {
       for (int i = 0; i < 240; i++)
         f[i] = c.f[7 * i + k], one[i] = all[7 * i + k];
-      ck_ok(rpy_multiply(mobility, 1, f, u));
+      run_rpy_multiply(ctx, mobility, RUN_RPY_WHOLE, 80, 1, f, u);
       ck_assert_double_le(ref_rpy_error(one, u, 240), 1e-14);
     }
     free(all);
@@ -249,11 +251,128 @@ START_TEST(many_vectors_are_many_of_one)
 }
 END_TEST
 
+/* Cubics by gap are f and g as single precision has them, for radii near and far from each
+ * other. */
+START_TEST(tables_are_the_formula)
+{
+  static const double pairs[][4] = {/* a, b, xi, cut */
+                                    {1, 1, 0.3, 6.8}, {1, 1, 0.8, 1.9},  {1, 1, 1, 7},
+                                    {1, 5, 0.2, 9},   {0.2, 3, 0.4, 17}, {4, 4, 0.6, 2.8}};
+  rpy_cubic table[RPY_STEPS];
+  for (size_t k = 0; k < sizeof pairs / sizeof *pairs; k++) {
+    const double a = pairs[k][0], b = pairs[k][1], xi = pairs[k][2], cut = pairs[k][3];
+    const double scale = 1 / (6 * M_PI * 1.3 * fmax(a, b));
+    rpy_table_fill(a, b, xi, 1.3, cut, table);
+    for (int s = 0; s <= 1000; s++) {
+      const double gap = cut * s / 1000;
+      const rpy_block exact = rpy_near_pair(a + b + gap, a, b, xi, 1.3);
+      const rpy_rounded found = rpy_table_at(table, (float)gap, (float)(RPY_STEPS / cut));
+      ck_assert_double_le(fabs((double)found.f - exact.f), 2e-7 * scale);
+      ck_assert_double_le(fabs((double)found.g - exact.g), 2e-7 * scale);
+    }
+  }
+  int n = 0;
+  for (int q = 0; q < 5; q++)
+    for (int p = 0; p <= q; p++, n++) {
+      ck_assert_int_eq(rpy_table_of(p, q), n);
+      ck_assert_int_eq(rpy_table_of(q, p), n);
+    }
+}
+END_TEST
+
+/* f and g where surfaces touch, from outside and from within, are what they are beside. */
+START_TEST(contact_is_nothing_special)
+{
+  static const double at[][3] = {/* r, a, b */ {2, 1, 1}, {3, 1, 2}, {1, 1, 2}, {0.5, 0.75, 0.25}};
+  for (size_t k = 0; k < sizeof at / sizeof *at; k++)
+    for (int side = -1; side <= 1; side += 2) {
+      const double r = at[k][0], a = at[k][1], b = at[k][2];
+      const rpy_block here = rpy_near_pair(r, a, b, 0.5, 1);
+      const rpy_block beside = rpy_near_pair(r + side * 1e-9, a, b, 0.5, 1);
+      ck_assert_double_le(fabs(here.f - beside.f), 1e-9);
+      ck_assert_double_le(fabs(here.g - beside.g), 1e-9);
+    }
+}
+END_TEST
+
+/* With the same split single precision is double precision, rounded: spheres of three sizes of
+ * which some overlap, for every way in which vectors are taken. */
+START_TEST(single_is_double_rounded)
+{
+  const double box[3] = {9, 10, 11};
+  ref_rpy_case c = ref_rpy_random(150, box, 0.3, 0.6, 40);
+  for (int64_t i = 0; i < 150; i++)
+    c.x[4 * i + 3] = 0.3 + 0.15 * (double)(i % 3);
+  rpy_spec spec = run_rpy_spec(&c, 1e-4);
+  spec.split = (rpy_split){0.9, 2.2, {24, 24, 30}, 6, 2};
+  double *u[2], *f = ref_alloc(450 * 40, sizeof *f);
+  for (int m = 1; m <= 40; m = m == 1 ? 3 : m == 3 ? 8 : m == 8 ? 16 : m + 24) {
+    spec.vectors = m;
+    for (int64_t k = 0; k < 450; k++)
+      for (int v = 0; v < m; v++)
+        f[k * m + v] = c.f[k * 40 + v];
+    for (int part = RUN_RPY_NEAR; part <= RUN_RPY_FAR; part++) {
+      for (int which = 0; which < 2; which++) {
+        md_ctx *ctx = test_ctx(which ? MD_DOUBLE : MD_MIXED, 2, true);
+        rpy *mobility = run_rpy_make(ctx, &spec, &c);
+        u[which] = ref_alloc(450 * m, sizeof *u[which]);
+        run_rpy_multiply(ctx, mobility, (run_rpy_part)part, 150, m, f, u[which]);
+        rpy_destroy(mobility);
+        md_ctx_destroy(ctx);
+      }
+      const double error = ref_rpy_error(u[0], u[1], 450 * m);
+      ck_assert_msg(error < 2e-6, "%d vectors, part %d: error %g", m, part, error);
+      free(u[0]);
+      free(u[1]);
+    }
+  }
+  free(f);
+  ref_rpy_free(&c);
+}
+END_TEST
+
+/* A mobility takes products with more and with fewer vectors than it was made for, and spheres that
+ * change in number and in radius. */
+START_TEST(vectors_and_spheres_may_change)
+{
+  const double box[3] = {12, 12, 12};
+  ref_rpy_case c = ref_rpy_random(90, box, 0.5, 0.9, 5);
+  md_ctx *ctx = test_ctx(MD_DOUBLE, 2, true);
+  rpy_spec spec = run_rpy_spec(&c, 1e-5);
+  for (spec.vectors = 1; spec.vectors <= 40; spec.vectors += 39) {
+    rpy *mobility = run_rpy_make(ctx, &spec, &c);
+    double *whole = run_rpy_dense(ctx, mobility, 90, RUN_RPY_WHOLE),
+           *u = multiply(ctx, mobility, &c);
+    for (int64_t row = 0; row < 270; row++)
+      for (int v = 0; v < 5; v++) {
+        double sum = 0;
+        for (int64_t col = 0; col < 270; col++)
+          sum += whole[row * 270 + col] * c.f[5 * col + v];
+        ck_assert_double_le(fabs(u[5 * row + v] - sum), 1e-12);
+      }
+    const double a = c.x[3];
+    c.view.n = 80, c.x[3] = 0.7;
+    ck_ok(run_rpy_set(ctx, mobility, &c.view));
+    double *few = multiply(ctx, mobility, &c), *exact = ref_alloc(240 * 5, sizeof *exact);
+    ref_rpy_product(&c, 0.8, exact);
+    ck_assert_double_le(ref_rpy_error(few, exact, 240 * 5), 2e-5);
+    c.view.n = 90, c.x[3] = a;
+    free(exact);
+    free(few);
+    free(u);
+    free(whole);
+    rpy_destroy(mobility);
+  }
+  md_ctx_destroy(ctx);
+  ref_rpy_free(&c);
+}
+END_TEST
+
 static void refused(md_ctx *ctx, const rpy_spec *spec, const ref_rpy_case *c, const char *words)
 {
   rpy *mobility = NULL;
   md_status status = rpy_create(ctx, spec, &mobility);
-  if (!status) status = rpy_set(mobility, &c->view);
+  if (!status) status = run_rpy_set(ctx, mobility, &c->view);
   ck_assert_int_eq(status, MD_EINVAL);
   ck_assert_msg(strstr(md_message(), words) != NULL, "no '%s' in: %s", words, md_message());
   rpy_destroy(mobility);
@@ -318,7 +437,6 @@ END_TEST
 
 int main(void)
 {
-  if (test_needs_cpu()) return 0;
   Suite *suite = suite_create("rpy");
   TCase *tc = tcase_create("rpy");
   tcase_set_timeout(tc, 120);
@@ -327,6 +445,10 @@ int main(void)
   tcase_add_test(tc, symmetric_and_positive);
   tcase_add_test(tc, places_are_relative);
   tcase_add_test(tc, many_vectors_are_many_of_one);
+  tcase_add_test(tc, tables_are_the_formula);
+  tcase_add_test(tc, contact_is_nothing_special);
+  tcase_add_test(tc, single_is_double_rounded);
+  tcase_add_test(tc, vectors_and_spheres_may_change);
   tcase_add_test(tc, refused_in_words);
   tcase_add_test(tc, reach_is_refused_in_words);
   suite_add_tcase(suite, tc);

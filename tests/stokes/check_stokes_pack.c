@@ -310,6 +310,43 @@ START_TEST(pair_lists_are_complete)
 }
 END_TEST
 
+/* Rows of 20 to 900 neighbours; one sphere is far away. */
+START_TEST(pair_lists_have_rows_of_any_length)
+{
+  static const double reach[] = {1.3, 1.75, 2.3, 2.9, 3.7, 4.7, 1.3, 4.9};
+  enum { N = 2000 };
+  md_ctx *ctx = test_ctx(MD_DOUBLE, 2, false);
+  stokes_packing p;
+  ck_ok(stokes_packing_create(N, &p));
+  double *place = ref_vector(3 * N, 5);
+  for (int64_t k = 0; k < 3 * N; k++)
+    p.x[4 * (k / 3) + k % 3] = 5 * place[k];
+  for (int d = 0; d < 3; d++)
+    p.box[d] = 10;
+  p.x[4 * 77 + 1] += 70000 * p.box[1];
+  md_buffer x = {0};
+  const size_t bytes = (size_t)N * 4 * sizeof(double);
+  ck_ok(md_buffer_reserve(ctx, &x, bytes, 0));
+  const stokes_view view = {N, {10, 10, 10}, x.data};
+  for (size_t k = 0; k < sizeof reach / sizeof *reach; k++) {
+    for (int64_t i = 0; i < N; i++)
+      p.x[4 * i + 3] = 0.1 * reach[k];
+    ck_ok(md_write(ctx, x.data, p.x, bytes));
+    stokes_pairs *pairs;
+    ck_ok(stokes_pairs_create(ctx, 5, 0, &pairs));
+    for (int again = 0; again < 2; again++) { /* with no room, and with room */
+      ck_ok(stokes_pairs_update(pairs, &view, 1));
+      compare_list(ctx, pairs, &p, 5, 0, true);
+    }
+    stokes_pairs_destroy(pairs);
+  }
+  free(place);
+  md_buffer_free(ctx, &x);
+  stokes_packing_free(&p);
+  md_ctx_destroy(ctx);
+}
+END_TEST
+
 START_TEST(pair_lists_refuse_bad_spheres)
 {
   md_ctx *ctx = test_ctx(MD_DOUBLE, 1, false);
@@ -348,6 +385,7 @@ int main(void)
   tcase_add_test(packings, sorting_permutes);
   tcase_add_test(lists, wrapped_coordinates_lie_in_the_box);
   tcase_add_loop_test(lists, pair_lists_are_complete, 0, 2);
+  tcase_add_test(lists, pair_lists_have_rows_of_any_length);
   tcase_add_test(lists, pair_lists_refuse_bad_spheres);
   tcase_set_timeout(packings, 120);
   tcase_set_timeout(lists, 60);
