@@ -80,8 +80,19 @@ static void keep_block(system_state *state)
   if (state->id) memmove(state->id, state->id + first, n * sizeof *state->id);
   if (state->image) memmove(state->image, state->image + 3 * first, n * 3 * sizeof *state->image);
   if (state->q) memmove(state->q, state->q + first, n * sizeof *state->q);
+  if (state->type) memmove(state->type, state->type + first, n * sizeof *state->type);
   state->n = count;
   state->first = first;
+}
+
+/* Charges of kinds of atoms, where there are any and the source has none. */
+static md_status charge(const engine_spec *spec, system_state *state)
+{
+  if (state->q || !spec->types || !engine_types_charged(spec->types)) return MD_OK;
+  MD_TRY(system_reserve_charges(state));
+  for (int64_t i = 0; i < state->n; i++)
+    state->q[i] = spec->types->species[state->type ? state->type[i] : 0].charge;
+  return MD_OK;
 }
 
 md_status system_create(const engine_spec *spec, system_state *out)
@@ -89,9 +100,12 @@ md_status system_create(const engine_spec *spec, system_state *out)
   *out = (system_state){0};
   md_status status = md_threads_start(system_team(spec));
   if (!status) status = spec->read ? from_file(spec, out) : system_make_lattice(spec, out);
+  if (!status) status = charge(spec, out);
   status = world_agree(status);
   if (spec->read) out->all = out->n, out->whole = true;
-  const double mass = out->mass > 0 ? out->mass : spec->mass;
+  const double mass = spec->types     ? spec->types->species[0].mass
+                      : out->mass > 0 ? out->mass
+                                      : spec->mass;
   if (!status && (!spec->read || !out->v)) status = system_velocities(spec, mass, out);
   if (status) {
     system_state_free(out);

@@ -15,7 +15,8 @@ typedef struct {
   int64_t *id;           /* [n] or NULL: 1..n */
   int32_t *image;        /* [n][3] or NULL: zero */
   double *q;             /* [n] charges, or NULL when the source has none */
-  double mass;           /* of every atom; 0 when the source does not say */
+  uint8_t *type;         /* [n] kinds of atoms, or NULL where all are alike */
+  double mass;           /* of every atom, or the first kind; 0 when the source does not say */
   double epsilon, sigma; /* of every pair, likewise */
   bool lj, metal;        /* the units, if the source says */
   int64_t first, all;    /* these are atoms first .. first + n - 1 of so many */

@@ -19,11 +19,12 @@ md_status system_rank_ids(const md_text *in, const system_state *state, int64_t 
 
 /* Memory for n atoms: x always, the others as asked. */
 md_status system_reserve(system_state *state, int64_t n, bool v, bool id, bool image);
-/* Memory for the charges of state->n atoms; what a charge may be. */
+/* Memory for the charges or types of state->n atoms; what a charge may be. */
 md_status system_reserve_charges(system_state *state);
+md_status system_reserve_types(system_state *state);
 md_status read_charge(const md_text *in, const char *word, double *out);
-/* The temperature of the configuration for atoms of this mass, momentum zero: of all atoms, where
- * these are one rank's, all ranks together.  Errors: MD_ENOMEM. */
+/* The temperature of the configuration for atoms of this mass, or of the types', momentum zero: of
+ * all atoms, where these are one rank's, all ranks together.  Errors: MD_ENOMEM. */
 md_status system_velocities(const engine_spec *spec, double mass, system_state *state);
 /* Of n atoms those that this rank begins with, whole parts of the sums that velocities need. */
 enum { SYSTEM_PART = 8192 };

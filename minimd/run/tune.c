@@ -117,7 +117,7 @@ static md_status make_values(const config *cfg, const bool *over,
     add(&values[TUNE_SORT_EVERY], text);
   }
   for (int tenths = 2; over[TUNE_SKIN] && tenths <= 7; tenths++) {
-    snprintf(text, sizeof text, "%.6g", 0.1 * tenths * spec->sigma);
+    snprintf(text, sizeof text, "%.6g", 0.1 * tenths * engine_most(spec).sigma);
     add(&values[TUNE_SKIN], text);
   }
   if (values[TUNE_BLOCK_SIZE].n) add_list(&values[TUNE_BLOCK_SIZE], "64 128 256 512");
