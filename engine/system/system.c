@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-md_status system_read(const char *path, bool header, system_state *out)
+md_status system_read(const char *path, bool header, const engine_types *types, system_state *out)
 {
   *out = (system_state){0};
   md_text in;
@@ -21,7 +21,7 @@ md_status system_read(const char *path, bool header, system_state *out)
   if (count) status = md_text_next(&in, &line);
   if (count && !status && line) status = md_text_split(&in, line, &more);
   md_text_rewind(&in);
-  if (!status) status = (count && more ? read_xyz : read_data)(&in, header, out);
+  if (!status) status = (count && more ? read_xyz : read_data)(&in, header, types, out);
   md_text_close(&in);
   if (status) system_state_free(out);
   return status;
@@ -34,7 +34,7 @@ md_status system_size(const engine_spec *spec, int64_t *n, md_box *box)
     return MD_OK;
   }
   system_state state;
-  MD_TRY(system_read(spec->read, true, &state));
+  MD_TRY(system_read(spec->read, true, spec->types, &state));
   *n = state.n;
   *box = state.box;
   return MD_OK;
@@ -51,13 +51,13 @@ static md_status agree(const engine_spec *spec, const char *key, double found, d
 
 static md_status from_file(const engine_spec *spec, system_state *out)
 {
-  MD_TRY(system_read(spec->read, false, out));
+  MD_TRY(system_read(spec->read, false, spec->types, out));
   if (strcmp(engine_origin(spec, "system.mass"), "default") != 0)
     MD_TRY(agree(spec, "system.mass", out->mass, spec->mass));
   MD_REQUIRE(!(spec->units == ENGINE_UNITS_METAL ? out->lj : out->metal), MD_EINVAL,
              "%s: the file is in units %s; set system.units = \"%s\"", spec->read,
              out->lj ? "lj" : "metal", out->lj ? "lj" : "metal");
-  if (spec->pair == ENGINE_PAIR_LJ) {
+  if (spec->pair == ENGINE_PAIR_LJ && !spec->types) {
     MD_TRY(agree(spec, "lj.epsilon", out->epsilon, spec->epsilon));
     MD_TRY(agree(spec, "lj.sigma", out->sigma, spec->sigma));
   }

@@ -10,8 +10,12 @@
 md_status read_wrap(const md_text *in, const md_box *box, double x[3], int32_t image[3]);
 
 /* The formats.  in is open, at its beginning. */
-md_status read_data(md_text *in, bool header, system_state *out);
-md_status read_xyz(md_text *in, bool header, system_state *out);
+md_status read_data(md_text *in, bool header, const engine_types *types, system_state *out);
+md_status read_xyz(md_text *in, bool header, const engine_types *types, system_state *out);
+/* The kind of this name; a number in a file is that of a kind.  Errors: MD_EINVAL (there is none,
+ * another number than was set). */
+md_status read_kind(const md_text *in, const engine_types *types, const char *name, int32_t *out);
+md_status read_agrees(const md_text *in, const char *what, double found, double set);
 
 /* Atoms by rising id; *by_id is NULL when they lie so.  free(*by_id), also after a failure.
  * Errors: MD_EINVAL (two atoms have one id), MD_ENOMEM. */

@@ -29,7 +29,7 @@ typedef struct {
   int32_t dump_every, checkpoint_every;
 } config_outputs;
 
-/* Kinds of atoms and their pairs, as text: a list of groups of libconfig; NULL for none. */
+/* Kinds of atoms and their pairs, as text: a list of groups of libconfig; NULL: ( ). */
 typedef struct {
   char *species, *pairs;
   force_mix mix;

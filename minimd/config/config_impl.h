@@ -76,8 +76,8 @@ md_status config_read_potential(config *cfg);
  * MD_ENOMEM. */
 md_status config_read_types(config *cfg);
 md_status config_make_types(const config *cfg, engine_types *out);
-/* Check the text of species or of lj.pairs (key) by itself. */
-md_status config_check_records(const char *key, const char *text);
+/* Check the text of species or of lj.pairs (key) by itself, and count its groups. */
+md_status config_check_records(const char *key, const char *text, int *groups);
 
 /* One `key = value;` of a group: a number or a string, or several strings. */
 enum { CONFIG_ITEM_WORDS = 2 };

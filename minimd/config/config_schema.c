@@ -114,7 +114,7 @@ const char *const config_format_words[CONFIG_FORMAT_COUNT] = {CONFIG_FORMATS(WOR
 
 #define RECORDS(key, field, form, help)                                                            \
   {                                                                                                \
-    key, "list of groups", "", form, "", help,                                                     \
+    key, "list of groups", "", form, "( )", help,                                                  \
         RULE(CONFIG_RECORDS, FIELD(field), 0, 0, false, NULL, 0, NULL, 0)                          \
   }
 

@@ -91,10 +91,11 @@ static md_status read_list(const char *text, const field *fields, record_list *o
   return MD_OK;
 }
 
-md_status config_check_records(const char *key, const char *text)
+md_status config_check_records(const char *key, const char *text, int *groups)
 {
   record_list list;
   const md_status status = read_list(text, strcmp(key, "species") ? of_pairs : of_species, &list);
+  *groups = list.n;
   free(list.records);
   return status;
 }
@@ -186,9 +187,6 @@ static md_status fill(const config *cfg, engine_types *out)
   const config_kinds *kinds = &config_all(cfg)->kinds;
   record_list list;
   md_status status = read_list(kinds->species, of_species, &list);
-  if (!status && list.n == 0)
-    status =
-        MD_FAIL(MD_EINVAL, "%s: species: expected at least one", config_origin(cfg, "species"));
   if (!status) status = engine_types_create(list.n, out);
   if (!status) status = add_species(cfg, &list, out);
   free(list.records);

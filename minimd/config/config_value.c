@@ -192,9 +192,10 @@ static md_status read_records(const config_entry *entry, const char *text, void 
 {
   MD_REQUIRE(strlen(text) < CONFIG_TEXT_SIZE, MD_EINVAL, "expected fewer than %d bytes, not %zu",
              CONFIG_TEXT_SIZE, strlen(text));
-  if (*text) MD_TRY(config_check_records(entry->key, text));
-  char *copy = *text ? strdup(text) : NULL;
-  MD_REQUIRE(copy || !*text, MD_ENOMEM, "out of memory for settings");
+  int groups;
+  MD_TRY(config_check_records(entry->key, text, &groups));
+  char *copy = groups ? strdup(text) : NULL;
+  MD_REQUIRE(copy || !groups, MD_ENOMEM, "out of memory for settings");
   free(*(char **)field);
   *(char **)field = copy;
   return MD_OK;

@@ -65,7 +65,6 @@ static const struct {
     {{"species=({name=\"A\";"}, "expected"},
     {{"species=({name=\"A\";})x"}, "expected the end of the list"},
     {{"species=[1,2]"}, "expected"},
-    {{"species=( )"}, "at least one"},
     {{"species=({name=\"A\";},{name=\"A\";})"}, "two have the name 'A'"},
     {{"species=({name=\"A\";fraction=0.5;},{name=\"B\";})"}, "fractions for all or for none"},
     {{"species=({name=\"A\";fraction=0.5;},{name=\"B\";fraction=0.4;})"}, "not 0.9"},
