@@ -74,7 +74,7 @@ force_lj engine_types_most(const engine_types *types)
 void engine_types_place(const engine_types *types, bool sublattices, int32_t n_basis, int64_t all,
                         int32_t seed, int64_t first, int64_t n, uint8_t *type)
 {
-  int64_t until[MD_TYPES]; /* shuffled places of the types up to this one */
+  int64_t until[MD_TYPES] = {0}; /* shuffled places of the types up to this one */
   double sum = 0;
   for (int32_t t = 0; t < types->n; t++) {
     sum += types->species[t].fraction;

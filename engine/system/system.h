@@ -36,12 +36,12 @@ void system_lattice(const engine_spec *spec, int64_t *n, md_box *box);
 
 /* Make or read the initial state: lattice sites, velocities by either generator (momentum zero,
  * temperature exact), or the file of system.read (velocities generated when it has none or they are
- * not to be kept).  A file's mass, epsilon and sigma must agree with settings that are given too, or
- * with species. The same configuration gives the same bits for any number of threads; beside what
- * is returned, memory of 32 bytes for 8192 atoms is used.  With several ranks (comm/world.h) each
- * gets a block of the same atoms: it makes only these of a lattice, but reads whole files.  *out is
- * empty on failure, which is then that of all. Errors: MD_EINVAL (file, line, what was expected),
- * MD_EIO, MD_ENOMEM. */
+ * not to be kept).  A file's mass, epsilon and sigma must agree with settings that are given too,
+ * or with species.  The same configuration gives the same bits for any number of threads; beside
+ * what is returned, memory of 40 bytes for 8192 atoms is used.  With several ranks (comm/world.h)
+ * each gets a block of the same atoms: it makes only these of a lattice, but reads whole files.
+ * *out is empty on failure, which is then that of all.
+ * Errors: MD_EINVAL (file, line, what was expected), MD_EIO, MD_ENOMEM. */
 md_status system_create(const engine_spec *spec, system_state *out);
 
 /* Atoms from a file: LAMMPS data (write_data; atom styles atomic and charge), or the first frame of
