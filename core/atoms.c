@@ -32,6 +32,7 @@ md_status md_atoms_create(md_ctx *ctx, const md_box *box, md_atoms **out)
   for (int d = 0; d < 3; d++)
     atoms->frames[d] = 1;
   atoms->coord_scale = 1;
+  atoms->n_types = 1;
   *out = atoms;
   return MD_OK;
 }
@@ -150,14 +151,14 @@ md_status md_atoms_read(const md_atoms *atoms, const void *state4, double *to)
                   : MD_OK;
 }
 
-/* Change components first .. first + count - 1 of x to those of from [n][count]. */
-static md_status replace(md_atoms *atoms, int first, int count, const double *from)
+/* Change components first .. first + count - 1 of an array of four to those of from [n][count]. */
+static md_status replace(md_atoms *atoms, void *fours, int first, int count, const double *from)
 {
   const size_t size = md_state_size(atoms->ctx->precision), bytes = (size_t)atoms->n * 4 * size;
   if (atoms->n == 0) return MD_OK;
   void *host = malloc(bytes);
   MD_REQUIRE(host, MD_ENOMEM, "out of memory for %lld atoms", (long long)atoms->n);
-  md_status status = md_read(atoms->ctx, host, atoms->x.data, bytes);
+  md_status status = md_read(atoms->ctx, host, fours, bytes);
   for (int64_t i = 0; i < atoms->n && !status; i++)
     for (int d = 0; d < count; d++) {
       const double value = from[i * count + d];
@@ -166,31 +167,60 @@ static md_status replace(md_atoms *atoms, int first, int count, const double *fr
       else
         ((double *)host)[4 * i + first + d] = value;
     }
-  if (!status) status = md_write(atoms->ctx, atoms->x.data, host, bytes);
+  if (!status) status = md_write(atoms->ctx, fours, host, bytes);
   if (!status) status = md_ctx_sync(atoms->ctx);
+  free(host);
+  return status;
+}
+
+/* The last components of an array of four. */
+static md_status get_fourth(const md_atoms *atoms, const void *fours, double *to)
+{
+  const size_t size = md_state_size(atoms->ctx->precision), bytes = (size_t)atoms->n * 4 * size;
+  if (atoms->n == 0) return MD_OK;
+  void *host = malloc(bytes);
+  MD_REQUIRE(host, MD_ENOMEM, "out of memory for %lld atoms", (long long)atoms->n);
+  const md_status status = md_read(atoms->ctx, host, fours, bytes);
+  for (int64_t i = 0; i < atoms->n && !status; i++)
+    to[i] =
+        size == sizeof(float) ? (double)((float *)host)[4 * i + 3] : ((double *)host)[4 * i + 3];
   free(host);
   return status;
 }
 
 md_status md_atoms_place(md_atoms *atoms, const double *x)
 {
-  return replace(atoms, 0, 3, x);
+  return replace(atoms, atoms->x.data, 0, 3, x);
 }
 
 md_status md_atoms_set_charges(md_atoms *atoms, const double *q)
 {
-  return replace(atoms, 3, 1, q);
+  return replace(atoms, atoms->x.data, 3, 1, q);
 }
 
 md_status md_atoms_get_charges(const md_atoms *atoms, double *q)
 {
-  const size_t size = md_state_size(atoms->ctx->precision), bytes = (size_t)atoms->n * 4 * size;
-  if (atoms->n == 0) return MD_OK;
-  void *host = malloc(bytes);
-  MD_REQUIRE(host, MD_ENOMEM, "out of memory for %lld atoms", (long long)atoms->n);
-  const md_status status = md_read(atoms->ctx, host, atoms->x.data, bytes);
+  return get_fourth(atoms, atoms->x.data, q);
+}
+
+md_status md_atoms_set_types(md_atoms *atoms, const uint8_t *type)
+{
+  double *number = malloc((size_t)(atoms->n + 1) * sizeof *number);
+  MD_REQUIRE(number, MD_ENOMEM, "out of memory for %lld types", (long long)atoms->n);
+  for (int64_t i = 0; i < atoms->n; i++)
+    number[i] = type[i];
+  const md_status status = replace(atoms, atoms->v.data, 3, 1, number);
+  free(number);
+  return status;
+}
+
+md_status md_atoms_get_types(const md_atoms *atoms, uint8_t *type)
+{
+  double *number = malloc((size_t)(atoms->n + 1) * sizeof *number);
+  MD_REQUIRE(number, MD_ENOMEM, "out of memory for %lld types", (long long)atoms->n);
+  const md_status status = get_fourth(atoms, atoms->v.data, number);
   for (int64_t i = 0; i < atoms->n && !status; i++)
-    q[i] = size == sizeof(float) ? (double)((float *)host)[4 * i + 3] : ((double *)host)[4 * i + 3];
-  free(host);
+    type[i] = (uint8_t)number[i];
+  free(number);
   return status;
 }

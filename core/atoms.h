@@ -4,7 +4,7 @@
  * four so that one aligned load fetches an atom:
  *
  *   x      state4 [n + n_ghost]   position in its frame [sigma], charge [sqrt(epsilon sigma)]
- *   v      state4 [n]             velocity [sqrt(epsilon/mass)], w = 0
+ *   v      state4 [n]             velocity [sqrt(epsilon/mass)], type (0 .. n_types - 1)
  *   f      real4  [n]             force [epsilon/sigma], w = 0
  *   coord  coord4 [n + n_ghost]   what pair kernels read: x itself in single and double (the same
  *                                 memory), x in fixed-point steps of coord_scale in mixed
@@ -44,6 +44,7 @@ struct md_atoms {
   md_box frame;      /* the range of x: a frame in the middle of the box; one frame: the box */
   md_box part;       /* where owned atoms are after comm_migrate; with one rank: the box */
   int32_t frames[3]; /* along each axis */
+  int32_t n_types;   /* 1: all atoms are alike, and types 0 */
   int64_t n, n_ghost;
   int64_t n_total;    /* over all processes */
   int64_t n_built;    /* n, or 0 where no ghosts were made of these atoms */
@@ -67,7 +68,8 @@ bool md_atoms_is_cut(const md_atoms *atoms);
 md_status md_atoms_reserve(md_atoms *atoms, int64_t n, int64_t n_ghost);
 
 /* Replace all owned atoms by these, in this order; drops the ghosts.  Host arrays: x, v [n][3], id
- * [n], image [n][3]; v, id and image may be NULL (zero, 1..n, zero).  Charges become zero. */
+ * [n], image [n][3]; v, id and image may be NULL (zero, 1..n, zero).  Charges and types become
+ * zero. */
 md_status md_atoms_set(md_atoms *atoms, int64_t n, const double *x, const double *v,
                        const int64_t *id, const int32_t *image);
 
@@ -112,6 +114,12 @@ MD_INLINE double md_frames_add(const md_frames_offset *offset, int d, int32_t im
 /* Charges of the owned atoms in their present order, host [n].  Ghosts do not follow. */
 md_status md_atoms_set_charges(md_atoms *atoms, const double *q);
 md_status md_atoms_get_charges(const md_atoms *atoms, double *q);
+
+/* Types of the owned atoms in their present order, host [n], 0 .. MD_TYPES - 1.  They move with the
+ * atoms; ghosts are of the type of their home. */
+enum { MD_TYPES = 64 };
+md_status md_atoms_set_types(md_atoms *atoms, const uint8_t *type);
+md_status md_atoms_get_types(const md_atoms *atoms, uint8_t *type);
 
 /* An array state4 [n] of the backend as host doubles [n][3]. */
 md_status md_atoms_read(const md_atoms *atoms, const void *state4, double *to);

@@ -36,7 +36,7 @@ static md_status choose(engine *sim, const double *q)
   sim->charges = (pme_problem){
       .n = sim->atoms->n_total,
       .q_sq = sums[2],
-      .r_cut = spec->coulomb_cutoff > 0 ? spec->coulomb_cutoff : spec->cutoff,
+      .r_cut = spec->coulomb_cutoff > 0 ? spec->coulomb_cutoff : engine_most(spec).r_cut,
       .order = spec->spline_order,
       .alpha = spec->alpha,
       .mesh = {spec->mesh[0], spec->mesh[1], spec->mesh[2]},

@@ -54,6 +54,10 @@ md_status engine_choose(const engine_spec *spec, engine_choice *out)
     out->backend = MD_CPU;
     snprintf(out->backend_reason, sizeof out->backend_reason,
              "embedded atoms are computed on the CPU only");
+  } else if (spec->backend == ENGINE_BACKEND_AUTO && engine_kinds(spec) > 1) {
+    out->backend = MD_CPU;
+    snprintf(out->backend_reason, sizeof out->backend_reason,
+             "several species are computed on the CPU only");
   } else if (spec->backend == ENGINE_BACKEND_AUTO) {
     const bool gpu = md_gpu_available();
     out->backend = gpu ? MD_GPU : MD_CPU;

@@ -30,7 +30,9 @@ static md_status rebuild_early(engine *sim, bool sort)
     return MD_FAIL(status, "step %lld: %s", (long long)sim->step, md_message());
   if (!status) {
     md_phase_begin(ctx, MD_PHASE_NEIGHBOR);
-    status = world_agree(neighbor_build_early(sim->list, sim->atoms));
+    status = neighbor_build_early(sim->list, sim->atoms);
+    if (!status) status = force_take_types(sim->fc, sim->atoms);
+    status = world_agree(status);
     md_phase_end(ctx, MD_PHASE_NEIGHBOR);
   }
   sim->rebuilt_at = sim->step;
@@ -57,16 +59,25 @@ static md_status forces(engine *sim, bool tally)
   return rest;
 }
 
-/* What a force adds to a velocity in half a step. */
-static double half_kick(const engine *sim)
+/* What a force adds in half a step to the velocity of each kind of atom. */
+typedef struct {
+  double of[MD_TYPES];
+} half_kicks;
+
+static half_kicks half_kicks_of(const engine *sim)
 {
-  return 0.5 * sim->spec->dt / (sim->mass * engine_constants_of(sim->spec).inertia);
+  half_kicks kick;
+  const double inertia = engine_constants_of(sim->spec).inertia;
+  for (int32_t t = 0; t < sim->atoms->n_types; t++)
+    kick.of[t] = 0.5 * sim->spec->dt / (sim->mass * sim->relative[t] * inertia);
+  return kick;
 }
 
 static md_status advance(engine *sim, int kicks, double drift)
 {
   md_phase_begin(sim->ctx, MD_PHASE_INTEGRATE);
-  const md_status status = integrate_advance(sim->atoms, half_kick(sim), kicks, drift);
+  const half_kicks kick = half_kicks_of(sim);
+  const md_status status = integrate_advance(sim->atoms, kick.of, kicks, drift);
   md_phase_end(sim->ctx, MD_PHASE_INTEGRATE);
   return status;
 }
@@ -77,8 +88,9 @@ static md_status begin_steps(engine *sim, int32_t steps)
 {
   if (!sim->forces_due) return advance(sim, sim->half_kick_due ? 2 : 1, sim->spec->dt);
   md_phase_begin(sim->ctx, MD_PHASE_FORCE);
+  const half_kicks kick = half_kicks_of(sim);
   const md_status status =
-      force_advance(sim->fc, sim->atoms, sim->list, half_kick(sim), sim->spec->dt, steps);
+      force_advance(sim->fc, sim->atoms, sim->list, kick.of[0], sim->spec->dt, steps);
   md_phase_end(sim->ctx, MD_PHASE_FORCE);
   sim->forces_due = false;
   return status;
@@ -163,8 +175,14 @@ static md_status make_rooms(engine *sim, neighbor_kind kind, const md_box *box)
 {
   const engine_spec *spec = sim->spec;
   const neighbor_spec list = engine_list_spec(spec, kind);
-  const force_spec pair = {spec->epsilon, spec->sigma,      spec->cutoff,
-                           spec->shift,   spec->block_size, spec->carveout};
+  const force_spec pair = {.epsilon = spec->epsilon,
+                           .sigma = spec->sigma,
+                           .r_cut = spec->cutoff,
+                           .shift = spec->shift,
+                           .block_size = spec->block_size,
+                           .carveout = spec->carveout,
+                           .n_types = engine_kinds(spec),
+                           .pairs = spec->types ? spec->types->pairs : NULL};
   md_box around;
   for (int d = 0; d < 3; d++) {
     const double half = (box->hi[d] - box->lo[d]) / 2;
@@ -172,6 +190,7 @@ static md_status make_rooms(engine *sim, neighbor_kind kind, const md_box *box)
     around.lo[d] = -half, around.hi[d] = half;
   }
   MD_TRY(md_atoms_create(sim->ctx, &around, &sim->atoms));
+  sim->atoms->n_types = engine_kinds(spec);
   if (spec->precision != MD_DOUBLE)
     MD_TRY(md_atoms_cut(sim->atoms, ENGINE_FRAME_REACHES * sim->list_cutoff));
   MD_REQUIRE(world_count() == 1 || !md_atoms_is_cut(sim->atoms), MD_EINVAL,
@@ -187,20 +206,29 @@ static md_status make_rooms(engine *sim, neighbor_kind kind, const md_box *box)
   return spec->eam ? force_set_eam(sim->fc, spec->eam) : MD_OK;
 }
 
-/* Atoms in the input's coordinates; x is changed. */
-static md_status set_atoms(engine *sim, int64_t n, double *x, const double *v, const int64_t *id,
-                           const int32_t *image)
+/* Atoms in the input's coordinates; their x is changed. */
+static md_status set_atoms(engine *sim, system_state *from)
 {
-  for (int64_t k = 0; k < 3 * n; k++)
-    x[k] -= sim->origin[k % 3];
-  return md_atoms_set(sim->atoms, n, x, v, id, image);
+  for (int64_t k = 0; k < 3 * from->n; k++)
+    from->x[k] -= sim->origin[k % 3];
+  MD_TRY(md_atoms_set(sim->atoms, from->n, from->x, from->v, from->id, from->image));
+  return from->type ? md_atoms_set_types(sim->atoms, from->type) : MD_OK;
+}
+
+/* Masses of the kinds of atoms, of which the first has this one. */
+static void set_masses(engine *sim, double mass)
+{
+  const engine_types *types = sim->spec->types;
+  sim->mass = mass;
+  for (int32_t t = 0; t < sim->atoms->n_types; t++)
+    sim->relative[t] = types ? types->species[t].mass / mass : 1;
 }
 
 /* The atoms that this rank begins with, in the input's coordinates. */
 static md_status set_block(engine *sim, system_state *state)
 {
   if (!state->id && world_count() > 1) MD_TRY(system_number(state));
-  MD_TRY(set_atoms(sim, state->n, state->x, state->v, state->id, state->image));
+  MD_TRY(set_atoms(sim, state));
   sim->atoms->n_total = state->all;
   return MD_OK;
 }
@@ -211,7 +239,7 @@ static md_status fill(engine *sim)
   system_state state = {0};
   md_status status = system_create(sim->spec, &state);
   if (!status) {
-    sim->mass = state.mass > 0 ? state.mass : sim->spec->mass;
+    set_masses(sim, state.mass);
     status = world_agree(set_block(sim, &state));
     if (!status) status = engine_set_charges(sim, state.q);
   }
@@ -277,12 +305,13 @@ static md_status resume(engine *sim, const engine_state *from)
   MD_TRY(
       world_agree(md_atoms_set_local(sim->atoms, mine.count, from->x_at_build + three,
                                      from->v + three, from->id + mine.begin, from->image + three)));
+  if (from->type) MD_TRY(md_atoms_set_types(sim->atoms, from->type + mine.begin));
   world_work();
   sim->atoms->n_total = from->n;
   MD_TRY(engine_set_charges(sim, from->q ? from->q + mine.begin : NULL));
   MD_TRY(rebuild(sim, false));
   MD_TRY(engine_place_again(sim, from));
-  MD_TRY(integrate_advance(sim->atoms, 0, 0, 0));
+  MD_TRY(integrate_advance(sim->atoms, NULL, 0, 0));
   sim->rebuilt_at = from->rebuilt_at;
   MD_TRY(follow(sim));
   bool due; /* it is not: this is for how far atoms have gone already */
@@ -304,6 +333,7 @@ static md_status refill(engine *sim, const engine_state *from)
                     image);
     status = md_atoms_set(sim->atoms, n, x, from->v + first, from->id + mine.begin, image);
   }
+  if (!status && from->type) status = md_atoms_set_types(sim->atoms, from->type + mine.begin);
   free(x);
   free(image);
   MD_TRY(world_agree(status));
@@ -317,9 +347,12 @@ md_status engine_restore(const engine_spec *spec, const engine_state *from, bool
                          engine **out)
 {
   *out = NULL;
+  MD_REQUIRE((engine_kinds(spec) > 1) == (from->type != NULL), MD_EINVAL,
+             "the saved run has %s, and these settings %d: expected the same species",
+             from->type ? "several kinds of atoms" : "one kind of atom", engine_kinds(spec));
   md_status status = make(spec, from->n, &from->box, out);
   if (!status) {
-    (*out)->mass = from->mass;
+    set_masses(*out, from->mass);
     (*out)->step = from->step;
     (*out)->lists = from->lists;
     status = exact ? resume(*out, from) : refill(*out, from);

@@ -48,7 +48,9 @@ typedef struct {
   md_buffer unfolded;      /* positions in the box, where it has several frames */
   double net_charge;       /* sum of charges; 0 when it is only rounding */
   const engine_spec *spec; /* of the configuration it was made from */
-  double mass;
+  double mass;             /* of the first kind of atom */
+  /* masses of the kinds by this one */
+  double relative[MD_TYPES];
   double origin[3];   /* middle of the box in the input's coordinates; that of atoms->box is 0 */
   double list_cutoff; /* the longest cutoff + skin */
   int64_t step;       /* steps done */
@@ -80,10 +82,10 @@ md_status engine_create(const engine_spec *spec, engine **out);
 void engine_destroy(engine *sim); /* NULL is allowed */
 
 /* The box and the owned atoms in the input's coordinates, atoms in their present order: x, v, image
- * [n][3], q, id [n]; NULL: not wanted.  With several ranks rank 0 gets the atoms of all, by rising
- * id, and the others nothing.  Errors: MD_ENOMEM, MD_ECUDA. */
+ * [n][3], q, type, id [n]; NULL: not wanted.  With several ranks rank 0 gets the atoms of all, by
+ * rising id, and the others nothing.  Errors: MD_ENOMEM, MD_ECUDA. */
 md_box engine_box(const engine *sim);
-md_status engine_get(const engine *sim, double *x, double *v, double *q, int64_t *id,
+md_status engine_get(const engine *sim, double *x, double *v, double *q, uint8_t *type, int64_t *id,
                      int32_t *image);
 
 /* A run between two steps, in host memory, atoms in the order they have in the engine's; or, where
@@ -93,13 +95,14 @@ typedef struct {
   md_box box; /* in the input's coordinates */
   int32_t frames[3];
   int64_t n;
-  double mass;
+  double mass; /* of the first kind of atom */
   int64_t step, rebuilt_at;
   engine_lists lists;
   double *x, *x_at_build, *v; /* [n][3]: positions, those at the last list build, velocities */
   int64_t *id;                /* [n] */
   int32_t *image;             /* [n][3] */
   double *q;                  /* [n]: charges; NULL without coulomb.method */
+  uint8_t *type;              /* [n]; NULL where atoms are alike */
 } engine_state;
 void engine_state_free(engine_state *state);
 

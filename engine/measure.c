@@ -51,7 +51,7 @@ static md_status watch(engine *sim, const engine_thermo *now)
 {
   const double t = now->temperature;
   if (sim->first_temperature < 0) sim->first_temperature = t;
-  const double epsilon = sim->spec->epsilon / engine_constants_of(sim->spec).k_b;
+  const double epsilon = engine_most(sim->spec).epsilon / engine_constants_of(sim->spec).k_b;
   const double start = fmax(sim->first_temperature, epsilon);
   const bool finite = isfinite(now->e_total) && isfinite(now->pressure);
   if (finite && t <= ENGINE_RUNAWAY * start) return MD_OK;
@@ -87,7 +87,8 @@ md_status engine_measure(engine *sim, engine_thermo *out)
 {
   md_phase_begin(sim->ctx, MD_PHASE_THERMO);
   integrate_sums sums;
-  const md_status status = integrate_sum(sim->atoms, &sums);
+  const md_status status =
+      integrate_sum(sim->atoms, sim->atoms->n_types > 1 ? sim->relative : NULL, &sums);
   md_phase_end(sim->ctx, MD_PHASE_THERMO);
   MD_TRY(status);
   double total[3] = {sums.v_sq, sim->tally.energy, sim->tally.virial};

@@ -13,6 +13,7 @@ void engine_state_free(engine_state *state)
   free(state->id);
   free(state->image);
   free(state->q);
+  free(state->type);
   *state = (engine_state){0};
 }
 
@@ -49,15 +50,17 @@ md_status engine_save(const engine *sim, engine_state *out)
       .id = malloc(three * sizeof(int64_t)),
       .image = malloc(three * sizeof(int32_t)),
       .q = sim->mesh ? malloc(three * sizeof(double)) : NULL,
+      .type = sim->atoms->n_types > 1 ? malloc(three) : NULL,
   };
-  md_status status =
-      out->x && out->x_at_build && out->v && out->id && out->image && (out->q || !sim->mesh)
-          ? md_atoms_get(sim->atoms, NULL, out->v, NULL, out->id, NULL)
-          : MD_FAIL(MD_ENOMEM, "out of memory for %lld atoms", (long long)n);
+  const bool whole = (out->q || !sim->mesh) && (out->type || sim->atoms->n_types == 1);
+  md_status status = out->x && out->x_at_build && out->v && out->id && out->image && whole
+                         ? md_atoms_get(sim->atoms, NULL, out->v, NULL, out->id, NULL)
+                         : MD_FAIL(MD_ENOMEM, "out of memory for %lld atoms", (long long)n);
   if (!status) status = md_atoms_get_local(sim->atoms, out->x, out->image);
   memcpy(out->frames, sim->atoms->frames, sizeof out->frames);
   if (!status) status = md_atoms_read(sim->atoms, sim->atoms->x_at_build.data, out->x_at_build);
   if (!status && out->q) status = md_atoms_get_charges(sim->atoms, out->q);
+  if (!status && out->type) status = md_atoms_get_types(sim->atoms, out->type);
   status = world_agree(status);
   if (!status && world_count() > 1)
     status = engine_gather(out);
@@ -68,8 +71,8 @@ md_status engine_save(const engine *sim, engine_state *out)
 }
 
 /* Of all ranks. */
-static md_status get_all(const engine *sim, double *x, double *v, double *q, int64_t *id,
-                         int32_t *image)
+static md_status get_all(const engine *sim, double *x, double *v, double *q, uint8_t *type,
+                         int64_t *id, int32_t *image)
 {
   engine_state all;
   MD_TRY(engine_save(sim, &all));
@@ -79,15 +82,17 @@ static md_status get_all(const engine *sim, double *x, double *v, double *q, int
     if (image) image[k] = all.image[k];
     if (id && k < all.n) id[k] = all.id[k];
     if (q && k < all.n) q[k] = all.q ? all.q[k] : 0;
+    if (type && k < all.n) type[k] = all.type ? all.type[k] : 0;
   }
   engine_state_free(&all);
   return MD_OK;
 }
 
-md_status engine_get(const engine *sim, double *x, double *v, double *q, int64_t *id,
+md_status engine_get(const engine *sim, double *x, double *v, double *q, uint8_t *type, int64_t *id,
                      int32_t *image)
 {
-  if (world_count() > 1) return get_all(sim, x, v, q, id, image);
+  if (world_count() > 1) return get_all(sim, x, v, q, type, id, image);
+  if (type) MD_TRY(md_atoms_get_types(sim->atoms, type));
   if (q) MD_TRY(md_atoms_get_charges(sim->atoms, q));
   MD_TRY(md_atoms_get(sim->atoms, x, v, NULL, id, image));
   for (int64_t k = 0; x && k < 3 * sim->atoms->n; k++)

@@ -44,17 +44,19 @@ engine_block engine_block_of(int64_t n)
   return (engine_block){begin, n * (world_rank() + 1) / world_count() - begin};
 }
 
-/* What is gathered of a state, in this order; there may be no charges. */
-enum { ARRAYS = 6 };
+/* What is gathered of a state, in this order; there may be no charges and no types. */
+enum { ARRAYS = 7 };
 static void arrays_of(const engine_state *state, char *array[ARRAYS])
 {
-  char *const all[ARRAYS] = {(char *)state->x,  (char *)state->x_at_build, (char *)state->v,
-                             (char *)state->id, (char *)state->image,      (char *)state->q};
+  char *const all[ARRAYS] = {(char *)state->x,   (char *)state->x_at_build, (char *)state->v,
+                             (char *)state->id,  (char *)state->image,      (char *)state->q,
+                             (char *)state->type};
   memcpy(array, all, sizeof all);
 }
-static const size_t item[ARRAYS] = {24, 24, 24, 8, 12, 8};
+static const size_t item[ARRAYS] = {24, 24, 24, 8, 12, 8, 1};
 
-static md_status reserve(engine_state *state, int64_t n, bool charges)
+/* Room for n atoms, with charges and types as `like` has them. */
+static md_status reserve(engine_state *state, int64_t n, const engine_state *like)
 {
   const size_t room = (size_t)(n > 0 ? n : 1);
   state->n = n;
@@ -63,9 +65,11 @@ static md_status reserve(engine_state *state, int64_t n, bool charges)
   state->v = malloc(room * item[2]);
   state->id = malloc(room * item[3]);
   state->image = malloc(room * item[4]);
+  const bool charges = like->q, types = like->type;
   state->q = charges ? malloc(room * item[5]) : NULL;
+  state->type = types ? malloc(room * item[6]) : NULL;
   MD_REQUIRE(state->x && state->x_at_build && state->v && state->id && state->image &&
-                 (state->q || !charges),
+                 (state->q || !charges) && (state->type || !types),
              MD_ENOMEM, "out of memory for %lld atoms", (long long)n);
   return MD_OK;
 }
@@ -74,7 +78,7 @@ md_status engine_sort_state(engine_state *state)
 {
   engine_state sorted = *state;
   int64_t *by_id = malloc((size_t)(state->n + 1) * sizeof *by_id);
-  md_status status = reserve(&sorted, state->n, state->q);
+  md_status status = reserve(&sorted, state->n, state);
   if (!status && !by_id) status = MD_FAIL(MD_ENOMEM, "out of memory for ids");
   char *from[ARRAYS], *to[ARRAYS];
   if (!status) {
@@ -105,16 +109,17 @@ static md_status send_all(const engine_state *mine, const int64_t *count, engine
   arrays_of(mine, from);
   if (world_rank() == 0) {
     arrays_of(all, to);
-    for (int a = 0; a < ARRAYS && from[a]; a++)
-      memcpy(to[a], from[a], (size_t)count[0] * item[a]);
+    for (int a = 0; a < ARRAYS; a++)
+      if (from[a]) memcpy(to[a], from[a], (size_t)count[0] * item[a]);
     int64_t at = count[0];
     for (int r = 1; r < ranks; at += count[r++])
-      for (int a = 0; a < ARRAYS && from[a]; a++)
-        m[n++] = (world_message){r, to[a] + (size_t)at * item[a], (size_t)count[r] * item[a]};
+      for (int a = 0; a < ARRAYS; a++)
+        if (from[a])
+          m[n++] = (world_message){r, to[a] + (size_t)at * item[a], (size_t)count[r] * item[a]};
     status = world_start(m, n, NULL, 0);
   } else {
-    for (int a = 0; a < ARRAYS && from[a]; a++)
-      m[n++] = (world_message){0, from[a], (size_t)mine->n * item[a]};
+    for (int a = 0; a < ARRAYS; a++)
+      if (from[a]) m[n++] = (world_message){0, from[a], (size_t)mine->n * item[a]};
     status = world_start(NULL, 0, m, n);
   }
   if (!status) world_wait();
@@ -129,12 +134,13 @@ md_status engine_gather(engine_state *state)
   all.x = all.x_at_build = all.v = all.q = NULL;
   all.id = NULL;
   all.image = NULL;
+  all.type = NULL;
   if (count) {
     world_gather(&state->n, sizeof n, count);
     for (int r = 0; r < world_count(); r++)
       n += count[r];
   }
-  md_status status = count ? reserve(&all, world_rank() == 0 ? n : 0, state->q)
+  md_status status = count ? reserve(&all, world_rank() == 0 ? n : 0, state)
                            : MD_FAIL(MD_ENOMEM, "out of memory for %d ranks", world_count());
   status = world_agree(status);
   if (!status) status = send_all(state, count, &all);

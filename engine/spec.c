@@ -16,11 +16,29 @@ engine_constants engine_constants_of(const engine_spec *spec)
   return units[spec->units];
 }
 
+force_lj engine_most(const engine_spec *spec)
+{
+  if (spec->types) return engine_types_most(spec->types);
+  return (force_lj){spec->epsilon, spec->sigma, spec->cutoff};
+}
+
+int32_t engine_kinds(const engine_spec *spec)
+{
+  return spec->types ? spec->types->n : 1;
+}
+
+bool engine_has_sublattices(engine_lattice lattice)
+{
+  return lattice == ENGINE_LATTICE_NACL || lattice == ENGINE_LATTICE_CSCL ||
+         lattice == ENGINE_LATTICE_ZNS;
+}
+
 double engine_reach(const engine_spec *spec)
 {
   if (spec->eam) return spec->eam->cutoff;
   const bool charged = spec->coulomb == ENGINE_COULOMB_PME;
-  return charged ? fmax(spec->cutoff, spec->coulomb_cutoff) : spec->cutoff;
+  const double cutoff = engine_most(spec).r_cut;
+  return charged ? fmax(cutoff, spec->coulomb_cutoff) : cutoff;
 }
 
 neighbor_spec engine_list_spec(const engine_spec *spec, neighbor_kind kind)

@@ -4,6 +4,7 @@
 
 #include "comm/partition.h"
 #include "core/context.h"
+#include "engine/types.h"
 #include "force/eam.h"
 #include "force/force.h"
 #include "neighbor/neighbor.h"
@@ -49,6 +50,8 @@ typedef struct engine_spec {
   int32_t seed;
   engine_velocity velocity;
   double mass;
+  /* Kinds of atoms, in place of mass, epsilon, sigma and cutoff; NULL: all are alike. */
+  const engine_types *types;
   double charges;       /* of lattices with two kinds of sites: + and - this */
   char *read;           /* LAMMPS data file or extended XYZ, as to be opened; NULL: the lattice */
   bool keep_velocities; /* those of the file, where it has some */
@@ -105,8 +108,12 @@ typedef struct {
 } engine_constants;
 engine_constants engine_constants_of(const engine_spec *spec);
 
-/* The longest cutoff [length]. */
+/* The longest cutoff [length]; the largest epsilon, sigma and cutoff of Lennard-Jones pairs. */
 double engine_reach(const engine_spec *spec);
+force_lj engine_most(const engine_spec *spec);
+/* Kinds of atoms, 1 where all are alike; whether the lattice has a sublattice for each of two. */
+int32_t engine_kinds(const engine_spec *spec);
+bool engine_has_sublattices(engine_lattice lattice);
 
 MD_END_C
 #endif

@@ -19,10 +19,10 @@ static force_fn *const gpu[NEIGHBOR_LIST_COUNT][MD_PRECISION_COUNT] = {
     [NEIGHBOR_TILE] = PREC_TABLE(force_gpu_tile)};
 static force_fn *const gpu_advance[MD_PRECISION_COUNT] = PREC_TABLE(force_gpu_tile_advance);
 
-static lj_constants constants(const force_spec *spec)
+lj_constants force_constants(const force_lj *pair, const force_spec *spec)
 {
-  const double s6 = pow(spec->sigma, 6), eps = spec->epsilon;
-  lj_constants c = {.r_cut_sq = spec->r_cut * spec->r_cut,
+  const double s6 = pow(pair->sigma, 6), eps = pair->epsilon;
+  lj_constants c = {.r_cut_sq = pair->r_cut * pair->r_cut,
                     .lj1 = 48 * eps * s6 * s6,
                     .lj2 = 24 * eps * s6,
                     .lj3 = 4 * eps * s6 * s6,
@@ -30,49 +30,66 @@ static lj_constants constants(const force_spec *spec)
   const lj_reals plain = lj_round(&c);
   if (spec->shift != FORCE_SHIFT_NONE) c.u_shift = lj_energy(c.r_cut_sq, &plain, LJ_PLAIN);
   if (spec->shift == FORCE_SHIFT_FORCE) {
-    c.f_shift = -spec->r_cut * lj_f_over_r(c.r_cut_sq, &plain, LJ_PLAIN);
-    c.u_shift -= spec->r_cut * c.f_shift;
+    c.f_shift = -pair->r_cut * lj_f_over_r(c.r_cut_sq, &plain, LJ_PLAIN);
+    c.u_shift -= pair->r_cut * c.f_shift;
   }
   return c;
 }
 
 /* Whether floats hold what pair kernels make of these, also in units of lj1 or times the length of
  * a step of fixed-point coordinates. */
-static bool floats_hold(const force_spec *spec, const lj_constants *lj)
+static bool floats_hold(const force_lj *pair, const lj_constants *lj)
 {
-  return spec->sigma >= 0x1p-7 && spec->sigma <= 0x1p7 && fmin(lj->lj1, lj->lj2) >= 1e-27 &&
+  return pair->sigma >= 0x1p-7 && pair->sigma <= 0x1p7 && fmin(lj->lj1, lj->lj2) >= 1e-27 &&
          fmax(lj->lj1, lj->lj2) <= 1e27;
+}
+
+static md_status check_pair(const md_ctx *ctx, const force_spec *spec, const force_lj *pair)
+{
+  MD_REQUIRE(pair->epsilon > 0 && isfinite(pair->epsilon), MD_EINVAL,
+             "epsilon must be > 0 and finite, not %g", pair->epsilon);
+  MD_REQUIRE(pair->sigma > 0 && isfinite(pair->sigma), MD_EINVAL,
+             "sigma must be > 0 and finite, not %g", pair->sigma);
+  MD_REQUIRE(pair->r_cut > 0 && isfinite(pair->r_cut), MD_EINVAL,
+             "the cutoff must be > 0 and finite, not %g", pair->r_cut);
+  const lj_constants lj = force_constants(pair, spec);
+  MD_REQUIRE(
+      ctx->precision == MD_DOUBLE || floats_hold(pair, &lj), MD_EINVAL,
+      "epsilon of %g and sigma of %g are beyond what single and mixed precision hold: choose "
+      "units in which sigma is between 1/128 and 128, and 48 epsilon sigma^12 and 24 epsilon "
+      "sigma^6 between 1e-27 and 1e27, or double precision",
+      pair->epsilon, pair->sigma);
+  return MD_OK;
 }
 
 md_status force_create(md_ctx *ctx, const force_spec *spec, force **out)
 {
   *out = NULL;
-  MD_REQUIRE(spec->epsilon > 0 && isfinite(spec->epsilon), MD_EINVAL,
-             "epsilon must be > 0 and finite, not %g", spec->epsilon);
-  MD_REQUIRE(spec->sigma > 0 && isfinite(spec->sigma), MD_EINVAL,
-             "sigma must be > 0 and finite, not %g", spec->sigma);
-  MD_REQUIRE(spec->r_cut > 0 && isfinite(spec->r_cut), MD_EINVAL,
-             "the cutoff must be > 0 and finite, not %g", spec->r_cut);
+  const force_lj alike = {spec->epsilon, spec->sigma, spec->r_cut};
+  const bool typed = spec->n_types > 1;
+  MD_REQUIRE(spec->n_types >= 0 && spec->n_types <= MD_TYPES, MD_EINVAL,
+             "%d types of atoms: expected at most %d", spec->n_types, MD_TYPES);
+  for (int32_t k = 0; k < (typed ? spec->n_types * spec->n_types : 1); k++)
+    MD_TRY(check_pair(ctx, spec, typed ? &spec->pairs[k] : &alike));
   MD_REQUIRE(spec->block_size == 0 ||
                  (spec->block_size % 32 == 0 && spec->block_size >= 32 && spec->block_size <= 1024),
              MD_EINVAL, "the block size must be 0 or a multiple of 32 up to 1024, not %d",
              spec->block_size);
   MD_REQUIRE(spec->carveout >= 0 && spec->carveout <= 100, MD_EINVAL,
              "the carve-out must be 0 or a percentage up to 100, not %d", spec->carveout);
-  const lj_constants lj = constants(spec);
-  MD_REQUIRE(
-      ctx->precision == MD_DOUBLE || floats_hold(spec, &lj), MD_EINVAL,
-      "epsilon of %g and sigma of %g are beyond what single and mixed precision hold: choose "
-      "units in which sigma is between 1/128 and 128, and 48 epsilon sigma^12 and 24 epsilon "
-      "sigma^6 between 1e-27 and 1e27, or double precision",
-      spec->epsilon, spec->sigma);
+  MD_REQUIRE(!typed || ctx->backend == MD_CPU, MD_EINVAL,
+             "%d types of atoms on a GPU: they are computed on the CPU only", spec->n_types);
   force *fc = calloc(1, sizeof *fc);
   MD_REQUIRE(fc, MD_ENOMEM, "out of memory for the forces");
   fc->ctx = ctx;
   fc->spec = *spec;
-  fc->lj = lj;
-  *out = fc;
-  return MD_OK;
+  fc->lj = force_constants(typed ? spec->pairs : &alike, spec);
+  const md_status status = typed ? force_types_create(fc, spec) : MD_OK;
+  if (status)
+    force_destroy(fc);
+  else
+    *out = fc;
+  return status;
 }
 
 md_status force_set_coulomb(force *fc, double alpha, double r_cut)
@@ -88,6 +105,7 @@ md_status force_set_coulomb(force *fc, double alpha, double r_cut)
 void force_destroy(force *fc)
 {
   if (!fc) return;
+  force_types_free(fc);
   md_buffer_free(fc->ctx, &fc->partial);
   md_buffer_free(fc->ctx, &fc->exact);
   md_buffer_free(fc->ctx, &fc->fixed);
@@ -134,6 +152,7 @@ static force_job make_job(const force *fc, const md_atoms *atoms, const neighbor
                    .coord_scale = atoms->coord_scale,
                    .list = view,
                    .lj = fc->lj,
+                   .types = fc->types.n ? &fc->types : NULL,
                    .coulomb = fc->coulomb};
   const md_box *frame = &atoms->frame;
   for (int d = 0; d < 3; d++) {
@@ -205,7 +224,8 @@ md_status force_advance(force *fc, md_atoms *atoms, neighbor_list *list, double 
 
 void force_pair(const force_spec *spec, double r, double *energy, double *force_over_r)
 {
-  const lj_constants c = constants(spec);
+  const lj_constants c =
+      force_constants(&(force_lj){spec->epsilon, spec->sigma, spec->r_cut}, spec);
   const lj_reals reals = lj_round(&c);
   const double r_sq = r * r;
   const bool inside = r_sq < c.r_cut_sq;

@@ -6,7 +6,8 @@
  *     shift energy   U(r) - U(r_cut)
  *     shift force    U(r) - U(r_cut) - (r - r_cut) U'(r_cut)            (linear force shift)
  *
- * Backend and precision are those of the context; callers never choose. */
+ * Atoms may be of several types (md_atoms.n_types), with an epsilon, sigma and cutoff for each two
+ * of them.  Backend and precision are those of the context; callers never choose. */
 #ifndef FORCE_H
 #define FORCE_H
 
@@ -23,12 +24,30 @@ typedef enum { FORCE_SHIFTS(MD_ENUM_) FORCE_SHIFT_COUNT } force_shift;
 #undef MD_ENUM_
 extern const char *const force_shift_words[FORCE_SHIFT_COUNT];
 
+/* energy, length, length; all > 0 */
 typedef struct {
-  double epsilon, sigma, r_cut; /* energy, length, length; all > 0 */
+  double epsilon, sigma, r_cut;
+} force_lj;
+
+/* Of two types between which nobody gives them: epsilon sqrt(e_i e_j); sigma and cutoff likewise
+ * (geometric) or (s_i + s_j) / 2 (arithmetic).  The rules of LAMMPS by these names. */
+#define FORCE_MIXES(X) X(GEOMETRIC, "geometric") X(ARITHMETIC, "arithmetic")
+#define MD_ENUM_(name, word) FORCE_MIX_##name,
+typedef enum { FORCE_MIXES(MD_ENUM_) FORCE_MIX_COUNT } force_mix;
+#undef MD_ENUM_
+extern const char *const force_mix_words[FORCE_MIX_COUNT];
+force_lj force_lj_mix(force_mix mix, const force_lj *i, const force_lj *j);
+
+typedef struct {
+  double epsilon, sigma, r_cut; /* as in force_lj */
   force_shift shift;
   int block_size; /* threads per block of the GPU kernels, 32..1024; 0: tuned */
   int carveout;   /* percent of the GPU's greatest shared memory to set apart from the L1, 1..100;
                      0: as the driver likes */
+  /* > 1: atoms have types, up to MD_TYPES, and in place of the first three above there are pairs
+   * [n_types][n_types], alike for i, j and j, i; copied. */
+  int32_t n_types;
+  const force_lj *pairs;
 } force_spec;
 
 typedef struct {
@@ -43,9 +62,9 @@ typedef struct {
 typedef struct force force;
 
 /* *out is NULL on failure; free with force_destroy (NULL is allowed).
- * Errors: MD_EINVAL (a parameter is not > 0, a block size that is no multiple of 32, a carve-out
- * beyond 100 %; in single and mixed precision, an epsilon or sigma of which floats do not hold what
- * kernels make), MD_ENOMEM. */
+ * Errors: MD_EINVAL (a parameter is not > 0, too many types, types on a GPU, a block size that is
+ * no multiple of 32, a carve-out beyond 100 %; in single and mixed precision, an epsilon or sigma
+ * of which floats do not hold what kernels make), MD_ENOMEM. */
 md_status force_create(md_ctx *ctx, const force_spec *spec, force **out);
 void force_destroy(force *fc);
 
@@ -54,14 +73,20 @@ void force_destroy(force *fc);
  * charges have no effect.  Errors: MD_EINVAL (alpha or r_cut not > 0 and finite). */
 md_status force_set_coulomb(force *fc, double alpha, double r_cut);
 
+/* After each list build of atoms of several types: their types, and those of the ghosts, from now
+ * on. Nothing else needs to be done.  Does nothing for one type.  Errors: MD_EINVAL (the atoms have
+ * another number of types), MD_ENOMEM. */
+md_status force_take_types(force *fc, const md_atoms *atoms);
+
 /* Embedded atoms (eam.h) in place of Lennard-Jones: the cutoff becomes that of eam, which must
  * outlive fc; energies are eV, lengths Angstrom.  energy of a tally is then that of all atoms,
  * sum F included.  Errors: MD_EINVAL (a GPU, where there are no such kernels; in single and mixed
  * precision, a table that floats do not hold), MD_ENOMEM. */
 md_status force_set_eam(force *fc, const eam_potential *eam);
 /* Some ghosts are images of other processes' atoms, and their home is < 0: fill sets values [n +
- * n_ghost], reals, at these from those of the atoms; all processes call force_compute together.
- * Embedded atoms need it for F'.  NULL: every ghost has a home, as at first. */
+ * n_ghost], reals, at these from those of the atoms; all processes call force_compute and
+ * force_take_types together.  Embedded atoms need it for F', atoms for their types.  NULL: every
+ * ghost has a home, as at first. */
 typedef md_status force_fill_fn(void *arg, void *values);
 void force_share(force *fc, force_fill_fn *fill, void *arg);
 /* How often a density of an atom of this process was beyond the table of F, in all computations so

@@ -12,11 +12,52 @@
  * instruction set. */
 #include "force/rows_cpu.h"
 
+/* Types of the pairs of a slice: NULL where all atoms are alike. */
+typedef struct {
+  const uint8_t *type;
+  const real *force, *energy; /* [n_types][n_types][4] */
+  int32_t row[SIMD_LANES];    /* where the lanes' own types begin */
+} slice_types;
+
+MD_INLINE void open_types(const force_job *job, const int32_t *own, slice_types *out)
+{
+  out->type = job->types->type.data;
+  out->force = job->types->force.data, out->energy = job->types->energy.data;
+  for (int l = 0; l < SIMD_LANES; l++)
+    out->row[l] = out->type[own[l]] * job->types->n;
+}
+
+/* Constants of the lanes' pairs with atoms j; those of the energy where it is wanted. */
+MD_INLINE const lj_reals *load_pairs(const slice_types *types, const int32_t *j, bool energy,
+                                     lj_reals *out)
+{
+  int32_t pair[SIMD_LANES];
+  simd_real four[4];
+  if (!types) return NULL;
+  for (int l = 0; l < SIMD_LANES; l++)
+    pair[l] = types->row[l] + types->type[j[l]];
+  rows_load_fours(types->force, pair, four);
+  out->r_cut_sq = four[0], out->lj1 = four[1], out->lj2 = four[2], out->f_shift = four[3];
+  if (!energy) return out;
+  rows_load_fours(types->energy, pair, four);
+  out->lj3 = four[0], out->lj4 = four[1], out->u_shift = four[2];
+  return out;
+}
+
+/* How an instance of the kernel works, with everything known when it is compiled. */
+typedef struct {
+  bool half;
+  lj_form form;
+  bool charged, typed;
+} run_mode;
+
 /* Forces of slice s, on its atoms (full) or added to them and to those that share (half). */
-MD_INLINE void slice_forces(const force_job *job, const pair_constants *c, int64_t s, bool half,
-                            lj_form form, const real *charge, pair_sums *sums)
+MD_INLINE void slice_forces(const force_job *job, const pair_constants *c, int64_t s, run_mode mode,
+                            pair_sums *sums)
 {
   const neighbor_view *list = job->list;
+  const bool half = mode.half;
+  const real *charge = mode.charged ? job->fc->charge.data : NULL;
   const int64_t row = s * SIMD_LANES;
   const int32_t *own = list->atom + row, *nbr = list->nbr + list->start[s];
   const lengths count = lengths_of(list->count + row);
@@ -27,13 +68,18 @@ MD_INLINE void slice_forces(const force_job *job, const pair_constants *c, int64
   const simd_real one = (simd_real){0} + 1, weight = half ? one : one / 2;
   simd_coord i[3], j[3];
   simd_real f[3] = {{0}, {0}, {0}}, g[3], q = {0}, qq;
+  lj_reals lanes;
+  slice_types own_types;
+  const slice_types *types = mode.typed ? &own_types : NULL;
+  if (mode.typed) open_types(job, own, &own_types);
   if (charge) q = pair_charges(charge, own);
   simd_load_coord(x, own, i);
   int32_t k = 0;
   for (; k < shared.all; k++, nbr += SIMD_LANES) { /* the same for every lane */
     simd_load_coord(x, nbr, j);
     if (charge) qq = q * pair_charges(charge, nbr);
-    pair_force(c, i, j, ~(simd_mask){0}, weight, form, charge ? &qq : NULL, g, sums);
+    pair_force(c, i, j, ~(simd_mask){0}, weight, mode.form,
+               load_pairs(types, nbr, sums != NULL, &lanes), charge ? &qq : NULL, g, sums);
     for (int d = 0; d < 3; d++)
       f[d] += g[d];
     if (half) react(to, nbr, g);
@@ -42,8 +88,8 @@ MD_INLINE void slice_forces(const force_job *job, const pair_constants *c, int64
     simd_load_coord(x, nbr, j);
     const simd_real both = (simd_real)((simd_mask)one & lanes_with(&shared, k));
     if (charge) qq = q * pair_charges(charge, nbr);
-    pair_force(c, i, j, lanes_with(&count, k), half ? (one + both) / 2 : weight, form,
-               charge ? &qq : NULL, g, sums);
+    pair_force(c, i, j, lanes_with(&count, k), half ? (one + both) / 2 : weight, mode.form,
+               load_pairs(types, nbr, sums != NULL, &lanes), charge ? &qq : NULL, g, sums);
     for (int d = 0; d < 3; d++)
       f[d] += g[d];
     if (half && k < shared.any) react_some(to, nbr, own, &shared, k, g);
@@ -57,16 +103,16 @@ MD_INLINE void slice_forces(const force_job *job, const pair_constants *c, int64
       to.f[own[l]] = four[l];
 }
 
-/* Slices begin..end; charge and tally (energy and virial) may be NULL; exact, unless NULL, is used
- * in tally's place. */
-MD_INLINE void slices(const force_job *job, int64_t begin, int64_t end, bool half, lj_form form,
-                      const real *charge, accum *tally, exact_sum *exact)
+/* Slices begin..end; tally (energy and virial) may be NULL; exact, unless NULL, is used in tally's
+ * place. */
+MD_INLINE void slices(const force_job *job, int64_t begin, int64_t end, run_mode mode, accum *tally,
+                      exact_sum *exact)
 {
   const pair_constants c = pair_round(job);
   pair_sums sums = {0};
   for (int64_t s = begin; s < end; s++) {
     pair_sums part = {0}; /* sums of sums lose fewer digits */
-    slice_forces(job, &c, s, half, form, charge, tally ? &part : NULL);
+    slice_forces(job, &c, s, mode, tally ? &part : NULL);
     if (exact) add_exactly(job, s, &part, exact);
     sums.energy += part.energy;
     sums.virial += part.virial;
@@ -74,35 +120,39 @@ MD_INLINE void slices(const force_job *job, int64_t begin, int64_t end, bool hal
   if (tally) pair_add(job, &sums, tally);
 }
 
-MD_INLINE void run_form(const force_job *job, int64_t begin, int64_t end, bool half, lj_form form,
-                        const real *charge, accum *part, exact_sum *exact)
+MD_INLINE void run_form(const force_job *job, int64_t begin, int64_t end, run_mode mode,
+                        accum *part, exact_sum *exact)
 {
   if (exact)
-    slices(job, begin, end, half, form, charge, part, exact);
+    slices(job, begin, end, mode, part, exact);
   else if (job->tally)
-    slices(job, begin, end, half, form, charge, part, NULL);
+    slices(job, begin, end, mode, part, NULL);
   else
-    slices(job, begin, end, half, form, charge, NULL, NULL);
+    slices(job, begin, end, mode, NULL, NULL);
 }
 
-/* The same, with everything known when it is compiled. */
-MD_INLINE void run_kind(const force_job *job, int64_t begin, int64_t end, bool half,
-                        const real *charge, accum *part, exact_sum *exact)
+MD_INLINE void run_kind(const force_job *job, int64_t begin, int64_t end, bool half, bool charged,
+                        bool typed, accum *part, exact_sum *exact)
 {
   if (lj_form_of(&job->lj) == LJ_SHIFTED)
-    run_form(job, begin, end, half, LJ_SHIFTED, charge, part, exact);
+    run_form(job, begin, end, (run_mode){half, LJ_SHIFTED, charged, typed}, part, exact);
   else
-    run_form(job, begin, end, half, LJ_PLAIN, charge, part, exact);
+    run_form(job, begin, end, (run_mode){half, LJ_PLAIN, charged, typed}, part, exact);
 }
 
 MD_INLINE void run(const force_job *job, int64_t begin, int64_t end, bool half, accum *part,
                    exact_sum *exact)
 {
+  const bool charged = job->coulomb.r_cut_sq > 0;
   part[0] = part[1] = 0;
-  if (job->coulomb.r_cut_sq > 0)
-    run_kind(job, begin, end, half, job->fc->charge.data, part, exact);
+  if (job->types && charged)
+    run_kind(job, begin, end, half, true, true, part, exact);
+  else if (job->types)
+    run_kind(job, begin, end, half, false, true, part, exact);
+  else if (charged)
+    run_kind(job, begin, end, half, true, false, part, exact);
   else
-    run_kind(job, begin, end, half, NULL, part, exact);
+    run_kind(job, begin, end, half, false, false, part, exact);
 }
 
 #include "force/rows_run.h"

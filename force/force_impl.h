@@ -14,6 +14,15 @@ MD_BEGIN_C
  * cachemodel/kernel/ has the same numbers. */
 enum { FORCE_FULL_BATCH = 8, FORCE_FULL_BATCH_WIDE = 4, FORCE_HALF_BATCH = 4 };
 
+/* Atoms of several types. */
+typedef struct {
+  int32_t n;          /* 0: they are alike, and all else is empty */
+  lj_constants *pair; /* [n][n] */
+  md_buffer force;    /* real [n][n][4]: r_cut^2, lj1, lj2, f_shift */
+  md_buffer energy;   /* real [n][n][4]: lj3, lj4, u_shift, 0 */
+  md_buffer type;     /* uint8 [n + n_ghost] of the atoms */
+} force_types;
+
 struct force {
   md_ctx *ctx;
   force_spec spec;
@@ -24,6 +33,7 @@ struct force {
   md_buffer fixed;   /* int64 [n][4] and the largest force: deterministic half lists on the GPU */
   md_buffer packed;  /* coordinates repacked: double on the GPU */
   md_buffer charge;  /* real [n + n_ghost]: charges repacked */
+  force_types types;
   const eam_potential *eam; /* NULL: Lennard-Jones */
   int64_t beyond;           /* densities beyond the table of F, since the first computation */
   md_buffer density_knots;  /* real [knots][4]: coefficients of rho (eam_curve) */
@@ -53,10 +63,16 @@ typedef struct {
   int64_t n, n_ghost;
   double coord_scale;
   const neighbor_view *list;
-  lj_constants lj;
+  lj_constants lj;          /* of several types those of the first with itself */
+  const force_types *types; /* NULL: atoms are alike */
   coulomb_constants coulomb;
   force_tally *tally; /* NULL: forces only */
 } force_job;
+
+lj_constants force_constants(const force_lj *pair, const force_spec *spec);
+/* The types of spec->pairs; types->n stays 0 without.  Errors: MD_ENOMEM, MD_ECUDA. */
+md_status force_types_create(force *fc, const force_spec *spec);
+void force_types_free(force *fc);
 
 typedef md_status force_fn(force *fc, const force_job *job);
 SIMD_DECLARE(force_fn, force_cpu_full);

@@ -8,8 +8,12 @@
  * shift force   f_shift = U'(r_cut), u_shift = U(r_cut) - r_cut U'(r_cut)
  *
  * Kernels have an instance for each form, so that loops do not test it: only the linear force shift
- * needs a root.  A kernel that holds several pairs in one vector defines LJ_REAL as that vector and
- * LJ_SQRT as its root before it includes this header; otherwise a pair is a `real`. */
+ * needs a root.  A kernel that holds several pairs in one vector defines LJ_REAL as that vector,
+ * LJ_SQRT as its root and LJ_EACH as one of equal numbers before it includes this header; otherwise
+ * a pair is a `real`.  Constants are of that type too: pairs of several types have each their own.
+ *
+ * A pair of two types whose constants nobody gives has sqrt(eps_i eps_j), and for sigma and the
+ * cutoff sqrt(s_i s_j) (geometric) or (s_i + s_j) / 2 (arithmetic, Lorentz-Berthelot). */
 #ifndef LJ_H
 #define LJ_H
 
@@ -36,21 +40,22 @@ MD_INLINE lj_form lj_form_of(const lj_constants *c)
 
 #ifndef LJ_REAL
 #define LJ_REAL real
+#define LJ_EACH(a) (real)(a)
 #define LJ_SQRT(a) (sizeof(real) == 4 ? (real)sqrtf((float)(a)) : (real)sqrt(a))
 #endif
 
 /* The constants in the type of the pair arithmetic. */
 typedef struct {
-  real r_cut_sq, lj1, lj2, lj3, lj4, u_shift, f_shift;
+  LJ_REAL r_cut_sq, lj1, lj2, lj3, lj4, u_shift, f_shift;
   real ratio; /* -lj2 / lj1 */
 } lj_reals;
 
 MD_INLINE lj_reals lj_round(const lj_constants *c)
 {
   lj_reals r;
-  r.r_cut_sq = (real)c->r_cut_sq, r.lj1 = (real)c->lj1, r.lj2 = (real)c->lj2;
-  r.lj3 = (real)c->lj3, r.lj4 = (real)c->lj4;
-  r.u_shift = (real)c->u_shift, r.f_shift = (real)c->f_shift;
+  r.r_cut_sq = LJ_EACH(c->r_cut_sq), r.lj1 = LJ_EACH(c->lj1), r.lj2 = LJ_EACH(c->lj2);
+  r.lj3 = LJ_EACH(c->lj3), r.lj4 = LJ_EACH(c->lj4);
+  r.u_shift = LJ_EACH(c->u_shift), r.f_shift = LJ_EACH(c->f_shift);
   r.ratio = (real)(-c->lj2 / c->lj1);
   return r;
 }

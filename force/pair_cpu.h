@@ -38,6 +38,7 @@ MD_INLINE simd_real pair_exp(simd_real y)
 }
 #define LJ_REAL simd_real
 #define LJ_SQRT pair_sqrt
+#define LJ_EACH(a) ((simd_real){0} + (real)(a))
 #define COULOMB_EXP pair_exp
 #include "force/force_impl.h"
 
@@ -92,10 +93,11 @@ MD_INLINE simd_real pair_charges(const real *charge, const int32_t *index)
 
 /* f gets the force of j on i in the lanes of `valid` that are within the cutoff, else 0.  A NaN
  * counts as within, so that it shows in the force.  sums, unless NULL, gets the pairs times their
- * weight.  qq, unless NULL, is the product of the two charges. */
+ * weight.  qq, unless NULL, is the product of the two charges; lj, unless NULL, the constants of
+ * the pairs, which are those of c otherwise. */
 MD_INLINE void pair_force(const pair_constants *c, const simd_coord i[3], const simd_coord j[3],
-                          simd_mask valid, simd_real weight, lj_form form, const simd_real *qq,
-                          simd_real f[3], pair_sums *sums)
+                          simd_mask valid, simd_real weight, lj_form form, const lj_reals *lj,
+                          const simd_real *qq, simd_real f[3], pair_sums *sums)
 {
   simd_real d[3];
   for (int k = 0; k < 3; k++)
@@ -104,9 +106,12 @@ MD_INLINE void pair_force(const pair_constants *c, const simd_coord i[3], const 
 #if MD_PREC == 1
   r_sq *= c->unit_sq;
 #endif
-  const simd_mask near = valid & ~(simd_mask)(r_sq >= c->plain.r_cut_sq);
+  const simd_mask far = r_sq >= (lj ? lj : &c->plain)->r_cut_sq;
+  const simd_mask near = valid & ~far;
   const simd_real inv_sq = 1 / r_sq;
-  simd_real pull = pair_only(near, lj_f_over_r_inv(r_sq, inv_sq, &c->scaled, form));
+  simd_real pull = lj ? lj_f_over_r_inv(r_sq, inv_sq, lj, form) * c->unit
+                      : lj_f_over_r_inv(r_sq, inv_sq, &c->scaled, form);
+  pull = pair_only(near, pull);
   simd_real u_charges = {0};
   if (qq) {
     const simd_mask close = valid & ~(simd_mask)(r_sq >= c->coulomb.r_cut_sq);
@@ -116,7 +121,9 @@ MD_INLINE void pair_force(const pair_constants *c, const simd_coord i[3], const 
     u_charges = pair_only(close, *qq * u);
   }
   if (sums) {
-    simd_real u = pair_only(near, lj_energy_inv(r_sq, inv_sq, &c->plain, form));
+    simd_real u =
+        lj ? lj_energy_inv(r_sq, inv_sq, lj, form) : lj_energy_inv(r_sq, inv_sq, &c->plain, form);
+    u = pair_only(near, u);
     if (qq) u += u_charges;
     sums->energy += __builtin_convertvector(weight * u, simd_accum);
     sums->virial += __builtin_convertvector(weight * pull * r_sq, simd_accum);

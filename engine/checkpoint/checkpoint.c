@@ -41,6 +41,7 @@ static md_status write_state(const char *path, const char *settings, const check
   sections_put(&to, CHECKPOINT_ID, state->id, n * sizeof *state->id);
   sections_put(&to, CHECKPOINT_IMAGE, state->image, n * 3 * sizeof *state->image);
   sections_put(&to, CHECKPOINT_CHARGE, state->q, state->q ? n * sizeof *state->q : 0);
+  sections_put(&to, CHECKPOINT_TYPE, state->type, state->type ? n : 0);
   return sections_finish(&to, CHECKPOINT_END, keep);
 }
 
@@ -58,6 +59,7 @@ md_status checkpoint_write(const char *path, const char *settings, const engine 
                                .mass = state.mass,
                                .backend = sim->ctx->backend,
                                .charged = state.q != NULL,
+                               .typed = state.type != NULL,
                                .lists = state.lists};
     for (int d = 0; d < 3; d++)
       numbers.frames[d] = state.frames[d];

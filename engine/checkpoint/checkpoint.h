@@ -8,6 +8,7 @@
  *     ID     int64 [n]
  *     IMAGE  int32 [n][3]
  *     CHARGE float64 [n], or nothing
+ *     TYPE   uint8 [n], or nothing where all atoms are alike
  *     END    nothing
  *
  * Atoms stand in the order they had in memory, where a run's bits depend on it; else, and with

@@ -10,7 +10,8 @@
   X(STEP, "step")                                                                                  \
   X(PLACE, "positions")                                                                            \
   X(BUILT, "positions at the list build")                                                          \
-  X(V, "velocities") X(ID, "ids") X(IMAGE, "image flags") X(CHARGE, "charges") X(END, "end")
+  X(V, "velocities")                                                                               \
+  X(ID, "ids") X(IMAGE, "image flags") X(CHARGE, "charges") X(TYPE, "types") X(END, "end")
 #define MD_ENUM_(name, word) CHECKPOINT_##name,
 typedef enum { CHECKPOINT_SECTIONS(MD_ENUM_) CHECKPOINT_SECTION_COUNT } checkpoint_section;
 #undef MD_ENUM_
@@ -20,7 +21,7 @@ typedef struct {
   int64_t n, step, rebuilt_at;
   md_file_mark dump;
   double lo[3], hi[3], mass;
-  int64_t backend, charged; /* charged: 0 or 1 */
+  int64_t backend, charged, typed; /* charged, typed: 0 or 1 */
   int64_t frames[3];
   engine_lists lists;
 } checkpoint_step;

@@ -16,7 +16,7 @@ static bool lists_exist(const engine_lists *lists, int64_t step)
          lists->moved_at <= step;
 }
 
-static md_status get_numbers(sections_reader *in, checkpoint *out, bool *charged)
+static md_status get_numbers(sections_reader *in, checkpoint *out, bool *charged, bool *typed)
 {
   checkpoint_step *numbers;
   MD_TRY(sections_get(in, CHECKPOINT_STEP, sizeof *numbers, &numbers));
@@ -25,7 +25,8 @@ static md_status get_numbers(sections_reader *in, checkpoint *out, bool *charged
   bool good = found.n >= 0 && found.n <= INT32_MAX && found.step >= 0 && found.mass > 0 &&
               found.rebuilt_at >= 0 && found.rebuilt_at <= found.step && found.backend >= 0 &&
               found.backend < MD_BACKEND_COUNT && found.dump.bytes >= -1 &&
-              (found.charged == 0 || found.charged == 1) && lists_exist(&found.lists, found.step);
+              (found.charged == 0 || found.charged == 1) &&
+              (found.typed == 0 || found.typed == 1) && lists_exist(&found.lists, found.step);
   for (int d = 0; d < 3; d++)
     good = good && isfinite(found.lo[d]) && isfinite(found.hi[d]) && found.hi[d] > found.lo[d] &&
            found.frames[d] >= 1 && found.frames[d] < INT32_MAX;
@@ -43,27 +44,42 @@ static md_status get_numbers(sections_reader *in, checkpoint *out, bool *charged
   memcpy(state->box.hi, found.hi, sizeof found.hi);
   out->dump = found.dump;
   out->backend = (md_backend)found.backend;
-  *charged = found.charged != 0;
+  *charged = found.charged != 0, *typed = found.typed != 0;
   return MD_OK;
+}
+
+/* An array that is there or not. */
+static md_status get_some(sections_reader *in, int tag, bool there, int64_t bytes, void *out)
+{
+  void *nothing = NULL;
+  MD_TRY(sections_get(in, tag, there ? bytes : 0, there ? out : (void *)&nothing));
+  free(nothing);
+  return MD_OK;
+}
+
+static bool types_exist(const engine_state *state)
+{
+  bool good = true;
+  for (int64_t i = 0; state->type && i < state->n; i++)
+    good = good && state->type[i] < MD_TYPES;
+  return good;
 }
 
 static md_status get_all(sections_reader *in, checkpoint *out)
 {
   engine_state *state = &out->state;
-  void *nothing = NULL;
-  bool charged;
+  bool charged, typed;
   MD_TRY(sections_get(in, CHECKPOINT_CONF, -1, &out->settings));
-  MD_TRY(get_numbers(in, out, &charged));
+  MD_TRY(get_numbers(in, out, &charged, &typed));
   MD_TRY(sections_get(in, CHECKPOINT_PLACE, 24 * state->n, &state->x));
   MD_TRY(sections_get(in, CHECKPOINT_BUILT, 24 * state->n, &state->x_at_build));
   MD_TRY(sections_get(in, CHECKPOINT_V, 24 * state->n, &state->v));
   MD_TRY(sections_get(in, CHECKPOINT_ID, 8 * state->n, &state->id));
   MD_TRY(sections_get(in, CHECKPOINT_IMAGE, 12 * state->n, &state->image));
-  if (charged)
-    MD_TRY(sections_get(in, CHECKPOINT_CHARGE, 8 * state->n, &state->q));
-  else
-    MD_TRY(sections_get(in, CHECKPOINT_CHARGE, 0, &nothing));
-  free(nothing);
+  MD_TRY(get_some(in, CHECKPOINT_CHARGE, charged, 8 * state->n, &state->q));
+  MD_TRY(get_some(in, CHECKPOINT_TYPE, typed, state->n, &state->type));
+  MD_REQUIRE(types_exist(state), MD_EIO, "'%s' holds types that no run has in the section '%s'",
+             in->path, section_words[CHECKPOINT_TYPE]);
   return sections_end(in, CHECKPOINT_END);
 }
 

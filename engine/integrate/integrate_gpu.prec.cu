@@ -12,16 +12,29 @@
 
 enum { BLOCK = 256, SUM_BLOCKS = 528 };
 
-static __global__ void advance_kernel(int64_t n, state kick, int kicks, state drift,
-                                      double inv_scale, const real4 *__restrict__ f,
-                                      state4 *__restrict__ v, state4 *__restrict__ x,
-                                      coord4 *__restrict__ fixed)
+/* One number for each type, in the constant memory of arguments. */
+typedef struct {
+  double of[MD_TYPES];
+} per_type;
+
+static per_type of_types(const double *from, int32_t n)
+{
+  per_type out = {};
+  for (int32_t t = 0; t < n; t++)
+    out.of[t] = from[t];
+  return out;
+}
+
+static __device__ __forceinline__ void advance(int64_t n, state kick, const per_type *kick_of,
+                                               int kicks, state drift, double inv_scale,
+                                               const real4 *__restrict__ f, state4 *__restrict__ v,
+                                               state4 *__restrict__ x, coord4 *__restrict__ fixed)
 {
   const int64_t i = md_thread();
   if (i >= n) return;
   state4 vi = v[i];
   if (kicks > 0) {
-    verlet_kick(&vi, f[i], kick, kicks);
+    verlet_kick(&vi, f[i], kick_of ? (state)kick_of->of[(int)vi.w] : kick, kicks);
     v[i] = vi;
   }
   if (drift == 0 && kicks > 0) return;
@@ -31,14 +44,38 @@ static __global__ void advance_kernel(int64_t n, state kick, int kicks, state dr
   if (fixed) fixed[i] = verlet_coord(xi, inv_scale);
 }
 
-md_status PREC(integrate_gpu_advance)(md_atoms *atoms, double kick, int kicks, double drift)
+static __global__ void advance_kernel(int64_t n, state kick, int kicks, state drift,
+                                      double inv_scale, const real4 *__restrict__ f,
+                                      state4 *__restrict__ v, state4 *__restrict__ x,
+                                      coord4 *__restrict__ fixed)
+{
+  advance(n, kick, NULL, kicks, drift, inv_scale, f, v, x, fixed);
+}
+
+static __global__ void advance_types_kernel(int64_t n, const per_type kick, int kicks, state drift,
+                                            double inv_scale, const real4 *__restrict__ f,
+                                            state4 *__restrict__ v, state4 *__restrict__ x,
+                                            coord4 *__restrict__ fixed)
+{
+  advance(n, 0, &kick, kicks, drift, inv_scale, f, v, x, fixed);
+}
+
+md_status PREC(integrate_gpu_advance)(md_atoms *atoms, const double *kick, int kicks, double drift)
 {
   if (atoms->n == 0) return MD_OK;
   const bool follow = MD_PREC == 1 && atoms->r_ghost > 0;
-  advance_kernel<<<md_blocks(atoms->n, BLOCK), BLOCK, 0, (cudaStream_t)atoms->ctx->stream>>>(
-      atoms->n, (state)kick, kicks, (state)drift, 1 / atoms->coord_scale,
-      (const real4 *)atoms->f.data, (state4 *)atoms->v.data, (state4 *)atoms->x.data,
-      follow ? (coord4 *)atoms->fixed.data : NULL);
+  const unsigned blocks = md_blocks(atoms->n, BLOCK);
+  const cudaStream_t stream = (cudaStream_t)atoms->ctx->stream;
+  const real4 *f = (const real4 *)atoms->f.data;
+  state4 *v = (state4 *)atoms->v.data, *x = (state4 *)atoms->x.data;
+  coord4 *fixed = follow ? (coord4 *)atoms->fixed.data : NULL;
+  const double inv_scale = 1 / atoms->coord_scale;
+  if (kicks > 0 && atoms->n_types > 1)
+    advance_types_kernel<<<blocks, BLOCK, 0, stream>>>(
+        atoms->n, of_types(kick, atoms->n_types), kicks, (state)drift, inv_scale, f, v, x, fixed);
+  else
+    advance_kernel<<<blocks, BLOCK, 0, stream>>>(atoms->n, kicks > 0 ? (state)kick[0] : 0, kicks,
+                                                 (state)drift, inv_scale, f, v, x, fixed);
   MD_LAUNCHED();
   return MD_OK;
 }
@@ -49,19 +86,32 @@ static __device__ double total[4];
 
 /* A fixed number of blocks walks over the atoms, so that the order of the sums depends on n only;
  * 16 or 32 bytes an atom. */
-static __global__ void __launch_bounds__(BLOCK) sum_kernel(int64_t n, const state4 *__restrict__ v)
+static __device__ __forceinline__ void sum(int64_t n, const state4 *__restrict__ v,
+                                           const per_type *weight)
 {
   double s[4] = {0, 0, 0, 0};
   for (int64_t i = md_thread(); i < n; i += (int64_t)gridDim.x * BLOCK) {
     const state4 vi = v[i];
-    const double vx = vi.x, vy = vi.y, vz = vi.z;
-    s[0] += vx, s[1] += vy, s[2] += vz;
-    s[3] += vx * vx + vy * vy + vz * vz;
+    const double vx = vi.x, vy = vi.y, vz = vi.z, w = weight ? weight->of[(int)vi.w] : 1;
+    const double px = w * vx, py = w * vy, pz = w * vz;
+    s[0] += px, s[1] += py, s[2] += pz;
+    s[3] += px * vx + py * vy + pz * vz;
   }
   for (int k = 0; k < 4; k++) {
-    const double sum = md_block_sum(s[k]);
-    if (threadIdx.x == 0) partial[blockIdx.x][k] = sum;
+    const double total_k = md_block_sum(s[k]);
+    if (threadIdx.x == 0) partial[blockIdx.x][k] = total_k;
   }
+}
+
+static __global__ void __launch_bounds__(BLOCK) sum_kernel(int64_t n, const state4 *__restrict__ v)
+{
+  sum(n, v, NULL);
+}
+
+static __global__ void __launch_bounds__(BLOCK)
+    sum_types_kernel(int64_t n, const state4 *__restrict__ v, const per_type weight)
+{
+  sum(n, v, &weight);
 }
 
 static __global__ void __launch_bounds__(BLOCK) total_kernel(void)
@@ -75,10 +125,15 @@ static __global__ void __launch_bounds__(BLOCK) total_kernel(void)
   }
 }
 
-md_status PREC(integrate_gpu_sum)(md_atoms *atoms, integrate_sums *out)
+md_status PREC(integrate_gpu_sum)(md_atoms *atoms, const double *weight, integrate_sums *out)
 {
   const cudaStream_t stream = (cudaStream_t)atoms->ctx->stream;
-  sum_kernel<<<SUM_BLOCKS, BLOCK, 0, stream>>>(atoms->n, (const state4 *)atoms->v.data);
+  const state4 *v = (const state4 *)atoms->v.data;
+  if (weight)
+    sum_types_kernel<<<SUM_BLOCKS, BLOCK, 0, stream>>>(atoms->n, v,
+                                                       of_types(weight, atoms->n_types));
+  else
+    sum_kernel<<<SUM_BLOCKS, BLOCK, 0, stream>>>(atoms->n, v);
   total_kernel<<<1, BLOCK, 0, stream>>>();
   MD_LAUNCHED();
   void *from;

@@ -7,8 +7,9 @@
 
 MD_BEGIN_C
 
-typedef md_status integrate_advance_fn(md_atoms *atoms, double kick, int kicks, double drift);
-typedef md_status integrate_sum_fn(md_atoms *atoms, integrate_sums *out);
+typedef md_status integrate_advance_fn(md_atoms *atoms, const double *kick, int kicks,
+                                       double drift);
+typedef md_status integrate_sum_fn(md_atoms *atoms, const double *weight, integrate_sums *out);
 SIMD_DECLARE(integrate_advance_fn, integrate_cpu_advance);
 SIMD_DECLARE(integrate_sum_fn, integrate_cpu_sum);
 PREC_DECLARE(integrate_advance_fn, integrate_gpu_advance);

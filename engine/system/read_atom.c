@@ -10,6 +10,19 @@ md_status read_charge(const md_text *in, const char *word, double *out)
   return md_text_fail(in, "charge: expected -1e6..1e6, not %g", *out);
 }
 
+md_status read_kind(const md_text *in, const engine_types *types, const char *name, int32_t *out)
+{
+  *out = engine_types_find(types, name);
+  if (*out >= 0) return MD_OK;
+  return md_text_fail(in, "'%.30s': expected a name among species", name);
+}
+
+md_status read_agrees(const md_text *in, const char *what, double found, double set)
+{
+  if (found == set) return MD_OK;
+  return md_text_fail(in, "%s is %g, and %g in species or lj.pairs", what, found, set);
+}
+
 md_status read_wrap(const md_text *in, const md_box *box, double x[3], int32_t image[3])
 {
   for (int d = 0; d < 3; d++) {

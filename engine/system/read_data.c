@@ -15,7 +15,10 @@ enum { LINE_BYTES = 10 };
 typedef struct {
   md_text *in;
   system_state *out;
-  int64_t n; /* atoms, 0: not yet known */
+  const engine_types *types; /* NULL: one kind */
+  int64_t n_types;           /* of the file */
+  uint8_t kind_of[MD_TYPES]; /* its types by number as kinds */
+  int64_t n;                 /* atoms, 0: not yet known */
   bool edges[3], atoms;
   int64_t *by_id; /* [n] atoms by rising id; NULL when they lie so */
   int columns;    /* of the Atoms section */
@@ -82,11 +85,14 @@ static md_status read_header_line(data_file *df)
     return md_text_fit(df->in, df->n, LINE_BYTES);
   }
   if (ends_with(df, 1, "atom", "types")) {
+    const int64_t most = df->types ? df->types->n : 1;
     MD_TRY(md_text_int64(df->in, "atom types", first, 1, INT32_MAX, &count));
-    return count == 1
+    df->n_types = count;
+    return count <= most
                ? MD_OK
-               : md_text_fail(df->in, "%lld atom types: expected 1, others are not supported",
-                              (long long)count);
+               : md_text_fail(df->in,
+                              "%lld atom types: expected as many in the setting species, not %lld",
+                              (long long)count, (long long)most);
   }
   if (df->n_words > 3 && strcmp(df->words[3], "xy") == 0)
     return md_text_fail(df->in, "a triclinic box: expected an orthogonal one (no xy xz yz)");
@@ -117,35 +123,75 @@ static md_status read_header(data_file *df)
   return MD_OK;
 }
 
-/* Column k holds a type, which must be the only one. */
-static md_status check_type(const data_file *df, int k)
+/* Column k holds a type, by number or by its label, of this kind. */
+static md_status get_type(const data_file *df, int k, int32_t *kind)
 {
   int64_t type;
-  return md_text_int64(df->in, "atom type", df->words[k], 1, 1, &type);
+  if (df->types && isalpha((unsigned char)df->words[k][0]))
+    return read_kind(df->in, df->types, df->words[k], kind);
+  MD_TRY(md_text_int64(df->in, "atom type", df->words[k], 1, df->n_types, &type));
+  *kind = df->kind_of[type - 1];
+  return MD_OK;
+}
+
+static md_status read_labels(data_file *df)
+{
+  if (!df->types) return md_text_fail(df->in, "Atom Type Labels: expected the setting species");
+  for (int64_t k = 0; k < df->n_types; k++) {
+    int64_t type;
+    int32_t kind;
+    MD_TRY(next_entry(df, "Atom Type Labels", k, df->n_types));
+    if (df->n_words != 2) return md_text_fail(df->in, "expected 'type label'");
+    MD_TRY(md_text_int64(df->in, "atom type", df->words[0], 1, df->n_types, &type));
+    MD_TRY(read_kind(df->in, df->types, df->words[1], &kind));
+    df->kind_of[type - 1] = (uint8_t)kind;
+  }
+  return MD_OK;
 }
 
 static md_status read_masses(data_file *df)
 {
-  MD_TRY(next_entry(df, "Masses", 0, 1));
-  if (df->n_words != 2) return md_text_fail(df->in, "expected 'type mass'");
-  MD_TRY(check_type(df, 0));
-  MD_TRY(md_text_double(df->in, "mass", df->words[1], &df->out->mass));
-  return df->out->mass > 0 ? MD_OK : md_text_fail(df->in, "expected a mass > 0");
+  for (int64_t k = 0; k < df->n_types; k++) {
+    double mass;
+    int32_t kind;
+    MD_TRY(next_entry(df, "Masses", k, df->n_types));
+    if (df->n_words != 2) return md_text_fail(df->in, "expected 'type mass'");
+    MD_TRY(get_type(df, 0, &kind));
+    MD_TRY(md_text_double(df->in, "mass", df->words[1], &mass));
+    if (!(mass > 0)) return md_text_fail(df->in, "expected a mass > 0");
+    if (df->types)
+      MD_TRY(read_agrees(df->in, "the mass", mass, df->types->species[kind].mass));
+    else
+      df->out->mass = mass;
+  }
+  return MD_OK;
 }
 
-static md_status read_coeffs(data_file *df)
+/* Lines `type epsilon sigma`, or for each two types `type type epsilon sigma`, of what. */
+static md_status read_coeffs(data_file *df, const char *what, int n_kinds)
 {
   system_state *out = df->out;
+  const int64_t n = df->n_types, total = n_kinds == 1 ? n : n * (n + 1) / 2;
   if (df->comment && !strstr(df->comment, "lj/cut"))
-    return md_text_fail(df->in, "Pair Coeffs of '%.40s': expected lj/cut", df->comment);
-  MD_TRY(next_entry(df, "Pair Coeffs", 0, 1));
-  if (df->n_words < 3) return md_text_fail(df->in, "expected 'type epsilon sigma'");
-  MD_TRY(check_type(df, 0));
-  MD_TRY(md_text_double(df->in, "epsilon", df->words[1], &out->epsilon));
-  MD_TRY(md_text_double(df->in, "sigma", df->words[2], &out->sigma));
-  return out->epsilon > 0 && out->sigma > 0
-             ? MD_OK
-             : md_text_fail(df->in, "expected epsilon and sigma > 0");
+    return md_text_fail(df->in, "%s of '%.40s': expected lj/cut", what, df->comment);
+  for (int64_t k = 0; k < total; k++) {
+    int32_t i, j;
+    MD_TRY(next_entry(df, what, k, total));
+    if (df->n_words < n_kinds + 2)
+      return md_text_fail(df->in, "expected '%s epsilon sigma'",
+                          n_kinds == 1 ? "type" : "type type");
+    MD_TRY(get_type(df, 0, &i));
+    MD_TRY(get_type(df, n_kinds - 1, &j));
+    MD_TRY(md_text_double(df->in, "epsilon", df->words[n_kinds], &out->epsilon));
+    MD_TRY(md_text_double(df->in, "sigma", df->words[n_kinds + 1], &out->sigma));
+    if (!(out->epsilon > 0 && out->sigma > 0))
+      return md_text_fail(df->in, "expected epsilon and sigma > 0");
+    if (!df->types) continue;
+    const force_lj *pair = &df->types->pairs[i * df->types->n + j];
+    MD_TRY(read_agrees(df->in, "epsilon", out->epsilon, pair->epsilon));
+    MD_TRY(read_agrees(df->in, "sigma", out->sigma, pair->sigma));
+  }
+  return MD_OK;
 }
 
 /* The style of a section's comment, or of its first line, and whether there are image flags. */
@@ -170,7 +216,9 @@ static md_status read_atom(data_file *df, int64_t i)
   system_state *out = df->out;
   const bool charge = df->columns % 3 == 0, image = df->columns > 6;
   MD_TRY(md_text_int64(df->in, "id", df->words[0], 1, INT64_MAX, &out->id[i]));
-  MD_TRY(check_type(df, 1));
+  int32_t kind;
+  MD_TRY(get_type(df, 1, &kind));
+  if (out->type) out->type[i] = (uint8_t)kind;
   if (charge && !out->q) MD_TRY(system_reserve_charges(out));
   if (charge) MD_TRY(read_charge(df->in, df->words[2], &out->q[i]));
   for (int d = 0; d < 3; d++) {
@@ -189,6 +237,7 @@ static md_status read_atoms(data_file *df)
   char style[16] = "";
   if (df->comment && sscanf(df->comment, "%15s", style) != 1) style[0] = '\0';
   MD_TRY(system_reserve(df->out, df->n, false, true, true));
+  if (df->types && df->types->n > 1) MD_TRY(system_reserve_types(df->out));
   df->atoms = true;
   for (int64_t i = 0; i < df->n; i++) {
     MD_TRY(next_entry(df, "Atoms", i, df->n));
@@ -229,17 +278,23 @@ static md_status read_section(data_file *df)
   if (df->n_words == 1 && strcmp(first, "Velocities") == 0 && !df->out->v)
     return read_velocities(df);
   if (df->n_words == 2 && strcmp(first, "Pair") == 0 && strcmp(second, "Coeffs") == 0)
-    return read_coeffs(df);
+    return read_coeffs(df, "Pair Coeffs", 1);
+  if (df->n_words == 2 && strcmp(first, "PairIJ") == 0 && strcmp(second, "Coeffs") == 0)
+    return read_coeffs(df, "PairIJ Coeffs", 2);
+  if (df->n_words == 3 && strcmp(first, "Atom") == 0 && strcmp(second, "Type") == 0)
+    return read_labels(df);
   return md_text_fail(
       df->in,
-      "'%.40s%s%.40s': expected one of Masses, Pair Coeffs, Atoms, Velocities, each "
-      "once",
+      "'%.40s%s%.40s': expected one of Atom Type Labels, Masses, Pair Coeffs, PairIJ Coeffs, "
+      "Atoms, Velocities, each once",
       first, *second ? " " : "", second);
 }
 
-md_status read_data(md_text *in, bool header, system_state *out)
+md_status read_data(md_text *in, bool header, const engine_types *types, system_state *out)
 {
-  data_file df = {.in = in, .out = out};
+  data_file df = {.in = in, .out = out, .types = types, .n_types = 1};
+  for (int t = 0; t < MD_TYPES; t++)
+    df.kind_of[t] = (uint8_t)t; /* the first type is the first kind, unless labels say else */
   md_status status = read_header(&df);
   while (!header && !status && df.n_words) {
     status = read_section(&df);

@@ -2,8 +2,8 @@
  *
  * Line 1: number of atoms.  Line 2: key=value pairs; Lattice="ax ay az bx by bz cx cy cz" (diagonal
  * here), Origin="x y z", pbc="T T T", Properties=name:type:columns:...  Then a line for each atom.
- * Of the properties, species or type must be the same for all, pos is wanted, velo (or vel,
- * velocity, velocities), id, mass (masses) and charge (q) are
+ * Of the properties, species or type must be the same for all, or species be names of kinds of
+ * atoms; pos is wanted, velo (or vel, velocity, velocities), id, mass (masses) and charge (q) are
  * used; other columns are skipped. */
 #include "engine/system/system_impl.h"
 
@@ -35,6 +35,7 @@ enum { N_PROPERTIES = sizeof properties / sizeof *properties };
 typedef struct {
   md_text *in;
   system_state *out;
+  const engine_types *types;  /* NULL: one kind */
   int column[PROPERTY_COUNT]; /* where a property begins, -1: absent */
   int columns;                /* of a line */
   char *kind[2];              /* SPECIES and TYPE of the first atom */
@@ -156,6 +157,22 @@ static md_status read_comment(xyz_file *xyz)
   return status;
 }
 
+/* The atom's kind is one of several. */
+static md_status find_kind(xyz_file *xyz, char *const *words, int64_t i)
+{
+  const engine_types *types = xyz->types;
+  int32_t kind = 0;
+  if (xyz->column[SPECIES] >= 0)
+    MD_TRY(read_kind(xyz->in, types, words[xyz->column[SPECIES]], &kind));
+  else if (types->n > 1)
+    return md_text_fail(xyz->in, "Properties: expected species:S:1 for %d species", types->n);
+  if (xyz->out->type) xyz->out->type[i] = (uint8_t)kind;
+  if (xyz->column[MASS] < 0) return MD_OK;
+  double mass;
+  MD_TRY(md_text_double(xyz->in, "mass", words[xyz->column[MASS]], &mass));
+  return read_agrees(xyz->in, "the mass", mass, types->species[kind].mass);
+}
+
 /* All atoms are of one kind. */
 static md_status check_kind(xyz_file *xyz, char *const *words)
 {
@@ -167,8 +184,11 @@ static md_status check_kind(xyz_file *xyz, char *const *words)
     if (!xyz->kind[k]) xyz->kind[k] = strdup(word);
     MD_REQUIRE(xyz->kind[k], MD_ENOMEM, "out of memory for a species");
     if (strcmp(word, xyz->kind[k]) != 0)
-      return md_text_fail(xyz->in, "'%.20s' beside '%.20s': expected one species of atoms", word,
-                          xyz->kind[k]);
+      return md_text_fail(
+          xyz->in,
+          "'%.20s' beside '%.20s': expected one species of atoms, or the names of all "
+          "in the setting species",
+          word, xyz->kind[k]);
   }
   if (mass < 0) return MD_OK;
   double value;
@@ -194,7 +214,7 @@ static md_status read_atom(xyz_file *xyz, int64_t i)
   char *const *words = xyz->in->words;
   if (n != xyz->columns)
     return md_text_fail(xyz->in, "%d columns: expected %d, as Properties says", n, xyz->columns);
-  MD_TRY(check_kind(xyz, words));
+  MD_TRY(xyz->types ? find_kind(xyz, words, i) : check_kind(xyz, words));
   if (out->id)
     MD_TRY(md_text_int64(xyz->in, "id", words[xyz->column[ID]], 1, INT64_MAX, &out->id[i]));
   if (out->q) MD_TRY(read_charge(xyz->in, words[xyz->column[CHARGE]], &out->q[i]));
@@ -207,9 +227,9 @@ static md_status read_atom(xyz_file *xyz, int64_t i)
   return read_wrap(xyz->in, &out->box, &out->x[3 * i], &out->image[3 * i]);
 }
 
-md_status read_xyz(md_text *in, bool header, system_state *out)
+md_status read_xyz(md_text *in, bool header, const engine_types *types, system_state *out)
 {
-  xyz_file xyz = {.in = in, .out = out};
+  xyz_file xyz = {.in = in, .out = out, .types = types};
   char *line;
   int words;
   MD_TRY(md_text_next(in, &line));
@@ -220,6 +240,7 @@ md_status read_xyz(md_text *in, bool header, system_state *out)
   if (!status && !header)
     status = system_reserve(out, out->n, xyz.column[VELO] >= 0, xyz.column[ID] >= 0, true);
   if (!status && !header && xyz.column[CHARGE] >= 0) status = system_reserve_charges(out);
+  if (!status && !header && types && types->n > 1) status = system_reserve_types(out);
   for (int64_t i = 0; !header && !status && i < out->n; i++)
     status = read_atom(&xyz, i);
   int64_t *by_id = NULL;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-md_status system_read(const char *path, bool header, system_state *out)
+md_status system_read(const char *path, bool header, const engine_types *types, system_state *out)
 {
   *out = (system_state){0};
   md_text in;
@@ -21,7 +21,7 @@ md_status system_read(const char *path, bool header, system_state *out)
   if (count) status = md_text_next(&in, &line);
   if (count && !status && line) status = md_text_split(&in, line, &more);
   md_text_rewind(&in);
-  if (!status) status = (count && more ? read_xyz : read_data)(&in, header, out);
+  if (!status) status = (count && more ? read_xyz : read_data)(&in, header, types, out);
   md_text_close(&in);
   if (status) system_state_free(out);
   return status;
@@ -34,7 +34,7 @@ md_status system_size(const engine_spec *spec, int64_t *n, md_box *box)
     return MD_OK;
   }
   system_state state;
-  MD_TRY(system_read(spec->read, true, &state));
+  MD_TRY(system_read(spec->read, true, spec->types, &state));
   *n = state.n;
   *box = state.box;
   return MD_OK;
@@ -51,13 +51,13 @@ static md_status agree(const engine_spec *spec, const char *key, double found, d
 
 static md_status from_file(const engine_spec *spec, system_state *out)
 {
-  MD_TRY(system_read(spec->read, false, out));
+  MD_TRY(system_read(spec->read, false, spec->types, out));
   if (strcmp(engine_origin(spec, "system.mass"), "default") != 0)
     MD_TRY(agree(spec, "system.mass", out->mass, spec->mass));
   MD_REQUIRE(!(spec->units == ENGINE_UNITS_METAL ? out->lj : out->metal), MD_EINVAL,
              "%s: the file is in units %s; set system.units = \"%s\"", spec->read,
              out->lj ? "lj" : "metal", out->lj ? "lj" : "metal");
-  if (spec->pair == ENGINE_PAIR_LJ) {
+  if (spec->pair == ENGINE_PAIR_LJ && !spec->types) {
     MD_TRY(agree(spec, "lj.epsilon", out->epsilon, spec->epsilon));
     MD_TRY(agree(spec, "lj.sigma", out->sigma, spec->sigma));
   }
@@ -80,8 +80,19 @@ static void keep_block(system_state *state)
   if (state->id) memmove(state->id, state->id + first, n * sizeof *state->id);
   if (state->image) memmove(state->image, state->image + 3 * first, n * 3 * sizeof *state->image);
   if (state->q) memmove(state->q, state->q + first, n * sizeof *state->q);
+  if (state->type) memmove(state->type, state->type + first, n * sizeof *state->type);
   state->n = count;
   state->first = first;
+}
+
+/* Charges of kinds of atoms, where there are any and the source has none. */
+static md_status charge(const engine_spec *spec, system_state *state)
+{
+  if (state->q || !spec->types || !engine_types_charged(spec->types)) return MD_OK;
+  MD_TRY(system_reserve_charges(state));
+  for (int64_t i = 0; i < state->n; i++)
+    state->q[i] = spec->types->species[state->type ? state->type[i] : 0].charge;
+  return MD_OK;
 }
 
 md_status system_create(const engine_spec *spec, system_state *out)
@@ -89,9 +100,12 @@ md_status system_create(const engine_spec *spec, system_state *out)
   *out = (system_state){0};
   md_status status = md_threads_start(system_team(spec));
   if (!status) status = spec->read ? from_file(spec, out) : system_make_lattice(spec, out);
+  if (!status) status = charge(spec, out);
   status = world_agree(status);
   if (spec->read) out->all = out->n, out->whole = true;
-  const double mass = out->mass > 0 ? out->mass : spec->mass;
+  const double mass = spec->types     ? spec->types->species[0].mass
+                      : out->mass > 0 ? out->mass
+                                      : spec->mass;
   if (!status && (!spec->read || !out->v)) status = system_velocities(spec, mass, out);
   if (status) {
     system_state_free(out);

@@ -15,7 +15,8 @@ typedef struct {
   int64_t *id;           /* [n] or NULL: 1..n */
   int32_t *image;        /* [n][3] or NULL: zero */
   double *q;             /* [n] charges, or NULL when the source has none */
-  double mass;           /* of every atom; 0 when the source does not say */
+  uint8_t *type;         /* [n] kinds of atoms, or NULL where all are alike */
+  double mass;           /* of every atom, or the first kind; 0 when the source does not say */
   double epsilon, sigma; /* of every pair, likewise */
   bool lj, metal;        /* the units, if the source says */
   int64_t first, all;    /* these are atoms first .. first + n - 1 of so many */
@@ -35,20 +36,22 @@ void system_lattice(const engine_spec *spec, int64_t *n, md_box *box);
 
 /* Make or read the initial state: lattice sites, velocities by either generator (momentum zero,
  * temperature exact), or the file of system.read (velocities generated when it has none or they are
- * not to be kept).  A file's mass, epsilon and sigma must agree with settings that are given too.
- * The same configuration gives the same bits for any number of threads; beside what is returned,
- * memory of 32 bytes for 8192 atoms is used.  With several ranks (comm/world.h) each gets a block
- * of the same atoms: it makes only these of a lattice, but reads whole files.  *out is empty on
- * failure, which is then that of all.
+ * not to be kept).  A file's mass, epsilon and sigma must agree with settings that are given too,
+ * or with species.  The same configuration gives the same bits for any number of threads; beside
+ * what is returned, memory of 40 bytes for 8192 atoms is used.  With several ranks (comm/world.h)
+ * each gets a block of the same atoms: it makes only these of a lattice, but reads whole files.
+ * *out is empty on failure, which is then that of all.
  * Errors: MD_EINVAL (file, line, what was expected), MD_EIO, MD_ENOMEM. */
 md_status system_create(const engine_spec *spec, system_state *out);
 
-/* Atoms from a file: LAMMPS data (write_data; atom styles atomic and charge, one atom type), or the
- * first frame of an extended XYZ file (Lattice, Properties; one species).  Told apart by content.
+/* Atoms from a file: LAMMPS data (write_data; atom styles atomic and charge), or the first frame of
+ * an extended XYZ file (Lattice, Properties).  Told apart by content.  types: the kinds that there
+ * may be, by name, or in a data file without Atom Type Labels by number; masses and pairs that the
+ * file gives must be theirs.  NULL: one kind, of which out tells what the file says.
  * Positions are wrapped into the box, image flags follow.  header: only box and n are read.
  * *out is empty on failure.  Errors: MD_EINVAL (file, line, what was expected), MD_EIO, MD_ENOMEM.
  */
-md_status system_read(const char *path, bool header, system_state *out);
+md_status system_read(const char *path, bool header, const engine_types *types, system_state *out);
 
 /* by_id [n]: the places of n different ids by rising id. */
 void system_sort_ids(int64_t n, const int64_t *id, int64_t *by_id);

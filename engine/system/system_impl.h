@@ -10,8 +10,12 @@
 md_status read_wrap(const md_text *in, const md_box *box, double x[3], int32_t image[3]);
 
 /* The formats.  in is open, at its beginning. */
-md_status read_data(md_text *in, bool header, system_state *out);
-md_status read_xyz(md_text *in, bool header, system_state *out);
+md_status read_data(md_text *in, bool header, const engine_types *types, system_state *out);
+md_status read_xyz(md_text *in, bool header, const engine_types *types, system_state *out);
+/* The kind of this name; a number in a file is that of a kind.  Errors: MD_EINVAL (there is none,
+ * another number than was set). */
+md_status read_kind(const md_text *in, const engine_types *types, const char *name, int32_t *out);
+md_status read_agrees(const md_text *in, const char *what, double found, double set);
 
 /* Atoms by rising id; *by_id is NULL when they lie so.  free(*by_id), also after a failure.
  * Errors: MD_EINVAL (two atoms have one id), MD_ENOMEM. */
@@ -19,11 +23,12 @@ md_status system_rank_ids(const md_text *in, const system_state *state, int64_t 
 
 /* Memory for n atoms: x always, the others as asked. */
 md_status system_reserve(system_state *state, int64_t n, bool v, bool id, bool image);
-/* Memory for the charges of state->n atoms; what a charge may be. */
+/* Memory for the charges or types of state->n atoms; what a charge may be. */
 md_status system_reserve_charges(system_state *state);
+md_status system_reserve_types(system_state *state);
 md_status read_charge(const md_text *in, const char *word, double *out);
-/* The temperature of the configuration for atoms of this mass, momentum zero: of all atoms, where
- * these are one rank's, all ranks together.  Errors: MD_ENOMEM. */
+/* The temperature of the configuration for atoms of this mass, or of the types', momentum zero: of
+ * all atoms, where these are one rank's, all ranks together.  Errors: MD_ENOMEM. */
 md_status system_velocities(const engine_spec *spec, double mass, system_state *state);
 /* Of n atoms those that this rank begins with, whole parts of the sums that velocities need. */
 enum { SYSTEM_PART = 8192 };

@@ -90,6 +90,11 @@ md_status system_make_lattice(const engine_spec *spec, system_state *out)
     for (int d = 0; d < 3; d++)
       x[3 * s + d] = site[d] * a;
   }
+  if (engine_kinds(spec) > 1) {
+    MD_TRY(system_reserve_types(out));
+    engine_types_place(spec->types, engine_has_sublattices(spec->lattice), bases[spec->lattice].n,
+                       out->all, spec->seed, out->first, n, out->type);
+  }
   if (spec->charges == 0) return MD_OK;
   MD_TRY(system_reserve_charges(out));
   charge_lattice(spec, out);

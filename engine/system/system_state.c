@@ -13,6 +13,7 @@ void system_state_free(system_state *state)
   free(state->id);
   free(state->image);
   free(state->q);
+  free(state->type);
   memset(state, 0, sizeof *state);
 }
 
@@ -52,6 +53,13 @@ md_status system_reserve_charges(system_state *state)
 {
   md_status status = MD_OK;
   state->q = reserve(state->n, sizeof *state->q, &status);
+  return status;
+}
+
+md_status system_reserve_types(system_state *state)
+{
+  md_status status = MD_OK;
+  state->type = reserve(state->n, sizeof *state->type, &status);
   return status;
 }
 

@@ -5,7 +5,8 @@
  *   lammps  seed = hash of the user's seed and of the bits of x, y and z; v = u - 1/2, / sqrt(m)
  *   minimd  seed = number of the site on the half-cell lattice, k(2ny)(2nx) + j(2nx) + i + 1; v = u
  * Sums are taken over SYSTEM_PART atoms, then over these parts in order, whoever has them.
- * Then the mean velocity is removed and all are scaled to the temperature m sum v^2 / (3n - 3).
+ * Then the momentum is removed and all are scaled to the temperature sum m v^2 / (3n - 3).  Sums
+ * have masses relative to the first kind of atom: 1, exactly, where all are alike.
  * miniMD's neighbouring seeds make neighbours' velocities alike; that is its physics. */
 #include "engine/system/system_impl.h"
 #include "comm/world.h"
@@ -64,8 +65,29 @@ static void minimd_velocity(const engine_spec *spec, int64_t s, double *v)
   }
 }
 
-/* sums[part] = sum of v (3), sum of v^2 (1); total in the order of the parts, of all ranks. */
-static void add_up(const system_state *state, int team, double (*sums)[4], double *total)
+/* Relative masses of kinds of atoms. */
+typedef struct {
+  const uint8_t *type; /* NULL: all are of the first kind */
+  double of[MD_TYPES];
+} masses;
+
+static masses masses_of(const engine_spec *spec, double mass, const system_state *state)
+{
+  masses m = {.type = state->type, .of = {1}};
+  for (int32_t t = 0; state->type && t < spec->types->n; t++)
+    m.of[t] = spec->types->species[t].mass / mass;
+  return m;
+}
+
+static double relative_of(const masses *m, int64_t i)
+{
+  return m->of[m->type ? m->type[i] : 0];
+}
+
+/* sums[part] = sum of m v (3), m v^2 (1), m (1); total in the order of the parts, of all ranks. */
+enum { SUMS = 5 };
+static void add_up(const system_state *state, const masses *m, int team, double (*sums)[SUMS],
+                   double *total)
 {
   const int64_t n = state->n, parts = (state->all + SYSTEM_PART - 1) / SYSTEM_PART;
   const int64_t first = state->first / SYSTEM_PART, mine = (n + SYSTEM_PART - 1) / SYSTEM_PART;
@@ -73,23 +95,26 @@ static void add_up(const system_state *state, int team, double (*sums)[4], doubl
   memset(sums, 0, (size_t)parts * sizeof *sums);
 #pragma omp parallel for schedule(static) num_threads(team)
   for (int64_t p = 0; p < mine; p++) {
-    double sum[4] = {0};
-    for (int64_t i = p * SYSTEM_PART; i < n && i < (p + 1) * SYSTEM_PART; i++)
+    double sum[SUMS] = {0};
+    for (int64_t i = p * SYSTEM_PART; i < n && i < (p + 1) * SYSTEM_PART; i++) {
+      const double mass = relative_of(m, i);
       for (int d = 0; d < 3; d++) {
-        sum[d] += v[3 * i + d];
-        sum[3] += v[3 * i + d] * v[3 * i + d];
+        sum[d] += mass * v[3 * i + d];
+        sum[3] += mass * v[3 * i + d] * v[3 * i + d];
       }
+      sum[4] += mass;
+    }
     memcpy(sums[first + p], sum, sizeof sum);
   }
-  if (!state->whole) world_sum((void *)sums, 4 * parts); /* zero bits on all ranks but one */
-  memset(total, 0, 4 * sizeof *total);
+  if (!state->whole) world_sum((void *)sums, SUMS * parts); /* zero bits on all ranks but one */
+  memset(total, 0, SUMS * sizeof *total);
   for (int64_t p = 0; p < parts; p++)
-    for (int c = 0; c < 4; c++)
+    for (int c = 0; c < SUMS; c++)
       total[c] += sums[p][c];
 }
 
 /* Room for velocities and sums on all ranks, or an error of all. */
-static md_status reserve(system_state *state, double (**sums)[4])
+static md_status reserve(system_state *state, double (**sums)[SUMS])
 {
   if (!state->v) state->v = malloc((size_t)state->n * 3 * sizeof *state->v + 1);
   *sums = malloc((size_t)(state->all / SYSTEM_PART + 1) * sizeof **sums);
@@ -100,9 +125,10 @@ static md_status reserve(system_state *state, double (**sums)[4])
   return world_agree(status);
 }
 
-static void draw(const engine_spec *spec, double mass, int team, system_state *state)
+static void draw(const engine_spec *spec, double mass, const masses *m, int team,
+                 system_state *state)
 {
-  const double *x = state->x, inv_sqrt_mass = 1 / sqrt(mass);
+  const double *x = state->x;
   double *v = state->v;
   const bool minimd = spec->velocity == ENGINE_VELOCITY_MINIMD;
 #pragma omp parallel for schedule(static) num_threads(team)
@@ -110,29 +136,30 @@ static void draw(const engine_spec *spec, double mass, int team, system_state *s
     if (minimd)
       minimd_velocity(spec, state->first + i, &v[3 * i]);
     else
-      lammps_velocity(spec->seed, inv_sqrt_mass, &x[3 * i], &v[3 * i]);
+      lammps_velocity(spec->seed, 1 / sqrt(mass * relative_of(m, i)), &x[3 * i], &v[3 * i]);
   }
 }
 
 md_status system_velocities(const engine_spec *spec, double mass, system_state *state)
 {
   const int team = system_team(spec);
-  double(*sums)[4], total[4];
+  const masses m = masses_of(spec, mass, state);
+  double(*sums)[SUMS], total[SUMS];
   const md_status status = reserve(state, &sums);
   if (status) {
     free(sums);
     return status;
   }
-  draw(spec, mass, team, state);
-  add_up(state, team, sums, total);
-  const double all = (double)state->all;
-  const double mean[3] = {total[0] / all, total[1] / all, total[2] / all};
+  draw(spec, mass, &m, team, state);
+  add_up(state, &m, team, sums, total);
+  const double all = (double)state->all, heavy = total[4];
+  const double mean[3] = {total[0] / heavy, total[1] / heavy, total[2] / heavy};
   double *v = state->v;
 #pragma omp parallel for schedule(static) num_threads(team)
   for (int64_t i = 0; i < state->n; i++)
     for (int d = 0; d < 3; d++)
       v[3 * i + d] -= mean[d];
-  add_up(state, team, sums, total);
+  add_up(state, &m, team, sums, total);
   free(sums);
   /* A single atom has no velocity once its momentum is removed. */
   const engine_constants units = engine_constants_of(spec);

@@ -13,12 +13,14 @@ struct config {
   char *reading;
   char **warnings; /* [n_warnings] */
   int n_warnings;
-  eam_potential eam; /* of values.engine.potential, once it was read */
+  eam_potential eam;  /* of values.engine.potential, once it was read */
+  engine_types types; /* of values.kinds, once they were made */
 };
 
 static bool is_string(const config_entry *entry)
 {
-  return entry->rule->type == CONFIG_PATH || entry->rule->type == CONFIG_TARGET;
+  const config_type type = entry->rule->type;
+  return type == CONFIG_PATH || type == CONFIG_TARGET || type == CONFIG_RECORDS;
 }
 
 static char **string_of(config_values *values, const config_entry *entry)
@@ -41,6 +43,7 @@ void config_destroy(config *cfg)
   for (int k = 0; k < n; k++)
     if (is_string(&entries[k])) free(*string_of(&cfg->values, &entries[k]));
   eam_free(&cfg->eam);
+  engine_types_free(&cfg->types);
   free(cfg);
 }
 
@@ -49,10 +52,12 @@ static const char *origin_for(const void *cfg, const char *key)
   return config_origin(cfg, key);
 }
 
-/* The engine's messages name the origins of this configuration, which holds its potential. */
+/* The engine's messages name the origins of this configuration, which holds its potential and
+ * types. */
 static void own(config *cfg)
 {
   if (cfg->values.engine.eam) cfg->values.engine.eam = &cfg->eam;
+  if (cfg->values.engine.types) cfg->values.engine.types = &cfg->types;
   cfg->values.engine.origin = origin_for;
   cfg->values.engine.source = cfg;
 }
@@ -230,6 +235,15 @@ md_status config_read_potential(config *cfg)
   return MD_OK;
 }
 
+md_status config_read_types(config *cfg)
+{
+  cfg->values.engine.types = NULL;
+  engine_types_free(&cfg->types);
+  MD_TRY(config_make_types(cfg, &cfg->types));
+  if (cfg->types.n) cfg->values.engine.types = &cfg->types;
+  return MD_OK;
+}
+
 static const char *origin_of(const config *cfg, const char *key)
 {
   const config_entry *entries, *entry;
@@ -271,6 +285,7 @@ md_status config_copy(const config *from, config **out)
   const int n = config_entries(&entries);
   cfg->values = from->values;
   cfg->values.engine.eam = NULL; /* to be read again */
+  cfg->values.engine.types = NULL;
   own(cfg);
   bool whole = true;
   for (int k = 0; k < n; k++) {

@@ -12,7 +12,7 @@ static const char *const of_lattice[] = {"system.lattice", "system.cells", "syst
                                          "system.lattice_constant", "system.charges"};
 enum { N_OF_LATTICE = sizeof of_lattice / sizeof *of_lattice };
 /* Keys that a potential by tables leaves no meaning. */
-static const char *const of_lj[] = {"lj.epsilon", "lj.sigma", "lj.cutoff", "lj.shift"};
+static const char *const of_lj[] = {"lj.epsilon", "lj.sigma", "lj.cutoff", "lj.shift", "lj.pairs"};
 enum { N_OF_LJ = sizeof of_lj / sizeof *of_lj };
 
 static md_status check_source(const config *cfg)
@@ -43,9 +43,7 @@ static md_status check_source(const config *cfg)
 static md_status check_charges(const config *cfg)
 {
   const engine_spec *values = config_get(cfg);
-  const engine_lattice lattice = values->lattice;
-  const bool pairs = lattice == ENGINE_LATTICE_NACL || lattice == ENGINE_LATTICE_CSCL ||
-                     lattice == ENGINE_LATTICE_ZNS;
+  const bool pairs = engine_has_sublattices(values->lattice);
   MD_REQUIRE(values->charges == 0 || pairs, MD_EINVAL,
              "%s: system.charges = %g: expected system.lattice = \"nacl\", \"cscl\" or \"zns\", "
              "which have two kinds of sites",
@@ -53,11 +51,15 @@ static md_status check_charges(const config *cfg)
   MD_REQUIRE(values->charges == 0 || !config_is_default(cfg, "coulomb.method"), MD_EINVAL,
              "%s: system.charges = %g: expected a coulomb.method beside it, \"pme\" or \"none\"",
              config_origin(cfg, "system.charges"), values->charges);
+  const bool charged = values->types && engine_types_charged(values->types);
+  MD_REQUIRE(!charged || !config_is_default(cfg, "coulomb.method"), MD_EINVAL,
+             "%s: species with charges: expected a coulomb.method beside them, \"pme\" or \"none\"",
+             config_origin(cfg, "species"));
   if (values->coulomb != ENGINE_COULOMB_PME) return MD_OK;
   MD_REQUIRE(
-      values->read || values->charges > 0, MD_EINVAL,
-      "%s: coulomb.method = \"pme\" needs charges: expected system.charges > 0, or a file of "
-      "atoms that has them",
+      values->read || values->charges > 0 || charged, MD_EINVAL,
+      "%s: coulomb.method = \"pme\" needs charges: expected system.charges > 0, species with "
+      "charges, or a file of atoms that has them",
       config_origin(cfg, "coulomb.method"));
   const int32_t *mesh = values->mesh;
   MD_REQUIRE((mesh[0] > 0) == (mesh[1] > 0) && (mesh[0] > 0) == (mesh[2] > 0), MD_EINVAL,
@@ -80,6 +82,11 @@ static md_status check_potential(const config *cfg)
       "%s: potential.file = \"%s\": expected potential.style = \"eam\" (--pair eam) beside it",
       config_origin(cfg, "potential.file"), values->potential);
   if (!eam) return MD_OK;
+  MD_REQUIRE(
+      !values->types, MD_EINVAL,
+      "%s: species: expected potential.style = \"lj\" beside them; an \"eam\" is of one kind "
+      "of atom, that of potential.file",
+      config_origin(cfg, "species"));
   const char *origin = config_origin(cfg, "potential.style");
   MD_REQUIRE(values->potential, MD_EINVAL,
              "%s: potential.style = \"eam\": expected a potential.file (--potential FILE); `minimd "
@@ -123,6 +130,7 @@ md_status config_check(config *cfg)
 {
   const engine_spec *values = config_get(cfg);
   MD_TRY(check_source(cfg));
+  MD_TRY(config_read_types(cfg));
   MD_TRY(check_charges(cfg));
   MD_TRY(check_potential(cfg));
   MD_TRY(config_read_potential(cfg));
@@ -147,9 +155,17 @@ md_status config_check(config *cfg)
 static bool has_no_effect(const config *cfg, const char *key)
 {
   const engine_spec *values = config_get(cfg);
+  const config_kinds *kinds = &config_all(cfg)->kinds;
   const bool charged = values->coulomb == ENGINE_COULOMB_PME;
+  const bool named =
+      values->types && engine_types_charged(values->types) &&
+      strcmp(key, "coulomb.method") == 0; /* it must be said of species with charges */
   if (!charged && (strncmp(key, "coulomb.", 8) == 0 || strcmp(key, "system.charges") == 0))
+    return !named;
+  if (kinds->species && (strcmp(key, "system.mass") == 0 || strcmp(key, "system.charges") == 0))
     return true;
+  if (!kinds->species && (strcmp(key, "species") == 0 || strcmp(key, "lj.mix") == 0)) return true;
+  if (!kinds->pairs && strcmp(key, "lj.pairs") == 0) return true;
   if (values->pair == ENGINE_PAIR_EAM && strncmp(key, "lj.", 3) == 0) return true;
   if (values->pair == ENGINE_PAIR_LJ && strncmp(key, "potential.", 10) == 0) return true;
   if (strcmp(key, values->lattice_constant > 0 ? "system.density" : "system.lattice_constant") == 0)
@@ -171,7 +187,9 @@ static void write_setting(const config *cfg, const config_entry *entry, FILE *st
   if (absolute) *path = absolute;
   char text[CONFIG_TEXT_SIZE];
   config_value_write(entry, &values, text, sizeof text);
-  const int used = fprintf(stream, "  %s = %s;", strchr(entry->key, '.') + 1, text);
+  const char *dot = strchr(entry->key, '.');
+  const int used =
+      fprintf(stream, dot ? "  %s = %s;" : "\n%s = %s;", dot ? dot + 1 : entry->key, text);
   fprintf(stream, "%*s # %s%s%s%s\n", used < 32 ? 32 - used : 0, "", *entry->unit ? "[" : "",
           entry->unit, *entry->unit ? "] " : "", entry->help);
   free(absolute);
@@ -181,18 +199,23 @@ void config_write(const config *cfg, FILE *stream)
 {
   const config_entry *entries;
   const int n = config_entries(&entries);
-  const char *last = NULL; /* key written */
+  const char *open = NULL; /* a key of the group that is being written */
   fprintf(stream, "# %s\n", config_reading(cfg));
   for (int k = 0; k < n; k++) {
     const char *key = entries[k].key;
     const size_t group = strcspn(key, ".");
     if (has_no_effect(cfg, key)) continue;
-    if (!last || strncmp(key, last, group + 1) != 0)
-      fprintf(stream, "%s\n%.*s: {\n", last ? "};\n" : "", (int)group, key);
+    if (open && strncmp(key, open, group + 1) != 0) {
+      fputs("};\n", stream);
+      open = NULL;
+    }
+    if (!open && key[group]) {
+      fprintf(stream, "\n%.*s: {\n", (int)group, key);
+      open = key;
+    }
     write_setting(cfg, &entries[k], stream);
-    last = key;
   }
-  fputs("};\n", stream);
+  if (open) fputs("};\n", stream);
 }
 
 void config_json(const config *cfg, md_json *json)

@@ -5,6 +5,7 @@
 #ifndef CONFIG_IMPL_H
 #define CONFIG_IMPL_H
 
+#include "engine/types.h"
 #include "minimd/config/config.h"
 
 /* What an input says about the form of a value. */
@@ -14,7 +15,8 @@ typedef enum {
   CONFIG_STRING = 2,  /* between quotes, without them */
   CONFIG_BOOLEAN = 4, /* true or false */
   CONFIG_LIST = 8,    /* numbers joined by commas */
-  CONFIG_DIGITS = 16  /* a number of a program whose integers have no exponent */
+  CONFIG_DIGITS = 16, /* a number of a program whose integers have no exponent */
+  CONFIG_GROUPS = 32  /* a list of groups, in the form of records.c */
 } config_kind;
 
 typedef enum {
@@ -28,6 +30,7 @@ typedef enum {
   CONFIG_CURVE,   /* ordering */
   CONFIG_PATH,    /* char *, NULL when empty; beside the input that names it */
   CONFIG_TARGET,  /* likewise, but where the program runs: a file to be written */
+  CONFIG_RECORDS, /* char *, NULL when empty: text that config_records reads */
   CONFIG_TYPE_COUNT
 } config_type;
 
@@ -69,6 +72,26 @@ md_status config_put(config *cfg, const char *path, int line, const char *key, c
 /* Read the file of a potential by tables, which the values then point at; its mass is the default
  * of system.mass.  Errors: those of eam_read. */
 md_status config_read_potential(config *cfg);
+/* Make the types of `species`, which the values then point at; none without.  Errors: MD_EINVAL,
+ * MD_ENOMEM. */
+md_status config_read_types(config *cfg);
+md_status config_make_types(const config *cfg, engine_types *out);
+/* Check the text of species or of lj.pairs (key) by itself, and count its groups. */
+md_status config_check_records(const char *key, const char *text, int *groups);
+
+/* One `key = value;` of a group: a number or a string, or several strings. */
+enum { CONFIG_ITEM_WORDS = 2 };
+typedef struct {
+  char key[ENGINE_NAME], word[CONFIG_ITEM_WORDS][ENGINE_NAME];
+  int n_words;
+  bool quoted;
+} config_item;
+/* Read "( { key = 1.5; key = \"text\"; key = [ \"a\", \"b\" ]; }, { ... } )": item is called for
+ * each, with the number of its group; *count is the number of groups.  Errors: MD_EINVAL (what was
+ * expected), those of item. */
+typedef md_status config_item_fn(void *to, int group, const config_item *item);
+md_status config_records(const char *text, config_item_fn *item, void *to, int *count);
+
 /* Add a warning. */
 md_status config_warn(config *cfg, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Say how the input was read. */

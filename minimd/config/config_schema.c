@@ -14,6 +14,7 @@ static const char *const velocity_words[] = {ENGINE_VELOCITIES(WORD_)};
 static const char *const coulomb_words[] = {ENGINE_COULOMBS(WORD_)};
 static const char *const units_words[] = {ENGINE_UNITS(WORD_)};
 static const char *const pair_words[] = {ENGINE_PAIRS(WORD_)};
+static const char *const mix_words[] = {FORCE_MIXES(WORD_)};
 static const char *const backend_words[] = {ENGINE_BACKENDS(WORD_)};
 const char *const config_format_words[CONFIG_FORMAT_COUNT] = {CONFIG_FORMATS(WORD_)};
 #undef WORD_
@@ -111,12 +112,18 @@ const char *const config_format_words[CONFIG_FORMAT_COUNT] = {CONFIG_FORMATS(WOR
         RULE(CONFIG_TARGET, FIELD(field), 0, 0, false, NULL, 0, NULL, 0)                           \
   }
 
+#define RECORDS(key, field, form, help)                                                            \
+  {                                                                                                \
+    key, "list of groups", "", form, "( )", help,                                                  \
+        RULE(CONFIG_RECORDS, FIELD(field), 0, 0, false, NULL, 0, NULL, 0)                          \
+  }
+
 static const config_entry table[] = {
     WORD("system.units", engine.units, ENGINE_UNITS, units_words, ENGINE_UNITS_COUNT, "lj",
          "lj: reduced; metal: eV, Angstrom, ps, g/mol, K and bar, as LAMMPS has them"),
     WORD("system.lattice", engine.lattice, ENGINE_LATTICES, lattice_words, ENGINE_LATTICE_COUNT,
          "fcc",
-         "lattice that fills the box; every site holds the same kind of atom, but for its charge"),
+         "lattice that fills the box; of two species each has a sublattice of nacl, cscl and zns"),
     CELLS("system.cells", engine.cells, "", 1, 100000, "20", "unit cells along x, y and z"),
     REAL_FROM("system.lattice_constant", engine.lattice_constant, "length", 0, 1e6, "0",
               "edge of a unit cell; 0: from system.density"),
@@ -137,6 +144,11 @@ static const config_entry table[] = {
          "input file"),
     FLAG("system.keep_velocities", engine.keep_velocities, "true",
          "use the velocities of system.read where it has some"),
+    RECORDS(
+        "species", kinds.species,
+        "( { name = \"A\"; mass = 1; charge = 0; fraction = 0.5; }, ... )",
+        "kinds of atoms, up to 64, in place of system.mass and system.charges; fraction: of the "
+        "sites of a lattice, alike where none is given"),
     WORD("potential.style", engine.pair, ENGINE_PAIRS, pair_words, ENGINE_PAIR_COUNT, "lj",
          "forces between atoms: Lennard-Jones, or embedded atoms by the tables of potential.file"),
     PATH("potential.file", engine.potential, "",
@@ -148,6 +160,14 @@ static const config_entry table[] = {
                "pairs further apart do not interact"),
     WORD("lj.shift", engine.shift, FORCE_SHIFTS, force_shift_words, FORCE_SHIFT_COUNT, "none",
          "what vanishes at the cutoff: nothing, the energy, or energy and force"),
+    RECORDS(
+        "lj.pairs", kinds.pairs,
+        "( { types = [ \"A\", \"B\" ]; epsilon = 1; sigma = 1; cutoff = 2.5; }, ... )",
+        "constants of two species, or of one with itself; else those of lj.epsilon, lj.sigma and "
+        "lj.cutoff for one, and mixed for two"),
+    WORD("lj.mix", kinds.mix, FORCE_MIXES, mix_words, FORCE_MIX_COUNT, "geometric",
+         "of two species that lj.pairs does not name: sqrt(e_i e_j) for epsilon; the geometric or "
+         "arithmetic mean of their sigmas and of their cutoffs"),
     WORD("coulomb.method", engine.coulomb, ENGINE_COULOMBS, coulomb_words, ENGINE_COULOMB_COUNT,
          "none", "forces between charges; none: charges have no effect"),
     CELLS("coulomb.mesh", engine.mesh, "", 0, 65536, "0",

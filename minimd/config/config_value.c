@@ -22,6 +22,7 @@ static const char *const nouns[CONFIG_TYPE_COUNT] = {
     [CONFIG_CURVE] = "one of ",
     [CONFIG_PATH] = "",
     [CONFIG_TARGET] = "",
+    [CONFIG_RECORDS] = "",
 };
 
 /* Forms of a value that a type takes; strings also spell special words. */
@@ -31,6 +32,7 @@ static const int kinds[CONFIG_TYPE_COUNT] = {
     [CONFIG_WORD] = CONFIG_STRING,    [CONFIG_CELLS] = CONFIG_NUMBER | CONFIG_LIST,
     [CONFIG_BINS] = CONFIG_NUMBER,    [CONFIG_CURVE] = CONFIG_STRING,
     [CONFIG_PATH] = CONFIG_STRING,    [CONFIG_TARGET] = CONFIG_STRING,
+    [CONFIG_RECORDS] = CONFIG_GROUPS,
 };
 
 static const char *kind_name(config_kind kind)
@@ -186,14 +188,27 @@ static md_status read_path(const config_entry *entry, const char *text, void *fi
   return MD_OK;
 }
 
+static md_status read_records(const config_entry *entry, const char *text, void *field)
+{
+  MD_REQUIRE(strlen(text) < CONFIG_TEXT_SIZE, MD_EINVAL, "expected fewer than %d bytes, not %zu",
+             CONFIG_TEXT_SIZE, strlen(text));
+  int groups;
+  MD_TRY(config_check_records(entry->key, text, &groups));
+  char *copy = groups ? strdup(text) : NULL;
+  MD_REQUIRE(copy || !groups, MD_ENOMEM, "out of memory for settings");
+  free(*(char **)field);
+  *(char **)field = copy;
+  return MD_OK;
+}
+
 md_status config_value_read(const config_entry *entry, config_kind kind, const char *text,
                             config_values *values)
 {
   static md_status (*const read[CONFIG_TYPE_COUNT])(const config_entry *, const char *, void *) = {
-      [CONFIG_INTEGER] = read_integer, [CONFIG_COUNT] = read_integer, [CONFIG_REAL] = read_real,
-      [CONFIG_FLAG] = read_flag,       [CONFIG_WORD] = read_word,     [CONFIG_CELLS] = read_cells,
-      [CONFIG_BINS] = read_bins,       [CONFIG_CURVE] = read_curve,   [CONFIG_PATH] = read_path,
-      [CONFIG_TARGET] = read_path,
+      [CONFIG_INTEGER] = read_integer, [CONFIG_COUNT] = read_integer,   [CONFIG_REAL] = read_real,
+      [CONFIG_FLAG] = read_flag,       [CONFIG_WORD] = read_word,       [CONFIG_CELLS] = read_cells,
+      [CONFIG_BINS] = read_bins,       [CONFIG_CURVE] = read_curve,     [CONFIG_PATH] = read_path,
+      [CONFIG_TARGET] = read_path,     [CONFIG_RECORDS] = read_records,
   };
   const config_rule *rule = entry->rule;
   if (kind == CONFIG_DIGITS) {
@@ -300,6 +315,13 @@ static size_t write_path(const config_rule *rule, const void *field, char *text,
   return write_quoted(path ? path : "", text, size);
 }
 
+static size_t write_records(const config_rule *rule, const void *field, char *text, size_t size)
+{
+  (void)rule;
+  const char *records = *(char *const *)field;
+  return (size_t)snprintf(text, size, "%s", records ? records : "( )");
+}
+
 size_t config_value_write(const config_entry *entry, const config_values *values, char *text,
                           size_t size)
 {
@@ -310,6 +332,7 @@ size_t config_value_write(const config_entry *entry, const config_values *values
       [CONFIG_WORD] = write_word,       [CONFIG_CELLS] = write_cells,
       [CONFIG_BINS] = write_bins,       [CONFIG_CURVE] = write_curve,
       [CONFIG_PATH] = write_path,       [CONFIG_TARGET] = write_path,
+      [CONFIG_RECORDS] = write_records,
   };
   const config_rule *rule = entry->rule;
   return write[rule->type](rule, (const char *)values + rule->offset, text, size);
@@ -379,7 +402,7 @@ void config_value_json(const config_entry *entry, const config_values *values, m
   case CONFIG_CURVE:
     json_curve(field, json, name);
     break;
-  default: /* a file name; "": none */
+  default: /* a file name or records; "": none */
     md_json_string(json, name, *(char *const *)field ? *(char *const *)field : "");
   }
 }

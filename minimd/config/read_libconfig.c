@@ -145,6 +145,73 @@ static md_status value_text(reader *rd, const config_setting_t *setting, char **
   return MD_OK;
 }
 
+static md_status put_word(const config_setting_t *setting, FILE *to)
+{
+  const char *word = config_setting_get_string(setting);
+  MD_REQUIRE(word, MD_EINVAL, "expected strings in the list");
+  MD_REQUIRE(!strpbrk(word, "\"\\"), MD_EINVAL, "'%.40s': expected no quotes and backslashes",
+             word);
+  fprintf(to, "\"%s\"", word);
+  return MD_OK;
+}
+
+/* A value of a group of a list: a number, a string, or several strings. */
+static md_status put_item(reader *rd, const config_setting_t *item, FILE *to)
+{
+  fprintf(to, " %s = ", config_setting_name(item));
+  if (is_number(item)) {
+    char *word = next_number(rd);
+    MD_REQUIRE(word, MD_ENOMEM, "out of memory for a number");
+    fprintf(to, "%s;", word);
+    free(word);
+    return MD_OK;
+  }
+  if (item->type == CONFIG_TYPE_STRING) {
+    MD_TRY(put_word(item, to));
+  } else {
+    MD_REQUIRE(!config_setting_is_scalar(item) && !config_setting_is_group(item), MD_EINVAL,
+               "%s: expected a number, a string or a list of strings", config_setting_name(item));
+    const int n = config_setting_length(item);
+    fputs("[ ", to);
+    for (int k = 0; k < n; k++) {
+      if (k) fputs(", ", to);
+      MD_TRY(put_word(config_setting_get_elem(item, (unsigned)k), to));
+    }
+    fputs(" ]", to);
+  }
+  fputs(";", to);
+  return MD_OK;
+}
+
+static md_status put_groups(reader *rd, const config_setting_t *list, FILE *to)
+{
+  const int n = config_setting_length(list);
+  fputs("(", to);
+  for (int k = 0; k < n; k++) {
+    const config_setting_t *group = config_setting_get_elem(list, (unsigned)k);
+    MD_REQUIRE(config_setting_is_group(group), MD_EINVAL, "expected groups in the list");
+    fputs(k ? ", {" : " {", to);
+    for (int m = 0; m < config_setting_length(group); m++)
+      MD_TRY(put_item(rd, config_setting_get_elem(group, (unsigned)m), to));
+    fputs(" }", to);
+  }
+  fputs(" )", to);
+  return MD_OK;
+}
+
+/* A list of groups in the form of config_records. */
+static md_status groups_text(reader *rd, const config_setting_t *list, char **text)
+{
+  size_t size = 0;
+  *text = NULL;
+  FILE *to = open_memstream(text, &size);
+  MD_REQUIRE(to, MD_ENOMEM, "out of memory for a list");
+  const md_status status = put_groups(rd, list, to);
+  MD_REQUIRE(fclose(to) == 0, MD_ENOMEM, "out of memory for a list");
+  return status;
+}
+
+/* group: NULL for a key without one. */
 static md_status read_setting(reader *rd, const char *group, const config_setting_t *setting)
 {
   const int line = (int)config_setting_source_line(setting);
@@ -152,11 +219,17 @@ static md_status read_setting(reader *rd, const char *group, const config_settin
   const config_entry *entry;
   char *key, *text = NULL;
   config_kind kind = CONFIG_ANY;
-  MD_REQUIRE(asprintf(&key, "%s.%s", group, name) >= 0, MD_ENOMEM, "out of memory for a key");
+  MD_REQUIRE(asprintf(&key, "%s%s%s", group ? group : "", group ? "." : "", name) >= 0, MD_ENOMEM,
+             "out of memory for a key");
   md_status status = config_find(key, &entry);
   if (!status && config_setting_is_group(setting))
     status = MD_FAIL(MD_EINVAL, "%s: expected a value (%s), not a group", key, entry->type);
-  if (!status) {
+  if (!status && entry->rule->type == CONFIG_RECORDS) {
+    kind = CONFIG_GROUPS;
+    status = config_setting_is_list(setting)
+                 ? groups_text(rd, setting, &text)
+                 : MD_FAIL(MD_EINVAL, "%s: expected a list of groups, %s", key, entry->range);
+  } else if (!status) {
     status = value_text(rd, setting, &text, &kind);
     if (status) MD_FAIL(status, "%s: %s", key, md_message());
   }
@@ -201,6 +274,9 @@ static md_status unknown_group(const reader *rd, const config_setting_t *group)
 static md_status read_group(reader *rd, const config_setting_t *group)
 {
   const char *name = config_setting_name(group);
+  const config_entry *entry;
+  if (!strchr(name, '.') && config_find(name, &entry) == MD_OK)
+    return read_setting(rd, NULL, group);
   if (!is_group(name)) return unknown_group(rd, group);
   MD_REQUIRE(config_setting_is_group(group), MD_EINVAL, "%s:%d: %s: expected a group, %s: { ... };",
              rd->path, (int)config_setting_source_line(group), name, name);

@@ -311,11 +311,12 @@ static md_status read_settings(config *cfg, const options *opts, report *run, ch
 static void hint_temperature(const engine_spec *spec)
 {
   enum { HOT = 50 };
-  if (spec->units != ENGINE_UNITS_LJ || spec->temperature < HOT * spec->epsilon) return;
+  const double epsilon = engine_most(spec).epsilon;
+  if (spec->units != ENGINE_UNITS_LJ || spec->temperature < HOT * epsilon) return;
   fprintf(stderr,
           "minimd: warning: system.temperature = %g is %g epsilon / k_B: temperatures are in units "
           "of energy / k_B; for kelvins give T k_B / epsilon (argon at 300 K: 300 / 119.8 = 2.5)\n",
-          spec->temperature, spec->temperature / spec->epsilon);
+          spec->temperature, spec->temperature / epsilon);
 }
 
 /* All ranks are of one program and run the same. */

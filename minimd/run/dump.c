@@ -19,6 +19,7 @@ struct dump {
   int64_t first; /* .dcd only: step of the first frame; those to come are `every` apart */
   double *x, *v; /* [n][3] */
   double *q;     /* [n], or NULL without charges */
+  uint8_t *type; /* [n] */
   int64_t *id, *by_id;
   int32_t *image; /* [n][3] */
   float *axis;    /* [n], .dcd only */
@@ -83,14 +84,22 @@ static void end_line(dump *to, int64_t i)
   fputc('\n', to->stream);
 }
 
+/* The name of an atom's kind; where nobody gave one, that of the argon that such a fluid is like.
+ * */
+static const char *name_of(const dump *to, const engine *sim, int64_t i)
+{
+  const engine_types *types = sim->spec->types;
+  return types ? types->species[to->type[i]].name : "Ar";
+}
+
 static md_status write_xyz(dump *to, const engine *sim)
 {
   write_xyz_head(to, sim);
   for (int64_t k = 0; k < to->n; k++) {
     const int64_t i = to->by_id[k];
     const double *x = &to->x[3 * i], *v = &to->v[3 * i];
-    fprintf(to->stream, "Ar %.17g %.17g %.17g %.17g %.17g %.17g %" PRId64, x[0], x[1], x[2], v[0],
-            v[1], v[2], to->id[i]);
+    fprintf(to->stream, "%s %.17g %.17g %.17g %.17g %.17g %.17g %" PRId64, name_of(to, sim, i),
+            x[0], x[1], x[2], v[0], v[1], v[2], to->id[i]);
     end_line(to, i);
   }
   return MD_OK;
@@ -105,13 +114,15 @@ static md_status write_lammpstrj(dump *to, const engine *sim)
           sim->step, to->n);
   for (int d = 0; d < 3; d++)
     fprintf(to->stream, "%.17g %.17g\n", box.lo[d], box.hi[d]);
-  fprintf(to->stream, "ITEM: ATOMS id type x y z vx vy vz ix iy iz%s\n", to->q ? " q" : "");
+  fprintf(to->stream, "ITEM: ATOMS id type x y z vx vy vz ix iy iz%s%s\n",
+          sim->spec->types ? " element" : "", to->q ? " q" : "");
   for (int64_t k = 0; k < to->n; k++) {
     const int64_t i = to->by_id[k];
     const double *x = &to->x[3 * i], *v = &to->v[3 * i];
     const int32_t *image = &to->image[3 * i];
-    fprintf(to->stream, "%" PRId64 " 1 %.17g %.17g %.17g %.17g %.17g %.17g %d %d %d", to->id[i],
-            x[0], x[1], x[2], v[0], v[1], v[2], image[0], image[1], image[2]);
+    fprintf(to->stream, "%" PRId64 " %d %.17g %.17g %.17g %.17g %.17g %.17g %d %d %d", to->id[i],
+            to->type[i] + 1, x[0], x[1], x[2], v[0], v[1], v[2], image[0], image[1], image[2]);
+    if (sim->spec->types) fprintf(to->stream, " %s", name_of(to, sim, i));
     end_line(to, i);
   }
   return MD_OK;
@@ -193,7 +204,7 @@ static md_status write_dcd(dump *to, const engine *sim)
 
 md_status dump_frame(dump *to, const engine *sim)
 {
-  MD_TRY(engine_get(sim, to->x, to->v, to->q, to->id, to->image));
+  MD_TRY(engine_get(sim, to->x, to->v, to->q, to->type, to->id, to->image));
   if (world_rank() > 0) return MD_OK;
   rank_ids(to);
   MD_TRY(formats[to->format].write(to, sim));
@@ -220,12 +231,13 @@ static md_status reserve(dump *to, bool charges)
   to->x = malloc(3 * n * sizeof(double));
   to->v = malloc(3 * n * sizeof(double));
   to->q = charges ? malloc(n * sizeof(double)) : NULL;
+  to->type = malloc(n * sizeof(uint8_t));
   to->id = malloc(n * sizeof(int64_t));
   to->by_id = malloc(n * sizeof(int64_t));
   to->image = malloc(3 * n * sizeof(int32_t));
   to->axis = malloc(n * sizeof(float));
-  const bool good = to->path && to->x && to->v && (to->q || !charges) && to->id && to->by_id &&
-                    to->image && to->axis;
+  const bool good = to->path && to->x && to->v && (to->q || !charges) && to->type && to->id &&
+                    to->by_id && to->image && to->axis;
   MD_REQUIRE(good, MD_ENOMEM, "out of memory for frames of %lld atoms", (long long)to->n);
   return MD_OK;
 }
@@ -289,6 +301,7 @@ md_status dump_close(dump *to)
   free(to->x);
   free(to->v);
   free(to->q);
+  free(to->type);
   free(to->id);
   free(to->by_id);
   free(to->image);

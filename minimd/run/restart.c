@@ -51,7 +51,8 @@ static md_status compare(const checkpoint *from, const config *saved, const conf
   for (int k = 0; k < n; k++) {
     const char *key = entries[k].key;
     if (!differs_in(saved, cfg, key)) continue;
-    MD_REQUIRE(strncmp(key, "system.", 7) != 0, MD_EINVAL,
+    const bool atoms = strncmp(key, "system.", 7) == 0 || strcmp(key, "species") == 0;
+    MD_REQUIRE(!atoms, MD_EINVAL,
                "%s: %s is not that of '%s': a restart takes its atoms from the checkpoint",
                config_origin(cfg, key), key, from->path);
     if (shapes(key) && !out->differs) out->differs = key;

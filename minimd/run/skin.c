@@ -45,7 +45,7 @@ static md_status set_skin(config *cfg, int k, double *skin)
 {
   char text[32];
   const engine_spec *spec = config_get(cfg);
-  const double unit = spec->eam ? spec->eam->cutoff / 2.5 : spec->sigma;
+  const double unit = spec->eam ? spec->eam->cutoff / 2.5 : engine_most(spec).sigma;
   snprintf(text, sizeof text, "%g", multiples[k] * unit);
   MD_TRY(config_set(cfg, "neighbor.skin", text, "measured"));
   *skin = config_get(cfg)->skin;

@@ -193,7 +193,7 @@ static void add_others(const engine_spec *spec, int d, bool gpu, tune_values *to
 {
   char text[TUNE_VALUE];
   const int64_t period = spec->every > 0 ? spec->every : 20;
-  const double unit = spec->eam ? spec->eam->cutoff / 2.5 : spec->sigma;
+  const double unit = spec->eam ? spec->eam->cutoff / 2.5 : engine_most(spec).sigma;
   if (d == TUNE_ORDER) add_list(to, "row morton hilbert");
   if (d == TUNE_LIST) add_list(to, gpu ? "full half tile" : "full half");
   if (d == TUNE_BIN_SIZE) add_list(to, "/1 /2 /3");

@@ -99,7 +99,10 @@ while read -r key; do
     refused 2 "$key" --check --set "$key=$bad"
   done
   for bad in -7 1e400 '"nonsense"' '[ -1, 2 ]' '{ }' '""'; do
-    printf '%s: {\n  %s = %s;\n};\n' "${key%%.*}" "${key#*.}" "$bad" >"$dir/file"
+    case $key in
+      *.*) printf '%s: {\n  %s = %s;\n};\n' "${key%%.*}" "${key#*.}" "$bad" >"$dir/file" ;;
+      *) printf '\n%s = %s;\n' "$key" "$bad" >"$dir/file" ;;
+    esac
     refused 2 "$dir/file:2" --check -i "$dir/file"
   done
 done <"$dir/keys"

@@ -77,6 +77,24 @@ for cut in curve bricks bisection; do
   run_in cut 4 $melt --cut $cut --order row
   same "$dir/double1/out" "$dir/cut/out" "4 ranks cut by $cut"
 done
+# Two species: their types go with atoms and ghosts, and come back from a checkpoint.
+mixture="--backend cpu --cells 6 --steps 30 --thermo 10 --quiet --deterministic --format csv --threads 1"
+salt='species=({name="A";mass=2;fraction=0.8;},{name="B";fraction=0.2;})'
+pairs='lj.pairs=({types=["A","B"];epsilon=1.5;sigma=0.8;cutoff=2;})'
+for precision in double mixed; do
+  run_in species1 1 $mixture --precision $precision --set "$salt" --set "$pairs" --dump d.xyz --checkpoint c
+  grep -q '^B ' "$dir/species1/d.xyz" || fail 'a trajectory does not name its species'
+  for n in 2 3; do
+    run_in species$n $n $mixture --precision $precision --set "$salt" --set "$pairs" --dump d.xyz --checkpoint c
+    for file in out d.xyz c; do
+      same "$dir/species1/$file" "$dir/species$n/$file" "two species on $n ranks in $precision precision"
+    done
+  done
+done
+run_in whole 1 $mixture --precision mixed --set "$salt" --set "$pairs" --steps 60
+run_in species3 2 --restart c --steps 60 --format csv --quiet
+tail -n 3 "$dir/whole/out" >"$dir/last"
+tail -n 3 "$dir/species3/out" | cmp -s - "$dir/last" || fail '2 ranks do not go on with two species of 3'
 # A box of one reach, more ranks than it has cells to give, and ranks without atoms.
 for cells in 2 1,1,12; do
   run_in whole 1 $melt --cells $cells

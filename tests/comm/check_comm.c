@@ -320,7 +320,7 @@ START_TEST(forward_refreshes_ghosts)
     ck_ok(comm_borders(fx.cm, fx.atoms, 2.8));
     run_snapshot before = run_snapshot_take(fx.atoms);
     for (int step = 0; step < 2; step++) {
-      ck_ok(integrate_advance(fx.atoms, 0, 0, 0.01));
+      ck_ok(integrate_advance(fx.atoms, NULL, 0, 0.01));
       ck_ok(comm_forward(fx.cm, fx.atoms));
     }
     run_snapshot after = run_snapshot_take(fx.atoms);

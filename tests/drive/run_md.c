@@ -38,6 +38,8 @@ run_md run_md_open(const run_spec *spec, const run_case *c, const double *v)
   if (!(list.bin_size > 0)) list.bin_size = list.r_list / 2;
   md.ctx = test_ctx(spec->precision, spec->threads, spec->deterministic);
   md.atoms = run_case_atoms(md.ctx, c, v);
+  if (spec->types) md.atoms->n_types = spec->force.n_types;
+  if (spec->types) ck_ok(md_atoms_set_types(md.atoms, spec->types));
   ck_ok(comm_create(md.ctx, &md.cm));
   ck_ok(neighbor_create(md.ctx, &list, &md.list));
   ck_ok(force_create(md.ctx, &spec->force, &md.fc));
@@ -62,6 +64,7 @@ void run_md_rebuild(run_md *md)
   ck_ok(neighbor_sort(md->list, md->atoms));
   ck_ok(comm_borders(md->cm, md->atoms, md->spec.force.r_cut + md->spec.skin));
   ck_ok(neighbor_build(md->list, md->atoms));
+  ck_ok(force_take_types(md->fc, md->atoms));
   md->rebuilds++;
 }
 
@@ -80,7 +83,9 @@ static bool rebuild_is_due(run_md *md)
 
 void run_md_steps(run_md *md, int64_t steps)
 {
-  const double kick = md->spec.dt / 2;
+  double kick[MD_TYPES];
+  for (int t = 0; t < md->atoms->n_types; t++)
+    kick[t] = md->spec.dt / 2 / (md->spec.mass ? md->spec.mass[t] : 1);
   for (int64_t k = 0; k < steps; k++) {
     if (k == 0) run_md_force(md, NULL);
     ck_ok(integrate_advance(md->atoms, kick, k == 0 ? 1 : 2, md->spec.dt));
@@ -99,7 +104,7 @@ run_energy run_md_energy(run_md *md)
   force_tally tally = {0};
   integrate_sums sums = {0};
   run_md_force(md, &tally);
-  ck_ok(integrate_sum(md->atoms, &sums));
+  ck_ok(integrate_sum(md->atoms, md->spec.mass, &sums));
   run_energy e = {sums.v_sq / 2, tally.energy, sums.v_sq / 2 + tally.energy, tally.virial, {0}};
   memcpy(e.momentum, sums.v, sizeof e.momentum);
   return e;

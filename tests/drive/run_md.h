@@ -12,6 +12,8 @@ typedef struct {
   bool deterministic;
   neighbor_spec list; /* r_list is cut-off plus skin; bin_size 0: half of r_list */
   force_spec force;
+  const uint8_t *types;     /* of the atoms of the case, where force.n_types > 1; else NULL */
+  const double *mass;       /* [force.n_types], or NULL: 1 */
   const eam_potential *eam; /* NULL: Lennard-Jones; force.r_cut is its cutoff */
   double skin;
   int every; /* steps between rebuilds; 0: when an atom moved half the skin */

@@ -1,6 +1,7 @@
 /* tests/engine/check_atom_files.c - LAMMPS data files and extended XYZ. */
 #include "engine/system/system.h"
 #include "tests/drive/configs.h"
+#include "tests/drive/engines.h"
 #include "tests/drive/files.h"
 #include "tests/test.h"
 
@@ -82,7 +83,7 @@ static void check_atoms(bool flags)
 
 START_TEST(data_file)
 {
-  ck_ok(system_read(files_text("a.data", data), false, &state));
+  ck_ok(system_read(files_text("a.data", data), false, NULL, &state));
   check_atoms(true);
   ck_assert(state.epsilon == 1 && state.sigma == 1);
 }
@@ -103,7 +104,7 @@ START_TEST(data_file_columns)
            "title\n3 atoms\n1 atom types\n0 4 xlo xhi\n0 4 ylo yhi\n0 5 zlo zhi\n"
            "\n%s\n\n%s",
            titles[_i], atoms[_i]);
-  ck_ok(system_read(files_text("a.data", text), false, &state));
+  ck_ok(system_read(files_text("a.data", text), false, NULL, &state));
   check_row(&state.x[0], 0.5, 1.5, 2.5);
   check_row(&state.x[6], 1, 2, 4);
   ck_assert(!state.v && state.mass == 0 && state.epsilon == 0);
@@ -113,11 +114,11 @@ END_TEST
 
 START_TEST(xyz_file)
 {
-  ck_ok(system_read(files_text("a.xyz", xyz), false, &state));
+  ck_ok(system_read(files_text("a.xyz", xyz), false, NULL, &state));
   check_atoms(false);
   system_state_free(&state);
   ck_ok(system_read(files_text("a.xyz", "2\nLattice=\"2 0 0 0 3 0 0 0 4\"\nH 1 1 1\nH 1 1 2\n"),
-                    false, &state));
+                    false, NULL, &state));
   ck_assert(!state.v && !state.id && state.mass == 0);
   check_row(&state.x[3], 1, 1, 2);
   check_row(state.box.hi, 2, 3, 4);
@@ -125,7 +126,7 @@ START_TEST(xyz_file)
   ck_ok(
       system_read(files_text("a.xyz", "  1 \n \tcomment={x Lattice=1} Lattice={2 0 0 0 3 0 0 0 4}\n"
                                       "H 1 1 1\n"),
-                  false, &state));
+                  false, NULL, &state));
   check_row(state.box.hi, 2, 3, 4);
 }
 END_TEST
@@ -134,7 +135,7 @@ START_TEST(header_alone)
 {
   const char *const texts[] = {data, xyz};
   const char *path = files_text("a", texts[_i]);
-  ck_ok(system_read(path, true, &state));
+  ck_ok(system_read(path, true, NULL, &state));
   ck_assert(state.n == 3 && state.box.hi[2] == 8 && !state.x);
   int64_t n;
   md_box box;
@@ -194,7 +195,7 @@ END_TEST
 
 static void check_refused(const char *text, const char *words)
 {
-  const md_status status = system_read(files_text("a", text), false, &state);
+  const md_status status = system_read(files_text("a", text), false, NULL, &state);
   ck_assert_msg(status == MD_EINVAL, "'%s': status %d", text, (int)status);
   configs_message(words, text);
   ck_assert(!state.x && !state.v && !state.id && !state.image);
@@ -209,7 +210,7 @@ START_TEST(data_mistakes_are_named)
       {"3 atoms", "3.0 atoms", "a:3: atoms: expected an integer >= 1, not '3.0'"},
       {"3 atoms", "3000000000 atoms", "a:3: 3000000000 atoms cannot be in a file of"},
       {"3 atoms\n", "", "expected 'N atoms' in the header"},
-      {"1 atom types", "2 atom types", "a:4: 2 atom types: expected 1"},
+      {"1 atom types", "2 atom types", "a:4: 2 atom types: expected as many"},
       {"0 bonds", "3 bonds", "a:5: '3 ...': expected atoms only"},
       {"units = lj", "units = real", "a:1: 'units = real': expected units = lj or"},
       {"-1 3 xlo xhi", "3 -1 xlo xhi", "a:7: box: expected xlo < xhi, not 3 and -1"},
@@ -217,7 +218,7 @@ START_TEST(data_mistakes_are_named)
       {"-1 3 xlo xhi", "0 nan xlo xhi", "a:7: box: expected a finite number, not 'nan'"},
       {"-1 3 xlo xhi\n", "", "expected 'xlo xhi' in the header"},
       {"0 bonds", "0 0 0 xy xz yz", "a triclinic box"},
-      {"Masses", "Bonds", "a:11: 'Bonds': expected one of Masses, Pair Coeffs, Atoms"},
+      {"Masses", "Bonds", "a:11: 'Bonds': expected one of Atom Type Labels, Masses, Pair Coeffs"},
       {"1 2.5 # kind", "2 2.5", "a:13: atom type: expected an integer in 1..1"},
       {"1 2.5 # kind", "1 -2.5", "a:13: expected a mass > 0"},
       {"1 2.5 # kind", "1", "a:13: expected 'type mass'"},
@@ -291,17 +292,17 @@ END_TEST
 
 START_TEST(files_that_hold_no_text)
 {
-  ck_assert_int_eq(system_read(files_path("absent"), false, &state), MD_EIO);
+  ck_assert_int_eq(system_read(files_path("absent"), false, NULL, &state), MD_EIO);
   configs_message("absent", "");
-  ck_assert_int_eq(system_read("/tmp", false, &state), MD_EIO);
-  ck_assert_int_eq(system_read("/dev/null", false, &state), MD_EIO);
+  ck_assert_int_eq(system_read("/tmp", false, NULL, &state), MD_EIO);
+  ck_assert_int_eq(system_read("/dev/null", false, NULL, &state), MD_EIO);
   const char *path = files_write("binary", "a\nb\0c\n", 6);
-  ck_assert_int_eq(system_read(path, false, &state), MD_EINVAL);
+  ck_assert_int_eq(system_read(path, false, NULL, &state), MD_EINVAL);
   configs_message("binary:2: binary data", "");
   const size_t size = (2 << 20);
   char *line = malloc(size);
   memset(line, 'x', size);
-  ck_assert_int_eq(system_read(files_write("long", line, size), false, &state), MD_EINVAL);
+  ck_assert_int_eq(system_read(files_write("long", line, size), false, NULL, &state), MD_EINVAL);
   configs_message("long:1: a line is longer than 1048576 bytes", "");
   free(line);
 }
@@ -315,7 +316,7 @@ START_TEST(wrapped_positions_lie_inside)
     char text[256];
     snprintf(text, sizeof text, "1\nLattice=\"9.58 0 0 0 9.58 0 0 0 9.58\"\nH %.17g 1 1\n",
              places[k]);
-    ck_ok(system_read(files_text("a.xyz", text), false, &state));
+    ck_ok(system_read(files_text("a.xyz", text), false, NULL, &state));
     ck_assert_msg(state.x[0] >= 0 && state.x[0] < 9.58, "%.17g: %.17g", places[k], state.x[0]);
     ck_assert_double_eq_tol(remainder(state.x[0] + 9.58 * state.image[0] - places[k], 9.58), 0,
                             1e-13);
@@ -337,7 +338,7 @@ START_TEST(many_atoms)
   for (int i = 0; i < N; i++)
     fprintf(file, "%d %d 0 0\n", i + 1, i + 1);
   fclose(file);
-  ck_ok(system_read(path, false, &state));
+  ck_ok(system_read(path, false, NULL, &state));
   ck_assert_int_eq(state.n, N);
   for (int i = 0; i < N; i++) {
     ck_assert(state.x[3 * i] == i / (double)N && state.x[3 * i + 2] == i);
@@ -351,12 +352,69 @@ START_TEST(damaged_files_do_no_harm)
   const char *const texts[] = {data, xyz};
   for (unsigned seed = 0; seed < 1500; seed++) {
     char *damaged = files_mutate(texts[_i], seed);
-    const md_status status = system_read(files_text("a", damaged), false, &state);
+    const md_status status = system_read(files_text("a", damaged), false, NULL, &state);
     ck_assert(status == MD_OK || status == MD_EINVAL);
     ck_assert(status == MD_OK ? state.x && state.n > 0 : !state.x && !state.v && !state.id);
     system_state_free(&state);
     free(damaged);
   }
+}
+END_TEST
+
+/* Two kinds, of which the file's first is the second by its label. */
+static const char two_data[] = "two kinds\n\n3 atoms\n2 atom types\n"
+                               "0 4 xlo xhi\n0 4 ylo yhi\n0 4 zlo zhi\n\n"
+                               "Atom Type Labels\n\n1 B\n2 A\n\nMasses\n\n1 3\n2 2\n\n"
+                               "PairIJ Coeffs # lj/cut\n\n1 1 1.5 0.9\n1 2 2.5 0.7\n2 2 1 1\n\n"
+                               "Atoms # charge\n\n1 1 -1 1 1 1\n2 A 1 2 2 2\n3 2 1 3 3 3\n";
+static const char two_xyz[] =
+    "3\nLattice=\"4 0 0 0 4 0 0 0 4\" Properties=species:S:1:pos:R:3:mass:R:1\n"
+    "B 1 1 1 3\nA 2 2 2 2\nA 3 3 3 2\n";
+#define TWO                                                                                        \
+  "coulomb.method=none species=({name=\"A\";mass=2;charge=1;},{name=\"B\";mass=3;charge=-1;}) "    \
+  "lj.pairs=({types=[\"B\",\"B\"];epsilon=1.5;sigma=0.9;},{types=[\"A\",\"B\"];epsilon=2.5;"       \
+  "sigma=0.7;})"
+
+START_TEST(kinds_are_found_by_name_and_number)
+{
+  config *c = engines_config(TWO);
+  const engine_types *types = config_get(c)->types;
+  for (int k = 0; k < 2; k++) {
+    ck_ok(system_read(files_text("two", k ? two_xyz : two_data), false, types, &state));
+    ck_assert_int_eq(state.n, 3);
+    ck_assert(state.type[0] == 1 && state.type[1] == 0 && state.type[2] == 0);
+    ck_assert(state.x[3] == 2 && (k || (state.q[0] == -1 && state.q[1] == 1)));
+    system_state_free(&state);
+  }
+  config_destroy(c);
+}
+END_TEST
+
+static const struct {
+  bool xyz;
+  const char *from, *to, *says;
+} wrong_kinds[] = {
+    {false, "2 atom types", "3 atom types", "a:4: 3 atom types: expected as many in the setting"},
+    {false, "1 B\n", "1 C\n", "a:11: 'C': expected a name among species"},
+    {false, "\n1 3\n", "\n1 4\n", "a:16: the mass is 4, and 3 in species"},
+    {false, "1 2 2.5 0.7", "1 2 2.5 0.8", "a:22: sigma is 0.8, and 0.7 in"},
+    {false, "1 1 1.5 0.9", "1 1 1.6 0.9", "a:21: epsilon is 1.6, and 1.5 in"},
+    {false, "3 2 1 3", "3 3 1 3", "a:29: atom type"},
+    {true, "B 1 1 1 3", "Na 1 1 1 3", "a:3: 'Na': expected a name among species"},
+    {true, "A 2 2 2 2", "A 2 2 2 1", "a:4: the mass is 1, and 2 in"},
+    {true, "species:S:1", "label:S:1", "expected species:S:1 for 2 species"},
+};
+
+START_TEST(wrong_kinds_are_named)
+{
+  config *c = engines_config(TWO);
+  const char *text = wrong_kinds[_i].xyz ? two_xyz : two_data;
+  const char *path = files_text("a", files_edit(text, wrong_kinds[_i].from, wrong_kinds[_i].to));
+  ck_assert_int_eq(system_read(path, false, config_get(c)->types, &state), MD_EINVAL);
+  ck_assert_msg(strstr(md_message(), wrong_kinds[_i].says), "'%s' does not say '%s'", md_message(),
+                wrong_kinds[_i].says);
+  ck_assert_ptr_null(state.x);
+  config_destroy(c);
 }
 END_TEST
 
@@ -378,6 +436,8 @@ int main(void)
   tcase_add_test(tc, wrapped_positions_lie_inside);
   tcase_add_test(tc, many_atoms);
   tcase_add_loop_test(tc, damaged_files_do_no_harm, 0, 2);
+  tcase_add_test(tc, kinds_are_found_by_name_and_number);
+  tcase_add_loop_test(tc, wrong_kinds_are_named, 0, sizeof wrong_kinds / sizeof *wrong_kinds);
   suite_add_tcase(suite, tc);
   return test_main(suite);
 }

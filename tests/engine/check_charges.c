@@ -224,14 +224,14 @@ START_TEST(readers_know_charges)
       files_text("salt.data", "salt\n\n2 atoms\n1 atom types\n0 4 xlo xhi\n0 4 ylo yhi\n"
                               "0 4 zlo zhi\n\nAtoms # charge\n\n"
                               "2 1 -1.5 1 1 1\n1 1 0.25 3 2 1\n");
-  ck_ok(system_read(data, false, &found));
+  ck_ok(system_read(data, false, NULL, &found));
   ck_assert(found.q && found.q[0] == -1.5 && found.q[1] == 0.25);
   system_state_free(&found);
-  ck_ok(system_read(write_ions(false), false, &found));
+  ck_ok(system_read(write_ions(false), false, NULL, &found));
   ck_assert(found.n == IONS && found.q && found.q[1] == -0.75 && found.q[IONS - 1] == 0);
   system_state_free(&found);
   const char *none = files_text("plain.xyz", "1\nLattice=\"9 0 0 0 9 0 0 0 9\"\nX 1 2 3\n");
-  ck_ok(system_read(none, false, &found));
+  ck_ok(system_read(none, false, NULL, &found));
   ck_assert_ptr_null(found.q);
   system_state_free(&found);
   static const char *const bad[] = {"nan", "1e7", "-inf", "x"};
@@ -239,7 +239,7 @@ START_TEST(readers_know_charges)
     char text[200];
     snprintf(text, sizeof text,
              "1\nLattice=\"9 0 0 0 9 0 0 0 9\" Properties=pos:R:3:q:R:1\n1 2 3 %s\n", bad[k]);
-    ck_assert_int_eq(system_read(files_text("bad.xyz", text), false, &found), MD_EINVAL);
+    ck_assert_int_eq(system_read(files_text("bad.xyz", text), false, NULL, &found), MD_EINVAL);
     ck_assert_msg(strstr(md_message(), "bad.xyz:3: charge") != NULL, "%s", md_message());
   }
 }

@@ -58,7 +58,7 @@ START_TEST(advance_kicks_then_drifts)
     const double drift = drifts[k / 3 % 3];
     fixture fx = fixture_open(precision, 1 + k % 3, sizes[k / 9]);
     run_snapshot a = run_snapshot_take(fx.atoms);
-    ck_ok(integrate_advance(fx.atoms, kick, kicks, drift));
+    ck_ok(integrate_advance(fx.atoms, &kick, kicks, drift));
     run_snapshot b = run_snapshot_take(fx.atoms);
     for (int64_t m = 0; m < 3 * a.n; m++) {
       const long double v = a.v[m] + (long double)kick * kicks * a.f[m];
@@ -86,9 +86,9 @@ START_TEST(two_kicks_are_two_calls)
   for (int k = 0; k < SIZES; k++) {
     fixture one = fixture_open(precision, 1, sizes[k]), two = fixture_open(precision, 2, sizes[k]);
     for (int step = 0; step < 3; step++) {
-      ck_ok(integrate_advance(one.atoms, 0.003, 2, 0.007));
-      ck_ok(integrate_advance(two.atoms, 0.003, 1, 0));
-      ck_ok(integrate_advance(two.atoms, 0.003, 1, 0.007));
+      ck_ok(integrate_advance(one.atoms, (double[]){0.003}, 2, 0.007));
+      ck_ok(integrate_advance(two.atoms, (double[]){0.003}, 1, 0));
+      ck_ok(integrate_advance(two.atoms, (double[]){0.003}, 1, 0.007));
     }
     run_snapshot a = run_snapshot_take(one.atoms), b = run_snapshot_take(two.atoms);
     ck_assert_mem_eq(a.x, b.x, (size_t)a.n * 24);
@@ -113,7 +113,7 @@ START_TEST(fixed_point_follows_the_drift)
   run_snapshot a = run_snapshot_take(fx.atoms);
   ck_assert_int_eq(a.n_ghost == 0, _i);
   for (int step = 0; step < 10; step++)
-    ck_ok(integrate_advance(fx.atoms, 0.05, step % 3, step == 4 ? 0 : 0.01));
+    ck_ok(integrate_advance(fx.atoms, (double[]){0.05}, step % 3, step == 4 ? 0 : 0.01));
   run_snapshot b = run_snapshot_take(fx.atoms);
   const double step = fx.atoms->coord_scale;
   ck_assert(b.x[0] != a.x[0]);
@@ -140,7 +140,7 @@ START_TEST(sums_are_exact_and_repeat)
     for (int threads = 1; threads <= 4; threads++) {
       fixture fx = fixture_open(precision, threads, counts[k]);
       integrate_sums got = {.v = {7, 7, 7}, .v_sq = 7};
-      ck_ok(integrate_sum(fx.atoms, &got));
+      ck_ok(integrate_sum(fx.atoms, NULL, &got));
       if (threads == 1) {
         run_snapshot s = run_snapshot_take(fx.atoms);
         long double v[3] = {0}, sq = 0;

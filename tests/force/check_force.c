@@ -10,10 +10,12 @@ static const ordering_kind orders[] = {ORDERING_NONE, ORDERING_ROW, ORDERING_COL
                                        ORDERING_MORTON, ORDERING_HILBERT};
 enum { ORDERS = 5 };
 
-static const force_spec variants[] = {
-    {1, 1, 2.5, FORCE_SHIFT_NONE, 0, 0},        {1, 1, 2.5, FORCE_SHIFT_ENERGY, 0, 0},
-    {1, 1, 2.5, FORCE_SHIFT_FORCE, 0, 0},       {2.25, 0.9, 2.1, FORCE_SHIFT_NONE, 0, 0},
-    {0.4, 1.05, 3.2, FORCE_SHIFT_ENERGY, 0, 0}, {1.7, 0.97, 2.75, FORCE_SHIFT_FORCE, 0, 0}};
+static const force_spec variants[] = {{1, 1, 2.5, FORCE_SHIFT_NONE, 0, 0, 0, NULL},
+                                      {1, 1, 2.5, FORCE_SHIFT_ENERGY, 0, 0, 0, NULL},
+                                      {1, 1, 2.5, FORCE_SHIFT_FORCE, 0, 0, 0, NULL},
+                                      {2.25, 0.9, 2.1, FORCE_SHIFT_NONE, 0, 0, 0, NULL},
+                                      {0.4, 1.05, 3.2, FORCE_SHIFT_ENERGY, 0, 0, 0, NULL},
+                                      {1.7, 0.97, 2.75, FORCE_SHIFT_FORCE, 0, 0, 0, NULL}};
 enum { VARIANTS = 6 };
 
 /* Positions of owned atoms in the order of ids. */
@@ -319,13 +321,18 @@ END_TEST
 
 START_TEST(senseless_settings_are_refused)
 {
-  static const force_spec bad[] = {
-      {0, 1, 2.5, FORCE_SHIFT_NONE, 0, 0},    {1, -1, 2.5, FORCE_SHIFT_NONE, 0, 0},
-      {1, 1, 0, FORCE_SHIFT_NONE, 0, 0},      {NAN, 1, 2.5, FORCE_SHIFT_NONE, 0, 0},
-      {1, NAN, 2.5, FORCE_SHIFT_NONE, 0, 0},  {1, 1, NAN, FORCE_SHIFT_NONE, 0, 0},
-      {1, 1, 2.5, FORCE_SHIFT_NONE, 33, 0},   {1, 1, 2.5, FORCE_SHIFT_NONE, 16, 0},
-      {1, 1, 2.5, FORCE_SHIFT_NONE, 2048, 0}, {1, 1, 2.5, FORCE_SHIFT_NONE, -32, 0},
-      {1, 1, 2.5, FORCE_SHIFT_NONE, 0, -1},   {1, 1, 2.5, FORCE_SHIFT_NONE, 0, 101}};
+  static const force_spec bad[] = {{0, 1, 2.5, FORCE_SHIFT_NONE, 0, 0, 0, NULL},
+                                   {1, -1, 2.5, FORCE_SHIFT_NONE, 0, 0, 0, NULL},
+                                   {1, 1, 0, FORCE_SHIFT_NONE, 0, 0, 0, NULL},
+                                   {NAN, 1, 2.5, FORCE_SHIFT_NONE, 0, 0, 0, NULL},
+                                   {1, NAN, 2.5, FORCE_SHIFT_NONE, 0, 0, 0, NULL},
+                                   {1, 1, NAN, FORCE_SHIFT_NONE, 0, 0, 0, NULL},
+                                   {1, 1, 2.5, FORCE_SHIFT_NONE, 33, 0, 0, NULL},
+                                   {1, 1, 2.5, FORCE_SHIFT_NONE, 16, 0, 0, NULL},
+                                   {1, 1, 2.5, FORCE_SHIFT_NONE, 2048, 0, 0, NULL},
+                                   {1, 1, 2.5, FORCE_SHIFT_NONE, -32, 0, 0, NULL},
+                                   {1, 1, 2.5, FORCE_SHIFT_NONE, 0, -1, 0, NULL},
+                                   {1, 1, 2.5, FORCE_SHIFT_NONE, 0, 101, 0, NULL}};
   md_ctx *ctx = test_ctx(MD_DOUBLE, 1, false);
   for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
     force *fc = (force *)ctx;
@@ -336,10 +343,10 @@ START_TEST(senseless_settings_are_refused)
   md_ctx_destroy(ctx);
   for (md_precision precision = MD_SINGLE; precision <= MD_DOUBLE; precision++)
     for (int k = 0; k < 4; k++) {
-      const force_spec far[] = {{1, 129, 300, FORCE_SHIFT_NONE, 0, 0},
-                                {1, 0.0078, 0.02, FORCE_SHIFT_NONE, 0, 0},
-                                {1e-29, 1, 2.5, FORCE_SHIFT_NONE, 0, 0},
-                                {1e26, 1, 2.5, FORCE_SHIFT_NONE, 0, 0}};
+      const force_spec far[] = {{1, 129, 300, FORCE_SHIFT_NONE, 0, 0, 0, NULL},
+                                {1, 0.0078, 0.02, FORCE_SHIFT_NONE, 0, 0, 0, NULL},
+                                {1e-29, 1, 2.5, FORCE_SHIFT_NONE, 0, 0, 0, NULL},
+                                {1e26, 1, 2.5, FORCE_SHIFT_NONE, 0, 0, 0, NULL}};
       force *fc;
       ctx = test_ctx(precision, 1, false);
       ck_assert_int_eq(force_create(ctx, &far[k], &fc), precision == MD_DOUBLE ? MD_OK : MD_EINVAL);
@@ -366,7 +373,7 @@ START_TEST(a_list_that_does_not_match_is_refused)
     run_md_rebuild(&md);
     run_md_force(&md, NULL);
     force *farther = NULL;
-    const force_spec reach = {1, 1, 3.1, FORCE_SHIFT_NONE, 0, 0};
+    const force_spec reach = {1, 1, 3.1, FORCE_SHIFT_NONE, 0, 0, 0, NULL};
     ck_ok(force_create(md.ctx, &reach, &farther));
     ck_assert_int_eq(force_compute(farther, md.atoms, md.list, NULL), MD_EINVAL);
     force_destroy(farther);

@@ -72,8 +72,8 @@ static bool atoms(const uint8_t *data, size_t size)
 {
   system_state head, whole;
   const char *path = fuzz_file(data, size);
-  const md_status first = fuzz_told(system_read(path, true, &head));
-  const bool good = fuzz_told(system_read(path, false, &whole)) == MD_OK;
+  const md_status first = fuzz_told(system_read(path, true, NULL, &head));
+  const bool good = fuzz_told(system_read(path, false, NULL, &whole)) == MD_OK;
   if (good) {
     fuzz_need(first == MD_OK && head.n == whole.n, "header and file disagree");
     for (int64_t k = 0; k < 3 * whole.n; k++)

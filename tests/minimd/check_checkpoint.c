@@ -16,6 +16,11 @@ static const char *const systems[] = {"neighbor.list=full",
                                       "system.lattice=nacl system.charges=0.7 coulomb.method=pme",
                                       ("system.lattice=cscl system.charges=0.7 coulomb.method=pme "
                                        "neighbor.list=half coulomb.tolerance=1e-2"),
+                                      ("species=({name=\"A\";},{name=\"B\";mass=3;}) "
+                                       "lj.pairs=({types=[\"A\",\"B\"];epsilon=1.5;sigma=0.8;})"),
+                                      ("neighbor.list=half system.lattice=nacl coulomb.method=pme "
+                                       "species=({name=\"A\";charge=0.7;},{name=\"B\";mass=3;"
+                                       "charge=-0.7;})"),
                                       "neighbor.list=tile",
                                       "neighbor.list=tile order.curve=row neighbor.every=check",
                                       "neighbor.list=tile order.curve=morton order.sort_every=40"};
@@ -51,6 +56,8 @@ static void same_state(const engine_state *a, const engine_state *b)
   ck_assert_mem_eq(a->v, b->v, three);
   ck_assert((a->q == NULL) == (b->q == NULL));
   if (a->q) ck_assert_mem_eq(a->q, b->q, (size_t)a->n * sizeof *a->q);
+  ck_assert((a->type == NULL) == (b->type == NULL));
+  if (a->type) ck_assert_mem_eq(a->type, b->type, (size_t)a->n);
   ck_assert_mem_eq(a->id, b->id, (size_t)a->n * sizeof *a->id);
   ck_assert_mem_eq(a->image, b->image, (size_t)a->n * 3 * sizeof *a->image);
 }
@@ -75,6 +82,7 @@ START_TEST(restarts_are_exact)
     ck_ok(checkpoint_read(path, &from));
     ck_ok(config_create(&again));
     ck_ok(restart_configure(&from, again));
+    ck_ok(config_check(again));
     ck_ok(restart_compare(&from, again, &plan));
     ck_assert_ptr_null(plan.differs);
     ck_assert_ptr_null(plan.dump_keep);

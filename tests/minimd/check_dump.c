@@ -24,7 +24,7 @@ static void read_frame(const engine *sim, frame *out)
   double x[3 * ATOMS], v[3 * ATOMS];
   int64_t id[ATOMS];
   int32_t image[3 * ATOMS];
-  ck_ok(engine_get(sim, x, v, NULL, id, image));
+  ck_ok(engine_get(sim, x, v, NULL, NULL, id, image));
   out->step = sim->step, out->box = engine_box(sim);
   for (int k = 0; k < 3 * ATOMS; k++) {
     const int64_t to = 3 * (id[k / 3] - 1) + k % 3;

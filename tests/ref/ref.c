@@ -92,24 +92,34 @@ ref_lj ref_lj_pair(const force_spec *spec, long double r)
   return lj;
 }
 
-ref_forces ref_forces_find(const force_spec *spec, const ref_exactness *exact, const md_box *box,
-                           int64_t n, const double *x)
+/* How near to a cutoff a rounded distance may fall either way. */
+static long double near_of(const ref_exactness *exact, long double c)
 {
-  const long double c = spec->r_cut, near = 4 * (exact->step + exact->unit * c);
-  ref_pairs pairs = ref_pairs_find(box, n, x, (double)(c + near));
+  return 4 * (exact->step + exact->unit * c);
+}
+
+ref_forces ref_forces_of_types(const ref_types *types, const ref_exactness *exact,
+                               const md_box *box, int64_t n, const double *x)
+{
+  long double reach = 0;
+  for (int t = 0; t < types->n * types->n; t++)
+    reach = fmaxl(reach, types->table[t].r_cut);
+  ref_pairs pairs = ref_pairs_find(box, n, x, (double)(reach + near_of(exact, reach)));
   ref_forces out = {.f = ref_alloc(3 * n, sizeof(double)), .slack = ref_alloc(n, sizeof(double))};
   long double *f = ref_alloc(3 * n, sizeof *f), u = 0, w = 0;
-  const ref_lj edge = ref_lj_pair(spec, c * (1 - 1e-15L));
   for (int64_t k = 0; k < pairs.n; k++) {
     const ref_pair *p = &pairs.pair[k];
+    const force_spec *spec = &types->table[types->type[p->i] * types->n + types->type[p->j]];
     const ref_lj lj = ref_lj_pair(spec, p->r);
+    const long double c = spec->r_cut;
     for (int d = 0; d < 3; d++)
       f[3 * p->i + d] += lj.f * p->d[d] / p->r;
     u += lj.u / 2, w += lj.f * p->r / 2;
     out.u_scale += (double)lj.u_terms / 2, out.w_scale += (double)(lj.f_terms * p->r) / 2;
     const long double off = exact->step + exact->unit * p->r;
     out.slack[p->i] += (double)(2 * lj.stiff * off + 10 * lj.f_terms * exact->unit);
-    if (fabsl(p->r - c) > near) continue;
+    if (fabsl(p->r - c) > near_of(exact, c)) continue;
+    const ref_lj edge = ref_lj_pair(spec, c * (1 - 1e-15L));
     out.slack[p->i] += (double)fabsl(edge.f);
     out.u_jump += (double)fabsl(edge.u) / 2, out.w_jump += (double)fabsl(edge.f * c) / 2;
   }
@@ -121,6 +131,17 @@ ref_forces ref_forces_find(const force_spec *spec, const ref_exactness *exact, c
   }
   free(f);
   ref_pairs_free(&pairs);
+  return out;
+}
+
+ref_forces ref_forces_find(const force_spec *spec, const ref_exactness *exact, const md_box *box,
+                           int64_t n, const double *x)
+{
+  uint8_t *alike = ref_alloc(n, 1);
+  memset(alike, 0, (size_t)n);
+  const ref_types types = {1, spec, alike};
+  const ref_forces out = ref_forces_of_types(&types, exact, box, n, x);
+  free(alike);
   return out;
 }
 

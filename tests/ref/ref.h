@@ -55,6 +55,14 @@ typedef struct {
 /* Forces, energy and virial of n atoms by direct summation. */
 ref_forces ref_forces_find(const force_spec *spec, const ref_exactness *exact, const md_box *box,
                            int64_t n, const double *x);
+/* The same of atoms of several types: table [n_types][n_types], each with its own cutoff. */
+typedef struct {
+  int n;
+  const force_spec *table;
+  const uint8_t *type; /* [n] of the atoms */
+} ref_types;
+ref_forces ref_forces_of_types(const ref_types *types, const ref_exactness *exact,
+                               const md_box *box, int64_t n, const double *x);
 void ref_forces_free(ref_forces *forces);
 
 /* Uniform in [0, 1), from a 64-bit state (splitmix64). */

@@ -74,11 +74,13 @@ static md_status read_box(gro_file *gro)
   return MD_OK;
 }
 
-md_status read_gro(md_text *in, bool header, system_state *out)
+md_status read_gro(md_text *in, bool header, const engine_types *types, system_state *out)
 {
   gro_file gro = {.in = in, .out = out};
   char *line;
   int words;
+  if (types && types->n > 1)
+    return md_text_fail(in, "%d species: expected one: names of atoms are not read", types->n);
   MD_TRY(next_line(&gro, "a title", &line));
   MD_TRY(next_line(&gro, "the number of atoms", &line));
   MD_TRY(md_text_split(in, line, &words));

@@ -14,13 +14,13 @@ START_TEST(atoms_are_read_and_wrapped)
   static const double x[6] = {0.5, 1.5, 2.5, 3, 0.5, 2.5}, v[6] = {0.001, -2, 0, 4, 5, 6};
   static const int32_t image[6] = {0, 0, 0, -1, 1, 1};
   system_state state;
-  ck_ok(system_read(files_text("two.gro", two), false, &state));
+  ck_ok(system_read(files_text("two.gro", two), false, NULL, &state));
   ck_assert(state.n == 2 && state.box.lo[2] == 0 && state.box.hi[2] == 6 && !state.id);
   ck_assert_mem_eq(state.x, x, sizeof x);
   ck_assert_mem_eq(state.v, v, sizeof v);
   ck_assert_mem_eq(state.image, image, sizeof image);
   system_state_free(&state);
-  ck_ok(system_read(files_path("two.gro"), true, &state));
+  ck_ok(system_read(files_path("two.gro"), true, NULL, &state));
   ck_assert(state.n == 2 && state.box.hi[0] == 4 && !state.x);
 }
 END_TEST
@@ -31,7 +31,7 @@ START_TEST(velocities_may_be_missing)
   char *none = strdup(text);
   system_state state;
   ck_ok(system_read(files_text("none.gro", files_edit(none, "  4.0000  5.0000  6.0000", "")), false,
-                    &state));
+                    NULL, &state));
   ck_assert(state.n == 2 && !state.v && state.x[0] == 0.5);
   system_state_free(&state);
   free(none);
@@ -51,8 +51,8 @@ START_TEST(bad_files_are_refused)
       {"   6.00000", "  -6.00000", ":5: box: expected edges > 0"},
       {"   4.00000   5.00000   6.00000\n", "", "expected the edges of the box"}};
   system_state state;
-  const md_status status =
-      system_read(files_text("bad.gro", files_edit(two, rows[_i][0], rows[_i][1])), false, &state);
+  const md_status status = system_read(
+      files_text("bad.gro", files_edit(two, rows[_i][0], rows[_i][1])), false, NULL, &state);
   ck_assert_int_eq(status, MD_EINVAL);
   ck_assert_msg(strstr(md_message(), rows[_i][2]), "%s", md_message());
   ck_assert_ptr_null(state.x);
