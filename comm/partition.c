@@ -42,16 +42,6 @@ void partition_destroy(partition *p)
   free(p);
 }
 
-int64_t partition_cell(const partition *p, const double x[3])
-{
-  int64_t cell = 0;
-  for (int d = 0; d < 3; d++) {
-    const double steps = fmax(0, (x[d] - p->lo[d]) / p->side[d]);
-    cell = cell * p->n[d] + (int64_t)fmin(steps, p->n[d] - 1);
-  }
-  return cell;
-}
-
 static int64_t sum_of(const int64_t *weight, int64_t n)
 {
   int64_t sum = 0;

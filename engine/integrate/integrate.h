@@ -18,7 +18,7 @@ md_status integrate_advance(md_atoms *atoms, double kick, int kicks, double drif
 
 /* Sums over owned atoms, in double: momentum sum v (3) and sum v^2 (1).  Waits for the GPU.  The
  * same atoms in the same order give the same bits, for any number of threads.  exact: in a
- * deterministic context on the CPU, sum v^2 without rounding, so that v_sq is the same for any
+ * deterministic context, sum v^2 without rounding, so that v_sq is the same for any
  * order. */
 typedef struct {
   double v[3], v_sq;
