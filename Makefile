@@ -247,6 +247,12 @@ bench-gpu:
 	@test -x $(BUILD)/bench/bench_engine || $(MAKE) --no-print-directory all benches
 	sh bench/run.sh gpu $(BUILD)
 
+# Several ranks beside one; on GPUs as well where there are some.
+.PHONY: bench-ranks
+bench-ranks:
+	@test -x $(BUILD)/minimd || $(MAKE) --no-print-directory all
+	sh bench/ranks.sh $(BUILD)
+
 # Tables and figures of the studies that need no GPU; each goes on where it was interrupted.
 study:
 	@$(MAKE) --no-print-directory all $(BUILD)/bench/study_spread
@@ -387,7 +393,7 @@ help::
 	@echo 'make check      install packages if missing, build, run all tests on the CPU'
 	@echo 'make check-gpu  run all tests on the GPU (also from a tree built elsewhere)'
 	@echo 'make deps       install the Debian / Ubuntu packages that building needs'
-	@echo 'make bench      measure on the CPU: docs/results/*.csv   (bench-gpu: on the GPU)'
+	@echo 'make bench      measure on the CPU: docs/results/*.csv   (bench-gpu: on the GPU; bench-ranks: several ranks)'
 	@echo 'make study      tables and figures of docs/orderings.md, docs/spreading.md, docs/mrhs.md on the CPU'
 	@echo 'make study-gpu  the same on a GPU, with its counters (PARTS="times decay": some of the orderings)'
 	@echo 'make ladder     one melt from all pairs to tiles, rung by rung: docs/ladder.md   (ladder-gpu: on the GPU)'

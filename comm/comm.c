@@ -23,17 +23,14 @@ md_status comm_create(md_ctx *ctx, comm **out)
   *out = calloc(1, sizeof **out);
   MD_REQUIRE(*out, MD_ENOMEM, "out of memory for the exchange of atoms");
   (*out)->ctx = ctx;
-  if (world_count() == 1) return MD_OK;
-  MD_REQUIRE(ctx->backend == MD_CPU, MD_EINVAL,
-             "%d ranks on the GPU: expected the CPU, or one rank", world_count());
-  return ranks_create(ctx, &(*out)->ranks);
+  return world_count() == 1 ? MD_OK : ranks_create(ctx, &(*out)->ranks);
 }
 
 void comm_destroy(comm *cm)
 {
   if (!cm) return;
   if (gpu_close[cm->ctx->precision]) gpu_close[cm->ctx->precision](cm);
-  ranks_destroy(cm->ctx, cm->ranks);
+  ranks_destroy(cm);
   md_buffer_free(cm->ctx, &cm->found);
   md_buffer_free(cm->ctx, &cm->count);
   md_buffer_free(cm->ctx, &cm->scan_status);

@@ -31,6 +31,21 @@ void comm_destroy(comm *cm);
  * migration.  Without this call: PARTITION_AUTO, a generalised Hilbert curve. */
 void comm_cut(comm *cm, partition_cut cut, const ordering *order);
 
+/* How positions come to other ranks in a step.
+ *   peer  a GPU stores them into its neighbour's memory
+ *   nccl  NVIDIA's library, between GPUs of several hosts
+ *   mpi   messages of MPI; those of a GPU lie in memory of its host */
+#define COMM_CARRIERS(X) X(AUTO, "auto") X(PEER, "peer") X(NCCL, "nccl") X(MPI, "mpi")
+#define MD_ENUM_(name, word) COMM_##name,
+typedef enum { COMM_CARRIERS(MD_ENUM_) COMM_CARRIER_COUNT } comm_carrier;
+#undef MD_ENUM_
+extern const char *const comm_carrier_words[COMM_CARRIER_COUNT];
+/* Ask for one, on all ranks, before the first migration; without effect with one rank.
+ * Errors: MD_EINVAL (this one cannot be had here: says why). */
+md_status comm_carry(comm *cm, comm_carrier asked);
+/* The one in use, and why. */
+comm_carrier comm_carried(const comm *cm, const char **reason);
+
 /* What this rank has now: owned atoms, ghosts, those of them that are images of its own atoms,
  * ranks it exchanges with, and bytes that it sends and receives in comm_forward. */
 typedef struct {

@@ -58,10 +58,13 @@ PREC_DECLARE(comm_borders_fn, comm_gpu_borders);
 PREC_DECLARE(comm_forward_fn, comm_gpu_forward);
 PREC_DECLARE(comm_move_fn, comm_gpu_move);
 PREC_DECLARE(comm_close_fn, comm_gpu_close);
+/* Of the first n_own ghosts. */
+typedef md_status comm_refresh_fn(md_atoms *atoms, int64_t n_own);
+PREC_DECLARE(comm_refresh_fn, comm_gpu_images);
 
-/* ranks.c.  r_ghost: for a partition, if there is none yet. */
+/* ranks_cut.c, ranks_exchange.c.  r_ghost: for a partition, if there is none yet. */
 md_status ranks_create(md_ctx *ctx, comm_ranks **out);
-void ranks_destroy(md_ctx *ctx, comm_ranks *ranks);
+void ranks_destroy(comm *cm);
 /* Atoms, wrapped already, to their owners.  Owned atoms that stay keep their order; others follow
  * by the rank that they come from, in its order. */
 md_status ranks_migrate(comm *cm, md_atoms *atoms, double r_ghost);

@@ -1,5 +1,6 @@
 /* comm/partition.c - the grid of cells, and three ways to give them to ranks. */
 #include "comm/partition.h"
+#include "core/buffer.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -42,16 +43,6 @@ void partition_destroy(partition *p)
   free(p);
 }
 
-int64_t partition_cell(const partition *p, const double x[3])
-{
-  int64_t cell = 0;
-  for (int d = 0; d < 3; d++) {
-    const double steps = fmax(0, (x[d] - p->lo[d]) / p->side[d]);
-    cell = cell * p->n[d] + (int64_t)fmin(steps, p->n[d] - 1);
-  }
-  return cell;
-}
-
 static int64_t sum_of(const int64_t *weight, int64_t n)
 {
   int64_t sum = 0;
@@ -69,9 +60,14 @@ static md_status cut_curve(partition *p, md_ctx *ctx, const ordering *order, con
   const bool fits =
       ordering_has(order, ORDERING_COMPACT) && (even || !ordering_has(order, ORDERING_JUMPS));
   const ordering curve = fits ? *order : (ordering){.kind = ORDERING_GILBERT};
-  uint32_t *cell = malloc((size_t)p->cells * sizeof *cell);
+  const size_t bytes = (size_t)p->cells * sizeof(uint32_t);
+  uint32_t *cell = malloc(bytes);
   MD_REQUIRE(cell, MD_ENOMEM, "out of memory for a curve of %lld cells", (long long)p->cells);
-  const md_status status = ordering_cells(ctx, &curve, p->n, cell);
+  md_buffer table = {NULL, 0}; /* where the context computes */
+  md_status status = md_buffer_reserve(ctx, &table, bytes, 0);
+  if (!status) status = ordering_cells(ctx, &curve, p->n, table.data);
+  if (!status) status = md_read(ctx, cell, table.data, bytes);
+  md_buffer_free(ctx, &table);
   const int64_t sum = sum_of(weight, p->cells), total = sum > 0 ? sum : p->cells;
   int64_t before = 0;
   for (int64_t k = 0; k < p->cells && !status; k++) {

@@ -16,6 +16,8 @@
 #include "core/atoms.h"
 #include "ordering/ordering.h"
 
+#include <math.h>
+
 MD_BEGIN_C
 
 #define PARTITION_CUTS(X)                                                                          \
@@ -40,7 +42,15 @@ md_status partition_create(const md_box *box, double reach, int ranks, partition
 void partition_destroy(partition *p);
 
 /* The cell that x lies in; what lies outside of the box belongs to the outermost. */
-int64_t partition_cell(const partition *p, const double x[3]);
+MD_INLINE int64_t partition_cell(const partition *p, const double x[3])
+{
+  int64_t cell = 0;
+  for (int d = 0; d < 3; d++) {
+    const double steps = fmax(0.0, (x[d] - p->lo[d]) / p->side[d]);
+    cell = cell * p->n[d] + (int64_t)fmin(steps, p->n[d] - 1.0);
+  }
+  return cell;
+}
 
 /* Cut anew.  weight [cells] >= 0; where their sum is 0 all are alike.  cut is not AUTO.  order: of
  * the curve; one that is not compact, or that would jump in this grid, is replaced by a generalised
@@ -64,6 +74,14 @@ typedef struct {
   partition_target *target; /* [n_targets], by rank, then by shift */
   int32_t n_targets;
 } partition_halo;
+
+/* The number of a rank's cell in that box. */
+MD_INLINE int64_t partition_halo_cell(const partition *p, const partition_halo *halo, int64_t cell)
+{
+  const int64_t i = cell / p->n[2] / p->n[1] - halo->lo[0];
+  const int64_t j = cell / p->n[2] % p->n[1] - halo->lo[1], k = cell % p->n[2] - halo->lo[2];
+  return (i * halo->n[1] + j) * halo->n[2] + k;
+}
 
 /* Images that come within `reach` of a cell of their target.  Every image of an atom that lies
  * within `reach` of an atom of another cell's owner, or of an image of one, is among them.  free

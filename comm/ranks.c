@@ -1,9 +1,4 @@
-/* comm/ranks.c - atoms to their owners, and ghosts of other ranks' atoms, on the CPU.
- *
- * Positions are those of the box on every rank.  A message of comm_forward is state [count][3], of
- * atoms as they are; who receives it shifts them, and keeps the charges that came with the ghosts'
- * names.  Nothing is sent before all ranks have room for
- * what they will get. */
+/* comm/ranks.c - messages of atoms and ghosts, made and read on the CPU (ranks_exchange.c). */
 #include "comm/ranks_impl.h"
 
 #include <stdlib.h>
@@ -18,33 +13,30 @@ static comm_built_fn *const cpu_built[MD_PRECISION_COUNT][MD_ISA_COUNT] =
     SIMD_TABLE(comm_cpu_built);
 #define PICK(ctx, table) table[(ctx)->precision][(ctx)->isa]
 
-/* Where what goes to and comes from each rank begins; returns the numbers of all. */
-static void add_up(comm_ranks *ranks, int64_t *out, int64_t *in)
+static void position(const md_atoms *atoms, int64_t i, double x[3])
 {
-  *out = *in = 0;
-  for (int r = 0; r < world_count(); r++) {
-    ranks->to_first[r] = *out;
-    ranks->from_first[r] = *in;
-    *out += ranks->to[r];
-    *in += ranks->from[r];
-  }
+  for (int d = 0; d < 3; d++)
+    x[d] = md_state_size(atoms->ctx->precision) == sizeof(float)
+               ? (double)((const float *)atoms->x.data)[4 * i + d]
+               : ((const double *)atoms->x.data)[4 * i + d];
 }
 
-/* Exchange what was packed: `bytes` an item. */
-static md_status start_exchange(comm_ranks *ranks, size_t bytes)
+/* Cells of the owned atoms: of the whole box, or of that of this rank's halo. */
+static md_status find_cells(comm *cm, const md_atoms *atoms, bool of_halo)
 {
-  world_message *in = ranks->messages, *out = in + world_count();
-  int n_in = 0, n_out = 0;
-  for (int r = 0; r < world_count(); r++) {
-    if (ranks->from[r] > 0)
-      in[n_in++] = (world_message){r, (char *)ranks->in.data + (size_t)ranks->from_first[r] * bytes,
-                                   (size_t)ranks->from[r] * bytes};
-    if (ranks->to[r] > 0)
-      out[n_out++] =
-          (world_message){r, (char *)ranks->out.data + (size_t)ranks->to_first[r] * bytes,
-                          (size_t)ranks->to[r] * bytes};
+  comm_ranks *ranks = cm->ranks;
+  const partition *p = ranks->part;
+  const partition_halo *halo = &ranks->halo;
+  MD_TRY(md_buffer_reserve(cm->ctx, &ranks->cell, (size_t)atoms->n * sizeof(int32_t), 0));
+  int32_t *cell = ranks->cell.data;
+#pragma omp parallel for schedule(static) num_threads(cm->ctx->threads)
+  for (int64_t i = 0; i < atoms->n; i++) {
+    double x[3];
+    position(atoms, i, x);
+    const int64_t c = partition_cell(p, x);
+    cell[i] = (int32_t)(of_halo ? partition_halo_cell(p, halo, c) : c);
   }
-  return world_start(in, n_in, out, n_out);
+  return MD_OK;
 }
 
 /* An atom that moves house: x, v, id, image. */
@@ -68,8 +60,9 @@ static void copy_atom(const md_atoms *atoms, int64_t i, char *item, bool back)
 }
 
 /* Atoms that leave to messages; those that stay close up. */
-static void pack_leavers(comm_ranks *ranks, md_atoms *atoms)
+static md_status pack_leavers(comm *cm, md_atoms *atoms)
 {
+  comm_ranks *ranks = cm->ranks;
   const int32_t *cell = ranks->cell.data, *owner = ranks->part->owner;
   const size_t bytes = atom_bytes(atoms);
   char *out = ranks->out.data, one[128];
@@ -88,65 +81,44 @@ static void pack_leavers(comm_ranks *ranks, md_atoms *atoms)
   }
   for (int r = 0; r < world_count(); r++)
     ranks->to_first[r] -= ranks->to[r];
-  atoms->n = kept;
-}
-
-static md_status count_leavers(comm *cm, md_atoms *atoms, int64_t *arrivals)
-{
-  comm_ranks *ranks = cm->ranks;
-  int64_t leavers;
-  md_status status = ranks_find_cells(cm, atoms, false);
-  memset(ranks->to, 0, (size_t)world_count() * sizeof *ranks->to);
-  const int32_t *cell = ranks->cell.data, *owner = ranks->part->owner;
-  for (int64_t i = 0; i < atoms->n && !status; i++)
-    ranks->to[owner[cell[i]]] += owner[cell[i]] != world_rank();
-  world_trade(ranks->to, ranks->from);
-  add_up(ranks, &leavers, arrivals);
-  const size_t bytes = atom_bytes(atoms);
-  const int64_t n = atoms->n - leavers + *arrivals;
-  if (!status) status = md_buffer_reserve(cm->ctx, &ranks->out, (size_t)leavers * bytes, 0);
-  if (!status) status = md_buffer_reserve(cm->ctx, &ranks->in, (size_t)*arrivals * bytes, 0);
-  if (!status) status = md_atoms_reserve(atoms, n > atoms->n ? n : atoms->n, 0);
-  return world_agree(status);
-}
-
-md_status ranks_migrate(comm *cm, md_atoms *atoms, double r_ghost)
-{
-  comm_ranks *ranks = cm->ranks;
-  int64_t arrivals;
-  atoms->n_built = 0;
-  MD_TRY(ranks_settle(cm, atoms, r_ghost));
-  MD_TRY(count_leavers(cm, atoms, &arrivals));
-  pack_leavers(ranks, atoms);
-  const size_t bytes = atom_bytes(atoms);
-  MD_TRY(start_exchange(ranks, bytes));
-  world_wait();
-  for (int64_t k = 0; k < arrivals; k++)
-    copy_atom(atoms, atoms->n + k, (char *)ranks->in.data + (size_t)k * bytes, true);
-  atoms->n += arrivals;
-  double most = (double)atoms->n;
-  int64_t all = atoms->n;
-  world_most(&most, 1);
-  world_sum(&all, 1);
-  ranks->uneven = all > 0 ? most * world_count() / (double)all : 1;
-  if (ranks->was_uneven == 0) ranks->was_uneven = ranks->uneven;
   return MD_OK;
 }
 
-/* What another rank is told of a ghost beside its position; the charge is a state. */
-typedef struct {
-  int64_t id;
-  int32_t shift, zero;
-  char charge[sizeof(double)];
-} ghost_name;
+static md_status count_leavers(comm *cm, const md_atoms *atoms)
+{
+  comm_ranks *ranks = cm->ranks;
+  MD_TRY(find_cells(cm, atoms, false));
+  const int32_t *cell = ranks->cell.data, *owner = ranks->part->owner;
+  for (int64_t i = 0; i < atoms->n; i++)
+    ranks->to[owner[cell[i]]] += owner[cell[i]] != world_rank();
+  return MD_OK;
+}
+
+static md_status take_arrivals(comm *cm, md_atoms *atoms, int64_t arrivals)
+{
+  const size_t bytes = atom_bytes(atoms);
+  for (int64_t k = 0; k < arrivals; k++)
+    copy_atom(atoms, atoms->n + k, (char *)cm->ranks->in.data + (size_t)k * bytes, true);
+  return MD_OK;
+}
 
 static char *charge_of(const md_atoms *atoms, int64_t i)
 {
   return (char *)atoms->x.data + (size_t)(4 * i + 3) * md_state_size(atoms->ctx->precision);
 }
 
+/* Atoms of every cell. */
+static md_status weigh(comm *cm, const md_atoms *atoms, int64_t *weight)
+{
+  MD_TRY(find_cells(cm, atoms, false));
+  const int32_t *cell = cm->ranks->cell.data;
+  for (int64_t i = 0; i < atoms->n; i++)
+    weight[cell[i]]++;
+  return MD_OK;
+}
+
 /* Where the atoms of each target begin in index: those of this rank itself first. */
-static md_status count_images(comm *cm, md_atoms *atoms)
+static md_status count_images(comm *cm, const md_atoms *atoms)
 {
   comm_ranks *ranks = cm->ranks;
   const partition_halo *halo = &ranks->halo;
@@ -154,7 +126,7 @@ static md_status count_images(comm *cm, md_atoms *atoms)
   MD_REQUIRE(taken, MD_ENOMEM, "out of memory for the neighbours of a rank");
   ranks->taken = taken;
   memset(taken, 0, (size_t)(halo->n_targets + 1) * sizeof *taken);
-  MD_TRY(ranks_find_cells(cm, atoms, true));
+  MD_TRY(find_cells(cm, atoms, true));
   const int32_t *cell = ranks->cell.data;
   for (int64_t i = 0; i < atoms->n; i++)
     for (int64_t e = halo->first[cell[i]]; e < halo->first[cell[i] + 1]; e++)
@@ -174,28 +146,10 @@ static md_status count_images(comm *cm, md_atoms *atoms)
   return md_buffer_reserve(cm->ctx, &ranks->index, (size_t)at * sizeof(int32_t), 0);
 }
 
-/* Room for all ghosts, or an error of all. */
-static md_status reserve_ghosts(comm *cm, md_atoms *atoms)
+/* Ghosts of own atoms, and the names of those that other ranks get. */
+static md_status name_images(comm *cm, md_atoms *atoms)
 {
   comm_ranks *ranks = cm->ranks;
-  memset(ranks->to, 0, (size_t)world_count() * sizeof *ranks->to);
-  md_status status = count_images(cm, atoms);
-  world_trade(ranks->to, ranks->from);
-  add_up(ranks, &ranks->n_out, &ranks->n_in);
-  /* Names and positions take turns in the same memory. */
-  const size_t three = 3 * md_state_size(cm->ctx->precision);
-  const size_t item = three > sizeof(ghost_name) ? three : sizeof(ghost_name);
-  const int64_t ghosts = ranks->n_own + ranks->n_in;
-  if (!status) status = md_buffer_reserve(cm->ctx, &ranks->out, (size_t)ranks->n_out * item, 0);
-  if (!status) status = md_buffer_reserve(cm->ctx, &ranks->in, (size_t)ranks->n_in * item, 0);
-  if (!status) status = md_atoms_reserve(atoms, atoms->n, ghosts);
-  if (!status) status = md_buffer_reserve(cm->ctx, &atoms->ghost_id, (size_t)ghosts * 8, 0);
-  return world_agree(status);
-}
-
-/* Ghosts of own atoms, and the names of those that other ranks get. */
-static void name_images(comm_ranks *ranks, md_atoms *atoms)
-{
   const partition_halo *halo = &ranks->halo;
   const int32_t *cell = ranks->cell.data;
   const int64_t *id = atoms->id.data;
@@ -214,17 +168,12 @@ static void name_images(comm_ranks *ranks, md_atoms *atoms)
       out[sent] = (ghost_name){id[i], by, 0, ""};
       memcpy(out[sent].charge, charge_of(atoms, i), md_state_size(atoms->ctx->precision));
     }
+  return MD_OK;
 }
 
-md_status ranks_borders(comm *cm, md_atoms *atoms, double r_ghost)
+static md_status take_names(comm *cm, md_atoms *atoms)
 {
   comm_ranks *ranks = cm->ranks;
-  MD_REQUIRE(ranks->part && ranks->reach == r_ghost, MD_EINVAL,
-             "the box was cut for ghosts that reach %g, not %g", ranks->reach, r_ghost);
-  MD_TRY(reserve_ghosts(cm, atoms));
-  name_images(ranks, atoms);
-  MD_TRY(start_exchange(ranks, sizeof(ghost_name)));
-  world_wait();
   const ghost_name *in = ranks->in.data;
   int32_t *home = atoms->home.data, *shift = atoms->shift.data;
   int64_t *ghost_id = atoms->ghost_id.data;
@@ -232,35 +181,56 @@ md_status ranks_borders(comm *cm, md_atoms *atoms, double r_ghost)
     home[g] = -1, shift[g] = in[k].shift, ghost_id[g] = in[k].id;
     memcpy(charge_of(atoms, atoms->n + g), in[k].charge, md_state_size(cm->ctx->precision));
   }
-  atoms->n_ghost = ranks->n_own + ranks->n_in;
   if (atoms->n > 0) PICK(cm->ctx, cpu_built)(atoms);
-  return ranks_forward(cm, atoms);
+  return MD_OK;
 }
 
-md_status comm_forward_reals(comm *cm, const md_atoms *atoms, void *values)
+static const int32_t *sent_of(const comm_ranks *ranks)
+{
+  return (const int32_t *)ranks->index.data + ranks->n_own;
+}
+
+static md_status pack(comm *cm, const md_atoms *atoms)
 {
   comm_ranks *ranks = cm->ranks;
-  if (world_count() == 1) return MD_OK;
-  const int32_t *sent = (const int32_t *)ranks->index.data + ranks->n_own;
+  PICK(cm->ctx, cpu_pack)(atoms, sent_of(ranks), ranks->n_out, ranks->out.data);
+  return MD_OK;
+}
+
+static md_status images(comm *cm, md_atoms *atoms)
+{
+  PICK(cm->ctx, cpu_images)(atoms, cm->ranks->n_own);
+  return MD_OK;
+}
+
+static md_status unpack(comm *cm, md_atoms *atoms, const void *from)
+{
+  comm_ranks *ranks = cm->ranks;
+  PICK(cm->ctx, cpu_unpack)(atoms, ranks->n_own, ranks->n_in, from);
+  return MD_OK;
+}
+
+static md_status pack_reals(comm *cm, const void *values)
+{
+  comm_ranks *ranks = cm->ranks;
+  const int32_t *sent = sent_of(ranks);
   const size_t size = md_real_size(cm->ctx->precision);
-  char *value = values, *out = ranks->out.data;
   for (int64_t k = 0; k < ranks->n_out; k++)
-    memcpy(out + (size_t)k * size, value + (size_t)sent[k] * size, size);
-  MD_TRY(start_exchange(ranks, size));
-  world_wait();
-  memcpy(value + (size_t)(atoms->n + ranks->n_own) * size, ranks->in.data,
-         (size_t)ranks->n_in * size);
+    memcpy((char *)ranks->out.data + (size_t)k * size,
+           (const char *)values + (size_t)sent[k] * size, size);
   return MD_OK;
 }
 
-md_status ranks_forward(comm *cm, md_atoms *atoms)
+static md_status unpack_reals(comm *cm, const md_atoms *atoms, void *values)
 {
   comm_ranks *ranks = cm->ranks;
-  const int32_t *sent = (const int32_t *)ranks->index.data + ranks->n_own;
-  PICK(cm->ctx, cpu_pack)(atoms, sent, ranks->n_out, ranks->out.data);
-  MD_TRY(start_exchange(ranks, 3 * md_state_size(cm->ctx->precision)));
-  PICK(cm->ctx, cpu_images)(atoms, ranks->n_own);
-  world_wait();
-  PICK(cm->ctx, cpu_unpack)(atoms, ranks->n_own, ranks->n_in, ranks->in.data);
+  const size_t size = md_real_size(cm->ctx->precision);
+  if (ranks->n_in > 0)
+    memcpy((char *)values + (size_t)(atoms->n + ranks->n_own) * size, ranks->in.data,
+           (size_t)ranks->n_in * size);
   return MD_OK;
 }
+
+const ranks_backend ranks_on_cpu = {
+    atom_bytes, weigh, count_leavers, pack_leavers, take_arrivals, count_images, name_images,
+    take_names, pack,  images,        unpack,       NULL,          pack_reals,   unpack_reals};

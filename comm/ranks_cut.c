@@ -7,12 +7,14 @@
  * after the last cut. */
 static const double UNEVEN = 1.1;
 
+static ranks_backend_fn *const on_gpu[MD_PRECISION_COUNT] = PREC_TABLE(ranks_on_gpu);
+
 md_status ranks_create(md_ctx *ctx, comm_ranks **out)
 {
-  (void)ctx;
   const size_t count = (size_t)world_count();
   comm_ranks *ranks = *out = calloc(1, sizeof *ranks);
   MD_REQUIRE(ranks, MD_ENOMEM, "out of memory for %d ranks", world_count());
+  ranks->on = ctx->backend == MD_GPU ? on_gpu[ctx->precision]() : &ranks_on_cpu;
   ranks->order.kind = ORDERING_GILBERT;
   ranks->to = calloc(4 * count, sizeof *ranks->to);
   ranks->messages = calloc(2 * count, sizeof *ranks->messages);
@@ -23,12 +25,21 @@ md_status ranks_create(md_ctx *ctx, comm_ranks **out)
   return MD_OK;
 }
 
-void ranks_destroy(md_ctx *ctx, comm_ranks *ranks)
+void ranks_destroy(comm *cm)
 {
+  comm_ranks *ranks = cm->ranks;
+  md_ctx *ctx = cm->ctx;
   if (!ranks) return;
-  md_buffer *buffers[] = {&ranks->cell, &ranks->index, &ranks->out, &ranks->in};
+  peer_destroy(cm);
+  ranks_gpu *gpu = &ranks->gpu;
+  md_buffer *buffers[] = {&ranks->cell,      &ranks->index, &gpu->owner, &gpu->first, &gpu->to,
+                          &gpu->target,      &gpu->before,  &gpu->item,  &gpu->key,   &gpu->place,
+                          &gpu->scan_status, &gpu->weight,  &gpu->start};
   for (size_t k = 0; k < sizeof buffers / sizeof *buffers; k++)
     md_buffer_free(ctx, buffers[k]);
+  md_shared_free(ctx, &ranks->out);
+  md_shared_free(ctx, &ranks->in);
+  ordering_sorter_destroy(gpu->sorter);
   partition_halo_free(&ranks->halo);
   partition_destroy(ranks->part);
   free(ranks->taken);
@@ -63,47 +74,15 @@ comm_load comm_describe(const comm *cm, const md_atoms *atoms)
   return load;
 }
 
-static void position(const md_atoms *atoms, int64_t i, double x[3])
-{
-  for (int d = 0; d < 3; d++)
-    x[d] = md_state_size(atoms->ctx->precision) == sizeof(float)
-               ? (double)((const float *)atoms->x.data)[4 * i + d]
-               : ((const double *)atoms->x.data)[4 * i + d];
-}
-
-md_status ranks_find_cells(comm *cm, const md_atoms *atoms, bool of_halo)
-{
-  comm_ranks *ranks = cm->ranks;
-  const partition *p = ranks->part;
-  const partition_halo *halo = &ranks->halo;
-  MD_TRY(md_buffer_reserve(cm->ctx, &ranks->cell, (size_t)atoms->n * sizeof(int32_t), 0));
-  int32_t *cell = ranks->cell.data;
-#pragma omp parallel for schedule(static) num_threads(cm->ctx->threads)
-  for (int64_t i = 0; i < atoms->n; i++) {
-    double x[3];
-    position(atoms, i, x);
-    int64_t c = partition_cell(p, x);
-    if (of_halo) {
-      const int64_t at[3] = {c / p->n[2] / p->n[1] - halo->lo[0],
-                             c / p->n[2] % p->n[1] - halo->lo[1], c % p->n[2] - halo->lo[2]};
-      c = (at[0] * halo->n[1] + at[1]) * halo->n[2] + at[2];
-    }
-    cell[i] = (int32_t)c;
-  }
-  return MD_OK;
-}
-
 /* Atoms of every cell of the box, over all ranks. */
 static md_status weigh_cells(comm *cm, const md_atoms *atoms, int64_t **out)
 {
   const int64_t cells = cm->ranks->part->cells;
   int64_t *weight = *out = calloc((size_t)cells, sizeof *weight);
-  md_status status = weight ? ranks_find_cells(cm, atoms, false)
-                            : MD_FAIL(MD_ENOMEM, "out of memory for %lld cells", (long long)cells);
+  md_status status =
+      weight ? MD_OK : MD_FAIL(MD_ENOMEM, "out of memory for %lld cells", (long long)cells);
+  if (!status && atoms->n > 0) status = cm->ranks->on->weigh(cm, atoms, weight);
   MD_TRY(world_agree(status));
-  const int32_t *cell = cm->ranks->cell.data;
-  for (int64_t i = 0; i < atoms->n; i++)
-    weight[cell[i]]++;
   world_sum(weight, cells);
   return MD_OK;
 }

@@ -1,11 +1,62 @@
-/* comm/ranks_impl.h - what several ranks exchange: between ranks.c and ranks_cut.c. */
+/* comm/ranks_impl.h - what several ranks exchange: between ranks_exchange.c, ranks_cut.c and the
+ * backends. */
 #ifndef RANKS_IMPL_H
 #define RANKS_IMPL_H
 
 #include "comm/comm_impl.h"
+#include "comm/peer.h"
 #include "comm/world.h"
 
+MD_BEGIN_C
+
+/* What another rank is told of a ghost beside its position; the charge is a state. */
+typedef struct {
+  int64_t id;
+  int32_t shift, zero;
+  char charge[sizeof(double)];
+} ghost_name;
+
+/* What a backend does; it waits for no other rank.  Those that count set ranks->to; those that pack
+ * fill ranks->out, and those that take read ranks->in, in the order of ranks.  Up to name_images
+ * only called with atoms. */
+typedef struct {
+  size_t (*atom_bytes)(const md_atoms *atoms);                          /* of a message, an atom */
+  md_status (*weigh)(comm *cm, const md_atoms *atoms, int64_t *weight); /* host [cells], 0 before */
+  md_status (*count_leavers)(comm *cm, const md_atoms *atoms);
+  md_status (*pack_leavers)(comm *cm, md_atoms *atoms); /* and close up the others */
+  md_status (*take_arrivals)(comm *cm, md_atoms *atoms, int64_t arrivals);
+  md_status (*count_images)(comm *cm, const md_atoms *atoms); /* and n_own */
+  md_status (*name_images)(comm *cm, md_atoms *atoms); /* ghosts of own atoms; names of others */
+  md_status (*take_names)(comm *cm, md_atoms *atoms);  /* and what comm_built_fn does */
+  md_status (*pack)(comm *cm, const md_atoms *atoms);
+  md_status (*images)(comm *cm, md_atoms *atoms);
+  md_status (*unpack)(comm *cm, md_atoms *atoms, const void *from); /* state [n_in][3] */
+  md_status (*put)(comm *cm, const md_atoms *atoms); /* into neighbours' memory; NULL: it cannot */
+  md_status (*pack_reals)(comm *cm, const void *values);
+  md_status (*unpack_reals)(comm *cm, const md_atoms *atoms, void *values);
+} ranks_backend;
+extern const ranks_backend ranks_on_cpu;
+typedef const ranks_backend *ranks_backend_fn(void);
+PREC_DECLARE(ranks_backend_fn, ranks_on_gpu);
+
+/* On the device: the partition of that many cuts, targets of this rank itself first; and scratch
+ * for as many items as there are atoms or images. */
+typedef struct {
+  int64_t cuts;
+  int32_t n_own_targets;
+  md_buffer owner, first, to, target;
+  md_buffer before;           /* int32 [n + 1]: items of atoms before this one */
+  md_buffer item, key, place; /* an item's atom; its rank or target; items in the order of keys */
+  md_buffer start;            /* where those of each key begin */
+  md_buffer weight, scan_status;
+  uint32_t round;
+  ordering_sorter *sorter;
+} ranks_gpu;
+
 struct comm_ranks {
+  const ranks_backend *on;
+  comm_carrier carrier;
+  char carrier_reason[160];
   partition_cut asked, made;
   ordering order;
   partition *part;
@@ -18,14 +69,16 @@ struct comm_ranks {
   world_message *messages; /* [2 ranks] */
   int64_t *taken;          /* [targets + 1] */
   int64_t n_own;           /* ghosts that are images of own atoms */
-  int64_t n_out, n_in;     /* positions that are sent and received */
-  /* int32 [n] cells; int32 [n_own + n_out] the atoms that ghosts are made of; messages. */
-  md_buffer cell, index, out, in;
+  int64_t n_out, n_in;     /* items that are sent and received */
+  /* int32 [n] cells; int32 [n_own + n_out] the atoms that ghosts are made of. */
+  md_buffer cell, index;
+  md_buffer out, in; /* messages, shared with the host */
+  ranks_gpu gpu;
+  ranks_peer peer;
 };
 
-/* Cells of the owned atoms, to ranks->cell: of the whole box, or of that of this rank's halo. */
-md_status ranks_find_cells(comm *cm, const md_atoms *atoms, bool of_halo);
 /* A partition for these atoms, which may be anyone's, if there is none or it has become uneven. */
 md_status ranks_settle(comm *cm, md_atoms *atoms, double r_ghost);
 
+MD_END_C
 #endif

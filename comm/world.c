@@ -19,7 +19,7 @@ static struct {
   bool agreed; /* all ranks know of the failure that this one ends with */
   bool works;  /* ranks wait for each other's messages */
   bool alone;  /* this one failed meanwhile */
-  int on_host, on_processors;
+  int on_host, on_processors, local;
 } world = {.count = 1, .on_host = 1, .on_processors = 1};
 
 /* Whether a launcher started several ranks, as Open MPI, PMIx and Slurm's PMI tell a process. */
@@ -61,7 +61,9 @@ static md_status count_sharers(void)
   carrier_gather(&mine, sizeof mine, all);
   world.on_host = world.on_processors = 0;
   for (int r = 0; r < world.count; r++) {
-    world.on_host += strcmp(all[r].host, mine.host) == 0;
+    const bool here = strcmp(all[r].host, mine.host) == 0;
+    world.on_host += here;
+    world.local += here && r < world.rank;
     world.on_processors += memcmp(&all[r], &mine, sizeof mine) == 0;
   }
   free(all);
@@ -118,7 +120,7 @@ int world_count(void)
 
 md_status world_agree(md_status status)
 {
-  if (world.count == 1) return status;
+  if (world.count == 1 || (status && world.agreed)) return status;
   const int32_t mine = (int32_t)status;
   int32_t *all = malloc((size_t)world.count * sizeof *all);
   if (!all) { /* nobody can be told */
@@ -215,4 +217,9 @@ void world_share(int *host, int *processors)
 {
   *host = world.on_host;
   *processors = world.on_processors;
+}
+
+int world_local(void)
+{
+  return world.local;
 }

@@ -25,7 +25,8 @@ int world_count(void);
 
 /* What follows is called by all ranks together.  With one rank it costs nothing. */
 
-/* The worst status of all, with the message of the lowest rank that has it. */
+/* The worst status of all, with the message of the lowest rank that has it.  What all have agreed on
+ * already, since they fail alike, is not exchanged again. */
 md_status world_agree(md_status status);
 /* From here on ranks wait for each other's messages: one that fails while the others do not know
  * ends them all. */
@@ -67,6 +68,8 @@ void world_wait(void);
 /* How many ranks this rank shares its host with, and its processors: those that have the same
  * affinity there. */
 void world_share(int *host, int *processors);
+/* This rank's number among those of its host. */
+int world_local(void);
 
 /* What this build knows of MPI, for people. */
 const char *world_library(void);

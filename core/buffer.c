@@ -88,6 +88,33 @@ void md_buffer_free(md_ctx *ctx, md_buffer *buffer)
   *buffer = (md_buffer){NULL, 0};
 }
 
+md_status md_shared_reserve(md_ctx *ctx, md_buffer *buffer, size_t bytes)
+{
+#ifdef MD_HAVE_CUDA
+  if (ctx->backend == MD_GPU && bytes > buffer->bytes) {
+    size_t wanted = buffer->bytes + buffer->bytes / 2;
+    if (wanted < bytes) wanted = bytes;
+    md_shared_free(ctx, buffer);
+    MD_TRY(md_gpu_alloc_shared(&buffer->data, wanted));
+    buffer->bytes = wanted;
+    return MD_OK;
+  }
+#endif
+  return md_buffer_reserve(ctx, buffer, bytes, 0);
+}
+
+void md_shared_free(md_ctx *ctx, md_buffer *buffer)
+{
+#ifdef MD_HAVE_CUDA
+  if (ctx->backend == MD_GPU) {
+    if (buffer->data) md_gpu_free_shared(buffer->data);
+    *buffer = (md_buffer){NULL, 0};
+    return;
+  }
+#endif
+  md_buffer_free(ctx, buffer);
+}
+
 void md_buffer_swap(md_buffer *a, md_buffer *b)
 {
   const md_buffer t = *a;

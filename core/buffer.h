@@ -26,6 +26,11 @@ md_status md_buffer_match(md_ctx *ctx, md_buffer *spare, const md_buffer *other)
 void md_buffer_free(md_ctx *ctx, md_buffer *buffer); /* an empty buffer is allowed */
 void md_buffer_swap(md_buffer *a, md_buffer *b);
 
+/* The same for host memory that the backend reads and writes too: pinned, and as far from a GPU as
+ * the host.  Contents are lost when it grows. */
+md_status md_shared_reserve(md_ctx *ctx, md_buffer *buffer, size_t bytes);
+void md_shared_free(md_ctx *ctx, md_buffer *buffer);
+
 /* Copies; to / from on the context's backend, the other side on the host.  md_read waits. */
 md_status md_write(md_ctx *ctx, void *to, const void *from_host, size_t bytes);
 md_status md_read(md_ctx *ctx, void *to_host, const void *from, size_t bytes);

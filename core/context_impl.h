@@ -15,6 +15,8 @@ md_status md_gpu_query(md_gpu_info *out);
 
 md_status md_gpu_alloc(void **data, size_t bytes);
 void md_gpu_free(void *data);
+md_status md_gpu_alloc_shared(void **data, size_t bytes); /* pinned host memory */
+void md_gpu_free_shared(void *data);
 typedef enum { MD_TO_DEVICE, MD_TO_HOST, MD_WITHIN } md_direction;
 md_status md_gpu_copy(md_ctx *ctx, void *to, const void *from, size_t bytes, md_direction way);
 md_status md_gpu_fill(md_ctx *ctx, void *data, int byte, size_t bytes);

@@ -15,7 +15,7 @@ enum { EXACT_PIECES = 68 };
 /* Zero to begin with.  A sum of sums is that of their pieces, after exact_carry of each. */
 typedef struct {
   int64_t piece[EXACT_PIECES]; /* times 2^(32 k - 1074) */
-  int64_t nan, above, below;   /* how many NaN, +infinity and -infinity */
+  int64_t nan, above, below;   /* how many NaN, +infinity and -infinity: the words behind */
   int64_t terms;               /* since the last carry */
 } exact_sum;
 enum { EXACT_WORDS = sizeof(exact_sum) / sizeof(int64_t) };
@@ -27,24 +27,37 @@ double exact_value(const exact_sum *sum);
 /* Add b, which is carried. */
 void exact_join(exact_sum *a, exact_sum *b);
 
-static inline void exact_add(exact_sum *sum, double x)
+/* What a number adds to the words of a sum: terms[0 .. n) to those from `word` on. */
+typedef struct {
+  int word, n;
+  int64_t terms[3];
+} exact_cut;
+MD_INLINE exact_cut exact_cut_up(double x)
 {
+  enum { NOT_FINITE = 0x7ff };
   uint64_t bits;
   memcpy(&bits, &x, sizeof bits);
-  const int exponent = (int)(bits >> 52 & 0x7ff);
+  const int exponent = (int)(bits >> 52 & NOT_FINITE);
   const int64_t sign = -(int64_t)(bits >> 63); /* -1 or 0 */
-  uint64_t mantissa = bits & ((UINT64_C(1) << 52) - 1);
-  if (exponent == 0x7ff) {
-    *(mantissa ? &sum->nan : sign ? &sum->below : &sum->above) += 1;
-    return;
-  }
+  uint64_t mantissa = bits & (((uint64_t)1 << 52) - 1);
+  exact_cut cut = {EXACT_PIECES + (mantissa ? 0 : sign ? 2 : 1), 1, {1, 0, 0}};
+  if (exponent == NOT_FINITE) return cut;
   mantissa |= (uint64_t)(exponent > 0) << 52;
   const int place = exponent > 0 ? exponent - 1 : 0;
-  const unsigned __int128 wide = (unsigned __int128)mantissa << place % 32;
-  int64_t *piece = &sum->piece[place / 32];
-  piece[0] += ((int64_t)((uint64_t)wide & UINT32_MAX) ^ sign) - sign;
-  piece[1] += ((int64_t)((uint64_t)wide >> 32) ^ sign) - sign;
-  piece[2] += ((int64_t)(wide >> 64) ^ sign) - sign;
+  const uint64_t low = mantissa << place % 32, high = mantissa >> 32 >> (32 - place % 32);
+  cut.word = place / 32, cut.n = 3;
+  cut.terms[0] = ((int64_t)(low & 0xffffffffu) ^ sign) - sign;
+  cut.terms[1] = ((int64_t)(low >> 32) ^ sign) - sign;
+  cut.terms[2] = ((int64_t)high ^ sign) - sign;
+  return cut;
+}
+
+static inline void exact_add(exact_sum *sum, double x)
+{
+  const exact_cut cut = exact_cut_up(x);
+  int64_t *words = (int64_t *)sum + cut.word;
+  for (int k = 0; k < cut.n; k++)
+    words[k] += cut.terms[k];
   if (++sum->terms == INT32_MAX / 2) exact_carry(sum);
 }
 

@@ -7,20 +7,20 @@ _minimd_commands()
 _minimd_options()
 {
   case $1 in
-    run) echo '--help --order --list --newton --stencil --bin-size --sort-every --rebuild --skin --pair --potential --cutoff --backend --device --precision --block-size --threads --cells --steps --dt --thermo --seed --deterministic --cut --input --format-in --set --dump --dump-every --checkpoint --checkpoint-every --restart --check --trace --format --output --plot --quiet' ;;
+    run) echo '--help --order --list --newton --stencil --bin-size --sort-every --rebuild --skin --pair --potential --cutoff --backend --device --precision --block-size --threads --cells --steps --dt --thermo --seed --deterministic --cut --carrier --share-gpu --input --format-in --set --dump --dump-every --checkpoint --checkpoint-every --restart --check --trace --format --output --plot --quiet' ;;
     ordering) echo '--help --order --size --stencil --offsets --format --output --plot --quiet' ;;
-    cachemodel) echo '--help --order --size --stencil --half --line --capacity --ways --policy --levels --format --output --plot --quiet --list --newton --bin-size --sort-every --rebuild --skin --pair --potential --cutoff --backend --device --precision --block-size --threads --cells --steps --dt --thermo --seed --deterministic --cut --input --format-in --set --machine --schedule --skip --refill --bracket --registers --rows --warm --trace --trace-format --instructions --line-bytes --regions --worst' ;;
-    compare) echo '--help --order --list --newton --stencil --bin-size --sort-every --rebuild --skin --pair --potential --cutoff --backend --device --precision --block-size --threads --cells --steps --dt --thermo --seed --deterministic --cut --input --format-in --set --repeat --format --output --plot --quiet' ;;
-    tune) echo '--help --order --list --newton --stencil --bin-size --sort-every --rebuild --skin --pair --potential --cutoff --backend --device --precision --block-size --threads --cells --steps --dt --thermo --seed --deterministic --cut --input --format-in --set --for --over --error --exhaustive --trials --format --output --quiet' ;;
+    cachemodel) echo '--help --order --size --stencil --half --line --capacity --ways --policy --levels --format --output --plot --quiet --list --newton --bin-size --sort-every --rebuild --skin --pair --potential --cutoff --backend --device --precision --block-size --threads --cells --steps --dt --thermo --seed --deterministic --cut --carrier --share-gpu --input --format-in --set --machine --schedule --skip --refill --bracket --registers --rows --warm --trace --trace-format --instructions --line-bytes --regions --worst' ;;
+    compare) echo '--help --order --list --newton --stencil --bin-size --sort-every --rebuild --skin --pair --potential --cutoff --backend --device --precision --block-size --threads --cells --steps --dt --thermo --seed --deterministic --cut --carrier --share-gpu --input --format-in --set --repeat --format --output --plot --quiet' ;;
+    tune) echo '--help --order --list --newton --stencil --bin-size --sort-every --rebuild --skin --pair --potential --cutoff --backend --device --precision --block-size --threads --cells --steps --dt --thermo --seed --deterministic --cut --carrier --share-gpu --input --format-in --set --for --over --error --exhaustive --trials --format --output --quiet' ;;
     spread) echo '--help --particles --mesh --order --method --vectors --repeat --backend --device --precision --distribution --box --check --seed --threads --deterministic --format --output --plot --quiet' ;;
     stokes) echo '--help --input --hydrodynamics --lambda --force --algorithm --rhs --guess --steps --dt --seed --gap-cut --gap-min --far-field --viscosity --method --tolerance --guess-tolerance --root --root-tolerance --preconditioner --max-iterations --storage --backend --device --threads --deterministic --trajectory --trajectory-every --checkpoint --checkpoint-every --restart --model --format --output --plot --quiet' ;;
     gspmv) echo '--help --matrix --vectors --backend --device --precision --storage --rows --repeat --seed --threads --write --map --nodes --latency --network --format --output --plot --quiet' ;;
     mobility) echo '--help --input --case --tolerance --vectors --check --map --moves --viscosity --backend --device --precision --repeat --seed --threads --deterministic --format --output --plot --quiet' ;;
     pack) echo '--help --particles --occupancy --radii --output --sweeps --iterations --seed --threads --contacts --format --plot --quiet' ;;
     potential) echo '--help --knots --cutoff --output' ;;
-    profile) echo '--help --order --list --newton --stencil --bin-size --sort-every --rebuild --skin --pair --potential --cutoff --backend --device --precision --block-size --threads --cells --steps --dt --thermo --seed --deterministic --cut --input --format-in --set --at --launches --caches --counters --model --replay --machine --with --times --format --output --plot --quiet' ;;
+    profile) echo '--help --order --list --newton --stencil --bin-size --sort-every --rebuild --skin --pair --potential --cutoff --backend --device --precision --block-size --threads --cells --steps --dt --thermo --seed --deterministic --cut --carrier --share-gpu --input --format-in --set --at --launches --caches --counters --model --replay --machine --with --times --format --output --plot --quiet' ;;
     config) echo '--help --list --format --output' ;;
-    convert) echo '--help --order --list --newton --stencil --bin-size --sort-every --rebuild --skin --pair --potential --cutoff --backend --device --precision --block-size --threads --cells --steps --dt --thermo --seed --deterministic --cut --input --format-in --set --output' ;;
+    convert) echo '--help --order --list --newton --stencil --bin-size --sort-every --rebuild --skin --pair --potential --cutoff --backend --device --precision --block-size --threads --cells --steps --dt --thermo --seed --deterministic --cut --carrier --share-gpu --input --format-in --set --output' ;;
     info) echo '--help --format --output' ;;
     help) echo '--help' ;;
     docs) echo '--help --form --output' ;;
@@ -53,9 +53,10 @@ _minimd_values()
     run:--thermo) echo '' ;;
     run:--seed) echo '' ;;
     run:--cut) echo 'auto curve bricks bisection' ;;
+    run:--carrier) echo 'auto peer nccl mpi' ;;
     run:--input | run:-i) echo 'FILE' ;;
     run:--format-in) echo 'libconfig minimd lammps' ;;
-    run:--set) echo 'system.units= system.lattice= system.cells= system.lattice_constant= system.density= system.temperature= system.seed= system.velocity= system.mass= system.charges= system.read= system.keep_velocities= species= potential.style= potential.file= lj.epsilon= lj.sigma= lj.cutoff= lj.shift= lj.pairs= lj.mix= coulomb.method= coulomb.mesh= coulomb.order= coulomb.alpha= coulomb.cutoff= coulomb.tolerance= coulomb.spread= neighbor.skin= neighbor.every= neighbor.list= neighbor.stencil= neighbor.bin_size= neighbor.newton= order.curve= order.sort_every= run.steps= run.dt= run.thermo= device.backend= device.index= device.precision= device.threads= device.block_size= device.carveout= device.deterministic= device.cut= output.dump= output.dump_every= output.checkpoint= output.checkpoint_every=' ;;
+    run:--set) echo 'system.units= system.lattice= system.cells= system.lattice_constant= system.density= system.temperature= system.seed= system.velocity= system.mass= system.charges= system.read= system.keep_velocities= species= potential.style= potential.file= lj.epsilon= lj.sigma= lj.cutoff= lj.shift= lj.pairs= lj.mix= coulomb.method= coulomb.mesh= coulomb.order= coulomb.alpha= coulomb.cutoff= coulomb.tolerance= coulomb.spread= neighbor.skin= neighbor.every= neighbor.list= neighbor.stencil= neighbor.bin_size= neighbor.newton= order.curve= order.sort_every= run.steps= run.dt= run.thermo= device.backend= device.index= device.precision= device.threads= device.block_size= device.carveout= device.deterministic= device.cut= device.carrier= device.share_gpu= output.dump= output.dump_every= output.checkpoint= output.checkpoint_every=' ;;
     run:--dump) echo 'FILE' ;;
     run:--dump-every) echo '' ;;
     run:--checkpoint) echo 'FILE' ;;
@@ -102,9 +103,10 @@ _minimd_values()
     cachemodel:--thermo) echo '' ;;
     cachemodel:--seed) echo '' ;;
     cachemodel:--cut) echo 'auto curve bricks bisection' ;;
+    cachemodel:--carrier) echo 'auto peer nccl mpi' ;;
     cachemodel:--input | cachemodel:-i) echo 'FILE' ;;
     cachemodel:--format-in) echo 'libconfig minimd lammps' ;;
-    cachemodel:--set) echo 'system.units= system.lattice= system.cells= system.lattice_constant= system.density= system.temperature= system.seed= system.velocity= system.mass= system.charges= system.read= system.keep_velocities= species= potential.style= potential.file= lj.epsilon= lj.sigma= lj.cutoff= lj.shift= lj.pairs= lj.mix= coulomb.method= coulomb.mesh= coulomb.order= coulomb.alpha= coulomb.cutoff= coulomb.tolerance= coulomb.spread= neighbor.skin= neighbor.every= neighbor.list= neighbor.stencil= neighbor.bin_size= neighbor.newton= order.curve= order.sort_every= run.steps= run.dt= run.thermo= device.backend= device.index= device.precision= device.threads= device.block_size= device.carveout= device.deterministic= device.cut= output.dump= output.dump_every= output.checkpoint= output.checkpoint_every=' ;;
+    cachemodel:--set) echo 'system.units= system.lattice= system.cells= system.lattice_constant= system.density= system.temperature= system.seed= system.velocity= system.mass= system.charges= system.read= system.keep_velocities= species= potential.style= potential.file= lj.epsilon= lj.sigma= lj.cutoff= lj.shift= lj.pairs= lj.mix= coulomb.method= coulomb.mesh= coulomb.order= coulomb.alpha= coulomb.cutoff= coulomb.tolerance= coulomb.spread= neighbor.skin= neighbor.every= neighbor.list= neighbor.stencil= neighbor.bin_size= neighbor.newton= order.curve= order.sort_every= run.steps= run.dt= run.thermo= device.backend= device.index= device.precision= device.threads= device.block_size= device.carveout= device.deterministic= device.cut= device.carrier= device.share_gpu= output.dump= output.dump_every= output.checkpoint= output.checkpoint_every=' ;;
     cachemodel:--machine) echo 'h200 host FILE' ;;
     cachemodel:--schedule) echo 'round lockstep random oldest' ;;
     cachemodel:--skip) echo '' ;;
@@ -137,10 +139,11 @@ _minimd_values()
     compare:--dt) echo '' ;;
     compare:--thermo) echo '' ;;
     compare:--seed) echo '' ;;
-    compare:--cut) echo 'auto curve bricks bisection' ;;
+    compare:--cut) echo 'LIST ' ;;
+    compare:--carrier) echo 'auto peer nccl mpi' ;;
     compare:--input | compare:-i) echo 'FILE' ;;
     compare:--format-in) echo 'libconfig minimd lammps' ;;
-    compare:--set) echo 'system.units= system.lattice= system.cells= system.lattice_constant= system.density= system.temperature= system.seed= system.velocity= system.mass= system.charges= system.read= system.keep_velocities= species= potential.style= potential.file= lj.epsilon= lj.sigma= lj.cutoff= lj.shift= lj.pairs= lj.mix= coulomb.method= coulomb.mesh= coulomb.order= coulomb.alpha= coulomb.cutoff= coulomb.tolerance= coulomb.spread= neighbor.skin= neighbor.every= neighbor.list= neighbor.stencil= neighbor.bin_size= neighbor.newton= order.curve= order.sort_every= run.steps= run.dt= run.thermo= device.backend= device.index= device.precision= device.threads= device.block_size= device.carveout= device.deterministic= device.cut= output.dump= output.dump_every= output.checkpoint= output.checkpoint_every=' ;;
+    compare:--set) echo 'system.units= system.lattice= system.cells= system.lattice_constant= system.density= system.temperature= system.seed= system.velocity= system.mass= system.charges= system.read= system.keep_velocities= species= potential.style= potential.file= lj.epsilon= lj.sigma= lj.cutoff= lj.shift= lj.pairs= lj.mix= coulomb.method= coulomb.mesh= coulomb.order= coulomb.alpha= coulomb.cutoff= coulomb.tolerance= coulomb.spread= neighbor.skin= neighbor.every= neighbor.list= neighbor.stencil= neighbor.bin_size= neighbor.newton= order.curve= order.sort_every= run.steps= run.dt= run.thermo= device.backend= device.index= device.precision= device.threads= device.block_size= device.carveout= device.deterministic= device.cut= device.carrier= device.share_gpu= output.dump= output.dump_every= output.checkpoint= output.checkpoint_every=' ;;
     compare:--repeat) echo '' ;;
     compare:--format) echo 'table csv json' ;;
     compare:--output | compare:-o) echo 'FILE' ;;
@@ -167,9 +170,10 @@ _minimd_values()
     tune:--thermo) echo '' ;;
     tune:--seed) echo '' ;;
     tune:--cut) echo 'auto curve bricks bisection' ;;
+    tune:--carrier) echo 'auto peer nccl mpi' ;;
     tune:--input | tune:-i) echo 'FILE' ;;
     tune:--format-in) echo 'libconfig minimd lammps' ;;
-    tune:--set) echo 'system.units= system.lattice= system.cells= system.lattice_constant= system.density= system.temperature= system.seed= system.velocity= system.mass= system.charges= system.read= system.keep_velocities= species= potential.style= potential.file= lj.epsilon= lj.sigma= lj.cutoff= lj.shift= lj.pairs= lj.mix= coulomb.method= coulomb.mesh= coulomb.order= coulomb.alpha= coulomb.cutoff= coulomb.tolerance= coulomb.spread= neighbor.skin= neighbor.every= neighbor.list= neighbor.stencil= neighbor.bin_size= neighbor.newton= order.curve= order.sort_every= run.steps= run.dt= run.thermo= device.backend= device.index= device.precision= device.threads= device.block_size= device.carveout= device.deterministic= device.cut= output.dump= output.dump_every= output.checkpoint= output.checkpoint_every=' ;;
+    tune:--set) echo 'system.units= system.lattice= system.cells= system.lattice_constant= system.density= system.temperature= system.seed= system.velocity= system.mass= system.charges= system.read= system.keep_velocities= species= potential.style= potential.file= lj.epsilon= lj.sigma= lj.cutoff= lj.shift= lj.pairs= lj.mix= coulomb.method= coulomb.mesh= coulomb.order= coulomb.alpha= coulomb.cutoff= coulomb.tolerance= coulomb.spread= neighbor.skin= neighbor.every= neighbor.list= neighbor.stencil= neighbor.bin_size= neighbor.newton= order.curve= order.sort_every= run.steps= run.dt= run.thermo= device.backend= device.index= device.precision= device.threads= device.block_size= device.carveout= device.deterministic= device.cut= device.carrier= device.share_gpu= output.dump= output.dump_every= output.checkpoint= output.checkpoint_every=' ;;
     tune:--for) echo '' ;;
     tune:--over) echo 'LIST ' ;;
     tune:--error) echo '' ;;
@@ -292,9 +296,10 @@ _minimd_values()
     profile:--thermo) echo '' ;;
     profile:--seed) echo '' ;;
     profile:--cut) echo 'auto curve bricks bisection' ;;
+    profile:--carrier) echo 'auto peer nccl mpi' ;;
     profile:--input | profile:-i) echo 'FILE' ;;
     profile:--format-in) echo 'libconfig minimd lammps' ;;
-    profile:--set) echo 'system.units= system.lattice= system.cells= system.lattice_constant= system.density= system.temperature= system.seed= system.velocity= system.mass= system.charges= system.read= system.keep_velocities= species= potential.style= potential.file= lj.epsilon= lj.sigma= lj.cutoff= lj.shift= lj.pairs= lj.mix= coulomb.method= coulomb.mesh= coulomb.order= coulomb.alpha= coulomb.cutoff= coulomb.tolerance= coulomb.spread= neighbor.skin= neighbor.every= neighbor.list= neighbor.stencil= neighbor.bin_size= neighbor.newton= order.curve= order.sort_every= run.steps= run.dt= run.thermo= device.backend= device.index= device.precision= device.threads= device.block_size= device.carveout= device.deterministic= device.cut= output.dump= output.dump_every= output.checkpoint= output.checkpoint_every=' ;;
+    profile:--set) echo 'system.units= system.lattice= system.cells= system.lattice_constant= system.density= system.temperature= system.seed= system.velocity= system.mass= system.charges= system.read= system.keep_velocities= species= potential.style= potential.file= lj.epsilon= lj.sigma= lj.cutoff= lj.shift= lj.pairs= lj.mix= coulomb.method= coulomb.mesh= coulomb.order= coulomb.alpha= coulomb.cutoff= coulomb.tolerance= coulomb.spread= neighbor.skin= neighbor.every= neighbor.list= neighbor.stencil= neighbor.bin_size= neighbor.newton= order.curve= order.sort_every= run.steps= run.dt= run.thermo= device.backend= device.index= device.precision= device.threads= device.block_size= device.carveout= device.deterministic= device.cut= device.carrier= device.share_gpu= output.dump= output.dump_every= output.checkpoint= output.checkpoint_every=' ;;
     profile:--at) echo 'LIST ' ;;
     profile:--launches) echo '' ;;
     profile:--caches) echo 'LIST ' ;;
@@ -330,9 +335,10 @@ _minimd_values()
     convert:--thermo) echo '' ;;
     convert:--seed) echo '' ;;
     convert:--cut) echo 'auto curve bricks bisection' ;;
+    convert:--carrier) echo 'auto peer nccl mpi' ;;
     convert:--input | convert:-i) echo 'FILE' ;;
     convert:--format-in) echo 'libconfig minimd lammps' ;;
-    convert:--set) echo 'system.units= system.lattice= system.cells= system.lattice_constant= system.density= system.temperature= system.seed= system.velocity= system.mass= system.charges= system.read= system.keep_velocities= species= potential.style= potential.file= lj.epsilon= lj.sigma= lj.cutoff= lj.shift= lj.pairs= lj.mix= coulomb.method= coulomb.mesh= coulomb.order= coulomb.alpha= coulomb.cutoff= coulomb.tolerance= coulomb.spread= neighbor.skin= neighbor.every= neighbor.list= neighbor.stencil= neighbor.bin_size= neighbor.newton= order.curve= order.sort_every= run.steps= run.dt= run.thermo= device.backend= device.index= device.precision= device.threads= device.block_size= device.carveout= device.deterministic= device.cut= output.dump= output.dump_every= output.checkpoint= output.checkpoint_every=' ;;
+    convert:--set) echo 'system.units= system.lattice= system.cells= system.lattice_constant= system.density= system.temperature= system.seed= system.velocity= system.mass= system.charges= system.read= system.keep_velocities= species= potential.style= potential.file= lj.epsilon= lj.sigma= lj.cutoff= lj.shift= lj.pairs= lj.mix= coulomb.method= coulomb.mesh= coulomb.order= coulomb.alpha= coulomb.cutoff= coulomb.tolerance= coulomb.spread= neighbor.skin= neighbor.every= neighbor.list= neighbor.stencil= neighbor.bin_size= neighbor.newton= order.curve= order.sort_every= run.steps= run.dt= run.thermo= device.backend= device.index= device.precision= device.threads= device.block_size= device.carveout= device.deterministic= device.cut= device.carrier= device.share_gpu= output.dump= output.dump_every= output.checkpoint= output.checkpoint_every=' ;;
     convert:--output | convert:-o) echo 'FILE' ;;
     info:--format) echo 'table csv json' ;;
     info:--output | info:-o) echo 'FILE' ;;

@@ -1,4 +1,6 @@
 /* engine/choose.c - what the settings leave to the program: backend and list. */
+#include "comm/world.h"
+#include "core/devices.h"
 #include "engine/engine.h"
 #include "engine/system/system.h"
 
@@ -34,6 +36,9 @@ static void choose_list(const engine_spec *spec, engine_choice *out)
   out->list = NEIGHBOR_FULL;
   if (out->backend == MD_CPU)
     out->list_reason = "full lists need no atomics and measured fastest";
+  else if (world_count() > 1 && spec->deterministic)
+    out->list_reason =
+        "the same bits on any number of ranks, which faster lists by tiles do not give";
   else if (spec->coulomb != ENGINE_COULOMB_NONE)
     out->list_reason = "fastest with charges, whose forces come apart";
   else if (!ordering_has(&spec->curve, ORDERING_COMPACT))
@@ -47,9 +52,18 @@ static void choose_list(const engine_spec *spec, engine_choice *out)
     out->list = NEIGHBOR_TILE, out->list_reason = "lists by tiles measured fastest on the GPU";
 }
 
+/* The device that was asked for; else ranks of one host take theirs in turn. */
+static md_status choose_device(const engine_spec *spec)
+{
+  const int devices = md_devices();
+  if (spec->index >= 0) return md_gpu_choose(spec->index);
+  if (world_count() == 1 || devices == 0) return MD_OK;
+  return md_gpu_choose(world_local() % devices);
+}
+
 md_status engine_choose(const engine_spec *spec, engine_choice *out)
 {
-  if (spec->index >= 0 && spec->backend != ENGINE_BACKEND_CPU) MD_TRY(md_gpu_choose(spec->index));
+  if (spec->backend != ENGINE_BACKEND_CPU) MD_TRY(choose_device(spec));
   if (spec->backend == ENGINE_BACKEND_AUTO && spec->pair == ENGINE_PAIR_EAM) {
     out->backend = MD_CPU;
     snprintf(out->backend_reason, sizeof out->backend_reason,

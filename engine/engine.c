@@ -103,6 +103,8 @@ static md_status follow(engine *sim)
   md_phase_begin(sim->ctx, phase);
   const md_status status = comm_forward(sim->cm, sim->atoms);
   md_phase_end(sim->ctx, phase);
+  if (status == MD_ECUDA)
+    return MD_FAIL(status, "by step %lld: %s", (long long)sim->step, md_message());
   return status;
 }
 
@@ -200,6 +202,7 @@ static md_status make_rooms(engine *sim, neighbor_kind kind, const md_box *box)
              md_precision_words[spec->precision]);
   MD_TRY(comm_create(sim->ctx, &sim->cm));
   comm_cut(sim->cm, spec->cut, &spec->curve);
+  MD_TRY(comm_carry(sim->cm, spec->carrier));
   MD_TRY(neighbor_create(sim->ctx, &list, &sim->list));
   MD_TRY(force_create(sim->ctx, &pair, &sim->fc));
   if (world_count() > 1) force_share(sim->fc, engine_fill_ghosts, sim);
@@ -254,8 +257,9 @@ static md_status make(const engine_spec *spec, int64_t n, const md_box *box, eng
   MD_REQUIRE(spec->skin >= 0, MD_EINVAL,
              "%s: neighbor.skin = \"auto\": expected a number: only `minimd run` measures it",
              engine_origin(spec, "neighbor.skin"));
-  MD_TRY(engine_choose(spec, &choice));
-  MD_TRY(engine_check_ranks(spec, &choice));
+  int sharers;
+  MD_TRY(world_agree(engine_choose(spec, &choice)));
+  MD_TRY(engine_check_ranks(spec, &choice, &sharers));
   engine *sim = *out = calloc(1, sizeof *sim);
   MD_REQUIRE(sim, MD_ENOMEM, "out of memory for the engine");
   sim->spec = spec;
@@ -264,7 +268,7 @@ static md_status make(const engine_spec *spec, int64_t n, const md_box *box, eng
   const md_ctx_spec where = {choice.backend, spec->precision, engine_threads(spec),
                              spec->deterministic};
   MD_TRY(md_ctx_create(&where, &sim->ctx));
-  MD_TRY(engine_check_memory(sim->ctx, spec, choice.list, n, box));
+  MD_TRY(engine_check_memory(sim->ctx, spec, choice.list, n, box, sharers));
   return make_rooms(sim, choice.list, box);
 }
 

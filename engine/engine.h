@@ -1,7 +1,7 @@
 /* engine/engine.h - one molecular-dynamics system and its time step.
  *
  * The engine owns the context and every object a run needs, from a configuration.  With several
- * ranks (comm/world.h), on the CPU, all of them call its functions together, each has its part of
+ * ranks (comm/world.h) all of them call its functions together, each has its part of
  * the atoms, and an error of one is that of all; everything that crosses a process border goes
  * through comm/. */
 #ifndef ENGINE_H

@@ -17,9 +17,10 @@ md_status engine_rebuild_due(engine *sim, bool *due);
 /* After a rebuild: count the list that it replaced in sim->lists. */
 void engine_list_ended(engine *sim);
 
-/* On all ranks: what several of them cannot run.  Errors: MD_EINVAL (says what they can; the
- * potential of a rank is not that of rank 0). */
-md_status engine_check_ranks(const engine_spec *spec, const engine_choice *choice);
+/* On all ranks: what several of them cannot run.  *sharers: ranks that have the memory of this one,
+ * its host's or its GPU's.  Errors: MD_EINVAL (says what they can; the potential of a rank is not
+ * that of rank 0), those of md_device_of. */
+md_status engine_check_ranks(const engine_spec *spec, const engine_choice *choice, int *sharers);
 /* Threads of this rank: where nobody says, ranks share the processors of their host; 0: all. */
 int engine_threads(const engine_spec *spec);
 /* Of n atoms that every rank knows, those that this one begins with; all, with one rank. */
@@ -37,7 +38,7 @@ md_status engine_place_again(engine *sim, const engine_state *from);
 
 /* Errors: MD_ENOMEM (n atoms in this box do not fit; names the most that do). */
 md_status engine_check_memory(const md_ctx *ctx, const engine_spec *spec, neighbor_kind list,
-                              int64_t n, const md_box *box);
+                              int64_t n, const md_box *box, int sharers);
 
 /* On all ranks, of the atoms that were just set: their charges q, or NULL, and PME for them.  Does
  * nothing without coulomb.method.  Errors, of all: MD_EINVAL (no charges; those of pme_choose and

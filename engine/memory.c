@@ -71,13 +71,11 @@ static double rank_memory(const md_ctx *ctx, const engine_spec *spec, neighbor_k
 }
 
 md_status engine_check_memory(const md_ctx *ctx, const engine_spec *spec, neighbor_kind list,
-                              int64_t n, const md_box *box)
+                              int64_t n, const md_box *box, int sharers)
 {
   int64_t available;
-  int on_host, unused;
   MD_TRY(memory_available(ctx, &available));
-  world_share(&on_host, &unused);
-  available /= on_host;
+  available /= sharers;
   double volume = 1;
   for (int d = 0; d < 3; d++)
     volume *= box->hi[d] - box->lo[d];

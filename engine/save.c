@@ -29,7 +29,7 @@ md_box engine_box(const engine *sim)
  * atoms up in their order. */
 static bool is_unordered(const engine *sim)
 {
-  return sim->ctx->deterministic && sim->ctx->backend == MD_CPU && !sim->mesh &&
+  return sim->ctx->deterministic && !sim->mesh &&
          neighbor_list_view(sim->list)->kind == NEIGHBOR_FULL;
 }
 

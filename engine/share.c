@@ -1,6 +1,7 @@
 /* engine/share.c - one system on several ranks: what they can run, the atoms that each begins with,
  * and all atoms on rank 0. */
 #include "comm/world.h"
+#include "core/devices.h"
 #include "core/processors.h"
 #include "engine/engine_impl.h"
 #include "engine/system/system.h"
@@ -8,13 +9,59 @@
 #include <stdlib.h>
 #include <string.h>
 
-md_status engine_check_ranks(const engine_spec *spec, const engine_choice *choice)
+/* How many ranks have this rank's GPU. */
+static md_status count_sharers(int *sharers)
+{
+  md_device mine, *all = malloc((size_t)world_count() * sizeof *all);
+  md_status status =
+      all ? md_device_of(&mine) : MD_FAIL(MD_ENOMEM, "out of memory for %d ranks", world_count());
+  status = world_agree(status);
+  if (!status && all) {
+    world_gather(&mine, sizeof mine, all);
+    *sharers = 0;
+    for (int r = 0; r < world_count(); r++)
+      *sharers += memcmp(all[r].uuid, mine.uuid, sizeof mine.uuid) == 0;
+  }
+  free(all);
+  return status;
+}
+
+/* What several ranks cannot do on GPUs, the same on all of them; and which GPUs those are. */
+static md_status check_gpus(const engine_spec *spec, const engine_choice *choice, int *sharers)
 {
   const int ranks = world_count();
-  if (ranks == 1) return MD_OK;
-  MD_REQUIRE(choice->backend == MD_CPU, MD_EINVAL,
-             "%s: %d ranks on the GPU: expected --backend cpu, or one rank",
-             engine_origin(spec, "device.backend"), ranks);
+  MD_REQUIRE(
+      choice->list != NEIGHBOR_HALF, MD_EINVAL,
+      "%s: half lists of %d ranks on GPUs: expected full or tile, --backend cpu, or one rank",
+      engine_origin(spec, "neighbor.list"), ranks);
+  MD_REQUIRE(choice->list == NEIGHBOR_FULL || !spec->deterministic, MD_EINVAL,
+             "%s: deterministic runs of %d ranks give the same bits as others by full lists only: "
+             "expected full, or no --deterministic",
+             engine_origin(spec, "neighbor.list"), ranks);
+  MD_REQUIRE(spec->coulomb == ENGINE_COULOMB_NONE, MD_EINVAL,
+             "%s: charges on %d ranks on GPUs: expected --backend cpu, or one rank",
+             engine_origin(spec, "coulomb.method"), ranks);
+  MD_REQUIRE(!spec->eam, MD_EINVAL,
+             "%s: embedded atoms on %d ranks on GPUs: expected --backend cpu, or one rank",
+             engine_origin(spec, "potential.style"), ranks);
+  MD_TRY(count_sharers(sharers));
+  const md_status status =
+      *sharers == 1 || spec->share_gpu
+          ? MD_OK
+          : MD_FAIL(MD_EINVAL,
+                    "%d of %d ranks have one GPU: expected a rank a GPU (ranks of a host take "
+                    "those that they see in turn), or --share-gpu",
+                    *sharers, ranks);
+  return world_agree(status);
+}
+
+md_status engine_check_ranks(const engine_spec *spec, const engine_choice *choice, int *sharers)
+{
+  int unused;
+  world_share(sharers, &unused);
+  if (world_count() == 1) return MD_OK;
+  MD_TRY(world_same("the backend", &choice->backend, sizeof choice->backend));
+  if (choice->backend == MD_GPU) MD_TRY(check_gpus(spec, choice, sharers));
   if (!spec->eam) return MD_OK;
   const eam_curve *const curves[] = {&spec->eam->embed, &spec->eam->density, &spec->eam->pair};
   for (int k = 0; k < 3; k++)

@@ -2,6 +2,7 @@
 #ifndef ENGINE_SPEC_H
 #define ENGINE_SPEC_H
 
+#include "comm/comm.h"
 #include "comm/partition.h"
 #include "core/context.h"
 #include "engine/types.h"
@@ -89,7 +90,10 @@ typedef struct engine_spec {
   int32_t index;               /* of the CUDA device; negative: the first */
   int32_t carveout;            /* percent of the greatest shared memory; 0: chosen */
   bool deterministic;
-  partition_cut cut; /* of the box, for several ranks */
+  /* several ranks */
+  partition_cut cut; /* of the box */
+  comm_carrier carrier;
+  bool share_gpu; /* more than one of them on a GPU */
   /* Where a setting came from ("--set", "in.lj:7"; "default": nobody set it), for messages; NULL:
    * all are defaults. */
   const char *(*origin)(const void *source, const char *key);

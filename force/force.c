@@ -164,7 +164,7 @@ static force_job make_job(const force *fc, const md_atoms *atoms, const neighbor
 
 static bool is_exact(const md_ctx *ctx, const neighbor_view *view)
 {
-  return ctx->deterministic && ctx->backend == MD_CPU && view->kind == NEIGHBOR_FULL;
+  return ctx->deterministic && view->kind == NEIGHBOR_FULL;
 }
 
 void force_share(force *fc, force_fill_fn *fill, void *arg)
@@ -196,7 +196,7 @@ md_status force_compute(force *fc, md_atoms *atoms, const neighbor_list *list, f
 
 bool force_advances(const force *fc, const neighbor_list *list)
 {
-  return neighbor_list_view(list)->kind == NEIGHBOR_TILE && fc->coulomb.r_cut_sq == 0;
+  return neighbor_list_view(list)->kind == NEIGHBOR_TILE && fc->coulomb.r_cut_sq == 0 && !fc->fill;
 }
 
 md_status force_advance(force *fc, md_atoms *atoms, neighbor_list *list, double kick, double drift,
@@ -204,8 +204,9 @@ md_status force_advance(force *fc, md_atoms *atoms, neighbor_list *list, double 
 {
   const neighbor_view *view = neighbor_list_view(list);
   const bool fixed = fc->ctx->precision == MD_MIXED;
-  MD_REQUIRE(force_advances(fc, list), MD_EINVAL,
-             "only a list by tiles, without charges, moves atoms along with the forces");
+  MD_REQUIRE(
+      force_advances(fc, list), MD_EINVAL,
+      "only a list by tiles, without charges and of one rank, moves atoms along with the forces");
   MD_TRY(check_list(fc, atoms, view));
   if (atoms->n == 0 || steps < 1) return MD_OK;
   MD_TRY(md_buffer_match(fc->ctx, &fc->x_new, &atoms->x));

@@ -53,7 +53,7 @@ typedef struct {
 typedef struct {
   double energy; /* sum over pairs, each pair once [epsilon]         */
   double virial; /* sum of r_ij . f_ij over the same pairs [epsilon] */
-  /* The same without rounding, of full lists in a deterministic context on the CPU: sums over ranks
+  /* The same without rounding, of full lists in a deterministic context: sums over ranks
    * do not depend on who has which atom. */
   bool is_exact;
   exact_sum exact[2];
@@ -100,7 +100,7 @@ int64_t force_beyond(const force *fc);
  *          the GPU.
  * Cost: O(n * neighbours); moves no atom data between host and GPU.
  *
- * Full and tile lists: one result, bit for bit; in a deterministic context on the CPU also for any
+ * Full and tile lists: one result, bit for bit; full lists in a deterministic context also for any
  * order of atoms and any number of ranks.  Half lists: on the CPU one result for one number
  * of threads; on the GPU pairs add to f[j] atomically and the last bits vary.  In a deterministic
  * context they do not: the CPU cuts the work independently of the threads, the GPU adds in 64-bit
@@ -112,7 +112,7 @@ md_status force_compute(force *fc, md_atoms *atoms, const neighbor_list *list, f
 /* Forces and what velocity Verlet does with them, `steps` times: v += kick f, twice, and x += drift
  * v, also for ghosts; f is not kept.  The same bits as force_compute and what comes after it, as
  * often.  Settles the list.  force_advances: whether this is possible, with a list by tiles (on the
- * GPU) where charges have no effect.  Errors: MD_EINVAL (it is not; otherwise as above), MD_ENOMEM,
+ * GPU) where charges have no effect and all ghosts have a home.  Errors: MD_EINVAL (it is not; otherwise as above), MD_ENOMEM,
  * MD_ECUDA. */
 bool force_advances(const force *fc, const neighbor_list *list);
 md_status force_advance(force *fc, md_atoms *atoms, neighbor_list *list, double kick, double drift,

@@ -41,6 +41,7 @@ typedef struct {
   coulomb_reals coulomb;
   const real *charge;        /* [n + n_ghost], or NULL */
   double *partial;           /* [blocks][2] energy, virial */
+  exact_sum *exact;          /* [2] in their place, or NULL */
   unsigned long long *fixed; /* [n][4] forces in steps of 1 / fixed_scale, or NULL */
   double fixed_scale;        /* at first */
   double *largest;           /* part of a pair force beyond what that can hold; 0: none */

@@ -4,6 +4,7 @@
 #define TOTALS_GPU_H
 
 #include "core/gpu/cuda.h"
+#include "core/gpu/exact_gpu.h"
 #include "force/force_impl.h"
 
 enum { FORCE_SUM_BLOCK = 256 };
@@ -31,6 +32,16 @@ static __device__ __forceinline__ void close_tally(double *partial, double energ
   if (threadIdx.x > 0) return;
   partial[2 * blockIdx.x] = energy;
   partial[2 * blockIdx.x + 1] = virial;
+}
+
+/* The same without rounding, each row's energy and virial for itself. */
+static __device__ __forceinline__ void close_exactly(exact_sum *total, double energy, double virial)
+{
+  __shared__ exact_sum sums[2];
+  md_exact_open(sums, 2);
+  md_exact_add(&sums[0], energy);
+  md_exact_add(&sums[1], virial);
+  md_exact_close(sums, 2, total);
 }
 
 static __global__ void __launch_bounds__(FORCE_SUM_BLOCK)

@@ -122,7 +122,7 @@ md_status neighbor_sort(neighbor_list *list, md_atoms *atoms);
 
 /* Bin owned atoms and ghosts and build the list.  Needs ghosts up to r_list (comm_borders).
  * Memory grows to what is needed, nothing is truncated; the same atoms give the same list.  Full
- * lists in a deterministic context on the CPU hold each row's neighbours in an order that depends
+ * lists in a deterministic context hold each row's neighbours in an order that depends
  * on positions and ids alone, not on the order of atoms or on ranks.
  * Errors: MD_EINVAL (ghosts do not reach r_list), MD_ECAPACITY (2^31 bins or more), MD_ENOMEM,
  * MD_ECUDA; the list is then empty. */

@@ -123,6 +123,22 @@ void md_gpu_free(void *data)
   cudaFree(data);
 }
 
+md_status md_gpu_alloc_shared(void **data, size_t bytes)
+{
+  const cudaError_t error = cudaMallocHost(data, bytes);
+  if (error == cudaErrorMemoryAllocation) {
+    cudaGetLastError();
+    return MD_FAIL(MD_ENOMEM, "out of pinned host memory: %.1f MB asked for", (double)bytes / 1e6);
+  }
+  MD_CUDA(error);
+  return MD_OK;
+}
+
+void md_gpu_free_shared(void *data)
+{
+  cudaFreeHost(data);
+}
+
 md_status md_gpu_copy(md_ctx *ctx, void *to, const void *from, size_t bytes, md_direction way)
 {
   static const cudaMemcpyKind kinds[] = {cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost,

@@ -20,7 +20,7 @@ md_status integrate_advance(md_atoms *atoms, const double *kick, int kicks, doub
 /* Sums over owned atoms, in double: momentum sum w v (3) and sum w v^2 (1), where w is the weight
  * [n_types] of the atom's type; NULL: 1.  Waits for the GPU.  The
  * same atoms in the same order give the same bits, for any number of threads.  exact: in a
- * deterministic context on the CPU, sum w v^2 without rounding, so that v_sq is the same for any
+ * deterministic context, sum w v^2 without rounding, so that v_sq is the same for any
  * order. */
 typedef struct {
   double v[3], v_sq;

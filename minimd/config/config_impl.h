@@ -112,8 +112,8 @@ typedef struct {
   char *data; /* [size + 1], ends in NUL */
   size_t size;
 } config_text;
-/* Errors: MD_EIO (names the file), MD_EINVAL (empty, binary), MD_ECAPACITY (over 64 kB: a larger
- * one would take libconfig seconds). */
+/* On all ranks: rank 0 reads it.  Errors: MD_EIO (names the file), MD_EINVAL (empty, binary),
+ * MD_ECAPACITY (over 64 kB: a larger one would take libconfig seconds). */
 md_status config_text_load(const char *path, config_text *out);
 void config_text_free(config_text *text);
 /* The language of a text, by its content.  Errors: MD_EINVAL (names what was expected). */

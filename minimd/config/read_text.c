@@ -1,6 +1,7 @@
 /* minimd/config/read_text.c - input files as text: loading with every check that all languages
  * share, and telling the languages apart. */
 #include "minimd/config/config_impl.h"
+#include "comm/world.h"
 #include "core/output/files.h"
 #include "core/parse/parse.h"
 
@@ -55,14 +56,32 @@ static md_status clean(config_text *text)
   return MD_OK;
 }
 
-md_status config_text_load(const char *path, config_text *out)
+static md_status load_clean(const char *path, config_text *out)
 {
-  *out = (config_text){.path = path};
   FILE *file;
   MD_TRY(md_file_read(path, &file));
   md_status status = load(path, file, out);
   fclose(file);
-  if (!status) status = clean(out);
+  return status ? status : clean(out);
+}
+
+/* Rank 0's text to all ranks: files need not be on all hosts. */
+static md_status share(config_text *text)
+{
+  if (world_count() == 1) return MD_OK;
+  if (!text->data) text->data = malloc(MAX_BYTES + 2);
+  MD_TRY(world_agree(
+      text->data ? MD_OK : MD_FAIL(MD_ENOMEM, "out of memory for '%s'", text->path)));
+  world_broadcast(&text->size, sizeof text->size);
+  world_broadcast(text->data, text->size + 1);
+  return MD_OK;
+}
+
+md_status config_text_load(const char *path, config_text *out)
+{
+  *out = (config_text){.path = path};
+  md_status status = world_agree(world_rank() == 0 ? load_clean(path, out) : MD_OK);
+  if (!status) status = share(out);
   if (status) config_text_free(out);
   return status;
 }

@@ -7,8 +7,8 @@
 #include "minimd/locality/locality.h"
 #include "minimd/shell/plot.h"
 #include "minimd/shell/progress.h"
-#include "minimd/shell/provenance.h"
 #include "minimd/run/report.h"
+#include "minimd/run/same.h"
 #include "minimd/run/saves.h"
 #include "minimd/shell/settings.h"
 #include "minimd/signals.h"
@@ -222,7 +222,7 @@ static md_status run_all(report *run, const options *opts, options_format format
   const char *picture = options_value(opts, PLOT);
   if (picture) MD_TRY(plot_check(picture));
   const double began = md_wall_seconds();
-  MD_TRY(engine_choose(config_get(run->cfg), &run->choice));
+  MD_TRY(world_agree(engine_choose(config_get(run->cfg), &run->choice)));
   if (run->restart)
     MD_TRY(
         engine_restore(config_get(run->cfg), &run->restart->state, !run->plan.differs, &run->sim));
@@ -242,6 +242,7 @@ static md_status run_all(report *run, const options *opts, options_format format
   md_status status = run_saved(run, format, out.stream, !first || options_value(opts, QUIET));
   if (!status && *trace) status = record_step(run->sim, trace);
   if (!status) status = report_gather(run);
+  if (!status && format == OPTIONS_FORMAT_JSON) status = report_hash(run);
   if (!status && picture && first) status = report_plot(run, picture);
   if (!status) status = world_agree(status);
   if (status) {
@@ -319,30 +320,13 @@ static void hint_temperature(const engine_spec *spec)
           spec->temperature, spec->temperature / epsilon);
 }
 
-/* All ranks are of one program and run the same. */
-static md_status same_run(const config *cfg)
-{
-  char *text;
-  size_t size;
-  if (world_count() == 1) return MD_OK;
-  FILE *stream = open_memstream(&text, &size);
-  if (stream) config_write(cfg, stream);
-  if (stream && fclose(stream) != 0) stream = NULL;
-  MD_TRY(world_agree(stream ? MD_OK : MD_FAIL(MD_ENOMEM, "out of memory for the settings")));
-  md_status status = world_same("the configuration", text, size);
-  free(text);
-  const char *commit = provenance_commit(), *isa = md_isa_words[md_isa_detect()];
-  if (!status) status = world_same("the program's version", commit, strlen(commit));
-  if (!status) status = world_same("the instruction set (MINIMD_ISA)", isa, strlen(isa));
-  return status;
-}
-
 static md_status run(const options *opts, options_format format, config *cfg, report *run)
 {
   checkpoint from = {0};
   run->cfg = cfg;
   md_status status = world_agree(read_settings(cfg, opts, run, &from));
-  if (!status) status = same_run(cfg);
+  if (!status) status = ranks_same_program(cfg);
+  if (!status) status = world_same("the output format", &format, sizeof format);
   for (int k = 0; config_warning(cfg, k) && world_rank() == 0; k++)
     fprintf(stderr, "minimd: warning: %s\n", config_warning(cfg, k));
   if (!status && world_rank() == 0) hint_temperature(config_get(cfg));

@@ -30,7 +30,7 @@ typedef struct {
 } compare_estimate;
 
 typedef struct {
-  const char *order, *list;
+  const char *order, *list, *cut;            /* cut: of the box, by several ranks */
   double *seconds[COMPARE_TIME_COUNT];       /* [repeats] of a run */
   compare_estimate time[COMPARE_TIME_COUNT]; /* [s] of a run */
   compare_estimate ratio; /* of its total time to that of the first variant, compare_ratio */

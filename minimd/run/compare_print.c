@@ -1,6 +1,7 @@
 /* minimd/run/compare_print.c - the ranking as a table, CSV, JSON and a picture (compare.h).
  *
  * No line of the tables is longer than MAX_COLUMNS, whatever the names. */
+#include "comm/world.h"
 #include "minimd/run/compare.h"
 #include "minimd/shell/plot.h"
 #include "minimd/shell/provenance.h"
@@ -41,7 +42,9 @@ static void print_rows(const comparison *all, options_format format, const optio
                                              LOCALITY_FIGURES(FIGURES){"ratio", 0, 5},
                                          {"ratio_low", 0, 5},
                                          {"ratio_high", 0, 5},
-                                         {"runs_per_repeat", 0, 0}};
+                                         {"runs_per_repeat", 0, 0},
+                                         {"ranks", 0, 0},
+                                         {"cut", 0, 0}};
 #undef FIGURES
 #undef TIMES
   const table_source source = {"compare", opts, all->cfg, all->backend, verdict};
@@ -69,16 +72,24 @@ static void print_rows(const comparison *all, options_format format, const optio
     table_real(&t, v->ratio.low);
     table_real(&t, v->ratio.high);
     table_integer(&t, all->runs);
+    table_integer(&t, world_count());
+    table_text(&t, world_count() > 1 ? v->cut : "none");
   }
   table_end(&t);
 }
 
-/* The order as it is written shortest: without the zeros that a number may begin with. */
+/* The order as it is written shortest: without the zeros that a number may begin with; of several
+ * ranks also how the box is cut. */
 static const char *name_of(const compare_variant *v, char text[NAME_SIZE])
 {
   ordering order;
-  if (ordering_parse(v->order, &order)) return v->order;
-  ordering_format(&order, text, NAME_SIZE);
+  char shortest[NAME_SIZE];
+  snprintf(shortest, sizeof shortest, "%s", v->order);
+  if (!ordering_parse(v->order, &order)) ordering_format(&order, shortest, sizeof shortest);
+  if (world_count() > 1)
+    snprintf(text, NAME_SIZE, "%.40s by %s", shortest, v->cut);
+  else
+    snprintf(text, NAME_SIZE, "%s", shortest);
   return text;
 }
 

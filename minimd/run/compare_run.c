@@ -2,6 +2,7 @@
  *
  * Beside the times stand figures of locality (locality.h), of the list at the end of the first
  * repeat. */
+#include "comm/world.h"
 #include "core/random.h"
 #include "minimd/run/compare.h"
 #include "minimd/shell/progress.h"
@@ -18,6 +19,7 @@ md_status compare_set(config *cfg, const compare_variant *v)
 {
   MD_TRY(config_set(cfg, "order.curve", v->order, "--order"));
   if (v->list) MD_TRY(config_set(cfg, "neighbor.list", v->list, "--list"));
+  if (v->cut) MD_TRY(config_set(cfg, "device.cut", v->cut, "--cut"));
   return config_check(cfg);
 }
 
@@ -25,7 +27,9 @@ static md_status make_engine(comparison *all, compare_variant *v, engine **out)
 {
   MD_TRY(compare_set(all->cfg, v));
   MD_TRY(engine_create(config_get(all->cfg), out));
+  int64_t times;
   if (!v->list) v->list = neighbor_list_words[neighbor_list_view((*out)->list)->kind];
+  if (!v->cut) v->cut = partition_cut_words[comm_cut_made((*out)->cm, &times)];
   return md_ctx_sync((*out)->ctx);
 }
 
@@ -40,6 +44,7 @@ static md_status warm_steps(engine *sim, int64_t steps, double *seconds_per_step
     MD_TRY(engine_steps(sim, chunk < left ? chunk : left));
     MD_TRY(md_ctx_sync(sim->ctx));
     taken = md_wall_seconds() - began;
+    world_most(&taken, 1); /* one decision of all ranks */
   }
   *seconds_per_step = sim->step > first ? taken / (double)(sim->step - first) : 0;
   return MD_OK;
@@ -53,9 +58,10 @@ static md_status warm_up(comparison *all, compare_variant *v, double *whole, dou
   double per_step = 0;
   engine *sim = NULL;
   md_status status = make_engine(all, v, &sim);
-  const double made = md_wall_seconds() - began;
+  double made = md_wall_seconds() - began;
   if (!status) status = warm_steps(sim, steps, &per_step);
   engine_destroy(sim);
+  if (!status) world_most(&made, 1), world_most(&per_step, 1);
   *whole += made + (double)steps * per_step;
   *least = fmin(*least, (double)steps * per_step);
   return status;
@@ -104,8 +110,11 @@ static md_status run_steps(engine *sim, int64_t steps, compare_variant *v, int64
     MD_TRY(engine_step(sim, true));
   }
   MD_TRY(md_ctx_sync(sim->ctx));
-  v->seconds[COMPARE_TOTAL][repeat] += md_wall_seconds() - began;
-  v->seconds[COMPARE_PROCESSOR][repeat] += md_cpu_seconds() - processor;
+  double wall = md_wall_seconds() - began, busy = md_cpu_seconds() - processor;
+  world_most(&wall, 1);
+  MD_TRY(comm_sum(sim->cm, &busy, 1));
+  v->seconds[COMPARE_TOTAL][repeat] += wall;
+  v->seconds[COMPARE_PROCESSOR][repeat] += busy;
   return engine_measure(sim, &last);
 }
 
@@ -121,11 +130,14 @@ static md_status run_once(comparison *all, compare_variant *v, int64_t repeat, b
   md_status status = make_engine(all, v, &sim);
   if (!status) status = run_steps(sim, config_get(all->cfg)->steps, v, repeat);
   if (!status) {
-    for (int p = 0; p < COMPARE_TOTAL; p++)
-      v->seconds[p][repeat] += md_phase_seconds(sim->ctx, phases[p]);
+    for (int p = 0; p < COMPARE_TOTAL; p++) {
+      double seconds = md_phase_seconds(sim->ctx, phases[p]);
+      world_most(&seconds, 1);
+      v->seconds[p][repeat] += seconds;
+    }
     v->atoms = sim->atoms->n_total;
     all->backend = sim->ctx->backend;
-    if (figures) status = locality_of(sim, v->figure);
+    if (figures) status = world_agree(locality_of(sim, v->figure));
   }
   engine_destroy(sim);
   return status;
@@ -148,6 +160,7 @@ static md_status run_repeats(comparison *all, int *order, bool quiet)
   /* From the clock: the same order in every comparison would give what favours a place in it the
    * same variant each time. */
   int32_t seed = 1 + (int32_t)fmod(1e9 * md_wall_seconds(), 2147483646);
+  world_broadcast(&seed, sizeof seed);
   progress bar;
   md_status status = MD_OK;
   progress_begin(&bar, all->repeats * all->n, quiet);

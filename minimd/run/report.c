@@ -242,10 +242,13 @@ static void json_end(const report *run, FILE *stream)
   md_json_open(&json, "timing", '{');
   md_json_number(&json, "setup", run->setup_s);
   for (int k = 0; k < MD_PHASE_COUNT; k++)
-    md_json_number(&json, md_phase_words[k], run->phase_s[k]);
+    md_json_number(&json, md_phase_words[k], report_phase(run, k));
   md_json_number(&json, "total", run->wall_s);
   md_json_close(&json, '}');
   json_counts(run, &json);
+  char hash[17];
+  snprintf(hash, sizeof hash, "%016" PRIx64, run->state_hash);
+  md_json_string(&json, "state_hash", hash);
   report_ranks_json(run, &json);
   md_json_open(&json, "threads", '{');
   md_json_number(&json, "ran_s", run->waiting.ran_s);

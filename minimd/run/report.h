@@ -16,6 +16,7 @@ typedef struct {
   comm_load load;
   int64_t entries, memory; /* of its list; bytes */
   int64_t beyond;          /* force_beyond */
+  char host[64], device[160];
   double phase_s[MD_PHASE_COUNT];
 } rank_figures;
 
@@ -35,10 +36,16 @@ typedef struct {
   md_waiting waiting;  /* during the timed steps */
   rank_figures *ranks; /* [n_ranks]: of several ranks, as gathered last; free with free */
   int n_ranks;
+  uint64_t state_hash; /* of all atoms at the end, or 0 before */
 } report;
 
 /* Bring the ranks' figures together, on all of them; nothing with one rank.  Errors: MD_ENOMEM. */
 md_status report_gather(report *run);
+
+/* state_hash of all ranks' atoms: of id, position and velocity of each, in any order.  Equal states
+ * have equal hashes whatever the order, ranks or precision that made them.  Errors: MD_ENOMEM,
+ * MD_ECUDA. */
+md_status report_hash(report *run);
 
 /* Before the first step: what is run (table), the header (CSV). */
 void report_begin(const report *run, options_format format, FILE *stream);

@@ -14,5 +14,7 @@ report_totals report_sum(const report *run);
 void report_ranks_begin(const report *run, FILE *stream);
 void report_ranks_phases(const report *run, FILE *stream);
 void report_ranks_json(const report *run, md_json *json);
+/* Seconds of a phase, of the rank that needed most. */
+double report_phase(const report *run, int k);
 
 #endif

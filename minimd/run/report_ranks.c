@@ -1,9 +1,28 @@
 /* minimd/run/report_ranks.c - what a run on several ranks was on each of them. */
 #include "comm/world.h"
+#include "core/devices.h"
 #include "minimd/run/report_impl.h"
+#include "minimd/shell/provenance.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Host and device of this rank, for people. */
+static md_status name_machine(const report *run, rank_figures *out)
+{
+  md_device device = {0};
+  char machine[128];
+  gethostname(out->host, sizeof out->host - 1);
+  provenance_machine(run->choice.backend, machine, sizeof machine);
+  if (run->choice.backend == MD_GPU) MD_TRY(md_device_of(&device));
+  if (run->choice.backend == MD_GPU)
+    snprintf(out->device, sizeof out->device, "%d: %s", device.index, machine);
+  else
+    snprintf(out->device, sizeof out->device, "%s", machine);
+  return MD_OK;
+}
 
 md_status report_gather(report *run)
 {
@@ -16,10 +35,47 @@ md_status report_gather(report *run)
   for (int k = 0; k < MD_PHASE_COUNT; k++)
     mine.phase_s[k] = run->phase_s[k];
   if (!run->ranks) run->ranks = malloc((size_t)world_count() * sizeof *run->ranks);
-  MD_TRY(world_agree(run->ranks ? MD_OK
+  MD_TRY(world_agree(run->ranks ? name_machine(run, &mine)
                                 : MD_FAIL(MD_ENOMEM, "out of memory for %d ranks", world_count())));
   run->n_ranks = world_count();
   world_gather(&mine, sizeof mine, run->ranks);
+  return MD_OK;
+}
+
+/* Bits of a word go into those of a hash. */
+static uint64_t mix(uint64_t hash, uint64_t word)
+{
+  hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+  return hash ^ hash >> 29;
+}
+
+static uint64_t hash_atom(int64_t id, const double x[3], const double v[3])
+{
+  uint64_t words[6], hash = mix(0, (uint64_t)id);
+  memcpy(words, x, 3 * sizeof *x);
+  memcpy(words + 3, v, 3 * sizeof *v);
+  for (int k = 0; k < 6; k++)
+    hash = mix(hash, words[k]);
+  return hash;
+}
+
+md_status report_hash(report *run)
+{
+  const md_atoms *atoms = run->sim->atoms;
+  const size_t three = 3 * (size_t)(atoms->n + 1);
+  double *x = malloc(three * sizeof *x), *v = malloc(three * sizeof *v);
+  int64_t *id = malloc(three * sizeof *id), sum = 0;
+  md_status status = x && v && id
+                         ? md_atoms_get(atoms, x, v, NULL, id, NULL)
+                         : MD_FAIL(MD_ENOMEM, "out of memory for %lld atoms", (long long)atoms->n);
+  for (int64_t i = 0; i < atoms->n && !status; i++)
+    sum = (int64_t)((uint64_t)sum + hash_atom(id[i], x + 3 * i, v + 3 * i));
+  free(x);
+  free(v);
+  free(id);
+  MD_TRY(world_agree(status));
+  world_sum(&sum, 1);
+  run->state_hash = (uint64_t)sum;
   return MD_OK;
 }
 
@@ -94,6 +150,9 @@ void report_ranks_begin(const report *run, FILE *stream)
                   ghosts = spread_numbers(run, ghosts_of, 0);
   const spread_of near = spread_numbers(run, neighbors_of, 0),
                   bytes = spread_numbers(run, bytes_of, 0);
+  const char *reason;
+  const comm_carrier carrier = comm_carried(run->sim->cm, &reason);
+  fprintf(stream, "carrier    %s (%s)\n", comm_carrier_words[carrier], reason);
   fprintf(stream,
           "ranks      %d, cut by %s: %.0f to %.0f atoms (imbalance %.3f), ghosts %.0f in the mean, "
           "%.0f at most, neighbours %.1f and %.0f, %.0f bytes a step\n",
@@ -114,27 +173,59 @@ void report_ranks_phases(const report *run, FILE *stream)
   }
 }
 
+static double imbalance_of(const report *run)
+{
+  const spread_of atoms = spread_numbers(run, atoms_of, 0);
+  return atoms.mean > 0 ? atoms.most / atoms.mean : 1;
+}
+
+static void json_rank(const report *run, int r, md_json *json)
+{
+  const rank_figures *rank = &run->ranks[r];
+  md_json_open(json, NULL, '{');
+  md_json_integer(json, "rank", r);
+  md_json_string(json, "host", rank->host);
+  md_json_string(json, "device", rank->device);
+  md_json_integer(json, "atoms", rank->load.atoms);
+  md_json_integer(json, "ghosts", rank->load.ghosts);
+  md_json_integer(json, "own_images", rank->load.own_images);
+  md_json_integer(json, "neighbours", rank->load.neighbors);
+  md_json_integer(json, "bytes_per_step", rank->load.bytes);
+  md_json_integer(json, "bytes_allocated", rank->memory);
+  md_json_close(json, '}');
+}
+
+double report_phase(const report *run, int k)
+{
+  return run->n_ranks > 0 ? spread_numbers(run, phase_of, k).most : run->phase_s[k];
+}
+
 void report_ranks_json(const report *run, md_json *json)
 {
   if (run->n_ranks == 0) return;
   int64_t cuts;
+  const char *reason;
   md_json_open(json, "ranks", '{');
+  md_json_integer(json, "count", run->n_ranks);
   md_json_string(json, "cut", partition_cut_words[comm_cut_made(run->sim->cm, &cuts)]);
   md_json_integer(json, "cuts", cuts);
-  md_json_open(json, "each", '[');
-  for (int r = 0; r < run->n_ranks; r++) {
-    const rank_figures *rank = &run->ranks[r];
-    md_json_open(json, NULL, '{');
-    md_json_integer(json, "atoms", rank->load.atoms);
-    md_json_integer(json, "ghosts", rank->load.ghosts);
-    md_json_integer(json, "own_images", rank->load.own_images);
-    md_json_integer(json, "neighbors", rank->load.neighbors);
-    md_json_integer(json, "bytes_exchanged_per_step", rank->load.bytes);
-    md_json_integer(json, "bytes_allocated", rank->memory);
-    for (int k = 0; k < MD_PHASE_COUNT; k++)
-      md_json_number(json, md_phase_words[k], rank->phase_s[k]);
+  md_json_string(json, "carrier", comm_carrier_words[comm_carried(run->sim->cm, &reason)]);
+  md_json_string(json, "carrier_reason", reason);
+  md_json_number(json, "imbalance", imbalance_of(run));
+  md_json_open(json, "list", '[');
+  for (int r = 0; r < run->n_ranks; r++)
+    json_rank(run, r, json);
+  md_json_close(json, ']');
+  md_json_open(json, "timing", '{');
+  for (int k = 0; k < MD_PHASE_COUNT; k++) {
+    const spread_of s = spread_numbers(run, phase_of, k);
+    md_json_open(json, md_phase_words[k], '{');
+    md_json_number(json, "min", s.least);
+    md_json_number(json, "mean", s.mean);
+    md_json_number(json, "max", s.most);
+    md_json_integer(json, "max_rank", s.who);
     md_json_close(json, '}');
   }
-  md_json_close(json, ']');
+  md_json_close(json, '}');
   md_json_close(json, '}');
 }

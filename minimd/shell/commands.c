@@ -36,7 +36,7 @@ int commands(const command **out)
 
 bool command_has_ranks(const command *of)
 {
-  return of->function == cmd_run;
+  return of->function == cmd_run || of->function == cmd_compare;
 }
 
 md_status command_find(const char *name, const command **out)

@@ -1,7 +1,9 @@
 /* minimd/shell/settings.c - see settings.h. */
 #include "minimd/shell/settings.h"
+#include "comm/world.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static const struct {
   option spec;
@@ -27,7 +29,9 @@ md_status settings_read(config *cfg, const options *opts, unsigned lists)
 {
   int format = CONFIG_FORMAT_AUTO;
   MD_TRY(options_word(opts, SETTINGS_FORMAT_IN, config_format_words, CONFIG_FORMAT_COUNT, &format));
-  const char *input = options_value(opts, SETTINGS_INPUT);
+  const char *input = options_value(opts, SETTINGS_INPUT), *named = input ? input : "";
+  MD_TRY(world_agree(MD_OK)); /* ranks that failed before this are not waited for */
+  MD_TRY(world_same("the input file", named, strlen(named)));
   if (input) MD_TRY(config_read(cfg, input, (config_format)format));
   for (int k = 0; k < opts->n_found; k++)
     if (opts->found[k].index == SETTINGS_SET) MD_TRY(config_set_pair(cfg, opts->found[k].value));

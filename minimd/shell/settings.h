@@ -43,7 +43,10 @@ MD_BEGIN_C
   X(DETERMINISTIC, "deterministic", NULL, "bit-identical reruns on the same machine",              \
     "device.deterministic")                                                                        \
   X(CUT, "cut", (&PARTITION_CUTS(SETTINGS_BAR_)[1]), "how several ranks share the box",            \
-    "device.cut")
+    "device.cut")                                                                                  \
+  X(CARRIER, "carrier", (&COMM_CARRIERS(SETTINGS_BAR_)[1]),                                        \
+    "how positions come to other ranks; chosen with a reason", "device.carrier")                   \
+  X(SHARE_GPU, "share-gpu", NULL, "several ranks on one GPU, for tests", "device.share_gpu")
 
 #define MD_ENUM_(name, word, value, help, key) SETTINGS_##name,
 typedef enum { SETTINGS_KEYED(MD_ENUM_) SETTINGS_N_KEYED } settings_keyed;

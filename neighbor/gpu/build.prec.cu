@@ -14,17 +14,52 @@
 
 enum { BLOCK = 256, SLOT_STEP = 4, MOST_SHARED = 96 << 10 };
 
-/* All atoms and ghosts in the order of bins.  positive: ghosts of no positive shift are absent. */
-static __global__ void gather_kernel(int64_t n, int64_t all, bool positive,
-                                     const int32_t *__restrict__ place,
-                                     const int32_t *__restrict__ shift,
+/* Atoms and ghosts in the order of bins, and what tells them from each other. */
+typedef struct {
+  int64_t n, all;
+  const int32_t *place, *bin_start;
+  const uint32_t *key;
+  const int64_t *id, *ghost_id;
+  const int32_t *home, *shift;
+  bool by_id; /* those of one bin by id, images of one atom by shift */
+} gather_names;
+
+static __device__ __forceinline__ int64_t id_of(const gather_names *a, int32_t j)
+{
+  if (j < a->n) return a->id[j];
+  const int32_t home = a->home[j - a->n];
+  return home < 0 ? a->ghost_id[j - a->n] : a->id[home];
+}
+
+static __device__ __forceinline__ int32_t shift_of(const gather_names *a, int32_t j)
+{
+  return j < a->n ? 0 : a->shift[j - a->n];
+}
+
+/* Where atom j of a bin belongs in it: behind those of lower ids, each counted. */
+static __device__ int64_t place_by_id(const gather_names *a, int32_t j)
+{
+  const uint32_t bin = a->key[j];
+  const int64_t id = id_of(a, j);
+  const int32_t shift = shift_of(a, j);
+  int64_t to = a->bin_start[bin];
+  for (int32_t k = a->bin_start[bin]; k < a->bin_start[bin + 1]; k++) {
+    const int32_t other = a->place[k];
+    const int64_t id_k = id_of(a, other);
+    to += id_k < id || (id_k == id && shift_of(a, other) < shift);
+  }
+  return to;
+}
+
+/* Thread: one of them.  positive: ghosts of no positive shift are absent. */
+static __global__ void gather_kernel(const gather_names a, bool positive,
                                      const state4 *__restrict__ x, state4 *__restrict__ sorted)
 {
   const int64_t k = md_thread();
-  if (k >= all) return;
-  const int32_t j = place[k];
-  const bool absent = positive && j >= n && shift[j - n] <= 0;
-  sorted[k] = candidate(x[j], absent ? ABSENT : j);
+  if (k >= a.all) return;
+  const int32_t j = a.place[k];
+  const bool absent = positive && shift_of(&a, j) <= 0 && j >= a.n;
+  sorted[a.by_id ? place_by_id(&a, j) : k] = candidate(x[j], absent ? ABSENT : j);
 }
 
 /* Totals of the list and where the slice begins. */
@@ -81,7 +116,7 @@ static int32_t guess_slots(const neighbor_list *list, const md_atoms *atoms)
   for (int d = 0; d < 3; d++)
     volume *= atoms->box.hi[d] - atoms->box.lo[d];
   const double r = list->spec.r_list;
-  const double full = 4.0 / 3.0 * 3.14159265358979 * r * r * r * (double)atoms->n / volume;
+  const double full = 4.0 / 3.0 * 3.14159265358979 * r * r * r * (double)atoms->n_total / volume;
   const double row = 1.25 * (list->spec.kind == NEIGHBOR_HALF ? full / 2 : full) + 8;
   const double all = (double)(atoms->n + atoms->n_ghost);
   return (int32_t)fmin(row, all) / SLOT_STEP * SLOT_STEP + SLOT_STEP;
@@ -113,11 +148,21 @@ static md_status run_build(neighbor_list *list, build_job *job, build_result *fo
 md_status PREC(neighbor_gpu_gather)(neighbor_list *list, const md_atoms *atoms)
 {
   const int64_t all = atoms->n + atoms->n_ghost;
+  const bool full = list->spec.kind == NEIGHBOR_FULL;
+  const gather_names names = {atoms->n,
+                              all,
+                              (const int32_t *)list->place.data,
+                              (const int32_t *)list->bin_start.data,
+                              (const uint32_t *)list->key.data,
+                              (const int64_t *)atoms->id.data,
+                              (const int64_t *)atoms->ghost_id.data,
+                              (const int32_t *)atoms->home.data,
+                              (const int32_t *)atoms->shift.data,
+                              full && list->ctx->deterministic};
   MD_TRY(md_buffer_reserve(list->ctx, &list->work, (size_t)all * sizeof(state4), 0));
   gather_kernel<<<md_blocks(all, BLOCK), BLOCK, 0, (cudaStream_t)list->ctx->stream>>>(
-      atoms->n, all, list->spec.kind == NEIGHBOR_HALF && list->spec.newton,
-      (const int32_t *)list->place.data, (const int32_t *)atoms->shift.data,
-      (const state4 *)list->x, (state4 *)list->work.data);
+      names, list->spec.kind == NEIGHBOR_HALF && list->spec.newton, (const state4 *)list->x,
+      (state4 *)list->work.data);
   MD_LAUNCHED();
   return MD_OK;
 }

@@ -80,7 +80,7 @@ static __device__ int32_t column_of(const build_job *job, const build_box *box, 
   const bins *b = &job->grid;
   state rest = job->reach * job->reach;
   if (job->sphere) {
-    const state li = b->origin[0] + i * b->side[0], lj = b->origin[1] + j * b->side[1];
+    const state li = b->lo[0] + i * b->side[0], lj = b->lo[1] + j * b->side[1];
     const state di = outside(li, box->lo[0] - b->side[0], box->hi[0]);
     const state dj = outside(lj, box->lo[1] - b->side[1], box->hi[1]);
     rest -= di * di + dj * dj;

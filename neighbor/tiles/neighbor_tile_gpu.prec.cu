@@ -116,7 +116,7 @@ static void guess_rooms(neighbor_list *list, const md_atoms *atoms, int64_t coun
   double volume = 1;
   for (int d = 0; d < 3; d++)
     volume *= atoms->box.hi[d] - atoms->box.lo[d];
-  const double density = (double)atoms->n / volume, all = (double)(atoms->n + atoms->n_ghost);
+  const double density = (double)atoms->n_total / volume, all = (double)(atoms->n + atoms->n_ghost);
   const double halo = fmin(neighbor_tile_halo(&list->spec, density), all);
   const double entries = fmin(neighbor_tile_entries(&list->spec, density), all);
   list->rooms.capacity = halo_room(halo);

@@ -204,8 +204,8 @@ static __device__ __forceinline__ int32_t column_at(const tile_block *b, int32_t
   const bins *g = &b->job->grid;
   const float reach_sq = (float)b->job->reach * (float)b->job->reach;
   const float half_x = (float)g->side[0] / 2, half_y = (float)g->side[1] / 2;
-  const float x = (float)(g->origin[0] + i * g->side[0] - b->origin.x) + half_x;
-  const float y = (float)(g->origin[1] + j * g->side[1] - b->origin.y) + half_y;
+  const float x = (float)(g->lo[0] + i * g->side[0] - b->origin.x) + half_x;
+  const float y = (float)(g->lo[1] + j * g->side[1] - b->origin.y) + half_y;
   float lo = INFINITY, hi = -INFINITY;
   for (int k = 0; k < b->n_boxes; k++) {
     const tile_box *box = &b->store->box[k];

@@ -27,20 +27,34 @@ ranks=2
 # mpirun adds words of its own to the error stream of a job that fails.
 start() { mpirun $root --oversubscribe -n $ranks "$minimd" "$@"; }
 
-for command in compare ordering stokes info; do
+for command in tune ordering stokes info; do
   expect 2 $command
   says "minimd: error: .minimd $command. was started as $ranks ranks: expected one rank"
 done
 ranks=8
-expect 2 compare
-says 'minimd compare. was started as 8 ranks'
+expect 2 profile
+says 'minimd profile. was started as 8 ranks'
 ranks=2
-expect 2 --backend gpu --cells 4
-says '2 ranks on the GPU: expected --backend cpu, or one rank'
-expect 2 --backend cpu --precision single --cells 4,4,200
+# Where ranks compute: on the GPU all of them share one.
+where="--backend $backend --threads 1"
+[ "$backend" = cpu ] || where="$where --share-gpu"
+expect 2 $where --precision single --cells 4,4,200
 says '2 ranks of a box longer than 224 in single precision'
 expect 2 --backend cpu --cells 4 --trace "$dir/trace"
 says 'trace on 2 ranks: expected one rank'
+expect 2 $where --cells 4 --carrier nccl
+says 'this build has no NCCL'
+if [ "$backend" = gpu ]; then
+  expect 2 --backend gpu --share-gpu --cells 4 --list half
+  says 'half lists of 2 ranks on GPUs: expected full or tile'
+  expect 2 --backend gpu --share-gpu --cells 4 --list tile --deterministic
+  says 'the same bits as others by full lists only'
+  expect 2 --backend gpu --device 0 --cells 4
+  says '2 of 2 ranks have one GPU: expected a rank a GPU .*, or --share-gpu'
+else
+  expect 2 --backend cpu --cells 4 --carrier peer
+  says 'expected the carrier mpi, or auto'
+fi
 ranks=3
 expect 2 no-such-command
 says "unknown command"
@@ -50,11 +64,11 @@ expect 0 --version
 expect 0 --help
 [ "$(grep -c '^usage' "$dir/out")" = 1 ] || fail 'more than one rank prints the help'
 ranks=1
-expect 0 run --backend cpu --cells 4 --steps 10
+expect 0 run $where --cells 4 --steps 10
 prints '^performance'
 
 # Same bytes on any number of ranks: thermo lines, trajectory, checkpoint; by every cut.
-melt="--backend cpu --cells 6 --steps 30 --thermo 10 --quiet --deterministic --format csv --threads 1"
+melt="$where --list full --cells 6 --steps 30 --thermo 10 --quiet --deterministic --format csv"
 run_in() # PLACE RANKS ARGS... : files of a run in a folder of its own, under the same names
 {
   place=$dir/$1
@@ -95,6 +109,16 @@ run_in whole 1 $mixture --precision mixed --set "$salt" --set "$pairs" --steps 6
 run_in species3 2 --restart c --steps 60 --format csv --quiet
 tail -n 3 "$dir/whole/out" >"$dir/last"
 tail -n 3 "$dir/species3/out" | cmp -s - "$dir/last" || fail '2 ranks do not go on with two species of 3'
+# Positions stored into the memory of other ranks, where they have GPUs.
+if [ "$backend" = gpu ]; then
+  for precision in double single mixed; do
+    run_in peer 3 $melt --precision $precision --carrier peer
+    same "$dir/${precision}1/out" "$dir/peer/out" "3 ranks in $precision precision, carrier peer"
+  done
+  run_in whole 1 $melt --rebuild check --skin 0.1
+  run_in peer 2 $melt --rebuild check --skin 0.1 --carrier peer
+  same "$dir/whole/out" "$dir/peer/out" '2 ranks, rebuilds by displacement, carrier peer'
+fi
 # A box of one reach, more ranks than it has cells to give, and ranks without atoms.
 for cells in 2 1,1,12; do
   run_in whole 1 $melt --cells $cells
@@ -130,14 +154,16 @@ near() # A B WHAT
       }
     } END { exit bad || NR < 3 }' || fail "$3: not within 1e-12"
 }
-loose="--backend cpu --cells 6 --steps 30 --thermo 10 --quiet --format csv"
-for list in 'full' 'half --newton on' 'half --newton off'; do
+loose="$where --cells 6 --steps 30 --thermo 10 --quiet --format csv"
+set -- full 'half --newton on' 'half --newton off'
+[ "$backend" = cpu ] || set -- full tile 'tile --carrier peer' 'tile --order none'
+for list in "$@"; do
   run_in whole 1 $loose --list $list
   run_in parts 3 $loose --list $list
   near "$dir/whole/out" "$dir/parts/out" "3 ranks, $list lists"
 done
 # Charges: one mesh of all ranks; more ranks than two a processor, and some without ions.
-if ! grep -q '^fftw,"*not in this build' "$dir/info"; then
+if [ "$backend" = cpu ] && ! grep -q '^fftw,"*not in this build' "$dir/info"; then
   salt="-i $PWD/inputs/in.nacl --backend cpu --cells 3 --steps 30 --thermo 10 --quiet --format csv"
   for list in 'full' 'half --newton on' 'half --newton off' 'full --deterministic'; do
     run_in whole 1 $salt --list $list
@@ -162,10 +188,11 @@ if ! grep -q '^fftw,"*not in this build' "$dir/info"; then
       "$dir/whole/out" "$dir/parts/out" || fail "4 ranks, charges in $precision precision"
   done
 fi
-# Embedded atoms: slopes of F of other ranks' atoms.  Same bytes where Lennard-Jones has them; five atoms on eight ranks.
-"$minimd" potential -o "$dir/Cu.eam.alloy" || fail 'minimd potential'
-cp inputs/in.eam "$dir/in.eam"
-cat >"$dir/five.xyz" <<'END'
+if [ "$backend" = cpu ]; then
+  # Embedded atoms: slopes of F of other ranks' atoms.  Same bytes where Lennard-Jones has them; five atoms on eight ranks.
+  "$minimd" potential -o "$dir/Cu.eam.alloy" || fail 'minimd potential'
+  cp inputs/in.eam "$dir/in.eam"
+  cat >"$dir/five.xyz" <<'END'
 5
 Lattice="13 0 0 0 14 0 0 0 12" Properties=species:S:1:pos:R:3
 Cu 1 1 1
@@ -174,30 +201,56 @@ Cu 12.5 1 11.5
 Cu 2 3 3
 Cu 7 7 7
 END
-sed 's/lattice  *= "fcc"/read = "five.xyz"/; /lattice_constant/d; /cells/d' inputs/in.eam >"$dir/in.five"
-metal="--backend cpu --thermo 10 --steps 20 --quiet --format csv"
-copper="-i $dir/in.eam --cells 4 $metal"
-for list in 'full' 'half --newton on' 'half --newton off'; do
-  run_in whole 1 $copper --list $list
-  run_in parts 3 $copper --list $list
-  near "$dir/whole/out" "$dir/parts/out" "3 ranks, copper, $list lists"
-done
-for precision in double single mixed; do
-  run_in whole 1 $copper --deterministic --precision $precision
-  run_in parts 4 $copper --deterministic --precision $precision --cut bisection
-  same "$dir/whole/out" "$dir/parts/out" "4 ranks, copper in $precision precision"
-done
-run_in whole 1 -i "$dir/in.five" $metal --deterministic
-run_in parts 8 -i "$dir/in.five" $metal --deterministic
-same "$dir/whole/out" "$dir/parts/out" 'five atoms of copper on 8 ranks'
+  sed 's/lattice  *= "fcc"/read = "five.xyz"/; /lattice_constant/d; /cells/d' inputs/in.eam >"$dir/in.five"
+  metal="--backend cpu --thermo 10 --steps 20 --quiet --format csv"
+  copper="-i $dir/in.eam --cells 4 $metal"
+  for list in 'full' 'half --newton on' 'half --newton off'; do
+    run_in whole 1 $copper --list $list
+    run_in parts 3 $copper --list $list
+    near "$dir/whole/out" "$dir/parts/out" "3 ranks, copper, $list lists"
+  done
+  for precision in double single mixed; do
+    run_in whole 1 $copper --deterministic --precision $precision
+    run_in parts 4 $copper --deterministic --precision $precision --cut bisection
+    same "$dir/whole/out" "$dir/parts/out" "4 ranks, copper in $precision precision"
+  done
+  run_in whole 1 -i "$dir/in.five" $metal --deterministic
+  run_in parts 8 -i "$dir/in.five" $metal --deterministic
+  same "$dir/whole/out" "$dir/parts/out" 'five atoms of copper on 8 ranks'
+fi
 # What a run says of its ranks.
 ranks=4
 expect 0 $loose --format table
 prints '^ranks      4, cut by (curve|bricks): [0-9]+ to [0-9]+ atoms'
+prints '^carrier    mpi \('
 prints '^exchange '
 [ "$(grep -c '^performance' "$dir/out")" = 1 ] || fail 'more than one rank reports'
 expect 0 $loose --format json -o "$dir/json"
-[ "$(grep -c '"bytes_exchanged_per_step"' "$dir/json")" = 4 ] || fail 'not every rank is in the JSON report'
+[ "$(grep -c '"bytes_per_step"' "$dir/json")" = 4 ] || fail 'not every rank is in the JSON report'
+[ "$(grep -c '"carrier": "mpi"' "$dir/json")" = 1 ] || fail 'no carrier in the JSON report'
+command -v python3 >/dev/null 2>&1 && { python3 tests/cli/schema.py docs/schema/run.json "$dir/json" || fail 'the JSON report'; }
+# The state at the end has one hash, whatever ranks and orders made it.
+hash_of() { grep '"state_hash"' "$1"; }
+for ranks in 1 3; do
+  expect 0 $melt --format json --order row -o "$dir/json$ranks"
+done
+[ -n "$(hash_of "$dir/json1")" ] && [ "$(hash_of "$dir/json1")" = "$(hash_of "$dir/json3")" ] || fail 'hashes of 1 and 3 ranks'
+expect 0 $melt --format json --order row --seed 5 -o "$dir/json"
+[ "$(hash_of "$dir/json1")" != "$(hash_of "$dir/json")" ] || fail 'other velocities have the same hash'
+
+# Orders and cuts compared on several ranks, told once.
+ranks=2
+expect 0 compare $where --cells 5 --steps 20 --repeat 2 --order row,hilbert --cut curve,bricks --format csv -o "$dir/compared"
+[ "$(wc -l <"$dir/compared")" = 5 ] || fail 'not four variants'
+[ "$(grep -c ',2,curve$' "$dir/compared")$(grep -c ',2,bricks$' "$dir/compared")" = 22 ] || fail "cuts: $(cat "$dir/compared")"
+expect 0 compare $where --cells 5 --steps 20 --repeat 1 --order row
+prints '^1 +row by (curve|bricks) '
+cases=$((cases + 1))
+mpirun $root --oversubscribe -n 1 "$minimd" compare $where --cells 4 --order row,none --cut curve : \
+  -n 1 "$minimd" compare $where --cells 4 --order row,none --cut bricks >"$dir/out" 2>"$dir/err" </dev/null
+[ $? = 2 ] || fail 'ranks that compare different things: exit code'
+[ "$(grep -c '^minimd: error: .* of rank 1 is not that of rank 0' "$dir/err")" = 1 ] ||
+  fail "ranks that compare different things: $(cat "$dir/err")"
 
 # Ranks that were given different runs.
 cases=$((cases + 1))
@@ -206,6 +259,20 @@ mpirun $root --oversubscribe -n 1 "$minimd" $loose : -n 1 "$minimd" $loose --see
 [ $? = 2 ] || fail 'ranks with different runs: exit code'
 [ "$(grep -c '^minimd: error: the configuration of rank 1 is not that of rank 0' "$dir/err")" = 1 ] ||
   fail "ranks with different runs: $(cat "$dir/err")"
+# Rank 0 reads the input for all; what it cannot read it says once.
+cases=$((cases + 1))
+mkdir -p "$dir/here" "$dir/there"
+cp inputs/in.lj "$dir/here/in"
+mpirun $root --oversubscribe -n 1 --wdir "$dir/here" "$minimd" -i in $loose : -n 2 --wdir "$dir/there" "$minimd" -i in $loose \
+  >"$dir/out" 2>"$dir/err" </dev/null || fail "input on the host of rank 0 alone: $(cat "$dir/err")"
+[ "$(grep -c '^30,' "$dir/out")" = 1 ] || fail "input on the host of rank 0 alone: $(cat "$dir/out")"
+ranks=3
+expect 3 -i "$dir/no-such-input"
+cases=$((cases + 1))
+mpirun $root --oversubscribe -n 1 "$minimd" -i inputs/in.lj $loose : -n 2 "$minimd" $loose >"$dir/out" 2>"$dir/err" </dev/null
+[ $? = 2 ] || fail 'ranks with different inputs: exit code'
+[ "$(grep -c '^minimd: error: the input file of rank 1 is not that of rank 0' "$dir/err")" = 1 ] ||
+  fail "ranks with different inputs: $(cat "$dir/err")"
 # A rank that cannot go on is the end of all, told once.
 cases=$((cases + 1))
 mpirun $root --oversubscribe -n 2 "$minimd" $loose --dt 5 >"$dir/out" 2>"$dir/err" </dev/null
@@ -219,7 +286,7 @@ partial=no
 # A rank is killed: the job ends in seconds, the last checkpoint is good.
 cases=$((cases + 1))
 mkdir -p "$dir/killed"
-mpirun $root --oversubscribe -n 3 "$minimd" --backend cpu --cells 6 --steps 1000000 --quiet --deterministic --threads 1 \
+mpirun $root --oversubscribe -n 3 "$minimd" $where --cells 6 --steps 1000000 --quiet --deterministic \
   --checkpoint "$dir/killed/c" --checkpoint-every 10 >"$dir/out" 2>"$dir/err" </dev/null &
 job=$!
 awaits [ -e "$dir/killed/c.prev" ]
@@ -233,7 +300,7 @@ step=$("$minimd" --restart "$dir/killed/c" --check 2>&1 | grep -c '^run.steps')
 [ "$step" = 1 ] || fail 'a rank was killed: the checkpoint'
 # SIGUSR1 asks all ranks for a checkpoint; SIGINT ends them, and mpirun does not wait long for what they write.
 cases=$((cases + 1))
-mpirun $root --oversubscribe -n 3 "$minimd" --backend cpu --cells 6 --steps 1000000 --quiet --threads 1 --thermo 10 \
+mpirun $root --oversubscribe -n 3 "$minimd" $where --cells 6 --steps 1000000 --quiet --thermo 10 \
   --checkpoint "$dir/asked" >"$dir/out" 2>"$dir/err" </dev/null &
 job=$!
 awaits grep -q '^ *20 ' "$dir/out"

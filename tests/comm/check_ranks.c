@@ -147,23 +147,44 @@ static double charge_of(int64_t id)
 static void set_charges(md_atoms *atoms)
 {
   double *q = ref_alloc(atoms->n + 1, sizeof *q);
-  const int64_t *id = atoms->id.data;
+  int64_t *id = ref_alloc(atoms->n + 1, sizeof *id);
+  ck_ok(md_atoms_get(atoms, NULL, NULL, NULL, id, NULL));
   for (int64_t i = 0; i < atoms->n; i++)
     q[i] = charge_of(id[i]);
   ck_ok(md_atoms_set_charges(atoms, q));
   free(q);
+  free(id);
+}
+
+/* Ids of atoms and of the atoms that ghosts are images of: those of other ranks' came with them. */
+static int64_t *ids_of(const md_atoms *atoms)
+{
+  int64_t *id = ref_alloc(atoms->n + atoms->n_ghost + 1, sizeof *id), *ghost = id + atoms->n;
+  run_snapshot s = run_snapshot_take(atoms);
+  memcpy(id, s.id, (size_t)s.n * sizeof *id);
+  if (atoms->ghost_id.data)
+    ck_ok(md_read(atoms->ctx, ghost, atoms->ghost_id.data, (size_t)s.n_ghost * sizeof *ghost));
+  for (int64_t g = 0; g < s.n_ghost && world_count() == 1; g++)
+    ghost[g] = id[s.home[g]];
+  run_snapshot_free(&s);
+  return id;
 }
 
 /* Charges went with their atoms, also to ghosts. */
 static void check_charges(const md_atoms *atoms)
 {
-  const void *x = atoms->x.data;
-  const int64_t *id = atoms->id.data, *ghost_id = atoms->ghost_id.data;
-  for (int64_t i = 0; i < atoms->n + atoms->n_ghost; i++) {
+  const int64_t all = atoms->n + atoms->n_ghost;
+  const size_t bytes = (size_t)all * 4 * md_state_size(atoms->ctx->precision);
+  void *x = ref_alloc(4 * all + 1, sizeof(double));
+  int64_t *id = ids_of(atoms);
+  ck_ok(md_read(atoms->ctx, x, atoms->x.data, bytes));
+  for (int64_t i = 0; i < all; i++) {
     const double q = atoms->ctx->precision == MD_SINGLE ? (double)((const float *)x)[4 * i + 3]
                                                         : ((const double *)x)[4 * i + 3];
-    ck_assert(q == charge_of(i < atoms->n ? id[i] : ghost_id[i - atoms->n]));
+    ck_assert(q == charge_of(id[i]));
   }
+  free(x);
+  free(id);
 }
 
 /* Where the atom with this id is in the whole. */
@@ -221,7 +242,8 @@ static void check_images(const md_atoms *atoms, const whole *w)
 {
   const md_precision precision = atoms->ctx->precision;
   run_snapshot s = run_snapshot_take(atoms);
-  const int64_t *ghost_id = atoms->ghost_id.data;
+  int64_t *id = ids_of(atoms);
+  const int64_t *ghost_id = id + atoms->n;
   int most[3], t[3];
   for (int64_t g = 0; g < s.n_ghost; g++) {
     const int64_t k = place_of(w, ghost_id[g]);
@@ -256,6 +278,7 @@ static void check_images(const md_atoms *atoms, const whole *w)
           ck_must(found == 1, "rank %d: atom %lld shifted by %d %d %d is there %d times",
                   world_rank(), (long long)(w->n - k), t[0], t[1], t[2], found);
         }
+  free(id);
   run_snapshot_free(&s);
 }
 
@@ -271,10 +294,58 @@ static void move(md_atoms *atoms, whole *w, double by)
   for (int64_t i = 0; i < atoms->n; i++)
     memcpy(&x[3 * i], &w->x[3 * place_of(w, id[i])], 3 * sizeof *x);
   ck_ok(md_atoms_place(atoms, x));
-  memset(atoms->image.data, 0, (size_t)atoms->n * 12);
+  ck_ok(md_fill(atoms->ctx, atoms->image.data, 0, (size_t)atoms->n * 12));
   free(x);
   free(id);
   free(image);
+}
+
+/* Every ghost is where its image is, as precision keeps it. */
+static void check_ghosts(const md_atoms *atoms, const whole *w)
+{
+  run_snapshot s = run_snapshot_take(atoms);
+  int64_t *id = ids_of(atoms);
+  for (int64_t g = 0; g < s.n_ghost; g++) {
+    int t[3];
+    md_shift_unpack(s.shift[g], t);
+    const int64_t k = place_of(w, id[s.n + g]);
+    for (int d = 0; d < 3; d++)
+      ck_assert(s.x[3 * (s.n + g) + d] == image_at(w, atoms->ctx->precision, k, d, t[d]));
+  }
+  free(id);
+  run_snapshot_free(&s);
+}
+
+/* A number of each atom comes to its images on other ranks. */
+static void check_reals(comm *cm, const md_atoms *atoms)
+{
+  const int64_t all = atoms->n + atoms->n_ghost;
+  const bool wide = md_real_size(atoms->ctx->precision) == sizeof(double);
+  const size_t bytes = (size_t)all * md_real_size(atoms->ctx->precision);
+  md_buffer values = {NULL, 0};
+  int64_t *id = ids_of(atoms);
+  double *host = ref_alloc(all + 1, sizeof *host);
+  run_snapshot s = run_snapshot_take(atoms);
+  for (int64_t i = 0; i < all; i++) {
+    const double value = i < s.n ? 3.0 * (double)id[i] : -1;
+    if (wide)
+      host[i] = value;
+    else
+      ((float *)host)[i] = (float)value;
+  }
+  ck_ok(md_buffer_reserve(atoms->ctx, &values, bytes + 1, 0));
+  ck_ok(md_write(atoms->ctx, values.data, host, bytes));
+  ck_ok(comm_forward_reals(cm, atoms, values.data));
+  ck_ok(md_read(atoms->ctx, host, values.data, bytes));
+  for (int64_t i = 0; i < all; i++) {
+    const bool other = i >= s.n && s.home[i - s.n] < 0;
+    const double value = wide ? host[i] : (double)((const float *)host)[i];
+    ck_assert(value == (i < s.n || other ? 3.0 * (double)id[i] : -1));
+  }
+  md_buffer_free(atoms->ctx, &values);
+  run_snapshot_free(&s);
+  free(host);
+  free(id);
 }
 
 START_TEST(atoms_and_ghosts_are_where_they_belong)
@@ -289,6 +360,11 @@ START_TEST(atoms_and_ghosts_are_where_they_belong)
       comm *cm;
       ck_ok(comm_create(ctx, &cm));
       comm_cut(cm, (partition_cut)cut, &hilbert);
+      /* On a GPU every other cut has another carrier. */
+      const bool peer = test_backend() == MD_GPU && cut % 2 == 1;
+      const char *reason;
+      ck_ok(comm_carry(cm, peer ? COMM_PEER : COMM_MPI));
+      if (world_count() > 1) ck_assert(comm_carried(cm, &reason) == (peer ? COMM_PEER : COMM_MPI));
       set_charges(atoms);
       for (int round = 0; round < 4; round++) {
         ck_ok(comm_migrate_early(cm, atoms, w.reach, -1));
@@ -302,15 +378,8 @@ START_TEST(atoms_and_ghosts_are_where_they_belong)
         move(atoms, &w, round < 2 ? 0.3 : 11);
         ck_ok(comm_forward(cm, atoms));
         check_charges(atoms);
-        run_snapshot s = run_snapshot_take(atoms);
-        for (int64_t g = 0; g < s.n_ghost; g++) {
-          int t[3];
-          md_shift_unpack(s.shift[g], t);
-          const int64_t k = place_of(&w, ((int64_t *)atoms->ghost_id.data)[g]);
-          for (int d = 0; d < 3; d++)
-            ck_assert(s.x[3 * (s.n + g) + d] == image_at(&w, precision, k, d, t[d]));
-        }
-        run_snapshot_free(&s);
+        check_ghosts(atoms, &w);
+        check_reals(cm, atoms);
       }
       const comm_load load = comm_describe(cm, atoms);
       int64_t cuts;
@@ -361,7 +430,6 @@ END_TEST
 
 int main(void)
 {
-  if (test_needs_cpu()) return 0;
   if (world_open()) {
     fprintf(stderr, "%s\n", md_message());
     return 1;

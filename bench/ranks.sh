@@ -1,0 +1,85 @@
+#!/bin/sh
+# bench/ranks.sh BUILD [RESULTS] - one system on several ranks: as many processors as ranks or as threads of one rank, and
+# GPUs where there are some, all with as many atoms (strong) or as many a GPU (weak).  Runs of a case take turns, so that a busy
+# machine slows all alike; rows, with medians, go to engine-ranks.csv.  REPEATS, CELLS and STEPS name others than 5, 32 and 100,
+# GPUS fewer GPUs.
+set -eu
+build=$1
+results=${2:-docs/results}
+minimd=$build/minimd
+repeats=${REPEATS:-5} cells=${CELLS:-32} steps=${STEPS:-100}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+root=
+[ "$(id -u)" = 0 ] && root=--allow-run-as-root
+commit=$("$minimd" --version | sed 's/.*(\(.*\))/\1/')
+export OMP_WAIT_POLICY=passive
+mkdir -p "$results"
+
+# The number of a key that a report has once, or its word.
+value() { sed -n "s/^ *\"$1\": \"\{0,1\}\([^\",]*\).*/\1/p" "$2" | head -n 1; }
+
+# take CASE RANKS THREADS ARGS... : one run; its rate to a file of the case.
+take()
+{
+  place=$work/$1,$2,$3
+  ranks=$2
+  threads=$3
+  shift 3
+  mpirun $root --oversubscribe --bind-to none -n "$ranks" "$minimd" --threads "$threads" --quiet --format json "$@" >"$place.json"
+  value atom_steps_per_s "$place.json" >>"$place.rates"
+}
+
+# note CASE RANKS THREADS : the row of a case.
+note()
+{
+  place=$work/$1,$2,$3
+  report=$place.json
+  machine=$(value cpu "$report")
+  [ "$(value backend "$report")" = gpu ] && machine=$(value gpu "$report")
+  for key in backend precision list atoms steps carrier cut imbalance; do
+    case $key in
+      backend | list) found=$(sed -n '/"choice": {/,/}/p' "$report" | sed -n "s/^ *\"$key\": \"\([^\"]*\).*/\1/p" | head -n 1) ;;
+      precision) found=$(sed -n '/"device.precision"/,/}/p' "$report" | sed -n 's/^ *"value": "\([^"]*\).*/\1/p' | head -n 1) ;;
+      atoms | steps) found=$(sed -n '/"counts": {/,/}/p' "$report" | sed -n "s/^ *\"$key\": \([0-9]*\).*/\1/p") ;;
+      *) found=$(sed -n '/"ranks": {/,$p' "$report" | sed -n "s/^ *\"$key\": \"\{0,1\}\([^\",]*\).*/\1/p" | head -n 1) ;;
+    esac
+    eval "$key=\$found"
+  done
+  sort -g "$place.rates" | awk -v head="$(date -u +%F),$commit,$machine,$1,$backend,$precision,$list,$2,$3,$atoms,$steps,$repeats" \
+    -v tail="$carrier,$cut,$imbalance" \
+    '{ rate[NR] = $1 } END { m = (rate[int((NR + 1) / 2)] + rate[int(NR / 2) + 1]) / 2
+      printf "%s,%.4g,%.4g,%.4g,%s\n", head, m / 1e6, rate[1] / 1e6, rate[NR] / 1e6, tail }' >>"$work/rows"
+}
+
+# compare CASE ARGS... : standard input has a line RANKS THREADS [ARGS] for each.
+compare()
+{
+  name=$1
+  shift
+  cat >"$work/lines"
+  for _ in $(seq "$repeats"); do
+    while read -r ranks threads more; do take "$name" "$ranks" "$threads" "$@" $more </dev/null; done <"$work/lines"
+  done
+  while read -r ranks threads more; do note "$name" "$ranks" "$threads"; done <"$work/lines"
+}
+
+echo date,commit,machine,case,backend,precision,list,ranks,threads,atoms,steps,repeats,m_atom_steps_per_s,least,most,carrier,cut,imbalance \
+  >"$work/rows"
+compare processors --backend cpu --cells "$cells" --steps "$steps" <<END
+1 2
+2 1
+END
+# Numbers of GPUs, and how often the box repeats along each axis: in single precision 128 cells are all that one frame holds.
+gpus=${GPUS:-$(nvidia-smi -L 2>/dev/null | grep -c '^GPU')} || gpus=0
+counted() { printf '%s\n' '1 1 1 1' '2 1 1 2' '4 1 2 2' '8 2 2 2' | awk -v most="$gpus" '$1 <= most'; }
+for size in 32 64 128; do
+  [ "$gpus" -gt 0 ] || break
+  counted | awk '{ print $1, 1 }' |
+    compare "strong $size" --backend gpu --precision single --cells $size --steps 500
+  [ $size -lt 128 ] || break
+  counted | awk -v s=$size '{ print $1, 1, "--cells", $2 * s "," $3 * s "," $4 * s }' |
+    compare "weak $size" --backend gpu --precision single --steps 500
+done
+mv "$work/rows" "$results/engine-ranks.csv"
+cat "$results/engine-ranks.csv"

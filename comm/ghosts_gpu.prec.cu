@@ -1,0 +1,314 @@
+/* comm/ghosts_gpu.prec.cu - ghosts of other ranks' atoms: their names, made and read on the GPU, and
+ * their positions (ranks_gpu.h).
+ *
+ * Bytes of a step: an image that is sent takes 4 of index, a gathered position and 3 states across
+ * the bus; one that is received the same and a position written. */
+#include "comm/images_gpu.h"
+#include "comm/ranks_gpu.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK = 256 };
+
+/* Images of atom i: to[*first ..], as many as are returned. */
+static __device__ __forceinline__ int32_t images_of(const partition *p, const partition_halo *halo,
+                                                    state4 x, const int32_t **first)
+{
+  const int64_t c = partition_halo_cell(p, halo, cell_of(p, x)), begin = halo->first[c];
+  *first = halo->to + begin;
+  return (int32_t)(halo->first[c + 1] - begin);
+}
+
+/* Thread: one atom, or the end of all. */
+static __global__ void __launch_bounds__(BLOCK)
+    count_kernel(int64_t n, const partition p, const partition_halo halo,
+                 const state4 *__restrict__ x, md_scan scan, int32_t *before)
+{
+  const int64_t i = md_thread();
+  const int32_t *first;
+  const int32_t images = i < n ? images_of(&p, &halo, x[i], &first) : 0;
+  const int64_t k = md_scan_before(scan, (uint32_t)images);
+  if (i <= n) before[i] = (int32_t)k;
+}
+
+/* Thread: one atom; its images are items, with their targets as keys. */
+static __global__ void list_kernel(int64_t n, const partition p, const partition_halo halo,
+                                   const state4 *__restrict__ x, const int32_t *__restrict__ before,
+                                   int32_t *__restrict__ item, uint32_t *__restrict__ key)
+{
+  const int64_t i = md_thread();
+  if (i >= n) return;
+  const int32_t *first;
+  const int32_t images = images_of(&p, &halo, x[i], &first);
+  for (int32_t k = 0; k < images; k++) {
+    item[before[i] + k] = (int32_t)i;
+    key[before[i] + k] = (uint32_t)first[k];
+  }
+}
+
+static md_status list_images(comm *cm, const md_atoms *atoms, int64_t *items)
+{
+  comm_ranks *ranks = cm->ranks;
+  ranks_gpu *gpu = &ranks->gpu;
+  const unsigned blocks = md_blocks(atoms->n + 1, BLOCK);
+  const cudaStream_t stream = (cudaStream_t)cm->ctx->stream;
+  const state4 *x = (const state4 *)atoms->x.data;
+  md_scan scan;
+  MD_TRY(PREC(ranks_gpu_tables)(cm));
+  MD_TRY(open_items(cm, atoms->n, 0));
+  MD_TRY(md_scan_open(cm->ctx, &gpu->scan_status, &gpu->round, blocks, &scan));
+  count_kernel<<<blocks, BLOCK, 0, stream>>>(atoms->n, part_of(ranks), halo_of(ranks), x, scan,
+                                             (int32_t *)gpu->before.data);
+  MD_LAUNCHED();
+  MD_TRY(items_found(cm, atoms->n, items));
+  MD_TRY(open_items(cm, atoms->n, *items));
+  MD_TRY(md_buffer_reserve(cm->ctx, &ranks->index, (size_t)*items * sizeof(int32_t), 0));
+  list_kernel<<<blocks, BLOCK, 0, stream>>>(atoms->n, part_of(ranks), halo_of(ranks), x,
+                                            (const int32_t *)gpu->before.data,
+                                            (int32_t *)gpu->item.data, (uint32_t *)gpu->key.data);
+  MD_LAUNCHED();
+  return MD_OK;
+}
+
+md_status PREC(ranks_gpu_count_images)(comm *cm, const md_atoms *atoms)
+{
+  comm_ranks *ranks = cm->ranks;
+  const partition_halo *halo = &ranks->halo;
+  const int32_t targets = halo->n_targets;
+  int64_t items;
+  MD_TRY(list_images(cm, atoms, &items));
+  int32_t *start = (int32_t *)malloc((size_t)(targets + 1) * sizeof *start);
+  MD_REQUIRE(start, MD_ENOMEM, "out of memory for the neighbours of a rank");
+  const md_status status = sort_items(cm, items, targets, start);
+  int32_t at = ranks->gpu.n_own_targets;
+  ranks->n_own = start[at];
+  for (int32_t t = 0; t < targets && !status; t++) {
+    if (halo->target[t].rank == world_rank()) continue;
+    ranks->to[halo->target[t].rank] += start[at + 1] - start[at];
+    at++;
+  }
+  free(start);
+  return status;
+}
+
+/* What ghosts are made of, and what they become. */
+typedef struct {
+  const int32_t *item, *place;
+  const uint32_t *key;
+  const partition_target *target;
+  const state4 *x;
+  const int64_t *id;
+  int32_t *index, *home, *shift;
+  int64_t *ghost_id;
+} namer;
+
+/* Thread: one image, in the order of targets. */
+static __global__ void name_kernel(int64_t n_own, int64_t items, const namer a,
+                                   ghost_name *__restrict__ out)
+{
+  const int64_t k = md_thread();
+  if (k >= items) return;
+  const int32_t p = a.place[k], i = a.item[p], by = a.target[a.key[p]].shift;
+  a.index[k] = i;
+  if (k < n_own) {
+    a.home[k] = i, a.shift[k] = by, a.ghost_id[k] = a.id[i];
+    return;
+  }
+  ghost_name name = {a.id[i], by, 0, ""};
+  const state charge = a.x[i].w;
+  memcpy(name.charge, &charge, sizeof charge);
+  out[k - n_own] = name;
+}
+
+md_status PREC(ranks_gpu_name_images)(comm *cm, md_atoms *atoms)
+{
+  comm_ranks *ranks = cm->ranks;
+  const ranks_gpu *gpu = &ranks->gpu;
+  const int64_t items = ranks->n_own + ranks->n_out;
+  if (items == 0) return MD_OK;
+  const namer a = {(const int32_t *)gpu->item.data, (const int32_t *)gpu->place.data,
+                   (const uint32_t *)gpu->key.data, (const partition_target *)gpu->target.data,
+                   (const state4 *)atoms->x.data,   (const int64_t *)atoms->id.data,
+                   (int32_t *)ranks->index.data,    (int32_t *)atoms->home.data,
+                   (int32_t *)atoms->shift.data,    (int64_t *)atoms->ghost_id.data};
+  name_kernel<<<md_blocks(items, BLOCK), BLOCK, 0, (cudaStream_t)cm->ctx->stream>>>(
+      ranks->n_own, items, a, (ghost_name *)ranks->out.data);
+  MD_LAUNCHED();
+  return MD_OK;
+}
+
+/* Thread: one ghost of another rank's atom; x and fixed are those of the ghosts. */
+static __global__ void take_kernel(int64_t ghosts, const ghost_name *__restrict__ in, state4 *x,
+                                   coord4 *fixed, int32_t *home, int32_t *shift, int64_t *ghost_id)
+{
+  const int64_t k = md_thread();
+  if (k >= ghosts) return;
+  const ghost_name name = in[k];
+  state4 place = {};
+  memcpy(&place.w, name.charge, sizeof place.w);
+  home[k] = -1, shift[k] = name.shift, ghost_id[k] = name.id;
+  x[k] = place;
+  if (fixed) fixed[k] = (coord4){};
+}
+
+static __global__ void built_kernel(int64_t n, double inv_scale, const state4 *__restrict__ x,
+                                    state4 *__restrict__ built, coord4 *__restrict__ fixed)
+{
+  const int64_t i = md_thread();
+  if (i >= n) return;
+  built[i] = x[i];
+  if (fixed) fixed[i] = verlet_coord(x[i], inv_scale);
+}
+
+static coord4 *fixed_of(const md_atoms *atoms)
+{
+  return MD_PREC == 1 ? (coord4 *)atoms->fixed.data : NULL;
+}
+
+md_status PREC(ranks_gpu_take_names)(comm *cm, md_atoms *atoms)
+{
+  const comm_ranks *ranks = cm->ranks;
+  const cudaStream_t stream = (cudaStream_t)cm->ctx->stream;
+  const int64_t at = ranks->n_own, first = atoms->n + at;
+  state4 *x = (state4 *)atoms->x.data;
+  coord4 *fixed = fixed_of(atoms);
+  if (ranks->n_in > 0)
+    take_kernel<<<md_blocks(ranks->n_in, BLOCK), BLOCK, 0, stream>>>(
+        ranks->n_in, (const ghost_name *)ranks->in.data, x + first, fixed ? fixed + first : NULL,
+        (int32_t *)atoms->home.data + at, (int32_t *)atoms->shift.data + at,
+        (int64_t *)atoms->ghost_id.data + at);
+  if (atoms->n > 0)
+    built_kernel<<<md_blocks(atoms->n, BLOCK), BLOCK, 0, stream>>>(
+        atoms->n, 1 / atoms->coord_scale, x, (state4 *)atoms->x_at_build.data, fixed);
+  MD_LAUNCHED();
+  return MD_OK;
+}
+
+/* Thread: one coordinate of a position that is sent. */
+static __global__ void send_kernel(int64_t words, const int32_t *__restrict__ index,
+                                   const state *__restrict__ x, state *__restrict__ out)
+{
+  const int64_t w = md_thread();
+  if (w < words) out[w] = x[4 * (int64_t)index[w / 3] + w % 3];
+}
+
+static const int32_t *sent_of(const comm_ranks *ranks)
+{
+  return (const int32_t *)ranks->index.data + ranks->n_own;
+}
+
+md_status PREC(ranks_gpu_pack)(comm *cm, const md_atoms *atoms)
+{
+  const comm_ranks *ranks = cm->ranks;
+  const int64_t words = 3 * ranks->n_out;
+  if (words == 0) return MD_OK;
+  send_kernel<<<md_blocks(words, BLOCK), BLOCK, 0, (cudaStream_t)cm->ctx->stream>>>(
+      words, sent_of(ranks), (const state *)atoms->x.data, (state *)ranks->out.data);
+  MD_LAUNCHED();
+  return MD_OK;
+}
+
+static __device__ __forceinline__ void raise_flag(peer_round *flag, peer_round round)
+{
+  asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(flag), "l"(round) : "memory");
+}
+
+/* A row of blocks for each neighbour; thread: some coordinates.  The last block to come raises the
+ * flag: what all have stored is seen before it. */
+static __global__ void __launch_bounds__(BLOCK)
+    put_kernel(const peer_way *__restrict__ ways, peer_round round,
+               const int32_t *__restrict__ index, const state *__restrict__ x, uint32_t *come)
+{
+  const peer_way way = ways[blockIdx.y];
+  state *to = (state *)way.to[round % 2];
+  for (int64_t w = md_thread(); w < 3 * way.count; w += (int64_t)gridDim.x * BLOCK)
+    to[w] = x[4 * (int64_t)index[way.first + w / 3] + w % 3];
+  __threadfence_system();
+  if (md_last_block(&come[blockIdx.y]) && threadIdx.x == 0) {
+    __threadfence_system();
+    raise_flag(way.flag, round);
+  }
+}
+
+md_status PREC(ranks_gpu_put)(comm *cm, const md_atoms *atoms)
+{
+  const comm_ranks *ranks = cm->ranks;
+  const ranks_peer *peer = &ranks->peer;
+  if (peer->n_ways == 0) return MD_OK;
+  const dim3 blocks(md_blocks(3 * peer->most + 1, BLOCK), (unsigned)peer->n_ways);
+  put_kernel<<<blocks, BLOCK, 0, (cudaStream_t)cm->ctx->stream>>>(
+      (const peer_way *)peer->ways.data, peer->round, sent_of(ranks), (const state *)atoms->x.data,
+      (uint32_t *)peer->come.data);
+  MD_LAUNCHED();
+  return MD_OK;
+}
+
+md_status PREC(ranks_gpu_images)(comm *cm, md_atoms *atoms)
+{
+  return PREC(comm_gpu_images)(atoms, cm->ranks->n_own);
+}
+
+/* Thread: one coordinate of a ghost, shifted; x and fixed are those of the ghosts. */
+static __global__ void receive_kernel(int64_t words, const axes box, double inv_scale,
+                                      const int32_t *__restrict__ shift,
+                                      const state *__restrict__ in, state *__restrict__ x,
+                                      coord *__restrict__ fixed)
+{
+  const int64_t w = md_thread();
+  if (w >= words) return;
+  const int64_t g = w / 3;
+  const int d = (int)(w % 3);
+  int s[3];
+  md_shift_unpack(shift[g], s);
+  const state at = image_at(in[w],
+                            d == 0   ? s[0]
+                            : d == 1 ? s[1]
+                                     : s[2],
+                            d == 0   ? box.d[0].edge
+                            : d == 1 ? box.d[1].edge
+                                     : box.d[2].edge);
+  x[4 * g + d] = at;
+  if (fixed) fixed[4 * g + d] = coord_from(at, inv_scale);
+}
+
+md_status PREC(ranks_gpu_unpack)(comm *cm, md_atoms *atoms, const void *from)
+{
+  const comm_ranks *ranks = cm->ranks;
+  const int64_t words = 3 * ranks->n_in, first = 4 * (atoms->n + ranks->n_own);
+  if (words == 0) return MD_OK;
+  receive_kernel<<<md_blocks(words, BLOCK), BLOCK, 0, (cudaStream_t)cm->ctx->stream>>>(
+      words, axes_of(&atoms->frame), 1 / atoms->coord_scale,
+      (const int32_t *)atoms->shift.data + ranks->n_own, (const state *)from,
+      (state *)atoms->x.data + first, MD_PREC == 1 ? (coord *)atoms->fixed.data + first : NULL);
+  MD_LAUNCHED();
+  return MD_OK;
+}
+
+/* Thread: one real; index NULL: in their order. */
+static __global__ void reals_kernel(int64_t n, const int32_t *__restrict__ index,
+                                    const real *__restrict__ from, real *__restrict__ to)
+{
+  const int64_t k = md_thread();
+  if (k < n) to[k] = from[index ? index[k] : k];
+}
+
+md_status PREC(ranks_gpu_pack_reals)(comm *cm, const void *values)
+{
+  const comm_ranks *ranks = cm->ranks;
+  if (ranks->n_out == 0) return MD_OK;
+  reals_kernel<<<md_blocks(ranks->n_out, BLOCK), BLOCK, 0, (cudaStream_t)cm->ctx->stream>>>(
+      ranks->n_out, sent_of(ranks), (const real *)values, (real *)ranks->out.data);
+  MD_LAUNCHED();
+  return MD_OK;
+}
+
+md_status PREC(ranks_gpu_unpack_reals)(comm *cm, const md_atoms *atoms, void *values)
+{
+  const comm_ranks *ranks = cm->ranks;
+  if (ranks->n_in == 0) return MD_OK;
+  reals_kernel<<<md_blocks(ranks->n_in, BLOCK), BLOCK, 0, (cudaStream_t)cm->ctx->stream>>>(
+      ranks->n_in, NULL, (const real *)ranks->in.data, (real *)values + atoms->n + ranks->n_own);
+  MD_LAUNCHED();
+  return MD_OK;
+}

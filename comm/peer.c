@@ -1,0 +1,107 @@
+/* comm/peer.c - see peer.h: who is a neighbour, and where in its mailbox. */
+#include "comm/peer.h"
+#include "comm/ranks_impl.h"
+#include "core/devices.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static peer_open_fn *const open_mail = MD_GPU(peer_gpu_open);
+static peer_close_fn *const close_mail = MD_GPU(peer_gpu_close);
+
+md_status peer_meet(comm *cm)
+{
+  ranks_peer *peer = &cm->ranks->peer;
+  const size_t count = (size_t)world_count();
+  peer_name mine = {{0}, 0, 0, {0}};
+  md_device device = {0};
+  peer->name = calloc(count, sizeof *peer->name);
+  peer->theirs = calloc(count, sizeof *peer->theirs);
+  peer->rooms = calloc(count, sizeof *peer->rooms);
+  peer->asks = calloc(2 * count, sizeof *peer->asks);
+  peer->way = calloc(count, sizeof *peer->way);
+  peer->at = peer->asks ? peer->asks + count : NULL;
+  md_status status = peer->name && peer->theirs && peer->rooms && peer->asks && peer->way
+                         ? md_device_of(&device)
+                         : MD_FAIL(MD_ENOMEM, "out of memory for %d ranks", world_count());
+  MD_TRY(world_agree(status));
+  gethostname(mine.host, sizeof mine.host - 1);
+  mine.device = device.index;
+  memcpy(mine.uuid, device.uuid, sizeof mine.uuid);
+  world_gather(&mine, sizeof mine, peer->name);
+  return MD_OK;
+}
+
+/* The mailboxes of all ranks, larger ones if one of them needs more. */
+static md_status settle_mail(comm *cm, size_t bytes)
+{
+  ranks_peer *peer = &cm->ranks->peer;
+  double grows = bytes > peer->room;
+  bool failed;
+  world_most(&grows, 1);
+  if (grows == 0) return MD_OK;
+  MD_TRY(open_mail(cm, bytes > peer->room ? bytes + bytes / 2 : peer->room, &failed));
+  return failed ? MD_FAIL(MD_ECUDA, "memory of a neighbouring GPU: %s", md_message()) : MD_OK;
+}
+
+md_status peer_settle(comm *cm)
+{
+  comm_ranks *ranks = cm->ranks;
+  ranks_peer *peer = &ranks->peer;
+  const size_t position = 3 * md_state_size(cm->ctx->precision);
+  const size_t flags = peer_flags();
+  MD_TRY(world_agree(settle_mail(cm, (size_t)ranks->n_in * position)));
+  memcpy(peer->asks, ranks->from_first, (size_t)world_count() * sizeof *peer->asks);
+  world_trade(peer->asks, peer->at);
+  peer->n_ways = 0;
+  peer->most = 0;
+  for (int r = 0; r < world_count(); r++) {
+    if (ranks->to[r] == 0 && ranks->from[r] == 0) continue;
+    char *theirs = peer->theirs[r], *first = theirs + flags + (size_t)peer->at[r] * position;
+    peer->way[peer->n_ways++] = (peer_way){{first, first + peer->rooms[r]},
+                                           (peer_round *)theirs + world_rank(),
+                                           (const peer_round *)peer->mail + r,
+                                           ranks->to_first[r],
+                                           ranks->to[r],
+                                           r,
+                                           0};
+    if (ranks->to[r] > peer->most) peer->most = ranks->to[r];
+  }
+  const size_t ways = (size_t)peer->n_ways, room = ways + 1;
+  MD_TRY(md_buffer_reserve(cm->ctx, &peer->ways, room * sizeof *peer->way, 0));
+  MD_TRY(md_buffer_reserve(cm->ctx, &peer->come, room * sizeof(uint32_t), 0));
+  MD_TRY(md_fill(cm->ctx, peer->come.data, 0, room * sizeof(uint32_t)));
+  return md_write(cm->ctx, peer->ways.data, peer->way, ways * sizeof *peer->way);
+}
+
+md_status peer_begin(comm *cm)
+{
+  ranks_peer *peer = &cm->ranks->peer;
+  const volatile peer_late *late = peer->late.data;
+  peer->round++;
+  if (late->rank < 0) return MD_OK;
+  const peer_name *name = &peer->name[late->rank];
+  return MD_FAIL(MD_ECUDA, "positions of rank %d (host %s, GPU %d) did not come within %d s",
+                 (int)late->rank, name->host, name->device, PEER_PATIENCE);
+}
+
+const void *peer_mail(const comm *cm)
+{
+  const ranks_peer *peer = &cm->ranks->peer;
+  return peer->mail + peer_flags() + peer->round % 2 * peer->room;
+}
+
+void peer_destroy(comm *cm)
+{
+  ranks_peer *peer = &cm->ranks->peer;
+  if (peer->theirs && close_mail) close_mail(cm);
+  md_buffer_free(cm->ctx, &peer->ways);
+  md_buffer_free(cm->ctx, &peer->come);
+  md_shared_free(cm->ctx, &peer->late);
+  free(peer->name);
+  free(peer->theirs);
+  free(peer->rooms);
+  free(peer->asks);
+  free(peer->way);
+}

@@ -1,0 +1,85 @@
+/* comm/peer.h - positions stored into memory of the neighbour's GPU, on one host.
+ *
+ * Each rank has a mailbox on its GPU, which the others map (CUDA IPC): a flag for each rank, and
+ * room for the positions of all its ghosts of others, twice.  In round e a rank stores what a
+ * neighbour needs into half e % 2 of its mailbox, then e into its flag; then it waits for the flags
+ * of its neighbours.  Nothing is overwritten that is still read: who stores round e + 1 has seen the
+ * flag of round e, which its neighbour raised after it had read round e - 1.  Ranks are neighbours
+ * of each other or not at all. */
+#ifndef PEER_H
+#define PEER_H
+
+#include "comm/comm_impl.h"
+#include "comm/world.h"
+
+MD_BEGIN_C
+
+enum { PEER_PATIENCE = 10 }; /* seconds */
+
+typedef unsigned long long peer_round;
+
+/* A neighbour, on the device. */
+typedef struct {
+  char *to[2];            /* where its half has what this rank sends */
+  peer_round *flag;       /* this rank's in its mailbox */
+  const peer_round *wait; /* its own in this rank's */
+  int64_t first, count;   /* of the positions that are sent */
+  int32_t rank, zero;
+} peer_way;
+
+/* Who did not come; in host memory that the GPU writes. */
+typedef struct {
+  int64_t rank; /* -1: all came */
+} peer_late;
+
+/* Who is where. */
+typedef struct {
+  char host[256];
+  int32_t device, zero;
+  unsigned char uuid[16];
+} peer_name;
+
+typedef struct {
+  int n_ways;
+  int64_t most; /* positions for a neighbour */
+  size_t room;  /* bytes of a half of the own mailbox */
+  peer_round round;
+  char *mail;           /* the own mailbox */
+  char **theirs;        /* [ranks] mapped, or NULL */
+  size_t *rooms;        /* [ranks] */
+  int64_t *asks, *at;   /* [ranks] where what comes from a rank begins here, and there */
+  peer_way *way;        /* [ranks] on the host */
+  md_buffer ways, come; /* [n_ways] on the device; blocks that have stored */
+  md_buffer late;       /* one peer_late */
+  peer_name *name;      /* [ranks], or NULL */
+} ranks_peer;
+
+/* Bytes of the flags, before the first half: a multiple of 256. */
+static inline size_t peer_flags(void)
+{
+  return ((size_t)world_count() * sizeof(peer_round) + 255) / 256 * 256;
+}
+
+/* What CUDA does; on all ranks, but for peer_close.  peer_open maps mailboxes for halves of so many
+ * bytes at least in place of those there were: *failed where a rank cannot, told in md_message of
+ * that rank.  Errors: MD_ENOMEM, MD_ECUDA. */
+typedef md_status peer_open_fn(comm *cm, size_t bytes, bool *failed);
+typedef void peer_close_fn(comm *cm);
+typedef md_status peer_wait_fn(comm *cm);
+peer_open_fn peer_gpu_open;
+peer_close_fn peer_gpu_close;
+/* Queue: the stream waits for the flags of this round, 10 s at most. */
+peer_wait_fn peer_gpu_wait;
+
+/* On all ranks: who they are. */
+md_status peer_meet(comm *cm);
+/* Ways for the numbers of positions that were just agreed on. */
+md_status peer_settle(comm *cm);
+/* The next round begins.  Errors: MD_ECUDA (names a rank that did not come in an earlier one). */
+md_status peer_begin(comm *cm);
+/* What has come in this round: state [n_in][3]. */
+const void *peer_mail(const comm *cm);
+void peer_destroy(comm *cm);
+
+MD_END_C
+#endif

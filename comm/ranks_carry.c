@@ -1,0 +1,75 @@
+/* comm/ranks_carry.c - how positions come to other ranks: what was asked for, or what there is. */
+#include "comm/peer.h"
+#include "comm/ranks_impl.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define WORD(name, word) word,
+const char *const comm_carrier_words[COMM_CARRIER_COUNT] = {COMM_CARRIERS(WORD)};
+#undef WORD
+
+static peer_open_fn *const open_mail = MD_GPU(peer_gpu_open);
+
+static void because(comm_ranks *ranks, comm_carrier carrier, const char *reason)
+{
+  ranks->carrier = carrier;
+  snprintf(ranks->carrier_reason, sizeof ranks->carrier_reason, "%s", reason);
+}
+
+/* Whether all ranks are on one host, and whether some of them have one GPU. */
+static bool on_one_host(const peer_name *name, bool *shared)
+{
+  bool one = true;
+  *shared = false;
+  for (int r = 0; r < world_count(); r++) {
+    one = one && strcmp(name[r].host, name[0].host) == 0;
+    for (int q = 0; q < r; q++)
+      *shared = *shared || memcmp(name[q].uuid, name[r].uuid, sizeof name[r].uuid) == 0;
+  }
+  return one;
+}
+
+/* The carrier between GPUs. */
+static md_status choose(comm *cm, comm_carrier asked)
+{
+  comm_ranks *ranks = cm->ranks;
+  bool shared, failed;
+  MD_TRY(peer_meet(cm));
+  const bool one_host = on_one_host(ranks->peer.name, &shared);
+  MD_REQUIRE(asked != COMM_PEER || one_host, MD_EINVAL,
+             "ranks are on several hosts: expected the carrier mpi, or auto");
+  because(ranks, COMM_MPI, "ranks are on several hosts, and this build has no NCCL");
+  if (!one_host) return MD_OK;
+  because(ranks, COMM_MPI, "ranks share a GPU, which would take turns to wait for each other");
+  if (asked == COMM_AUTO && shared) return MD_OK;
+  MD_TRY(world_agree(open_mail(cm, 0, &failed)));
+  if (!failed) {
+    because(ranks, COMM_PEER,
+            asked == COMM_PEER ? "as asked" : "GPUs of one host see each other's memory");
+    return MD_OK;
+  }
+  MD_REQUIRE(asked != COMM_PEER, MD_EINVAL,
+             "GPUs do not see each other's memory: expected the carrier mpi, or auto");
+  because(ranks, COMM_MPI, "GPUs do not see each other's memory");
+  return MD_OK;
+}
+
+md_status comm_carry(comm *cm, comm_carrier asked)
+{
+  if (!cm->ranks) return MD_OK;
+  const bool gpu = cm->ctx->backend == MD_GPU;
+  MD_REQUIRE(asked != COMM_NCCL, MD_EINVAL,
+             "this build has no NCCL: expected the carrier mpi, or auto");
+  MD_REQUIRE(asked != COMM_PEER || gpu, MD_EINVAL,
+             "atoms are on CPUs: expected the carrier mpi, or auto");
+  if (gpu && asked != COMM_MPI) return choose(cm, asked);
+  because(cm->ranks, COMM_MPI, asked == COMM_MPI ? "as asked" : "atoms are on CPUs");
+  return MD_OK;
+}
+
+comm_carrier comm_carried(const comm *cm, const char **reason)
+{
+  *reason = cm->ranks ? cm->ranks->carrier_reason : "one rank";
+  return cm->ranks ? cm->ranks->carrier : COMM_MPI;
+}

@@ -1,0 +1,156 @@
+/* comm/ranks_exchange.c - atoms to their owners, and ghosts of other ranks' atoms: who tells whom
+ * what and when, whatever the backend.
+ *
+ * Positions are those of the box on every rank.  A message of comm_forward is state [count][3], of
+ * atoms as they are; who receives it shifts them, and keeps the charges that came with the ghosts'
+ * names.  Nothing is sent before all ranks have room for what they will get.  Messages lie in memory
+ * that a GPU writes and reads itself. */
+#include "comm/ranks_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static peer_wait_fn *const wait_for_peers = MD_GPU(peer_gpu_wait);
+
+/* Where what goes to and comes from each rank begins; returns the numbers of all. */
+static void add_up(comm_ranks *ranks, int64_t *out, int64_t *in)
+{
+  *out = *in = 0;
+  for (int r = 0; r < world_count(); r++) {
+    ranks->to_first[r] = *out;
+    ranks->from_first[r] = *in;
+    *out += ranks->to[r];
+    *in += ranks->from[r];
+  }
+}
+
+/* Exchange what is packed, or is about to be: `bytes` an item. */
+static md_status start_exchange(comm *cm, size_t bytes)
+{
+  comm_ranks *ranks = cm->ranks;
+  world_message *in = ranks->messages, *out = in + world_count();
+  int n_in = 0, n_out = 0;
+  for (int r = 0; r < world_count(); r++) {
+    if (ranks->from[r] > 0)
+      in[n_in++] = (world_message){r, (char *)ranks->in.data + (size_t)ranks->from_first[r] * bytes,
+                                   (size_t)ranks->from[r] * bytes};
+    if (ranks->to[r] > 0)
+      out[n_out++] =
+          (world_message){r, (char *)ranks->out.data + (size_t)ranks->to_first[r] * bytes,
+                          (size_t)ranks->to[r] * bytes};
+  }
+  MD_TRY(md_ctx_sync(cm->ctx)); /* also what reads the last message */
+  if (cm->ctx->backend == MD_GPU)
+    cm->ctx->bytes_copied += (int64_t)bytes * (ranks->n_out + ranks->n_in);
+  return world_start(in, n_in, out, n_out);
+}
+
+/* Room for messages of so many bytes an item. */
+static md_status reserve_messages(comm *cm, size_t bytes)
+{
+  comm_ranks *ranks = cm->ranks;
+  MD_TRY(md_shared_reserve(cm->ctx, &ranks->out, (size_t)ranks->n_out * bytes));
+  return md_shared_reserve(cm->ctx, &ranks->in, (size_t)ranks->n_in * bytes);
+}
+
+/* How many atoms go to and come from each rank, and room for them. */
+static md_status count_movers(comm *cm, md_atoms *atoms)
+{
+  comm_ranks *ranks = cm->ranks;
+  memset(ranks->to, 0, (size_t)world_count() * sizeof *ranks->to);
+  md_status status = atoms->n > 0 ? ranks->on->count_leavers(cm, atoms) : MD_OK;
+  world_trade(ranks->to, ranks->from);
+  add_up(ranks, &ranks->n_out, &ranks->n_in);
+  if (!status) status = md_ctx_sync(cm->ctx);
+  if (!status) status = reserve_messages(cm, ranks->on->atom_bytes(atoms));
+  const int64_t n = atoms->n - ranks->n_out + ranks->n_in;
+  if (!status) status = md_atoms_reserve(atoms, n > atoms->n ? n : atoms->n, 0);
+  return world_agree(status);
+}
+
+md_status ranks_migrate(comm *cm, md_atoms *atoms, double r_ghost)
+{
+  comm_ranks *ranks = cm->ranks;
+  atoms->n_built = 0;
+  MD_TRY(ranks_settle(cm, atoms, r_ghost));
+  MD_TRY(count_movers(cm, atoms));
+  if (ranks->n_out > 0) MD_TRY(ranks->on->pack_leavers(cm, atoms));
+  atoms->n -= ranks->n_out;
+  MD_TRY(start_exchange(cm, ranks->on->atom_bytes(atoms)));
+  world_wait();
+  if (ranks->n_in > 0) MD_TRY(ranks->on->take_arrivals(cm, atoms, ranks->n_in));
+  atoms->n += ranks->n_in;
+  double most = (double)atoms->n;
+  int64_t all = atoms->n;
+  world_most(&most, 1);
+  world_sum(&all, 1);
+  ranks->uneven = all > 0 ? most * world_count() / (double)all : 1;
+  if (ranks->was_uneven == 0) ranks->was_uneven = ranks->uneven;
+  return MD_OK;
+}
+
+/* How many ghosts go to and come from each rank, and room for them and for their names. */
+static md_status reserve_ghosts(comm *cm, md_atoms *atoms)
+{
+  comm_ranks *ranks = cm->ranks;
+  memset(ranks->to, 0, (size_t)world_count() * sizeof *ranks->to);
+  ranks->n_own = 0;
+  md_status status = atoms->n > 0 ? ranks->on->count_images(cm, atoms) : MD_OK;
+  world_trade(ranks->to, ranks->from);
+  add_up(ranks, &ranks->n_out, &ranks->n_in);
+  /* Names and positions take turns in the same memory. */
+  const size_t three = 3 * md_state_size(cm->ctx->precision);
+  const size_t item = three > sizeof(ghost_name) ? three : sizeof(ghost_name);
+  const int64_t ghosts = ranks->n_own + ranks->n_in;
+  if (!status) status = md_ctx_sync(cm->ctx);
+  if (!status) status = reserve_messages(cm, item);
+  if (!status) status = md_atoms_reserve(atoms, atoms->n, ghosts);
+  if (!status) status = md_buffer_reserve(cm->ctx, &atoms->ghost_id, (size_t)ghosts * 8, 0);
+  return world_agree(status);
+}
+
+md_status ranks_borders(comm *cm, md_atoms *atoms, double r_ghost)
+{
+  comm_ranks *ranks = cm->ranks;
+  MD_REQUIRE(ranks->part && ranks->reach == r_ghost, MD_EINVAL,
+             "the box was cut for ghosts that reach %g, not %g", ranks->reach, r_ghost);
+  MD_TRY(reserve_ghosts(cm, atoms));
+  if (atoms->n > 0) MD_TRY(ranks->on->name_images(cm, atoms));
+  MD_TRY(start_exchange(cm, sizeof(ghost_name)));
+  world_wait();
+  MD_TRY(ranks->on->take_names(cm, atoms));
+  atoms->n_ghost = ranks->n_own + ranks->n_in;
+  if (ranks->carrier == COMM_PEER) MD_TRY(peer_settle(cm));
+  return ranks_forward(cm, atoms);
+}
+
+md_status comm_forward_reals(comm *cm, const md_atoms *atoms, void *values)
+{
+  comm_ranks *ranks = cm->ranks;
+  if (world_count() == 1) return MD_OK;
+  MD_TRY(ranks->on->pack_reals(cm, values));
+  MD_TRY(start_exchange(cm, md_real_size(cm->ctx->precision)));
+  world_wait();
+  return ranks->on->unpack_reals(cm, atoms, values);
+}
+
+static md_status forward_to_peers(comm *cm, md_atoms *atoms)
+{
+  comm_ranks *ranks = cm->ranks;
+  MD_TRY(peer_begin(cm));
+  MD_TRY(ranks->on->put(cm, atoms));
+  MD_TRY(ranks->on->images(cm, atoms));
+  MD_TRY(wait_for_peers(cm));
+  return ranks->on->unpack(cm, atoms, peer_mail(cm));
+}
+
+md_status ranks_forward(comm *cm, md_atoms *atoms)
+{
+  comm_ranks *ranks = cm->ranks;
+  if (ranks->carrier == COMM_PEER) return forward_to_peers(cm, atoms);
+  MD_TRY(ranks->on->pack(cm, atoms));
+  MD_TRY(start_exchange(cm, 3 * md_state_size(cm->ctx->precision)));
+  MD_TRY(ranks->on->images(cm, atoms));
+  world_wait();
+  return ranks->on->unpack(cm, atoms, ranks->in.data);
+}

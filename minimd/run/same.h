@@ -1,0 +1,13 @@
+/* minimd/run/same.h - several ranks (comm/world.h) are of one program and have the same settings. */
+#ifndef SAME_H
+#define SAME_H
+
+#include "minimd/config/config.h"
+
+MD_BEGIN_C
+
+/* On all ranks.  Errors: MD_EINVAL (names a rank and what differs), MD_ENOMEM. */
+md_status ranks_same_program(const config *cfg);
+
+MD_END_C
+#endif
