@@ -150,7 +150,8 @@ static md_status read_spheres(request *r)
 {
   const char *file = options_value(r->opts, CASE);
   if (!file)
-    MD_TRY(mobility_case_open(r->ctx, options_value(r->opts, INPUT), r->viscosity, &r->given));
+    MD_TRY(mobility_case_open(options_value(r->opts, INPUT), r->viscosity, r->ctx->threads,
+                              &r->given));
   else
     MD_TRY(mobility_case_read(file, &r->given));
   if (file) r->vectors[0] = r->given.m, r->n_vectors = 1;

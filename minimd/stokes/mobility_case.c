@@ -125,13 +125,16 @@ md_status mobility_case_read(const char *path, mobility_case *out)
   return status;
 }
 
-md_status mobility_case_open(md_ctx *ctx, const char *path, double viscosity, mobility_case *out)
+md_status mobility_case_open(const char *path, double viscosity, int threads, mobility_case *out)
 {
+  md_ctx *host = NULL;
   *out = (mobility_case){.viscosity = viscosity};
   MD_TRY(stokes_packing_read(path, &out->spheres));
   md_status status = stokes_packing_values(&out->spheres);
+  if (!status) status = md_ctx_create(&(md_ctx_spec){MD_CPU, MD_DOUBLE, threads, false}, &host);
   if (!status)
-    status = stokes_packing_sort(ctx, &out->spheres, &(ordering){.kind = ORDERING_HILBERT}, NULL);
+    status = stokes_packing_sort(host, &out->spheres, &(ordering){.kind = ORDERING_HILBERT}, NULL);
+  if (host) md_ctx_destroy(host);
   if (status) mobility_case_free(out);
   return status;
 }

@@ -18,7 +18,7 @@ typedef struct {
  * Errors: MD_EIO, MD_EINVAL (file, line, what was expected), MD_ENOMEM. */
 md_status mobility_case_read(const char *path, mobility_case *out);
 /* Spheres of extended XYZ, sorted along a Hilbert curve.  Errors: those of stokes_packing_read. */
-md_status mobility_case_open(md_ctx *ctx, const char *path, double viscosity, mobility_case *out);
+md_status mobility_case_open(const char *path, double viscosity, int threads, mobility_case *out);
 /* m random forces in place of what was there.  Errors: MD_ENOMEM. */
 md_status mobility_case_force(mobility_case *c, int m, uint64_t seed);
 void mobility_case_free(mobility_case *c); /* an empty one is allowed */
