@@ -64,10 +64,11 @@ static md_status choose_device(const engine_spec *spec)
 md_status engine_choose(const engine_spec *spec, engine_choice *out)
 {
   if (spec->backend != ENGINE_BACKEND_CPU) MD_TRY(choose_device(spec));
-  if (spec->backend == ENGINE_BACKEND_AUTO && spec->pair == ENGINE_PAIR_EAM) {
+  if (spec->backend == ENGINE_BACKEND_AUTO && spec->pair == ENGINE_PAIR_EAM &&
+      spec->list == NEIGHBOR_HALF) {
     out->backend = MD_CPU;
     snprintf(out->backend_reason, sizeof out->backend_reason,
-             "embedded atoms are computed on the CPU only");
+             "half lists of embedded atoms are for the CPU only");
   } else if (spec->backend == ENGINE_BACKEND_AUTO && engine_kinds(spec) > 1) {
     out->backend = MD_CPU;
     snprintf(out->backend_reason, sizeof out->backend_reason,

@@ -14,11 +14,13 @@ static double charges_memory(const md_ctx *ctx, const engine_spec *spec, double 
   return all * real_size + n * (4 * real_size + 40) + 2.1 * points * real_size;
 }
 
-/* Densities, F', and which entries of the list are near. */
+/* F', and on the CPU densities, and which entries of the list are near. */
 static double eam_memory(const md_ctx *ctx, const engine_spec *spec, double n, double all,
                          double entries)
 {
-  return spec->eam ? (n + all) * (double)md_real_size(ctx->precision) + 4.4 * n * entries : 0;
+  if (!spec->eam) return 0;
+  const double real_size = (double)md_real_size(ctx->precision);
+  return all * real_size + (ctx->backend == MD_CPU ? n * (real_size + 4.4 * entries) : 0);
 }
 
 int64_t engine_memory(const md_ctx *ctx, const engine_spec *spec, neighbor_kind list, int64_t n,

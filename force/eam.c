@@ -1,5 +1,5 @@
 /* force/eam.c - the functions of an embedded-atom potential, by their tables (eam.h). */
-#include "force/eam.h"
+#include "force/eam_at.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,24 +30,17 @@ md_status eam_curve_make(const double *values, int64_t n, double step, eam_curve
 
 double eam_curve_at(const eam_curve *curve, double at, double *slope)
 {
-  const double t = at / curve->step, last = (double)(curve->n - 2);
-  const int64_t m = t >= last ? curve->n - 2 : t > 0 ? (int64_t)t : 0; /* NaN: 0 */
-  const double p = t - (double)m > 1 ? 1 : t - (double)m;
-  const double *c = curve->knot[m];
-  *slope = (c[1] + p * (2 * c[2] + p * 3 * c[3])) / curve->step;
-  return c[0] + p * (c[1] + p * (c[2] + p * c[3]));
+  return eam_at(curve, at, slope);
 }
 
 bool eam_embed_beyond(const eam_potential *eam, double rho)
 {
-  return rho > (double)(eam->embed.n - 1) * eam->embed.step;
+  return rho > eam_end(&eam->embed);
 }
 
 double eam_embed(const eam_potential *eam, double rho, double *slope)
 {
-  const double value = eam_curve_at(&eam->embed, rho, slope);
-  if (!eam_embed_beyond(eam, rho)) return value;
-  return value + *slope * (rho - (double)(eam->embed.n - 1) * eam->embed.step);
+  return eam_on(&eam->embed, rho, slope);
 }
 
 double eam_density(const eam_potential *eam, double r, double *slope)

@@ -1,5 +1,5 @@
-/* force/eam_knots.c - tables of embedded atoms as kernels read them: in the precision of pairs, by
- * knot, what one pass needs side by side. */
+/* force/eam_knots.c - tables of embedded atoms as CPU kernels read them: in the precision of pairs,
+ * by knot, what one pass needs side by side; those of the GPU are in eam_words.c. */
 #include "force/force_impl.h"
 
 #include <math.h>
@@ -20,8 +20,12 @@ static void fill_knots(const eam_potential *eam, double *density, double *both)
   }
 }
 
-/* Numbers in the precision of pairs, which takes their place. */
-static md_status write_reals(md_ctx *ctx, double *values, size_t n, md_buffer *out)
+md_status eam_no_memory(size_t knots)
+{
+  return MD_FAIL(MD_ENOMEM, "out of memory for a potential of %zu knots", knots);
+}
+
+md_status eam_write_reals(md_ctx *ctx, double *values, size_t n, md_buffer *out)
 {
   const size_t size = md_real_size(ctx->precision);
   char *narrow = (char *)values;
@@ -37,23 +41,22 @@ static md_status write_reals(md_ctx *ctx, double *values, size_t n, md_buffer *o
   return md_write(ctx, out->data, values, n * size);
 }
 
-md_status force_set_eam(force *fc, const eam_potential *eam)
+static md_status set_knots(force *fc, const eam_potential *eam)
 {
   const size_t n = (size_t)eam->density.n;
-  MD_REQUIRE(fc->ctx->backend == MD_CPU, MD_EINVAL,
-             "forces of embedded atoms are computed on the CPU only: expected backend cpu");
   double *density = malloc(n * 4 * sizeof *density), *both = malloc(n * 8 * sizeof *both);
-  md_status status = density && both ? MD_OK
-                                     : MD_FAIL(MD_ENOMEM,
-                                               "out of memory for a potential of %zu "
-                                               "knots",
-                                               n);
+  md_status status = density && both ? MD_OK : eam_no_memory(n);
   if (!status) fill_knots(eam, density, both);
-  if (!status) status = write_reals(fc->ctx, density, 4 * n, &fc->density_knots);
-  if (!status) status = write_reals(fc->ctx, both, 8 * n, &fc->force_knots);
+  if (!status) status = eam_write_reals(fc->ctx, density, 4 * n, &fc->density_knots);
+  if (!status) status = eam_write_reals(fc->ctx, both, 8 * n, &fc->force_knots);
   free(density);
   free(both);
-  MD_TRY(status);
+  return status;
+}
+
+md_status force_set_eam(force *fc, const eam_potential *eam)
+{
+  MD_TRY(fc->ctx->backend == MD_GPU ? eam_set_words(fc, eam) : set_knots(fc, eam));
   fc->eam = eam;
   fc->spec.r_cut = eam->cutoff;
   return MD_OK;

@@ -18,6 +18,9 @@ static force_fn *const gpu[NEIGHBOR_LIST_COUNT][MD_PRECISION_COUNT] = {
     [NEIGHBOR_HALF] = PREC_TABLE(force_gpu_half),
     [NEIGHBOR_TILE] = PREC_TABLE(force_gpu_tile)};
 static force_fn *const gpu_advance[MD_PRECISION_COUNT] = PREC_TABLE(force_gpu_tile_advance);
+static force_fn *const gpu_eam[NEIGHBOR_LIST_COUNT][MD_PRECISION_COUNT] = {
+    [NEIGHBOR_FULL] = PREC_TABLE(eam_gpu_full), [NEIGHBOR_TILE] = PREC_TABLE(eam_gpu_tile)};
+static force_fn *const gpu_eam_advance[MD_PRECISION_COUNT] = PREC_TABLE(eam_gpu_tile_advance);
 
 lj_constants force_constants(const force_lj *pair, const force_spec *spec)
 {
@@ -113,6 +116,8 @@ void force_destroy(force *fc)
   md_buffer_free(fc->ctx, &fc->charge);
   md_buffer_free(fc->ctx, &fc->density_knots);
   md_buffer_free(fc->ctx, &fc->force_knots);
+  md_buffer_free(fc->ctx, &fc->embed_knots);
+  md_buffer_free(fc->ctx, &fc->beyond_now);
   md_buffer_free(fc->ctx, &fc->near);
   md_buffer_free(fc->ctx, &fc->near_count);
   md_buffer_free(fc->ctx, &fc->density);
@@ -133,6 +138,9 @@ static md_status check_list(const force *fc, const md_atoms *atoms, const neighb
   MD_REQUIRE(atoms->n == 0 || view->r_list >= r_cut, MD_EINVAL,
              "the list reaches %g and the cutoff is %g: the list must reach as far", view->r_list,
              r_cut);
+  MD_REQUIRE(!fc->eam || fc->ctx->backend == MD_CPU || view->kind != NEIGHBOR_HALF, MD_EINVAL,
+             "half lists of embedded atoms are for the CPU: on the GPU both passes would add to "
+             "other atoms atomically; expected full or tile");
   return MD_OK;
 }
 
@@ -190,7 +198,7 @@ md_status force_compute(force *fc, md_atoms *atoms, const neighbor_list *list, f
   if (atoms->n == 0) return compute_nothing(fc, atoms);
   force_job job = make_job(fc, atoms, view);
   job.tally = tally;
-  if (fc->eam) return cpu_eam[view->kind][fc->ctx->precision][fc->ctx->isa](fc, &job);
+  if (fc->eam) return SIMD_PICK(fc->ctx, cpu_eam[view->kind], gpu_eam[view->kind])(fc, &job);
   return SIMD_PICK(fc->ctx, cpu[view->kind], gpu[view->kind])(fc, &job);
 }
 
@@ -213,10 +221,11 @@ md_status force_advance(force *fc, md_atoms *atoms, neighbor_list *list, double 
   if (fixed) MD_TRY(md_buffer_match(fc->ctx, &fc->coord_new, &atoms->fixed));
   force_job job = make_job(fc, atoms, view);
   job.kick = kick, job.drift = drift, job.steps = steps;
+  force_fn *const kernel = (fc->eam ? gpu_eam_advance : gpu_advance)[fc->ctx->precision];
   bool again;
-  MD_TRY(gpu_advance[fc->ctx->precision](fc, &job));
+  MD_TRY(kernel(fc, &job));
   MD_TRY(neighbor_settle(list, &again));
-  if (again) MD_TRY(gpu_advance[fc->ctx->precision](fc, &job));
+  if (again) MD_TRY(kernel(fc, &job));
   if (steps % 2 == 0) return MD_OK;
   md_buffer_swap(&atoms->x, &fc->x_new);
   if (fixed) md_buffer_swap(&atoms->fixed, &fc->coord_new);

@@ -80,8 +80,9 @@ md_status force_take_types(force *fc, const md_atoms *atoms);
 
 /* Embedded atoms (eam.h) in place of Lennard-Jones: the cutoff becomes that of eam, which must
  * outlive fc; energies are eV, lengths Angstrom.  energy of a tally is then that of all atoms,
- * sum F included.  Errors: MD_EINVAL (a GPU, where there are no such kernels; in single and mixed
- * precision, a table that floats do not hold), MD_ENOMEM. */
+ * sum F included.  On a GPU lists are full or by tiles; single and mixed precision have the functions
+ * against r^2 there, constant nearer than 0.05 cutoffs (eam_pair.h).  Errors: MD_EINVAL (in single
+ * and mixed precision, a table that floats do not hold), MD_ENOMEM, MD_ECUDA. */
 md_status force_set_eam(force *fc, const eam_potential *eam);
 /* Some ghosts are images of other processes' atoms, and their home is < 0: fill sets values [n +
  * n_ghost], reals, at these from those of the atoms; all processes call force_compute and
@@ -90,7 +91,7 @@ md_status force_set_eam(force *fc, const eam_potential *eam);
 typedef md_status force_fill_fn(void *arg, void *values);
 void force_share(force *fc, force_fill_fn *fill, void *arg);
 /* How often a density of an atom of this process was beyond the table of F, in all computations so
- * far: F went on linearly. */
+ * far, on a GPU up to the last that was asked for sums: F went on linearly. */
 int64_t force_beyond(const force *fc);
 
 /* Forces on all owned atoms.
@@ -106,7 +107,8 @@ int64_t force_beyond(const force *fc);
  * context they do not: the CPU cuts the work independently of the threads, the GPU adds in 64-bit
  * fixed point.
  *
- * Errors: MD_EINVAL (list and atoms do not match), MD_ENOMEM, MD_ECUDA. */
+ * Errors: MD_EINVAL (list and atoms do not match; a half list of embedded atoms on the GPU),
+ * MD_ENOMEM, MD_ECUDA. */
 md_status force_compute(force *fc, md_atoms *atoms, const neighbor_list *list, force_tally *tally);
 
 /* Forces and what velocity Verlet does with them, `steps` times: v += kick f, twice, and x += drift

@@ -38,6 +38,10 @@ struct force {
   int64_t beyond;           /* densities beyond the table of F, since the first computation */
   md_buffer density_knots;  /* real [knots][4]: coefficients of rho (eam_curve) */
   md_buffer force_knots;    /* real [knots][8]: those of r phi, then of rho' [1/A], and 0 */
+                            /* GPU: words of 16 bytes, [eam_words] of rho; those of eam_words.c of
+                               the other functions, one after the other */
+  md_buffer embed_knots;    /* GPU: double [knots][4]: F */
+  md_buffer beyond_now;     /* GPU: the count of which `beyond` is what was read last */
   md_buffer near;           /* int32: the list's entries within the cutoff now, in its slices */
   md_buffer near_count;     /* int32 [slices][2][width]: how many of each row; of them shared */
   md_buffer density, slope; /* real [n], [n + n_ghost]: rho_i, F'(rho_i) */
@@ -74,6 +78,16 @@ lj_constants force_constants(const force_lj *pair, const force_spec *spec);
 md_status force_types_create(force *fc, const force_spec *spec);
 void force_types_free(force *fc);
 
+/* Embedded atoms on a GPU (eam_pair.h): steps of r^2 up to the cutoff, in single and mixed precision;
+ * words of each function. */
+enum { EAM_SQUARES = 512 };
+int64_t eam_words(const force *fc, const eam_potential *eam);
+/* The tables of a GPU.  Errors: those of force_set_eam. */
+md_status eam_set_words(force *fc, const eam_potential *eam);
+/* n numbers to *out in the precision of pairs, which takes their place in `values` as well. */
+md_status eam_write_reals(md_ctx *ctx, double *values, size_t n, md_buffer *out);
+md_status eam_no_memory(size_t knots);
+
 typedef md_status force_fn(force *fc, const force_job *job);
 SIMD_DECLARE(force_fn, force_cpu_full);
 SIMD_DECLARE(force_fn, force_cpu_half);
@@ -83,6 +97,9 @@ PREC_DECLARE(force_fn, force_gpu_full);
 PREC_DECLARE(force_fn, force_gpu_half);
 PREC_DECLARE(force_fn, force_gpu_tile);
 PREC_DECLARE(force_fn, force_gpu_tile_advance);
+PREC_DECLARE(force_fn, eam_gpu_full);
+PREC_DECLARE(force_fn, eam_gpu_tile);
+PREC_DECLARE(force_fn, eam_gpu_tile_advance);
 
 MD_END_C
 #endif

@@ -27,7 +27,7 @@ typedef void tile_kernel(tile_job job);
 #define TILE(name, blocks, form, tally, charged, fused)                                            \
   static __global__ void __launch_bounds__(ROWS, blocks) name(const tile_job job)                  \
   {                                                                                                \
-    tile_rows(&job, (tile_mode){form, tally, charged, fused});                                     \
+    tile_rows(&job, (tile_mode){form, tally, charged, fused, EAM_NONE});                           \
   }
 TILE(tile_plain, FUSED_BLOCKS, LJ_PLAIN, false, false, false)
 TILE(tile_tally, 2, LJ_PLAIN, true, false, false)
@@ -79,7 +79,8 @@ static tile_job open_tiles(const force *fc, const force_job *job, tile_mode mode
 static md_status prepare(const force *fc, const tile_job *job, tile_kernel *kernel, bool charged,
                          size_t *shared)
 {
-  *shared = (size_t)job->tiles.most * entry_bytes(charged);
+  *shared =
+      job->near.end > 0 ? (size_t)job->near.end : (size_t)job->tiles.most * entry_bytes(charged);
   MD_TRY(set_carveout(fc, (const void *)kernel));
   MD_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)*shared));
   return MD_OK;
@@ -105,7 +106,8 @@ md_status PREC(force_gpu_tile)(force *fc, const force_job *job)
   const lj_form form = lj_form_of(&job->lj);
   if (job->tally)
     MD_TRY(md_buffer_reserve(fc->ctx, &fc->partial, 2 * ((size_t)blocks + 1) * sizeof(double), 0));
-  tile_job tiles = open_tiles(fc, job, (tile_mode){form, job->tally != NULL, charged, false});
+  tile_job tiles =
+      open_tiles(fc, job, (tile_mode){form, job->tally != NULL, charged, false, EAM_NONE});
   tile_kernel *const kernel = kernels[form][charged][job->tally != NULL];
   size_t shared;
   MD_TRY(prepare(fc, &tiles, kernel, charged, &shared));
@@ -125,7 +127,7 @@ static md_status are_few(const force_job *job, bool *few)
 md_status PREC(force_gpu_tile_advance)(force *fc, const force_job *job)
 {
   const lj_form form = lj_form_of(&job->lj);
-  tile_job tiles = open_tiles(fc, job, (tile_mode){form, false, false, true});
+  tile_job tiles = open_tiles(fc, job, (tile_mode){form, false, false, true, EAM_NONE});
   bool few = false;
   MD_TRY(are_few(job, &few));
   tile_kernel *const kernel = fused_kernels[form][few];
@@ -134,6 +136,69 @@ md_status PREC(force_gpu_tile_advance)(force *fc, const force_job *job)
   for (int32_t s = 0; s < job->steps; s++) {
     MD_TRY(launch(fc, &tiles, kernel, shared, s > 0 || !tiles.tiles.unfit));
     tiles.places = next_places(&tiles.places);
+  }
+  return MD_OK;
+}
+
+/* Embedded atoms: a pass for densities, in which halos have no F' yet, and one for forces. */
+#define EMBEDDED(name, blocks, pass, tally, fused)                                                 \
+  static __global__ void __launch_bounds__(ROWS, blocks) name(const tile_job job)                  \
+  {                                                                                                \
+    tile_rows(&job, (tile_mode){LJ_PLAIN, tally, pass == EAM_FORCES, fused, pass});                \
+  }
+EMBEDDED(tile_densities, DENSITY_BLOCKS, EAM_DENSITIES, false, false)
+EMBEDDED(tile_densities_tally, 2, EAM_DENSITIES, true, false)
+EMBEDDED(tile_embedded, EMBEDDED_BLOCKS, EAM_FORCES, false, false)
+EMBEDDED(tile_embedded_tally, 2, EAM_FORCES, true, false)
+EMBEDDED(tile_embedded_fused, EMBEDDED_BLOCKS, EAM_FORCES, false, true)
+
+typedef struct {
+  tile_job job;
+  tile_kernel *kernel;
+  size_t shared;
+} tile_pass;
+
+static md_status open_pass(force *fc, const force_job *job, const eam_tables *eam, eam_pass which,
+                           tile_kernel *kernel, tile_pass *out)
+{
+  const bool charged = which == EAM_FORCES;
+  out->job = open_tiles(fc, job, (tile_mode){LJ_PLAIN, false, charged, false, which});
+  out->job.unit = (real)job->coord_scale;
+  out->job.eam = *eam;
+  out->job.near = eam_near_of(fc, (size_t)job->list->tiles->most * entry_bytes(charged), which);
+  out->kernel = kernel;
+  return prepare(fc, &out->job, kernel, charged, &out->shared);
+}
+
+md_status PREC(eam_gpu_tile)(force *fc, const force_job *job)
+{
+  const int64_t blocks = md_blocks(job->n, ROWS);
+  const bool tally = job->tally != NULL;
+  eam_tables eam;
+  tile_pass first, second;
+  MD_TRY(eam_open(fc, job, blocks, &eam));
+  MD_TRY(open_pass(fc, job, &eam, EAM_DENSITIES, tally ? tile_densities_tally : tile_densities,
+                   &first));
+  MD_TRY(
+      open_pass(fc, job, &eam, EAM_FORCES, tally ? tile_embedded_tally : tile_embedded, &second));
+  if (tally) second.job.partial += 2 * blocks;
+  MD_TRY(launch(fc, &first.job, first.kernel, first.shared, false));
+  MD_TRY(eam_share(fc));
+  MD_TRY(launch(fc, &second.job, second.kernel, second.shared, false));
+  return tally ? eam_read(fc, job, blocks) : MD_OK;
+}
+
+md_status PREC(eam_gpu_tile_advance)(force *fc, const force_job *job)
+{
+  eam_tables eam;
+  tile_pass first, second;
+  MD_TRY(eam_open(fc, job, md_blocks(job->n, ROWS), &eam));
+  MD_TRY(open_pass(fc, job, &eam, EAM_DENSITIES, tile_densities, &first));
+  MD_TRY(open_pass(fc, job, &eam, EAM_FORCES, tile_embedded_fused, &second));
+  for (int32_t s = 0; s < job->steps; s++) {
+    MD_TRY(launch(fc, &first.job, first.kernel, first.shared, s > 0 || !first.job.tiles.unfit));
+    MD_TRY(launch(fc, &second.job, second.kernel, second.shared, true));
+    first.job.places = second.job.places = next_places(&second.job.places);
   }
   return MD_OK;
 }

@@ -83,6 +83,27 @@ static __device__ __forceinline__ void copy_entry(unsigned char *room, int32_t c
 #endif
 }
 
+/* The same of an atom whose charge lies elsewhere. */
+static __device__ __forceinline__ void copy_entry_apart(unsigned char *room, int32_t capacity,
+                                                        int32_t k, const coord4 *from,
+                                                        const real *q)
+{
+  const uint32_t to = (uint32_t)__cvta_generic_to_shared(room) + (uint32_t)k * ENTRY;
+#if MD_PREC == 2
+  const uint32_t rest = to + (uint32_t)capacity * ENTRY;
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" : : "r"(to), "l"(from) : "memory");
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" : : "r"(rest), "l"(&from->z) : "memory");
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" : : "r"(rest + 8), "l"(q) : "memory");
+#else
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" : : "r"(to), "l"(from) : "memory");
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;"
+               :
+               : "r"(to + 8), "l"(&from->z)
+               : "memory");
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" : : "r"(to + 12), "l"(q) : "memory");
+#endif
+}
+
 /* The charge of an entry, where coordinates have none. */
 static __device__ __forceinline__ void set_charge(unsigned char *room, int32_t k, real q)
 {

@@ -3,6 +3,7 @@
 #define TILE_PAIRS_GPU_H
 
 #include "core/gpu/verlet_gpu.h"
+#include "force/eam_tile_gpu.h"
 #include "force/tile_entry_gpu.h"
 #include "force/totals_gpu.h"
 
@@ -17,6 +18,8 @@ enum {
    * early. */
   FUSED_BLOCKS = MD_PREC == 2 ? 3 : 5,
   FEW_BLOCKS = MD_PREC == 2 ? 3 : 4,
+  DENSITY_BLOCKS = MD_PREC == 2 ? 3 : 5, /* the same of the two passes of embedded atoms */
+  EMBEDDED_BLOCKS = MD_PREC == 2 ? 2 : 4,
   AHEAD = 2
 };
 
@@ -44,6 +47,8 @@ typedef struct {
   real unit; /* of sums of forces */
   coulomb_reals coulomb;
   double *partial;
+  eam_tables eam; /* of a pass */
+  eam_near near;
 } tile_job;
 
 /* The same after a step. */
@@ -56,10 +61,12 @@ static __host__ __device__ __forceinline__ tile_places next_places(const tile_pl
 #endif
 }
 
-/* How an instance of the kernel works: formula, totals, charges, integration. */
+/* How an instance of the kernel works: formula, totals, charges, integration; pass of embedded
+ * atoms, which are charged with F' in the second. */
 typedef struct {
   lj_form form;
   bool tally, charged, fused;
+  eam_pass pass;
 } tile_mode;
 
 /* Plain forces are sums in units of lj1, which saves one product a pair. */
@@ -73,6 +80,7 @@ typedef struct {
   tile_entry at;
   real fx, fy, fz;
   double energy, virial;
+  uint32_t words; /* of tables in shared memory */
 } tile_row;
 
 /* The reciprocal to an ulp or two: the list's tests are no better. */
@@ -87,6 +95,23 @@ static __device__ __forceinline__ real quick_inverse(real a)
 #endif
 }
 
+/* A pair in a pass of embedded atoms; densities are summed in fx. */
+static __device__ __forceinline__ void add_embedded(const tile_job *job, tile_row *row, real dx,
+                                                    real dy, real dz, real r_sq, real q,
+                                                    tile_mode mode)
+{
+  double u = 0;
+  const real f = near_pair(&job->eam, job->near, row->words, r_sq, row->at.q + q, mode.pass,
+                           mode.tally ? &u : NULL);
+  if (!(r_sq < job->eam.grid.r_cut_sq)) return;
+  if (mode.pass == EAM_DENSITIES) {
+    row->fx += f;
+    return;
+  }
+  row->fx += dx * f, row->fy += dy * f, row->fz += dz * f;
+  if (mode.tally) row->energy += u, row->virial += (double)r_sq * (double)f;
+}
+
 static __device__ __forceinline__ void add_pair(const tile_job *job, tile_row *row,
                                                 tile_entry other, tile_mode mode)
 {
@@ -94,6 +119,10 @@ static __device__ __forceinline__ void add_pair(const tile_job *job, tile_row *r
              dz = coord_difference(row->at.z, other.z);
   real r_sq = dx * dx + dy * dy + dz * dz;
   if (MD_PREC == 1) r_sq *= job->scale_sq;
+  if (mode.pass != EAM_NONE) {
+    add_embedded(job, row, dx, dy, dz, r_sq, other.q, mode);
+    return;
+  }
   const real inv_sq = quick_inverse(r_sq);
   const bool inside = r_sq < job->lj.r_cut_sq;
   const real f = has_unit(mode) ? lj_unit_f_over_r_inv(inv_sq, &job->lj)
@@ -138,6 +167,16 @@ static __device__ __forceinline__ void add_charges(const tile_job *job, const ti
     set_charge(room, k, (real)at->x[job->tiles.halo[halo.start + k]].w);
 }
 
+static __device__ __forceinline__ void copy_atom(const tile_job *job, const tile_places *at,
+                                                 unsigned char *room, int32_t k, int32_t j,
+                                                 tile_mode mode)
+{
+  if (mode.pass == EAM_FORCES)
+    copy_entry_apart(room, job->tiles.most, k, at->coord + j, job->eam.slopes + j);
+  else
+    copy_entry(room, job->tiles.most, k, at->coord + j, mode.charged);
+}
+
 /* One pass's halo to shared memory, and behind it the far entries. */
 static __device__ __forceinline__ void load_halo(const tile_job *job, const tile_places *at,
                                                  unsigned char *room, neighbor_piece halo,
@@ -146,14 +185,13 @@ static __device__ __forceinline__ void load_halo(const tile_job *job, const tile
   const int32_t t = (int32_t)threadIdx.x, m = halo.count, most = job->tiles.most;
 #pragma unroll
   for (int u = 0; u < LOADS; u++)
-    if (t + u * ROWS < m)
-      copy_entry(room, most, t + u * ROWS, at->coord + first->j[u], mode.charged);
+    if (t + u * ROWS < m) copy_atom(job, at, room, t + u * ROWS, first->j[u], mode);
   for (int32_t k = t + LOADS * ROWS; k < m; k += ROWS)
-    copy_entry(room, most, k, at->coord + __ldcs(job->tiles.halo + halo.start + k), mode.charged);
+    copy_atom(job, at, room, k, __ldcs(job->tiles.halo + halo.start + k), mode);
   if (t < BANKS)
     store_entry(room, most, (m + BANKS - 1) / BANKS * BANKS + t, job->far, mode.charged);
   wait_entries();
-  if (mode.charged && MD_PREC == 1) add_charges(job, at, room, halo);
+  if (mode.charged && MD_PREC == 1 && mode.pass == EAM_NONE) add_charges(job, at, room, halo);
   __syncthreads();
 }
 
@@ -287,6 +325,13 @@ static __device__ __forceinline__ tile_start start_row(const tile_job *job, tile
   return s;
 }
 
+static __device__ __forceinline__ real charge_of(const tile_job *job, const tile_places *at,
+                                                 int32_t i, tile_mode mode)
+{
+  if (mode.pass == EAM_FORCES) return job->eam.slopes[i];
+  return mode.charged ? (real)at->x[i].w : 0;
+}
+
 /* Forces on the thread's row, of all passes. */
 static __device__ __forceinline__ void sum_row(const tile_job *job, const tile_places *at,
                                                const tile_start *start, tile_row *row,
@@ -297,7 +342,7 @@ static __device__ __forceinline__ void sum_row(const tile_job *job, const tile_p
   const int64_t tile = blockIdx.x, warp = tile * WARPS + threadIdx.x / MD_WARP;
   neighbor_piece piece = start->groups;
   tile_next next = start->next;
-  row->at = entry_at(at->coord[start->i], mode.charged ? (real)at->x[start->i].w : 0);
+  row->at = entry_at(at->coord[start->i], charge_of(job, at, start->i, mode));
   load_halo(job, at, room, start->halo, &start->first, mode);
   if (mode.fused) expect_close(job, at, start->i, start->images);
   for (int32_t p = 1;; p++) {
@@ -331,12 +376,16 @@ static __device__ __forceinline__ void tile_rows(const tile_job *job, tile_mode 
   tile_row row = {};
   if (is_unfit(&job->tiles)) return;
   const tile_start start = start_row(job, mode);
+  if (mode.pass != EAM_NONE) row.words = copy_words(&job->eam, job->near, mode.pass);
   cudaGridDependencySynchronize();
   /* Not before: the next kernel must not start, and empty caches, while the one before this
    * reads. */
   cudaTriggerProgrammaticLaunchCompletion();
   sum_row(job, &job->places, &start, &row, mode);
-  if (present) close_row(job, &job->places, start.i, &row, mode);
+  if (present && mode.pass == EAM_DENSITIES)
+    row.energy = 2 * eam_close(&job->eam, job->first, job->n, start.i, row.fx);
+  else if (present)
+    close_row(job, &job->places, start.i, &row, mode);
   if (has_unit(mode)) row.virial *= (double)job->lj.lj1;
   if (mode.tally) close_tally(job->partial, present ? row.energy : 0, present ? row.virial : 0);
 }

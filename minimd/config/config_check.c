@@ -101,10 +101,10 @@ static md_status check_potential(const config *cfg)
                "%s: %s has no meaning with potential.style = \"eam\" (%s): cutoff and energies are "
                "those of potential.file",
                config_origin(cfg, of_lj[k]), of_lj[k], origin);
-  MD_REQUIRE(values->backend != ENGINE_BACKEND_GPU, MD_EINVAL,
-             "%s: device.backend = \"gpu\": expected \"cpu\" or \"auto\" with potential.style = "
-             "\"eam\" (%s), whose forces are computed on the CPU only",
-             config_origin(cfg, "device.backend"), origin);
+  MD_REQUIRE(values->backend != ENGINE_BACKEND_GPU || values->list != NEIGHBOR_HALF, MD_EINVAL,
+             "%s: neighbor.list = \"half\": expected \"full\" or \"tile\" with potential.style = "
+             "\"eam\" (%s) on the GPU, where both passes would add to other atoms atomically",
+             config_origin(cfg, "neighbor.list"), origin);
   return MD_OK;
 }
 

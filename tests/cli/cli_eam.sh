@@ -6,7 +6,7 @@
 expect 0 potential -o "$dir/Cu.eam.alloy"
 expect 0 potential --knots 3000
 cp inputs/in.eam inputs/in.eam.lammps "$dir"
-on="--backend cpu"
+on="--backend $backend"
 
 # agrees FILE : thermo of FILE (CSV, by atom) beside LAMMPS': step 0 to 1e-9, to step 30 to 1e-6, later T to 1e-4.
 agrees()
@@ -42,10 +42,15 @@ near()
       if (!(d * d <= limit * limit * s * s)) bad = 1 }; lines++ }
     END { exit bad || lines != 3 }' "$dir/full" "$dir/out" || fail "$2 differs by more than $1: $(cat "$dir/out")"
 }
-for options in '--list half' '--list half --newton off' '--list tile' '--order row --stencil block'; do
+# The GPU adds to no other atoms.
+if [ "$backend" = cpu ]; then set -- '--list half' '--list half --newton off'; else set -- '--list full'; fi
+for options in "$@" '--list tile' '--order row --stencil block'; do
   expect 0 $small $options
   near 1e-9 "$options"
 done
+expect 2 -i "$dir/in.eam" --backend gpu --list half
+says 'neighbor.list = "half": expected "full" or "tile"'
+expect 0 -i "$dir/in.eam" --backend auto --list half --check
 expect 0 $small --precision mixed
 near 1e-4 mixed
 expect 0 $small --precision single
@@ -114,6 +119,4 @@ says 'no model'
 expect 2 profile -i "$dir/in.eam" --order row
 expect 2 $on -i "$dir/in.eam" --trace "$dir/trace"
 says 'no model and no trace'
-expect 2 -i "$dir/in.eam" --backend gpu
-says 'computed on the CPU only'
 finish

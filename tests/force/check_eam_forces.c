@@ -1,4 +1,5 @@
 /* tests/force/check_eam_forces.c - forces of embedded atoms against direct sums and the oracle. */
+#include "engine/integrate/integrate.h"
 #include "minimd/shell/commands.h"
 #include "tests/drive/files.h"
 #include "tests/drive/run_md.h"
@@ -50,6 +51,12 @@ static run_case copper_case(int k, md_precision precision)
   return c;
 }
 
+/* Half lists of embedded atoms are for the CPU. */
+static bool has_list(int list)
+{
+  return test_backend() == MD_CPU || list == 0 || list == RUN_TRACED;
+}
+
 static run_spec copper_spec(void)
 {
   run_spec spec = run_spec_default();
@@ -88,6 +95,7 @@ START_TEST(forces_equal_direct_sums)
   run_case c = copper_case(_i / MD_PRECISION_COUNT, precision);
   ref_eam_sums want = ref_eam_find(&table, &c.box, c.n, c.x);
   for (int k = 0; k < RUN_LISTS * ORDERS; k++) {
+    if (!has_list(k / ORDERS)) continue;
     run_spec spec = copper_spec();
     force_tally tally = {.energy = -1, .virial = -1};
     spec.precision = precision;
@@ -189,6 +197,7 @@ START_TEST(densities_beyond_the_table_are_counted)
     beyond += want.density[i] > 60;
   ck_assert_int_gt(beyond, 0);
   for (int list = 0; list < RUN_LISTS; list++) {
+    if (!has_list(list)) continue;
     force_tally tally;
     run_set_list(&spec.list, list);
     run_md md = run_md_open(&spec, &c, NULL);
@@ -196,7 +205,8 @@ START_TEST(densities_beyond_the_table_are_counted)
     check_sums(&md, &tally, &want);
     ck_assert_int_eq(force_beyond(md.fc), beyond);
     run_md_force(&md, NULL);
-    ck_assert_int_eq(force_beyond(md.fc), 2 * beyond);
+    run_md_force(&md, &tally);
+    ck_assert_int_eq(force_beyond(md.fc), 3 * beyond);
     run_md_close(&md);
   }
   ref_eam_sums_free(&want);
@@ -214,6 +224,7 @@ START_TEST(sums_change_no_bit)
   run_case c = copper_case(3, spec.precision);
   double *with = ref_alloc(3 * c.n, sizeof *with), *f = ref_alloc(3 * c.n, sizeof *f);
   for (int list = 0; list < RUN_LISTS; list++) {
+    if (!has_list(list)) continue;
     force_tally tally;
     run_set_list(&spec.list, list);
     run_md md = run_md_open(&spec, &c, NULL);
@@ -241,6 +252,7 @@ START_TEST(threads_change_no_bit)
   double *first = ref_alloc(3 * c.n, sizeof *first), *f = ref_alloc(3 * c.n, sizeof *f);
   force_tally tally, one = {0};
   for (int k = 0; k < 3 * RUN_LISTS; k++) {
+    if (!has_list(k / 3)) continue;
     run_set_list(&spec.list, k / 3);
     spec.threads = k % 3 + 1;
     run_md md = run_md_open(&spec, &c, NULL);
@@ -279,20 +291,74 @@ START_TEST(steps_keep_the_energy)
 }
 END_TEST
 
+START_TEST(half_lists_are_for_the_cpu)
+{
+  read_copper("500");
+  run_spec spec = copper_spec();
+  spec.list.kind = NEIGHBOR_HALF;
+  run_case c = copper_case(1, MD_DOUBLE);
+  run_md md = run_md_open(&spec, &c, NULL);
+  ck_assert_int_eq(force_compute(md.fc, md.atoms, md.list, NULL), MD_EINVAL);
+  ck_assert_ptr_nonnull(strstr(md_message(), "half lists of embedded atoms"));
+  run_md_close(&md);
+  run_case_free(&c);
+}
+END_TEST
+
+/* Steps whose second pass also moves atoms, and their images, are the bits of forces, kicks, drift
+ * and new images one after the other; several at once as well. */
+START_TEST(fused_steps_are_single_steps)
+{
+  enum { STEPS = 5 };
+  const double kick = 1e-3, drift = 1e-2;
+  read_copper("500");
+  run_spec spec = copper_spec();
+  spec.precision = (md_precision)_i;
+  spec.list.kind = NEIGHBOR_TILE;
+  run_case c = copper_case(3, spec.precision);
+  double *v = run_velocities(c.n, 1, 5);
+  run_snapshot state[2];
+  for (int fused = 0; fused < 2; fused++) {
+    run_md md = run_md_open(&spec, &c, v);
+    ck_assert(force_advances(md.fc, md.list));
+    if (fused) {
+      ck_ok(force_advance(md.fc, md.atoms, md.list, kick, drift, 1));
+      ck_ok(force_advance(md.fc, md.atoms, md.list, kick, drift, STEPS - 1));
+    }
+    for (int k = 0; k < STEPS && !fused; k++) {
+      run_md_force(&md, NULL);
+      ck_ok(integrate_advance(md.atoms, kick, 2, drift));
+      ck_ok(comm_forward(md.cm, md.atoms));
+    }
+    state[fused] = run_snapshot_take(md.atoms);
+    run_md_close(&md);
+  }
+  const size_t bytes = (size_t)c.n * 3 * sizeof(double);
+  ck_assert(memcmp(state[0].x, state[1].x, bytes) == 0);
+  ck_assert(memcmp(state[0].v, state[1].v, bytes) == 0);
+  for (int k = 0; k < 2; k++)
+    run_snapshot_free(&state[k]);
+  free(v);
+  run_case_free(&c);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("eam_forces");
   TCase *tc = tcase_create("forces");
   tcase_add_checked_fixture(tc, files_begin, end);
   tcase_set_timeout(tc, 120);
-  if (test_backend() == MD_CPU) {
-    tcase_add_loop_test(tc, forces_equal_direct_sums, 0, CASES * MD_PRECISION_COUNT);
-    tcase_add_test(tc, many_knots_are_the_oracle);
-    tcase_add_test(tc, forces_are_slopes_of_the_energy);
-    tcase_add_test(tc, densities_beyond_the_table_are_counted);
-    tcase_add_loop_test(tc, sums_change_no_bit, 0, MD_PRECISION_COUNT);
-    tcase_add_loop_test(tc, threads_change_no_bit, 0, MD_PRECISION_COUNT);
-    tcase_add_test(tc, steps_keep_the_energy);
+  tcase_add_loop_test(tc, forces_equal_direct_sums, 0, CASES * MD_PRECISION_COUNT);
+  tcase_add_test(tc, many_knots_are_the_oracle);
+  tcase_add_test(tc, forces_are_slopes_of_the_energy);
+  tcase_add_test(tc, densities_beyond_the_table_are_counted);
+  tcase_add_loop_test(tc, sums_change_no_bit, 0, MD_PRECISION_COUNT);
+  tcase_add_loop_test(tc, threads_change_no_bit, 0, MD_PRECISION_COUNT);
+  tcase_add_test(tc, steps_keep_the_energy);
+  if (test_backend() == MD_GPU) {
+    tcase_add_test(tc, half_lists_are_for_the_cpu);
+    tcase_add_loop_test(tc, fused_steps_are_single_steps, 0, MD_PRECISION_COUNT);
   }
   suite_add_tcase(suite, tc);
   return test_main(suite);

@@ -1,0 +1,114 @@
+/* force/eam_pair.h - a pair of embedded atoms as GPU kernels compute it, from words of 16 bytes; on
+ * the host too, so that tests run the same arithmetic.
+ *
+ * In double the functions are the file's, by distance: word m is {f, f' step} at knot m, and two
+ * neighbouring words are a cubic:
+ *     f/r = -[ ((r phi)' - phi) / r + (F'_i + F'_j) rho' ] / r
+ * In float, where a root and quotients would cost more digits than a second table, word m is a
+ * whole cubic against r^2, at EAM_SQUARES equal steps up to the cutoff:
+ *     f/r = pair(r^2) + (F'_i + F'_j) slope(r^2),    pair = -phi'/r,  slope = -rho'/r
+ * which agree with the file's to 1e-7 of their size beyond 1 Angstrom.  Nearer than the first step
+ * (0.22 Angstrom at a cutoff of 4.95) they are constant. */
+#ifndef EAM_PAIR_H
+#define EAM_PAIR_H
+
+#include "force/force_impl.h"
+
+typedef struct {
+#if MD_PREC == 2
+  double f, d; /* value; slope times the step */
+#else
+  float c[4];
+#endif
+} eam_word;
+
+/* How words are entered. */
+typedef struct {
+  real r_cut_sq;
+  real inv_step; /* steps by unit of r (double) or of r^2 */
+  real last;     /* the last one that begins an interval */
+} eam_grid;
+
+/* Where a pair is: p of the way from knot m to the next.  inv_r: in double. */
+typedef struct {
+  int32_t m;
+  real p, inv_r;
+} eam_spot;
+
+/* a * b + c in one instruction by name: instances of a kernel with and without energies must not
+ * contract in two ways. */
+MD_INLINE real eam_fma(real a, real b, real c)
+{
+  return sizeof(real) == 4 ? (real)fmaf((float)a, (float)b, (float)c)
+                           : (real)fma((double)a, (double)b, (double)c);
+}
+
+/* The whole part of t, 0 <= t < 2^22: adding SHIFT leaves it in the low bits. */
+MD_INLINE real eam_floor(real t, int32_t *m)
+{
+#ifndef __CUDA_ARCH__
+  *m = (int32_t)t;
+  return (real)*m;
+#elif MD_PREC == 2
+  const double shifted = __dadd_rd(t, 0x1p52);
+  *m = __double2loint(shifted);
+  return shifted - 0x1p52;
+#else
+  const float shifted = __fadd_rd(t, 0x1p23f);
+  *m = __float_as_int(shifted) - 0x4b000000;
+  return shifted - 0x1p23f;
+#endif
+}
+
+/* inv_r is read in double only.  Any r_sq, also none, gives a knot that there is. */
+MD_INLINE eam_spot eam_locate(const eam_grid *grid, real r_sq, real inv_r)
+{
+  eam_spot at;
+  const real t = (sizeof(real) == 8 ? r_sq * inv_r : r_sq) * grid->inv_step;
+  const real inside = t < grid->last ? t : grid->last;
+  const real p = t - eam_floor(inside, &at.m);
+  at.p = p < 1 ? p : 1;
+  at.inv_r = inv_r;
+  return at;
+}
+
+/* A cubic's value, and slope by the step. */
+MD_INLINE real eam_cubic(const real c[4], real p)
+{
+  return eam_fma(p, eam_fma(p, eam_fma(p, c[3], c[2]), c[1]), c[0]);
+}
+MD_INLINE real eam_cubic_slope(const real c[4], real p)
+{
+  return eam_fma(p, eam_fma(p, 3 * c[3], 2 * c[2]), c[1]);
+}
+
+/* The cubic from a word to the one behind it, which float does not need. */
+MD_INLINE void eam_between(const eam_word word[2], real c[4])
+{
+#if MD_PREC == 2
+  const double rise = word[1].f - word[0].f;
+  c[0] = word[0].f, c[1] = word[0].d;
+  c[3] = eam_fma(-2, rise, word[0].d + word[1].d);
+  c[2] = rise - word[0].d - c[3];
+#else
+  for (int k = 0; k < 4; k++)
+    c[k] = word[0].c[k];
+#endif
+}
+
+/* Force over r; slopes: F' of both atoms, added. */
+MD_INLINE real eam_pull(const eam_grid *grid, eam_spot at, const real pair[4], const real slope[4],
+                        real slopes)
+{
+#if MD_PREC == 2
+  const real d_pair = eam_cubic_slope(pair, at.p) * grid->inv_step;
+  const real d_rho = eam_cubic_slope(slope, at.p) * grid->inv_step;
+  const real d_phi = eam_fma(-eam_cubic(pair, at.p), at.inv_r, d_pair) * at.inv_r;
+  return -at.inv_r * eam_fma(slopes, d_rho, d_phi);
+#else
+  (void)grid;
+  return eam_fma(slopes, eam_cubic(slope, at.p), eam_cubic(pair, at.p));
+#endif
+}
+
+#endif

@@ -1,0 +1,85 @@
+/* force/eam_words.c - tables of embedded atoms as GPU kernels read them: words of 16 bytes
+ * (eam_pair.h), of each function all knots one after the other, so that neighbouring words lie in
+ * neighbouring banks of shared memory. */
+#include "force/eam_at.h"
+#include "force/force_impl.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* In float, against r^2. */
+typedef enum { OF_DENSITY, OF_PAIR, OF_SLOPE, OF_ENERGY, FUNCTIONS } function;
+enum { BEHIND = 2 }; /* knots beyond the cutoff, for slopes at it */
+
+static double function_at(const eam_potential *eam, function which, double r)
+{
+  double d_rho, d_z;
+  const double rho = eam_on(&eam->density, r, &d_rho), phi = eam_on(&eam->pair, r, &d_z) / r;
+  switch (which) {
+  case OF_DENSITY:
+    return rho;
+  case OF_PAIR:
+    return -(d_z - phi) / (r * r);
+  case OF_SLOPE:
+    return -d_rho / r;
+  default:
+    return phi;
+  }
+}
+
+/* One function's cubics at words[0..EAM_SQUARES][4]. */
+static md_status fill_squares(const eam_potential *eam, function which, double *words)
+{
+  double values[EAM_SQUARES + 1 + BEHIND];
+  const double step = eam->cutoff * eam->cutoff / EAM_SQUARES;
+  eam_curve curve;
+  for (int k = 0; k <= EAM_SQUARES + BEHIND; k++)
+    values[k] = function_at(eam, which, sqrt((k > 0 ? k : 1) * step));
+  MD_TRY(eam_curve_make(values, EAM_SQUARES + 1 + BEHIND, step, &curve));
+  for (int64_t k = 0; k < 4 * (EAM_SQUARES + 1); k++)
+    words[k] = curve.knot[k / 4][k % 4];
+  free(curve.knot);
+  return MD_OK;
+}
+
+/* A curve's values and slopes at words[0..n - 1][2]. */
+static void fill_words(const eam_curve *curve, int64_t n, double *words)
+{
+  for (int64_t m = 0; m < n; m++)
+    words[2 * m] = curve->knot[m][0], words[2 * m + 1] = curve->knot[m][1];
+}
+
+int64_t eam_words(const force *fc, const eam_potential *eam)
+{
+  if (fc->ctx->precision != MD_DOUBLE) return EAM_SQUARES + 1;
+  const double reach = eam->cutoff / eam->density.step + 3;
+  return reach < (double)eam->density.n ? (int64_t)reach : eam->density.n;
+}
+
+md_status eam_set_words(force *fc, const eam_potential *eam)
+{
+  md_ctx *ctx = fc->ctx;
+  const int64_t n = eam_words(fc, eam);
+  const bool wide = ctx->precision == MD_DOUBLE;
+  const size_t one = (size_t)n * (wide ? 2 : 4), rest = one * (wide ? 1 : FUNCTIONS - 1);
+  double *density = malloc(one * sizeof *density), *others = malloc(rest * sizeof *others);
+  md_status status = density && others ? MD_OK : eam_no_memory((size_t)n);
+  if (!status && wide) {
+    fill_words(&eam->density, n, density);
+    fill_words(&eam->pair, n, others);
+  } else if (!status) {
+    status = fill_squares(eam, OF_DENSITY, density);
+    for (int f = OF_PAIR; f < FUNCTIONS && !status; f++)
+      status = fill_squares(eam, (function)f, others + (size_t)(f - OF_PAIR) * one);
+  }
+  if (!status) status = eam_write_reals(ctx, density, one, &fc->density_knots);
+  if (!status) status = eam_write_reals(ctx, others, rest, &fc->force_knots);
+  free(density);
+  free(others);
+  MD_TRY(status);
+  const size_t embed = (size_t)eam->embed.n * sizeof *eam->embed.knot;
+  MD_TRY(md_buffer_reserve(ctx, &fc->embed_knots, embed, 0));
+  MD_TRY(md_write(ctx, fc->embed_knots.data, eam->embed.knot, embed));
+  MD_TRY(md_buffer_reserve(ctx, &fc->beyond_now, sizeof(int64_t), 0));
+  return md_fill(ctx, fc->beyond_now.data, 0, sizeof(int64_t));
+}
