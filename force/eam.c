@@ -1,5 +1,6 @@
 /* force/eam.c - the functions of an embedded-atom potential, by their tables (eam.h). */
 #include "force/eam_at.h"
+#include "core/crc.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -56,6 +57,18 @@ double eam_pair(const eam_potential *eam, double r, double *slope)
   const double phi = eam_curve_at(&eam->pair, r, slope) / r;
   *slope = (*slope - phi) / r;
   return phi;
+}
+
+uint32_t eam_check_sum(const eam_potential *eam)
+{
+  const eam_curve *const curves[] = {&eam->embed, &eam->density, &eam->pair};
+  uint32_t crc = md_crc32c(0, &eam->cutoff, sizeof eam->cutoff);
+  for (int k = 0; k < 3; k++) {
+    const size_t bytes = (size_t)curves[k]->n * sizeof *curves[k]->knot;
+    crc = md_crc32c(crc, &curves[k]->step, sizeof curves[k]->step);
+    crc = md_crc32c(crc, curves[k]->knot, bytes);
+  }
+  return crc;
 }
 
 void eam_free(eam_potential *eam)

@@ -33,6 +33,8 @@ typedef struct {
  * too few or too many of them, several elements, a cutoff beyond the table), MD_ENOMEM. */
 md_status eam_read(const char *path, eam_potential *out);
 void eam_free(eam_potential *eam); /* an empty one is allowed */
+/* Check sum of the tables and the cutoff: what forces depend on. */
+uint32_t eam_check_sum(const eam_potential *eam);
 
 /* The curve through n values at 0, step, 2 step ...; free(out->knot).  Errors: MD_ENOMEM. */
 md_status eam_curve_make(const double *values, int64_t n, double step, eam_curve *out);

@@ -65,6 +65,7 @@ md_status checkpoint_write(const char *path, const char *settings, const engine 
       numbers.frames[d] = state.frames[d];
     memcpy(numbers.lo, state.box.lo, sizeof numbers.lo);
     memcpy(numbers.hi, state.box.hi, sizeof numbers.hi);
+    numbers.potential = sim->spec->eam ? (int64_t)eam_check_sum(sim->spec->eam) : -1;
     status = write_state(path, settings, &numbers, &state, keep);
   }
   engine_state_free(&state);

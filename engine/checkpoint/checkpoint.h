@@ -25,6 +25,7 @@ typedef struct {
   char *path, *settings; /* the file; the text that was given */
   md_backend backend;    /* the run was on */
   md_file_mark dump;     /* of the trajectory then */
+  int64_t potential;     /* eam_check_sum of embedded atoms, else -1 */
   engine_state state;
 } checkpoint;
 

@@ -24,6 +24,7 @@ typedef struct {
   int64_t backend, charged, typed; /* charged, typed: 0 or 1 */
   int64_t frames[3];
   engine_lists lists;
+  int64_t potential; /* eam_check_sum, or -1 */
 } checkpoint_step;
 
 #endif

@@ -30,6 +30,7 @@ static md_status get_numbers(sections_reader *in, checkpoint *out, bool *charged
   for (int d = 0; d < 3; d++)
     good = good && isfinite(found.lo[d]) && isfinite(found.hi[d]) && found.hi[d] > found.lo[d] &&
            found.frames[d] >= 1 && found.frames[d] < INT32_MAX;
+  good = good && found.potential >= -1 && found.potential <= UINT32_MAX;
   MD_REQUIRE(good, MD_EIO, "'%s' holds numbers that no run has in the section '%s'", in->path,
              section_words[CHECKPOINT_STEP]);
   engine_state *state = &out->state;
@@ -43,6 +44,7 @@ static md_status get_numbers(sections_reader *in, checkpoint *out, bool *charged
   memcpy(state->box.lo, found.lo, sizeof found.lo);
   memcpy(state->box.hi, found.hi, sizeof found.hi);
   out->dump = found.dump;
+  out->potential = found.potential;
   out->backend = (md_backend)found.backend;
   *charged = found.charged != 0, *typed = found.typed != 0;
   return MD_OK;

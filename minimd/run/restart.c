@@ -43,11 +43,25 @@ static bool shapes(const char *key)
   return false;
 }
 
+/* A file of potentials that was named already holds what it did. */
+static md_status check_potential(const checkpoint *from, const config *saved, const config *cfg)
+{
+  const eam_potential *eam = config_get(cfg)->eam;
+  if (!eam || from->potential < 0 || differs_in(saved, cfg, "potential.file")) return MD_OK;
+  MD_REQUIRE(eam_check_sum(eam) == from->potential, MD_EINVAL,
+             "%s: potential.file = \"%s\" is no longer what the run of '%s' read (check sum %08x, "
+             "not %08x): expected the same tables, or another file by --potential",
+             config_origin(cfg, "potential.file"), config_get(cfg)->potential, from->path,
+             eam_check_sum(eam), (unsigned)from->potential);
+  return MD_OK;
+}
+
 static md_status compare(const checkpoint *from, const config *saved, const config *cfg,
                          restart_plan *out)
 {
   const config_entry *entries;
   const int n = config_entries(&entries);
+  MD_TRY(check_potential(from, saved, cfg));
   for (int k = 0; k < n; k++) {
     const char *key = entries[k].key;
     if (!differs_in(saved, cfg, key)) continue;

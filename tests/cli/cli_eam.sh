@@ -79,7 +79,13 @@ tail -n 2 "$dir/out" >"$dir/rest"
 same "$dir/whole" "$dir/rest" restart
 expect 0 --restart "$dir/state" --steps 60 --check
 prints "^potential.file +\"?$dir/Cu.eam.alloy"
+# A file that has changed since is refused by its check sum, unless it is asked for.
 mv "$dir/Cu.eam.alloy" "$dir/away"
+expect 0 potential --knots 1999 -o "$dir/Cu.eam.alloy"
+expect 2 --restart "$dir/state" --steps 60
+says "potential.file = \"$dir/Cu.eam.alloy\" is no longer what the run of '$dir/state' read"
+expect 0 --restart "$dir/state" --steps 61 --potential "$dir/Cu.eam" --checkpoint "$dir/other"
+rm "$dir/Cu.eam.alloy"
 expect 3 --restart "$dir/state" --steps 60
 says "cannot read '$dir/Cu.eam.alloy'"
 mv "$dir/away" "$dir/Cu.eam.alloy"
