@@ -1,6 +1,8 @@
-/* bench/bench_engine.c - whole time steps of the LJ melt, one CSV row a case.
+/* bench/bench_engine.c - whole time steps of the LJ melt and of copper, one CSV row a case.
  *
- * Melt as bench/in.lj of LAMMPS: cutoff 2.5, skin 0.3, sort and rebuild every 20.  Each case is set
+ * Melt as bench/in.lj of LAMMPS: cutoff 2.5, skin 0.3, sort and rebuild every 20.  Copper as
+ * inputs/in.eam with the potential of `minimd potential`: embedded atoms, cutoff 4.95 A, skin 1 A,
+ * 1600 K at first, 5 fs, sort and rebuild every 20.  Each case is set
  * up once, run for `steps` to warm up and melt, then timed `repeats` times over `steps`; the row
  * holds the median.  Time is processor time for one CPU thread and wall time otherwise.
  *
@@ -9,17 +11,20 @@
  * kernel does both; limit_fraction = floor / measured, with the bandwidth of a large copy measured
  * in the same run.  error is |E_pair - exact| / |exact| of the perfect lattice before the first
  * step.  bytes_per_atom is what arrays take, peak_per_atom what the process grew by at most, set-up
- * included (CPU).  Lists by tiles are measured in two orders of atoms: Hilbert's curve jumps where
- * bins are no power of two, the generalised one does not.  peer rows are Debian's `lmp -sf opt` on
- * the same system. */
+ * included (CPU).  The floor of copper counts a list twice, and F'.  Lists by tiles are measured in
+ * two orders of atoms: Hilbert's curve jumps where bins are no power of two, the generalised one
+ * does not.  peer rows are Debian's `lmp -sf opt` on the same melt. */
 #include "bench/bench.h"
 #include "engine/engine.h"
 #include "minimd/config/config.h"
+#include "minimd/shell/commands.h"
 
 #include <malloc.h>
 #include <math.h>
+#include <unistd.h>
 
-static const double lattice_energy = -6.77336805325296; /* per atom, cutoff 2.5 */
+/* Per atom of the perfect lattice: the melt's [epsilon], cutoff 2.5; copper's [eV] by LAMMPS. */
+static const double lattice_energy[2] = {-6.77336805325296, -110695.083458 / 32000};
 
 /* Sums in a fixed order. */
 #define AGAIN "half deterministic"
@@ -29,28 +34,106 @@ typedef struct {
   int cells, threads, steps;
 } bench_case;
 
-static const bench_case cpu_cases[] = {
-    {"double", "full", 32, 1, 40}, {"mixed", "full", 32, 1, 40},  {"single", "full", 32, 1, 40},
-    {"double", "half", 32, 1, 40}, {"mixed", "half", 32, 1, 40},  {"single", "half", 32, 1, 40},
-    {"double", "full", 32, 0, 40}, {"mixed", "full", 32, 0, 40},  {"single", "full", 32, 0, 40},
-    {"double", "half", 32, 0, 40}, {"double", "full", 60, 0, 20}, {"double", AGAIN, 32, 1, 40},
+static const bench_case cpu_melt[] = {
+    {"double", "full", 32, 1, 40},
+    {"mixed", "full", 32, 1, 40},
+    {"single", "full", 32, 1, 40},
+    {"double", "half", 32, 1, 40},
+    {"mixed", "half", 32, 1, 40},
+    {"single", "half", 32, 1, 40},
+    {"double", "full", 32, 0, 40},
+    {"mixed", "full", 32, 0, 40},
+    {"single", "full", 32, 0, 40},
+    {"double", "half", 32, 0, 40},
+    {"double", "full", 60, 0, 20},
+    {"double", AGAIN, 32, 1, 40},
+    {0},
 };
-static const bench_case gpu_cases[] = {
-    {"single", "tile", 32, 0, 400}, {"single", "tile", 64, 0, 200}, {"single", "tile", 128, 0, 60},
-    {"mixed", "tile", 32, 0, 400},  {"mixed", "tile", 64, 0, 200},  {"mixed", "tile", 128, 0, 60},
-    {"double", "tile", 32, 0, 400}, {"double", "tile", 64, 0, 200}, {"double", "tile", 128, 0, 60},
-    {"single", "full", 32, 0, 400}, {"single", "full", 64, 0, 200}, {"single", "full", 128, 0, 60},
-    {"mixed", "full", 32, 0, 400},  {"mixed", "full", 64, 0, 200},  {"mixed", "full", 128, 0, 60},
-    {"double", "full", 32, 0, 400}, {"double", "full", 64, 0, 200}, {"double", "full", 128, 0, 60},
-    {"single", "half", 32, 0, 400}, {"single", "half", 64, 0, 200}, {"single", "half", 128, 0, 60},
-    {"double", "half", 32, 0, 400}, {"double", "half", 64, 0, 200}, {"double", "half", 128, 0, 60},
-    {"single", AGAIN, 32, 0, 400},  {"single", AGAIN, 64, 0, 200},  {"double", AGAIN, 32, 0, 400},
+static const bench_case cpu_copper[] = {
+    {"double", "full", 20, 1, 40},
+    {"mixed", "full", 20, 1, 40},
+    {"single", "full", 20, 1, 40},
+    {"double", "half", 20, 1, 40},
+    {"double", "full", 64, 0, 20},
+    {"single", "full", 64, 0, 20},
+    {0},
+};
+static const bench_case gpu_melt[] = {
+    {"single", "tile", 32, 0, 400},
+    {"single", "tile", 64, 0, 200},
+    {"single", "tile", 128, 0, 60},
+    {"mixed", "tile", 32, 0, 400},
+    {"mixed", "tile", 64, 0, 200},
+    {"mixed", "tile", 128, 0, 60},
+    {"double", "tile", 32, 0, 400},
+    {"double", "tile", 64, 0, 200},
+    {"double", "tile", 128, 0, 60},
+    {"single", "full", 32, 0, 400},
+    {"single", "full", 64, 0, 200},
+    {"single", "full", 128, 0, 60},
+    {"mixed", "full", 32, 0, 400},
+    {"mixed", "full", 64, 0, 200},
+    {"mixed", "full", 128, 0, 60},
+    {"double", "full", 32, 0, 400},
+    {"double", "full", 64, 0, 200},
+    {"double", "full", 128, 0, 60},
+    {"single", "half", 32, 0, 400},
+    {"single", "half", 64, 0, 200},
+    {"single", "half", 128, 0, 60},
+    {"double", "half", 32, 0, 400},
+    {"double", "half", 64, 0, 200},
+    {"double", "half", 128, 0, 60},
+    {"single", AGAIN, 32, 0, 400},
+    {"single", AGAIN, 64, 0, 200},
+    {"double", AGAIN, 32, 0, 400},
     {"double", AGAIN, 64, 0, 200},
+    {0},
+};
+static const bench_case gpu_copper[] = {
+    {"single", "tile", 20, 0, 400},
+    {"single", "tile", 64, 0, 200},
+    {"mixed", "tile", 20, 0, 400},
+    {"mixed", "tile", 64, 0, 200},
+    {"double", "tile", 20, 0, 400},
+    {"double", "tile", 64, 0, 200},
+    {"single", "full", 20, 0, 400},
+    {"single", "full", 64, 0, 200},
+    {"double", "full", 20, 0, 400},
+    {"double", "full", 64, 0, 200},
+    {0},
 };
 
 enum { REPEATS = 5 };
 
-static config *make_config(const bench_case *c, const char *order, md_backend backend)
+static char potential[] = "/tmp/minimd-bench-XXXXXX";
+
+/* The potential of all copper, as long as the program runs. */
+static void remove_potential(void)
+{
+  unlink(potential);
+}
+static void write_potential(void)
+{
+  char *argv[] = {"potential", "-o", potential};
+  const int file = mkstemp(potential);
+  if (file < 0 || close(file)) bench_stop(MD_FAIL(MD_EIO, "cannot write %s", potential));
+  atexit(remove_potential);
+  bench_stop(cmd_potential(3, argv));
+}
+
+static void set_copper(config *cfg)
+{
+  static const char *const settings[][2] = {
+      {"system.units", "metal"},      {"system.lattice_constant", "3.615"},
+      {"system.temperature", "1600"}, {"system.seed", "376847"},
+      {"potential.style", "eam"},     {"potential.file", potential},
+      {"neighbor.skin", "1"},         {"neighbor.every", "20"}};
+  for (size_t k = 0; k < sizeof settings / sizeof *settings; k++)
+    bench_stop(config_set(cfg, settings[k][0], settings[k][1], "bench"));
+  bench_stop(config_check(cfg));
+}
+
+static config *make_config(const bench_case *c, bool copper, const char *order, md_backend backend)
 {
   config *cfg;
   char cells[16], threads[16];
@@ -65,6 +148,7 @@ static config *make_config(const bench_case *c, const char *order, md_backend ba
   bench_stop(config_set(cfg, "neighbor.list", again ? "half" : c->list, "bench"));
   bench_stop(config_set(cfg, "device.deterministic", again ? "true" : "false", "bench"));
   bench_stop(config_set(cfg, "order.curve", order, "bench"));
+  if (copper) set_copper(cfg);
   return cfg;
 }
 
@@ -76,12 +160,13 @@ static double floor_bytes(const engine *sim)
   const double state = 4 * (double)md_state_size(precision);
   const double pull = 4 * (double)md_real_size(precision);
   const double coord = 4 * (double)md_coord_size(precision);
-  const double entries = (double)view->n_entries / (double)view->n_rows;
+  const double passes = sim->spec->eam ? 2 : 1, slope = sim->spec->eam ? pull / 2 : 0;
+  const double entries = passes * (double)view->n_entries / (double)view->n_rows;
   if (view->kind == NEIGHBOR_TILE) /* 16-bit entries; x and v read and written, f never */
-    return 2 * entries + 4 * state + (precision == MD_MIXED ? 2 * coord : 0);
-  return 4 * entries        /* list */
-         + coord + pull     /* force kernel */
-         + 4 * state + pull /* x, v read and written; f read */
+    return 2 * entries + 4 * state + slope + (precision == MD_MIXED ? 2 * coord : 0);
+  return 4 * entries                     /* list */
+         + passes * coord + slope + pull /* force kernels */
+         + 4 * state + pull              /* x, v read and written; f read */
          + (precision == MD_MIXED ? coord : 0);
 }
 
@@ -114,9 +199,10 @@ static double phase_share(const engine *sim, md_phase phase, double wall)
   return md_phase_seconds(sim->ctx, phase) / wall;
 }
 
-static void run_case(const bench_case *c, const char *order, md_backend backend, double bandwidth)
+static void run_case(const bench_case *c, bool copper, const char *order, md_backend backend,
+                     double bandwidth)
 {
-  config *cfg = make_config(c, order, backend);
+  config *cfg = make_config(c, copper, order, backend);
   engine *sim;
   engine_thermo start;
   const double resident = restart_peak();
@@ -144,10 +230,10 @@ static void run_case(const bench_case *c, const char *order, md_backend backend,
          md_backend_words[backend], c->precision, c->list, n, sim->ctx->threads, c->steps, REPEATS,
          setup, step, n / step / 1e6, floor_bytes(sim), floor_time / step,
          phase_share(sim, MD_PHASE_FORCE, wall), phase_share(sim, MD_PHASE_NEIGHBOR, wall),
-         phase_share(sim, MD_PHASE_SORT, wall), fabs(start.e_pair / lattice_energy - 1),
+         phase_share(sim, MD_PHASE_SORT, wall), fabs(start.e_pair / lattice_energy[copper] - 1),
          (double)sim->ctx->bytes_allocated / n);
   if (backend == MD_CPU) printf("%.1f", (status_bytes("VmHWM:") - resident) / n);
-  printf(",%s\n", order);
+  printf(",%s,%s\n", order, copper ? "copper" : "melt");
   fflush(stdout);
   engine_destroy(sim);
   config_destroy(cfg);
@@ -161,8 +247,8 @@ static void run_lammps(int cells, int steps)
     fputs("bench: lmp is not installed, no LAMMPS row (Debian package lammps)\n", stderr);
     return;
   }
-  char command[1024];
-  snprintf(command, sizeof command,
+  char script[1024];
+  snprintf(script, sizeof script,
            "printf 'units lj\\natom_style atomic\\nlattice fcc 0.8442\\n"
            "region box block 0 %d 0 %d 0 %d\\ncreate_box 1 box\\ncreate_atoms 1 box\\nmass 1 1.0\\n"
            "velocity all create 1.44 87287 loop geom\\npair_style lj/cut 2.5\\n"
@@ -172,7 +258,7 @@ static void run_lammps(int cells, int steps)
            cells, cells, cells, steps, steps);
   double seconds[REPEATS];
   for (int k = 0; k < REPEATS; k++) {
-    FILE *pipe = popen(command, "r");
+    FILE *pipe = popen(script, "r");
     char line[512];
     double loop = 0, percent = 0;
     while (pipe && fgets(line, sizeof line, pipe)) {
@@ -187,9 +273,17 @@ static void run_lammps(int cells, int steps)
   }
   const double n = 4.0 * cells * cells * cells, step = bench_median(seconds, REPEATS) / steps;
   bench_origin(stdout, MD_CPU);
-  printf("lammps-opt,cpu,double,half,%.0f,1,%d,%d,,%.6g,%.1f,,,,,,,,,\n", n, steps, REPEATS, step,
-         n / step / 1e6);
+  printf("lammps-opt,cpu,double,half,%.0f,1,%d,%d,,%.6g,%.1f,,,,,,,,,,melt\n", n, steps, REPEATS,
+         step, n / step / 1e6);
   fflush(stdout);
+}
+
+static void run_cases(const bench_case *cases, bool copper, md_backend backend, double bandwidth)
+{
+  for (const bench_case *c = cases; c->list; c++) {
+    run_case(c, copper, "hilbert", backend, bandwidth);
+    if (strcmp(c->list, "tile") == 0) run_case(c, copper, "gilbert", backend, bandwidth);
+  }
 }
 
 int main(int argc, char **argv)
@@ -204,14 +298,10 @@ int main(int argc, char **argv)
   md_ctx_destroy(ctx);
   printf("date,commit,machine,program,backend,precision,list,atoms,threads,steps,repeats,setup_s,"
          "step_s,m_atom_steps_per_s,floor_bytes_per_atom,limit_fraction,force_share,neighbor_share,"
-         "sort_share,error,bytes_per_atom,peak_per_atom,order\n");
-  const bench_case *cases = gpu ? gpu_cases : cpu_cases;
-  const int n = gpu ? (int)(sizeof gpu_cases / sizeof *gpu_cases)
-                    : (int)(sizeof cpu_cases / sizeof *cpu_cases);
-  for (int k = 0; k < n; k++) {
-    if (!gpu && k == 0) run_lammps(32, cases[0].steps);
-    run_case(&cases[k], "hilbert", backend, bandwidth);
-    if (strcmp(cases[k].list, "tile") == 0) run_case(&cases[k], "gilbert", backend, bandwidth);
-  }
+         "sort_share,error,bytes_per_atom,peak_per_atom,order,system\n");
+  write_potential();
+  if (!gpu) run_lammps(32, cpu_melt[0].steps);
+  run_cases(gpu ? gpu_melt : cpu_melt, false, backend, bandwidth);
+  run_cases(gpu ? gpu_copper : cpu_copper, true, backend, bandwidth);
   return 0;
 }

@@ -3,8 +3,8 @@
  *     -[ phi'(r) + (F'(rho_i) + F'(rho_j)) rho'(r) ] (x_i - x_j) / r
  * No two threads write one address: one result for one list.
  *
- * Bytes a pair: twice 4 of the list and a coord4, a real of F', and 16 or 32 (double: twice that) of
- * tables, which the L1 holds. */
+ * Bytes a pair: twice 4 of the list and a coord4, a real of F', and 16 or 32 (double: twice that)
+ * of tables, which the L1 holds. */
 #include "force/eam_gpu.h"
 #include "force/force_gpu.h"
 

@@ -1,5 +1,5 @@
-/* force/eam_gpu.h - what GPU kernels of embedded atoms share: tables, the end of a density, and what
- * the host does between two passes.
+/* force/eam_gpu.h - what GPU kernels of embedded atoms share: tables, the end of a density, and
+ * what the host does between two passes.
  *
  * The first pass evaluates F and F' where it has summed rho_i and writes F' to the atom and its
  * images, so that the second finds all it reads. */

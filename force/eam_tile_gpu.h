@@ -1,9 +1,8 @@
 /* force/eam_tile_gpu.h - tables of embedded atoms in a tile's shared memory, behind its halo.
  *
  * 32 threads that read 32 words keep shared memory busy for about 11 cycles, the L1 for one a line
- * of 8 words.  Pairs beyond the cutoff all read the last word, which costs no more.  In double no
- * more than EAM_NEAR words before the cutoff lie there; pairs so near that they need others read
- * these from global memory. */
+ * of 8 words; pairs beyond the cutoff read none.  In double no more than EAM_NEAR words before the
+ * cutoff lie there; pairs so near that they need others read these from global memory. */
 #ifndef EAM_TILE_GPU_H
 #define EAM_TILE_GPU_H
 
@@ -11,8 +10,8 @@
 
 enum { EAM_NEAR = 1536 };
 
-/* Words first .. first + count - 1 of each table of a pass lie `at` bytes behind the start of shared
- * memory, which is then `end` bytes. */
+/* Words first .. first + count - 1 of each table of a pass lie `at` bytes behind the start of
+ * shared memory, which is then `end` bytes. */
 typedef struct {
   int32_t first, count, at, end;
 } eam_near;
@@ -49,9 +48,10 @@ static __device__ __forceinline__ uint32_t copy_words(const eam_tables *eam, eam
   return to - (uint32_t)near.first * 16;
 }
 
-/* The cubic from knot m of a table whose word 0 would lie at `words`; all: the whole table. */
-static __device__ __forceinline__ void near_cubic(uint32_t words, eam_near near,
-                                                  const eam_word *all, int32_t m, real c[4])
+/* The cubic from knot m of a table whose word 0 would lie at `words`, any where it is not wanted;
+ * all: the whole table. */
+static __device__ __forceinline__ void
+near_cubic(uint32_t words, eam_near near, const eam_word *all, int32_t m, bool wanted, real c[4])
 {
   const uint32_t at = words + (uint32_t)m * 16;
 #if MD_PREC == 2
@@ -59,28 +59,35 @@ static __device__ __forceinline__ void near_cubic(uint32_t words, eam_near near,
     eam_load_cubic(all, m, c);
     return;
   }
-  eam_word w[2];
-  asm volatile("ld.shared.v2.f64 {%0, %1}, [%2];" : "=d"(w[0].f), "=d"(w[0].d) : "r"(at));
-  asm volatile("ld.shared.v2.f64 {%0, %1}, [%2 + 16];" : "=d"(w[1].f), "=d"(w[1].d) : "r"(at));
+  eam_word w[2] = {};
+  asm volatile("{ .reg .pred p; setp.ne.u32 p, %5, 0;\n"
+               "@p ld.shared.v2.f64 {%0, %1}, [%4];\n"
+               "@p ld.shared.v2.f64 {%2, %3}, [%4 + 16]; }"
+               : "+d"(w[0].f), "+d"(w[0].d), "+d"(w[1].f), "+d"(w[1].d)
+               : "r"(at), "r"((uint32_t)wanted));
   eam_between(w, c);
 #else
-  asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
-               : "=f"(c[0]), "=f"(c[1]), "=f"(c[2]), "=f"(c[3])
-               : "r"(at));
+  for (int k = 0; k < 4; k++)
+    c[k] = 0;
+  asm volatile("{ .reg .pred p; setp.ne.u32 p, %5, 0;\n"
+               "@p ld.shared.v4.f32 {%0, %1, %2, %3}, [%4]; }"
+               : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+               : "r"(at), "r"((uint32_t)wanted));
 #endif
 }
 
-/* rho, or the force over r of a pair whose F' add up to slopes, and unless u is NULL its energy; any
- * numbers beyond the cutoff. */
+/* rho, or the force over r of a pair whose F' add up to slopes, and unless u is NULL its energy;
+ * any numbers beyond the cutoff. */
 static __device__ __forceinline__ real near_pair(const eam_tables *eam, eam_near near,
                                                  uint32_t words, real r_sq, real slopes,
                                                  eam_pass pass, double *u)
 {
   const eam_spot at = eam_locate(&eam->grid, r_sq, eam_inverse_root(r_sq));
+  const bool wanted = r_sq < eam->grid.r_cut_sq;
   real c[4], s[4];
-  near_cubic(words, near, pass == EAM_DENSITIES ? eam->density : eam->pair, at.m, c);
+  near_cubic(words, near, pass == EAM_DENSITIES ? eam->density : eam->pair, at.m, wanted, c);
   if (pass == EAM_DENSITIES) return eam_cubic(c, at.p);
-  near_cubic(words + (uint32_t)near.count * 16, near, eam->slope, at.m, s);
+  near_cubic(words + (uint32_t)near.count * 16, near, eam->slope, at.m, wanted, s);
   if (u) *u = eam_energy(eam, at, c);
   return eam_pull(&eam->grid, at, c, s, slopes);
 }

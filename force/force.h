@@ -80,9 +80,9 @@ md_status force_take_types(force *fc, const md_atoms *atoms);
 
 /* Embedded atoms (eam.h) in place of Lennard-Jones: the cutoff becomes that of eam, which must
  * outlive fc; energies are eV, lengths Angstrom.  energy of a tally is then that of all atoms,
- * sum F included.  On a GPU lists are full or by tiles; single and mixed precision have the functions
- * against r^2 there, constant nearer than 0.05 cutoffs (eam_pair.h).  Errors: MD_EINVAL (in single
- * and mixed precision, a table that floats do not hold), MD_ENOMEM, MD_ECUDA. */
+ * sum F included.  On a GPU lists are full or by tiles; single and mixed precision have the
+ * functions against r^2 there, constant nearer than 0.05 cutoffs (eam_pair.h).  Errors: MD_EINVAL
+ * (in single and mixed precision, a table that floats do not hold), MD_ENOMEM, MD_ECUDA. */
 md_status force_set_eam(force *fc, const eam_potential *eam);
 /* Some ghosts are images of other processes' atoms, and their home is < 0: fill sets values [n +
  * n_ghost], reals, at these from those of the atoms; all processes call force_compute and

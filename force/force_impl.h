@@ -78,8 +78,8 @@ lj_constants force_constants(const force_lj *pair, const force_spec *spec);
 md_status force_types_create(force *fc, const force_spec *spec);
 void force_types_free(force *fc);
 
-/* Embedded atoms on a GPU (eam_pair.h): steps of r^2 up to the cutoff, in single and mixed precision;
- * words of each function. */
+/* Embedded atoms on a GPU (eam_pair.h): steps of r^2 up to the cutoff, in single and mixed
+ * precision; words of each function. */
 enum { EAM_SQUARES = 512 };
 int64_t eam_words(const force *fc, const eam_potential *eam);
 /* The tables of a GPU.  Errors: those of force_set_eam. */
