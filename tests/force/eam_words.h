@@ -1,0 +1,92 @@
+/* tests/force/eam_words.h - pairs of embedded atoms as GPU kernels compute them, in the precision of
+ * MD_PREC, against the functions of eam.h. */
+#ifndef EAM_WORDS_H
+#define EAM_WORDS_H
+
+#include "core/context_impl.h"
+#include "force/eam_pair.h"
+#include "minimd/shell/commands.h"
+#include "tests/drive/files.h"
+#include "tests/ref/ref_eam.h"
+#include "tests/test.h"
+
+typedef struct {
+  double rho, f_over_r, energy;
+} words_pair;
+
+static void cubic_at(const eam_word *table, int32_t m, real c[4])
+{
+  const eam_word two[2] = {table[m], table[MD_PREC == 2 ? m + 1 : m]};
+  eam_between(two, c);
+}
+
+static words_pair pair_at(const force *fc, const eam_potential *eam, double r, double slopes)
+{
+  const int64_t n = eam_words(fc, eam);
+  const bool wide = MD_PREC == 2;
+  const eam_word *rho = fc->density_knots.data, *others = fc->force_knots.data;
+  const real r_sq = (real)(r * r);
+  const double cut_sq = eam->cutoff * eam->cutoff;
+  const eam_grid grid = {(real)cut_sq, (real)(wide ? 1 / eam->density.step : EAM_SQUARES / cut_sq),
+                         (real)(n - (wide ? 2 : 1))};
+  const eam_spot at = eam_locate(&grid, r_sq, (real)(1 / r));
+  real c[4], z[4], s[4], u[4];
+  cubic_at(rho, at.m, c);
+  cubic_at(others, at.m, z);
+  cubic_at(wide ? rho : others + n, at.m, s);
+  if (!wide) cubic_at(others + 2 * n, at.m, u);
+  return (words_pair){eam_cubic(c, at.p), eam_pull(&grid, at, z, s, (real)slopes),
+                      wide ? eam_cubic(z, at.p) * at.inv_r : eam_cubic(u, at.p)};
+}
+
+/* rho, force and energy within these parts of their own size and of that at 2.5 A. */
+static const double words_goal = MD_PREC == 2 ? 1e-12 : 1e-6;
+
+START_TEST(words_are_the_functions)
+{
+  static const char *const knots[] = {"300", "2000"};
+  md_ctx *ctx = test_ctx(MD_PREC == 2 ? MD_DOUBLE : MD_SINGLE, 1, false);
+  force *fc;
+  eam_potential eam;
+  const char *path = files_path("cu");
+  char *argv[] = {"potential", "--knots", (char *)knots[_i], "-o", (char *)path};
+  ck_ok(cmd_potential(5, argv));
+  ck_ok(eam_read(path, &eam));
+  ck_ok(force_create(ctx, &(force_spec){.epsilon = 1, .sigma = 1, .r_cut = 1}, &fc));
+  ck_ok(eam_set_words(fc, &eam));
+  double d_rho, d_phi;
+  const double rho_size = eam_density(&eam, 2.5, &d_rho), phi_size = eam_pair(&eam, 2.5, &d_phi);
+  const double f_size = fabs(d_phi) + fabs(d_rho);
+  for (double r = 1; r < eam.cutoff; r += 0.000731) {
+    const double slopes = -0.1;
+    const double rho = eam_density(&eam, r, &d_rho), phi = eam_pair(&eam, r, &d_phi);
+    const double f = -(d_phi + slopes * d_rho) / r;
+    const words_pair got = pair_at(fc, &eam, r, slopes);
+    ck_must(fabs(got.rho - rho) <= words_goal * (rho + rho_size), "rho(%g): %g, not %g", r, got.rho,
+            rho);
+    ck_must(fabs(got.energy - phi) <= words_goal * (phi + phi_size), "phi(%g): %g, not %g", r,
+            got.energy, phi);
+    ck_must(fabs(got.f_over_r - f) <= 3 * words_goal * (fabs(f) + f_size), "f(%g): %g, not %g", r,
+            got.f_over_r, f);
+  }
+  /* Any number finds words that there are. */
+  static const double odd[] = {0, 1e-9, 0.1, 4.9499999, 4.95, 5, 1e6};
+  for (size_t k = 0; k < sizeof odd / sizeof *odd; k++)
+    (void)pair_at(fc, &eam, odd[k], 1);
+  force_destroy(fc);
+  eam_free(&eam);
+  md_ctx_destroy(ctx);
+}
+END_TEST
+
+static int words_main(const char *name)
+{
+  Suite *suite = suite_create(name);
+  TCase *tc = tcase_create("words");
+  tcase_add_checked_fixture(tc, files_begin, files_end);
+  if (test_backend() == MD_CPU) tcase_add_loop_test(tc, words_are_the_functions, 0, 2);
+  suite_add_tcase(suite, tc);
+  return test_main(suite);
+}
+
+#endif
