@@ -64,9 +64,9 @@ MD_INLINE real eam_floor(real t, int32_t *m)
 MD_INLINE eam_spot eam_locate(const eam_grid *grid, real r_sq, real inv_r)
 {
   eam_spot at;
-  const real t = (sizeof(real) == 8 ? r_sq * inv_r : r_sq) * grid->inv_step;
+  const real along = sizeof(real) == 8 ? r_sq * inv_r : r_sq, t = along * grid->inv_step;
   const real inside = t < grid->last ? t : grid->last;
-  const real p = t - eam_floor(inside, &at.m);
+  const real p = eam_fma(along, grid->inv_step, -eam_floor(inside, &at.m));
   at.p = p < 1 ? p : 1;
   at.inv_r = inv_r;
   return at;
