@@ -65,14 +65,14 @@ md_status engine_choose(const engine_spec *spec, engine_choice *out)
 {
   if (spec->backend != ENGINE_BACKEND_CPU) MD_TRY(choose_device(spec));
   if (spec->backend == ENGINE_BACKEND_AUTO && spec->pair == ENGINE_PAIR_EAM &&
-      spec->list == NEIGHBOR_HALF) {
+      (spec->list == NEIGHBOR_HALF || world_count() > 1)) {
     out->backend = MD_CPU;
     snprintf(out->backend_reason, sizeof out->backend_reason,
-             "half lists of embedded atoms are for the CPU only");
-  } else if (spec->backend == ENGINE_BACKEND_AUTO && engine_kinds(spec) > 1) {
+             "embedded atoms in half lists, or on several ranks, are computed on the CPU only");
+  } else if (spec->backend == ENGINE_BACKEND_AUTO && engine_pair_kinds(spec) > 1) {
     out->backend = MD_CPU;
     snprintf(out->backend_reason, sizeof out->backend_reason,
-             "several species are computed on the CPU only");
+             "pairs of species that differ are computed on the CPU only");
   } else if (spec->backend == ENGINE_BACKEND_AUTO) {
     const bool gpu = md_gpu_available();
     out->backend = gpu ? MD_GPU : MD_CPU;

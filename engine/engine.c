@@ -82,6 +82,14 @@ static md_status advance(engine *sim, int kicks, double drift)
   return status;
 }
 
+/* Whether one kick is right for all atoms. */
+static bool masses_are_alike(const engine *sim)
+{
+  for (int32_t t = 1; t < sim->atoms->n_types; t++)
+    if (sim->relative[t] != sim->relative[0]) return false;
+  return true;
+}
+
 /* Kicks and drift that begin a step, with the forces of the last one where they are still to come;
  * then also of more steps than one. */
 static md_status begin_steps(engine *sim, int32_t steps)
@@ -142,7 +150,7 @@ static md_status take_steps(engine *sim, int32_t steps, bool tally)
   } else if (!moves_ghosts) {
     MD_TRY(follow(sim));
   }
-  sim->forces_due = !tally && force_advances(sim->fc, sim->list);
+  sim->forces_due = !tally && masses_are_alike(sim) && force_advances(sim->fc, sim->list);
   if (!sim->forces_due) {
     MD_TRY(neighbor_settle(sim->list, NULL));
     MD_TRY(forces(sim, tally));
@@ -177,13 +185,14 @@ static md_status make_rooms(engine *sim, neighbor_kind kind, const md_box *box)
 {
   const engine_spec *spec = sim->spec;
   const neighbor_spec list = engine_list_spec(spec, kind);
-  const force_spec pair = {.epsilon = spec->epsilon,
-                           .sigma = spec->sigma,
-                           .r_cut = spec->cutoff,
+  const force_lj most = engine_most(spec); /* of all pairs, where they are alike */
+  const force_spec pair = {.epsilon = most.epsilon,
+                           .sigma = most.sigma,
+                           .r_cut = most.r_cut,
                            .shift = spec->shift,
                            .block_size = spec->block_size,
                            .carveout = spec->carveout,
-                           .n_types = engine_kinds(spec),
+                           .n_types = engine_pair_kinds(spec),
                            .pairs = spec->types ? spec->types->pairs : NULL};
   md_box around;
   for (int d = 0; d < 3; d++) {

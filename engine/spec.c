@@ -27,6 +27,17 @@ int32_t engine_kinds(const engine_spec *spec)
   return spec->types ? spec->types->n : 1;
 }
 
+int32_t engine_pair_kinds(const engine_spec *spec)
+{
+  const int32_t n = engine_kinds(spec);
+  for (int32_t k = 1; k < n * n; k++) {
+    const force_lj *one = &spec->types->pairs[0], *other = &spec->types->pairs[k];
+    if (one->epsilon != other->epsilon || one->sigma != other->sigma || one->r_cut != other->r_cut)
+      return n;
+  }
+  return 1;
+}
+
 bool engine_has_sublattices(engine_lattice lattice)
 {
   return lattice == ENGINE_LATTICE_NACL || lattice == ENGINE_LATTICE_CSCL ||

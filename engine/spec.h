@@ -117,6 +117,8 @@ double engine_reach(const engine_spec *spec);
 force_lj engine_most(const engine_spec *spec);
 /* Kinds of atoms, 1 where all are alike; whether the lattice has a sublattice for each of two. */
 int32_t engine_kinds(const engine_spec *spec);
+/* Kinds that forces tell apart: 1 where all pairs have the same epsilon, sigma and cutoff. */
+int32_t engine_pair_kinds(const engine_spec *spec);
 bool engine_has_sublattices(engine_lattice lattice);
 
 MD_END_C

@@ -19,8 +19,9 @@ md_status locality_models(const config *cfg)
       "%s: potential.style = \"eam\": expected \"lj\": the two passes of embedded atoms have "
       "no model and no trace yet",
       config_origin(cfg, "potential.style"));
-  MD_REQUIRE(engine_kinds(config_get(cfg)) == 1, MD_EINVAL,
-             "%s: %d species: expected one: what is read of types has no model and no trace yet",
+  MD_REQUIRE(engine_pair_kinds(config_get(cfg)) == 1, MD_EINVAL,
+             "%s: %d species: expected pairs that are all alike: what is read of types has no "
+             "model and no trace yet",
              config_origin(cfg, "species"), engine_kinds(config_get(cfg)));
   return MD_OK;
 }

@@ -403,7 +403,9 @@ START_TEST(what_one_rank_loses_all_report)
   md_atoms *atoms = make_part(ctx, &w);
   comm *cm;
   ck_ok(comm_create(ctx, &cm));
-  ck_assert_int_eq(comm_migrate_early(cm, atoms, w.reach, -1), MD_ENUMERIC);
+  md_status status = comm_migrate_early(cm, atoms, w.reach, -1);
+  if (!status) status = comm_borders(cm, atoms, w.reach); /* where nothing waits for a GPU */
+  ck_assert_int_eq(status, MD_ENUMERIC);
   ck_must(strstr(md_message(), "atom 1 "), "%s", md_message());
   comm_destroy(cm);
   md_atoms_destroy(atoms);

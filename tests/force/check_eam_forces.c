@@ -339,7 +339,7 @@ START_TEST(fused_steps_are_single_steps)
     }
     for (int k = 0; k < STEPS && !fused; k++) {
       run_md_force(&md, NULL);
-      ck_ok(integrate_advance(md.atoms, kick, 2, drift));
+      ck_ok(integrate_advance(md.atoms, &kick, 2, drift));
       ck_ok(comm_forward(md.cm, md.atoms));
     }
     state[fused] = run_snapshot_take(md.atoms);

@@ -8,7 +8,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static const char *const systems[] = {"neighbor.list=full",
+static const char *const systems[] = {("species=({name=\"A\";},{name=\"B\";mass=3;}) "
+                                       "lj.pairs=({types=[\"A\",\"B\"];epsilon=1.5;sigma=0.8;})"),
+                                      "neighbor.list=full",
                                       "neighbor.list=half",
                                       "neighbor.list=full neighbor.every=check",
                                       "neighbor.list=half order.curve=row order.sort_every=40",
@@ -16,16 +18,14 @@ static const char *const systems[] = {"neighbor.list=full",
                                       "system.lattice=nacl system.charges=0.7 coulomb.method=pme",
                                       ("system.lattice=cscl system.charges=0.7 coulomb.method=pme "
                                        "neighbor.list=half coulomb.tolerance=1e-2"),
-                                      ("species=({name=\"A\";},{name=\"B\";mass=3;}) "
-                                       "lj.pairs=({types=[\"A\",\"B\"];epsilon=1.5;sigma=0.8;})"),
                                       ("neighbor.list=half system.lattice=nacl coulomb.method=pme "
                                        "species=({name=\"A\";charge=0.7;},{name=\"B\";mass=3;"
                                        "charge=-0.7;})"),
                                       "neighbor.list=tile",
                                       "neighbor.list=tile order.curve=row neighbor.every=check",
                                       "neighbor.list=tile order.curve=morton order.sort_every=40"};
-/* The last are full lists on the CPU. */
-enum { N_SYSTEMS = sizeof systems / sizeof *systems, N_GPU = 3, STOP = 33, END = 61 };
+/* The first, whose pairs differ, is for the CPU; the last are full lists there. */
+enum { N_SYSTEMS = sizeof systems / sizeof *systems, N_CPU = 1, N_GPU = 3, STOP = 33, END = 61 };
 
 static config *make_config(const char *settings)
 {
@@ -265,8 +265,8 @@ int main(void)
   TCase *tc = tcase_create("files");
   tcase_add_checked_fixture(tc, files_begin, files_end);
   tcase_set_timeout(tc, 120);
-  tcase_add_loop_test(tc, restarts_are_exact, 0,
-                      test_backend() == MD_GPU ? N_SYSTEMS : N_SYSTEMS - N_GPU);
+  const bool gpu = test_backend() == MD_GPU;
+  tcase_add_loop_test(tc, restarts_are_exact, gpu ? N_CPU : 0, gpu ? N_SYSTEMS : N_SYSTEMS - N_GPU);
   tcase_add_test(tc, another_order_goes_on_from_the_same_atoms);
   tcase_add_test(tc, every_cut_file_is_refused);
   tcase_add_test(tc, every_flipped_bit_is_found);
