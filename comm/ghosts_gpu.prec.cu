@@ -1,5 +1,5 @@
-/* comm/ghosts_gpu.prec.cu - ghosts of other ranks' atoms: their names, made and read on the GPU, and
- * their positions (ranks_gpu.h).
+/* comm/ghosts_gpu.prec.cu - ghosts of other ranks' atoms: their names, made and read on the GPU,
+ * and their positions (ranks_gpu.h).
  *
  * Bytes of a step: an image that is sent takes 4 of index, a gathered position and 3 states across
  * the bus; one that is received the same and a position written. */

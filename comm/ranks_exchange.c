@@ -3,8 +3,8 @@
  *
  * Positions are those of the box on every rank.  A message of comm_forward is state [count][3], of
  * atoms as they are; who receives it shifts them, and keeps the charges that came with the ghosts'
- * names.  Nothing is sent before all ranks have room for what they will get.  Messages lie in memory
- * that a GPU writes and reads itself. */
+ * names.  Nothing is sent before all ranks have room for what they will get.  Messages lie in
+ * memory that a GPU writes and reads itself. */
 #include "comm/ranks_impl.h"
 
 #include <stdlib.h>

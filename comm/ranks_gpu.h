@@ -1,5 +1,5 @@
-/* comm/ranks_gpu.h - what the kernels of several ranks share: cells, and items in the order of their
- * keys.
+/* comm/ranks_gpu.h - what the kernels of several ranks share: cells, and items in the order of
+ * their keys.
  *
  * Items, which are atoms that leave or images that somebody needs, are counted and listed in the
  * order of atoms by a scan, then sorted by their rank or target: the same order in every run.

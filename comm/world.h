@@ -25,8 +25,8 @@ int world_count(void);
 
 /* What follows is called by all ranks together.  With one rank it costs nothing. */
 
-/* The worst status of all, with the message of the lowest rank that has it.  What all have agreed on
- * already, since they fail alike, is not exchanged again. */
+/* The worst status of all, with the message of the lowest rank that has it.  What all have agreed
+ * on already, since they fail alike, is not exchanged again. */
 md_status world_agree(md_status status);
 /* From here on ranks wait for each other's messages: one that fails while the others do not know
  * ends them all. */

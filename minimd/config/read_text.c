@@ -70,8 +70,8 @@ static md_status share(config_text *text)
 {
   if (world_count() == 1) return MD_OK;
   if (!text->data) text->data = malloc(MAX_BYTES + 2);
-  MD_TRY(world_agree(
-      text->data ? MD_OK : MD_FAIL(MD_ENOMEM, "out of memory for '%s'", text->path)));
+  MD_TRY(
+      world_agree(text->data ? MD_OK : MD_FAIL(MD_ENOMEM, "out of memory for '%s'", text->path)));
   world_broadcast(&text->size, sizeof text->size);
   world_broadcast(text->data, text->size + 1);
   return MD_OK;

@@ -1,4 +1,4 @@
-/* minimd/run/same.h - several ranks (comm/world.h) are of one program and have the same settings. */
+/* minimd/run/same.h - ranks (comm/world.h) are of one program and have the same settings. */
 #ifndef SAME_H
 #define SAME_H
 

@@ -4,8 +4,8 @@
  * interleaved, the slower half is dropped, the others run for twice as long, until one is left
  * (successive halving).  Exhaustively all points are the values of one dimension.  At the end the
  * winner, the settings that it began from, and the winner with each of its choices taken back run
- * against each other as `compare` does.  Times are wall time, but processor time where one thread of
- * the CPU computes and threads are not tuned.
+ * against each other as `compare` does.  Times are wall time, but processor time where one thread
+ * of the CPU computes and threads are not tuned.
  *
  * Settings of PME are candidates of equal error: spline order and cutoff are theirs, alpha and mesh
  * the coarsest whose estimated force error (spread/pme.h) is not above that of the settings as

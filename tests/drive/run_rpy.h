@@ -1,5 +1,5 @@
-/* tests/drive/run_rpy.h - mobilities of the cases of ref_rpy.h; spheres and vectors are on the host,
- * and are brought to where the mobility works. */
+/* tests/drive/run_rpy.h - mobilities of the cases of ref_rpy.h; spheres and vectors are on the
+ * host, and are brought to where the mobility works. */
 #ifndef RUN_RPY_H
 #define RUN_RPY_H
 

@@ -268,9 +268,9 @@ START_TEST(threads_change_no_bit)
 }
 END_TEST
 
-/* Least-squares slope of the total energy of an atom over 4000 steps of 2.5 fs near 800 K, by mass 1,
- * once the first 1000 have shared out kinetic and potential energy, of which the energy that the
- * integrator keeps has other parts of order dt^2. */
+/* Least-squares slope of the total energy of an atom over 4000 steps of 2.5 fs near 800 K, by mass
+ * 1, once the first 1000 have shared out kinetic and potential energy, of which the energy that
+ * the integrator keeps has other parts of order dt^2. */
 START_TEST(steps_keep_the_energy)
 {
   enum { SAMPLES = 400, EVERY = 10 };

@@ -1,5 +1,5 @@
-/* tests/force/eam_words.h - pairs of embedded atoms as GPU kernels compute them, in the precision of
- * MD_PREC, against the functions of eam.h. */
+/* tests/force/eam_words.h - pairs of embedded atoms as GPU kernels compute them, in the precision
+ * of MD_PREC, against the functions of eam.h. */
 #ifndef EAM_WORDS_H
 #define EAM_WORDS_H
 

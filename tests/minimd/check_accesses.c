@@ -8,8 +8,8 @@
  * addresses, spills among them, must miss on the arrays as often as the model says, within half a
  * point.  Portable instructions, since valgrind has not all others.
  *
- * The compiler may load a word once more instead of keeping it in a register, a spill as well.  So a
- * structure of four is touched as often as the least of x, y and z; indices, counts and starts,
+ * The compiler may load a word once more instead of keeping it in a register, a spill as well.  So
+ * a structure of four is touched as often as the least of x, y and z; indices, counts and starts,
  * which a launch needs once, count once. */
 #include "minimd/locality/locality.h"
 #include "tests/ref/ref.h"

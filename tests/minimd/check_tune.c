@@ -172,8 +172,8 @@ START_TEST(setup_counts_as_spent)
 }
 END_TEST
 
-/* --- Recorded costs: docs/results/tune_NAME.csv, every point of a space as bench/study_tune.sh timed
- * it. */
+/* --- Recorded costs: docs/results/tune_NAME.csv, every point of a space as bench/study_tune.sh
+ * timed it. */
 
 enum { RECORDED_MOST = 4096 };
 typedef struct {

@@ -365,7 +365,8 @@ int main(void)
   tcase_add_loop_test(sums, methods_agree_and_repeat, 0, SPREAD_METHOD_COUNT);
   tcase_set_timeout(rules, 60);
   tcase_add_test(rules, number_of_charges_may_change);
-  tcase_add_loop_test(rules, processes_share_a_mesh, 0, MD_PRECISION_COUNT);
+  if (test_backend() == MD_CPU) /* pme_share is for the CPU */
+    tcase_add_loop_test(rules, processes_share_a_mesh, 0, MD_PRECISION_COUNT);
   tcase_add_test(rules, bad_input_is_refused);
   suite_add_tcase(suite, sums);
   suite_add_tcase(suite, rules);

@@ -172,8 +172,8 @@ START_TEST(many_vectors_are_many_of_one)
 }
 END_TEST
 
-/* The first few of a plan's vectors are what they are among all, on the mesh and back; meshes of the
- * others are left alone. */
+/* The first few of a plan's vectors are what they are among all, on the mesh and back; meshes of
+ * the others are left alone. */
 START_TEST(a_plan_takes_fewer_vectors)
 {
   static const int32_t used[] = {40, 17, 1, 35, 3};
