@@ -66,7 +66,7 @@ typedef struct {
 
 static half_kicks half_kicks_of(const engine *sim)
 {
-  half_kicks kick;
+  half_kicks kick = {{0}};
   const double inertia = engine_constants_of(sim->spec).inertia;
   for (int32_t t = 0; t < sim->atoms->n_types; t++)
     kick.of[t] = 0.5 * sim->spec->dt / (sim->mass * sim->relative[t] * inertia);
