@@ -55,9 +55,9 @@ same "$dir/one" "$dir/out" 'two species that are alike'
 
 # What has no types yet says so.
 expect 2 cachemodel -i "$inputs/in.kob-andersen" --machine h200
-says '2 species: expected one'
+says '2 species: expected pairs that are all alike'
 expect 2 compare -i "$inputs/in.kob-andersen" --order row
-says '2 species: expected one'
+says '2 species: expected pairs that are all alike'
 expect 2 run -i "$inputs/in.kob-andersen" --set potential.style=eam --quiet
 says 'potential.style'
 
