@@ -22,11 +22,12 @@ force_lj force_lj_mix(force_mix mix, const force_lj *i, const force_lj *j)
   };
 }
 
-/* Numbers as reals of the context's precision, on its backend. */
+/* Numbers as reals of the context's precision, on its backend; four more may be read than there are
+ * numbers, since kernels load vectors. */
 static md_status put_reals(md_ctx *ctx, md_buffer *to, const double *from, size_t n)
 {
   const size_t size = md_real_size(ctx->precision);
-  MD_TRY(md_buffer_reserve(ctx, to, n * size, 0));
+  MD_TRY(md_buffer_reserve(ctx, to, (n + 4) * size, 0));
   void *host = malloc(n * size);
   MD_REQUIRE(host, MD_ENOMEM, "out of memory for the constants of pairs");
   for (size_t k = 0; k < n; k++)

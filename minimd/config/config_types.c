@@ -139,7 +139,7 @@ static md_status add_species(const config *cfg, const record_list *list, engine_
     engine_species *to = &types->species[t];
     MD_REQUIRE(engine_types_find(types, from->word[0]) < 0, MD_EINVAL,
                "%s: species: two have the name '%s'", config_origin(cfg, "species"), from->word[0]);
-    memcpy(to->name, from->word[0], sizeof to->name);
+    snprintf(to->name, sizeof to->name, "%s", from->word[0]);
     to->mass = from->given[SPECIES_MASS] ? from->number[SPECIES_MASS] : 1;
     to->charge = from->number[SPECIES_CHARGE];
   }
