@@ -312,12 +312,14 @@ wait $job && fail 'SIGINT: exit code 0'
 "$minimd" --restart "$dir/asked" --check >/dev/null || fail 'SIGINT: the checkpoint'
 
 # Messages, migration and ghosts of several ranks.
-suite=$(dirname "$minimd")/tests/check_ranks
-for ranks in 1 2 3 4; do
-  [ -x "$suite" ] || break
-  cases=$((cases + 1))
-  OMP_WAIT_POLICY=passive mpirun $root --oversubscribe --timeout 120 -n $ranks "$suite" >"$dir/out" 2>"$dir/err" </dev/null ||
-    fail "check_ranks on $ranks ranks: $(cat "$dir/out" "$dir/err")"
+for name in check_world check_ranks; do
+  suite=$(dirname "$minimd")/tests/$name
+  for ranks in 1 2 3 4; do
+    [ -x "$suite" ] || break
+    cases=$((cases + 1))
+    OMP_WAIT_POLICY=passive mpirun $root --oversubscribe --timeout 120 -n $ranks "$suite" >"$dir/out" 2>"$dir/err" </dev/null ||
+      fail "$name on $ranks ranks: $(cat "$dir/out" "$dir/err")"
+  done
 done
 
 # No library of MPI: one line, too.

@@ -75,3 +75,29 @@ void run_rpy_sample(md_ctx *ctx, rpy *mobility, int64_t n, int m, uint64_t seed,
   ck_ok(md_read(ctx, u, y, (size_t)(3 * n * m) * sizeof *u));
   md_buffer_free(ctx, &to);
 }
+
+rpy_spec run_rpy_tight(const ref_rpy_case *c, double xi, int rank)
+{
+  rpy_spec spec = run_rpy_spec(c, 1e-11);
+  spec.split = (rpy_split){.xi = xi, .cut = 5.2 / xi, .order = 10, .rank = rank};
+  for (int d = 0; d < 3; d++)
+    spec.split.mesh[d] = 2 * (int32_t)ceil(c->view.box[d] * xi / 0.24);
+  return spec;
+}
+
+double *run_rpy_velocities(md_ctx *ctx, rpy *mobility, const ref_rpy_case *c)
+{
+  double *u = ref_alloc(3 * c->view.n * c->m, sizeof *u);
+  run_rpy_multiply(ctx, mobility, RUN_RPY_WHOLE, c->view.n, c->m, c->f, u);
+  return u;
+}
+
+double run_rpy_error(md_ctx *ctx, const rpy_spec *spec, const ref_rpy_case *c, const double *exact)
+{
+  rpy *mobility = run_rpy_make(ctx, spec, c);
+  double *u = run_rpy_velocities(ctx, mobility, c);
+  const double error = ref_rpy_error(u, exact, 3 * c->view.n * c->m);
+  free(u);
+  rpy_destroy(mobility);
+  return error;
+}
