@@ -1,7 +1,7 @@
 /* comm/peer.c - see peer.h: who is a neighbour, and where in its mailbox. */
 #include "comm/peer.h"
 #include "comm/ranks_impl.h"
-#include "core/devices.h"
+#include "core/hardware/devices.h"
 
 #include <stdlib.h>
 #include <string.h>

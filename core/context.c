@@ -1,7 +1,7 @@
 /* core/context.c - making and describing a context. */
 #include "core/context_impl.h"
 #include "core/parse/parse.h"
-#include "core/processors.h"
+#include "core/hardware/processors.h"
 #include "core/timer.h"
 
 #include <stdio.h>

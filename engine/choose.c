@@ -1,6 +1,6 @@
 /* engine/choose.c - what the settings leave to the program: backend and list. */
 #include "comm/world.h"
-#include "core/devices.h"
+#include "core/hardware/devices.h"
 #include "engine/engine.h"
 #include "engine/system/system.h"
 

@@ -1,8 +1,8 @@
 /* engine/share.c - one system on several ranks: what they can run, the atoms that each begins with,
  * and all atoms on rank 0. */
 #include "comm/world.h"
-#include "core/devices.h"
-#include "core/processors.h"
+#include "core/hardware/devices.h"
+#include "core/hardware/processors.h"
 #include "engine/engine_impl.h"
 #include "engine/system/system.h"
 

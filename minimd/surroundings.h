@@ -3,7 +3,7 @@
 #ifndef SURROUNDINGS_H
 #define SURROUNDINGS_H
 
-#include "core/processors.h"
+#include "core/hardware/processors.h"
 #include <stdio.h>
 
 /* At the start of main.  Unless the environment says how to wait (OMP_WAIT_POLICY, GOMP_SPINCOUNT,

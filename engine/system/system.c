@@ -1,7 +1,7 @@
 /* engine/system/system.c - the initial state: atoms on a lattice, or from a file. */
 #include "engine/system/system_impl.h"
 #include "comm/world.h"
-#include "core/processors.h"
+#include "core/hardware/processors.h"
 
 #include <stdlib.h>
 #include <string.h>

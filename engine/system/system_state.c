@@ -1,7 +1,7 @@
 /* engine/system/system_state.c - memory for the initial state, and threads to fill it. */
 #include "engine/system/system_impl.h"
 #include "comm/world.h"
-#include "core/processors.h"
+#include "core/hardware/processors.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * Figs. 10-13), for given capacities, for all, or for several levels.  One thread an ordering. */
 #include "cachemodel/cachemodel.h"
 #include "core/parse/parse.h"
-#include "core/processors.h"
+#include "core/hardware/processors.h"
 #include "minimd/locality/cachemodel_engine.h"
 #include "minimd/shell/commands.h"
 #include "minimd/locality/grids.h"

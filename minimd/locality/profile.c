@@ -1,6 +1,6 @@
 /* minimd/locality/profile.c - see profile.h. */
 #include "minimd/locality/profile.h"
-#include "core/processors.h"
+#include "core/hardware/processors.h"
 #include "minimd/run/compare.h"
 #include "minimd/shell/progress.h"
 

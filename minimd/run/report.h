@@ -2,7 +2,7 @@
 #ifndef REPORT_H
 #define REPORT_H
 
-#include "core/processors.h"
+#include "core/hardware/processors.h"
 #include "minimd/run/restart.h"
 #include "minimd/shell/options.h"
 #include "minimd/run/skin.h"

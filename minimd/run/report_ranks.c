@@ -1,6 +1,6 @@
 /* minimd/run/report_ranks.c - what a run on several ranks was on each of them. */
 #include "comm/world.h"
-#include "core/devices.h"
+#include "core/hardware/devices.h"
 #include "minimd/run/report_impl.h"
 #include "minimd/shell/provenance.h"
 

@@ -1,6 +1,6 @@
 /* minimd/run/tune_values.c - the values that `tune` tries, and the errors of what is not exact
  * (tune.h). */
-#include "core/processors.h"
+#include "core/hardware/processors.h"
 #include "minimd/run/tune.h"
 
 #include <inttypes.h>

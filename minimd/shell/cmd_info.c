@@ -3,7 +3,7 @@
 #include "cachemodel/trace/trace_file.h"
 #include "comm/world.h"
 #include "core/output/output.h"
-#include "core/processors.h"
+#include "core/hardware/processors.h"
 #include "core/output/quote.h"
 #include "minimd/shell/commands.h"
 #include "minimd/shell/options.h"

@@ -1,7 +1,7 @@
 /* minimd/shell/table.c - see table.h. */
 #include "minimd/shell/table.h"
 #include "core/parse/parse.h"
-#include "core/processors.h"
+#include "core/hardware/processors.h"
 #include "core/output/quote.h"
 #include "minimd/shell/plot.h"
 #include "minimd/shell/provenance.h"

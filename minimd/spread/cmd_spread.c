@@ -2,7 +2,7 @@
  * and compared ([Guo] section 4).  R spreadings of one configuration cost build_s + R spread_s. */
 #include "core/output/output.h"
 #include "core/parse/parse.h"
-#include "core/processors.h"
+#include "core/hardware/processors.h"
 #include "minimd/shell/bandwidth.h"
 #include "minimd/shell/commands.h"
 #include "minimd/locality/grids.h"

@@ -4,7 +4,7 @@
  * matrix near it are solved by iterative refinement, x += (L L^T)^-1 (b - A x).  [Liu] section
  * II.C. */
 #include "stokes/solver/dense.h"
-#include "core/processors.h"
+#include "core/hardware/processors.h"
 #include "stokes/solver/solver_impl.h"
 
 #include <cblas.h>

@@ -1,6 +1,6 @@
 /* tests/core/check_processors.c - how many processors a process may use: control groups of both
  * versions, OMP_NUM_THREADS, affinity. */
-#include "core/processors.h"
+#include "core/hardware/processors.h"
 #include "tests/drive/files.h"
 #include "tests/test.h"
 

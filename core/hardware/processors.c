@@ -1,5 +1,5 @@
-/* core/processors.c - see processors.h. */
-#include "core/processors.h"
+/* core/hardware/processors.c - see processors.h. */
+#include "core/hardware/processors.h"
 
 #include <dirent.h>
 #include <math.h>

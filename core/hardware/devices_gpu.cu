@@ -1,5 +1,5 @@
-/* core/gpu/devices_gpu.cu - how many GPUs there are, and which one is in use. */
-#include "core/devices_impl.h"
+/* core/hardware/devices_gpu.cu - how many GPUs there are, and which one is in use. */
+#include "core/hardware/devices_impl.h"
 #include "core/gpu/cuda.h"
 
 #include <string.h>

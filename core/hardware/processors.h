@@ -1,4 +1,4 @@
-/* core/processors.h - how many processors this process may use, and how long its threads waited for
+/* core/hardware/processors.h - how many processors this process may use, and how long its threads waited for
  * one. */
 #ifndef PROCESSORS_H
 #define PROCESSORS_H

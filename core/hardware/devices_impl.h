@@ -1,8 +1,8 @@
-/* core/devices_impl.h - the CUDA half of devices.c. */
+/* core/hardware/devices_impl.h - the CUDA half of devices.c. */
 #ifndef DEVICES_IMPL_H
 #define DEVICES_IMPL_H
 
-#include "core/devices.h"
+#include "core/hardware/devices.h"
 
 MD_BEGIN_C
 

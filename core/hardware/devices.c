@@ -1,7 +1,7 @@
-/* core/devices.c - see devices.h. */
-#include "core/devices.h"
+/* core/hardware/devices.c - see devices.h. */
+#include "core/hardware/devices.h"
 #include "core/context_impl.h"
-#include "core/devices_impl.h"
+#include "core/hardware/devices_impl.h"
 
 #include <string.h>
 
