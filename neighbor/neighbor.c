@@ -165,12 +165,11 @@ md_status neighbor_build_early(neighbor_list *list, const md_atoms *atoms)
 
 md_status neighbor_settle(neighbor_list *list, bool *again)
 {
-  bool redone = false;
   md_status status = MD_OK;
-  if (list->early) status = gpu_settle[list->ctx->precision](list, &redone);
+  if (again) *again = false;
+  if (list->early) status = gpu_settle[list->ctx->precision](list, again);
   list->early = NULL;
   if (status) list->view = (neighbor_view){0};
-  if (again) *again = redone;
   return status;
 }
 

@@ -297,8 +297,11 @@ md_status PREC(neighbor_gpu_settle)(neighbor_list *list, bool *again)
     found = (const tile_result *)bytes;
     const bool grown = grow_rooms(&list->rooms, found, tiles_of(atoms));
     grow_most(&list->rooms, found);
-    if (found->unfit) *again = true;
-    if (!found->unfit || !grown) break; /* a list that is in use may profit the next time */
+    if (found->unfit && again) *again = true;
+    /* A list in use profits the next time.  One that is not is built again with the room that later
+     * ones have: a halo in fewer passes is summed in another order, and a restart, whose first list
+     * was a later one of the run, would differ in the last bits. */
+    if (!grown || (again && !found->unfit)) break;
     MD_TRY(queue_tiles(list, atoms));
   }
   neighbor_tiles *tiles = &list->tiles;
