@@ -7,24 +7,45 @@
 #include "tests/drive/files.h"
 #include "tests/ref/ref_ewald.h"
 #include "tests/drive/engines.h"
+#include "tests/drive/run_coulomb.h"
 #include "tests/test.h"
 
 #include <stdio.h>
+
+/* erfc(r) / r and its force, as parts of those of a bare charge. */
+static void check_pair(double r, double u, double pull, double most)
+{
+  const long double sq = (long double)r * r, rest = erfcl(r);
+  const long double slope = rest + 2 / sqrtl(acosl(-1)) * r * expl(-sq);
+  ck_assert_msg(fabsl(u * r - rest) < most, "energy at %g: %Lg", r, u * r - rest);
+  ck_assert_msg(fabsl(pull * r * sq - slope) < most, "force at %g: %Lg", r, pull * r * sq - slope);
+}
 
 START_TEST(pair_formula)
 {
   const coulomb_constants constants = {64, 1};
   const coulomb_reals c = coulomb_round(&constants);
-  for (double z = 1e-3; z < 8; z += 1e-3) {
+  for (double r = 1e-3; r * r < c.r_cut_sq; r += 1e-3) {
     double u;
-    const double pull = coulomb_f_over_r_inv(z * z, 1 / (z * z), &c, &u);
-    const long double exact = erfcl(z) / z;
-    const long double slope = (exact + 2 / sqrtl(acosl(-1)) * expl(-(long double)z * z)) / (z * z);
-    const double most = (3 + z * z) * 5e-16; /* z^2 has one rounding, its exponential z^2 of them */
-    ck_assert_msg(fabsl(u / exact - 1) < most, "erfc at %g: %Lg", z, u / exact - 1);
-    ck_assert_msg(fabsl(pull / slope - 1) < most, "slope at %g: %Lg", z, pull / slope - 1);
-    ck_assert(fabsl(u * z - erfcl(z)) < 1e-15);
+    const double pull = coulomb_f_over_r_inv(r * r, 1 / (r * r), &c, &u);
+    check_pair(r, u, pull, 5e-15);
   }
+  for (float r = 1e-3f; r < 4.2f; r += 1e-3f) {
+    float u;
+    const float pull = run_coulomb_single(r, &u);
+    check_pair(r, u, pull, 5e-7);
+  }
+}
+END_TEST
+
+/* Pairs beyond where the formula holds have no force that counts; a nearer cutoff stays. */
+START_TEST(reach_of_the_formula)
+{
+  const coulomb_constants far = {64, 2}, near = {9, 2};
+  const coulomb_reals c = coulomb_round(&far);
+  const double r = sqrt(c.r_cut_sq), z = 2 * r;
+  ck_assert(c.r_cut_sq < 64 && coulomb_round(&near).r_cut_sq == 9);
+  ck_assert(erfc(z) + 2 / sqrt(M_PI) * z * exp(-z * z) < 5e-17);
 }
 END_TEST
 
@@ -289,6 +310,7 @@ int main(void)
   tcase_add_checked_fixture(tc, files_begin, files_end);
   tcase_set_timeout(tc, 60);
   tcase_add_test(tc, pair_formula);
+  tcase_add_test(tc, reach_of_the_formula);
   tcase_add_loop_test(tc, forces_against_plain_sums, 0, N_LISTS);
   tcase_add_test(tc, lattices_alternate);
   tcase_add_loop_test(tc, melts_keep_energy_and_charges, 0, 2);
