@@ -3,6 +3,7 @@
 #include "comm/world.h"
 #include "core/hardware/processors.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,6 +73,26 @@ static md_status agree(const engine_spec *spec, const char *key, double found, d
   return MD_OK;
 }
 
+/* Momenta are in units that agree: p^2 / m is an energy, as in a file of ASE. */
+static md_status divide_by_masses(const engine_spec *spec, system_state *state)
+{
+  const engine_types *types = spec->types;
+  const double root = sqrt(engine_constants_of(spec).inertia);
+  MD_REQUIRE(types || state->mass > 0 || spec->eam ||
+                 strcmp(engine_origin(spec, "system.mass"), "default") != 0,
+             MD_EINVAL, "%s: momenta: expected a column mass, or system.mass or species beside it",
+             spec->read);
+  for (int64_t i = 0; i < state->n; i++) {
+    const double mass = types             ? types->species[state->type ? state->type[i] : 0].mass
+                        : state->mass > 0 ? state->mass
+                                          : spec->mass;
+    for (int d = 0; d < 3; d++)
+      state->v[3 * i + d] /= mass * root;
+  }
+  state->momenta = false;
+  return MD_OK;
+}
+
 static md_status from_file(const engine_spec *spec, system_state *out)
 {
   MD_TRY(system_read(spec->read, false, spec->types, out));
@@ -89,7 +110,7 @@ static md_status from_file(const engine_spec *spec, system_state *out)
     free(out->v);
     out->v = NULL;
   }
-  return MD_OK;
+  return out->v && out->momenta ? divide_by_masses(spec, out) : MD_OK;
 }
 
 /* Of all atoms those of this rank's block. */

@@ -12,6 +12,7 @@ typedef struct {
   md_box box;
   int64_t n;
   double *x, *v;  /* [n][3]; v NULL when the file has none */
+  bool momenta;   /* of system_read: v holds mass x velocity [sqrt(mass energy)] */
   int64_t *id;    /* [n] or NULL: 1..n */
   int32_t *image; /* [n][3] or NULL: zero */
   double *q;      /* [n] charges, or NULL when the source has none */

@@ -148,7 +148,7 @@ END_TEST
 static const char file[] = "two kinds, units = lj\n\n3 atoms\n2 atom types\n"
                            "0 4 xlo xhi\n0 4 ylo yhi\n0 4 zlo zhi\n\n"
                            "Masses\n\n1 3 # B\n2 2 # A\n\n"
-                           "PairIJ Coeffs # lj/cut\n\n1 1 1.5 0.9 2\n1 2 2.5 0.7\n2 2 1 1.1 1.9\n\n"
+                           "PairIJ Coeffs # lj/cut\n\n1 1 1.5 0.9 2\n2 1 2.5 0.7\n2 2 1 1.1 1.9\n\n"
                            "Atoms # charge\n\n1 1 -1 1 1 1\n2 2 1 2 2 2\n3 2 1 3 3 3\n";
 
 static void check_file(const char *const names[2])
@@ -196,7 +196,7 @@ END_TEST
 /* A LAMMPS input adds to what the file says, and may repeat it. */
 START_TEST(script_beside_a_data_file)
 {
-  files_text("two.data", files_edit(file, "1 2 2.5 0.7\n", "1 2 2.5 0.7 3\n"));
+  files_text("two.data", files_edit(file, "2 1 2.5 0.7\n", "2 1 2.5 0.7 3\n"));
   static const char script[] = "units lj\nread_data two.data\nmass A 2\npair_style lj/cut 2.75\n"
                                "pair_coeff 1 2 2.5 0.7 3\nfix 1 all nve\nrun 0\n";
   configs_read(script, MD_OK, "");
