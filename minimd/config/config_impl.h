@@ -79,8 +79,8 @@ md_status config_read_potential(config *cfg);
  * become `species`, and its pairs lj.pairs, where these are not set.  Errors: MD_EINVAL, MD_ENOMEM.
  */
 md_status config_read_types(config *cfg);
-/* The types that the file of system.read describes; none where there is no such file, which is left
- * to who reads its atoms.  Errors: those of system_read_types. */
+/* The types that the file of system.read describes; none where it cannot be read, which is left to
+ * who reads its atoms.  Errors: those of system_read_types. */
 md_status config_file_types(const config *cfg, engine_types *out);
 /* Set species and lj.pairs, the latter where a pair is given: has an epsilon.  No key is written for
  * a mass, charge or cutoff of 0 and a fraction < 0.  path, line: as config_put. */

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* What a key of a group may be; words > 0: so many strings, 0: a number. */
 typedef struct {
@@ -220,8 +221,7 @@ md_status config_file_types(const config *cfg, engine_types *out)
 {
   *out = (engine_types){0};
   const char *path = config_get(cfg)->read;
-  const md_status status = path ? system_read_types(path, out) : MD_OK;
-  return status == MD_EIO ? MD_OK : status;
+  return path && access(path, R_OK) == 0 ? system_read_types(path, out) : MD_OK;
 }
 
 static void put_number(FILE *list, const char *key, double value)
@@ -235,8 +235,9 @@ static void put_number(FILE *list, const char *key, double value)
 static md_status put_list(config *cfg, const char *path, int line, const char *key, FILE *list,
                           char **text)
 {
-  MD_REQUIRE(list && fclose(list) == 0 && *text, MD_ENOMEM, "out of memory for %s", key);
-  const md_status status = config_put(cfg, path, line, key, CONFIG_GROUPS, *text);
+  const bool whole = list && fclose(list) == 0 && *text;
+  const md_status status = whole ? config_put(cfg, path, line, key, CONFIG_GROUPS, *text)
+                                 : MD_FAIL(MD_ENOMEM, "out of memory for %s", key);
   free(*text);
   return status;
 }
@@ -259,6 +260,7 @@ md_status config_put_species(config *cfg, const char *path, int line, const engi
 
 md_status config_put_pairs(config *cfg, const char *path, int line, const engine_types *types)
 {
+  if (!(engine_types_most(types).epsilon > 0)) return MD_OK;
   char *text = NULL;
   size_t size;
   FILE *list = open_memstream(&text, &size);
@@ -274,6 +276,6 @@ md_status config_put_pairs(config *cfg, const char *path, int line, const engine
       if (pair->r_cut > 0) put_number(list, "cutoff", pair->r_cut);
       fputs(" }", list);
     }
-  if (list) fputs(count ? " )" : "( )", list);
+  if (list) fputs(" )", list);
   return put_list(cfg, path, line, "lj.pairs", list, &text);
 }

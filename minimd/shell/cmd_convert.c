@@ -4,10 +4,12 @@
 #include "engine/system/system.h"
 #include "minimd/run/atoms_text.h"
 #include "minimd/shell/commands.h"
+#include "minimd/shell/memory.h"
 #include "minimd/shell/settings.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define CONVERT_FORMATS(X) X(LIBCONFIG, "libconfig") X(DATA, "data") X(XYZ, "xyz")
 #define MD_ENUM_(name, word) TO_##name,
@@ -42,9 +44,16 @@ static md_status sort(const engine_spec *spec, const system_state *state, int64_
   return status;
 }
 
+/* Position, velocity, charge, id, images and type; keys and places of a sort. */
+enum { ATOM_BYTES = 24 + 24 + 8 + 8 + 12 + 1 + 20 };
+
 static md_status write_atoms(const engine_spec *spec, int format, bool sorted, FILE *stream)
 {
+  int64_t n;
+  md_box box;
   system_state state;
+  MD_TRY(system_size(spec, &n, &box));
+  MD_TRY(memory_announce("a system of so many atoms", (double)n * ATOM_BYTES, true));
   MD_TRY(system_create(spec, &state));
   int64_t *order = sorted ? malloc(((size_t)state.n + 1) * sizeof *order) : NULL;
   md_status status = MD_OK;
@@ -65,6 +74,12 @@ static md_status write_atoms(const engine_spec *spec, int format, bool sorted, F
   return status;
 }
 
+/* An order on the command line is that of the file; an input's own is that of its runs. */
+static bool is_asked(const config *cfg)
+{
+  return strncmp(config_origin(cfg, "order.curve"), "--", 2) == 0;
+}
+
 static md_status convert(const options *opts, config *cfg)
 {
   int format = TO_LIBCONFIG;
@@ -79,7 +94,7 @@ static md_status convert(const options *opts, config *cfg)
   if (format == TO_LIBCONFIG)
     config_write(cfg, out.stream);
   else
-    status = write_atoms(config_get(cfg), format, options_value(opts, SETTINGS_ORDER), out.stream);
+    status = write_atoms(config_get(cfg), format, is_asked(cfg), out.stream);
   if (!status) return md_output_close(&out);
   md_output_discard(&out);
   return status;

@@ -37,6 +37,11 @@ expect 0 convert --cells 4 --to xyz
 cp "$dir/out" "$dir/made"
 expect 0 convert --cells 4 --to xyz --order none
 same "$dir/made" "$dir/out" 'order none'
+expect 0 convert --cells 4 --to xyz --set order.curve=row
+same "$dir/row" "$dir/out" '--set order.curve'
+printf 'order: { curve = "row"; };\n' >"$dir/in.row"
+expect 0 convert -i "$dir/in.row" --cells 4 --to xyz
+same "$dir/made" "$dir/out" "the order of an input's runs"
 awk 'NR > 2 && $8 != NR - 2 { bad = 1 } END { exit bad }' "$dir/out" || fail 'ids are not 1..n'
 
 # Types and names of a data file need no repetition.
@@ -60,7 +65,9 @@ expect 2 convert -i "$dir/in.lj" --set "system.read=$dir/lj.data" --to data -o "
 says 'lj.data'
 expect 2 convert -i "$dir/in.lj" --to data -o "$dir/in.lj"
 says 'in.lj'
+expect 4 convert --cells 100000 --to data -o "$dir/new.data"
+says 'GB of memory'
 expect 3 convert --cells 2 --to data -o "$dir/absent/x.data"
 expect 3 convert --set "system.read=$dir/absent.data" --to xyz -o "$dir/new.xyz"
-[ ! -e "$dir/new.xyz" ] || fail 'a failed conversion left a file'
+[ ! -e "$dir/new.xyz" ] && [ ! -e "$dir/new.data" ] || fail 'a failed conversion left a file'
 finish

@@ -212,6 +212,10 @@ START_TEST(script_beside_a_data_file)
                "a.in:3: 'mass C' is outside");
   configs_read(files_edit(script, "mass A 2", "set type 1 charge 1"), MD_EINVAL,
                "a.in:3: 'set' is outside");
+  files_text("two.data", files_edit(file, "Masses\n\n1 3 # B\n2 2 # A\n\n", ""));
+  configs_read(files_edit(script, "mass A 2", "mass 1 3"), MD_EINVAL,
+               "a.in:7: 'run' without 'mass 2' before it");
+  configs_read(files_edit(script, "mass A 2", "mass * 3"), MD_OK, "");
   files_text("two.data", files_edit(file, "2 2 # A\n\n", "2 2\n\nAtoms\n\n"));
   configs_read(script, MD_EINVAL, "a.in:3: 'mass A' is outside");
 }
