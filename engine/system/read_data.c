@@ -45,11 +45,14 @@ static md_status next(data_file *df)
   return MD_OK;
 }
 
-/* An entry of a section that has `total`; `count` were read. */
+/* An entry of a section that has `total`; `count` were read.  Titles begin with a letter; so do the
+ * labels of types. */
 static md_status next_entry(data_file *df, const char *section, int64_t count, int64_t total)
 {
   MD_TRY(next(df));
-  if (df->n_words && !isalpha((unsigned char)df->words[0][0])) return MD_OK;
+  const char *first = df->n_words ? df->words[0] : "";
+  if (df->n_words && !isalpha((unsigned char)first[0])) return MD_OK;
+  if (*first && df->types && engine_types_find(df->types, first) >= 0) return MD_OK;
   return md_text_fail(df->in, "%s after %lld of %lld lines of %s",
                       df->n_words ? "another section begins" : "the file ends", (long long)count,
                       (long long)total, section);
@@ -160,16 +163,15 @@ static md_status name_by_comment(data_file *df, int32_t kind)
 
 static md_status read_labels(data_file *df)
 {
-  if (!df->types) return md_text_fail(df->in, "Atom Type Labels: expected the setting species");
   df->labelled = true;
   for (int64_t k = 0; k < df->n_types; k++) {
     int64_t type;
-    int32_t kind;
+    int32_t kind = 0;
     MD_TRY(next_entry(df, "Atom Type Labels", k, df->n_types));
     if (df->n_words != 2) return md_text_fail(df->in, "expected 'type label'");
     MD_TRY(md_text_int64(df->in, "atom type", df->words[0], 1, df->n_types, &type));
     if (df->found) MD_TRY(name_kind(df, type - 1, df->words[1]));
-    MD_TRY(read_kind(df->in, df->types, df->words[1], &kind));
+    if (df->types) MD_TRY(read_kind(df->in, df->types, df->words[1], &kind));
     df->kind_of[type - 1] = (uint8_t)kind;
   }
   return MD_OK;
@@ -383,6 +385,6 @@ md_status read_data_types(md_text *in, engine_types *out)
     if (!status) status = next(&df);
   }
   number_kinds(out);
-  if (status || (out->n == 1 && !df.labelled)) engine_types_free(out);
+  if (status || out->n == 1) engine_types_free(out);
   return status;
 }

@@ -47,6 +47,7 @@ typedef struct {
   int column[PROPERTY_COUNT]; /* where a property begins, -1: absent */
   int columns;                /* of a line */
   double along[3][3];         /* unit vectors of Lattice */
+  bool turned;                /* they are not those of the axes */
   char *kind[2];              /* SPECIES and TYPE of the first atom */
 } xyz_file;
 
@@ -118,7 +119,7 @@ static double dot(const double a[3], const double b[3])
 static void turn(const xyz_file *xyz, double v[3])
 {
   const double was[3] = {v[0], v[1], v[2]};
-  for (int d = 0; d < 3; d++)
+  for (int d = 0; d < 3 && xyz->turned; d++) /* -0 stays */
     v[d] = dot(xyz->along[d], was);
 }
 
@@ -134,8 +135,10 @@ static md_status read_box(xyz_file *xyz, char *lattice, char *origin, char *pbc)
     length[d] = sqrt(dot(edges[d], edges[d]));
     if (!(length[d] > 0) || !isfinite(length[d]))
       return md_text_fail(xyz->in, "Lattice: expected three vectors with a length");
-    for (int k = 0; k < 3; k++)
+    for (int k = 0; k < 3; k++) {
       xyz->along[d][k] = edges[d][k] / length[d];
+      xyz->turned = xyz->turned || xyz->along[d][k] != (d == k);
+    }
     for (int e = 0; e < d; e++)
       if (fabs(dot(xyz->along[d], xyz->along[e])) > SKEW)
         return md_text_fail(xyz->in,

@@ -55,7 +55,7 @@ md_status system_create(const engine_spec *spec, system_state *out);
 md_status system_read(const char *path, bool header, const engine_types *types, system_state *out);
 /* The kinds that a LAMMPS data file describes before its atoms: names (Atom Type Labels, else the
  * words behind all masses, else numbers), masses and pairs; what it does not say is 0.  None in a
- * file of one type without a label, or of another format.  Free with engine_types_free.
+ * file of one type, or of another format.  Free with engine_types_free.
  * *out is empty on failure.  Errors: as system_read. */
 md_status system_read_types(const char *path, engine_types *out);
 

@@ -20,7 +20,7 @@ typedef struct {
   bool check;           /* LAMMPS' defaults: every 1, delay 0, check yes */
   bool metal, eam;      /* units; pair_style */
   bool lattice, box, atoms, data, mass, velocity, charged, style, coeff, nve, run; /* were there */
-  engine_types types; /* several, or those of a data file with labels; none: one type */
+  engine_types types; /* several; none: one */
 } lammps;
 
 /* Put "file:line: " before the present message. */

@@ -58,6 +58,14 @@ if [ "$backend" = cpu ]; then
   prints '^species .*"A".*"B".*kob-andersen.data$'
 fi
 
+# Atoms at rest have velocities of 0 and -0, which stay what they are.
+for to in data xyz; do
+  expect 0 convert --cells 2 --set system.temperature=0 --to $to -o "$dir/rest.$to"
+  grep -q ' -0 ' "$dir/rest.$to" || fail "no -0 in rest.$to"
+  expect 0 convert --set "system.read=$dir/rest.$to" --to $to
+  same "$dir/rest.$to" "$dir/out" "rest.$to converted again"
+done
+
 # What is refused.
 expect 2 convert --to pdb
 says "--to.*libconfig, data, xyz|--to.*'pdb'"

@@ -86,6 +86,11 @@ START_TEST(data_file)
   ck_ok(system_read(files_text("a.data", data), false, NULL, &state));
   check_atoms(true);
   ck_assert(state.epsilon == 1 && state.sigma == 1);
+  system_state_free(&state);
+  ck_ok(system_read(
+      files_text("a.data", files_edit(data, "Masses", "Atom Type Labels\n\n1 Cu\n\nMasses")), false,
+      NULL, &state));
+  check_atoms(true);
 }
 END_TEST
 

@@ -172,6 +172,9 @@ START_TEST(types_of_a_data_file)
   } rows[] = {
       {"# B", "# B", {"B", "A"}},
       {"Masses", "Atom Type Labels\n\n2 K\n1 Cl-\n\nMasses", {"Cl-", "K"}},
+      {"Masses\n\n1 3 # B\n2 2 # A\n\nPairIJ Coeffs # lj/cut\n\n1 1 1.5",
+       "Atom Type Labels\n\n2 K\n1 Cl-\n\nMasses\n\nK 2\nCl- 3\n\nPairIJ Coeffs\n\nCl- 1 1.5",
+       {"Cl-", "K"}},
       {"2 2 # A", "2 2 # B", {"1", "2"}},
       {"2 2 # A", "2 2 # heavy one", {"1", "2"}},
       {"2 2 # A", "2 2", {"1", "2"}},
@@ -257,7 +260,7 @@ int main(void)
   tcase_add_test(tc, types_of_a_lattice);
   tcase_add_loop_test(tc, pairs_are_mixed_by_the_rule, 0, 3);
   tcase_add_test(tc, mistakes_of_types_are_named);
-  tcase_add_loop_test(tc, types_of_a_data_file, 0, 5);
+  tcase_add_loop_test(tc, types_of_a_data_file, 0, 6);
   tcase_add_test(tc, script_beside_a_data_file);
   tcase_add_test(tc, mistakes_of_data_files_are_named);
   suite_add_tcase(suite, tc);
