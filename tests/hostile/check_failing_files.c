@@ -105,7 +105,8 @@ static void note(int c, int version, versions *v)
 
 static void make(int c)
 {
-  static const char *const names[] = {"c", "c.prev", "d.xyz", "d.dcd", "j", "n.mtx", "o", "p.svg"};
+  static const char *const names[] = {"c", "c.prev", "d.data", "d.xyz", "d.dcd",
+                                      "j", "n.mtx",  "o",      "p.svg", "x.xyz"};
   for (size_t n = 0; n < sizeof names / sizeof *names; n++)
     unlink(files_path(names[n]));
   ck_assert_int_eq(try_one(cases[c].setup, 0).code, 0);
