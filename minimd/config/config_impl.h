@@ -82,8 +82,8 @@ md_status config_read_types(config *cfg);
 /* The types that the file of system.read describes; none where it cannot be read, which is left to
  * who reads its atoms.  Errors: those of system_read_types. */
 md_status config_file_types(const config *cfg, engine_types *out);
-/* Set species and lj.pairs, the latter where a pair is given: has an epsilon.  No key is written for
- * a mass, charge or cutoff of 0 and a fraction < 0.  path, line: as config_put. */
+/* Set species and lj.pairs, the latter where a pair is given: has an epsilon.  No key is written
+ * for a mass, charge or cutoff of 0 and a fraction < 0.  path, line: as config_put. */
 md_status config_put_species(config *cfg, const char *path, int line, const engine_types *types);
 md_status config_put_pairs(config *cfg, const char *path, int line, const engine_types *types);
 md_status config_make_types(const config *cfg, engine_types *out);
