@@ -148,7 +148,7 @@ static const config_entry table[] = {
         "species", kinds.species,
         "( { name = \"A\"; mass = 1; charge = 0; fraction = 0.5; }, ... )",
         "kinds of atoms, up to 64, in place of system.mass and system.charges; fraction: of the "
-        "sites of a lattice, alike where none is given"),
+        "sites of a lattice, alike where none is given; without any, those of a data file"),
     WORD("potential.style", engine.pair, ENGINE_PAIRS, pair_words, ENGINE_PAIR_COUNT, "lj",
          "forces between atoms: Lennard-Jones, or embedded atoms by the tables of potential.file"),
     PATH("potential.file", engine.potential, "",
