@@ -45,7 +45,8 @@ typedef struct {
 /* Every order, for code that is compiled for each. */
 #define SPREAD_ORDERS(X) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10)
 
-enum { SPREAD_ROW = 16 }; /* mesh points along the fastest axis that a tile touches */
+enum { SPREAD_ROW = 16 };   /* mesh points along the fastest axis that a tile touches */
+enum { SPREAD_AHEAD = 64 }; /* particles whose charges or results are prefetched */
 
 /* GPU: pencils of cells along the slowest axis (pencil.h). */
 typedef struct {

@@ -2,11 +2,12 @@
  * particles; for tiled.real.c and interpolate.real.c.
  *
  * The points that a tile touches, its cells and p - 1 more along each axis, lie in rows of 16 along
- * the fastest axis whatever the mesh.  A particle works on p x p whole rows: its p weights along
- * the fastest axis are shifted to their place by an unaligned load from a row of zeros that holds
- * them. So every load and store of the block is aligned and of full width, and a row just stored is
- * forwarded to the next particle.  Weights are computed for as many particles at once as a vector
- * has lanes. */
+ * the fastest axis whatever the mesh.  Particles are sorted by window of the rows (window_cpu.h)
+ * and column of cells.  A run of particles that share both works on p slabs of p pieces of rows, cut
+ * into strips, a vector each, which stay in registers while the run passes.  Where a vector is as
+ * wide as two windows a strip is two pieces, of rows 2 m and 2 m + 1.
+ *
+ * Weights are computed for a chunk of particles at once, as many in a vector as it has lanes. */
 #ifndef BLOCK_CPU_H
 #define BLOCK_CPU_H
 
@@ -14,28 +15,34 @@
 
 #define BSPLINE_VECTOR simd_real
 #include "spread/bspline.h"
-#include "spread/spread_impl.h"
+#include "spread/cpu/window_cpu.h"
 
 #include <string.h>
 
 enum {
-  PARTS = SPREAD_ROW / SIMD_LANES,   /* vectors a row */
-  EDGE = 2 * (SPREAD_ORDER_MAX - 1), /* rows of a tile along a slow axis, at most */
-  GROUP = 16 / sizeof(real),         /* vectors that share a particle's weights */
+  EDGE = 2 * (SPREAD_ORDER_MAX - 1),      /* rows of a tile along a slow axis, at most */
+  GROUP = 16 / sizeof(real),              /* vectors that share a particle's weights */
+  PART = SIMD_LANES < 8 ? SIMD_LANES : 8, /* points of a row moved at a time */
+  CHUNK = SPREAD_AHEAD,                   /* particles whose weights are held */
 };
 
-/* A vector anywhere in an array of reals. */
+/* Strips: pieces in one or vectors a piece, and how many a slab of p lines has. */
+#define PAIRED(p) (SIMD_LANES > WINDOW_WIDTH(p))
+#define PIECE_VECTORS(p) (PAIRED(p) ? 1 : WINDOW_WIDTH(p) / SIMD_LANES)
+#define STRIPS(p) (PAIRED(p) ? ((p) + 1) / 2 : (p)*PIECE_VECTORS(p))
+/* Strips of each of p slabs that registers hold: sweeps over a run, of equally many. */
+#define REGISTERS (MD_ISA == 2 ? 28 : 13)
+#define HELD_(p) ((p) < REGISTERS ? REGISTERS / (p) : 1)
+#define SWEEPS(p) ((STRIPS(p) + HELD_(p) - 1) / HELD_(p))
+#define HELD(p) ((STRIPS(p) + SWEEPS(p) - 1) / SWEEPS(p))
+
+/* Vectors anywhere in an array of reals. */
 typedef struct {
   simd_real v;
 } __attribute__((packed, aligned(sizeof(real)), may_alias)) loose;
-
-/* Weights of SIMD_LANES particles: coefficients [j][lane] along the slow axes, a row padded with
- * zeros along the fastest. */
 typedef struct {
-  simd_real slow[2][SPREAD_ORDER_MAX];
-  _Alignas(64) real row[SIMD_LANES][2 * SPREAD_ROW];
-  uint32_t word[SIMD_LANES];
-} weights;
+  simd_four v;
+} __attribute__((packed, aligned(sizeof(real)), may_alias)) loose_four;
 
 /* A tile at work. */
 typedef struct {
@@ -43,6 +50,14 @@ typedef struct {
   int32_t origin[3], points[3]; /* of the mesh that it touches */
   _Alignas(64) real at[GROUP][EDGE * EDGE * SPREAD_ROW];
 } block;
+
+/* Weights of a chunk: along the slow axes [j][particle]; along the fastest a row of a window's
+ * width for each particle, its p weights in place between zeros. */
+typedef struct {
+  _Alignas(64) real slow[2][SPREAD_ORDER_MAX][CHUNK];
+  _Alignas(64) real row[(CHUNK + 1) * SPREAD_ROW];
+  int32_t first[CHUNK]; /* point of the block */
+} weights;
 
 static void open_block(const spread_plan *plan, const spread_part *part, int32_t tile, block *b)
 {
@@ -55,6 +70,27 @@ static void open_block(const spread_plan *plan, const spread_part *part, int32_t
     const int32_t t = tiles->of_cell[a][b->origin[a]];
     b->points[a] = tiles->first[a][t + 1] - b->origin[a] + plan->grid.order - 1;
   }
+}
+
+/* to[0 .. n) += or = from[0 .. n).  The last vector overlaps the one before it: both are summed
+ * before either is stored, so that the points of both get the same number twice. */
+MD_INLINE void move_piece(real *to, const real *from, int32_t n, const bool add)
+{
+  typedef real part
+      __attribute__((vector_size(PART * sizeof(real)), aligned(sizeof(real)), may_alias));
+  if (n < PART) {
+    for (int32_t k = 0; k < n; k++)
+      to[k] = add ? to[k] + from[k] : from[k];
+    return;
+  }
+  part last = *(const part *)(from + n - PART);
+  if (add) last += *(part *)(to + n - PART);
+  for (int32_t k = 0; k + PART < n; k += PART) {
+    part v = *(const part *)(from + k);
+    if (add) v += *(part *)(to + k);
+    *(part *)(to + k) = v;
+  }
+  *(part *)(to + n - PART) = last;
 }
 
 /* Add the points of one vector to its mesh, or fill them from there. */
@@ -71,11 +107,10 @@ MD_INLINE void exchange(const spread_grid *grid, block *b, int32_t vector, real 
       for (int32_t k = 0, piece; k < length; k += piece) {
         const int32_t at = spread_wrap(b->origin[2] + k, n[2]);
         piece = length - k < n[2] - at ? length - k : n[2] - at;
-        for (int32_t c = 0; c < piece; c++)
-          if (fill)
-            row[k + c] = line[at + c];
-          else
-            line[at + c] += row[k + c];
+        if (fill)
+          move_piece(row + k, line + at, piece, false);
+        else
+          move_piece(line + at, row + k, piece, true);
       }
     }
 }
@@ -84,38 +119,155 @@ MD_INLINE void exchange(const spread_grid *grid, block *b, int32_t vector, real 
 MD_INLINE void load_batch(const spread_particle *record, int32_t count, simd_real f[3],
                           uint32_t *word)
 {
-  real lanes[3][SIMD_LANES];
+  int32_t index[SIMD_LANES];
   for (int32_t l = 0; l < SIMD_LANES; l++) {
-    const spread_particle *particle = &record[l < count ? l : count - 1];
-    for (int a = 0; a < 3; a++)
-      lanes[a][l] = particle->f[a];
-    word[l] = particle->word;
+    index[l] = l < count ? l : count - 1;
+    word[l] = record[index[l]].word;
   }
-  for (int a = 0; a < 3; a++)
-    f[a] = ((const loose *)lanes[a])->v;
+#if MD_PREC == 2
+  simd_load_f64(record, index, f);
+#else
+  simd_load_f32(record, index, f);
+#endif
 }
 
-MD_INLINE void store_rows(const int p, const simd_real *w, real (*row)[2 * SPREAD_ROW])
+/* Weights along the fastest axis, lane by lane into rows, from shift[lane] on.  A row is written
+ * before the next: what sticks out of it is zeros. */
+MD_INLINE void place_rows(const int p, const simd_real *w, const int32_t *shift, real *row)
 {
-  for (int32_t l = 0; l < SIMD_LANES; l++)
-    SPREAD_UNROLL
-  for (int j = 0; j < p; j++)
-    row[l][SPREAD_ROW + j] = w[j][l];
-}
-
-/* Row l of w, shifted to its place in the tile. */
-MD_INLINE void place_row(const weights *w, int32_t l, simd_real *row)
-{
-  const real *from = w->row[l] + SPREAD_ROW - (w->word[l] & 0xff);
+  enum { FOURS = (SPREAD_ORDER_MAX + 2) / 3 };
+  simd_four part[FOURS][SIMD_LANES];
   SPREAD_UNROLL
-  for (int v = 0; v < PARTS; v++)
-    row[v] = ((const loose *)(from + v * SIMD_LANES))->v;
+  for (int c = 0; c < (p + 2) / 3; c++) {
+    simd_real three[3] = {{0}, {0}, {0}};
+    SPREAD_UNROLL
+    for (int j = 0; j < 3; j++)
+      if (3 * c + j < p) three[j] = w[3 * c + j];
+    simd_fours(three, part[c]);
+  }
+  for (int32_t l = 0; l < SIMD_LANES; l++, row += WINDOW_WIDTH(p)) {
+    memset(row, 0, WINDOW_WIDTH(p) * sizeof *row);
+    SPREAD_UNROLL
+    for (int c = 0; c < (p + 2) / 3; c++)
+      ((loose_four *)(row + shift[l] + 3 * c))->v = part[c][l];
+  }
 }
 
-/* The row that holds a particle's first mesh point, counted from that of the block. */
-MD_INLINE int32_t first_row(const block *b, uint32_t word)
+/* Where lane l's strips begin in the block, and where its weights do in its window. */
+MD_INLINE void locate_lanes(const int p, const block *b, const uint32_t *word, int32_t *first,
+                            int32_t *shift)
 {
-  return (int32_t)(word >> 16) * b->points[1] + (int32_t)(word >> 8 & 0xff);
+  for (int32_t l = 0; l < SIMD_LANES; l++) {
+    const int32_t cell = (int32_t)(word[l] & 0xff), begin = window_begin(p, window_of(p, cell));
+    const int32_t row = (int32_t)(word[l] >> 16) * b->points[1] + (int32_t)(word[l] >> 8 & 0xff);
+    first[l] = row * SPREAD_ROW + begin;
+    shift[l] = cell - begin;
+  }
+}
+
+/* Weights along one axis of the particles from k on. */
+MD_INLINE void store_weights(const int p, int axis, const simd_real *along, const int32_t *shift,
+                             int32_t k, weights *w)
+{
+  if (axis == 2) {
+    place_rows(p, along, shift, w->row + (size_t)k * WINDOW_WIDTH(p));
+    return;
+  }
+  SPREAD_UNROLL
+  for (int j = 0; j < p; j++)
+    *(simd_real *)(w->slow[axis][j] + k) = along[j];
+}
+
+/* Weights of a chunk, and their derivatives unless NULL. */
+MD_INLINE void chunk_weights(const int p, const block *b, const spread_particle *record,
+                             int32_t count, weights *w, weights *slope)
+{
+  for (int32_t k = 0; k < count; k += SIMD_LANES) {
+    simd_real f[3], along[SPREAD_ORDER_MAX], change[SPREAD_ORDER_MAX];
+    uint32_t word[SIMD_LANES];
+    int32_t shift[SIMD_LANES];
+    load_batch(record + k, count - k, f, word);
+    locate_lanes(p, b, word, w->first + k, shift);
+    for (int a = 0; a < 3; a++) {
+      if (slope) {
+        bspline_derivatives(p, f[a], along, change);
+        store_weights(p, a, change, shift, k, slope);
+      } else {
+        bspline_weights(p, f[a], along);
+      }
+      store_weights(p, a, along, shift, k, w);
+    }
+  }
+}
+
+/* End of the run that begins at particle k of a chunk. */
+MD_INLINE int32_t run_end(const weights *w, int32_t k, int32_t count)
+{
+  const int32_t first = w->first[k];
+  do
+    k++;
+  while (k < count && w->first[k] == first);
+  return k;
+}
+
+#if MD_ISA == 2 && MD_PREC != 2
+typedef real half_strip __attribute__((vector_size(SIMD_BYTES / 2)));
+typedef struct {
+  half_strip v;
+} __attribute__((packed, aligned(sizeof(real)), may_alias)) loose_half;
+#define TWO_HALVES(low, high)                                                                      \
+  __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+#define LOW_HALF(v) __builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7)
+#define HIGH_HALF(v) __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15)
+#endif
+
+/* Strip m of what particle k weighs: its row times its weights along the middle axis. */
+MD_INLINE simd_real strip_weight(const int p, const real *row, const real (*middle)[CHUNK],
+                                 int32_t k, int m)
+{
+  row += (size_t)k * WINDOW_WIDTH(p);
+#if MD_ISA == 2 && MD_PREC != 2
+  if (PAIRED(p)) {
+    const half_strip piece = ((const loose_half *)row)->v, none = {0};
+    const half_strip low = none + middle[2 * m][k];
+    const half_strip high = none + (2 * m + 1 < p ? middle[2 * m + 1][k] : 0);
+    return TWO_HALVES(piece, piece) * TWO_HALVES(low, high);
+  }
+#endif
+  return *(const simd_real *)(row + m % PIECE_VECTORS(p) * SIMD_LANES) *
+         middle[m / PIECE_VECTORS(p)][k];
+}
+
+/* Where a strip of whole vectors lies in its slab. */
+MD_INLINE int strip_place(const int p, int m)
+{
+  return m / PIECE_VECTORS(p) * SPREAD_ROW + m % PIECE_VECTORS(p) * SIMD_LANES;
+}
+
+/* Strips of a slab in the block: add to one, load one. */
+MD_INLINE void add_strip(const int p, real *slab, int m, simd_real sum)
+{
+#if MD_ISA == 2 && MD_PREC != 2
+  if (PAIRED(p)) {
+    loose_half *to = (loose_half *)(slab + 2 * m * SPREAD_ROW);
+    to[0].v += LOW_HALF(sum);
+    if (2 * m + 1 < p) to[2].v += HIGH_HALF(sum);
+    return;
+  }
+#endif
+  ((loose *)(slab + strip_place(p, m)))->v += sum;
+}
+
+MD_INLINE simd_real load_strip(const int p, const real *slab, int m)
+{
+#if MD_ISA == 2 && MD_PREC != 2
+  if (PAIRED(p)) {
+    const loose_half *from = (const loose_half *)(slab + 2 * m * SPREAD_ROW), none = {{0}};
+    const half_strip low = from[0].v, high = 2 * m + 1 < p ? from[2].v : none.v;
+    return TWO_HALVES(low, high);
+  }
+#endif
+  return ((const loose *)(slab + strip_place(p, m)))->v;
 }
 
 #endif

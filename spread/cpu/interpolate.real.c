@@ -1,77 +1,46 @@
 /* spread/cpu/interpolate.real.c - interpolation on the CPU for particles sorted by tile.
  *
  * The transpose of tiled.real.c: a tile's points are copied into a block in the first cache
- * (block_cpu.h), from where each particle sums p^2 rows with its weights. */
+ * (block_cpu.h).  The strips of a run of particles are loaded once and stay in registers, and each
+ * particle sums them with its weights.  Results go to places in no order, which are prefetched a
+ * chunk ahead: else the processor waits for lines that it is about to write. */
 #include "spread/cpu/block_cpu.h"
 
-/* The derivatives of weights. */
+/* Sums of a chunk's particles whose lanes are not added yet: value, derivatives along each axis. */
+enum { VALUE, OUTER_SLOPE, MIDDLE_SLOPE, FAST_SLOPE, SUMS };
 typedef struct {
-  simd_real slow[2][SPREAD_ORDER_MAX];
-  real row[SIMD_LANES][SPREAD_ORDER_MAX];
-} slopes;
+  simd_real lanes[CHUNK];
+} lane_sums;
 
-/* Sums over the slow axes, a row each: with weights only, with the slope along the outer axis, with
- * that along the middle axis. */
-typedef struct {
-  simd_real row[3][PARTS];
-} row_sums;
-
-MD_INLINE row_sums sum_rows(const int p, const block *b, int32_t vector, const weights *w,
-                            const slopes *d, int32_t l, const bool sloped)
+/* `held` strips of each slab, from strip m on, which all particles of a run read. */
+MD_INLINE void read_strips(const int p, const int held, const weights *w, const weights *slope,
+                           int32_t k, int32_t end, int m, const real *at, int32_t slab,
+                           lane_sums *sums)
 {
-  row_sums sums = {0};
-  const simd_real *at = (const simd_real *)b->at[vector] + first_row(b, w->word[l]) * PARTS;
-  for (int i = 0; i < p; i++, at += b->points[1] * PARTS) {
-    const real outer = w->slow[0][i][l], outer_slope = sloped ? d->slow[0][i][l] : 0;
-    SPREAD_UNROLL
-    for (int v = 0; v < PARTS; v++) {
-      simd_real line = at[v] * w->slow[1][0][l], slope = line;
-      SPREAD_UNROLL
-      for (int j = 1; j < p; j++)
-        line += at[j * PARTS + v] * w->slow[1][j][l];
-      sums.row[0][v] += line * outer;
-      if (!sloped) continue;
-      slope = at[v] * d->slow[1][0][l];
-      SPREAD_UNROLL
-      for (int j = 1; j < p; j++)
-        slope += at[j * PARTS + v] * d->slow[1][j][l];
-      sums.row[1][v] += line * outer_slope;
-      sums.row[2][v] += slope * outer;
-    }
-  }
-  return sums;
-}
-
-/* The dot product of a row with p weights from column `at` on. */
-MD_INLINE real dot_row(const int p, const simd_real *row, uint32_t at, const real *w)
-{
-  real line[SPREAD_ROW], sum = 0;
-  for (int v = 0; v < PARTS; v++)
-    ((loose *)(line + v * SIMD_LANES))->v = row[v];
+  simd_real strip[SPREAD_ORDER_MAX][REGISTERS];
   SPREAD_UNROLL
-  for (int k = 0; k < p; k++)
-    sum += line[at + (uint32_t)k] * w[k];
-  return sum;
-}
-
-MD_INLINE void batch_weights(const int p, const spread_particle *record, int32_t count, weights *w,
-                             slopes *d, const bool sloped)
-{
-  simd_real f[3], fast[SPREAD_ORDER_MAX], fast_slope[SPREAD_ORDER_MAX];
-  load_batch(record, count, f, w->word);
-  for (int a = 0; a < 2; a++)
-    if (sloped)
-      bspline_derivatives(p, f[a], w->slow[a], d->slow[a]);
-    else
-      bspline_weights(p, f[a], w->slow[a]);
-  if (sloped)
-    bspline_derivatives(p, f[2], fast, fast_slope);
-  else
-    bspline_weights(p, f[2], fast);
-  store_rows(p, fast, w->row);
-  for (int32_t l = 0; l < SIMD_LANES && sloped; l++)
-    for (int j = 0; j < p; j++)
-      d->row[l][j] = fast_slope[j][l];
+  for (int i = 0; i < p; i++)
+    SPREAD_UNROLL
+  for (int c = 0; c < held; c++)
+    strip[i][c] = load_strip(p, at + i * slab, m + c);
+  for (; k < end; k++)
+    SPREAD_UNROLL
+  for (int c = 0; c < held; c++) {
+    const simd_real weight = strip_weight(p, w->row, w->slow[1], k, m + c);
+    simd_real line = strip[0][c] * w->slow[0][0][k];
+    SPREAD_UNROLL
+    for (int i = 1; i < p; i++)
+      line += strip[i][c] * w->slow[0][i][k];
+    sums[VALUE].lanes[k] += weight * line;
+    if (!slope) continue;
+    simd_real change = strip[0][c] * slope->slow[0][0][k];
+    SPREAD_UNROLL
+    for (int i = 1; i < p; i++)
+      change += strip[i][c] * slope->slow[0][i][k];
+    sums[OUTER_SLOPE].lanes[k] += weight * change;
+    sums[MIDDLE_SLOPE].lanes[k] += strip_weight(p, w->row, slope->slow[1], k, m + c) * line;
+    sums[FAST_SLOPE].lanes[k] += strip_weight(p, slope->row, w->slow[1], k, m + c) * line;
+  }
 }
 
 /* Where results of `vectors` vectors go; NULL: not wanted. */
@@ -82,46 +51,97 @@ typedef struct {
   real scale[3];
 } target;
 
-MD_INLINE void read_particle(const int p, const block *b, const weights *w, const slopes *d,
-                             int32_t l, int64_t particle, const target *to, const bool sloped)
+MD_INLINE void prefetch_results(const target *to, int64_t particle)
 {
-  const uint32_t at = w->word[l] & 0xff;
-  const real *fast = w->row[l] + SPREAD_ROW;
-  for (int32_t g = 0; g < to->vectors; g++, particle += to->stride) {
-    const row_sums sums = sum_rows(p, b, g, w, d, l, sloped);
-    if (to->value) to->value[particle] = dot_row(p, sums.row[0], at, fast);
-    if (!sloped) continue;
-    real *gradient = to->gradient + 3 * particle;
-    gradient[0] = to->scale[0] * dot_row(p, sums.row[1], at, fast);
-    gradient[1] = to->scale[1] * dot_row(p, sums.row[2], at, fast);
-    gradient[2] = to->scale[2] * dot_row(p, sums.row[0], at, d->row[l]);
+  if (to->value) __builtin_prefetch(to->value + particle, 1);
+  if (!to->gradient) return;
+  __builtin_prefetch(to->gradient + 3 * particle, 1);
+  __builtin_prefetch(to->gradient + 3 * particle + 2, 1);
+}
+
+/* next: the particles of the chunk to come. */
+MD_INLINE void read_chunk(const int p, const weights *w, const weights *slope, int32_t count,
+                          const real *at, int32_t slab, lane_sums *sums, const target *to,
+                          const int32_t *next)
+{
+  for (int s = 0; s < (slope ? SUMS : 1); s++)
+    memset(sums[s].lanes, 0, (size_t)count * sizeof *sums[s].lanes);
+  for (int32_t k = 0, end; k < count; k = end) {
+    end = run_end(w, k, count);
+    for (int32_t l = k; l < end; l++)
+      prefetch_results(to, next[l]);
+    const real *first = at + w->first[k];
+    int m = 0;
+    for (; m + HELD(p) <= STRIPS(p); m += HELD(p))
+      read_strips(p, HELD(p), w, slope, k, end, m, first, slab, sums);
+    if (STRIPS(p) % HELD(p))
+      read_strips(p, STRIPS(p) % HELD(p), w, slope, k, end, m, first, slab, sums);
   }
 }
 
+/* The lanes of a vector, four or two at a time first. */
+MD_INLINE real add_lanes(const simd_real *lanes)
+{
+  typedef real unit __attribute__((vector_size(16), may_alias));
+  const unit *part = (const unit *)lanes;
+  unit sum = part[0];
+  SPREAD_UNROLL
+  for (int u = 1; u < SIMD_BYTES / 16; u++)
+    sum += part[u];
+#if MD_PREC == 2
+  return sum[0] + sum[1];
+#else
+  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+#endif
+}
+
+MD_INLINE void write_chunk(const lane_sums *sums, const int32_t *order, int32_t count,
+                           const target *to)
+{
+  for (int32_t k = 0; k < count; k++) {
+    const int64_t particle = order[k];
+    if (to->value) to->value[particle] = add_lanes(&sums[VALUE].lanes[k]);
+    for (int a = 0; a < 3 && to->gradient; a++)
+      to->gradient[3 * particle + a] = to->scale[a] * add_lanes(&sums[OUTER_SLOPE + a].lanes[k]);
+  }
+}
+
+/* Results of vector g. */
+static target target_of(const target *all, int32_t g)
+{
+  target one = *all;
+  if (one.value) one.value += g * one.stride;
+  if (one.gradient) one.gradient += 3 * g * one.stride;
+  return one;
+}
+
 MD_INLINE void read_tile(const int p, const spread_part *part, const block *b, weights *w,
-                         const target *to, const bool sloped)
+                         weights *slope, const target *to)
 {
   const spread_particle *record = part->buffer[SPREAD_RECORD].data;
-  const int32_t *order = part->buffer[SPREAD_ORDER].data;
-  slopes d;
-  for (int32_t i = b->begin; i < b->end; i += SIMD_LANES) {
-    const int32_t count = b->end - i < SIMD_LANES ? b->end - i : SIMD_LANES;
-    batch_weights(p, record + i, count, w, &d, sloped);
-    for (int32_t l = 0; l < count; l++)
-      read_particle(p, b, w, &d, l, order[i + l], to, sloped);
+  const int32_t *order = part->buffer[SPREAD_ORDER].data, slab = b->points[1] * SPREAD_ROW;
+  lane_sums sums[SUMS];
+  for (int32_t i = b->begin; i < b->end; i += CHUNK) {
+    const int32_t count = b->end - i < CHUNK ? b->end - i : CHUNK;
+    chunk_weights(p, b, record + i, count, w, slope);
+    for (int32_t g = 0; g < to->vectors; g++) {
+      const target one = target_of(to, g);
+      read_chunk(p, w, slope, count, b->at[g], slab, sums, &one, order + i + CHUNK);
+      write_chunk(sums, order + i, count, &one);
+    }
   }
 }
 
 static void read_block(const int order, const spread_part *part, const block *b, weights *w,
-                       const target *to)
+                       weights *slope, const target *to)
 {
   switch (order) {
 #define CASE(p)                                                                                    \
   case p:                                                                                          \
     if (to->gradient)                                                                              \
-      read_tile(p, part, b, w, to, true);                                                          \
+      read_tile(p, part, b, w, slope, to);                                                         \
     else                                                                                           \
-      read_tile(p, part, b, w, to, false);                                                         \
+      read_tile(p, part, b, w, NULL, to);                                                          \
     break;
     SPREAD_ORDERS(CASE)
 #undef CASE
@@ -136,8 +156,7 @@ md_status KERNEL(spread_cpu_tiled_interpolate)(spread_plan *plan, spread_part *p
 #pragma omp parallel num_threads(plan->ctx->threads)
   {
     block b;
-    weights w;
-    memset(w.row, 0, sizeof w.row);
+    weights w, slope;
     for (int32_t v = 0; v < job->vectors; v += GROUP) {
       target to = {job->value ? (real *)job->value + v * job->q_stride : NULL,
                    job->gradient ? (real *)job->gradient + 3 * v * job->q_stride : NULL,
@@ -152,7 +171,7 @@ md_status KERNEL(spread_cpu_tiled_interpolate)(spread_plan *plan, spread_part *p
         if (b.begin == b.end) continue;
         for (int32_t g = 0; g < to.vectors; g++)
           exchange(grid, &b, g, (real *)job->mesh + (v + g) * grid->points, true);
-        read_block(grid->order, part, &b, &w, &to);
+        read_block(grid->order, part, &b, &w, &slope, &to);
       }
     }
   }

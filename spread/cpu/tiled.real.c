@@ -4,41 +4,66 @@
  * the mesh.  Tiles of one colour touch different points (spread_tiles.c), so nothing is atomic and
  * the result does not depend on the number of threads.
  *
- * A particle costs p^2 row updates: 16 reals loaded, multiplied and added, and stored.  A tile
- * costs (8 + p - 1)^2 rows to clear and to add, whatever it holds. */
+ * A particle costs p^2 multiply-adds of a window's width, and p^2 such pieces are loaded, added to
+ * and stored once for a run of particles that share column and window.  A tile costs
+ * (8 + p - 1)^2 rows to clear and to add, whatever it holds.  Charges come in no order: those of the
+ * next chunk are prefetched, a few with each run, as many at once would wait for each other. */
 #include "spread/cpu/block_cpu.h"
 
-/* Lane l to the points of one vector, whose row has been scaled by the charge. */
-MD_INLINE void add_rows(const int p, const weights *w, int32_t l, const real *middle,
-                        const simd_real *row, simd_real *at, int32_t slab)
+/* `held` strips of each slab, from strip m on: sums over a run in registers, then added. */
+MD_INLINE void add_strips(const int p, const int held, const weights *w, const real (*outer)[CHUNK],
+                          int32_t k, int32_t end, int m, real *at, int32_t slab)
 {
-  for (int i = 0; i < p; i++, at += slab * PARTS) {
-    const real outer = w->slow[0][i][l];
+  simd_real sum[SPREAD_ORDER_MAX][REGISTERS];
+  SPREAD_UNROLL
+  for (int i = 0; i < p; i++)
     SPREAD_UNROLL
-    for (int v = 0; v < PARTS; v++) {
-      const simd_real part = row[v] * outer;
+  for (int c = 0; c < held; c++)
+    sum[i][c] = (simd_real){0};
+  for (; k < end; k++) {
+    SPREAD_UNROLL
+    for (int c = 0; c < held; c++) {
+      const simd_real part = strip_weight(p, w->row, w->slow[1], k, m + c);
       SPREAD_UNROLL
-      for (int j = 0; j < p; j++)
-        at[j * PARTS + v] += part * middle[j];
+      for (int i = 0; i < p; i++)
+        sum[i][c] += part * outer[i][k];
     }
+  }
+  SPREAD_UNROLL
+  for (int i = 0; i < p; i++)
+    SPREAD_UNROLL
+  for (int c = 0; c < held; c++)
+    add_strip(p, at + i * slab, m + c, sum[i][c]);
+}
+
+/* A chunk to the points of one vector; outer: weights along the slowest axis times charges. */
+MD_INLINE void add_chunk(const int p, const weights *w, const real (*outer)[CHUNK], int32_t count,
+                         real *at, int32_t slab, const real *q, const int32_t *next)
+{
+  for (int32_t k = 0, end; k < count; k = end) {
+    end = run_end(w, k, count);
+    int m = 0;
+    for (int32_t l = k; l < end; l++)
+      __builtin_prefetch(q + next[l]);
+    for (; m + HELD(p) <= STRIPS(p); m += HELD(p))
+      add_strips(p, HELD(p), w, outer, k, end, m, at + w->first[k], slab);
+    if (STRIPS(p) % HELD(p))
+      add_strips(p, STRIPS(p) % HELD(p), w, outer, k, end, m, at + w->first[k], slab);
   }
 }
 
-MD_INLINE void add_particle(const int p, block *b, const weights *w, int32_t l, int32_t vectors,
-                            const real (*charge)[SIMD_LANES])
+/* Charges of a chunk times its weights along the slowest axis. */
+MD_INLINE void scale_weights(const int p, const weights *w, const int32_t *order, int32_t count,
+                             const real *q, real (*outer)[CHUNK])
 {
-  simd_real row[PARTS], scaled[PARTS];
-  real middle[SPREAD_ORDER_MAX];
-  const int32_t first = first_row(b, w->word[l]);
-  place_row(w, l, row);
-  SPREAD_UNROLL
-  for (int j = 0; j < p; j++)
-    middle[j] = w->slow[1][j][l];
-  for (int32_t g = 0; g < vectors; g++) {
+  for (int32_t k = 0; k < count; k += SIMD_LANES) {
+    real lanes[SIMD_LANES];
+    for (int32_t l = 0; l < SIMD_LANES; l++)
+      lanes[l] = q[order[k + l < count ? k + l : count - 1]];
+    const simd_real charge = ((const loose *)lanes)->v;
     SPREAD_UNROLL
-    for (int v = 0; v < PARTS; v++)
-      scaled[v] = row[v] * charge[g][l];
-    add_rows(p, w, l, middle, scaled, (simd_real *)b->at[g] + first * PARTS, b->points[1]);
+    for (int j = 0; j < p; j++)
+      *(simd_real *)(outer[j] + k) = *(const simd_real *)(w->slow[0][j] + k) * charge;
   }
 }
 
@@ -47,24 +72,17 @@ MD_INLINE void add_tile(const int p, const spread_part *part, const real *q, int
                         int32_t vectors, block *b, weights *w)
 {
   const spread_particle *record = part->buffer[SPREAD_RECORD].data;
-  const int32_t *order = part->buffer[SPREAD_ORDER].data;
-  const size_t rows = (size_t)(b->points[0] * b->points[1]);
+  const int32_t *order = part->buffer[SPREAD_ORDER].data, slab = b->points[1] * SPREAD_ROW;
+  _Alignas(64) real outer[SPREAD_ORDER_MAX][CHUNK];
   for (int32_t g = 0; g < vectors; g++)
-    memset(b->at[g], 0, rows * SPREAD_ROW * sizeof(real));
-  for (int32_t i = b->begin; i < b->end; i += SIMD_LANES) {
-    const int32_t count = b->end - i < SIMD_LANES ? b->end - i : SIMD_LANES;
-    simd_real f[3], fast[SPREAD_ORDER_MAX];
-    real charge[GROUP][SIMD_LANES];
-    load_batch(record + i, count, f, w->word);
-    for (int32_t g = 0; g < vectors; g++)
-      for (int32_t l = 0; l < count; l++)
-        charge[g][l] = q[g * stride + order[i + l]];
-    bspline_weights(p, f[0], w->slow[0]);
-    bspline_weights(p, f[1], w->slow[1]);
-    bspline_weights(p, f[2], fast);
-    store_rows(p, fast, w->row);
-    for (int32_t l = 0; l < count; l++)
-      add_particle(p, b, w, l, vectors, charge);
+    memset(b->at[g], 0, (size_t)(b->points[0] * slab) * sizeof(real));
+  for (int32_t i = b->begin; i < b->end; i += CHUNK) {
+    const int32_t count = b->end - i < CHUNK ? b->end - i : CHUNK;
+    chunk_weights(p, b, record + i, count, w, NULL);
+    for (int32_t g = 0; g < vectors; g++) {
+      scale_weights(p, w, order + i, count, q + g * stride, outer);
+      add_chunk(p, w, outer, count, b->at[g], slab, q + g * stride, order + i + CHUNK);
+    }
   }
 }
 
@@ -95,7 +113,6 @@ md_status KERNEL(spread_cpu_tiled)(spread_plan *plan, spread_part *part, const s
   {
     block b;
     weights w;
-    memset(w.row, 0, sizeof w.row);
     for (int32_t vector = 0; vector < job->vectors; vector += GROUP)
       for (int32_t c = 0; c < tiles->n_colours; c++) {
 #pragma omp for schedule(dynamic, 1)

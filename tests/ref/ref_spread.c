@@ -112,6 +112,11 @@ static double fraction(ref_place place, int64_t i, int axis, int64_t n, int64_t 
     return ((double)(k - 1) + u) / (double)k;
   case REF_FAR:
     return u + floor(41 * draw(seed)) - 20;
+  case REF_COLUMN: {
+    const double within[] = {0, u, 1 - 0x1p-16};
+    if (axis < 2) return ((double)(k / 2) + u) / (double)k;
+    return ((double)(i / 3 % k) + within[i % 3]) / (double)k;
+  }
   default:
     return u;
   }

@@ -24,8 +24,10 @@ typedef struct {
 } ref_particles;
 
 /* How they lie: anywhere in the box; on a lattice of their own; in a few blobs; on mesh points; on
- * box edges and one rounding beside them; all in one cell; many boxes away. */
-#define REF_PLACES(X) X(UNIFORM) X(LATTICE) X(CLUSTERED) X(ON_POINTS) X(ON_EDGES) X(ONE_CELL) X(FAR)
+ * box edges and one rounding beside them; all in one cell; many boxes away; in one column of cells,
+ * in each where it begins, within, and next to its end. */
+#define REF_PLACES(X)                                                                              \
+  X(UNIFORM) X(LATTICE) X(CLUSTERED) X(ON_POINTS) X(ON_EDGES) X(ONE_CELL) X(FAR) X(COLUMN)
 #define MD_ENUM_(name) REF_##name,
 typedef enum { REF_PLACES(MD_ENUM_) REF_PLACE_COUNT } ref_place;
 #undef MD_ENUM_
