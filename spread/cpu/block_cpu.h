@@ -20,10 +20,10 @@
 #include <string.h>
 
 enum {
-  EDGE = 2 * (SPREAD_ORDER_MAX - 1),      /* rows of a tile along a slow axis, at most */
-  GROUP = 16 / sizeof(real),              /* vectors that share a particle's weights */
-  PART = SIMD_LANES < 8 ? SIMD_LANES : 8, /* points of a row moved at a time */
-  CHUNK = SPREAD_AHEAD,                   /* particles whose weights are held */
+  EDGE = 2 * (SPREAD_ORDER_MAX - 1),       /* rows of a tile along a slow axis, at most */
+  GROUP = 16 / sizeof(real),               /* vectors that share a particle's weights */
+  PIECE = SIMD_LANES < 8 ? SIMD_LANES : 8, /* points of a row moved or read at a time */
+  CHUNK = SPREAD_AHEAD,                    /* particles whose weights are held */
 };
 
 /* Strips: pieces in one or vectors a piece, and how many a slab of p lines has. */
@@ -43,6 +43,10 @@ typedef struct {
 typedef struct {
   simd_four v;
 } __attribute__((packed, aligned(sizeof(real)), may_alias)) loose_four;
+
+/* Of points of a row, anywhere in it: half a vector where that is wider than a window. */
+typedef real piece
+    __attribute__((vector_size(PIECE * sizeof(real)), aligned(sizeof(real)), may_alias));
 
 /* A tile at work. */
 typedef struct {
@@ -76,21 +80,19 @@ static void open_block(const spread_plan *plan, const spread_part *part, int32_t
  * before either is stored, so that the points of both get the same number twice. */
 MD_INLINE void move_piece(real *to, const real *from, int32_t n, const bool add)
 {
-  typedef real part
-      __attribute__((vector_size(PART * sizeof(real)), aligned(sizeof(real)), may_alias));
-  if (n < PART) {
+  if (n < PIECE) {
     for (int32_t k = 0; k < n; k++)
       to[k] = add ? to[k] + from[k] : from[k];
     return;
   }
-  part last = *(const part *)(from + n - PART);
-  if (add) last += *(part *)(to + n - PART);
-  for (int32_t k = 0; k + PART < n; k += PART) {
-    part v = *(const part *)(from + k);
-    if (add) v += *(part *)(to + k);
-    *(part *)(to + k) = v;
+  piece last = *(const piece *)(from + n - PIECE);
+  if (add) last += *(piece *)(to + n - PIECE);
+  for (int32_t k = 0; k + PIECE < n; k += PIECE) {
+    piece v = *(const piece *)(from + k);
+    if (add) v += *(piece *)(to + k);
+    *(piece *)(to + k) = v;
   }
-  *(part *)(to + n - PART) = last;
+  *(piece *)(to + n - PIECE) = last;
 }
 
 /* Add the points of one vector to its mesh, or fill them from there. */
@@ -103,14 +105,18 @@ MD_INLINE void exchange(const spread_grid *grid, block *b, int32_t vector, real 
     for (int32_t j = 0; j < b->points[1]; j++, row += SPREAD_ROW) {
       const int64_t slab = spread_wrap(b->origin[0] + i, n[0]);
       real *line = mesh + (slab * n[1] + spread_wrap(b->origin[1] + j, n[1])) * n[2];
+      if (fill && b->origin[2] + SPREAD_ROW <= n[2]) { /* what is beyond weighs nothing */
+        memcpy(row, line + b->origin[2], SPREAD_ROW * sizeof *row);
+        continue;
+      }
       if (fill) memset(row, 0, SPREAD_ROW * sizeof *row);
-      for (int32_t k = 0, piece; k < length; k += piece) {
+      for (int32_t k = 0, count; k < length; k += count) {
         const int32_t at = spread_wrap(b->origin[2] + k, n[2]);
-        piece = length - k < n[2] - at ? length - k : n[2] - at;
+        count = length - k < n[2] - at ? length - k : n[2] - at;
         if (fill)
-          move_piece(row + k, line + at, piece, false);
+          move_piece(row + k, line + at, count, false);
         else
-          move_piece(line + at, row + k, piece, true);
+          move_piece(line + at, row + k, count, true);
       }
     }
 }
@@ -228,10 +234,10 @@ MD_INLINE simd_real strip_weight(const int p, const real *row, const real (*midd
   row += (size_t)k * WINDOW_WIDTH(p);
 #if MD_ISA == 2 && MD_PREC != 2
   if (PAIRED(p)) {
-    const half_strip piece = ((const loose_half *)row)->v, none = {0};
+    const half_strip half = ((const loose_half *)row)->v, none = {0};
     const half_strip low = none + middle[2 * m][k];
     const half_strip high = none + (2 * m + 1 < p ? middle[2 * m + 1][k] : 0);
-    return TWO_HALVES(piece, piece) * TWO_HALVES(low, high);
+    return TWO_HALVES(half, half) * TWO_HALVES(low, high);
   }
 #endif
   return *(const simd_real *)(row + m % PIECE_VECTORS(p) * SIMD_LANES) *
@@ -244,7 +250,7 @@ MD_INLINE int strip_place(const int p, int m)
   return m / PIECE_VECTORS(p) * SPREAD_ROW + m % PIECE_VECTORS(p) * SIMD_LANES;
 }
 
-/* Strips of a slab in the block: add to one, load one. */
+/* Add to a strip of a slab in the block. */
 MD_INLINE void add_strip(const int p, real *slab, int m, simd_real sum)
 {
 #if MD_ISA == 2 && MD_PREC != 2
@@ -256,18 +262,6 @@ MD_INLINE void add_strip(const int p, real *slab, int m, simd_real sum)
   }
 #endif
   ((loose *)(slab + strip_place(p, m)))->v += sum;
-}
-
-MD_INLINE simd_real load_strip(const int p, const real *slab, int m)
-{
-#if MD_ISA == 2 && MD_PREC != 2
-  if (PAIRED(p)) {
-    const loose_half *from = (const loose_half *)(slab + 2 * m * SPREAD_ROW), none = {{0}};
-    const half_strip low = from[0].v, high = 2 * m + 1 < p ? from[2].v : none.v;
-    return TWO_HALVES(low, high);
-  }
-#endif
-  return ((const loose *)(slab + strip_place(p, m)))->v;
 }
 
 #endif

@@ -1,46 +1,75 @@
 /* spread/cpu/interpolate.real.c - interpolation on the CPU for particles sorted by tile.
  *
  * The transpose of tiled.real.c: a tile's points are copied into a block in the first cache
- * (block_cpu.h).  The strips of a run of particles are loaded once and stay in registers, and each
- * particle sums them with its weights.  Results go to places in no order, which are prefetched a
- * chunk ahead: else the processor waits for lines that it is about to write. */
+ * (block_cpu.h), from where each particle sums p^2 pieces of rows, a window wide, with its weights.
+ * Results go to places in no order, which are prefetched a chunk ahead: else the processor waits for
+ * lines that it is about to write. */
 #include "spread/cpu/block_cpu.h"
 
-/* Sums of a chunk's particles whose lanes are not added yet: value, derivatives along each axis. */
-enum { VALUE, OUTER_SLOPE, MIDDLE_SLOPE, FAST_SLOPE, SUMS };
+/* Sums over the points of one particle, lanes apart: value, derivatives along each axis. */
 typedef struct {
-  simd_real lanes[CHUNK];
+  piece value, slope[3];
 } lane_sums;
 
-/* `held` strips of each slab, from strip m on, which all particles of a run read. */
-MD_INLINE void read_strips(const int p, const int held, const weights *w, const weights *slope,
-                           int32_t k, int32_t end, int m, const real *at, int32_t slab,
-                           lane_sums *sums)
+/* One row of the window, from column v on, summed over both slow axes: with weights only, with the
+ * slope along the outer axis, with that along the middle axis. */
+typedef struct {
+  piece value, outer, middle;
+} column_sums;
+
+MD_INLINE column_sums sum_column(const int p, const weights *w, const weights *slope, int32_t k,
+                                 const real *at, int32_t slab)
 {
-  simd_real strip[SPREAD_ORDER_MAX][REGISTERS];
-  SPREAD_UNROLL
-  for (int i = 0; i < p; i++)
+  column_sums sum = {{0}, {0}, {0}};
+  for (int i = 0; i < p; i++, at += slab) {
+    piece line = *(const piece *)at * w->slow[1][0][k];
     SPREAD_UNROLL
-  for (int c = 0; c < held; c++)
-    strip[i][c] = load_strip(p, at + i * slab, m + c);
-  for (; k < end; k++)
-    SPREAD_UNROLL
-  for (int c = 0; c < held; c++) {
-    const simd_real weight = strip_weight(p, w->row, w->slow[1], k, m + c);
-    simd_real line = strip[0][c] * w->slow[0][0][k];
-    SPREAD_UNROLL
-    for (int i = 1; i < p; i++)
-      line += strip[i][c] * w->slow[0][i][k];
-    sums[VALUE].lanes[k] += weight * line;
+    for (int j = 1; j < p; j++)
+      line += *(const piece *)(at + j * SPREAD_ROW) * w->slow[1][j][k];
+    sum.value += line * w->slow[0][i][k];
     if (!slope) continue;
-    simd_real change = strip[0][c] * slope->slow[0][0][k];
+    piece change = *(const piece *)at * slope->slow[1][0][k];
     SPREAD_UNROLL
-    for (int i = 1; i < p; i++)
-      change += strip[i][c] * slope->slow[0][i][k];
-    sums[OUTER_SLOPE].lanes[k] += weight * change;
-    sums[MIDDLE_SLOPE].lanes[k] += strip_weight(p, w->row, slope->slow[1], k, m + c) * line;
-    sums[FAST_SLOPE].lanes[k] += strip_weight(p, slope->row, w->slow[1], k, m + c) * line;
+    for (int j = 1; j < p; j++)
+      change += *(const piece *)(at + j * SPREAD_ROW) * slope->slow[1][j][k];
+    sum.outer += line * slope->slow[0][i][k];
+    sum.middle += change * w->slow[0][i][k];
   }
+  return sum;
+}
+
+/* Particle k of a chunk, whose window begins at `at`. */
+MD_INLINE lane_sums read_particle(const int p, const weights *w, const weights *slope, int32_t k,
+                                  const real *at, int32_t slab)
+{
+  lane_sums sums = {{0}, {{0}, {0}, {0}}};
+  const size_t place = (size_t)k * WINDOW_WIDTH(p);
+  for (int v = 0; v < WINDOW_WIDTH(p); v += PIECE) {
+    const column_sums sum = sum_column(p, w, slope, k, at + v, slab);
+    const piece fast = *(const piece *)(w->row + place + v);
+    sums.value += fast * sum.value;
+    if (!slope) continue;
+    sums.slope[0] += fast * sum.outer;
+    sums.slope[1] += fast * sum.middle;
+    sums.slope[2] += *(const piece *)(slope->row + place + v) * sum.value;
+  }
+  return sums;
+}
+
+/* The sum of the lanes, those of 16 bytes last. */
+MD_INLINE real add_lanes(const piece *lanes)
+{
+  typedef real unit __attribute__((vector_size(16), aligned(sizeof(real)), may_alias));
+  const unit *from = (const unit *)lanes;
+  unit sum = from[0];
+  SPREAD_UNROLL
+  for (size_t u = 1; u < sizeof *lanes / sizeof *from; u++)
+    sum += from[u];
+#if MD_PREC == 2
+  return sum[0] + sum[1];
+#else
+  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+#endif
 }
 
 /* Where results of `vectors` vectors go; NULL: not wanted. */
@@ -59,50 +88,17 @@ MD_INLINE void prefetch_results(const target *to, int64_t particle)
   __builtin_prefetch(to->gradient + 3 * particle + 2, 1);
 }
 
-/* next: the particles of the chunk to come. */
+/* order: the particles of a chunk, behind which come those of the next. */
 MD_INLINE void read_chunk(const int p, const weights *w, const weights *slope, int32_t count,
-                          const real *at, int32_t slab, lane_sums *sums, const target *to,
-                          const int32_t *next)
-{
-  for (int s = 0; s < (slope ? SUMS : 1); s++)
-    memset(sums[s].lanes, 0, (size_t)count * sizeof *sums[s].lanes);
-  for (int32_t k = 0, end; k < count; k = end) {
-    end = run_end(w, k, count);
-    for (int32_t l = k; l < end; l++)
-      prefetch_results(to, next[l]);
-    const real *first = at + w->first[k];
-    int m = 0;
-    for (; m + HELD(p) <= STRIPS(p); m += HELD(p))
-      read_strips(p, HELD(p), w, slope, k, end, m, first, slab, sums);
-    if (STRIPS(p) % HELD(p))
-      read_strips(p, STRIPS(p) % HELD(p), w, slope, k, end, m, first, slab, sums);
-  }
-}
-
-/* The lanes of a vector, four or two at a time first. */
-MD_INLINE real add_lanes(const simd_real *lanes)
-{
-  typedef real unit __attribute__((vector_size(16), may_alias));
-  const unit *part = (const unit *)lanes;
-  unit sum = part[0];
-  SPREAD_UNROLL
-  for (int u = 1; u < SIMD_BYTES / 16; u++)
-    sum += part[u];
-#if MD_PREC == 2
-  return sum[0] + sum[1];
-#else
-  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
-#endif
-}
-
-MD_INLINE void write_chunk(const lane_sums *sums, const int32_t *order, int32_t count,
-                           const target *to)
+                          const real *at, int32_t slab, const int32_t *order, const target *to)
 {
   for (int32_t k = 0; k < count; k++) {
     const int64_t particle = order[k];
-    if (to->value) to->value[particle] = add_lanes(&sums[VALUE].lanes[k]);
-    for (int a = 0; a < 3 && to->gradient; a++)
-      to->gradient[3 * particle + a] = to->scale[a] * add_lanes(&sums[OUTER_SLOPE + a].lanes[k]);
+    prefetch_results(to, order[k + CHUNK]);
+    const lane_sums sums = read_particle(p, w, slope, k, at + w->first[k], slab);
+    if (to->value) to->value[particle] = add_lanes(&sums.value);
+    for (int a = 0; a < 3 && slope; a++)
+      to->gradient[3 * particle + a] = to->scale[a] * add_lanes(&sums.slope[a]);
   }
 }
 
@@ -115,19 +111,18 @@ static target target_of(const target *all, int32_t g)
   return one;
 }
 
+/* slope: room for derivatives, or NULL. */
 MD_INLINE void read_tile(const int p, const spread_part *part, const block *b, weights *w,
                          weights *slope, const target *to)
 {
   const spread_particle *record = part->buffer[SPREAD_RECORD].data;
   const int32_t *order = part->buffer[SPREAD_ORDER].data, slab = b->points[1] * SPREAD_ROW;
-  lane_sums sums[SUMS];
   for (int32_t i = b->begin; i < b->end; i += CHUNK) {
     const int32_t count = b->end - i < CHUNK ? b->end - i : CHUNK;
     chunk_weights(p, b, record + i, count, w, slope);
     for (int32_t g = 0; g < to->vectors; g++) {
       const target one = target_of(to, g);
-      read_chunk(p, w, slope, count, b->at[g], slab, sums, &one, order + i + CHUNK);
-      write_chunk(sums, order + i, count, &one);
+      read_chunk(p, w, slope, count, b->at[g], slab, order + i, &one);
     }
   }
 }
