@@ -35,7 +35,8 @@ static void bench_cpu(const machine *m)
 {
   BENCH(m, {10000, 64, 6, 1, ALL, {0}, ""}, {100000, 64, 6, 1, ALL, {0}, ""},
         {1000000, 64, 6, 1, ALL, {0}, ""}, {100000, 64, 4, 1, TILED, {0}, ""},
-        {100000, 64, 8, 1, TILED, {0}, ""}, {100000, 64, 6, 16, TILED, {0}, ""});
+        {100000, 64, 8, 1, TILED, {0}, ""}, {100000, 64, 6, 16, TILED, {0}, ""},
+        {1000000, 64, 4, 1, TILED, {0}, ""}, {1000000, 64, 8, 1, TILED, {0}, ""});
 }
 
 static void bench_context(md_backend backend, md_precision precision, bool deterministic)

@@ -79,7 +79,7 @@ MD_INLINE uint16_t place_of(const places *at, uint32_t word)
 }
 
 /* A tile's particles, in the given order, by place; so few that most are alone stay as they are. */
-enum { FEW = 8 };
+enum { FEW = 2 }; /* places a particle */
 static void sort_tile(int32_t begin, int32_t end, const places *at, const uint16_t *place,
                       const int32_t *given, int32_t *sorted)
 {
