@@ -3,9 +3,9 @@
  *
  * The points that a tile touches, its cells and p - 1 more along each axis, lie in rows of 16 along
  * the fastest axis whatever the mesh.  Particles are sorted by window of the rows (window_cpu.h)
- * and column of cells.  A run of particles that share both works on p slabs of p pieces of rows, cut
- * into strips, a vector each, which stay in registers while the run passes.  Where a vector is as
- * wide as two windows a strip is two pieces, of rows 2 m and 2 m + 1.
+ * and column of cells.  A run of particles that share both works on p slabs of p pieces of rows,
+ * cut into strips, a vector each, which stay in registers while the run passes.  Where a vector is
+ * as wide as two windows a strip is two pieces, of rows 2 m and 2 m + 1.
  *
  * Weights are computed for a chunk of particles at once, as many in a vector as it has lanes. */
 #ifndef BLOCK_CPU_H

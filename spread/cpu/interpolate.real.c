@@ -2,8 +2,8 @@
  *
  * The transpose of tiled.real.c: a tile's points are copied into a block in the first cache
  * (block_cpu.h), from where each particle sums p^2 pieces of rows, a window wide, with its weights.
- * Results go to places in no order, which are prefetched a chunk ahead: else the processor waits for
- * lines that it is about to write. */
+ * Results go to places in no order, which are prefetched a chunk ahead: else the processor waits
+ * for lines that it is about to write. */
 #include "spread/cpu/block_cpu.h"
 
 /* Sums over the points of one particle, lanes apart: value, derivatives along each axis. */

@@ -6,8 +6,8 @@
  *
  * A particle costs p^2 multiply-adds of a window's width, and p^2 such pieces are loaded, added to
  * and stored once for a run of particles that share column and window.  A tile costs
- * (8 + p - 1)^2 rows to clear and to add, whatever it holds.  Charges come in no order: those of the
- * next chunk are prefetched, a few with each run, as many at once would wait for each other. */
+ * (8 + p - 1)^2 rows to clear and to add, whatever it holds.  Charges come in no order: those of
+ * the next chunk are prefetched, a few with each run, as many at once would wait for each other. */
 #include "spread/cpu/block_cpu.h"
 
 /* `held` strips of each slab, from strip m on: sums over a run in registers, then added. */
