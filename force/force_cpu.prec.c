@@ -51,6 +51,66 @@ typedef struct {
   bool charged, typed;
 } run_mode;
 
+/* A software pipeline of three stages, two vectors of pairs in each: while two are divided,
+ * coordinates of the next are loaded and the two before are added, in the order of entries. */
+typedef struct {
+  const pair_constants *c;
+  const void *x;
+  const simd_coord *i;
+  lj_form form;
+} stream_job;
+
+/* It needs more registers than instruction sets before AVX-512 have. */
+enum { STREAMS = MD_ISA == 2 };
+
+MD_INLINE void stream_see(const stream_job *job, const int32_t *nbr, pair_state p[2])
+{
+  simd_coord j[3];
+  rows_ask_list(nbr, 2);
+  for (int e = 0; e < 2; e++) {
+    simd_load_coord(job->x, nbr + e * SIMD_LANES, j);
+    pair_see(job->c, job->i, j, &p[e]);
+  }
+}
+
+MD_INLINE void stream_divide(pair_state p[2])
+{
+  pair_divide(&p[0]);
+  pair_divide(&p[1]);
+}
+
+MD_INLINE void stream_add(const stream_job *job, const pair_state p[2], simd_real f[3])
+{
+  for (int e = 0; e < 2; e++) {
+    const simd_mask near = pair_near(job->c, &p[e], ~(simd_mask){0}, NULL);
+    const simd_real pull = pair_pull(job->c, &p[e], near, job->form, NULL);
+    for (int d = 0; d < 3; d++)
+      f[d] += pull * p[e].d[d];
+  }
+}
+
+/* Of the first n entries of a slice, which all its lanes have; returns how many it took, all but at
+ * most 3. */
+MD_INLINE int32_t stream(const stream_job *job, const int32_t *nbr, int32_t n, simd_real f[3])
+{
+  enum { TWO = 2 * SIMD_LANES };
+  pair_state a[2], b[2];
+  if (n < 2) return 0;
+  stream_see(job, nbr, a);
+  stream_divide(a);
+  int32_t k = 2;
+  for (; k + 4 <= n; k += 4, nbr += 2 * TWO) {
+    stream_see(job, nbr + TWO, b);
+    stream_add(job, a, f);
+    stream_divide(b);
+    stream_see(job, nbr + 2 * TWO, a);
+    stream_add(job, b, f);
+    stream_divide(a);
+  }
+  stream_add(job, a, f);
+  return k;
+}
+
 /* Forces of slice s, on its atoms (full) or added to them and to those that share (half). */
 MD_INLINE void slice_forces(const force_job *job, const pair_constants *c, int64_t s, run_mode mode,
                             pair_sums *sums)
@@ -74,8 +134,15 @@ MD_INLINE void slice_forces(const force_job *job, const pair_constants *c, int64
   if (mode.typed) open_types(job, own, &own_types);
   if (charge) q = pair_charges(charge, own);
   simd_load_coord(x, own, i);
+  rows_ask_lines(list, s, x, half ? job->f : NULL, job->n);
   int32_t k = 0;
+  if (STREAMS && !half && !charge && !types && !sums) {
+    const stream_job pairs = {c, x, i, mode.form};
+    k = stream(&pairs, nbr, shared.all, f);
+    nbr += (int64_t)k * SIMD_LANES;
+  }
   for (; k < shared.all; k++, nbr += SIMD_LANES) { /* the same for every lane */
+    rows_ask_list(nbr, 1);
     simd_load_coord(x, nbr, j);
     if (charge) qq = q * pair_charges(charge, nbr);
     pair_force(c, i, j, ~(simd_mask){0}, weight, mode.form,
@@ -85,6 +152,7 @@ MD_INLINE void slice_forces(const force_job *job, const pair_constants *c, int64
     if (half) react(to, nbr, g);
   }
   for (; k < count.any; k++, nbr += SIMD_LANES) {
+    rows_ask_list(nbr, 1);
     simd_load_coord(x, nbr, j);
     const simd_real both = (simd_real)((simd_mask)one & lanes_with(&shared, k));
     if (charge) qq = q * pair_charges(charge, nbr);

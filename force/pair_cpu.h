@@ -91,6 +91,46 @@ MD_INLINE simd_real pair_charges(const real *charge, const int32_t *index)
   return q;
 }
 
+/* Pairs on their way through the formula: pair_see fills d and r_sq, pair_divide the rest. */
+typedef struct {
+  simd_real d[3], r_sq, inv_sq;
+} pair_state;
+
+MD_INLINE void pair_see(const pair_constants *c, const simd_coord i[3], const simd_coord j[3],
+                        pair_state *p)
+{
+  for (int k = 0; k < 3; k++)
+    p->d[k] = pair_difference(i[k], j[k]);
+  p->r_sq = p->d[0] * p->d[0] + p->d[1] * p->d[1] + p->d[2] * p->d[2];
+#if MD_PREC == 1
+  p->r_sq *= c->unit_sq;
+#else
+  (void)c;
+#endif
+}
+
+MD_INLINE void pair_divide(pair_state *p)
+{
+  p->inv_sq = 1 / p->r_sq;
+}
+
+/* The lanes of `valid` that are within the cutoff; lj as in pair_force, as below. */
+MD_INLINE simd_mask pair_near(const pair_constants *c, const pair_state *p, simd_mask valid,
+                              const lj_reals *lj)
+{
+  const simd_mask far = p->r_sq >= (lj ? lj : &c->plain)->r_cut_sq;
+  return valid & ~far;
+}
+
+/* |f|/r in the lanes `near`, else 0. */
+MD_INLINE simd_real pair_pull(const pair_constants *c, const pair_state *p, simd_mask near,
+                              lj_form form, const lj_reals *lj)
+{
+  const simd_real pull = lj ? lj_f_over_r_inv(p->r_sq, p->inv_sq, lj, form) * c->unit
+                            : lj_f_over_r_inv(p->r_sq, p->inv_sq, &c->scaled, form);
+  return pair_only(near, pull);
+}
+
 /* f gets the force of j on i in the lanes of `valid` that are within the cutoff, else 0.  A NaN
  * counts as within, so that it shows in the force.  sums, unless NULL, gets the pairs times their
  * weight.  qq, unless NULL, is the product of the two charges; lj, unless NULL, the constants of
@@ -99,19 +139,12 @@ MD_INLINE void pair_force(const pair_constants *c, const simd_coord i[3], const 
                           simd_mask valid, simd_real weight, lj_form form, const lj_reals *lj,
                           const simd_real *qq, simd_real f[3], pair_sums *sums)
 {
-  simd_real d[3];
-  for (int k = 0; k < 3; k++)
-    d[k] = pair_difference(i[k], j[k]);
-  simd_real r_sq = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
-#if MD_PREC == 1
-  r_sq *= c->unit_sq;
-#endif
-  const simd_mask far = r_sq >= (lj ? lj : &c->plain)->r_cut_sq;
-  const simd_mask near = valid & ~far;
-  const simd_real inv_sq = 1 / r_sq;
-  simd_real pull = lj ? lj_f_over_r_inv(r_sq, inv_sq, lj, form) * c->unit
-                      : lj_f_over_r_inv(r_sq, inv_sq, &c->scaled, form);
-  pull = pair_only(near, pull);
+  pair_state p;
+  pair_see(c, i, j, &p);
+  pair_divide(&p);
+  const simd_real r_sq = p.r_sq, inv_sq = p.inv_sq;
+  const simd_mask near = pair_near(c, &p, valid, lj);
+  simd_real pull = pair_pull(c, &p, near, form, lj);
   simd_real u_charges = {0};
   if (qq) {
     const simd_mask close = valid & ~(simd_mask)(r_sq >= c->coulomb.r_cut_sq);
@@ -129,7 +162,7 @@ MD_INLINE void pair_force(const pair_constants *c, const simd_coord i[3], const 
     sums->virial += __builtin_convertvector(weight * pull * r_sq, simd_accum);
   }
   for (int k = 0; k < 3; k++)
-    f[k] = pull * d[k];
+    f[k] = pull * p.d[k];
 }
 
 /* Add the lanes of sums to total[2], energy and virial. */

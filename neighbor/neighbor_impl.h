@@ -39,9 +39,10 @@ struct neighbor_list {
   md_buffer bin_start;      /* int32 [bins + 1] into place */
   ordering_counter counter; /* GPU: of the keys at hand */
   md_buffer spare[4];       /* for permuting atoms */
-  md_buffer nbr, start, count, atom, shared, chunk; /* behind view */
-  md_buffer result;                                 /* small totals */
-  int32_t slots; /* room per row at the last build, where a backend guesses first */
+  /* behind view */
+  md_buffer nbr, start, count, atom, shared, chunk, line, line_start;
+  md_buffer result; /* small totals */
+  int32_t slots;    /* room per row at the last build, where a backend guesses first */
   /* CPU, see bin_tiles.h: rows int32 [n], the atoms by tiles; row_of int32 [n], its inverse, for
    * half lists.  GPU: work state4 [n + n_ghost], candidates by bin; positions alone for lists by
    * tiles. */

@@ -25,6 +25,16 @@ static double tile_row(const neighbor_spec *spec, double density)
   return 2 * neighbor_tile_entries(spec, density) + halo + 2 + 4;
 }
 
+/* On the CPU: the lines that forces prefetch, as many as were counted in liquids, a sixteenth spare,
+ * and where those of a slice begin. */
+static double lines_row(const md_ctx *ctx, const neighbor_spec *spec)
+{
+  const bool compact = ordering_has(&spec->order, ORDERING_COMPACT);
+  const double lines = spec->order.kind == ORDERING_RANDOM ? 9.5 : compact ? 2 : 3;
+  const double narrow = md_coord_size(ctx->precision) == sizeof(float) ? 0.6 : 1;
+  return 4 * lines * narrow * 17 / 16 + 1;
+}
+
 /* Bytes of a row of entries and of what is kept beside them.  On the GPU all rows have room for the
  * longest: of half lists a few rows have nearly all of their neighbours.  On the CPU they are padded
  * to whole vectors, and a sixteenth is spare. */
@@ -34,7 +44,8 @@ static double plain_row(const md_ctx *ctx, const neighbor_spec *spec, double den
   const double near = 4.0 / 3 * acos(-1) * pow(spec->r_list, 3) * density;
   if (ctx->backend == MD_GPU) return 4 * (half ? 1.03 * near : 1.25 * near + 10) + 4;
   const double wide = md_state_size(ctx->precision) == sizeof(float) ? 1.13 : 1.09;
-  return 4 * (half ? wide * near / 2 : 1.005 * near) * 17 / 16 + (half ? 20 : 12) + 1;
+  return 4 * (half ? wide * near / 2 : 1.005 * near) * 17 / 16 + (half ? 20 : 12) + 1 +
+         lines_row(ctx, spec);
 }
 
 double neighbor_memory(const md_ctx *ctx, const neighbor_spec *spec, double n, double ghosts,

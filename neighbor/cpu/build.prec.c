@@ -8,6 +8,7 @@
  *
  * Compiled once per precision and instruction set. */
 #include "neighbor/cpu/bin_order.h"
+#include "neighbor/cpu/lines.h"
 #include "neighbor/cpu/rows_cpu.h"
 
 #include <string.h>
@@ -15,9 +16,9 @@
 typedef int32_t lanes_i32 __attribute__((vector_size(4 * SIMD_LANES), may_alias));
 
 enum {
-  WINDOW = 64,       /* rows sorted by length */
-  CHUNK_ROWS = 2048, /* least and */
-  CHUNKS_MOST = 64   /* most chunks of deterministic half lists */
+  WINDOW = LINES_WINDOW, /* rows sorted by length */
+  CHUNK_ROWS = 2048,     /* least and */
+  CHUNKS_MOST = 64       /* most chunks of deterministic half lists */
 };
 _Static_assert(ROWS_BLOCK % WINDOW == 0 && WINDOW % SIMD_LANES == 0, "slices fill windows");
 
@@ -256,5 +257,5 @@ md_status KERNEL(neighbor_cpu_build)(neighbor_list *list, const md_atoms *atoms)
   view->shared = b.job.half ? list->shared.data : NULL;
   view->n_entries = b.entries;
   view->max_count = b.longest;
-  return MD_OK;
+  return lines_find(list, &b.job.tiles);
 }
