@@ -347,6 +347,7 @@ complete -c minimd -n '__fish_seen_subcommand_from profile' -l model -x -a 'on o
 complete -c minimd -n '__fish_seen_subcommand_from profile' -l replay -x -a 'application kernel' -d 'how ncu repeats what it counts with warm caches (application);'
 complete -c minimd -n '__fish_seen_subcommand_from profile' -l machine -r -F -a 'h200     ' -d 'whose caches are modelled (this GPU\'s, or an H200\'s; of the'
 complete -c minimd -n '__fish_seen_subcommand_from profile' -l with -x -a 'perf cachegrind model' -d 'CPU: the processor\'s counters (perf), or valgrind\'s cachegrind on'
+complete -c minimd -n '__fish_seen_subcommand_from profile' -l addresses -d 'with cachegrind: the kernel\'s arrays also address by address, by'
 complete -c minimd -n '__fish_seen_subcommand_from profile' -l times -d 'only time the force computation of each case'
 complete -c minimd -n '__fish_seen_subcommand_from profile' -l format -x -a 'table csv json' -d 'how results are printed (table)'
 complete -c minimd -n '__fish_seen_subcommand_from profile' -l output -s o -r -F -d 'write results to FILE instead of standard output'

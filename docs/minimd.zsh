@@ -19,7 +19,7 @@ _minimd_options()
     mobility) echo '--help --input --case --tolerance --vectors --check --map --moves --viscosity --backend --device --precision --repeat --seed --threads --deterministic --format --output --plot --quiet' ;;
     pack) echo '--help --particles --occupancy --radii --output --sweeps --iterations --seed --threads --contacts --format --plot --quiet' ;;
     potential) echo '--help --knots --cutoff --output' ;;
-    profile) echo '--help --order --list --newton --stencil --bin-size --sort-every --rebuild --skin --pair --potential --cutoff --backend --device --precision --block-size --threads --cells --steps --dt --thermo --seed --deterministic --cut --carrier --share-gpu --input --format-in --set --at --launches --caches --counters --model --replay --machine --with --times --format --output --plot --quiet' ;;
+    profile) echo '--help --order --list --newton --stencil --bin-size --sort-every --rebuild --skin --pair --potential --cutoff --backend --device --precision --block-size --threads --cells --steps --dt --thermo --seed --deterministic --cut --carrier --share-gpu --input --format-in --set --at --launches --caches --counters --model --replay --machine --with --addresses --times --format --output --plot --quiet' ;;
     config) echo '--help --list --format --output' ;;
     convert) echo '--help --order --list --newton --stencil --bin-size --sort-every --rebuild --skin --pair --potential --cutoff --backend --device --precision --block-size --threads --cells --steps --dt --thermo --seed --deterministic --cut --carrier --share-gpu --input --format-in --set --output --to' ;;
     info) echo '--help --format --output' ;;

@@ -1,12 +1,11 @@
 /* minimd/counters/cachegrind.c - see cachegrind.h. */
 #include "minimd/counters/cachegrind.h"
 #include "core/parse/parse.h"
+#include "minimd/counters/valgrind.h"
 
 #include <errno.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define WORD(name, word) word,
@@ -14,7 +13,6 @@ static const char *const event_words[CACHEGRIND_EVENT_COUNT] = {CACHEGRIND_EVENT
 #undef WORD
 
 enum { COLUMNS_MOST = 32 };
-extern char **environ;
 
 /* Which column each event is in, from the line `events: Ir I1mr ...`. */
 static md_status read_events(md_lines *in, int column[CACHEGRIND_EVENT_COUNT])
@@ -97,75 +95,28 @@ void cachegrind_machine(const machine *m, machine *out)
   }
 }
 
-static md_status add(char **argv, int *n, const char *format, const char *option,
-                     const machine_level *l, const char *text)
-{
-  const int length =
-      l ? asprintf(&argv[*n], format, option, (long long)l->bytes, (int)l->ways, (int)l->line)
-        : asprintf(&argv[*n], "%s%s", option, text);
-  if (length < 0) argv[*n] = NULL;
-  MD_REQUIRE(length >= 0, MD_ENOMEM, "out of memory for a command");
-  ++*n;
-  return MD_OK;
-}
-
-/* One thread, portable instructions, no second start; what valgrind says goes nowhere. */
-static md_status run_child(char *const *argv, bool *found)
-{
-  posix_spawn_file_actions_t actions;
-  pid_t pid;
-  int code;
-  setenv("MINIMD_ISA", "portable", 1);
-  setenv("OMP_WAIT_POLICY", "passive", 1);
-  MD_REQUIRE(posix_spawn_file_actions_init(&actions) == 0, MD_ENOMEM, "out of memory for a child");
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", 1, 0);
-  fflush(NULL);
-  const int error = posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ);
-  posix_spawn_file_actions_destroy(&actions);
-  *found = error != ENOENT;
-  if (!*found) return MD_OK;
-  MD_REQUIRE(!error, MD_EIO, "cannot start %s: %s", argv[0], strerror(error));
-  while (waitpid(pid, &code, 0) < 0)
-    MD_REQUIRE(errno == EINTR, MD_EIO, "lost %s: %s", argv[0], strerror(errno));
-  MD_REQUIRE(WIFEXITED(code) && WEXITSTATUS(code) == 0, MD_EIO,
-             "%s failed with exit code %d: see its message above, if it has one", argv[0],
-             WIFEXITED(code) ? WEXITSTATUS(code) : 128 + WTERMSIG(code));
-  return MD_OK;
-}
-
 md_status cachegrind_run(const machine *caches, char *const *program, const char *function,
                          int64_t counts[CACHEGRIND_EVENT_COUNT], char **missing)
 {
-  char path[] = "/tmp/minimd-cachegrind-XXXXXX";
-  int n_program = 0, n = 0;
-  *missing = NULL;
-  while (program[n_program])
-    n_program++;
+  const machine_level *d1 = &caches->level[0], *last = &caches->level[caches->n_levels - 1];
+  char path[] = "/tmp/minimd-cachegrind-XXXXXX", out[64], d1_text[64], last_text[64];
   const int fd = mkstemp(path);
   MD_REQUIRE(fd >= 0, MD_EIO, "cannot make a temporary file: %s", strerror(errno));
   close(fd);
-  char **argv = calloc((size_t)n_program + 10, sizeof *argv);
-  md_status status = argv ? MD_OK : MD_FAIL(MD_ENOMEM, "out of memory for a command");
-  const machine_level *d1 = &caches->level[0], *last = &caches->level[caches->n_levels - 1];
-  if (!status) status = add(argv, &n, NULL, "valgrind", NULL, "");
-  if (!status) status = add(argv, &n, NULL, "--log-file=/dev/null", NULL, "");
-  if (!status) status = add(argv, &n, NULL, "--tool=cachegrind", NULL, "");
-  if (!status) status = add(argv, &n, NULL, "--cache-sim=yes", NULL, "");
-  if (!status) status = add(argv, &n, NULL, "--cachegrind-out-file=", NULL, path);
-  if (!status) status = add(argv, &n, "%s%lld,%d,%d", "--D1=", d1, NULL);
-  if (!status) status = add(argv, &n, "%s%lld,%d,%d", "--LL=", last, NULL);
-  for (int k = 0; !status && k < n_program; k++)
-    status = add(argv, &n, NULL, program[k], NULL, "");
-  bool found = true;
-  if (!status) status = run_child(argv, &found);
-  if (!status && !found) {
-    *missing = strdup("valgrind is not on the PATH (Debian package valgrind)");
-    if (!*missing) status = MD_FAIL(MD_ENOMEM, "out of memory for a message");
-  }
-  if (!status && found) status = cachegrind_read(path, function, counts);
+  snprintf(out, sizeof out, "--cachegrind-out-file=%s", path);
+  snprintf(d1_text, sizeof d1_text, "--D1=%lld,%d,%d", (long long)d1->bytes, (int)d1->ways,
+           (int)d1->line);
+  snprintf(last_text, sizeof last_text, "--LL=%lld,%d,%d", (long long)last->bytes, (int)last->ways,
+           (int)last->line);
+  const char *const options[] = {"--log-file=/dev/null",
+                                 "--tool=cachegrind",
+                                 "--cache-sim=yes",
+                                 out,
+                                 d1_text,
+                                 last_text,
+                                 NULL};
+  md_status status = valgrind_run(options, program, NULL, NULL, missing);
+  if (!status && !*missing) status = cachegrind_read(path, function, counts);
   unlink(path);
-  for (int k = 0; argv && k < n; k++)
-    free(argv[k]);
-  free(argv);
   return status;
 }

@@ -26,7 +26,7 @@ void cachegrind_machine(const machine *m, machine *out);
 
 /* Run this program with these arguments (NULL ends them) under cachegrind and read it.  *missing is
  * NULL, or says that valgrind is not installed; free it.
- * Errors: those of cachegrind_read; MD_EIO (valgrind or the program failed), MD_ENOMEM. */
+ * Errors: those of cachegrind_read and valgrind_run. */
 md_status cachegrind_run(const machine *caches, char *const *program, const char *function,
                          int64_t counts[CACHEGRIND_EVENT_COUNT], char **missing);
 

@@ -1,16 +1,15 @@
 /* minimd/counters/profile_cpu.c - see profile_cpu.h. */
-#include "minimd/counters/profile_cpu.h"
+#include "minimd/counters/profile_cpu_impl.h"
+#include "minimd/counters/addresses.h"
 #include "core/timer.h"
 #include "minimd/run/compare.h"
 #include "minimd/shell/settings.h"
 #include "minimd/shell/table.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define WORD(name, word) word,
 const char *const profile_with_words[PROFILE_WITH_COUNT] = {PROFILE_WITH(WORD)};
@@ -23,9 +22,7 @@ static const char *const caches_words[CACHES] = {"warm", "cold"};
 
 /* One order and list. */
 typedef struct {
-  const char *order, *list; /* list NULL: the configuration's */
-  neighbor_kind kind;
-  int64_t atoms;
+  profile_cpu_case of;
   double force_s, least_s;
   struct {
     profile_cpu_figures measured, spread, modelled; /* spread in percent */
@@ -92,7 +89,7 @@ static md_status count(study *s, const locality_run *run, variant *v, int caches
     if (!status) status = launch(run);
     const md_status stopped = perf_stop(&s->counters, readings);
     if (!status) status = stopped;
-    if (!status) profile_cpu_of_perf(readings, (double)v->atoms, values[k]);
+    if (!status) profile_cpu_of_perf(readings, (double)v->of.atoms, values[k]);
   }
   if (!status) summarise(values, n, work, v->caches[caches].measured, v->caches[caches].spread);
   free(values);
@@ -123,9 +120,22 @@ static md_status model(const study *s, const locality_run *run, variant *v)
   const machine *m = &s->job->m;
   hierarchy_result cold, warm;
   MD_TRY(locality_model(run, m, &best, &cold, &warm));
-  profile_cpu_of_model(&cold, v->kind, m->n_levels, v->caches[COLD].modelled);
-  profile_cpu_of_model(&warm, v->kind, m->n_levels, v->caches[WARM].modelled);
+  profile_cpu_of_model(&cold, v->of.kind, m->n_levels, v->caches[COLD].modelled);
+  profile_cpu_of_model(&warm, v->of.kind, m->n_levels, v->caches[WARM].modelled);
   return MD_OK;
+}
+
+static md_status grind(study *s, const locality_run *run, variant *v)
+{
+  char *missing = NULL;
+  double *measured = v->caches[WARM].measured, *modelled = v->caches[WARM].modelled;
+  md_status status = profile_cpu_grind(s->job, &v->of, measured, &missing);
+  if (!status && !missing && s->job->addresses)
+    status = profile_cpu_trace(s->job, &v->of, run->sim, measured, modelled, &missing);
+  if (missing) fprintf(stderr, "minimd: warning: no counters: %s\n", missing);
+  if (missing) s->measured = false;
+  free(missing);
+  return status;
 }
 
 /* Run a variant to the configuration's last step and look at its kernel, on one thread: counters
@@ -134,100 +144,18 @@ static md_status look(study *s, variant *v)
 {
   const profile_cpu_job *job = s->job;
   locality_run run;
-  MD_TRY(locality_open(job->opts, job->listed, v->order, v->list, MACHINE_CPU, &run));
-  v->kind = run.kind;
-  v->atoms = run.sim->atoms->n;
+  MD_TRY(locality_open(job->opts, job->listed, v->of.order, v->of.list, MACHINE_CPU, &run));
+  v->of.kind = run.kind;
+  v->of.atoms = run.sim->atoms->n;
   run.sim->ctx->threads = 1;
   md_status status = MD_OK;
-  if (job->times) status = time_launches(s, &run, v);
+  if (job->times) status = job->addresses ? addresses_launch(run.sim) : time_launches(s, &run, v);
   if (!status && s->modelled) status = model(s, &run, v);
   for (int c = 0; !status && c < CACHES; c++)
     if (s->measured && job->with == PROFILE_WITH_PERF && (c == WARM ? job->warm : job->cold))
       status = count(s, &run, v, c);
+  if (!status && s->measured && job->with == PROFILE_WITH_CACHEGRIND) status = grind(s, &run, v);
   locality_close(&run);
-  return status;
-}
-
-/* --- cachegrind */
-
-static md_status add(char **argv, int *n, const char *name, const char *value)
-{
-  const int length =
-      value ? asprintf(&argv[*n], "%s=%s", name, value) : asprintf(&argv[*n], "%s", name);
-  if (length < 0) argv[*n] = NULL;
-  MD_REQUIRE(length >= 0, MD_ENOMEM, "out of memory for a command");
-  ++*n;
-  return MD_OK;
-}
-
-/* This program, to launch the kernel of one variant so often. */
-static md_status make_command(const study *s, const variant *v, int64_t launches, char **argv,
-                              int *n)
-{
-  const options *opts = s->job->opts;
-  char self[4096], text[64];
-  const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-  MD_REQUIRE(length > 0, MD_EIO, "cannot find this program's file: %s", strerror(errno));
-  self[length] = '\0';
-  MD_TRY(add(argv, n, self, NULL));
-  MD_TRY(add(argv, n, "profile", NULL));
-  for (int k = 0; k < opts->n_found; k++) {
-    const int index = opts->found[k].index;
-    const option *o = &opts->table[index];
-    if (index >= SETTINGS_COUNT || (index < 32 && s->job->listed >> index & 1)) continue;
-    snprintf(text, sizeof text, "--%s", o->name);
-    MD_TRY(add(argv, n, text, o->value ? opts->found[k].value : NULL));
-  }
-  snprintf(text, sizeof text, "%" PRId64, launches);
-  MD_TRY(add(argv, n, "--order", v->order));
-  if (v->list) MD_TRY(add(argv, n, "--list", v->list));
-  MD_TRY(add(argv, n, "--launches", text));
-  static const char *const fixed[] = {"--backend=cpu", "--threads=1", "--times", "--quiet"};
-  for (size_t k = 0; k < sizeof fixed / sizeof *fixed; k++)
-    MD_TRY(add(argv, n, fixed[k], NULL));
-  return MD_OK;
-}
-
-static md_status grind_once(const study *s, const variant *v, int64_t launches, int64_t *counts,
-                            char **missing)
-{
-  char function[64];
-  char **argv = calloc((size_t)s->job->opts->n_found + 16, sizeof *argv);
-  MD_REQUIRE(argv, MD_ENOMEM, "out of memory for a command");
-  int n = 0;
-  snprintf(function, sizeof function, "rows_run_%s", neighbor_list_words[v->kind]);
-  md_status status = make_command(s, v, launches, argv, &n);
-  if (!status) status = cachegrind_run(&s->job->m, argv, function, counts, missing);
-  for (int k = 0; k < n; k++)
-    free(argv[k]);
-  free(argv);
-  return status;
-}
-
-/* Launches find caches as the one before left them.  The run on the way computes forces, too: what
- * counts is what more launches add. */
-static md_status grind(study *s, variant *v, char **missing)
-{
-  int64_t one[CACHEGRIND_EVENT_COUNT], more[CACHEGRIND_EVENT_COUNT];
-  MD_TRY(grind_once(s, v, 1, one, missing));
-  if (*missing) return MD_OK;
-  MD_TRY(grind_once(s, v, 1 + s->job->launches, more, missing));
-  for (int e = 0; e < CACHEGRIND_EVENT_COUNT; e++)
-    more[e] -= one[e];
-  profile_cpu_of_cachegrind(more, (double)s->job->launches, (double)v->atoms,
-                            v->caches[WARM].measured);
-  return MD_OK;
-}
-
-static md_status grind_all(study *s)
-{
-  char *missing = NULL;
-  md_status status = MD_OK;
-  for (int k = 0; !status && !missing && k < s->n; k++)
-    status = grind(s, &s->variants[k], &missing);
-  if (missing) fprintf(stderr, "minimd: warning: no counters: %s\n", missing);
-  if (missing) s->measured = false;
-  free(missing);
   return status;
 }
 
@@ -236,12 +164,12 @@ static md_status grind_all(study *s)
 static void print_case(table *t, const study *s, const variant *v)
 {
   const config *cfg = s->job->cfg;
-  table_text(t, v->order);
-  table_text(t, neighbor_list_words[v->kind]);
+  table_text(t, v->of.order);
+  table_text(t, neighbor_list_words[v->of.kind]);
   table_text(t, md_precision_words[config_get(cfg)->precision]);
   table_text(t, md_isa_words[md_isa_detect()]);
   table_integer(t, config_get(cfg)->steps);
-  table_integer(t, v->atoms);
+  table_integer(t, v->of.atoms);
 }
 
 #define CASE_COLUMNS                                                                               \
@@ -303,9 +231,9 @@ static md_status make_variants(study *s)
   MD_REQUIRE(s->variants, MD_ENOMEM, "out of memory for %d cases", s->n);
   for (int k = 0; k < s->n; k++) {
     variant *v = &s->variants[k];
-    v->order = job->orders[k % job->n_orders];
-    v->list = job->lists ? job->lists[k / job->n_orders] : NULL;
-    MD_TRY(locality_check(job->opts, job->listed, v->order, v->list, MACHINE_CPU));
+    v->of.order = job->orders[k % job->n_orders];
+    v->of.list = job->lists ? job->lists[k / job->n_orders] : NULL;
+    MD_TRY(locality_check(job->opts, job->listed, v->of.order, v->of.list, MACHINE_CPU));
     for (int c = 0; c < CACHES; c++)
       for (int q = 0; q < PROFILE_CPU_QUANTITY_COUNT; q++)
         v->caches[c].measured[q] = v->caches[c].spread[q] = v->caches[c].modelled[q] = NAN;
@@ -337,10 +265,9 @@ md_status profile_cpu(const profile_cpu_job *job, FILE *stream)
   const bool opened = s.measured && job->with == PROFILE_WITH_PERF;
   for (int k = 0; !status && k < s.n; k++)
     status = look(&s, &s.variants[k]);
-  if (!status && grinds) status = grind_all(&s);
   if (!status && !s.measured && !s.modelled && !job->times)
     status = MD_FAIL(MD_EINVAL, "without counters and without the model there is nothing to print");
-  if (!status) (job->times ? print_times : print)(&s, stream);
+  if (!status && !(job->times && job->addresses)) (job->times ? print_times : print)(&s, stream);
   if (opened) perf_close(&s.counters);
   free(s.variants);
   return status;

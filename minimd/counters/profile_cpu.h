@@ -26,6 +26,7 @@ typedef struct {
   machine m; /* a CPU */
   profile_with with;
   bool model, times;
+  bool addresses; /* with cachegrind by address as well; with times: launch for a tracer instead */
   options_format format;
 } profile_cpu_job;
 
@@ -42,7 +43,14 @@ md_status profile_cpu(const profile_cpu_job *job, FILE *stream);
   X(L1_MISSES, "l1_misses_per_atom")                                                               \
   X(LLC_LOAD_MISSES, "llc_load_misses_per_atom")                                                   \
   X(LLC_MISSES, "llc_misses_per_atom")                                                             \
-  X(DTLB_LOAD_MISSES, "dtlb_load_misses_per_atom")
+  X(DTLB_LOAD_MISSES, "dtlb_load_misses_per_atom")                                                 \
+  X(ARRAY_ACCESSES, "array_accesses_per_atom") /* from here on by address: addresses.h */          \
+  X(ARRAY_DIFFERENCES, "array_differences_per_atom")                                               \
+  X(OTHER_ACCESSES, "other_accesses_per_atom")                                                     \
+  X(L1_ARRAY_MISSES, "l1_array_misses_per_atom")                                                   \
+  X(LLC_ARRAY_MISSES, "llc_array_misses_per_atom")                                                 \
+  X(L1_TRACED_MISSES, "l1_traced_misses_per_atom") /* in arrays or not */                          \
+  X(LLC_TRACED_MISSES, "llc_traced_misses_per_atom")
 #define MD_ENUM_(name, word) PROFILE_CPU_##name,
 typedef enum { PROFILE_CPU_QUANTITIES(MD_ENUM_) PROFILE_CPU_QUANTITY_COUNT } profile_cpu_quantity;
 #undef MD_ENUM_

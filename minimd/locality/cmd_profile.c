@@ -54,6 +54,10 @@ static void make_table(option *known)
   known[WITH] = (option){"with", 0, "perf|cachegrind|model",
                          "CPU: the processor's counters (perf), or valgrind's cachegrind on\n"
                          "portable instructions, or the model alone"};
+  known[ADDRESSES] = (option){"addresses", 0, NULL,
+                              "with cachegrind: the kernel's arrays also address by address, by\n"
+                              "valgrind's lackey (for 1000 atoms half a minute or more); with\n"
+                              "--times: only say where they lie, and launch, for other tracers"};
   known[TIMES] = (option){"times", 0, NULL, "only time the force computation of each case"};
   known[FORMAT] = (option)OPTION_FORMAT;
   known[OUTPUT] = (option)OPTION_OUTPUT;

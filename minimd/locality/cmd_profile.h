@@ -17,6 +17,7 @@ enum {
   REPLAY,
   MACHINE,
   WITH,
+  ADDRESSES,
   TIMES,
   FORMAT,
   OUTPUT,

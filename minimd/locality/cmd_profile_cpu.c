@@ -10,7 +10,8 @@
 bool profile_wants_cpu(const options *opts)
 {
   const char *backend = options_value(opts, SETTINGS_BACKEND);
-  return options_value(opts, WITH) || (backend && strcmp(backend, "cpu") == 0);
+  return options_value(opts, WITH) || options_value(opts, ADDRESSES) ||
+         (backend && strcmp(backend, "cpu") == 0);
 }
 
 static md_status read_request(const options *opts, config *cfg, profile_cpu_job *cpu)
@@ -44,6 +45,9 @@ static md_status read_request(const options *opts, config *cfg, profile_cpu_job 
   cpu->with = counters ? (profile_with)with : PROFILE_WITH_MODEL;
   cpu->model = model;
   cpu->times = options_value(opts, TIMES);
+  cpu->addresses = options_value(opts, ADDRESSES);
+  MD_REQUIRE(!cpu->addresses || cpu->times || (cpu->with == PROFILE_WITH_CACHEGRIND && model),
+             MD_EINVAL, "--addresses: expected --with cachegrind and the model, or --times");
   cpu->format = (options_format)format;
   return MD_OK;
 }

@@ -15,12 +15,14 @@ const char *const tune_dimension_words[TUNE_DIMENSION_COUNT] = {TUNE_DIMENSIONS(
 static const char *const keys[TUNE_DIMENSION_COUNT] = {TUNE_DIMENSIONS(KEY)};
 #undef KEY
 
-enum { VARIANTS = TUNE_DIMENSION_COUNT + 2, REPEATS = 9, STEPS_LEAST = 20 };
+/* On the lattice of the start atoms move as they never do again. */
+enum { VARIANTS = TUNE_DIMENSION_COUNT + 2, REPEATS = 9, STEPS_LEAST = 20, STEPS_BEFORE = 100 };
 static const double search_share = 0.6;
 
 typedef struct {
   const tune_request *request;
   bool check;
+  engine_state melt; /* where every run begins */
   bool alone;    /* on one thread of the CPU: other programs do not lengthen its processor time */
   double l1_hit; /* of the last run that was asked for it */
   int64_t atoms;
@@ -54,6 +56,21 @@ md_status tune_configure(const options *opts, const tune_point at, bool check, c
   return status;
 }
 
+md_status tune_save(const options *opts, const tune_point at, bool check, int64_t steps,
+                    engine_state *out)
+{
+  config *cfg;
+  engine *sim = NULL;
+  MD_TRY(tune_configure(opts, at, check, &cfg));
+  md_status status = engine_create(config_get(cfg), &sim);
+  if (!status) status = engine_steps(sim, steps - 1);
+  if (!status) status = engine_step(sim, true);
+  if (!status) status = engine_save(sim, out);
+  engine_destroy(sim);
+  config_destroy(cfg);
+  return status;
+}
+
 static double now(const timing *t)
 {
   return t->alone ? md_cpu_seconds() : md_wall_seconds();
@@ -68,7 +85,7 @@ static md_status time_steps(timing *t, const tune_point at, int64_t steps, bool 
   engine *sim = NULL;
   double figure[LOCALITY_FIGURE_COUNT];
   MD_TRY(tune_configure(t->request->opts, at, t->check, &cfg));
-  md_status status = engine_create(config_get(cfg), &sim);
+  md_status status = engine_restore(config_get(cfg), &t->melt, false, &sim);
   if (!status) status = md_ctx_sync(sim->ctx);
   const double began = now(t);
   if (!status) status = engine_steps(sim, steps);
@@ -189,10 +206,24 @@ static void head(FILE *trials)
   fputs("steps,us_per_step\n", trials);
 }
 
+/* Search, then tell apart what was found. */
+static md_status work(timing *with, const tune_values *values, tuning *out)
+{
+  const tune_request *request = with->request;
+  memcpy(out->best, out->from, sizeof out->best);
+  if (!request->quiet)
+    fprintf(stderr, "minimd: tuning takes about %.1f minutes\n", request->seconds / 60);
+  if (request->trials) head(request->trials);
+  MD_TRY(tune_search(values, request->exhaustive, search_share * request->seconds, clock_of, with,
+                     out->best, &out->runs));
+  MD_TRY(judge(with, (1 - search_share) * request->seconds, out));
+  out->atoms = with->atoms;
+  return tune_explain(request->opts, out);
+}
+
 md_status tune(const tune_request *request, tuning *out)
 {
   tune_values values[TUNE_DIMENSION_COUNT];
-  double step_s, setup_s;
   *out = (tuning){.check = request->over[TUNE_SKIN], .pme_error = NAN};
   for (int p = 0; p < MD_PRECISION_COUNT; p++)
     out->precision_error[p] = NAN;
@@ -200,14 +231,8 @@ md_status tune(const tune_request *request, tuning *out)
   MD_TRY(tune_make_values(request, values, out));
   MD_TRY(is_alone(request, &with.alone));
   /* Its error is the user's. */
-  MD_TRY(time_steps(&with, out->from, STEPS_LEAST, false, &step_s, &setup_s));
-  memcpy(out->best, out->from, sizeof out->best);
-  if (!request->quiet)
-    fprintf(stderr, "minimd: tuning takes about %.1f minutes\n", request->seconds / 60);
-  if (request->trials) head(request->trials);
-  MD_TRY(tune_search(values, request->exhaustive, search_share * request->seconds, clock_of, &with,
-                     out->best, &out->runs));
-  MD_TRY(judge(&with, (1 - search_share) * request->seconds, out));
-  out->atoms = with.atoms;
-  return tune_explain(request->opts, out);
+  MD_TRY(tune_save(request->opts, out->from, out->check, STEPS_BEFORE, &with.melt));
+  const md_status status = work(&with, values, out);
+  engine_state_free(&with.melt);
+  return status;
 }

@@ -1,11 +1,11 @@
 /* minimd/run/tune.h - which settings are fastest for a system on this machine?
  *
- * The space is searched one dimension after the other, twice: all values of a dimension run
- * interleaved, the slower half is dropped, the others run for twice as long, until one is left
- * (successive halving).  Exhaustively all points are the values of one dimension.  At the end the
- * winner, the settings that it began from, and the winner with each of its choices taken back run
- * against each other as `compare` does.  Times are wall time, but processor time where one thread
- * of the CPU computes and threads are not tuned.
+ * The search times every single change of the settings, races the combinations that these promise
+ * (the slower half is dropped after every round: successive halving), and goes on from the winner;
+ * exhaustively all combinations race.  Entrants run in turn, from one state, saved when the atoms
+ * have left the lattice.  At the end the winner, the settings that it began from, and the winner
+ * with each of its choices taken back run against each other as `compare` does.  Times are wall
+ * time, but processor time where one thread of the CPU computes and threads are not tuned.
  *
  * Settings of PME are candidates of equal error: spline order and cutoff are theirs, alpha and mesh
  * the coarsest whose estimated force error (spread/pme.h) is not above that of the settings as
@@ -48,7 +48,7 @@ typedef struct {
 } tune_values;
 
 /* Search from *at, which becomes the best point that was found; budget: seconds to spend, more
- * where every run of the least length takes longer.  *runs counts what was timed.
+ * where runs of the least length, a hundred or two, take longer.  *runs counts what was timed.
  * Errors: MD_ENOMEM. */
 md_status tune_search(const tune_values values[TUNE_DIMENSION_COUNT], bool exhaustive,
                       double budget, tune_clock *clock, void *with, tune_point at, int64_t *runs);
@@ -102,6 +102,9 @@ static inline bool tune_is_faster(const tune_choice *choice)
 {
   return choice->worth.low > 1;
 }
+/* The state that a point's run is in after some steps, 1 at least.  Errors: those of the engine. */
+md_status tune_save(const options *opts, const tune_point at, bool check, int64_t steps,
+                    engine_state *out);
 /* The configuration of a point.  *out is NULL on failure. */
 md_status tune_configure(const options *opts, const tune_point at, bool check, config **out);
 

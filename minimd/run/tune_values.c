@@ -108,26 +108,12 @@ static md_status forces_of(const options *opts, const engine_state *at, int prec
   return status;
 }
 
-static md_status save_after_steps(const options *opts, engine_state *out)
-{
-  tune_point point = {""};
-  config *cfg;
-  engine *sim = NULL;
-  snprintf(point[TUNE_PRECISION], TUNE_VALUE, "%s", md_precision_words[MD_DOUBLE]);
-  MD_TRY(tune_configure(opts, point, false, &cfg));
-  md_status status = engine_create(config_get(cfg), &sim);
-  if (!status) status = engine_steps(sim, STEPS_BEFORE_ERROR - 1);
-  if (!status) status = engine_step(sim, true);
-  if (!status) status = engine_save(sim, out);
-  engine_destroy(sim);
-  config_destroy(cfg);
-  return status;
-}
-
 md_status tune_measure_errors(const options *opts, tuning *out)
 {
+  tune_point exactly = {""};
   engine_state at = {0};
-  MD_TRY(save_after_steps(opts, &at));
+  snprintf(exactly[TUNE_PRECISION], TUNE_VALUE, "%s", md_precision_words[MD_DOUBLE]);
+  MD_TRY(tune_save(opts, exactly, false, STEPS_BEFORE_ERROR, &at));
   force_of *exact = malloc((size_t)at.n * sizeof *exact), *f = malloc((size_t)at.n * sizeof *f);
   md_status status = exact && f ? forces_of(opts, &at, MD_DOUBLE, exact)
                                 : MD_FAIL(MD_ENOMEM, "out of memory for forces");

@@ -56,7 +56,7 @@ if command -v git >/dev/null 2>&1; then
 fi
 
 archive=
-if [ -d .git ] && command -v git >/dev/null 2>&1 && git rev-parse -q --verify HEAD >/dev/null 2>&1; then
+if [ -e .git ] && command -v git >/dev/null 2>&1 && git rev-parse -q --verify HEAD >/dev/null 2>&1; then
   cases=$((cases + 1))
   for turn in 1 2; do
     make -s dist BUILD="$dir/$turn" NVCC= >"$dir/log" 2>&1 || fail "make dist: $(cat "$dir/log")"
