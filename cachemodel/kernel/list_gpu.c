@@ -14,6 +14,7 @@ typedef struct {
   const list_slice *slice;
   list_sink *sink;
   void *to;
+  int32_t part; /* of the batch (list_warp) */
 } turn;
 
 static md_status issue(const turn *t, list_request *r, int32_t offset, int32_t bytes)
@@ -112,13 +113,12 @@ static md_status load_positions(const turn *t, const int32_t *at, int32_t u)
   return load_coordinates(t, TRACE_NC, lanes, index);
 }
 
-/* Entries at[l], at[l] + 1, ... of the rows whose threads take part. */
-static md_status load_batch(const turn *t, const int32_t *at, int32_t size)
+/* This part of entries at[l], at[l] + 1, ... of the rows whose threads take part. */
+static md_status load_part(const turn *t, const int32_t *at, int32_t size)
 {
+  if (t->part > 0) return load_positions(t, at, t->part - 1);
   for (int32_t u = 0; u < size; u++)
     MD_TRY(load_indices(t, at, u));
-  for (int32_t u = 0; u < size; u++)
-    MD_TRY(load_positions(t, at, u));
   return MD_OK;
 }
 
@@ -137,10 +137,11 @@ static md_status push_back(const turn *t, int32_t k)
   return reduce(t, TRACE_FUI, to);
 }
 
-static md_status half_turn(const turn *t, int32_t k, int32_t batch, bool *done)
+static md_status half_turn(const turn *t, int32_t k, int32_t batch, bool *last, bool *done)
 {
   int32_t at[LIST_WARP];
   *done = k >= t->slice->longest;
+  *last = t->part == batch;
   if (*done) {
     own_atoms(t->slice, at);
     for (int32_t l = t->slice->rows; l < LIST_WARP; l++)
@@ -149,23 +150,26 @@ static md_status half_turn(const turn *t, int32_t k, int32_t batch, bool *done)
   }
   for (int32_t l = 0; l < LIST_WARP; l++)
     at[l] = k;
-  MD_TRY(load_batch(t, at, batch));
-  for (int32_t u = 0; u < batch; u++)
+  MD_TRY(load_part(t, at, batch));
+  for (int32_t u = 0; *last && u < batch; u++)
     MD_TRY(push_back(t, k + u));
   return MD_OK;
 }
 
-static md_status full_turn(const turn *t, int32_t k, int32_t batch, bool *done)
+static md_status full_turn(const turn *t, int32_t k, int32_t batch, bool *last, bool *done)
 {
   const list_slice *s = t->slice;
+  const bool ends = k + batch > s->longest;
+  const int32_t size = ends ? batch - 1 : batch;
   int32_t at[LIST_WARP];
-  *done = k + batch > s->longest;
+  *last = t->part == size;
+  *done = ends && *last;
   for (int32_t l = 0; l < LIST_WARP; l++) {
-    const bool whole = k + batch <= s->count[l], rest = *done && l < s->rows;
+    const bool whole = k + batch <= s->count[l], rest = ends && l < s->rows;
     at[l] = whole ? k : rest ? s->count[l] / batch * batch : AT_REST;
   }
-  if (!*done) return load_batch(t, at, batch);
-  MD_TRY(load_batch(t, at, batch - 1));
+  MD_TRY(load_part(t, at, size));
+  if (!*done) return MD_OK;
   own_atoms(s, at);
   return store_forces(t, s->rows, at);
 }
@@ -173,13 +177,16 @@ static md_status full_turn(const turn *t, int32_t k, int32_t batch, bool *done)
 md_status list_warp_turn(const list_kernel *kernel, list_warp *warp, list_sink *sink, void *to,
                          bool *done)
 {
-  const turn t = {kernel, &warp->slice, sink, to};
-  const int32_t k = warp->next;
+  const turn t = {kernel, &warp->slice, sink, to, warp->part};
+  bool last; /* part of the batch */
   *done = false;
-  if (k < 0) {
-    warp->next = 0;
+  if (warp->next < 0) {
+    warp->next = warp->part = 0;
     return open_rows(&t);
   }
-  warp->next += kernel->batch;
-  return (kernel->kind == NEIGHBOR_FULL ? full_turn : half_turn)(&t, k, kernel->batch, done);
+  MD_TRY((kernel->kind == NEIGHBOR_FULL ? full_turn : half_turn)(&t, warp->next, kernel->batch,
+                                                                 &last, done));
+  warp->part = last ? 0 : warp->part + 1;
+  if (last) warp->next += kernel->batch;
+  return MD_OK;
 }

@@ -129,12 +129,20 @@ void list_slices_close(list_slices *slices); /* NULL is allowed */
 md_status list_slices_next(list_slices *slices, list_slice *out);
 void list_slices_rewind(list_slices *slices);
 
-/* A warp that runs through its slice: each turn issues the requests of one batch.  *done after the
- * last.  Errors: those of the sink. */
+/* A warp that runs through its slice.  A turn issues what belongs together: lengths, starts and own
+ * coordinates; the indices of one batch; the positions of one of its entries, behind the last of
+ * them also what the batch reduces or the row stores.  *done after the last.  Errors: those of the
+ * sink. */
 typedef struct {
   list_slice slice;
-  int32_t next; /* k of the next batch; -1: has not begun */
+  int32_t next; /* k of the batch at hand; -1: has not begun */
+  int32_t part; /* of the batch that comes next: 0 the indices, 1, 2, ... an entry's positions */
 } list_warp;
+/* Whether the next turn can follow this one before any data has come: more positions of a batch. */
+static inline bool list_warp_ready(const list_warp *warp)
+{
+  return warp->part > 1;
+}
 md_status list_warp_turn(const list_kernel *kernel, list_warp *warp, list_sink *sink, void *to,
                          bool *done);
 

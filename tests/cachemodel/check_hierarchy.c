@@ -9,7 +9,7 @@ static const machine small_gpu = {
     .name = "small",
     .kind = MACHINE_GPU,
     .n_levels = 2,
-    .level = {{64 * 128, 64, 128, 32, 1, 0}, {96 * 128, 96, 128, 32, 1, 0}},
+    .level = {{64 * 128, 64, 128, 32, 1, 0, 0}, {96 * 128, 96, 128, 32, 1, 0, 64}},
     .multiprocessors = 3,
     .warps = 8,
     .blocks = 4,
@@ -17,9 +17,9 @@ static const machine small_gpu = {
 static const machine small_cpu = {.name = "small",
                                   .kind = MACHINE_CPU,
                                   .n_levels = 3,
-                                  .level = {{4 * 3 * 64, 3, 64, 64, 1, 0},
-                                            {6 * 4 * 64, 4, 64, 64, 1, 0},
-                                            {64 * 64, 64, 64, 64, 1, 0}}};
+                                  .level = {{4 * 3 * 64, 3, 64, 64, 1, 0, 0},
+                                            {6 * 4 * 64, 4, 64, 64, 1, 0, 0},
+                                            {64 * 64, 64, 64, 64, 1, 0, 0}}};
 
 static run_near open_near(md_precision precision, int list, md_isa isa)
 {
@@ -131,10 +131,10 @@ START_TEST(schedules_share_what_they_must)
   run_near near = open_near(MD_DOUBLE, 0, MD_AVX512);
   const list_input in = {near.atoms, near.list, 1.7, NULL};
   machine huge = small_gpu, parts;
-  huge.level[0] = (machine_level){1 << 20, 64, 128, 32, 1, 0};
-  huge.level[1] = (machine_level){1 << 23, 64, 128, 32, 1, 0};
+  huge.level[0] = (machine_level){1 << 20, 64, 128, 32, 1, 0, 0};
+  huge.level[1] = (machine_level){1 << 23, 64, 128, 32, 1, 0, 0};
   parts = huge;
-  parts.level[1] = (machine_level){1 << 24, 64, 128, 32, 2, 0};
+  parts.level[1] = (machine_level){1 << 24, 64, 128, 32, 2, 0, 0};
   for (int half = 0; half < 2; half++) {
     list_kernel kernel;
     hierarchy_result first, got, again;
@@ -159,7 +159,7 @@ START_TEST(schedules_share_what_they_must)
       ck_assert_int_lt(two.level[1].hits, c.level[1].hits);
     }
     o.schedule = HIERARCHY_ROUND;
-    o.skip = 0;
+    o.skip = o.stay = 0;
     ck_ok(hierarchy_run(&in, &kernel, &small_gpu, &o, &got, NULL));
     o.schedule = HIERARCHY_LOCKSTEP;
     ck_ok(hierarchy_run(&in, &kernel, &small_gpu, &o, &again, NULL));
@@ -187,7 +187,7 @@ START_TEST(pairs_share_a_part)
     machine m = small_gpu;
     hierarchy_result one, two;
     m.multiprocessors = n;
-    m.level[1] = (machine_level){1 << 23, 64, 128, 32, 1, 0};
+    m.level[1] = (machine_level){1 << 23, 64, 128, 32, 1, 0, 0};
     ck_ok(hierarchy_run(&in, &kernel, &m, &o, &one, NULL));
     m.level[1].parts = 2;
     ck_ok(hierarchy_run(&in, &kernel, &m, &o, &two, NULL));
