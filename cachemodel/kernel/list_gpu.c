@@ -43,9 +43,22 @@ static md_status load_coordinates(const turn *t, trace_stream stream, int32_t la
   return issue(t, &r, 0, r.stride);
 }
 
-static md_status store_forces(const turn *t, int32_t lanes, const int32_t *index)
+/* F' where the pass needs it. */
+static md_status load_slopes(const turn *t, int32_t lanes, const int32_t *index)
 {
-  list_request r = list_request_of(t->kernel, LIST_FORCE, TRACE_FUO, TRACE_WRITE, lanes, index);
+  const list_kernel *kernel = t->kernel;
+  if (kernel->reads != LIST_EMBEDDED || kernel->pass == LIST_PASS_DENSITIES) return MD_OK;
+  list_request r = list_request_of(kernel, LIST_SLOPE, TRACE_NF, TRACE_READ, lanes, index);
+  return issue(t, &r, 0, r.stride);
+}
+
+/* What the rows have summed: forces, or densities, which become F'. */
+static md_status store_sums(const turn *t, int32_t lanes, const int32_t *index)
+{
+  const bool densities = t->kernel->pass == LIST_PASS_DENSITIES;
+  list_request r = list_request_of(t->kernel, densities ? LIST_SLOPE : LIST_FORCE, TRACE_FUO,
+                                   TRACE_WRITE, lanes, index);
+  if (densities) return issue(t, &r, 0, r.stride);
   MD_TRY(issue(t, &r, 0, 16));
   if (r.stride == 16) return MD_OK;
   r.again = true;
@@ -83,7 +96,8 @@ static md_status open_rows(const turn *t)
     start[l] = (int32_t)(s->first / LIST_WARP);
   MD_TRY(load_words(t, LIST_COUNT, s->rows, row));
   MD_TRY(load_words(t, LIST_START, s->rows, start));
-  return load_coordinates(t, TRACE_AC, s->rows, row);
+  MD_TRY(load_coordinates(t, TRACE_AC, s->rows, row));
+  return load_slopes(t, s->rows, row);
 }
 
 /* Indices at[l] + u of rows that have such an entry. */
@@ -110,7 +124,8 @@ static md_status load_positions(const turn *t, const int32_t *at, int32_t u)
     const int32_t k = at[l] + u;
     index[lanes++] = k < s->count[l] ? s->nbr[k * LIST_WARP + l] : own[l];
   }
-  return load_coordinates(t, TRACE_NC, lanes, index);
+  MD_TRY(load_coordinates(t, TRACE_NC, lanes, index));
+  return load_slopes(t, lanes, index);
 }
 
 /* This part of entries at[l], at[l] + 1, ... of the rows whose threads take part. */
@@ -171,7 +186,22 @@ static md_status full_turn(const turn *t, int32_t k, int32_t batch, bool *last, 
   MD_TRY(load_part(t, at, size));
   if (!*done) return MD_OK;
   own_atoms(s, at);
-  return store_forces(t, s->rows, at);
+  return store_sums(t, s->rows, at);
+}
+
+/* Embedded atoms: rows end in a whole batch. */
+static md_status embedded_turn(const turn *t, int32_t k, int32_t batch, bool *last, bool *done)
+{
+  const list_slice *s = t->slice;
+  int32_t at[LIST_WARP];
+  *last = t->part == batch || s->longest == 0;
+  *done = *last && k + batch >= s->longest;
+  for (int32_t l = 0; l < LIST_WARP; l++)
+    at[l] = k < s->count[l] ? k : AT_REST;
+  MD_TRY(load_part(t, at, batch));
+  if (!*done) return MD_OK;
+  own_atoms(s, at);
+  return store_sums(t, s->rows, at);
 }
 
 md_status list_warp_turn(const list_kernel *kernel, list_warp *warp, list_sink *sink, void *to,
@@ -184,8 +214,10 @@ md_status list_warp_turn(const list_kernel *kernel, list_warp *warp, list_sink *
     warp->next = warp->part = 0;
     return open_rows(&t);
   }
-  MD_TRY((kernel->kind == NEIGHBOR_FULL ? full_turn : half_turn)(&t, warp->next, kernel->batch,
-                                                                 &last, done));
+  const bool full = kernel->kind == NEIGHBOR_FULL, embedded = kernel->reads == LIST_EMBEDDED;
+  MD_TRY((embedded ? embedded_turn
+          : full   ? full_turn
+                   : half_turn)(&t, warp->next, kernel->batch, &last, done));
   warp->part = last ? 0 : warp->part + 1;
   if (last) warp->next += kernel->batch;
   return MD_OK;

@@ -11,7 +11,7 @@
  * reductions pass the L1 and are done in the home part; a reduction that misses reads its sector
  * first; equal elements of a reduction follow each other, a sector each; dirty sectors are written
  * to memory when their line is evicted.  L1 caches start empty, the L2 empty (cold) or as the same
- * kernel left it (warm).
+ * kernel left it (warm).  Each pass of embedded atoms is a grid of its own.
  *
  * CPU.  One core runs through all rows; set = line modulo sets, LRU; write-back, write-allocate; a
  * line is kept in every level on its way.  No prefetching, no other cores.  Arrays start where they
@@ -69,8 +69,9 @@ typedef struct {
 
 typedef struct {
   hierarchy_counts stream[TRACE_STREAM_COUNT];
-  int64_t rows;           /* that were modelled */
-  int32_t resident_warps; /* of a multiprocessor */
+  hierarchy_counts density[TRACE_STREAM_COUNT]; /* their part in embedded atoms' first pass */
+  int64_t rows;                                 /* that were modelled */
+  int32_t resident_warps;                       /* of a multiprocessor */
   int32_t block_size, registers;
 } hierarchy_result;
 

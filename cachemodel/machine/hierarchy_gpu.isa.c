@@ -26,6 +26,7 @@ typedef struct {
 
 typedef struct {
   const hierarchy_job *job;
+  list_kernel kernel;                  /* its pass at hand */
   hierarchy_counts *counts;            /* [TRACE_STREAM_COUNT] */
   cache *l1, l2[PARTS];                /* l1 [multiprocessors] */
   int line_shift, sector_shift, fetch; /* sectors that memory gives at a time */
@@ -268,7 +269,7 @@ static md_status take_turn(model *g, int32_t s)
   bool done;
   g->sm = s;
   sm->last = w;
-  MD_TRY(list_warp_turn(&g->job->kernel, &sm->warps[w], request, g, &done));
+  MD_TRY(list_warp_turn(&g->kernel, &sm->warps[w], request, g, &done));
   if (!done) return MD_OK;
   sm->since[w] = -1;
   sm->live--;
@@ -278,10 +279,8 @@ static md_status take_turn(model *g, int32_t s)
   return launch(g, sm, slot);
 }
 
-static md_status run_grid(model *g, hierarchy_result *result)
+static md_status run_grid(model *g)
 {
-  memset(result->stream, 0, sizeof result->stream);
-  g->counts = result->stream;
   g->next_block = 0;
   list_slices_rewind(g->slices);
   for (int32_t s = 0; s < g->n_sms; s++) {
@@ -298,10 +297,24 @@ static md_status run_grid(model *g, hierarchy_result *result)
   return MD_OK;
 }
 
+static md_status run_passes(model *g, hierarchy_result *result)
+{
+  list_pass *pass = &g->kernel.pass;
+  memset(result->stream, 0, sizeof result->stream);
+  g->counts = result->stream;
+  for (*pass = list_first_pass(&g->kernel); *pass <= LIST_PASS_FORCES; ++*pass) {
+    MD_TRY(run_grid(g));
+    if (*pass == LIST_PASS_DENSITIES)
+      memcpy(result->density, result->stream, sizeof result->density);
+  }
+  return MD_OK;
+}
+
 static md_status open_model(const hierarchy_job *job, const hierarchy_result *result, model *g)
 {
   const machine *m = &job->m;
   g->job = job;
+  g->kernel = job->kernel;
   g->line_shift = __builtin_ctz((unsigned)m->level[L1].line);
   g->sector_shift = __builtin_ctz((unsigned)m->level[L1].sector);
   g->fetch = m->level[L2].fetch > 0 ? m->level[L2].fetch / m->level[L2].sector : 1;
@@ -352,8 +365,8 @@ md_status ISA(hierarchy_gpu)(const hierarchy_job *job, hierarchy_result *cold,
   model *g = calloc(1, sizeof *g);
   MD_REQUIRE(g, MD_ENOMEM, "out of memory for a model of a GPU");
   md_status status = open_model(job, cold, g);
-  if (!status) status = run_grid(g, cold);
-  if (!status && warm) status = run_grid(g, warm);
+  if (!status) status = run_passes(g, cold);
+  if (!status && warm) status = run_passes(g, warm);
   close_model(g);
   free(g);
   return status;

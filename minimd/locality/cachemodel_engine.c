@@ -197,9 +197,18 @@ static md_status model_once(request *r, const char *order, const locality_run *r
   }
   const char *schedule =
       r->m.kind == MACHINE_GPU ? hierarchy_schedule_words[model->schedule] : "rows";
-  for (int s = 0; s < TRACE_STREAM_COUNT; s++)
-    if (s != TRACE_OTHER)
-      print_row(r, order, run, schedule, trace_stream_words[s], &result->stream[s], result->rows);
+  for (int s = 0; s < TRACE_STREAM_COUNT; s++) {
+    const hierarchy_counts *c = &result->stream[s];
+    const bool always = s != TRACE_OTHER && s != TRACE_NF;
+    if (always || c->requests > 0)
+      print_row(r, order, run, schedule, trace_stream_words[s], c, result->rows);
+  }
+  for (int s = 0; s < TRACE_STREAM_COUNT; s++) {
+    char name[32];
+    snprintf(name, sizeof name, "%s:density", trace_stream_words[s]);
+    if (result->density[s].requests > 0)
+      print_row(r, order, run, schedule, name, &result->density[s], result->rows);
+  }
   const hierarchy_counts total = hierarchy_total(result);
   print_row(r, order, run, schedule, "all", &total, result->rows);
   note_bars(r, order, run, schedule, &total, result->rows);
@@ -314,7 +323,8 @@ md_status cachemodel_engine(int argc, char **argv)
         "pages.  A GPU's kernel has the GPU's own list where the run is on one, else the\n"
         "same rows made from the CPU's full list.  Reads of charges are left out.\n"
         "AC own coordinates, NI neighbour indices, NC neighbour coordinates, NT types,\n"
-        "FUI forces on neighbours, FUO own forces.",
+        "FUI forces on neighbours, FUO own forces, NF F' of embedded neighbours; of these\n"
+        "NAME:density in the first of their passes.  Tables are left out.",
         known, N_OPTIONS);
   else if (!status)
     status = answer(&r);

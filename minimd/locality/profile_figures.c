@@ -49,9 +49,11 @@ static const struct {
   double begun;         /* once: the first warps arrive, the last ones are alone */
 } cost = {.33, .5, 1.4, .88, 2.9, 6.5, 4300};
 
-/* Of all multiprocessors. */
+/* Of all multiprocessors.  Those of embedded atoms depend on tables, too. */
 static double cycles(const profile_model *model)
 {
+  for (int s = 0; s < TRACE_STREAM_COUNT; s++)
+    if (model->caches->density[s].requests > 0) return NAN;
   const hierarchy_counts loads = sum_streams(model, LOADS), all = sum_streams(model, ALL);
   const hierarchy_counts reduced = sum_streams(model, REDUCTIONS);
   const int bytes = model->precision == MD_DOUBLE ? 24 : 16; /* of a reduction (list_trace.h) */

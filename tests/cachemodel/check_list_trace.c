@@ -69,17 +69,20 @@ static void compare(const issued *model, const ref_events *expected, const char 
   ck_assert_int_eq(model->threads, threads);
 }
 
-static void check_gpu(const run_near *near, neighbor_kind kind, bool newton, const char *name)
+static void check_gpu(const run_near *near, list_reads reads, neighbor_kind kind, bool newton,
+                      const char *name)
 {
-  const list_input in = {near->atoms, near->list, 0.88 * near->spec.r_list, NULL};
+  const list_input in = {near->atoms, near->list, 0.88 * near->spec.r_list, NULL, reads};
   list_kernel kernel;
   ck_ok(list_kernel_gpu(&in, kind, newton, &kernel));
-  issued model = {0};
-  const ref_events expected = ref_threads(near, &kernel, in.r_cut);
-  ck_ok(list_run(&in, &kernel, kernel.n, collect, &model));
-  compare(&model, &expected, name);
-  free(model.all.event);
-  free(expected.event);
+  for (kernel.pass = list_first_pass(&kernel); kernel.pass <= LIST_PASS_FORCES; kernel.pass++) {
+    issued model = {0};
+    const ref_events expected = ref_threads(near, &kernel, in.r_cut);
+    ck_ok(list_run_pass(&in, &kernel, kernel.n, collect, &model));
+    compare(&model, &expected, name);
+    free(model.all.event);
+    free(expected.event);
+  }
 }
 
 START_TEST(gpu_requests_are_those_of_the_threads)
@@ -91,9 +94,10 @@ START_TEST(gpu_requests_are_those_of_the_threads)
     spec.order = run_order(k);
     if (c.n > 0) {
       run_near near = ref_near_cpu(precision, &spec, &c);
-      check_gpu(&near, NEIGHBOR_FULL, true, c.name);
-      check_gpu(&near, NEIGHBOR_HALF, true, c.name);
-      check_gpu(&near, NEIGHBOR_HALF, false, c.name);
+      check_gpu(&near, LIST_ALIKE, NEIGHBOR_FULL, true, c.name);
+      check_gpu(&near, LIST_ALIKE, NEIGHBOR_HALF, true, c.name);
+      check_gpu(&near, LIST_ALIKE, NEIGHBOR_HALF, false, c.name);
+      check_gpu(&near, LIST_EMBEDDED, NEIGHBOR_FULL, true, c.name);
       run_near_close(&near);
     }
     run_case_free(&c);
@@ -114,8 +118,8 @@ START_TEST(slices_are_those_of_the_gpu)
     run_set_list(&spec, list);
     run_near device = run_near_open(MD_DOUBLE, 1, &spec, &c);
     run_near_rebuild(&device);
-    const list_input a = {host.atoms, host.list, 2.5, NULL},
-                     b = {device.atoms, device.list, 2.5, NULL};
+    const list_input a = {host.atoms, host.list, 2.5, NULL, LIST_ALIKE},
+                     b = {device.atoms, device.list, 2.5, NULL, LIST_ALIKE};
     list_kernel made, own;
     list_slices *slices[2];
     list_slice x = {0}, y = {0};
@@ -164,6 +168,13 @@ static void touch(cpu *c, list_array_name name, trace_stream stream, trace_op op
                                       .bytes = (int32_t)(n * a->stride)});
 }
 
+/* A byte for each of w atoms, if they have types. */
+static void touch_types(cpu *c, const int32_t *atom, int64_t w)
+{
+  for (int64_t l = 0; l < w && c->kernel->reads == LIST_TYPED; l++)
+    touch(c, LIST_TYPE, TRACE_NT, TRACE_READ, atom[l], 1);
+}
+
 static void cpu_slice(cpu *c, int64_t s)
 {
   const neighbor_view *v = &c->list->view;
@@ -180,12 +191,15 @@ static void cpu_slice(cpu *c, int64_t s)
   }
   const int64_t last = v->n_rows - 1; /* lanes without a row repeat its atom */
   for (int64_t r = row; r < row + w; r++)
+    touch_types(c, v->atom + (r < last ? r : last), 1);
+  for (int64_t r = row; r < row + w; r++)
     touch(c, LIST_COORD, TRACE_AC, TRACE_READ, v->atom[r < last ? r : last], 1);
   for (int64_t k = 0; k < longest; k++) {
     const int64_t at = v->start[s] + k * w;
     touch(c, LIST_NBR, TRACE_NI, TRACE_READ, at, w);
     for (int64_t l = 0; l < w; l++)
       touch(c, LIST_COORD, TRACE_NC, TRACE_READ, v->nbr[at + l], 1);
+    touch_types(c, v->nbr + at, w);
     for (int64_t l = 0; l < w && k < shared; l++) {
       const bool both = row + l <= last && k < v->shared[row + l];
       int64_t j = both ? v->nbr[at + l] : v->atom[row + l < last ? row + l : last];
@@ -252,9 +266,10 @@ START_TEST(cpu_accesses_are_those_of_the_kernel)
     run_set_list(&spec, k % RUN_TRACED);
     if (c.n > 0) {
       run_near near = ref_near_cpu((md_precision)_i, &spec, &c);
-      const list_input in = {near.atoms, near.list, 1.6, NULL};
+      const list_input in = {near.atoms, near.list, 1.6, NULL, k % 2 ? LIST_TYPED : LIST_ALIKE};
       list_kernel kernel;
       ck_ok(list_kernel_of(&in, &kernel));
+      ck_assert_int_eq(kernel.array[LIST_TYPE].stride, k % 2);
       run_list list = run_list_read(near.ctx, near.list);
       run_snapshot atoms = run_snapshot_take(near.atoms);
       cpu expected = {&kernel, &list, &atoms, {0}};
@@ -288,7 +303,7 @@ START_TEST(addresses_are_those_of_the_arrays)
   const neighbor_spec spec = run_near_spec(1.8, 0.5);
   run_near near = ref_near_cpu(MD_DOUBLE, &spec, &c);
   const neighbor_view *view = neighbor_list_view(near.list);
-  const list_input in = {near.atoms, near.list, 1.6, NULL};
+  const list_input in = {near.atoms, near.list, 1.6, NULL, LIST_ALIKE};
   list_kernel real, compact;
   ck_ok(list_kernel_of(&in, &real));
   ck_assert(real.array[LIST_COORD].base == (uintptr_t)near.atoms->x.data);
@@ -308,7 +323,7 @@ START_TEST(addresses_are_those_of_the_arrays)
   neighbor_spec other = spec;
   other.kind = half;
   run_near halves = ref_near_cpu(MD_DOUBLE, &other, &c);
-  const list_input wrong = {halves.atoms, halves.list, 1.6, NULL};
+  const list_input wrong = {halves.atoms, halves.list, 1.6, NULL, LIST_ALIKE};
   ck_assert_int_eq(list_kernel_gpu(&wrong, half, true, &compact), MD_EINVAL);
   run_near_close(&halves);
   run_near_close(&near);
@@ -367,7 +382,7 @@ START_TEST(figures_are_those_of_the_list)
     if (c.n > 0) {
       run_near near = run_near_open((md_precision)_i, 1, &spec, &c);
       run_near_rebuild(&near);
-      const list_input in = {near.atoms, near.list, 1.6, NULL};
+      const list_input in = {near.atoms, near.list, 1.6, NULL, LIST_ALIKE};
       run_list list = run_list_read(near.ctx, near.list);
       const list_figures expected = figures_of(&list.view, _i == MD_DOUBLE ? 32 : 16);
       list_figures found;
