@@ -20,10 +20,10 @@
  *      those that are not shared on the row's own atom.
  *
  * Atoms of several types: the CPU's kernel reads the type of each neighbour, a byte; no other does.
- * Embedded atoms: two passes over the rows (eam_full_gpu, eam_cpu), densities, with F' where an atom
- * has its own, then forces, which read F' of each neighbour.  gpu: no batch is shorter, threads
- * without a neighbour read their own atom.  cpu: the first pass also writes down which entries are
- * near, and both walk along these.
+ * Embedded atoms: two passes over the rows (eam_full_gpu, eam_cpu), densities and F' of them, then
+ * forces, which read F' of each neighbour.  gpu: no batch is shorter, threads without a neighbour
+ * read their own atom.  cpu: the first pass also writes down which entries are near, and both walk
+ * along these.
  *
  * None has what charges add, tables of pairs or functions, or on a GPU F' of ghosts.
  *
@@ -42,12 +42,13 @@ MD_BEGIN_C
 
 enum { LIST_WARP = 32 };
 
-/* COORD is coord4 of atoms; what the GPU packs of doubles is XY and Z.  ATOM, SHARED, TYPE, DENSITY,
- * NEAR, NEAR_COUNT: CPU.  SLOPE is F'. */
+/* COORD is coord4 of atoms; what the GPU packs of doubles is XY and Z.  SLOPE is F'.  ATOM, SHARED,
+ * TYPE, DENSITY, NEAR, NEAR_COUNT: CPU. */
 #define LIST_ARRAYS(X)                                                                             \
   X(COORD)                                                                                         \
-  X(FORCE) X(NBR) X(COUNT) X(START) X(HOME) X(ATOM) X(SHARED) X(XY) X(Z) X(TYPE) X(SLOPE)          \
-      X(DENSITY) X(NEAR) X(NEAR_COUNT)
+  X(FORCE)                                                                                         \
+  X(NBR) X(COUNT) X(START) X(HOME) X(ATOM) X(SHARED) X(XY) X(Z) X(TYPE) X(SLOPE) X(DENSITY)        \
+      X(NEAR) X(NEAR_COUNT)
 #define MD_ENUM_(name) LIST_##name,
 typedef enum { LIST_ARRAYS(MD_ENUM_) LIST_ARRAY_COUNT } list_array_name;
 #undef MD_ENUM_
@@ -115,8 +116,8 @@ static inline list_pass list_first_pass(const list_kernel *kernel)
   return kernel->reads == LIST_EMBEDDED ? LIST_PASS_DENSITIES : LIST_PASS_FORCES;
 }
 
-/* The kernel that reads this list, addresses as the arrays lie in memory; from XY on, which no other
- * room sees, as if they lay behind all others.
+/* The kernel that reads this list, addresses as the arrays lie in memory; from XY on, which no
+ * other room sees, as if they lay behind all others.
  * Errors: MD_EINVAL (an empty list). */
 md_status list_kernel_of(const list_input *in, list_kernel *out);
 /* The GPU's kernel for a list of this kind, from a full list of the CPU; addresses as

@@ -127,8 +127,8 @@ MD_INLINE uint32_t cache_hash(uint32_t h)
   return h ^ h >> 16;
 }
 
-/* Hashed: as many lines in a row as there are sets fall into all of them, so that a contiguous array
- * of the cache's size fits; what differs from row to row is with which set they begin. */
+/* Hashed: as many lines in a row as there are sets fall into all of them, so that a contiguous
+ * array of the cache's size fits; what differs from row to row is with which set they begin. */
 MD_INLINE uint32_t cache_set(const cache *c, uint32_t line)
 {
   const uint32_t row = line / c->sets, at = line - row * c->sets;

@@ -13,7 +13,8 @@
  *              warps = 64; blocks = 32; registers = 65536;      # of a multiprocessor, at most
  *              levels = (
  *                { bytes = 194560; ways = 16; line = 128; sector = 32; random = 25; },
- *                { bytes = 62914560; ways = 16; line = 128; sector = 32; parts = 2; fetch = 64; } );
+ *                { bytes = 62914560; ways = 16; line = 128; sector = 32; parts = 2;
+ *                  fetch = 64; } );
  *            A GPU has two levels.  A CPU has name, kind = "cpu" and any number of levels, nearest
  *            first; sector is the line, parts 1, random 0 and fetch the sector when not given. */
 #ifndef MACHINE_H

@@ -1,6 +1,7 @@
 /* tests/cachemodel/check_list_trace.c - requests of the force kernels against the kernels' text. */
 #include "cachemodel/kernel/list_trace.h"
 #include "tests/ref/ref.h"
+#include "tests/ref/ref_slices.h"
 #include "tests/ref/ref_threads.h"
 #include "tests/test.h"
 
@@ -149,86 +150,6 @@ START_TEST(slices_are_those_of_the_gpu)
 }
 END_TEST
 
-/* The CPU's kernel as force/force_cpu.prec.c has it, access by access, in terms of arrays. */
-typedef struct {
-  const list_kernel *kernel;
-  const run_list *list;
-  const run_snapshot *atoms;
-  ref_events out;
-} cpu;
-
-static void touch(cpu *c, list_array_name name, trace_stream stream, trace_op op, int64_t index,
-                  int64_t n)
-{
-  const list_array *a = &c->kernel->array[name];
-  ref_event_note(&c->out, (ref_event){.label = c->out.n,
-                                      .stream = stream,
-                                      .op = op,
-                                      .address = a->base + (uint64_t)(index * a->stride),
-                                      .bytes = (int32_t)(n * a->stride)});
-}
-
-/* A byte for each of w atoms, if they have types. */
-static void touch_types(cpu *c, const int32_t *atom, int64_t w)
-{
-  for (int64_t l = 0; l < w && c->kernel->reads == LIST_TYPED; l++)
-    touch(c, LIST_TYPE, TRACE_NT, TRACE_READ, atom[l], 1);
-}
-
-static void cpu_slice(cpu *c, int64_t s)
-{
-  const neighbor_view *v = &c->list->view;
-  const bool half = v->kind == NEIGHBOR_HALF;
-  const int64_t w = v->width, row = s * w;
-  const list_array_name words[] = {LIST_ATOM, LIST_COUNT, LIST_SHARED};
-  int32_t longest = 0, shared = 0;
-  touch(c, LIST_START, TRACE_NI, TRACE_READ, s, 1);
-  for (int k = 0; k < (half ? 3 : 2); k++)
-    touch(c, words[k], TRACE_NI, TRACE_READ, row, w);
-  for (int64_t r = row; r < row + w && r < v->n_rows; r++) {
-    longest = v->count[r] > longest ? v->count[r] : longest;
-    if (half && v->shared[r] > shared) shared = v->shared[r];
-  }
-  const int64_t last = v->n_rows - 1; /* lanes without a row repeat its atom */
-  for (int64_t r = row; r < row + w; r++)
-    touch_types(c, v->atom + (r < last ? r : last), 1);
-  for (int64_t r = row; r < row + w; r++)
-    touch(c, LIST_COORD, TRACE_AC, TRACE_READ, v->atom[r < last ? r : last], 1);
-  for (int64_t k = 0; k < longest; k++) {
-    const int64_t at = v->start[s] + k * w;
-    touch(c, LIST_NBR, TRACE_NI, TRACE_READ, at, w);
-    for (int64_t l = 0; l < w; l++)
-      touch(c, LIST_COORD, TRACE_NC, TRACE_READ, v->nbr[at + l], 1);
-    touch_types(c, v->nbr + at, w);
-    for (int64_t l = 0; l < w && k < shared; l++) {
-      const bool both = row + l <= last && k < v->shared[row + l];
-      int64_t j = both ? v->nbr[at + l] : v->atom[row + l < last ? row + l : last];
-      if (j >= c->atoms->n) {
-        touch(c, LIST_HOME, TRACE_NI, TRACE_READ, j - c->atoms->n, 1);
-        j = c->atoms->home[j - c->atoms->n];
-      }
-      touch(c, LIST_FORCE, TRACE_FUI, TRACE_UPDATE, j, 1);
-    }
-  }
-  for (int64_t r = row; r < row + w && r <= last; r++)
-    touch(c, LIST_FORCE, TRACE_FUO, half ? TRACE_UPDATE : TRACE_WRITE, v->atom[r], 1);
-}
-
-static void cpu_kernel(cpu *c)
-{
-  const neighbor_view *v = &c->list->view;
-  const bool half = v->kind == NEIGHBOR_HALF;
-  for (int32_t k = 0; k < (half ? v->n_chunks : 1); k++) {
-    const int64_t begin = half ? v->chunk[k] : 0, end = half ? v->chunk[k + 1] : v->n_rows;
-    for (int64_t r = begin; half && r < end; r++) {
-      touch(c, LIST_ATOM, TRACE_NI, TRACE_READ, r, 1);
-      touch(c, LIST_FORCE, TRACE_FUO, TRACE_WRITE, v->atom[r], 1);
-    }
-    for (int64_t s = begin / v->width; s * v->width < end; s++)
-      cpu_slice(c, s);
-  }
-}
-
 /* A trace file of the kernel holds these accesses. */
 static void check_record(const list_input *in, const ref_events *expected, const char *name)
 {
@@ -272,21 +193,20 @@ START_TEST(cpu_accesses_are_those_of_the_kernel)
       ck_assert_int_eq(kernel.array[LIST_TYPE].stride, k % 2);
       run_list list = run_list_read(near.ctx, near.list);
       run_snapshot atoms = run_snapshot_take(near.atoms);
-      cpu expected = {&kernel, &list, &atoms, {0}};
-      cpu_kernel(&expected);
+      const ref_events expected = ref_slices(&kernel, &list, &atoms);
       issued model = {0};
       ck_ok(list_run(&in, &kernel, kernel.n, collect, &model));
-      ck_assert_int_eq(model.all.n, expected.out.n);
+      ck_assert_int_eq(model.all.n, expected.n);
       for (int64_t a = 0; a < model.all.n; a++) {
-        const ref_event *m = &model.all.event[a], *e = &expected.out.event[a];
+        const ref_event *m = &model.all.event[a], *e = &expected.event[a];
         ck_assert_msg(m->stream == e->stream && m->op == e->op && m->address == e->address &&
                           m->bytes == e->bytes,
                       "%s: access %lld: %s instead of %s", c.name, (long long)a,
                       trace_stream_words[m->stream], trace_stream_words[e->stream]);
       }
-      check_record(&in, &expected.out, c.name);
+      check_record(&in, &expected, c.name);
       free(model.all.event);
-      free(expected.out.event);
+      free(expected.event);
       run_snapshot_free(&atoms);
       run_list_free(&list);
       run_near_close(&near);

@@ -180,8 +180,8 @@ static void full_thread(thread *t)
              16, false);
 }
 
-/* One pass over embedded atoms: batches until the warp's longest row ends, each of a thread that has
- * entries left; behind the last of them its own atom. */
+/* One pass over embedded atoms: batches until the warp's longest row ends, each of a thread that
+ * has entries left; behind the last of them its own atom. */
 static void embedded_thread(thread *t)
 {
   const int64_t n = t->r->atoms.n, wide = t->kernel->precision == MD_DOUBLE;
