@@ -237,27 +237,28 @@ remodel()
     { print part(1, apart + 14) (FNR == 1 ? "modelled" OFS "model_commit" : model[part(4, apart + 9)] OFS commit) }
     ' - "$results/$1.csv" >"$work/remodel" && mv "$work/remodel" "$results/$1.csv"
 }
+# The longest first, as many at a time as there are processors.
 part_model()
 {
   mkdir -p "$work/model-gpu-profile" "$work/model-gpu-profile-carveout" "$work/model-gpu-profile-decay"
-  for precision in double single mixed; do
+  {
     for cells in 92 64 32; do
-      for list in half full; do
-        for order in random $(echo $sorted | tr , ' '); do
-          modelled gpu-profile $cells '' "--steps 40 --precision $precision --list $list --order $order" &
+      for order in random $(echo $sorted | tr , ' '); do
+        for precision in double single mixed; do
+          for list in full half; do
+            echo "modelled gpu-profile $cells '' '--steps 40 --precision $precision --list $list --order $order'"
+          done
         done
       done
+      [ $cells = 92 ] || continue
+      echo "modelled gpu-profile-decay 64 '' '--order none --sort-every 0 --list full --at 0,1000,2000,4000,8000 --caches warm'"
     done
-    wait
-  done
-  for percent in 1 43 71 100; do
-    for order in row hilbert hybrid:hilbert/row:4; do
-      modelled gpu-profile-carveout 64 $percent "--steps 40 --list full --order $order --caches warm" &
+    for percent in 1 43 71 100; do
+      for order in row hilbert hybrid:hilbert/row:4; do
+        echo "modelled gpu-profile-carveout 64 $percent '--steps 40 --list full --order $order --caches warm'"
+      done
     done
-  done
-  modelled gpu-profile-decay 64 '' \
-    '--order none --sort-every 0 --list full --at 0,1000,2000,4000,8000 --caches warm' &
-  wait
+  } | xargs -d '\n' -n 1 -P "$(nproc)" sh "$0" "$build"
   remodel gpu-profile 1
   remodel gpu-profile-carveout 2
   remodel gpu-profile-decay 1
@@ -346,6 +347,7 @@ part_plots()
   profile-bins profile-carveout profile-decay errors plots
 for part; do
   case $part in
+    'modelled '*) eval "$part" && continue ;; # one of part_model's, by itself
     times | large | blocks | bins | carveout | decay | embedded | model | profile32* | profile64* | profile92* | \
       profile-bins | profile-carveout | profile-decay | gather | errors | plots) ;;
     *) echo "unknown part '$part'" >&2; exit 2 ;;

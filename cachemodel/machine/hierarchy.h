@@ -55,7 +55,7 @@ typedef struct {
   int64_t rows;       /* only the first so many rows; 0: all */
 } hierarchy_options;
 
-/* round, 15 %, 35 %, dynamic: fits counters best. */
+/* round, 15 %, 40 %, dynamic: fits counters best. */
 hierarchy_options hierarchy_default(void);
 
 typedef struct {

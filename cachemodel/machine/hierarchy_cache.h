@@ -137,6 +137,15 @@ MD_INLINE uint32_t cache_set(const cache *c, uint32_t line)
   return set < c->sets ? set : set - c->sets;
 }
 
+/* Soon this line will be looked up. */
+MD_INLINE void cache_prefetch(const cache *c, uint32_t line)
+{
+  const size_t set = (size_t)cache_set(c, line) * c->room;
+  __builtin_prefetch(c->tag + set);
+  __builtin_prefetch(c->age + set);
+  __builtin_prefetch(c->valid + set);
+}
+
 MD_INLINE uint32_t cache_victim(const cache *c, size_t set)
 {
   if (c->random) {

@@ -132,11 +132,17 @@ static int home_of(const model *g, uint32_t line)
   return g->job->m.level[L2].parts == 1 ? 0 : (int)(line * 0x9e3779b1u >> 31);
 }
 
+/* The part of the L2 that this multiprocessor asks. */
+static int own_part(const model *g)
+{
+  return g->job->m.level[L2].parts == 1 ? 0 : g->sm / 2 % 2;
+}
+
 static void read_l2(model *g, uint32_t line, uint8_t sectors, trace_stream stream)
 {
   hierarchy_counts *c = &g->counts[stream];
   const int home = home_of(g, line);
-  const int own = g->job->m.level[L2].parts == 1 ? 0 : g->sm / 2 % 2;
+  const int own = own_part(g);
   cache_answer a = access_l2(g, own, line, sectors, false, stream);
   uint8_t missed = sectors & (uint8_t)~a.hits;
   c->level[L2].sectors += __builtin_popcount(sectors);
@@ -151,6 +157,11 @@ static void read_l2(model *g, uint32_t line, uint8_t sectors, trace_stream strea
 static void load(model *g, const list_request *r)
 {
   hierarchy_counts *c = &g->counts[r->stream];
+  const cache *own = &g->l2[own_part(g)];
+  for (int32_t k = 0; k < g->n_lines; k++) { /* the host's memory is what a model waits for */
+    cache_prefetch(&g->l1[g->sm], g->line[k]);
+    cache_prefetch(own, g->line[k]);
+  }
   for (int32_t k = 0; k < g->n_lines; k++) {
     const uint8_t sectors = g->sectors[k];
     const cache_answer a = cache_access(&g->l1[g->sm], g->line[k], sectors, !r->no_keep, false, 0);

@@ -67,7 +67,7 @@ static void make_table(option *known)
   known[SKIP] = (option){"skip", 0, "P", "GPU: percent of warps that round passes over (15)"};
   known[STAY] = (option){"stay", 0, "P",
                          "GPU: percent of turns after which round lets a warp go on that need\n"
-                         "not wait for data (35)"};
+                         "not wait for data (40)"};
   known[REFILL] = (option){"refill", 0, "dynamic|waves",
                            "GPU: the next block comes when one is done, or when all are (dynamic)"};
   known[BRACKET] = (option){"bracket", 0, NULL, "GPU: also the other schedules, lockstep in waves"};
