@@ -54,7 +54,7 @@ static void release(md_ctx *ctx, void *data)
 md_status md_buffer_reserve(md_ctx *ctx, md_buffer *buffer, size_t bytes, size_t keep)
 {
   if (bytes <= buffer->bytes) return MD_OK;
-  size_t wanted = buffer->bytes ? buffer->bytes + buffer->bytes / 2 : 0;
+  size_t wanted = buffer->bytes ? buffer->bytes + buffer->bytes / 8 : 0;
   if (wanted < bytes) wanted = bytes;
   void *data = NULL;
   if (keep == 0) md_buffer_free(ctx, buffer); /* a big buffer need not exist twice */

@@ -15,15 +15,20 @@ typedef struct {
   size_t bytes; /* capacity */
 } md_buffer;
 
-/* Make room for at least bytes.  Grows by half again at least, so repeated growth is cheap; never
+/* Make room for at least bytes.  Grows by an eighth at least, so that repeated growth is cheap; never
  * shrinks.  keep > 0 carries the first keep bytes over, else contents are lost.
  * Errors: MD_ENOMEM (the buffer is unchanged, the message states the size asked for). */
 md_status md_buffer_reserve(md_ctx *ctx, md_buffer *buffer, size_t bytes, size_t keep);
 /* Make a spare, which is to change places with another buffer, at least as large as that one:
- * exactly so if it must grow, for two that grew by half in turn would never end.  Its contents are
+ * exactly so if it must grow, for two that grew in turn would never end.  Its contents are
  * lost. Errors: MD_ENOMEM (the spare is then empty). */
 md_status md_buffer_match(md_ctx *ctx, md_buffer *spare, const md_buffer *other);
 void md_buffer_free(md_ctx *ctx, md_buffer *buffer); /* an empty buffer is allowed */
+/* What a buffer of `had` holds when `wanted`, not less, must fit. */
+static inline double md_buffer_grown(double had, double wanted)
+{
+  return wanted > had * 9 / 8 || wanted <= had ? wanted : had * 9 / 8;
+}
 void md_buffer_swap(md_buffer *a, md_buffer *b);
 
 /* The same for host memory that the backend reads and writes too: pinned, and as far from a GPU as

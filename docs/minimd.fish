@@ -26,7 +26,7 @@ complete -c minimd -n __fish_use_subcommand -a profile -d 'hardware counters of 
 complete -c minimd -n '__fish_seen_subcommand_from help' -a profile
 complete -c minimd -n __fish_use_subcommand -a config -d 'list every setting'
 complete -c minimd -n '__fish_seen_subcommand_from help' -a config
-complete -c minimd -n __fish_use_subcommand -a convert -d 'write any readable input as libconfig'
+complete -c minimd -n __fish_use_subcommand -a convert -d 'write any readable input as libconfig, its atoms as text'
 complete -c minimd -n '__fish_seen_subcommand_from help' -a convert
 complete -c minimd -n __fish_use_subcommand -a info -d 'what this build and this machine can do'
 complete -c minimd -n '__fish_seen_subcommand_from help' -a info
@@ -385,6 +385,7 @@ complete -c minimd -n '__fish_seen_subcommand_from convert' -l input -s i -r -F 
 complete -c minimd -n '__fish_seen_subcommand_from convert' -l format-in -x -a 'libconfig minimd lammps' -d 'language of the input, not detected'
 complete -c minimd -n '__fish_seen_subcommand_from convert' -l set -x -a 'system.units= system.lattice= system.cells= system.lattice_constant= system.density= system.temperature= system.seed= system.velocity= system.mass= system.charges= system.read= system.keep_velocities= species= potential.style= potential.file= lj.epsilon= lj.sigma= lj.cutoff= lj.shift= lj.pairs= lj.mix= coulomb.method= coulomb.mesh= coulomb.order= coulomb.alpha= coulomb.cutoff= coulomb.tolerance= coulomb.spread= neighbor.skin= neighbor.every= neighbor.list= neighbor.stencil= neighbor.bin_size= neighbor.newton= order.curve= order.sort_every= run.steps= run.dt= run.thermo= device.backend= device.index= device.precision= device.threads= device.block_size= device.carveout= device.deterministic= device.cut= device.carrier= device.share_gpu= output.dump= output.dump_every= output.checkpoint= output.checkpoint_every=' -d 'one setting; may be repeated'
 complete -c minimd -n '__fish_seen_subcommand_from convert' -l output -s o -r -F -d 'write results to FILE instead of standard output'
+complete -c minimd -n '__fish_seen_subcommand_from convert' -l to -x -a 'libconfig data xyz' -d 'settings as libconfig (default), or the atoms that a run starts from as'
 complete -c minimd -n '__fish_seen_subcommand_from info' -l format -x -a 'table csv json' -d 'how results are printed (table)'
 complete -c minimd -n '__fish_seen_subcommand_from info' -l output -s o -r -F -d 'write results to FILE instead of standard output'
 complete -c minimd -n '__fish_seen_subcommand_from docs' -l form -x -a 'man bash zsh fish guide style' -d 'manual page, completion for a shell, the reference of docs/user-guide.md, or'

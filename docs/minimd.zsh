@@ -21,7 +21,7 @@ _minimd_options()
     potential) echo '--help --knots --cutoff --output' ;;
     profile) echo '--help --order --list --newton --stencil --bin-size --sort-every --rebuild --skin --pair --potential --cutoff --backend --device --precision --block-size --threads --cells --steps --dt --thermo --seed --deterministic --cut --carrier --share-gpu --input --format-in --set --at --launches --caches --counters --model --replay --machine --with --times --format --output --plot --quiet' ;;
     config) echo '--help --list --format --output' ;;
-    convert) echo '--help --order --list --newton --stencil --bin-size --sort-every --rebuild --skin --pair --potential --cutoff --backend --device --precision --block-size --threads --cells --steps --dt --thermo --seed --deterministic --cut --carrier --share-gpu --input --format-in --set --output' ;;
+    convert) echo '--help --order --list --newton --stencil --bin-size --sort-every --rebuild --skin --pair --potential --cutoff --backend --device --precision --block-size --threads --cells --steps --dt --thermo --seed --deterministic --cut --carrier --share-gpu --input --format-in --set --output --to' ;;
     info) echo '--help --format --output' ;;
     help) echo '--help' ;;
     docs) echo '--help --form --output' ;;
@@ -342,6 +342,7 @@ _minimd_values()
     convert:--format-in) echo 'libconfig minimd lammps' ;;
     convert:--set) echo 'system.units= system.lattice= system.cells= system.lattice_constant= system.density= system.temperature= system.seed= system.velocity= system.mass= system.charges= system.read= system.keep_velocities= species= potential.style= potential.file= lj.epsilon= lj.sigma= lj.cutoff= lj.shift= lj.pairs= lj.mix= coulomb.method= coulomb.mesh= coulomb.order= coulomb.alpha= coulomb.cutoff= coulomb.tolerance= coulomb.spread= neighbor.skin= neighbor.every= neighbor.list= neighbor.stencil= neighbor.bin_size= neighbor.newton= order.curve= order.sort_every= run.steps= run.dt= run.thermo= device.backend= device.index= device.precision= device.threads= device.block_size= device.carveout= device.deterministic= device.cut= device.carrier= device.share_gpu= output.dump= output.dump_every= output.checkpoint= output.checkpoint_every=' ;;
     convert:--output | convert:-o) echo 'FILE' ;;
+    convert:--to) echo 'libconfig data xyz' ;;
     info:--format) echo 'table csv json' ;;
     info:--output | info:-o) echo 'FILE' ;;
     docs:--form) echo 'man bash zsh fish guide style' ;;

@@ -2,25 +2,8 @@
 #include "comm/world.h"
 #include "core/hardware/devices.h"
 #include "engine/engine.h"
-#include "engine/system/system.h"
 
 #include <stdio.h>
-
-/* Whether lists by tiles are sure to fit the GPU.  Of atoms from a file nothing is known yet; files
- * are not that large. */
-static bool tiles_fit(const engine_spec *spec)
-{
-  md_gpu_info info;
-  if (spec->read || md_gpu_describe(&info)) return true;
-  const md_ctx ctx = {.backend = MD_GPU, .precision = spec->precision};
-  int64_t n;
-  md_box box;
-  double volume = 1;
-  system_lattice(spec, &n, &box);
-  for (int d = 0; d < 3; d++)
-    volume *= box.hi[d] - box.lo[d];
-  return engine_memory(&ctx, spec, NEIGHBOR_TILE, n, volume) <= info.memory_total;
-}
 
 /* Whether each build of lists sorts: by default, or in steps that come to the same. */
 static bool sorts_each_build(const engine_spec *spec)
@@ -46,8 +29,6 @@ static void choose_list(const engine_spec *spec, engine_choice *out)
   else if (!sorts_each_build(spec))
     out->list_reason = "lists by tiles are faster only where each build sorts, not by this "
                        "order.sort_every (--sort-every)";
-  else if (!tiles_fit(spec))
-    out->list_reason = "lists by tiles, which are faster, may not fit the GPU's memory";
   else
     out->list = NEIGHBOR_TILE, out->list_reason = "lists by tiles measured fastest on the GPU";
 }
@@ -65,10 +46,10 @@ md_status engine_choose(const engine_spec *spec, engine_choice *out)
 {
   if (spec->backend != ENGINE_BACKEND_CPU) MD_TRY(choose_device(spec));
   if (spec->backend == ENGINE_BACKEND_AUTO && spec->pair == ENGINE_PAIR_EAM &&
-      (spec->list == NEIGHBOR_HALF || world_count() > 1)) {
+      spec->list == NEIGHBOR_HALF) {
     out->backend = MD_CPU;
     snprintf(out->backend_reason, sizeof out->backend_reason,
-             "embedded atoms in half lists, or on several ranks, are computed on the CPU only");
+             "embedded atoms in half lists are computed on the CPU only");
   } else if (spec->backend == ENGINE_BACKEND_AUTO && engine_pair_kinds(spec) > 1) {
     out->backend = MD_CPU;
     snprintf(out->backend_reason, sizeof out->backend_reason,

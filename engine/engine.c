@@ -184,7 +184,9 @@ md_status engine_steps(engine *sim, int64_t steps)
 static md_status make_rooms(engine *sim, neighbor_kind kind, const md_box *box)
 {
   const engine_spec *spec = sim->spec;
-  const neighbor_spec list = engine_list_spec(spec, kind);
+  neighbor_spec list = engine_list_spec(spec, kind);
+  /* A ghost of another rank's atom has no home to add a force to. */
+  if (sim->ctx->backend == MD_GPU && world_count() > 1) list.newton = false;
   const force_lj most = engine_most(spec); /* of all pairs, where they are alike */
   const force_spec pair = {.epsilon = most.epsilon,
                            .sigma = most.sigma,

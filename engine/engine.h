@@ -130,9 +130,10 @@ md_status engine_steps(engine *sim, int64_t steps);
 enum { ENGINE_RUNAWAY = 1000 };
 md_status engine_measure(engine *sim, engine_thermo *out);
 
-/* Bytes a run of n atoms in this volume needs on its backend, estimated from above. */
-int64_t engine_memory(const md_ctx *ctx, const engine_spec *spec, neighbor_kind list, int64_t n,
-                      double volume);
+/* Bytes a run of n atoms in a box with these edges needs on its backend: an estimate for atoms that
+ * are evenly dense. */
+int64_t engine_memory(const md_ctx *ctx, const engine_spec *spec, neighbor_kind list, double n,
+                      const double edge[3]);
 
 MD_END_C
 #endif

@@ -5,47 +5,80 @@
 
 #include <math.h>
 
+/* Atoms and ghosts of a run. */
+typedef struct {
+  double n, ghosts, all;
+  double held;    /* positions there is room for, once the first ghosts have come */
+  double entries; /* of a full list, an atom */
+  bool cut;       /* into frames */
+} crowd;
+
+/* Of n atoms in a box with these edges, evenly dense. */
+static crowd crowd_of(const md_ctx *ctx, const neighbor_spec *rows, double n, const double edge[3])
+{
+  double volume = 1, whole = 1;
+  bool cut = false;
+  for (int d = 0; d < 3; d++) {
+    const double longest = ENGINE_FRAME_REACHES * rows->r_list;
+    const double frames = ctx->precision == MD_DOUBLE ? 1 : ceil(edge[d] / longest);
+    volume *= edge[d];
+    whole *= edge[d] + 2 * frames * rows->r_list;
+    cut = cut || frames > 1;
+  }
+  const double ghosts = n > 0 ? n * (whole / volume - 1) : 0;
+  const double sphere = 4.0 / 3 * acos(-1) * pow(rows->r_list, 3);
+  return (crowd){n, ghosts, n + ghosts, md_buffer_grown(n, n + ghosts), n / volume * sphere, cut};
+}
+
+/* Positions, velocities, forces, ids and images; where atoms were at the last build. */
+static double atoms_memory(const md_ctx *ctx, const crowd *c)
+{
+  const double state = 4 * (double)md_state_size(ctx->precision);
+  const double pull = 4 * (double)md_real_size(ctx->precision);
+  const double fixed = ctx->precision == MD_MIXED ? 16 : 0;
+  const double first = ctx->backend == MD_GPU ? 4 : 0;
+  return c->held * (state + fixed) + c->n * (2 * state + pull + 8 + 12 + first) + 8 * c->ghosts +
+         (c->cut ? c->all * state : 0);
+}
+
+/* What forces from this list keep of positions. */
+static double force_memory(const md_ctx *ctx, const crowd *c, neighbor_kind list)
+{
+  if (ctx->backend == MD_CPU) return 0;
+  const double state = 4 * (double)md_state_size(ctx->precision);
+  const double fixed = ctx->precision == MD_MIXED ? 16 : 0;
+  if (list == NEIGHBOR_TILE) return c->held * (state + fixed); /* positions to come */
+  const double exact = list == NEIGHBOR_HALF && ctx->deterministic ? 32 * c->n : 0;
+  return exact + (ctx->precision == MD_DOUBLE ? 24 * c->all : 0);
+}
+
 /* Charges, gradients and located particles; mesh and spectrum where they are known already. */
-static double charges_memory(const md_ctx *ctx, const engine_spec *spec, double n, double all)
+static double charges_memory(const md_ctx *ctx, const engine_spec *spec, const crowd *c)
 {
   if (spec->coulomb != ENGINE_COULOMB_PME) return 0;
   const double real_size = (double)md_real_size(ctx->precision);
   const double points = (double)spec->mesh[0] * spec->mesh[1] * spec->mesh[2];
-  return all * real_size + n * (4 * real_size + 40) + 2.1 * points * real_size;
+  return c->all * real_size + c->n * (4 * real_size + 40) + 2.1 * points * real_size;
 }
 
 /* F', and on the CPU densities, and which entries of the list are near. */
-static double eam_memory(const md_ctx *ctx, const engine_spec *spec, double n, double all,
-                         double entries)
+static double eam_memory(const md_ctx *ctx, const engine_spec *spec, const crowd *c)
 {
   if (!spec->eam) return 0;
   const double real_size = (double)md_real_size(ctx->precision);
-  return all * real_size + (ctx->backend == MD_CPU ? n * (real_size + 4.4 * entries) : 0);
+  const double near = ctx->backend == MD_CPU ? c->n * (real_size + 4.4 * c->entries) : 0;
+  return c->all * real_size + near;
 }
 
-int64_t engine_memory(const md_ctx *ctx, const engine_spec *spec, neighbor_kind list, int64_t n,
-                      double volume)
+int64_t engine_memory(const md_ctx *ctx, const engine_spec *spec, neighbor_kind list, double n,
+                      const double edge[3])
 {
   const neighbor_spec rows = engine_list_spec(spec, list);
-  const double edge = cbrt(volume), density = n > 0 ? (double)n / volume : 0;
-  const double frames =
-      ctx->precision == MD_DOUBLE ? 1 : ceil(edge / (ENGINE_FRAME_REACHES * rows.r_list));
-  const double shell = pow(edge + 2 * frames * rows.r_list, 3) - volume;
-  const double ghosts = density * shell;
-  const double state = 4.0 * (double)md_state_size(ctx->precision);
-  const double coord = ctx->precision == MD_MIXED ? 16 : 0;
-  const double pull = 4.0 * (double)md_real_size(ctx->precision);
-  const double all = (double)n + ghosts;
-  /* Room for positions grows by half when the first ghosts come. */
-  const double positions = 1.5 * all * (state + coord);
-  const double twice = list == NEIGHBOR_TILE ? positions : 0; /* those to come */
-  /* Positions once more, as they were at the list build. */
-  const double atoms = positions + (double)n * (2 * state + pull + 8 + 12 + 4) + 1.5 * ghosts * 8;
-  const double charges = charges_memory(ctx, spec, (double)n, all);
-  const double eam = eam_memory(ctx, spec, (double)n, all, density * 4.19 * pow(rows.r_list, 3));
-  const double unfolded = frames > 1 ? all * state : 0; /* positions in one space of all frames */
-  return md_size_add(md_size_of(1.05 * (atoms + twice + charges + eam + unfolded)),
-                     neighbor_memory(ctx, &rows, md_size_of(all), density));
+  const crowd c = crowd_of(ctx, &rows, n, edge);
+  const double types = engine_pair_kinds(spec) > 1 ? c.all : 0;
+  return md_size_of(atoms_memory(ctx, &c) + force_memory(ctx, &c, list) +
+                    charges_memory(ctx, spec, &c) + eam_memory(ctx, spec, &c) + types +
+                    neighbor_memory(ctx, &rows, c.n, c.ghosts, edge));
 }
 
 /* Memory that a run may take on the context's backend [B]. */
@@ -63,13 +96,25 @@ static md_status memory_available(const md_ctx *ctx, int64_t *bytes)
 
 /* What each rank needs of its host for a system of n atoms.  There the initial state of the atoms
  * that it begins with, of a file all, lies beside the engine's arrays: x and v in double. */
-static double rank_memory(const md_ctx *ctx, const engine_spec *spec, neighbor_kind list, int64_t n,
-                          double volume)
+static double rank_memory(const md_ctx *ctx, const engine_spec *spec, neighbor_kind list, double n,
+                          const double edge[3])
 {
-  const int ranks = world_count();
-  const double host = ctx->backend == MD_CPU ? 48 : 0;
-  return (double)engine_memory(ctx, spec, list, (n + ranks - 1) / ranks, volume / ranks) +
-         host * (double)n / (spec->read ? 1 : ranks);
+  const double ranks = world_count(), host = ctx->backend == MD_CPU ? 48 : 0;
+  double part[3];
+  for (int d = 0; d < 3; d++)
+    part[d] = edge[d] / cbrt(ranks);
+  return (double)engine_memory(ctx, spec, list, ceil(n / ranks), part) +
+         host * n / (spec->read ? 1 : ranks);
+}
+
+/* The same for a box as dense with `to` atoms in place of `from`. */
+static double memory_of_more(const md_ctx *ctx, const engine_spec *spec, neighbor_kind list,
+                             int64_t from, int64_t to, const double edge[3])
+{
+  double longer[3];
+  for (int d = 0; d < 3; d++)
+    longer[d] = edge[d] * cbrt((double)to / (double)from);
+  return rank_memory(ctx, spec, list, (double)to, longer);
 }
 
 md_status engine_check_memory(const md_ctx *ctx, const engine_spec *spec, neighbor_kind list,
@@ -78,16 +123,15 @@ md_status engine_check_memory(const md_ctx *ctx, const engine_spec *spec, neighb
   int64_t available;
   MD_TRY(memory_available(ctx, &available));
   available /= sharers;
-  double volume = 1;
+  double edge[3];
   for (int d = 0; d < 3; d++)
-    volume *= box->hi[d] - box->lo[d];
-  const double needed = rank_memory(ctx, spec, list, n, volume);
+    edge[d] = box->hi[d] - box->lo[d];
+  const double needed = rank_memory(ctx, spec, list, (double)n, edge);
   if (needed <= (double)available) return MD_OK;
   int64_t fits = 0, too_many = n;
   while (too_many - fits > 1) {
     const int64_t mid = fits + (too_many - fits) / 2;
-    const double at_mid = volume * ((double)mid / (double)n);
-    if (rank_memory(ctx, spec, list, mid, at_mid) <= (double)available)
+    if (memory_of_more(ctx, spec, list, n, mid, edge) <= (double)available)
       fits = mid;
     else
       too_many = mid;

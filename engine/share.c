@@ -30,20 +30,10 @@ static md_status count_sharers(int *sharers)
 static md_status check_gpus(const engine_spec *spec, const engine_choice *choice, int *sharers)
 {
   const int ranks = world_count();
-  MD_REQUIRE(
-      choice->list != NEIGHBOR_HALF, MD_EINVAL,
-      "%s: half lists of %d ranks on GPUs: expected full or tile, --backend cpu, or one rank",
-      engine_origin(spec, "neighbor.list"), ranks);
   MD_REQUIRE(choice->list == NEIGHBOR_FULL || !spec->deterministic, MD_EINVAL,
              "%s: deterministic runs of %d ranks give the same bits as others by full lists only: "
              "expected full, or no --deterministic",
              engine_origin(spec, "neighbor.list"), ranks);
-  MD_REQUIRE(spec->coulomb == ENGINE_COULOMB_NONE, MD_EINVAL,
-             "%s: charges on %d ranks on GPUs: expected --backend cpu, or one rank",
-             engine_origin(spec, "coulomb.method"), ranks);
-  MD_REQUIRE(!spec->eam, MD_EINVAL,
-             "%s: embedded atoms on %d ranks on GPUs: expected --backend cpu, or one rank",
-             engine_origin(spec, "potential.style"), ranks);
   MD_TRY(count_sharers(sharers));
   const md_status status =
       *sharers == 1 || spec->share_gpu

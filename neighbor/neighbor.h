@@ -159,9 +159,10 @@ md_status neighbor_unfold(const md_atoms *atoms, double gap, md_buffer *to);
 /* Where the last build had atoms and ghosts: what its grid's bins were made from. */
 const void *neighbor_list_positions(const neighbor_list *list, const md_atoms *atoms);
 
-/* Bytes of a list of n atoms at this density [1/sigma^3] with these settings, for a pre-flight
- * check. */
-int64_t neighbor_memory(const md_ctx *ctx, const neighbor_spec *spec, int64_t n, double density);
+/* Bytes of a list of n atoms and their ghosts in a box with these edges with these settings, for a
+ * pre-flight check. */
+double neighbor_memory(const md_ctx *ctx, const neighbor_spec *spec, double n, double ghosts,
+                       const double edge[3]);
 
 MD_END_C
 #endif

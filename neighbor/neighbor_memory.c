@@ -1,6 +1,5 @@
 /* neighbor/neighbor_memory.c - what a list needs of memory, before it takes any. */
 #include "neighbor/neighbor_impl.h"
-#include "core/sizes.h"
 
 #include <math.h>
 
@@ -20,31 +19,47 @@ double neighbor_tile_halo(const neighbor_spec *spec, double density)
 }
 
 /* Bytes of a row of tiles: list, its part of the halo and of pieces, and its length. */
-static double tile_memory(const neighbor_spec *spec, double density)
+static double tile_row(const neighbor_spec *spec, double density)
 {
-  const double piece = sizeof(neighbor_piece);
-  return 2 * neighbor_tile_entries(spec, density) + piece / 32 +
-         (4 * neighbor_tile_halo(spec, density) + piece) / NEIGHBOR_TILE_ROWS + 4;
+  const double halo = 4 * neighbor_tile_halo(spec, density) / NEIGHBOR_TILE_ROWS;
+  return 2 * neighbor_tile_entries(spec, density) + halo + 2 + 4;
 }
 
-int64_t neighbor_memory(const md_ctx *ctx, const neighbor_spec *spec, int64_t n, double density)
+/* Bytes of a row of entries and of what is kept beside them.  On the GPU all rows have room for the
+ * longest: of half lists a few rows have nearly all of their neighbours.  On the CPU they are padded
+ * to whole vectors, and a sixteenth is spare. */
+static double plain_row(const md_ctx *ctx, const neighbor_spec *spec, double density)
 {
-  const double atoms = (double)n, pi = acos(-1);
-  const double edge = density > 0 ? cbrt(atoms / density) : 0;
-  const double all = density > 0 ? density * pow(edge + 2 * spec->r_list, 3) : atoms;
-  const double side = edge > 0 ? fmin(spec->bin_size, edge) : spec->bin_size;
-  const double bins = pow((edge + 2 * spec->r_list) / side + 2, 3);
-  const double stencil = 12 * pow(2 * ceil(spec->r_list / side) + 1, 3);
-  const double near = 4.0 / 3 * pi * pow(spec->r_list, 3) * density;
-  /* Rows are padded to whole vectors or to the longest row of a slice. */
-  const double entries = spec->kind == NEIGHBOR_HALF ? near / 2 + 8 : near * 1.1 + 2;
-  const bool tiles = spec->kind == NEIGHBOR_TILE && ctx->backend == MD_GPU;
-  const double rows =
-      atoms * (tiles ? tile_memory(spec, density) : 4 * 1.1 * entries + 8 + 4 + 4 + 4 + 4);
-  /* Spare atom data, as large as positions are after they grew; keys and places; on the GPU what
-   * sorts them, and candidates by bin. */
-  const double state = 4 * (double)md_state_size(ctx->precision);
-  const double gpu = ctx->backend == MD_GPU ? all * (state + 8) + bins * 8 : 0;
-  const double sort = atoms * (2.5 * state + 20) + all * 8 + bins * 8 + gpu;
-  return md_size_of(1.02 * (rows + sort + stencil));
+  const bool half = spec->kind == NEIGHBOR_HALF;
+  const double near = 4.0 / 3 * acos(-1) * pow(spec->r_list, 3) * density;
+  if (ctx->backend == MD_GPU) return 4 * (half ? 1.03 * near : 1.25 * near + 10) + 4;
+  const double wide = md_state_size(ctx->precision) == sizeof(float) ? 1.13 : 1.09;
+  return 4 * (half ? wide * near / 2 : 1.005 * near) * 17 / 16 + (half ? 20 : 12) + 1;
+}
+
+double neighbor_memory(const md_ctx *ctx, const neighbor_spec *spec, double n, double ghosts,
+                       const double edge[3])
+{
+  const double state = 4 * (double)md_state_size(ctx->precision), all = n + ghosts;
+  double volume = 1, bins = 1, own = 1;
+  for (int d = 0; d < 3; d++) {
+    const double inner = fmax(1, floor(edge[d] / spec->bin_size)), side = edge[d] / inner;
+    volume *= edge[d];
+    own *= inner;
+    bins *= inner + 2 * ceil(spec->r_list / side);
+  }
+  const bool gpu = ctx->backend == MD_GPU, tiles = spec->kind == NEIGHBOR_TILE && gpu;
+  const double density = n / volume, held = md_buffer_grown(n, all);
+  const double rows = n * (tiles ? tile_row(spec, density) : plain_row(ctx, spec, density));
+  /* Sorting: the curve; spare positions, as large as those of atoms and ghosts, velocities, ids and
+   * images. */
+  const bool sorts = spec->order.kind != ORDERING_NONE;
+  const double spare = sorts ? 4 * own + held * state + n * (state + 8 + 12) : 0;
+  /* Searching: keys and places, candidates by bin. */
+  const double keys = sorts ? held : all;
+  const double search = 8 * keys + (tiles ? 2 : 4) * bins +
+                        (gpu     ? all * state
+                         : sorts ? 0
+                                 : 12 * all);
+  return rows + spare + search + ordering_memory(ctx, keys, gpu ? own : bins);
 }

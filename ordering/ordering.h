@@ -89,6 +89,9 @@ void ordering_sorter_destroy(ordering_sorter *sorter);
 md_status ordering_sort(ordering_sorter *sorter, int64_t n, const uint32_t *keys, uint32_t key_end,
                         int32_t *order, int32_t *start);
 
+/* Bytes that a sorter of this context takes for that, estimated for a pre-flight check. */
+double ordering_memory(const md_ctx *ctx, double n, double key_end);
+
 /* to[i] = from[order[i]] for n items of item_bytes (a multiple of 4) on the context's backend.
  * Errors: MD_EINVAL (item_bytes), MD_ECUDA. */
 md_status ordering_permute(md_ctx *ctx, int64_t n, const int32_t *order, size_t item_bytes,

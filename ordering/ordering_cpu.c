@@ -7,6 +7,7 @@
 #include "ordering/curve.h"
 #include "ordering/ordering_impl.h"
 
+#include <math.h>
 #include <omp.h>
 #include <string.h>
 
@@ -169,16 +170,34 @@ static void fill_start(int64_t n, const uint32_t *sorted, uint32_t key_end, int3
   }
 }
 
-md_status ordering_cpu_sort(ordering_sorter *s, int64_t n, const uint32_t *keys, uint32_t key_end,
-                            int32_t *order, int32_t *start)
+/* How n keys are sorted: by this many threads, in so many passes over so many bits. */
+typedef struct {
+  int threads, passes, bits;
+} sort_way;
+static sort_way way_of(const md_ctx *ctx, int64_t n, uint32_t key_end)
 {
-  md_ctx *ctx = s->ctx;
   const int64_t useful = n / ITEMS_PER_THREAD + 1;
   const int threads = useful < ctx->threads ? (int)useful : ctx->threads;
   const int all = ordering_key_bits(key_end);
   const bool fits = (int64_t)threads << all <= (n < COUNTERS / 2 ? 2 * n : COUNTERS);
   const int passes = all == 0 || fits ? 1 : (all + DIGIT_BITS - 1) / DIGIT_BITS;
-  const int bits = (all + passes - 1) / passes;
+  return (sort_way){threads, passes, (all + passes - 1) / passes};
+}
+
+double ordering_memory(const md_ctx *ctx, double n, double key_end)
+{
+  if (ctx->backend == MD_GPU) return 8 * (n + key_end); /* a counting sort */
+  if (!(n < INT32_MAX && key_end < UINT32_MAX)) return 20 * n;
+  const sort_way way = way_of(ctx, (int64_t)n, (uint32_t)key_end);
+  return n * (4 + 8 * fmin(way.passes - 1, 2)) + ldexp(4 * way.threads, way.bits);
+}
+
+md_status ordering_cpu_sort(ordering_sorter *s, int64_t n, const uint32_t *keys, uint32_t key_end,
+                            int32_t *order, int32_t *start)
+{
+  md_ctx *ctx = s->ctx;
+  const sort_way way = way_of(ctx, n, key_end);
+  const int threads = way.threads, passes = way.passes, bits = way.bits;
   const size_t items = (size_t)n;
   MD_TRY(md_buffer_reserve(ctx, &s->scratch, sizeof(int32_t) * (size_t)threads << bits, 0));
   if (start) MD_TRY(md_buffer_reserve(ctx, &s->keys, sizeof(uint32_t) * items, 0));

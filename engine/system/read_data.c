@@ -15,8 +15,10 @@ enum { LINE_BYTES = 10 };
 typedef struct {
   md_text *in;
   system_state *out;
-  const engine_types *types; /* NULL: one kind */
+  const engine_types *types; /* what there may be; NULL: one kind */
+  engine_types *found;       /* NULL, or the same, to be filled with what the file says */
   int64_t n_types;           /* of the file */
+  bool labelled;
   uint8_t kind_of[MD_TYPES]; /* its types by number as kinds */
   int64_t n;                 /* atoms, 0: not yet known */
   bool edges[3], atoms;
@@ -43,11 +45,14 @@ static md_status next(data_file *df)
   return MD_OK;
 }
 
-/* An entry of a section that has `total`; `count` were read. */
+/* An entry of a section that has `total`; `count` were read.  Titles begin with a letter; so do the
+ * labels of types. */
 static md_status next_entry(data_file *df, const char *section, int64_t count, int64_t total)
 {
   MD_TRY(next(df));
-  if (df->n_words && !isalpha((unsigned char)df->words[0][0])) return MD_OK;
+  const char *first = df->n_words ? df->words[0] : "";
+  if (df->n_words && !isalpha((unsigned char)first[0])) return MD_OK;
+  if (*first && df->types && engine_types_find(df->types, first) >= 0) return MD_OK;
   return md_text_fail(df->in, "%s after %lld of %lld lines of %s",
                       df->n_words ? "another section begins" : "the file ends", (long long)count,
                       (long long)total, section);
@@ -86,8 +91,9 @@ static md_status read_header_line(data_file *df)
   }
   if (ends_with(df, 1, "atom", "types")) {
     const int64_t most = df->types ? df->types->n : 1;
-    MD_TRY(md_text_int64(df->in, "atom types", first, 1, INT32_MAX, &count));
+    MD_TRY(md_text_int64(df->in, "atom types", first, 1, df->found ? MD_TYPES : INT32_MAX, &count));
     df->n_types = count;
+    if (df->found) return MD_OK;
     return count <= most
                ? MD_OK
                : md_text_fail(df->in,
@@ -134,16 +140,38 @@ static md_status get_type(const data_file *df, int k, int32_t *kind)
   return MD_OK;
 }
 
+/* A kind found has this name. */
+static md_status name_kind(data_file *df, int64_t kind, const char *name)
+{
+  engine_species *to = &df->found->species[kind];
+  if (strlen(name) >= sizeof to->name || strpbrk(name, "\"\\"))
+    return md_text_fail(df->in, "'%.40s': expected a label of 1..%d characters without quotes",
+                        name, ENGINE_NAME - 1);
+  snprintf(to->name, sizeof to->name, "%s", name);
+  return MD_OK;
+}
+
+/* Many programs write the name of a type behind its mass. */
+static md_status name_by_comment(data_file *df, int32_t kind)
+{
+  char name[ENGINE_NAME], more[2];
+  if (df->labelled || !df->comment || sscanf(df->comment, "%31s %1s", name, more) != 1)
+    return MD_OK;
+  const bool new = engine_types_find(df->found, name) < 0;
+  return new && !strpbrk(name, "\"\\") ? name_kind(df, kind, name) : MD_OK;
+}
+
 static md_status read_labels(data_file *df)
 {
-  if (!df->types) return md_text_fail(df->in, "Atom Type Labels: expected the setting species");
+  df->labelled = true;
   for (int64_t k = 0; k < df->n_types; k++) {
     int64_t type;
-    int32_t kind;
+    int32_t kind = 0;
     MD_TRY(next_entry(df, "Atom Type Labels", k, df->n_types));
     if (df->n_words != 2) return md_text_fail(df->in, "expected 'type label'");
     MD_TRY(md_text_int64(df->in, "atom type", df->words[0], 1, df->n_types, &type));
-    MD_TRY(read_kind(df->in, df->types, df->words[1], &kind));
+    if (df->found) MD_TRY(name_kind(df, type - 1, df->words[1]));
+    if (df->types) MD_TRY(read_kind(df->in, df->types, df->words[1], &kind));
     df->kind_of[type - 1] = (uint8_t)kind;
   }
   return MD_OK;
@@ -159,7 +187,10 @@ static md_status read_masses(data_file *df)
     MD_TRY(get_type(df, 0, &kind));
     MD_TRY(md_text_double(df->in, "mass", df->words[1], &mass));
     if (!(mass > 0)) return md_text_fail(df->in, "expected a mass > 0");
-    if (df->types)
+    if (df->found) {
+      df->found->species[kind].mass = mass;
+      MD_TRY(name_by_comment(df, kind));
+    } else if (df->types)
       MD_TRY(read_agrees(df->in, "the mass", mass, df->types->species[kind].mass));
     else
       df->out->mass = mass;
@@ -167,29 +198,48 @@ static md_status read_masses(data_file *df)
   return MD_OK;
 }
 
-/* Lines `type epsilon sigma`, or for each two types `type type epsilon sigma`, of what. */
+/* What a line says of two kinds, where no cutoff is said 0, must be what was set. */
+static md_status put_pair(data_file *df, int32_t i, int32_t j, force_lj lj)
+{
+  if (!df->types) {
+    df->out->epsilon = lj.epsilon, df->out->sigma = lj.sigma, df->out->cutoff = lj.r_cut;
+    return MD_OK;
+  }
+  const int32_t n = df->types->n;
+  if (df->found) {
+    df->found->pairs[i * n + j] = df->found->pairs[j * n + i] = lj;
+    return MD_OK;
+  }
+  const force_lj *pair = &df->types->pairs[i * n + j];
+  MD_TRY(read_agrees(df->in, "epsilon", lj.epsilon, pair->epsilon));
+  MD_TRY(read_agrees(df->in, "sigma", lj.sigma, pair->sigma));
+  return lj.r_cut > 0 ? read_agrees(df->in, "the cutoff", lj.r_cut, pair->r_cut) : MD_OK;
+}
+
+/* Lines `type epsilon sigma [cutoff]`, or for each two types `type type epsilon sigma [cutoff]`, of
+ * what. */
 static md_status read_coeffs(data_file *df, const char *what, int n_kinds)
 {
-  system_state *out = df->out;
   const int64_t n = df->n_types, total = n_kinds == 1 ? n : n * (n + 1) / 2;
   if (df->comment && !strstr(df->comment, "lj/cut"))
     return md_text_fail(df->in, "%s of '%.40s': expected lj/cut", what, df->comment);
   for (int64_t k = 0; k < total; k++) {
     int32_t i, j;
+    force_lj lj = {0};
     MD_TRY(next_entry(df, what, k, total));
-    if (df->n_words < n_kinds + 2)
-      return md_text_fail(df->in, "expected '%s epsilon sigma'",
+    char *const *values = df->words + n_kinds;
+    const bool cutoff = df->n_words == n_kinds + 3;
+    if (!cutoff && df->n_words != n_kinds + 2)
+      return md_text_fail(df->in, "expected '%s epsilon sigma [cutoff]'",
                           n_kinds == 1 ? "type" : "type type");
     MD_TRY(get_type(df, 0, &i));
     MD_TRY(get_type(df, n_kinds - 1, &j));
-    MD_TRY(md_text_double(df->in, "epsilon", df->words[n_kinds], &out->epsilon));
-    MD_TRY(md_text_double(df->in, "sigma", df->words[n_kinds + 1], &out->sigma));
-    if (!(out->epsilon > 0 && out->sigma > 0))
-      return md_text_fail(df->in, "expected epsilon and sigma > 0");
-    if (!df->types) continue;
-    const force_lj *pair = &df->types->pairs[i * df->types->n + j];
-    MD_TRY(read_agrees(df->in, "epsilon", out->epsilon, pair->epsilon));
-    MD_TRY(read_agrees(df->in, "sigma", out->sigma, pair->sigma));
+    MD_TRY(md_text_double(df->in, "epsilon", values[0], &lj.epsilon));
+    MD_TRY(md_text_double(df->in, "sigma", values[1], &lj.sigma));
+    if (cutoff) MD_TRY(md_text_double(df->in, "cutoff", values[2], &lj.r_cut));
+    if (!(lj.epsilon > 0 && lj.sigma > 0 && (lj.r_cut > 0 || !cutoff)))
+      return md_text_fail(df->in, "expected epsilon and sigma > 0, and a cutoff > 0 or none");
+    MD_TRY(put_pair(df, i, j, lj));
   }
   return MD_OK;
 }
@@ -290,11 +340,17 @@ static md_status read_section(data_file *df)
       first, *second ? " " : "", second);
 }
 
-md_status read_data(md_text *in, bool header, const engine_types *types, system_state *out)
+static data_file data_begin(md_text *in, const engine_types *types, system_state *out)
 {
   data_file df = {.in = in, .out = out, .types = types, .n_types = 1};
   for (int t = 0; t < MD_TYPES; t++)
     df.kind_of[t] = (uint8_t)t; /* the first type is the first kind, unless labels say else */
+  return df;
+}
+
+md_status read_data(md_text *in, bool header, const engine_types *types, system_state *out)
+{
+  data_file df = data_begin(in, types, out);
   md_status status = read_header(&df);
   while (!header && !status && df.n_words) {
     status = read_section(&df);
@@ -302,5 +358,33 @@ md_status read_data(md_text *in, bool header, const engine_types *types, system_
   }
   if (!header && !status && !df.atoms) status = md_text_fail(in, "expected a section 'Atoms'");
   free(df.by_id);
+  return status;
+}
+
+/* Types without a name of their own have their number. */
+static void number_kinds(engine_types *types)
+{
+  if (engine_types_find(types, "") < 0) return;
+  for (int32_t t = 0; t < types->n; t++)
+    snprintf(types->species[t].name, sizeof types->species[t].name, "%d", t + 1);
+}
+
+md_status read_data_types(md_text *in, engine_types *out)
+{
+  system_state head = {0};
+  data_file df = data_begin(in, out, &head);
+  df.found = out;
+  MD_TRY(read_header(&df));
+  MD_TRY(engine_types_create((int32_t)df.n_types, out));
+  for (int32_t t = 0; t < out->n; t++)
+    out->species[t].fraction = -1;
+  md_status status = MD_OK;
+  while (!status && df.n_words && strcmp(df.words[0], "Atoms") != 0 &&
+         strcmp(df.words[0], "Velocities") != 0) {
+    status = read_section(&df);
+    if (!status) status = next(&df);
+  }
+  number_kinds(out);
+  if (status || out->n == 1) engine_types_free(out);
   return status;
 }

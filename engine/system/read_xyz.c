@@ -1,10 +1,16 @@
 /* engine/system/read_xyz.c - extended XYZ, the first frame.
  *
- * Line 1: number of atoms.  Line 2: key=value pairs; Lattice="ax ay az bx by bz cx cy cz" (diagonal
- * here), Origin="x y z", pbc="T T T", Properties=name:type:columns:...  Then a line for each atom.
+ * Line 1: number of atoms.  Line 2: key=value pairs; Lattice="ax ay az bx by bz cx cy cz",
+ * Origin="x y z", pbc="T T T", Properties=name:type:columns:...  Then a line for each atom.
  * Of the properties, species or type must be the same for all, or species be names of kinds of
- * atoms; pos is wanted, velo (or vel, velocity, velocities), id, mass (masses) and charge (q) are
- * used; other columns are skipped. */
+ * atoms; pos is wanted, velo (or vel, velocity, velocities) or momenta, id, mass (masses) and
+ * charge (q, initial_charges) are used; other columns are skipped.
+ *
+ * The vectors of Lattice are at right angles and may point anywhere.  Positions, velocities and
+ * Origin become components along them, x' = R x with the unit vectors as rows of R, so that the box
+ * lies along the axes: a rotation, or its mirror image where the vectors are left-handed, which
+ * forces between pairs do not tell apart.  Vectors along axes, in whatever order and sense, have
+ * rows of 0 and 1 or -1, and R x is exact. */
 #include "engine/system/system_impl.h"
 
 #include <math.h>
@@ -13,6 +19,8 @@
 
 /* The shortest line of an atom: "0 0 0\n". */
 enum { LINE_BYTES = 6 };
+/* Cosine up to which two vectors are at right angles: those of files with six digits. */
+static const double SKEW = 1e-6;
 
 typedef enum { SPECIES, TYPE, POS, VELO, ID, MASS, CHARGE, MOMENTA, PROPERTY_COUNT } property;
 static const struct {
@@ -38,31 +46,55 @@ typedef struct {
   const engine_types *types;  /* NULL: one kind */
   int column[PROPERTY_COUNT]; /* where a property begins, -1: absent */
   int columns;                /* of a line */
+  double along[3][3];         /* unit vectors of Lattice */
+  bool turned;                /* they are not those of the axes */
   char *kind[2];              /* SPECIES and TYPE of the first atom */
 } xyz_file;
 
-/* Value of key= in the comment line, copied without quotes; NULL when absent. */
-static md_status get_value(const md_text *in, const char *line, const char *key, char **out)
+/* The key or value at *c, which moves behind it: up to a blank, or between quotes, in which a
+ * backslash takes the next character as it is, or brackets, which may hold others. */
+static md_status take_word(const md_text *in, const char **c, const char *stops, char *to)
 {
-  const size_t length = strlen(key);
-  *out = NULL;
-  for (const char *c = line; *c;) {
-    c += strspn(c, " \t");
-    const bool found = strncmp(c, key, length) == 0 && c[length] == '=';
-    c += strcspn(c, "= \t");
-    if (*c != '=') continue;
-    c++;
-    char quote = *c == '"' || *c == '\'' || *c == '{' ? *c++ : 0;
-    if (quote == '{') quote = '}';
-    const char stop[] = {quote ? quote : ' ', quote ? '\0' : '\t', '\0'};
-    const size_t size = strcspn(c, stop);
-    if (quote && !c[size]) return md_text_fail(in, "expected %c to end a value", quote);
-    if (found) {
-      *out = strndup(c, size);
-      MD_REQUIRE(*out, MD_ENOMEM, "out of memory for a value");
+  static const char opening[] = "\"'{[", closing[] = "\"'}]";
+  const char *kind = **c ? strchr(opening, **c) : NULL;
+  if (!kind) {
+    const size_t length = strcspn(*c, stops);
+    memcpy(to, *c, length);
+    to[length] = '\0';
+    *c += length;
+    return MD_OK;
+  }
+  const char open = *kind, close = closing[kind - opening];
+  ++*c;
+  for (int depth = 1; **c; ++*c) {
+    if (**c == close && --depth == 0) {
+      ++*c;
+      *to = '\0';
       return MD_OK;
     }
-    c += size; /* a closing quote is skipped as a key */
+    depth += **c == open;
+    if (open == close && **c == '\\' && (*c)[1]) ++*c;
+    *to++ = **c;
+  }
+  return md_text_fail(in, "expected %c to end a value", close);
+}
+
+/* Values of the keys in the comment line, NULL where they are not there.  word: room for any. */
+static md_status find_values(const md_text *in, const char *line, char *word, int n,
+                             const char *const *keys, char **values)
+{
+  static const char blanks[] = " \t";
+  for (const char *c = line + strspn(line, blanks); *c; c += strspn(c, blanks)) {
+    MD_TRY(take_word(in, &c, "= \t", word));
+    const char *next = c + strspn(c, blanks);
+    if (*next != '=') continue;
+    const int found = md_word_index(word, keys, n);
+    c = next + 1 + strspn(next + 1, blanks);
+    MD_TRY(take_word(in, &c, blanks, word));
+    if (found < 0) continue;
+    if (values[found]) return md_text_fail(in, "%s appears twice", keys[found]);
+    values[found] = strdup(word);
+    MD_REQUIRE(values[found], MD_ENOMEM, "out of memory for a value");
   }
   return MD_OK;
 }
@@ -78,19 +110,43 @@ static md_status get_numbers(md_text *in, const char *key, char *text, int n, do
   return MD_OK;
 }
 
+static double dot(const double a[3], const double b[3])
+{
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+/* Components along the vectors of Lattice. */
+static void turn(const xyz_file *xyz, double v[3])
+{
+  const double was[3] = {v[0], v[1], v[2]};
+  for (int d = 0; d < 3 && xyz->turned; d++) /* -0 stays */
+    v[d] = dot(xyz->along[d], was);
+}
+
 static md_status read_box(xyz_file *xyz, char *lattice, char *origin, char *pbc)
 {
   md_box *box = &xyz->out->box;
-  double edges[9] = {0}, lo[3] = {0};
+  double edges[3][3] = {{0}}, length[3];
+  memset(box, 0, sizeof *box);
   if (!lattice) return md_text_fail(xyz->in, "expected Lattice=\"ax ay az bx by bz cx cy cz\"");
-  MD_TRY(get_numbers(xyz->in, "Lattice", lattice, 9, edges));
-  if (origin) MD_TRY(get_numbers(xyz->in, "Origin", origin, 3, lo));
-  for (int k = 0; k < 9; k++)
-    if (k % 4 ? edges[k] != 0 : !(edges[k] > 0))
-      return md_text_fail(xyz->in, "Lattice: expected an orthogonal box, edges > 0 and all else 0");
+  MD_TRY(get_numbers(xyz->in, "Lattice", lattice, 9, edges[0]));
+  if (origin) MD_TRY(get_numbers(xyz->in, "Origin", origin, 3, box->lo));
   for (int d = 0; d < 3; d++) {
-    box->lo[d] = lo[d];
-    box->hi[d] = lo[d] + edges[4 * d];
+    length[d] = sqrt(dot(edges[d], edges[d]));
+    if (!(length[d] > 0) || !isfinite(length[d]))
+      return md_text_fail(xyz->in, "Lattice: expected three vectors with a length");
+    for (int k = 0; k < 3; k++) {
+      xyz->along[d][k] = edges[d][k] / length[d];
+      xyz->turned = xyz->turned || xyz->along[d][k] != (d == k);
+    }
+    for (int e = 0; e < d; e++)
+      if (fabs(dot(xyz->along[d], xyz->along[e])) > SKEW)
+        return md_text_fail(xyz->in,
+                            "Lattice: expected an orthogonal box, vectors at right angles");
+  }
+  turn(xyz, box->lo);
+  for (int d = 0; d < 3; d++) {
+    box->hi[d] = box->lo[d] + length[d];
     if (!(box->hi[d] > box->lo[d]))
       return md_text_fail(xyz->in, "Lattice: an edge is lost beside Origin");
   }
@@ -111,8 +167,6 @@ static md_status add_property(xyz_file *xyz, char *const item[3])
           columns != properties[k].columns)
         return md_text_fail(xyz->in, "Properties: expected %s:%c:%d, not %s:%s:%s", item[0],
                             properties[k].type, properties[k].columns, item[0], item[1], item[2]);
-      if (what == MOMENTA)
-        return md_text_fail(xyz->in, "Properties: momenta are not supported; expected velo");
       if (xyz->column[what] >= 0)
         return md_text_fail(xyz->in, "Properties: '%s' appears twice", item[0]);
       xyz->column[what] = xyz->columns;
@@ -137,6 +191,9 @@ static md_status read_properties(xyz_file *xyz, char *text)
   if (n)
     return md_text_fail(xyz->in, "Properties: expected name:type:columns, not '%.40s'", item[0]);
   if (xyz->column[POS] < 0) return md_text_fail(xyz->in, "Properties: expected pos:R:3");
+  if (xyz->column[VELO] >= 0 && xyz->column[MOMENTA] >= 0)
+    return md_text_fail(xyz->in, "Properties: expected velocities or momenta, not both");
+  xyz->out->momenta = xyz->column[MOMENTA] >= 0;
   return MD_OK;
 }
 
@@ -146,9 +203,10 @@ static md_status read_comment(xyz_file *xyz)
   char *line, *values[4] = {NULL};
   MD_TRY(md_text_next(xyz->in, &line));
   if (!line) return md_text_fail(xyz->in, "the file ends; expected Lattice=\"...\"");
-  md_status status = MD_OK;
-  for (int k = 0; k < 4 && !status; k++)
-    status = get_value(xyz->in, line, keys[k], &values[k]);
+  char *word = malloc(strlen(line) + 1);
+  md_status status = word ? find_values(xyz->in, line, word, 4, keys, values)
+                          : MD_FAIL(MD_ENOMEM, "out of memory for a value");
+  free(word);
   if (!status) status = read_box(xyz, values[0], values[1], values[2]);
   char usual[] = "species:S:1:pos:R:3";
   if (!status) status = read_properties(xyz, values[3] ? values[3] : usual);
@@ -218,12 +276,14 @@ static md_status read_atom(xyz_file *xyz, int64_t i)
   if (out->id)
     MD_TRY(md_text_int64(xyz->in, "id", words[xyz->column[ID]], 1, INT64_MAX, &out->id[i]));
   if (out->q) MD_TRY(read_charge(xyz->in, words[xyz->column[CHARGE]], &out->q[i]));
+  const int rate = xyz->column[out->momenta ? MOMENTA : VELO];
   for (int d = 0; d < 3; d++) {
     out->image[3 * i + d] = 0;
     MD_TRY(md_text_double(xyz->in, axes[d], words[xyz->column[POS] + d], &out->x[3 * i + d]));
-    if (out->v)
-      MD_TRY(md_text_double(xyz->in, rates[d], words[xyz->column[VELO] + d], &out->v[3 * i + d]));
+    if (out->v) MD_TRY(md_text_double(xyz->in, rates[d], words[rate + d], &out->v[3 * i + d]));
   }
+  turn(xyz, &out->x[3 * i]);
+  if (out->v) turn(xyz, &out->v[3 * i]);
   return read_wrap(xyz->in, &out->box, &out->x[3 * i], &out->image[3 * i]);
 }
 
@@ -237,8 +297,8 @@ md_status read_xyz(md_text *in, bool header, const engine_types *types, system_s
   MD_TRY(md_text_int64(in, "number of atoms", in->words[0], 1, INT64_MAX, &out->n));
   MD_TRY(md_text_fit(in, out->n, LINE_BYTES));
   md_status status = read_comment(&xyz);
-  if (!status && !header)
-    status = system_reserve(out, out->n, xyz.column[VELO] >= 0, xyz.column[ID] >= 0, true);
+  const bool moving = xyz.column[VELO] >= 0 || out->momenta;
+  if (!status && !header) status = system_reserve(out, out->n, moving, xyz.column[ID] >= 0, true);
   if (!status && !header && xyz.column[CHARGE] >= 0) status = system_reserve_charges(out);
   if (!status && !header && types && types->n > 1) status = system_reserve_types(out);
   for (int64_t i = 0; !header && !status && i < out->n; i++)

@@ -11,16 +11,17 @@ MD_BEGIN_C
 typedef struct {
   md_box box;
   int64_t n;
-  double *x, *v;         /* [n][3]; v NULL when the file has none */
-  int64_t *id;           /* [n] or NULL: 1..n */
-  int32_t *image;        /* [n][3] or NULL: zero */
-  double *q;             /* [n] charges, or NULL when the source has none */
-  uint8_t *type;         /* [n] kinds of atoms, or NULL where all are alike */
-  double mass;           /* of every atom, or the first kind; 0 when the source does not say */
-  double epsilon, sigma; /* of every pair, likewise */
-  bool lj, metal;        /* the units, if the source says */
-  int64_t first, all;    /* these are atoms first .. first + n - 1 of so many */
-  bool whole;            /* every rank has all, as it reads them from a file */
+  double *x, *v;  /* [n][3]; v NULL when the file has none */
+  bool momenta;   /* of system_read: v holds mass x velocity [sqrt(mass energy)] */
+  int64_t *id;    /* [n] or NULL: 1..n */
+  int32_t *image; /* [n][3] or NULL: zero */
+  double *q;      /* [n] charges, or NULL when the source has none */
+  uint8_t *type;  /* [n] kinds of atoms, or NULL where all are alike */
+  double mass;    /* of every atom, or the first kind; 0 when the source does not say */
+  double epsilon, sigma, cutoff; /* of every pair, likewise */
+  bool lj, metal;                /* the units, if the source says */
+  int64_t first, all;            /* these are atoms first .. first + n - 1 of so many */
+  bool whole;                    /* every rank has all, as it reads them from a file */
 } system_state;
 void system_state_free(system_state *state);
 
@@ -52,6 +53,11 @@ md_status system_create(const engine_spec *spec, system_state *out);
  * *out is empty on failure.  Errors: MD_EINVAL (file, line, what was expected), MD_EIO, MD_ENOMEM.
  */
 md_status system_read(const char *path, bool header, const engine_types *types, system_state *out);
+/* The kinds that a LAMMPS data file describes before its atoms: names (Atom Type Labels, else the
+ * words behind all masses, else numbers), masses and pairs; what it does not say is 0.  None in a
+ * file of one type, or of another format.  Free with engine_types_free.
+ * *out is empty on failure.  Errors: as system_read. */
+md_status system_read_types(const char *path, engine_types *out);
 
 /* by_id [n]: the places of n different ids by rising id. */
 void system_sort_ids(int64_t n, const int64_t *id, int64_t *by_id);

@@ -11,6 +11,8 @@ md_status read_wrap(const md_text *in, const md_box *box, double x[3], int32_t i
 
 /* The formats.  in is open, at its beginning. */
 md_status read_data(md_text *in, bool header, const engine_types *types, system_state *out);
+/* system_read_types of a data file. */
+md_status read_data_types(md_text *in, engine_types *out);
 md_status read_xyz(md_text *in, bool header, const engine_types *types, system_state *out);
 /* The kind of this name; a number in a file is that of a kind.  Errors: MD_EINVAL (there is none,
  * another number than was set). */

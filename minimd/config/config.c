@@ -235,8 +235,23 @@ md_status config_read_potential(config *cfg)
   return MD_OK;
 }
 
+/* What a data file says of its types takes the place of defaults. */
+static md_status take_file_types(config *cfg)
+{
+  if (!config_is_default(cfg, "species")) return MD_OK;
+  engine_types types;
+  MD_TRY(config_file_types(cfg, &types));
+  const char *path = cfg->values.engine.read;
+  md_status status = types.n ? config_put_species(cfg, path, 0, &types) : MD_OK;
+  if (types.n && !status && config_is_default(cfg, "lj.pairs"))
+    status = config_put_pairs(cfg, path, 0, &types);
+  engine_types_free(&types);
+  return status;
+}
+
 md_status config_read_types(config *cfg)
 {
+  MD_TRY(take_file_types(cfg));
   cfg->values.engine.types = NULL;
   engine_types_free(&cfg->types);
   MD_TRY(config_make_types(cfg, &cfg->types));

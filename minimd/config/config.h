@@ -73,8 +73,8 @@ md_status config_set(config *cfg, const char *key, const char *text, const char 
 /* `key=value`, the argument of --set. */
 md_status config_set_pair(config *cfg, const char *pair);
 /* Conditions between keys (sort_every a multiple of every, ...), after everything was read; reads
- * potential.file where the style wants one, and makes the types of species.  Errors: MD_EINVAL,
- * those of eam_read. */
+ * potential.file where the style wants one, and makes the types of species, which are those of a
+ * data file (system.read) where nothing else is said.  Errors: MD_EINVAL, those of eam_read. */
 md_status config_check(config *cfg);
 
 /* The table itself, for printing: n entries. */
@@ -85,7 +85,7 @@ typedef struct {
 int config_entries(const config_entry **out);
 /* A value as a libconfig input would write it; CONFIG_TEXT_SIZE bytes hold any.
  * Errors: MD_EINVAL (no such key), MD_ECAPACITY (text is too small). */
-enum { CONFIG_TEXT_SIZE = 1 << 17 };
+enum { CONFIG_TEXT_SIZE = 1 << 18 };
 md_status config_format_value(const config *cfg, const char *key, char *text, size_t size);
 const char *config_origin(const config *cfg, const char *key); /* "default", "in.lj:7", "--set" */
 /* Members of a JSON object: every setting as {"value": ..., "origin": text}; a value

@@ -59,6 +59,9 @@ md_status config_value_read(const config_entry *entry, config_kind kind, const c
 /* The value as libconfig text; returns the length it needs, as snprintf does. */
 size_t config_value_write(const config_entry *entry, const config_values *values, char *text,
                           size_t size);
+/* The shortest text that reads back as the same number; CONFIG_NUMBER_SIZE bytes hold any. */
+enum { CONFIG_NUMBER_SIZE = 32 };
+size_t config_number_write(double value, char *text, size_t size);
 /* The value as a member of a JSON object. */
 void config_value_json(const config_entry *entry, const config_values *values, md_json *json,
                        const char *name);
@@ -72,9 +75,17 @@ md_status config_put(config *cfg, const char *path, int line, const char *key, c
 /* Read the file of a potential by tables, which the values then point at; its mass is the default
  * of system.mass.  Errors: those of eam_read. */
 md_status config_read_potential(config *cfg);
-/* Make the types of `species`, which the values then point at; none without.  Errors: MD_EINVAL,
- * MD_ENOMEM. */
+/* Make the types of `species`, which the values then point at; none without.  A data file's types
+ * become `species`, and its pairs lj.pairs, where these are not set.  Errors: MD_EINVAL, MD_ENOMEM.
+ */
 md_status config_read_types(config *cfg);
+/* The types that the file of system.read describes; none where it cannot be read, which is left to
+ * who reads its atoms.  Errors: those of system_read_types. */
+md_status config_file_types(const config *cfg, engine_types *out);
+/* Set species and lj.pairs, the latter where a pair is given: has an epsilon.  No key is written
+ * for a mass, charge or cutoff of 0 and a fraction < 0.  path, line: as config_put. */
+md_status config_put_species(config *cfg, const char *path, int line, const engine_types *types);
+md_status config_put_pairs(config *cfg, const char *path, int line, const engine_types *types);
 md_status config_make_types(const config *cfg, engine_types *out);
 /* Check the text of species or of lj.pairs (key) by itself, and count its groups. */
 md_status config_check_records(const char *key, const char *text, int *groups);

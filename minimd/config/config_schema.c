@@ -148,7 +148,7 @@ static const config_entry table[] = {
         "species", kinds.species,
         "( { name = \"A\"; mass = 1; charge = 0; fraction = 0.5; }, ... )",
         "kinds of atoms, up to 64, in place of system.mass and system.charges; fraction: of the "
-        "sites of a lattice, alike where none is given"),
+        "sites of a lattice, alike where none is given; without any, those of a data file"),
     WORD("potential.style", engine.pair, ENGINE_PAIRS, pair_words, ENGINE_PAIR_COUNT, "lj",
          "forces between atoms: Lennard-Jones, or embedded atoms by the tables of potential.file"),
     PATH("potential.file", engine.potential, "",
@@ -194,7 +194,7 @@ static const config_entry table[] = {
          "edge of a bin; /N: N bins per cutoff + skin; tiles of up to 2^18 atoms along a "
          "Hilbert or Morton curve: the nearest power of two of bins"),
     FLAG("neighbor.newton", engine.newton, "true",
-         "half lists: compute each pair across a ghost once, not twice"),
+         "half lists: compute each pair across a ghost once, not twice (ranks on GPUs: twice)"),
     CURVE("order.curve", engine.curve, ORDERINGS, "hilbert",
           "order of bins, and so of atoms, in memory; hybrid:OUTER/INNER:T"),
     INTEGER_OR("order.sort_every", engine.sort_every, "steps", 0, 2147483647, "rebuild", -1,

@@ -1,11 +1,13 @@
-/* minimd/config/config_types.c - the settings species, lj.pairs and lj.mix as types of the engine.
- * */
+/* minimd/config/config_types.c - the settings species, lj.pairs and lj.mix as types of the engine,
+ * and types as these settings. */
 #include "minimd/config/config_impl.h"
 #include "core/parse/parse.h"
+#include "engine/system/system.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* What a key of a group may be; words > 0: so many strings, 0: a number. */
 typedef struct {
@@ -213,4 +215,67 @@ md_status config_make_types(const config *cfg, engine_types *out)
   const md_status status = fill(cfg, out);
   if (status) engine_types_free(out);
   return status;
+}
+
+md_status config_file_types(const config *cfg, engine_types *out)
+{
+  *out = (engine_types){0};
+  const char *path = config_get(cfg)->read;
+  return path && access(path, R_OK) == 0 ? system_read_types(path, out) : MD_OK;
+}
+
+static void put_number(FILE *list, const char *key, double value)
+{
+  char text[CONFIG_NUMBER_SIZE];
+  config_number_write(value, text, sizeof text);
+  fprintf(list, " %s = %s;", key, text);
+}
+
+/* Put a list of groups that was written to a stream. */
+static md_status put_list(config *cfg, const char *path, int line, const char *key, FILE *list,
+                          char **text)
+{
+  const bool whole = list && fclose(list) == 0 && *text;
+  const md_status status = whole ? config_put(cfg, path, line, key, CONFIG_GROUPS, *text)
+                                 : MD_FAIL(MD_ENOMEM, "out of memory for %s", key);
+  free(*text);
+  return status;
+}
+
+md_status config_put_species(config *cfg, const char *path, int line, const engine_types *types)
+{
+  char *text = NULL;
+  size_t size;
+  FILE *list = open_memstream(&text, &size);
+  for (int32_t t = 0; list && t < types->n; t++) {
+    const engine_species *of = &types->species[t];
+    fprintf(list, "%s { name = \"%s\";", t ? "," : "(", of->name);
+    if (of->mass > 0) put_number(list, "mass", of->mass);
+    if (of->charge != 0) put_number(list, "charge", of->charge);
+    if (of->fraction >= 0) put_number(list, "fraction", of->fraction);
+    fputs(t == types->n - 1 ? " } )" : " }", list);
+  }
+  return put_list(cfg, path, line, "species", list, &text);
+}
+
+md_status config_put_pairs(config *cfg, const char *path, int line, const engine_types *types)
+{
+  if (!(engine_types_most(types).epsilon > 0)) return MD_OK;
+  char *text = NULL;
+  size_t size;
+  FILE *list = open_memstream(&text, &size);
+  int count = 0;
+  for (int32_t i = 0; list && i < types->n; i++)
+    for (int32_t j = i; j < types->n; j++) {
+      const force_lj *pair = &types->pairs[i * types->n + j];
+      if (!(pair->epsilon > 0)) continue;
+      fprintf(list, "%s { types = [ \"%s\", \"%s\" ];", count++ ? "," : "(", types->species[i].name,
+              types->species[j].name);
+      put_number(list, "epsilon", pair->epsilon);
+      put_number(list, "sigma", pair->sigma);
+      if (pair->r_cut > 0) put_number(list, "cutoff", pair->r_cut);
+      fputs(" }", list);
+    }
+  if (list) fputs(" )", list);
+  return put_list(cfg, path, line, "lj.pairs", list, &text);
 }

@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The shortest text that reads back as the same number. */
-static size_t write_number(double value, char *text, size_t size)
+size_t config_number_write(double value, char *text, size_t size)
 {
   char digits[32];
   for (int precision = 15; precision <= 17; precision++) {
@@ -51,7 +50,7 @@ static size_t write_real(const config_rule *rule, const void *field, char *text,
 {
   const double value = *(const double *)field;
   if (rule->special && value == rule->meaning) return write_quoted(rule->special, text, size);
-  return write_number(value, text, size);
+  return config_number_write(value, text, size);
 }
 
 static size_t write_flag(const config_rule *rule, const void *field, char *text, size_t size)
@@ -79,7 +78,7 @@ static size_t write_bins(const config_rule *rule, const void *field, char *text,
   const double value = *(const double *)field;
   if (value > 0) return write_real(rule, field, text, size);
   char word[40] = "/";
-  write_number(-value, word + 1, sizeof word - 1);
+  config_number_write(-value, word + 1, sizeof word - 1);
   return write_quoted(word, text, size);
 }
 
@@ -139,7 +138,7 @@ static void json_cells(const int32_t *cells, md_json *json, const char *name)
 static void json_bins(double value, md_json *json, const char *name)
 {
   char word[40] = "/";
-  write_number(-value, word + 1, sizeof word - 1);
+  config_number_write(-value, word + 1, sizeof word - 1);
   if (value > 0)
     md_json_number(json, name, value);
   else

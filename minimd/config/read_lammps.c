@@ -74,43 +74,6 @@ static md_status do_region(lammps *in)
   return MD_OK;
 }
 
-static md_status do_create_box(lammps *in)
-{
-  MD_REQUIRE(is(in, 0, "1"), MD_EINVAL,
-             "%s:%d: create_box: '%.60s' atom types are outside the supported subset; expected 1",
-             in->sc.path, in->sc.line, in->args[0]);
-  if (!in->region) return missing(in, "region");
-  MD_REQUIRE(is(in, 1, in->region), MD_EINVAL,
-             "%s:%d: create_box: no region '%.60s'; expected '%s'", in->sc.path, in->sc.line,
-             in->args[1], in->region);
-  if (in->box || in->data) return unsupported(in, -1);
-  in->box = true;
-  return put(in, "system.cells", CONFIG_LIST, in->cells);
-}
-
-static md_status do_create_atoms(lammps *in)
-{
-  if (!in->box) return missing(in, "create_box");
-  if (!is(in, 0, "1")) return unsupported(in, 0);
-  if (!is(in, 1, "box")) return unsupported(in, 1);
-  in->atoms = true;
-  return MD_OK;
-}
-
-static md_status do_read_data(lammps *in)
-{
-  if (in->box || in->data) return unsupported(in, -1);
-  in->data = in->atoms = in->mass = true; /* the file holds the masses, or the default counts */
-  return put(in, "system.read", CONFIG_STRING, in->args[0]);
-}
-
-static md_status do_mass(lammps *in)
-{
-  if (!is(in, 0, "1") && !is(in, 0, "*")) return unsupported(in, 0);
-  in->mass = true;
-  return put(in, "system.mass", CONFIG_NUMBER, in->args[1]);
-}
-
 /* velocity all create T SEED loop geom */
 static md_status do_velocity(lammps *in)
 {
@@ -118,7 +81,7 @@ static md_status do_velocity(lammps *in)
   if (!is(in, 1, "create")) return unsupported(in, 1);
   if (!is(in, 4, "loop") || !is(in, 5, "geom")) return unsupported(in, is(in, 4, "loop") ? 5 : 4);
   if (!in->atoms) return missing(in, in->data ? "read_data" : "create_atoms");
-  if (!in->mass) return missing(in, "mass");
+  MD_TRY(lammps_have_masses(in));
   in->velocity = true;
   MD_TRY(put(in, "system.temperature", CONFIG_NUMBER, in->args[2]));
   MD_TRY(put(in, "system.seed", CONFIG_NUMBER, in->args[3]));
@@ -203,10 +166,11 @@ static md_status set_rebuild(lammps *in)
 static md_status do_run(lammps *in)
 {
   if (!in->atoms) return missing(in, "create_atoms 1 box");
-  if (!in->mass) return missing(in, "mass");
+  MD_TRY(lammps_have_masses(in));
   if (!in->style) return missing(in, "pair_style lj/cut|eam|eam/alloy");
-  if (!in->coeff) return missing(in, "pair_coeff");
+  MD_TRY(lammps_have_coeffs(in));
   if (!in->nve) return missing(in, "fix ID all nve"); /* nothing would move */
+  MD_TRY(lammps_put_types(in));
   MD_TRY(set_rebuild(in));
   if (!in->velocity) MD_TRY(put(in, "system.temperature", CONFIG_NUMBER, "0"));
   in->run = true;
@@ -228,14 +192,19 @@ static const struct {
     {"newton", do_newton, 1, 2, "newton on|off"},
     {"lattice", do_lattice, 2, 2, "lattice STYLE DENSITY, or in metal units the lattice constant"},
     {"region", do_region, 8, 8, "one region ID block 0 NX 0 NY 0 NZ"},
-    {"create_box", do_create_box, 2, 2, "one create_box 1 REGION"},
-    {"create_atoms", do_create_atoms, 2, 2, "create_atoms 1 box"},
-    {"read_data", do_read_data, 1, 1, "one read_data FILE and no create_box"},
-    {"mass", do_mass, 2, 2, "mass 1 MASS"},
+    {"create_box", lammps_create_box, 2, 2, "one create_box TYPES REGION"},
+    {"create_atoms", lammps_create_atoms, 2, 2, "one create_atoms TYPE box"},
+    {"read_data", lammps_read_data, 1, 1, "one read_data FILE and no create_box"},
+    {"mass", lammps_mass, 2, 2, "mass TYPES MASS before velocity"},
+    {"set", lammps_set, 4, ANY,
+     "several types of a lattice, and set type TYPES or group all: type TYPE, type/fraction TYPE "
+     "PART SEED, before charges and velocity, or charge Q"},
     {"velocity", do_velocity, 6, 6, "velocity all create T SEED loop geom"},
     {"pair_style", lammps_pair_style, 1, ANY, "pair_style lj/cut CUTOFF | eam | eam/alloy"},
     {"pair_coeff", lammps_pair_coeff, 3, 5,
-     "pair_coeff 1 1 EPSILON SIGMA [CUTOFF], or of eam * * FILE [ELEMENT]"},
+     "pair_coeff TYPES TYPES EPSILON SIGMA [CUTOFF], or of eam * * FILE [ELEMENT]"},
+    {"pair_modify", lammps_pair_modify, 2, ANY,
+     "pair_modify mix geometric|arithmetic or shift yes|no, of pair_style lj/cut"},
     {"neighbor", do_neighbor, 2, 2, "neighbor SKIN bin"},
     {"neigh_modify", do_neigh_modify, 2, ANY, "neigh_modify every|delay|check|binsize VALUE ..."},
     {"fix", do_fix, 1, ANY, "fix ID all nve"},
@@ -248,11 +217,11 @@ enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
 /* Commands outside the subset that an input may begin with. */
 static const char *const others[] = {
-    "angle_style", "atom_modify", "bond_style", "boundary",     "box",          "clear",
-    "compute",     "dimension",   "dump",       "echo",         "group",        "if",
-    "include",     "jump",        "label",      "kspace_style", "log",          "minimize",
-    "pair_modify", "partition",   "print",      "processors",   "read_restart", "run_style",
-    "set",         "shell",       "timer",      "thermo_style", "uncompute",    "unfix"};
+    "angle_style", "atom_modify",  "bond_style", "boundary",     "box",       "clear",
+    "compute",     "dimension",    "dump",       "echo",         "group",     "if",
+    "include",     "jump",         "label",      "kspace_style", "log",       "minimize",
+    "partition",   "print",        "processors", "read_restart", "run_style", "shell",
+    "timer",       "thermo_style", "uncompute",  "unfix"};
 enum { N_OTHERS = sizeof others / sizeof *others };
 
 bool read_lammps_knows(const char *word, size_t length)
@@ -319,6 +288,7 @@ md_status read_lammps(config *cfg, config_text *text)
         MD_FAIL(MD_EINVAL, "%s:%d: the input ends; expected 'run STEPS'", text->path, in.sc.line);
   if (!status) status = config_describe(cfg, "%s (LAMMPS subset)", text->path);
   script_end(&in.sc);
+  engine_types_free(&in.types);
   free(in.region);
   return status;
 }

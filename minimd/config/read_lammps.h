@@ -4,6 +4,7 @@
 
 #include "minimd/config/read_script.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct {
@@ -18,7 +19,8 @@ typedef struct {
   int modified_at;      /* ... and its line, or 0 */
   bool check;           /* LAMMPS' defaults: every 1, delay 0, check yes */
   bool metal, eam;      /* units; pair_style */
-  bool lattice, box, atoms, data, mass, velocity, style, coeff, nve, run; /* were there */
+  bool lattice, box, atoms, data, mass, velocity, charged, style, coeff, nve, run; /* were there */
+  engine_types types; /* several; none: one */
 } lammps;
 
 /* Put "file:line: " before the present message. */
@@ -52,8 +54,25 @@ static inline md_status missing(const lammps *in, const char *what)
                  in->sc.words[0], what);
 }
 
+/* A number that this key of a group of `list`, species or lj.pairs, may have. */
+md_status lammps_number(const lammps *in, const char *list, const char *key, const char *text,
+                        double *out);
+/* The types that argument k stands for, lo..hi from 1: a number, a range, a label. */
+md_status lammps_types(const lammps *in, int k, int32_t *lo, int32_t *hi);
+/* Each type has a mass, and constants with itself; else the command is named that is missing. */
+md_status lammps_have_masses(const lammps *in);
+md_status lammps_have_coeffs(const lammps *in);
+/* What was collected of several types becomes settings. */
+md_status lammps_put_types(lammps *in);
+
 /* Commands, in->args being their arguments. */
+md_status lammps_create_box(lammps *in);
+md_status lammps_create_atoms(lammps *in);
+md_status lammps_read_data(lammps *in);
+md_status lammps_mass(lammps *in);
+md_status lammps_set(lammps *in);
 md_status lammps_pair_style(lammps *in);
 md_status lammps_pair_coeff(lammps *in);
+md_status lammps_pair_modify(lammps *in);
 
 #endif

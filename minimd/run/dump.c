@@ -3,6 +3,7 @@
 #include "minimd/run/dump.h"
 #include "comm/world.h"
 #include "engine/system/system.h"
+#include "minimd/run/atoms_text.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -65,18 +66,6 @@ static void rank_ids(dump *to)
     to->by_id[to->id[i] - 1] = i;
 }
 
-static void write_xyz_head(dump *to, const engine *sim)
-{
-  const md_box whole = engine_box(sim), *box = &whole;
-  fprintf(to->stream,
-          "%" PRId64 "\nLattice=\"%.17g 0 0 0 %.17g 0 0 0 %.17g\" Origin=\"%.17g %.17g %.17g\" "
-          "Properties=species:S:1:pos:R:3:velo:R:3:id:I:1%s pbc=\"T T T\" Step=%" PRId64
-          " Time=%.17g\n",
-          to->n, box->hi[0] - box->lo[0], box->hi[1] - box->lo[1], box->hi[2] - box->lo[2],
-          box->lo[0], box->lo[1], box->lo[2], to->q ? ":charge:R:1" : "", sim->step,
-          (double)sim->step * sim->spec->dt);
-}
-
 /* The last column of an atom's line, if there are charges. */
 static void end_line(dump *to, int64_t i)
 {
@@ -84,30 +73,32 @@ static void end_line(dump *to, int64_t i)
   fputc('\n', to->stream);
 }
 
-/* The name of an atom's kind; where nobody gave one, that of the argon that such a fluid is like.
- * */
-static const char *name_of(const dump *to, const engine *sim, int64_t i)
+static atoms_text text_of(const dump *to, const engine *sim)
 {
-  const engine_types *types = sim->spec->types;
-  return types ? types->species[to->type[i]].name : "Ar";
+  return (atoms_text){.spec = sim->spec,
+                      .box = engine_box(sim),
+                      .n = to->n,
+                      .x = to->x,
+                      .v = to->v,
+                      .q = to->q,
+                      .type = to->type,
+                      .id = to->id,
+                      .image = to->image,
+                      .mass = sim->mass,
+                      .step = sim->step};
 }
 
 static md_status write_xyz(dump *to, const engine *sim)
 {
-  write_xyz_head(to, sim);
-  for (int64_t k = 0; k < to->n; k++) {
-    const int64_t i = to->by_id[k];
-    const double *x = &to->x[3 * i], *v = &to->v[3 * i];
-    fprintf(to->stream, "%s %.17g %.17g %.17g %.17g %.17g %.17g %" PRId64, name_of(to, sim, i),
-            x[0], x[1], x[2], v[0], v[1], v[2], to->id[i]);
-    end_line(to, i);
-  }
+  const atoms_text atoms = text_of(to, sim);
+  atoms_text_xyz(&atoms, to->by_id, to->stream);
   return MD_OK;
 }
 
 static md_status write_lammpstrj(dump *to, const engine *sim)
 {
-  const md_box box = engine_box(sim);
+  const atoms_text atoms = text_of(to, sim);
+  const md_box box = atoms.box;
   fprintf(to->stream,
           "ITEM: TIMESTEP\n%" PRId64 "\nITEM: NUMBER OF ATOMS\n%" PRId64
           "\nITEM: BOX BOUNDS pp pp pp\n",
@@ -122,7 +113,7 @@ static md_status write_lammpstrj(dump *to, const engine *sim)
     const int32_t *image = &to->image[3 * i];
     fprintf(to->stream, "%" PRId64 " %d %.17g %.17g %.17g %.17g %.17g %.17g %d %d %d", to->id[i],
             to->type[i] + 1, x[0], x[1], x[2], v[0], v[1], v[2], image[0], image[1], image[2]);
-    if (sim->spec->types) fprintf(to->stream, " %s", name_of(to, sim, i));
+    if (sim->spec->types) fprintf(to->stream, " %s", atoms_text_name(&atoms, i));
     end_line(to, i);
   }
   return MD_OK;

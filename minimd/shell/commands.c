@@ -21,7 +21,7 @@ static const command table[] = {
     {"potential", cmd_potential, "an EAM potential of copper, as a setfl file", {0}},
     {"profile", cmd_profile, "hardware counters of the force kernel beside the model", {0}},
     {"config", cmd_config, "list every setting", {0}},
-    {"convert", cmd_convert, "write any readable input as libconfig", {0}},
+    {"convert", cmd_convert, "write any readable input as libconfig, its atoms as text", {0}},
     {"info", cmd_info, "what this build and this machine can do", {0}},
     {"help", cmd_help, "what a command is for, and its options", {0}},
     {"docs", cmd_docs, "manual page, completion for shells and reference, from these tables", {0}},

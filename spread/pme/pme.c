@@ -102,6 +102,7 @@ void pme_destroy(pme *solver)
   const int n = sizeof buffers / sizeof buffers[0];
   for (int k = 0; k < n; k++)
     md_buffer_free(ctx, buffers[k]);
+  md_shared_free(ctx, &solver->shared);
   free(solver);
 }
 
@@ -123,11 +124,23 @@ void pme_share(pme *solver, pme_sum_fn *sum)
   solver->sum = sum;
 }
 
+/* The mesh of all processes; by way of the host, where processes meet. */
+static md_status share_mesh(pme *solver)
+{
+  md_ctx *ctx = solver->ctx;
+  const size_t size = md_real_size(ctx->precision), bytes = (size_t)solver->points * size;
+  if (ctx->backend == MD_CPU) return solver->sum(solver->mesh.data, solver->points, size);
+  MD_TRY(md_shared_reserve(ctx, &solver->shared, bytes));
+  MD_TRY(md_read(ctx, solver->shared.data, solver->mesh.data, bytes));
+  MD_TRY(solver->sum(solver->shared.data, solver->points, size));
+  return md_write(ctx, solver->mesh.data, solver->shared.data, bytes);
+}
+
 /* What all processes spread, and the sums over their charges, unless nobody asks for them. */
-static md_status share(const pme *solver, double *charge)
+static md_status share(pme *solver, double *charge)
 {
   if (!solver->sum) return MD_OK;
-  MD_TRY(solver->sum(solver->mesh.data, solver->points, md_real_size(solver->ctx->precision)));
+  MD_TRY(share_mesh(solver));
   return charge ? solver->sum(charge, 2, sizeof *charge) : MD_OK;
 }
 
@@ -148,8 +161,10 @@ md_status pme_compute(pme *solver, const pme_charges *charges, void *f, pme_tall
   MD_TRY(spread_charges(solver->plan, solver->q.data, solver->mesh.data));
   MD_TRY(share(solver, tally ? charge : NULL));
   MD_TRY(SIMD_PICK(ctx, cpu_solves, gpu_solves)(solver, tally ? modes : NULL));
-  MD_TRY(spread_interpolate(solver->plan, solver->mesh.data, NULL, solver->gradient.data));
-  MD_TRY(SIMD_PICK(ctx, cpu_pushes, gpu_pushes)(solver, n, f));
+  if (n > 0) {
+    MD_TRY(spread_interpolate(solver->plan, solver->mesh.data, NULL, solver->gradient.data));
+    MD_TRY(SIMD_PICK(ctx, cpu_pushes, gpu_pushes)(solver, n, f));
+  }
   if (!tally) return MD_OK;
   *tally = tally_of(solver, charge, modes);
   return spread_check_deferred(solver->plan); /* the sums have been waited for */

@@ -25,6 +25,7 @@ struct pme {
   md_buffer q, gradient; /* real [n], [n][3] */
   md_buffer table;       /* double: all that psi needs, see pme_tables */
   md_buffer partial;     /* double: sums before the last one */
+  md_buffer shared;      /* GPU: the mesh on the host, where several processes add theirs up */
   void *forward, *backward;
   pme_sum_fn *sum; /* over processes, or NULL */
 };

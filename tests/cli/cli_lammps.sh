@@ -1,26 +1,62 @@
 #!/bin/sh
-# tests/cli/cli_lammps.sh MINIMD - the salt of inputs/in.nacl beside LAMMPS, where that is installed
-# (Debian package lammps): energies and pressure of a melt, at once and after 20 steps, with plain
-# Ewald sums and with PPPM.  Its erfc() is good to 1.5e-7, and so are its energies to 1e-5.
+# tests/cli/cli_lammps.sh MINIMD - mixtures and salt beside LAMMPS: its thermo lines in tests/oracle/lammps at steps 0 and
+# 100; where it is installed (Debian package lammps), also what it makes of our data files, and we of its own, and the
+# salt of inputs/in.nacl, at once and after 20 steps, with plain Ewald sums and with PPPM.  Its erfc() is good to 1.5e-7,
+# and so are its energies to 1e-5.
 . tests/cli/cli.sh
-lammps=$(command -v lmp) || {
-  echo 'skipped: no LAMMPS (lmp) to compare with'
-  exit 0
+oracle=$(realpath tests/oracle/lammps)
+
+# like THERMO SYSTEM LIMIT : the last two lines of a table in CSV are those of the oracle.
+like()
+{
+  { grep "^$2," "$oracle/thermo.csv"; tail -n 2 "$1" | sed "s/^/$2,/"; } | awk -F, -v limit="$3" '
+    NR <= 2 { for (k = 2; k <= 6; k++) want[NR, k] = $k; next }
+    { for (k = 2; k <= 6; k++) { d = $k - want[NR - 2, k]; w = limit * want[NR - 2, k]; if (!(d * d <= w * w)) bad = 1 } }
+    END { exit bad || NR != 4 }' || fail "$2 is not LAMMPS' within $3: $(tail -n 2 "$1")"
 }
+if [ "$backend" = cpu ]; then # pairs that differ are computed there
+  for name in mixture three; do
+    for more in '--list full' '--list half' '--list tile'; do
+      expect 0 run -i "$oracle/$name.in" $more --quiet --format csv
+      like "$dir/out" $name 1e-9
+    done
+  done
+fi
+printf 'system: { read = "%s"; }; lj: { cutoff = 2.5; shift = "force"; };
+coulomb: { method = "pme"; cutoff = 3.5; order = 10; tolerance = 1e-10; };
+run: { steps = 100; dt = 0.001; thermo = 100; };\n' "$oracle/salt.data" >"$dir/in.salt"
+expect 0 run --backend "$backend" -i "$dir/in.salt" --quiet --format csv
+like "$dir/out" salt 1e-9
+
+lammps=$(command -v lmp) || {
+  echo 'no LAMMPS (lmp) to start beside it'
+  finish
+  exit
+}
+
+# What it writes of the mixture, pairs to six digits, needs no words of ours.
+cases=$((cases + 1))
+sed "s|three.data|$oracle/three.data|; s/^run .*/run 0/" "$oracle/three.in" >"$dir/in.write"
+echo "write_data $dir/written.data pair ij" >>"$dir/in.write"
+"$lammps" -in "$dir/in.write" -log none -echo none >"$dir/lammps" 2>&1 || fail "LAMMPS stopped: $(tail -3 "$dir/lammps")"
+if [ "$backend" = cpu ]; then
+  expect 0 run --steps 0 --set "system.read=$dir/written.data" --set lj.shift=energy --quiet --format csv
+  { grep '^three,0,' "$oracle/thermo.csv"; tail -1 "$dir/out"; } | awk -F, '
+    NR == 1 { want = $4 } NR == 2 { d = $3 - want; exit !(d < 1e-5 && d > -1e-5) }' ||
+    fail "a data file of LAMMPS: $(tail -1 "$dir/out")"
+fi
+
 steps=20
 dt=0.001
 
 # The last frame of a melt, as a LAMMPS data file and as an input of our own.
 expect 0 --backend "$backend" -i inputs/in.nacl --cells 4 --steps 100 --dump "$dir/melt.xyz" --dump-every 100
 tail -n 514 "$dir/melt.xyz" >"$dir/last.xyz"
-awk -F'[" ]' 'NR == 1 { n = $1 }
-  NR == 2 { printf "a salt\n\n%d atoms\n1 atom types\n\n0 %s xlo xhi\n0 %s ylo yhi\n0 %s zlo zhi\n\n" \
-    "Masses\n\n1 1\n\nAtoms # charge\n\n", n, $2, $6, $10 }
-  NR > 2 { print $8, 1, $9, $2, $3, $4; v[NR] = $8 " " $5 " " $6 " " $7 }
-  END { print "\nVelocities\n"; for (k = 3; k <= NR; k++) print v[k] }' "$dir/last.xyz" >"$dir/last.data"
-printf 'system: { read = "%s"; }; lj: { cutoff = 2.5; shift = "force"; };
+printf 'species: ( { name = "Na"; charge = 3.0; }, { name = "Cl"; charge = -3.0; } );
+system: { read = "%s"; }; lj: { cutoff = 2.5; shift = "force"; };
 coulomb: { method = "pme"; cutoff = 3.5; order = 10; tolerance = 1e-6; };
 neighbor: { every = "check"; }; run: { dt = %s; thermo = %d; };\n' "$dir/last.xyz" $dt $steps >"$dir/in.last"
+expect 0 convert -i "$dir/in.last" --to data --order hilbert -o "$dir/last.data"
 expect 0 --backend "$backend" -i "$dir/in.last" --steps $steps --format csv
 tail -n 2 "$dir/out" | tr , ' ' >"$dir/ours"
 
@@ -33,8 +69,8 @@ units lj
 atom_style charge
 read_data $dir/last.data
 pair_style hybrid/overlay lj/smooth/linear 2.5 coul/long 3.5
-pair_coeff 1 1 lj/smooth/linear 1 1
-pair_coeff 1 1 coul/long
+pair_coeff * * lj/smooth/linear 1 1
+pair_coeff * * coul/long
 pair_modify table 0
 kspace_style $1
 neighbor 0.3 bin

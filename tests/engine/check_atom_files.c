@@ -86,6 +86,11 @@ START_TEST(data_file)
   ck_ok(system_read(files_text("a.data", data), false, NULL, &state));
   check_atoms(true);
   ck_assert(state.epsilon == 1 && state.sigma == 1);
+  system_state_free(&state);
+  ck_ok(system_read(
+      files_text("a.data", files_edit(data, "Masses", "Atom Type Labels\n\n1 Cu\n\nMasses")), false,
+      NULL, &state));
+  check_atoms(true);
 }
 END_TEST
 
@@ -263,7 +268,8 @@ START_TEST(xyz_mistakes_are_named)
       {"Lattice=\"4 0 0 0 5 0 0 0 6\"", "Lattice={4 0 0 0 5 0 0 0 6", "expected } to end"},
       {"Lattice=\"4 0 0 0 5 0 0 0 6\"", "Lattice=\"4 0 0 0 5 0 0 0\"", "expected 9 numbers, not 8"},
       {"Lattice=\"4 0 0", "Lattice=\"4 1 0", "Lattice: expected an orthogonal box"},
-      {"Lattice=\"4 0 0", "Lattice=\"-4 0 0", "Lattice: expected an orthogonal box"},
+      {"Lattice=\"4 0 0", "Lattice=\"0 0 0", "Lattice: expected three vectors with a length"},
+      {"Time=5", "Lattice=5", "Lattice appears twice"},
       {"0 6\"", "0 6", "expected 9 numbers, not 10"},
       {"Origin=\"-1 0 2\"", "Origin=\"-1 0\"", "Origin: expected 3 numbers"},
       {"Origin=\"-1 0 2\"", "Origin=\"1e30 0 2\"", "an edge is lost beside Origin"},
@@ -274,7 +280,7 @@ START_TEST(xyz_mistakes_are_named)
       {"pos:R:3", "pos:R", "a:2: Properties: "},
       {"extra:R:2", "extra:R:0", "Properties: expected an integer in 1..1000"},
       {"extra:R:2:", "velo:R:3:", "'velo' appears twice"},
-      {"extra:R:2:pos", "momenta:R:3:pos", "momenta are not supported"},
+      {"extra:R:2:pos", "momenta:R:3:pos", "expected velocities or momenta, not both"},
       {"2 Ar", "2 Kr", "a:4: 'Kr' beside 'Ar': expected one species"},
       {"8.5     2.5", "8.5     2.6", "a:4: mass 2.6 beside 2.5"},
       {"8.5     2.5", "8.5     0", "a:4: expected a mass > 0"},

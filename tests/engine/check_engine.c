@@ -324,29 +324,6 @@ START_TEST(steps_together_are_steps_one_by_one)
 }
 END_TEST
 
-/* What was said a run with lists by tiles would take is enough, and not far too much. */
-START_TEST(memory_is_foreseen)
-{
-  char settings[128];
-  snprintf(settings, sizeof settings, "system.cells=40 neighbor.list=tile device.precision=%s",
-           md_precision_words[_i]);
-  config *cfg = engines_config(settings);
-  engine *sim;
-  ck_ok(engine_create(config_get(cfg), &sim));
-  ck_ok(engine_steps(sim, 45));
-  double volume = 1;
-  for (int d = 0; d < 3; d++)
-    volume *= sim->atoms->box.hi[d] - sim->atoms->box.lo[d];
-  const double said =
-      (double)engine_memory(sim->ctx, config_get(cfg), NEIGHBOR_TILE, sim->atoms->n, volume);
-  const double used = (double)sim->ctx->bytes_allocated;
-  ck_assert_msg(used <= said && said <= 1.3 * used, "%s: %g bytes foreseen, %g used", settings,
-                said, used);
-  engine_destroy(sim);
-  config_destroy(cfg);
-}
-END_TEST
-
 int main(void)
 {
   Suite *suite = suite_create("engine");
@@ -356,7 +333,6 @@ int main(void)
   tcase_add_test(tc, complete_lists_agree);
   tcase_add_loop_test(tc, deterministic_runs_repeat, 0, 3);
   tcase_add_test(tc, thermo_lines_do_not_change_the_run);
-  if (test_backend() == MD_GPU) tcase_add_loop_test(tc, memory_is_foreseen, 0, MD_PRECISION_COUNT);
   /* The CPU takes them one by one: one precision is enough to see that. */
   tcase_add_loop_test(tc, steps_together_are_steps_one_by_one, 0,
                       N_TOGETHER * (test_backend() == MD_GPU ? MD_PRECISION_COUNT : 1));

@@ -28,6 +28,9 @@ static const struct {
     {SMALL "--checkpoint {c} --dump {d.xyz}", "--restart {c} --steps 6", {"c", "c.prev"}},
     {SMALL "--checkpoint {c} --dump {d.dcd}", "--restart {c} --steps 6", {"c", "c.prev"}},
     {"convert -o {i}", "convert -i {i} --cells 3 -o {j}", {"j"}},
+    {"convert --threads 1 --cells 3 --to data -o {d.data}",
+     "convert --threads 1 --set system.read={d.data} --to xyz --order row -o {x.xyz}",
+     {"x.xyz"}},
     {"ordering --order row --size 4 --quiet --plot {p.svg}",
      "ordering --order row,hilbert --size 4 --quiet -o {o} --plot {p.svg}",
      {"p.svg", "o"}},
@@ -102,7 +105,8 @@ static void note(int c, int version, versions *v)
 
 static void make(int c)
 {
-  static const char *const names[] = {"c", "c.prev", "d.xyz", "d.dcd", "j", "n.mtx", "o", "p.svg"};
+  static const char *const names[] = {"c", "c.prev", "d.data", "d.xyz", "d.dcd",
+                                      "j", "n.mtx",  "o",      "p.svg", "x.xyz"};
   for (size_t n = 0; n < sizeof names / sizeof *names; n++)
     unlink(files_path(names[n]));
   ck_assert_int_eq(try_one(cases[c].setup, 0).code, 0);

@@ -55,6 +55,9 @@ static const char *const host_cases[] = {
     ("pack --threads 1 --particles 60 --radii inputs/radii.two --occupancy 0.1 --sweeps 1 -o "
      "{p.xyz}"),
     "convert -i inputs/in.lj.lammps -o {in}",
+    "convert --threads 1 -i inputs/in.kob-andersen --cells 3 --to data --order hilbert -o {in}",
+    "--threads 1 -i tests/corpus/lammps/in.types --check",
+    "--threads 1 --set system.read=tests/corpus/atoms/types.data --check",
     "config --list --format json",
     "docs --form bash",
 };

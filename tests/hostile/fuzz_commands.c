@@ -51,10 +51,10 @@ static bool short_run(const config *cfg, int64_t n, const md_box *box)
   const md_ctx plan = {.backend = MD_CPU, .precision = values->precision};
   engine_choice choice;
   if (values->skin < 0 || n > ATOMS || fuzz_told(engine_choose(values, &choice))) return false;
-  double volume = 1;
+  double edge[3];
   for (int d = 0; d < 3; d++)
-    volume *= box->hi[d] - box->lo[d];
-  return engine_memory(&plan, values, choice.list, n, volume) <= BYTES;
+    edge[d] = box->hi[d] - box->lo[d];
+  return engine_memory(&plan, values, choice.list, (double)n, edge) <= BYTES;
 }
 
 #define ONE_THREAD "--quiet", "--backend", "cpu", "--threads", "1"

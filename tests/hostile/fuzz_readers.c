@@ -67,13 +67,16 @@ static bool setting(const uint8_t *data, size_t size)
   return good;
 }
 
-/* LAMMPS data and extended XYZ, told apart by content. */
+/* LAMMPS data and extended XYZ, told apart by content, and the types that the file itself names. */
 static bool atoms(const uint8_t *data, size_t size)
 {
   system_state head, whole;
+  engine_types found;
   const char *path = fuzz_file(data, size);
-  const md_status first = fuzz_told(system_read(path, true, NULL, &head));
-  const bool good = fuzz_told(system_read(path, false, NULL, &whole)) == MD_OK;
+  (void)fuzz_told(system_read_types(path, &found));
+  const engine_types *types = found.n ? &found : NULL;
+  const md_status first = fuzz_told(system_read(path, true, types, &head));
+  const bool good = fuzz_told(system_read(path, false, types, &whole)) == MD_OK;
   if (good) {
     fuzz_need(first == MD_OK && head.n == whole.n, "header and file disagree");
     for (int64_t k = 0; k < 3 * whole.n; k++)
@@ -82,6 +85,7 @@ static bool atoms(const uint8_t *data, size_t size)
     system_state_free(&whole);
   }
   if (first == MD_OK) system_state_free(&head);
+  engine_types_free(&found);
   return good;
 }
 

@@ -328,7 +328,7 @@ END_TEST
 /* The file of atoms is named relative to the input, and absolutely when written. */
 START_TEST(file_of_atoms_is_beside_the_input)
 {
-  const char *atoms = files_text("at \"o\\ms.xyz", "");
+  const char *atoms = files_text("at \"o\\ms.xyz", "1\na file\n");
   const char *input = files_text("a.in", "system = { read = \"at \\\"o\\\\ms.xyz\"; mass = 2; };");
   ck_ok(config_read(cfg, input, CONFIG_FORMAT_AUTO));
   ck_assert_str_eq(config_get(cfg)->read, atoms);
@@ -338,7 +338,7 @@ START_TEST(file_of_atoms_is_beside_the_input)
   ck_assert_str_eq(config_get(cfg)->read, "/tmp/x");
   ck_ok(config_set(cfg, "system.read", "here.xyz", "--set"));
   ck_assert_str_eq(config_get(cfg)->read, "here.xyz");
-  char *folder = getcwd(NULL, 0), *whole = strdup(files_text("here.xyz", ""));
+  char *folder = getcwd(NULL, 0), *whole = strdup(files_text("here.xyz", "1\na file\n"));
   *strrchr(whole, '/') = '\0';
   ck_assert_int_eq(chdir(whole), 0);
   ck_assert_int_eq(mkdir("sub", 0777), 0);

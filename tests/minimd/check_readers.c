@@ -224,7 +224,7 @@ START_TEST(lammps_outside_the_subset)
       {"0 ${xx} 0", "0 ${xxz} 0", "a.in:15: no variable 'xxz'; did you mean 'xx'"},
       {"${zz}", "${zz", "expected '}'"},
       {"0 ${xx} 0", "0 $(20*2) 0", "'$(' is outside the supported subset"},
-      {"create_box\t1", "create_box 2", "'2' atom types are outside the supported subset"},
+      {"create_box\t1", "create_box 2", "'velocity' without 'mass 2' before it"},
       {"create_box\t1 box", "create_box 1 bax", "no region 'bax'; expected 'box'"},
       {"create_atoms\t1 box", "create_atoms 1 single 0 0 0", "'create_atoms 1 single 0 0 0'"},
       {"create_atoms\t1 box\n", "", "'velocity' without 'create_atoms' before it"},
