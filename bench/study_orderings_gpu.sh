@@ -10,7 +10,7 @@
 #   gather                                      files from the rows in BUILD, put there by several
 #                                               GPUs that each had some of the parts
 #   model                                       the model's columns of the profiles anew, counters as
-#                                               they are; not part of all
+#                                               they are (no GPU: lists of the CPU); not part of all
 #   errors                                      model-errors.csv, gpu-gains.csv from the files above
 #   plots                                       pictures from them (gnuplot)
 #
@@ -214,13 +214,14 @@ part_profile_decay()
     --at 0,1000,2000,4000,8000 --caches warm --replay kernel
 }
 
-# modelled FILE CELLS CARVEOUT ARGS... : rows of the model alone, behind what FILE has before them.
+# modelled FILE CELLS CARVEOUT ARGS : rows of the model alone, behind what FILE has before them.
 modelled()
 {
   rows=$work/model-$1/$(echo "$*" | cksum | cut -d ' ' -f 1).csv
   at=$2,${3:+$3,}
   [ -s "$rows" ] && return
-  plain profile --cells "$2" ${3:+--set device.carveout=$3} --counters off $4 >"$rows.part" 2>"$rows.messages" || {
+  "$minimd" profile --cells "$2" ${3:+--set device.carveout=$3} --counters off $4 --format csv --quiet \
+    >"$rows.part" 2>"$rows.messages" || {
     echo "FAILED: $*"
     cat "$rows.messages"
     return
