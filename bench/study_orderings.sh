@@ -142,6 +142,22 @@ sizes()
   done
 }
 
+# Is the best order for embedded atoms the best for pairs?  As many atoms of either.
+embedded()
+{
+  "$minimd" potential -o "$work/Cu.eam.alloy"
+  cp inputs/in.eam "$work/in.eam"
+  for size in 32:40:5 64:20:3; do
+    IFS=: read -r cells steps repeats <<END
+$size
+END
+    set -- --order row,morton,hilbert,random --list full --precision single --threads 1 --cells "$cells" \
+      --steps "$steps" --repeat "$repeats"
+    rows "$part" pair=lj -- compare "$@"
+    rows "$part" pair=eam -- compare -i "$work/in.eam" "$@"
+  done
+}
+
 # The force kernel of portable instructions under valgrind's cachegrind, beside the model of the same two caches.
 cachegrind()
 {
@@ -152,7 +168,7 @@ cachegrind()
 }
 
 for part in stencils offsets within misses dependence policies kernel_gpu kernel_host decay compare \
-  sort_period sizes cachegrind; do
+  sort_period sizes embedded cachegrind; do
   [ -e "$work/$part.csv" ] && continue
   echo "$part"
   rm -f "$work/$part.part"

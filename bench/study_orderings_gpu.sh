@@ -3,11 +3,14 @@
 # commands: docs/results/orderings/gpu-*.csv and *.svg.  What they say: docs/orderings.md.
 #
 #   times large blocks bins carveout decay      times of the force computation
+#   embedded                                    whole steps: Lennard-Jones and embedded atoms
 #   profile32 profile64 profile92 profile-bins profile-carveout profile-decay
 #                                               counters of the kernel beside the model (ncu);
 #                                               profile92-double: in one precision
 #   gather                                      files from the rows in BUILD, put there by several
 #                                               GPUs that each had some of the parts
+#   model                                       the model's columns of the profiles anew, counters as
+#                                               they are (no GPU: lists of the CPU); not part of all
 #   errors                                      model-errors.csv, gpu-gains.csv from the files above
 #   plots                                       pictures from them (gnuplot)
 #
@@ -56,7 +59,8 @@ beside()
   awk -F, -v OFS=, -v last="$work/counters" '
     { key = $1; for (k = 2; k <= 9; k++) key = key OFS $k }
     FILENAME != last { model[key] = $10; next }
-    { print $0, (FNR == 1 ? "modelled" : model[key]) }' "$work"/model.* "$work/counters"
+    { print $0, (FNR == 1 ? "modelled" OFS "model_commit" : model[key] OFS commit) }' commit="$commit" \
+    "$work"/model.* "$work/counters"
 }
 
 # call FILE NAME=VALUE... -- ARGS... : $run them (plain or beside); the rows go to FILE.csv, each with
@@ -164,6 +168,21 @@ part_decay()
   done
 }
 
+# Is the best order for embedded atoms the best for pairs?  As many atoms of either.
+part_embedded()
+{
+  "$minimd" potential -o "$work/Cu.eam.alloy"
+  cp inputs/in.eam "$work/in.eam"
+  for cells in 32 64; do
+    for list in full tile; do
+      set -- --order row,morton,hilbert,random --list $list --precision single --cells $cells --steps 200 \
+        --repeat 5
+      call gpu-embedded pair=lj -- compare "$@"
+      call gpu-embedded pair=eam -- compare -i "$work/in.eam" "$@"
+    done
+  done
+}
+
 # Precision by precision, so that several GPUs can share the work.
 profile_at()
 {
@@ -195,6 +214,56 @@ part_profile_decay()
     --at 0,1000,2000,4000,8000 --caches warm --replay kernel
 }
 
+# modelled FILE CELLS CARVEOUT ARGS : rows of the model alone, behind what FILE has before them.
+modelled()
+{
+  rows=$work/model-$1/$(echo "$*" | cksum | cut -d ' ' -f 1).csv
+  at=$2,${3:+$3,}
+  [ -s "$rows" ] && return
+  "$minimd" profile --cells "$2" ${3:+--set device.carveout=$3} --counters off $4 --format csv --quiet \
+    >"$rows.part" 2>"$rows.messages" || {
+    echo "FAILED: $*"
+    cat "$rows.messages"
+    return
+  }
+  awk -v at="$at" 'FNR > 1 { print at $0 }' "$rows.part" >"$rows"
+}
+# remodel FILE APART : those rows take the place of its last columns; APART columns tell its calls apart.
+remodel()
+{
+  [ -s "$results/$1.csv" ] || return
+  cat "$work/model-$1"/*.csv | awk -F, -v OFS=, -v apart="$2" -v commit="$commit" '
+    function part(first, n,   k, text) { for (k = first; k < first + n; k++) text = text $k OFS; return text }
+    FILENAME == "-" { model[part(1, apart + 9)] = $(apart + 10); next }
+    { print part(1, apart + 14) (FNR == 1 ? "modelled" OFS "model_commit" : model[part(4, apart + 9)] OFS commit) }
+    ' - "$results/$1.csv" >"$work/remodel" && mv "$work/remodel" "$results/$1.csv"
+}
+# The longest first, as many at a time as there are processors.
+part_model()
+{
+  mkdir -p "$work/model-gpu-profile" "$work/model-gpu-profile-carveout" "$work/model-gpu-profile-decay"
+  {
+    for cells in 92 64 32; do
+      for order in random $(echo $sorted | tr , ' '); do
+        for precision in double single mixed; do
+          for list in full half; do
+            echo "modelled gpu-profile $cells '' '--steps 40 --precision $precision --list $list --order $order'"
+          done
+        done
+      done
+      [ $cells = 92 ] || continue
+      echo "modelled gpu-profile-decay 64 '' '--order none --sort-every 0 --list full --at 0,1000,2000,4000,8000 --caches warm'"
+    done
+    for percent in 1 43 71 100; do
+      for order in row hilbert hybrid:hilbert/row:4; do
+        echo "modelled gpu-profile-carveout 64 $percent '--steps 40 --list full --order $order --caches warm'"
+      done
+    done
+  } | xargs -d '\n' -n 1 -P "$(nproc)" sh "$0" "$build"
+  remodel gpu-profile 1
+  remodel gpu-profile-carveout 2
+  remodel gpu-profile-decay 1
+}
 part_gather()
 {
   for rows in "$work"/gpu-*; do
@@ -275,11 +344,12 @@ part_plots()
   (cd "$results" && gnuplot "$bench/style.gp" "$bench/study_orderings_gpu.gp") || failures=$((failures + 1))
 }
 
-[ $# -gt 0 ] || set -- times large blocks bins carveout decay profile32 profile64 profile92 \
+[ $# -gt 0 ] || set -- times large blocks bins carveout decay embedded profile32 profile64 profile92 \
   profile-bins profile-carveout profile-decay errors plots
 for part; do
   case $part in
-    times | large | blocks | bins | carveout | decay | profile32* | profile64* | profile92* | \
+    'modelled '*) eval "$part" && continue ;; # one of part_model's, by itself
+    times | large | blocks | bins | carveout | decay | embedded | model | profile32* | profile64* | profile92* | \
       profile-bins | profile-carveout | profile-decay | gather | errors | plots) ;;
     *) echo "unknown part '$part'" >&2; exit 2 ;;
   esac

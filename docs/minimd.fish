@@ -123,6 +123,7 @@ complete -c minimd -n '__fish_seen_subcommand_from cachemodel' -l set -x -a 'sys
 complete -c minimd -n '__fish_seen_subcommand_from cachemodel' -l machine -r -F -a 'h200 host     ' -d 'whose caches: an H200 with K KB of shared memory set apart (8),'
 complete -c minimd -n '__fish_seen_subcommand_from cachemodel' -l schedule -x -a 'round lockstep random oldest' -d 'GPU: which resident warp has the next turn (round)'
 complete -c minimd -n '__fish_seen_subcommand_from cachemodel' -l skip -x -d 'GPU: percent of warps that round passes over (15)'
+complete -c minimd -n '__fish_seen_subcommand_from cachemodel' -l stay -x -d 'GPU: percent of turns after which round lets a warp go on that need'
 complete -c minimd -n '__fish_seen_subcommand_from cachemodel' -l refill -x -a 'dynamic waves' -d 'GPU: the next block comes when one is done, or when all are (dynamic)'
 complete -c minimd -n '__fish_seen_subcommand_from cachemodel' -l bracket -d 'GPU: also the other schedules, lockstep in waves'
 complete -c minimd -n '__fish_seen_subcommand_from cachemodel' -l registers -x -d 'GPU: of a thread (as compiled for sm_90)'

@@ -10,7 +10,7 @@ _minimd_options()
   case $1 in
     run) echo '--help --order --list --newton --stencil --bin-size --sort-every --rebuild --skin --pair --potential --cutoff --backend --device --precision --block-size --threads --cells --steps --dt --thermo --seed --deterministic --cut --carrier --share-gpu --input --format-in --set --dump --dump-every --checkpoint --checkpoint-every --restart --check --trace --format --output --plot --quiet' ;;
     ordering) echo '--help --order --size --stencil --offsets --format --output --plot --quiet' ;;
-    cachemodel) echo '--help --order --size --stencil --half --line --capacity --ways --policy --levels --format --output --plot --quiet --list --newton --bin-size --sort-every --rebuild --skin --pair --potential --cutoff --backend --device --precision --block-size --threads --cells --steps --dt --thermo --seed --deterministic --cut --carrier --share-gpu --input --format-in --set --machine --schedule --skip --refill --bracket --registers --rows --warm --trace --trace-format --instructions --line-bytes --regions --worst' ;;
+    cachemodel) echo '--help --order --size --stencil --half --line --capacity --ways --policy --levels --format --output --plot --quiet --list --newton --bin-size --sort-every --rebuild --skin --pair --potential --cutoff --backend --device --precision --block-size --threads --cells --steps --dt --thermo --seed --deterministic --cut --carrier --share-gpu --input --format-in --set --machine --schedule --skip --stay --refill --bracket --registers --rows --warm --trace --trace-format --instructions --line-bytes --regions --worst' ;;
     compare) echo '--help --order --list --newton --stencil --bin-size --sort-every --rebuild --skin --pair --potential --cutoff --backend --device --precision --block-size --threads --cells --steps --dt --thermo --seed --deterministic --cut --carrier --share-gpu --input --format-in --set --repeat --format --output --plot --quiet' ;;
     tune) echo '--help --order --list --newton --stencil --bin-size --sort-every --rebuild --skin --pair --potential --cutoff --backend --device --precision --block-size --threads --cells --steps --dt --thermo --seed --deterministic --cut --carrier --share-gpu --input --format-in --set --for --over --error --exhaustive --trials --format --output --quiet' ;;
     spread) echo '--help --particles --mesh --order --method --vectors --repeat --backend --device --precision --distribution --box --check --seed --threads --deterministic --format --output --plot --quiet' ;;
@@ -111,6 +111,7 @@ _minimd_values()
     cachemodel:--machine) echo 'h200 host FILE' ;;
     cachemodel:--schedule) echo 'round lockstep random oldest' ;;
     cachemodel:--skip) echo '' ;;
+    cachemodel:--stay) echo '' ;;
     cachemodel:--refill) echo 'dynamic waves' ;;
     cachemodel:--registers) echo '' ;;
     cachemodel:--rows) echo '' ;;

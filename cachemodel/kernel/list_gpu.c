@@ -14,6 +14,7 @@ typedef struct {
   const list_slice *slice;
   list_sink *sink;
   void *to;
+  int32_t part; /* of the batch (list_warp) */
 } turn;
 
 static md_status issue(const turn *t, list_request *r, int32_t offset, int32_t bytes)
@@ -42,9 +43,22 @@ static md_status load_coordinates(const turn *t, trace_stream stream, int32_t la
   return issue(t, &r, 0, r.stride);
 }
 
-static md_status store_forces(const turn *t, int32_t lanes, const int32_t *index)
+/* F' where the pass needs it. */
+static md_status load_slopes(const turn *t, int32_t lanes, const int32_t *index)
 {
-  list_request r = list_request_of(t->kernel, LIST_FORCE, TRACE_FUO, TRACE_WRITE, lanes, index);
+  const list_kernel *kernel = t->kernel;
+  if (kernel->reads != LIST_EMBEDDED || kernel->pass == LIST_PASS_DENSITIES) return MD_OK;
+  list_request r = list_request_of(kernel, LIST_SLOPE, TRACE_NF, TRACE_READ, lanes, index);
+  return issue(t, &r, 0, r.stride);
+}
+
+/* What the rows have summed: forces, or densities, which become F'. */
+static md_status store_sums(const turn *t, int32_t lanes, const int32_t *index)
+{
+  const bool densities = t->kernel->pass == LIST_PASS_DENSITIES;
+  list_request r = list_request_of(t->kernel, densities ? LIST_SLOPE : LIST_FORCE, TRACE_FUO,
+                                   TRACE_WRITE, lanes, index);
+  if (densities) return issue(t, &r, 0, r.stride);
   MD_TRY(issue(t, &r, 0, 16));
   if (r.stride == 16) return MD_OK;
   r.again = true;
@@ -82,7 +96,8 @@ static md_status open_rows(const turn *t)
     start[l] = (int32_t)(s->first / LIST_WARP);
   MD_TRY(load_words(t, LIST_COUNT, s->rows, row));
   MD_TRY(load_words(t, LIST_START, s->rows, start));
-  return load_coordinates(t, TRACE_AC, s->rows, row);
+  MD_TRY(load_coordinates(t, TRACE_AC, s->rows, row));
+  return load_slopes(t, s->rows, row);
 }
 
 /* Indices at[l] + u of rows that have such an entry. */
@@ -109,16 +124,16 @@ static md_status load_positions(const turn *t, const int32_t *at, int32_t u)
     const int32_t k = at[l] + u;
     index[lanes++] = k < s->count[l] ? s->nbr[k * LIST_WARP + l] : own[l];
   }
-  return load_coordinates(t, TRACE_NC, lanes, index);
+  MD_TRY(load_coordinates(t, TRACE_NC, lanes, index));
+  return load_slopes(t, lanes, index);
 }
 
-/* Entries at[l], at[l] + 1, ... of the rows whose threads take part. */
-static md_status load_batch(const turn *t, const int32_t *at, int32_t size)
+/* This part of entries at[l], at[l] + 1, ... of the rows whose threads take part. */
+static md_status load_part(const turn *t, const int32_t *at, int32_t size)
 {
+  if (t->part > 0) return load_positions(t, at, t->part - 1);
   for (int32_t u = 0; u < size; u++)
     MD_TRY(load_indices(t, at, u));
-  for (int32_t u = 0; u < size; u++)
-    MD_TRY(load_positions(t, at, u));
   return MD_OK;
 }
 
@@ -137,10 +152,11 @@ static md_status push_back(const turn *t, int32_t k)
   return reduce(t, TRACE_FUI, to);
 }
 
-static md_status half_turn(const turn *t, int32_t k, int32_t batch, bool *done)
+static md_status half_turn(const turn *t, int32_t k, int32_t batch, bool *last, bool *done)
 {
   int32_t at[LIST_WARP];
   *done = k >= t->slice->longest;
+  *last = t->part == batch;
   if (*done) {
     own_atoms(t->slice, at);
     for (int32_t l = t->slice->rows; l < LIST_WARP; l++)
@@ -149,37 +165,60 @@ static md_status half_turn(const turn *t, int32_t k, int32_t batch, bool *done)
   }
   for (int32_t l = 0; l < LIST_WARP; l++)
     at[l] = k;
-  MD_TRY(load_batch(t, at, batch));
-  for (int32_t u = 0; u < batch; u++)
+  MD_TRY(load_part(t, at, batch));
+  for (int32_t u = 0; *last && u < batch; u++)
     MD_TRY(push_back(t, k + u));
   return MD_OK;
 }
 
-static md_status full_turn(const turn *t, int32_t k, int32_t batch, bool *done)
+static md_status full_turn(const turn *t, int32_t k, int32_t batch, bool *last, bool *done)
+{
+  const list_slice *s = t->slice;
+  const bool ends = k + batch > s->longest;
+  const int32_t size = ends ? batch - 1 : batch;
+  int32_t at[LIST_WARP];
+  *last = t->part == size;
+  *done = ends && *last;
+  for (int32_t l = 0; l < LIST_WARP; l++) {
+    const bool whole = k + batch <= s->count[l], rest = ends && l < s->rows;
+    at[l] = whole ? k : rest ? s->count[l] / batch * batch : AT_REST;
+  }
+  MD_TRY(load_part(t, at, size));
+  if (!*done) return MD_OK;
+  own_atoms(s, at);
+  return store_sums(t, s->rows, at);
+}
+
+/* Embedded atoms: rows end in a whole batch. */
+static md_status embedded_turn(const turn *t, int32_t k, int32_t batch, bool *last, bool *done)
 {
   const list_slice *s = t->slice;
   int32_t at[LIST_WARP];
-  *done = k + batch > s->longest;
-  for (int32_t l = 0; l < LIST_WARP; l++) {
-    const bool whole = k + batch <= s->count[l], rest = *done && l < s->rows;
-    at[l] = whole ? k : rest ? s->count[l] / batch * batch : AT_REST;
-  }
-  if (!*done) return load_batch(t, at, batch);
-  MD_TRY(load_batch(t, at, batch - 1));
+  *last = t->part == batch || s->longest == 0;
+  *done = *last && k + batch >= s->longest;
+  for (int32_t l = 0; l < LIST_WARP; l++)
+    at[l] = k < s->count[l] ? k : AT_REST;
+  MD_TRY(load_part(t, at, batch));
+  if (!*done) return MD_OK;
   own_atoms(s, at);
-  return store_forces(t, s->rows, at);
+  return store_sums(t, s->rows, at);
 }
 
 md_status list_warp_turn(const list_kernel *kernel, list_warp *warp, list_sink *sink, void *to,
                          bool *done)
 {
-  const turn t = {kernel, &warp->slice, sink, to};
-  const int32_t k = warp->next;
+  const turn t = {kernel, &warp->slice, sink, to, warp->part};
+  bool last; /* part of the batch */
   *done = false;
-  if (k < 0) {
-    warp->next = 0;
+  if (warp->next < 0) {
+    warp->next = warp->part = 0;
     return open_rows(&t);
   }
-  warp->next += kernel->batch;
-  return (kernel->kind == NEIGHBOR_FULL ? full_turn : half_turn)(&t, k, kernel->batch, done);
+  const bool full = kernel->kind == NEIGHBOR_FULL, embedded = kernel->reads == LIST_EMBEDDED;
+  MD_TRY((embedded ? embedded_turn
+          : full   ? full_turn
+                   : half_turn)(&t, warp->next, kernel->batch, &last, done));
+  warp->part = last ? 0 : warp->part + 1;
+  if (last) warp->next += kernel->batch;
+  return MD_OK;
 }

@@ -15,6 +15,7 @@ static const struct {
     [NEIGHBOR_FULL] = {[MD_SINGLE] = {8, 56}, [MD_MIXED] = {8, 56}, [MD_DOUBLE] = {4, 60}},
     [NEIGHBOR_HALF] = {[MD_SINGLE] = {4, 48}, [MD_MIXED] = {4, 46}, [MD_DOUBLE] = {4, 64}},
 };
+enum { EMBEDDED_REGISTERS = 64 }; /* and batches as of full lists */
 
 static uint64_t align(uint64_t address, uint64_t to)
 {
@@ -22,24 +23,40 @@ static uint64_t align(uint64_t address, uint64_t to)
 }
 
 /* What every kernel of k->kind reads, wherever it lies. */
-static void set_atoms(const md_atoms *atoms, list_kernel *k)
+static void set_atoms(const list_input *in, list_kernel *k)
 {
+  const md_atoms *atoms = in->atoms;
   const md_precision precision = k->precision = atoms->ctx->precision;
+  const int32_t real_size = (int32_t)md_real_size(precision);
+  k->reads = in->reads;
+  k->pass = list_first_pass(k);
   if (k->gpu) {
     k->batch = gpu_programs[k->kind][precision].batch;
-    k->registers = gpu_programs[k->kind][precision].registers;
+    k->registers =
+        k->reads == LIST_EMBEDDED ? EMBEDDED_REGISTERS : gpu_programs[k->kind][precision].registers;
   }
   k->n = atoms->n;
   k->n_ghost = atoms->n_ghost;
   k->array[LIST_COORD] = (list_array){(uintptr_t)md_atoms_coord(atoms), k->n + k->n_ghost,
                                       4 * (int32_t)md_coord_size(precision)};
-  k->array[LIST_FORCE] =
-      (list_array){(uintptr_t)atoms->f.data, k->n, 4 * (int32_t)md_real_size(precision)};
+  k->array[LIST_FORCE] = (list_array){(uintptr_t)atoms->f.data, k->n, 4 * real_size};
   if (k->gpu && precision == MD_DOUBLE) {
     k->array[LIST_XY] = (list_array){0, k->n + k->n_ghost, 16};
     k->array[LIST_Z] = (list_array){0, k->n + k->n_ghost, 8};
   }
+  if (k->reads == LIST_TYPED) k->array[LIST_TYPE] = (list_array){0, k->n + k->n_ghost, 1};
+  if (k->reads == LIST_EMBEDDED)
+    k->array[LIST_SLOPE] = (list_array){0, k->n + k->n_ghost, real_size};
   k->array[LIST_HOME] = (list_array){(uintptr_t)atoms->home.data, k->n_ghost, sizeof(int32_t)};
+}
+
+/* What the CPU's first pass over embedded atoms writes for the second. */
+static void set_near(const neighbor_view *view, list_kernel *k)
+{
+  const int64_t rows = (view->n_rows + k->lanes - 1) / k->lanes * k->lanes;
+  k->array[LIST_DENSITY] = (list_array){0, k->n, (int32_t)md_real_size(k->precision)};
+  k->array[LIST_NEAR] = (list_array){0, k->array[LIST_NBR].count, sizeof(int32_t)};
+  k->array[LIST_NEAR_COUNT] = (list_array){0, 2 * rows, sizeof(int32_t)};
 }
 
 md_status list_kernel_of(const list_input *in, list_kernel *out)
@@ -50,7 +67,7 @@ md_status list_kernel_of(const list_input *in, list_kernel *out)
   MD_REQUIRE(view->kind != NEIGHBOR_TILE, MD_EINVAL,
              "the kernel for lists by tiles cannot be traced: use a full or half list");
   *out = (list_kernel){.gpu = ctx->backend == MD_GPU, .kind = view->kind, .newton = view->newton};
-  set_atoms(in->atoms, out);
+  set_atoms(in, out);
   out->lanes = view->width;
   const int64_t slices = (view->n_rows + view->width - 1) / view->width;
   int64_t slots;
@@ -65,8 +82,11 @@ md_status list_kernel_of(const list_input *in, list_kernel *out)
   uint64_t end = 0;
   for (int k = 0; k < LIST_XY; k++)
     end = list_array_end(&array[k]) > end ? list_array_end(&array[k]) : end;
-  array[LIST_XY].base = align(end, HUGE_PAGE);
-  array[LIST_Z].base = list_array_end(&array[LIST_XY]);
+  if (!out->gpu && out->reads == LIST_EMBEDDED) set_near(view, out);
+  for (int k = LIST_XY; k < LIST_ARRAY_COUNT; k++) {
+    array[k].base = k == LIST_Z ? end : align(end, HUGE_PAGE); /* z behind the last of xy */
+    end = list_array_end(&array[k]);
+  }
   return MD_OK;
 }
 
@@ -75,8 +95,12 @@ md_status list_kernel_gpu(const list_input *in, neighbor_kind kind, bool newton,
   const neighbor_view *view = neighbor_list_view(in->list);
   MD_REQUIRE(in->atoms->ctx->backend == MD_CPU && view->kind == NEIGHBOR_FULL && view->n_rows > 0,
              MD_EINVAL, "the GPU's lists are modelled from a full list of the CPU");
+  MD_REQUIRE(in->reads != LIST_TYPED, MD_EINVAL,
+             "a GPU has no kernel for pairs of several types: model that of a CPU");
+  MD_REQUIRE(in->reads != LIST_EMBEDDED || kind == NEIGHBOR_FULL, MD_EINVAL,
+             "a GPU has no kernel for embedded atoms and half lists: expected a full list");
   *out = (list_kernel){.gpu = true, .kind = kind, .newton = newton, .lanes = LIST_WARP};
-  set_atoms(in->atoms, out);
+  set_atoms(in, out);
   /* Room for a row as the GPU's builder guesses it: a quarter more than the mean, and 8. */
   const double mean = (double)view->n_entries / (double)out->n;
   const int64_t slots = (int64_t)(1.25 * (kind == NEIGHBOR_FULL ? mean : mean / 2) + 8) / 4 * 4 + 4;
@@ -121,10 +145,19 @@ static md_status run_gpu(const list_input *in, const list_kernel *kernel, int64_
   return status;
 }
 
+md_status list_run_pass(const list_input *in, const list_kernel *kernel, int64_t rows,
+                        list_sink *sink, void *to)
+{
+  return (kernel->gpu ? run_gpu : list_run_cpu)(in, kernel, rows, sink, to);
+}
+
 md_status list_run(const list_input *in, const list_kernel *kernel, int64_t rows, list_sink *sink,
                    void *to)
 {
-  return (kernel->gpu ? run_gpu : list_run_cpu)(in, kernel, rows, sink, to);
+  list_kernel k = *kernel;
+  for (k.pass = list_first_pass(kernel); k.pass <= LIST_PASS_FORCES; k.pass++)
+    MD_TRY(list_run_pass(in, &k, rows, sink, to));
+  return MD_OK;
 }
 
 /* Addresses of one request; a constant stride becomes a run. */

@@ -19,7 +19,13 @@
  *      for each entry the indices, the coordinates behind them and, half lists, the forces on them,
  *      those that are not shared on the row's own atom.
  *
- * Neither has what charges add.
+ * Atoms of several types: the CPU's kernel reads the type of each neighbour, a byte; no other does.
+ * Embedded atoms: two passes over the rows (eam_full_gpu, eam_cpu), densities and F' of them, then
+ * forces, which read F' of each neighbour.  gpu: no batch is shorter, threads without a neighbour
+ * read their own atom.  cpu: the first pass also writes down which entries are near, and both walk
+ * along these.
+ *
+ * None has what charges add, tables of pairs or functions, or on a GPU F' of ghosts.
  *
  * The GPU's kernel is modelled on a machine without GPU from a full list of the CPU: rows are atoms
  * in memory order in slices of 32, a row's entries are in the order of bins (row-major number in
@@ -36,9 +42,13 @@ MD_BEGIN_C
 
 enum { LIST_WARP = 32 };
 
-/* COORD is coord4 of atoms; what the GPU packs of doubles is XY and Z.  ATOM, SHARED: CPU. */
+/* COORD is coord4 of atoms; what the GPU packs of doubles is XY and Z.  SLOPE is F'.  ATOM, SHARED,
+ * TYPE, DENSITY, NEAR, NEAR_COUNT: CPU. */
 #define LIST_ARRAYS(X)                                                                             \
-  X(COORD) X(FORCE) X(NBR) X(COUNT) X(START) X(HOME) X(ATOM) X(SHARED) X(XY) X(Z)
+  X(COORD)                                                                                         \
+  X(FORCE)                                                                                         \
+  X(NBR) X(COUNT) X(START) X(HOME) X(ATOM) X(SHARED) X(XY) X(Z) X(TYPE) X(SLOPE) X(DENSITY)        \
+      X(NEAR) X(NEAR_COUNT)
 #define MD_ENUM_(name) LIST_##name,
 typedef enum { LIST_ARRAYS(MD_ENUM_) LIST_ARRAY_COUNT } list_array_name;
 #undef MD_ENUM_
@@ -53,8 +63,14 @@ static inline uint64_t list_array_end(const list_array *a)
   return a->base + (uint64_t)(a->count * a->stride);
 }
 
+/* What pairs depend on, beside coordinates. */
+typedef enum { LIST_ALIKE, LIST_TYPED, LIST_EMBEDDED } list_reads;
+typedef enum { LIST_PASS_DENSITIES, LIST_PASS_FORCES } list_pass;
+
 typedef struct {
   bool gpu; /* which program */
+  list_reads reads;
+  list_pass pass; /* which of its passes; DENSITIES: of embedded atoms */
   md_precision precision;
   neighbor_kind kind;
   bool newton;
@@ -91,14 +107,22 @@ typedef struct {
   double r_cut;      /* half lists: pairs beyond it do not act */
   const void *built; /* state4 [n + n_ghost] of the CPU: neighbor_list_positions at the build, which
                         list_kernel_gpu's rows need; NULL: atoms have not moved since */
+  list_reads reads;
 } list_input;
 
-/* The kernel that reads this list, addresses as the arrays lie in memory; XY and Z, which no other
- * room sees, as if they lay behind all others.
+/* The first pass of a kernel, or the only one. */
+static inline list_pass list_first_pass(const list_kernel *kernel)
+{
+  return kernel->reads == LIST_EMBEDDED ? LIST_PASS_DENSITIES : LIST_PASS_FORCES;
+}
+
+/* The kernel that reads this list, addresses as the arrays lie in memory; from XY on, which no
+ * other room sees, as if they lay behind all others.
  * Errors: MD_EINVAL (an empty list). */
 md_status list_kernel_of(const list_input *in, list_kernel *out);
 /* The GPU's kernel for a list of this kind, from a full list of the CPU; addresses as
- * list_kernel_compact gives.  Errors: MD_EINVAL (not a full list of the CPU). */
+ * list_kernel_compact gives.  Errors: MD_EINVAL (not a full list of the CPU, or the GPU has no such
+ * kernel: several types, half lists of embedded atoms). */
 md_status list_kernel_gpu(const list_input *in, neighbor_kind kind, bool newton, list_kernel *out);
 /* Addresses without the gaps between the arrays, from 2 MB on.  A GPU's arrays begin at multiples
  * of 2 MB, plus their address modulo 256.  The CPU's keep their address modulo 4 KB; one that is a
@@ -129,19 +153,30 @@ void list_slices_close(list_slices *slices); /* NULL is allowed */
 md_status list_slices_next(list_slices *slices, list_slice *out);
 void list_slices_rewind(list_slices *slices);
 
-/* A warp that runs through its slice: each turn issues the requests of one batch.  *done after the
- * last.  Errors: those of the sink. */
+/* A warp that runs through its slice.  A turn issues what belongs together: lengths, starts and own
+ * coordinates; the indices of one batch; the positions of one of its entries, behind the last of
+ * them also what the batch reduces or the row stores.  *done after the last.  Errors: those of the
+ * sink. */
 typedef struct {
   list_slice slice;
-  int32_t next; /* k of the next batch; -1: has not begun */
+  int32_t next; /* k of the batch at hand; -1: has not begun */
+  int32_t part; /* of the batch that comes next: 0 the indices, 1, 2, ... an entry's positions */
 } list_warp;
+/* Whether the next turn can follow this one before any data has come: more positions of a batch. */
+static inline bool list_warp_ready(const list_warp *warp)
+{
+  return warp->part > 1;
+}
 md_status list_warp_turn(const list_kernel *kernel, list_warp *warp, list_sink *sink, void *to,
                          bool *done);
 
 /* --- The whole kernel */
 
-/* All requests: of the GPU's kernel warp after warp; of the CPU's in the order of rows, of at most
- * `rows` rows.  Errors: those of the sink, MD_ENOMEM, MD_ECUDA. */
+/* All requests of kernel->pass: of the GPU's kernel warp after warp; of the CPU's in the order of
+ * rows, of at most `rows` rows.  Errors: those of the sink, MD_ENOMEM, MD_ECUDA. */
+md_status list_run_pass(const list_input *in, const list_kernel *kernel, int64_t rows,
+                        list_sink *sink, void *to);
+/* Those of all passes. */
 md_status list_run(const list_input *in, const list_kernel *kernel, int64_t rows, list_sink *sink,
                    void *to);
 

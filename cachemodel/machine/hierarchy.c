@@ -17,7 +17,8 @@ static hierarchy_core_fn *const cores[MD_ISA_COUNT] = SIMD_ROW(hierarchy_core_ma
 
 hierarchy_options hierarchy_default(void)
 {
-  return (hierarchy_options){.schedule = HIERARCHY_ROUND, .skip = 15, .refill = HIERARCHY_DYNAMIC};
+  return (hierarchy_options){
+      .schedule = HIERARCHY_ROUND, .skip = 15, .stay = 40, .refill = HIERARCHY_DYNAMIC};
 }
 
 static md_status check_size(const list_kernel *kernel, const machine *m)

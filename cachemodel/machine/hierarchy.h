@@ -2,15 +2,16 @@
  *
  * GPU.  A block of warps stays on one multiprocessor until all of them are done; the next block in
  * the grid takes its place.  Each multiprocessor gives one of its resident warps a turn after the
- * other: the requests of one batch (list_trace.h).  A request is coalesced to distinct sectors,
+ * other: what it issues together (list_warp_turn).  A request is coalesced to distinct sectors,
  * grouped by line; each line is looked up in the multiprocessor's L1, sectors that miss in the L2,
- * sectors that miss there in memory.  Sets are chosen by a hash, LRU, hits are counted per sector.
+ * sectors that miss there in memory, which gives some neighbours along with them.  Sets are chosen
+ * by a hash, LRU, hits are counted per sector.
  * The L2's parts each cache for half of the multiprocessors (pairs of them take turns); what misses
  * in the own part is looked up in the part that is home of the line, and kept in both.  Stores and
  * reductions pass the L1 and are done in the home part; a reduction that misses reads its sector
  * first; equal elements of a reduction follow each other, a sector each; dirty sectors are written
  * to memory when their line is evicted.  L1 caches start empty, the L2 empty (cold) or as the same
- * kernel left it (warm).
+ * kernel left it (warm).  Each pass of embedded atoms is a grid of its own.
  *
  * CPU.  One core runs through all rows; set = line modulo sets, LRU; write-back, write-allocate; a
  * line is kept in every level on its way.  No prefetching, no other cores.  Arrays start where they
@@ -29,7 +30,7 @@ MD_BEGIN_C
 
 /* Which of the resident warps has the next turn. */
 #define HIERARCHY_SCHEDULES(X)                                                                     \
-  X(ROUND, "round", "one after the other, each passed over with a probability")                    \
+  X(ROUND, "round", "one after the other, with chance")                                            \
   X(LOCKSTEP, "lockstep", "one after the other")                                                   \
   X(RANDOM, "random", "any")                                                                       \
   X(OLDEST, "oldest", "the one resident longest, until it is done")
@@ -47,13 +48,14 @@ extern const char *const hierarchy_refill_words[HIERARCHY_REFILL_COUNT];
 typedef struct {
   hierarchy_schedule schedule;
   int32_t skip; /* percent: probability that ROUND passes over a warp */
+  int32_t stay; /* the same: that it lets one go on that need not wait for data */
   hierarchy_refill refill;
   int32_t block_size; /* threads; 0: the kernel's default */
   int32_t registers;  /* of a thread; 0: those of the kernel as compiled for sm_90 */
   int64_t rows;       /* only the first so many rows; 0: all */
 } hierarchy_options;
 
-/* round, 15 %, dynamic: fits counters best. */
+/* round, 15 %, 40 %, dynamic: fits counters best. */
 hierarchy_options hierarchy_default(void);
 
 typedef struct {
@@ -67,8 +69,9 @@ typedef struct {
 
 typedef struct {
   hierarchy_counts stream[TRACE_STREAM_COUNT];
-  int64_t rows;           /* that were modelled */
-  int32_t resident_warps; /* of a multiprocessor */
+  hierarchy_counts density[TRACE_STREAM_COUNT]; /* their part in embedded atoms' first pass */
+  int64_t rows;                                 /* that were modelled */
+  int32_t resident_warps;                       /* of a multiprocessor */
   int32_t block_size, registers;
 } hierarchy_result;
 

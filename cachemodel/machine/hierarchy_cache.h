@@ -30,6 +30,7 @@ typedef struct {
   uint8_t dirty; /* sectors of the line that had to go */
   uint8_t owner;
   uint32_t line; /* that had to go */
+  size_t at;     /* where the line is; if it is kept */
 } cache_answer;
 
 static void cache_destroy(cache *c)
@@ -126,10 +127,23 @@ MD_INLINE uint32_t cache_hash(uint32_t h)
   return h ^ h >> 16;
 }
 
+/* Hashed: as many lines in a row as there are sets fall into all of them, so that a contiguous
+ * array of the cache's size fits; what differs from row to row is with which set they begin. */
 MD_INLINE uint32_t cache_set(const cache *c, uint32_t line)
 {
-  if (!c->hashed) return line % c->sets;
-  return (uint32_t)((uint64_t)cache_hash(line) * c->sets >> 32);
+  const uint32_t row = line / c->sets, at = line - row * c->sets;
+  if (!c->hashed) return at;
+  const uint32_t set = at + (uint32_t)((uint64_t)cache_hash(row) * c->sets >> 32);
+  return set < c->sets ? set : set - c->sets;
+}
+
+/* Soon this line will be looked up. */
+MD_INLINE void cache_prefetch(const cache *c, uint32_t line)
+{
+  const size_t set = (size_t)cache_set(c, line) * c->room;
+  __builtin_prefetch(c->tag + set);
+  __builtin_prefetch(c->age + set);
+  __builtin_prefetch(c->valid + set);
 }
 
 MD_INLINE uint32_t cache_victim(const cache *c, size_t set)
@@ -163,12 +177,21 @@ MD_INLINE cache_answer cache_access(cache *c, uint32_t line, uint8_t sectors, bo
     c->valid[set + way] = sectors;
     c->dirty[set + way] = 0;
   }
+  answer.at = set + way;
   c->age[set + way] = c->clock++;
   if (write) {
     c->dirty[set + way] |= sectors;
     c->owner[set + way] = stream;
   }
   return answer;
+}
+
+/* More sectors of a line that is there; returns how many were not. */
+MD_INLINE int32_t cache_fill(cache *c, size_t at, uint8_t sectors)
+{
+  const uint8_t more = sectors & (uint8_t)~c->valid[at];
+  c->valid[at] |= more;
+  return __builtin_popcount(more);
 }
 
 #endif

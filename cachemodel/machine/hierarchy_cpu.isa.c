@@ -70,9 +70,15 @@ md_status ISA(hierarchy_cpu)(const hierarchy_job *job, hierarchy_result *cold,
   model c = {.m = m, .line_shift = __builtin_ctz((unsigned)m->level[0].line)};
   hierarchy_result *const results[] = {cold, warm};
   md_status status = create_levels(&c);
-  for (int pass = 0; !status && pass < 2 && results[pass]; pass++) {
-    c.counts = results[pass]->stream;
-    status = list_run(job->in, &job->kernel, cold->rows, request, &c);
+  for (int time = 0; !status && time < 2 && results[time]; time++) {
+    list_kernel kernel = job->kernel;
+    list_pass *pass = &kernel.pass;
+    c.counts = results[time]->stream;
+    for (*pass = list_first_pass(&kernel); !status && *pass <= LIST_PASS_FORCES; ++*pass) {
+      status = list_run_pass(job->in, &kernel, cold->rows, request, &c);
+      if (*pass == LIST_PASS_DENSITIES)
+        memcpy(results[time]->density, c.counts, sizeof results[time]->density);
+    }
   }
   destroy_levels(&c);
   return status;

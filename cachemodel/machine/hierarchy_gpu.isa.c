@@ -20,14 +20,16 @@ typedef struct {
   int64_t *since;   /* the same: number of the warp in the grid, -1: idle */
   int32_t live;
   uint32_t next;   /* warp to look at */
+  uint32_t last;   /* that had a turn */
   uint64_t random; /* state */
 } multiprocessor;
 
 typedef struct {
   const hierarchy_job *job;
-  hierarchy_counts *counts; /* [TRACE_STREAM_COUNT] */
-  cache *l1, l2[PARTS];     /* l1 [multiprocessors] */
-  int line_shift, sector_shift;
+  list_kernel kernel;                  /* its pass at hand */
+  hierarchy_counts *counts;            /* [TRACE_STREAM_COUNT] */
+  cache *l1, l2[PARTS];                /* l1 [multiprocessors] */
+  int line_shift, sector_shift, fetch; /* sectors that memory gives at a time */
   /* The request at hand. */
   int32_t sm;
   int32_t n_lines, n_sectors;
@@ -102,14 +104,27 @@ static bool within_sector(const model *g, const list_request *r)
          r->offset + r->bytes <= (int32_t)mask + 1;
 }
 
-/* Access the L2; what it had to write to memory belongs to the stream that wrote it.  Returns the
- * sectors that were there. */
-MD_INLINE uint8_t access_l2(model *g, int part, uint32_t line, uint8_t sectors, bool write,
-                            trace_stream stream)
+/* Access the L2; what it had to write to memory belongs to the stream that wrote it. */
+MD_INLINE cache_answer access_l2(model *g, int part, uint32_t line, uint8_t sectors, bool write,
+                                 trace_stream stream)
 {
   const cache_answer a = cache_access(&g->l2[part], line, sectors, true, write, (uint8_t)stream);
   g->counts[a.owner].memory_written += __builtin_popcount(a.dirty);
-  return a.hits;
+  return a;
+}
+
+/* Sectors that the home part, which gave this answer, has to read from memory, with those that
+ * memory gives along with them. */
+static void read_memory(model *g, int home, const cache_answer *a, uint8_t missed,
+                        trace_stream stream)
+{
+  uint8_t given = 0;
+  for (int k = 0; missed >> k; k += g->fetch) {
+    const uint8_t together = (uint8_t)(((1u << g->fetch) - 1) << k);
+    if (missed & together) given |= together;
+  }
+  g->counts[stream].memory_read +=
+      __builtin_popcount(missed) + cache_fill(&g->l2[home], a->at, given);
 }
 
 static int home_of(const model *g, uint32_t line)
@@ -117,22 +132,36 @@ static int home_of(const model *g, uint32_t line)
   return g->job->m.level[L2].parts == 1 ? 0 : (int)(line * 0x9e3779b1u >> 31);
 }
 
+/* The part of the L2 that this multiprocessor asks. */
+static int own_part(const model *g)
+{
+  return g->job->m.level[L2].parts == 1 ? 0 : g->sm / 2 % 2;
+}
+
 static void read_l2(model *g, uint32_t line, uint8_t sectors, trace_stream stream)
 {
   hierarchy_counts *c = &g->counts[stream];
   const int home = home_of(g, line);
-  const int own = g->job->m.level[L2].parts == 1 ? 0 : g->sm / 2 % 2;
-  const uint8_t hits = access_l2(g, own, line, sectors, false, stream);
-  uint8_t missed = sectors & (uint8_t)~hits;
+  const int own = own_part(g);
+  cache_answer a = access_l2(g, own, line, sectors, false, stream);
+  uint8_t missed = sectors & (uint8_t)~a.hits;
   c->level[L2].sectors += __builtin_popcount(sectors);
-  c->level[L2].hits += __builtin_popcount(hits);
-  if (missed && home != own) missed &= (uint8_t)~access_l2(g, home, line, missed, false, stream);
-  c->memory_read += __builtin_popcount(missed);
+  c->level[L2].hits += __builtin_popcount(a.hits);
+  if (missed && home != own) {
+    a = access_l2(g, home, line, missed, false, stream);
+    missed &= (uint8_t)~a.hits;
+  }
+  if (missed) read_memory(g, home, &a, missed, stream);
 }
 
 static void load(model *g, const list_request *r)
 {
   hierarchy_counts *c = &g->counts[r->stream];
+  const cache *own = &g->l2[own_part(g)];
+  for (int32_t k = 0; k < g->n_lines; k++) { /* the host's memory is what a model waits for */
+    cache_prefetch(&g->l1[g->sm], g->line[k]);
+    cache_prefetch(own, g->line[k]);
+  }
   for (int32_t k = 0; k < g->n_lines; k++) {
     const uint8_t sectors = g->sectors[k];
     const cache_answer a = cache_access(&g->l1[g->sm], g->line[k], sectors, !r->no_keep, false, 0);
@@ -147,9 +176,11 @@ static void store(model *g, const list_request *r)
   hierarchy_counts *c = &g->counts[r->stream];
   for (int32_t k = 0; k < g->n_lines; k++) {
     const uint8_t sectors = g->sectors[k];
-    const uint8_t hits = access_l2(g, home_of(g, g->line[k]), g->line[k], sectors, true, r->stream);
-    c->level[L2].hits += __builtin_popcount(hits);
-    if (r->op == TRACE_UPDATE) c->memory_read += __builtin_popcount(sectors & (uint8_t)~hits);
+    const int home = home_of(g, g->line[k]);
+    const cache_answer a = access_l2(g, home, g->line[k], sectors, true, r->stream);
+    const uint8_t missed = sectors & (uint8_t)~a.hits;
+    c->level[L2].hits += __builtin_popcount(a.hits);
+    if (r->op == TRACE_UPDATE && missed) read_memory(g, home, &a, missed, r->stream);
   }
 }
 
@@ -202,6 +233,8 @@ static uint32_t pick(const model *g, multiprocessor *sm)
     sm->next = (uint32_t)((sm->random >> 32) * n >> 32);
   }
   const uint32_t skip = o->schedule == HIERARCHY_ROUND ? (uint32_t)o->skip : 0;
+  const bool more = sm->since[sm->last] >= 0 && list_warp_ready(&sm->warps[sm->last]);
+  if (o->schedule == HIERARCHY_ROUND && more && percent(sm) < (uint32_t)o->stay) return sm->last;
   uint32_t passed = n; /* the last live warp that was passed over, should all be */
   for (uint32_t t = 0; t < n; t++) {
     const uint32_t w = sm->next;
@@ -246,7 +279,8 @@ static md_status take_turn(model *g, int32_t s)
   const int32_t slot = (int32_t)w / g->warps;
   bool done;
   g->sm = s;
-  MD_TRY(list_warp_turn(&g->job->kernel, &sm->warps[w], request, g, &done));
+  sm->last = w;
+  MD_TRY(list_warp_turn(&g->kernel, &sm->warps[w], request, g, &done));
   if (!done) return MD_OK;
   sm->since[w] = -1;
   sm->live--;
@@ -256,15 +290,13 @@ static md_status take_turn(model *g, int32_t s)
   return launch(g, sm, slot);
 }
 
-static md_status run_grid(model *g, hierarchy_result *result)
+static md_status run_grid(model *g)
 {
-  memset(result->stream, 0, sizeof result->stream);
-  g->counts = result->stream;
   g->next_block = 0;
   list_slices_rewind(g->slices);
   for (int32_t s = 0; s < g->n_sms; s++) {
     cache_clear(&g->l1[s], (uint32_t)g->job->m.level[L1].ways);
-    g->sms[s].next = 0;
+    g->sms[s].next = g->sms[s].last = 0;
     g->sms[s].random = (uint64_t)s;
   }
   do {
@@ -276,12 +308,27 @@ static md_status run_grid(model *g, hierarchy_result *result)
   return MD_OK;
 }
 
+static md_status run_passes(model *g, hierarchy_result *result)
+{
+  list_pass *pass = &g->kernel.pass;
+  memset(result->stream, 0, sizeof result->stream);
+  g->counts = result->stream;
+  for (*pass = list_first_pass(&g->kernel); *pass <= LIST_PASS_FORCES; ++*pass) {
+    MD_TRY(run_grid(g));
+    if (*pass == LIST_PASS_DENSITIES)
+      memcpy(result->density, result->stream, sizeof result->density);
+  }
+  return MD_OK;
+}
+
 static md_status open_model(const hierarchy_job *job, const hierarchy_result *result, model *g)
 {
   const machine *m = &job->m;
   g->job = job;
+  g->kernel = job->kernel;
   g->line_shift = __builtin_ctz((unsigned)m->level[L1].line);
   g->sector_shift = __builtin_ctz((unsigned)m->level[L1].sector);
+  g->fetch = m->level[L2].fetch > 0 ? m->level[L2].fetch / m->level[L2].sector : 1;
   g->n_sms = m->multiprocessors;
   g->warps = result->block_size / LIST_WARP;
   g->slots = result->resident_warps / g->warps;
@@ -329,8 +376,8 @@ md_status ISA(hierarchy_gpu)(const hierarchy_job *job, hierarchy_result *cold,
   model *g = calloc(1, sizeof *g);
   MD_REQUIRE(g, MD_ENOMEM, "out of memory for a model of a GPU");
   md_status status = open_model(job, cold, g);
-  if (!status) status = run_grid(g, cold);
-  if (!status && warm) status = run_grid(g, warm);
+  if (!status) status = run_passes(g, cold);
+  if (!status && warm) status = run_passes(g, warm);
   close_model(g);
   free(g);
   return status;

@@ -4,7 +4,8 @@
  *            94 % and at most 190 KB work as a cache; lines of 128 bytes in sectors of 32, 16 ways,
  *            one victim in four at random (which is what counters say: misses of orders that fit
  *            are more, of those that do not are fewer than with LRU; docs/orderings.md); L2 of 60
- *            MB in two halves, each for its own multiprocessors
+ *            MB in two halves, each for its own multiprocessors, which reads memory 64 bytes at a
+ *            time (cudaLimitMaxL2FetchGranularity's default; DRAM counters of random order agree)
  * h200:K     the same with K KB of each multiprocessor set apart as shared memory (8)
  * host       the data caches of this machine's first processor, as Linux describes them
  * FILE       libconfig, for example
@@ -12,9 +13,10 @@
  *              warps = 64; blocks = 32; registers = 65536;      # of a multiprocessor, at most
  *              levels = (
  *                { bytes = 194560; ways = 16; line = 128; sector = 32; random = 25; },
- *                { bytes = 62914560; ways = 16; line = 128; sector = 32; parts = 2; } );
+ *                { bytes = 62914560; ways = 16; line = 128; sector = 32; parts = 2;
+ *                  fetch = 64; } );
  *            A GPU has two levels.  A CPU has name, kind = "cpu" and any number of levels, nearest
- *            first; sector is the line, parts 1 and random 0 when not given. */
+ *            first; sector is the line, parts 1, random 0 and fetch the sector when not given. */
 #ifndef MACHINE_H
 #define MACHINE_H
 
@@ -33,6 +35,7 @@ typedef struct {
   int32_t ways, line, sector; /* lines in a set; bytes of a line and of its sectors */
   int32_t parts;
   int32_t random; /* percent of victims that are any line of the set, not the oldest */
+  int32_t fetch;  /* bytes that memory gives the last level of a GPU at a time; 0: a sector */
 } machine_level;
 
 /* More levels than any machine has; a description with more is refused. */

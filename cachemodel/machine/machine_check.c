@@ -26,5 +26,11 @@ md_status machine_check_level(const machine *m, int k)
              "%s, level %d: expected lines and sectors as in level 1", m->name, k + 1);
   MD_REQUIRE(l->parts == 1 || (m->kind == MACHINE_GPU && k == 1), MD_EINVAL,
              "%s, level %d: only the second level of a GPU has parts", m->name, k + 1);
+  MD_REQUIRE(l->fetch == 0 || (m->kind == MACHINE_GPU && k == 1), MD_EINVAL,
+             "%s, level %d: only the second level of a GPU has fetch", m->name, k + 1);
+  MD_REQUIRE(l->fetch == 0 ||
+                 (is_power_of_two(l->fetch) && l->fetch >= l->sector && l->fetch <= l->line),
+             MD_EINVAL, "%s, level %d: fetch of %d bytes: expected a power of two in %d..%d",
+             m->name, k + 1, l->fetch, l->sector, l->line);
   return MD_OK;
 }

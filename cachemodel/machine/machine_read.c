@@ -145,11 +145,12 @@ static md_status check_keys(const reader *r, const char *const *words, int n)
 
 static md_status read_level(const reader *r, machine_level *level)
 {
-  static const char *const words[] = {"bytes", "ways", "line", "sector", "parts", "random"};
+  static const char *const words[] = {"bytes", "ways",   "line", "sector",
+                                      "parts", "random", "fetch"};
   MD_REQUIRE(config_setting_is_group(r->group), MD_EINVAL,
              "%s:%d: expected levels = ( { bytes = ...; ways = ...; line = ...; }, ... );", r->path,
              (int)config_setting_source_line(r->group));
-  MD_TRY(check_keys(r, words, 6));
+  MD_TRY(check_keys(r, words, 7));
   *level = (machine_level){.parts = 1};
   MD_TRY(read_integer(r, "bytes", (int64_t)1 << 40, &level->bytes));
   MD_TRY(read_int32(r, "ways", 1 << 20, &level->ways));
@@ -158,6 +159,8 @@ static md_status read_level(const reader *r, machine_level *level)
   MD_TRY(read_int32(r, "sector", 1 << 16, &level->sector));
   if (config_setting_get_member(r->group, "random"))
     MD_TRY(read_int32(r, "random", 100, &level->random));
+  if (config_setting_get_member(r->group, "fetch"))
+    MD_TRY(read_int32(r, "fetch", 1 << 16, &level->fetch));
   return read_int32(r, "parts", 2, &level->parts);
 }
 

@@ -37,10 +37,11 @@ MD_BEGIN_C
   X(AC, "AC", "coordinates of a row's own atom")                                                   \
   X(NI, "NI", "neighbour indices, with the lengths and starts of rows")                            \
   X(NC, "NC", "coordinates of neighbours, all components")                                         \
-  X(NT, "NT", "types of neighbours (there is one type: none are read)")                            \
-  X(FUI, "FUI", "forces on neighbours (half lists), on a ghost's home")                            \
-  X(FUO, "FUO", "force on a row's own atom")                                                       \
-  X(OTHER, "other", "anything else")
+  X(NT, "NT", "types of neighbours, of atoms that have several")                                   \
+  X(FUI, "FUI", "forces on neighbours (half lists), on a ghost's home; densities likewise")        \
+  X(FUO, "FUO", "force on a row's own atom; density and F' of an embedded one")                    \
+  X(OTHER, "other", "anything else")                                                               \
+  X(NF, "NF", "F' of embedded neighbours")
 /* update: read and written in one, by an instruction or a reduction in memory. */
 #define TRACE_OPS(X) X(READ) X(WRITE) X(UPDATE)
 /* Kinds of file, and what a line of each is called where one is not. */

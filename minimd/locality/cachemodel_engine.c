@@ -18,6 +18,7 @@ enum {
   MACHINE = SETTINGS_COUNT,
   SCHEDULE,
   SKIP,
+  STAY,
   REFILL,
   BRACKET,
   REGISTERS,
@@ -64,6 +65,9 @@ static void make_table(option *known)
   known[SCHEDULE] = (option){"schedule", 0, "round|lockstep|random|oldest",
                              "GPU: which resident warp has the next turn (round)"};
   known[SKIP] = (option){"skip", 0, "P", "GPU: percent of warps that round passes over (15)"};
+  known[STAY] = (option){"stay", 0, "P",
+                         "GPU: percent of turns after which round lets a warp go on that need\n"
+                         "not wait for data (40)"};
   known[REFILL] = (option){"refill", 0, "dynamic|waves",
                            "GPU: the next block comes when one is done, or when all are (dynamic)"};
   known[BRACKET] = (option){"bracket", 0, NULL, "GPU: also the other schedules, lockstep in waves"};
@@ -193,9 +197,18 @@ static md_status model_once(request *r, const char *order, const locality_run *r
   }
   const char *schedule =
       r->m.kind == MACHINE_GPU ? hierarchy_schedule_words[model->schedule] : "rows";
-  for (int s = 0; s < TRACE_STREAM_COUNT; s++)
-    if (s != TRACE_OTHER)
-      print_row(r, order, run, schedule, trace_stream_words[s], &result->stream[s], result->rows);
+  for (int s = 0; s < TRACE_STREAM_COUNT; s++) {
+    const hierarchy_counts *c = &result->stream[s];
+    const bool always = s != TRACE_OTHER && s != TRACE_NF;
+    if (always || c->requests > 0)
+      print_row(r, order, run, schedule, trace_stream_words[s], c, result->rows);
+  }
+  for (int s = 0; s < TRACE_STREAM_COUNT; s++) {
+    char name[32];
+    snprintf(name, sizeof name, "%s:density", trace_stream_words[s]);
+    if (result->density[s].requests > 0)
+      print_row(r, order, run, schedule, name, &result->density[s], result->rows);
+  }
   const hierarchy_counts total = hierarchy_total(result);
   print_row(r, order, run, schedule, "all", &total, result->rows);
   note_bars(r, order, run, schedule, &total, result->rows);
@@ -239,15 +252,17 @@ static md_status read_request(request *r)
   const options *opts = r->opts;
   const char *name = options_value(opts, MACHINE);
   int format = OPTIONS_FORMAT_CSV, schedule = HIERARCHY_ROUND, refill = HIERARCHY_DYNAMIC;
-  int64_t skip = 15, registers = 0;
+  int64_t registers = 0;
   MD_TRY(options_blame(opts, MACHINE, machine_find(name ? name : "host", &r->m)));
   MD_TRY(options_read_format(opts, FORMAT, &format));
   MD_TRY(
       options_word(opts, SCHEDULE, hierarchy_schedule_words, HIERARCHY_SCHEDULE_COUNT, &schedule));
   MD_TRY(options_word(opts, REFILL, hierarchy_refill_words, HIERARCHY_REFILL_COUNT, &refill));
-  MD_TRY(options_integer(opts, SKIP, 0, 99, &skip));
   MD_TRY(options_integer(opts, REGISTERS, 1, 255, &registers));
   r->model = hierarchy_default();
+  int64_t skip = r->model.skip, stay = r->model.stay;
+  MD_TRY(options_integer(opts, SKIP, 0, 99, &skip));
+  MD_TRY(options_integer(opts, STAY, 0, 99, &stay));
   MD_TRY(options_integer(opts, ROWS, 1, INT64_MAX, &r->model.rows));
   for (int k = SCHEDULE; k <= REGISTERS && r->m.kind == MACHINE_CPU; k++)
     MD_REQUIRE(!options_value(opts, k), MD_EINVAL, "--%s is for GPUs; %s is a cpu",
@@ -256,6 +271,7 @@ static md_status read_request(request *r)
   r->model.schedule = (hierarchy_schedule)schedule;
   r->model.refill = (hierarchy_refill)refill;
   r->model.skip = (int32_t)skip;
+  r->model.stay = (int32_t)stay;
   r->model.registers = (int32_t)registers;
   return MD_OK;
 }
@@ -307,7 +323,8 @@ md_status cachemodel_engine(int argc, char **argv)
         "pages.  A GPU's kernel has the GPU's own list where the run is on one, else the\n"
         "same rows made from the CPU's full list.  Reads of charges are left out.\n"
         "AC own coordinates, NI neighbour indices, NC neighbour coordinates, NT types,\n"
-        "FUI forces on neighbours, FUO own forces.",
+        "FUI forces on neighbours, FUO own forces, NF F' of embedded neighbours; of these\n"
+        "NAME:density in the first of their passes.  Tables are left out.",
         known, N_OPTIONS);
   else if (!status)
     status = answer(&r);

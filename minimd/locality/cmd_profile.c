@@ -144,6 +144,7 @@ static md_status read_request(request *r, config *cfg)
   const char *lists = options_value(opts, SETTINGS_LIST), *picture = options_value(opts, PLOT);
   int format = OPTIONS_FORMAT_TABLE, counters = 1, model = 1, replay = PROFILE_APPLICATION;
   job->launches = 3;
+  r->times = options_value(opts, TIMES);
   job->lists = 1u << SETTINGS_ORDER | 1u << SETTINGS_LIST;
   job->quiet = options_value(opts, QUIET);
   MD_TRY(options_read_format(opts, FORMAT, &format));
@@ -159,14 +160,16 @@ static md_status read_request(request *r, config *cfg)
   if (lists) MD_TRY(md_parse_list(lists, "--list", &words->lists, &words->n_lists));
   if (at) MD_TRY(md_parse_list(at, "--at", &words->steps, &words->n_steps));
   MD_TRY(settings_read(cfg, opts, job->lists));
-  MD_TRY(locality_models(cfg));
   MD_REQUIRE(!config_get(cfg)->deterministic, MD_EINVAL,
              "the deterministic kernels are not modelled: device.deterministic must be false");
+  MD_REQUIRE(config_get(cfg)->pair == ENGINE_PAIR_LJ || counters == 0 || r->times, MD_EINVAL,
+             "%s: potential.style = \"eam\": two kernels in place of the one that is counted: "
+             "expected --counters off",
+             config_origin(cfg, "potential.style"));
   r->report.format = (options_format)format;
   r->report.measured = counters == 1 && config_get(cfg)->backend != ENGINE_BACKEND_CPU;
   r->report.modelled = model == 1;
   r->replay = (profile_replay)replay;
-  r->times = options_value(opts, TIMES);
   return make_cases(job, cfg, words);
 }
 

@@ -40,6 +40,10 @@ static md_status read_request(const options *opts, config *cfg, profile_cpu_job 
                        &cpu->n_orders));
   if (lists) MD_TRY(md_parse_list(lists, "--list", &cpu->lists, &cpu->n_lists));
   MD_TRY(settings_read(cfg, opts, cpu->listed));
+  MD_REQUIRE(with != PROFILE_WITH_CACHEGRIND || config_get(cfg)->pair == ENGINE_PAIR_LJ, MD_EINVAL,
+             "%s: potential.style = \"eam\": cachegrind counts the pass of forces only: expected "
+             "--with perf or model",
+             config_origin(cfg, "potential.style"));
   cpu->warm = caches[PROFILE_WARM];
   cpu->cold = caches[PROFILE_COLD] && with != PROFILE_WITH_CACHEGRIND;
   cpu->with = counters ? (profile_with)with : PROFILE_WITH_MODEL;

@@ -9,26 +9,16 @@ enum { ROWS_MOST = 1 << 22 };
 
 list_input locality_input(const engine *sim)
 {
-  return (list_input){sim->atoms, sim->list, sim->spec->cutoff, NULL};
-}
-
-md_status locality_models(const config *cfg)
-{
-  MD_REQUIRE(
-      config_get(cfg)->pair == ENGINE_PAIR_LJ, MD_EINVAL,
-      "%s: potential.style = \"eam\": expected \"lj\": the two passes of embedded atoms have "
-      "no model and no trace yet",
-      config_origin(cfg, "potential.style"));
-  MD_REQUIRE(engine_pair_kinds(config_get(cfg)) == 1, MD_EINVAL,
-             "%s: %d species: expected pairs that are all alike: what is read of types has no "
-             "model and no trace yet",
-             config_origin(cfg, "species"), engine_kinds(config_get(cfg)));
-  return MD_OK;
+  const engine_spec *spec = sim->spec;
+  const list_reads reads = spec->pair == ENGINE_PAIR_EAM ? LIST_EMBEDDED
+                           : engine_pair_kinds(spec) > 1 ? LIST_TYPED
+                                                         : LIST_ALIKE;
+  const double r_cut = spec->eam ? spec->eam->cutoff : spec->cutoff;
+  return (list_input){sim->atoms, sim->list, r_cut, NULL, reads};
 }
 
 md_status locality_choose(config *cfg, engine_choice *out)
 {
-  MD_TRY(locality_models(cfg));
   MD_REQUIRE(
       config_get(cfg)->list != NEIGHBOR_TILE, MD_EINVAL,
       "%s: the kernel for lists by tiles reads coordinates from shared memory and has no trace "
@@ -38,6 +28,20 @@ md_status locality_choose(config *cfg, engine_choice *out)
   if (out->list != NEIGHBOR_TILE) return MD_OK;
   MD_TRY(config_set(cfg, "neighbor.list", neighbor_list_words[NEIGHBOR_FULL], "the trace"));
   return engine_choose(config_get(cfg), out);
+}
+
+/* Whether a GPU has the kernel that is made from the CPU's list. */
+static md_status check_translated(const config *cfg, neighbor_kind kind)
+{
+  MD_REQUIRE(config_get(cfg)->pair == ENGINE_PAIR_LJ || kind == NEIGHBOR_FULL, MD_EINVAL,
+             "%s: neighbor.list = \"%s\": a GPU has no kernel for embedded atoms and half lists: "
+             "expected \"full\"",
+             config_origin(cfg, "neighbor.list"), neighbor_list_words[kind]);
+  MD_REQUIRE(engine_pair_kinds(config_get(cfg)) == 1, MD_EINVAL,
+             "%s: %d species: a GPU has no kernel for pairs of several types: expected the machine "
+             "of a CPU",
+             config_origin(cfg, "species"), engine_kinds(config_get(cfg)));
+  return MD_OK;
 }
 
 static md_status configure(const options *opts, unsigned lists, const char *order, const char *list,
@@ -52,6 +56,7 @@ static md_status configure(const options *opts, unsigned lists, const char *orde
   run->kind = choice.list;
   if (kind == MACHINE_GPU && choice.backend == MD_GPU) return config_check(run->cfg);
   run->translated = kind == MACHINE_GPU;
+  if (run->translated) MD_TRY(check_translated(run->cfg, run->kind));
   const neighbor_kind built = run->translated ? NEIGHBOR_FULL : run->kind;
   MD_TRY(config_set(run->cfg, "device.backend", "cpu", "the model"));
   MD_TRY(config_set(run->cfg, "neighbor.list", neighbor_list_words[built], "the model"));

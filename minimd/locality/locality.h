@@ -17,9 +17,6 @@ list_input locality_input(const engine *sim);
 /* The engine's choice for a run that is traced or modelled, set in cfg where it would be tile and
  * is full instead.  Errors: MD_EINVAL (tile was asked for). */
 md_status locality_choose(config *cfg, engine_choice *out);
-/* Whether there are models of the force kernels of these settings.  Errors: MD_EINVAL (embedded
- * atoms). */
-md_status locality_models(const config *cfg);
 
 /* A run made to be modelled, with values of its own. */
 typedef struct {

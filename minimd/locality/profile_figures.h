@@ -19,6 +19,7 @@ typedef enum { PROFILE_TOOLS(MD_ENUM_) PROFILE_TOOL_COUNT } profile_tool;
 typedef struct {
   const machine *m;
   neighbor_kind kind;
+  md_precision precision;
   const hierarchy_result *caches;
 } profile_model;
 

@@ -40,7 +40,8 @@ static double predict(const profile_report *report, const profile_job *job, int 
                       profile_caches caches, const profile_quantity *q)
 {
   const profile_case *c = &job->cases[index];
-  const profile_model model = {&job->m, c->kind, &c->caches[caches]};
+  const profile_model model = {&job->m, c->kind, config_get(job->cfg)->precision,
+                               &c->caches[caches]};
   return report->modelled ? profile_predict(q, &model) : NAN;
 }
 

@@ -56,7 +56,6 @@ static md_status prepare(comparison *all, const options *opts, variant_words *wo
   MD_TRY(config_create(&all->cfg));
   MD_TRY(settings_read(all->cfg, opts,
                        1u << SETTINGS_ORDER | 1u << SETTINGS_LIST | 1u << SETTINGS_CUT));
-  MD_TRY(locality_models(all->cfg));
   MD_REQUIRE(config_get(all->cfg)->steps > 0, MD_EINVAL,
              "run.steps is 0: a comparison needs at least 1 step");
   return make_variants(all, opts, words);

@@ -9,7 +9,7 @@ static const machine small_gpu = {
     .name = "small",
     .kind = MACHINE_GPU,
     .n_levels = 2,
-    .level = {{64 * 128, 64, 128, 32, 1, 0}, {96 * 128, 96, 128, 32, 1, 0}},
+    .level = {{64 * 128, 64, 128, 32, 1, 0, 0}, {96 * 128, 96, 128, 32, 1, 0, 64}},
     .multiprocessors = 3,
     .warps = 8,
     .blocks = 4,
@@ -17,9 +17,9 @@ static const machine small_gpu = {
 static const machine small_cpu = {.name = "small",
                                   .kind = MACHINE_CPU,
                                   .n_levels = 3,
-                                  .level = {{4 * 3 * 64, 3, 64, 64, 1, 0},
-                                            {6 * 4 * 64, 4, 64, 64, 1, 0},
-                                            {64 * 64, 64, 64, 64, 1, 0}}};
+                                  .level = {{4 * 3 * 64, 3, 64, 64, 1, 0, 0},
+                                            {6 * 4 * 64, 4, 64, 64, 1, 0, 0},
+                                            {64 * 64, 64, 64, 64, 1, 0, 0}}};
 
 static run_near open_near(md_precision precision, int list, md_isa isa)
 {
@@ -69,7 +69,7 @@ START_TEST(gpu_is_the_slow_one)
                {HIERARCHY_OLDEST, HIERARCHY_DYNAMIC, 64}};
   const md_precision precision = (md_precision)_i;
   run_near near = open_near(precision, 0, MD_AVX512);
-  const list_input in = {near.atoms, near.list, 1.7, NULL};
+  const list_input in = {near.atoms, near.list, 1.7, NULL, LIST_ALIKE};
   for (int half = 0; half < 2; half++) {
     list_kernel kernel;
     ck_ok(list_kernel_gpu(&in, half ? NEIGHBOR_HALF : NEIGHBOR_FULL, true, &kernel));
@@ -106,7 +106,7 @@ static md_status note_access(void *to, const list_request *r)
 START_TEST(cpu_is_the_slow_one)
 {
   run_near near = open_near(MD_DOUBLE, _i, MD_AVX512);
-  const list_input in = {near.atoms, near.list, 1.7, NULL};
+  const list_input in = {near.atoms, near.list, 1.7, NULL, LIST_ALIKE};
   const hierarchy_options o = hierarchy_default();
   list_kernel kernel, compact;
   ck_ok(list_kernel_of(&in, &kernel));
@@ -129,12 +129,12 @@ END_TEST
 START_TEST(schedules_share_what_they_must)
 {
   run_near near = open_near(MD_DOUBLE, 0, MD_AVX512);
-  const list_input in = {near.atoms, near.list, 1.7, NULL};
+  const list_input in = {near.atoms, near.list, 1.7, NULL, LIST_ALIKE};
   machine huge = small_gpu, parts;
-  huge.level[0] = (machine_level){1 << 20, 64, 128, 32, 1, 0};
-  huge.level[1] = (machine_level){1 << 23, 64, 128, 32, 1, 0};
+  huge.level[0] = (machine_level){1 << 20, 64, 128, 32, 1, 0, 0};
+  huge.level[1] = (machine_level){1 << 23, 64, 128, 32, 1, 0, 0};
   parts = huge;
-  parts.level[1] = (machine_level){1 << 24, 64, 128, 32, 2, 0};
+  parts.level[1] = (machine_level){1 << 24, 64, 128, 32, 2, 0, 0};
   for (int half = 0; half < 2; half++) {
     list_kernel kernel;
     hierarchy_result first, got, again;
@@ -159,7 +159,7 @@ START_TEST(schedules_share_what_they_must)
       ck_assert_int_lt(two.level[1].hits, c.level[1].hits);
     }
     o.schedule = HIERARCHY_ROUND;
-    o.skip = 0;
+    o.skip = o.stay = 0;
     ck_ok(hierarchy_run(&in, &kernel, &small_gpu, &o, &got, NULL));
     o.schedule = HIERARCHY_LOCKSTEP;
     ck_ok(hierarchy_run(&in, &kernel, &small_gpu, &o, &again, NULL));
@@ -178,7 +178,7 @@ END_TEST
 START_TEST(pairs_share_a_part)
 {
   run_near near = open_near(MD_DOUBLE, 0, MD_AVX512);
-  const list_input in = {near.atoms, near.list, 1.7, NULL};
+  const list_input in = {near.atoms, near.list, 1.7, NULL, LIST_ALIKE};
   list_kernel kernel;
   ck_ok(list_kernel_gpu(&in, NEIGHBOR_FULL, true, &kernel));
   hierarchy_options o = hierarchy_default();
@@ -187,7 +187,7 @@ START_TEST(pairs_share_a_part)
     machine m = small_gpu;
     hierarchy_result one, two;
     m.multiprocessors = n;
-    m.level[1] = (machine_level){1 << 23, 64, 128, 32, 1, 0};
+    m.level[1] = (machine_level){1 << 23, 64, 128, 32, 1, 0, 0};
     ck_ok(hierarchy_run(&in, &kernel, &m, &o, &one, NULL));
     m.level[1].parts = 2;
     ck_ok(hierarchy_run(&in, &kernel, &m, &o, &two, NULL));
@@ -199,13 +199,41 @@ START_TEST(pairs_share_a_part)
 }
 END_TEST
 
+/* Embedded atoms: the second pass requests what the first does and F', finds the L1s empty and the
+ * L2 as the first left it. */
+START_TEST(passes_share_the_second_level)
+{
+  run_near near = open_near(MD_MIXED, 0, MD_AVX512);
+  const list_input in = {near.atoms, near.list, 1.7, NULL, LIST_EMBEDDED};
+  machine huge = small_gpu;
+  huge.level[0] = (machine_level){1 << 20, 64, 128, 32, 1, 0, 0};
+  huge.level[1] = (machine_level){1 << 23, 64, 128, 32, 1, 0, 0};
+  list_kernel kernel;
+  hierarchy_result got;
+  ck_ok(list_kernel_gpu(&in, NEIGHBOR_FULL, true, &kernel));
+  hierarchy_options o = hierarchy_default();
+  o.block_size = 64;
+  ck_ok(hierarchy_run(&in, &kernel, &huge, &o, &got, NULL));
+  const hierarchy_counts *all = &got.stream[TRACE_NC], *first = &got.density[TRACE_NC];
+  ck_assert_int_gt(first->requests, 0);
+  ck_assert_int_eq(all->requests, 2 * first->requests);
+  ck_assert_int_eq(all->level[0].hits, 2 * first->level[0].hits);
+  ck_assert_int_eq(all->memory_read, first->memory_read);
+  ck_assert_int_eq(got.density[TRACE_NF].requests, 0);
+  const int64_t own = (kernel.n + LIST_WARP - 1) / LIST_WARP;
+  ck_assert_int_eq(got.stream[TRACE_NF].requests, first->requests + own);
+  ck_assert_int_eq(got.density[TRACE_FUO].requests, own);
+  run_near_close(&near);
+}
+END_TEST
+
 /* Every instruction set counts alike. */
 START_TEST(instruction_sets_agree)
 {
   hierarchy_result gpu[MD_ISA_COUNT];
   for (int isa = 0; isa < MD_ISA_COUNT; isa++) {
     run_near near = open_near(MD_MIXED, 0, (md_isa)isa);
-    const list_input in = {near.atoms, near.list, 1.7, NULL};
+    const list_input in = {near.atoms, near.list, 1.7, NULL, LIST_ALIKE};
     list_kernel kernel;
     ck_ok(list_kernel_gpu(&in, NEIGHBOR_HALF, false, &kernel));
     hierarchy_options o = hierarchy_default();
@@ -238,7 +266,7 @@ END_TEST
 START_TEST(rooms_for_rows_are_guessed)
 {
   run_near near = open_near(MD_MIXED, 0, MD_AVX512);
-  const list_input in = {near.atoms, near.list, 1.7, NULL};
+  const list_input in = {near.atoms, near.list, 1.7, NULL, LIST_ALIKE};
   const neighbor_view *view = neighbor_list_view(near.list);
   const double mean = (double)view->n_entries / (double)view->n_rows;
   for (int half = 0; half < 2; half++) {
@@ -256,13 +284,19 @@ END_TEST
 START_TEST(bad_input_is_refused)
 {
   run_near near = open_near(MD_DOUBLE, 0, MD_AVX512);
-  const list_input in = {near.atoms, near.list, 1.7, NULL};
+  const list_input in = {near.atoms, near.list, 1.7, NULL, LIST_ALIKE};
   list_kernel own, gpu;
   hierarchy_result got;
   ck_ok(list_kernel_of(&in, &own));
   ck_ok(list_kernel_gpu(&in, NEIGHBOR_FULL, true, &gpu));
   hierarchy_options o = hierarchy_default();
   ck_assert_int_eq(hierarchy_run(&in, &own, &small_gpu, &o, &got, NULL), MD_EINVAL);
+  list_input other = in;
+  other.reads = LIST_EMBEDDED;
+  ck_assert_int_eq(list_kernel_gpu(&other, NEIGHBOR_HALF, true, &own), MD_EINVAL);
+  other.reads = LIST_TYPED;
+  ck_assert_int_eq(list_kernel_gpu(&other, NEIGHBOR_FULL, true, &own), MD_EINVAL);
+  ck_assert_ptr_nonnull(strstr(md_message(), "types"));
   ck_assert_int_eq(hierarchy_run(&in, &gpu, &small_cpu, &o, &got, NULL), MD_EINVAL);
   ck_assert_ptr_nonnull(strstr(md_message(), "small"));
   o.block_size = 100;
@@ -287,6 +321,7 @@ int main(void)
   tcase_add_loop_test(tcase, cpu_is_the_slow_one, 0, RUN_TRACED);
   tcase_add_test(tcase, schedules_share_what_they_must);
   tcase_add_test(tcase, pairs_share_a_part);
+  tcase_add_test(tcase, passes_share_the_second_level);
   tcase_add_test(tcase, instruction_sets_agree);
   tcase_add_test(tcase, totals_are_sums);
   tcase_add_test(tcase, rooms_for_rows_are_guessed);

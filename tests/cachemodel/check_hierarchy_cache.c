@@ -54,7 +54,7 @@ START_TEST(cache_is_a_list_with_times)
                {12, 5, true, UINT32_MAX - 1000}};
   const int k = _i;
   const int ways = cases[k].ways, sets = cases[k].sets;
-  const machine_level level = {(int64_t)sets * ways * 128, ways, 128, 32, 1, 0};
+  const machine_level level = {(int64_t)sets * ways * 128, ways, 128, 32, 1, 0, 0};
   cache fast;
   ck_ok(cache_create(&level, cases[k].hashed, &fast));
   ck_assert_uint_eq(fast.sets, (unsigned)sets);
@@ -92,7 +92,7 @@ START_TEST(random_victims_soften_loops)
 {
   int64_t hits[3];
   for (int k = 0; k < 3; k++) {
-    const machine_level level = {16 * 128, 16, 128, 32, 1, 50 * k};
+    const machine_level level = {16 * 128, 16, 128, 32, 1, 50 * k, 0};
     cache c;
     ck_ok(cache_create(&level, false, &c));
     hits[k] = 0;
@@ -108,11 +108,28 @@ START_TEST(random_victims_soften_loops)
 }
 END_TEST
 
+/* As many lines in a row as the cache has fit, wherever they begin at a multiple of its sets. */
+START_TEST(contiguous_lines_fit)
+{
+  const machine_level level = {7 * 16 * 128, 16, 128, 32, 1, 0, 0};
+  cache c;
+  ck_ok(cache_create(&level, true, &c));
+  for (uint32_t first = 0; first < 7 * 1000; first += 7) {
+    for (uint32_t line = first; line < first + 7 * 16; line++)
+      cache_access(&c, line, 1, true, false, 0);
+    for (uint32_t line = first; line < first + 7 * 16; line++)
+      ck_assert_int_eq(cache_access(&c, line, 1, true, false, 0).hits, 1);
+  }
+  cache_destroy(&c);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("hierarchy_cache");
   TCase *tcase = tcase_create("one cache");
   tcase_add_test(tcase, random_victims_soften_loops);
+  tcase_add_test(tcase, contiguous_lines_fit);
   tcase_add_loop_test(tcase, cache_is_a_list_with_times, 0, CACHE_CASES);
   suite_add_tcase(suite, tcase);
   return test_main(suite);

@@ -1,6 +1,7 @@
 /* tests/cachemodel/check_list_trace.c - requests of the force kernels against the kernels' text. */
 #include "cachemodel/kernel/list_trace.h"
 #include "tests/ref/ref.h"
+#include "tests/ref/ref_slices.h"
 #include "tests/ref/ref_threads.h"
 #include "tests/test.h"
 
@@ -69,17 +70,20 @@ static void compare(const issued *model, const ref_events *expected, const char 
   ck_assert_int_eq(model->threads, threads);
 }
 
-static void check_gpu(const run_near *near, neighbor_kind kind, bool newton, const char *name)
+static void check_gpu(const run_near *near, list_reads reads, neighbor_kind kind, bool newton,
+                      const char *name)
 {
-  const list_input in = {near->atoms, near->list, 0.88 * near->spec.r_list, NULL};
+  const list_input in = {near->atoms, near->list, 0.88 * near->spec.r_list, NULL, reads};
   list_kernel kernel;
   ck_ok(list_kernel_gpu(&in, kind, newton, &kernel));
-  issued model = {0};
-  const ref_events expected = ref_threads(near, &kernel, in.r_cut);
-  ck_ok(list_run(&in, &kernel, kernel.n, collect, &model));
-  compare(&model, &expected, name);
-  free(model.all.event);
-  free(expected.event);
+  for (kernel.pass = list_first_pass(&kernel); kernel.pass <= LIST_PASS_FORCES; kernel.pass++) {
+    issued model = {0};
+    const ref_events expected = ref_threads(near, &kernel, in.r_cut);
+    ck_ok(list_run_pass(&in, &kernel, kernel.n, collect, &model));
+    compare(&model, &expected, name);
+    free(model.all.event);
+    free(expected.event);
+  }
 }
 
 START_TEST(gpu_requests_are_those_of_the_threads)
@@ -91,9 +95,10 @@ START_TEST(gpu_requests_are_those_of_the_threads)
     spec.order = run_order(k);
     if (c.n > 0) {
       run_near near = ref_near_cpu(precision, &spec, &c);
-      check_gpu(&near, NEIGHBOR_FULL, true, c.name);
-      check_gpu(&near, NEIGHBOR_HALF, true, c.name);
-      check_gpu(&near, NEIGHBOR_HALF, false, c.name);
+      check_gpu(&near, LIST_ALIKE, NEIGHBOR_FULL, true, c.name);
+      check_gpu(&near, LIST_ALIKE, NEIGHBOR_HALF, true, c.name);
+      check_gpu(&near, LIST_ALIKE, NEIGHBOR_HALF, false, c.name);
+      check_gpu(&near, LIST_EMBEDDED, NEIGHBOR_FULL, true, c.name);
       run_near_close(&near);
     }
     run_case_free(&c);
@@ -114,8 +119,8 @@ START_TEST(slices_are_those_of_the_gpu)
     run_set_list(&spec, list);
     run_near device = run_near_open(MD_DOUBLE, 1, &spec, &c);
     run_near_rebuild(&device);
-    const list_input a = {host.atoms, host.list, 2.5, NULL},
-                     b = {device.atoms, device.list, 2.5, NULL};
+    const list_input a = {host.atoms, host.list, 2.5, NULL, LIST_ALIKE},
+                     b = {device.atoms, device.list, 2.5, NULL, LIST_ALIKE};
     list_kernel made, own;
     list_slices *slices[2];
     list_slice x = {0}, y = {0};
@@ -144,76 +149,6 @@ START_TEST(slices_are_those_of_the_gpu)
   }
 }
 END_TEST
-
-/* The CPU's kernel as force/force_cpu.prec.c has it, access by access, in terms of arrays. */
-typedef struct {
-  const list_kernel *kernel;
-  const run_list *list;
-  const run_snapshot *atoms;
-  ref_events out;
-} cpu;
-
-static void touch(cpu *c, list_array_name name, trace_stream stream, trace_op op, int64_t index,
-                  int64_t n)
-{
-  const list_array *a = &c->kernel->array[name];
-  ref_event_note(&c->out, (ref_event){.label = c->out.n,
-                                      .stream = stream,
-                                      .op = op,
-                                      .address = a->base + (uint64_t)(index * a->stride),
-                                      .bytes = (int32_t)(n * a->stride)});
-}
-
-static void cpu_slice(cpu *c, int64_t s)
-{
-  const neighbor_view *v = &c->list->view;
-  const bool half = v->kind == NEIGHBOR_HALF;
-  const int64_t w = v->width, row = s * w;
-  const list_array_name words[] = {LIST_ATOM, LIST_COUNT, LIST_SHARED};
-  int32_t longest = 0, shared = 0;
-  touch(c, LIST_START, TRACE_NI, TRACE_READ, s, 1);
-  for (int k = 0; k < (half ? 3 : 2); k++)
-    touch(c, words[k], TRACE_NI, TRACE_READ, row, w);
-  for (int64_t r = row; r < row + w && r < v->n_rows; r++) {
-    longest = v->count[r] > longest ? v->count[r] : longest;
-    if (half && v->shared[r] > shared) shared = v->shared[r];
-  }
-  const int64_t last = v->n_rows - 1; /* lanes without a row repeat its atom */
-  for (int64_t r = row; r < row + w; r++)
-    touch(c, LIST_COORD, TRACE_AC, TRACE_READ, v->atom[r < last ? r : last], 1);
-  for (int64_t k = 0; k < longest; k++) {
-    const int64_t at = v->start[s] + k * w;
-    touch(c, LIST_NBR, TRACE_NI, TRACE_READ, at, w);
-    for (int64_t l = 0; l < w; l++)
-      touch(c, LIST_COORD, TRACE_NC, TRACE_READ, v->nbr[at + l], 1);
-    for (int64_t l = 0; l < w && k < shared; l++) {
-      const bool both = row + l <= last && k < v->shared[row + l];
-      int64_t j = both ? v->nbr[at + l] : v->atom[row + l < last ? row + l : last];
-      if (j >= c->atoms->n) {
-        touch(c, LIST_HOME, TRACE_NI, TRACE_READ, j - c->atoms->n, 1);
-        j = c->atoms->home[j - c->atoms->n];
-      }
-      touch(c, LIST_FORCE, TRACE_FUI, TRACE_UPDATE, j, 1);
-    }
-  }
-  for (int64_t r = row; r < row + w && r <= last; r++)
-    touch(c, LIST_FORCE, TRACE_FUO, half ? TRACE_UPDATE : TRACE_WRITE, v->atom[r], 1);
-}
-
-static void cpu_kernel(cpu *c)
-{
-  const neighbor_view *v = &c->list->view;
-  const bool half = v->kind == NEIGHBOR_HALF;
-  for (int32_t k = 0; k < (half ? v->n_chunks : 1); k++) {
-    const int64_t begin = half ? v->chunk[k] : 0, end = half ? v->chunk[k + 1] : v->n_rows;
-    for (int64_t r = begin; half && r < end; r++) {
-      touch(c, LIST_ATOM, TRACE_NI, TRACE_READ, r, 1);
-      touch(c, LIST_FORCE, TRACE_FUO, TRACE_WRITE, v->atom[r], 1);
-    }
-    for (int64_t s = begin / v->width; s * v->width < end; s++)
-      cpu_slice(c, s);
-  }
-}
 
 /* A trace file of the kernel holds these accesses. */
 static void check_record(const list_input *in, const ref_events *expected, const char *name)
@@ -252,26 +187,26 @@ START_TEST(cpu_accesses_are_those_of_the_kernel)
     run_set_list(&spec, k % RUN_TRACED);
     if (c.n > 0) {
       run_near near = ref_near_cpu((md_precision)_i, &spec, &c);
-      const list_input in = {near.atoms, near.list, 1.6, NULL};
+      const list_input in = {near.atoms, near.list, 1.6, NULL, k % 2 ? LIST_TYPED : LIST_ALIKE};
       list_kernel kernel;
       ck_ok(list_kernel_of(&in, &kernel));
+      ck_assert_int_eq(kernel.array[LIST_TYPE].stride, k % 2);
       run_list list = run_list_read(near.ctx, near.list);
       run_snapshot atoms = run_snapshot_take(near.atoms);
-      cpu expected = {&kernel, &list, &atoms, {0}};
-      cpu_kernel(&expected);
+      const ref_events expected = ref_slices(&kernel, &list, &atoms);
       issued model = {0};
       ck_ok(list_run(&in, &kernel, kernel.n, collect, &model));
-      ck_assert_int_eq(model.all.n, expected.out.n);
+      ck_assert_int_eq(model.all.n, expected.n);
       for (int64_t a = 0; a < model.all.n; a++) {
-        const ref_event *m = &model.all.event[a], *e = &expected.out.event[a];
+        const ref_event *m = &model.all.event[a], *e = &expected.event[a];
         ck_assert_msg(m->stream == e->stream && m->op == e->op && m->address == e->address &&
                           m->bytes == e->bytes,
                       "%s: access %lld: %s instead of %s", c.name, (long long)a,
                       trace_stream_words[m->stream], trace_stream_words[e->stream]);
       }
-      check_record(&in, &expected.out, c.name);
+      check_record(&in, &expected, c.name);
       free(model.all.event);
-      free(expected.out.event);
+      free(expected.event);
       run_snapshot_free(&atoms);
       run_list_free(&list);
       run_near_close(&near);
@@ -288,7 +223,7 @@ START_TEST(addresses_are_those_of_the_arrays)
   const neighbor_spec spec = run_near_spec(1.8, 0.5);
   run_near near = ref_near_cpu(MD_DOUBLE, &spec, &c);
   const neighbor_view *view = neighbor_list_view(near.list);
-  const list_input in = {near.atoms, near.list, 1.6, NULL};
+  const list_input in = {near.atoms, near.list, 1.6, NULL, LIST_ALIKE};
   list_kernel real, compact;
   ck_ok(list_kernel_of(&in, &real));
   ck_assert(real.array[LIST_COORD].base == (uintptr_t)near.atoms->x.data);
@@ -308,7 +243,7 @@ START_TEST(addresses_are_those_of_the_arrays)
   neighbor_spec other = spec;
   other.kind = half;
   run_near halves = ref_near_cpu(MD_DOUBLE, &other, &c);
-  const list_input wrong = {halves.atoms, halves.list, 1.6, NULL};
+  const list_input wrong = {halves.atoms, halves.list, 1.6, NULL, LIST_ALIKE};
   ck_assert_int_eq(list_kernel_gpu(&wrong, half, true, &compact), MD_EINVAL);
   run_near_close(&halves);
   run_near_close(&near);
@@ -367,7 +302,7 @@ START_TEST(figures_are_those_of_the_list)
     if (c.n > 0) {
       run_near near = run_near_open((md_precision)_i, 1, &spec, &c);
       run_near_rebuild(&near);
-      const list_input in = {near.atoms, near.list, 1.6, NULL};
+      const list_input in = {near.atoms, near.list, 1.6, NULL, LIST_ALIKE};
       run_list list = run_list_read(near.ctx, near.list);
       const list_figures expected = figures_of(&list.view, _i == MD_DOUBLE ? 32 : 16);
       list_figures found;

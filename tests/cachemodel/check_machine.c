@@ -106,7 +106,8 @@ static const char gpu_text[] =
     "\"gpu\"; "
     "multiprocessors = 2; warps = 8;\n"
     "levels = ( { bytes = 4096; ways = 4; line = 128; sector = 32; random = 30; },\n"
-    "           { bytes = 1048576; ways = 8; line = 128; sector = 32; parts = 2; } );\n";
+    "           { bytes = 1048576; ways = 8; line = 128; sector = 32; parts = 2; fetch = 64; } "
+    ");\n";
 static const char cpu_text[] =
     "name = \"old\"; kind = \"cpu\";\n"
     "levels = ( { bytes = 32768; ways = 8; line = 64; }, { bytes = 4294967296L; ways = 16; "
@@ -121,6 +122,7 @@ START_TEST(files_are_read)
   ck_assert(m.level[0].bytes == 4096 && m.level[0].ways == 4 && m.level[0].parts == 1);
   ck_assert(m.level[1].bytes == 1 << 20 && m.level[1].parts == 2 && m.level[1].sector == 32);
   ck_assert(m.level[0].random == 30 && m.level[1].random == 0);
+  ck_assert(m.level[0].fetch == 0 && m.level[1].fetch == 64);
   ck_ok(machine_find(write_file("cpu", cpu_text), &m));
   ck_assert(m.kind == MACHINE_CPU && m.n_levels == 2 && m.level[1].sector == 64);
   ck_assert_int_eq(m.level[1].bytes, (int64_t)1 << 32);
@@ -155,6 +157,10 @@ START_TEST(bad_files_are_refused)
   refused(gpu_text, "sector = 32", "sector = 8", "8 sectors");
   refused(gpu_text, "parts = 2", "parts = 3", "1..2");
   refused(gpu_text, "random = 30", "random = 101", "1..100");
+  refused(gpu_text, "fetch = 64", "fetch = 48", "power of two in 32..128");
+  refused(gpu_text, "fetch = 64", "fetch = 16", "power of two in 32..128");
+  refused(gpu_text, "fetch = 64", "fetch = 256", "power of two in 32..128");
+  refused(gpu_text, "random = 30", "fetch = 64", "only the second level");
   refused(gpu_text, "\"gpu\"", "\"gpus\"", "kind");
   refused(gpu_text, "\"toy\"", "\"\"", "name");
   refused(gpu_text, "\"toy\"", "\"a,b\"", "name");

@@ -117,12 +117,22 @@ head -n 300 "$dir/Cu.eam.alloy" >"$dir/cut"
 expect 2 $on -i "$dir/in.eam" --potential "$dir/cut"
 says "cut:301: the file ends after 1470 of 2000 values of F"
 
-# No models of these kernels yet.
-expect 2 cachemodel -i "$dir/in.eam" --machine h200
-says 'no model'
-expect 2 compare -i "$dir/in.eam" --order row
-says 'no model'
+# Both passes are modelled, compared and traced; a GPU's counters are of one kernel.
+model="cachemodel -i $dir/in.eam --cells 3 --steps 2 --backend cpu"
+expect 0 $model --machine h200 --list full
+prints ',NC:density,'
+prints ',NF,'
+echo 'name = "one"; kind = "cpu"; levels = ( { bytes = 32768; ways = 8; line = 64; } );' >"$dir/one.machine"
+expect 0 $model --machine "$dir/one.machine" --list half
+prints ',FUI:density,'
+expect 2 $model --machine h200 --list half
+says 'no kernel for embedded atoms and half lists'
+expect 0 compare -i "$dir/in.eam" --backend cpu --cells 3 --steps 2 --order row,random --repeat 1
 expect 2 profile -i "$dir/in.eam" --order row
-expect 2 $on -i "$dir/in.eam" --trace "$dir/trace"
-says 'no model and no trace'
+says 'counters off'
+expect 0 profile -i "$dir/in.eam" --cells 3 --steps 2 --order row --list full --counters off
+expect 2 profile -i "$dir/in.eam" --order row --with cachegrind
+says 'pass of forces only'
+expect 0 $on -i "$dir/in.eam" --backend cpu --cells 3 --steps 1 --list full --trace "$dir/trace"
+expect 0 cachemodel --trace "$dir/trace" --capacity 1024
 finish

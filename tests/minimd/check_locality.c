@@ -99,7 +99,7 @@ static const machine small_gpu = {
     .name = "small",
     .kind = MACHINE_GPU,
     .n_levels = 2,
-    .level = {{64 * 128, 16, 128, 32, 1, 0}, {96 * 1024, 16, 128, 32, 1, 0}},
+    .level = {{64 * 128, 16, 128, 32, 1, 0, 0}, {96 * 1024, 16, 128, 32, 1, 0, 0}},
     .multiprocessors = 3,
     .warps = 16,
     .blocks = 4,
@@ -118,8 +118,10 @@ static hierarchy_result model(const locality_run *run, const machine *m)
  * GPU's, whose rows are in the order of the bins of its build. */
 START_TEST(rows_stay_while_the_list_does)
 {
-  static const machine cpu = {
-      .name = "small", .kind = MACHINE_CPU, .n_levels = 1, .level = {{8 * 4096, 8, 64, 64, 1, 0}}};
+  static const machine cpu = {.name = "small",
+                              .kind = MACHINE_CPU,
+                              .n_levels = 1,
+                              .level = {{8 * 4096, 8, 64, 64, 1, 0, 0}}};
   const machine *m = _i < 2 ? &small_gpu : &cpu;
   const bool half = _i % 2;
   locality_run run = begin("--cells 5", "hilbert", half ? "half" : "full", m->kind);
@@ -170,8 +172,9 @@ static ref_events recorded(const locality_run *run)
 /* A first level of which a way is a page finds exactly what recorded addresses find. */
 static void check_hits(const char *words, const char *order, const char *list)
 {
-  static const machine_level levels[] = {
-      {32 << 10, 8, 64, 64, 1, 0}, {48 << 10, 12, 64, 64, 1, 0}, {4 << 10, 2, 64, 64, 1, 0}};
+  static const machine_level levels[] = {{32 << 10, 8, 64, 64, 1, 0, 0},
+                                         {48 << 10, 12, 64, 64, 1, 0, 0},
+                                         {4 << 10, 2, 64, 64, 1, 0, 0}};
   locality_run run = begin(words, order, list, MACHINE_CPU);
   ck_ok(locality_advance(&run, 5));
   ref_events all = recorded(&run);

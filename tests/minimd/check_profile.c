@@ -302,7 +302,7 @@ static void predicts(neighbor_kind kind, const expectation *list, size_t n)
 {
   machine m;
   const hierarchy_result caches = made_up();
-  const profile_model model = {&m, kind, &caches};
+  const profile_model model = {&m, kind, MD_DOUBLE, &caches};
   ck_ok(machine_find("h200", &m));
   for (size_t k = 0; k < n; k++) {
     const double got = profile_predict(find(list[k].name), &model);
@@ -350,6 +350,27 @@ START_TEST(quantities_follow_from_the_model)
 }
 END_TEST
 
+/* The slowest of L1, L2 and memory, by hand. */
+START_TEST(cycles_follow_the_slowest)
+{
+  machine m;
+  hierarchy_result r = made_up();
+  profile_model model = {&m, NEIGHBOR_FULL, MD_DOUBLE, &r};
+  ck_ok(machine_find("h200", &m));
+  const double begun = 132 * 4300.;
+  const profile_quantity *q = find("cycles");
+  ck_assert_double_eq_tol(profile_predict(q, &model), 2.9 * 1320 + 6.5 * 500 + begun, 1e-6);
+  r.stream[TRACE_FUO].memory_written = 0; /* loads bring 2000 sectors to the L1, 1280 are stored */
+  ck_assert_double_eq_tol(profile_predict(q, &model), 1.4 * 3280 + begun, 1e-6);
+  model.kind = NEIGHBOR_HALF; /* the same 1280 are reduced */
+  ck_assert_double_eq_tol(profile_predict(q, &model), 1.4 * 2000 + .88 * 4 * 1280 + begun, 1e-6);
+  model.precision = MD_MIXED;
+  ck_assert_double_eq_tol(profile_predict(q, &model), 1.4 * 2000 + .88 * 3 * 1280 + begun, 1e-6);
+  r.stream[TRACE_NC].sectors = 26000; /* 27200 looked up */
+  ck_assert_double_eq_tol(profile_predict(q, &model), .33 * 27200 + .5 * 2000 + begun, 1e-6);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("profile");
@@ -364,6 +385,7 @@ int main(void)
   tcase_add_test(tcase, launches_have_a_median_and_a_spread);
   tcase_add_test(tcase, quantities_follow_from_metrics);
   tcase_add_test(tcase, quantities_follow_from_the_model);
+  tcase_add_test(tcase, cycles_follow_the_slowest);
   suite_add_tcase(suite, tcase);
   return test_main(suite);
 }

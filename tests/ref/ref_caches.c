@@ -56,8 +56,11 @@ static int bits(uint32_t x)
 
 typedef struct {
   int64_t first, last; /* events of the warp */
-  int64_t next;
-  int64_t open, every; /* places of the first turn and of the others */
+  int64_t next, turn;
+  int64_t open; /* places of the first turn */
+  /* Of a batch: its entries, the places of an entry's position, all places; and batches. */
+  int64_t batch, parts, every, batches;
+  bool full;
 } ref_warp;
 
 typedef struct {
@@ -114,6 +117,18 @@ static int repeats_of(const gpu *g, int64_t from, int64_t end)
   return (int)repeats;
 }
 
+/* These sectors, and those that memory gives along with them. */
+static uint32_t given_with(const gpu *g, uint32_t sectors)
+{
+  const machine_level *l = &g->m->level[1];
+  uint32_t given = 0;
+  for (int a = 0; a < l->line; a += l->sector)
+    for (int b = 0; b < l->line; b += l->sector)
+      if (a / l->fetch == b / l->fetch && (sectors >> a / l->sector & 1))
+        given |= 1u << b / l->sector;
+  return given;
+}
+
 static void at_l2(gpu *g, uint64_t line, uint32_t sectors, trace_stream stream, trace_op op)
 {
   hierarchy_counts *c = &g->result->stream[stream];
@@ -122,8 +137,9 @@ static void at_l2(gpu *g, uint64_t line, uint32_t sectors, trace_stream stream, 
   if (gone.dirty) g->result->stream[gone.owner].memory_written += bits(gone.dirty);
   c->level[1].sectors += bits(sectors);
   c->level[1].hits += bits(sectors & h->valid);
-  if (op != TRACE_WRITE) c->memory_read += bits(sectors & ~h->valid);
-  h->valid |= sectors;
+  const uint32_t given = op == TRACE_WRITE ? 0 : given_with(g, sectors & ~h->valid);
+  c->memory_read += bits(given & ~h->valid);
+  h->valid |= sectors | given;
   h->time = ++g->l2.now;
   if (op == TRACE_READ) return;
   h->dirty |= sectors;
@@ -162,20 +178,30 @@ static void request(gpu *g, int sm, int64_t from, int64_t end)
   }
 }
 
+/* The turn in which a warp passes a place: the first; the indices of a batch; the positions of each
+ * of its entries, with the last of which goes what comes behind it.  A full list's last batch is one
+ * entry shorter, a half list has none. */
+static int64_t turn_of(const ref_warp *w, int64_t label)
+{
+  if (label < w->open) return 0;
+  const int64_t b = (label - w->open) / w->every, at = (label - w->open) % w->every;
+  const int64_t first = 1 + b * (1 + w->batch);
+  const int64_t entries = b < w->batches ? w->batch : w->full ? w->batch - 1 : 0;
+  if (at < entries) return first;
+  const int64_t u = 1 + (at - entries) / w->parts;
+  return first + (u < entries ? u : entries);
+}
+
 /* One turn of a warp; false when it was the last. */
 static bool turn(gpu *g, int sm, ref_warp *w)
 {
-  const ref_event *event = g->all->event;
-  const int64_t label = event[w->next].label;
-  const int64_t number = label < w->open ? 0 : 1 + (label - w->open) / w->every;
-  while (w->next < w->last) {
-    const int64_t l = event[w->next].label;
-    if ((l < w->open ? 0 : 1 + (l - w->open) / w->every) != number) return true;
+  while (w->next < w->last && turn_of(w, g->all->event[w->next].label) == w->turn) {
     const int64_t end = ref_request_end(g->all, w->next);
     request(g, sm, w->next, end);
     w->next = end;
   }
-  return false;
+  w->turn++;
+  return w->next < w->last;
 }
 
 static int64_t warps_find(const ref_events *all, const list_kernel *kernel, ref_warp **out)
@@ -187,11 +213,14 @@ static int64_t warps_find(const ref_events *all, const list_kernel *kernel, ref_
   *out = ref_alloc(n, sizeof **out);
   int64_t e = 0;
   for (int64_t w = 0; w < n; w++) {
-    (*out)[w] = (ref_warp){.first = e, .next = e, .open = 2 + parts};
-    (*out)[w].every = batch * (1 + parts) + (full ? 0 : batch * (1 + adds));
+    ref_warp *v = &(*out)[w];
+    *v = (ref_warp){
+        .first = e, .next = e, .open = 2 + parts, .batch = batch, .parts = parts, .full = full};
+    v->every = batch * (1 + parts) + (full ? 0 : batch * (1 + adds));
     while (e < all->n && all->event[e].warp == w)
       e++;
-    (*out)[w].last = e;
+    v->last = e;
+    v->batches = (all->event[e - 1].label - v->open) / v->every;
   }
   return n;
 }
@@ -210,7 +239,7 @@ static void run_grid(gpu *g, ref_warp *warps, int64_t n_warps, const hierarchy_o
     const bool there_ = number_ < n_warps;                                                         \
     at[(sm)*resident + (slot)*per_block + w_] = there_ ? number_ : -1;                             \
     live += there_;                                                                                \
-    if (there_) warps[number_].next = warps[number_].first;                                        \
+    if (there_) warps[number_].next = warps[number_].first, warps[number_].turn = 0;               \
   }
   for (int k = 0; k < sms * resident; k++)
     at[k] = -1;

@@ -180,6 +180,39 @@ static void full_thread(thread *t)
              16, false);
 }
 
+/* One pass over embedded atoms: batches until the warp's longest row ends, each of a thread that
+ * has entries left; behind the last of them its own atom. */
+static void embedded_thread(thread *t)
+{
+  const int64_t n = t->r->atoms.n, wide = t->kernel->precision == MD_DOUBLE;
+  const int64_t batch = wide ? FORCE_FULL_BATCH_WIDE : FORCE_FULL_BATCH;
+  const bool exists = t->i < n, forces = t->kernel->pass == LIST_PASS_FORCES;
+  const int32_t real = wide ? 8 : 4, count = count_of(t, t->i);
+  int64_t most = 0;
+  for (int64_t l = t->i / 32 * 32; l < t->i / 32 * 32 + 32; l++)
+    most = count_of(t, l) > most ? count_of(t, l) : most;
+  at_place(t, exists, TRACE_NI, TRACE_READ, element(t, LIST_COUNT, t->i), 4, false);
+  at_place(t, exists, TRACE_NI, TRACE_READ, element(t, LIST_START, t->i / 32), 8, false);
+  read_coord(t, exists, TRACE_AC, t->i);
+  if (forces) at_place(t, exists, TRACE_NF, TRACE_READ, element(t, LIST_SLOPE, t->i), real, false);
+  for (int64_t k = 0; k < most; k += batch) {
+    for (int64_t u = 0; u < batch; u++)
+      read_index(t, k + u < count, k + u);
+    for (int64_t u = 0; u < batch; u++) {
+      const int64_t j = k + u < count ? t->r->entry[t->i][k + u] : t->i;
+      read_coord(t, k < count, TRACE_NC, j);
+      if (forces)
+        at_place(t, k < count, TRACE_NF, TRACE_READ, element(t, LIST_SLOPE, j), real, false);
+    }
+  }
+  const int32_t stride = t->kernel->array[LIST_FORCE].stride;
+  if (!forces)
+    at_place(t, exists, TRACE_FUO, TRACE_WRITE, element(t, LIST_SLOPE, t->i), real, false);
+  for (int part = 0; forces && part < stride / 16; part++)
+    at_place(t, exists, TRACE_FUO, TRACE_WRITE, element(t, LIST_FORCE, t->i) + 16 * (uint64_t)part,
+             16, false);
+}
+
 /* What entry k of row i reacts on, -1 for nothing; *ghost: its index among ghosts, or -1. */
 static int64_t reacts(const thread *t, int64_t i, int64_t k, int64_t *ghost)
 {
@@ -253,7 +286,8 @@ ref_events ref_threads(const run_near *near, const list_kernel *kernel, double r
   ref_events all = {0};
   for (int64_t i = 0; i < (kernel->n + 31) / 32 * 32; i++) {
     thread t = {kernel, &r, r_cut, i, 0, &all};
-    (kernel->kind == NEIGHBOR_FULL ? full_thread : half_thread)(&t);
+    const bool full = kernel->kind == NEIGHBOR_FULL, embedded = kernel->reads == LIST_EMBEDDED;
+    (embedded ? embedded_thread : full ? full_thread : half_thread)(&t);
   }
   if (all.n > 0) qsort(all.event, (size_t)all.n, sizeof *all.event, by_place);
   free_rows(&r);
