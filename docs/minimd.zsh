@@ -198,7 +198,7 @@ _minimd_values()
     spread:--output | spread:-o) echo 'FILE' ;;
     spread:--plot) echo 'FILE' ;;
     stokes:--input | stokes:-i) echo 'FILE' ;;
-    stokes:--hydrodynamics) echo 'lubrication rpy' ;;
+    stokes:--hydrodynamics) echo 'lubrication rpy full' ;;
     stokes:--lambda) echo '' ;;
     stokes:--force) echo '' ;;
     stokes:--algorithm) echo 'original mrhs' ;;

@@ -46,8 +46,11 @@ double stokes_run_bytes(const stokes_run_spec *spec, int64_t n, double occupancy
 {
   /* Pairs nearer than the cutoff, with the share of E. coli's sizes: measured. */
   const double cut = spec->law.gap_cut, pairs = 3.9 * occupancy * cut * (4 + cut);
-  const bool rpy = spec->hydrodynamics == STOKES_HYDRODYNAMICS_RPY;
-  const int m = rpy ? spec->lambda : spec->algorithm == STOKES_MRHS ? spec->vectors : 1;
+  const int full = 20; /* two vectors for each of about as many iterations */
+  const int m = spec->hydrodynamics == STOKES_HYDRODYNAMICS_RPY    ? spec->lambda
+                : spec->hydrodynamics == STOKES_HYDRODYNAMICS_FULL ? full
+                : spec->algorithm == STOKES_MRHS                   ? spec->vectors
+                                                                   : 1;
   const double dense = needs_factor(spec) ? 72.0 * (double)n : 0;
   return (double)n * ((pairs + 1) * 84 + 400 + 24.0 * 7 * m + dense);
 }
@@ -277,6 +280,8 @@ md_status stokes_run_step(stokes_run *run, stokes_step *out)
   *out = (stokes_step){.step = run->step};
   if (run->spec.hydrodynamics == STOKES_HYDRODYNAMICS_RPY) {
     MD_TRY(stokes_drift(run, out));
+  } else if (run->spec.hydrodynamics == STOKES_HYDRODYNAMICS_FULL) {
+    MD_TRY(stokes_flow_step(run, out));
   } else {
     MD_TRY(first(run, run->spec.algorithm, out));
     MD_TRY(second(run, scale_of(run), out));

@@ -31,6 +31,9 @@ md_status stokes_run_separate(stokes_run *run, int64_t *overlaps);
 /* A step with the mobility of all spheres, but for what keeps them apart (stokes/step/drift.c). */
 md_status stokes_drift(stokes_run *run, stokes_step *out);
 
+/* Likewise with lubrication (stokes/step/flow_step.c). */
+md_status stokes_flow_step(stokes_run *run, stokes_step *out);
+
 md_status stokes_run_check(const stokes_run_spec *spec);
 
 MD_END_C

@@ -24,16 +24,24 @@ md_status stokes_run_check(const stokes_run_spec *spec)
              spec->guess_tolerance, spec->root_tolerance);
   MD_REQUIRE(spec->lambda >= 1 && spec->lambda <= STOKES_VECTORS, MD_EINVAL,
              "a mobility serves 1 to %d steps, not %d", STOKES_VECTORS, spec->lambda);
-  const bool rpy = spec->hydrodynamics == STOKES_HYDRODYNAMICS_RPY;
+  const bool far = spec->hydrodynamics != STOKES_HYDRODYNAMICS_LUBRICATION;
   for (int d = 0; d < 3; d++)
-    MD_REQUIRE(isfinite(spec->drive[d]) && (rpy || spec->drive[d] == 0), MD_EINVAL,
-               "a force on spheres goes with the hydrodynamics `rpy` and is finite, not %g",
+    MD_REQUIRE(isfinite(spec->drive[d]) && (far || spec->drive[d] == 0), MD_EINVAL,
+               "a force on spheres goes with the hydrodynamics `rpy` and `full` and is finite, not "
+               "%g",
                spec->drive[d]);
   MD_REQUIRE(spec->method != STOKES_CHOLESKY || spec->algorithm == STOKES_ORIGINAL, MD_EINVAL,
              "Cholesky factors go with the algorithm `original` only");
   MD_REQUIRE(spec->guess != STOKES_GUESS_SERIES || spec->force == STOKES_FORCE_CHEBYSHEV, MD_EINVAL,
              "guesses from a series (--guess series) need forces by the root `chebyshev`, not `%s`",
              stokes_force_words[spec->force]);
+  return MD_OK;
+}
+
+static md_status check_backend(const md_ctx *ctx, const stokes_run_spec *spec)
+{
+  MD_REQUIRE(spec->hydrodynamics != STOKES_HYDRODYNAMICS_FULL || ctx->backend == MD_CPU, MD_EINVAL,
+             "the hydrodynamics `full` is not written for the GPU yet: expected the backend cpu");
   return MD_OK;
 }
 
@@ -122,6 +130,7 @@ md_status stokes_run_create(md_ctx *ctx, const stokes_run_spec *spec, const stok
   md_ctx host = host_of(ctx);
   stokes_run_state first;
   MD_TRY(stokes_run_check(spec));
+  MD_TRY(check_backend(ctx, spec));
   MD_TRY(stokes_packing_check(&host, packing, NULL));
   MD_TRY(state_create(packing->n, &first));
   memcpy(first.spheres.box, packing->box, sizeof packing->box);
@@ -162,6 +171,7 @@ md_status stokes_run_restore(md_ctx *ctx, const stokes_run_spec *spec, const sto
 {
   *out = NULL;
   MD_TRY(stokes_run_check(spec));
+  MD_TRY(check_backend(ctx, spec));
   MD_TRY(check_state(ctx, from));
   return make(ctx, spec, from, out);
 }
