@@ -229,6 +229,7 @@ complete -c minimd -n '__fish_seen_subcommand_from stokes' -l force -x -d 'rpy, 
 complete -c minimd -n '__fish_seen_subcommand_from stokes' -l algorithm -x -a 'original mrhs' -d 'Algorithm 1 or 2 of [Liu] (mrhs)'
 complete -c minimd -n '__fish_seen_subcommand_from stokes' -l rhs -x -a 'auto' -d 'right-hand sides of mrhs, 1 to 64; auto: from the model, with what this'
 complete -c minimd -n '__fish_seen_subcommand_from stokes' -l guess -x -a 'solve series' -d 'how mrhs makes its guesses: a block solve for m forces ([Liu]), or a'
+complete -c minimd -n '__fish_seen_subcommand_from stokes' -l replicas -x -d 'noises on one matrix in each step, 1 to 64, solved for at once: diffusion by'
 complete -c minimd -n '__fish_seen_subcommand_from stokes' -l steps -x -d 'time steps (16)'
 complete -c minimd -n '__fish_seen_subcommand_from stokes' -l dt -x -d 'time step [ps] (2)'
 complete -c minimd -n '__fish_seen_subcommand_from stokes' -l seed -x -d 'of the Brownian forces (1)'

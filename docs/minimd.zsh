@@ -14,7 +14,7 @@ _minimd_options()
     compare) echo '--help --order --list --newton --stencil --bin-size --sort-every --rebuild --skin --pair --potential --cutoff --backend --device --precision --block-size --threads --cells --steps --dt --thermo --seed --deterministic --cut --carrier --share-gpu --input --format-in --set --repeat --format --output --plot --quiet' ;;
     tune) echo '--help --order --list --newton --stencil --bin-size --sort-every --rebuild --skin --pair --potential --cutoff --backend --device --precision --block-size --threads --cells --steps --dt --thermo --seed --deterministic --cut --carrier --share-gpu --input --format-in --set --for --over --error --exhaustive --trials --format --output --quiet' ;;
     spread) echo '--help --particles --mesh --order --method --vectors --repeat --backend --device --precision --distribution --box --check --seed --threads --deterministic --format --output --plot --quiet' ;;
-    stokes) echo '--help --input --hydrodynamics --lambda --force --algorithm --rhs --guess --steps --dt --seed --gap-cut --gap-min --far-field --viscosity --method --tolerance --guess-tolerance --root --root-tolerance --preconditioner --max-iterations --storage --backend --device --threads --deterministic --trajectory --trajectory-every --checkpoint --checkpoint-every --restart --model --format --output --plot --quiet' ;;
+    stokes) echo '--help --input --hydrodynamics --lambda --force --algorithm --rhs --guess --replicas --steps --dt --seed --gap-cut --gap-min --far-field --viscosity --method --tolerance --guess-tolerance --root --root-tolerance --preconditioner --max-iterations --storage --backend --device --threads --deterministic --trajectory --trajectory-every --checkpoint --checkpoint-every --restart --model --format --output --plot --quiet' ;;
     gspmv) echo '--help --matrix --vectors --backend --device --precision --storage --rows --repeat --seed --threads --write --map --nodes --latency --network --format --output --plot --quiet' ;;
     mobility) echo '--help --input --case --tolerance --vectors --check --map --moves --viscosity --backend --device --precision --repeat --seed --threads --deterministic --format --output --plot --quiet' ;;
     pack) echo '--help --particles --occupancy --radii --output --sweeps --iterations --seed --threads --contacts --format --plot --quiet' ;;
@@ -204,6 +204,7 @@ _minimd_values()
     stokes:--algorithm) echo 'original mrhs' ;;
     stokes:--rhs) echo 'auto' ;;
     stokes:--guess) echo 'solve series' ;;
+    stokes:--replicas) echo '' ;;
     stokes:--steps) echo '' ;;
     stokes:--dt) echo '' ;;
     stokes:--seed) echo '' ;;

@@ -4,25 +4,31 @@
 #include "minimd/shell/table.h"
 
 #include <inttypes.h>
+#include <math.h>
 
+/* A row for each replica of each step.  What replicas do together counts for each in equal parts;
+ * the second solve is the first one's. */
 static void print_rows(const stokes_report *r, FILE *stream)
 {
   static const table_column columns[] = {
-      {"step", 6, 0},         {"iterations_first", 6, 0}, {"iterations_second", 6, 0},
-      {"guess_error", 11, 9}, {"time_chebyshev", 10, 6},  {"time_guess", 10, 6},
-      {"time_first", 10, 6},  {"time_second", 10, 6}};
+      {"replica", 7, 0},           {"step", 6, 0},         {"iterations_first", 6, 0},
+      {"iterations_second", 6, 0}, {"guess_error", 11, 9}, {"time_chebyshev", 10, 6},
+      {"time_guess", 10, 6},       {"time_first", 10, 6},  {"time_second", 10, 6}};
+  const int replicas = r->settings->spec.replicas, skip = replicas == 1;
   table t;
-  table_begin(&t, stream, (options_format)r->format, "stokes", r->opts, columns, 8);
-  for (int64_t k = 0; k < r->done; k++) {
-    const stokes_step *row = &r->rows[k];
+  table_begin(&t, stream, (options_format)r->format, "stokes", r->opts, columns + skip, 9 - skip);
+  for (int64_t k = 0; k < r->done * replicas; k++) {
+    const stokes_step *row = &r->rows[k / replicas];
+    const int replica = (int)(k % replicas);
+    if (!skip) table_integer(&t, replica);
     table_integer(&t, row->step);
     table_integer(&t, row->iterations_first);
-    table_integer(&t, row->iterations_second);
+    table_integer(&t, replica ? 0 : row->iterations_second);
     table_real(&t, row->guess_error);
-    table_real(&t, row->time_force);
+    table_real(&t, row->time_force / replicas);
     table_real(&t, row->time_guess);
-    table_real(&t, row->time_first);
-    table_real(&t, row->time_second);
+    table_real(&t, row->time_first / replicas);
+    table_real(&t, replica ? 0 : row->time_second);
   }
   table_end(&t);
 }
@@ -81,6 +87,19 @@ md_status stokes_report_draw(const stokes_report *r, const char *path)
   return plot_close(&picture);
 }
 
+/* Mean of D_s / D_0 over steps and replicas, and its standard error. */
+static void print_diffusion(const stokes_report *r)
+{
+  const double samples = (double)r->done * r->settings->spec.replicas;
+  double mean = 0, spread = 0;
+  for (int64_t k = 0; k < r->done; k++) {
+    mean += r->rows[k].diffusion / (double)r->done;
+    spread += r->rows[k].spread;
+  }
+  fprintf(stderr, "short-time diffusion of %d replicas: D_s/D_0 = %.5f +- %.5f\n",
+          r->settings->spec.replicas, mean, sqrt(spread / (samples - (double)r->done) / samples));
+}
+
 void stokes_report_summary(const stokes_report *r, double seconds, const md_waiting *waiting)
 {
   static const char *const names[STOKES_HYDRODYNAMICS_COUNT] = {
@@ -96,5 +115,6 @@ void stokes_report_summary(const stokes_report *r, double seconds, const md_wait
   if (!names[spec->hydrodynamics] && spec->algorithm == STOKES_MRHS)
     fprintf(stderr, " with %d right-hand sides", spec->vectors);
   fprintf(stderr, "; %" PRId64 " overlapping pairs moved apart\n", overlaps);
+  if (spec->replicas > 1) print_diffusion(r);
   waiting_note(waiting, stderr);
 }

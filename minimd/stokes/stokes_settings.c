@@ -21,6 +21,9 @@ const option stokes_option_table[STOKES_OPTION_COUNT] = {
      "how mrhs makes its guesses: a block solve for m forces ([Liu]), or a\nseries of R^-1/2, "
      "ten times less exact than --root-tolerance,\nwhich takes less time and goes with --root "
      "chebyshev only (solve)"},
+    {"replicas", 0, "K",
+     "noises on one matrix in each step, 1 to 64, solved for at once: diffusion by\nprobing; the "
+     "spheres move by the first, and by `original` (1)"},
     {"steps", 0, "N", "time steps (16)"},
     {"dt", 0, "X", "time step [ps] (2)"},
     OPTION_SEED("the Brownian forces"),
@@ -108,6 +111,7 @@ static const struct {
                  {STOKES_OPTION_PRECONDITIONER, NEAR},
                  {STOKES_OPTION_FAR_FIELD, NEAR},
                  {STOKES_OPTION_MODEL, NEAR},
+                 {STOKES_OPTION_REPLICAS, NEAR},
                  {STOKES_OPTION_PLOT, NEAR},
                  {STOKES_OPTION_LAMBDA, FAR},
                  {STOKES_OPTION_FORCE, FAR | BOTH}};
@@ -173,6 +177,27 @@ static void imply_root(const options *opts, stokes_settings *out)
   }
 }
 
+/* Noises on one matrix make no guesses, and no state to go on from. */
+static md_status read_replicas(const options *opts, stokes_run_spec *spec)
+{
+  static const int not_with[] = {STOKES_OPTION_TRAJECTORY, STOKES_OPTION_CHECKPOINT,
+                                 STOKES_OPTION_RESTART,    STOKES_OPTION_RHS,
+                                 STOKES_OPTION_GUESS,      STOKES_OPTION_MODEL};
+  int64_t replicas = spec->replicas;
+  MD_TRY(options_integer(opts, STOKES_OPTION_REPLICAS, 1, STOKES_VECTORS, &replicas));
+  spec->replicas = (int)replicas;
+  if (replicas == 1) return MD_OK;
+  for (size_t k = 0; k < sizeof not_with / sizeof *not_with; k++)
+    MD_REQUIRE(!options_value(opts, not_with[k]), MD_EINVAL,
+               "--%s does not go with several --replicas", stokes_option_table[not_with[k]].name);
+  MD_REQUIRE(!options_value(opts, STOKES_OPTION_ALGORITHM) || spec->algorithm == STOKES_ORIGINAL,
+             MD_EINVAL, "several --replicas go with --algorithm original only");
+  MD_REQUIRE(spec->force == STOKES_FORCE_PAIRS && spec->method == STOKES_ITERATIVE, MD_EINVAL,
+             "several --replicas go with --root pairs and --method iterative only");
+  spec->algorithm = STOKES_ORIGINAL;
+  return MD_OK;
+}
+
 static md_status read_counts(const options *opts, stokes_settings *out)
 {
   stokes_run_spec *spec = &out->spec;
@@ -218,6 +243,7 @@ md_status stokes_settings_read(const options *opts, stokes_settings *out)
   MD_TRY(read_hydrodynamics(opts, &out->spec));
   MD_TRY(read_words(opts, out));
   imply_root(opts, out);
+  MD_TRY(read_replicas(opts, &out->spec));
   MD_TRY(read_counts(opts, out));
   return read_numbers(opts, &out->spec);
 }

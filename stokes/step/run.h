@@ -72,8 +72,11 @@ typedef struct {
   stokes_method method; /* cholesky: `original` only; factor once a step, refine the second solve;
                            forces are a choice of their own */
   int vectors;          /* m of mrhs, 1..STOKES_VECTORS */
-  double dt;            /* [ps] > 0 */
-  double viscosity;     /* [kT ps / A^3] > 0 */
+  int replicas;     /* K noises on one matrix in each step, 1..STOKES_VECTORS; more than one with
+                           lubrication, `original`, `iterative` and forces by pairs only: K first
+                           solves at once, and the spheres move by the first noise */
+  double dt;        /* [ps] > 0 */
+  double viscosity; /* [kT ps / A^3] > 0 */
   stokes_resistance law;
   double tolerance; /* of solutions, relative */
   double
@@ -102,7 +105,9 @@ typedef struct {
   double residual; /* rpy: of the Lanczos steps; full: the larger true one of both solves */
   double time_far, time_near; /* rpy, full [s]: of products with M; near with list, blocks and
                                  choice; full: time_first is what else solves take */
-  int64_t overlaps;           /* pairs that were moved apart */
+  double diffusion, spread; /* several replicas: mean of D_s / D_0 over all spheres, each by its own
+                                 D_0 = kT / 6 pi eta a, and over replicas; sum of squared deviations */
+  int64_t overlaps;         /* pairs that were moved apart */
 } stokes_step;
 
 typedef struct stokes_run stokes_run;

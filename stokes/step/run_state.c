@@ -24,6 +24,15 @@ md_status stokes_run_check(const stokes_run_spec *spec)
              spec->guess_tolerance, spec->root_tolerance);
   MD_REQUIRE(spec->lambda >= 1 && spec->lambda <= STOKES_VECTORS, MD_EINVAL,
              "a mobility serves 1 to %d steps, not %d", STOKES_VECTORS, spec->lambda);
+  MD_REQUIRE(spec->replicas >= 1 && spec->replicas <= STOKES_VECTORS, MD_EINVAL,
+             "expected 1 to %d replicas, not %d", STOKES_VECTORS, spec->replicas);
+  MD_REQUIRE(spec->replicas == 1 ||
+                 (spec->hydrodynamics == STOKES_HYDRODYNAMICS_LUBRICATION &&
+                  spec->algorithm == STOKES_ORIGINAL && spec->method == STOKES_ITERATIVE &&
+                  spec->force == STOKES_FORCE_PAIRS),
+             MD_EINVAL,
+             "several replicas go with lubrication, the algorithm `original`, iterative solves and "
+             "forces by pairs only");
   const bool far = spec->hydrodynamics != STOKES_HYDRODYNAMICS_LUBRICATION;
   for (int d = 0; d < 3; d++)
     MD_REQUIRE(isfinite(spec->drive[d]) && (far || spec->drive[d] == 0), MD_EINVAL,
