@@ -6,7 +6,7 @@
  *
  * where R' is the matrix of stokes/matrix/matrix.h.  Were M' = I, it would be R' w: so R'^-1, by
  * conjugate gradients to few digits, preconditions flexible GMRES
- * (docs/decisions/44-far-flow-and-lubrication.md). */
+ * (docs/decisions/45-far-flow-and-lubrication.md). */
 #include "stokes/step/flow.h"
 #include "core/timer.h"
 #include "stokes/solver/gmres.h"
