@@ -68,16 +68,14 @@ large()
   copies "$build/mobility/part-$1-$2.xyz" 4 >"$build/mobility/large-$1-$2.xyz"
 }
 
-# measure PART SPHERES PHI VECTORS [--map] : rows, and a picture where there is gnuplot
+# measure PART SPHERES PHI VECTORS [--map]
 measure()
 {
   part=$1 spheres=$2 phi=$3 vectors=$4
   shift 4
   large "$spheres" "$phi"
-  picture=
-  ! command -v gnuplot >/dev/null || picture="--plot $results/$backend-$part-$spheres-$phi.svg"
   rows "$part" occupancy="$phi" -- mobility -i "$build/mobility/large-$spheres-$phi.xyz" --vectors "$vectors" "$@" \
-    --backend "$backend" $picture
+    --backend "$backend"
   cp "$work/$part.part" "$results/$backend-$part.csv"
 }
 
