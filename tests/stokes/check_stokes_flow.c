@@ -4,6 +4,7 @@
 #include "stokes/step/flow.h"
 #include "stokes/step/run.h"
 #include "tests/ref/ref.h"
+#include "tests/ref/ref_flow.h"
 #include "tests/ref/ref_rpy.h"
 #include "tests/ref/ref_stokes.h"
 #include "tests/test.h"
@@ -17,43 +18,6 @@
 
 static const stokes_resistance law = {1, 0.5, 1e-3};
 static const double viscosity = 0.2162;
-
-/* n spheres of radius 30, or 20 to 30, in a small box: each near another, with a gap of 0.002 to
- * 0.4, so that most pairs resist. */
-static stokes_packing cluster(int64_t n, bool one_size, uint64_t seed)
-{
-  const double edge = 165, tau = 2 * M_PI;
-  stokes_packing p;
-  ck_ok(stokes_packing_create(n, &p));
-  double *numbers = ref_vector(1000000, seed); /* -1..1 */
-  int64_t at = 0, placed = 0;
-  for (int d = 0; d < 3; d++)
-    p.box[d] = edge;
-  while (placed < n) {
-    ck_assert_int_lt(at, 999990);
-    double *x = p.x + 4 * placed;
-    const double *from = p.x + 4 * (int64_t)((double)placed * fabs(numbers[at]));
-    const double up = numbers[at + 1], turn = tau * numbers[at + 2], flat = sqrt(1 - up * up);
-    const double way[3] = {flat * cos(turn), flat * sin(turn), up};
-    x[3] = one_size ? 30 : 25 + 5 * numbers[at + 3];
-    const double gap = 0.201 + 0.199 * numbers[at + 4], r = (from[3] + x[3]) * (1 + gap / 2);
-    bool free_place = true;
-    for (int d = 0; d < 3; d++)
-      x[d] = placed ? from[d] + r * way[d] : 0;
-    for (int64_t j = 0; j < placed; j++) {
-      double square = 0;
-      for (int d = 0; d < 3; d++) {
-        const double apart = x[d] - p.x[4 * j + d];
-        square += pow(apart - edge * round(apart / edge), 2);
-      }
-      free_place = free_place && sqrt(square) > 1.0009 * (x[3] + p.x[4 * j + 3]);
-    }
-    placed += free_place;
-    at += 5;
-  }
-  free(numbers);
-  return p;
-}
 
 /* Spheres with their pairs in a flow. */
 typedef struct {
@@ -89,57 +53,14 @@ static void free_stream(stream *t)
   md_ctx_destroy(t->ctx);
 }
 
-/* M [3 n][3 n]. */
-static double *mobility_of(const stokes_packing *p)
-{
-  const int64_t rows = 3 * p->n;
-  ref_rpy_case c = {{p->n, {p->box[0], p->box[1], p->box[2]}, p->x}, viscosity, (int)rows, p->x,
-                    ref_alloc(rows * rows, sizeof(double)),          NULL};
-  double *m = ref_alloc(rows * rows, sizeof *m);
-  for (int64_t k = 0; k < rows * rows; k++)
-    c.f[k] = k % (rows + 1) == 0;
-  ref_rpy_product(&c, 3 / p->box[0], m);
-  free(c.f);
-  return m;
-}
-
-/* R_lub = S (R' - I) S. */
-static double *lubrication_of(const stokes_packing *p)
-{
-  const int64_t rows = 3 * p->n;
-  double *r = ref_resistance(p, &law);
-  for (int64_t i = 0; i < rows; i++)
-    for (int64_t j = 0; j < rows; j++) {
-      const double drag = 6 * M_PI * viscosity * sqrt(p->x[i / 3 * 4 + 3] * p->x[j / 3 * 4 + 3]);
-      r[i * rows + j] = drag * (r[i * rows + j] - (i == j));
-    }
-  return r;
-}
-
-/* (M^-1 + R_lub)^-1 from (I + M R_lub) N = M; *system: I + M R_lub.  Free both. */
-static double *dense(const stokes_packing *p, double **system)
-{
-  const int64_t rows = 3 * p->n;
-  double *m = mobility_of(p), *r = lubrication_of(p), *a = ref_alloc(rows * rows, sizeof *a);
-  ref_multiply(m, rows, (int)rows, r, a);
-  for (int64_t i = 0; i < rows; i++)
-    a[i * rows + i] += 1;
-  *system = ref_alloc(rows * rows, sizeof **system);
-  memcpy(*system, a, (size_t)(rows * rows) * sizeof *a);
-  ref_solve(a, rows, rows, m);
-  free(a);
-  free(r);
-  return m;
-}
-
 /* Every column of N: forces of 1 on one sphere, all at once and one at a time. */
 START_TEST(columns_of_the_dense_matrix)
 {
-  stokes_packing p = cluster(_i < 2 ? 4 : 8, _i < 4, 71 + (uint64_t)_i / 2);
+  stokes_packing p = ref_cluster(_i < 2 ? 4 : 8, _i < 4, 71 + (uint64_t)_i / 2);
   const int64_t rows = 3 * p.n;
   const int m = _i % 2 ? 1 : (int)rows, last = _i % 2 ? 3 : 1;
   stream t = make_stream(&p, 1, 1e-9, 1e-11, m);
-  double *system, *expect = dense(&p, &system);
+  double *system, *expect = ref_flow(&p, viscosity, &law, &system);
   double *f = ref_alloc(rows * m, sizeof *f), *u = ref_alloc(rows * m, sizeof *u);
   double off = 0, all = 0;
   for (int turn = 0; turn < last; turn++) {
@@ -167,10 +88,11 @@ END_TEST
 /* The residual that is reported is that of the dense system, rows weighed by the radii. */
 START_TEST(residuals_are_true)
 {
-  stokes_packing p = cluster(8, false, 70);
+  stokes_packing p = ref_cluster(8, false, 70);
   const int64_t rows = 3 * p.n;
   stream t = make_stream(&p, 1, 1e-9, 1e-3, 1);
-  double *system, *inverse = dense(&p, &system), *m = mobility_of(&p);
+  double *system, *inverse = ref_flow(&p, viscosity, &law, &system),
+                  *m = ref_mobility(&p, viscosity);
   double *f = ref_vector(rows, 5), *u = ref_alloc(rows, sizeof *u), *w = ref_vector(rows, 6);
   double *right = ref_alloc(rows, sizeof *u), *left = ref_alloc(rows, sizeof *u);
   stokes_outcome outcome;
@@ -225,10 +147,10 @@ static void whiten(const double *l, int64_t n, int m, double *u, double *sum)
 START_TEST(covariance_by_chi_squared)
 {
   enum { M = 64, GROUPS = 25 };
-  stokes_packing p = cluster(5, _i == 0, 72);
+  stokes_packing p = ref_cluster(5, _i == 0, 72);
   const int64_t n = 3 * p.n;
   stream t = make_stream(&p, 1, 1e-5, 1e-6, M);
-  double *system, *l = dense(&p, &system), *sum = ref_alloc(n * n, sizeof *sum);
+  double *system, *l = ref_flow(&p, viscosity, &law, &system), *sum = ref_alloc(n * n, sizeof *sum);
   double *f = ref_alloc(n * M, sizeof *f), *w = ref_alloc(n * M, sizeof *w);
   double *u = ref_alloc(n * M, sizeof *u);
   int32_t id[5];
@@ -269,7 +191,7 @@ END_TEST
 START_TEST(steps_repeat)
 {
   enum { STEPS = 3 };
-  stokes_packing p = cluster(18, false, 73), end[3];
+  stokes_packing p = ref_cluster(18, false, 73), end[3];
   stokes_run_spec spec = stokes_run_defaults();
   spec.hydrodynamics = STOKES_HYDRODYNAMICS_FULL;
   spec.drive[2] = -1e-3;
@@ -317,7 +239,7 @@ static double *divergence_of(const stokes_packing *p)
     for (int side = -1; side <= 1; side += 2) {
       double *x = moved.x + k / 3 * 4 + k % 3, kept = *x;
       *x += side * h;
-      double *n = dense(&moved, &system);
+      double *n = ref_flow(&moved, viscosity, &law, &system);
       for (int64_t i = 0; i < rows; i++)
         out[i] += side * n[i * rows + k] / (2 * h);
       *x = kept;
@@ -331,7 +253,7 @@ static double *divergence_of(const stokes_packing *p)
 /* What a step adds for the probe e_k, summed over all k, is the divergence of N. */
 START_TEST(drift_is_the_divergence)
 {
-  stokes_packing p = cluster(3, false, 74);
+  stokes_packing p = ref_cluster(3, false, 74);
   const int64_t rows = 3 * p.n;
   stokes_run_spec spec = stokes_run_defaults();
   spec.hydrodynamics = STOKES_HYDRODYNAMICS_FULL;
