@@ -196,7 +196,8 @@ best()
   tolerance=1e-6
 }
 
-# Cutoff 0.5, block Jacobi; one thread on a CPU.  The least time a noise of nine steps, three runs taken by turns.
+# Cutoff 0.5, block Jacobi; one thread on a CPU.  The least time a noise of nine steps: three runs taken
+# by turns, or TURNS.
 replicas()
 {
   [ "$backend" = gpu ] && sizes='30000 300000' || sizes=10000
@@ -204,7 +205,7 @@ replicas()
   for spheres in $sizes; do
     for occupancy in 0.1 0.3 0.5; do
       file=$(packing "$spheres" $occupancy)
-      for turn in 1 2 3; do
+      for turn in ${TURNS:-1 2 3}; do
         for count in 1 4 16 64; do
           "$minimd" stokes -i "$file" --algorithm original --replicas $count --preconditioner jacobi --steps 3 \
             --backend "$backend" --threads 1 --quiet --format csv 2>/dev/null |
