@@ -196,3 +196,10 @@ stokes_flow_costs stokes_flow_spent(const stokes_flow *flow)
 {
   return flow->spent;
 }
+
+rpy_split stokes_flow_split(const stokes_flow *flow)
+{
+  rpy_report report;
+  rpy_describe(flow->mobility, &report);
+  return report.split;
+}

@@ -47,6 +47,9 @@ md_status stokes_flow_noise(stokes_flow *flow, const stokes_view *spheres,
 md_status stokes_flow_solve(stokes_flow *flow, int m, const double *f, const double *u,
                             double *velocity, stokes_outcome *out);
 
+/* The split of M in use, once spheres were set. */
+rpy_split stokes_flow_split(const stokes_flow *flow);
+
 /* Seconds spent so far, and products with M and with R_lub. */
 typedef struct {
   double near, far;             /* products with M's parts; near: with setting spheres */

@@ -5,8 +5,9 @@
  *
  * with normal numbers e: on average the difference is the divergence of N, which lubrication makes
  * and M alone does not have (kT = 1; Fiore and Swan 2019).  The probe e shares all products of the
- * first solve, and its solution is the guess of the second.  The mobility is made anew in each
- * step, choice included, so that a run that goes on from a checkpoint takes the same numbers. */
+ * first solve, and its solution is the guess of the second.  The split of the mobility is
+ * chosen in the first step and part of the run's state, so that a run that goes on from a
+ * checkpoint takes the same numbers. */
 #include "core/timer.h"
 #include "stokes/step/flow.h"
 #include "stokes/step/run_impl.h"
@@ -123,24 +124,30 @@ static md_status step(stokes_run *run, stokes_flow *flow, stokes_step *out)
   return MD_OK;
 }
 
-md_status stokes_flow_step(stokes_run *run, stokes_step *out)
+static md_status make_flow(stokes_run *run)
 {
   const stokes_run_spec *spec = &run->spec;
   const stokes_flow_spec what = {.mobility = {.box = {run->box[0], run->box[1], run->box[2]},
                                               .viscosity = spec->viscosity,
                                               .tolerance = spec->root_tolerance,
-                                              .vectors = 2},
+                                              .vectors = 2,
+                                              .split = run->split},
                                  .law = spec->law,
                                  .tolerance = spec->tolerance,
                                  .most = spec->most};
-  stokes_flow *flow;
-  MD_TRY(stokes_flow_create(run->ctx, &what, &flow));
-  const md_status status = step(run, flow, out);
-  const stokes_flow_costs spent = stokes_flow_spent(flow);
-  out->time_near = spent.near;
-  out->time_far = spent.far;
-  out->time_first = spent.solve;
-  stokes_flow_destroy(flow);
+  return run->flow ? MD_OK : stokes_flow_create(run->ctx, &what, &run->flow);
+}
+
+md_status stokes_flow_step(stokes_run *run, stokes_step *out)
+{
+  MD_TRY(make_flow(run));
+  const stokes_flow_costs before = stokes_flow_spent(run->flow);
+  MD_TRY(step(run, run->flow, out));
+  const stokes_flow_costs spent = stokes_flow_spent(run->flow);
+  out->time_near = spent.near - before.near;
+  out->time_far = spent.far - before.far;
+  out->time_first = spent.solve - before.solve;
+  run->split = stokes_flow_split(run->flow);
   run->group = run->step;
-  return status;
+  return MD_OK;
 }

@@ -11,6 +11,7 @@
 #ifndef STOKES_RUN_H
 #define STOKES_RUN_H
 
+#include "stokes/mobility/rpy.h"
 #include "stokes/model/model.h"
 #include "stokes/packing/packing.h"
 #include "stokes/solver/solver.h"
@@ -127,6 +128,7 @@ typedef struct {
   double *built;          /* [n][4]: the spheres when the pair list was built */
   int32_t *place;         /* [n]: where a sphere stood in the packing */
   double *many;           /* [3 n][group_size]: solutions of the group */
+  rpy_split split;        /* rpy, full: of the mobility, chosen once; zero: not yet */
 } stokes_run_state;
 
 /* Copy the state out; free with stokes_run_state_free.  Errors: MD_ENOMEM, MD_ECUDA. */

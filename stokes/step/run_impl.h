@@ -2,6 +2,7 @@
 #ifndef STOKES_RUN_IMPL_H
 #define STOKES_RUN_IMPL_H
 
+#include "stokes/step/flow.h"
 #include "stokes/step/run.h"
 #include "stokes/solver/vectors_impl.h"
 
@@ -24,6 +25,10 @@ struct stokes_run {
   stokes_dense *dense;
   const vector_backend *ops;
   vector_space space;
+  md_ctx where;      /* of the mobility: the run's, perhaps with another precision */
+  rpy *mobility;     /* rpy: made in the first group */
+  stokes_flow *flow; /* full: made in the first step */
+  rpy_split split;   /* of either; zero: not chosen yet */
 };
 
 /* Move spheres apart until no pair overlaps.  Errors: MD_ENUMERIC. */

@@ -60,6 +60,7 @@ static md_status load_many(stokes_run *run, const stokes_run_state *from)
   run->step = from->step;
   run->group = from->group;
   run->group_size = from->group_size;
+  run->split = from->split;
   if (bytes == 0) return MD_OK;
   MD_TRY(md_buffer_reserve(run->ctx, &run->many, bytes, 0));
   return md_write(run->ctx, run->many.data, from->many, bytes);
@@ -202,6 +203,7 @@ md_status stokes_run_save(const stokes_run *run, stokes_run_state *out)
 {
   MD_TRY(state_create(run->n, out));
   out->step = run->step;
+  out->split = run->split;
   memcpy(out->spheres.box, run->box, sizeof run->box);
   memcpy(out->place, run->place, (size_t)run->n * sizeof *run->place);
   md_status status =
@@ -233,5 +235,7 @@ void stokes_run_destroy(stokes_run *run)
   stokes_matrix_destroy(run->matrix);
   stokes_solver_destroy(run->solver);
   stokes_dense_destroy(run->dense);
+  rpy_destroy(run->mobility);
+  stokes_flow_destroy(run->flow);
   free(run);
 }
