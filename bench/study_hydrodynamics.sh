@@ -45,11 +45,11 @@ suspension()
   [ "$backend" = cpu ] && kinds='rpy full lubrication' || kinds='rpy lubrication'
   for phi in 0.1 0.2 0.3 0.4 0.5; do
     for kind in $kinds; do
-      for seed in 1 2 3 4 5 6; do observe 125 $phi $seed $kind diffusion,sedimentation 64; done
-      for seed in 1 2 3; do observe 1000 $phi $seed $kind diffusion,sedimentation,hq 32; done
-      observe 8000 $phi 1 $kind diffusion,sedimentation 16
+      [ $kind = lubrication ] && few=diffusion || few=diffusion,sedimentation
+      for seed in 1 2 3 4 5 6; do observe 125 $phi $seed $kind $few 64; done
+      for seed in 1 2 3 4 5 6; do observe 1000 $phi $seed $kind $few,hq 64; done
+      for seed in 1 2 3 4 5 6; do observe 8000 $phi $seed $kind $few 32; done
     done
-    observe 8000 $phi 1 rpy hq 1
     [ "$backend" = cpu ] || observe 125000 $phi 1 rpy diffusion,sedimentation,hq 16
     cp "$work/suspension.part" "$results/$backend-suspension.csv"
   done
@@ -75,22 +75,32 @@ cubic()
   cp "$work/cubic.part" "$results/cpu-cubic.csv"
 }
 
-# Means over packings, and straight lines in the inverse edge through 1000 and 8000 spheres: at twice the edge half is
-# left of what images do.  Errors are those of the packings' own values.
+# Means over packings with their standard errors, and both without images.  D_s / D_0 grows by 1.7601 (phi / N)^(1/3) eta_0 / eta
+# to its limit: with M alone eta = eta_0, and else 1000 and 8000 spheres tell both.  K grows by S(0) times that, where S(0) is
+# that of Carnahan and Starling.
 limits()
 {
   awk -F, -v OFS=, '
     NR == 1 { for (c = 1; c <= NF; c++) at[$c] = c; next }
     $at["observable"] != "hq" { key = $at["hydrodynamics"] OFS $at["observable"] OFS sprintf("%.1f", $at["occupancy"])
       if (!(key in lead)) { lead[key] = $1 OFS $2 OFS $3; order[++k] = key }
-      n = $at["particles"]; runs[key, n]++; sum[key, n] += $at["value"]; var[key, n] += $at["error"] ^ 2 }
+      n = $at["particles"]; runs[key, n]++; sum[key, n] += $at["value"]; square[key, n] += $at["value"] ^ 2 }
     function mean(key, n) { return sum[key, n] / runs[key, n] }
-    function error(key, n) { return sqrt(var[key, n]) / runs[key, n] }
-    END { print "date,commit,machine,hydrodynamics,observable,occupancy,of_125,error_125,of_1000,error_1000,of_8000,error_8000,limit,error"
-      for (i = 1; i <= k; i++) { q = order[i]
-        printf "%s,%s", lead[q], q
-        for (n = 125; n <= 8000; n *= 8) printf ",%.5f,%.5f", mean(q, n), error(q, n)
-        printf ",%.5f,%.5f\n", 2 * mean(q, 8000) - mean(q, 1000), sqrt(4 * error(q, 8000) ^ 2 + error(q, 1000) ^ 2) } }' \
+    function error(key, n,   v) { v = square[key, n] / runs[key, n] - mean(key, n) ^ 2
+      return sqrt((v > 0 ? v : 0) / (runs[key, n] - 1)) }
+    function images(phi, n) { return 1.7601 * (phi / n) ^ (1 / 3) }
+    function viscosity(kind, phi,   q) { q = kind OFS "diffusion" OFS phi
+      return kind == "rpy" ? 1 : (images(phi, 1000) - images(phi, 8000)) / (mean(q, 8000) - mean(q, 1000)) }
+    function row(q,   w, kind, phi, share, eta) { split(q, w, OFS); kind = w[1]; phi = w[3]
+      printf "%s,%s", lead[q], q
+      for (n = 125; n <= 8000; n *= 8) printf ",%.5f,%.5f", mean(q, n), error(q, n)
+      if (kind == "lubrication") { printf ",,%.5f,%.5f\n", mean(q, 8000), error(q, 8000); return }
+      share = w[2] == "diffusion" ? 1 : (1 - phi) ^ 4 / ((1 + 2 * phi) ^ 2 + phi ^ 3 * (phi - 4))
+      eta = viscosity(kind, phi)
+      printf ",%.2f,%.5f,%.5f\n", eta, mean(q, 8000) + share * images(phi, 8000) / eta,
+        kind == "rpy" || share < 1 ? error(q, 8000) : sqrt(4 * error(q, 8000) ^ 2 + error(q, 1000) ^ 2) }
+    END { print "date,commit,machine,hydrodynamics,observable,occupancy,of_125,error_125,of_1000,error_1000,of_8000,error_8000,viscosity,limit,error"
+      for (i = 1; i <= k; i++) row(order[i]) }' \
     "$results/$backend-suspension.csv" >"$results/$backend-limits.csv"
 }
 

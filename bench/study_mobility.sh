@@ -5,13 +5,14 @@
 #   times    of products by number of vectors, and of setting spheres (sets)
 #   map      of products by split
 #   steps    of Brownian dynamics: M anew in each step, and for 16 at once
+#   pictures with gnuplot
 #
 # PARTS="times map" picks some, SIZES="1000000 100000" numbers of spheres.  Times want a machine that does nothing else.
 # Large packings are 64 copies of one, side by side.
 set -eu
 build=$1
 backend=${2:-cpu}
-parts=${PARTS:-errors times map steps}
+parts=${PARTS:-errors times map steps pictures}
 minimd=$build/minimd
 results=docs/results/mobility
 commit=$("$minimd" --version | sed 's/.*(\(.*\))/\1/')
@@ -99,6 +100,13 @@ steps()
   cp "$work/steps.part" "$results/$backend-steps.csv"
 }
 
+pictures()
+{
+  command -v gnuplot >/dev/null 2>&1 || { echo 'no gnuplot: no pictures'; return 0; }
+  bench=$(pwd)/bench
+  (cd "$results" && gnuplot "$bench/style.gp" "$bench/study_mobility.gp")
+}
+
 [ "$backend" = cpu ] && sizes=${SIZES:-100000} || sizes=${SIZES:-1000000 100000}
 for part in $parts; do
   case $part in
@@ -106,6 +114,7 @@ for part in $parts; do
     times) for n in $sizes; do for phi in 0.1 0.3 0.5; do measure times "$n" $phi 1,2,4,8,16,32; sets "$n" $phi; done; done ;;
     map) for n in $sizes; do for phi in 0.1 0.3 0.5; do measure map "$n" $phi 1,4,16 --map; done; done ;;
     steps) for n in $sizes; do for phi in 0.1 0.3 0.5; do steps "$n" $phi; done; done ;;
+    pictures) pictures ;;
     *) echo "no such part: $part" >&2; exit 2 ;;
   esac
 done
