@@ -24,7 +24,7 @@ const option mobility_option_table[MOBILITY_OPTION_COUNT] = {
      "instead of times: diffusion, sedimentation, hq, separated by commas; short-time\n"
      "self-diffusion, velocity under one force on all, hydrodynamic function"},
     {"hydrodynamics", 0, "lubrication|rpy|full",
-     "of --observe: between near spheres, at any distance, or both, on the CPU (rpy)"},
+     "of --observe: between near spheres, at any distance, or both (rpy)"},
     {"probes", 0, "N", "random forces on all spheres that measure diffusion (16)"},
     {"waves", 0, "LIST",
      "wave numbers of hq, times the mean radius; those that fit into the box and are\nnearest are "
@@ -86,10 +86,7 @@ static md_status read_where(mobility_request *r)
              "--precision single: a tolerance of %g needs double, single allows %g or more",
              r->tolerance, RPY_SINGLE);
   MD_TRY(options_read_threads(r->opts, MOBILITY_THREADS, &threads));
-  const bool full = r->observes && r->hydrodynamics == STOKES_HYDRODYNAMICS_FULL;
-  MD_REQUIRE(!full || backend != 2, MD_EINVAL,
-             "--hydrodynamics full: not written for the GPU yet, expected --backend cpu");
-  const bool gpu = backend == 2 || (backend == 0 && !full && md_gpu_available());
+  const bool gpu = backend == 2 || (backend == 0 && md_gpu_available());
   r->where = (md_ctx_spec){gpu ? MD_GPU : MD_CPU, precision ? MD_DOUBLE : MD_MIXED, (int)threads,
                            options_value(r->opts, MOBILITY_DETERMINISTIC) != NULL};
   return MD_OK;

@@ -129,8 +129,6 @@ md_status stokes_settings_agree(const options *opts, const stokes_settings *sett
                "--%s goes with --hydrodynamics %s only",
                stokes_option_table[only_with[k].option].name, words);
   }
-  MD_REQUIRE(kind != STOKES_HYDRODYNAMICS_FULL || settings->backend == MD_CPU, MD_EINVAL,
-             "--hydrodynamics full: not written for the GPU yet, expected --backend cpu");
   return MD_OK;
 }
 

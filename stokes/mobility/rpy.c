@@ -5,6 +5,14 @@
 #include <math.h>
 #include <stdlib.h>
 
+md_ctx rpy_where(const md_ctx *ctx, double tolerance)
+{
+  const double single = 1e-4;
+  md_ctx where = *ctx;
+  if (where.backend == MD_GPU && tolerance >= single) where.precision = MD_MIXED;
+  return where;
+}
+
 static md_status check_split(const rpy_split *split)
 {
   MD_REQUIRE(split->xi >= 0 && isfinite(split->xi), MD_EINVAL,

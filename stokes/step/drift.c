@@ -66,9 +66,6 @@ static md_status fill_moves(stokes_run *run, rpy *mobility, stokes_step *out)
   return MD_OK;
 }
 
-/* Tolerances for which single precision will do; a GPU is twice as fast with it. */
-static const double SINGLE = 1e-4;
-
 /* The run's mobility, for the spheres where they are now. */
 static md_status set_mobility(stokes_run *run)
 {
@@ -82,10 +79,8 @@ static md_status set_mobility(stokes_run *run)
                          .split = run->split};
   rpy_report report;
   if (!run->mobility) {
-    run->where = *run->ctx;
+    run->where = rpy_where(run->ctx, spec->root_tolerance);
     run->where.bytes_copied = 0;
-    if (run->ctx->backend == MD_GPU && spec->root_tolerance >= SINGLE)
-      run->where.precision = MD_MIXED;
     MD_TRY(rpy_create(&run->where, &what, &run->mobility));
   }
   MD_TRY(rpy_set(run->mobility, &view));

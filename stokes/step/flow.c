@@ -10,7 +10,7 @@
 #include "stokes/step/flow.h"
 #include "core/timer.h"
 #include "stokes/solver/gmres.h"
-#include "stokes/team.h"
+#include "stokes/step/flow_impl.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ enum { LOOSE_MOST = 5000 };
 enum { RIGHT, WORK, VECTORS };
 
 struct stokes_flow {
-  md_ctx *ctx;
+  md_ctx *ctx, where; /* where: of the mobility, perhaps in another precision */
   stokes_flow_spec spec;
   int64_t n;
   rpy *mobility;
@@ -34,16 +34,52 @@ struct stokes_flow {
   stokes_flow_costs spent;
 };
 
+const flow_backend *flow_backend_of(const md_ctx *ctx)
+{
+  static const flow_backend *const table[MD_BACKEND_COUNT] = {&flow_cpu, MD_GPU(&flow_gpu)};
+  return table[ctx->backend];
+}
+
+/* Factors for all columns. */
+static const double *all_of(double value, double *factor)
+{
+  for (int c = 0; c < STOKES_VECTORS; c++)
+    factor[c] = value;
+  return factor;
+}
+
+/* y += a x. */
+static md_status add(stokes_flow *flow, int m, double a, const double *x, double *y)
+{
+  double by[STOKES_VECTORS], one[STOKES_VECTORS];
+  return vectors_of(flow->ctx)->columns(&flow->space, m, all_of(a, by), x, all_of(1, one), y);
+}
+
+/* Of what was queued so far. */
+static md_status now(const stokes_flow *flow, double *seconds)
+{
+  MD_TRY(md_ctx_sync(flow->ctx));
+  *seconds = md_wall_seconds();
+  return MD_OK;
+}
+
+/* Copies of the mobility's context are the flow's. */
+static void settle(stokes_flow *flow)
+{
+  flow->ctx->bytes_copied += flow->where.bytes_copied;
+  flow->where.bytes_copied = 0;
+}
+
 md_status stokes_flow_create(md_ctx *ctx, const stokes_flow_spec *spec, stokes_flow **out)
 {
   *out = NULL;
-  MD_REQUIRE(ctx->backend == MD_CPU, MD_EINVAL,
-             "far flow with lubrication is not written for the GPU yet: expected the backend cpu");
   stokes_flow *flow = calloc(1, sizeof *flow);
   MD_REQUIRE(flow, MD_ENOMEM, "out of memory for a flow");
   flow->ctx = flow->space.ctx = ctx;
   flow->spec = *spec;
-  md_status status = rpy_create(ctx, &spec->mobility, &flow->mobility);
+  flow->where = rpy_where(ctx, fmin(spec->mobility.tolerance, spec->tolerance));
+  flow->where.bytes_copied = 0;
+  md_status status = rpy_create(&flow->where, &spec->mobility, &flow->mobility);
   if (!status) status = stokes_matrix_create(ctx, STOKES_BCRS, &flow->matrix);
   if (!status) status = stokes_solver_create(ctx, STOKES_PRECONDITION_JACOBI, &flow->solver);
   if (status)
@@ -71,16 +107,18 @@ md_status stokes_flow_set(stokes_flow *flow, const stokes_view *spheres,
                           const stokes_pair_view *pairs)
 {
   const double drag = 6 * M_PI * flow->spec.mobility.viscosity * flow->spec.law.far_field;
-  const double began = md_wall_seconds();
+  double began, ended;
+  MD_TRY(now(flow, &began));
   flow->n = flow->space.n_rows = spheres->n;
   MD_TRY(md_buffer_reserve(flow->ctx, &flow->scale, (size_t)spheres->n * sizeof(double), 0));
-  double *scale = flow->scale.data;
-  for (int64_t i = 0; i < spheres->n; i++)
-    scale[i] = sqrt(drag * spheres->x[4 * i + 3]);
+  MD_TRY(flow_backend_of(flow->ctx)->scales(flow->ctx, spheres->n, drag, spheres->x,
+                                            flow->scale.data));
   MD_TRY(rpy_set(flow->mobility, spheres));
   MD_TRY(stokes_matrix_assemble(flow->matrix, spheres, pairs, &flow->spec.law,
                                 flow->spec.mobility.vectors));
-  flow->spent.near += md_wall_seconds() - began;
+  settle(flow);
+  MD_TRY(now(flow, &ended));
+  flow->spent.near += ended - began;
   return stokes_solver_attach(flow->solver, flow->matrix);
 }
 
@@ -93,25 +131,24 @@ static md_status reserve(stokes_flow *flow, int k, int m, double **out)
 }
 
 /* to = S from, or S^-1 from; may be the same memory. */
-static void scale_rows(const stokes_flow *flow, int m, bool inverse, const double *from, double *to)
+static md_status scale_rows(const stokes_flow *flow, int m, bool inverse, const double *from,
+                            double *to)
 {
-  const double *scale = flow->scale.data;
-  const int64_t row = 3 * (int64_t)m;
-#pragma omp parallel for schedule(static) num_threads(team_size(flow->ctx, flow->n))
-  for (int64_t i = 0; i < flow->n; i++)
-    for (int64_t k = row * i; k < row * (i + 1); k++)
-      to[k] = inverse ? from[k] / scale[i] : from[k] * scale[i];
+  return flow_backend_of(flow->ctx)->scale(flow->ctx, flow->n, m, inverse, flow->scale.data, from,
+                                           to);
 }
 
 /* y = M x. */
 static md_status multiply_far(stokes_flow *flow, int m, const double *x, double *y)
 {
-  const double began = md_wall_seconds();
+  double began, between, ended;
+  MD_TRY(now(flow, &began));
   MD_TRY(rpy_multiply_near(flow->mobility, m, x, y));
-  const double between = md_wall_seconds();
+  MD_TRY(now(flow, &between));
   MD_TRY(rpy_add_far(flow->mobility, m, x, y));
+  MD_TRY(now(flow, &ended));
   flow->spent.near += between - began;
-  flow->spent.far += md_wall_seconds() - between;
+  flow->spent.far += ended - between;
   flow->spent.mobility++;
   return MD_OK;
 }
@@ -120,19 +157,15 @@ static md_status multiply_far(stokes_flow *flow, int m, const double *x, double 
 static md_status multiply(void *what, int m, const double *x, double *y)
 {
   stokes_flow *flow = what;
-  const int64_t length = 3 * flow->n * m;
   double *work;
   MD_TRY(reserve(flow, WORK, m, &work));
   MD_TRY(stokes_matrix_multiply(flow->matrix, m, x, work));
   flow->spent.resistance++;
-  for (int64_t k = 0; k < length; k++)
-    work[k] -= x[k];
-  scale_rows(flow, m, false, work, work);
+  MD_TRY(add(flow, m, -1, x, work));
+  MD_TRY(scale_rows(flow, m, false, work, work));
   MD_TRY(multiply_far(flow, m, work, y));
-  scale_rows(flow, m, false, y, y);
-  for (int64_t k = 0; k < length; k++)
-    y[k] += x[k];
-  return MD_OK;
+  MD_TRY(scale_rows(flow, m, false, y, y));
+  return add(flow, m, 1, x, y);
 }
 
 static md_status precondition(void *what, int m, const double *x, double *y)
@@ -152,27 +185,27 @@ static md_status solve(stokes_flow *flow, int m, const double *f, const double *
   double *right;
   MD_TRY(reserve(flow, RIGHT, m, &right));
   MD_TRY(multiply_far(flow, m, f, right));
-  for (int64_t k = 0; u && k < 3 * flow->n * m; k++)
-    right[k] += u[k];
-  scale_rows(flow, m, false, right, right);
-  scale_rows(flow, m, false, velocity, velocity);
+  if (u) MD_TRY(add(flow, m, 1, u, right));
+  MD_TRY(scale_rows(flow, m, false, right, right));
+  MD_TRY(scale_rows(flow, m, false, velocity, velocity));
   const gmres_system system = {multiply,     precondition, flow, vectors_of(flow->ctx),
                                &flow->space, &flow->basis};
   MD_TRY(gmres_solve(&system, m, right, velocity, flow->spec.tolerance, flow->spec.most, out));
-  scale_rows(flow, m, true, velocity, velocity);
-  return MD_OK;
+  return scale_rows(flow, m, true, velocity, velocity);
 }
 
 md_status stokes_flow_solve(stokes_flow *flow, int m, const double *f, const double *u,
                             double *velocity, stokes_outcome *out)
 {
   const stokes_flow_costs before = flow->spent;
-  const double began = md_wall_seconds();
-  const md_status status = solve(flow, m, f, u, velocity, out);
+  double began, ended;
+  MD_TRY(now(flow, &began));
+  MD_TRY(solve(flow, m, f, u, velocity, out));
+  settle(flow);
+  MD_TRY(now(flow, &ended));
   const stokes_flow_costs *spent = &flow->spent;
-  flow->spent.solve +=
-      md_wall_seconds() - began - (spent->near - before.near) - (spent->far - before.far);
-  return status;
+  flow->spent.solve += ended - began - (spent->near - before.near) - (spent->far - before.far);
+  return MD_OK;
 }
 
 /* Forces of all pairs and of each sphere alone, less those of each sphere, which are normal numbers
@@ -186,10 +219,11 @@ md_status stokes_flow_noise(stokes_flow *flow, const stokes_view *spheres,
   MD_TRY(vectors_of(flow->ctx)->normals(&flow->space, m, noise->seed, NORMAL_BROWNIAN, noise->step,
                                         noise->id, own));
   MD_TRY(stokes_pair_force(flow->ctx, spheres, pairs, &flow->spec.law, noise, m, f));
-  for (int64_t k = 0; k < 3 * flow->n * m; k++)
-    f[k] -= own[k];
-  scale_rows(flow, m, false, f, f);
-  return rpy_sample(flow->mobility, m, noise->seed, noise->step, u, out);
+  MD_TRY(add(flow, m, -1, own, f));
+  MD_TRY(scale_rows(flow, m, false, f, f));
+  MD_TRY(rpy_sample(flow->mobility, m, noise->seed, noise->step, u, out));
+  settle(flow);
+  return MD_OK;
 }
 
 stokes_flow_costs stokes_flow_spent(const stokes_flow *flow)

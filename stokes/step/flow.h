@@ -6,7 +6,7 @@
  * M is that of stokes/mobility/rpy.h, R_lub what the resistance matrix of stokes/matrix/matrix.h
  * has beside the drag of single spheres.  With f of covariance R_lub and u of covariance M, forces
  * f and velocities u in place of M F give U of covariance (M^-1 + R_lub)^-1 (Fiore and Swan, J.
- * Fluid Mech. 878, 544 (2019), without stresslets).  On the CPU only. */
+ * Fluid Mech. 878, 544 (2019), without stresslets). */
 #ifndef STOKES_FLOW_H
 #define STOKES_FLOW_H
 
@@ -25,7 +25,7 @@ typedef struct {
 typedef struct stokes_flow stokes_flow;
 
 /* Without spheres.  *out is NULL on failure; free with stokes_flow_destroy (NULL is allowed).
- * Errors: those of rpy_create; MD_EINVAL (a GPU: not written yet). */
+ * Errors: those of rpy_create. */
 md_status stokes_flow_create(md_ctx *ctx, const stokes_flow_spec *spec, stokes_flow **out);
 void stokes_flow_destroy(stokes_flow *flow);
 

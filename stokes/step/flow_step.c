@@ -10,6 +10,7 @@
  * checkpoint takes the same numbers. */
 #include "core/timer.h"
 #include "stokes/step/flow.h"
+#include "stokes/step/flow_impl.h"
 #include "stokes/step/run_impl.h"
 
 #include <math.h>
@@ -17,6 +18,7 @@
 /* delta over the smallest radius: small beside the gaps that count, large beside what solutions to
  * 1e-6 are off. */
 static const double STEP = 1e-4;
+static const double zero[3] = {0, 0, 0};
 
 static stokes_view view_of(const stokes_run *run, const double *x)
 {
@@ -30,15 +32,6 @@ static md_status set(stokes_run *run, stokes_flow *flow, const double *x, stokes
   MD_TRY(stokes_pairs_update(run->pairs, &view, 0));
   *list = stokes_pairs_view(run->pairs);
   return stokes_flow_set(flow, &view, list);
-}
-
-static double least_radius(const stokes_run *run)
-{
-  const double *x = run->x.data;
-  double least = x[3];
-  for (int64_t i = 1; i < run->n; i++)
-    least = fmin(least, x[4 * i + 3]);
-  return least;
 }
 
 /* Work vectors of a step [3 n]: forces and velocities of two columns, e, and one more. */
@@ -72,38 +65,46 @@ static md_status prepare(stokes_run *run, stokes_flow *flow, const stokes_pair_v
   stokes_outcome outcome;
   const double began = md_wall_seconds();
   MD_TRY(stokes_flow_noise(flow, &view, list, &noise, 1, v->one, v->other, &outcome));
+  MD_TRY(md_ctx_sync(run->ctx));
   out->time_force = md_wall_seconds() - began;
   MD_TRY(
       run->ops->normals(&run->space, 1, spec->seed, NORMAL_PROBE, noise.step, noise.id, v->probe));
-  for (int64_t k = 0; k < 3 * run->n; k++) {
-    v->force[2 * k] = spec->drive[k % 3] + root * v->one[k];
-    v->force[2 * k + 1] = v->probe[k];
-    v->extra[2 * k] = root * v->other[k];
-  }
-  return MD_OK;
+  const flow_backend *ops = flow_backend_of(run->ctx);
+  MD_TRY(ops->put(run->ctx, run->n, 2, 0, spec->drive, root, v->one, v->force));
+  MD_TRY(ops->put(run->ctx, run->n, 2, 1, zero, 1, v->probe, v->force));
+  return ops->put(run->ctx, run->n, 2, 0, zero, root, v->other, v->extra);
+}
+
+/* velocity, column 0: += (one - other) / delta, where `other` becomes column 1. */
+static md_status add_difference(stokes_run *run, const step_vectors *v, double delta)
+{
+  const vector_backend *ops = run->ops;
+  const double up = 1 / delta, down = -up, same = 1;
+  MD_TRY(ops->take(&run->space, 2, 1, v->velocity, v->other));
+  MD_TRY(ops->columns(&run->space, 1, &up, v->one, &down, v->other));
+  MD_TRY(ops->take(&run->space, 2, 0, v->velocity, v->one));
+  MD_TRY(ops->columns(&run->space, 1, &same, v->other, &same, v->one));
+  return flow_backend_of(run->ctx)->put(run->ctx, run->n, 2, 0, zero, 1, v->one, v->velocity);
 }
 
 /* velocity, column 0: with (N(r + delta e) e - N(r) e) / delta. */
 static md_status add_divergence(stokes_run *run, stokes_flow *flow, const step_vectors *v,
                                 stokes_step *out)
 {
-  const double delta = STEP * least_radius(run), *x = run->x.data;
+  const double delta = STEP * run->least_radius;
   md_buffer *space = stokes_solver_space(run->solver, 0);
   stokes_pair_view list;
   stokes_outcome outcome;
   MD_TRY(md_buffer_reserve(run->ctx, space, (size_t)run->n * 4 * sizeof(double), 0));
   double *moved = space->data;
-  for (int64_t k = 0; k < 4 * run->n; k++)
-    moved[k] = x[k] + (k % 4 < 3 ? delta * v->probe[3 * (k / 4) + k % 4] : 0);
+  MD_TRY(
+      flow_backend_of(run->ctx)->move(run->ctx, run->n, 1, 0, delta, v->probe, run->x.data, moved));
   MD_TRY(set(run, flow, moved, &list));
-  for (int64_t k = 0; k < 3 * run->n; k++)
-    v->one[k] = v->velocity[2 * k + 1];
+  MD_TRY(run->ops->take(&run->space, 2, 1, v->velocity, v->one));
   MD_TRY(stokes_flow_solve(flow, 1, v->probe, NULL, v->one, &outcome));
   out->iterations_second = outcome.iterations;
   out->residual = fmax(out->residual, outcome.residual);
-  for (int64_t k = 0; k < 3 * run->n; k++)
-    v->velocity[2 * k] += (v->one[k] - v->velocity[2 * k + 1]) / delta;
-  return MD_OK;
+  return add_difference(run, v, delta);
 }
 
 static md_status step(stokes_run *run, stokes_flow *flow, stokes_step *out)
@@ -119,9 +120,7 @@ static md_status step(stokes_run *run, stokes_flow *flow, stokes_step *out)
   out->iterations_first = outcome.iterations;
   out->residual = outcome.residual;
   MD_TRY(add_divergence(run, flow, &v, out));
-  for (int64_t k = 0; k < 3 * run->n; k++)
-    x[4 * (k / 3) + k % 3] += run->spec.dt * v.velocity[2 * k];
-  return MD_OK;
+  return flow_backend_of(run->ctx)->move(run->ctx, run->n, 2, 0, run->spec.dt, v.velocity, x, x);
 }
 
 static md_status make_flow(stokes_run *run)

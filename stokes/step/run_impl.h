@@ -13,7 +13,7 @@ struct stokes_run {
   stokes_run_spec spec;
   int64_t n, step, group; /* group: the step at which the present group began */
   int group_size;
-  double box[3];
+  double box[3], least_radius;
   md_buffer x;           /* [n][4] */
   md_buffer id;          /* int32 [n]: where a sphere stood in the packing */
   md_buffer force, many; /* S z, solutions of a group */

@@ -47,13 +47,6 @@ md_status stokes_run_check(const stokes_run_spec *spec)
   return MD_OK;
 }
 
-static md_status check_backend(const md_ctx *ctx, const stokes_run_spec *spec)
-{
-  MD_REQUIRE(spec->hydrodynamics != STOKES_HYDRODYNAMICS_FULL || ctx->backend == MD_CPU, MD_EINVAL,
-             "the hydrodynamics `full` is not written for the GPU yet: expected the backend cpu");
-  return MD_OK;
-}
-
 static md_status load_many(stokes_run *run, const stokes_run_state *from)
 {
   const size_t bytes = (size_t)run->n * 3 * (size_t)from->group_size * sizeof(double);
@@ -72,6 +65,9 @@ static md_status load(stokes_run *run, const stokes_run_state *from)
   const size_t n = (size_t)from->spheres.n, bytes = n * 4 * sizeof(double);
   run->n = from->spheres.n;
   memcpy(run->box, from->spheres.box, sizeof run->box);
+  run->least_radius = from->spheres.x[3];
+  for (size_t i = 1; i < n; i++)
+    run->least_radius = fmin(run->least_radius, from->spheres.x[4 * i + 3]);
   run->place = malloc(n * sizeof *run->place);
   MD_REQUIRE(run->place, MD_ENOMEM, "out of memory for %zu spheres", n);
   memcpy(run->place, from->place, n * sizeof *run->place);
@@ -140,7 +136,6 @@ md_status stokes_run_create(md_ctx *ctx, const stokes_run_spec *spec, const stok
   md_ctx host = host_of(ctx);
   stokes_run_state first;
   MD_TRY(stokes_run_check(spec));
-  MD_TRY(check_backend(ctx, spec));
   MD_TRY(stokes_packing_check(&host, packing, NULL));
   MD_TRY(state_create(packing->n, &first));
   memcpy(first.spheres.box, packing->box, sizeof packing->box);
@@ -181,7 +176,6 @@ md_status stokes_run_restore(md_ctx *ctx, const stokes_run_spec *spec, const sto
 {
   *out = NULL;
   MD_TRY(stokes_run_check(spec));
-  MD_TRY(check_backend(ctx, spec));
   MD_TRY(check_state(ctx, from));
   return make(ctx, spec, from, out);
 }

@@ -48,8 +48,6 @@ expect 2 $full --lambda 4
 says '--lambda goes with --hydrodynamics rpy only'
 expect 2 $full --preconditioner jacobi
 says '--preconditioner goes with --hydrodynamics lubrication only'
-expect 2 $full --backend gpu
-says '--hydrodynamics full: not written for the GPU yet, expected --backend cpu'
 expect 5 $full --max-iterations 2 --tolerance 1e-10
 says 'GMRES reached a residual'
 expect 2 $run --tolerance 1e-3

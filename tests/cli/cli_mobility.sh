@@ -79,13 +79,8 @@ printf '2,1\n' >"$dir/one.radii" # spheres of one size fall alike, whatever lubr
 expect 0 -i "$dir/one.xyz" --observe diffusion,sedimentation --hydrodynamics lubrication --format csv
 awk -F, 'NR == 3 && !($7 > 0.99999 && $7 < 1.00001) { bad = 1 } END { exit bad }' "$dir/out" ||
   fail "lubrication slows what moves alike: $(cat "$dir/out")"
-if [ "$backend" = cpu ]; then
-  expect 0 -i "$dir/p.xyz" --observe diffusion --hydrodynamics full --gap-cut 1 --gap-min 1e-2 --format json -o "$dir/file"
-  grep -q '"hydrodynamics": "full"' "$dir/file" || fail 'no hydrodynamics in JSON'
-else
-  expect 2 -i "$dir/p.xyz" --observe diffusion --hydrodynamics full
-  says 'not written for the GPU yet'
-fi
+expect 0 -i "$dir/p.xyz" --observe diffusion --hydrodynamics full --gap-cut 1 --gap-min 1e-2 --format json -o "$dir/file"
+grep -q '"hydrodynamics": "full"' "$dir/file" || fail 'no hydrodynamics in JSON'
 expect 2 -i "$dir/p.xyz" --observe diffusion,viscosity
 says "--observe: expected diffusion, sedimentation or hq, not 'viscosity'"
 expect 2 -i "$dir/p.xyz" --observe hq --waves 1,0

@@ -199,7 +199,7 @@ START_TEST(steps_repeat)
     md_ctx *ctx;
     stokes_run *run;
     stokes_step row;
-    ck_ok(md_ctx_create(&(md_ctx_spec){MD_CPU, MD_DOUBLE, way == 1 ? 3 : 1, true}, &ctx));
+    ctx = test_ctx(MD_DOUBLE, way == 1 ? 3 : 1, true);
     ck_ok(stokes_run_create(ctx, &spec, &p, &run));
     for (int k = 0; k < STEPS; k++) {
       if (way == 2 && k == 1) {

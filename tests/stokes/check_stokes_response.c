@@ -19,12 +19,6 @@ static stokes_response_spec spec_of(int hydrodynamics, double tolerance, int vec
                                 .vectors = vectors};
 }
 
-/* Flow and lubrication together are not on the GPU. */
-static int kinds(void)
-{
-  return test_backend() == MD_CPU ? STOKES_HYDRODYNAMICS_COUNT : STOKES_HYDRODYNAMICS_FULL;
-}
-
 /* N [3 n][3 n]. */
 static double *matrix_of(const stokes_packing *p, const stokes_response_spec *spec)
 {
@@ -88,8 +82,8 @@ START_TEST(answers_of_the_dense_matrix)
                                            {.kind = STOKES_COSINE, .axis = 2, .periods = 7},
                                            {.kind = STOKES_SINE, .axis = 1, .periods = 3}};
   enum { N = sizeof pattern / sizeof *pattern };
-  const int vectors = _i % 2 ? 1 : 3, kind = _i / 2 % kinds();
-  stokes_packing p = ref_cluster(7, _i / 2 / kinds(), 91);
+  const int vectors = _i % 2 ? 1 : 3, kind = _i / 2 % STOKES_HYDRODYNAMICS_COUNT;
+  stokes_packing p = ref_cluster(7, _i / 2 / STOKES_HYDRODYNAMICS_COUNT, 91);
   const stokes_response_spec spec = spec_of(kind, 1e-9, vectors);
   md_ctx *ctx = test_ctx(MD_DOUBLE, 2, true);
   stokes_response *response;
@@ -121,7 +115,7 @@ START_TEST(cubic_array)
   const stokes_pattern pattern[3] = {{.kind = STOKES_COSINE, .axis = 0},
                                      {.kind = STOKES_COSINE, .axis = 1},
                                      {.kind = STOKES_COSINE, .axis = 2}};
-  for (int kind = STOKES_HYDRODYNAMICS_RPY; kind < kinds(); kind++) {
+  for (int kind = STOKES_HYDRODYNAMICS_RPY; kind < STOKES_HYDRODYNAMICS_COUNT; kind++) {
     const stokes_response_spec spec = spec_of(kind, 1e-10, 3);
     md_ctx *ctx = test_ctx(MD_DOUBLE, 1, true);
     stokes_packing p;
@@ -197,9 +191,9 @@ int main(void)
 {
   Suite *suite = suite_create("stokes_response");
   TCase *tc = tcase_create("answers");
-  tcase_add_loop_test(tc, answers_of_the_dense_matrix, 0, 4 * kinds());
+  tcase_add_loop_test(tc, answers_of_the_dense_matrix, 0, 4 * STOKES_HYDRODYNAMICS_COUNT);
   tcase_add_test(tc, cubic_array);
-  tcase_add_loop_test(tc, threads_do_not_matter, 0, kinds());
+  tcase_add_loop_test(tc, threads_do_not_matter, 0, STOKES_HYDRODYNAMICS_COUNT);
   tcase_add_test(tc, bad_values_are_named);
   tcase_set_timeout(tc, 120);
   suite_add_tcase(suite, tc);
