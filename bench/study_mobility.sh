@@ -7,7 +7,7 @@
 #   steps    of Brownian dynamics: M anew in each step, and for 16 at once
 #   pictures with gnuplot
 #
-# PARTS="times map" picks some, SIZES="1000000 100000" numbers of spheres.  Times want a machine that does nothing else.
+# PARTS="times map" picks some, SIZES="1000000 100000" numbers of spheres, OCCUPANCIES.  Times want a machine that does nothing else.
 # Large packings are 64 copies of one, side by side.
 set -eu
 build=$1
@@ -97,7 +97,7 @@ steps()
     rows steps particles="$1" occupancy="$2" lambda=$lambda -- stokes -i "$build/mobility/large-$1-$2.xyz" \
       --hydrodynamics rpy --lambda $lambda --steps $((lambda == 1 ? 6 : 48)) --dt 0.01 --backend "$backend"
   done
-  cp "$work/steps.part" "$results/$backend-steps.csv"
+  awk -F, 'NR == 1 || $8 > 0' "$work/steps.part" >"$results/$backend-steps.csv" # within a group nothing is computed
 }
 
 pictures()
@@ -108,12 +108,13 @@ pictures()
 }
 
 [ "$backend" = cpu ] && sizes=${SIZES:-100000} || sizes=${SIZES:-1000000 100000}
+occupancies=${OCCUPANCIES:-0.1 0.3 0.5}
 for part in $parts; do
   case $part in
     errors) errors ;;
-    times) for n in $sizes; do for phi in 0.1 0.3 0.5; do measure times "$n" $phi 1,2,4,8,16,32; sets "$n" $phi; done; done ;;
-    map) for n in $sizes; do for phi in 0.1 0.3 0.5; do measure map "$n" $phi 1,4,16 --map; done; done ;;
-    steps) for n in $sizes; do for phi in 0.1 0.3 0.5; do steps "$n" $phi; done; done ;;
+    times) for n in $sizes; do for phi in $occupancies; do measure times "$n" $phi 1,2,4,8,16,32; sets "$n" $phi; done; done ;;
+    map) for n in $sizes; do for phi in $occupancies; do measure map "$n" $phi 1,4,16 --map; done; done ;;
+    steps) for n in $sizes; do for phi in $occupancies; do steps "$n" $phi; done; done ;;
     pictures) pictures ;;
     *) echo "no such part: $part" >&2; exit 2 ;;
   esac
