@@ -16,7 +16,7 @@ _minimd_options()
     spread) echo '--help --particles --mesh --order --method --vectors --repeat --backend --device --precision --distribution --box --check --seed --threads --deterministic --format --output --plot --quiet' ;;
     stokes) echo '--help --input --hydrodynamics --lambda --force --algorithm --rhs --guess --replicas --steps --dt --seed --gap-cut --gap-min --far-field --viscosity --method --tolerance --guess-tolerance --root --root-tolerance --preconditioner --max-iterations --storage --backend --device --threads --deterministic --trajectory --trajectory-every --checkpoint --checkpoint-every --restart --model --format --output --plot --quiet' ;;
     gspmv) echo '--help --matrix --vectors --backend --device --precision --storage --rows --repeat --seed --threads --write --map --nodes --latency --network --format --output --plot --quiet' ;;
-    mobility) echo '--help --input --case --tolerance --vectors --check --map --moves --viscosity --backend --device --precision --repeat --seed --threads --deterministic --format --output --plot --quiet' ;;
+    mobility) echo '--help --input --case --tolerance --vectors --check --map --moves --observe --hydrodynamics --probes --waves --gap-cut --gap-min --viscosity --backend --device --precision --repeat --seed --threads --deterministic --format --output --plot --quiet' ;;
     pack) echo '--help --particles --occupancy --radii --output --sweeps --iterations --seed --threads --contacts --format --plot --quiet' ;;
     potential) echo '--help --knots --cutoff --output' ;;
     profile) echo '--help --order --list --newton --stencil --bin-size --sort-every --rebuild --skin --pair --potential --cutoff --backend --device --precision --block-size --threads --cells --steps --dt --thermo --seed --deterministic --cut --carrier --share-gpu --input --format-in --set --at --launches --caches --counters --model --replay --machine --with --times --format --output --plot --quiet' ;;
@@ -252,6 +252,12 @@ _minimd_values()
     mobility:--case) echo 'FILE' ;;
     mobility:--tolerance) echo '' ;;
     mobility:--vectors) echo 'LIST ' ;;
+    mobility:--observe) echo 'LIST ' ;;
+    mobility:--hydrodynamics) echo 'lubrication rpy full' ;;
+    mobility:--probes) echo '' ;;
+    mobility:--waves) echo 'LIST ' ;;
+    mobility:--gap-cut) echo '' ;;
+    mobility:--gap-min) echo '' ;;
     mobility:--viscosity) echo '' ;;
     mobility:--backend) echo 'auto cpu gpu' ;;
     mobility:--device) echo '' ;;

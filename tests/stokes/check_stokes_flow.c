@@ -226,6 +226,36 @@ START_TEST(steps_repeat)
 }
 END_TEST
 
+/* The split that a state has is the one in use after a restart, for M alone as well. */
+START_TEST(splits_are_kept)
+{
+  stokes_packing p = ref_cluster(18, false, 73);
+  stokes_run_spec spec = stokes_run_defaults();
+  md_ctx *ctx = test_ctx(MD_DOUBLE, 1, true);
+  stokes_run_state state;
+  stokes_run *run;
+  stokes_step row;
+  spec.hydrodynamics = _i ? STOKES_HYDRODYNAMICS_FULL : STOKES_HYDRODYNAMICS_RPY;
+  spec.lambda = 1;
+  ck_ok(stokes_run_create(ctx, &spec, &p, &run));
+  ck_ok(stokes_run_step(run, &row));
+  ck_ok(stokes_run_save(run, &state));
+  stokes_run_destroy(run);
+  ck_assert_double_gt(state.split.xi, 0);
+  ck_assert_double_gt(state.split.cut, 0);
+  const double kept = state.split.cut *= 1.01;
+  ck_ok(stokes_run_restore(ctx, &spec, &state, &run));
+  stokes_run_state_free(&state);
+  ck_ok(stokes_run_step(run, &row));
+  ck_ok(stokes_run_save(run, &state));
+  ck_assert_double_eq(state.split.cut, kept);
+  stokes_run_state_free(&state);
+  stokes_run_destroy(run);
+  stokes_packing_free(&p);
+  md_ctx_destroy(ctx);
+}
+END_TEST
+
 /* Sum over all directions k of (N(r + h e_k) e_k - N(r - h e_k) e_k) / 2 h, from dense matrices. */
 static double *divergence_of(const stokes_packing *p)
 {
@@ -299,6 +329,7 @@ int main(void)
   tcase_add_test(dense_cases, residuals_are_true);
   tcase_add_loop_test(noise, covariance_by_chi_squared, 0, 2);
   tcase_add_test(steps, steps_repeat);
+  tcase_add_loop_test(steps, splits_are_kept, 0, 2);
   tcase_add_test(drift, drift_is_the_divergence);
   TCase *all[] = {dense_cases, noise, steps, drift};
   for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
