@@ -12,6 +12,8 @@ for backend in cpu gpu; do
   draw spreading -e "backend = '$backend'" "$bench/style.gp" "$bench/study_spread.gp"
   draw mrhs -e "backend = '$backend'" "$bench/style.gp" "$bench/study_mrhs.gp"
 done
+draw mobility "$bench/style.gp" "$bench/study_mobility.gp"
+draw hydrodynamics "$bench/style.gp" "$bench/study_hydrodynamics.gp"
 draw . "$bench/style.gp" "$bench/ladder.gp"
 "$minimd" gspmv --map --plot "$results/mrhs/cpu-map.svg" --quiet >/dev/null
 "$minimd" ordering --order hilbert,morton --size 4 --plot "$results/orderings/paths.svg" >/dev/null

@@ -16,7 +16,7 @@ MD_BEGIN_C
 
 #define SECTIONS_KINDS(X)                                                                          \
   X(RUN, "MINIMDCK", 4, "minimd run")                                                              \
-  X(STOKES, "MINIMDSD", 2, "minimd stokes")
+  X(STOKES, "MINIMDSD", 3, "minimd stokes")
 #define MD_ENUM_(name, letters, version, command) SECTIONS_##name,
 typedef enum { SECTIONS_KINDS(MD_ENUM_) SECTIONS_KIND_COUNT } sections_kind;
 #undef MD_ENUM_

@@ -8,6 +8,7 @@
 #include "minimd/shell/progress.h"
 #include "minimd/signals.h"
 #include "minimd/stokes/stokes_checkpoint.h"
+#include "minimd/stokes/stokes_report.h"
 #include "minimd/shell/table.h"
 #include "minimd/surroundings.h"
 
@@ -30,11 +31,6 @@ typedef struct {
   int64_t done, room;
   FILE *trajectory;
 } request;
-
-static bool drifts(const request *r)
-{
-  return r->settings.spec.hydrodynamics == STOKES_HYDRODYNAMICS_RPY;
-}
 
 /* A packing that is given beside a checkpoint must be the one that the run began with. */
 static md_status compare_spheres(const request *r, const char *input)
@@ -232,88 +228,9 @@ static md_status walk(request *r)
   return status;
 }
 
-static void print_rows(const request *r, FILE *stream)
+static stokes_report report_of(const request *r)
 {
-  static const table_column columns[] = {
-      {"step", 6, 0},         {"iterations_first", 6, 0}, {"iterations_second", 6, 0},
-      {"guess_error", 11, 9}, {"time_chebyshev", 10, 6},  {"time_guess", 10, 6},
-      {"time_first", 10, 6},  {"time_second", 10, 6}};
-  table t;
-  table_begin(&t, stream, (options_format)r->format, "stokes", r->opts, columns, 8);
-  for (int64_t k = 0; k < r->done; k++) {
-    const stokes_step *row = &r->rows[k];
-    table_integer(&t, row->step);
-    table_integer(&t, row->iterations_first);
-    table_integer(&t, row->iterations_second);
-    table_real(&t, row->guess_error);
-    table_real(&t, row->time_force);
-    table_real(&t, row->time_guess);
-    table_real(&t, row->time_first);
-    table_real(&t, row->time_second);
-  }
-  table_end(&t);
-}
-
-/* Steps with the mobility of all spheres: there is nothing to solve. */
-static void print_drift(const request *r, FILE *stream)
-{
-  static const table_column columns[] = {
-      {"step", 6, 0},        {"iterations", 6, 0}, {"residual", 10, -4}, {"time_root", 10, 6},
-      {"time_solve", 10, 6}, {"time_far", 10, 6},  {"time_near", 10, 6}};
-  table t;
-  table_begin(&t, stream, (options_format)r->format, "stokes", r->opts, columns, 7);
-  for (int64_t k = 0; k < r->done; k++) {
-    const stokes_step *row = &r->rows[k];
-    table_integer(&t, row->step);
-    table_integer(&t, row->order);
-    table_real(&t, row->residual);
-    table_real(&t, row->time_force);
-    table_real(&t, 0);
-    table_real(&t, row->time_far);
-    table_real(&t, row->time_near);
-  }
-  table_end(&t);
-}
-
-static md_status draw(const request *r, const char *path)
-{
-  plot picture;
-  MD_TRY(plot_open(path, 900, 700, &picture));
-  fputs("set multiplot layout 2,1", picture.stream);
-  plot_title(&picture, "%s, %" PRId64 " steps", options_value(r->opts, STOKES_OPTION_INPUT),
-             r->done);
-  fputs("set xlabel 'step'\nset ylabel 'iterations'\n"
-        "plot '-' with linespoints pt 7 ps 0.5 title 'first solve', "
-        "'-' with linespoints pt 6 ps 0.5 title 'second solve'\n",
-        picture.stream);
-  for (int second = 0; second < 2; second++) {
-    for (int64_t k = 0; k < r->done; k++)
-      fprintf(picture.stream, "%" PRId64 " %d\n", r->rows[k].step,
-              second ? r->rows[k].iterations_second : r->rows[k].iterations_first);
-    fputs("e\n", picture.stream);
-  }
-  fputs("set ylabel 'error of the guess'\nset yrange [0:]\n"
-        "plot '-' with linespoints pt 7 ps 0.5 notitle\n",
-        picture.stream);
-  for (int64_t k = 0; k < r->done; k++)
-    fprintf(picture.stream, "%" PRId64 " %.9g\n", r->rows[k].step, r->rows[k].guess_error);
-  fputs("e\nunset multiplot\n", picture.stream);
-  return plot_close(&picture);
-}
-
-static void summarise(const request *r, double seconds, const md_waiting *waiting)
-{
-  int64_t overlaps = 0;
-  for (int64_t k = 0; k < r->done; k++)
-    overlaps += r->rows[k].overlaps;
-  fprintf(stderr, "%" PRId64 " steps of %g ps, %.4g s a step; %s", r->done, r->settings.spec.dt,
-          seconds / (double)r->done,
-          drifts(r) ? "mobility of all spheres"
-                    : stokes_algorithm_words[r->settings.spec.algorithm]);
-  if (!drifts(r) && r->settings.spec.algorithm == STOKES_MRHS)
-    fprintf(stderr, " with %d right-hand sides", r->settings.spec.vectors);
-  fprintf(stderr, "; %" PRId64 " overlapping pairs moved apart\n", overlaps);
-  waiting_note(waiting, stderr);
+  return (stokes_report){r->opts, r->format, &r->settings, r->rows, r->done};
 }
 
 static md_status open_files(request *r)
@@ -337,8 +254,9 @@ static md_status walk_and_print(request *r, md_output *out)
   const bool closed = !r->trajectory || fclose(r->trajectory) == 0;
   if (status) return status;
   MD_REQUIRE(closed, MD_EIO, "cannot write '%s': %s", r->settings.trajectory, strerror(errno));
-  if (!r->quiet && r->done > 0) summarise(r, seconds, &waiting);
-  (drifts(r) ? print_drift : print_rows)(r, out->stream);
+  const stokes_report report = report_of(r);
+  if (!r->quiet && r->done > 0) stokes_report_summary(&report, seconds, &waiting);
+  stokes_report_print(&report, out->stream);
   return MD_OK;
 }
 
@@ -374,7 +292,8 @@ static md_status answer(request *r)
     return status;
   }
   MD_TRY(md_output_close(&out));
-  return picture && !model ? draw(r, picture) : MD_OK;
+  const stokes_report report = report_of(r);
+  return picture && !model ? stokes_report_draw(&report, picture) : MD_OK;
 }
 
 md_status cmd_stokes(int argc, char **argv)

@@ -23,6 +23,7 @@ typedef struct {
   int64_t n, step, group, group_size;
   md_file_mark trajectory;
   double box[3];
+  rpy_split split;
 } step_numbers;
 
 static size_t guess_bytes(const stokes_run_state *state)
@@ -41,6 +42,7 @@ static md_status write_state(const char *path, const char *words, size_t bytes,
                           .group_size = state->group_size,
                           .trajectory = *trajectory};
   memcpy(numbers.box, spheres->box, sizeof numbers.box);
+  numbers.split = state->split;
   sections_writer to;
   MD_TRY(sections_create(path, SECTIONS_STOKES, &to));
   sections_put(&to, CONF, words, bytes);
@@ -85,6 +87,7 @@ static md_status get_numbers(sections_reader *in, stokes_checkpoint *out)
   state->group_size = (int)found.group_size;
   state->spheres.n = found.n;
   memcpy(state->spheres.box, found.box, sizeof found.box);
+  state->split = found.split;
   out->trajectory = found.trajectory;
   return MD_OK;
 }

@@ -8,11 +8,11 @@
 
 const option stokes_option_table[STOKES_OPTION_COUNT] = {
     {"input", 'i', "FILE", "spheres, extended XYZ with radii, as `minimd pack` writes [Angstrom]"},
-    {"hydrodynamics", 0, "lubrication|rpy",
-     "what moves spheres: lubrication between near ones, or the flow that all make\nfor all "
+    {"hydrodynamics", 0, "lubrication|rpy|full",
+     "what moves spheres: lubrication between near ones, the flow that all make\nfor all "
      "(Rotne-Prager-Yamakawa mobility) (lubrication)"},
     {"lambda", 0, "N", "rpy: steps that share a mobility, 1 to 64 (16)"},
-    {"force", 0, "FX,FY,FZ", "rpy: force on each sphere [kT/A] (0,0,0)"},
+    {"force", 0, "FX,FY,FZ", "rpy, full: force on each sphere [kT/A] (0,0,0)"},
     {"algorithm", 0, "original|mrhs", "Algorithm 1 or 2 of [Liu] (mrhs)"},
     {"rhs", 0, "M|auto",
      "right-hand sides of mrhs, 1 to 64; auto: from the model, with what this\nmachine and a first "
@@ -21,6 +21,9 @@ const option stokes_option_table[STOKES_OPTION_COUNT] = {
      "how mrhs makes its guesses: a block solve for m forces ([Liu]), or a\nseries of R^-1/2, "
      "ten times less exact than --root-tolerance,\nwhich takes less time and goes with --root "
      "chebyshev only (solve)"},
+    {"replicas", 0, "K",
+     "noises on one matrix in each step, 1 to 64, solved for at once: diffusion by\nprobing; the "
+     "spheres move by the first, and by `original` (1)"},
     {"steps", 0, "N", "time steps (16)"},
     {"dt", 0, "X", "time step [ps] (2)"},
     OPTION_SEED("the Brownian forces"),
@@ -37,7 +40,7 @@ const option stokes_option_table[STOKES_OPTION_COUNT] = {
      "factors, for at most 2000 spheres (pairs; with --guess series\nchebyshev, with --method "
      "cholesky cholesky)"},
     {"root-tolerance", 0, "X",
-     "of Brownian forces by chebyshev or lanczos; rpy: of the mobility (1e-3)"},
+     "of Brownian forces by chebyshev or lanczos; rpy, full: of the mobility (1e-3)"},
     {"preconditioner", 0, "none|jacobi", "of the iterative solvers (none)"},
     {"max-iterations", 0, "N", "of a solve, and order of a square root (5000)"},
     {"storage", 0, "bcrs|single|pair", "of the matrix (bcrs)"},
@@ -69,15 +72,11 @@ stokes_settings stokes_settings_defaults(void)
       .spec = stokes_run_defaults(), .backend = MD_CPU, .steps = 16, .trajectory_every = 1};
 }
 
-/* Lubrication and far flow together are still to come. */
 static md_status read_hydrodynamics(const options *opts, stokes_run_spec *spec)
 {
   const char *text = options_value(opts, STOKES_OPTION_FORCE);
-  const char *kind = options_value(opts, STOKES_OPTION_HYDRODYNAMICS);
   int word = spec->hydrodynamics, n = 0;
   int64_t lambda = spec->lambda;
-  MD_REQUIRE(!kind || strcmp(kind, "full") != 0, MD_EINVAL,
-             "--hydrodynamics full: not written yet, expected lubrication or rpy");
   MD_TRY(options_word(opts, STOKES_OPTION_HYDRODYNAMICS, stokes_hydrodynamics_words,
                       STOKES_HYDRODYNAMICS_COUNT, &word));
   MD_TRY(options_integer(opts, STOKES_OPTION_LAMBDA, 1, STOKES_VECTORS, &lambda));
@@ -93,20 +92,43 @@ static md_status read_hydrodynamics(const options *opts, stokes_run_spec *spec)
   return options_blame(opts, STOKES_OPTION_FORCE, status);
 }
 
+/* Options that do not go with all hydrodynamics, and with which they do. */
+enum {
+  NEAR = 1 << STOKES_HYDRODYNAMICS_LUBRICATION,
+  FAR = 1 << STOKES_HYDRODYNAMICS_RPY,
+  BOTH = 1 << STOKES_HYDRODYNAMICS_FULL
+};
+static const struct {
+  int option, with;
+} only_with[] = {{STOKES_OPTION_ALGORITHM, NEAR},
+                 {STOKES_OPTION_RHS, NEAR},
+                 {STOKES_OPTION_GUESS, NEAR},
+                 {STOKES_OPTION_METHOD, NEAR},
+                 {STOKES_OPTION_TOLERANCE, NEAR | BOTH},
+                 {STOKES_OPTION_GUESS_TOLERANCE, NEAR},
+                 {STOKES_OPTION_ROOT, NEAR},
+                 {STOKES_OPTION_STORAGE, NEAR},
+                 {STOKES_OPTION_PRECONDITIONER, NEAR},
+                 {STOKES_OPTION_FAR_FIELD, NEAR},
+                 {STOKES_OPTION_MODEL, NEAR},
+                 {STOKES_OPTION_REPLICAS, NEAR},
+                 {STOKES_OPTION_PLOT, NEAR},
+                 {STOKES_OPTION_LAMBDA, FAR},
+                 {STOKES_OPTION_FORCE, FAR | BOTH}};
+
 md_status stokes_settings_agree(const options *opts, const stokes_settings *settings)
 {
-  static const int lubrication[] = {
-      STOKES_OPTION_ALGORITHM, STOKES_OPTION_RHS,       STOKES_OPTION_GUESS,
-      STOKES_OPTION_METHOD,    STOKES_OPTION_TOLERANCE, STOKES_OPTION_GUESS_TOLERANCE,
-      STOKES_OPTION_ROOT,      STOKES_OPTION_STORAGE,   STOKES_OPTION_PRECONDITIONER,
-      STOKES_OPTION_FAR_FIELD, STOKES_OPTION_MODEL,     STOKES_OPTION_PLOT};
-  static const int rpy[] = {STOKES_OPTION_LAMBDA, STOKES_OPTION_FORCE};
-  const bool far = settings->spec.hydrodynamics == STOKES_HYDRODYNAMICS_RPY;
-  const int *other = far ? lubrication : rpy;
-  const size_t n = far ? sizeof lubrication / sizeof *other : sizeof rpy / sizeof *other;
-  for (size_t k = 0; k < n; k++)
-    MD_REQUIRE(!options_value(opts, other[k]), MD_EINVAL, "--%s goes with --hydrodynamics %s only",
-               stokes_option_table[other[k]].name, far ? "lubrication" : "rpy");
+  const int kind = settings->spec.hydrodynamics;
+  for (size_t k = 0; k < sizeof only_with / sizeof *only_with; k++) {
+    const int with = only_with[k].with;
+    const char *words = with == NEAR  ? "lubrication"
+                        : with == FAR ? "rpy"
+                        : with & NEAR ? "lubrication or full"
+                                      : "rpy or full";
+    MD_REQUIRE(with >> kind & 1 || !options_value(opts, only_with[k].option), MD_EINVAL,
+               "--%s goes with --hydrodynamics %s only",
+               stokes_option_table[only_with[k].option].name, words);
+  }
   return MD_OK;
 }
 
@@ -151,6 +173,27 @@ static void imply_root(const options *opts, stokes_settings *out)
   } else if (options_value(opts, STOKES_OPTION_METHOD) && spec->method == STOKES_CHOLESKY) {
     spec->force = STOKES_FORCE_CHOLESKY;
   }
+}
+
+/* Noises on one matrix make no guesses, and no state to go on from. */
+static md_status read_replicas(const options *opts, stokes_run_spec *spec)
+{
+  static const int not_with[] = {STOKES_OPTION_TRAJECTORY, STOKES_OPTION_CHECKPOINT,
+                                 STOKES_OPTION_RESTART,    STOKES_OPTION_RHS,
+                                 STOKES_OPTION_GUESS,      STOKES_OPTION_MODEL};
+  int64_t replicas = spec->replicas;
+  MD_TRY(options_integer(opts, STOKES_OPTION_REPLICAS, 1, STOKES_VECTORS, &replicas));
+  spec->replicas = (int)replicas;
+  if (replicas == 1) return MD_OK;
+  for (size_t k = 0; k < sizeof not_with / sizeof *not_with; k++)
+    MD_REQUIRE(!options_value(opts, not_with[k]), MD_EINVAL,
+               "--%s does not go with several --replicas", stokes_option_table[not_with[k]].name);
+  MD_REQUIRE(!options_value(opts, STOKES_OPTION_ALGORITHM) || spec->algorithm == STOKES_ORIGINAL,
+             MD_EINVAL, "several --replicas go with --algorithm original only");
+  MD_REQUIRE(spec->force == STOKES_FORCE_PAIRS && spec->method == STOKES_ITERATIVE, MD_EINVAL,
+             "several --replicas go with --root pairs and --method iterative only");
+  spec->algorithm = STOKES_ORIGINAL;
+  return MD_OK;
 }
 
 static md_status read_counts(const options *opts, stokes_settings *out)
@@ -198,6 +241,7 @@ md_status stokes_settings_read(const options *opts, stokes_settings *out)
   MD_TRY(read_hydrodynamics(opts, &out->spec));
   MD_TRY(read_words(opts, out));
   imply_root(opts, out);
+  MD_TRY(read_replicas(opts, &out->spec));
   MD_TRY(read_counts(opts, out));
   return read_numbers(opts, &out->spec);
 }

@@ -5,6 +5,14 @@
 #include <math.h>
 #include <stdlib.h>
 
+md_ctx rpy_where(const md_ctx *ctx, double tolerance)
+{
+  const double single = 1e-4;
+  md_ctx where = *ctx;
+  if (where.backend == MD_GPU && tolerance >= single) where.precision = MD_MIXED;
+  return where;
+}
+
 static md_status check_split(const rpy_split *split)
 {
   MD_REQUIRE(split->xi >= 0 && isfinite(split->xi), MD_EINVAL,
@@ -14,6 +22,13 @@ static md_status check_split(const rpy_split *split)
   MD_REQUIRE(split->order == 0 || (split->order >= RPY_ORDER_MIN && split->order <= RPY_ORDER_MAX),
              MD_EINVAL, "the order of the B-splines must be %d to %d, or 0 to be chosen, not %d",
              RPY_ORDER_MIN, RPY_ORDER_MAX, split->order);
+  double points = 1;
+  for (int d = 0; d < 3; d++)
+    points = split->mesh[d] < 0 ? NAN : points * split->mesh[d];
+  MD_REQUIRE(points <= INT32_MAX, MD_EINVAL,
+             "the mesh must have at most %d points, or none to be chosen, not %" PRId32
+             " x %" PRId32 " x %" PRId32,
+             INT32_MAX, split->mesh[0], split->mesh[1], split->mesh[2]);
   MD_REQUIRE(split->rank >= 0 && split->rank <= RPY_NODES, MD_EINVAL,
              "the rank must be 1 to %d, or 0 to be chosen, not %d", RPY_NODES, split->rank);
   MD_REQUIRE(split->xi > 0 ||

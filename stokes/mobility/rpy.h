@@ -64,6 +64,10 @@ typedef struct {
 
 typedef struct rpy rpy;
 
+/* The context in the precision that a mobility of this tolerance is best made in: mixed on a GPU
+ * where that will do, for it is twice as fast. */
+md_ctx rpy_where(const md_ctx *ctx, double tolerance);
+
 /* Whether rpy_create would refuse the spec on that backend.  Errors: MD_EINVAL. */
 md_status rpy_check(const md_ctx *ctx, const rpy_spec *spec);
 

@@ -1,10 +1,9 @@
 /* stokes/step/drift.c - a step with the flow that all spheres make for all.
  *
- * The mobility of the places where a group of steps begins serves all of them.  It is made anew for
- * each group, choice included, so that a run that goes on from a checkpoint takes the same numbers;
- * within a group it is not needed, for the moves of all its steps are kept. */
+ * The mobility of the places where a group of steps begins serves all of them; within a group it is
+ * not needed, for the moves of all its steps are kept.  Its split is chosen in the first group and
+ * part of the run's state, so that a run that goes on from a checkpoint takes the same numbers. */
 #include "core/timer.h"
-#include "stokes/mobility/rpy.h"
 #include "stokes/step/drift_impl.h"
 #include "stokes/step/run_impl.h"
 
@@ -67,10 +66,8 @@ static md_status fill_moves(stokes_run *run, rpy *mobility, stokes_step *out)
   return MD_OK;
 }
 
-/* Tolerances for which single precision will do; a GPU is twice as fast with it. */
-static const double SINGLE = 1e-4;
-
-static md_status begin_group(stokes_run *run, stokes_step *out)
+/* The run's mobility, for the spheres where they are now. */
+static md_status set_mobility(stokes_run *run)
 {
   const stokes_run_spec *spec = &run->spec;
   const stokes_view view = {run->n, {run->box[0], run->box[1], run->box[2]}, run->x.data};
@@ -78,23 +75,33 @@ static md_status begin_group(stokes_run *run, stokes_step *out)
                          .viscosity = spec->viscosity,
                          .tolerance = spec->root_tolerance,
                          .vectors = spec->lambda,
-                         .moves = true};
-  md_ctx where = *run->ctx;
-  rpy *mobility;
-  if (where.backend == MD_GPU && spec->root_tolerance >= SINGLE) where.precision = MD_MIXED;
-  MD_TRY(reserve(run, &run->many, spec->lambda));
+                         .moves = true,
+                         .split = run->split};
+  rpy_report report;
+  if (!run->mobility) {
+    run->where = rpy_where(run->ctx, spec->root_tolerance);
+    run->where.bytes_copied = 0;
+    MD_TRY(rpy_create(&run->where, &what, &run->mobility));
+  }
+  MD_TRY(rpy_set(run->mobility, &view));
+  rpy_describe(run->mobility, &report);
+  run->split = report.split;
+  return md_ctx_sync(run->ctx);
+}
+
+static md_status begin_group(stokes_run *run, stokes_step *out)
+{
+  const int64_t copied = run->where.bytes_copied;
+  double began;
+  MD_TRY(reserve(run, &run->many, run->spec.lambda));
   MD_TRY(reserve(run, &run->v, 1));
-  MD_TRY(rpy_create(&where, &what, &mobility));
-  const double began = md_wall_seconds();
-  md_status status = rpy_set(mobility, &view);
-  if (!status) status = md_ctx_sync(run->ctx);
+  MD_TRY(now(run, &began));
+  MD_TRY(set_mobility(run));
   out->time_near = md_wall_seconds() - began;
-  if (!status) status = fill_moves(run, mobility, out);
-  rpy_destroy(mobility);
-  run->ctx->bytes_copied = where.bytes_copied;
-  if (status) return status;
+  MD_TRY(fill_moves(run, run->mobility, out));
+  run->ctx->bytes_copied += run->where.bytes_copied - copied;
   run->group = run->step;
-  run->group_size = spec->lambda;
+  run->group_size = run->spec.lambda;
   return MD_OK;
 }
 

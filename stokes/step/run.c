@@ -24,6 +24,7 @@ stokes_run_spec stokes_run_defaults(void)
   return (stokes_run_spec){.lambda = 16,
                            .algorithm = STOKES_MRHS,
                            .vectors = 16,
+                           .replicas = 1,
                            .dt = 2,
                            .viscosity = 0.2162,
                            .law = {1, 0.5, 1e-3},
@@ -46,8 +47,11 @@ double stokes_run_bytes(const stokes_run_spec *spec, int64_t n, double occupancy
 {
   /* Pairs nearer than the cutoff, with the share of E. coli's sizes: measured. */
   const double cut = spec->law.gap_cut, pairs = 3.9 * occupancy * cut * (4 + cut);
-  const bool rpy = spec->hydrodynamics == STOKES_HYDRODYNAMICS_RPY;
-  const int m = rpy ? spec->lambda : spec->algorithm == STOKES_MRHS ? spec->vectors : 1;
+  const int full = 20; /* two vectors for each of about as many iterations */
+  const int m = spec->hydrodynamics == STOKES_HYDRODYNAMICS_RPY    ? spec->lambda
+                : spec->hydrodynamics == STOKES_HYDRODYNAMICS_FULL ? full
+                : spec->algorithm == STOKES_MRHS                   ? spec->vectors
+                                                                   : spec->replicas;
   const double dense = needs_factor(spec) ? 72.0 * (double)n : 0;
   return (double)n * ((pairs + 1) * 84 + 400 + 24.0 * 7 * m + dense);
 }
@@ -111,7 +115,8 @@ static md_status by_pairs(stokes_run *run, int m, double *force)
 {
   const stokes_view view = view_of(run, &run->x);
   const stokes_pair_view list = stokes_pairs_view(run->pairs);
-  const stokes_noise noise = {run->spec.seed, (uint64_t)run->step, run->id.data};
+  const uint64_t first = (uint64_t)run->step * (uint64_t)run->spec.replicas;
+  const stokes_noise noise = {run->spec.seed, first, run->id.data};
   return stokes_pair_force(run->ctx, &view, &list, &run->spec.law, &noise, m, force);
 }
 
@@ -151,6 +156,45 @@ static md_status solve(stokes_run *run, int *iterations, double *seconds)
   return MD_OK;
 }
 
+/* The first of m forces and solutions goes where one is. */
+static md_status keep_first(stokes_run *run, int m)
+{
+  md_buffer *space = stokes_solver_space(run->solver, 0);
+  MD_TRY(run->ops->take(&run->space, m, 0, run->many.data, run->v.data));
+  MD_TRY(reserve(run, space, 1));
+  double *between = space->data;
+  MD_TRY(run->ops->take(&run->space, m, 0, run->force.data, between));
+  MD_TRY(md_copy(run->ctx, run->force.data, between, (size_t)run->n * 3 * sizeof(double)));
+  return md_ctx_sync(run->ctx);
+}
+
+/* R' v = S z for one noise of each replica.  v has covariance R'^-1: |v|^2 / 3 n, with c = 1, is a
+ * sample of the mean of D_s / D_0. */
+static md_status solve_replicas(stokes_run *run, stokes_step *out)
+{
+  const stokes_run_spec *spec = &run->spec;
+  const int m = spec->replicas;
+  double square[STOKES_VECTORS];
+  stokes_outcome outcome;
+  MD_TRY(brownian(run, m, &out->order, &out->time_force));
+  const double began = md_wall_seconds();
+  MD_TRY(reserve(run, &run->many, m));
+  MD_TRY(zero(run, &run->many, m));
+  MD_TRY(stokes_solver_block_cg(run->solver, m, run->force.data, run->many.data, spec->tolerance,
+                                spec->most, &outcome));
+  MD_TRY(run->ops->dots(&run->space, m, run->many.data, run->many.data, square));
+  MD_TRY(keep_first(run, m));
+  out->time_first = md_wall_seconds() - began;
+  out->iterations_first = outcome.iterations;
+  for (int c = 0; c < m; c++) {
+    square[c] /= 3 * (double)run->n * spec->law.far_field;
+    out->diffusion += square[c] / m;
+  }
+  for (int c = 0; c < m; c++)
+    out->spread += (square[c] - out->diffusion) * (square[c] - out->diffusion);
+  return MD_OK;
+}
+
 /* Begin a group: forces and guesses of all its steps; those of the first go where one is, and the
  * guess becomes its solution. */
 static md_status begin_group(stokes_run *run, stokes_step *out)
@@ -167,13 +211,7 @@ static md_status begin_group(stokes_run *run, stokes_step *out)
   MD_TRY(stokes_solver_block_cg(run->solver, m, run->force.data, run->many.data,
                                 fmax(spec->guess_tolerance, spec->tolerance), spec->most,
                                 &outcome));
-  MD_TRY(run->ops->take(&run->space, m, 0, run->many.data, run->v.data));
-  md_buffer *space = stokes_solver_space(run->solver, 0);
-  MD_TRY(reserve(run, space, 1));
-  double *between = space->data;
-  MD_TRY(run->ops->take(&run->space, m, 0, run->force.data, between));
-  MD_TRY(md_copy(run->ctx, run->force.data, between, (size_t)run->n * 3 * sizeof(double)));
-  MD_TRY(md_ctx_sync(run->ctx));
+  MD_TRY(keep_first(run, m));
   out->time_guess = md_wall_seconds() - began;
   int more = 0;
   if (spec->guess_tolerance > spec->tolerance) MD_TRY(solve(run, &more, &out->time_first));
@@ -224,8 +262,9 @@ static md_status first(stokes_run *run, stokes_algorithm algorithm, stokes_step 
   const bool begins = mrhs && due && run->spec.guess == STOKES_GUESS_SOLVE;
   if (mrhs && due && !begins) MD_TRY(guess_group(run, out));
   const int place = (int)(run->step - run->group);
-  MD_TRY(attach(run, &run->x, begins ? run->spec.vectors : 1));
+  MD_TRY(attach(run, &run->x, begins ? run->spec.vectors : run->spec.replicas));
   MD_TRY(reserve(run, &run->v, 1));
+  if (run->spec.replicas > 1) return solve_replicas(run, out);
   if (begins) return begin_group(run, out);
   MD_TRY(brownian(run, 1, &out->order, &out->time_force));
   if (mrhs)
@@ -277,6 +316,8 @@ md_status stokes_run_step(stokes_run *run, stokes_step *out)
   *out = (stokes_step){.step = run->step};
   if (run->spec.hydrodynamics == STOKES_HYDRODYNAMICS_RPY) {
     MD_TRY(stokes_drift(run, out));
+  } else if (run->spec.hydrodynamics == STOKES_HYDRODYNAMICS_FULL) {
+    MD_TRY(stokes_flow_step(run, out));
   } else {
     MD_TRY(first(run, run->spec.algorithm, out));
     MD_TRY(second(run, scale_of(run), out));

@@ -11,6 +11,7 @@
 #ifndef STOKES_RUN_H
 #define STOKES_RUN_H
 
+#include "stokes/mobility/rpy.h"
 #include "stokes/model/model.h"
 #include "stokes/packing/packing.h"
 #include "stokes/solver/solver.h"
@@ -34,8 +35,9 @@ extern const char *const stokes_method_words[STOKES_METHOD_COUNT];
  *
  *     r_(k+1) = r_k + dt M F + w,   w has covariance 2 kT dt M
  *
- * with one force F on every sphere.  M serves `lambda` steps, whose w are made at once. */
-#define STOKES_HYDRODYNAMICS(X) X(LUBRICATION, "lubrication") X(RPY, "rpy")
+ * with one force F on every sphere.  M serves `lambda` steps, whose w are made at once.  Or both,
+ * with (M^-1 + R_lub)^-1 in place of M (stokes/step/flow.h), and its divergence. */
+#define STOKES_HYDRODYNAMICS(X) X(LUBRICATION, "lubrication") X(RPY, "rpy") X(FULL, "full")
 #define MD_ENUM_(name, word) STOKES_HYDRODYNAMICS_##name,
 typedef enum { STOKES_HYDRODYNAMICS(MD_ENUM_) STOKES_HYDRODYNAMICS_COUNT } stokes_hydrodynamics;
 #undef MD_ENUM_
@@ -62,16 +64,20 @@ extern const char *const stokes_force_words[STOKES_FORCE_COUNT];
 
 typedef struct {
   stokes_hydrodynamics hydrodynamics; /* rpy: of what follows dt, viscosity, law.gap_min, seed and
-                                         root_tolerance, which is that of M */
+                                         root_tolerance, which is that of M;
+                                         full: also the law, tolerance, most */
   int lambda;                         /* rpy: steps that share M, 1..STOKES_VECTORS */
-  double drive[3];                    /* rpy: F [kT/A] */
+  double drive[3];                    /* rpy, full: F [kT/A] */
   stokes_algorithm algorithm;
   stokes_guess guess;   /* mrhs only */
   stokes_method method; /* cholesky: `original` only; factor once a step, refine the second solve;
                            forces are a choice of their own */
   int vectors;          /* m of mrhs, 1..STOKES_VECTORS */
-  double dt;            /* [ps] > 0 */
-  double viscosity;     /* [kT ps / A^3] > 0 */
+  int replicas;     /* K noises on one matrix in each step, 1..STOKES_VECTORS; more than one with
+                           lubrication, `original`, `iterative` and forces by pairs only: K first
+                           solves at once, and the spheres move by the first noise */
+  double dt;        /* [ps] > 0 */
+  double viscosity; /* [kT ps / A^3] > 0 */
   stokes_resistance law;
   double tolerance; /* of solutions, relative */
   double
@@ -93,13 +99,16 @@ stokes_run_spec stokes_run_defaults(void);
 typedef struct {
   int64_t step;          /* 0, 1, ... */
   int iterations_first;  /* of the block solve, where it begins a group of steps */
-  int iterations_second; /* of the solve at the midpoint */
+  int iterations_second; /* of the solve at the midpoint; full: where the probe leads */
   int order;          /* of the square root by chebyshev or lanczos; rpy: Lanczos steps; else 0 */
   double guess_error; /* |u - guess| / |u| of the first solve; 0 without a guess */
   double time_force, time_guess, time_first, time_second; /* [s]; time_guess: block solve */
-  double residual;                                        /* rpy: of the Lanczos steps */
-  double time_far, time_near; /* rpy [s]: of M F; near with list, blocks and choice */
-  int64_t overlaps;           /* pairs that were moved apart */
+  double residual; /* rpy: of the Lanczos steps; full: the larger true one of both solves */
+  double time_far, time_near; /* rpy, full [s]: of products with M; near with list, blocks and
+                                 choice; full: time_first is what else solves take */
+  double diffusion, spread; /* several replicas: mean of D_s / D_0 over all spheres, each by its own
+                                 D_0 = kT / 6 pi eta a, and over replicas; sum of squared deviations */
+  int64_t overlaps;         /* pairs that were moved apart */
 } stokes_step;
 
 typedef struct stokes_run stokes_run;
@@ -119,6 +128,7 @@ typedef struct {
   double *built;          /* [n][4]: the spheres when the pair list was built */
   int32_t *place;         /* [n]: where a sphere stood in the packing */
   double *many;           /* [3 n][group_size]: solutions of the group */
+  rpy_split split;        /* rpy, full: of the mobility, chosen once; zero: not yet */
 } stokes_run_state;
 
 /* Copy the state out; free with stokes_run_state_free.  Errors: MD_ENOMEM, MD_ECUDA. */

@@ -24,10 +24,20 @@ md_status stokes_run_check(const stokes_run_spec *spec)
              spec->guess_tolerance, spec->root_tolerance);
   MD_REQUIRE(spec->lambda >= 1 && spec->lambda <= STOKES_VECTORS, MD_EINVAL,
              "a mobility serves 1 to %d steps, not %d", STOKES_VECTORS, spec->lambda);
-  const bool rpy = spec->hydrodynamics == STOKES_HYDRODYNAMICS_RPY;
+  MD_REQUIRE(spec->replicas >= 1 && spec->replicas <= STOKES_VECTORS, MD_EINVAL,
+             "expected 1 to %d replicas, not %d", STOKES_VECTORS, spec->replicas);
+  MD_REQUIRE(spec->replicas == 1 ||
+                 (spec->hydrodynamics == STOKES_HYDRODYNAMICS_LUBRICATION &&
+                  spec->algorithm == STOKES_ORIGINAL && spec->method == STOKES_ITERATIVE &&
+                  spec->force == STOKES_FORCE_PAIRS),
+             MD_EINVAL,
+             "several replicas go with lubrication, the algorithm `original`, iterative solves and "
+             "forces by pairs only");
+  const bool far = spec->hydrodynamics != STOKES_HYDRODYNAMICS_LUBRICATION;
   for (int d = 0; d < 3; d++)
-    MD_REQUIRE(isfinite(spec->drive[d]) && (rpy || spec->drive[d] == 0), MD_EINVAL,
-               "a force on spheres goes with the hydrodynamics `rpy` and is finite, not %g",
+    MD_REQUIRE(isfinite(spec->drive[d]) && (far || spec->drive[d] == 0), MD_EINVAL,
+               "a force on spheres goes with the hydrodynamics `rpy` and `full` and is finite, not "
+               "%g",
                spec->drive[d]);
   MD_REQUIRE(spec->method != STOKES_CHOLESKY || spec->algorithm == STOKES_ORIGINAL, MD_EINVAL,
              "Cholesky factors go with the algorithm `original` only");
@@ -43,6 +53,7 @@ static md_status load_many(stokes_run *run, const stokes_run_state *from)
   run->step = from->step;
   run->group = from->group;
   run->group_size = from->group_size;
+  run->split = from->split;
   if (bytes == 0) return MD_OK;
   MD_TRY(md_buffer_reserve(run->ctx, &run->many, bytes, 0));
   return md_write(run->ctx, run->many.data, from->many, bytes);
@@ -54,6 +65,9 @@ static md_status load(stokes_run *run, const stokes_run_state *from)
   const size_t n = (size_t)from->spheres.n, bytes = n * 4 * sizeof(double);
   run->n = from->spheres.n;
   memcpy(run->box, from->spheres.box, sizeof run->box);
+  run->least_radius = from->spheres.x[3];
+  for (size_t i = 1; i < n; i++)
+    run->least_radius = fmin(run->least_radius, from->spheres.x[4 * i + 3]);
   run->place = malloc(n * sizeof *run->place);
   MD_REQUIRE(run->place, MD_ENOMEM, "out of memory for %zu spheres", n);
   memcpy(run->place, from->place, n * sizeof *run->place);
@@ -183,6 +197,7 @@ md_status stokes_run_save(const stokes_run *run, stokes_run_state *out)
 {
   MD_TRY(state_create(run->n, out));
   out->step = run->step;
+  out->split = run->split;
   memcpy(out->spheres.box, run->box, sizeof run->box);
   memcpy(out->place, run->place, (size_t)run->n * sizeof *run->place);
   md_status status =
@@ -214,5 +229,7 @@ void stokes_run_destroy(stokes_run *run)
   stokes_matrix_destroy(run->matrix);
   stokes_solver_destroy(run->solver);
   stokes_dense_destroy(run->dense);
+  rpy_destroy(run->mobility);
+  stokes_flow_destroy(run->flow);
   free(run);
 }

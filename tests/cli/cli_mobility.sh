@@ -62,6 +62,40 @@ for run in 1 2; do
 done
 same "$dir/run1" "$dir/run2" reruns
 
+# What a suspension does as a whole.  cells COLUMN: of all rows.
+cells() { awk -F, -v name="$1" 'NR == 1 { for (c = 1; c <= NF; c++) if ($c == name) at = c; next } { print $at }' "$dir/out"; }
+observed=particles,occupancy,hydrodynamics,observable,wave,structure,value,error,finite_size,vectors,iterations,time_s
+expect 0 -i "$dir/p.xyz" --observe diffusion,sedimentation,hq --waves 1,2 --probes 5 --format csv
+[ "$(head -1 "$dir/out")" = $observed ] || fail "header: $(head -1 "$dir/out")"
+[ "$(cells observable | tr '\n' ' ')" = 'diffusion sedimentation hq hq ' ] || fail "observables: $(cat "$dir/out")"
+[ "$(cells vectors | tr '\n' ' ')" = '5 3 6 6 ' ] || fail "vectors: $(cat "$dir/out")"
+cells value >"$dir/one"
+expect 0 -i "$dir/p.xyz" --observe hq,sedimentation,diffusion --waves 1,2 --probes 5 --vectors 2 --format csv
+cells value >"$dir/two"
+paste "$dir/one" "$dir/two" | awk '{ d = $1 - $2; if (d * d > 1e-8) bad = 1 } END { exit bad || NR != 4 }' ||
+  fail "other values with two vectors at once: $(paste "$dir/one" "$dir/two")"
+printf '2,1\n' >"$dir/one.radii" # spheres of one size fall alike, whatever lubricates them
+"$minimd" pack --particles 300 --occupancy 0.3 --radii "$dir/one.radii" -o "$dir/one.xyz" --quiet >/dev/null || fail pack
+expect 0 -i "$dir/one.xyz" --observe diffusion,sedimentation --hydrodynamics lubrication --format csv
+awk -F, 'NR == 3 && !($7 > 0.99999 && $7 < 1.00001) { bad = 1 } END { exit bad }' "$dir/out" ||
+  fail "lubrication slows what moves alike: $(cat "$dir/out")"
+expect 0 -i "$dir/p.xyz" --observe diffusion --hydrodynamics full --gap-cut 1 --gap-min 1e-2 --format json -o "$dir/file"
+grep -q '"hydrodynamics": "full"' "$dir/file" || fail 'no hydrodynamics in JSON'
+expect 2 -i "$dir/p.xyz" --observe diffusion,viscosity
+says "--observe: expected diffusion, sedimentation or hq, not 'viscosity'"
+expect 2 -i "$dir/p.xyz" --observe hq --waves 1,0
+says "--waves: expected numbers above 0"
+expect 2 -i "$dir/p.xyz" --observe hq --check
+says '--check does not go with --observe'
+expect 2 -i "$dir/p.xyz" --probes 3
+says '--probes goes with --observe only'
+expect 2 -i "$dir/p.xyz" --observe hq --vectors 1,4
+says 'expected one number with --observe, not 2'
+expect 2 -i "$dir/p.xyz" --observe hq --vectors 65
+says '--vectors'
+expect 2 -i "$dir/p.xyz" --observe hq --hydrodynamics stokes
+says '--hydrodynamics'
+
 # What bad input says.
 expect 2
 says 'expected spheres: -i FILE, or --case FILE'

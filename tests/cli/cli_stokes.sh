@@ -290,4 +290,16 @@ for command in pack gspmv stokes; do
   prints "usage: minimd $command"
 done
 
+# Several noises on one matrix: a row for each replica, diffusion beside it, nothing to go on from.
+expect 0 stokes -i "$dir/a.xyz" --replicas 3 --steps 2 --preconditioner jacobi --format csv
+prints '^replica,step,iterations_first,iterations_second,guess_error,time_chebyshev,time_guess,time_first,time_second$'
+awk -F, 'NR > 1 && ($1 != (NR - 2) % 3 || $2 != int((NR - 2) / 3) || ($4 > 0) != ($1 == 0) || $3 < 2) { bad = 1 }
+  END { exit bad || NR != 7 }' "$dir/out" || fail "replicas: $(cat "$dir/out")"
+says '^short-time diffusion of 3 replicas: D_s/D_0 = 0[.][1-9][0-9]* [+]- 0[.]0[0-9]*$'
+for other in '--trajectory t' '--checkpoint c' '--rhs 4' '--algorithm mrhs' '--root lanczos' '--hydrodynamics rpy'; do
+  expect 2 stokes -i "$dir/a.xyz" --replicas 2 $other
+  says 'replicas'
+done
+expect 2 stokes -i "$dir/a.xyz" --replicas 65
+
 finish

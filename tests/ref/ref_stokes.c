@@ -82,6 +82,36 @@ void ref_multiply(const double *a, int64_t n, int m, const double *x, double *y)
     }
 }
 
+static void swap_rows(double *a, int64_t width, int64_t i, int64_t j)
+{
+  for (int64_t k = 0; k < width && i != j; k++) {
+    const double kept = a[i * width + k];
+    a[i * width + k] = a[j * width + k];
+    a[j * width + k] = kept;
+  }
+}
+
+void ref_solve(double *a, int64_t n, int64_t m, double *b)
+{
+  for (int64_t k = 0; k < n; k++) {
+    int64_t pivot = k;
+    for (int64_t i = k + 1; i < n; i++)
+      if (fabs(a[i * n + k]) > fabs(a[pivot * n + k])) pivot = i;
+    swap_rows(a, n, k, pivot);
+    swap_rows(b, m, k, pivot);
+    for (int64_t i = 0; i < n; i++) {
+      const double factor = i == k ? 0 : a[i * n + k] / a[k * n + k];
+      for (int64_t j = k; j < n; j++)
+        a[i * n + j] -= factor * a[k * n + j];
+      for (int64_t j = 0; j < m; j++)
+        b[i * m + j] -= factor * b[k * m + j];
+    }
+  }
+  for (int64_t k = 0; k < n; k++)
+    for (int64_t j = 0; j < m; j++)
+      b[k * m + j] /= a[k * n + k];
+}
+
 /* Reduce a symmetric matrix to tridiagonal form by reflections. */
 static void tridiagonal(double *a, int64_t n, double *d, double *e)
 {

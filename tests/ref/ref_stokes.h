@@ -18,6 +18,9 @@ double *ref_resistance(const stokes_packing *packing, const stokes_resistance *l
 /* Y = A X for a dense n x n matrix and m columns, row-major. */
 void ref_multiply(const double *a, int64_t n, int m, const double *x, double *y);
 
+/* X in place of B in A X = B, for m columns, by Gaussian elimination with pivots.  Destroys a. */
+void ref_solve(double *a, int64_t n, int64_t m, double *b);
+
 /* Eigenvalues of a symmetric n x n matrix, ascending: Householder, then bisection by Sturm counts.
  * Destroys a. */
 void ref_eigenvalues(double *a, int64_t n, double *value);

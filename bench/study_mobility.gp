@@ -1,0 +1,41 @@
+# bench/study_mobility.gp - pictures of products with mobilities, from the CSV files in the present folder (after
+# bench/style.gp).
+set terminal svg size 900,560 font 'sans,13' background rgb 'white' linewidth 1.2
+set datafile separator ','
+set datafile missing NaN
+here(backend, part) = system('test -s '.backend.'-'.part.'.csv && echo 1') eq '1'
+spheres(backend) = backend eq 'gpu' ? '1000000' : '100000'
+name(backend) = system("awk -F, 'NR == 2 { print $3 }' ".backend.'-times.csv').', '.spheres(backend).' spheres'
+chosen(backend, phi, y) = strcol(4) eq phi && strcol(5) eq spheres(backend) ? y : NaN
+
+# Columns of times and map: occupancy 4, particles 5, vectors 6, tolerance 7, xi 8, ..., per_vector 16.
+machines = (here('cpu', 'times') ? 'cpu ' : '').(here('gpu', 'times') ? 'gpu' : '')
+set logscale x 2
+set xlabel 'vectors'
+set ylabel 'xi a of the best split'
+set yrange [0:*]
+set output 'splits.svg'
+set title 'the best split depends on the number of vectors; tolerance 1e-3'
+plot for [b in machines] for [phi in '0.1 0.3 0.5'] b.'-times.csv' skip 1 using 6:(chosen(b, phi, $8)) \
+  with linespoints title phi.', '.name(b)
+
+do for [b in machines] {
+  set output b.'-times.svg'
+  set title 'products, '.name(b).', tolerance 1e-3'
+  set ylabel 'milliseconds a vector'
+  plot for [phi in '0.1 0.3 0.5'] b.'-times.csv' skip 1 using 6:(chosen(b, phi, 1e3 * $16)) with linespoints title phi
+}
+
+set logscale x
+set xlabel 'xi a'
+do for [b in machines] {
+  if (here(b, 'map')) {
+    set output b.'-map.svg'
+    set title 'products by split, occupancy 0.3, '.name(b)
+    set ylabel 'time / that of the best split'
+    set yrange [0.9:3]
+    least(m) = real(system("awk -F, -v m=".m." -v n=".spheres(b)." '$4 == 0.3 && $5 == n && $6 == m && (!l || $15 < l) { l = $15 } END { print l }' ".b."-map.csv"))
+    plot for [m in '1 4 16'] b.'-map.csv' skip 1 \
+      using (strcol(4) eq '0.3' && strcol(5) eq spheres(b) && strcol(6) eq m ? $8 : NaN):($15 / least(m)) with linespoints title m.' vectors'
+  }
+}
