@@ -78,7 +78,12 @@ static void add_to_tally(force_tally *tally, const pme_tally *sums)
   exact_add(&tally->exact[1], sums->virial);
 }
 
-md_status engine_charge_forces(engine *sim, bool tally)
+bool engine_charges_early(const engine *sim)
+{
+  return sim->mesh && sim->ctx->backend == MD_GPU && !engine_rebuild_expected(sim);
+}
+
+static md_status begin(engine *sim, bool tally)
 {
   const md_atoms *atoms = sim->atoms;
   const size_t state = md_state_size(sim->ctx->precision);
@@ -86,8 +91,33 @@ md_status engine_charge_forces(engine *sim, bool tally)
   if (cut) MD_TRY(neighbor_unfold(atoms, 0, &sim->unfolded));
   const char *x = cut ? sim->unfolded.data : atoms->x.data;
   const pme_charges charges = {atoms->n, x, 4, x + 3 * state, 4};
-  pme_tally sums;
-  MD_TRY(pme_compute(sim->mesh, &charges, atoms->f.data, tally ? &sums : NULL));
-  if (tally) add_to_tally(&sim->tally, &sums);
-  return MD_OK;
+  return pme_begin(sim->mesh, &charges, tally ? &sim->mesh_tally : NULL);
+}
+
+md_status engine_charges_begin(engine *sim, bool tally)
+{
+  if (!sim->mesh || sim->mesh_begun) return MD_OK;
+  md_phase_begin(sim->ctx, MD_PHASE_COULOMB);
+  const md_status status = begin(sim, tally);
+  md_phase_end(sim->ctx, MD_PHASE_COULOMB);
+  sim->mesh_begun = true;
+  return status;
+}
+
+md_status engine_charges_end(engine *sim, bool tally)
+{
+  if (!sim->mesh) return MD_OK;
+  md_phase_begin(sim->ctx, MD_PHASE_COULOMB);
+  const md_status status = pme_end(sim->mesh, sim->atoms->f.data);
+  md_phase_end(sim->ctx, MD_PHASE_COULOMB);
+  sim->mesh_begun = false;
+  if (!status && tally) add_to_tally(&sim->tally, &sim->mesh_tally);
+  return status;
+}
+
+md_status engine_charges_drop(engine *sim)
+{
+  if (!sim->mesh_begun) return MD_OK;
+  sim->mesh_begun = false;
+  return pme_end(sim->mesh, NULL);
 }

@@ -102,7 +102,7 @@ md_status PREC(eam_gpu_full)(force *fc, const force_job *job)
   const int64_t blocks = md_blocks(job->n, block);
   eam_job args = {};
   MD_TRY(eam_open(fc, job, blocks, &args.eam));
-  MD_TRY(open_rows(fc, job, &args.rows));
+  MD_TRY(open_rows(fc, job, blocks, &args.rows));
   args.first = job->first;
   args.rows.charge = args.eam.slopes;
   const cudaStream_t stream = (cudaStream_t)fc->ctx->stream;

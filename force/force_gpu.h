@@ -190,12 +190,11 @@ static md_status open_charges(force *fc, const force_job *job, const real **char
   return MD_OK;
 }
 
-/* Arguments of a kernel, with room for the totals if they are asked for. */
-static md_status open_rows(force *fc, const force_job *job, force_rows *rows)
+/* Arguments of a kernel, with room for the totals of its blocks if they are asked for. */
+static md_status open_rows(force *fc, const force_job *job, int64_t blocks, force_rows *rows)
 {
-  const size_t blocks = md_blocks(job->n, force_block(fc));
-  if (job->tally)
-    MD_TRY(md_buffer_reserve(fc->ctx, &fc->partial, 2 * (blocks + 1) * sizeof(double), 0));
+  const size_t totals = 2 * ((size_t)blocks + 1);
+  if (job->tally) MD_TRY(md_buffer_reserve(fc->ctx, &fc->partial, totals * sizeof(double), 0));
   *rows = (force_rows){};
   rows->n = job->n;
   MD_TRY(open_coords(fc, job, &rows->coord));
