@@ -46,8 +46,9 @@ md_status engine_check_memory(const md_ctx *ctx, const engine_spec *spec, neighb
  * nothing without coulomb.method.  Errors, of all: MD_EINVAL (no charges; those of pme_choose and
  * pme_create), MD_ENOMEM. */
 md_status engine_set_charges(engine *sim, const double *q);
-/* What force_compute leaves out of the Coulomb forces, where there are charges: begin, unless it was
- * begun; add it to the forces and to sim->tally; or forget what was begun, before atoms move. */
+/* What force_compute leaves out of the Coulomb forces, where there are charges: begin, unless it
+ * was begun; add it to the forces and to sim->tally; or forget what was begun, before atoms move.
+ */
 md_status engine_charges_begin(engine *sim, bool tally);
 md_status engine_charges_end(engine *sim, bool tally);
 md_status engine_charges_drop(engine *sim);

@@ -1,8 +1,8 @@
 /* spread/pme/pme_gpu.prec.cu - smooth PME on the GPU: cuFFT and the product with the influence
  * function.
  *
- * One thread a charge or coordinate, one warp a row of modes along the fastest axis, for which two of
- * the three pairs of table entries are the same.  Bytes: a mode is read and written once, 16 in
+ * One thread a charge or coordinate, one warp a row of modes along the fastest axis, for which two
+ * of the three pairs of table entries are the same.  Bytes: a mode is read and written once, 16 in
  * single and mixed, 32 in double; tables stay in the caches.  Sums are taken over the blocks of a
  * grid of fixed size, then over the blocks: no atomics, one result in every run. */
 #include "core/gpu/cuda.h"
