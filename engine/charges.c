@@ -52,6 +52,7 @@ md_status engine_set_charges(engine *sim, const double *q)
   MD_REQUIRE(q, MD_EINVAL, "coulomb.method = \"pme\" needs charges, and '%s' has none",
              sim->spec->read ? sim->spec->read : "the checkpoint");
   MD_TRY(choose(sim, q));
+  sim->charges_of = -1;
   const pme_problem *p = &sim->charges;
   const pme_spec spec = {.lo = {p->lo[0], p->lo[1], p->lo[2]},
                          .hi = {p->hi[0], p->hi[1], p->hi[2]},
@@ -90,7 +91,9 @@ static md_status begin(engine *sim, bool tally)
   const bool cut = md_atoms_is_cut(atoms);
   if (cut) MD_TRY(neighbor_unfold(atoms, 0, &sim->unfolded));
   const char *x = cut ? sim->unfolded.data : atoms->x.data;
-  const pme_charges charges = {atoms->n, x, 4, x + 3 * state, 4};
+  const bool held = sim->charges_of == sim->rebuilds && !tally;
+  const pme_charges charges = {atoms->n, x, 4, held ? NULL : x + 3 * state, 4};
+  sim->charges_of = sim->rebuilds;
   return pme_begin(sim->mesh, &charges, tally ? &sim->mesh_tally : NULL);
 }
 

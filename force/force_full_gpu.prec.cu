@@ -39,7 +39,7 @@ static __device__ __forceinline__ void sum_row(const force_rows *rows, force_row
       j[u] = load_index(row->nbr + (int64_t)(k + u) * stride);
 #pragma unroll
     for (int u = 0; u < BATCH; u++)
-      x[u] = load_coord(rows->coord, j[u]), q[u] = load_charge(rows, j[u], mode);
+      x[u] = load_atom(rows, j[u], &q[u], mode);
 #pragma unroll
     for (int u = 0; u < BATCH; u++)
       add_pair(rows, row, x[u], q[u], true, 1, mode);
@@ -48,7 +48,7 @@ static __device__ __forceinline__ void sum_row(const force_rows *rows, force_row
   for (int u = 0; u < BATCH - 1; u++) {
     const bool present = k + u < row->count;
     j[u] = present ? load_index(row->nbr + (int64_t)(k + u) * stride) : row->i;
-    x[u] = load_coord(rows->coord, j[u]), q[u] = load_charge(rows, j[u], mode);
+    x[u] = load_atom(rows, j[u], &q[u], mode);
   }
 #pragma unroll
   for (int u = 0; u < BATCH - 1; u++)

@@ -126,7 +126,7 @@ static __device__ __forceinline__ void half_row(const force_rows *rows, force_mo
       j[u] = k + u < row.count ? load_index(row.nbr + (int64_t)(k + u) * MD_WARP) : row.i;
 #pragma unroll
     for (int u = 0; u < BATCH; u++)
-      x[u] = load_coord(rows->coord, j[u]), q[u] = load_charge(rows, j[u], mode);
+      x[u] = load_atom(rows, j[u], &q[u], mode);
 #pragma unroll
     for (int u = 0; u < BATCH; u++)
       half_pair(rows, &row, j[u], x[u], q[u], k + u < row.count, mode, fixed, exact);

@@ -43,7 +43,7 @@ typedef struct {
   int64_t n;
   const void *x; /* state: coordinate a of particle i is x[i * x_stride + a] */
   int64_t x_stride;
-  const void *q; /* state: charge i is q[i * q_stride] */
+  const void *q; /* state: charge i is q[i * q_stride]; NULL: those of the last call, no tally */
   int64_t q_stride;
 } pme_charges;
 

@@ -21,7 +21,7 @@ struct pme {
   pme_spec spec;
   spread_plan *plan;
   md_beside *beside; /* the stream of all but the last kernel */
-  int64_t n;         /* charges that it works on */
+  int64_t n, held;   /* charges that it works on; that q holds, -1: none */
   double volume;
   int64_t points, modes; /* of mesh and half spectrum */
   md_buffer mesh, spectrum;
