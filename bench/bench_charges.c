@@ -32,12 +32,12 @@ static const bench_case on_cpu[] = {
     {0},
 };
 static const bench_case on_gpu[] = {
-    {"single", "full", 8, 6, 3.5, 0.3, 0, 1000},
-    {"double", "full", 8, 6, 3.5, 0.3, 0, 1000},
-    {"single", "full", 16, 6, 3.5, 0.3, 0, 1000},
-    {"double", "full", 16, 6, 3.5, 0.3, 0, 1000},
-    {"single", "full", 40, 6, 3.5, 0.3, 0, 200},
-    {"double", "full", 40, 6, 3.5, 0.3, 0, 200},
+    {"single", "full", 8, 6, 3.5, 0.6, 0, 1000},
+    {"double", "full", 8, 6, 3.5, 0.6, 0, 1000},
+    {"single", "tile", 16, 6, 3.5, 0.3, 0, 1000},
+    {"double", "tile", 16, 6, 3.5, 0.3, 0, 1000},
+    {"single", "full", 40, 8, 4.5, 0.3, 0, 200},
+    {"double", "full", 40, 8, 4.5, 0.3, 0, 200},
     {0},
 };
 

@@ -81,7 +81,8 @@ static void add_to_tally(force_tally *tally, const pme_tally *sums)
 
 bool engine_charges_early(const engine *sim)
 {
-  return sim->mesh && sim->ctx->backend == MD_GPU && !engine_rebuild_expected(sim);
+  return sim->mesh && sim->ctx->backend == MD_GPU && world_count() == 1 &&
+         !engine_rebuild_expected(sim);
 }
 
 static md_status begin(engine *sim, bool tally)

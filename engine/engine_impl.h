@@ -52,8 +52,8 @@ md_status engine_set_charges(engine *sim, const double *q);
 md_status engine_charges_begin(engine *sim, bool tally);
 md_status engine_charges_end(engine *sim, bool tally);
 md_status engine_charges_drop(engine *sim);
-/* Whether to begin before the host has heard if a rebuild is due, which a GPU need not wait for;
- * where it is, the work was in vain. */
+/* Whether to begin before the host has heard if a rebuild is due, which a GPU of one rank need not
+ * wait for; where it is, the work was in vain. */
 bool engine_charges_early(const engine *sim);
 
 #endif
