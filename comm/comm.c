@@ -32,6 +32,7 @@ void comm_destroy(comm *cm)
   if (gpu_close[cm->ctx->precision]) gpu_close[cm->ctx->precision](cm);
   ranks_destroy(cm);
   md_buffer_free(cm->ctx, &cm->found);
+  md_buffer_free(cm->ctx, &cm->moves);
   md_buffer_free(cm->ctx, &cm->count);
   md_buffer_free(cm->ctx, &cm->scan_status);
   free(cm);

@@ -10,6 +10,7 @@
 #include "comm/images_gpu.h"
 #include "core/gpu/readback_gpu.h"
 #include "core/gpu/scan_gpu.h"
+#include "core/gpu/signal_gpu.h"
 
 #include <string.h>
 
@@ -180,6 +181,7 @@ static md_status wait_found(comm *cm, int64_t *ghosts)
 void PREC(comm_gpu_close)(comm *cm)
 {
   md_readback_close(cm->readback);
+  md_signal_close(cm->signal);
 }
 
 md_status PREC(comm_gpu_migrate)(comm *cm, md_atoms *atoms, const comm_reach *early)
@@ -285,24 +287,40 @@ md_status PREC(comm_gpu_borders)(comm *cm, md_atoms *atoms, const int images[3])
   return MD_OK;
 }
 
+/* Zero between kernels. */
+typedef struct {
+  unsigned long long most;
+  uint32_t come; /* blocks */
+} move_totals;
+
 static __global__ void __launch_bounds__(BLOCK)
-    move_kernel(int64_t n, const origin from, const state4 *__restrict__ x,
-                unsigned long long *most)
+    move_kernel(int64_t n, const origin from, const state4 *__restrict__ x, move_totals *totals,
+                md_signal *to, unsigned long long round)
 {
   const int64_t i = md_thread();
-  add_move(i < n ? move_bits(&from, i, x[i]) : 0, most);
+  add_move(i < n ? move_bits(&from, i, x[i]) : 0, &totals->most);
+  if (!md_last_block(&totals->come) || threadIdx.x > 0) return;
+  md_signal_send(to, __ldcg(&totals->most), round);
+  totals->most = 0;
 }
 
 md_status PREC(comm_gpu_move)(comm *cm, const md_atoms *atoms, double *moved_sq)
 {
   md_ctx *ctx = cm->ctx;
   const origin from = {(const state4 *)atoms->x_at_build.data, NULL, 0};
-  MD_TRY(md_buffer_reserve(ctx, &cm->count, sizeof(unsigned long long), 0));
-  MD_TRY(md_fill(ctx, cm->count.data, 0, sizeof(unsigned long long)));
+  MD_TRY(md_signal_open(&cm->signal));
+  if (!cm->moves.data) {
+    MD_TRY(md_buffer_reserve(ctx, &cm->moves, sizeof(move_totals), 0));
+    MD_TRY(md_fill(ctx, cm->moves.data, 0, sizeof(move_totals)));
+  }
   move_kernel<<<md_blocks(atoms->n, BLOCK), BLOCK, 0, (cudaStream_t)ctx->stream>>>(
-      atoms->n, from, (const state4 *)atoms->x.data, (unsigned long long *)cm->count.data);
+      atoms->n, from, (const state4 *)atoms->x.data, (move_totals *)cm->moves.data,
+      (md_signal *)cm->signal, ++cm->move_round);
   MD_LAUNCHED();
-  return md_read(ctx, moved_sq, cm->count.data, sizeof *moved_sq);
+  unsigned long long bits;
+  MD_TRY(md_signal_wait(ctx, cm->signal, cm->move_round, &bits));
+  memcpy(moved_sq, &bits, sizeof bits);
+  return MD_OK;
 }
 
 static __global__ void forward_kernel(int64_t n, int64_t n_ghost, const axes box, double inv_scale,

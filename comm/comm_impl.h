@@ -19,6 +19,10 @@ struct comm {
    * (core/gpu/readback_gpu.h). */
   md_buffer found;
   void *readback;
+  /* GPU: the same of displacements between migrations, sent in rounds (core/gpu/signal_gpu.h). */
+  md_buffer moves;
+  void *signal;
+  uint64_t move_round;
   double moved_sq; /* before the last migration */
   bool early;      /* it was not read yet, */
   double r_ghost;  /* and counts ghosts that reach so far */

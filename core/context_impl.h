@@ -23,6 +23,14 @@ md_status md_gpu_fill(md_ctx *ctx, void *data, int byte, size_t bytes);
 
 md_status md_gpu_read_all(md_ctx *ctx, const void *data, size_t bytes); /* and do nothing with it */
 
+/* A second stream (core/beside.h): of its own; events without time; what is queued waits. */
+md_status md_gpu_stream_create(void **stream);
+void md_gpu_stream_destroy(void *stream); /* NULL is allowed, here and below */
+md_status md_gpu_event_create(void **event);
+void md_gpu_event_destroy(void *event);
+md_status md_gpu_mark(void *event, void *stream);
+md_status md_gpu_wait(void *stream, void *event);
+
 /* Events of the phase timer: index is 2 * slot (begin) or 2 * slot + 1 (end). */
 md_status md_gpu_events_create(int count, void ***events);
 void md_gpu_events_destroy(int count, void **events);

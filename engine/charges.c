@@ -52,6 +52,7 @@ md_status engine_set_charges(engine *sim, const double *q)
   MD_REQUIRE(q, MD_EINVAL, "coulomb.method = \"pme\" needs charges, and '%s' has none",
              sim->spec->read ? sim->spec->read : "the checkpoint");
   MD_TRY(choose(sim, q));
+  sim->charges_of = -1;
   const pme_problem *p = &sim->charges;
   const pme_spec spec = {.lo = {p->lo[0], p->lo[1], p->lo[2]},
                          .hi = {p->hi[0], p->hi[1], p->hi[2]},
@@ -78,16 +79,49 @@ static void add_to_tally(force_tally *tally, const pme_tally *sums)
   exact_add(&tally->exact[1], sums->virial);
 }
 
-md_status engine_charge_forces(engine *sim, bool tally)
+bool engine_charges_early(const engine *sim)
+{
+  return sim->mesh && sim->ctx->backend == MD_GPU && world_count() == 1 &&
+         !engine_rebuild_expected(sim);
+}
+
+static md_status begin(engine *sim, bool tally)
 {
   const md_atoms *atoms = sim->atoms;
   const size_t state = md_state_size(sim->ctx->precision);
   const bool cut = md_atoms_is_cut(atoms);
   if (cut) MD_TRY(neighbor_unfold(atoms, 0, &sim->unfolded));
   const char *x = cut ? sim->unfolded.data : atoms->x.data;
-  const pme_charges charges = {atoms->n, x, 4, x + 3 * state, 4};
-  pme_tally sums;
-  MD_TRY(pme_compute(sim->mesh, &charges, atoms->f.data, tally ? &sums : NULL));
-  if (tally) add_to_tally(&sim->tally, &sums);
-  return MD_OK;
+  const bool held = sim->charges_of == sim->rebuilds && !tally;
+  const pme_charges charges = {atoms->n, x, 4, held ? NULL : x + 3 * state, 4};
+  sim->charges_of = sim->rebuilds;
+  return pme_begin(sim->mesh, &charges, tally ? &sim->mesh_tally : NULL);
+}
+
+md_status engine_charges_begin(engine *sim, bool tally)
+{
+  if (!sim->mesh || sim->mesh_begun) return MD_OK;
+  md_phase_begin(sim->ctx, MD_PHASE_COULOMB);
+  const md_status status = begin(sim, tally);
+  md_phase_end(sim->ctx, MD_PHASE_COULOMB);
+  sim->mesh_begun = true;
+  return status;
+}
+
+md_status engine_charges_end(engine *sim, bool tally)
+{
+  if (!sim->mesh) return MD_OK;
+  md_phase_begin(sim->ctx, MD_PHASE_COULOMB);
+  const md_status status = pme_end(sim->mesh, sim->atoms->f.data);
+  md_phase_end(sim->ctx, MD_PHASE_COULOMB);
+  sim->mesh_begun = false;
+  if (!status && tally) add_to_tally(&sim->tally, &sim->mesh_tally);
+  return status;
+}
+
+md_status engine_charges_drop(engine *sim)
+{
+  if (!sim->mesh_begun) return MD_OK;
+  sim->mesh_begun = false;
+  return pme_end(sim->mesh, NULL);
 }

@@ -48,15 +48,12 @@ static md_status rebuild(engine *sim, bool sort)
 
 static md_status forces(engine *sim, bool tally)
 {
+  MD_TRY(engine_charges_begin(sim, tally));
   md_phase_begin(sim->ctx, MD_PHASE_FORCE);
   const md_status status =
       force_compute(sim->fc, sim->atoms, sim->list, tally ? &sim->tally : NULL);
   md_phase_end(sim->ctx, MD_PHASE_FORCE);
-  if (status || !sim->mesh) return status;
-  md_phase_begin(sim->ctx, MD_PHASE_COULOMB);
-  const md_status rest = engine_charge_forces(sim, tally);
-  md_phase_end(sim->ctx, MD_PHASE_COULOMB);
-  return rest;
+  return status ? status : engine_charges_end(sim, tally);
 }
 
 /* What a force adds in half a step to the velocity of each kind of atom. */
@@ -143,8 +140,10 @@ static md_status take_steps(engine *sim, int32_t steps, bool tally)
   sim->step += steps;
   sim->steady_steps += steps - 1;
   bool due;
+  if (engine_charges_early(sim)) MD_TRY(engine_charges_begin(sim, tally));
   MD_TRY(engine_rebuild_due(sim, &due));
   if (due) {
+    MD_TRY(engine_charges_drop(sim));
     MD_TRY(rebuild_early(sim, sort_due(sim)));
     engine_list_ended(sim);
   } else if (!moves_ghosts) {

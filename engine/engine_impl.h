@@ -14,6 +14,8 @@ neighbor_spec engine_list_spec(const engine_spec *spec, neighbor_kind kind);
 
 /* Whether the configuration's rule asks for a new list before the forces of this step. */
 md_status engine_rebuild_due(engine *sim, bool *due);
+/* Whether it is likely to, by how far atoms had gone at the last step; costs nothing. */
+bool engine_rebuild_expected(const engine *sim);
 /* After a rebuild: count the list that it replaced in sim->lists. */
 void engine_list_ended(engine *sim);
 
@@ -44,7 +46,14 @@ md_status engine_check_memory(const md_ctx *ctx, const engine_spec *spec, neighb
  * nothing without coulomb.method.  Errors, of all: MD_EINVAL (no charges; those of pme_choose and
  * pme_create), MD_ENOMEM. */
 md_status engine_set_charges(engine *sim, const double *q);
-/* Add what force_compute leaves out of the Coulomb forces, and to sim->tally. */
-md_status engine_charge_forces(engine *sim, bool tally);
+/* What force_compute leaves out of the Coulomb forces, where there are charges: begin, unless it
+ * was begun; add it to the forces and to sim->tally; or forget what was begun, before atoms move.
+ */
+md_status engine_charges_begin(engine *sim, bool tally);
+md_status engine_charges_end(engine *sim, bool tally);
+md_status engine_charges_drop(engine *sim);
+/* Whether to begin before the host has heard if a rebuild is due, which a GPU of one rank need not
+ * wait for; where it is, the work was in vain. */
+bool engine_charges_early(const engine *sim);
 
 #endif

@@ -24,6 +24,13 @@ md_status engine_rebuild_due(engine *sim, bool *due)
   return MD_OK;
 }
 
+bool engine_rebuild_expected(const engine *sim)
+{
+  const double age = (double)(sim->step - sim->rebuilt_at);
+  if (sim->spec->every > 0) return age >= sim->spec->every;
+  return age > 1 && sim->moved_sq * age * age > limit_sq(sim) * (age - 1) * (age - 1);
+}
+
 void engine_list_ended(engine *sim)
 {
   engine_lists *lists = &sim->lists;

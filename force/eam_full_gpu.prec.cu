@@ -46,10 +46,15 @@ static __device__ __forceinline__ void add_embedded(const eam_job *job, force_ro
   row->virial += (double)r_sq * (double)f;
 }
 
+/* F' of an atom in the pass that needs it, in place of a charge. */
+static __device__ __forceinline__ real load_slope(const force_rows *rows, int64_t i, eam_mode mode)
+{
+  return mode.pass == EAM_FORCES ? __ldg(rows->charge + i) : 0;
+}
+
 /* Batches of a row's entries; behind its last the row's own atom. */
 static __device__ __forceinline__ void walk(const eam_job *job, force_row *row, eam_mode mode)
 {
-  const force_mode charged = {LJ_PLAIN, mode.tally, mode.pass == EAM_FORCES};
   int32_t j[BATCH];
   coord3 x[BATCH];
   real q[BATCH];
@@ -59,7 +64,7 @@ static __device__ __forceinline__ void walk(const eam_job *job, force_row *row, 
       j[u] = k + u < row->count ? load_index(row->nbr + (int64_t)(k + u) * MD_WARP) : row->i;
 #pragma unroll
     for (int u = 0; u < BATCH; u++)
-      x[u] = load_coord(job->rows.coord, j[u]), q[u] = load_charge(&job->rows, j[u], charged);
+      x[u] = load_coord(job->rows.coord, j[u]), q[u] = load_slope(&job->rows, j[u], mode);
 #pragma unroll
     for (int u = 0; u < BATCH; u++)
       add_embedded(job, row, x[u], q[u], k + u < row->count, mode);
@@ -72,7 +77,8 @@ static __device__ __forceinline__ void eam_row(const eam_job *job, eam_mode mode
   const int64_t i = md_thread();
   force_row row = {};
   if (i < rows->n) {
-    row = open_row(rows, i, (force_mode){LJ_PLAIN, mode.tally, mode.pass == EAM_FORCES});
+    row = open_row(rows, i, (force_mode){LJ_PLAIN, mode.tally, false});
+    row.q = load_slope(rows, i, mode);
     walk(job, &row, mode);
     if (mode.pass == EAM_DENSITIES) {
       row.energy = 2 * eam_close(&job->eam, job->first, rows->n, i, row.fx);
@@ -102,7 +108,7 @@ md_status PREC(eam_gpu_full)(force *fc, const force_job *job)
   const int64_t blocks = md_blocks(job->n, block);
   eam_job args = {};
   MD_TRY(eam_open(fc, job, blocks, &args.eam));
-  MD_TRY(open_rows(fc, job, &args.rows));
+  MD_TRY(open_rows(fc, job, blocks, &args.rows));
   args.first = job->first;
   args.rows.charge = args.eam.slopes;
   const cudaStream_t stream = (cudaStream_t)fc->ctx->stream;

@@ -23,6 +23,7 @@ typedef struct {
 typedef struct {
   const double2 *xy;
   const double *z;
+  const double2 *zq; /* in its place where there are charges */
 } coords;
 #else
 typedef const coord4 *coords;
@@ -39,7 +40,7 @@ typedef struct {
   real scale, scale_sq; /* length of one step of coord, and its square */
   lj_reals lj;
   coulomb_reals coulomb;
-  const real *charge;        /* [n + n_ghost], or NULL */
+  const real *charge;        /* [n + n_ghost], or NULL: of mixed precision; F' */
   double *partial;           /* [blocks][2] energy, virial */
   exact_sum *exact;          /* [2] in their place, or NULL */
   unsigned long long *fixed; /* [n][4] forces in steps of 1 / fixed_scale, or NULL */
@@ -79,6 +80,27 @@ static __device__ __forceinline__ coord3 load_coord(coords from, int64_t i)
 #endif
 }
 
+/* The same with the charge, which lies beside the position but for mixed precision. */
+static __device__ __forceinline__ coord3 load_charged(const force_rows *rows, int64_t i, real *q)
+{
+#if MD_PREC == 2
+  const double2 xy = __ldg(rows->coord.xy + i), zq = __ldg(rows->coord.zq + i);
+  *q = zq.y;
+  return (coord3){xy.x, xy.y, zq.x};
+#else
+  const coord4 c = __ldg(rows->coord + i);
+  *q = MD_PREC == 0 ? (real)c.w : __ldg(rows->charge + i);
+  return (coord3){c.x, c.y, c.z};
+#endif
+}
+
+static __device__ __forceinline__ coord3 load_atom(const force_rows *rows, int64_t i, real *q,
+                                                   force_mode mode)
+{
+  *q = 0;
+  return mode.charged ? load_charged(rows, i, q) : load_coord(rows->coord, i);
+}
+
 static __device__ __forceinline__ int32_t load_index(const int32_t *at)
 {
   int32_t j;
@@ -93,15 +115,8 @@ static __device__ __forceinline__ force_row open_row(const force_rows *rows, int
   row.i = (int32_t)i;
   row.count = rows->count[i];
   row.nbr = rows->nbr + rows->start[i / MD_WARP] + i % MD_WARP;
-  row.x = load_coord(rows->coord, i);
-  if (mode.charged) row.q = rows->charge[i];
+  row.x = load_atom(rows, i, &row.q, mode);
   return row;
-}
-
-static __device__ __forceinline__ real load_charge(const force_rows *rows, int32_t j,
-                                                   force_mode mode)
-{
-  return mode.charged ? __ldg(rows->charge + j) : 0;
 }
 
 /* Pair of the row with an atom of charge q at x; weight: how much of its energy and virial this row
@@ -140,15 +155,18 @@ static int force_block(const force *fc)
 }
 
 #if MD_PREC == 2
-/* 32 bytes of an atom or ghost read, 24 written. */
+/* 32 bytes of an atom or ghost read, 24 written, or 32 with a charge. */
 static __global__ void pack_kernel(int64_t n, const coord4 *__restrict__ from, double2 *xy,
-                                   double *z)
+                                   double *z, double2 *zq)
 {
   const int64_t i = md_thread();
   if (i >= n) return;
   const coord4 c = from[i];
   xy[i] = make_double2(c.x, c.y);
-  z[i] = c.z;
+  if (zq)
+    zq[i] = make_double2(c.z, c.w);
+  else
+    z[i] = c.z;
 }
 #endif
 
@@ -157,45 +175,52 @@ static md_status open_coords(force *fc, const force_job *job, coords *coord)
   const coord4 *from = (const coord4 *)job->coord;
 #if MD_PREC == 2
   const int64_t all = job->n + job->n_ghost;
-  MD_TRY(md_buffer_reserve(fc->ctx, &fc->packed, (size_t)all * 3 * sizeof(double), 0));
-  double2 *xy = (double2 *)fc->packed.data;
-  double *z = (double *)(xy + all);
+  const bool charged = job->coulomb.r_cut_sq > 0;
+  MD_TRY(
+      md_buffer_reserve(fc->ctx, &fc->packed, (size_t)all * (charged ? 4 : 3) * sizeof(double), 0));
+  double2 *xy = (double2 *)fc->packed.data, *zq = charged ? xy + all : NULL;
+  double *z = charged ? NULL : (double *)(xy + all);
   pack_kernel<<<md_blocks(all, FORCE_BLOCK), FORCE_BLOCK, 0, (cudaStream_t)fc->ctx->stream>>>(
-      all, from, xy, z);
+      all, from, xy, z, zq);
   MD_LAUNCHED();
-  *coord = (coords){xy, z};
+  *coord = (coords){xy, z, zq};
 #else
   *coord = from;
 #endif
   return MD_OK;
 }
 
+#if MD_PREC == 1
 static __global__ void charge_kernel(int64_t n, const state4 *__restrict__ x, real *charge)
 {
   const int64_t i = md_thread();
   if (i < n) charge[i] = (real)x[i].w;
 }
+#endif
 
-/* Charges of all atoms and ghosts in a row of their own; NULL where they have no effect. */
+/* Charges of all atoms and ghosts in a row of their own where coordinates have none; else NULL. */
 static md_status open_charges(force *fc, const force_job *job, const real **charge)
 {
-  const int64_t all = job->n + job->n_ghost;
   *charge = NULL;
+#if MD_PREC == 1
+  const int64_t all = job->n + job->n_ghost;
   if (job->coulomb.r_cut_sq == 0) return MD_OK;
   MD_TRY(md_buffer_reserve(fc->ctx, &fc->charge, (size_t)all * sizeof(real), 0));
   charge_kernel<<<md_blocks(all, FORCE_BLOCK), FORCE_BLOCK, 0, (cudaStream_t)fc->ctx->stream>>>(
       all, (const state4 *)job->x, (real *)fc->charge.data);
   MD_LAUNCHED();
   *charge = (const real *)fc->charge.data;
+#else
+  (void)fc, (void)job;
+#endif
   return MD_OK;
 }
 
-/* Arguments of a kernel, with room for the totals if they are asked for. */
-static md_status open_rows(force *fc, const force_job *job, force_rows *rows)
+/* Arguments of a kernel, with room for the totals of its blocks if they are asked for. */
+static md_status open_rows(force *fc, const force_job *job, int64_t blocks, force_rows *rows)
 {
-  const size_t blocks = md_blocks(job->n, force_block(fc));
-  if (job->tally)
-    MD_TRY(md_buffer_reserve(fc->ctx, &fc->partial, 2 * (blocks + 1) * sizeof(double), 0));
+  const size_t totals = 2 * ((size_t)blocks + 1);
+  if (job->tally) MD_TRY(md_buffer_reserve(fc->ctx, &fc->partial, totals * sizeof(double), 0));
   *rows = (force_rows){};
   rows->n = job->n;
   MD_TRY(open_coords(fc, job, &rows->coord));

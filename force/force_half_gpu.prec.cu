@@ -126,7 +126,7 @@ static __device__ __forceinline__ void half_row(const force_rows *rows, force_mo
       j[u] = k + u < row.count ? load_index(row.nbr + (int64_t)(k + u) * MD_WARP) : row.i;
 #pragma unroll
     for (int u = 0; u < BATCH; u++)
-      x[u] = load_coord(rows->coord, j[u]), q[u] = load_charge(rows, j[u], mode);
+      x[u] = load_atom(rows, j[u], &q[u], mode);
 #pragma unroll
     for (int u = 0; u < BATCH; u++)
       half_pair(rows, &row, j[u], x[u], q[u], k + u < row.count, mode, fixed, exact);
@@ -219,12 +219,13 @@ static md_status run_exact(force *fc, const force_job *job, force_rows *rows)
 md_status PREC(force_gpu_half)(force *fc, const force_job *job)
 {
   force_rows rows;
-  MD_TRY(open_rows(fc, job, &rows));
+  const int64_t blocks = md_blocks(job->n, force_block(fc));
+  MD_TRY(open_rows(fc, job, blocks, &rows));
   if (fc->ctx->deterministic) {
     MD_TRY(run_exact(fc, job, &rows));
   } else {
     MD_TRY(md_fill(fc->ctx, job->f, 0, (size_t)job->n * sizeof(real4)));
     MD_TRY(run(fc, job, &rows));
   }
-  return job->tally ? read_tally(fc, job, md_blocks(job->n, force_block(fc)), 1) : MD_OK;
+  return job->tally ? read_tally(fc, job, blocks, 1) : MD_OK;
 }

@@ -43,7 +43,7 @@ typedef struct {
   int64_t n;
   const void *x; /* state: coordinate a of particle i is x[i * x_stride + a] */
   int64_t x_stride;
-  const void *q; /* state: charge i is q[i * q_stride] */
+  const void *q; /* state: charge i is q[i * q_stride]; NULL: those of the last call, no tally */
   int64_t q_stride;
 } pme_charges;
 
@@ -70,6 +70,12 @@ void pme_share(pme *solver, pme_sum_fn *sum);
  * the corner of the box, and a later call, at the latest one with a tally, is refused for it.
  * Errors: those of spread_set_positions; MD_ENOMEM, MD_ECUDA. */
 md_status pme_compute(pme *solver, const pme_charges *charges, void *f, pme_tally *tally);
+
+/* The same in two parts, between which other forces may be computed: a GPU works on begin's part
+ * beside them.  Positions and charges must stay until pme_end; f NULL: the forces are not wanted,
+ * and positions may change. */
+md_status pme_begin(pme *solver, const pme_charges *charges, pme_tally *tally);
+md_status pme_end(pme *solver, void *f);
 
 /* The plan of spreading, and memory held. */
 void pme_describe(const pme *solver, pme_report *out);

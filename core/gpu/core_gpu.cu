@@ -69,15 +69,46 @@ md_status md_gpu_probe(void)
 md_status md_gpu_open(md_ctx *ctx)
 {
   MD_CUDA(cudaSetDevice(chosen));
-  cudaStream_t stream;
-  MD_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-  ctx->stream = stream;
-  return MD_OK;
+  return md_gpu_stream_create(&ctx->stream);
 }
 
 void md_gpu_close(md_ctx *ctx)
 {
-  if (ctx->stream) cudaStreamDestroy((cudaStream_t)ctx->stream);
+  md_gpu_stream_destroy(ctx->stream);
+}
+
+md_status md_gpu_stream_create(void **stream)
+{
+  MD_CUDA(cudaStreamCreateWithFlags((cudaStream_t *)stream, cudaStreamNonBlocking));
+  return MD_OK;
+}
+
+void md_gpu_stream_destroy(void *stream)
+{
+  if (stream) cudaStreamDestroy((cudaStream_t)stream);
+}
+
+md_status md_gpu_event_create(void **event)
+{
+  MD_CUDA(cudaEventCreateWithFlags((cudaEvent_t *)event, cudaEventDisableTiming));
+  return MD_OK;
+}
+
+void md_gpu_event_destroy(void *event)
+{
+  if (event) cudaEventDestroy((cudaEvent_t)event);
+}
+
+md_status md_gpu_mark(void *event, void *stream)
+{
+  MD_CUDA(cudaEventRecord((cudaEvent_t)event, (cudaStream_t)stream));
+  return MD_OK;
+}
+
+md_status md_gpu_wait(void *stream, void *event)
+{
+  MD_CUDA(cudaStreamWaitEvent((cudaStream_t)stream, (cudaEvent_t)event, 0));
+  return MD_OK;
 }
 
 md_status md_gpu_sync(md_ctx *ctx)

@@ -7,7 +7,9 @@
  * gather    Each mesh point holds at most one of the particles of its cell; every other goes to a
  *           list.  A thread a mesh point looks into p^3 cells and works out the weights of whom it
  *           finds there, each particle's weights p^3 times; then the list by particle.  The point
- *           below a particle stands for its cell, not the nearest, so that p^3 cells suffice. */
+ *           below a particle stands for its cell, not the nearest, so that p^3 cells suffice.
+ *
+ * Interpolation takes p threads a particle as well, each a column of its points. */
 #include "spread/gpu_guo/cells_gpu.h"
 
 enum { BLOCK = 128 };
@@ -127,38 +129,51 @@ typedef struct {
   real scale[3];
 } mesh_reader;
 
-/* Thread: one particle. */
-static __device__ __forceinline__ void read_particle(const int p, const mesh_reader &s)
+/* Column `lane` along the fastest axis of what particle t reads: its part of value and slopes. */
+static __device__ __forceinline__ void read_column(const int p, const mesh_reader &s, int64_t t,
+                                                   int lane, real out[4])
 {
-  const int64_t t = md_thread();
-  if (t >= s.n) return;
   const spread_particle particle = s.particle[t];
-  const int64_t index = s.order ? s.order[t] : t;
   int32_t cell[3];
-  real w[3][SPREAD_ORDER_MAX], d[3][SPREAD_ORDER_MAX], out[4] = {0};
+  real w[3][SPREAD_ORDER_MAX], d[3][SPREAD_ORDER_MAX], sum = 0, slope[2] = {0};
   split_point(s.mesh, particle.word, cell);
   SPREAD_UNROLL
   for (int a = 0; a < 3; a++)
     bspline_derivatives(p, particle.f[a], w[a], d[a]);
+  const real *from = s.from + ring_after(cell[2], lane, s.mesh.n[2]);
   for (int i = 0; i < p; i++) {
-    const real outer = pick(p, w[0], i), outer_slope = pick(p, d[0], i);
+    const int32_t slab = ring_after(cell[0], i, s.mesh.n[0]);
+    real line = 0, line_slope = 0;
     SPREAD_UNROLL
     for (int j = 0; j < p; j++) {
-      const real *row = s.from + join_point(s.mesh, ring_after(cell[0], i, s.mesh.n[0]),
-                                            ring_after(cell[1], j, s.mesh.n[1]), 0);
-      real sum = 0, slope = 0;
-      SPREAD_UNROLL
-      for (int k = 0; k < p; k++) {
-        const real m = row[ring_after(cell[2], k, s.mesh.n[2])];
-        sum += w[2][k] * m;
-        slope += d[2][k] * m;
-      }
-      out[0] += outer * w[1][j] * sum;
-      out[1] += outer_slope * w[1][j] * sum;
-      out[2] += outer * d[1][j] * sum;
-      out[3] += outer * w[1][j] * slope;
+      const real m = from[join_point(s.mesh, slab, ring_after(cell[1], j, s.mesh.n[1]), 0)];
+      line += w[1][j] * m;
+      line_slope += d[1][j] * m;
     }
+    sum += pick(p, w[0], i) * line;
+    slope[0] += pick(p, d[0], i) * line;
+    slope[1] += pick(p, w[0], i) * line_slope;
   }
+  const real fast = pick(p, w[2], lane);
+  out[0] = fast * sum, out[1] = fast * slope[0], out[2] = fast * slope[1];
+  out[3] = pick(p, d[2], lane) * sum;
+}
+
+/* Thread: a column of one particle; a warp reads for 32 / p of them, rows of p side by side. */
+static __device__ __forceinline__ void read_particle(const int p, const mesh_reader &s)
+{
+  const int together = MD_WARP / p, lane = threadIdx.x % MD_WARP, column = lane % p;
+  const int64_t t = md_thread() / MD_WARP * together + lane / p;
+  const bool present = lane < together * p && t < s.n;
+  real out[4] = {0};
+  if (present) read_column(p, s, t, column, out);
+  for (int step = 1; step < p; step *= 2)
+    for (int a = 0; a < 4; a++) {
+      const real other = __shfl_down_sync(MD_ALL_LANES, out[a], step);
+      if (column + step < p) out[a] += other;
+    }
+  if (!present || column > 0) return;
+  const int64_t index = s.order ? s.order[t] : t;
   if (s.value) s.value[index] = out[0];
   for (int a = 0; a < 3 && s.gradient; a++)
     s.gradient[3 * index + a] = s.scale[a] * out[1 + a];
@@ -299,7 +314,7 @@ md_status PREC(spread_gpu_particle_interpolate)(spread_plan *plan, spread_part *
     switch (plan->grid.order) {
 #define CASE(p)                                                                                    \
   case p:                                                                                          \
-    read_kernel_##p<<<md_blocks(s.n, BLOCK), BLOCK, 0, stream>>>(s);                               \
+    read_kernel_##p<<<md_blocks(s.n, BLOCK / MD_WARP * (MD_WARP / p)), BLOCK, 0, stream>>>(s);     \
     break;
       SPREAD_ORDERS(CASE)
 #undef CASE

@@ -71,7 +71,11 @@ static md_status make(pme *solver)
   MD_TRY(md_buffer_reserve(ctx, &solver->mesh, (size_t)solver->points * size, 0));
   MD_TRY(md_buffer_reserve(ctx, &solver->spectrum, (size_t)solver->modes * 2 * size, 0));
   MD_TRY(pme_tables_fill(solver));
-  return SIMD_PICK(ctx, cpu_plans, gpu_plans)(solver);
+  MD_TRY(md_beside_create(ctx, &solver->beside));
+  MD_TRY(md_beside_begin(solver->beside)); /* transforms belong to a stream */
+  const md_status status = SIMD_PICK(ctx, cpu_plans, gpu_plans)(solver);
+  MD_TRY(md_beside_end(solver->beside));
+  return status;
 }
 
 md_status pme_create(md_ctx *ctx, const pme_spec *spec, pme **out)
@@ -82,6 +86,7 @@ md_status pme_create(md_ctx *ctx, const pme_spec *spec, pme **out)
   MD_REQUIRE(solver, MD_ENOMEM, "out of memory for PME");
   solver->ctx = ctx;
   solver->spec = *spec;
+  solver->held = -1;
   const md_status status = make(solver);
   if (status) {
     pme_destroy(solver);
@@ -97,6 +102,7 @@ void pme_destroy(pme *solver)
   md_ctx *ctx = solver->ctx;
   SIMD_PICK(ctx, cpu_drops, gpu_drops)(solver);
   spread_destroy(solver->plan);
+  md_beside_destroy(solver->beside);
   md_buffer *buffers[] = {&solver->mesh,     &solver->spectrum, &solver->q,
                           &solver->gradient, &solver->table,    &solver->partial};
   const int n = sizeof buffers / sizeof buffers[0];
@@ -144,30 +150,66 @@ static md_status share(pme *solver, double *charge)
   return charge ? solver->sum(charge, 2, sizeof *charge) : MD_OK;
 }
 
-md_status pme_compute(pme *solver, const pme_charges *charges, void *f, pme_tally *tally)
+/* solver->q, unless it holds them from the call before. */
+static md_status take_charges(pme *solver, const pme_charges *charges, double sums[2])
+{
+  md_ctx *ctx = solver->ctx;
+  const int64_t n = charges->n;
+  if (!charges->q) return MD_OK;
+  solver->held = -1;
+  MD_TRY(md_buffer_reserve(ctx, &solver->q, (size_t)n * md_real_size(ctx->precision), 0));
+  MD_TRY(SIMD_PICK(ctx, cpu_loads, gpu_loads)(solver, charges, sums));
+  solver->held = n;
+  return MD_OK;
+}
+
+/* Everything but the last kernel: gradients of the potential where charges are. */
+static md_status find_gradients(pme *solver, const pme_charges *charges, pme_tally *tally)
 {
   md_ctx *ctx = solver->ctx;
   const int64_t n = charges->n;
   const size_t size = md_real_size(ctx->precision);
   double charge[2] = {0, 0}, modes[2] = {0, 0};
-  if (tally) *tally = (pme_tally){0};
-  MD_REQUIRE(charges->q_stride >= 1, MD_EINVAL, "the stride of charges must be >= 1, not %lld",
-             (long long)charges->q_stride);
   MD_TRY(spread_queue_positions(solver->plan, n, charges->x, charges->x_stride));
   if (n == 0 && !solver->sum) return MD_OK;
-  MD_TRY(md_buffer_reserve(ctx, &solver->q, (size_t)n * size, 0));
   MD_TRY(md_buffer_reserve(ctx, &solver->gradient, (size_t)n * 3 * size, 0));
-  MD_TRY(SIMD_PICK(ctx, cpu_loads, gpu_loads)(solver, charges, tally ? charge : NULL));
+  MD_TRY(take_charges(solver, charges, tally ? charge : NULL));
   MD_TRY(spread_charges(solver->plan, solver->q.data, solver->mesh.data));
   MD_TRY(share(solver, tally ? charge : NULL));
   MD_TRY(SIMD_PICK(ctx, cpu_solves, gpu_solves)(solver, tally ? modes : NULL));
-  if (n > 0) {
+  if (n > 0)
     MD_TRY(spread_interpolate(solver->plan, solver->mesh.data, NULL, solver->gradient.data));
-    MD_TRY(SIMD_PICK(ctx, cpu_pushes, gpu_pushes)(solver, n, f));
-  }
   if (!tally) return MD_OK;
   *tally = tally_of(solver, charge, modes);
   return spread_check_deferred(solver->plan); /* the sums have been waited for */
+}
+
+md_status pme_begin(pme *solver, const pme_charges *charges, pme_tally *tally)
+{
+  if (tally) *tally = (pme_tally){0};
+  MD_REQUIRE(charges->q_stride >= 1, MD_EINVAL, "the stride of charges must be >= 1, not %lld",
+             (long long)charges->q_stride);
+  MD_REQUIRE(charges->q || (charges->n == solver->held && !tally), MD_EINVAL,
+             "no charges: those of %lld particles are held, without sums, for calls of as many",
+             (long long)(solver->held > 0 ? solver->held : 0));
+  solver->n = charges->n;
+  MD_TRY(md_beside_begin(solver->beside));
+  const md_status status = find_gradients(solver, charges, tally);
+  MD_TRY(md_beside_end(solver->beside));
+  return status;
+}
+
+md_status pme_end(pme *solver, void *f)
+{
+  MD_TRY(md_beside_join(solver->beside));
+  if (solver->n == 0 || !f) return MD_OK;
+  return SIMD_PICK(solver->ctx, cpu_pushes, gpu_pushes)(solver, solver->n, f);
+}
+
+md_status pme_compute(pme *solver, const pme_charges *charges, void *f, pme_tally *tally)
+{
+  MD_TRY(pme_begin(solver, charges, tally));
+  return pme_end(solver, f);
 }
 
 void pme_describe(const pme *solver, pme_report *out)

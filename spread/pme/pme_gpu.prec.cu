@@ -1,10 +1,10 @@
 /* spread/pme/pme_gpu.prec.cu - smooth PME on the GPU: cuFFT and the product with the influence
  * function.
  *
- * One thread a mode, charge or coordinate.  Bytes: a mode is read and written once, 16 in single
- * and mixed, 32 in double; its three pairs of table entries stay in the caches.  Sums are taken
- * over the blocks of a grid of fixed size, then over the blocks: no atomics, one result in every
- * run. */
+ * One thread a charge or coordinate, one warp a row of modes along the fastest axis, for which two
+ * of the three pairs of table entries are the same.  Bytes: a mode is read and written once, 16 in
+ * single and mixed, 32 in double; tables stay in the caches.  Sums are taken over the blocks of a
+ * grid of fixed size, then over the blocks: no atomics, one result in every run. */
 #include "core/gpu/cuda.h"
 #include "spread/pme/fft_gpu.h"
 #include "spread/pme/pme_impl.h"
@@ -111,27 +111,44 @@ md_status PREC(pme_gpu_load)(pme *solver, const pme_charges *charges, double sum
   return sums ? read_sums(solver, 1, sums) : MD_OK;
 }
 
+/* Modes of a lane that are on their way from memory at a time. */
+enum { AHEAD = 4 };
+
+/* Warp: rows of the spectrum, one after the other. */
 static __global__ void __launch_bounds__(BLOCK)
-    multiply_kernel(int64_t modes, const __grid_constant__ pme_tables t,
-                    complex *__restrict__ spectrum, double *partial)
+    multiply_kernel(const __grid_constant__ pme_tables t, complex *__restrict__ spectrum,
+                    double *partial)
 {
+  const int64_t rows = (int64_t)t.n[0] * t.n[1], warps = (int64_t)gridDim.x * BLOCK / MD_WARP;
+  const int32_t lane = (int32_t)threadIdx.x % MD_WARP;
   double energy = 0, virial = 0;
-  for (int64_t at = md_thread(); at < modes; at += (int64_t)gridDim.x * BLOCK) {
-    const uint32_t row = (uint32_t)(at / t.n[2]), k = (uint32_t)(at % t.n[2]);
-    const uint32_t i = row / (uint32_t)t.n[1], j = row % (uint32_t)t.n[1];
-    const double m_sq = t.m_sq[0][i] + t.m_sq[1][j] + t.m_sq[2][k];
-    const double factor = t.scale * t.factor[0][i] * t.factor[1][j] * t.factor[2][k];
-    const double psi = pme_psi(factor, m_sq);
-    complex z = spectrum[at];
-    if (partial) {
-      const double re = z.x, im = z.y;
-      const double both = pme_weight(&t, (int32_t)k) * psi * (re * re + im * im);
-      energy += both;
-      virial += both * (1 - t.slope * m_sq);
+  for (int64_t row = md_thread() / MD_WARP; row < rows; row += warps) {
+    const uint32_t i = (uint32_t)row / (uint32_t)t.n[1], j = (uint32_t)row % (uint32_t)t.n[1];
+    const double m_sq_ij = t.m_sq[0][i] + t.m_sq[1][j];
+    const double factor_ij = t.scale * t.factor[0][i] * t.factor[1][j];
+    complex *const mode = spectrum + row * t.n[2];
+    for (int32_t first = lane; first < t.n[2]; first += AHEAD * MD_WARP) {
+      complex z[AHEAD];
+#pragma unroll
+      for (int u = 0; u < AHEAD; u++)
+        if (first + u * MD_WARP < t.n[2]) z[u] = mode[first + u * MD_WARP];
+#pragma unroll
+      for (int u = 0; u < AHEAD; u++) {
+        const int32_t k = first + u * MD_WARP;
+        if (k >= t.n[2]) break;
+        const double m_sq = m_sq_ij + t.m_sq[2][k];
+        const double psi = pme_psi(factor_ij * t.factor[2][k], m_sq);
+        if (partial) {
+          const double re = z[u].x, im = z[u].y;
+          const double both = pme_weight(&t, k) * psi * (re * re + im * im);
+          energy += both;
+          virial += both * (1 - t.slope * m_sq);
+        }
+        z[u].x *= (real)psi;
+        z[u].y *= (real)psi;
+        mode[k] = z[u];
+      }
     }
-    z.x = (real)(psi * z.x);
-    z.y = (real)(psi * z.y);
-    spectrum[at] = z;
   }
   if (partial) close_sums(energy, virial, partial);
 }
@@ -143,7 +160,7 @@ md_status PREC(pme_gpu_solve)(pme *solver, double sums[2])
   complex *spectrum = (complex *)solver->spectrum.data;
   MD_TRY(fft_check(t->cufft->FORWARD(t->forward, mesh, spectrum), "cufftExec, forward"));
   multiply_kernel<<<SUM_BLOCKS, BLOCK, 0, (cudaStream_t)solver->ctx->stream>>>(
-      solver->modes, pme_tables_of(solver), spectrum, sums ? (double *)solver->partial.data : NULL);
+      pme_tables_of(solver), spectrum, sums ? (double *)solver->partial.data : NULL);
   MD_LAUNCHED();
   MD_TRY(fft_check(t->cufft->BACKWARD(t->backward, spectrum, mesh), "cufftExec, backward"));
   return sums ? read_sums(solver, 0.5, sums) : MD_OK;

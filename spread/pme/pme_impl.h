@@ -9,6 +9,7 @@
 #ifndef PME_IMPL_H
 #define PME_IMPL_H
 
+#include "core/beside.h"
 #include "core/buffer.h"
 #include "core/simd.h"
 #include "spread/pme.h"
@@ -19,6 +20,8 @@ struct pme {
   md_ctx *ctx;
   pme_spec spec;
   spread_plan *plan;
+  md_beside *beside; /* the stream of all but the last kernel */
+  int64_t n, held;   /* charges that it works on; that q holds, -1: none */
   double volume;
   int64_t points, modes; /* of mesh and half spectrum */
   md_buffer mesh, spectrum;

@@ -108,16 +108,43 @@ static void add_lj(const ref_charges *c, double r_cut, ref_coulomb *to)
       }
 }
 
-static const char *const lists[] = {
-    "neighbor.list=full", "neighbor.list=half", "neighbor.list=half neighbor.newton=off",
-    "neighbor.list=half device.deterministic=true", "neighbor.list=full lj.shift=force"};
-enum { N_LISTS = sizeof lists / sizeof *lists };
+/* All of the Coulomb sum, and Lennard-Jones for r_cut > 0; f gets the forces. */
+static ref_coulomb plain_sums(const ions *now, double r_cut, double f[3 * IONS])
+{
+  const ref_charges c = {IONS, {6, 6.5, 7}, now->x, now->q};
+  ref_coulomb exact = {0, 0, f};
+  memset(f, 0, 3 * IONS * sizeof *f);
+  ref_ewald_real(&c, 1.3, 0, &exact);
+  ref_ewald_reciprocal(&c, 1.3, &exact);
+  ref_ewald_constant(&c, 1.3, &exact);
+  if (r_cut > 0) add_lj(&c, r_cut, &exact);
+  return exact;
+}
+
+/* |f - exact| / |exact| over all ions. */
+static double part_off(const double *f, const double *exact)
+{
+  double above = 0, below = 0;
+  for (int m = 0; m < 3 * IONS; m++)
+    above += (f[m] - exact[m]) * (f[m] - exact[m]), below += exact[m] * exact[m];
+  return sqrt(above / below);
+}
+
+static const char *const lists[] = {"neighbor.list=full",
+                                    "neighbor.list=half",
+                                    "neighbor.list=half neighbor.newton=off",
+                                    "neighbor.list=half device.deterministic=true",
+                                    "neighbor.list=full lj.shift=force",
+                                    "neighbor.list=full device.block_size=96",
+                                    "neighbor.list=tile"};
+enum { ON_GPU = 5, N_LISTS = sizeof lists / sizeof *lists }; /* from ON_GPU on not for the CPU */
 
 /* Twice: real space shorter and longer than Lennard-Jones. */
 START_TEST(forces_against_plain_sums)
 {
   static const double most[] = {2e-5, 2e-5, 1e-9};
   static const double cutoffs[][2] = {{2.5, 2.2}, {2.0, 2.9}};
+  if (_i >= ON_GPU && test_backend() == MD_CPU) return;
   const char *path = write_ions(_i % 2);
   for (int precision = 0; precision < MD_PRECISION_COUNT; precision++)
     for (int k = 0; k < 2; k++) {
@@ -133,14 +160,10 @@ START_TEST(forces_against_plain_sums)
       ions now;
       read_ions(sim, &now);
       ck_assert_double_eq_tol(sim->net_charge, _i % 2 ? 0.75 : 0, 1e-12);
-      double f[3 * IONS] = {0}, above = 0, below = 0;
-      const ref_charges c = {IONS, {6, 6.5, 7}, now.x, now.q};
-      ref_coulomb exact = {0, 0, f};
-      ref_ewald_real(&c, 1.3, 0, &exact);
-      ref_ewald_reciprocal(&c, 1.3, &exact);
-      ref_ewald_constant(&c, 1.3, &exact);
-      if (!strstr(lists[_i], "shift")) add_lj(&c, cutoffs[k][0], &exact);
-      if (strstr(lists[_i], "shift")) { /* Lennard-Jones alone, by the engine */
+      double f[3 * IONS];
+      const bool shifted = strstr(lists[_i], "shift");
+      ref_coulomb exact = plain_sums(&now, shifted ? 0 : cutoffs[k][0], f);
+      if (shifted) { /* Lennard-Jones alone, by the engine */
         ck_ok(config_set(cfg, "coulomb.method", "none", "test"));
         ck_ok(config_set(cfg, "neighbor.skin", k ? "1.2" : "0.3", "test"));
         engine *plain;
@@ -152,10 +175,8 @@ START_TEST(forces_against_plain_sums)
         exact.energy += plain->tally.energy, exact.virial += plain->tally.virial;
         engine_destroy(plain);
       }
-      for (int m = 0; m < 3 * IONS; m++)
-        above += (now.f[m] - f[m]) * (now.f[m] - f[m]), below += f[m] * f[m];
-      ck_assert_msg(sqrt(above / below) < most[precision], "%s: force error %g", settings,
-                    sqrt(above / below));
+      ck_assert_msg(part_off(now.f, f) < most[precision], "%s: force error %g", settings,
+                    part_off(now.f, f));
       ck_assert_double_eq_tol(sim->tally.energy, exact.energy,
                               most[precision] * (50 + fabs(exact.energy)));
       ck_assert_double_eq_tol(sim->tally.virial, exact.virial,
@@ -163,6 +184,34 @@ START_TEST(forces_against_plain_sums)
       engine_destroy(sim);
       config_destroy(cfg);
     }
+}
+END_TEST
+
+/* Steps and rebuilds later forces are still those of the positions: what a GPU began to compute
+ * before a rebuild is not used after it. */
+START_TEST(forces_of_moving_ions)
+{
+  char settings[512];
+  snprintf(settings, sizeof settings,
+           "system.read=%s system.temperature=3 coulomb.method=pme coulomb.mesh=48 "
+           "coulomb.order=10 coulomb.alpha=2.3 coulomb.cutoff=2.2 neighbor.every=%s "
+           "device.precision=double run.dt=0.002",
+           write_ions(false), _i ? "7" : "check");
+  config *cfg = engines_config(settings);
+  engine *sim;
+  ions now;
+  double f[3 * IONS];
+  ck_ok(engine_create(config_get(cfg), &sim));
+  for (int k = 0; k < 60; k++) {
+    ck_ok(engine_steps(sim, 1));
+    if (k % 4) continue;
+    read_ions(sim, &now);
+    plain_sums(&now, 2.5, f);
+    ck_assert_msg(part_off(now.f, f) < 1e-5, "step %d: force error %g", k, part_off(now.f, f));
+  }
+  ck_assert_int_gt(sim->rebuilds, 3);
+  engine_destroy(sim);
+  config_destroy(cfg);
 }
 END_TEST
 
@@ -312,6 +361,7 @@ int main(void)
   tcase_add_test(tc, pair_formula);
   tcase_add_test(tc, reach_of_the_formula);
   tcase_add_loop_test(tc, forces_against_plain_sums, 0, N_LISTS);
+  tcase_add_loop_test(tc, forces_of_moving_ions, 0, 2);
   tcase_add_test(tc, lattices_alternate);
   tcase_add_loop_test(tc, melts_keep_energy_and_charges, 0, 2);
   tcase_add_test(tc, readers_know_charges);

@@ -111,7 +111,7 @@ static void check_variant(const run_case *c, md_precision precision, int variant
     run_spec spec = run_spec_default();
     force_tally tally = {.energy = -1, .virial = -1};
     spec.precision = precision;
-    spec.force = variants[variant];
+    spec.force = variants[variant], spec.force.block_size = (k + variant) % 3 ? 0 : 96;
     spec.list.order.kind = orders[k % ORDERS];
     spec.threads = 1 + (k + variant) % 3;
     spec.deterministic = (k + variant) % 4 == 0;

@@ -53,12 +53,51 @@ START_TEST(bad_positions_are_told)
 }
 END_TEST
 
+/* Charges are held from call to call, whatever lies where they were; first and with sums they are
+ * needed, and of another number of particles refused. */
+START_TEST(charges_are_held)
+{
+  md_ctx *ctx = test_ctx(MD_DOUBLE, 1, false);
+  sample s = sample_make(300, 4, 4, 4, true);
+  pme_spec spec = sample_spec(&s, 16, 16, 16, 4, 1);
+  pme *solver;
+  ck_ok(pme_create(ctx, &spec, &solver));
+  md_buffer x4 = {0}, f4 = {0};
+  ck_ok(md_buffer_reserve(ctx, &f4, 1200 * sizeof(double), 0));
+  sample_upload(ctx, &s, &x4);
+  pme_charges charges = {300, x4.data, 4, NULL, 4};
+  ck_assert_int_eq(pme_compute(solver, &charges, f4.data, NULL), MD_EINVAL);
+  double f[2][1200];
+  for (int held = 0; held < 2; held++) {
+    charges.q = held ? NULL : (double *)x4.data + 3;
+    ck_ok(md_fill(ctx, f4.data, 0, sizeof f[0]));
+    ck_ok(pme_begin(solver, &charges, NULL));
+    ck_ok(pme_end(solver, NULL)); /* forgotten */
+    ck_ok(pme_begin(solver, &charges, NULL));
+    ck_ok(pme_end(solver, f4.data));
+    ck_ok(md_read(ctx, f[held], f4.data, sizeof f[0]));
+  }
+  for (int k = 0; k < 1200; k++)
+    ck_assert_double_eq_tol(f[0][k], f[1][k], 1e-12);
+  pme_tally tally;
+  ck_assert_int_eq(pme_compute(solver, &charges, f4.data, &tally), MD_EINVAL);
+  charges.n = 299;
+  ck_assert_int_eq(pme_compute(solver, &charges, f4.data, NULL), MD_EINVAL);
+  md_buffer_free(ctx, &x4);
+  md_buffer_free(ctx, &f4);
+  pme_destroy(solver);
+  md_ctx_destroy(ctx);
+  sample_free(&s);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("pme_steps");
   TCase *tc = tcase_create("pme_steps");
   tcase_set_timeout(tc, 60);
   tcase_add_loop_test(tc, bad_positions_are_told, 0, SPREAD_METHOD_COUNT);
+  tcase_add_test(tc, charges_are_held);
   suite_add_tcase(suite, tc);
   return test_main(suite);
 }
