@@ -49,7 +49,7 @@ static __device__ __forceinline__ void add_embedded(const eam_job *job, force_ro
 /* Batches of a row's entries; behind its last the row's own atom. */
 static __device__ __forceinline__ void walk(const eam_job *job, force_row *row, eam_mode mode)
 {
-  const force_mode charged = {LJ_PLAIN, mode.tally, mode.pass == EAM_FORCES};
+  const force_mode charged = {LJ_PLAIN, mode.tally, mode.pass == EAM_FORCES, false};
   int32_t j[BATCH];
   coord3 x[BATCH];
   real q[BATCH];
@@ -72,7 +72,7 @@ static __device__ __forceinline__ void eam_row(const eam_job *job, eam_mode mode
   const int64_t i = md_thread();
   force_row row = {};
   if (i < rows->n) {
-    row = open_row(rows, i, (force_mode){LJ_PLAIN, mode.tally, mode.pass == EAM_FORCES});
+    row = open_row(rows, i, (force_mode){LJ_PLAIN, mode.tally, mode.pass == EAM_FORCES, false});
     walk(job, &row, mode);
     if (mode.pass == EAM_DENSITIES) {
       row.energy = 2 * eam_close(&job->eam, job->first, rows->n, i, row.fx);

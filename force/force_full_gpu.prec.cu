@@ -16,7 +16,7 @@ static __device__ __forceinline__ void full_row(const force_rows *rows, force_mo
   force_row row = {};
   if (i < rows->n) {
     row = open_row(rows, i, mode);
-    int32_t k = 0, j[BATCH];
+    int32_t k = 0, j[BATCH], type[BATCH];
     coord3 x[BATCH];
     real q[BATCH];
     for (; k + BATCH <= row.count; k += BATCH) {
@@ -25,20 +25,22 @@ static __device__ __forceinline__ void full_row(const force_rows *rows, force_mo
         j[u] = load_index(row.nbr + (int64_t)(k + u) * MD_WARP);
 #pragma unroll
       for (int u = 0; u < BATCH; u++)
-        x[u] = load_coord(rows->coord, j[u]), q[u] = load_charge(rows, j[u], mode);
+        x[u] = load_coord(rows->coord, j[u]), q[u] = load_charge(rows, j[u], mode),
+        type[u] = load_type(rows, j[u], mode);
 #pragma unroll
       for (int u = 0; u < BATCH; u++)
-        add_pair(rows, &row, x[u], q[u], true, 1, mode);
+        add_pair(rows, &row, x[u], q[u], type[u], true, 1, mode);
     }
 #pragma unroll
     for (int u = 0; u < BATCH - 1; u++) {
       const bool present = k + u < row.count;
       j[u] = present ? load_index(row.nbr + (int64_t)(k + u) * MD_WARP) : row.i;
       x[u] = load_coord(rows->coord, j[u]), q[u] = load_charge(rows, j[u], mode);
+      type[u] = load_type(rows, j[u], mode);
     }
 #pragma unroll
     for (int u = 0; u < BATCH - 1; u++)
-      add_pair(rows, &row, x[u], q[u], k + u < row.count, 1, mode);
+      add_pair(rows, &row, x[u], q[u], type[u], k + u < row.count, 1, mode);
     real4 f = {};
     f.x = row.fx * rows->scale, f.y = row.fy * rows->scale, f.z = row.fz * rows->scale;
     rows->f[i] = f;
@@ -61,10 +63,17 @@ static md_status read_exactly(force *fc, force_tally *tally)
 }
 
 typedef void full_kernel(force_rows rows);
-#define FULL(name, form, tally, charged)                                                           \
+#define FULL_(name, form, tally, charged, typed)                                                   \
   static __global__ void __maxnreg__(FORCE_REGISTERS) name(const force_rows rows)                  \
   {                                                                                                \
-    full_row(&rows, (force_mode){form, tally, charged});                                           \
+    full_row(&rows, (force_mode){form, tally, charged, typed});                                    \
+  }
+#define FULL(name, form, tally, charged)                                                           \
+  FULL_(name, form, tally, charged, false)                                                         \
+  FULL_(name##_typed, form, tally, charged, true)
+#define PAIR(name)                                                                                 \
+  {                                                                                                \
+    name, name##_typed                                                                             \
   }
 FULL(full_plain, LJ_PLAIN, false, false)
 FULL(full_tally, LJ_PLAIN, true, false)
@@ -74,16 +83,17 @@ FULL(full_charged, LJ_PLAIN, false, true)
 FULL(full_charged_tally, LJ_PLAIN, true, true)
 FULL(full_charged_shifted, LJ_SHIFTED, false, true)
 FULL(full_charged_shifted_tally, LJ_SHIFTED, true, true)
-static full_kernel *const kernels[LJ_FORM_COUNT][2][2] = {
-    [LJ_PLAIN] = {{full_plain, full_tally}, {full_charged, full_charged_tally}},
-    [LJ_SHIFTED] = {{full_shifted, full_shifted_tally},
-                    {full_charged_shifted, full_charged_shifted_tally}}};
+static full_kernel *const kernels[LJ_FORM_COUNT][2][2][2] = {
+    [LJ_PLAIN] = {{PAIR(full_plain), PAIR(full_tally)},
+                  {PAIR(full_charged), PAIR(full_charged_tally)}},
+    [LJ_SHIFTED] = {{PAIR(full_shifted), PAIR(full_shifted_tally)},
+                    {PAIR(full_charged_shifted), PAIR(full_charged_shifted_tally)}}};
 
 md_status PREC(force_gpu_full)(force *fc, const force_job *job)
 {
   const int block = force_block(fc);
-  full_kernel *kernel =
-      kernels[lj_form_of(&job->lj)][job->coulomb.r_cut_sq > 0][job->tally != NULL];
+  full_kernel *kernel = kernels[lj_form_of(&job->lj)][job->coulomb.r_cut_sq > 0][job->tally != NULL]
+                               [job->types != NULL];
   force_rows rows;
   MD_TRY(set_carveout(fc, (const void *)kernel));
   MD_TRY(open_rows(fc, job, &rows));

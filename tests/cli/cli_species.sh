@@ -1,7 +1,6 @@
 #!/bin/sh
 # tests/cli/cli_species.sh MINIMD - species from settings and files; trajectories are read back.
 . tests/cli/cli.sh
-[ "$backend" = cpu ] || { echo 'several species are computed on the CPU only'; finish; exit; }
 
 inputs=$(realpath inputs)
 mixture="run -i $inputs/in.kob-andersen --cells 5 --steps 40 --thermo 40 --quiet --format csv"
