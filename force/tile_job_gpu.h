@@ -12,7 +12,8 @@ enum {
   WARPS = ROWS / MD_WARP,
   GROUP = NEIGHBOR_TILE_GROUP,
   BANKS = sizeof(real) == 8 ? NEIGHBOR_TILE_BANKS_WIDE : NEIGHBOR_TILE_BANKS,
-  LOADS = 7, /* 256 of them are about a halo */
+  LOADS = 7,       /* 256 of them are about a halo */
+  TYPED_LOADS = 9, /* a denser one's, whose last types would come late */
   /* Measured best, for each precision: blocks that a multiprocessor holds, where it is one after
    * the other and where all blocks are at work at once; and groups of the list that are asked for
    * early. */
@@ -20,7 +21,7 @@ enum {
   FEW_BLOCKS = MD_PREC == 2 ? 3 : 4,
   DENSITY_BLOCKS = MD_PREC == 2 ? 3 : 5, /* the same of the two passes of embedded atoms */
   EMBEDDED_BLOCKS = MD_PREC == 2 ? 2 : 4,
-  TYPED_BLOCKS = MD_PREC == 2 ? 2 : 4, /* of atoms of several types */
+  TYPED_BLOCKS = MD_PREC == 2 ? 3 : 4, /* of atoms of several types */
   AHEAD = 2
 };
 
@@ -89,20 +90,25 @@ static __host__ __device__ __forceinline__ bool has_q(tile_mode mode)
 
 /* The first entries of a thread's part of a halo, asked for early. */
 typedef struct {
-  int32_t j[LOADS], type[LOADS];
+  int32_t j[TYPED_LOADS], type[TYPED_LOADS];
 } tile_first;
+
+static __device__ __forceinline__ int loads_of(tile_mode mode)
+{
+  return mode.types == TYPES_ALIKE ? LOADS : TYPED_LOADS;
+}
 
 static __device__ __forceinline__ tile_first first_entries(const tile_job *job, neighbor_piece halo,
                                                            tile_mode mode)
 {
   tile_first first;
 #pragma unroll
-  for (int u = 0; u < LOADS; u++) {
+  for (int u = 0; u < loads_of(mode); u++) {
     const int32_t k = (int32_t)threadIdx.x + u * ROWS;
     first.j[u] = k < halo.count ? __ldcs(job->tiles.halo + halo.start + k) : 0;
   }
 #pragma unroll
-  for (int u = 0; u < LOADS; u++)
+  for (int u = 0; u < loads_of(mode); u++)
     first.type[u] = mode.types == TYPES_ALIKE ? 0 : job->types.type[first.j[u]];
   return first;
 }
@@ -122,10 +128,10 @@ static __device__ __forceinline__ void add_types(const tile_job *job, unsigned c
 {
   const int32_t t = (int32_t)threadIdx.x, m = halo.count, most = job->tiles.most;
 #pragma unroll
-  for (int u = 0; u < LOADS; u++)
+  for (int u = 0; u < TYPED_LOADS; u++)
     if (t + u * ROWS < m) set_type(room, most, t + u * ROWS, mode.charged, first->type[u]);
 #pragma unroll 1
-  for (int32_t k = t + LOADS * ROWS; k < m; k += ROWS)
+  for (int32_t k = t + TYPED_LOADS * ROWS; k < m; k += ROWS)
     set_type(room, most, k, mode.charged, job->types.type[job->tiles.halo[halo.start + k]]);
   if (t < BANKS) set_type(room, most, (m + BANKS - 1) / BANKS * BANKS + t, mode.charged, 0);
 }
@@ -147,9 +153,9 @@ static __device__ __forceinline__ void load_halo(const tile_job *job, const tile
 {
   const int32_t t = (int32_t)threadIdx.x, m = halo.count, most = job->tiles.most;
 #pragma unroll
-  for (int u = 0; u < LOADS; u++)
+  for (int u = 0; u < loads_of(mode); u++)
     if (t + u * ROWS < m) copy_atom(job, at, room, t + u * ROWS, first->j[u], mode);
-  for (int32_t k = t + LOADS * ROWS; k < m; k += ROWS)
+  for (int32_t k = t + loads_of(mode) * ROWS; k < m; k += ROWS)
     copy_atom(job, at, room, k, __ldcs(job->tiles.halo + halo.start + k), mode);
   if (t < BANKS)
     store_entry(room, most, (m + BANKS - 1) / BANKS * BANKS + t, job->far, has_q(mode));

@@ -45,12 +45,33 @@ static __device__ __forceinline__ void add_embedded(const tile_job *job, tile_ro
   if (mode.tally) row->energy += u, row->virial += (double)r_sq * (double)f;
 }
 
+/* That of type 0 or 1.  Not left to the compiler, which puts choices behind the test of the cutoff
+ * and makes a branch of it. */
+static __device__ __forceinline__ real choose(int32_t type, real zero, real one)
+{
+  real c;
+#if MD_PREC == 2
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %3, 0; selp.f64 %0, %2, %1, p; }"
+               : "=d"(c)
+               : "d"(zero), "d"(one), "r"(type));
+#else
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %3, 0; selp.f32 %0, %2, %1, p; }"
+               : "=f"(c)
+               : "f"(zero), "f"(one), "r"(type));
+#endif
+  return c;
+}
+
 /* Constants of the row's pairs with atoms of this type. */
 static __device__ __forceinline__ lj_reals constants_with(const tile_job *job, const tile_row *row,
                                                           int32_t type, tile_mode mode)
 {
-  if (mode.types == TYPES_TWO) return type ? row->own[1] : row->own[0];
-  return load_pair(&job->types, row->pairs + type, mode.tally);
+  if (mode.types == TYPES_MANY) return load_pair(&job->types, row->pairs + type, mode.tally);
+  const lj_reals *zero = &row->own[0], *one = &row->own[1];
+  lj_reals c = {};
+  c.r_cut_sq = choose(type, zero->r_cut_sq, one->r_cut_sq);
+  c.lj1 = choose(type, zero->lj1, one->lj1), c.lj2 = choose(type, zero->lj2, one->lj2);
+  return c;
 }
 
 static __device__ __forceinline__ void add_pair(const tile_job *job, tile_row *row,
