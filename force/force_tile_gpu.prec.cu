@@ -88,6 +88,13 @@ static tile_kernel *kernel_of(tile_mode mode)
   return typed_kernels[mode.form][mode.charged][mode.tally];
 }
 
+/* A halo in shared memory. */
+static size_t halo_bytes(const tile_job *job, tile_mode mode)
+{
+  const bool beside = mode.charged && mode.types != TYPES_ALIKE;
+  return (size_t)job->tiles.most * (entry_bytes(has_q(mode)) + (beside ? sizeof(int32_t) : 0));
+}
+
 static tile_job open_tiles(const force *fc, const force_job *job, tile_mode mode)
 {
   tile_job out = {};
@@ -109,14 +116,20 @@ static tile_job open_tiles(const force *fc, const force_job *job, tile_mode mode
   out.coulomb = coulomb_round(&job->coulomb);
   out.partial = (double *)fc->partial.data;
   out.types = open_types(job);
+  out.table = (int32_t)((halo_bytes(&out, mode) + ENTRY - 1) / ENTRY * ENTRY);
   return out;
 }
 
-/* A halo in shared memory. */
-static size_t halo_bytes(const tile_job *job, tile_mode mode)
+static md_status check_shared(const tile_job *job, size_t bytes)
 {
-  const bool beside = mode.charged && mode.types != TYPES_ALIKE;
-  return (size_t)job->tiles.most * (entry_bytes(has_q(mode)) + (beside ? sizeof(int32_t) : 0));
+  int device, most;
+  MD_CUDA(cudaGetDevice(&device));
+  MD_CUDA(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  MD_REQUIRE(bytes <= (size_t)most, MD_EINVAL,
+             "up to %d atoms around a tile and the constants of %d types take %zu bytes of shared "
+             "memory, and the GPU has %d for a block: expected a full list",
+             job->tiles.most, job->types.n, bytes, most);
+  return MD_OK;
 }
 
 /* Before launches of a kernel; *shared gets the bytes of shared memory it needs. */
@@ -124,6 +137,10 @@ static md_status prepare(const force *fc, const tile_job *job, tile_kernel *kern
                          size_t *shared)
 {
   *shared = job->near.end > 0 ? (size_t)job->near.end : halo_bytes(job, mode);
+  if (mode.types == TYPES_MANY) {
+    *shared = (size_t)job->table + table_bytes(&job->types);
+    MD_TRY(check_shared(job, *shared));
+  }
   MD_TRY(set_carveout(fc, (const void *)kernel));
   MD_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)*shared));
   return MD_OK;

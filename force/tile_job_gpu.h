@@ -13,7 +13,7 @@ enum {
   GROUP = NEIGHBOR_TILE_GROUP,
   BANKS = sizeof(real) == 8 ? NEIGHBOR_TILE_BANKS_WIDE : NEIGHBOR_TILE_BANKS,
   LOADS = 7,       /* 256 of them are about a halo */
-  TYPED_LOADS = 9, /* a denser one's, whose last types would come late */
+  TYPED_LOADS = 8, /* a denser one's, whose last types would come late */
   /* Measured best, for each precision: blocks that a multiprocessor holds, where it is one after
    * the other and where all blocks are at work at once; and groups of the list that are asked for
    * early. */
@@ -52,6 +52,7 @@ typedef struct {
   eam_tables eam; /* of a pass */
   eam_near near;
   type_tables types;
+  int32_t table; /* bytes before their table in shared memory */
 } tile_job;
 
 /* The same after a step. */
@@ -64,7 +65,7 @@ static __host__ __device__ __forceinline__ tile_places next_places(const tile_pl
 #endif
 }
 
-/* Atoms are alike; of two types, whose constants fit a row's registers; of more, by tables. */
+/* Atoms are alike; of two types, whose constants fit a row's registers; of more, by a table. */
 typedef enum { TYPES_ALIKE, TYPES_TWO, TYPES_MANY } tile_types;
 
 /* How an instance of the kernel works: formula, totals, charges, integration; pass of embedded
@@ -86,6 +87,47 @@ static __host__ __device__ __forceinline__ bool has_unit(tile_mode mode)
 static __host__ __device__ __forceinline__ bool has_q(tile_mode mode)
 {
   return mode.charged || mode.types != TYPES_ALIKE;
+}
+
+/* Constants of pairs behind a halo in shared memory: [n][n] lj1 and lj2, then r_cut^2, then f_shift.
+ * A load of two words has no conflicts among up to 4 types, one of a word among 5; one of all four
+ * words would be busy as long as both. */
+enum { PULL = 2 * sizeof(real), CUT = sizeof(real) };
+
+static size_t table_bytes(const type_tables *types)
+{
+  return (size_t)types->n * (size_t)types->n * (PULL + 2 * CUT);
+}
+
+static __device__ __forceinline__ void copy_table(const tile_job *job)
+{
+  extern __shared__ __align__(16) unsigned char room[];
+  const int32_t pairs = job->types.n * job->types.n;
+  real *pull = (real *)(room + job->table), *cut = pull + 2 * pairs, *shift = cut + pairs;
+  for (int32_t k = (int32_t)threadIdx.x; k < pairs; k += ROWS) {
+    const real4 c = job->types.force[k];
+    cut[k] = c.x, pull[2 * k] = c.y, pull[2 * k + 1] = c.z, shift[k] = c.w;
+  }
+}
+
+static __device__ __forceinline__ real load_real(uint32_t at)
+{
+  real a;
+#if MD_PREC == 2
+  asm volatile("ld.shared.f64 %0, [%1];" : "=d"(a) : "r"(at));
+#else
+  asm volatile("ld.shared.f32 %0, [%1];" : "=f"(a) : "r"(at));
+#endif
+  return a;
+}
+
+static __device__ __forceinline__ void load_two(uint32_t at, real *a, real *b)
+{
+#if MD_PREC == 2
+  asm volatile("ld.shared.v2.f64 {%0, %1}, [%2];" : "=d"(*a), "=d"(*b) : "r"(at));
+#else
+  asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];" : "=f"(*a), "=f"(*b) : "r"(at));
+#endif
 }
 
 /* The first entries of a thread's part of a halo, asked for early. */

@@ -11,9 +11,10 @@ typedef struct {
   tile_entry at;
   real fx, fy, fz;
   double energy, virial;
-  uint32_t words;  /* of tables in shared memory */
-  int32_t pairs;   /* where those of its type begin in tables of types */
-  lj_reals own[2]; /* the first two of them */
+  uint32_t words;     /* of tables in shared memory */
+  int32_t pairs;      /* where those of its type begin in tables of types */
+  lj_reals own[2];    /* the first two of them */
+  uint32_t pull, cut; /* where they are in the table in shared memory */
 } tile_row;
 
 /* The reciprocal to an ulp or two: the list's tests are no better. */
@@ -45,32 +46,33 @@ static __device__ __forceinline__ void add_embedded(const tile_job *job, tile_ro
   if (mode.tally) row->energy += u, row->virial += (double)r_sq * (double)f;
 }
 
-/* That of type 0 or 1.  Not left to the compiler, which puts choices behind the test of the cutoff
- * and makes a branch of it. */
-static __device__ __forceinline__ real choose(int32_t type, real zero, real one)
+/* Keeps compilers from computing f behind the test of the cutoff, where so much makes a branch. */
+static __device__ __forceinline__ void compute_now(real *f)
 {
-  real c;
 #if MD_PREC == 2
-  asm volatile("{ .reg .pred p; setp.ne.s32 p, %3, 0; selp.f64 %0, %2, %1, p; }"
-               : "=d"(c)
-               : "d"(zero), "d"(one), "r"(type));
+  asm volatile("" : "+d"(*f));
 #else
-  asm volatile("{ .reg .pred p; setp.ne.s32 p, %3, 0; selp.f32 %0, %2, %1, p; }"
-               : "=f"(c)
-               : "f"(zero), "f"(one), "r"(type));
+  asm volatile("" : "+f"(*f));
 #endif
-  return c;
 }
 
 /* Constants of the row's pairs with atoms of this type. */
 static __device__ __forceinline__ lj_reals constants_with(const tile_job *job, const tile_row *row,
                                                           int32_t type, tile_mode mode)
 {
-  if (mode.types == TYPES_MANY) return load_pair(&job->types, row->pairs + type, mode.tally);
   const lj_reals *zero = &row->own[0], *one = &row->own[1];
   lj_reals c = {};
-  c.r_cut_sq = choose(type, zero->r_cut_sq, one->r_cut_sq);
-  c.lj1 = choose(type, zero->lj1, one->lj1), c.lj2 = choose(type, zero->lj2, one->lj2);
+  if (mode.types == TYPES_MANY) {
+    const uint32_t cut = row->cut + (uint32_t)type * CUT;
+    if (mode.tally) c = load_pair(&job->types, row->pairs + type, true);
+    c.r_cut_sq = load_real(cut);
+    load_two(row->pull + (uint32_t)type * PULL, &c.lj1, &c.lj2);
+    if (mode.form == LJ_SHIFTED)
+      c.f_shift = load_real(cut + (uint32_t)(job->types.n * job->types.n) * CUT);
+    return c;
+  }
+  c.r_cut_sq = type ? one->r_cut_sq : zero->r_cut_sq;
+  c.lj1 = type ? one->lj1 : zero->lj1, c.lj2 = type ? one->lj2 : zero->lj2;
   return c;
 }
 
@@ -90,8 +92,9 @@ static __device__ __forceinline__ void add_pair(const tile_job *job, tile_row *r
   if (mode.types != TYPES_ALIKE) own = constants_with(job, row, type, mode), lj = &own;
   const real inv_sq = quick_inverse(r_sq);
   const bool inside = r_sq < lj->r_cut_sq;
-  const real f = has_unit(mode) ? lj_unit_f_over_r_inv(inv_sq, lj)
-                                : lj_f_over_r_inv(r_sq, inv_sq, lj, mode.form);
+  real f = has_unit(mode) ? lj_unit_f_over_r_inv(inv_sq, lj)
+                          : lj_f_over_r_inv(r_sq, inv_sq, lj, mode.form);
+  if (mode.types != TYPES_ALIKE) compute_now(&f);
   if (inside) {
     row->fx += dx * f, row->fy += dy * f, row->fz += dz * f;
     if (mode.tally) {
@@ -264,6 +267,9 @@ static __device__ __forceinline__ void sum_row(const tile_job *job, const tile_p
   row->pairs = start->pairs;
   for (int k = 0; mode.types == TYPES_TWO && k < 2; k++)
     row->own[k] = load_pair(&job->types, row->pairs + k, false);
+  const uint32_t table = (uint32_t)__cvta_generic_to_shared(room) + (uint32_t)job->table;
+  row->pull = table + (uint32_t)row->pairs * PULL;
+  row->cut = table + (uint32_t)(job->types.n * job->types.n) * PULL + (uint32_t)row->pairs * CUT;
   load_halo(job, at, room, start->halo, &start->first, mode);
   if (mode.fused) expect_close(job, at, start->i, start->images);
   for (int32_t p = 1;; p++) {
@@ -298,6 +304,7 @@ static __device__ __forceinline__ void tile_rows(const tile_job *job, tile_mode 
   if (is_unfit(&job->tiles)) return;
   const tile_start start = start_row(job, mode);
   if (mode.pass != EAM_NONE) row.words = copy_words(&job->eam, job->near, mode.pass);
+  if (mode.types == TYPES_MANY) copy_table(job);
   cudaGridDependencySynchronize();
   /* Not before: the next kernel must not start, and empty caches, while the one before this
    * reads. */

@@ -1,8 +1,7 @@
 /* force/types_gpu.h - atoms of several types in GPU kernels: a byte an atom and ghost, and tables
  * of constants for each two types.
  *
- * Tables are read through the L1, which takes about a cycle for each line that a warp touches; four
- * types are two lines in float. */
+ * Kernels for full and half lists read tables through the L1. */
 #ifndef TYPES_GPU_H
 #define TYPES_GPU_H
 
