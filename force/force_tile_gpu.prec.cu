@@ -74,17 +74,20 @@ static tile_kernel *const typed_kernels[LJ_FORM_COUNT][2][2] = {
                     {typed_charged_shifted, typed_charged_shifted_tally}}};
 static tile_kernel *const typed_fused_kernels[LJ_FORM_COUNT] = {typed_fused, typed_shifted_fused};
 
-static tile_types types_of(const force_job *job)
+/* How a job's kernel works. */
+static tile_mode mode_of(const force_job *job, bool fused)
 {
-  if (!job->types) return TYPES_ALIKE;
-  return job->types->n == 2 ? TYPES_TWO : TYPES_MANY;
+  const lj_form form = lj_form_of(&job->lj);
+  const bool tally = job->tally != NULL, charged = job->coulomb.r_cut_sq > 0;
+  const bool two = job->types && job->types->n == 2 && form == LJ_PLAIN && !tally && !charged;
+  const tile_types types = !job->types ? TYPES_ALIKE : two ? TYPES_TWO : TYPES_MANY;
+  return (tile_mode){form, tally, charged, fused, EAM_NONE, types};
 }
 
 static tile_kernel *kernel_of(tile_mode mode)
 {
   if (mode.types == TYPES_ALIKE) return kernels[mode.form][mode.charged][mode.tally];
-  if (mode.types == TYPES_TWO && mode.form == LJ_PLAIN && !mode.charged && !mode.tally)
-    return two_plain;
+  if (mode.types == TYPES_TWO) return two_plain;
   return typed_kernels[mode.form][mode.charged][mode.tally];
 }
 
@@ -162,9 +165,7 @@ static md_status launch(const force *fc, tile_job *job, tile_kernel *kernel, siz
 md_status PREC(force_gpu_tile)(force *fc, const force_job *job)
 {
   const int64_t blocks = md_blocks(job->n, ROWS);
-  const tile_mode mode = {
-      lj_form_of(&job->lj), job->tally != NULL, job->coulomb.r_cut_sq > 0, false, EAM_NONE,
-      types_of(job)};
+  const tile_mode mode = mode_of(job, false);
   if (job->tally)
     MD_TRY(md_buffer_reserve(fc->ctx, &fc->partial, 2 * ((size_t)blocks + 1) * sizeof(double), 0));
   tile_job tiles = open_tiles(fc, job, mode);
@@ -191,14 +192,13 @@ static md_status pick_fused(const force_job *job, tile_mode mode, tile_kernel **
   if (mode.types == TYPES_ALIKE)
     *out = fused_kernels[mode.form][few];
   else
-    *out = mode.types == TYPES_TWO && mode.form == LJ_PLAIN ? two_fused
-                                                            : typed_fused_kernels[mode.form];
+    *out = mode.types == TYPES_TWO ? two_fused : typed_fused_kernels[mode.form];
   return MD_OK;
 }
 
 md_status PREC(force_gpu_tile_advance)(force *fc, const force_job *job)
 {
-  const tile_mode mode = {lj_form_of(&job->lj), false, false, true, EAM_NONE, types_of(job)};
+  const tile_mode mode = mode_of(job, true);
   tile_job tiles = open_tiles(fc, job, mode);
   tile_kernel *kernel;
   size_t shared;
