@@ -1,19 +1,24 @@
-/* bench/bench_engine.c - whole time steps of the LJ melt and of copper, one CSV row a case.
+/* bench/bench_engine.c - whole time steps of the LJ melt, of mixtures and of copper, one CSV row a
+ * case.
  *
- * Melt as bench/in.lj of LAMMPS: cutoff 2.5, skin 0.3, sort and rebuild every 20.  Copper as
- * inputs/in.eam with the potential of `minimd potential`: embedded atoms, cutoff 4.95 A, skin 1 A,
- * 1600 K at first, 5 fs, sort and rebuild every 20.  Each case is set
- * up once, run for `steps` to warm up and melt, then timed `repeats` times over `steps`; the row
- * holds the median.  Time is processor time for one CPU thread and wall time otherwise.
+ * Melt as bench/in.lj of LAMMPS: cutoff 2.5, skin 0.3, sort and rebuild every 20. Copper as
+ * inputs/in.eam with the potential of `minimd potential`: embedded atoms, cutoff 4.95 A, skin 1
+ * A, 1600 K at first, 5 fs, sort and rebuild every 20. "two": the melt of two species, half of
+ * each, that differ in one epsilon by a thousandth, so that they take the melt's steps;
+ * "kob-andersen": 80:20 at density 1.2, each pair cut at 2.5 of its sigma, beside "dense", one kind
+ * at that density with a cutoff of 2.5. Each case is set up once, run for `steps` to warm up and
+ * melt, then timed `repeats` times over `steps`; the row holds the median. Time is processor
+ * time for one CPU thread and wall time otherwise.
  *
  * The floor counts each byte that must cross the memory bus in a step once: list entries,
  * coordinates, forces, and the integrator's reads and writes, which are the forces' where one
- * kernel does both; limit_fraction = floor / measured, with the bandwidth of a large copy measured
- * in the same run.  error is |E_pair - exact| / |exact| of the perfect lattice before the first
- * step.  bytes_per_atom is what arrays take, peak_per_atom what the process grew by at most, set-up
- * included (CPU).  The floor of copper counts a list twice, and F'.  Lists by tiles are measured in
- * two orders of atoms: Hilbert's curve jumps where bins are no power of two, the generalised one
- * does not.  peer rows are Debian's `lmp -sf opt` on the same melt. */
+ * kernel does both; limit_fraction = floor / measured, with the bandwidth of a large copy
+ * measured in the same run. error is |E_pair - exact| / |exact| of the perfect lattice before
+ * the first step; exact is the CPU's in double for mixtures, whose atoms are scattered over it.
+ * bytes_per_atom is what arrays take, peak_per_atom what the process grew by at most, set-up
+ * included (CPU). The floor of copper counts a list twice, and F'. Lists by tiles are measured
+ * in two orders of atoms: Hilbert's curve jumps where bins are no power of two, the generalised
+ * one does not. peer rows are Debian's `lmp -sf opt` on the same melt. */
 #include "bench/bench.h"
 #include "engine/engine.h"
 #include "minimd/config/config.h"
@@ -23,8 +28,18 @@
 #include <math.h>
 #include <unistd.h>
 
+#define SYSTEMS(X)                                                                                 \
+  X(MELT, "melt") X(TWO, "two") X(DENSE, "dense") X(MIXTURE, "kob-andersen") X(COPPER, "copper")
+#define NAME(name, word) name,
+typedef enum { SYSTEMS(NAME) N_SYSTEMS } bench_system;
+#undef NAME
+#define WORD(name, word) word,
+static const char *const system_words[N_SYSTEMS] = {SYSTEMS(WORD)};
+#undef WORD
+
 /* Per atom of the perfect lattice: the melt's [epsilon], cutoff 2.5; copper's [eV] by LAMMPS. */
-static const double lattice_energy[2] = {-6.77336805325296, -110695.083458 / 32000};
+static const double lattice_energy[N_SYSTEMS] = {
+    [MELT] = -6.77336805325296, [COPPER] = -110695.083458 / 32000};
 
 /* Sums in a fixed order. */
 #define AGAIN "half deterministic"
@@ -56,6 +71,11 @@ static const bench_case cpu_copper[] = {
     {"double", "half", 20, 1, 40},
     {"double", "full", 64, 0, 20},
     {"single", "full", 64, 0, 20},
+    {0},
+};
+static const bench_case cpu_mixture[] = {
+    {"double", "full", 32, 1, 40},
+    {"single", "full", 32, 1, 40},
     {0},
 };
 static const bench_case gpu_melt[] = {
@@ -103,7 +123,15 @@ static const bench_case gpu_copper[] = {
     {0},
 };
 
-enum { REPEATS = 5 };
+static const bench_case gpu_mixture[] = {
+    {"single", "tile", 32, 0, 400}, {"single", "tile", 64, 0, 200},
+    {"mixed", "tile", 32, 0, 400},  {"mixed", "tile", 64, 0, 200},
+    {"double", "tile", 32, 0, 400}, {"double", "tile", 64, 0, 200},
+    {"single", "full", 64, 0, 200}, {"double", "full", 64, 0, 200},
+    {"single", "half", 64, 0, 200}, {0},
+};
+
+enum { REPEATS = 5, SETTINGS = 8, MOST_CELLS = 128 };
 
 static char potential[] = "/tmp/minimd-bench-XXXXXX";
 
@@ -121,19 +149,39 @@ static void write_potential(void)
   bench_stop(cmd_potential(3, argv));
 }
 
-static void set_copper(config *cfg)
+/* What a system has beside the melt's settings. */
+static void set_system(config *cfg, bench_system system)
 {
-  static const char *const settings[][2] = {
-      {"system.units", "metal"},      {"system.lattice_constant", "3.615"},
-      {"system.temperature", "1600"}, {"system.seed", "376847"},
-      {"potential.style", "eam"},     {"potential.file", potential},
-      {"neighbor.skin", "1"},         {"neighbor.every", "20"}};
-  for (size_t k = 0; k < sizeof settings / sizeof *settings; k++)
-    bench_stop(config_set(cfg, settings[k][0], settings[k][1], "bench"));
+  static const char *const settings[N_SYSTEMS][SETTINGS][2] = {
+      [TWO] = {{"species", "({name=\"A\";},{name=\"B\";})"},
+               {"lj.pairs", "({types=[\"A\",\"B\"];epsilon=1.001;sigma=1.0;cutoff=2.5;})"}},
+      [DENSE] = {{"system.density", "1.2"},
+                 {"system.temperature", "2"},
+                 {"run.dt", "0.003"},
+                 {"lj.shift", "energy"}},
+      [MIXTURE] = {{"system.density", "1.2"},
+                   {"system.temperature", "2"},
+                   {"run.dt", "0.003"},
+                   {"lj.shift", "energy"},
+                   {"species", "({name=\"A\";fraction=0.8;},{name=\"B\";fraction=0.2;})"},
+                   {"lj.pairs", "({types=[\"A\",\"A\"];epsilon=1.0;sigma=1.0;cutoff=2.5;},"
+                                "{types=[\"A\",\"B\"];epsilon=1.5;sigma=0.8;cutoff=2.0;},"
+                                "{types=[\"B\",\"B\"];epsilon=0.5;sigma=0.88;cutoff=2.2;})"}},
+      [COPPER] = {{"system.units", "metal"},
+                  {"system.lattice_constant", "3.615"},
+                  {"system.temperature", "1600"},
+                  {"system.seed", "376847"},
+                  {"potential.style", "eam"},
+                  {"potential.file", potential},
+                  {"neighbor.skin", "1"},
+                  {"neighbor.every", "20"}}};
+  for (int k = 0; k < SETTINGS && settings[system][k][0]; k++)
+    bench_stop(config_set(cfg, settings[system][k][0], settings[system][k][1], "bench"));
   bench_stop(config_check(cfg));
 }
 
-static config *make_config(const bench_case *c, bool copper, const char *order, md_backend backend)
+static config *make_config(const bench_case *c, bench_system system, const char *order,
+                           md_backend backend)
 {
   config *cfg;
   char cells[16], threads[16];
@@ -148,7 +196,7 @@ static config *make_config(const bench_case *c, bool copper, const char *order, 
   bench_stop(config_set(cfg, "neighbor.list", again ? "half" : c->list, "bench"));
   bench_stop(config_set(cfg, "device.deterministic", again ? "true" : "false", "bench"));
   bench_stop(config_set(cfg, "order.curve", order, "bench"));
-  if (copper) set_copper(cfg);
+  set_system(cfg, system);
   return cfg;
 }
 
@@ -199,10 +247,29 @@ static double phase_share(const engine *sim, md_phase phase, double wall)
   return md_phase_seconds(sim->ctx, phase) / wall;
 }
 
-static void run_case(const bench_case *c, bool copper, const char *order, md_backend backend,
-                     double bandwidth)
+/* Energy of an atom of the perfect lattice; a mixture's is computed once for each size. */
+static double exact_energy(const bench_case *c, bench_system system)
 {
-  config *cfg = make_config(c, copper, order, backend);
+  static double known[N_SYSTEMS][MOST_CELLS + 1];
+  double *energy = &known[system][c->cells];
+  if (lattice_energy[system] != 0) return lattice_energy[system];
+  if (*energy != 0) return *energy;
+  config *cfg =
+      make_config(&(bench_case){"double", "full", c->cells, 0, 0}, system, "hilbert", MD_CPU);
+  engine *sim;
+  engine_thermo start;
+  bench_stop(engine_create(config_get(cfg), &sim));
+  bench_stop(engine_measure(sim, &start));
+  engine_destroy(sim);
+  config_destroy(cfg);
+  return *energy = start.e_pair;
+}
+
+static void run_case(const bench_case *c, bench_system system, const char *order,
+                     md_backend backend, double bandwidth)
+{
+  const double exact = exact_energy(c, system);
+  config *cfg = make_config(c, system, order, backend);
   engine *sim;
   engine_thermo start;
   const double resident = restart_peak();
@@ -230,10 +297,10 @@ static void run_case(const bench_case *c, bool copper, const char *order, md_bac
          md_backend_words[backend], c->precision, c->list, n, sim->ctx->threads, c->steps, REPEATS,
          setup, step, n / step / 1e6, floor_bytes(sim), floor_time / step,
          phase_share(sim, MD_PHASE_FORCE, wall), phase_share(sim, MD_PHASE_NEIGHBOR, wall),
-         phase_share(sim, MD_PHASE_SORT, wall), fabs(start.e_pair / lattice_energy[copper] - 1),
+         phase_share(sim, MD_PHASE_SORT, wall), fabs(start.e_pair / exact - 1),
          (double)sim->ctx->bytes_allocated / n);
   if (backend == MD_CPU) printf("%.1f", (status_bytes("VmHWM:") - resident) / n);
-  printf(",%s,%s\n", order, copper ? "copper" : "melt");
+  printf(",%s,%s\n", order, system_words[system]);
   fflush(stdout);
   engine_destroy(sim);
   config_destroy(cfg);
@@ -278,11 +345,12 @@ static void run_lammps(int cells, int steps)
   fflush(stdout);
 }
 
-static void run_cases(const bench_case *cases, bool copper, md_backend backend, double bandwidth)
+static void run_cases(const bench_case *cases, bench_system system, md_backend backend,
+                      double bandwidth)
 {
   for (const bench_case *c = cases; c->list; c++) {
-    run_case(c, copper, "hilbert", backend, bandwidth);
-    if (strcmp(c->list, "tile") == 0) run_case(c, copper, "gilbert", backend, bandwidth);
+    run_case(c, system, "hilbert", backend, bandwidth);
+    if (strcmp(c->list, "tile") == 0) run_case(c, system, "gilbert", backend, bandwidth);
   }
 }
 
@@ -301,7 +369,9 @@ int main(int argc, char **argv)
          "sort_share,error,bytes_per_atom,peak_per_atom,order,system\n");
   write_potential();
   if (!gpu) run_lammps(32, cpu_melt[0].steps);
-  run_cases(gpu ? gpu_melt : cpu_melt, false, backend, bandwidth);
-  run_cases(gpu ? gpu_copper : cpu_copper, true, backend, bandwidth);
+  run_cases(gpu ? gpu_melt : cpu_melt, MELT, backend, bandwidth);
+  for (bench_system system = TWO; system <= MIXTURE; system++)
+    run_cases(gpu ? gpu_mixture : cpu_mixture, system, backend, bandwidth);
+  run_cases(gpu ? gpu_copper : cpu_copper, COPPER, backend, bandwidth);
   return 0;
 }

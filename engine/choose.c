@@ -50,10 +50,11 @@ md_status engine_choose(const engine_spec *spec, engine_choice *out)
     out->backend = MD_CPU;
     snprintf(out->backend_reason, sizeof out->backend_reason,
              "embedded atoms in half lists are computed on the CPU only");
-  } else if (spec->backend == ENGINE_BACKEND_AUTO && engine_pair_kinds(spec) > 1) {
+  } else if (spec->backend == ENGINE_BACKEND_AUTO && engine_pair_kinds(spec) > 1 &&
+             world_count() > 1) {
     out->backend = MD_CPU;
     snprintf(out->backend_reason, sizeof out->backend_reason,
-             "pairs of species that differ are computed on the CPU only");
+             "pairs of species that differ are computed on several ranks on the CPU only");
   } else if (spec->backend == ENGINE_BACKEND_AUTO) {
     const bool gpu = md_gpu_available();
     out->backend = gpu ? MD_GPU : MD_CPU;

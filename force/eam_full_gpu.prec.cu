@@ -13,7 +13,6 @@ enum { BATCH = sizeof(real) == 4 ? FORCE_FULL_BATCH : FORCE_FULL_BATCH_WIDE };
 typedef struct {
   force_rows rows;
   eam_tables eam;
-  const int32_t *first;
 } eam_job;
 
 typedef struct {
@@ -77,11 +76,11 @@ static __device__ __forceinline__ void eam_row(const eam_job *job, eam_mode mode
   const int64_t i = md_thread();
   force_row row = {};
   if (i < rows->n) {
-    row = open_row(rows, i, (force_mode){LJ_PLAIN, mode.tally, false});
+    row = open_row(rows, i, (force_mode){LJ_PLAIN, mode.tally, false, false});
     row.q = load_slope(rows, i, mode);
     walk(job, &row, mode);
     if (mode.pass == EAM_DENSITIES) {
-      row.energy = 2 * eam_close(&job->eam, job->first, rows->n, i, row.fx);
+      row.energy = 2 * eam_close(&job->eam, rows->n, i, row.fx);
     } else {
       real4 f = {};
       f.x = row.fx * rows->scale, f.y = row.fy * rows->scale, f.z = row.fz * rows->scale;
@@ -109,14 +108,13 @@ md_status PREC(eam_gpu_full)(force *fc, const force_job *job)
   eam_job args = {};
   MD_TRY(eam_open(fc, job, blocks, &args.eam));
   MD_TRY(open_rows(fc, job, blocks, &args.rows));
-  args.first = job->first;
   args.rows.charge = args.eam.slopes;
   const cudaStream_t stream = (cudaStream_t)fc->ctx->stream;
   eam_kernel *kernel = job->tally ? eam_densities_tally : eam_densities;
   MD_TRY(set_carveout(fc, (const void *)kernel));
   kernel<<<(unsigned)blocks, block, 0, stream>>>(args);
   MD_LAUNCHED();
-  MD_TRY(eam_share(fc));
+  MD_TRY(eam_share(fc, job));
   kernel = job->tally ? eam_forces_tally : eam_forces;
   if (job->tally) args.rows.partial += 2 * blocks;
   MD_TRY(set_carveout(fc, (const void *)kernel));

@@ -20,6 +20,7 @@ typedef struct {
   const eam_word *energy; /* phi; in double nothing */
   eam_curve embed;
   real *slopes;               /* [n + n_ghost]: F' */
+  const int32_t *first;       /* int32 [n + 1], of the images of atoms; NULL: others see to them */
   unsigned long long *beyond; /* densities that were */
 } eam_tables;
 
@@ -71,15 +72,16 @@ static __device__ __forceinline__ double eam_energy(const eam_tables *eam, eam_s
 #endif
 }
 
-/* An atom's density is known.  first: of its images. */
-static __device__ __forceinline__ double eam_close(const eam_tables *eam, const int32_t *first,
-                                                   int64_t n, int64_t i, real density)
+/* An atom's density is known. */
+static __device__ __forceinline__ double eam_close(const eam_tables *eam, int64_t n, int64_t i,
+                                                   real density)
 {
   double slope;
   const double u = eam_on(&eam->embed, (double)density, &slope);
   if ((double)density > eam_end(&eam->embed)) atomicAdd(eam->beyond, 1ull);
   eam->slopes[i] = (real)slope;
-  for (int32_t g = first[i]; g < first[i + 1]; g++)
+  if (!eam->first) return u;
+  for (int32_t g = eam->first[i]; g < eam->first[i + 1]; g++)
     eam->slopes[n + g] = (real)slope;
   return u;
 }
@@ -106,14 +108,30 @@ static md_status eam_open(force *fc, const force_job *job, int64_t blocks, eam_t
   eam->slope = wide ? density : others + n, eam->energy = wide ? NULL : others + 2 * n;
   eam->embed = (eam_curve){from->embed.n, from->embed.step, (double(*)[4])fc->embed_knots.data};
   eam->slopes = (real *)fc->slope.data;
+  eam->first = fc->fill ? NULL : job->first;
   eam->beyond = (unsigned long long *)fc->beyond_now.data;
   return MD_OK;
 }
 
-/* Between the passes: F' of other processes' atoms. */
-static md_status eam_share(const force *fc)
+/* A ghost's F' is that of its home, where it has one. */
+static __global__ void eam_images(int64_t n, int64_t n_ghost, const int32_t *__restrict__ home,
+                                  real *slopes)
 {
-  return fc->fill ? fc->fill(fc->fill_arg, fc->slope.data) : MD_OK;
+  const int64_t g = md_thread();
+  if (g < n_ghost && home[g] >= 0) slopes[n + g] = slopes[home[g]];
+}
+
+/* Between the passes, where other processes take part: F' of all ghosts. */
+static md_status eam_share(const force *fc, const force_job *job)
+{
+  enum { BLOCK = 256 };
+  if (!fc->fill) return MD_OK;
+  if (job->n_ghost > 0) {
+    eam_images<<<md_blocks(job->n_ghost, BLOCK), BLOCK, 0, (cudaStream_t)fc->ctx->stream>>>(
+        job->n, job->n_ghost, job->home, (real *)fc->slope.data);
+    MD_LAUNCHED();
+  }
+  return fc->fill(fc->fill_arg, fc->slope.data);
 }
 
 /* After the passes, where sums are asked for. */

@@ -80,8 +80,6 @@ md_status force_create(md_ctx *ctx, const force_spec *spec, force **out)
              spec->block_size);
   MD_REQUIRE(spec->carveout >= 0 && spec->carveout <= 100, MD_EINVAL,
              "the carve-out must be 0 or a percentage up to 100, not %d", spec->carveout);
-  MD_REQUIRE(!typed || ctx->backend == MD_CPU, MD_EINVAL,
-             "%d types of atoms on a GPU: they are computed on the CPU only", spec->n_types);
   force *fc = calloc(1, sizeof *fc);
   MD_REQUIRE(fc, MD_ENOMEM, "out of memory for the forces");
   fc->ctx = ctx;

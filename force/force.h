@@ -62,9 +62,9 @@ typedef struct {
 typedef struct force force;
 
 /* *out is NULL on failure; free with force_destroy (NULL is allowed).
- * Errors: MD_EINVAL (a parameter is not > 0, too many types, types on a GPU, a block size that is
- * no multiple of 32, a carve-out beyond 100 %; in single and mixed precision, an epsilon or sigma
- * of which floats do not hold what kernels make), MD_ENOMEM. */
+ * Errors: MD_EINVAL (a parameter is not > 0, too many types, a block size that is no multiple of 32, a
+ * carve-out beyond 100 %; in single and mixed precision, an epsilon or sigma of which floats do not
+ * hold what kernels make), MD_ENOMEM. */
 md_status force_create(md_ctx *ctx, const force_spec *spec, force **out);
 void force_destroy(force *fc);
 
@@ -75,7 +75,7 @@ md_status force_set_coulomb(force *fc, double alpha, double r_cut);
 
 /* After each list build of atoms of several types: their types, and those of the ghosts, from now
  * on. Nothing else needs to be done.  Does nothing for one type.  Errors: MD_EINVAL (the atoms have
- * another number of types), MD_ENOMEM. */
+ * another number of types; on a GPU, ghosts without a home), MD_ENOMEM, MD_ECUDA. */
 md_status force_take_types(force *fc, const md_atoms *atoms);
 
 /* Embedded atoms (eam.h) in place of Lennard-Jones: the cutoff becomes that of eam, which must

@@ -30,7 +30,7 @@ static __device__ __forceinline__ void take_share(force_row *row, int32_t share)
 static __device__ __forceinline__ void sum_row(const force_rows *rows, force_row *row,
                                                int32_t stride, force_mode mode)
 {
-  int32_t k = 0, j[BATCH];
+  int32_t k = 0, j[BATCH], type[BATCH];
   coord3 x[BATCH];
   real q[BATCH];
   for (; k + BATCH <= row->count; k += BATCH) {
@@ -39,20 +39,20 @@ static __device__ __forceinline__ void sum_row(const force_rows *rows, force_row
       j[u] = load_index(row->nbr + (int64_t)(k + u) * stride);
 #pragma unroll
     for (int u = 0; u < BATCH; u++)
-      x[u] = load_atom(rows, j[u], &q[u], mode);
+      x[u] = load_atom(rows, j[u], &q[u], mode), type[u] = load_type(rows, j[u], mode);
 #pragma unroll
     for (int u = 0; u < BATCH; u++)
-      add_pair(rows, row, x[u], q[u], true, 1, mode);
+      add_pair(rows, row, x[u], q[u], type[u], true, 1, mode);
   }
 #pragma unroll
   for (int u = 0; u < BATCH - 1; u++) {
     const bool present = k + u < row->count;
     j[u] = present ? load_index(row->nbr + (int64_t)(k + u) * stride) : row->i;
-    x[u] = load_atom(rows, j[u], &q[u], mode);
+    x[u] = load_atom(rows, j[u], &q[u], mode), type[u] = load_type(rows, j[u], mode);
   }
 #pragma unroll
   for (int u = 0; u < BATCH - 1; u++)
-    add_pair(rows, row, x[u], q[u], k + u < row->count, 1, mode);
+    add_pair(rows, row, x[u], q[u], type[u], k + u < row->count, 1, mode);
 }
 
 /* To the first warp what all warps of the block found of its rows, in their order. */
@@ -106,18 +106,24 @@ static md_status read_exactly(force *fc, force_tally *tally)
 }
 
 typedef void full_kernel(force_rows rows);
-#define FULL(name, form, tally, charged)                                                           \
+#define FULL_(name, form, tally, charged, typed)                                                   \
   static __global__ void __maxnreg__(FORCE_REGISTERS) name(const force_rows rows)                  \
   {                                                                                                \
-    full_row(&rows, (force_mode){form, tally, charged}, false);                                    \
+    full_row(&rows, (force_mode){form, tally, charged, typed}, false);                             \
   }                                                                                                \
   static __global__ void __maxnreg__(FORCE_REGISTERS) name##_shared(const force_rows rows)         \
   {                                                                                                \
-    full_row(&rows, (force_mode){form, tally, charged}, true);                                     \
+    full_row(&rows, (force_mode){form, tally, charged, typed}, true);                              \
   }
-#define BOTH(name)                                                                                 \
+#define FULL(name, form, tally, charged)                                                           \
+  FULL_(name, form, tally, charged, false)                                                         \
+  FULL_(name##_typed, form, tally, charged, true)
+#define ALL(name)                                                                                  \
   {                                                                                                \
-    name, name##_shared                                                                            \
+    {name, name##_shared},                                                                         \
+    {                                                                                              \
+      name##_typed, name##_typed_shared                                                            \
+    }                                                                                              \
   }
 FULL(full_plain, LJ_PLAIN, false, false)
 FULL(full_tally, LJ_PLAIN, true, false)
@@ -127,11 +133,10 @@ FULL(full_charged, LJ_PLAIN, false, true)
 FULL(full_charged_tally, LJ_PLAIN, true, true)
 FULL(full_charged_shifted, LJ_SHIFTED, false, true)
 FULL(full_charged_shifted_tally, LJ_SHIFTED, true, true)
-static full_kernel *const kernels[LJ_FORM_COUNT][2][2][2] = {
-    [LJ_PLAIN] = {{BOTH(full_plain), BOTH(full_tally)},
-                  {BOTH(full_charged), BOTH(full_charged_tally)}},
-    [LJ_SHIFTED] = {{BOTH(full_shifted), BOTH(full_shifted_tally)},
-                    {BOTH(full_charged_shifted), BOTH(full_charged_shifted_tally)}}};
+static full_kernel *const kernels[LJ_FORM_COUNT][2][2][2][2] = {
+    [LJ_PLAIN] = {{ALL(full_plain), ALL(full_tally)}, {ALL(full_charged), ALL(full_charged_tally)}},
+    [LJ_SHIFTED] = {{ALL(full_shifted), ALL(full_shifted_tally)},
+                    {ALL(full_charged_shifted), ALL(full_charged_shifted_tally)}}};
 
 /* Warps that share a slice: as many as are at work at once, 1 where a block size was asked for or
  * sums must not depend on the number of atoms. */
@@ -152,8 +157,8 @@ md_status PREC(force_gpu_full)(force *fc, const force_job *job)
   MD_TRY(choose_share(fc, md_blocks(job->n, MD_WARP), &share));
   const int block = share > 1 ? share * MD_WARP : force_block(fc);
   const unsigned blocks = md_blocks(job->n, share > 1 ? MD_WARP : block);
-  full_kernel *kernel =
-      kernels[lj_form_of(&job->lj)][job->coulomb.r_cut_sq > 0][job->tally != NULL][share > 1];
+  full_kernel *kernel = kernels[lj_form_of(&job->lj)][job->coulomb.r_cut_sq > 0][job->tally != NULL]
+                               [job->types != NULL][share > 1];
   force_rows rows;
   MD_TRY(set_carveout(fc, (const void *)kernel));
   MD_TRY(open_rows(fc, job, blocks, &rows));

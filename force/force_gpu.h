@@ -9,6 +9,7 @@
 #define FORCE_GPU_H
 
 #include "force/totals_gpu.h"
+#include "force/types_gpu.h"
 
 enum { FORCE_BLOCK = 256, FORCE_REGISTERS = 64 };
 
@@ -47,21 +48,22 @@ typedef struct {
   double fixed_scale;        /* at first */
   double *largest;           /* part of a pair force beyond what that can hold; 0: none */
   bool again;                /* only if there is one: with a scale for it */
+  type_tables types;
 } force_rows;
 
 /* One row while it is summed.  Forces are in units of coord's steps until the end. */
 typedef struct {
-  int32_t i, count;
+  int32_t i, count, pairs; /* pairs: where those of its type begin in tables of types */
   const int32_t *nbr;
   coord3 x;
   real q, fx, fy, fz;
   double energy, virial;
 } force_row;
 
-/* How an instance of a kernel works: formula, totals, charges. */
+/* How an instance of a kernel works: formula, totals, charges, several types. */
 typedef struct {
   lj_form form;
-  bool tally, charged;
+  bool tally, charged, typed;
 } force_mode;
 
 typedef struct {
@@ -116,23 +118,37 @@ static __device__ __forceinline__ force_row open_row(const force_rows *rows, int
   row.count = rows->count[i];
   row.nbr = rows->nbr + rows->start[i / MD_WARP] + i % MD_WARP;
   row.x = load_atom(rows, i, &row.q, mode);
+  if (mode.typed) row.pairs = rows->types.type[i] * rows->types.n;
   return row;
 }
 
-/* Pair of the row with an atom of charge q at x; weight: how much of its energy and virial this row
- * counts. */
+static __device__ __forceinline__ int32_t load_type(const force_rows *rows, int32_t j,
+                                                    force_mode mode)
+{
+  return mode.typed ? __ldg(rows->types.type + j) : 0;
+}
+
+/* Pair of the row with an atom of this type and charge q at x; weight: how much of its energy and
+ * virial this row counts. */
 static __device__ __forceinline__ force_pair_at add_pair(const force_rows *rows, force_row *row,
-                                                         coord3 x, real q, bool present,
-                                                         double weight, force_mode mode)
+                                                         coord3 x, real q, int32_t type,
+                                                         bool present, double weight,
+                                                         force_mode mode)
 {
   force_pair_at p;
+  lj_reals typed;
+  const lj_reals *lj = &rows->lj;
+  if (mode.typed) {
+    typed = load_pair(&rows->types, row->pairs + type, mode.tally);
+    lj = &typed;
+  }
   p.dx = coord_difference(row->x.x, x.x), p.dy = coord_difference(row->x.y, x.y);
   p.dz = coord_difference(row->x.z, x.z);
   p.r_sq = p.dx * p.dx + p.dy * p.dy + p.dz * p.dz;
   if (MD_PREC == 1) p.r_sq *= rows->scale_sq;
   const real inv_sq = inverse(p.r_sq);
-  p.inside = present && p.r_sq < rows->lj.r_cut_sq;
-  p.f_over_r = p.inside ? lj_f_over_r_inv(p.r_sq, inv_sq, &rows->lj, mode.form) : 0;
+  p.inside = present && p.r_sq < lj->r_cut_sq;
+  p.f_over_r = p.inside ? lj_f_over_r_inv(p.r_sq, inv_sq, lj, mode.form) : 0;
   const bool close = mode.charged && present && p.r_sq < rows->coulomb.r_cut_sq;
   if (close) {
     real u;
@@ -143,7 +159,7 @@ static __device__ __forceinline__ force_pair_at add_pair(const force_rows *rows,
   }
   row->fx += p.dx * p.f_over_r, row->fy += p.dy * p.f_over_r, row->fz += p.dz * p.f_over_r;
   if (mode.tally && p.inside)
-    row->energy += weight * (double)lj_energy_inv(p.r_sq, inv_sq, &rows->lj, mode.form);
+    row->energy += weight * (double)lj_energy_inv(p.r_sq, inv_sq, lj, mode.form);
   p.inside |= close;
   if (mode.tally && p.inside) row->virial += weight * (double)p.r_sq * (double)p.f_over_r;
   return p;
@@ -234,6 +250,7 @@ static md_status open_rows(force *fc, const force_job *job, int64_t blocks, forc
   rows->lj = lj_round(&job->lj);
   rows->coulomb = coulomb_round(&job->coulomb);
   rows->partial = (double *)fc->partial.data;
+  rows->types = open_types(job);
   return MD_OK;
 }
 

@@ -94,12 +94,12 @@ static __device__ __forceinline__ void give(const force_rows *rows, int32_t to, 
 }
 
 static __device__ __forceinline__ void half_pair(const force_rows *rows, force_row *row, int32_t j,
-                                                 coord3 x, real q, bool present, force_mode mode,
-                                                 double fixed, bool exact)
+                                                 coord3 x, real q, int32_t type, bool present,
+                                                 force_mode mode, double fixed, bool exact)
 {
   const bool ghost = j >= rows->n, lone = ghost && !rows->newton;
   /* A pair that both rows list counts half in each. */
-  const force_pair_at p = add_pair(rows, row, x, q, present, lone ? 0.5 : 1, mode);
+  const force_pair_at p = add_pair(rows, row, x, q, type, present, lone ? 0.5 : 1, mode);
   int32_t to = NOBODY;
   if (p.inside && !lone) to = ghost ? rows->home[j - rows->n] : j;
   const real g = -p.f_over_r * rows->scale;
@@ -118,7 +118,7 @@ static __device__ __forceinline__ void half_row(const force_rows *rows, force_mo
   if (i < rows->n) row = open_row(rows, i, mode);
   const int32_t most = __reduce_max_sync(MD_ALL_LANES, row.count);
   for (int32_t k = 0; k < most; k += BATCH) {
-    int32_t j[BATCH];
+    int32_t j[BATCH], type[BATCH];
     coord3 x[BATCH];
     real q[BATCH];
 #pragma unroll
@@ -126,10 +126,10 @@ static __device__ __forceinline__ void half_row(const force_rows *rows, force_mo
       j[u] = k + u < row.count ? load_index(row.nbr + (int64_t)(k + u) * MD_WARP) : row.i;
 #pragma unroll
     for (int u = 0; u < BATCH; u++)
-      x[u] = load_atom(rows, j[u], &q[u], mode);
+      x[u] = load_atom(rows, j[u], &q[u], mode), type[u] = load_type(rows, j[u], mode);
 #pragma unroll
     for (int u = 0; u < BATCH; u++)
-      half_pair(rows, &row, j[u], x[u], q[u], k + u < row.count, mode, fixed, exact);
+      half_pair(rows, &row, j[u], x[u], q[u], type[u], k + u < row.count, mode, fixed, exact);
   }
   give(rows, i < rows->n ? row.i : NOBODY, row.fx * rows->scale, row.fy * rows->scale,
        row.fz * rows->scale, fixed, exact);
@@ -137,17 +137,22 @@ static __device__ __forceinline__ void half_row(const force_rows *rows, force_mo
 }
 
 typedef void half_kernel(force_rows rows);
-#define HALF_(name, form, tally, charged, exact)                                                   \
+#define HALF_(name, form, tally, charged, exact, typed)                                            \
   static __global__ void __maxnreg__(FORCE_REGISTERS) name(const force_rows rows)                  \
   {                                                                                                \
-    half_row(&rows, (force_mode){form, tally, charged}, exact);                                    \
+    half_row(&rows, (force_mode){form, tally, charged, typed}, exact);                             \
   }
 #define HALF(name, form, tally, charged)                                                           \
-  HALF_(name, form, tally, charged, false)                                                         \
-  HALF_(name##_exact, form, tally, charged, true)
+  HALF_(name, form, tally, charged, false, false)                                                  \
+  HALF_(name##_exact, form, tally, charged, true, false)                                           \
+  HALF_(name##_typed, form, tally, charged, false, true)                                           \
+  HALF_(name##_typed_exact, form, tally, charged, true, true)
 #define PAIR(name)                                                                                 \
   {                                                                                                \
-    name, name##_exact                                                                             \
+    {name, name##_exact},                                                                          \
+    {                                                                                              \
+      name##_typed, name##_typed_exact                                                             \
+    }                                                                                              \
   }
 HALF(half_plain, LJ_PLAIN, false, false)
 HALF(half_tally, LJ_PLAIN, true, false)
@@ -157,7 +162,7 @@ HALF(half_charged, LJ_PLAIN, false, true)
 HALF(half_charged_tally, LJ_PLAIN, true, true)
 HALF(half_charged_shifted, LJ_SHIFTED, false, true)
 HALF(half_charged_shifted_tally, LJ_SHIFTED, true, true)
-static half_kernel *const kernels[LJ_FORM_COUNT][2][2][2] = {
+static half_kernel *const kernels[LJ_FORM_COUNT][2][2][2][2] = {
     [LJ_PLAIN] = {{PAIR(half_plain), PAIR(half_tally)},
                   {PAIR(half_charged), PAIR(half_charged_tally)}},
     [LJ_SHIFTED] = {{PAIR(half_shifted), PAIR(half_shifted_tally)},
@@ -188,7 +193,7 @@ static md_status run(force *fc, const force_job *job, const force_rows *rows)
 {
   const int block = force_block(fc);
   half_kernel *kernel = kernels[lj_form_of(&job->lj)][job->coulomb.r_cut_sq > 0][job->tally != NULL]
-                               [rows->fixed != NULL];
+                               [job->types != NULL][rows->fixed != NULL];
   MD_TRY(set_carveout(fc, (const void *)kernel));
   kernel<<<md_blocks(job->n, block), block, 0, (cudaStream_t)fc->ctx->stream>>>(*rows);
   MD_LAUNCHED();

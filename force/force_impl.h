@@ -100,6 +100,9 @@ PREC_DECLARE(force_fn, force_gpu_tile_advance);
 PREC_DECLARE(force_fn, eam_gpu_full);
 PREC_DECLARE(force_fn, eam_gpu_tile);
 PREC_DECLARE(force_fn, eam_gpu_tile_advance);
+/* Types of atoms and ghosts, all of which have a home. */
+typedef md_status force_take_fn(const md_atoms *atoms, uint8_t *type);
+PREC_DECLARE(force_take_fn, force_gpu_take_types);
 
 MD_END_C
 #endif

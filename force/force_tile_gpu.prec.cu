@@ -24,11 +24,13 @@
 #include "force/tile_pairs_gpu.h"
 
 typedef void tile_kernel(tile_job job);
-#define TILE(name, blocks, form, tally, charged, fused)                                            \
+#define TILE_(name, blocks, form, tally, charged, fused, types)                                    \
   static __global__ void __launch_bounds__(ROWS, blocks) name(const tile_job job)                  \
   {                                                                                                \
-    tile_rows(&job, (tile_mode){form, tally, charged, fused, EAM_NONE});                           \
+    tile_rows(&job, (tile_mode){form, tally, charged, fused, EAM_NONE, types});                    \
   }
+#define TILE(name, blocks, form, tally, charged, fused)                                            \
+  TILE_(name, blocks, form, tally, charged, fused, TYPES_ALIKE)
 TILE(tile_plain, FUSED_BLOCKS, LJ_PLAIN, false, false, false)
 TILE(tile_tally, 2, LJ_PLAIN, true, false, false)
 TILE(tile_shifted, 4, LJ_SHIFTED, false, false, false)
@@ -44,6 +46,21 @@ TILE(tile_shifted_fused, 4, LJ_SHIFTED, false, false, true)
 #else
 TILE(tile_fused_few, FEW_BLOCKS, LJ_PLAIN, false, false, true)
 #endif
+/* Atoms of several types: two of them where it is worth instances of their own. */
+#define TYPED(name, blocks, form, tally, charged, fused)                                           \
+  TILE_(name, blocks, form, tally, charged, fused, TYPES_MANY)
+TYPED(typed_plain, TYPED_BLOCKS, LJ_PLAIN, false, false, false)
+TYPED(typed_tally, 2, LJ_PLAIN, true, false, false)
+TYPED(typed_shifted, TYPED_BLOCKS, LJ_SHIFTED, false, false, false)
+TYPED(typed_shifted_tally, 2, LJ_SHIFTED, true, false, false)
+TYPED(typed_charged, 2, LJ_PLAIN, false, true, false)
+TYPED(typed_charged_tally, 2, LJ_PLAIN, true, true, false)
+TYPED(typed_charged_shifted, 2, LJ_SHIFTED, false, true, false)
+TYPED(typed_charged_shifted_tally, 2, LJ_SHIFTED, true, true, false)
+TYPED(typed_fused, TYPED_BLOCKS, LJ_PLAIN, false, false, true)
+TYPED(typed_shifted_fused, TYPED_BLOCKS, LJ_SHIFTED, false, false, true)
+TILE_(two_plain, TYPED_BLOCKS, LJ_PLAIN, false, false, false, TYPES_TWO)
+TILE_(two_fused, TYPED_BLOCKS, LJ_PLAIN, false, false, true, TYPES_TWO)
 static tile_kernel *const kernels[LJ_FORM_COUNT][2][2] = {
     [LJ_PLAIN] = {{tile_plain, tile_tally}, {tile_charged, tile_charged_tally}},
     [LJ_SHIFTED] = {{tile_shifted, tile_shifted_tally},
@@ -51,6 +68,35 @@ static tile_kernel *const kernels[LJ_FORM_COUNT][2][2] = {
 static tile_kernel *const fused_kernels[LJ_FORM_COUNT][2] = {
     [LJ_PLAIN] = {tile_fused, tile_fused_few},
     [LJ_SHIFTED] = {tile_shifted_fused, tile_shifted_fused}};
+static tile_kernel *const typed_kernels[LJ_FORM_COUNT][2][2] = {
+    [LJ_PLAIN] = {{typed_plain, typed_tally}, {typed_charged, typed_charged_tally}},
+    [LJ_SHIFTED] = {{typed_shifted, typed_shifted_tally},
+                    {typed_charged_shifted, typed_charged_shifted_tally}}};
+static tile_kernel *const typed_fused_kernels[LJ_FORM_COUNT] = {typed_fused, typed_shifted_fused};
+
+/* How a job's kernel works. */
+static tile_mode mode_of(const force_job *job, bool fused)
+{
+  const lj_form form = lj_form_of(&job->lj);
+  const bool tally = job->tally != NULL, charged = job->coulomb.r_cut_sq > 0;
+  const bool two = job->types && job->types->n == 2 && form == LJ_PLAIN && !tally && !charged;
+  const tile_types types = !job->types ? TYPES_ALIKE : two ? TYPES_TWO : TYPES_MANY;
+  return (tile_mode){form, tally, charged, fused, EAM_NONE, types};
+}
+
+static tile_kernel *kernel_of(tile_mode mode)
+{
+  if (mode.types == TYPES_ALIKE) return kernels[mode.form][mode.charged][mode.tally];
+  if (mode.types == TYPES_TWO) return two_plain;
+  return typed_kernels[mode.form][mode.charged][mode.tally];
+}
+
+/* A halo in shared memory. */
+static size_t halo_bytes(const tile_job *job, tile_mode mode)
+{
+  const bool beside = mode.charged && mode.types != TYPES_ALIKE;
+  return (size_t)job->tiles.most * (entry_bytes(has_q(mode)) + (beside ? sizeof(int32_t) : 0));
+}
 
 static tile_job open_tiles(const force *fc, const force_job *job, tile_mode mode)
 {
@@ -72,15 +118,32 @@ static tile_job open_tiles(const force *fc, const force_job *job, tile_mode mode
   out.unit = (real)(job->coord_scale * (has_unit(mode) ? job->lj.lj1 : 1));
   out.coulomb = coulomb_round(&job->coulomb);
   out.partial = (double *)fc->partial.data;
+  out.types = open_types(job);
+  out.table = (int32_t)((halo_bytes(&out, mode) + ENTRY - 1) / ENTRY * ENTRY);
   return out;
 }
 
+static md_status check_shared(const tile_job *job, size_t bytes)
+{
+  int device, most;
+  MD_CUDA(cudaGetDevice(&device));
+  MD_CUDA(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  MD_REQUIRE(bytes <= (size_t)most, MD_EINVAL,
+             "up to %d atoms around a tile and the constants of %d types take %zu bytes of shared "
+             "memory, and the GPU has %d for a block: expected a full list",
+             job->tiles.most, job->types.n, bytes, most);
+  return MD_OK;
+}
+
 /* Before launches of a kernel; *shared gets the bytes of shared memory it needs. */
-static md_status prepare(const force *fc, const tile_job *job, tile_kernel *kernel, bool charged,
+static md_status prepare(const force *fc, const tile_job *job, tile_kernel *kernel, tile_mode mode,
                          size_t *shared)
 {
-  *shared =
-      job->near.end > 0 ? (size_t)job->near.end : (size_t)job->tiles.most * entry_bytes(charged);
+  *shared = job->near.end > 0 ? (size_t)job->near.end : halo_bytes(job, mode);
+  if (mode.types == TYPES_MANY) {
+    *shared = (size_t)job->table + table_bytes(&job->types);
+    MD_TRY(check_shared(job, *shared));
+  }
   MD_TRY(set_carveout(fc, (const void *)kernel));
   MD_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)*shared));
   return MD_OK;
@@ -102,15 +165,13 @@ static md_status launch(const force *fc, tile_job *job, tile_kernel *kernel, siz
 md_status PREC(force_gpu_tile)(force *fc, const force_job *job)
 {
   const int64_t blocks = md_blocks(job->n, ROWS);
-  const bool charged = job->coulomb.r_cut_sq > 0;
-  const lj_form form = lj_form_of(&job->lj);
+  const tile_mode mode = mode_of(job, false);
   if (job->tally)
     MD_TRY(md_buffer_reserve(fc->ctx, &fc->partial, 2 * ((size_t)blocks + 1) * sizeof(double), 0));
-  tile_job tiles =
-      open_tiles(fc, job, (tile_mode){form, job->tally != NULL, charged, false, EAM_NONE});
-  tile_kernel *const kernel = kernels[form][charged][job->tally != NULL];
+  tile_job tiles = open_tiles(fc, job, mode);
+  tile_kernel *const kernel = kernel_of(mode);
   size_t shared;
-  MD_TRY(prepare(fc, &tiles, kernel, charged, &shared));
+  MD_TRY(prepare(fc, &tiles, kernel, mode, &shared));
   MD_TRY(launch(fc, &tiles, kernel, shared, false));
   return job->tally ? read_tally(fc, job, blocks, 0.5) : MD_OK; /* each pair was seen twice */
 }
@@ -124,15 +185,25 @@ static md_status are_few(const force_job *job, bool *few)
   return MD_OK;
 }
 
+static md_status pick_fused(const force_job *job, tile_mode mode, tile_kernel **out)
+{
+  bool few = false;
+  if (mode.types == TYPES_ALIKE) MD_TRY(are_few(job, &few));
+  if (mode.types == TYPES_ALIKE)
+    *out = fused_kernels[mode.form][few];
+  else
+    *out = mode.types == TYPES_TWO ? two_fused : typed_fused_kernels[mode.form];
+  return MD_OK;
+}
+
 md_status PREC(force_gpu_tile_advance)(force *fc, const force_job *job)
 {
-  const lj_form form = lj_form_of(&job->lj);
-  tile_job tiles = open_tiles(fc, job, (tile_mode){form, false, false, true, EAM_NONE});
-  bool few = false;
-  MD_TRY(are_few(job, &few));
-  tile_kernel *const kernel = fused_kernels[form][few];
+  const tile_mode mode = mode_of(job, true);
+  tile_job tiles = open_tiles(fc, job, mode);
+  tile_kernel *kernel;
   size_t shared;
-  MD_TRY(prepare(fc, &tiles, kernel, false, &shared));
+  MD_TRY(pick_fused(job, mode, &kernel));
+  MD_TRY(prepare(fc, &tiles, kernel, mode, &shared));
   for (int32_t s = 0; s < job->steps; s++) {
     MD_TRY(launch(fc, &tiles, kernel, shared, s > 0 || !tiles.tiles.unfit));
     tiles.places = next_places(&tiles.places);
@@ -144,7 +215,7 @@ md_status PREC(force_gpu_tile_advance)(force *fc, const force_job *job)
 #define EMBEDDED(name, blocks, pass, tally, fused)                                                 \
   static __global__ void __launch_bounds__(ROWS, blocks) name(const tile_job job)                  \
   {                                                                                                \
-    tile_rows(&job, (tile_mode){LJ_PLAIN, tally, pass == EAM_FORCES, fused, pass});                \
+    tile_rows(&job, (tile_mode){LJ_PLAIN, tally, pass == EAM_FORCES, fused, pass, TYPES_ALIKE});   \
   }
 EMBEDDED(tile_densities, DENSITY_BLOCKS, EAM_DENSITIES, false, false)
 EMBEDDED(tile_densities_tally, 2, EAM_DENSITIES, true, false)
@@ -161,13 +232,13 @@ typedef struct {
 static md_status open_pass(force *fc, const force_job *job, const eam_tables *eam, eam_pass which,
                            tile_kernel *kernel, tile_pass *out)
 {
-  const bool charged = which == EAM_FORCES;
-  out->job = open_tiles(fc, job, (tile_mode){LJ_PLAIN, false, charged, false, which});
+  const tile_mode mode = {LJ_PLAIN, false, which == EAM_FORCES, false, which, TYPES_ALIKE};
+  out->job = open_tiles(fc, job, mode);
   out->job.unit = (real)job->coord_scale;
   out->job.eam = *eam;
-  out->job.near = eam_near_of(fc, (size_t)job->list->tiles->most * entry_bytes(charged), which);
+  out->job.near = eam_near_of(fc, halo_bytes(&out->job, mode), which);
   out->kernel = kernel;
-  return prepare(fc, &out->job, kernel, charged, &out->shared);
+  return prepare(fc, &out->job, kernel, mode, &out->shared);
 }
 
 md_status PREC(eam_gpu_tile)(force *fc, const force_job *job)
@@ -183,7 +254,7 @@ md_status PREC(eam_gpu_tile)(force *fc, const force_job *job)
       open_pass(fc, job, &eam, EAM_FORCES, tally ? tile_embedded_tally : tile_embedded, &second));
   if (tally) second.job.partial += 2 * blocks;
   MD_TRY(launch(fc, &first.job, first.kernel, first.shared, false));
-  MD_TRY(eam_share(fc));
+  MD_TRY(eam_share(fc, job));
   MD_TRY(launch(fc, &second.job, second.kernel, second.shared, false));
   return tally ? eam_read(fc, job, blocks) : MD_OK;
 }

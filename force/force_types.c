@@ -8,6 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+static force_take_fn *const gpu_take[MD_PRECISION_COUNT] = PREC_TABLE(force_gpu_take_types);
+
 #define WORD(name, word) word,
 const char *const force_mix_words[FORCE_MIX_COUNT] = {FORCE_MIXES(WORD)};
 #undef WORD
@@ -41,6 +43,15 @@ static md_status put_reals(md_ctx *ctx, md_buffer *to, const double *from, size_
   return status;
 }
 
+/* The longest cutoff of all pairs, and the epsilon and sigma of those with the largest unit of
+ * force, in which fixed-point sums count. */
+static void take_largest(const force_lj *pair, force_spec *most)
+{
+  most->r_cut = fmax(most->r_cut, pair->r_cut);
+  if (pair->epsilon / pair->sigma <= most->epsilon / most->sigma) return;
+  most->epsilon = pair->epsilon, most->sigma = pair->sigma;
+}
+
 md_status force_types_create(force *fc, const force_spec *spec)
 {
   force_types *types = &fc->types;
@@ -52,13 +63,15 @@ md_status force_types_create(force *fc, const force_spec *spec)
                          ? MD_OK
                          : MD_FAIL(MD_ENOMEM, "out of memory for the constants of pairs");
   fc->spec.pairs = NULL; /* the caller's */
+  fc->spec.epsilon = spec->pairs->epsilon, fc->spec.sigma = spec->pairs->sigma;
+  fc->spec.r_cut = spec->pairs->r_cut;
   for (size_t k = 0; k < pairs && !status; k++) {
     const lj_constants c = types->pair[k] = force_constants(&spec->pairs[k], spec);
     const double of_pull[4] = {c.r_cut_sq, c.lj1, c.lj2, c.f_shift};
     const double of_energy[4] = {c.lj3, c.lj4, c.u_shift, 0};
     for (int d = 0; d < 4; d++)
       pull[4 * k + (size_t)d] = of_pull[d], energy[4 * k + (size_t)d] = of_energy[d];
-    fc->spec.r_cut = k == 0 ? spec->pairs[k].r_cut : fmax(fc->spec.r_cut, spec->pairs[k].r_cut);
+    take_largest(&spec->pairs[k], &fc->spec);
   }
   if (!status) status = put_reals(fc->ctx, &types->force, pull, pairs * 4);
   if (!status) status = put_reals(fc->ctx, &types->energy, energy, pairs * 4);
@@ -104,15 +117,9 @@ static md_status fill_types(const force *fc, const md_atoms *atoms, uint8_t *typ
   return status;
 }
 
-md_status force_take_types(force *fc, const md_atoms *atoms)
+static md_status cpu_take(const force *fc, const md_atoms *atoms, uint8_t *type)
 {
-  force_types *types = &fc->types;
-  if (!types->n) return MD_OK;
-  MD_REQUIRE(atoms->n_types == types->n, MD_EINVAL, "atoms of %d types, and forces of %d",
-             atoms->n_types, types->n);
   const int64_t n = atoms->n, n_ghost = atoms->n_ghost;
-  MD_TRY(md_buffer_reserve(fc->ctx, &types->type, (size_t)(n + n_ghost), 0));
-  uint8_t *type = types->type.data;
   const int32_t *home = atoms->home.data;
   const size_t size = md_state_size(fc->ctx->precision);
 #pragma omp parallel for schedule(static) num_threads(fc->ctx->threads)
@@ -122,4 +129,19 @@ md_status force_take_types(force *fc, const md_atoms *atoms)
   for (int64_t g = 0; g < n_ghost; g++)
     if (home[g] >= 0) type[n + g] = type[home[g]];
   return fc->fill ? fill_types(fc, atoms, type) : MD_OK;
+}
+
+md_status force_take_types(force *fc, const md_atoms *atoms)
+{
+  force_types *types = &fc->types;
+  if (!types->n) return MD_OK;
+  MD_REQUIRE(atoms->n_types == types->n, MD_EINVAL, "atoms of %d types, and forces of %d",
+             atoms->n_types, types->n);
+  const bool gpu = fc->ctx->backend == MD_GPU;
+  MD_REQUIRE(!gpu || !fc->fill, MD_EINVAL,
+             "%d types of atoms of several processes on GPUs: expected the CPU, or one process",
+             types->n);
+  MD_TRY(md_buffer_reserve(fc->ctx, &types->type, (size_t)(atoms->n + atoms->n_ghost), 0));
+  uint8_t *type = types->type.data;
+  return gpu ? gpu_take[fc->ctx->precision](atoms, type) : cpu_take(fc, atoms, type);
 }

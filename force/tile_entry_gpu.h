@@ -1,7 +1,8 @@
 /* force/tile_entry_gpu.h - how an atom of a tile's halo lies in shared memory.
  *
  * In float an entry is x, y, z, q in one load of 16 bytes; in double x and y in one, z in another
- * of 8, or with q of 16: all x, y first, the rest behind them. */
+ * of 8, or with q of 16: all x, y first, the rest behind them.  Without charges a type lies in q;
+ * with them the types are words behind all entries. */
 #ifndef TILE_ENTRY_GPU_H
 #define TILE_ENTRY_GPU_H
 
@@ -18,8 +19,8 @@ typedef struct {
   real q;
 } tile_entry;
 
-/* Bytes of an entry, its part behind the others counted. */
-static size_t entry_bytes(bool charged)
+/* Bytes of an entry with or without q, its part behind the others counted. */
+static __host__ __device__ __forceinline__ size_t entry_bytes(bool charged)
 {
   return sizeof(real) == 8 ? (charged ? 32 : 24) : 16;
 }
@@ -110,6 +111,24 @@ static __device__ __forceinline__ void set_charge(unsigned char *room, int32_t k
   ((float4 *)room)[k].w = (float)q;
 }
 
+/* The type of an entry with q: in its place, or beside a charge.  After wait_entries(). */
+static __device__ __forceinline__ void set_type(unsigned char *room, int32_t capacity, int32_t k,
+                                                bool charged, int32_t type)
+{
+  const int32_t in_q = sizeof(real) == 8 ? capacity * ENTRY + k * ENTRY + 8 : k * ENTRY + 12;
+  const int32_t beside = capacity * (int32_t)entry_bytes(true) + k * 4;
+  *(int32_t *)(room + (charged ? beside : in_q)) = type;
+}
+
+static __device__ __forceinline__ int32_t type_in(real q)
+{
+#if MD_PREC == 2
+  return __double2loint(q);
+#else
+  return __float_as_int(q);
+#endif
+}
+
 /* For those that this thread copies. */
 static __device__ __forceinline__ void wait_entries(void)
 {
@@ -144,6 +163,18 @@ load_entries(tile_base base, int32_t capacity, uint32_t offsets, bool charged, t
   entry[0] = load_entry(base, rest, offsets & 0xffff, charged);
   entry[1] = load_entry(base, rest, offsets >> 16, charged);
 }
+
+/* The types of entries that were loaded so. */
+static __device__ __forceinline__ void load_types(tile_base base, int32_t capacity,
+                                                  uint32_t offsets, bool charged,
+                                                  const tile_entry entry[2], int32_t type[2])
+{
+  type[0] = type_in(entry[0].q), type[1] = type_in(entry[1].q);
+  if (!charged) return;
+  const unsigned char *types = base + (size_t)capacity * entry_bytes(true);
+  type[0] = *(const int32_t *)(types + (offsets & 0xffff) / 4);
+  type[1] = *(const int32_t *)(types + (offsets >> 16) / 4);
+}
 #else
 /* Where entries begin, as an address in shared memory: a register, not computed over and over. */
 typedef uint32_t tile_base;
@@ -177,6 +208,25 @@ load_entries(tile_base base, int32_t capacity, uint32_t offsets, bool charged, t
   (void)capacity, (void)charged;
   entry[0] = load_entry(__dp2a_lo(offsets, 1u, base));
   entry[1] = load_entry((offsets >> 16) + base);
+}
+
+static __device__ __forceinline__ int32_t load_type(uint32_t at)
+{
+  int32_t type;
+  asm volatile("ld.shared.b32 %0, [%1];" : "=r"(type) : "r"(at));
+  return type;
+}
+
+/* The types of entries that were loaded so. */
+static __device__ __forceinline__ void load_types(tile_base base, int32_t capacity,
+                                                  uint32_t offsets, bool charged,
+                                                  const tile_entry entry[2], int32_t type[2])
+{
+  type[0] = type_in(entry[0].q), type[1] = type_in(entry[1].q);
+  if (!charged) return;
+  const uint32_t types = base + (uint32_t)capacity * ENTRY;
+  type[0] = load_type(types + (offsets & 0xffff) / 4);
+  type[1] = load_type(types + (offsets >> 16) / 4);
 }
 #endif
 

@@ -3,84 +3,18 @@
 #define TILE_PAIRS_GPU_H
 
 #include "core/gpu/verlet_gpu.h"
-#include "force/eam_tile_gpu.h"
-#include "force/tile_entry_gpu.h"
+#include "force/tile_job_gpu.h"
 #include "force/totals_gpu.h"
-
-enum {
-  ROWS = NEIGHBOR_TILE_ROWS,
-  WARPS = ROWS / MD_WARP,
-  GROUP = NEIGHBOR_TILE_GROUP,
-  BANKS = sizeof(real) == 8 ? NEIGHBOR_TILE_BANKS_WIDE : NEIGHBOR_TILE_BANKS,
-  LOADS = 7, /* 256 of them are about a halo */
-  /* Measured best, for each precision: blocks that a multiprocessor holds, where it is one after
-   * the other and where all blocks are at work at once; and groups of the list that are asked for
-   * early. */
-  FUSED_BLOCKS = MD_PREC == 2 ? 3 : 5,
-  FEW_BLOCKS = MD_PREC == 2 ? 3 : 4,
-  DENSITY_BLOCKS = MD_PREC == 2 ? 3 : 5, /* the same of the two passes of embedded atoms */
-  EMBEDDED_BLOCKS = MD_PREC == 2 ? 2 : 4,
-  AHEAD = 2
-};
-
-/* Where atoms and images are, and where they go. */
-typedef struct {
-  const coord4 *coord;
-  const state4 *x;
-  state4 *x_new;
-  coord4 *coord_new;
-} tile_places;
-
-/* What a kernel reads and writes. */
-typedef struct {
-  int64_t n;
-  neighbor_tiles tiles;
-  const int32_t *rows, *shift, *first;
-  tile_places places;
-  real4 *f;
-  state4 *v;
-  state kick, drift;
-  double scale, edge[3]; /* length of a step of coord; of a frame */
-  real scale_sq;
-  tile_entry far; /* from every row, farther than a cutoff */
-  lj_reals lj;
-  real unit; /* of sums of forces */
-  coulomb_reals coulomb;
-  double *partial;
-  eam_tables eam; /* of a pass */
-  eam_near near;
-} tile_job;
-
-/* The same after a step. */
-static __host__ __device__ __forceinline__ tile_places next_places(const tile_places *at)
-{
-#if MD_PREC == 1
-  return (tile_places){at->coord_new, at->x_new, (state4 *)at->x, (coord4 *)at->coord};
-#else
-  return (tile_places){(const coord4 *)at->x_new, at->x_new, (state4 *)at->x, NULL};
-#endif
-}
-
-/* How an instance of the kernel works: formula, totals, charges, integration; pass of embedded
- * atoms, which are charged with F' in the second. */
-typedef struct {
-  lj_form form;
-  bool tally, charged, fused;
-  eam_pass pass;
-} tile_mode;
-
-/* Plain forces are sums in units of lj1, which saves one product a pair. */
-static __host__ __device__ __forceinline__ bool has_unit(tile_mode mode)
-{
-  return mode.form == LJ_PLAIN && !mode.charged;
-}
 
 /* Forces are in units of coord's steps, and of lj1, until the end. */
 typedef struct {
   tile_entry at;
   real fx, fy, fz;
   double energy, virial;
-  uint32_t words; /* of tables in shared memory */
+  uint32_t words;     /* of tables in shared memory */
+  int32_t pairs;      /* where those of its type begin in tables of types */
+  lj_reals own[2];    /* the first two of them */
+  uint32_t pull, cut; /* where they are in the table in shared memory */
 } tile_row;
 
 /* The reciprocal to an ulp or two: the list's tests are no better. */
@@ -112,8 +46,38 @@ static __device__ __forceinline__ void add_embedded(const tile_job *job, tile_ro
   if (mode.tally) row->energy += u, row->virial += (double)r_sq * (double)f;
 }
 
+/* Keeps compilers from computing f behind the test of the cutoff, where so much makes a branch. */
+static __device__ __forceinline__ void compute_now(real *f)
+{
+#if MD_PREC == 2
+  asm volatile("" : "+d"(*f));
+#else
+  asm volatile("" : "+f"(*f));
+#endif
+}
+
+/* Constants of the row's pairs with atoms of this type. */
+static __device__ __forceinline__ lj_reals constants_with(const tile_job *job, const tile_row *row,
+                                                          int32_t type, tile_mode mode)
+{
+  const lj_reals *zero = &row->own[0], *one = &row->own[1];
+  lj_reals c = {};
+  if (mode.types == TYPES_MANY) {
+    const uint32_t cut = row->cut + (uint32_t)type * CUT;
+    if (mode.tally) c = load_pair(&job->types, row->pairs + type, true);
+    c.r_cut_sq = load_real(cut);
+    load_two(row->pull + (uint32_t)type * PULL, &c.lj1, &c.lj2);
+    if (mode.form == LJ_SHIFTED)
+      c.f_shift = load_real(cut + (uint32_t)(job->types.n * job->types.n) * CUT);
+    return c;
+  }
+  c.r_cut_sq = type ? one->r_cut_sq : zero->r_cut_sq;
+  c.lj1 = type ? one->lj1 : zero->lj1, c.lj2 = type ? one->lj2 : zero->lj2;
+  return c;
+}
+
 static __device__ __forceinline__ void add_pair(const tile_job *job, tile_row *row,
-                                                tile_entry other, tile_mode mode)
+                                                tile_entry other, int32_t type, tile_mode mode)
 {
   const real dx = coord_difference(row->at.x, other.x), dy = coord_difference(row->at.y, other.y),
              dz = coord_difference(row->at.z, other.z);
@@ -123,14 +87,18 @@ static __device__ __forceinline__ void add_pair(const tile_job *job, tile_row *r
     add_embedded(job, row, dx, dy, dz, r_sq, other.q, mode);
     return;
   }
+  lj_reals own;
+  const lj_reals *lj = &job->lj;
+  if (mode.types != TYPES_ALIKE) own = constants_with(job, row, type, mode), lj = &own;
   const real inv_sq = quick_inverse(r_sq);
-  const bool inside = r_sq < job->lj.r_cut_sq;
-  const real f = has_unit(mode) ? lj_unit_f_over_r_inv(inv_sq, &job->lj)
-                                : lj_f_over_r_inv(r_sq, inv_sq, &job->lj, mode.form);
+  const bool inside = r_sq < lj->r_cut_sq;
+  real f = has_unit(mode) ? lj_unit_f_over_r_inv(inv_sq, lj)
+                          : lj_f_over_r_inv(r_sq, inv_sq, lj, mode.form);
+  if (mode.types != TYPES_ALIKE) compute_now(&f);
   if (inside) {
     row->fx += dx * f, row->fy += dy * f, row->fz += dz * f;
     if (mode.tally) {
-      row->energy += (double)lj_energy_inv(r_sq, inv_sq, &job->lj, mode.form);
+      row->energy += (double)lj_energy_inv(r_sq, inv_sq, lj, mode.form);
       row->virial += (double)r_sq * (double)f;
     }
   }
@@ -141,58 +109,6 @@ static __device__ __forceinline__ void add_pair(const tile_job *job, tile_row *r
     row->fx += dx * g, row->fy += dy * g, row->fz += dz * g;
     if (mode.tally) row->energy += (double)(qq * u), row->virial += (double)r_sq * (double)g;
   }
-}
-
-/* The first entries of a thread's part of a halo, asked for early. */
-typedef struct {
-  int32_t j[LOADS];
-} tile_first;
-
-static __device__ __forceinline__ tile_first first_entries(const tile_job *job, neighbor_piece halo)
-{
-  tile_first first;
-#pragma unroll
-  for (int u = 0; u < LOADS; u++) {
-    const int32_t k = (int32_t)threadIdx.x + u * ROWS;
-    first.j[u] = k < halo.count ? __ldcs(job->tiles.halo + halo.start + k) : 0;
-  }
-  return first;
-}
-
-/* What coordinates of mixed precision do not have. */
-static __device__ __forceinline__ void add_charges(const tile_job *job, const tile_places *at,
-                                                   unsigned char *room, neighbor_piece halo)
-{
-  for (int32_t k = (int32_t)threadIdx.x; k < halo.count; k += ROWS)
-    set_charge(room, k, (real)at->x[job->tiles.halo[halo.start + k]].w);
-}
-
-static __device__ __forceinline__ void copy_atom(const tile_job *job, const tile_places *at,
-                                                 unsigned char *room, int32_t k, int32_t j,
-                                                 tile_mode mode)
-{
-  if (mode.pass == EAM_FORCES)
-    copy_entry_apart(room, job->tiles.most, k, at->coord + j, job->eam.slopes + j);
-  else
-    copy_entry(room, job->tiles.most, k, at->coord + j, mode.charged);
-}
-
-/* One pass's halo to shared memory, and behind it the far entries. */
-static __device__ __forceinline__ void load_halo(const tile_job *job, const tile_places *at,
-                                                 unsigned char *room, neighbor_piece halo,
-                                                 const tile_first *first, tile_mode mode)
-{
-  const int32_t t = (int32_t)threadIdx.x, m = halo.count, most = job->tiles.most;
-#pragma unroll
-  for (int u = 0; u < LOADS; u++)
-    if (t + u * ROWS < m) copy_atom(job, at, room, t + u * ROWS, first->j[u], mode);
-  for (int32_t k = t + LOADS * ROWS; k < m; k += ROWS)
-    copy_atom(job, at, room, k, __ldcs(job->tiles.halo + halo.start + k), mode);
-  if (t < BANKS)
-    store_entry(room, most, (m + BANKS - 1) / BANKS * BANKS + t, job->far, mode.charged);
-  wait_entries();
-  if (mode.charged && MD_PREC == 1 && mode.pass == EAM_NONE) add_charges(job, at, room, halo);
-  __syncthreads();
 }
 
 /* Loaded when it is asked for, not when it is needed. */
@@ -213,9 +129,12 @@ static __device__ __forceinline__ void add_group(const tile_job *job, tile_base 
 #pragma unroll
   for (int u = 0; u < GROUP / 2; u++) {
     tile_entry two[2];
-    load_entries(room, job->tiles.most, word[u], mode.charged, two);
-    add_pair(job, row, two[0], mode);
-    add_pair(job, row, two[1], mode);
+    load_entries(room, job->tiles.most, word[u], has_q(mode), two);
+    int32_t type[2] = {0, 0};
+    if (mode.types != TYPES_ALIKE)
+      load_types(room, job->tiles.most, word[u], mode.charged, two, type);
+    add_pair(job, row, two[0], type[0], mode);
+    add_pair(job, row, two[1], type[1], mode);
   }
 }
 
@@ -304,6 +223,7 @@ static __device__ __forceinline__ void expect_close(const tile_job *job, const t
 /* What a thread knows of its row before positions are there. */
 typedef struct {
   int32_t i, images; /* its atom; where its images begin, < 0: it has none */
+  int32_t pairs;     /* as in tile_row */
   neighbor_piece halo, groups;
   tile_first first;
   tile_next next;
@@ -317,11 +237,12 @@ static __device__ __forceinline__ tile_start start_row(const tile_job *job, tile
   tile_start s;
   s.halo = tiles->halos[tile * tiles->passes];
   s.groups = tiles->groups[(tile * WARPS + threadIdx.x / MD_WARP) * tiles->passes];
-  s.first = first_entries(job, s.halo);
+  s.first = first_entries(job, s.halo, mode);
   s.next = first_groups(job, s.groups);
   s.i = job->rows ? job->rows[row] : row;
   s.images = -1;
   if (mode.fused && job->first[s.i] < job->first[s.i + 1]) s.images = job->first[s.i];
+  s.pairs = mode.types == TYPES_ALIKE ? 0 : job->types.type[s.i] * job->types.n;
   return s;
 }
 
@@ -343,6 +264,12 @@ static __device__ __forceinline__ void sum_row(const tile_job *job, const tile_p
   neighbor_piece piece = start->groups;
   tile_next next = start->next;
   row->at = entry_at(at->coord[start->i], charge_of(job, at, start->i, mode));
+  row->pairs = start->pairs;
+  for (int k = 0; mode.types == TYPES_TWO && k < 2; k++)
+    row->own[k] = load_pair(&job->types, row->pairs + k, false);
+  const uint32_t table = (uint32_t)__cvta_generic_to_shared(room) + (uint32_t)job->table;
+  row->pull = table + (uint32_t)row->pairs * PULL;
+  row->cut = table + (uint32_t)(job->types.n * job->types.n) * PULL + (uint32_t)row->pairs * CUT;
   load_halo(job, at, room, start->halo, &start->first, mode);
   if (mode.fused) expect_close(job, at, start->i, start->images);
   for (int32_t p = 1;; p++) {
@@ -355,7 +282,7 @@ static __device__ __forceinline__ void sum_row(const tile_job *job, const tile_p
     if (p == tiles->passes) break;
     const neighbor_piece halo = tiles->halos[tile * tiles->passes + p];
     if (halo.count == 0) break;
-    const tile_first first = first_entries(job, halo);
+    const tile_first first = first_entries(job, halo, mode);
     piece = tiles->groups[warp * tiles->passes + p];
     next = first_groups(job, piece);
     __syncthreads();
@@ -377,13 +304,14 @@ static __device__ __forceinline__ void tile_rows(const tile_job *job, tile_mode 
   if (is_unfit(&job->tiles)) return;
   const tile_start start = start_row(job, mode);
   if (mode.pass != EAM_NONE) row.words = copy_words(&job->eam, job->near, mode.pass);
+  if (mode.types == TYPES_MANY) copy_table(job);
   cudaGridDependencySynchronize();
   /* Not before: the next kernel must not start, and empty caches, while the one before this
    * reads. */
   cudaTriggerProgrammaticLaunchCompletion();
   sum_row(job, &job->places, &start, &row, mode);
   if (present && mode.pass == EAM_DENSITIES)
-    row.energy = 2 * eam_close(&job->eam, job->first, job->n, start.i, row.fx);
+    row.energy = 2 * eam_close(&job->eam, job->n, start.i, row.fx);
   else if (present)
     close_row(job, &job->places, start.i, &row, mode);
   if (has_unit(mode)) row.virial *= (double)job->lj.lj1;

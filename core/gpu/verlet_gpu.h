@@ -5,11 +5,13 @@
 
 #include "core/gpu/cuda.h"
 
-/* v += kick f, each time rounded, as that many passes would. */
+/* v += kick f, each time rounded, as that many passes would.  By name one instruction each: where a
+ * kernel loops over kicks, compilers round the product apart, and others would not be its twins. */
 static __device__ __forceinline__ void verlet_kick(state4 *v, real4 f, state kick, int kicks)
 {
   for (int k = 0; k < kicks; k++)
-    v->x += kick * f.x, v->y += kick * f.y, v->z += kick * f.z;
+    v->x = fma(kick, (state)f.x, v->x), v->y = fma(kick, (state)f.y, v->y),
+    v->z = fma(kick, (state)f.z, v->z);
 }
 
 static __device__ __forceinline__ void verlet_drift(state4 *x, state4 v, state drift)

@@ -81,10 +81,6 @@ static md_status check_potential(const config *cfg)
       eam || !values->potential, MD_EINVAL,
       "%s: potential.file = \"%s\": expected potential.style = \"eam\" (--pair eam) beside it",
       config_origin(cfg, "potential.file"), values->potential);
-  MD_REQUIRE(values->backend != ENGINE_BACKEND_GPU || engine_pair_kinds(values) == 1, MD_EINVAL,
-             "%s: device.backend = \"gpu\": expected \"cpu\" or \"auto\" with species whose pairs "
-             "differ (%s), which are computed on the CPU only",
-             config_origin(cfg, "device.backend"), config_origin(cfg, "species"));
   if (!eam) return MD_OK;
   MD_REQUIRE(
       !values->types, MD_EINVAL,

@@ -1,0 +1,210 @@
+/* force/tile_job_gpu.h - forces by tiles: what a kernel reads and writes, how its instances differ,
+ * and a tile's halo on its way to shared memory. */
+#ifndef TILE_JOB_GPU_H
+#define TILE_JOB_GPU_H
+
+#include "force/eam_tile_gpu.h"
+#include "force/tile_entry_gpu.h"
+#include "force/types_gpu.h"
+
+enum {
+  ROWS = NEIGHBOR_TILE_ROWS,
+  WARPS = ROWS / MD_WARP,
+  GROUP = NEIGHBOR_TILE_GROUP,
+  BANKS = sizeof(real) == 8 ? NEIGHBOR_TILE_BANKS_WIDE : NEIGHBOR_TILE_BANKS,
+  LOADS = 7,       /* 256 of them are about a halo */
+  TYPED_LOADS = 8, /* a denser one's, whose last types would come late */
+  /* Measured best, for each precision: blocks that a multiprocessor holds, where it is one after
+   * the other and where all blocks are at work at once; and groups of the list that are asked for
+   * early. */
+  FUSED_BLOCKS = MD_PREC == 2 ? 3 : 5,
+  FEW_BLOCKS = MD_PREC == 2 ? 3 : 4,
+  DENSITY_BLOCKS = MD_PREC == 2 ? 3 : 5, /* the same of the two passes of embedded atoms */
+  EMBEDDED_BLOCKS = MD_PREC == 2 ? 2 : 4,
+  TYPED_BLOCKS = MD_PREC == 2 ? 3 : 4, /* of atoms of several types */
+  AHEAD = 2
+};
+
+/* Where atoms and images are, and where they go. */
+typedef struct {
+  const coord4 *coord;
+  const state4 *x;
+  state4 *x_new;
+  coord4 *coord_new;
+} tile_places;
+
+/* What a kernel reads and writes. */
+typedef struct {
+  int64_t n;
+  neighbor_tiles tiles;
+  const int32_t *rows, *shift, *first;
+  tile_places places;
+  real4 *f;
+  state4 *v;
+  state kick, drift;
+  double scale, edge[3]; /* length of a step of coord; of a frame */
+  real scale_sq;
+  tile_entry far; /* from every row, farther than a cutoff */
+  lj_reals lj;
+  real unit; /* of sums of forces */
+  coulomb_reals coulomb;
+  double *partial;
+  eam_tables eam; /* of a pass */
+  eam_near near;
+  type_tables types;
+  int32_t table; /* bytes before their table in shared memory */
+} tile_job;
+
+/* The same after a step. */
+static __host__ __device__ __forceinline__ tile_places next_places(const tile_places *at)
+{
+#if MD_PREC == 1
+  return (tile_places){at->coord_new, at->x_new, (state4 *)at->x, (coord4 *)at->coord};
+#else
+  return (tile_places){(const coord4 *)at->x_new, at->x_new, (state4 *)at->x, NULL};
+#endif
+}
+
+/* Atoms are alike; of two types, whose constants fit a row's registers; of more, by a table. */
+typedef enum { TYPES_ALIKE, TYPES_TWO, TYPES_MANY } tile_types;
+
+/* How an instance of the kernel works: formula, totals, charges, integration; pass of embedded
+ * atoms, which are charged with F' in the second; types. */
+typedef struct {
+  lj_form form;
+  bool tally, charged, fused;
+  eam_pass pass;
+  tile_types types;
+} tile_mode;
+
+/* Plain forces are sums in units of lj1, which saves one product a pair. */
+static __host__ __device__ __forceinline__ bool has_unit(tile_mode mode)
+{
+  return mode.form == LJ_PLAIN && !mode.charged && mode.types == TYPES_ALIKE;
+}
+
+/* Whether entries have a fourth number: a charge, F' or a type. */
+static __host__ __device__ __forceinline__ bool has_q(tile_mode mode)
+{
+  return mode.charged || mode.types != TYPES_ALIKE;
+}
+
+/* Constants of pairs behind a halo in shared memory: [n][n] lj1 and lj2, then r_cut^2, then f_shift.
+ * A load of two words has no conflicts among up to 4 types, one of a word among 5; one of all four
+ * words would be busy as long as both. */
+enum { PULL = 2 * sizeof(real), CUT = sizeof(real) };
+
+static size_t table_bytes(const type_tables *types)
+{
+  return (size_t)types->n * (size_t)types->n * (PULL + 2 * CUT);
+}
+
+static __device__ __forceinline__ void copy_table(const tile_job *job)
+{
+  extern __shared__ __align__(16) unsigned char room[];
+  const int32_t pairs = job->types.n * job->types.n;
+  real *pull = (real *)(room + job->table), *cut = pull + 2 * pairs, *shift = cut + pairs;
+  for (int32_t k = (int32_t)threadIdx.x; k < pairs; k += ROWS) {
+    const real4 c = job->types.force[k];
+    cut[k] = c.x, pull[2 * k] = c.y, pull[2 * k + 1] = c.z, shift[k] = c.w;
+  }
+}
+
+static __device__ __forceinline__ real load_real(uint32_t at)
+{
+  real a;
+#if MD_PREC == 2
+  asm volatile("ld.shared.f64 %0, [%1];" : "=d"(a) : "r"(at));
+#else
+  asm volatile("ld.shared.f32 %0, [%1];" : "=f"(a) : "r"(at));
+#endif
+  return a;
+}
+
+static __device__ __forceinline__ void load_two(uint32_t at, real *a, real *b)
+{
+#if MD_PREC == 2
+  asm volatile("ld.shared.v2.f64 {%0, %1}, [%2];" : "=d"(*a), "=d"(*b) : "r"(at));
+#else
+  asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];" : "=f"(*a), "=f"(*b) : "r"(at));
+#endif
+}
+
+/* The first entries of a thread's part of a halo, asked for early. */
+typedef struct {
+  int32_t j[TYPED_LOADS], type[TYPED_LOADS];
+} tile_first;
+
+static __device__ __forceinline__ int loads_of(tile_mode mode)
+{
+  return mode.types == TYPES_ALIKE ? LOADS : TYPED_LOADS;
+}
+
+static __device__ __forceinline__ tile_first first_entries(const tile_job *job, neighbor_piece halo,
+                                                           tile_mode mode)
+{
+  tile_first first;
+#pragma unroll
+  for (int u = 0; u < loads_of(mode); u++) {
+    const int32_t k = (int32_t)threadIdx.x + u * ROWS;
+    first.j[u] = k < halo.count ? __ldcs(job->tiles.halo + halo.start + k) : 0;
+  }
+#pragma unroll
+  for (int u = 0; u < loads_of(mode); u++)
+    first.type[u] = mode.types == TYPES_ALIKE ? 0 : job->types.type[first.j[u]];
+  return first;
+}
+
+/* What coordinates of mixed precision do not have. */
+static __device__ __forceinline__ void add_charges(const tile_job *job, const tile_places *at,
+                                                   unsigned char *room, neighbor_piece halo)
+{
+  for (int32_t k = (int32_t)threadIdx.x; k < halo.count; k += ROWS)
+    set_charge(room, k, (real)at->x[job->tiles.halo[halo.start + k]].w);
+}
+
+/* Types, and those of the far entries. */
+static __device__ __forceinline__ void add_types(const tile_job *job, unsigned char *room,
+                                                 neighbor_piece halo, const tile_first *first,
+                                                 tile_mode mode)
+{
+  const int32_t t = (int32_t)threadIdx.x, m = halo.count, most = job->tiles.most;
+#pragma unroll
+  for (int u = 0; u < TYPED_LOADS; u++)
+    if (t + u * ROWS < m) set_type(room, most, t + u * ROWS, mode.charged, first->type[u]);
+#pragma unroll 1
+  for (int32_t k = t + TYPED_LOADS * ROWS; k < m; k += ROWS)
+    set_type(room, most, k, mode.charged, job->types.type[job->tiles.halo[halo.start + k]]);
+  if (t < BANKS) set_type(room, most, (m + BANKS - 1) / BANKS * BANKS + t, mode.charged, 0);
+}
+
+static __device__ __forceinline__ void copy_atom(const tile_job *job, const tile_places *at,
+                                                 unsigned char *room, int32_t k, int32_t j,
+                                                 tile_mode mode)
+{
+  if (mode.pass == EAM_FORCES)
+    copy_entry_apart(room, job->tiles.most, k, at->coord + j, job->eam.slopes + j);
+  else
+    copy_entry(room, job->tiles.most, k, at->coord + j, has_q(mode));
+}
+
+/* One pass's halo to shared memory, and behind it the far entries. */
+static __device__ __forceinline__ void load_halo(const tile_job *job, const tile_places *at,
+                                                 unsigned char *room, neighbor_piece halo,
+                                                 const tile_first *first, tile_mode mode)
+{
+  const int32_t t = (int32_t)threadIdx.x, m = halo.count, most = job->tiles.most;
+#pragma unroll
+  for (int u = 0; u < loads_of(mode); u++)
+    if (t + u * ROWS < m) copy_atom(job, at, room, t + u * ROWS, first->j[u], mode);
+  for (int32_t k = t + loads_of(mode) * ROWS; k < m; k += ROWS)
+    copy_atom(job, at, room, k, __ldcs(job->tiles.halo + halo.start + k), mode);
+  if (t < BANKS)
+    store_entry(room, most, (m + BANKS - 1) / BANKS * BANKS + t, job->far, has_q(mode));
+  wait_entries();
+  if (mode.charged && MD_PREC == 1 && mode.pass == EAM_NONE) add_charges(job, at, room, halo);
+  if (mode.types != TYPES_ALIKE) add_types(job, room, halo, first, mode);
+  __syncthreads();
+}
+
+#endif
