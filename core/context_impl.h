@@ -31,6 +31,13 @@ void md_gpu_event_destroy(void *event);
 md_status md_gpu_mark(void *event, void *stream);
 md_status md_gpu_wait(void *stream, void *event);
 
+/* Recorded work (core/replay.h).  What is queued between begin and end is not done; *graph is NULL
+ * on failure. */
+md_status md_gpu_record_begin(md_ctx *ctx);
+md_status md_gpu_record_end(md_ctx *ctx, void **graph);
+md_status md_gpu_graph_launch(md_ctx *ctx, void *graph);
+void md_gpu_graph_destroy(void *graph); /* NULL is allowed */
+
 /* Events of the phase timer: index is 2 * slot (begin) or 2 * slot + 1 (end). */
 md_status md_gpu_events_create(int count, void ***events);
 void md_gpu_events_destroy(int count, void **events);

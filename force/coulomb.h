@@ -104,8 +104,8 @@ MD_INLINE coulomb_reals coulomb_round(const coulomb_constants *c)
   return r;
 }
 
-/* 1 / y, and 1 / sqrt(r_sq) where inv_sq = 1 / r_sq: on a GPU the hardware's approximations, within
- * an ulp or two of float, and with one step of third order of double. */
+/* 1 / y, and 1 / sqrt(r_sq) where inv_sq = 1 / r_sq: on a GPU the hardware's approximations, as in
+ * lj.h. */
 #ifdef __CUDA_ARCH__
 MD_INLINE real coulomb_inverse(real y)
 {
@@ -124,16 +124,7 @@ MD_INLINE real coulomb_inverse(real y)
 MD_INLINE real coulomb_inverse_root(real r_sq, real inv_sq)
 {
   (void)inv_sq;
-#if MD_PREC == 2
-  double a;
-  asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(a) : "d"(r_sq));
-  const double e = fma(-r_sq * a, a, 1.0);
-  return fma(a * e, fma(0.375, e, 0.5), a);
-#else
-  float a;
-  asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(a) : "f"(r_sq));
-  return a;
-#endif
+  return lj_inverse_root(r_sq);
 }
 #else
 MD_INLINE LJ_REAL coulomb_inverse(LJ_REAL y)
@@ -148,8 +139,8 @@ MD_INLINE LJ_REAL coulomb_inverse_root(LJ_REAL r_sq, LJ_REAL inv_sq)
 #endif
 
 /* |f|/r of two unit charges at squared distance r_sq < c->r_cut_sq, inv_sq = 1 / r_sq; *u gets
- * their energy.  No product is summed that is used twice, so that compilers contract alike where the
- * energy is not wanted, and forces are the same bits. */
+ * their energy.  No product is summed that is used twice, so that compilers contract alike where
+ * the energy is not wanted, and forces are the same bits. */
 MD_INLINE LJ_REAL coulomb_f_over_r_inv(LJ_REAL r_sq, LJ_REAL inv_sq, const coulomb_reals *c,
                                        LJ_REAL *u)
 {

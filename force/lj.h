@@ -41,7 +41,35 @@ MD_INLINE lj_form lj_form_of(const lj_constants *c)
 #ifndef LJ_REAL
 #define LJ_REAL real
 #define LJ_EACH(a) (real)(a)
-#define LJ_SQRT(a) (sizeof(real) == 4 ? (real)sqrtf((float)(a)) : (real)sqrt(a))
+#define LJ_SQRT(a) lj_root(a)
+
+/* Roots of a > 0: on a GPU the hardware's approximation of 1 / sqrt(a), within an ulp or two of
+ * float, and with one step of third order of double; an exact root takes many instructions. */
+#ifdef __CUDA_ARCH__
+MD_INLINE real lj_inverse_root(real a)
+{
+#if MD_PREC == 2
+  double y;
+  asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(a));
+  const double e = fma(-a * y, y, 1.0);
+  return fma(y * e, fma(0.375, e, 0.5), y);
+#else
+  float y;
+  asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(a));
+  return y;
+#endif
+}
+
+MD_INLINE real lj_root(real a)
+{
+  return a * lj_inverse_root(a);
+}
+#else
+MD_INLINE real lj_root(real a)
+{
+  return sizeof(real) == 4 ? (real)sqrtf((float)a) : (real)sqrt(a);
+}
+#endif
 #endif
 
 /* The constants in the type of the pair arithmetic. */

@@ -94,6 +94,36 @@ md_status md_gpu_event_create(void **event)
   return MD_OK;
 }
 
+md_status md_gpu_record_begin(md_ctx *ctx)
+{
+  MD_CUDA(cudaStreamBeginCapture((cudaStream_t)ctx->stream, cudaStreamCaptureModeThreadLocal));
+  return MD_OK;
+}
+
+md_status md_gpu_record_end(md_ctx *ctx, void **graph)
+{
+  cudaGraph_t recorded = NULL;
+  cudaGraphExec_t exec = NULL;
+  *graph = NULL;
+  MD_CUDA(cudaStreamEndCapture((cudaStream_t)ctx->stream, &recorded));
+  const cudaError_t error = cudaGraphInstantiate(&exec, recorded, 0);
+  cudaGraphDestroy(recorded);
+  MD_CUDA(error);
+  *graph = exec;
+  return MD_OK;
+}
+
+md_status md_gpu_graph_launch(md_ctx *ctx, void *graph)
+{
+  MD_CUDA(cudaGraphLaunch((cudaGraphExec_t)graph, (cudaStream_t)ctx->stream));
+  return MD_OK;
+}
+
+void md_gpu_graph_destroy(void *graph)
+{
+  if (graph) cudaGraphExecDestroy((cudaGraphExec_t)graph);
+}
+
 void md_gpu_event_destroy(void *event)
 {
   if (event) cudaEventDestroy((cudaEvent_t)event);

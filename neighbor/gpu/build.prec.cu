@@ -1,4 +1,5 @@
-/* neighbor/gpu/build.prec.cu - lists as slices of 32 rows, one warp a slice (walk_gpu.h).
+/* neighbor/gpu/build.prec.cu - lists as slices of 32 rows, one warp a slice (walk_gpu.h), or where
+ * slices are few several, each with a part of what lies around.
  *
  * Rows are atoms in memory order, so the atoms of a slice lie close together when they are sorted
  * along a curve; both kinds of stencil give the same list, `sphere` visits fewer bins for it.  Rows
@@ -12,7 +13,14 @@
  * memory 80 % busy), once in 20 steps. */
 #include "neighbor/gpu/walk_gpu.h"
 
-enum { BLOCK = 256, SLOT_STEP = 4, MOST_SHARED = 96 << 10 };
+enum {
+  BLOCK = 256,
+  SLOT_STEP = 4,
+  MOST_SHARED = 96 << 10, /* bytes of a slice's rows; of a block that shares a slice: */
+  MOST_SHARED_BY_PARTS = 220 << 10,
+  MOST_PARTS = BLOCK / MD_WARP,
+  BUSY_WARPS = 8 /* on a multiprocessor */
+};
 
 /* Atoms and ghosts in the order of bins, and what tells them from each other. */
 typedef struct {
@@ -73,32 +81,66 @@ static __device__ __forceinline__ void close_slice(const build_job *job, int64_t
   atomicMax(&job->result->most, most);
 }
 
-/* One warp, which is the block, a slice. */
+/* Shared memory of a warp: its candidates, and its rows unless they are deep. */
+static __host__ __device__ __forceinline__ size_t warp_bytes(int32_t slots, bool deep)
+{
+  const size_t rows = ((size_t)slots + UNROLL) * MD_WARP * sizeof(int32_t);
+  return (STAGE + UNROLL) * sizeof(state4) + (deep ? 0 : rows);
+}
+
+/* Entries of the lane's row in all warps of the block; *before: in those before this one.  counts:
+ * shared memory, one for each thread of several warps. */
+static __device__ __forceinline__ int32_t count_all(int32_t *counts, int32_t mine, int32_t *before)
+{
+  const int lane = threadIdx.x % MD_WARP, warp = threadIdx.x / MD_WARP;
+  int32_t all = 0;
+  *before = 0;
+  if (blockDim.x == MD_WARP) return mine;
+  counts[threadIdx.x] = mine;
+  __syncthreads();
+  for (int w = 0; w < (int)blockDim.x / MD_WARP; w++) {
+    if (w == warp) *before = all;
+    all += counts[w * MD_WARP + lane];
+  }
+  return all;
+}
+
+/* The block, a slice. */
 static __device__ __forceinline__ void build_slice(const build_job *job, build_mode mode)
 {
   extern __shared__ __align__(32) unsigned char room[];
-  const int lane = threadIdx.x;
+  const int lane = threadIdx.x % MD_WARP, warp = threadIdx.x / MD_WARP;
+  const int parts = (int)blockDim.x / MD_WARP;
+  const size_t own = warp_bytes(job->slots, mode.deep);
   const int64_t slice = blockIdx.x;
   const int rows = (int)min(job->n - slice * MD_WARP, (int64_t)MD_WARP);
-  int32_t *list = job->nbr + slice * job->slots * MD_WARP + lane;
-  state4 *stage = (state4 *)room;
+  int32_t *list = job->nbr + slice * job->slots * MD_WARP + lane, before;
+  state4 *stage = (state4 *)(room + warp * own);
   build_row row = {};
   row.to = mode.deep ? list : (int32_t *)(stage + STAGE + UNROLL) + lane;
   row.i = (int32_t)(slice * MD_WARP + min(lane, rows - 1));
   row.x = job->x[row.i];
   walk(job, MD_ALL_LANES >> (MD_WARP - rows), stage, &row, mode);
-  const int32_t count = row.at / MD_WARP + row.lost;
-  const int32_t most = __reduce_max_sync(MD_ALL_LANES, count);
-  for (int32_t k = mode.deep ? count : 0; k < job->slots; k++)
-    list[(int64_t)k * MD_WARP] = k < count ? row.to[k * MD_WARP] : row.i;
+  const int32_t mine = row.at / MD_WARP + row.lost;
+  const int32_t count = count_all((int32_t *)(room + parts * own), mine, &before);
+  const bool last = warp == parts - 1;
+  const int32_t first = mode.deep ? count : __reduce_min_sync(MD_ALL_LANES, before);
+  const int32_t end = __reduce_max_sync(MD_ALL_LANES, before + mine);
+  for (int32_t k = first; k < (last ? job->slots : min(end, job->slots)); k++)
+    if (k >= before && k < before + mine)
+      list[(int64_t)k * MD_WARP] = row.to[(k - before) * MD_WARP];
+    else if (last && k >= count)
+      list[(int64_t)k * MD_WARP] = row.i;
+  if (warp > 0) return;
   if (lane < rows) job->count[row.i] = count;
+  const int32_t most = __reduce_max_sync(MD_ALL_LANES, count);
   const unsigned entries = __reduce_add_sync(MD_ALL_LANES, (unsigned)count);
   if (lane == 0) close_slice(job, slice, entries, most);
 }
 
 typedef void build_kernel(build_job job);
 #define BUILD(name, half, deep)                                                                    \
-  static __global__ void __launch_bounds__(MD_WARP) name(const build_job job)                      \
+  static __global__ void __launch_bounds__(BLOCK, 1) name(const build_job job)                     \
   {                                                                                                \
     build_slice(&job, (build_mode){half, deep});                                                   \
   }
@@ -122,6 +164,18 @@ static int32_t guess_slots(const neighbor_list *list, const md_atoms *atoms)
   return (int32_t)fmin(row, all) / SLOT_STEP * SLOT_STEP + SLOT_STEP;
 }
 
+/* Warps that share a slice: as many as are at work at once, and have room. */
+static md_status choose_parts(int64_t slices, size_t of_warp, bool deep, int32_t *parts)
+{
+  int processors;
+  MD_TRY(md_multiprocessors(&processors));
+  *parts = 1;
+  while (!deep && *parts < MOST_PARTS && 2 * *parts * slices <= (int64_t)BUSY_WARPS * processors &&
+         2 * (size_t)*parts * of_warp <= MOST_SHARED_BY_PARTS)
+    *parts *= 2;
+  return MD_OK;
+}
+
 /* Room for a list of this many slots a row, and the kernel that fills it. */
 static md_status run_build(neighbor_list *list, build_job *job, build_result *found)
 {
@@ -135,12 +189,15 @@ static md_status run_build(neighbor_list *list, build_job *job, build_result *fo
   job->nbr = (int32_t *)list->nbr.data;
   job->slots = list->slots;
   MD_TRY(md_fill(ctx, job->result, 0, sizeof *job->result));
-  const size_t row = ((size_t)job->slots + UNROLL) * MD_WARP * sizeof(int32_t);
-  const bool deep = row > MOST_SHARED;
-  const size_t shared = (STAGE + UNROLL) * sizeof(state4) + (deep ? 0 : row);
+  const bool deep = ((size_t)job->slots + UNROLL) * MD_WARP * sizeof(int32_t) > MOST_SHARED;
+  const size_t of_warp = warp_bytes(job->slots, deep);
+  int32_t parts;
+  MD_TRY(choose_parts(slices, of_warp, deep, &parts));
+  const size_t counts = parts > 1 ? (size_t)parts * MD_WARP * sizeof(int32_t) : 0;
+  const size_t shared = (size_t)parts * of_warp + counts;
   build_kernel *const kernel = kernels[list->spec.kind == NEIGHBOR_HALF][deep];
   MD_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
-  kernel<<<(unsigned)slices, MD_WARP, shared, (cudaStream_t)ctx->stream>>>(*job);
+  kernel<<<(unsigned)slices, parts * MD_WARP, shared, (cudaStream_t)ctx->stream>>>(*job);
   MD_LAUNCHED();
   return md_read(ctx, found, job->result, sizeof *found);
 }

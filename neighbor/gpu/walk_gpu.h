@@ -159,21 +159,24 @@ static __device__ __forceinline__ void sweep(const build_job *job, const build_b
   }
 }
 
-/* All candidates of one group, 32 columns of bins at a time. */
+/* All candidates of one group, 32 columns of bins at a time; of several warps, which are the block,
+ * each has its part of the columns. */
 static __device__ __forceinline__ void visit(const build_job *job, const build_box *box,
                                              state4 *stage, build_row *row, build_mode mode)
 {
   const int lane = threadIdx.x % MD_WARP;
+  const int64_t part = threadIdx.x / MD_WARP, parts = blockDim.x / MD_WARP;
   const bins *b = &job->grid;
   const int32_t i0 = bin_along(b, 0, box->lo[0] - job->reach);
   const int32_t j0 = bin_along(b, 1, box->lo[1] - job->reach);
   const int32_t ni = bin_along(b, 0, box->hi[0] + job->reach) - i0 + 1;
   const int32_t nj = bin_along(b, 1, box->hi[1] + job->reach) - j0 + 1;
   const int32_t columns = ni * nj; /* fewer than bins, which fit */
-  for (int32_t first = 0; first < columns; first += MD_WARP) {
+  const int32_t end = (int32_t)(columns * (part + 1) / parts);
+  for (int32_t first = (int32_t)(columns * part / parts); first < end; first += MD_WARP) {
     const int32_t c = first + lane;
     int32_t begin = 0, length = 0;
-    if (c < columns) length = column_of(job, box, i0 + c / nj, j0 + c % nj, &begin);
+    if (c < end) length = column_of(job, box, i0 + c / nj, j0 + c % nj, &begin);
     int32_t inclusive = length;
     for (int step = 1; step < MD_WARP; step *= 2) {
       const int32_t other = __shfl_up_sync(MD_ALL_LANES, inclusive, step);

@@ -50,6 +50,12 @@ static md_status check(const md_ctx *ctx, const pme_spec *spec)
   return MD_OK;
 }
 
+/* What kernels depend on between locating charges and their forces. */
+typedef struct {
+  int64_t n;
+  const void *record, *order, *q, *gradient;
+} pme_same;
+
 static md_status make(pme *solver)
 {
   md_ctx *ctx = solver->ctx;
@@ -71,6 +77,7 @@ static md_status make(pme *solver)
   MD_TRY(md_buffer_reserve(ctx, &solver->mesh, (size_t)solver->points * size, 0));
   MD_TRY(md_buffer_reserve(ctx, &solver->spectrum, (size_t)solver->modes * 2 * size, 0));
   MD_TRY(pme_tables_fill(solver));
+  MD_TRY(md_replay_create(ctx, sizeof(pme_same), &solver->replay));
   MD_TRY(md_beside_create(ctx, &solver->beside));
   MD_TRY(md_beside_begin(solver->beside)); /* transforms belong to a stream */
   const md_status status = SIMD_PICK(ctx, cpu_plans, gpu_plans)(solver);
@@ -102,6 +109,7 @@ void pme_destroy(pme *solver)
   md_ctx *ctx = solver->ctx;
   SIMD_PICK(ctx, cpu_drops, gpu_drops)(solver);
   spread_destroy(solver->plan);
+  md_replay_destroy(solver->replay);
   md_beside_destroy(solver->beside);
   md_buffer *buffers[] = {&solver->mesh,     &solver->spectrum, &solver->q,
                           &solver->gradient, &solver->table,    &solver->partial};
@@ -163,22 +171,52 @@ static md_status take_charges(pme *solver, const pme_charges *charges, double su
   return MD_OK;
 }
 
+/* From charges that were located to gradients where they are; sums: NULL, or they get those of
+ * charges, and of modes. */
+typedef struct {
+  pme *solver;
+  double *charge, *modes;
+} crossing;
+
+/* A md_replay_queue_fn. */
+static md_status cross_mesh(void *of)
+{
+  const crossing *c = of;
+  pme *solver = c->solver;
+  MD_TRY(spread_charges(solver->plan, solver->q.data, solver->mesh.data));
+  MD_TRY(share(solver, c->charge));
+  MD_TRY(SIMD_PICK(solver->ctx, cpu_solves, gpu_solves)(solver, c->modes));
+  if (solver->n == 0) return MD_OK;
+  return spread_interpolate(solver->plan, solver->mesh.data, NULL, solver->gradient.data);
+}
+
+/* The same as one launch where nothing waits.  Methods that sort charges launch what depends on how
+ * they lie; few charges, of which launches take the time, are not sorted. */
+static md_status cross_again(crossing *c)
+{
+  const pme *solver = c->solver;
+  const spread_plan *plan = solver->plan;
+  if (plan->method != SPREAD_PARTICLE || plan->n_parts != 1 || solver->sum || c->modes)
+    return cross_mesh(c);
+  const md_buffer *buffer = plan->part->buffer;
+  const pme_same same = {solver->n, buffer[SPREAD_RECORD].data, buffer[SPREAD_ORDER].data,
+                         solver->q.data, solver->gradient.data};
+  return md_replay_run(solver->replay, &same, cross_mesh, c);
+}
+
 /* Everything but the last kernel: gradients of the potential where charges are. */
 static md_status find_gradients(pme *solver, const pme_charges *charges, pme_tally *tally)
 {
   md_ctx *ctx = solver->ctx;
   const int64_t n = charges->n;
-  const size_t size = md_real_size(ctx->precision);
   double charge[2] = {0, 0}, modes[2] = {0, 0};
+  crossing c = {solver, tally ? charge : NULL, tally ? modes : NULL};
   MD_TRY(spread_queue_positions(solver->plan, n, charges->x, charges->x_stride));
   if (n == 0 && !solver->sum) return MD_OK;
-  MD_TRY(md_buffer_reserve(ctx, &solver->gradient, (size_t)n * 3 * size, 0));
-  MD_TRY(take_charges(solver, charges, tally ? charge : NULL));
-  MD_TRY(spread_charges(solver->plan, solver->q.data, solver->mesh.data));
-  MD_TRY(share(solver, tally ? charge : NULL));
-  MD_TRY(SIMD_PICK(ctx, cpu_solves, gpu_solves)(solver, tally ? modes : NULL));
-  if (n > 0)
-    MD_TRY(spread_interpolate(solver->plan, solver->mesh.data, NULL, solver->gradient.data));
+  MD_TRY(
+      md_buffer_reserve(ctx, &solver->gradient, (size_t)n * 3 * md_real_size(ctx->precision), 0));
+  MD_TRY(take_charges(solver, charges, c.charge));
+  MD_TRY(cross_again(&c));
   if (!tally) return MD_OK;
   *tally = tally_of(solver, charge, modes);
   return spread_check_deferred(solver->plan); /* the sums have been waited for */

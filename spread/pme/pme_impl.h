@@ -11,6 +11,7 @@
 
 #include "core/beside.h"
 #include "core/buffer.h"
+#include "core/replay.h"
 #include "core/simd.h"
 #include "spread/pme.h"
 
@@ -21,6 +22,7 @@ struct pme {
   pme_spec spec;
   spread_plan *plan;
   md_beside *beside; /* the stream of all but the last kernel */
+  md_replay *replay; /* of what does not change while charges only move */
   int64_t n, held;   /* charges that it works on; that q holds, -1: none */
   double volume;
   int64_t points, modes; /* of mesh and half spectrum */

@@ -53,8 +53,8 @@ START_TEST(bad_positions_are_told)
 }
 END_TEST
 
-/* Charges are held from call to call, whatever lies where they were; first and with sums they are
- * needed, and of another number of particles refused. */
+/* Charges are held from call to call, and what a GPU replays follows positions; first and with sums
+ * charges are needed, and of another number of particles refused. */
 START_TEST(charges_are_held)
 {
   md_ctx *ctx = test_ctx(MD_DOUBLE, 1, false);
@@ -79,8 +79,18 @@ START_TEST(charges_are_held)
   }
   for (int k = 0; k < 1200; k++)
     ck_assert_double_eq_tol(f[0][k], f[1][k], 1e-12);
+  for (int k = 0; k < 900; k++)
+    s.x[k] += 0.3;
+  sample_upload(ctx, &s, &x4);
+  charges.x = x4.data;
+  ck_ok(md_fill(ctx, f4.data, 0, sizeof f[0]));
+  ck_ok(pme_compute(solver, &charges, f4.data, NULL));
+  ck_ok(md_read(ctx, f[0], f4.data, sizeof f[0]));
   pme_tally tally;
   ck_assert_int_eq(pme_compute(solver, &charges, f4.data, &tally), MD_EINVAL);
+  sample_compute(solver, ctx, &s);
+  for (int k = 0; k < 900; k++)
+    ck_assert_double_eq_tol(f[0][k / 3 * 4 + k % 3], s.f[k], 1e-11);
   charges.n = 299;
   ck_assert_int_eq(pme_compute(solver, &charges, f4.data, NULL), MD_EINVAL);
   md_buffer_free(ctx, &x4);
