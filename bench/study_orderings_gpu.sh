@@ -291,7 +291,7 @@ part_errors()
       run = $4 OFS $8 OFS $9 OFS $13
       name = $7 " " $9 " N=" $4
       if ($6 == "time_us") time[run, $7] = $14
-      if ($6 == "cycles") { cycles[run, $7] = $16; runs[run] = $8 OFS $13; orders[$7] = apart }
+      if ($6 == "cycles" && $16 != "") { cycles[run, $7] = $16; runs[run] = $8 OFS $13; orders[$7] = apart }
       if ($6 ~ /^memory_/ && $14 != "" && $16 != "") {
         key = run SUBSEP $7
         memory[key] += $14; expected[key] += $16
@@ -305,7 +305,7 @@ part_errors()
     END {
       for (run in runs) for (a in orders) for (b in orders) {
         if (a >= b || orders[a] != "sorted" || orders[b] != "sorted") continue
-        if (!((run, a) in time) || !((run, b) in time)) continue
+        if (!((run, a) in time) || !((run, b) in time) || !((run, a) in cycles) || !((run, b) in cycles)) continue
         ratio = time[run, a] / time[run, b]
         if (ratio < 1.03 && ratio > 1 / 1.03) continue
         pairs[runs[run]]++
