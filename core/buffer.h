@@ -15,8 +15,8 @@ typedef struct {
   size_t bytes; /* capacity */
 } md_buffer;
 
-/* Make room for at least bytes.  Grows by an eighth at least, so that repeated growth is cheap; never
- * shrinks.  keep > 0 carries the first keep bytes over, else contents are lost.
+/* Make room for at least bytes.  Grows by an eighth at least, so that repeated growth is cheap;
+ * never shrinks.  keep > 0 carries the first keep bytes over, else contents are lost.
  * Errors: MD_ENOMEM (the buffer is unchanged, the message states the size asked for). */
 md_status md_buffer_reserve(md_ctx *ctx, md_buffer *buffer, size_t bytes, size_t keep);
 /* Make a spare, which is to change places with another buffer, at least as large as that one:

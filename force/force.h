@@ -62,9 +62,9 @@ typedef struct {
 typedef struct force force;
 
 /* *out is NULL on failure; free with force_destroy (NULL is allowed).
- * Errors: MD_EINVAL (a parameter is not > 0, too many types, a block size that is no multiple of 32, a
- * carve-out beyond 100 %; in single and mixed precision, an epsilon or sigma of which floats do not
- * hold what kernels make), MD_ENOMEM. */
+ * Errors: MD_EINVAL (a parameter is not > 0, too many types, a block size that is no multiple of
+ * 32, a carve-out beyond 100 %; in single and mixed precision, an epsilon or sigma of which floats
+ * do not hold what kernels make), MD_ENOMEM. */
 md_status force_create(md_ctx *ctx, const force_spec *spec, force **out);
 void force_destroy(force *fc);
 

@@ -89,9 +89,9 @@ static __host__ __device__ __forceinline__ bool has_q(tile_mode mode)
   return mode.charged || mode.types != TYPES_ALIKE;
 }
 
-/* Constants of pairs behind a halo in shared memory: [n][n] lj1 and lj2, then r_cut^2, then f_shift.
- * A load of two words has no conflicts among up to 4 types, one of a word among 5; one of all four
- * words would be busy as long as both. */
+/* Constants of pairs behind a halo in shared memory: [n][n] lj1 and lj2, then r_cut^2, then
+ * f_shift. A load of two words has no conflicts among up to 4 types, one of a word among 5; one of
+ * all four words would be busy as long as both. */
 enum { PULL = 2 * sizeof(real), CUT = sizeof(real) };
 
 static size_t table_bytes(const type_tables *types)

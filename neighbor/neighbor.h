@@ -100,10 +100,10 @@ typedef struct {
   int64_t n_ghost; /* ghosts at the build */
   double r_list;
   const neighbor_tiles *tiles; /* kind tile; start and nbr are NULL then */
-  /* CPU, or NULL: cache lines of 64 bytes of coordinates, counted from the first atom's, to prefetch
-   * while slice s is computed: line[line_start[s]] ... line[line_start[s + 1] - 1].  Each line that
-   * a slice reads is listed, in the slice or before it, unless that was done for rows a little
-   * before. */
+  /* CPU, or NULL: cache lines of 64 bytes of coordinates, counted from the first atom's, to
+   * prefetch while slice s is computed: line[line_start[s]] ... line[line_start[s + 1] - 1].  Each
+   * line that a slice reads is listed, in the slice or before it, unless that was done for rows a
+   * little before. */
   const int64_t *line_start; /* [ceil(n_rows / width) + 1] */
   const int32_t *line;
 } neighbor_view;

@@ -25,8 +25,8 @@ static double tile_row(const neighbor_spec *spec, double density)
   return 2 * neighbor_tile_entries(spec, density) + halo + 2 + 4;
 }
 
-/* On the CPU: the lines that forces prefetch, as many as were counted in liquids, a sixteenth spare,
- * and where those of a slice begin. */
+/* On the CPU: the lines that forces prefetch, as many as were counted in liquids, a sixteenth
+ * spare, and where those of a slice begin. */
 static double lines_row(const md_ctx *ctx, const neighbor_spec *spec)
 {
   const bool compact = ordering_has(&spec->order, ORDERING_COMPACT);
@@ -36,8 +36,8 @@ static double lines_row(const md_ctx *ctx, const neighbor_spec *spec)
 }
 
 /* Bytes of a row of entries and of what is kept beside them.  On the GPU all rows have room for the
- * longest: of half lists a few rows have nearly all of their neighbours.  On the CPU they are padded
- * to whole vectors, and a sixteenth is spare. */
+ * longest: of half lists a few rows have nearly all of their neighbours.  On the CPU they are
+ * padded to whole vectors, and a sixteenth is spare. */
 static double plain_row(const md_ctx *ctx, const neighbor_spec *spec, double density)
 {
   const bool half = spec->kind == NEIGHBOR_HALF;

@@ -47,8 +47,9 @@ enum { LIST_WARP = 32 };
 #define LIST_ARRAYS(X)                                                                             \
   X(COORD)                                                                                         \
   X(FORCE)                                                                                         \
-  X(NBR) X(COUNT) X(START) X(HOME) X(ATOM) X(SHARED) X(XY) X(Z) X(TYPE) X(SLOPE) X(DENSITY)        \
-      X(NEAR) X(NEAR_COUNT)
+  X(NBR)                                                                                           \
+  X(COUNT)                                                                                         \
+  X(START) X(HOME) X(ATOM) X(SHARED) X(XY) X(Z) X(TYPE) X(SLOPE) X(DENSITY) X(NEAR) X(NEAR_COUNT)
 #define MD_ENUM_(name) LIST_##name,
 typedef enum { LIST_ARRAYS(MD_ENUM_) LIST_ARRAY_COUNT } list_array_name;
 #undef MD_ENUM_

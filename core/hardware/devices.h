@@ -1,4 +1,4 @@
-/* core/hardware/devices.h - the GPUs that this process sees, for several ranks that share them out. */
+/* core/hardware/devices.h - the GPUs that this process sees, for ranks that share them out. */
 #ifndef DEVICES_H
 #define DEVICES_H
 

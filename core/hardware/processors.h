@@ -1,5 +1,5 @@
-/* core/hardware/processors.h - how many processors this process may use, and how long its threads waited for
- * one. */
+/* core/hardware/processors.h - how many processors this process may use, and how long its threads
+ * waited for one. */
 #ifndef PROCESSORS_H
 #define PROCESSORS_H
 

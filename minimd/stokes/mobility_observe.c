@@ -5,8 +5,8 @@
  * error the standard error of the samples' own values.
  *
  * A sphere in a periodic box feels its images: in a cube of edge L, with N spheres at the occupancy
- * phi, D_s / D_0 is too small by 2.8373 a / L - 4 pi / 3 (a / L)^3 = 1.7601 (phi / N)^(1/3) - phi / N
- * and H(q) by S(q) times that, if what is between images is fluid of the viscosity eta; of
+ * phi, D_s / D_0 is too small by 2.8373 a / L - 4 pi / 3 (a / L)^3 = 1.7601 (phi / N)^(1/3) - phi /
+ * N and H(q) by S(q) times that, if what is between images is fluid of the viscosity eta; of
  * suspensions it is eta_0 / eta times that (Ladd, J. Chem. Phys. 93, 3484 (1990)). */
 #include "minimd/stokes/mobility_observe.h"
 #include "core/timer.h"

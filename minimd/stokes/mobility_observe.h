@@ -1,5 +1,5 @@
-/* minimd/stokes/mobility_observe.h - `minimd mobility --observe`: what a suspension does as a whole,
- * measured with many right-hand sides. */
+/* minimd/stokes/mobility_observe.h - `minimd mobility --observe`: what a suspension does as a
+ * whole, measured with many right-hand sides. */
 #ifndef MOBILITY_OBSERVE_H
 #define MOBILITY_OBSERVE_H
 

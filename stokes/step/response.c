@@ -1,8 +1,8 @@
 /* stokes/step/response.c - see response.h.
  *
  * Patterns are made and answers summed on the host, [3 n][m].  With lubrication alone the matrix
- * is R' = S^-1 R S^-1, S = diag(sqrt(6 pi eta a_i)), so that F . R^-1 F = (S^-1 F) . R'^-1 (S^-1 F):
- * patterns are divided by S. */
+ * is R' = S^-1 R S^-1, S = diag(sqrt(6 pi eta a_i)), so that F . R^-1 F = (S^-1 F) . R'^-1 (S^-1
+ * F): patterns are divided by S. */
 #include "stokes/step/response.h"
 #include "stokes/normal.h"
 #include "stokes/step/flow.h"

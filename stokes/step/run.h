@@ -107,7 +107,8 @@ typedef struct {
   double time_far, time_near; /* rpy, full [s]: of products with M; near with list, blocks and
                                  choice; full: time_first is what else solves take */
   double diffusion, spread; /* several replicas: mean of D_s / D_0 over all spheres, each by its own
-                                 D_0 = kT / 6 pi eta a, and over replicas; sum of squared deviations */
+                                 D_0 = kT / 6 pi eta a, and over replicas; sum of squared deviations
+                                 */
   int64_t overlaps;         /* pairs that were moved apart */
 } stokes_step;
 

@@ -1,6 +1,6 @@
 /* tests/force/check_types.c - atoms of several types: mixing rules by hand, forces against a direct
- * sum with a table written out here, slopes of the energy, steps of atoms of different masses, steps
- * that a kernel takes along with the forces, charges beside types. */
+ * sum with a table written out here, slopes of the energy, steps of atoms of different masses,
+ * steps that a kernel takes along with the forces, charges beside types. */
 #include "tests/drive/run_md.h"
 #include "tests/ref/ref.h"
 #include "tests/test.h"

@@ -23,7 +23,8 @@ typedef struct {
   double spent_s;
 } world;
 
-/* With a rate of builds, skins are no factor: pairs rise with their volume, builds fall with them. */
+/* With a rate of builds, skins are no factor: pairs rise with their volume, builds fall with them.
+ * */
 static double exact(const world *w, const int *at)
 {
   double seconds = 1e-3 * w->cost[0][at[0]] * w->cost[1][at[1]] * w->cost[3][at[3]];

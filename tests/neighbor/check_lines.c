@@ -40,7 +40,8 @@ static void walk(const neighbor_view *v, int64_t first, int64_t end, int64_t lin
   free(listed), free(seen);
 }
 
-/* Slices of every thread find what they read listed, nearly always of late, and not much else is. */
+/* Slices of every thread find what they read listed, nearly always of late, and not much else is.
+ * */
 static void check_lines(const run_near *near, const char *name)
 {
   const neighbor_view *v = neighbor_list_view(near->list);

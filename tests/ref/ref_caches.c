@@ -179,8 +179,8 @@ static void request(gpu *g, int sm, int64_t from, int64_t end)
 }
 
 /* The turn in which a warp passes a place: the first; the indices of a batch; the positions of each
- * of its entries, with the last of which goes what comes behind it.  A full list's last batch is one
- * entry shorter, a half list has none. */
+ * of its entries, with the last of which goes what comes behind it.  A full list's last batch is
+ * one entry shorter, a half list has none. */
 static int64_t turn_of(const ref_warp *w, int64_t label)
 {
   if (label < w->open) return 0;

@@ -25,8 +25,8 @@ typedef struct {
 
 void ref_event_note(ref_events *all, ref_event e);
 
-/* Everything the kernel's threads access in kernel->pass, sorted by warp, place and address; rows as the GPU's
- * builder would make them from this full list of the CPU.  Free the events. */
+/* Everything the kernel's threads access in kernel->pass, sorted by warp, place and address; rows
+ * as the GPU's builder would make them from this full list of the CPU.  Free the events. */
 ref_events ref_threads(const run_near *near, const list_kernel *kernel, double r_cut);
 
 /* The end of the request that begins with event `from`. */

@@ -1,5 +1,5 @@
-/* tests/stokes/check_rpy_cases.c - mobilities against numbers from elsewhere, and errors against the
- * tolerance that was asked for. */
+/* tests/stokes/check_rpy_cases.c - mobilities against numbers from elsewhere, and errors against
+ * the tolerance that was asked for. */
 #include "tests/drive/run_rpy.h"
 #include "tests/ref/ref.h"
 #include "tests/test.h"

@@ -106,8 +106,8 @@ START_TEST(answers_of_the_dense_matrix)
 }
 END_TEST
 
-/* A cubic array of 27 spheres is one sphere in a box of a third of the edge: 1 - 2.837... a / L + 4 pi / 3
- * (a / L)^3, with lubrication, too, for no sphere moves against another. */
+/* A cubic array of 27 spheres is one sphere in a box of a third of the edge: 1 - 2.837... a / L + 4
+ * pi / 3 (a / L)^3, with lubrication, too, for no sphere moves against another. */
 START_TEST(cubic_array)
 {
   const double edge = 70, a = 30, x = a / edge;
