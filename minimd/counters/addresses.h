@@ -27,8 +27,8 @@ typedef struct {
  * Errors: those of list_kernel_of and the kernel. */
 md_status addresses_launch(const engine *sim);
 
-/* program: this one, with arguments that make it run addresses_launch on the same engine; caches: as
- * cachegrind_machine gives.  *missing as valgrind_run's.
+/* program: this one, with arguments that make it run addresses_launch on the same engine; caches:
+ * as cachegrind_machine gives.  *missing as valgrind_run's.
  * Errors: MD_EINVAL (the child printed something else, or has other arrays), those of valgrind_run,
  * of the list and of the caches. */
 md_status addresses_run(const machine *caches, char *const *program, const engine *sim,
