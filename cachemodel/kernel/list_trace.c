@@ -96,7 +96,7 @@ md_status list_kernel_gpu(const list_input *in, neighbor_kind kind, bool newton,
   MD_REQUIRE(in->atoms->ctx->backend == MD_CPU && view->kind == NEIGHBOR_FULL && view->n_rows > 0,
              MD_EINVAL, "the GPU's lists are modelled from a full list of the CPU");
   MD_REQUIRE(in->reads != LIST_TYPED, MD_EINVAL,
-             "a GPU has no kernel for pairs of several types: model that of a CPU");
+             "no model of a GPU's kernel for pairs of several types: model that of a CPU");
   MD_REQUIRE(in->reads != LIST_EMBEDDED || kind == NEIGHBOR_FULL, MD_EINVAL,
              "a GPU has no kernel for embedded atoms and half lists: expected a full list");
   *out = (list_kernel){.gpu = true, .kind = kind, .newton = newton, .lanes = LIST_WARP};

@@ -38,8 +38,8 @@ static md_status check_translated(const config *cfg, neighbor_kind kind)
              "expected \"full\"",
              config_origin(cfg, "neighbor.list"), neighbor_list_words[kind]);
   MD_REQUIRE(engine_pair_kinds(config_get(cfg)) == 1, MD_EINVAL,
-             "%s: %d species: a GPU has no kernel for pairs of several types: expected the machine "
-             "of a CPU",
+             "%s: %d species: there is no model of a GPU's kernel for pairs of several types: "
+             "expected the machine of a CPU",
              config_origin(cfg, "species"), engine_kinds(config_get(cfg)));
   return MD_OK;
 }
