@@ -144,10 +144,9 @@ static md_status look(study *s, variant *v)
 {
   const profile_cpu_job *job = s->job;
   locality_run run;
-  MD_TRY(locality_open(job->opts, job->listed, v->of.order, v->of.list, MACHINE_CPU, &run));
+  MD_TRY(locality_open(job->opts, job->listed, v->of.order, v->of.list, MACHINE_CPU, true, &run));
   v->of.kind = run.kind;
   v->of.atoms = run.sim->atoms->n;
-  run.sim->ctx->threads = 1;
   md_status status = MD_OK;
   if (job->times) status = job->addresses ? addresses_launch(run.sim) : time_launches(s, &run, v);
   if (!status && s->modelled) status = model(s, &run, v);

@@ -218,7 +218,7 @@ static md_status model_once(request *r, const char *order, const locality_run *r
 static md_status model_order(request *r, const char *order, const char *list)
 {
   locality_run run;
-  MD_TRY(locality_open(r->opts, listed, order, list, r->m.kind, &run));
+  MD_TRY(locality_open(r->opts, listed, order, list, r->m.kind, false, &run));
   md_status status = model_once(r, order, &run, &r->model);
   const bool bracket = r->m.kind == MACHINE_GPU && options_value(r->opts, BRACKET);
   for (int s = 0; !status && bracket && s < HIERARCHY_SCHEDULE_COUNT; s++) {

@@ -45,12 +45,13 @@ static md_status check_translated(const config *cfg, neighbor_kind kind)
 }
 
 static md_status configure(const options *opts, unsigned lists, const char *order, const char *list,
-                           machine_kind kind, locality_run *run)
+                           machine_kind kind, bool one_thread, locality_run *run)
 {
   MD_TRY(config_create(&run->cfg));
   MD_TRY(settings_read(run->cfg, opts, lists));
   MD_TRY(config_set(run->cfg, "order.curve", order, "--order"));
   if (list) MD_TRY(config_set(run->cfg, "neighbor.list", list, "--list"));
+  if (one_thread) MD_TRY(config_set(run->cfg, "device.threads", "1", "the model"));
   engine_choice choice;
   MD_TRY(locality_choose(run->cfg, &choice));
   run->kind = choice.list;
@@ -67,7 +68,7 @@ md_status locality_check(const options *opts, unsigned lists, const char *order,
                          machine_kind kind)
 {
   locality_run run = {0};
-  const md_status status = configure(opts, lists, order, list, kind, &run);
+  const md_status status = configure(opts, lists, order, list, kind, false, &run);
   config_destroy(run.cfg);
   return status;
 }
@@ -85,10 +86,10 @@ static md_status keep_built(locality_run *run)
 }
 
 md_status locality_begin(const options *opts, unsigned lists, const char *order, const char *list,
-                         machine_kind kind, locality_run *out)
+                         machine_kind kind, bool one_thread, locality_run *out)
 {
   *out = (locality_run){0};
-  md_status status = configure(opts, lists, order, list, kind, out);
+  md_status status = configure(opts, lists, order, list, kind, one_thread, out);
   if (!status) status = engine_create(config_get(out->cfg), &out->sim);
   if (!status) status = keep_built(out);
   if (status) locality_close(out);
@@ -105,9 +106,9 @@ md_status locality_advance(locality_run *run, int64_t step)
 }
 
 md_status locality_open(const options *opts, unsigned lists, const char *order, const char *list,
-                        machine_kind kind, locality_run *out)
+                        machine_kind kind, bool one_thread, locality_run *out)
 {
-  MD_TRY(locality_begin(opts, lists, order, list, kind, out));
+  MD_TRY(locality_begin(opts, lists, order, list, kind, one_thread, out));
   const md_status status = locality_advance(out, config_get(out->cfg)->steps);
   if (status) locality_close(out);
   return status;

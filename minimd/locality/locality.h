@@ -30,16 +30,17 @@ typedef struct {
 /* A run of the configuration under this ordering and list, before its first step.  The kernel of a
  * GPU is modelled from its own list where the configuration runs on one, else from a full list of
  * the CPU.  opts and lists are those of settings_read.  list NULL: what the configuration says, or
- * the engine's choice.
+ * the engine's choice.  one_thread: the CPU's lists are those of one thread; half lists depend on
+ * how many there are.
  * Errors: those of settings_read and the engine; *out is empty on failure. */
 md_status locality_begin(const options *opts, unsigned lists, const char *order, const char *list,
-                         machine_kind kind, locality_run *out);
+                         machine_kind kind, bool one_thread, locality_run *out);
 /* Run on to this step.  Atoms and list are then those of any run of this configuration at this
  * step: the list is the one that the force kernel reads, from the last rebuild. */
 md_status locality_advance(locality_run *run, int64_t step);
 /* Both, to the configuration's last step. */
 md_status locality_open(const options *opts, unsigned lists, const char *order, const char *list,
-                        machine_kind kind, locality_run *out);
+                        machine_kind kind, bool one_thread, locality_run *out);
 void locality_close(locality_run *run);
 
 /* What locality_open would refuse in its arguments, without running anything. */

@@ -18,7 +18,7 @@ static md_status follow(const profile_job *job, int variant, look *each)
 {
   profile_case *at = &job->cases[variant * job->n_steps];
   locality_run run;
-  MD_TRY(locality_begin(job->opts, job->lists, at->order, at->list, MACHINE_GPU, &run));
+  MD_TRY(locality_begin(job->opts, job->lists, at->order, at->list, MACHINE_GPU, false, &run));
   md_status status = MD_OK;
   for (int s = 0; s < job->n_steps && !status; s++, at++) {
     status = locality_advance(&run, at->step);

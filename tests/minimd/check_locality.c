@@ -28,7 +28,7 @@ static locality_run begin(const char *words, const char *order, const char *list
     argv[argc++] = word;
   settings_table(table);
   ck_ok(options_parse(table, SETTINGS_COUNT, argc, argv, &opts));
-  ck_ok(locality_begin(&opts, LISTED, order, list, kind, &run));
+  ck_ok(locality_begin(&opts, LISTED, order, list, kind, false, &run));
   options_free(&opts);
   return run;
 }
