@@ -24,12 +24,12 @@ md_status md_buffer_reserve(md_ctx *ctx, md_buffer *buffer, size_t bytes, size_t
  * lost. Errors: MD_ENOMEM (the spare is then empty). */
 md_status md_buffer_match(md_ctx *ctx, md_buffer *spare, const md_buffer *other);
 void md_buffer_free(md_ctx *ctx, md_buffer *buffer); /* an empty buffer is allowed */
+void md_buffer_swap(md_buffer *a, md_buffer *b);
 /* What a buffer of `had` holds when `wanted`, not less, must fit. */
 static inline double md_buffer_grown(double had, double wanted)
 {
   return wanted > had * 9 / 8 || wanted <= had ? wanted : had * 9 / 8;
 }
-void md_buffer_swap(md_buffer *a, md_buffer *b);
 
 /* The same for host memory that the backend reads and writes too: pinned, and as far from a GPU as
  * the host.  Contents are lost when it grows. */

@@ -185,6 +185,11 @@ md_status neighbor_build(neighbor_list *list, const md_atoms *atoms)
   return neighbor_settle(list, NULL);
 }
 
+void neighbor_forget_lines(neighbor_list *list)
+{
+  list->view.line = NULL;
+}
+
 const neighbor_view *neighbor_list_view(const neighbor_list *list)
 {
   return &list->view;

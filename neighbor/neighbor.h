@@ -146,6 +146,10 @@ bool neighbor_settled(const neighbor_list *list);
 
 const neighbor_view *neighbor_list_view(const neighbor_list *list);
 
+/* Forces from this list, until it is built again, prefetch no lines and do not read which: what
+ * counts accesses where prefetches do nothing (valgrind) then sees the model's arrays alone. */
+void neighbor_forget_lines(neighbor_list *list);
+
 /* The bins of the last build: n bins along each axis including the margin of ghosts, the bin at the
  * owned part's lo being margin.  The owned part of one of several ranks begins at bin `first` of
  * the `whole` that the box has, whose corner is lo: a position has one bin on all ranks. */

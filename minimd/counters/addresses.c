@@ -38,6 +38,7 @@ md_status addresses_launch(const engine *sim)
     printf("array %d %llx %lld %d\n", a, (unsigned long long)kernel.array[a].base,
            (long long)kernel.array[a].count, (int)kernel.array[a].stride);
   fflush(stdout);
+  neighbor_forget_lines(sim->list);
   md_status status = MD_OK;
   for (int k = TOUCHED; !status && k <= WARM; k++) {
     marker = (char)k;

@@ -155,7 +155,7 @@ md_status lines_find(neighbor_list *list, const tiling *ts)
   bool failed = !part;
 #pragma omp parallel for schedule(static, 1) num_threads(parts) reduction(| : failed)
   for (int p = 0; p < parts; p++) {
-    if (failed) continue;
+    if (!part) continue;
     lines_part own = {.ts = ts,
                       .first = windows * p / parts,
                       .end = windows * (p + 1) / parts,

@@ -254,7 +254,6 @@ START_TEST(impossible_records_are_refused)
     int n;
     unsigned char record[16];
   } cases[] = {
-      {6, {0x07, 8, 3, 0xd0, 0x0f, 0x20}}, /* stream 7 */
       {6, {0x1a, 8, 3, 0xd0, 0x0f, 0x20}}, /* op 3 */
       {6, {0x62, 8, 3, 0xd0, 0x0f, 0x20}}, /* form 3 */
       {6, {0x02, 0, 3, 0xd0, 0x0f, 0x20}}, /* no bytes */

@@ -61,10 +61,10 @@ expect 0 run --cells 4 --steps 30 --set "$alike" --quiet --format csv
 same "$dir/one" "$dir/out" 'two species that are alike'
 
 # What has no types yet says so.
-expect 2 cachemodel -i "$inputs/in.kob-andersen" --machine h200
-says '2 species: expected pairs that are all alike'
-expect 2 compare -i "$inputs/in.kob-andersen" --order row
-says '2 species: expected pairs that are all alike'
+if [ "$backend" = cpu ]; then
+  expect 2 cachemodel -i "$inputs/in.kob-andersen" --machine h200
+  says "2 species: there is no model of a GPU's kernel for pairs of several types"
+fi
 expect 2 run -i "$inputs/in.kob-andersen" --set potential.style=eam --quiet
 says 'potential.style'
 

@@ -72,6 +72,7 @@ static md_status launch(const char *order, const char *list, const char *pair)
     printf("array %d %llx %lld %d\n", a, (unsigned long long)kernel.array[a].base,
            (long long)kernel.array[a].count, (int)kernel.array[a].stride);
   fflush(stdout);
+  neighbor_forget_lines(sim->list);
   marker = 1;
   const md_status status = force_compute(sim->fc, sim->atoms, sim->list, NULL);
   marker = 2;
