@@ -107,8 +107,10 @@ double profile_predict(const profile_quantity *q, const profile_model *model)
 #define RATIO(plus, factor, over, under, streams) \
   {NULL, plus, factor, COUNT(over), COUNT(under), streams}
 #define SECTORS(streams) RATIO(0, 1, sectors, requests, streams)
-/* Percent of sectors for which the L2 did not turn to memory. */
-#define L2_HIT(streams) RATIO(100, -100, memory_read, level[L2].sectors, streams)
+/* Percent of sectors that the L2 had, those among them that came with their neighbour. */
+#define L2_HIT(streams) RATIO(0, 100, level[L2].hits, level[L2].sectors, streams)
+/* The same of stores, for which it need not turn to memory. */
+#define L2_KEPT(streams) RATIO(100, -100, memory_read, level[L2].sectors, streams)
 #define FUNCTION(name) {name, 0, 0, 0, 0, ALL}
 #define UNKNOWN {NULL, 0, 0, 0, 0, ALL}
 /* clang-format on */
@@ -208,7 +210,7 @@ static const profile_quantity quantities[] = {
     {"fig25",
      "l2_write_hit_percent",
      {{100, L2_WRITES "_lookup_hit.sum", L2_WRITES ".sum"}, {1, "l2_tex_write_hit_rate", NULL}},
-     L2_HIT(STORES)},
+     L2_KEPT(STORES)},
     {"fig25", "l2_hit_percent", {{1, "lts__t_sector_hit_rate.pct", NULL}, NOT}, L2_HIT(ALL)},
     {"fig25",
      "l1_l2_read_sectors_per_atom",
