@@ -332,7 +332,7 @@ START_TEST(quantities_follow_from_the_model)
       {"FUO_sectors_per_request", 32},
       {"FUI_sectors_per_request", NAN},
       {"l1_hit_percent", 100 * 5200 / 7200.0},
-      {"l2_read_hit_percent", 50},
+      {"l2_read_hit_percent", 30},
       {"l2_write_hit_percent", 75},
       {"l1_l2_read_sectors_per_atom", 2},
       {"memory_read_bytes_per_atom", 32 * 1.32},
