@@ -208,7 +208,7 @@ md_status list_warp_turn(const list_kernel *kernel, list_warp *warp, list_sink *
                          bool *done)
 {
   const turn t = {kernel, &warp->slice, sink, to, warp->part};
-  bool last; /* part of the batch */
+  bool last = false; /* part of the batch */
   *done = false;
   if (warp->next < 0) {
     warp->next = warp->part = 0;
