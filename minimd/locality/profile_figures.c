@@ -56,11 +56,12 @@ static double cycles(const profile_model *model)
     if (model->caches->density[s].requests > 0) return NAN;
   const hierarchy_counts loads = sum_streams(model, LOADS), all = sum_streams(model, ALL);
   const hierarchy_counts reduced = sum_streams(model, REDUCTIONS);
-  const int bytes = model->precision == MD_DOUBLE ? 24 : 16; /* of a reduction (list_trace.h) */
+  /* A reduction's words of 8 bytes (list_trace.h). */
+  const int words = model->precision == MD_DOUBLE ? 3 : 2;
   const double l1 =
       cost.looked_up * (double)loads.sectors + cost.filled * (double)loads.level[L2].sectors;
   const double l2 = cost.passed * (double)(all.level[L2].sectors - reduced.level[L2].sectors) +
-                    cost.reduced * (1 + bytes / 8) * (double)reduced.level[L2].sectors;
+                    cost.reduced * (1 + words) * (double)reduced.level[L2].sectors;
   const double memory =
       cost.read * (double)all.memory_read + cost.written * (double)all.memory_written;
   return fmax(fmax(l1, l2), memory) + cost.begun * model->m->multiprocessors;
