@@ -2,7 +2,7 @@
 #ifndef BENCH_H
 #define BENCH_H
 
-#include "core/timer.h"
+#include "core/time/timer.h"
 #include "minimd/shell/bandwidth.h"
 #include "minimd/shell/median.h"
 #include "minimd/shell/provenance.h"

@@ -8,7 +8,7 @@
  * from a cold cache, on the CPU of processor time on one core and with a quarter of the rows.
  * times_next: how long a product takes in terms of that with one vector more; above 1 it falls. */
 #include "bench/bench.h"
-#include "core/stopwatch.h"
+#include "core/time/stopwatch.h"
 #include "minimd/stokes/suspension.h"
 #include "stokes/model/model.h"
 

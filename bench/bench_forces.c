@@ -5,7 +5,7 @@
  * pairs the numbers of a pair are drawn once or twice, so that arithmetic bounds it, not these
  * bytes. */
 #include "bench/stokes_rows.h"
-#include "core/stopwatch.h"
+#include "core/time/stopwatch.h"
 #include "stokes/model/model.h"
 #include "stokes/solver/solver.h"
 #include "stokes/step/pair_force.h"

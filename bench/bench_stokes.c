@@ -13,7 +13,7 @@
 #ifdef MD_HAVE_CUDA
 #include "bench/cusparse.h"
 #endif
-#include "core/stopwatch.h"
+#include "core/time/stopwatch.h"
 #include "stokes/step/run.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 #ifndef BENCH_CUSPARSE_H
 #define BENCH_CUSPARSE_H
 
-#include "core/stopwatch.h"
+#include "core/time/stopwatch.h"
 #include "stokes/matrix/matrix.h"
 
 MD_BEGIN_C

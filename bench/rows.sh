@@ -2,6 +2,11 @@
 #
 # rows FILE NAME=VALUE... -- ARGS... : run minimd and append its rows to $work/FILE.part, each with date,
 # commit, machine and the columns that are given; messages stay in $work/messages.
+#
+# Wants minimd, backend or machine, and then work; gives commit and machine.
+commit=$("$minimd" --version | sed 's/.*(\(.*\))/\1/')
+machine=${machine:-$("$minimd" info | sed -n "s/^$backend  *//p" | head -1 | sed 's/, .*//' | tr , ';')}
+
 rows()
 {
   file=$work/$1.part names= values=

@@ -14,8 +14,6 @@ backend=${2:-cpu}
 shift
 minimd=$build/minimd
 results=docs/results/hydrodynamics
-commit=$("$minimd" --version | sed 's/.*(\(.*\))/\1/')
-machine=$("$minimd" info | sed -n "s/^$backend  *//p" | head -1 | sed 's/, .*//' | tr , ';')
 work=$build/study-hydrodynamics-$backend
 rm -rf "$work"
 mkdir -p "$results" "$work" "$build/suspensions"

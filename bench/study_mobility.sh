@@ -15,8 +15,6 @@ backend=${2:-cpu}
 parts=${PARTS:-errors times map steps pictures}
 minimd=$build/minimd
 results=docs/results/mobility
-commit=$("$minimd" --version | sed 's/.*(\(.*\))/\1/')
-machine=$("$minimd" info | sed -n "s/^$backend  *//p" | head -1 | sed 's/, .*//' | tr , ';')
 work=$build/study-mobility-$backend
 rm -rf "$work"
 mkdir -p "$results" "$work" "$build/mobility"

@@ -23,15 +23,12 @@ backend=$2
 shift 2
 minimd=$build/minimd
 results=${RESULTS:-docs/results/mrhs}
-commit=$("$minimd" --version | sed 's/.*(\(.*\))/\1/')
-machine=$("$minimd" info | sed -n "s/^$backend  *//p" | head -1 | sed 's/, .*//' | tr , ';')
+. bench/rows.sh
 work=$build/study-mrhs-$backend-$commit
 case $commit in
   *-dirty | unknown) rm -rf "$work" ;; # nothing says that it is still the same program
 esac
 mkdir -p "$results" "$work"
-
-. bench/rows.sh
 
 # packing SPHERES OCCUPANCY [SEED [RADII]] : the name of a packing, made when first asked for; what `pack`
 # said of it is in NAME.csv.

@@ -8,15 +8,13 @@ set -eu
 build=$1
 minimd=$build/minimd
 results=${RESULTS:-docs/results/orderings}
-commit=$("$minimd" --version | sed 's/.*(\(.*\))/\1/')
 machine=$("$minimd" info | sed -n 's/^cpu  *//p' | tr , ';')
+. bench/rows.sh
 work=$build/study-$commit
 case $commit in
   *-dirty | unknown) rm -rf "$work" ;; # nothing says that it is still the same program
 esac
 mkdir -p "$results" "$work"
-
-. bench/rows.sh
 
 # Table 2.  Deviations fall below 10 % beyond g = 40.
 stencils()

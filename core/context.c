@@ -2,7 +2,7 @@
 #include "core/context_impl.h"
 #include "core/parse/parse.h"
 #include "core/hardware/processors.h"
-#include "core/timer.h"
+#include "core/time/timer.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #define ENGINE_H
 
 #include "comm/comm.h"
-#include "core/timer.h"
+#include "core/time/timer.h"
 #include "force/force.h"
 #include "engine/spec.h"
 #include "neighbor/neighbor.h"

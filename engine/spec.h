@@ -6,7 +6,7 @@
 #include "comm/partition.h"
 #include "core/context.h"
 #include "engine/types.h"
-#include "force/eam.h"
+#include "force/eam/eam.h"
 #include "force/force.h"
 #include "neighbor/neighbor.h"
 #include "ordering/ordering.h"

@@ -13,7 +13,7 @@
 
 #include "core/atoms.h"
 #include "core/exact.h"
-#include "force/eam.h"
+#include "force/eam/eam.h"
 #include "neighbor/neighbor.h"
 
 MD_BEGIN_C

@@ -4,7 +4,7 @@
 
 #include "core/simd.h"
 #include "force/coulomb.h"
-#include "force/eam.h"
+#include "force/eam/eam.h"
 #include "force/force.h"
 #include "force/lj.h"
 

@@ -3,7 +3,7 @@
 #ifndef TILE_JOB_GPU_H
 #define TILE_JOB_GPU_H
 
-#include "force/eam_tile_gpu.h"
+#include "force/eam/eam_tile_gpu.h"
 #include "force/tile_entry_gpu.h"
 #include "force/types_gpu.h"
 

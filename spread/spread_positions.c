@@ -1,7 +1,7 @@
 /* spread/spread_positions.c - positions into parts. */
 #include "spread/pencil.h"
 #include "core/sizes.h"
-#include "core/timer.h"
+#include "core/time/timer.h"
 
 #include <stdlib.h>
 #include <string.h>

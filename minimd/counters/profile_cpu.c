@@ -1,7 +1,7 @@
 /* minimd/counters/profile_cpu.c - see profile_cpu.h. */
 #include "minimd/counters/profile_cpu_impl.h"
 #include "minimd/counters/addresses.h"
-#include "core/timer.h"
+#include "core/time/timer.h"
 #include "minimd/run/compare.h"
 #include "minimd/shell/settings.h"
 #include "minimd/shell/table.h"

@@ -3,7 +3,7 @@
  * and schedule.  [AK] section 6.2. */
 #include "minimd/locality/cachemodel_engine.h"
 #include "core/parse/parse.h"
-#include "core/timer.h"
+#include "core/time/timer.h"
 #include "minimd/locality/locality.h"
 #include "minimd/shell/plot.h"
 #include "minimd/shell/settings.h"
@@ -321,7 +321,7 @@ md_status cachemodel_engine(int argc, char **argv)
         "run's own at that step, the lists as its last rebuild left them.  On a CPU one\n"
         "core takes all rows in turn, and arrays start where a run has them within their\n"
         "pages.  A GPU's kernel has the GPU's own list where the run is on one, else the\n"
-        "same rows made from the CPU's full list.  Reads of charges are left out.\n"
+        "same rows made from the CPU's full list.  Reads of charges are left out.\n\n"
         "AC own coordinates, NI neighbour indices, NC neighbour coordinates, NT types,\n"
         "FUI forces on neighbours, FUO own forces, NF F' of embedded neighbours; of these\n"
         "NAME:density in the first of their passes.  Tables are left out.",

@@ -2,7 +2,7 @@
 #include "minimd/run/saves.h"
 #include "comm/world.h"
 #include "core/output/output.h"
-#include "core/timer.h"
+#include "core/time/timer.h"
 
 /* Frames are `every` steps apart, whether the run ends there, is stopped, or goes on later. */
 static bool frame_due(const saves *to, int64_t step, bool last)

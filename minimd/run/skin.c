@@ -1,7 +1,7 @@
 /* minimd/run/skin.c - see skin.h. */
 #include "minimd/run/skin.h"
 #include "comm/world.h"
-#include "core/timer.h"
+#include "core/time/timer.h"
 #include "engine/engine.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* minimd/run/tune.c - see tune.h. */
 #include "minimd/run/tune.h"
-#include "core/timer.h"
+#include "core/time/timer.h"
 #include "minimd/locality/locality.h"
 #include "minimd/shell/settings.h"
 

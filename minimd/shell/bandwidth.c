@@ -1,7 +1,7 @@
 /* minimd/shell/bandwidth.c - see bandwidth.h. */
 #include "minimd/shell/bandwidth.h"
 #include "cachemodel/machine/machine.h"
-#include "core/stopwatch.h"
+#include "core/time/stopwatch.h"
 #include "minimd/shell/median.h"
 
 enum { BYTES = 256 << 20, REPEATS = 5 };

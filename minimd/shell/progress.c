@@ -1,6 +1,6 @@
 /* minimd/shell/progress.c - see progress.h. */
 #include "minimd/shell/progress.h"
-#include "core/timer.h"
+#include "core/time/timer.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #include "core/most.h"
 #include "minimd/spread/spread_run.h"
 #include "core/sizes.h"
-#include "core/timer.h"
+#include "core/time/timer.h"
 #include "minimd/shell/median.h"
 
 #include <math.h>

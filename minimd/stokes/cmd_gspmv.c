@@ -3,7 +3,7 @@
 #include "core/most.h"
 #include "core/output/output.h"
 #include "core/parse/parse.h"
-#include "core/stopwatch.h"
+#include "core/time/stopwatch.h"
 #include "minimd/shell/bandwidth.h"
 #include "minimd/shell/commands.h"
 #include "minimd/stokes/gspmv_model.h"

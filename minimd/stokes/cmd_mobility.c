@@ -1,7 +1,7 @@
 /* minimd/stokes/cmd_mobility.c - `minimd mobility`: velocities of spheres from forces on them
  * through the fluid, timed for several numbers of vectors and compared with the straight sum. */
 #include "core/output/output.h"
-#include "core/stopwatch.h"
+#include "core/time/stopwatch.h"
 #include "minimd/shell/commands.h"
 #include "minimd/shell/median.h"
 #include "minimd/stokes/mobility_case.h"

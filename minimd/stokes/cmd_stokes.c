@@ -1,7 +1,7 @@
 /* minimd/stokes/cmd_stokes.c - `minimd stokes`: Stokesian dynamics with one or many right-hand
  * sides. */
 #include "core/output/output.h"
-#include "core/timer.h"
+#include "core/time/timer.h"
 #include "minimd/shell/commands.h"
 #include "minimd/shell/memory.h"
 #include "minimd/shell/plot.h"

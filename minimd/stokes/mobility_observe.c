@@ -9,7 +9,7 @@
  * N and H(q) by S(q) times that, if what is between images is fluid of the viscosity eta; of
  * suspensions it is eta_0 / eta times that (Ladd, J. Chem. Phys. 93, 3484 (1990)). */
 #include "minimd/stokes/mobility_observe.h"
-#include "core/timer.h"
+#include "core/time/timer.h"
 #include "minimd/shell/table.h"
 #include "stokes/step/response.h"
 

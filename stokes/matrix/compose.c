@@ -10,8 +10,8 @@
  * The last range may have fewer columns than its way could make, but a way that could make them all
  * is taken alone: with others before it it would take longer.  Plans stay with the matrix while
  * that is assembled anew with about as many blocks. */
-#include "core/stopwatch.h"
-#include "core/timer.h"
+#include "core/time/stopwatch.h"
+#include "core/time/timer.h"
 #include "stokes/matrix/matrix_impl.h"
 #include "stokes/team.h"
 
@@ -36,8 +36,8 @@ static gspmv_plan *known(const stokes_matrix *matrix, int m)
   return NULL;
 }
 
-/* Seconds of one range of columns; cold: see core/stopwatch.h.  On the CPU it is processor time by
- * the threads at work: what other programs do meanwhile does not count. */
+/* Seconds of one range of columns; cold: see core/time/stopwatch.h.  On the CPU it is processor
+ * time by the threads at work: what other programs do meanwhile does not count. */
 static md_status time_range(md_stopwatch *watch, bool cold, const stokes_matrix *matrix,
                             const gspmv_range *range, const double *x, double *y, double *seconds)
 {

@@ -3,7 +3,7 @@
  * Near: a band of blocks, larger than the caches of a core.  Far: few and many particles on one
  * mesh, for a particle and a mesh point cost time each; the transforms of that mesh. */
 #include "stokes/mobility/rpy_impl.h"
-#include "core/stopwatch.h"
+#include "core/time/stopwatch.h"
 #include "stokes/mobility/rpy_pair.h"
 
 #include <math.h>

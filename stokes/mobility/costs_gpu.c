@@ -5,7 +5,7 @@
  * caches hold: so there are about as many particles as spheres, at random along a Morton curve, and
  * meshes around them of which the coarsest has one particle a point and the finest one for ten.
  * The near part is made and multiplied with the same particles. */
-#include "core/stopwatch.h"
+#include "core/time/stopwatch.h"
 #include "stokes/mobility/rpy_impl.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* stokes/model/model.c - see model.h. */
 #include "stokes/model/model.h"
-#include "core/stopwatch.h"
-#include "core/timer.h"
+#include "core/time/stopwatch.h"
+#include "core/time/timer.h"
 #include "stokes/team.h"
 
 #include <limits.h>

@@ -1,5 +1,5 @@
 /* stokes/packing/pack.c - random packings: places, sizes, and the order of the work. */
-#include "core/timer.h"
+#include "core/time/timer.h"
 #include "stokes/normal.h"
 #include "stokes/packing/pack_impl.h"
 

@@ -3,7 +3,7 @@
  * The mobility of the places where a group of steps begins serves all of them; within a group it is
  * not needed, for the moves of all its steps are kept.  Its split is chosen in the first group and
  * part of the run's state, so that a run that goes on from a checkpoint takes the same numbers. */
-#include "core/timer.h"
+#include "core/time/timer.h"
 #include "stokes/step/drift_impl.h"
 #include "stokes/step/run_impl.h"
 

@@ -8,7 +8,7 @@
  * conjugate gradients to few digits, preconditions flexible GMRES
  * (docs/decisions/45-far-flow-and-lubrication.md). */
 #include "stokes/step/flow.h"
-#include "core/timer.h"
+#include "core/time/timer.h"
 #include "stokes/solver/gmres.h"
 #include "stokes/step/flow_impl.h"
 

@@ -8,7 +8,7 @@
  * first solve, and its solution is the guess of the second.  The split of the mobility is
  * chosen in the first step and part of the run's state, so that a run that goes on from a
  * checkpoint takes the same numbers. */
-#include "core/timer.h"
+#include "core/time/timer.h"
 #include "stokes/step/flow.h"
 #include "stokes/step/flow_impl.h"
 #include "stokes/step/run_impl.h"

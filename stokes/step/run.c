@@ -4,7 +4,7 @@
  * step is R' v = S(R') z and dr = -sqrt(2 kT dt / mu_F) D^-1/2 v.  [Liu] Algorithms 1 and 2. */
 #include "stokes/step/pair_force.h"
 #include "stokes/step/run_impl.h"
-#include "core/timer.h"
+#include "core/time/timer.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * JSON. */
 #include "core/atoms.h"
 #include "core/parse/parse.h"
-#include "core/timer.h"
+#include "core/time/timer.h"
 #include "tests/test.h"
 
 #include <signal.h>

@@ -1,5 +1,5 @@
 /* tests/force/check_eam.c - embedded-atom potentials: files and functions. */
-#include "force/eam.h"
+#include "force/eam/eam.h"
 #include "minimd/shell/commands.h"
 #include "tests/drive/files.h"
 #include "tests/ref/ref_eam.h"

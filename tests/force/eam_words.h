@@ -1,10 +1,10 @@
-/* tests/force/eam_words.h - pairs of embedded atoms as GPU kernels compute them, in the precision
- * of MD_PREC, against the functions of eam.h. */
+/* tests/force/eam_words.h - pairs of embedded atoms as GPU kernels compute them, in the
+ * precision of MD_PREC, against the functions of eam.h. */
 #ifndef EAM_WORDS_H
 #define EAM_WORDS_H
 
 #include "core/context_impl.h"
-#include "force/eam_pair.h"
+#include "force/eam/eam_pair.h"
 #include "minimd/shell/commands.h"
 #include "tests/drive/files.h"
 #include "tests/ref/ref_eam.h"

@@ -9,7 +9,7 @@
 #include "minimd/spread/spread_case.h"
 #include "minimd/stokes/stokes_checkpoint.h"
 #include "engine/system/system.h"
-#include "force/eam.h"
+#include "force/eam/eam.h"
 #include "ordering/stencil.h"
 #include "stokes/matrix/matrix.h"
 #include "minimd/stokes/mobility_case.h"

@@ -1,6 +1,6 @@
 /* tests/minimd/check_spread_run.c - what `minimd spread` measures: errors by their definition,
  * times of one call. */
-#include "core/timer.h"
+#include "core/time/timer.h"
 #include "minimd/spread/spread_run.h"
 #include "tests/ref/ref_spread.h"
 #include "tests/test.h"

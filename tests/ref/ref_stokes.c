@@ -295,3 +295,14 @@ void ref_bed_free(ref_bed *b)
   stokes_packing_free(&b->packing);
   md_ctx_destroy(b->ctx);
 }
+
+void ref_factor(double *a, int64_t n)
+{
+  for (int64_t j = 0; j < n; j++)
+    for (int64_t i = j; i < n; i++) {
+      double rest = a[i * n + j];
+      for (int64_t k = 0; k < j; k++)
+        rest -= a[i * n + k] * a[j * n + k];
+      a[i * n + j] = i == j ? sqrt(rest) : rest / a[j * n + j];
+    }
+}

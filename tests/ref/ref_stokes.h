@@ -43,6 +43,9 @@ void ref_suspension_free(ref_suspension *s);
 stokes_matrix *ref_assemble(const ref_suspension *s, stokes_storage storage,
                             const stokes_resistance *law, int vectors);
 
+/* L in the lower triangle of a [n][n], which is L L^T. */
+void ref_factor(double *a, int64_t n);
+
 /* n doubles in -1..1 that depend on the seed. */
 double *ref_vector(int64_t n, uint64_t seed);
 

@@ -117,18 +117,6 @@ START_TEST(residuals_are_true)
 }
 END_TEST
 
-/* L in place of a = L L^T. */
-static void factor(double *a, int64_t n)
-{
-  for (int64_t j = 0; j < n; j++)
-    for (int64_t i = j; i < n; i++) {
-      double rest = a[i * n + j];
-      for (int64_t k = 0; k < j; k++)
-        rest -= a[i * n + k] * a[j * n + k];
-      a[i * n + j] = i == j ? sqrt(rest) : rest / a[j * n + j];
-    }
-}
-
 /* Add f f^T to the sums, where f = L^-1 u for each of m columns. */
 static void whiten(const double *l, int64_t n, int m, double *u, double *sum)
 {
@@ -158,7 +146,7 @@ START_TEST(covariance_by_chi_squared)
     id[i] = 4 - i;
   for (int64_t k = 0; k < n * n; k++)
     sum[k] = 0;
-  factor(l, n);
+  ref_factor(l, n);
   for (int group = 0; group < GROUPS; group++) {
     stokes_outcome outcome;
     const stokes_noise noise = {13, (uint64_t)(group * M), id};

@@ -306,18 +306,6 @@ START_TEST(forces_are_continuous)
 }
 END_TEST
 
-/* L in place of a = L L^T. */
-static void factor(double *a, int64_t n)
-{
-  for (int64_t j = 0; j < n; j++)
-    for (int64_t i = j; i < n; i++) {
-      double rest = a[i * n + j];
-      for (int64_t k = 0; k < j; k++)
-        rest -= a[i * n + k] * a[j * n + k];
-      a[i * n + j] = i == j ? sqrt(rest) : rest / a[j * n + j];
-    }
-}
-
 /* L^-1 f are independent normal numbers: their products, over many steps, against chi^2 of as many
  * degrees of freedom, five standard deviations. */
 START_TEST(covariance_by_chi_squared)
@@ -328,7 +316,7 @@ START_TEST(covariance_by_chi_squared)
   stokes_packing packing = ref_packing(12, 0.3, true, 55);
   bed b = make_bed(ctx, &packing, 0.5, NULL);
   double *l = ref_resistance(&packing, &b.law), *sum = ref_alloc(n * n, sizeof *sum);
-  factor(l, n);
+  ref_factor(l, n);
   for (int group = 0; group < GROUPS; group++) {
     double *f = forces(&b, 12, (uint64_t)(group * M), M);
     for (int c = 0; c < M; c++)

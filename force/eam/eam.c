@@ -1,5 +1,5 @@
-/* force/eam.c - the functions of an embedded-atom potential, by their tables (eam.h). */
-#include "force/eam_at.h"
+/* force/eam/eam.c - the functions of an embedded-atom potential, by their tables (eam.h). */
+#include "force/eam/eam_at.h"
 #include "core/crc.h"
 
 #include <stdlib.h>

@@ -1,11 +1,11 @@
-/* force/eam_full_gpu.prec.cu - forces of embedded atoms from full lists on the GPU: thread i walks
- * along row i twice, in two kernels, for the density of atom i and then for its force
+/* force/eam/eam_full_gpu.prec.cu - forces of embedded atoms from full lists on the GPU: thread i
+ * walks along row i twice, in two kernels, for the density of atom i and then for its force
  *     -[ phi'(r) + (F'(rho_i) + F'(rho_j)) rho'(r) ] (x_i - x_j) / r
  * No two threads write one address: one result for one list.
  *
  * Bytes a pair: twice 4 of the list and a coord4, a real of F', and 16 or 32 (double: twice that)
  * of tables, which the L1 holds. */
-#include "force/eam_gpu.h"
+#include "force/eam/eam_gpu.h"
 #include "force/force_gpu.h"
 
 enum { BATCH = sizeof(real) == 4 ? FORCE_FULL_BATCH : FORCE_FULL_BATCH_WIDE };

@@ -1,7 +1,7 @@
-/* force/eam_words.c - tables of embedded atoms as GPU kernels read them: words of 16 bytes
+/* force/eam/eam_words.c - tables of embedded atoms as GPU kernels read them: words of 16 bytes
  * (eam_pair.h), of each function all knots one after the other, so that neighbouring words lie in
  * neighbouring banks of shared memory. */
-#include "force/eam_at.h"
+#include "force/eam/eam_at.h"
 #include "force/force_impl.h"
 
 #include <math.h>

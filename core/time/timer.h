@@ -1,4 +1,4 @@
-/* core/timer.h - time spent in each phase of a run, on the backend that does the work.
+/* core/time/timer.h - time spent in each phase of a run, on the backend that does the work.
  *
  * On the CPU a phase is wall time from its beginning to its end.  On the GPU it lies between two
  * events in the stream, so that the host never waits for a measurement, and lasts until another

@@ -1,4 +1,4 @@
-/* force/eam_cpu.prec.c - forces of embedded atoms from full and half lists on the CPU.
+/* force/eam/eam_cpu.prec.c - forces of embedded atoms from full and half lists on the CPU.
  *
  * Two passes over one list, lanes as in force_cpu.prec.c: densities rho_i of all atoms, then F and
  * F' of each, then forces

@@ -1,4 +1,4 @@
-/* core/stopwatch.h - how long does a piece of work take, where it is done?
+/* core/time/stopwatch.h - how long does a piece of work take, where it is done?
  *
  * Wall time on the CPU; on the GPU what lies between two events in its stream, so that neither the
  * launch nor the wait of the host counts. */

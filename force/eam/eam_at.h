@@ -1,9 +1,9 @@
-/* force/eam_at.h - a tabulated function between and beyond its knots (eam.h): one formula for host
- * and device, in double.  On a device curve->knot lies there. */
+/* force/eam/eam_at.h - a tabulated function between and beyond its knots (eam.h): one formula for
+ * host and device, in double.  On a device curve->knot lies there. */
 #ifndef EAM_AT_H
 #define EAM_AT_H
 
-#include "force/eam.h"
+#include "force/eam/eam.h"
 
 /* Value and slope; beyond the last knot those of the last. */
 MD_INLINE double eam_at(const eam_curve *curve, double at, double *slope)

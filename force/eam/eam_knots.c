@@ -1,5 +1,5 @@
-/* force/eam_knots.c - tables of embedded atoms as CPU kernels read them: in the precision of pairs,
- * by knot, what one pass needs side by side; those of the GPU are in eam_words.c. */
+/* force/eam/eam_knots.c - tables of embedded atoms as CPU kernels read them: in the precision of
+ * pairs, by knot, what one pass needs side by side; those of the GPU are in eam_words.c. */
 #include "force/force_impl.h"
 
 #include <math.h>

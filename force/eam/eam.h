@@ -1,4 +1,4 @@
-/* force/eam.h - embedded-atom potentials of one kind of atom: their files and functions.
+/* force/eam/eam.h - embedded-atom potentials of one kind of atom: their files and functions.
  *
  *     U = sum_i F(rho_i) + 1/2 sum_{i != j} phi(r_ij),      rho_i = sum_j rho(r_ij)
  *

@@ -1,6 +1,6 @@
-/* core/timer.c - the phase timer.  On the GPU an event marks where a phase begins, and so where the
- * one before ends; times between events are added up in batches. */
-#include "core/timer.h"
+/* core/time/timer.c - the phase timer.  On the GPU an event marks where a phase begins, and so
+ * where the one before ends; times between events are added up in batches. */
+#include "core/time/timer.h"
 #include "core/context_impl.h"
 
 #include <stdlib.h>

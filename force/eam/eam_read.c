@@ -1,4 +1,4 @@
-/* force/eam_read.c - funcfl and setfl files.
+/* force/eam/eam_read.c - funcfl and setfl files.
  *
  *   funcfl  a comment; `Z mass ...`; `n_rho d_rho n_r d_r cutoff`; F [n_rho], Z [n_r], rho [n_r]
  *   setfl   three comments; `1 NAME`; `n_rho d_rho n_r d_r cutoff`; `Z mass ...`; F, rho, r phi
@@ -7,7 +7,7 @@
  * a name; that of a funcfl file holds numbers of a table. */
 #include "core/parse/parse.h"
 #include "core/parse/text.h"
-#include "force/eam.h"
+#include "force/eam/eam.h"
 
 #include <math.h>
 #include <stdlib.h>

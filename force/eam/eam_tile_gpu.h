@@ -1,4 +1,4 @@
-/* force/eam_tile_gpu.h - tables of embedded atoms in a tile's shared memory, behind its halo.
+/* force/eam/eam_tile_gpu.h - tables of embedded atoms in a tile's shared memory, behind its halo.
  *
  * 32 threads that read 32 words keep shared memory busy for about 11 cycles, the L1 for one a line
  * of 8 words; pairs beyond the cutoff read none.  In double no more than EAM_NEAR words before the
@@ -6,7 +6,7 @@
 #ifndef EAM_TILE_GPU_H
 #define EAM_TILE_GPU_H
 
-#include "force/eam_gpu.h"
+#include "force/eam/eam_gpu.h"
 
 enum { EAM_NEAR = 1536 };
 

@@ -1,4 +1,4 @@
-/* force/eam_gpu.h - what GPU kernels of embedded atoms share: tables, the end of a density, and
+/* force/eam/eam_gpu.h - what GPU kernels of embedded atoms share: tables, the end of a density, and
  * what the host does between two passes.
  *
  * The first pass evaluates F and F' where it has summed rho_i and writes F' to the atom and its
@@ -6,8 +6,8 @@
 #ifndef EAM_GPU_H
 #define EAM_GPU_H
 
-#include "force/eam_at.h"
-#include "force/eam_pair.h"
+#include "force/eam/eam_at.h"
+#include "force/eam/eam_pair.h"
 #include "force/totals_gpu.h"
 
 /* What a kernel sums, if atoms are embedded at all. */

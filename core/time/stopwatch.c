@@ -1,7 +1,7 @@
-/* core/stopwatch.c - see stopwatch.h. */
-#include "core/stopwatch.h"
+/* core/time/stopwatch.c - see stopwatch.h. */
+#include "core/time/stopwatch.h"
 #include "core/context_impl.h"
-#include "core/timer.h"
+#include "core/time/timer.h"
 
 md_status md_stopwatch_create(md_ctx *ctx, md_stopwatch *out)
 {
