@@ -9,6 +9,7 @@ set linetype 7 lc rgb '#000000' lw 2 dt (3,2) pt 4
 set linetype 8 lc rgb '#7a7a7a' lw 2 dt (16,4) pt 8
 set linetype 9 lc rgb '#5e3c99' lw 2 dt 6 pt 10
 set linetype cycle 9
+set palette defined (0 '#bcd9ee', 1 '#56a3d9', 2 '#0072b2', 3 '#08306b')
 set border 3 lc rgb '#444444'
 set tics nomirror
 set grid lc rgb '#dddddd' lt 1 dt 1 lw 0.7

@@ -8,8 +8,8 @@
 
 static volatile char marker;
 
-/* TOUCHED: the first launch; WARM: the second. */
-enum { WORDS = 4, BEFORE = 0, TOUCHED = 1, WARM = 2 };
+/* TOUCHED: the first launch; WARM: the second; AFTER: what comes then. */
+enum { WORDS = 4, BEFORE = 0, TOUCHED, WARM, AFTER };
 
 /* How often each word of 8 bytes of each element was loaded and stored. */
 typedef struct {
@@ -28,7 +28,7 @@ typedef struct {
   hierarchy_counts counts[2]; /* in arrays, in none; of the second launch */
 } trace;
 
-md_status addresses_launch(const engine *sim)
+md_status addresses_launch(const engine *sim, int64_t launches)
 {
   const list_input in = locality_input(sim);
   list_kernel kernel;
@@ -40,11 +40,11 @@ md_status addresses_launch(const engine *sim)
   fflush(stdout);
   neighbor_forget_lines(sim->list);
   md_status status = MD_OK;
-  for (int k = TOUCHED; !status && k <= WARM; k++) {
-    marker = (char)k;
+  for (int64_t k = 0; !status && k < launches; k++) {
+    marker = 1;
     status = force_compute(sim->fc, sim->atoms, sim->list, NULL);
   }
-  marker = BEFORE;
+  marker = 1;
   return status;
 }
 
@@ -162,10 +162,10 @@ static md_status take_access(trace *t, const char *line)
   const uint64_t bytes = *end == ',' ? strtoull(end + 1, NULL, 10) : 0;
   MD_REQUIRE(bytes > 0, MD_EINVAL, "not what lackey writes: '%s'", line);
   if (kind == 'S' && address == t->marker) {
-    t->phase = t->phase == WARM ? BEFORE : t->phase + 1;
+    t->phase += t->phase < AFTER;
     return MD_OK;
   }
-  if (t->phase == BEFORE) return MD_OK;
+  if (t->phase == BEFORE || t->phase == AFTER) return MD_OK;
   const bool in_array = t->phase == TOUCHED
                             ? note(&t->kernel, kind != 'S', kind != 'L', address, bytes)
                             : array_of(&t->kernel.kernel, address) < LIST_ARRAY_COUNT;

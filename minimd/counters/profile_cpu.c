@@ -148,7 +148,8 @@ static md_status look(study *s, variant *v)
   v->of.kind = run.kind;
   v->of.atoms = run.sim->atoms->n;
   md_status status = MD_OK;
-  if (job->times) status = job->addresses ? addresses_launch(run.sim) : time_launches(s, &run, v);
+  if (job->times)
+    status = job->addresses ? addresses_launch(run.sim, job->launches) : time_launches(s, &run, v);
   if (!status && s->modelled) status = model(s, &run, v);
   for (int c = 0; !status && c < CACHES; c++)
     if (s->measured && job->with == PROFILE_WITH_PERF && (c == WARM ? job->warm : job->cold))

@@ -30,11 +30,12 @@ static md_status add(command *c, const char *name, const char *value)
   return MD_OK;
 }
 
-/* This program, to look at the kernel of one case alone: `how` and its value. */
+/* This program, to launch the kernel of one case so often. */
 static md_status fill_command(const profile_cpu_job *job, const profile_cpu_case *of,
-                              const char *how, const char *value, command *c)
+                              int64_t launches, command *c)
 {
-  static const char *const fixed[] = {"--backend=cpu", "--threads=1", "--times", "--quiet"};
+  static const char *const fixed[] = {"--backend=cpu", "--threads=1", "--times", "--addresses",
+                                      "--quiet"};
   const options *opts = job->opts;
   char self[4096], text[64];
   const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
@@ -51,7 +52,8 @@ static md_status fill_command(const profile_cpu_job *job, const profile_cpu_case
   }
   MD_TRY(add(c, "--order", of->order));
   if (of->list) MD_TRY(add(c, "--list", of->list));
-  MD_TRY(add(c, how, value));
+  snprintf(text, sizeof text, "%lld", (long long)launches);
+  MD_TRY(add(c, "--launches", text));
   for (size_t k = 0; k < sizeof fixed / sizeof *fixed; k++)
     MD_TRY(add(c, fixed[k], NULL));
   return MD_OK;
@@ -59,11 +61,11 @@ static md_status fill_command(const profile_cpu_job *job, const profile_cpu_case
 
 /* *out is empty on failure. */
 static md_status make_command(const profile_cpu_job *job, const profile_cpu_case *of,
-                              const char *how, const char *value, command *out)
+                              int64_t launches, command *out)
 {
   *out = (command){.word = calloc((size_t)job->opts->n_found + 16, sizeof *out->word)};
   MD_REQUIRE(out->word, MD_ENOMEM, "out of memory for a command");
-  const md_status status = fill_command(job, of, how, value, out);
+  const md_status status = fill_command(job, of, launches, out);
   if (!status) return MD_OK;
   free_command(out);
   *out = (command){.n = 0};
@@ -73,11 +75,10 @@ static md_status make_command(const profile_cpu_job *job, const profile_cpu_case
 static md_status grind_once(const profile_cpu_job *job, const profile_cpu_case *of,
                             int64_t launches, int64_t *counts, char **missing)
 {
-  char function[64], text[32];
+  char function[64];
   command c;
   snprintf(function, sizeof function, "rows_run_%s", neighbor_list_words[of->kind]);
-  snprintf(text, sizeof text, "%lld", (long long)launches);
-  MD_TRY(make_command(job, of, "--launches", text, &c));
+  MD_TRY(make_command(job, of, launches, &c));
   const md_status status = cachegrind_run(&job->m, c.word, function, counts, missing);
   free_command(&c);
   return status;
@@ -105,7 +106,7 @@ md_status profile_cpu_trace(const profile_cpu_job *job, const profile_cpu_case *
   const double atoms = (double)of->atoms;
   addresses_counts counts;
   command c;
-  MD_TRY(make_command(job, of, "--addresses", NULL, &c));
+  MD_TRY(make_command(job, of, 2, &c));
   const md_status status = addresses_run(&job->m, c.word, sim, &counts, missing);
   free_command(&c);
   if (status || *missing) return status;

@@ -107,7 +107,6 @@ static md_status draw_map(const char *path)
   fputs("set xlabel 'blocks per row'\nset ylabel 'B / F'\nset cblabel 'vectors in twice the time'\n"
         "set title 'vectors that the model multiplies in twice the time of one'\n"
         "set xrange [3:87]\nset yrange [0.01:0.61]\nunset key\nunset grid\nset border 15\n"
-        "set palette defined (0 '#440154', 1 '#3b528b', 2 '#21918c', 3 '#5ec962', 4 '#c8e020')\n"
         "plot '-' with image pixels\n",
         picture.stream);
   for (int blocks = 6; blocks <= 84; blocks += 6)
