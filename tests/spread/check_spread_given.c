@@ -1,5 +1,5 @@
-/* tests/spread/check_spread_given.c - what plans are given: equal charges in one place, charges that
- * are not finite, positions with a stride. */
+/* tests/spread/check_spread_given.c - what plans are given: equal charges in one place, charges
+ * that are not finite, positions with a stride. */
 #include "tests/ref/ref_spread.h"
 #include "tests/test.h"
 
