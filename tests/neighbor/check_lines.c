@@ -40,16 +40,15 @@ static void walk(const neighbor_view *v, int64_t first, int64_t end, int64_t lin
   free(listed), free(seen);
 }
 
-/* Slices of every thread find what they read listed, nearly always of late, and not much else is.
- * */
+/* Slices of every thread find what they read listed, nearly always of late, and little else is. */
 static void check_lines(const run_near *near, const char *name)
 {
   const neighbor_view *v = neighbor_list_view(near->list);
   const size_t size = 4 * md_coord_size(near->ctx->precision);
   const int64_t n = v->n_rows, all = n + near->atoms->n_ghost, threads = near->ctx->threads;
+  if (n == 0) return;
   const int64_t windows = (n + WINDOW - 1) / WINDOW, slices = (n + v->width - 1) / v->width;
   const int64_t lines = (all * (int64_t)size + LINE - 1) / LINE;
-  if (n == 0) return;
   ck_assert_ptr_nonnull(v->line_start);
   ck_assert_int_eq(v->line_start[0], 0);
   line_count count = {0};
