@@ -287,6 +287,41 @@ typedef simd_f64 simd_state;
 #if MD_PREC == 1
 typedef simd_i32 simd_coord;
 #endif
+/* a b + c, in one instruction where the processor has it, whatever else needs a b: compilers
+ * contract a product with one use only.  And roots, which not all compilers make vectors of. */
+#if MD_ISA == 0
+MD_INLINE simd_real simd_fma(simd_real a, simd_real b, simd_real c)
+{
+  return a * b + c;
+}
+MD_INLINE simd_real simd_sqrt(simd_real a)
+{
+  simd_real root = a;
+  for (int l = 0; l < SIMD_LANES; l++)
+    root[l] = sizeof(real) == 4 ? (real)__builtin_sqrtf((float)a[l]) : (real)__builtin_sqrt(a[l]);
+  return root;
+}
+#else
+#if MD_ISA == 1 && MD_PREC == 2
+#define SIMD_OP_(op) _mm256_##op##_pd
+#elif MD_ISA == 1
+#define SIMD_OP_(op) _mm256_##op##_ps
+#elif MD_PREC == 2
+#define SIMD_OP_(op) _mm512_##op##_pd
+#else
+#define SIMD_OP_(op) _mm512_##op##_ps
+#endif
+MD_INLINE simd_real simd_fma(simd_real a, simd_real b, simd_real c)
+{
+  return SIMD_OP_(fmadd)(a, b, c);
+}
+MD_INLINE simd_real simd_sqrt(simd_real a)
+{
+  return SIMD_OP_(sqrt)(a);
+}
+#undef SIMD_OP_
+#endif
+
 /* Components of SIMD_LANES structures of coordinates. */
 MD_INLINE void simd_load_coord(const void *base, const int32_t *index, simd_coord out[3])
 {

@@ -9,8 +9,9 @@
  *
  * Kernels have an instance for each form, so that loops do not test it: only the linear force shift
  * needs a root.  A kernel that holds several pairs in one vector defines LJ_REAL as that vector,
- * LJ_SQRT as its root and LJ_EACH as one of equal numbers before it includes this header; otherwise
- * a pair is a `real`.  Constants are of that type too: pairs of several types have each their own.
+ * LJ_SQRT as its root, LJ_FMA(a, b, c) as a b + c in one instruction and LJ_EACH as one of equal
+ * numbers before it includes this header; otherwise a pair is a `real`.  Constants are of that type
+ * too: pairs of several types have each their own.
  *
  * A pair of two types whose constants nobody gives has sqrt(eps_i eps_j), and for sigma and the
  * cutoff sqrt(s_i s_j) (geometric) or (s_i + s_j) / 2 (arithmetic, Lorentz-Berthelot). */
@@ -42,6 +43,7 @@ MD_INLINE lj_form lj_form_of(const lj_constants *c)
 #define LJ_REAL real
 #define LJ_EACH(a) (real)(a)
 #define LJ_SQRT(a) lj_root(a)
+#define LJ_FMA(a, b, c) ((a) * (b) + (c))
 
 /* Roots of a > 0: on a GPU the hardware's approximation of 1 / sqrt(a), within an ulp or two of
  * float, and with one step of third order of double; an exact root takes many instructions. */
@@ -88,12 +90,14 @@ MD_INLINE lj_reals lj_round(const lj_constants *c)
   return r;
 }
 
-/* |f|/r of one pair at squared distance r_sq, inv_sq = 1 / r_sq. */
+/* |f|/r of one pair at squared distance r_sq, inv_sq = 1 / r_sq.  Vectors name the sums that are one
+ * instruction: compilers choose other ones where the energy, which shares products, is wanted too,
+ * and forces would depend on it in their last bits. */
 MD_INLINE LJ_REAL lj_f_over_r_inv(LJ_REAL r_sq, LJ_REAL inv_sq, const lj_reals *c, lj_form form)
 {
   const LJ_REAL inv_4 = inv_sq * inv_sq, inv_6 = inv_4 * inv_sq;
-  const LJ_REAL plain = inv_4 * inv_4 * (c->lj1 * inv_6 - c->lj2);
-  return form == LJ_PLAIN ? plain : plain + c->f_shift * inv_sq * LJ_SQRT(r_sq);
+  const LJ_REAL plain = inv_4 * inv_4 * LJ_FMA(c->lj1, inv_6, -c->lj2);
+  return form == LJ_PLAIN ? plain : LJ_FMA(c->f_shift * inv_sq, LJ_SQRT(r_sq), plain);
 }
 
 /* The same without a linear force shift in units of lj1, which saves a product.  The sum is one

@@ -8,14 +8,6 @@
 
 #include "core/simd.h"
 
-MD_INLINE simd_real pair_sqrt(simd_real a)
-{
-  simd_real root = a;
-  for (int l = 0; l < SIMD_LANES; l++)
-    root[l] = sizeof(real) == 4 ? (real)__builtin_sqrtf((float)a[l]) : (real)__builtin_sqrt(a[l]);
-  return root;
-}
-
 /* exp(-y) for y >= 0: 2^-n e^s with n ln 2 - y = s, |s| <= ln 2 / 2, e^s by its series.  Adding
  * ROUND leaves n in the low bits. */
 MD_INLINE simd_real pair_exp(simd_real y)
@@ -37,7 +29,8 @@ MD_INLINE simd_real pair_exp(simd_real y)
   return (simd_real)((simd_mask)p - ((simd_mask)shifted << MANTISSA));
 }
 #define LJ_REAL simd_real
-#define LJ_SQRT pair_sqrt
+#define LJ_SQRT simd_sqrt
+#define LJ_FMA simd_fma
 #define LJ_EACH(a) ((simd_real){0} + (real)(a))
 #define COULOMB_EXP pair_exp
 #include "force/force_impl.h"
@@ -101,7 +94,9 @@ MD_INLINE void pair_see(const pair_constants *c, const simd_coord i[3], const si
 {
   for (int k = 0; k < 3; k++)
     p->d[k] = pair_difference(i[k], j[k]);
-  p->r_sq = p->d[0] * p->d[0] + p->d[1] * p->d[1] + p->d[2] * p->d[2];
+  p->r_sq = p->d[0] * p->d[0];
+  p->r_sq = simd_fma(p->d[1], p->d[1], p->r_sq);
+  p->r_sq = simd_fma(p->d[2], p->d[2], p->r_sq);
 #if MD_PREC == 1
   p->r_sq *= c->unit_sq;
 #else

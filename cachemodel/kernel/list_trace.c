@@ -12,7 +12,7 @@ enum { HUGE_PAGE = 2 << 20, PAGE = 4096, KEEP_GPU = 256 };
 static const struct {
   int32_t batch, registers;
 } gpu_programs[NEIGHBOR_LIST_COUNT][MD_PRECISION_COUNT] = {
-    [NEIGHBOR_FULL] = {[MD_SINGLE] = {8, 56}, [MD_MIXED] = {8, 56}, [MD_DOUBLE] = {4, 60}},
+    [NEIGHBOR_FULL] = {[MD_SINGLE] = {8, 56}, [MD_MIXED] = {8, 56}, [MD_DOUBLE] = {4, 62}},
     [NEIGHBOR_HALF] = {[MD_SINGLE] = {4, 48}, [MD_MIXED] = {4, 46}, [MD_DOUBLE] = {4, 64}},
 };
 enum { EMBEDDED_REGISTERS = 64 }; /* and batches as of full lists */

@@ -122,7 +122,7 @@ MD_INLINE void slice_densities(const force_job *job, const eam_constants *c, int
   for (int32_t k = 0; k < rows.count.any; k++, nbr += SIMD_LANES) {
     int32_t m[SIMD_LANES];
     const eam_pairs pairs = eam_see(c, i, job->coord, nbr, lanes_with(&rows.count, k));
-    const simd_real p = eam_locate(c, pair_sqrt(pairs.r_sq), m);
+    const simd_real p = eam_locate(c, simd_sqrt(pairs.r_sq), m);
     rows_load_fours(knots, m, k4);
     const simd_real rho = pair_only(pairs.near, k4[0] + p * (k4[1] + p * (k4[2] + p * k4[3])));
     sum += rho;
@@ -145,7 +145,7 @@ MD_INLINE simd_real eam_pull(const force_job *job, const eam_constants *c, const
   const real *knots = job->fc->force_knots.data;
   int32_t m[SIMD_LANES];
   simd_real z4[4], s4[4];
-  const simd_real r = pair_sqrt(pairs->r_sq), inv_r = 1 / r, p = eam_locate(c, r, m);
+  const simd_real r = simd_sqrt(pairs->r_sq), inv_r = 1 / r, p = eam_locate(c, r, m);
   for (int l = 0; l < SIMD_LANES; l++)
     m[l] *= 2;
   rows_load_fours(knots, m, z4);
