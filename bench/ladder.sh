@@ -176,7 +176,7 @@ gather()
       ms = 1e3 * (s[int((NR + 1) / 2)] + s[int(NR / 2) + 1]) / 2 / steps
       sub(/.*:/, "", moves)
       printf "%s,%d,%d,%d,%.6g,%.4f,%s,%s,%d,%s,%s\n", lead, atoms, steps, NR, ms, atoms / ms / 1e3,
-        below == "" ? "" : sprintf("%.3f", below / ms), entries, rebuilds, e, moves
+        below == "" ? "" : sprintf("%.6g", below / ms), entries, rebuilds, e, moves
     }' "$work/repeats" >"$work/row"
   cat "$work/row"
   below=$1 ms_below=$(cut -d , -f 9 "$work/row") energy=$(cut -d , -f 14 "$work/row")

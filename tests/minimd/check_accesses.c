@@ -4,10 +4,10 @@
  * valgrind's lackey writes down every access of one launch, in a process of its own that runs this
  * program as `check_accesses kernel ORDER LIST PAIR`: it says where the kernel's arrays lie, and
  * stores to a marker before and behind the launch.  What lies in no array are spills and constants,
- * and of embedded atoms what the force room keeps to itself, which is not compared.  The
- * model must touch the same elements as often, all but one in 1000, and caches that see the true
- * addresses, spills among them, must miss on the arrays as often as the model says, within half a
- * point.  Portable instructions, since valgrind has not all others.
+ * and of embedded atoms what the force room keeps to itself, which is not compared: what spills
+ * displace depends on where the stack lies.  The model must touch the same elements as often, all
+ * but one in 1000, and caches that see the true addresses must miss as often as the model says,
+ * within a twentieth of a point.  Portable instructions, since valgrind has not all others.
  *
  * The compiler may load a word once more instead of keeping it in a register, a spill as well.  So
  * a structure of four is touched as often as the least of x, y and z; indices, counts and starts,
@@ -27,7 +27,7 @@ typedef struct {
   list_kernel kernel;                          /* arrays */
   int64_t (*word[LIST_ARRAY_COUNT][2])[WORDS]; /* [count]: loads and stores of each 8 bytes */
   int64_t outside;                             /* accesses that are in no array */
-  ref_events events; /* arrays as one stream, what is outside as another */
+  ref_events events;                           /* of arrays, as one stream */
 } accesses;
 
 /* Also for the process under lackey, in which there are no checks.  Rows of different lengths. */
@@ -132,7 +132,8 @@ static void note(accesses *a, bool load, bool store, uint64_t address, int32_t b
     if (inside) count(a, k, load, store, address - array->base, (uint64_t)bytes);
   }
   a->outside += !inside;
-  const ref_event event = {.stream = inside ? TRACE_NC : TRACE_AC,
+  if (!inside) return;
+  const ref_event event = {.stream = TRACE_NC,
                            .op = store ? load ? TRACE_UPDATE : TRACE_WRITE : TRACE_READ,
                            .address = address,
                            .bytes = bytes};
@@ -197,12 +198,11 @@ static accesses trace(const char *order, const char *list, const char *pair)
 
 /* --- Both. */
 
-static int64_t misses(const hierarchy_result *result, int level, bool all)
+static int64_t misses(const hierarchy_result *result, int level)
 {
   int64_t n = 0;
   for (int s = 0; s < TRACE_STREAM_COUNT; s++)
-    if (all || s == TRACE_NC)
-      n += result->stream[s].level[level].sectors - result->stream[s].level[level].hits;
+    n += result->stream[s].level[level].sectors - result->stream[s].level[level].hits;
   return n;
 }
 
@@ -227,7 +227,7 @@ static int64_t compare_touches(const accesses *true_ones, const accesses *model,
   return all;
 }
 
-/* The second level holds all arrays: nothing but spills could displace them. */
+/* The second level holds all arrays. */
 static const machine caches = {
     .name = "two",
     .kind = MACHINE_CPU,
@@ -242,13 +242,14 @@ static void compare_misses(const accesses *true_ones, const list_input *in, int6
   hierarchy_result seen[2], cold, warm;
   list_kernel kernel;
   ck_ok(list_kernel_of(in, &kernel));
+  memcpy(kernel.array, true_ones->kernel.array, sizeof kernel.array); /* where those lay */
   ck_ok(hierarchy_run(in, &kernel, &caches, &best, &cold, &warm));
   ref_cpu(&true_ones->events, &caches, 2, seen);
   for (int level = 0; level < 2; level++) {
-    const int64_t counted = misses(&seen[1], level, false), modelled = misses(&warm, level, true);
+    const int64_t counted = misses(&seen[1], level), modelled = misses(&warm, level);
     const double points = 100 * (double)(counted - modelled) / (double)all;
     ck_assert(level > 0 || modelled > 1000);
-    ck_assert_msg(fabs(points) < 0.5, "%s, level %d: %lld misses, the model says %lld", name,
+    ck_assert_msg(fabs(points) < 0.05, "%s, level %d: %lld misses, the model says %lld", name,
                   level + 1, (long long)counted, (long long)modelled);
   }
 }
