@@ -222,7 +222,7 @@ benches: $(BENCHES)
 PACKAGES := gcc make libc6-dev libconfig-dev
 OPTIONAL := gnuplot-nox zlib1g-dev liblapacke-dev libopenblas-dev libfftw3-dev libopenmpi-dev openmpi-bin
 PACKAGES_CHECK := $(PACKAGES) check libsubunit-dev
-PACKAGES_CI := $(PACKAGES_CHECK) $(OPTIONAL) git pkg-config cmake valgrind python3-numpy python3-pip python3-ase doxygen clang libomp-dev libclang-rt-14-dev clang-format clang-tidy cppcheck
+PACKAGES_CI := $(PACKAGES_CHECK) $(OPTIONAL) git pkg-config cmake valgrind zsh fish python3-numpy python3-pip python3-ase doxygen clang libomp-dev libclang-rt-14-dev clang-format clang-tidy cppcheck
 deps:       ; @sh tests/deps.sh $(PACKAGES) -- $(OPTIONAL)
 deps-check: ; @sh tests/deps.sh $(PACKAGES_CHECK) -- $(OPTIONAL)
 deps-ci:    ; @sh tests/deps.sh $(PACKAGES_CI)

@@ -359,29 +359,38 @@ _minimd_values()
 
 _minimd()
 {
-  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command=run before= reply
+  local at=$COMP_CWORD cur=${COMP_WORDS[COMP_CWORD]} prev begun= command=run before= reply
+  while ((at > 1)) && [[ ${COMP_WORDS[at]} = : || ${COMP_WORDS[at-1]} = : ]]; do
+    at=$((at - 1)) cur=${COMP_WORDS[at]}$cur
+  done
+  if [[ $COMP_WORDBREAKS = *:* ]]; then begun=${cur%"${cur##*:}"}; fi
+  prev=${COMP_WORDS[at-1]}
   case $cur in
     =) cur= ;;
     --*=*) prev=${cur%%=*} before=${cur%%=*}= cur=${cur#*=} ;;
-    *) if [ "$prev" = = ]; then prev=${COMP_WORDS[COMP_CWORD-2]}; fi ;;
+    *) if [ "$prev" = = ]; then prev=${COMP_WORDS[at-2]}; fi ;;
   esac
   if [[ " $(_minimd_commands) " = *" ${COMP_WORDS[1]} "* ]]; then command=${COMP_WORDS[1]}; fi
+  COMPREPLY=()
   if reply=$(_minimd_values "$command" "$prev"); then
     if [[ $reply = *LIST* ]]; then
       if [[ $cur = *,* ]]; then before=$before${cur%,*}, cur=${cur##*,}; fi
       compopt -o nospace
     fi
-    mapfile -t COMPREPLY < <(compgen -P "$before" -W "${reply//@(FILE|LIST)/}" -- "$cur")
     if [[ $reply = *FILE* ]]; then
       compopt -o filenames
-      mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -P "$before" -f -- "$cur")
+      mapfile -t COMPREPLY < <(compgen -P "$before" -f -- "$cur")
     fi
     if [ "$prev" = --set ]; then compopt -o nospace; fi
+    reply=${reply//FILE/} reply=${reply//LIST/}
+  elif ((at > 2)) && [[ ${COMP_WORDS[at]} = = || ${COMP_WORDS[at-1]} = = ]]; then
     return
+  else
+    reply=$(_minimd_options "$command")
+    if [ "$COMP_CWORD" = 1 ]; then reply="$(_minimd_commands) --version $reply"; fi
+    if [ "$command" = help ]; then reply=$(_minimd_commands); fi
   fi
-  reply=$(_minimd_options "$command")
-  if [ "$COMP_CWORD" = 1 ]; then reply="$(_minimd_commands) --version $reply"; fi
-  if [ "$command" = help ]; then reply=$(_minimd_commands); fi
-  mapfile -t COMPREPLY < <(compgen -W "$reply" -- "$cur")
+  mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -P "$before" -W "$reply" -- "$cur")
+  COMPREPLY=("${COMPREPLY[@]#"$begun"}")
 }
 complete -F _minimd minimd

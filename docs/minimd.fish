@@ -1,5 +1,7 @@
 # Completion of minimd for fish, written by `minimd docs`.
 complete -c minimd -f
+complete -c minimd -l help -d 'what a command is for, and its options'
+complete -c minimd -n __fish_use_subcommand -l version -d 'which version this is'
 complete -c minimd -n __fish_use_subcommand -a run -d 'molecular dynamics (the default)'
 complete -c minimd -n '__fish_seen_subcommand_from help' -a run
 complete -c minimd -n __fish_use_subcommand -a ordering -d 'index tables, stencils and memory offsets of orderings'

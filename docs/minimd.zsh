@@ -383,4 +383,4 @@ _minimd()
   if [ "$command" = help ]; then reply=$(_minimd_commands); fi
   compadd -- ${=reply}
 }
-compdef _minimd minimd
+if [ "$funcstack[1]" = _minimd ]; then _minimd "$@"; else compdef _minimd minimd; fi

@@ -102,6 +102,9 @@ static md_status read_header_line(data_file *df)
   }
   if (df->n_words > 3 && strcmp(df->words[3], "xy") == 0)
     return md_text_fail(df->in, "a triclinic box: expected an orthogonal one (no xy xz yz)");
+  if (df->n_words == 4 && strcmp(df->words[3], "avec") == 0)
+    return md_text_fail(df->in, "box vectors: expected xlo xhi, ylo yhi, zlo zhi, not avec bvec "
+                                "cvec (OVITO: restricted triclinic)");
   MD_TRY(md_text_int64(df->in, "header", first, 0, INT64_MAX, &count));
   return count == 0 ? MD_OK : md_text_fail(df->in, "'%s ...': expected atoms only", first);
 }

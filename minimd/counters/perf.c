@@ -46,10 +46,11 @@ char *perf_explain(int error, int paranoid)
   if (error == ENOENT || error == ENODEV || error == EOPNOTSUPP)
     length = asprintf(&text,
                       "this processor shows no counters (%s): virtual machines often have "
-                      "none; --with cachegrind needs none",
+                      "none; `minimd profile --with cachegrind` needs none",
                       strerror(error));
   else if (error == ENOSYS)
-    length = asprintf(&text, "this kernel has no perf_event_open: --with cachegrind needs none");
+    length = asprintf(&text, "this kernel has no perf_event_open: `minimd profile --with "
+                             "cachegrind` needs none");
   else if ((error == EACCES || error == EPERM) && paranoid > 2 && paranoid != ABSENT)
     length =
         asprintf(&text,

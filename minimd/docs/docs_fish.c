@@ -55,7 +55,9 @@ void docs_fish(const docs_page *pages, int n, FILE *stream)
 {
   const command *all;
   const int n_commands = commands(&all);
-  fputs("# Completion of minimd for fish, written by `minimd docs`.\ncomplete -c minimd -f\n",
+  fputs("# Completion of minimd for fish, written by `minimd docs`.\ncomplete -c minimd -f\n"
+        "complete -c minimd -l help -d 'what a command is for, and its options'\n"
+        "complete -c minimd -n __fish_use_subcommand -l version -d 'which version this is'\n",
         stream);
   for (int k = 0; k < n_commands; k++) {
     fprintf(stream, "complete -c minimd -n __fish_use_subcommand -a %s -d ", all[k].name);

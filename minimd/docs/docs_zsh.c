@@ -1,6 +1,7 @@
 /* minimd/docs/docs_zsh.c - completion for zsh (docs_words.c has its words). */
 #include "minimd/docs/docs.h"
 
+/* zsh takes the file for the body of _minimd when that is first called: it must complete at once. */
 static const char function[] =
     "\n"
     "_minimd()\n"
@@ -28,7 +29,7 @@ static const char function[] =
     "  if [ \"$command\" = help ]; then reply=$(_minimd_commands); fi\n"
     "  compadd -- ${=reply}\n"
     "}\n"
-    "compdef _minimd minimd\n";
+    "if [ \"$funcstack[1]\" = _minimd ]; then _minimd \"$@\"; else compdef _minimd minimd; fi\n";
 
 void docs_zsh(const docs_page *pages, int n, FILE *stream)
 {

@@ -133,17 +133,23 @@ static int64_t quiet_steps(const report *run, const saves *to, int64_t end)
   return k;
 }
 
-/* Signals come to ranks at different times: what one was told, all are. */
-static bool hear(const report *run)
+typedef struct {
+  bool save, stop;
+} orders;
+
+/* Signals come to ranks at different times: what one was told by now, all are.  One that comes
+ * later counts at the next step, else ranks would stop after different steps. */
+static orders hear(const report *run)
 {
-  bool asked = signals_save_asked(config_output(run->cfg)->checkpoint);
-  if (world_count() == 1) return asked;
+  const int stopped_by = signals_stopped_by();
+  orders heard = {signals_save_asked(config_output(run->cfg)->checkpoint), stopped_by > 0};
+  if (world_count() == 1) return heard;
   md_phase_begin(run->sim->ctx, MD_PHASE_EXCHANGE);
-  double told[2] = {asked, signals_stopped_by()};
+  double told[2] = {heard.save, stopped_by};
   world_most(told, 2);
   md_phase_end(run->sim->ctx, MD_PHASE_EXCHANGE);
   if (told[1] > 0) signals_stop_as((int)told[1]);
-  return told[0] > 0;
+  return (orders){told[0] > 0, told[1] > 0};
 }
 
 /* One step, with the thermo line, frame and checkpoint that are due. */
@@ -177,11 +183,11 @@ static md_status run_steps(report *run, saves *to, options_format format, FILE *
   md_status status = MD_OK;
   bool last = sim->step == end;
   while (!status && !last) {
-    const bool asked = hear(run);
-    const int64_t unseen = asked || signals_stopped_by() ? 0 : quiet_steps(run, to, end);
-    last = unseen == 0 && (sim->step + 1 == end || signals_stopped_by());
+    const orders heard = hear(run);
+    const int64_t unseen = heard.save || heard.stop ? 0 : quiet_steps(run, to, end);
+    last = unseen == 0 && (sim->step + 1 == end || heard.stop);
     status = unseen > 0 ? engine_steps(sim, unseen)
-                        : run_step(run, to, last, asked, format, stream, &bar);
+                        : run_step(run, to, last, heard.save, format, stream, &bar);
     progress_update(&bar, sim->step - first);
   }
   if (!status) status = md_ctx_sync(sim->ctx);

@@ -49,6 +49,19 @@ static void print_errors(const tuning *t, FILE *stream)
             t->pme_error);
 }
 
+/* The choices that the configuration has. */
+static void print_kept(const tuning *t, FILE *stream)
+{
+  int kept = 0;
+  for (int d = 0; d < TUNE_DIMENSION_COUNT; d++)
+    if (strcmp(t->kept[d], t->from[d]) != 0)
+      fprintf(stream, "%s %s %s", kept++ ? "," : "kept:", tune_dimension_words[d], t->kept[d]);
+  if (kept > 0)
+    fputs(" (told to be faster; the configuration of -o has these)\n", stream);
+  else
+    fputs("kept: the settings as given (no choice was told to be faster)\n", stream);
+}
+
 static void print_lines(const void *report, FILE *stream)
 {
   const tuning *t = report;
@@ -58,6 +71,7 @@ static void print_lines(const void *report, FILE *stream)
     if (t->best[d][0]) fprintf(stream, " %s %s,", tune_dimension_words[d], t->best[d]);
   fprintf(stream, " %.4g ns an atom and step (95 %% interval %.4g to %.4g), %lld runs\n",
           unit * t->step_s.median, unit * t->step_s.low, unit * t->step_s.high, (long long)t->runs);
+  if (t->n_choices) print_kept(t, stream);
   print_errors(t, stream);
   fprintf(stream, "why: %s\n     %s\n", t->model, t->counters);
 }

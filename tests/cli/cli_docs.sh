@@ -1,6 +1,6 @@
 #!/bin/sh
-# tests/cli/cli_docs.sh MINIMD - what is committed in docs/ is what the program's tables say today; the
-# completion completes; an installed tree has program, manual page and completion; pages are readable.
+# tests/cli/cli_docs.sh MINIMD - what is committed in docs/ is what the program's tables say today; an
+# installed tree has program, manual page and completion; pages are readable.
 . tests/cli/cli.sh
 build=$(dirname "$minimd")
 
@@ -83,66 +83,6 @@ grep -noE "\\b($rooms)(/[a-z_]+)*/[a-z_]+(\\.(prec|real|single|isa))?\\.(cu|c|h|
   done >"$dir/stale"
 [ ! -s "$dir/stale" ] || fail "$(cat "$dir/stale")"
 
-# complete WORD... : what the last word becomes.
-complete_words()
-{
-  bash -c '. docs/minimd.bash; compopt() { :; }; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _minimd
-    echo "${COMPREPLY[*]}"' bash "$@"
-}
-# completes EXPECTED WORD...
-completes()
-{
-  expected=$1
-  shift
-  cases=$((cases + 1))
-  got=$(complete_words "$@")
-  [ "$got" = "$expected" ] || fail "completion of '$*': '$got' instead of '$expected'"
-}
-if command -v bash >/dev/null 2>&1; then
-  completes 'compare' minimd com
-  completes '--dump --dump-every' minimd --dum
-  completes 'hilbert hybrid' minimd run --order h
-  completes 'hilbert hybrid' minimd --order = h
-  completes 'morton morton:kji' minimd compare --order mo
-  completes 'system.seed=' minimd --set system.se
-  completes 'docs/minimd.1' minimd run -i docs/minimd.1
-  completes 'h200' minimd cachemodel --machine h20
-  completes '' minimd spread --order h
-  completes '--matrix --map' minimd gspmv --ma
-  completes 'row,hilbert row,hybrid' minimd compare --order row,h
-  completes 'full,half' minimd compare --list full,h
-  completes '--order=row,hilbert --order=row,hybrid' minimd compare --order=row,h
-  completes '--backend=cpu' minimd --backend=c
-  completes 'coloured' minimd spread --method c
-  completes 'group' minimd spread --method gro
-  completes 'spread' minimd help sp
-fi
-# zsh completes by the same words, fish by its own; both are asked where they are installed.
-if command -v zsh >/dev/null 2>&1; then
-  cases=$((cases + 1))
-  zsh -n docs/minimd.zsh 2>"$dir/log" || fail "zsh: $(cat "$dir/log")"
-  zsh -fc 'compdef() { :; }; compadd() { added=$*; }; compset() { PREFIX=${PREFIX##${~2}}; }; _files() { :; }
-    . docs/minimd.zsh
-    for PREFIX in --order=row,h h; do words=(minimd compare $PREFIX); CURRENT=3; _minimd; echo "$added / $PREFIX"; done
-    words=(minimd --set sys); CURRENT=3; PREFIX=sys; _minimd; echo "$added" | cut -c 1-22' >"$dir/out" 2>&1
-  prints '^-S  -- none row column .* random / h$'
-  prints '^-- --help --order .* / h$'
-  prints '^-S  -- system[.][a-z_]*='
-fi
-if command -v fish >/dev/null 2>&1; then
-  fish_completes()
-  {
-    cases=$((cases + 1))
-    got=$(HOME=$dir fish --no-config -c "source docs/minimd.fish; complete -C '$1'" 2>&1 | cut -f1 | sort | xargs)
-    [ "$got" = "$2" ] || fail "fish completes '$1' to '$got' instead of '$2'"
-  }
-  fish_completes 'minimd com' compare
-  fish_completes 'minimd compare --order row,h' 'row,hilbert row,hybrid'
-  fish_completes 'minimd spread --method gro' group
-  fish_completes 'minimd run --dump-e' --dump-every
-  fish_completes 'minimd --backend=c' --backend=cpu
-  fish_completes 'minimd help sp' spread
-fi
 if command -v man >/dev/null 2>&1 && command -v groff >/dev/null 2>&1; then
   cases=$((cases + 1))
   groff -man -Tutf8 -ww docs/minimd.1 >/dev/null 2>"$dir/log" || fail 'groff'

@@ -296,14 +296,32 @@ wait $job && fail 'a rank was killed: exit code 0'
 grep -q 'signal 9' "$dir/err" || fail "a rank was killed: $(cat "$dir/err")"
 step=$("$minimd" --restart "$dir/killed/c" --check 2>&1 | grep -c '^run.steps')
 [ "$step" = 1 ] || fail 'a rank was killed: the checkpoint'
-# SIGUSR1 asks all ranks for a checkpoint; SIGINT ends them, and mpirun does not wait long for what they write.
-cases=$((cases + 1))
-mpirun $root --oversubscribe -n 3 "$minimd" $where --cells 6 --steps 1000000 --quiet --thermo 10 \
-  --checkpoint "$dir/asked" >"$dir/out" 2>"$dir/err" </dev/null &
-job=$!
-awaits grep -q '^ *20 ' "$dir/out"
+
+# begin NAME : a long run of 3 ranks as $job, which has made 20 steps; its checkpoint is $dir/NAME.
+begin()
+{
+  cases=$((cases + 1))
+  mpirun $root --oversubscribe --timeout 300 -n 3 "$minimd" $where --cells 6 --steps 1000000 --quiet --thermo 10 \
+    --checkpoint "$dir/$1" >"$dir/out" 2>"$dir/err" </dev/null &
+  job=$!
+  awaits grep -q '^ *20 ' "$dir/out"
+}
+# A signal to one rank stops all after the same step, with a checkpoint, whenever it comes.
+for rank in 1 2 3; do
+  begin told$rank
+  kill -INT "$(ps -o pid= --ppid $job | sed -n "${rank}p")" || fail 'no rank to stop'
+  wait $job
+  [ $? = 130 ] || fail "a rank was told to stop: exit code, $(cat "$dir/err")"
+  [ "$(grep -c '^minimd: error: stopped by signal 2 after a complete step' "$dir/err")" = 1 ] ||
+    fail "a rank was told to stop: $(cat "$dir/err")"
+  "$minimd" --restart "$dir/told$rank" --check >/dev/null || fail 'a rank was told to stop: the checkpoint'
+done
+# SIGUSR1 asks all ranks for a checkpoint, and mpirun goes on.  SIGINT to mpirun ends them: it may kill ranks before they
+# have written what they are; what they wrote before is whole.
+begin asked
 kill -USR1 $job
 awaits [ -e "$dir/asked" ]
+[ -e "$dir/asked" ] || fail 'SIGUSR1 wrote no checkpoint within half a minute'
 kill -0 $job || fail 'SIGUSR1 ended the ranks'
 kill -INT $job
 wait $job && fail 'SIGINT: exit code 0'

@@ -223,6 +223,7 @@ START_TEST(data_mistakes_are_named)
       {"-1 3 xlo xhi", "0 nan xlo xhi", "a:7: box: expected a finite number, not 'nan'"},
       {"-1 3 xlo xhi\n", "", "expected 'xlo xhi' in the header"},
       {"0 bonds", "0 0 0 xy xz yz", "a triclinic box"},
+      {"-1 3 xlo xhi", "4 0 0 avec", "a:7: box vectors: expected xlo xhi"},
       {"Masses", "Bonds", "a:11: 'Bonds': expected one of Atom Type Labels, Masses, Pair Coeffs"},
       {"1 2.5 # kind", "2 2.5", "a:13: atom type: expected an integer in 1..1"},
       {"1 2.5 # kind", "1 -2.5", "a:13: expected a mass > 0"},
