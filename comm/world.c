@@ -141,6 +141,29 @@ md_status world_agree(md_status status)
   return world.rank == worst ? found : MD_FAIL(found, "%s", text);
 }
 
+md_status world_agree_first(md_status status, int64_t at, int64_t which)
+{
+  typedef struct {
+    int64_t failed, at, which;
+  } failure;
+  if (world.count == 1 || (status && world.agreed)) return status;
+  const failure mine = {status != MD_OK, at, which};
+  failure *all = malloc((size_t)world.count * sizeof *all);
+  if (!all) { /* nobody can be told */
+    carrier_abort(md_exit_code(MD_ENOMEM));
+    return MD_FAIL(MD_ENOMEM, "out of memory for the failures of %d ranks", world.count);
+  }
+  carrier_gather(&mine, sizeof mine, all);
+  const failure *first = NULL;
+  for (const failure *f = all; f < all + world.count; f++)
+    if (f->failed &&
+        (!first || f->at < first->at || (f->at == first->at && f->which < first->which)))
+      first = f;
+  const bool tells = first == all + world.rank;
+  free(all);
+  return world_agree(tells ? status : MD_OK);
+}
+
 void world_work(void)
 {
   world.works = true;

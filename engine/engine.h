@@ -84,21 +84,20 @@ md_status engine_choose(const engine_spec *spec, engine_choice *out);
 md_status engine_create(const engine_spec *spec, engine **out);
 void engine_destroy(engine *sim); /* NULL is allowed */
 
-/* The box and the owned atoms in the input's coordinates, atoms in their present order: x, v, image
- * [n][3], q, type, id [n]; NULL: not wanted.  With several ranks rank 0 gets the atoms of all, by
- * rising id, and the others nothing.  Errors: MD_ENOMEM, MD_ECUDA. */
+/* The box and this rank's atoms in the input's coordinates, atoms in their present order: x, v, image
+ * [n][3], q, type, id [n]; NULL: not wanted.  Errors, of this rank: MD_ENOMEM, MD_ECUDA. */
 md_box engine_box(const engine *sim);
 md_status engine_get(const engine *sim, double *x, double *v, double *q, uint8_t *type, int64_t *id,
                      int32_t *image);
 
-/* A run between two steps, in host memory, atoms in the order they have in the engine's; or, where
- * that does not matter to a run's bits and with several ranks (all on rank 0), by rising id.
+/* A run between two steps, in host memory, of this rank's atoms in the order they have in the
+ * engine's; or, where that does not matter to a run's bits and with several ranks, by rising id.
  * Positions and images are those in frames around the middle of the box (core/atoms.h). */
 typedef struct {
   md_box box; /* in the input's coordinates */
   int32_t frames[3];
-  int64_t n;
-  double mass; /* of the first kind of atom */
+  int64_t n, all; /* these, and those of all ranks */
+  double mass;    /* of the first kind of atom */
   int64_t step, rebuilt_at;
   engine_lists lists;
   double *x, *x_at_build, *v; /* [n][3]: positions, those at the last list build, velocities */
@@ -112,7 +111,7 @@ void engine_state_free(engine_state *state);
 /* After engine_create or engine_step with a tally.  *out is empty on failure.
  * Errors: MD_ENOMEM, MD_ECUDA. */
 md_status engine_save(const engine *sim, engine_state *out);
-/* As engine_create, from a saved state.  exact: atoms keep their order and the list is built from
+/* As engine_create, from a saved state, of which ranks have blocks in turn.  exact: atoms keep their order and the list is built from
  * the same positions as the saved run's, so that on the same backend, with the same settings, every
  * further step is that run's to the bit (but for half lists on the GPU without determinism).  Else
  * the atoms are sorted and the list is built anew. */

@@ -1,4 +1,4 @@
-/* engine/save.c - a system's atoms and state in host memory, of all ranks on the first. */
+/* engine/save.c - a system's atoms and state in host memory. */
 #include "comm/world.h"
 #include "engine/engine_impl.h"
 
@@ -40,6 +40,7 @@ md_status engine_save(const engine *sim, engine_state *out)
   *out = (engine_state){
       .box = engine_box(sim),
       .n = n,
+      .all = sim->atoms->n_total,
       .mass = sim->mass,
       .step = sim->step,
       .rebuilt_at = sim->rebuilt_at,
@@ -61,37 +62,15 @@ md_status engine_save(const engine *sim, engine_state *out)
   if (!status) status = md_atoms_read(sim->atoms, sim->atoms->x_at_build.data, out->x_at_build);
   if (!status && out->q) status = md_atoms_get_charges(sim->atoms, out->q);
   if (!status && out->type) status = md_atoms_get_types(sim->atoms, out->type);
+  if (!status && (world_count() > 1 || is_unordered(sim))) status = engine_sort_state(out);
   status = world_agree(status);
-  if (!status && world_count() > 1)
-    status = engine_gather(out);
-  else if (!status && is_unordered(sim))
-    status = engine_sort_state(out);
   if (status) engine_state_free(out);
   return status;
-}
-
-/* Of all ranks. */
-static md_status get_all(const engine *sim, double *x, double *v, double *q, uint8_t *type,
-                         int64_t *id, int32_t *image)
-{
-  engine_state all;
-  MD_TRY(engine_save(sim, &all));
-  for (int64_t k = 0; k < 3 * all.n; k++) {
-    if (x) x[k] = all.x[k] + sim->origin[k % 3];
-    if (v) v[k] = all.v[k];
-    if (image) image[k] = all.image[k];
-    if (id && k < all.n) id[k] = all.id[k];
-    if (q && k < all.n) q[k] = all.q ? all.q[k] : 0;
-    if (type && k < all.n) type[k] = all.type ? all.type[k] : 0;
-  }
-  engine_state_free(&all);
-  return MD_OK;
 }
 
 md_status engine_get(const engine *sim, double *x, double *v, double *q, uint8_t *type, int64_t *id,
                      int32_t *image)
 {
-  if (world_count() > 1) return get_all(sim, x, v, q, type, id, image);
   if (type) MD_TRY(md_atoms_get_types(sim->atoms, type));
   if (q) MD_TRY(md_atoms_get_charges(sim->atoms, q));
   MD_TRY(md_atoms_get(sim->atoms, x, v, NULL, id, image));

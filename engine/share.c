@@ -138,60 +138,6 @@ md_status engine_sort_state(engine_state *state)
   return status;
 }
 
-/* Messages of all ranks' arrays to rank 0. */
-static md_status send_all(const engine_state *mine, const int64_t *count, engine_state *all)
-{
-  const int ranks = world_count();
-  world_message *m = calloc((size_t)ranks * ARRAYS, sizeof *m);
-  md_status status = m ? MD_OK : MD_FAIL(MD_ENOMEM, "out of memory for messages");
-  MD_TRY(world_agree(status));
-  char *from[ARRAYS], *to[ARRAYS];
-  int n = 0;
-  arrays_of(mine, from);
-  if (world_rank() == 0) {
-    arrays_of(all, to);
-    for (int a = 0; a < ARRAYS; a++)
-      if (from[a]) memcpy(to[a], from[a], (size_t)count[0] * item[a]);
-    int64_t at = count[0];
-    for (int r = 1; r < ranks; at += count[r++])
-      for (int a = 0; a < ARRAYS; a++)
-        if (from[a])
-          m[n++] = (world_message){r, to[a] + (size_t)at * item[a], (size_t)count[r] * item[a]};
-    status = world_start(m, n, NULL, 0);
-  } else {
-    for (int a = 0; a < ARRAYS; a++)
-      if (from[a]) m[n++] = (world_message){0, from[a], (size_t)mine->n * item[a]};
-    status = world_start(NULL, 0, m, n);
-  }
-  if (!status) world_wait();
-  free(m);
-  return status;
-}
-
-md_status engine_gather(engine_state *state)
-{
-  int64_t *count = malloc((size_t)world_count() * sizeof *count), n = 0;
-  engine_state all = *state;
-  all.x = all.x_at_build = all.v = all.q = NULL;
-  all.id = NULL;
-  all.image = NULL;
-  all.type = NULL;
-  if (count) {
-    world_gather(&state->n, sizeof n, count);
-    for (int r = 0; r < world_count(); r++)
-      n += count[r];
-  }
-  md_status status = count ? reserve(&all, world_rank() == 0 ? n : 0, state)
-                           : MD_FAIL(MD_ENOMEM, "out of memory for %d ranks", world_count());
-  status = world_agree(status);
-  if (!status) status = send_all(state, count, &all);
-  free(count);
-  engine_state_free(state);
-  *state = all;
-  if (!status && all.n > 0) status = engine_sort_state(state);
-  return world_agree(status);
-}
-
 md_status engine_place_again(engine *sim, const engine_state *from)
 {
   if (world_count() == 1) return md_atoms_place(sim->atoms, from->x);

@@ -94,6 +94,7 @@ typedef struct engine_spec {
   partition_cut cut; /* of the box */
   comm_carrier carrier;
   bool share_gpu; /* more than one of them on a GPU */
+  int64_t window; /* atoms that pass through a rank at a time, see windows.h; 0: ENGINE_WINDOW */
   /* Where a setting came from ("--set", "in.lj:7"; "default": nobody set it), for messages; NULL:
    * all are defaults. */
   const char *(*origin)(const void *source, const char *key);

@@ -34,7 +34,7 @@ static md_status get_numbers(sections_reader *in, checkpoint *out, bool *charged
   MD_REQUIRE(good, MD_EIO, "'%s' holds numbers that no run has in the section '%s'", in->path,
              section_words[CHECKPOINT_STEP]);
   engine_state *state = &out->state;
-  state->n = found.n;
+  state->n = state->all = found.n;
   state->step = found.step;
   state->rebuilt_at = found.rebuilt_at;
   state->lists = found.lists;

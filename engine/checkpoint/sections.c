@@ -56,12 +56,44 @@ md_status sections_create(const char *path, sections_kind kind, sections_writer 
   return MD_OK;
 }
 
-void sections_put(sections_writer *to, int tag, const void *data, size_t bytes)
+static void put_section_head(sections_writer *to, int tag, uint32_t content_crc, size_t bytes)
 {
-  section_head head = {(uint32_t)tag, md_crc32c(0, data, bytes), bytes, 0, 0};
+  section_head head = {(uint32_t)tag, content_crc, bytes, 0, 0};
   head.crc = md_crc32c(0, &head, offsetof(section_head, crc));
   put(to, &head, sizeof head);
+}
+
+void sections_put(sections_writer *to, int tag, const void *data, size_t bytes)
+{
+  put_section_head(to, tag, md_crc32c(0, data, bytes), bytes);
   put(to, data, bytes);
+}
+
+static void move(sections_writer *to, int64_t offset, int from)
+{
+  if (!to->error && fseeko(to->out.stream, offset, from) != 0) to->error = errno;
+}
+
+sections_place sections_hold(sections_writer *to, int tag, size_t bytes)
+{
+  const int64_t begin = ftello(to->out.stream) + (int64_t)sizeof(section_head);
+  move(to, begin + (int64_t)bytes, SEEK_SET);
+  return (sections_place){.tag = tag, .begin = begin, .bytes = bytes};
+}
+
+void sections_fill(sections_writer *to, sections_place *place, const void *data, size_t bytes)
+{
+  move(to, place->begin + (int64_t)place->filled, SEEK_SET);
+  put(to, data, bytes);
+  place->crc = md_crc32c(place->crc, data, bytes);
+  place->filled += bytes;
+}
+
+void sections_seal(sections_writer *to, const sections_place *place)
+{
+  move(to, place->begin - (int64_t)sizeof(section_head), SEEK_SET);
+  put_section_head(to, place->tag, place->crc, place->bytes);
+  move(to, 0, SEEK_END);
 }
 
 /* The file gets a second name, that of the one before it, which is there until then. */
@@ -91,6 +123,11 @@ static md_status keep_previous(const sections_writer *to, bool replace)
   MD_REQUIRE(named, MD_ENOMEM, "out of memory for a file name");
   MD_REQUIRE(good, MD_EIO, "cannot keep '%s' as '%s.prev': %s", to->path, target, strerror(error));
   return MD_OK;
+}
+
+void sections_discard(sections_writer *to)
+{
+  md_output_discard(&to->out);
 }
 
 md_status sections_finish(sections_writer *to, int last, bool keep)

@@ -32,6 +32,19 @@ typedef struct {
 md_status sections_create(const char *path, sections_kind kind, sections_writer *out);
 /* Whether all was written is told by sections_finish. */
 void sections_put(sections_writer *to, int tag, const void *data, size_t bytes);
+/* A section whose bytes come in parts, between those of others: place it, where the one before it
+ * ends; fill it up; seal it. */
+typedef struct {
+  int tag;
+  int64_t begin; /* of what it holds, in the file */
+  size_t bytes, filled;
+  uint32_t crc;
+} sections_place;
+sections_place sections_hold(sections_writer *to, int tag, size_t bytes);
+void sections_fill(sections_writer *to, sections_place *place, const void *data, size_t bytes);
+void sections_seal(sections_writer *to, const sections_place *place);
+/* Forget the new file. */
+void sections_discard(sections_writer *to);
 /* Write the last section.  A file named `path` becomes path.prev, if `keep` or where there is none,
  * and the new one takes its place: at every moment one of the two is whole.  Errors: MD_EIO,
  * MD_ENOMEM; then path is as it was. */

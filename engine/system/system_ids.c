@@ -11,16 +11,29 @@ static int compare(const void *a, const void *b, void *id)
   return (p > q) - (p < q);
 }
 
+/* Most often the ids are all there are between two numbers. */
+static bool count_ids(int64_t n, const int64_t *id, int64_t *by_id)
+{
+  int64_t least = INT64_MAX, most = INT64_MIN;
+  for (int64_t k = 0; k < n; k++) {
+    if (id[k] < least) least = id[k];
+    if (id[k] > most) most = id[k];
+    by_id[k] = -1;
+  }
+  if (n == 0 || (uint64_t)most - (uint64_t)least != (uint64_t)n - 1) return n == 0;
+  for (int64_t k = 0; k < n; k++) {
+    int64_t *place = &by_id[id[k] - least];
+    if (*place >= 0) return false; /* two have one id, and another is missing */
+    *place = k;
+  }
+  return true;
+}
+
 void system_sort_ids(int64_t n, const int64_t *id, int64_t *by_id)
 {
-  bool counted = true; /* most often they are 1..n */
-  for (int64_t k = 0; k < n; k++) {
-    counted = counted && id[k] >= 1 && id[k] <= n;
+  if (count_ids(n, id, by_id)) return;
+  for (int64_t k = 0; k < n; k++)
     by_id[k] = k;
-  }
-  for (int64_t k = 0; counted && k < n; k++)
-    by_id[id[k] - 1] = k;
-  if (counted) return;
   qsort_r(by_id, (size_t)n, sizeof *by_id, compare, (void *)id);
 }
 

@@ -25,7 +25,7 @@ static void put_row(FILE *stream, const double row[3])
   fprintf(stream, " %.17g %.17g %.17g", row[0], row[1], row[2]);
 }
 
-void atoms_text_xyz(const atoms_text *atoms, const int64_t *order, FILE *stream)
+void atoms_text_xyz_head(const atoms_text *atoms, FILE *stream)
 {
   const md_box *box = &atoms->box;
   fprintf(stream,
@@ -35,6 +35,10 @@ void atoms_text_xyz(const atoms_text *atoms, const int64_t *order, FILE *stream)
           atoms->n, box->hi[0] - box->lo[0], box->hi[1] - box->lo[1], box->hi[2] - box->lo[2],
           box->lo[0], box->lo[1], box->lo[2], atoms->q ? ":charge:R:1" : "", atoms->step,
           (double)atoms->step * atoms->spec->dt);
+}
+
+void atoms_text_xyz(const atoms_text *atoms, const int64_t *order, FILE *stream)
+{
   for (int64_t k = 0; k < atoms->n; k++) {
     const int64_t i = place(order, k);
     fputs(atoms_text_name(atoms, i), stream);

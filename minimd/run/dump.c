@@ -1,8 +1,10 @@
-/* minimd/run/dump.c - see dump.h.  Frames of text are made line by line; a .dcd is made of Fortran
- * records, each between two counts of its bytes. */
+/* minimd/run/dump.c - see dump.h.  A frame is a head, and windows of atoms by rising id.  Frames of
+ * text are made line by line; a .dcd is made of Fortran records, each between two counts of its
+ * bytes, of which every window adds to three. */
 #include "minimd/run/dump.h"
 #include "comm/world.h"
 #include "engine/system/system.h"
+#include "engine/windows.h"
 #include "minimd/run/atoms_text.h"
 
 #include <errno.h>
@@ -18,20 +20,29 @@ struct dump {
   int32_t every;
   int64_t n, frames;
   int64_t first; /* .dcd only: step of the first frame; those to come are `every` apart */
-  double *x, *v; /* [n][3] */
-  double *q;     /* [n], or NULL without charges */
-  uint8_t *type; /* [n] */
+  /* this rank's atoms, for which there is room */
+  int64_t room;
+  bool charged;
+  double *x, *v; /* [room][3] */
+  double *q;     /* [room], or NULL without charges */
+  uint8_t *type; /* [room] */
   int64_t *id, *by_id;
-  int32_t *image; /* [n][3] */
-  float *axis;    /* [n], .dcd only */
+  int32_t *image; /* [room][3] */
 };
 
-typedef md_status frame_fn(dump *to, const engine *sim);
-static frame_fn write_xyz, write_lammpstrj, write_dcd;
+/* Of a frame the head, then the atoms of a window, in their order, `done` of which there were
+ * before. */
+typedef void head_fn(dump *to, const atoms_text *atoms);
+typedef void window_fn(dump *to, const atoms_text *atoms, int64_t done);
+static head_fn begin_xyz, begin_lammpstrj, begin_dcd;
+static window_fn put_xyz, put_lammpstrj, put_dcd;
 static const struct {
   const char *ending;
-  frame_fn *write;
-} formats[] = {{".xyz", write_xyz}, {".lammpstrj", write_lammpstrj}, {".dcd", write_dcd}};
+  head_fn *begin;
+  window_fn *put;
+} formats[] = {{".xyz", begin_xyz, put_xyz},
+               {".lammpstrj", begin_lammpstrj, put_lammpstrj},
+               {".dcd", begin_dcd, put_dcd}};
 enum { N_FORMATS = sizeof formats / sizeof *formats, DCD = 2 };
 
 static int format_of(const char *path)
@@ -51,80 +62,55 @@ md_status dump_check(const char *path)
   return MD_OK;
 }
 
-/* by_id[k]: where the atom with the k-th smallest id lies.  Ids are all different; most often they
- * are 1..n. */
-static void rank_ids(dump *to)
+static void begin_xyz(dump *to, const atoms_text *atoms)
 {
-  bool counted = true;
-  for (int64_t i = 0; i < to->n; i++)
-    counted = counted && to->id[i] >= 1 && to->id[i] <= to->n;
-  if (!counted) {
-    system_sort_ids(to->n, to->id, to->by_id);
-    return;
-  }
-  for (int64_t i = 0; i < to->n; i++)
-    to->by_id[to->id[i] - 1] = i;
+  atoms_text_xyz_head(atoms, to->stream);
 }
 
-/* The last column of an atom's line, if there are charges. */
-static void end_line(dump *to, int64_t i)
+static void put_xyz(dump *to, const atoms_text *atoms, int64_t done)
 {
-  if (to->q) fprintf(to->stream, " %.17g", to->q[i]);
-  fputc('\n', to->stream);
+  (void)done;
+  atoms_text_xyz(atoms, NULL, to->stream);
 }
 
-static atoms_text text_of(const dump *to, const engine *sim)
+static void begin_lammpstrj(dump *to, const atoms_text *atoms)
 {
-  return (atoms_text){.spec = sim->spec,
-                      .box = engine_box(sim),
-                      .n = to->n,
-                      .x = to->x,
-                      .v = to->v,
-                      .q = to->q,
-                      .type = to->type,
-                      .id = to->id,
-                      .image = to->image,
-                      .mass = sim->mass,
-                      .step = sim->step};
-}
-
-static md_status write_xyz(dump *to, const engine *sim)
-{
-  const atoms_text atoms = text_of(to, sim);
-  atoms_text_xyz(&atoms, to->by_id, to->stream);
-  return MD_OK;
-}
-
-static md_status write_lammpstrj(dump *to, const engine *sim)
-{
-  const atoms_text atoms = text_of(to, sim);
-  const md_box box = atoms.box;
+  const md_box box = atoms->box;
   fprintf(to->stream,
           "ITEM: TIMESTEP\n%" PRId64 "\nITEM: NUMBER OF ATOMS\n%" PRId64
           "\nITEM: BOX BOUNDS pp pp pp\n",
-          sim->step, to->n);
+          atoms->step, to->n);
   for (int d = 0; d < 3; d++)
     fprintf(to->stream, "%.17g %.17g\n", box.lo[d], box.hi[d]);
   fprintf(to->stream, "ITEM: ATOMS id type x y z vx vy vz ix iy iz%s%s\n",
-          sim->spec->types ? " element" : "", to->q ? " q" : "");
-  for (int64_t k = 0; k < to->n; k++) {
-    const int64_t i = to->by_id[k];
-    const double *x = &to->x[3 * i], *v = &to->v[3 * i];
-    const int32_t *image = &to->image[3 * i];
-    fprintf(to->stream, "%" PRId64 " %d %.17g %.17g %.17g %.17g %.17g %.17g %d %d %d", to->id[i],
-            to->type[i] + 1, x[0], x[1], x[2], v[0], v[1], v[2], image[0], image[1], image[2]);
-    if (sim->spec->types) fprintf(to->stream, " %s", atoms_text_name(&atoms, i));
-    end_line(to, i);
+          atoms->spec->types ? " element" : "", atoms->q ? " q" : "");
+}
+
+static void put_lammpstrj(dump *to, const atoms_text *atoms, int64_t done)
+{
+  (void)done;
+  for (int64_t i = 0; i < atoms->n; i++) {
+    const double *x = &atoms->x[3 * i], *v = &atoms->v[3 * i];
+    const int32_t *image = &atoms->image[3 * i];
+    fprintf(to->stream, "%" PRId64 " %d %.17g %.17g %.17g %.17g %.17g %.17g %d %d %d", atoms->id[i],
+            atoms->type[i] + 1, x[0], x[1], x[2], v[0], v[1], v[2], image[0], image[1], image[2]);
+    if (atoms->spec->types) fprintf(to->stream, " %s", atoms_text_name(atoms, i));
+    if (atoms->q) fprintf(to->stream, " %.17g", atoms->q[i]);
+    fputc('\n', to->stream);
   }
-  return MD_OK;
+}
+
+static void put_count(dump *to, size_t bytes)
+{
+  const uint32_t count = (uint32_t)bytes;
+  fwrite(&count, sizeof count, 1, to->stream);
 }
 
 static void put_record(dump *to, const void *data, size_t bytes)
 {
-  const uint32_t count = (uint32_t)bytes;
-  fwrite(&count, sizeof count, 1, to->stream);
+  put_count(to, bytes);
   fwrite(data, 1, bytes, to->stream);
-  fwrite(&count, sizeof count, 1, to->stream);
+  put_count(to, bytes);
 }
 
 /* Bytes of the header, and where in it the numbers of frames, of the first step and of
@@ -176,29 +162,125 @@ static md_status count_dcd_frames(dump *to)
 }
 
 /* A step between frames, as where a run is stopped, has no place in the file. */
-static md_status write_dcd(dump *to, const engine *sim)
+static bool has_place(const dump *to, int64_t step)
 {
-  if (sim->step < to->first || (sim->step - to->first) % to->every != 0) return MD_OK;
-  const md_box *box = &sim->atoms->box;
+  return to->format != DCD || (step >= to->first && (step - to->first) % to->every == 0);
+}
+
+static void begin_dcd(dump *to, const atoms_text *atoms)
+{
+  const md_box *box = &atoms->box;
   /* a, gamma, b, beta, alpha, c */
   const double cell[6] = {box->hi[0] - box->lo[0], 90, box->hi[1] - box->lo[1], 90, 90,
                           box->hi[2] - box->lo[2]};
   put_record(to, cell, sizeof cell);
-  for (int d = 0; d < 3; d++) {
-    for (int64_t k = 0; k < to->n; k++)
-      to->axis[k] = (float)to->x[3 * to->by_id[k] + d];
-    put_record(to, to->axis, (size_t)to->n * sizeof(float));
+}
+
+static void put_floats(dump *to, const atoms_text *atoms, int d)
+{
+  float block[1024];
+  const int64_t most = sizeof block / sizeof *block;
+  for (int64_t at = 0; at < atoms->n; at += most) {
+    const int64_t n = atoms->n - at < most ? atoms->n - at : most;
+    for (int64_t i = 0; i < n; i++)
+      block[i] = (float)atoms->x[3 * (at + i) + d];
+    fwrite(block, sizeof *block, (size_t)n, to->stream);
   }
-  to->frames++;
-  return count_dcd_frames(to);
+}
+
+/* The stream is where x of these atoms belongs, and then where x of the next do; behind the last
+ * atoms, at the end of the frame. */
+static void put_dcd(dump *to, const atoms_text *atoms, int64_t done)
+{
+  const int64_t n = to->n, record = 4 * n + 8, part = 4 * atoms->n;
+  const bool first = done == 0, last = done + atoms->n == n;
+  for (int d = 0; d < 3; d++) {
+    if (first) put_count(to, (size_t)(4 * n));
+    put_floats(to, atoms, d);
+    if (last) put_count(to, (size_t)(4 * n));
+    const int64_t written = part + 4 * first + 4 * last;
+    if (d < 2 && written < record) fseeko(to->stream, record - written, SEEK_CUR);
+  }
+  if (!last) fseeko(to->stream, -2 * record, SEEK_CUR);
+}
+
+static void forget_atoms(dump *to)
+{
+  free(to->x);
+  free(to->v);
+  free(to->q);
+  free(to->type);
+  free(to->id);
+  free(to->by_id);
+  free(to->image);
+  to->room = 0;
+}
+
+static md_status reserve(dump *to, int64_t n)
+{
+  if (n < to->room) return MD_OK;
+  forget_atoms(to);
+  const size_t room = (size_t)(n + n / 8 + 1); /* atoms come and go */
+  to->x = malloc(3 * room * sizeof(double));
+  to->v = malloc(3 * room * sizeof(double));
+  to->q = to->charged ? malloc(room * sizeof(double)) : NULL;
+  to->type = malloc(room * sizeof(uint8_t));
+  to->id = malloc(room * sizeof(int64_t));
+  to->by_id = malloc(room * sizeof(int64_t));
+  to->image = malloc(3 * room * sizeof(int32_t));
+  const bool good =
+      to->x && to->v && (to->q || !to->charged) && to->type && to->id && to->by_id && to->image;
+  MD_REQUIRE(good, MD_ENOMEM, "out of memory for frames of %lld atoms", (long long)to->n);
+  to->room = (int64_t)room;
+  return MD_OK;
+}
+
+/* What this rank's atoms are now. */
+static md_status take_atoms(dump *to, const engine *sim)
+{
+  MD_TRY(reserve(to, sim->atoms->n));
+  MD_TRY(engine_get(sim, to->x, to->v, to->q, to->type, to->id, to->image));
+  system_sort_ids(sim->atoms->n, to->id, to->by_id);
+  return MD_OK;
+}
+
+static md_status put_windows(dump *to, const engine *sim, engine_windows *w)
+{
+  atoms_text atoms = {.spec = sim->spec,
+                      .box = engine_box(sim),
+                      .n = to->n,
+                      .q = to->q,
+                      .mass = sim->mass,
+                      .step = sim->step};
+  const bool writes = world_rank() == 0;
+  if (writes) formats[to->format].begin(to, &atoms);
+  for (int64_t k = 0, done = 0; k < w->count; k++, done += atoms.n) {
+    MD_TRY(engine_windows_get(w, k));
+    atoms.n = w->n;
+    atoms.id = w->rows[0], atoms.x = w->rows[1], atoms.v = w->rows[2];
+    atoms.image = w->rows[3], atoms.type = w->rows[4];
+    atoms.q = to->q ? w->rows[5] : NULL;
+    if (writes) formats[to->format].put(to, &atoms, done);
+  }
+  return MD_OK;
 }
 
 md_status dump_frame(dump *to, const engine *sim)
 {
-  MD_TRY(engine_get(sim, to->x, to->v, to->q, to->type, to->id, to->image));
-  if (world_rank() > 0) return MD_OK;
-  rank_ids(to);
-  MD_TRY(formats[to->format].write(to, sim));
+  if (!has_place(to, sim->step)) return MD_OK;
+  MD_TRY(world_agree(take_atoms(to, sim)));
+  const engine_column column[] = {{to->id, 8},     {to->x, 24},   {to->v, 24},
+                                  {to->image, 12}, {to->type, 1}, {to->q, 8}};
+  engine_windows w;
+  md_status status = engine_windows_open(engine_window(sim->spec), sim->atoms->n, to->by_id,
+                                         to->q ? 6 : 5, column, &w);
+  if (!status) status = put_windows(to, sim, &w);
+  engine_windows_close(&w);
+  if (status || world_rank() > 0) return status;
+  if (to->format == DCD) {
+    to->frames++; /* a frame counts once it is whole */
+    MD_TRY(count_dcd_frames(to));
+  }
   const bool good = fflush(to->stream) == 0 && !ferror(to->stream);
   MD_REQUIRE(good, MD_EIO, "cannot write '%s': %s", to->path, strerror(errno));
   return MD_OK;
@@ -214,23 +296,6 @@ md_status dump_mark(const dump *to, md_file_mark *out)
 {
   if (world_rank() > 0) return MD_OK;
   return md_file_take_mark(to->stream, to->path, changing(to), out);
-}
-
-static md_status reserve(dump *to, bool charges)
-{
-  const size_t n = (size_t)(to->n > 0 ? to->n : 1);
-  to->x = malloc(3 * n * sizeof(double));
-  to->v = malloc(3 * n * sizeof(double));
-  to->q = charges ? malloc(n * sizeof(double)) : NULL;
-  to->type = malloc(n * sizeof(uint8_t));
-  to->id = malloc(n * sizeof(int64_t));
-  to->by_id = malloc(n * sizeof(int64_t));
-  to->image = malloc(3 * n * sizeof(int32_t));
-  to->axis = malloc(n * sizeof(float));
-  const bool good = to->path && to->x && to->v && (to->q || !charges) && to->type && to->id &&
-                    to->by_id && to->image && to->axis;
-  MD_REQUIRE(good, MD_ENOMEM, "out of memory for frames of %lld atoms", (long long)to->n);
-  return MD_OK;
 }
 
 static md_status reopen(dump *to, const md_file_mark *keep)
@@ -253,7 +318,7 @@ static md_status reopen(dump *to, const md_file_mark *keep)
 
 static md_status start(dump *to, const engine *sim, const md_file_mark *keep)
 {
-  MD_TRY(reserve(to, sim->mesh != NULL));
+  MD_REQUIRE(to->path, MD_ENOMEM, "out of memory for a file name");
   MD_REQUIRE(to->format != DCD || to->n <= INT32_MAX / 4, MD_ECAPACITY,
              "'%s': a .dcd holds at most %d atoms, not %lld", to->path, INT32_MAX / 4,
              (long long)to->n);
@@ -274,7 +339,10 @@ md_status dump_open(const char *path, const engine *sim, const md_file_mark *kee
   to->format = format_of(path);
   set_dcd_steps(to, sim, every);
   to->n = sim->atoms->n_total;
-  const md_status status = world_rank() == 0 ? start(to, sim, keep) : MD_OK;
+  to->charged = sim->mesh != NULL;
+  const md_status status = world_agree(world_rank() == 0 ? start(to, sim, keep) : MD_OK);
+  if (!status) world_broadcast(&to->first, sizeof to->first);
+  if (!status) world_broadcast(&to->every, sizeof to->every);
   if (status)
     dump_close(to);
   else
@@ -289,14 +357,7 @@ md_status dump_close(dump *to)
   if (to->stream && fclose(to->stream) != 0)
     status = MD_FAIL(MD_EIO, "cannot write '%s': %s", to->path, strerror(errno));
   free(to->path);
-  free(to->x);
-  free(to->v);
-  free(to->q);
-  free(to->type);
-  free(to->id);
-  free(to->by_id);
-  free(to->image);
-  free(to->axis);
+  forget_atoms(to);
   free(to);
   return status;
 }

@@ -7,8 +7,8 @@
  *   .dcd        CHARMM binary with unit cell: positions in single precision (VMD, MDAnalysis)
  *
  * Atoms come in the order of their ids in every frame; positions are wrapped into the box at the
- * last list build, with several ranks by rank 0, to which all others send them; text has enough
- * digits to read back the same numbers.  A trajectory is written as the run goes and what is there
+ * last list build; text has enough digits to read back the same numbers.  Rank 0 writes, and holds
+ * a window of other ranks' atoms at a time (engine/windows.h).  A trajectory is written as the run goes and what is there
  * stays when the run is stopped. */
 #ifndef DUMP_H
 #define DUMP_H

@@ -294,6 +294,10 @@ START_TEST(xyz_mistakes_are_named)
   for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
     check_refused(files_edit(xyz, rows[k][0], rows[k][1]), rows[k][2]);
   check_refused("2\nLattice=\"2 0 0 0 3 0 0 0 4\"\nH 1 1 1\n", "the file ends after 1 of 2 atoms");
+  /* As many ids as numbers from the least to the most, one of them twice. */
+  check_refused("4\nLattice=\"9 0 0 0 9 0 0 0 9\" Properties=pos:R:3:id:I:1\n"
+                "1 1 1 1\n1 3 3 4\n1 5 5 3\n1 7 7 3\n",
+                "two atoms have id 3");
 }
 END_TEST
 
