@@ -18,7 +18,7 @@
  * bytes_per_atom is what arrays take, peak_per_atom what the process grew by at most, set-up
  * included (CPU). The floor of copper counts a list twice, and F'. Lists by tiles are measured
  * in two orders of atoms: Hilbert's curve jumps where bins are no power of two, the generalised
- * one does not. peer rows are Debian's `lmp -sf opt` on the same melt. */
+ * one does not. peer rows are Debian's `lmp -sf opt` on the same melt and copper. */
 #include "bench/bench.h"
 #include "engine/engine.h"
 #include "minimd/config/config.h"
@@ -306,26 +306,45 @@ static void run_case(const bench_case *c, bench_system system, const char *order
   config_destroy(cfg);
 }
 
+/* The melt or copper, as LAMMPS reads it, to a script of its own. */
+static void write_lammps(FILE *script, int cells, int steps, bench_system system)
+{
+  const bool copper = system == COPPER;
+  fprintf(script,
+          "units %s\natom_style atomic\nlattice fcc %s\n"
+          "region box block 0 %d 0 %d 0 %d\ncreate_box 1 box\ncreate_atoms 1 box\n",
+          copper ? "metal" : "lj", copper ? "3.615" : "0.8442", cells, cells, cells);
+  if (copper)
+    fprintf(script,
+            "pair_style eam/alloy\npair_coeff * * %s Cu\n"
+            "velocity all create 1600.0 376847 loop geom\nneighbor 1.0 bin\ntimestep 0.005\n",
+            potential);
+  else
+    fputs("mass 1 1.0\nvelocity all create 1.44 87287 loop geom\npair_style lj/cut 2.5\n"
+          "pair_coeff 1 1 1.0 1.0 2.5\nneighbor 0.3 bin\n",
+          script);
+  fprintf(script, "neigh_modify delay 0 every 20 check no\nfix 1 all nve\nrun %d\nrun %d\n", steps,
+          steps);
+}
+
 /* Debian's LAMMPS with its `opt` package, one process: "Loop time of T on 1 procs for S steps" and
  * the share of a processor it got, so that this too is processor time. */
-static void run_lammps(int cells, int steps)
+static void run_lammps(int cells, int steps, bench_system kind)
 {
   if (system("command -v lmp >/dev/null 2>&1") != 0) {
     fputs("bench: lmp is not installed, no LAMMPS row (Debian package lammps)\n", stderr);
     return;
   }
-  char script[1024];
-  snprintf(script, sizeof script,
-           "printf 'units lj\\natom_style atomic\\nlattice fcc 0.8442\\n"
-           "region box block 0 %d 0 %d 0 %d\\ncreate_box 1 box\\ncreate_atoms 1 box\\nmass 1 1.0\\n"
-           "velocity all create 1.44 87287 loop geom\\npair_style lj/cut 2.5\\n"
-           "pair_coeff 1 1 1.0 1.0 2.5\\nneighbor 0.3 bin\\n"
-           "neigh_modify delay 0 every 20 check no\\nfix 1 all nve\\nrun %d\\nrun %d\\n' | "
-           "OMP_NUM_THREADS=1 lmp -sf opt -log none 2>/dev/null",
-           cells, cells, cells, steps, steps);
+  char script[1024] = "", call[1280];
+  FILE *text = fmemopen(script, sizeof script, "w");
+  if (!text) bench_stop(MD_FAIL(MD_ENOMEM, "out of memory for a script of LAMMPS"));
+  write_lammps(text, cells, steps, kind);
+  fclose(text);
+  snprintf(call, sizeof call,
+           "OMP_NUM_THREADS=1 lmp -sf opt -log none 2>/dev/null <<'END'\n%sEND\n", script);
   double seconds[REPEATS];
   for (int k = 0; k < REPEATS; k++) {
-    FILE *pipe = popen(script, "r");
+    FILE *pipe = popen(call, "r");
     char line[512];
     double loop = 0, percent = 0;
     while (pipe && fgets(line, sizeof line, pipe)) {
@@ -340,8 +359,8 @@ static void run_lammps(int cells, int steps)
   }
   const double n = 4.0 * cells * cells * cells, step = bench_median(seconds, REPEATS) / steps;
   bench_origin(stdout, MD_CPU);
-  printf("lammps-opt,cpu,double,half,%.0f,1,%d,%d,,%.6g,%.1f,,,,,,,,,,melt\n", n, steps, REPEATS,
-         step, n / step / 1e6);
+  printf("lammps-opt,cpu,double,half,%.0f,1,%d,%d,,%.6g,%.2f,,,,,,,,,,%s\n", n, steps, REPEATS,
+         step, n / step / 1e6, system_words[kind]);
   fflush(stdout);
 }
 
@@ -368,10 +387,11 @@ int main(int argc, char **argv)
          "step_s,m_atom_steps_per_s,floor_bytes_per_atom,limit_fraction,force_share,neighbor_share,"
          "sort_share,error,bytes_per_atom,peak_per_atom,order,system\n");
   write_potential();
-  if (!gpu) run_lammps(32, cpu_melt[0].steps);
+  if (!gpu) run_lammps(32, cpu_melt[0].steps, MELT);
   run_cases(gpu ? gpu_melt : cpu_melt, MELT, backend, bandwidth);
   for (bench_system system = TWO; system <= MIXTURE; system++)
     run_cases(gpu ? gpu_mixture : cpu_mixture, system, backend, bandwidth);
+  if (!gpu) run_lammps(20, cpu_copper[0].steps, COPPER);
   run_cases(gpu ? gpu_copper : cpu_copper, COPPER, backend, bandwidth);
   return 0;
 }

@@ -129,8 +129,23 @@ MD_INLINE void simd_load_f32(const void *base, const int32_t *index, simd_f32 ou
     out[d] = four[d];
 }
 
-MD_INLINE void simd_load_f64(const void *base, const int32_t *index, simd_f64 out[3])
+/* Four of SIMD_F64 structures of 32 bytes. */
+MD_INLINE void simd_load_fours_f64(const void *base, const int32_t *index, simd_f64 out[4])
 {
+#if MD_ISA == 2
+#define TWO_(a, b)                                                                                 \
+  (simd_f64) _mm512_insertf64x4(                                                                   \
+      _mm512_castpd256_pd512(_mm256_loadu_pd((const double *)base + 4 * (int64_t)index[a])),       \
+      _mm256_loadu_pd((const double *)base + 4 * (int64_t)index[b]), 1)
+  const simd_f64 a = TWO_(0, 2), b = TWO_(1, 3), c = TWO_(4, 6), d = TWO_(5, 7);
+#undef TWO_
+  const simd_f64 lo[2] = {SIMD_LO64(a, b), SIMD_LO64(c, d)};
+  const simd_f64 hi[2] = {SIMD_HI64(a, b), SIMD_HI64(c, d)};
+  out[0] = SIMD_MIX_(lo[0], lo[1], 0, 1, 4, 5, 8, 9, 12, 13);
+  out[1] = SIMD_MIX_(hi[0], hi[1], 0, 1, 4, 5, 8, 9, 12, 13);
+  out[2] = SIMD_MIX_(lo[0], lo[1], 2, 3, 6, 7, 10, 11, 14, 15);
+  out[3] = SIMD_MIX_(hi[0], hi[1], 2, 3, 6, 7, 10, 11, 14, 15);
+#else
   const char *xy = base, *zw = xy + 16;
   const simd_f64 a = (simd_f64)simd_units_(xy, 32, index, 2);
   const simd_f64 b = (simd_f64)simd_units_(xy, 32, index + 1, 2);
@@ -139,6 +154,27 @@ MD_INLINE void simd_load_f64(const void *base, const int32_t *index, simd_f64 ou
   out[0] = SIMD_LO64(a, b);
   out[1] = SIMD_HI64(a, b);
   out[2] = SIMD_LO64(c, d);
+  out[3] = SIMD_HI64(c, d);
+#endif
+}
+
+MD_INLINE void simd_load_f64(const void *base, const int32_t *index, simd_f64 out[3])
+{
+#if MD_ISA == 2
+  simd_f64 four[4]; /* what is not used, the compiler drops */
+  simd_load_fours_f64(base, index, four);
+  for (int d = 0; d < 3; d++)
+    out[d] = four[d];
+#else
+  const char *xy = base, *zw = xy + 16;
+  const simd_f64 a = (simd_f64)simd_units_(xy, 32, index, 2);
+  const simd_f64 b = (simd_f64)simd_units_(xy, 32, index + 1, 2);
+  const simd_f64 c = (simd_f64)simd_units_(zw, 32, index, 2);
+  const simd_f64 d = (simd_f64)simd_units_(zw, 32, index + 1, 2);
+  out[0] = SIMD_LO64(a, b);
+  out[1] = SIMD_HI64(a, b);
+  out[2] = SIMD_LO64(c, d);
+#endif
 }
 
 /* The reverse: lane k of (x, y, z) as the structure out[k] = {x, y, z, 0}. */

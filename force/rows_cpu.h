@@ -11,10 +11,7 @@ typedef int32_t simd_index __attribute__((vector_size(4 * SIMD_LANES), aligned(4
 MD_INLINE void rows_load_fours(const real *base, const int32_t *index, simd_real out[4])
 {
 #if MD_PREC == 2
-  simd_real xyz[3], zw[3]; /* what is loaded twice or not used, the compiler drops */
-  simd_load_f64(base, index, xyz);
-  simd_load_f64(base + 2, index, zw);
-  out[0] = xyz[0], out[1] = xyz[1], out[2] = zw[0], out[3] = zw[1];
+  simd_load_fours_f64(base, index, out);
 #else
   simd_load_fours(base, index, out);
 #endif

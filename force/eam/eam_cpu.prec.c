@@ -38,7 +38,8 @@ MD_INLINE eam_pairs eam_see(const eam_constants *c, const simd_coord i[3], const
   simd_load_coord(x, nbr, j);
   for (int k = 0; k < 3; k++)
     out.d[k] = pair_difference(i[k], j[k]);
-  out.r_sq = out.d[0] * out.d[0] + out.d[1] * out.d[1] + out.d[2] * out.d[2];
+  out.r_sq = simd_fma(out.d[1], out.d[1], out.d[0] * out.d[0]);
+  out.r_sq = simd_fma(out.d[2], out.d[2], out.r_sq);
 #if MD_PREC == 1
   out.r_sq *= c->unit_sq;
 #endif
@@ -46,19 +47,29 @@ MD_INLINE eam_pairs eam_see(const eam_constants *c, const simd_coord i[3], const
   return out;
 }
 
-/* The knots m before distances r; returns how far r is on the way to the next ones. */
-MD_INLINE simd_real eam_locate(const eam_constants *c, simd_real r, int32_t *m)
+/* Where distances lie between knots: those before them, and how far on the way to the next. */
+typedef struct {
+  int32_t m[SIMD_LANES];
+  simd_real p;
+} eam_spots;
+
+MD_INLINE void eam_locate(const eam_constants *c, simd_real r, eam_spots *out)
 {
   const simd_real t = r * c->inv_step, one = (simd_real){0} + 1;
   const simd_mask inside = t < c->last;
   const simd_real at =
       (simd_real)(((simd_mask)t & inside) | ((simd_mask)(one * c->last) & ~inside));
   const simd_index knot = __builtin_convertvector(at, simd_index);
-  *(simd_index *)m = knot;
+  *(simd_index *)out->m = knot;
   const simd_real p = t - __builtin_convertvector(knot, simd_real);
   const simd_mask over = p > one;
-  return (simd_real)(((simd_mask)p & ~over) | ((simd_mask)one & over));
+  out->p = (simd_real)(((simd_mask)p & ~over) | ((simd_mask)one & over));
 }
+
+/* Each pass takes BATCH vectors through two stages: where their distances lie between knots, then
+ * what the knots say.  A vector waits for coordinates, a root and knots in turn; those of a batch
+ * wait together. */
+enum { BATCH = 8 };
 
 /* The rows of a slice as both passes walk along them: entries that were near in pass 1. */
 typedef struct {
@@ -89,8 +100,10 @@ MD_INLINE void slice_near(const force_job *job, const eam_constants *c, int64_t 
   simd_index n = {0}, n_shared = {0};
   simd_coord i[3];
   simd_load_coord(job->coord, own, i);
+  rows_ask_lines(list, s, job->coord, NULL, job->n);
   for (int32_t k = 0; k < count.any; k++, nbr += SIMD_LANES) {
     int32_t at[SIMD_LANES];
+    rows_ask_list(nbr, 1);
     const eam_pairs pairs = eam_see(c, i, job->coord, nbr, lanes_with(&count, k));
     const simd_index is_near = __builtin_convertvector(pairs.near, simd_index);
     *(simd_index *)at = n * SIMD_LANES;
@@ -107,6 +120,23 @@ MD_INLINE void slice_near(const force_job *job, const eam_constants *c, int64_t 
       near[k * SIMD_LANES + l] = own[l];
 }
 
+typedef struct {
+  eam_spots at;
+  simd_mask near;
+} density_pairs;
+
+/* The first stage of a batch from entry k on. */
+MD_INLINE void see_batch(const force_job *job, const eam_constants *c, const simd_coord i[3],
+                         const eam_rows *rows, int32_t k, density_pairs batch[BATCH])
+{
+  for (int32_t e = 0; e < BATCH && k + e < rows->count.any; e++) {
+    const int32_t *nbr = rows->nbr + (int64_t)(k + e) * SIMD_LANES;
+    const eam_pairs pairs = eam_see(c, i, job->coord, nbr, lanes_with(&rows->count, k + e));
+    eam_locate(c, simd_sqrt(pairs.r_sq), &batch[e].at);
+    batch[e].near = pairs.near;
+  }
+}
+
 /* Densities of the atoms of slice s, stored (full) or added to them and those that share (half). */
 MD_INLINE void slice_densities(const force_job *job, const eam_constants *c, int64_t s, bool half)
 {
@@ -117,14 +147,15 @@ MD_INLINE void slice_densities(const force_job *job, const eam_constants *c, int
   const real *knots = job->fc->density_knots.data;
   real *density = job->fc->density.data;
   simd_coord i[3];
+  density_pairs batch[BATCH];
   simd_real sum = {0}, k4[4];
   simd_load_coord(job->coord, own, i);
   for (int32_t k = 0; k < rows.count.any; k++, nbr += SIMD_LANES) {
-    int32_t m[SIMD_LANES];
-    const eam_pairs pairs = eam_see(c, i, job->coord, nbr, lanes_with(&rows.count, k));
-    const simd_real p = eam_locate(c, simd_sqrt(pairs.r_sq), m);
-    rows_load_fours(knots, m, k4);
-    const simd_real rho = pair_only(pairs.near, k4[0] + p * (k4[1] + p * (k4[2] + p * k4[3])));
+    const int32_t e = k % BATCH;
+    if (e == 0) see_batch(job, c, i, &rows, k, batch);
+    const simd_real p = batch[e].at.p;
+    rows_load_fours(knots, batch[e].at.m, k4);
+    const simd_real rho = pair_only(batch[e].near, k4[0] + p * (k4[1] + p * (k4[2] + p * k4[3])));
     sum += rho;
     if (!half || k >= rows.shared.any) continue;
     const simd_real some = pair_only(lanes_with(&rows.shared, k), rho);
@@ -137,28 +168,50 @@ MD_INLINE void slice_densities(const force_job *job, const eam_constants *c, int
     density[own[l]] = half ? density[own[l]] + sum[l] : sum[l];
 }
 
-/* Force over r of pairs, in units of coord_scale; 0 where they are not near.  slopes: F' of both
- * atoms, added. */
-MD_INLINE simd_real eam_pull(const force_job *job, const eam_constants *c, const eam_pairs *pairs,
-                             simd_real slopes, simd_real weight, pair_sums *sums)
+/* Pairs between the stages of the second pass; slopes: F' of both atoms, added. */
+typedef struct {
+  eam_pairs pairs;
+  simd_real inv_r, slopes;
+  eam_spots at;
+} force_pairs;
+
+MD_INLINE void pull_batch(const force_job *job, const eam_constants *c, const simd_coord i[3],
+                          simd_real slope_i, const eam_rows *rows, int32_t k,
+                          force_pairs batch[BATCH])
+{
+  const real *slope = job->fc->slope.data;
+  for (int32_t e = 0; e < BATCH && k + e < rows->count.any; e++) {
+    const int32_t *nbr = rows->nbr + (int64_t)(k + e) * SIMD_LANES;
+    force_pairs *out = &batch[e];
+    out->pairs = eam_see(c, i, job->coord, nbr, lanes_with(&rows->count, k + e));
+    const simd_real r = simd_sqrt(out->pairs.r_sq);
+    out->inv_r = 1 / r;
+    eam_locate(c, r, &out->at);
+    for (int l = 0; l < SIMD_LANES; l++)
+      out->at.m[l] *= 2;
+    out->slopes = slope_i + pair_charges(slope, nbr);
+  }
+}
+
+/* Force over r of pairs, in units of coord_scale; 0 where they are not near. */
+MD_INLINE simd_real eam_pull(const force_job *job, const eam_constants *c, const force_pairs *in,
+                             simd_real weight, pair_sums *sums)
 {
   const real *knots = job->fc->force_knots.data;
-  int32_t m[SIMD_LANES];
   simd_real z4[4], s4[4];
-  const simd_real r = simd_sqrt(pairs->r_sq), inv_r = 1 / r, p = eam_locate(c, r, m);
-  for (int l = 0; l < SIMD_LANES; l++)
-    m[l] *= 2;
-  rows_load_fours(knots, m, z4);
-  rows_load_fours(knots + 4, m, s4);
-  const simd_real z = z4[0] + p * (z4[1] + p * (z4[2] + p * z4[3]));
-  const simd_real d_z = (z4[1] + p * (2 * z4[2] + p * 3 * z4[3])) * c->inv_step;
-  const simd_real d_rho = s4[0] + p * (s4[1] + p * s4[2]);
-  const simd_real pull = -inv_r * ((d_z - z * inv_r) * inv_r + slopes * d_rho) * c->unit;
-  const simd_real near = pair_only(pairs->near, pull);
+  const simd_real p = in->at.p, inv_r = in->inv_r;
+  rows_load_fours(knots, in->at.m, z4);
+  rows_load_fours(knots + 4, in->at.m, s4);
+  const simd_real z = simd_fma(p, simd_fma(p, simd_fma(p, z4[3], z4[2]), z4[1]), z4[0]);
+  const simd_real d_z = simd_fma(p, simd_fma(p, 3 * z4[3], 2 * z4[2]), z4[1]) * c->inv_step;
+  const simd_real d_rho = simd_fma(p, simd_fma(p, s4[2], s4[1]), s4[0]);
+  const simd_real d_phi = simd_fma(-z, inv_r, d_z) * inv_r;
+  const simd_real pull = simd_fma(in->slopes, d_rho, d_phi) * inv_r * -c->unit;
+  const simd_real near = pair_only(in->pairs.near, pull);
   if (sums) { /* no product of the force's, which compilers would then contract in another way */
-    const simd_real u = pair_only(pairs->near, weight * z * inv_r);
+    const simd_real u = pair_only(in->pairs.near, weight * z * inv_r);
     sums->energy += __builtin_convertvector(u, simd_accum);
-    sums->virial += __builtin_convertvector(weight * near * pairs->r_sq, simd_accum);
+    sums->virial += __builtin_convertvector(weight * near * in->pairs.r_sq, simd_accum);
   }
   return near;
 }
@@ -171,19 +224,22 @@ MD_INLINE void slice_forces(const force_job *job, const eam_constants *c, int64_
   const int32_t *own = rows.own, *nbr = rows.nbr;
   const int64_t left = job->list->n_rows - s * SIMD_LANES;
   const reaction to = {job->f, job->home, (int32_t)job->n};
-  const real *slope = job->fc->slope.data;
-  const simd_real one = (simd_real){0} + 1, slope_i = pair_charges(slope, own);
+  const simd_real one = (simd_real){0} + 1, slope_i = pair_charges(job->fc->slope.data, own);
+  force_pairs batch[BATCH];
   simd_coord i[3];
   simd_real f[3] = {{0}, {0}, {0}}, g[3];
   simd_load_coord(job->coord, own, i);
+  rows_ask_lines(job->list, s, job->coord, half ? job->f : NULL, job->n);
   for (int32_t k = 0; k < rows.count.any; k++, nbr += SIMD_LANES) {
-    const eam_pairs pairs = eam_see(c, i, job->coord, nbr, lanes_with(&rows.count, k));
+    const int32_t e = k % BATCH;
+    if (e == 0) pull_batch(job, c, i, slope_i, &rows, k, batch);
     simd_real weight = one / 2; /* seen from both atoms */
     if (half && sums) weight += (simd_real)((simd_mask)weight & lanes_with(&rows.shared, k));
-    const simd_real pull =
-        eam_pull(job, c, &pairs, slope_i + pair_charges(slope, nbr), weight, sums);
-    for (int d = 0; d < 3; d++)
-      f[d] += g[d] = pull * pairs.d[d];
+    const simd_real pull = eam_pull(job, c, &batch[e], weight, sums);
+    for (int d = 0; d < 3; d++) {
+      f[d] = simd_fma(pull, batch[e].pairs.d[d], f[d]);
+      g[d] = pull * batch[e].pairs.d[d];
+    }
     if (half && k < rows.shared.any) react_some(to, nbr, own, &rows.shared, k, g);
   }
   simd_four four[SIMD_LANES];
