@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Spreading and interpolation on the CPU beside FINUFFT: rows of docs/results/spreading-peers-cpu.csv.
+"""Spreading and interpolation on the CPU beside FINUFFT.
+
+Rows go to docs/results/spreading-peers-cpu.csv.
 
     python3 bench/peers/spreading.py [BUILD [CSV]]
 
@@ -165,7 +167,8 @@ def rows(origin, precision, case):
             ratio = statistics.median(a / b for a, b in zip(own, times[0]))
             what = (*name, operation, precision, n, mesh, order, threads)
             when = (origin["date"], origin["commit"], origin["machine"])
-            yield ",".join(map(str, (*when, *what, f"{statistics.median(own):.6g}", f"{ratio:.4g}")))
+            figures = (f"{statistics.median(own):.6g}", f"{ratio:.4g}")
+            yield ",".join(map(str, (*when, *what, *figures)))
 
 
 def origin_of(build):

@@ -95,8 +95,8 @@ MD_INLINE void move_piece(real *to, const real *from, int32_t n, const bool add)
   *(piece *)(to + n - PIECE) = last;
 }
 
-/* Fetch what row j of the tile needs of a slab.  Of a mesh that the second cache may hold that costs
- * more than it saves. */
+/* Fetch what row j of the tile needs of a slab.  Of a mesh that the second cache may hold that
+ * costs more than it saves. */
 enum { FETCH_ROWS = 6, FETCH_FROM = 4 << 20 /* bytes of a mesh */ };
 MD_INLINE void fetch_row(const spread_grid *grid, const block *b, int32_t j, const real *slab)
 {
