@@ -36,14 +36,19 @@ typedef double bspline_scalar;
 #define BSPLINE_VECTOR bspline_scalar
 #endif
 
-/* 1 / n! */
-MD_INLINE bspline_scalar bspline_inverse_factorial(int n)
+/* 1 / n!, in double and in the type of the weights. */
+MD_INLINE double bspline_inverse_double(int n)
 {
   double product = 1;
   SPREAD_UNROLL
   for (int k = 2; k <= n; k++)
     product *= k;
-  return (bspline_scalar)(1 / product);
+  return 1 / product;
+}
+
+MD_INLINE bspline_scalar bspline_inverse_factorial(int n)
+{
+  return (bspline_scalar)bspline_inverse_double(n);
 }
 
 /* (n-1)! w_n from (n-2)! w_{n-1}, in place. */
@@ -66,13 +71,13 @@ MD_INLINE void bspline_unscaled(int p, BSPLINE_VECTOR f, BSPLINE_VECTOR *w)
     bspline_raise(n, f, w);
 }
 
-/* The same of one particle, as even and odd polynomials in t = f - 1/2: half the operations, but
+/* The same times a constant, as even and odd polynomials in t = f - 1/2: half the operations, but
  * errors as large as those of the largest weight.  The coefficient of t^m in (p-1)! w_p[j] is (p-1
  * over m) times the m-th difference of (p-1-m)! w_{p-m} at t = 0; compilers know them all. */
-MD_INLINE void bspline_polynomials(int p, bspline_scalar f, bspline_scalar *w)
+MD_INLINE void bspline_scaled(int p, BSPLINE_VECTOR f, double scale, BSPLINE_VECTOR *w)
 {
-  const bspline_scalar t = f - (bspline_scalar)0.5, square = t * t;
-  bspline_scalar part[2][8]; /* even, odd */
+  const BSPLINE_VECTOR t = f - (bspline_scalar)0.5, square = t * t, zero = {0};
+  BSPLINE_VECTOR part[2][8]; /* even, odd */
   double middle[16] = {1}, difference[16], binomial = 1;
   SPREAD_UNROLL
   for (int m = p - 1; m >= 0; m--) {
@@ -88,8 +93,8 @@ MD_INLINE void bspline_polynomials(int p, bspline_scalar f, bspline_scalar *w)
     }
     SPREAD_UNROLL
     for (int j = 0; j < (p + 1) / 2; j++) {
-      const bspline_scalar c = (bspline_scalar)difference[j];
-      part[m % 2][j] = m < p - 2 ? part[m % 2][j] * square + c : c;
+      const bspline_scalar c = (bspline_scalar)(scale * difference[j]);
+      part[m % 2][j] = (m < p - 2 ? part[m % 2][j] * square : zero) + c;
     }
     SPREAD_UNROLL
     for (int j = p - m; j > 0; j--)
@@ -102,6 +107,11 @@ MD_INLINE void bspline_polynomials(int p, bspline_scalar f, bspline_scalar *w)
     w[p - 1 - j] = part[0][j] - t * part[1][j];
     w[j] = part[0][j] + t * part[1][j];
   }
+}
+
+MD_INLINE void bspline_polynomials(int p, BSPLINE_VECTOR f, BSPLINE_VECTOR *w)
+{
+  bspline_scaled(p, f, 1, w);
 }
 
 /* The weights w[0..p-1]. */

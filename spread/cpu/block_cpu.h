@@ -95,16 +95,30 @@ MD_INLINE void move_piece(real *to, const real *from, int32_t n, const bool add)
   *(piece *)(to + n - PIECE) = last;
 }
 
+/* Fetch what row j of the tile needs of a slab.  Of a mesh that the second cache may hold that
+ * costs more than it saves. */
+enum { FETCH_ROWS = 6, FETCH_FROM = 4 << 20 /* bytes of a mesh */ };
+MD_INLINE void fetch_row(const spread_grid *grid, const block *b, int32_t j, const real *slab)
+{
+  const int32_t *n = grid->mesh, end = b->origin[2] + b->points[2] - 1;
+  const real *line = slab + (int64_t)spread_wrap(b->origin[1] + j, n[1]) * n[2];
+  for (int32_t k = b->origin[2]; k < end; k += 64 / (int32_t)sizeof(real))
+    __builtin_prefetch(line + spread_wrap(k, n[2]), 1);
+  __builtin_prefetch(line + spread_wrap(end, n[2]), 1);
+}
+
 /* Add the points of one vector to its mesh, or fill them from there. */
 MD_INLINE void exchange(const spread_grid *grid, block *b, int32_t vector, real *mesh,
                         const bool fill)
 {
   const int32_t *n = grid->mesh, length = b->points[2];
+  const bool fetch = grid->points * (int64_t)sizeof(real) >= FETCH_FROM;
   real *row = b->at[vector];
   for (int32_t i = 0; i < b->points[0]; i++)
     for (int32_t j = 0; j < b->points[1]; j++, row += SPREAD_ROW) {
-      const int64_t slab = spread_wrap(b->origin[0] + i, n[0]);
-      real *line = mesh + (slab * n[1] + spread_wrap(b->origin[1] + j, n[1])) * n[2];
+      const int64_t slab = spread_wrap(b->origin[0] + i, n[0]) * (int64_t)n[1] * n[2];
+      real *line = mesh + slab + (int64_t)spread_wrap(b->origin[1] + j, n[1]) * n[2];
+      if (fetch) fetch_row(grid, b, j + FETCH_ROWS, mesh + slab);
       if (fill && b->origin[2] + SPREAD_ROW <= n[2]) { /* what is beyond weighs nothing */
         memcpy(row, line + b->origin[2], SPREAD_ROW * sizeof *row);
         continue;
@@ -199,7 +213,7 @@ MD_INLINE void chunk_weights(const int p, const block *b, const spread_particle 
         bspline_derivatives(p, f[a], along, change);
         store_weights(p, a, change, shift, k, slope);
       } else {
-        bspline_weights(p, f[a], along);
+        bspline_scaled(p, f[a], bspline_inverse_double(p - 1), along);
       }
       store_weights(p, a, along, shift, k, w);
     }
@@ -221,8 +235,6 @@ typedef real half_strip __attribute__((vector_size(SIMD_BYTES / 2)));
 typedef struct {
   half_strip v;
 } __attribute__((packed, aligned(sizeof(real)), may_alias)) loose_half;
-#define TWO_HALVES(low, high)                                                                      \
-  __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
 #define LOW_HALF(v) __builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7)
 #define HIGH_HALF(v) __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15)
 #endif
@@ -234,10 +246,11 @@ MD_INLINE simd_real strip_weight(const int p, const real *row, const real (*midd
   row += (size_t)k * WINDOW_WIDTH(p);
 #if MD_ISA == 2 && MD_PREC != 2
   if (PAIRED(p)) {
-    const half_strip half = ((const loose_half *)row)->v, none = {0};
-    const half_strip low = none + middle[2 * m][k];
-    const half_strip high = none + (2 * m + 1 < p ? middle[2 * m + 1][k] : 0);
-    return TWO_HALVES(half, half) * TWO_HALVES(low, high);
+    const simd_real both = (simd_real)_mm512_broadcast_f32x8(_mm256_loadu_ps(row));
+    const simd_real low = (simd_real)_mm512_set1_ps(middle[2 * m][k]);
+    if (2 * m + 1 == p) return both * (simd_real)_mm512_maskz_mov_ps(0xff, (__m512)low);
+    const __m512 high = _mm512_set1_ps(middle[2 * m + 1][k]);
+    return both * (simd_real)_mm512_mask_blend_ps(0xff00, (__m512)low, high);
   }
 #endif
   return *(const simd_real *)(row + m % PIECE_VECTORS(p) * SIMD_LANES) *

@@ -36,6 +36,24 @@ MD_INLINE void add_strips(const int p, const int held, const weights *w, const r
     add_strip(p, at + i * slab, m + c, sum[i][c]);
 }
 
+/* The same for a particle that is alone: straight to the points, which are loaded and stored once
+ * whatever is held. */
+MD_INLINE void add_alone(const int p, const weights *w, const real (*outer)[CHUNK], int32_t k,
+                         real *at, int32_t slab)
+{
+  enum { MOST = SPREAD_ORDER_MAX * SPREAD_ROW / SIMD_LANES };
+  const int strips = STRIPS(p);
+  simd_real part[MOST];
+  SPREAD_UNROLL
+  for (int m = 0; m < strips; m++)
+    part[m] = strip_weight(p, w->row, w->slow[1], k, m);
+  for (int i = 0; i < p; i++) {
+    SPREAD_UNROLL
+    for (int m = 0; m < strips; m++)
+      add_strip(p, at + i * slab, m, part[m] * outer[i][k]);
+  }
+}
+
 /* A chunk to the points of one vector; outer: weights along the slowest axis times charges. */
 MD_INLINE void add_chunk(const int p, const weights *w, const real (*outer)[CHUNK], int32_t count,
                          real *at, int32_t slab, const real *q, const int32_t *next)
@@ -45,6 +63,10 @@ MD_INLINE void add_chunk(const int p, const weights *w, const real (*outer)[CHUN
     int m = 0;
     for (int32_t l = k; l < end; l++)
       __builtin_prefetch(q + next[l]);
+    if (end == k + 1) {
+      add_alone(p, w, outer, k, at + w->first[k], slab);
+      continue;
+    }
     for (; m + HELD(p) <= STRIPS(p); m += HELD(p))
       add_strips(p, HELD(p), w, outer, k, end, m, at + w->first[k], slab);
     if (STRIPS(p) % HELD(p))
@@ -52,19 +74,21 @@ MD_INLINE void add_chunk(const int p, const weights *w, const real (*outer)[CHUN
   }
 }
 
-/* Charges of a chunk times its weights along the slowest axis. */
+/* Charges of a chunk times its weights along the slowest axis.  All are loaded before the first
+ * vector of them is, which would wait for the stores of its numbers. */
 MD_INLINE void scale_weights(const int p, const weights *w, const int32_t *order, int32_t count,
                              const real *q, real (*outer)[CHUNK])
 {
-  for (int32_t k = 0; k < count; k += SIMD_LANES) {
-    real lanes[SIMD_LANES];
-    for (int32_t l = 0; l < SIMD_LANES; l++)
-      lanes[l] = q[order[k + l < count ? k + l : count - 1]];
-    const simd_real charge = ((const loose *)lanes)->v;
+  _Alignas(64) real charge[CHUNK];
+  for (int32_t k = 0; k < count; k++)
+    charge[k] = q[order[k]];
+  for (int32_t k = count; k % SIMD_LANES; k++)
+    charge[k] = 0;
+  for (int32_t k = 0; k < count; k += SIMD_LANES)
     SPREAD_UNROLL
-    for (int j = 0; j < p; j++)
-      *(simd_real *)(outer[j] + k) = *(const simd_real *)(w->slow[0][j] + k) * charge;
-  }
+  for (int j = 0; j < p; j++)
+    *(simd_real *)(outer[j] + k) =
+        *(const simd_real *)(w->slow[0][j] + k) * *(const simd_real *)(charge + k);
 }
 
 /* vectors: charges q[vector * stride + particle]. */
