@@ -28,8 +28,8 @@ int world_count(void);
 /* The worst status of all, with the message of the lowest rank that has it.  What all have agreed
  * on already, since they fail alike, is not exchanged again. */
 md_status world_agree(md_status status);
-/* The same, where each rank met the failures of one sequence, or some of them: the message of the one
- * that came first, by `at` and then by `which`. */
+/* The same, where each rank met the failures of one sequence, or some of them: the message of the
+ * one that came first, by `at` and then by `which`. */
 md_status world_agree_first(md_status status, int64_t at, int64_t which);
 /* From here on ranks wait for each other's messages: one that fails while the others do not know
  * ends them all. */

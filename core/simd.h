@@ -160,21 +160,10 @@ MD_INLINE void simd_load_fours_f64(const void *base, const int32_t *index, simd_
 
 MD_INLINE void simd_load_f64(const void *base, const int32_t *index, simd_f64 out[3])
 {
-#if MD_ISA == 2
   simd_f64 four[4]; /* what is not used, the compiler drops */
   simd_load_fours_f64(base, index, four);
   for (int d = 0; d < 3; d++)
     out[d] = four[d];
-#else
-  const char *xy = base, *zw = xy + 16;
-  const simd_f64 a = (simd_f64)simd_units_(xy, 32, index, 2);
-  const simd_f64 b = (simd_f64)simd_units_(xy, 32, index + 1, 2);
-  const simd_f64 c = (simd_f64)simd_units_(zw, 32, index, 2);
-  const simd_f64 d = (simd_f64)simd_units_(zw, 32, index + 1, 2);
-  out[0] = SIMD_LO64(a, b);
-  out[1] = SIMD_HI64(a, b);
-  out[2] = SIMD_LO64(c, d);
-#endif
 }
 
 /* The reverse: lane k of (x, y, z) as the structure out[k] = {x, y, z, 0}. */

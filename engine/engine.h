@@ -84,8 +84,8 @@ md_status engine_choose(const engine_spec *spec, engine_choice *out);
 md_status engine_create(const engine_spec *spec, engine **out);
 void engine_destroy(engine *sim); /* NULL is allowed */
 
-/* The box and this rank's atoms in the input's coordinates, atoms in their present order: x, v, image
- * [n][3], q, type, id [n]; NULL: not wanted.  Errors, of this rank: MD_ENOMEM, MD_ECUDA. */
+/* The box and this rank's atoms in the input's coordinates, atoms in their present order: x, v,
+ * image [n][3], q, type, id [n]; NULL: not wanted.  Errors, of this rank: MD_ENOMEM, MD_ECUDA. */
 md_box engine_box(const engine *sim);
 md_status engine_get(const engine *sim, double *x, double *v, double *q, uint8_t *type, int64_t *id,
                      int32_t *image);
@@ -111,10 +111,10 @@ void engine_state_free(engine_state *state);
 /* After engine_create or engine_step with a tally.  *out is empty on failure.
  * Errors: MD_ENOMEM, MD_ECUDA. */
 md_status engine_save(const engine *sim, engine_state *out);
-/* As engine_create, from a saved state, of which ranks have blocks in turn.  exact: atoms keep their order and the list is built from
- * the same positions as the saved run's, so that on the same backend, with the same settings, every
- * further step is that run's to the bit (but for half lists on the GPU without determinism).  Else
- * the atoms are sorted and the list is built anew. */
+/* As engine_create, from a saved state, of which ranks have blocks in turn.  exact: atoms keep
+ * their order and the list is built from the same positions as the saved run's, so that on the same
+ * backend, with the same settings, every further step is that run's to the bit (but for half lists
+ * on the GPU without determinism).  Else the atoms are sorted and the list is built anew. */
 md_status engine_restore(const engine_spec *spec, const engine_state *from, bool exact,
                          engine **out);
 

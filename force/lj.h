@@ -90,9 +90,9 @@ MD_INLINE lj_reals lj_round(const lj_constants *c)
   return r;
 }
 
-/* |f|/r of one pair at squared distance r_sq, inv_sq = 1 / r_sq.  Vectors name the sums that are one
- * instruction: compilers choose other ones where the energy, which shares products, is wanted too,
- * and forces would depend on it in their last bits. */
+/* |f|/r of one pair at squared distance r_sq, inv_sq = 1 / r_sq.  Vectors name the sums that are
+ * one instruction: compilers choose other ones where the energy, which shares products, is wanted
+ * too, and forces would depend on it in their last bits. */
 MD_INLINE LJ_REAL lj_f_over_r_inv(LJ_REAL r_sq, LJ_REAL inv_sq, const lj_reals *c, lj_form form)
 {
   const LJ_REAL inv_4 = inv_sq * inv_sq, inv_6 = inv_4 * inv_sq;

@@ -12,7 +12,8 @@
  *     END    nothing
  *
  * Atoms stand in the order they had in memory, where a run's bits depend on it; else, and with
- * several ranks, whose atoms rank 0 writes window after window, by rising id: 92 bytes each, 100 with charges. */
+ * several ranks, whose atoms rank 0 writes window after window, by rising id: 92 bytes each, 100
+ * with charges. */
 #ifndef CHECKPOINT_H
 #define CHECKPOINT_H
 

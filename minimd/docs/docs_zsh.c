@@ -1,7 +1,7 @@
 /* minimd/docs/docs_zsh.c - completion for zsh (docs_words.c has its words). */
 #include "minimd/docs/docs.h"
 
-/* zsh takes the file for the body of _minimd when that is first called: it must complete at once. */
+/* zsh takes the file for the body of _minimd when that is first called: it must complete then. */
 static const char function[] =
     "\n"
     "_minimd()\n"

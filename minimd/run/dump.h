@@ -8,8 +8,8 @@
  *
  * Atoms come in the order of their ids in every frame; positions are wrapped into the box at the
  * last list build; text has enough digits to read back the same numbers.  Rank 0 writes, and holds
- * a window of other ranks' atoms at a time (engine/windows.h).  A trajectory is written as the run goes and what is there
- * stays when the run is stopped. */
+ * a window of other ranks' atoms at a time (engine/windows.h).  A trajectory is written as the run
+ * goes and what is there stays when the run is stopped. */
 #ifndef DUMP_H
 #define DUMP_H
 

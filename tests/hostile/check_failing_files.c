@@ -114,7 +114,7 @@ static void make(int c)
   ck_assert_int_eq(try_one(cases[c].setup, 0).code, 0);
 }
 
-/* A trace holds addresses, which differ from start to start: a new one is compared by its length. */
+/* A trace holds addresses, which differ from start to start: a new one is compared by length. */
 static bool is_version(const versions *v, int version, int f, const char *data, long bytes,
                        const char *name)
 {
