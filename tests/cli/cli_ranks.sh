@@ -297,6 +297,9 @@ partial=yes # the heading is there
 expect 3 $loose --dump "$dir/no/such/folder/d.xyz"
 partial=no
 
+# ranks_of JOB : mpirun's children, a line each.
+ranks_of() { grep -lsx "PPid:.$1" /proc/[0-9]*/status | tr -dc '0-9\n'; }
+
 # A rank is killed: the job ends in seconds, the last checkpoint is good.
 cases=$((cases + 1))
 mkdir -p "$dir/killed"
@@ -304,8 +307,7 @@ mpirun $root --oversubscribe -n 3 "$minimd" $where --cells 6 --steps 1000000 --q
   --checkpoint "$dir/killed/c" --checkpoint-every 10 >"$dir/out" 2>"$dir/err" </dev/null &
 job=$!
 awaits [ -e "$dir/killed/c.prev" ]
-victim=$(ps -o pid= --ppid $job | tail -n 1) # mpirun's children are ranks
-kill -KILL $victim || fail 'no rank to kill'
+kill -KILL "$(ranks_of $job | tail -n 1)" || fail 'no rank to kill'
 began=$(date +%s)
 wait $job && fail 'a rank was killed: exit code 0'
 [ $(($(date +%s) - began)) -lt 30 ] || fail 'a rank was killed: the job went on'
@@ -325,7 +327,7 @@ begin()
 # A signal to one rank stops all after the same step, with a checkpoint, whenever it comes.
 for rank in 1 2 3; do
   begin told$rank
-  kill -INT "$(ps -o pid= --ppid $job | sed -n "${rank}p")" || fail 'no rank to stop'
+  kill -INT "$(ranks_of $job | sed -n "${rank}p")" || fail 'no rank to stop'
   wait $job
   [ $? = 130 ] || fail "a rank was told to stop: exit code, $(cat "$dir/err")"
   [ "$(grep -c '^minimd: error: stopped by signal 2 after a complete step' "$dir/err")" = 1 ] ||
