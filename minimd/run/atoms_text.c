@@ -37,7 +37,7 @@ void atoms_text_xyz_head(const atoms_text *atoms, FILE *stream)
           (double)atoms->step * atoms->spec->dt);
 }
 
-void atoms_text_xyz(const atoms_text *atoms, const int64_t *order, FILE *stream)
+void atoms_text_xyz_rows(const atoms_text *atoms, const int64_t *order, FILE *stream)
 {
   for (int64_t k = 0; k < atoms->n; k++) {
     const int64_t i = place(order, k);
@@ -48,6 +48,12 @@ void atoms_text_xyz(const atoms_text *atoms, const int64_t *order, FILE *stream)
     if (atoms->q) fprintf(stream, " %.17g", atoms->q[i]);
     fputc('\n', stream);
   }
+}
+
+void atoms_text_xyz(const atoms_text *atoms, const int64_t *order, FILE *stream)
+{
+  atoms_text_xyz_head(atoms, stream);
+  atoms_text_xyz_rows(atoms, order, stream);
 }
 
 static void put_head(const atoms_text *atoms, FILE *stream)

@@ -30,8 +30,9 @@ typedef struct {
 } atoms_text;
 
 /* order [n]: which atoms come one after the other; NULL: as they lie.  Failures stay in the
- * stream.  An XYZ file is a head for n atoms, of which lines then come in parts. */
+ * stream.  Rows of an XYZ file may come in parts, behind a head for all. */
 void atoms_text_xyz_head(const atoms_text *atoms, FILE *stream);
+void atoms_text_xyz_rows(const atoms_text *atoms, const int64_t *order, FILE *stream);
 void atoms_text_xyz(const atoms_text *atoms, const int64_t *order, FILE *stream);
 void atoms_text_data(const atoms_text *atoms, const int64_t *order, FILE *stream);
 /* The name of an atom's kind. */

@@ -70,7 +70,7 @@ static void begin_xyz(dump *to, const atoms_text *atoms)
 static void put_xyz(dump *to, const atoms_text *atoms, int64_t done)
 {
   (void)done;
-  atoms_text_xyz(atoms, NULL, to->stream);
+  atoms_text_xyz_rows(atoms, NULL, to->stream);
 }
 
 static void begin_lammpstrj(dump *to, const atoms_text *atoms)
