@@ -98,9 +98,9 @@ md_status world_open(void)
 
 void world_close(bool failed, int exit_code)
 {
-  /* A launcher ends the other ranks by a signal when the first has ended with an error: they are
-   * about to say the same. */
-  if (failed && world.launched) signal(SIGTERM, SIG_IGN);
+  /* A launcher ends the other ranks by a signal when the first has ended with such a code: they are
+   * about to end alike. */
+  if (exit_code != 0 && world.launched) signal(SIGTERM, SIG_IGN);
   if (world.count == 1) return;
   if (failed && !world.agreed)
     carrier_abort(exit_code);

@@ -16,7 +16,7 @@ MD_BEGIN_C
  * loaded), MD_EIO (standard output cannot be redirected). */
 md_status world_open(void);
 /* Leave them.  failed: this rank ends with an error.  Where the others do not know of it
- * (world_agree), all are ended with that exit code, so that none waits for this one. */
+ * (world_agree), all are ended with exit_code, the process's, so that none waits for this one. */
 void world_close(bool failed, int exit_code);
 
 /* This rank's number, 0 .. world_count() - 1. */

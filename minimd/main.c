@@ -57,13 +57,13 @@ int main(int argc, char **argv)
   md_file_forget();
   if (!status && fflush(stdout) != 0) status = MD_FAIL(MD_EIO, "cannot write to standard output");
   if (status && world_tells()) fprintf(stderr, "minimd: error: %s\n", md_message());
-  world_close(status != MD_OK, md_exit_code(status));
-  if (status) return md_exit_code(status);
-  if (signals_stopped_by()) {
+  int code = md_exit_code(status);
+  if (!status && signals_stopped_by()) {
+    code = 128 + signals_stopped_by();
     if (world_rank() == 0)
       fprintf(stderr, "minimd: error: stopped by signal %d after a complete step\n",
               signals_stopped_by());
-    return 128 + signals_stopped_by();
   }
-  return 0;
+  world_close(status != MD_OK, code);
+  return code;
 }
