@@ -85,7 +85,7 @@ MD_INLINE void stream_add(const stream_job *job, const pair_state p[2], simd_rea
     const simd_mask near = pair_near(job->c, &p[e], ~(simd_mask){0}, NULL);
     const simd_real pull = pair_pull(job->c, &p[e], near, job->form, NULL);
     for (int d = 0; d < 3; d++)
-      f[d] += pull * p[e].d[d];
+      f[d] = simd_fma(pull, p[e].d[d], f[d]);
   }
 }
 
@@ -146,9 +146,8 @@ MD_INLINE void slice_forces(const force_job *job, const pair_constants *c, int64
     simd_load_coord(x, nbr, j);
     if (charge) qq = q * pair_charges(charge, nbr);
     pair_force(c, i, j, ~(simd_mask){0}, weight, mode.form,
-               load_pairs(types, nbr, sums != NULL, &lanes), charge ? &qq : NULL, g, sums);
-    for (int d = 0; d < 3; d++)
-      f[d] += g[d];
+               load_pairs(types, nbr, sums != NULL, &lanes), charge ? &qq : NULL, f,
+               half ? g : NULL, sums);
     if (half) react(to, nbr, g);
   }
   for (; k < count.any; k++, nbr += SIMD_LANES) {
@@ -157,9 +156,8 @@ MD_INLINE void slice_forces(const force_job *job, const pair_constants *c, int64
     const simd_real both = (simd_real)((simd_mask)one & lanes_with(&shared, k));
     if (charge) qq = q * pair_charges(charge, nbr);
     pair_force(c, i, j, lanes_with(&count, k), half ? (one + both) / 2 : weight, mode.form,
-               load_pairs(types, nbr, sums != NULL, &lanes), charge ? &qq : NULL, g, sums);
-    for (int d = 0; d < 3; d++)
-      f[d] += g[d];
+               load_pairs(types, nbr, sums != NULL, &lanes), charge ? &qq : NULL, f,
+               half ? g : NULL, sums);
     if (half && k < shared.any) react_some(to, nbr, own, &shared, k, g);
   }
   simd_four four[SIMD_LANES];
