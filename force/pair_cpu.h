@@ -126,10 +126,10 @@ MD_INLINE simd_real pair_pull(const pair_constants *c, const pair_state *p, simd
   return pair_only(near, pull);
 }
 
-/* f is added the force of j on i in the lanes of `valid` that are within the cutoff; g, unless NULL,
- * gets it, 0 in other lanes.  A NaN counts as within, so that it shows in the force.  sums, unless
- * NULL, gets the pairs times their weight.  qq, unless NULL, is the product of the two charges; lj,
- * unless NULL, the constants of the pairs, which are those of c otherwise. */
+/* f is added the force of j on i in the lanes of `valid` that are within the cutoff; g, unless
+ * NULL, gets it, 0 in other lanes.  A NaN counts as within, so that it shows in the force.  sums,
+ * unless NULL, gets the pairs times their weight.  qq, unless NULL, is the product of the two
+ * charges; lj, unless NULL, the constants of the pairs, which are those of c otherwise. */
 MD_INLINE void pair_force(const pair_constants *c, const simd_coord i[3], const simd_coord j[3],
                           simd_mask valid, simd_real weight, lj_form form, const lj_reals *lj,
                           const simd_real *qq, simd_real f[3], simd_real *g, pair_sums *sums)
