@@ -27,6 +27,20 @@ static void print_crystal(const config *cfg, const options *opts, options_format
   table_end(&t);
 }
 
+static md_status run(config *cfg, const options *opts)
+{
+  md_output out;
+  int format = OPTIONS_FORMAT_TABLE;
+  MD_TRY(options_word(opts, FORMAT, options_format_words, OPTIONS_FORMAT_COUNT, &format));
+  MD_TRY(settings_read(cfg, opts, 0));
+  MD_REQUIRE(!config_get(cfg)->read, MD_EINVAL,
+             "%s: system.read: expected a lattice, not a file of atoms",
+             config_origin(cfg, "system.read"));
+  MD_TRY(md_output_open(options_value(opts, OUTPUT), &out));
+  print_crystal(cfg, opts, (options_format)format, out.stream);
+  return md_output_close(&out);
+}
+
 md_status cmd_crystal(int argc, char **argv)
 {
   option rows[N_OPTIONS];
@@ -35,27 +49,14 @@ md_status cmd_crystal(int argc, char **argv)
   rows[OUTPUT] = (option)OPTION_OUTPUT;
   options opts;
   config *cfg = NULL;
-  md_output out = {0};
-  int format = OPTIONS_FORMAT_TABLE;
   md_status status = options_parse(rows, N_OPTIONS, argc, argv, &opts);
   if (!status && opts.help) {
     options_help(stdout, "minimd crystal [-i FILE] [options]",
                  "Atoms, edges and volume of the lattice that the settings describe.", rows,
                  N_OPTIONS);
-    options_free(&opts);
-    return MD_OK;
-  }
-  if (!status)
-    status = options_word(&opts, FORMAT, options_format_words, OPTIONS_FORMAT_COUNT, &format);
-  if (!status) status = config_create(&cfg);
-  if (!status) status = settings_read(cfg, &opts, 0);
-  if (!status && config_get(cfg)->read)
-    status = MD_FAIL(MD_EINVAL, "%s: system.read: expected a lattice, not a file of atoms",
-                     config_origin(cfg, "system.read"));
-  if (!status) status = md_output_open(options_value(&opts, OUTPUT), &out);
-  if (!status) {
-    print_crystal(cfg, &opts, (options_format)format, out.stream);
-    status = md_output_close(&out);
+  } else if (!status) {
+    status = config_create(&cfg);
+    if (!status) status = run(cfg, &opts);
   }
   config_destroy(cfg);
   options_free(&opts);
