@@ -101,11 +101,24 @@ typedef struct {
   const int64_t *id;
   int32_t *index, *home, *shift;
   int64_t *ghost_id;
+  ghost_name *out; /* a message to all, */
+  int n_ways;      /* or mailboxes */
+  const peer_way *ways;
+  peer_round round;
 } namer;
 
+/* Where the name of image k of those that are sent goes. */
+static __device__ __forceinline__ ghost_name *place_of(const namer *a, int64_t k)
+{
+  if (a->n_ways == 0) return a->out + k;
+  int w = 0;
+  while (w + 1 < a->n_ways && k >= a->ways[w + 1].first)
+    w++;
+  return (ghost_name *)a->ways[w].half[a->round % 2] + a->ways[w].at + (k - a->ways[w].first);
+}
+
 /* Thread: one image, in the order of targets. */
-static __global__ void name_kernel(int64_t n_own, int64_t items, const namer a,
-                                   ghost_name *__restrict__ out)
+static __global__ void name_kernel(int64_t n_own, int64_t items, const namer a)
 {
   const int64_t k = md_thread();
   if (k >= items) return;
@@ -118,22 +131,25 @@ static __global__ void name_kernel(int64_t n_own, int64_t items, const namer a,
   ghost_name name = {a.id[i], by, 0, ""};
   const state charge = a.x[i].w;
   memcpy(name.charge, &charge, sizeof charge);
-  out[k - n_own] = name;
+  *place_of(&a, k - n_own) = name;
 }
 
 md_status PREC(ranks_gpu_name_images)(comm *cm, md_atoms *atoms)
 {
   comm_ranks *ranks = cm->ranks;
   const ranks_gpu *gpu = &ranks->gpu;
+  const ranks_peer *peer = &ranks->peer;
   const int64_t items = ranks->n_own + ranks->n_out;
   if (items == 0) return MD_OK;
   const namer a = {(const int32_t *)gpu->item.data, (const int32_t *)gpu->place.data,
                    (const uint32_t *)gpu->key.data, (const partition_target *)gpu->target.data,
                    (const state4 *)atoms->x.data,   (const int64_t *)atoms->id.data,
                    (int32_t *)ranks->index.data,    (int32_t *)atoms->home.data,
-                   (int32_t *)atoms->shift.data,    (int64_t *)atoms->ghost_id.data};
-  name_kernel<<<md_blocks(items, BLOCK), BLOCK, 0, (cudaStream_t)cm->ctx->stream>>>(
-      ranks->n_own, items, a, (ghost_name *)ranks->out.data);
+                   (int32_t *)atoms->shift.data,    (int64_t *)atoms->ghost_id.data,
+                   (ghost_name *)ranks->out.data,   ranks->carrier == COMM_PEER ? peer->n_ways : 0,
+                   (const peer_way *)peer->ways.data, peer->round};
+  name_kernel<<<md_blocks(items, BLOCK), BLOCK, 0, (cudaStream_t)cm->ctx->stream>>>(ranks->n_own,
+                                                                                   items, a);
   MD_LAUNCHED();
   return MD_OK;
 }
@@ -166,7 +182,7 @@ static coord4 *fixed_of(const md_atoms *atoms)
   return MD_PREC == 1 ? (coord4 *)atoms->fixed.data : NULL;
 }
 
-md_status PREC(ranks_gpu_take_names)(comm *cm, md_atoms *atoms)
+md_status PREC(ranks_gpu_take_names)(comm *cm, md_atoms *atoms, const void *from)
 {
   const comm_ranks *ranks = cm->ranks;
   const cudaStream_t stream = (cudaStream_t)cm->ctx->stream;
@@ -175,14 +191,17 @@ md_status PREC(ranks_gpu_take_names)(comm *cm, md_atoms *atoms)
   coord4 *fixed = fixed_of(atoms);
   if (ranks->n_in > 0)
     take_kernel<<<md_blocks(ranks->n_in, BLOCK), BLOCK, 0, stream>>>(
-        ranks->n_in, (const ghost_name *)ranks->in.data, x + first, fixed ? fixed + first : NULL,
+        ranks->n_in, (const ghost_name *)from, x + first, fixed ? fixed + first : NULL,
         (int32_t *)atoms->home.data + at, (int32_t *)atoms->shift.data + at,
         (int64_t *)atoms->ghost_id.data + at);
   if (atoms->n > 0)
     built_kernel<<<md_blocks(atoms->n, BLOCK), BLOCK, 0, stream>>>(
         atoms->n, 1 / atoms->coord_scale, x, (state4 *)atoms->x_at_build.data, fixed);
   MD_LAUNCHED();
-  return MD_OK;
+  /* Kernels that move atoms along with their images find none here: ranks_gpu_images moves them. */
+  const size_t none = (size_t)(atoms->n + 1) * sizeof(int32_t);
+  MD_TRY(md_buffer_reserve(cm->ctx, &atoms->first, none, 0));
+  return md_fill(cm->ctx, atoms->first.data, 0, none);
 }
 
 /* Thread: one coordinate of a position that is sent. */
@@ -205,41 +224,6 @@ md_status PREC(ranks_gpu_pack)(comm *cm, const md_atoms *atoms)
   if (words == 0) return MD_OK;
   send_kernel<<<md_blocks(words, BLOCK), BLOCK, 0, (cudaStream_t)cm->ctx->stream>>>(
       words, sent_of(ranks), (const state *)atoms->x.data, (state *)ranks->out.data);
-  MD_LAUNCHED();
-  return MD_OK;
-}
-
-static __device__ __forceinline__ void raise_flag(peer_round *flag, peer_round round)
-{
-  asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(flag), "l"(round) : "memory");
-}
-
-/* A row of blocks for each neighbour; thread: some coordinates.  The last block to come raises the
- * flag: what all have stored is seen before it. */
-static __global__ void __launch_bounds__(BLOCK)
-    put_kernel(const peer_way *__restrict__ ways, peer_round round,
-               const int32_t *__restrict__ index, const state *__restrict__ x, uint32_t *come)
-{
-  const peer_way way = ways[blockIdx.y];
-  state *to = (state *)way.to[round % 2];
-  for (int64_t w = md_thread(); w < 3 * way.count; w += (int64_t)gridDim.x * BLOCK)
-    to[w] = x[4 * (int64_t)index[way.first + w / 3] + w % 3];
-  __threadfence_system();
-  if (md_last_block(&come[blockIdx.y]) && threadIdx.x == 0) {
-    __threadfence_system();
-    raise_flag(way.flag, round);
-  }
-}
-
-md_status PREC(ranks_gpu_put)(comm *cm, const md_atoms *atoms)
-{
-  const comm_ranks *ranks = cm->ranks;
-  const ranks_peer *peer = &ranks->peer;
-  if (peer->n_ways == 0) return MD_OK;
-  const dim3 blocks(md_blocks(3 * peer->most + 1, BLOCK), (unsigned)peer->n_ways);
-  put_kernel<<<blocks, BLOCK, 0, (cudaStream_t)cm->ctx->stream>>>(
-      (const peer_way *)peer->ways.data, peer->round, sent_of(ranks), (const state *)atoms->x.data,
-      (uint32_t *)peer->come.data);
   MD_LAUNCHED();
   return MD_OK;
 }

@@ -49,17 +49,18 @@ md_status peer_settle(comm *cm)
 {
   comm_ranks *ranks = cm->ranks;
   ranks_peer *peer = &ranks->peer;
-  const size_t position = 3 * md_state_size(cm->ctx->precision);
-  const size_t flags = peer_flags();
-  MD_TRY(world_agree(settle_mail(cm, (size_t)ranks->n_in * position)));
+  const size_t position = 4 * md_state_size(cm->ctx->precision), name = sizeof(ghost_name);
+  const size_t item = position > name ? position : name;
+  MD_TRY(world_agree(settle_mail(cm, (size_t)ranks->n_in * item)));
   memcpy(peer->asks, ranks->from_first, (size_t)world_count() * sizeof *peer->asks);
   world_trade(peer->asks, peer->at);
   peer->n_ways = 0;
   peer->most = 0;
   for (int r = 0; r < world_count(); r++) {
     if (ranks->to[r] == 0 && ranks->from[r] == 0) continue;
-    char *theirs = peer->theirs[r], *first = theirs + flags + (size_t)peer->at[r] * position;
-    peer->way[peer->n_ways++] = (peer_way){{first, first + peer->rooms[r]},
+    char *theirs = peer->theirs[r], *half = theirs + peer_flags();
+    peer->way[peer->n_ways++] = (peer_way){{half, half + peer->rooms[r]},
+                                           peer->at[r],
                                            (peer_round *)theirs + world_rank(),
                                            (const peer_round *)peer->mail + r,
                                            ranks->to_first[r],

@@ -1,9 +1,9 @@
-/* comm/peer.h - positions stored into memory of the neighbour's GPU, on one host.
+/* comm/peer.h - names and positions stored into memory of the neighbour's GPU, on one host.
  *
  * Each rank has a mailbox on its GPU, which the others map (CUDA IPC): a flag for each rank, and
- * room for the positions of all its ghosts of others, twice.  In round e a rank stores what a
- * neighbour needs into half e % 2 of its mailbox, then e into its flag; then it waits for the flags
- * of its neighbours.  Nothing is overwritten that is still read: who stores round e + 1 has seen
+ * room for the names or the positions of all its ghosts of others, twice.  In round e a rank stores
+ * what a neighbour needs into half e % 2 of its mailbox, then e into its flag; then it waits for
+ * the flags of its neighbours.  Nothing is overwritten that is still read: who stores round e + 1 has seen
  * the flag of round e, which its neighbour raised after it had read round e - 1.  Ranks are
  * neighbours of each other or not at all. */
 #ifndef PEER_H
@@ -20,10 +20,11 @@ typedef unsigned long long peer_round;
 
 /* A neighbour, on the device. */
 typedef struct {
-  char *to[2];            /* where its half has what this rank sends */
+  char *half[2];          /* of its mailbox */
+  int64_t at;             /* the first item there that this rank sends */
   peer_round *flag;       /* this rank's in its mailbox */
   const peer_round *wait; /* its own in this rank's */
-  int64_t first, count;   /* of the positions that are sent */
+  int64_t first, count;   /* of the items that are sent */
   int32_t rank, zero;
 } peer_way;
 
@@ -41,7 +42,7 @@ typedef struct {
 
 typedef struct {
   int n_ways;
-  int64_t most; /* positions for a neighbour */
+  int64_t most; /* items for a neighbour */
   size_t room;  /* bytes of a half of the own mailbox */
   peer_round round;
   char *mail;           /* the own mailbox */
@@ -65,19 +66,20 @@ static inline size_t peer_flags(void)
  * that rank.  Errors: MD_ENOMEM, MD_ECUDA. */
 typedef md_status peer_open_fn(comm *cm, size_t bytes, bool *failed);
 typedef void peer_close_fn(comm *cm);
-typedef md_status peer_wait_fn(comm *cm);
+typedef md_status peer_meet_fn(comm *cm);
 peer_open_fn peer_gpu_open;
 peer_close_fn peer_gpu_close;
-/* Queue: the stream waits for the flags of this round, 10 s at most. */
-peer_wait_fn peer_gpu_wait;
+/* Queue: the flags of this round are raised, and the stream waits for those of the neighbours, 10 s
+ * at most. */
+peer_meet_fn peer_gpu_turn;
 
 /* On all ranks: who they are. */
 md_status peer_meet(comm *cm);
-/* Ways for the numbers of positions that were just agreed on. */
+/* Ways for the numbers of items that were just agreed on. */
 md_status peer_settle(comm *cm);
 /* The next round begins.  Errors: MD_ECUDA (names a rank that did not come in an earlier one). */
 md_status peer_begin(comm *cm);
-/* What has come in this round: state [n_in][3]. */
+/* What has come in this round: [n_in] names, or positions with charges. */
 const void *peer_mail(const comm *cm);
 void peer_destroy(comm *cm);
 

@@ -1,13 +1,11 @@
-/* comm/peer_gpu.cu - mailboxes of other ranks mapped by CUDA IPC, and waiting for their flags. */
-#include "comm/peer.h"
+/* comm/peer_gpu.cu - mailboxes of other ranks mapped by CUDA IPC, and a turn of their flags. */
+#include "comm/flags_gpu.h"
 #include "comm/ranks_impl.h"
-#include "core/gpu/cuda.h"
 
 #include <string.h>
 
 /* What the driver hands out for small allocations lies beside others: these bytes are alone. */
 static const size_t ALONE = 2 << 20;
-static const unsigned long long SECOND = 1000000000; /* of the GPU's clock */
 
 /* How another rank maps a mailbox. */
 typedef struct {
@@ -99,42 +97,21 @@ md_status peer_gpu_open(comm *cm, size_t bytes, bool *failed)
   return status;
 }
 
-static __device__ __forceinline__ unsigned long long now(void)
+/* Thread: some neighbours. */
+static __global__ void turn_kernel(int n, const peer_way *ways, peer_round round,
+                                   volatile peer_late *late)
 {
-  unsigned long long ns;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
-  return ns;
-}
-
-static __device__ __forceinline__ peer_round load_flag(const peer_round *flag)
-{
-  peer_round round;
-  asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(round) : "l"(flag) : "memory");
-  return round;
-}
-
-/* Thread: some neighbours.  Who was late once is waited for no more. */
-static __global__ void wait_kernel(int n, const peer_way *ways, peer_round round,
-                                   unsigned long long patience, volatile peer_late *late)
-{
-  const unsigned long long began = now();
   for (int w = (int)threadIdx.x; w < n; w += (int)blockDim.x)
-    while (load_flag(ways[w].wait) < round) {
-      if (late->rank >= 0) return;
-      if (now() - began > patience) {
-        late->rank = ways[w].rank;
-        return;
-      }
-      __nanosleep(100);
-    }
+    raise_flag(ways[w].flag, round);
+  wait_flags(n, ways, round, late);
 }
 
-md_status peer_gpu_wait(comm *cm)
+md_status peer_gpu_turn(comm *cm)
 {
   ranks_peer *peer = &cm->ranks->peer;
   if (peer->n_ways == 0) return MD_OK;
-  wait_kernel<<<1, MD_WARP, 0, (cudaStream_t)cm->ctx->stream>>>(
-      peer->n_ways, (const peer_way *)peer->ways.data, peer->round, PEER_PATIENCE * SECOND,
+  turn_kernel<<<1, MD_WARP, 0, (cudaStream_t)cm->ctx->stream>>>(
+      peer->n_ways, (const peer_way *)peer->ways.data, peer->round,
       (volatile peer_late *)peer->late.data);
   MD_LAUNCHED();
   return MD_OK;

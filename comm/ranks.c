@@ -171,10 +171,10 @@ static md_status name_images(comm *cm, md_atoms *atoms)
   return MD_OK;
 }
 
-static md_status take_names(comm *cm, md_atoms *atoms)
+static md_status take_names(comm *cm, md_atoms *atoms, const void *from)
 {
   comm_ranks *ranks = cm->ranks;
-  const ghost_name *in = ranks->in.data;
+  const ghost_name *in = from;
   int32_t *home = atoms->home.data, *shift = atoms->shift.data;
   int64_t *ghost_id = atoms->ghost_id.data;
   for (int64_t k = 0, g = ranks->n_own; k < ranks->n_in; k++, g++) {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static peer_wait_fn *const wait_for_peers = MD_GPU(peer_gpu_wait);
+static peer_meet_fn *const take_turn = MD_GPU(peer_gpu_turn);
 
 /* Where what goes to and comes from each rank begins; returns the numbers of all. */
 static void add_up(comm_ranks *ranks, int64_t *out, int64_t *in)
@@ -109,18 +109,32 @@ static md_status reserve_ghosts(comm *cm, md_atoms *atoms)
   return world_agree(status);
 }
 
+static md_status names_by_message(comm *cm, md_atoms *atoms)
+{
+  comm_ranks *ranks = cm->ranks;
+  if (atoms->n > 0) MD_TRY(ranks->on->name_images(cm, atoms));
+  MD_TRY(start_exchange(cm, sizeof(ghost_name)));
+  world_wait();
+  return ranks->on->take_names(cm, atoms, ranks->in.data);
+}
+
+static md_status names_to_peers(comm *cm, md_atoms *atoms)
+{
+  MD_TRY(peer_settle(cm));
+  MD_TRY(peer_begin(cm));
+  if (atoms->n > 0) MD_TRY(cm->ranks->on->name_images(cm, atoms));
+  MD_TRY(take_turn(cm));
+  return cm->ranks->on->take_names(cm, atoms, peer_mail(cm));
+}
+
 md_status ranks_borders(comm *cm, md_atoms *atoms, double r_ghost)
 {
   comm_ranks *ranks = cm->ranks;
   MD_REQUIRE(ranks->part && ranks->reach == r_ghost, MD_EINVAL,
              "the box was cut for ghosts that reach %g, not %g", ranks->reach, r_ghost);
   MD_TRY(reserve_ghosts(cm, atoms));
-  if (atoms->n > 0) MD_TRY(ranks->on->name_images(cm, atoms));
-  MD_TRY(start_exchange(cm, sizeof(ghost_name)));
-  world_wait();
-  MD_TRY(ranks->on->take_names(cm, atoms));
+  MD_TRY(ranks->carrier == COMM_PEER ? names_to_peers(cm, atoms) : names_by_message(cm, atoms));
   atoms->n_ghost = ranks->n_own + ranks->n_in;
-  if (ranks->carrier == COMM_PEER) MD_TRY(peer_settle(cm));
   return ranks_forward(cm, atoms);
 }
 
@@ -134,20 +148,13 @@ md_status comm_forward_reals(comm *cm, const md_atoms *atoms, void *values)
   return ranks->on->unpack_reals(cm, atoms, values);
 }
 
-static md_status forward_to_peers(comm *cm, md_atoms *atoms)
-{
-  comm_ranks *ranks = cm->ranks;
-  MD_TRY(peer_begin(cm));
-  MD_TRY(ranks->on->put(cm, atoms));
-  MD_TRY(ranks->on->images(cm, atoms));
-  MD_TRY(wait_for_peers(cm));
-  return ranks->on->unpack(cm, atoms, peer_mail(cm));
-}
-
 md_status ranks_forward(comm *cm, md_atoms *atoms)
 {
   comm_ranks *ranks = cm->ranks;
-  if (ranks->carrier == COMM_PEER) return forward_to_peers(cm, atoms);
+  if (ranks->carrier == COMM_PEER) {
+    MD_TRY(peer_begin(cm));
+    return ranks->on->exchange(cm, atoms);
+  }
   MD_TRY(ranks->on->pack(cm, atoms));
   MD_TRY(start_exchange(cm, 3 * md_state_size(cm->ctx->precision)));
   MD_TRY(ranks->on->images(cm, atoms));

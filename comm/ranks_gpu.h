@@ -18,11 +18,11 @@
 md_status PREC(ranks_gpu_tables)(comm *cm);
 md_status PREC(ranks_gpu_count_images)(comm *cm, const md_atoms *atoms);
 md_status PREC(ranks_gpu_name_images)(comm *cm, md_atoms *atoms);
-md_status PREC(ranks_gpu_take_names)(comm *cm, md_atoms *atoms);
+md_status PREC(ranks_gpu_take_names)(comm *cm, md_atoms *atoms, const void *from);
 md_status PREC(ranks_gpu_pack)(comm *cm, const md_atoms *atoms);
 md_status PREC(ranks_gpu_images)(comm *cm, md_atoms *atoms);
 md_status PREC(ranks_gpu_unpack)(comm *cm, md_atoms *atoms, const void *from);
-md_status PREC(ranks_gpu_put)(comm *cm, const md_atoms *atoms);
+md_status PREC(ranks_gpu_exchange)(comm *cm, md_atoms *atoms);
 md_status PREC(ranks_gpu_pack_reals)(comm *cm, const void *values);
 md_status PREC(ranks_gpu_unpack_reals)(comm *cm, const md_atoms *atoms, void *values);
 

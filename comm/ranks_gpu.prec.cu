@@ -226,7 +226,7 @@ const ranks_backend *PREC(ranks_on_gpu)(void)
       PREC(ranks_gpu_pack),
       PREC(ranks_gpu_images),
       PREC(ranks_gpu_unpack),
-      PREC(ranks_gpu_put),
+      PREC(ranks_gpu_exchange),
       PREC(ranks_gpu_pack_reals),
       PREC(ranks_gpu_unpack_reals),
   };

@@ -17,8 +17,8 @@ typedef struct {
 } ghost_name;
 
 /* What a backend does; it waits for no other rank.  Those that count set ranks->to; those that pack
- * fill ranks->out, and those that take read ranks->in, in the order of ranks.  Up to name_images
- * only called with atoms. */
+ * fill ranks->out, or the neighbours' mailboxes, in the order of ranks.  Up to name_images only
+ * called with atoms. */
 typedef struct {
   size_t (*atom_bytes)(const md_atoms *atoms);                          /* of a message, an atom */
   md_status (*weigh)(comm *cm, const md_atoms *atoms, int64_t *weight); /* host [cells], 0 before */
@@ -27,11 +27,13 @@ typedef struct {
   md_status (*take_arrivals)(comm *cm, md_atoms *atoms, int64_t arrivals);
   md_status (*count_images)(comm *cm, const md_atoms *atoms); /* and n_own */
   md_status (*name_images)(comm *cm, md_atoms *atoms); /* ghosts of own atoms; names of others */
-  md_status (*take_names)(comm *cm, md_atoms *atoms);  /* and what comm_built_fn does */
+  /* ghost_name [n_in]; and what comm_built_fn does. */
+  md_status (*take_names)(comm *cm, md_atoms *atoms, const void *from);
   md_status (*pack)(comm *cm, const md_atoms *atoms);
   md_status (*images)(comm *cm, md_atoms *atoms);
   md_status (*unpack)(comm *cm, md_atoms *atoms, const void *from); /* state [n_in][3] */
-  md_status (*put)(comm *cm, const md_atoms *atoms); /* into neighbours' memory; NULL: it cannot */
+  /* Positions of all ghosts by way of neighbours' memory; NULL: it cannot. */
+  md_status (*exchange)(comm *cm, md_atoms *atoms);
   md_status (*pack_reals)(comm *cm, const void *values);
   md_status (*unpack_reals)(comm *cm, const md_atoms *atoms, void *values);
 } ranks_backend;

@@ -121,10 +121,11 @@ static bool sort_due(const engine *sim)
   return every > 0 && sim->step / every > sim->rebuilt_at / every;
 }
 
-/* Steps that may begin at once: forces of the last one are due, and no rebuild before the end. */
+/* Steps that may begin at once: forces of the last one are due, and neither a rebuild nor positions
+ * of other ranks before the end. */
 static int32_t steps_at_once(const engine *sim, int64_t steps)
 {
-  if (!sim->forces_due || sim->spec->every <= 0) return 1;
+  if (!sim->forces_due || sim->spec->every <= 0 || world_count() > 1) return 1;
   const int64_t until = sim->rebuilt_at + sim->spec->every - sim->step;
   if (until < 1) return 1;
   return (int32_t)(steps < until ? steps : until);
@@ -134,7 +135,7 @@ static int32_t steps_at_once(const engine *sim, int64_t steps)
 static md_status take_steps(engine *sim, int32_t steps, bool tally)
 {
   const int64_t copied = sim->ctx->bytes_copied;
-  const bool moves_ghosts = sim->forces_due;
+  const bool moves_ghosts = sim->forces_due && world_count() == 1;
   const bool settled = neighbor_settled(sim->list);
   MD_TRY(begin_steps(sim, steps));
   sim->step += steps;

@@ -202,7 +202,8 @@ md_status force_compute(force *fc, md_atoms *atoms, const neighbor_list *list, f
 
 bool force_advances(const force *fc, const neighbor_list *list)
 {
-  return neighbor_list_view(list)->kind == NEIGHBOR_TILE && fc->coulomb.r_cut_sq == 0 && !fc->fill;
+  return neighbor_list_view(list)->kind == NEIGHBOR_TILE && fc->coulomb.r_cut_sq == 0 &&
+         !(fc->eam && fc->fill);
 }
 
 md_status force_advance(force *fc, md_atoms *atoms, neighbor_list *list, double kick, double drift,
@@ -212,7 +213,8 @@ md_status force_advance(force *fc, md_atoms *atoms, neighbor_list *list, double 
   const bool fixed = fc->ctx->precision == MD_MIXED;
   MD_REQUIRE(
       force_advances(fc, list), MD_EINVAL,
-      "only a list by tiles, without charges and of one rank, moves atoms along with the forces");
+      "only a list by tiles, without charges or embedded atoms of several ranks, moves atoms along "
+      "with the forces");
   MD_TRY(check_list(fc, atoms, view));
   if (atoms->n == 0 || steps < 1) return MD_OK;
   MD_TRY(md_buffer_match(fc->ctx, &fc->x_new, &atoms->x));

@@ -112,10 +112,10 @@ int64_t force_beyond(const force *fc);
 md_status force_compute(force *fc, md_atoms *atoms, const neighbor_list *list, force_tally *tally);
 
 /* Forces and what velocity Verlet does with them, `steps` times: v += kick f, twice, and x += drift
- * v, also for ghosts; f is not kept.  The same bits as force_compute and what comes after it, as
- * often.  Settles the list.  force_advances: whether this is possible, with a list by tiles (on the
- * GPU) where charges have no effect and all ghosts have a home.  Errors: MD_EINVAL (it is not;
- * otherwise as above), MD_ENOMEM, MD_ECUDA. */
+ * v, also for the ghosts that atoms->first counts; f is not kept.  The same bits as force_compute
+ * and what comes after it, as often.  Settles the list.  force_advances: whether this is possible,
+ * with a list by tiles (on the GPU) where neither charges act nor embedded atoms of several ranks.
+ * Errors: MD_EINVAL (it is not; otherwise as above), MD_ENOMEM, MD_ECUDA. */
 bool force_advances(const force *fc, const neighbor_list *list);
 md_status force_advance(force *fc, md_atoms *atoms, neighbor_list *list, double kick, double drift,
                         int32_t steps);
