@@ -14,6 +14,8 @@ endif
 NVCC   ?= $(shell command -v nvcc 2>/dev/null)
 # Architectures to compile kernels for, sm_90 or newer; of the last also PTX, which the driver of a newer device compiles.
 CUDA_ARCH ?= sm_90
+# CUDA_LINES=-lineinfo: lines of source in kernels for profilers; they make objects of kernels two to three times as large.
+CUDA_LINES ?=
 WARN   := -Werror=switch -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes
 CFLAGS ?= -O3 -g
 # One set of objects for the program and the shared library; without interposition that costs nothing (docs/decisions/40).
@@ -77,7 +79,7 @@ arches := $(CUDA_ARCH:sm_%=%)
 CUDA_CARRIES := "$(CUDA_ARCH), PTX of $(lastword $(CUDA_ARCH))"
 NVFLAGS := $(foreach a,$(arches),-gencode arch=compute_$(a),code=sm_$(a)) \
            -gencode arch=compute_$(lastword $(arches)),code=compute_$(lastword $(arches)) \
-           -DMD_CUDA_ARCH='$(CUDA_CARRIES)' -O3 -lineinfo -I. -DMD_HAVE_CUDA -Werror all-warnings \
+           -DMD_CUDA_ARCH='$(CUDA_CARRIES)' -O3 $(CUDA_LINES) -I. -DMD_HAVE_CUDA -Werror all-warnings \
            -Xcompiler -fPIC,-fno-gnu-unique,-Wall,-Wextra,-Wno-unused-parameter
 STD    += -DMD_HAVE_CUDA
 OBJ    += $(CUDA_OBJ)
@@ -117,7 +119,7 @@ COMPILE  = $(CC) $(STD) $(CFLAGS) $(WARN) -MMD -MP
 VERSION := $(shell sh packaging/version.sh)
 RELEASE := $(word 1,$(VERSION))
 # What objects are made with: all are made again when it changes.  Words of a command line of make.
-SETTINGS  := CC='$(CC)' CFLAGS='$(CFLAGS)' PIC='$(PIC)' NVCC='$(NVCC)' CUDA_ARCH='$(CUDA_ARCH)' CHECKED_ISA='$(CHECKED_ISA)' \
+SETTINGS  := CC='$(CC)' CFLAGS='$(CFLAGS)' PIC='$(PIC)' NVCC='$(NVCC)' CUDA_ARCH='$(CUDA_ARCH)' CUDA_LINES='$(CUDA_LINES)' CHECKED_ISA='$(CHECKED_ISA)' \
              FFTW='$(FFTW)' LAPACK='$(LAPACK)' MPI='$(MPI)' ZLIB='$(ZLIB)' COVERED='$(COVERED)'
 MADE_WITH := $(BUILD)/made-with
 
