@@ -32,15 +32,14 @@ typedef struct {
 /* Positions that a neighbour needs; the last block to have stored raises the flag. */
 static __device__ __forceinline__ void put(const exchange *e, unsigned w, unsigned block)
 {
-  __shared__ bool last;
   const peer_way way = e->ways[w];
   state4 *to = (state4 *)way.half[e->round % 2] + way.at;
   for (int64_t k = (int64_t)block * BLOCK + threadIdx.x; k < way.count; k += e->put * BLOCK)
     to[k] = e->x[e->index[way.first + k]];
-  __threadfence_system();
   __syncthreads();
-  if (threadIdx.x == 0) last = atomicAdd(&e->come[w], 1u) == e->put - 1;
-  if (threadIdx.x > 0 || !last) return;
+  if (threadIdx.x > 0) return;
+  __threadfence_system(); /* for all of the block */
+  if (atomicAdd(&e->come[w], 1u) < e->put - 1) return;
   e->come[w] = 0;
   raise_flag(way.flag, e->round);
 }

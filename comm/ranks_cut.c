@@ -69,8 +69,8 @@ comm_load comm_describe(const comm *cm, const md_atoms *atoms)
   load.own_images = ranks->n_own;
   for (int r = 0; r < world_count(); r++)
     load.neighbors += ranks->to[r] > 0 || ranks->from[r] > 0;
-  const int64_t all = ranks->n_out + ranks->n_in;
-  load.bytes = 3 * (int64_t)md_state_size(atoms->ctx->precision) * all;
+  const int64_t all = ranks->n_out + ranks->n_in, states = ranks->carrier == COMM_PEER ? 4 : 3;
+  load.bytes = states * (int64_t)md_state_size(atoms->ctx->precision) * all;
   return load;
 }
 
