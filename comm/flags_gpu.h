@@ -9,7 +9,7 @@
 static __device__ __forceinline__ void raise_flag(peer_round *flag, peer_round round)
 {
   __threadfence_system();
-  asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(flag), "l"(round) : "memory");
+  asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(flag), "l"(round) : "memory");
 }
 
 static __device__ __forceinline__ peer_round load_flag(const peer_round *flag)
