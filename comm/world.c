@@ -226,9 +226,14 @@ md_status world_same(const char *what, const void *data, size_t bytes)
       same ? MD_OK : MD_FAIL(MD_EINVAL, "%s of rank %d is not that of rank 0", what, world.rank));
 }
 
-md_status world_start(const world_message *in, int n_in, const world_message *out, int n_out)
+md_status world_reserve(int64_t messages, int64_t bytes)
 {
-  return world.count > 1 ? carrier_start(in, n_in, out, n_out) : MD_OK;
+  return world.count > 1 ? carrier_reserve(messages, bytes) : MD_OK;
+}
+
+void world_start(const world_message *in, int n_in, const world_message *out, int n_out)
+{
+  if (world.count > 1) carrier_start(in, n_in, out, n_out);
 }
 
 void world_wait(void)
