@@ -42,13 +42,15 @@ static md_status start_exchange(comm *cm, size_t bytes)
   MD_TRY(md_ctx_sync(cm->ctx)); /* also what reads the last message */
   if (cm->ctx->backend == MD_GPU)
     cm->ctx->bytes_copied += (int64_t)bytes * (ranks->n_out + ranks->n_in);
-  return world_start(in, n_in, out, n_out);
+  world_start(in, n_in, out, n_out);
+  return MD_OK;
 }
 
 /* Room for messages of so many bytes an item. */
 static md_status reserve_messages(comm *cm, size_t bytes)
 {
   comm_ranks *ranks = cm->ranks;
+  MD_TRY(world_reserve(2 * world_count(), (ranks->n_in + ranks->n_out) * (int64_t)bytes));
   MD_TRY(md_shared_reserve(cm->ctx, &ranks->out, (size_t)ranks->n_out * bytes));
   return md_shared_reserve(cm->ctx, &ranks->in, (size_t)ranks->n_in * bytes);
 }

@@ -13,6 +13,11 @@
 
 enum { FIRST_SAYS = 5 }; /* seconds, on a busy host */
 
+/* How far a rank came in a sequence. */
+typedef struct {
+  int64_t failed, at, which;
+} failure;
+
 static struct {
   int rank, count;
   bool launched;
@@ -20,6 +25,7 @@ static struct {
   bool works;  /* ranks wait for each other's messages */
   bool alone;  /* this one failed meanwhile */
   int on_host, on_processors, local;
+  failure *failures; /* [count], or the states of all: memory that an agreement need not take */
 } world = {.count = 1, .on_host = 1, .on_processors = 1};
 
 /* Whether a launcher started several ranks, as Open MPI, PMIx and Slurm's PMI tell a process. */
@@ -44,8 +50,8 @@ static int number(void)
   return (int)rank;
 }
 
-/* Who else is on this host, and on these processors. */
-static md_status count_sharers(void)
+/* Who else is on this host, and on these processors; memory for agreements. */
+static md_status meet(void)
 {
   struct {
     char host[256];
@@ -54,8 +60,12 @@ static md_status count_sharers(void)
   memset(&mine, 0, sizeof mine);
   gethostname(mine.host, sizeof mine.host - 1);
   sched_getaffinity(0, sizeof mine.processors, &mine.processors);
-  if (!all) { /* nobody can be told */
-    carrier_abort(md_exit_code(MD_ENOMEM));
+  world.failures = malloc((size_t)world.count * sizeof *world.failures);
+  int64_t failed = !all || !world.failures;
+  carrier_sum(&failed, 1);
+  world.agreed = failed > 0;
+  if (failed || !all) {
+    free(all);
     return MD_FAIL(MD_ENOMEM, "out of memory for the hosts of %d ranks", world.count);
   }
   carrier_gather(&mine, sizeof mine, all);
@@ -90,7 +100,7 @@ md_status world_open(void)
   const md_status status = carrier_open(&world.rank, &world.count);
   if (status) return world.rank > 0 ? leave_it_to_first(status) : status;
   sigaction(SIGTERM, &was, NULL);
-  if (world.count > 1) MD_TRY(count_sharers());
+  if (world.count > 1) MD_TRY(meet());
   MD_REQUIRE(world.rank == 0 || freopen("/dev/null", "w", stdout), MD_EIO,
              "cannot redirect the standard output of rank %d: %s", world.rank, strerror(errno));
   return MD_OK;
@@ -102,6 +112,7 @@ void world_close(bool failed, int exit_code)
    * about to end alike. */
   if (exit_code != 0 && world.launched) signal(SIGTERM, SIG_IGN);
   if (world.count == 1) return;
+  free(world.failures);
   if (failed && !world.agreed)
     carrier_abort(exit_code);
   else
@@ -122,17 +133,12 @@ md_status world_agree(md_status status)
 {
   if (world.count == 1 || (status && world.agreed)) return status;
   const int32_t mine = (int32_t)status;
-  int32_t *all = malloc((size_t)world.count * sizeof *all);
-  if (!all) { /* nobody can be told */
-    carrier_abort(md_exit_code(MD_ENOMEM));
-    return MD_FAIL(MD_ENOMEM, "out of memory for the states of %d ranks", world.count);
-  }
+  int32_t *all = (void *)world.failures;
   carrier_gather(&mine, sizeof mine, all);
   int worst = 0;
   for (int r = 1; r < world.count; r++)
     if (all[r] > all[worst]) worst = r;
   const md_status found = (md_status)all[worst];
-  free(all);
   world.agreed = found != MD_OK;
   if (found == MD_OK) return MD_OK;
   char text[WORLD_MESSAGE] = "";
@@ -143,16 +149,9 @@ md_status world_agree(md_status status)
 
 md_status world_agree_first(md_status status, int64_t at, int64_t which)
 {
-  typedef struct {
-    int64_t failed, at, which;
-  } failure;
   if (world.count == 1 || (status && world.agreed)) return status;
   const failure mine = {status != MD_OK, at, which};
-  failure *all = malloc((size_t)world.count * sizeof *all);
-  if (!all) { /* nobody can be told */
-    carrier_abort(md_exit_code(MD_ENOMEM));
-    return MD_FAIL(MD_ENOMEM, "out of memory for the failures of %d ranks", world.count);
-  }
+  failure *all = world.failures;
   carrier_gather(&mine, sizeof mine, all);
   const failure *first = NULL;
   for (const failure *f = all; f < all + world.count; f++)
@@ -160,7 +159,6 @@ md_status world_agree_first(md_status status, int64_t at, int64_t which)
         (!first || f->at < first->at || (f->at == first->at && f->which < first->which)))
       first = f;
   const bool tells = first == all + world.rank;
-  free(all);
   return world_agree(tells ? status : MD_OK);
 }
 
@@ -226,9 +224,14 @@ md_status world_same(const char *what, const void *data, size_t bytes)
       same ? MD_OK : MD_FAIL(MD_EINVAL, "%s of rank %d is not that of rank 0", what, world.rank));
 }
 
-md_status world_start(const world_message *in, int n_in, const world_message *out, int n_out)
+md_status world_reserve(int64_t messages, int64_t bytes)
 {
-  return world.count > 1 ? carrier_start(in, n_in, out, n_out) : MD_OK;
+  return world.count > 1 ? carrier_reserve(messages, bytes) : MD_OK;
+}
+
+void world_start(const world_message *in, int n_in, const world_message *out, int n_out)
+{
+  if (world.count > 1) carrier_start(in, n_in, out, n_out);
 }
 
 void world_wait(void)

@@ -63,9 +63,13 @@ typedef struct {
   void *data;
   size_t bytes;
 } world_message;
-/* Begin to receive and to send, all at once; what is sent must stay until world_wait, which waits
- * for all.  Errors: MD_ENOMEM. */
-md_status world_start(const world_message *in, int n_in, const world_message *out, int n_out);
+/* Room for so many messages of so many bytes together, received and sent, between two calls of
+ * world_wait.  A rank that has none tells the others before any waits for a message.
+ * Errors, of this rank: MD_ENOMEM. */
+md_status world_reserve(int64_t messages, int64_t bytes);
+/* Begin to receive and to send, all at once, what there is room for; what is sent must stay until
+ * world_wait, which waits for all. */
+void world_start(const world_message *in, int n_in, const world_message *out, int n_out);
 void world_wait(void);
 
 /* How many ranks this rank shares its host with, and its processors: those that have the same

@@ -36,8 +36,10 @@ md_status world_add(void *reals, int64_t count, size_t size)
   const size_t bytes = (size_t)part * size;
   char *all = malloc((size_t)ranks * bytes + 1);
   world_message *other = malloc(2 * (size_t)ranks * sizeof *other), *own = other + ranks;
-  md_status status = world_agree(
-      all && other ? MD_OK : MD_FAIL(MD_ENOMEM, "out of memory for sums over %d ranks", ranks));
+  md_status status = all && other
+                         ? world_reserve(2 * ranks, (2 * count + ranks) * (int64_t)size)
+                         : MD_FAIL(MD_ENOMEM, "out of memory for sums over %d ranks", ranks);
+  status = world_agree(status);
   if (!status) {
     /* own: this rank's part of another one's array; other: that one's part of this array. */
     int n = 0;
@@ -48,13 +50,13 @@ md_status world_add(void *reals, int64_t count, size_t size)
       other[n++] = (world_message){r, data + (size_t)first * size, (size_t)length * size};
     }
     memcpy(all + (size_t)me * bytes, mine, bytes);
-    status = world_start(own, n, other, n);
-    if (!status) world_wait();
-    if (!status) add_parts(all, part, size, mine);
+    world_start(own, n, other, n);
+    world_wait();
+    add_parts(all, part, size, mine);
     for (int k = 0; k < n; k++)
       own[k].data = mine;
-    if (!status) status = world_start(other, n, own, n);
-    if (!status) world_wait();
+    world_start(other, n, own, n);
+    world_wait();
   }
   free(all);
   free(other);

@@ -17,7 +17,8 @@ void carrier_broadcast(void *data, size_t bytes, int root);
 void carrier_sum(int64_t *values, int64_t count);
 void carrier_most(double *values, int count);
 void carrier_trade(const int64_t *to, int64_t *from);
-md_status carrier_start(const world_message *in, int n_in, const world_message *out, int n_out);
+md_status carrier_reserve(int64_t messages, int64_t bytes);
+void carrier_start(const world_message *in, int n_in, const world_message *out, int n_out);
 void carrier_wait(void);
 
 /* Bytes of a message that travels; longer ones are cut. */

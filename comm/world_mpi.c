@@ -68,7 +68,7 @@ enum { PIECE = 1 << 30 };
 
 static struct {
   MPI_Request *request;
-  int count, room;
+  int64_t count, room;
 } under_way;
 
 void carrier_close(void)
@@ -107,19 +107,12 @@ void carrier_trade(const int64_t *to, int64_t *from)
   mpi.MPI_Alltoall_(to, 1, mpi.int64, from, 1, mpi.int64, mpi.world);
 }
 
-static int pieces(const world_message *m, int n)
-{
-  int count = 0;
-  for (int k = 0; k < n; k++)
-    count += (int)((m[k].bytes + PIECE - 1) / PIECE);
-  return count;
-}
-
 static void start(const world_message *m, bool receive)
 {
   for (size_t at = 0; at < m->bytes; at += PIECE) {
     char *data = (char *)m->data + at;
     const int bytes = (int)(m->bytes - at < PIECE ? m->bytes - at : PIECE);
+    if (under_way.count == under_way.room) abort(); /* who starts it reserves room for it */
     MPI_Request *request = &under_way.request[under_way.count++];
     if (receive)
       mpi.MPI_Irecv_(data, bytes, mpi.byte, m->rank, 0, mpi.world, request);
@@ -128,25 +121,28 @@ static void start(const world_message *m, bool receive)
   }
 }
 
-md_status carrier_start(const world_message *in, int n_in, const world_message *out, int n_out)
+md_status carrier_reserve(int64_t messages, int64_t bytes)
 {
-  const int more = under_way.count + pieces(in, n_in) + pieces(out, n_out);
-  if (more > under_way.room) {
-    MPI_Request *request = realloc(under_way.request, (size_t)more * sizeof(MPI_Request));
-    MD_REQUIRE(request, MD_ENOMEM, "out of memory for %d messages", more);
-    under_way.request = request;
-    under_way.room = more;
-  }
+  const int64_t pieces = messages + bytes / PIECE;
+  if (pieces <= under_way.room) return MD_OK;
+  MPI_Request *request = realloc(under_way.request, (size_t)pieces * sizeof(MPI_Request));
+  MD_REQUIRE(request, MD_ENOMEM, "out of memory for %lld messages", (long long)pieces);
+  under_way.request = request;
+  under_way.room = pieces;
+  return MD_OK;
+}
+
+void carrier_start(const world_message *in, int n_in, const world_message *out, int n_out)
+{
   for (int k = 0; k < n_in; k++)
     start(&in[k], true);
   for (int k = 0; k < n_out; k++)
     start(&out[k], false);
-  return MD_OK;
 }
 
 void carrier_wait(void)
 {
-  mpi.MPI_Waitall_(under_way.count, under_way.request, MPI_STATUSES_IGNORE);
+  mpi.MPI_Waitall_((int)under_way.count, under_way.request, MPI_STATUSES_IGNORE);
   under_way.count = 0;
 }
 

@@ -315,15 +315,13 @@ static md_status resume(engine *sim, const engine_state *from)
              "the saved run's box is divided into %d x %d x %d frames, not %d x %d x %d",
              from->frames[0], from->frames[1], from->frames[2], sim->atoms->frames[0],
              sim->atoms->frames[1], sim->atoms->frames[2]);
-  const engine_block mine = engine_block_of(from->n);
-  const int64_t three = 3 * mine.begin;
-  MD_TRY(
-      world_agree(md_atoms_set_local(sim->atoms, mine.count, from->x_at_build + three,
-                                     from->v + three, from->id + mine.begin, from->image + three)));
-  if (from->type) MD_TRY(md_atoms_set_types(sim->atoms, from->type + mine.begin));
+  md_status status =
+      md_atoms_set_local(sim->atoms, from->n, from->x_at_build, from->v, from->id, from->image);
+  if (!status && from->type) status = md_atoms_set_types(sim->atoms, from->type);
+  MD_TRY(world_agree(status));
   world_work();
-  sim->atoms->n_total = from->n;
-  MD_TRY(engine_set_charges(sim, from->q ? from->q + mine.begin : NULL));
+  sim->atoms->n_total = from->all;
+  MD_TRY(engine_set_charges(sim, from->q));
   MD_TRY(rebuild(sim, false));
   MD_TRY(engine_place_again(sim, from));
   MD_TRY(integrate_advance(sim->atoms, NULL, 0, 0));
@@ -336,25 +334,23 @@ static md_status resume(engine *sim, const engine_state *from)
 /* The atoms of a run whose box may have had other frames. */
 static md_status refill(engine *sim, const engine_state *from)
 {
-  const engine_block mine = engine_block_of(from->n);
-  const int64_t n = mine.count, first = 3 * mine.begin;
+  const int64_t n = from->n;
   double *x = malloc((size_t)n * 3 * sizeof *x);
   int32_t *image = malloc((size_t)n * 3 * sizeof *image);
   md_status status = (x && image) || n == 0
                          ? MD_OK
                          : MD_FAIL(MD_ENOMEM, "out of memory for %lld atoms", (long long)n);
   if (!status) {
-    md_frames_leave(&sim->atoms->box, from->frames, n, from->x + first, from->image + first, x,
-                    image);
-    status = md_atoms_set(sim->atoms, n, x, from->v + first, from->id + mine.begin, image);
+    md_frames_leave(&sim->atoms->box, from->frames, n, from->x, from->image, x, image);
+    status = md_atoms_set(sim->atoms, n, x, from->v, from->id, image);
   }
-  if (!status && from->type) status = md_atoms_set_types(sim->atoms, from->type + mine.begin);
+  if (!status && from->type) status = md_atoms_set_types(sim->atoms, from->type);
   free(x);
   free(image);
   MD_TRY(world_agree(status));
   world_work();
-  sim->atoms->n_total = from->n;
-  MD_TRY(engine_set_charges(sim, from->q ? from->q + mine.begin : NULL));
+  sim->atoms->n_total = from->all;
+  MD_TRY(engine_set_charges(sim, from->q));
   return rebuild(sim, sim->spec->sort_every != 0);
 }
 
@@ -365,7 +361,7 @@ md_status engine_restore(const engine_spec *spec, const engine_state *from, bool
   MD_REQUIRE((engine_kinds(spec) > 1) == (from->type != NULL), MD_EINVAL,
              "the saved run has %s, and these settings %d: expected the same species",
              from->type ? "several kinds of atoms" : "one kind of atom", engine_kinds(spec));
-  md_status status = make(spec, from->n, &from->box, out);
+  md_status status = make(spec, from->all, &from->box, out);
   if (!status) {
     set_masses(*out, from->mass);
     (*out)->step = from->step;

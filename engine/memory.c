@@ -96,7 +96,7 @@ static md_status memory_available(const md_ctx *ctx, int64_t *bytes)
 }
 
 /* What each rank needs of its host for a system of n atoms.  There the initial state of the atoms
- * that it begins with, of a file all, lies beside the engine's arrays: x and v in double. */
+ * that it begins with lies beside the engine's arrays: x and v in double. */
 static double rank_memory(const md_ctx *ctx, const engine_spec *spec, neighbor_kind list, double n,
                           const double edge[3])
 {
@@ -104,8 +104,7 @@ static double rank_memory(const md_ctx *ctx, const engine_spec *spec, neighbor_k
   double part[3];
   for (int d = 0; d < 3; d++)
     part[d] = edge[d] / cbrt(ranks);
-  return (double)engine_memory(ctx, spec, list, ceil(n / ranks), part) +
-         host * n / (spec->read ? 1 : ranks);
+  return (double)engine_memory(ctx, spec, list, ceil(n / ranks), part) + host * n / ranks;
 }
 
 /* The same for a box as dense with `to` atoms in place of `from`. */

@@ -5,6 +5,7 @@
 #include "core/hardware/processors.h"
 #include "engine/engine_impl.h"
 #include "engine/system/system.h"
+#include "engine/windows.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -138,25 +139,47 @@ md_status engine_sort_state(engine_state *state)
   return status;
 }
 
+/* On all ranks: the positions of n atoms, by_id their order, from whoever has them of a saved run,
+ * whose atoms of this rank have the order from_by_id. */
+static md_status find_positions(int64_t window, const engine_state *from, const int64_t *from_by_id,
+                                int64_t n, const int64_t *id, const int64_t *by_id, double *x)
+{
+  const engine_column column[] = {{from->id, sizeof *from->id}, {from->x, 3 * sizeof *from->x}};
+  engine_windows w;
+  int64_t at = 0;
+  md_status status = engine_windows_open(window, from->n, from_by_id, 2, column, &w);
+  for (int64_t k = 0; k < w.count && !status; k++) {
+    status = engine_windows_share(&w, k);
+    const int64_t *came = w.rows[0];
+    const double *place = w.rows[1];
+    for (int64_t i = 0; i < w.n && at < n && !status; i++)
+      if (came[i] == id[by_id[at]]) memcpy(&x[3 * by_id[at++]], &place[3 * i], 3 * sizeof *x);
+  }
+  engine_windows_close(&w);
+  return status;
+}
+
 md_status engine_place_again(engine *sim, const engine_state *from)
 {
   if (world_count() == 1) return md_atoms_place(sim->atoms, from->x);
   const int64_t n = sim->atoms->n;
   double *x = malloc((size_t)(n + 1) * 3 * sizeof *x);
-  int64_t *id = malloc((size_t)(n + 1) * sizeof *id);
-  int64_t *by_id = malloc((size_t)(from->n + 1) * sizeof *by_id);
-  md_status status = x && id && by_id
+  int64_t *id = malloc((size_t)(n + 1) * sizeof *id),
+          *by_id = malloc((size_t)(n + 1) * sizeof *by_id);
+  int64_t *from_by_id = malloc((size_t)(from->n + 1) * sizeof *from_by_id);
+  md_status status = x && id && by_id && from_by_id
                          ? md_atoms_get(sim->atoms, NULL, NULL, NULL, id, NULL)
-                         : MD_FAIL(MD_ENOMEM, "out of memory for %lld atoms", (long long)from->n);
+                         : MD_FAIL(MD_ENOMEM, "out of memory for %lld atoms", (long long)n);
+  status = world_agree(status);
   if (!status) {
-    const system_state all = {.n = from->n, .id = from->id};
-    system_sort_ids(from->n, from->id, by_id);
-    for (int64_t i = 0; i < n; i++)
-      memcpy(&x[3 * i], &from->x[3 * system_find_id(&all, by_id, id[i])], 3 * sizeof *x);
-    status = md_atoms_place(sim->atoms, x);
+    system_sort_ids(n, id, by_id);
+    system_sort_ids(from->n, from->id, from_by_id);
+    status = find_positions(engine_window(sim->spec), from, from_by_id, n, id, by_id, x);
   }
+  if (!status) status = md_atoms_place(sim->atoms, x);
   free(x);
   free(id);
   free(by_id);
+  free(from_by_id);
   return world_agree(status);
 }

@@ -62,21 +62,16 @@ static void find_begins(engine_windows *w, int64_t most, int64_t n, int64_t *low
     below[k] = count_below(w, n, low[k]);
 }
 
-/* The atoms of the largest window: of all ranks on rank 0, else of this one. */
-static int64_t largest_window(const engine_windows *w, int64_t *total)
+/* Atoms of the largest of windows that begin so. */
+static int64_t largest_of(int64_t count, const int64_t *begin)
 {
   int64_t most = 0;
-  memcpy(total, w->begin, (size_t)(w->count + 1) * sizeof *total);
-  if (world_count() > 1) {
-    world_sum(total, w->count + 1);
-    if (world_rank() > 0) memcpy(total, w->begin, (size_t)(w->count + 1) * sizeof *total);
-  }
-  for (int64_t k = 0; k < w->count; k++)
-    if (total[k + 1] - total[k] > most) most = total[k + 1] - total[k];
+  for (int64_t k = 0; k < count; k++)
+    if (begin[k + 1] - begin[k] > most) most = begin[k + 1] - begin[k];
   return most;
 }
 
-static md_status cut(engine_windows *w, int64_t most, int64_t n, int64_t *largest)
+static md_status cut(engine_windows *w, int64_t most, int64_t n)
 {
   int64_t all = n;
   world_sum(&all, 1);
@@ -93,17 +88,24 @@ static md_status cut(engine_windows *w, int64_t most, int64_t n, int64_t *larges
   else if (!status)
     for (int64_t k = 1; k < w->count; k++)
       w->begin[k] = k * most;
-  if (!status) w->begin[w->count] = n;
-  if (!status) *largest = largest_window(w, range);
+  if (!status) {
+    w->begin[w->count] = n;
+    memcpy(range, w->begin, room * sizeof *range);
+    world_sum(range, w->count + 1);
+    w->largest = largest_of(w->count, range);
+  }
   free(range);
   return status;
 }
 
-/* Memory for the largest window; atoms of one rank come in their order. */
-static md_status reserve(engine_windows *w, int64_t largest)
+/* Memory for the largest window, of all ranks on rank 0, else of this one; atoms of one rank come
+ * in their order. */
+static md_status reserve(engine_windows *w)
 {
   const size_t ranks = (size_t)world_count();
   const bool sorts = ranks > 1 && world_rank() == 0;
+  const int64_t largest = world_rank() == 0 ? w->largest : largest_of(w->count, w->begin);
+  int64_t all_bytes = 0;
   w->sizes = malloc(ranks * sizeof *w->sizes);
   w->message = malloc(ranks * ENGINE_COLUMNS * sizeof *w->message);
   if (sorts) w->by_id = malloc((size_t)(largest + 1) * sizeof *w->by_id);
@@ -113,9 +115,11 @@ static md_status reserve(engine_windows *w, int64_t largest)
     w->came[c] = malloc(bytes);
     if (sorts) w->rows[c] = malloc(bytes);
     good = good && w->came[c] && (w->rows[c] || !sorts);
+    all_bytes += (int64_t)bytes;
   }
+  const int64_t messages = (int64_t)ranks * w->n_columns;
   return world_agree(
-      good ? MD_OK
+      good ? world_reserve(messages, all_bytes)
            : MD_FAIL(MD_ENOMEM, "out of memory for windows of %lld atoms", (long long)largest));
 }
 
@@ -124,9 +128,8 @@ md_status engine_windows_open(int64_t most, int64_t n, const int64_t *order, int
 {
   *out = (engine_windows){.n_columns = n_columns, .order = order};
   memcpy(out->column, columns, (size_t)n_columns * sizeof *columns);
-  int64_t largest = 0;
-  MD_TRY(cut(out, most, n, &largest));
-  return reserve(out, largest);
+  MD_TRY(cut(out, most, n));
+  return reserve(out);
 }
 
 /* This rank's atoms of window k. */
@@ -142,15 +145,15 @@ static void pack(engine_windows *w, int64_t k)
   }
 }
 
-static md_status send(engine_windows *w, int64_t n)
+static void send(engine_windows *w, int64_t n)
 {
   for (int c = 0; c < w->n_columns; c++)
     w->message[c] = (world_message){0, w->came[c], (size_t)n * w->column[c].bytes};
-  return world_start(NULL, 0, w->message, n > 0 ? w->n_columns : 0);
+  world_start(NULL, 0, w->message, n > 0 ? w->n_columns : 0);
 }
 
 /* Behind the atoms of rank 0 those of the others. */
-static md_status receive(engine_windows *w)
+static void receive(engine_windows *w)
 {
   int n = 0;
   w->n = w->sizes[0];
@@ -160,7 +163,7 @@ static md_status receive(engine_windows *w)
       w->message[n++] = (world_message){r, (char *)w->came[c] + (size_t)w->n * bytes,
                                         (size_t)w->sizes[r] * bytes};
     }
-  return world_start(w->message, n, NULL, 0);
+  world_start(w->message, n, NULL, 0);
 }
 
 static void sort(engine_windows *w)
@@ -174,19 +177,44 @@ static void sort(engine_windows *w)
   }
 }
 
-md_status engine_windows_get(engine_windows *w, int64_t k)
+void engine_windows_get(engine_windows *w, int64_t k)
 {
   const int64_t n = w->begin[k + 1] - w->begin[k];
   pack(w, k);
   if (world_count() == 1) {
     w->n = n;
     memcpy(w->rows, w->came, sizeof w->rows);
-    return MD_OK;
+    return;
   }
   world_gather(&n, sizeof n, w->sizes);
-  MD_TRY(world_rank() == 0 ? receive(w) : send(w, n));
+  if (world_rank() == 0)
+    receive(w);
+  else
+    send(w, n);
   world_wait();
   if (world_rank() == 0) sort(w);
+}
+
+/* Memory for windows of all ranks where there is none yet. */
+static md_status reserve_rows(engine_windows *w)
+{
+  bool good = true;
+  for (int c = 0; c < w->n_columns && world_rank() > 0; c++) {
+    if (!w->rows[c]) w->rows[c] = malloc((size_t)(w->largest + 1) * w->column[c].bytes);
+    good = good && w->rows[c];
+  }
+  return world_agree(
+      good ? MD_OK
+           : MD_FAIL(MD_ENOMEM, "out of memory for windows of %lld atoms", (long long)w->largest));
+}
+
+md_status engine_windows_share(engine_windows *w, int64_t k)
+{
+  MD_TRY(reserve_rows(w));
+  engine_windows_get(w, k);
+  world_broadcast(&w->n, sizeof w->n);
+  for (int c = 0; c < w->n_columns; c++)
+    world_broadcast(w->rows[c], (size_t)w->n * w->column[c].bytes);
   return MD_OK;
 }
 

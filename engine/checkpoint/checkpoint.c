@@ -65,15 +65,14 @@ enum { FIRST = CHECKPOINT_PLACE, ARRAYS = CHECKPOINT_TYPE - FIRST + 1 };
 static const size_t item[ARRAYS] = {24, 24, 24, 8, 12, 8, 1};
 
 /* The atoms of window after window to the place of each array's section, on rank 0. */
-static md_status put_windows(engine_windows *w, const int *array, sections_place *place,
-                             sections_writer *to)
+static void put_windows(engine_windows *w, const int *array, sections_place *place,
+                        sections_writer *to)
 {
   for (int64_t k = 0; k < w->count; k++) {
-    MD_TRY(engine_windows_get(w, k));
+    engine_windows_get(w, k);
     for (int c = 0; c < w->n_columns && world_rank() == 0; c++)
       sections_fill(to, &place[array[c]], w->rows[c], (size_t)w->n * item[array[c]]);
   }
-  return MD_OK;
 }
 
 /* The arrays of all ranks; `to` is rank 0's. */
@@ -97,7 +96,7 @@ static md_status put_atoms(const engine *sim, const engine_state *state, section
     sections_place place[ARRAYS];
     for (int a = 0; a < held; a++)
       place[a] = sections_hold(to, FIRST + a, rows[a] ? (size_t)state->all * item[a] : 0);
-    status = put_windows(&w, array, place, to);
+    put_windows(&w, array, place, to);
     for (int a = 0; a < held; a++)
       sections_seal(to, &place[a]);
   }

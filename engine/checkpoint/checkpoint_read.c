@@ -1,5 +1,8 @@
-/* engine/checkpoint/checkpoint_read.c - reads checkpoints of runs. */
+/* engine/checkpoint/checkpoint_read.c - reads checkpoints of runs: every rank the whole file, of
+ * which it keeps its block of the atoms. */
+#include "comm/world.h"
 #include "engine/checkpoint/checkpoint_impl.h"
+#include "engine/engine_impl.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -34,7 +37,7 @@ static md_status get_numbers(sections_reader *in, checkpoint *out, bool *charged
   MD_REQUIRE(good, MD_EIO, "'%s' holds numbers that no run has in the section '%s'", in->path,
              section_words[CHECKPOINT_STEP]);
   engine_state *state = &out->state;
-  state->n = state->all = found.n;
+  state->all = found.n;
   state->step = found.step;
   state->rebuilt_at = found.rebuilt_at;
   state->lists = found.lists;
@@ -50,11 +53,22 @@ static md_status get_numbers(sections_reader *in, checkpoint *out, bool *charged
   return MD_OK;
 }
 
-/* An array that is there or not. */
-static md_status get_some(sections_reader *in, int tag, bool there, int64_t bytes, void *out)
+/* This rank's part of an array, `bytes` an atom. */
+static md_status get_array(sections_reader *in, int tag, const engine_state *state, int64_t bytes,
+                           void *out)
 {
-  void *nothing = NULL;
-  MD_TRY(sections_get(in, tag, there ? bytes : 0, there ? out : (void *)&nothing));
+  const engine_block mine = engine_block_of(state->all);
+  return sections_get_part(in, tag, bytes * state->all, bytes * mine.begin, bytes * mine.count,
+                           out);
+}
+
+/* One that is there or not. */
+static md_status get_some(sections_reader *in, int tag, bool there, const engine_state *state,
+                          int64_t bytes, void *out)
+{
+  void *nothing;
+  if (there) return get_array(in, tag, state, bytes, out);
+  MD_TRY(sections_get(in, tag, 0, &nothing));
   free(nothing);
   return MD_OK;
 }
@@ -73,13 +87,14 @@ static md_status get_all(sections_reader *in, checkpoint *out)
   bool charged, typed;
   MD_TRY(sections_get(in, CHECKPOINT_CONF, -1, &out->settings));
   MD_TRY(get_numbers(in, out, &charged, &typed));
-  MD_TRY(sections_get(in, CHECKPOINT_PLACE, 24 * state->n, &state->x));
-  MD_TRY(sections_get(in, CHECKPOINT_BUILT, 24 * state->n, &state->x_at_build));
-  MD_TRY(sections_get(in, CHECKPOINT_V, 24 * state->n, &state->v));
-  MD_TRY(sections_get(in, CHECKPOINT_ID, 8 * state->n, &state->id));
-  MD_TRY(sections_get(in, CHECKPOINT_IMAGE, 12 * state->n, &state->image));
-  MD_TRY(get_some(in, CHECKPOINT_CHARGE, charged, 8 * state->n, &state->q));
-  MD_TRY(get_some(in, CHECKPOINT_TYPE, typed, state->n, &state->type));
+  state->n = engine_block_of(state->all).count;
+  MD_TRY(get_array(in, CHECKPOINT_PLACE, state, 24, &state->x));
+  MD_TRY(get_array(in, CHECKPOINT_BUILT, state, 24, &state->x_at_build));
+  MD_TRY(get_array(in, CHECKPOINT_V, state, 24, &state->v));
+  MD_TRY(get_array(in, CHECKPOINT_ID, state, 8, &state->id));
+  MD_TRY(get_array(in, CHECKPOINT_IMAGE, state, 12, &state->image));
+  MD_TRY(get_some(in, CHECKPOINT_CHARGE, charged, state, 8, &state->q));
+  MD_TRY(get_some(in, CHECKPOINT_TYPE, typed, state, 1, &state->type));
   MD_REQUIRE(types_exist(state), MD_EIO, "'%s' holds types that no run has in the section '%s'",
              in->path, section_words[CHECKPOINT_TYPE]);
   return sections_end(in, CHECKPOINT_END);
@@ -109,5 +124,5 @@ static md_status step_of(const char *path, int64_t *step)
 
 md_status checkpoint_read(const char *path, checkpoint *out)
 {
-  return sections_offer_previous(path, read_file(path, out), step_of);
+  return world_agree(sections_offer_previous(path, read_file(path, out), step_of));
 }

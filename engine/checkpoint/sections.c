@@ -194,28 +194,69 @@ void sections_close(sections_reader *in)
   in->file = NULL;
 }
 
-md_status sections_get(sections_reader *in, int tag, int64_t expected, void *out)
+/* The next section begins, with this tag. */
+static md_status get_section_head(sections_reader *in, int tag, int64_t expected,
+                                  section_head *head)
 {
-  section_head head;
   const char *what = in->words[tag];
-  MD_TRY(get(in, what, &head, sizeof head));
-  const bool good = head.crc == md_crc32c(0, &head, offsetof(section_head, crc)) &&
-                    head.zero == 0 && head.tag == (uint32_t)tag &&
-                    (expected < 0 || head.bytes == (uint64_t)expected);
+  MD_TRY(get(in, what, head, sizeof *head));
+  const bool good = head->crc == md_crc32c(0, head, offsetof(section_head, crc)) &&
+                    head->zero == 0 && head->tag == (uint32_t)tag &&
+                    (expected < 0 || head->bytes == (uint64_t)expected);
   MD_REQUIRE(good, MD_EIO, "'%s' is damaged at the section '%s'", in->path, what);
-  MD_REQUIRE(head.bytes <= in->left, MD_EIO, "'%s' is cut off in the section '%s'", in->path, what);
-  char *data = malloc(head.bytes + 2);
+  MD_REQUIRE(head->bytes <= in->left, MD_EIO, "'%s' is cut off in the section '%s'", in->path,
+             what);
+  return MD_OK;
+}
+
+/* So many bytes of a section to data, or only to its check sum. */
+static md_status get_bytes(sections_reader *in, const char *what, uint64_t bytes, char *data,
+                           uint32_t *crc)
+{
+  char passing[1 << 16];
+  for (uint64_t at = 0; at < bytes; at += sizeof passing) {
+    const size_t now = bytes - at < sizeof passing ? (size_t)(bytes - at) : sizeof passing;
+    char *to = data ? data + at : passing;
+    MD_TRY(get(in, what, to, now));
+    *crc = md_crc32c(*crc, to, now);
+  }
+  return MD_OK;
+}
+
+/* What the section holds from `begin` on, `count` bytes of it. */
+static md_status get_part(sections_reader *in, const char *what, const section_head *head,
+                          uint64_t begin, uint64_t count, void *out)
+{
+  uint32_t crc = 0;
+  char *data = malloc(count + 2);
   MD_REQUIRE(data, MD_ENOMEM, "out of memory for the %s of '%s'", what, in->path);
-  md_status status = get(in, what, data, head.bytes);
-  if (!status && md_crc32c(0, data, head.bytes) != head.content_crc)
+  md_status status = get_bytes(in, what, begin, NULL, &crc);
+  if (!status) status = get_bytes(in, what, count, data, &crc);
+  if (!status) status = get_bytes(in, what, head->bytes - begin - count, NULL, &crc);
+  if (!status && crc != head->content_crc)
     status = MD_FAIL(MD_EIO, "'%s' is damaged in the section '%s'", in->path, what);
   if (status) {
     free(data);
     return status;
   }
-  data[head.bytes] = data[head.bytes + 1] = '\0';
+  data[count] = data[count + 1] = '\0';
   *(void **)out = data;
   return MD_OK;
+}
+
+md_status sections_get(sections_reader *in, int tag, int64_t expected, void *out)
+{
+  section_head head;
+  MD_TRY(get_section_head(in, tag, expected, &head));
+  return get_part(in, in->words[tag], &head, 0, head.bytes, out);
+}
+
+md_status sections_get_part(sections_reader *in, int tag, int64_t expected, int64_t begin,
+                            int64_t count, void *out)
+{
+  section_head head;
+  MD_TRY(get_section_head(in, tag, expected, &head));
+  return get_part(in, in->words[tag], &head, (uint64_t)begin, (uint64_t)count, out);
 }
 
 md_status sections_end(sections_reader *in, int last)

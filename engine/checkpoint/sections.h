@@ -67,6 +67,10 @@ void sections_close(sections_reader *in);
  * free with free.  Errors: MD_EIO (damaged or cut off:
  * names the section), MD_ENOMEM. */
 md_status sections_get(sections_reader *in, int tag, int64_t expected, void *out);
+/* The same of a section of `expected` bytes, of which bytes begin .. begin + count - 1 are kept: it
+ * is read and checked to its end through a small piece of memory. */
+md_status sections_get_part(sections_reader *in, int tag, int64_t expected, int64_t begin,
+                            int64_t count, void *out);
 /* The last section, with nothing behind it. */
 md_status sections_end(sections_reader *in, int last);
 

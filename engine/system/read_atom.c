@@ -1,7 +1,18 @@
 /* engine/system/read_atom.c - what files of every format say of an atom. */
 #include "engine/system/system_impl.h"
+#include "comm/world.h"
 
 #include <math.h>
+
+int64_t read_place(const system_state *state, int64_t k)
+{
+  return k >= state->first && k < state->first + state->n ? k - state->first : -1;
+}
+
+md_status read_agree(const md_text *in, md_status status)
+{
+  return world_agree_first(status, in->line, 0);
+}
 
 md_status read_charge(const md_text *in, const char *word, double *out)
 {

@@ -2,7 +2,8 @@
  *
  * Atoms are `id type x y z` (style atomic) or `id type q x y z` (charge), each with three image
  * flags or none; the number of columns tells which. */
-#include "engine/system/system_impl.h"
+#include "comm/world.h"
+#include "engine/system/read_data_impl.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -11,23 +12,6 @@
 
 /* The shortest line of an atom: "1 1 0 0 0\n". */
 enum { LINE_BYTES = 10 };
-
-typedef struct {
-  md_text *in;
-  system_state *out;
-  const engine_types *types; /* what there may be; NULL: one kind */
-  engine_types *found;       /* NULL, or the same, to be filled with what the file says */
-  int64_t n_types;           /* of the file */
-  bool labelled;
-  uint8_t kind_of[MD_TYPES]; /* its types by number as kinds */
-  int64_t n;                 /* atoms, 0: not yet known */
-  bool edges[3], atoms;
-  int64_t *by_id; /* [n] atoms by rising id; NULL when they lie so */
-  int columns;    /* of the Atoms section */
-  char **words;   /* of the present line */
-  int n_words;
-  char *comment; /* behind '#', or NULL */
-} data_file;
 
 /* The next line with words; n_words is 0 at the end of the file. */
 static md_status next(data_file *df)
@@ -45,9 +29,8 @@ static md_status next(data_file *df)
   return MD_OK;
 }
 
-/* An entry of a section that has `total`; `count` were read.  Titles begin with a letter; so do the
- * labels of types. */
-static md_status next_entry(data_file *df, const char *section, int64_t count, int64_t total)
+/* Titles begin with a letter; so do the labels of types. */
+md_status read_data_entry(data_file *df, const char *section, int64_t count, int64_t total)
 {
   MD_TRY(next(df));
   const char *first = df->n_words ? df->words[0] : "";
@@ -128,7 +111,7 @@ static md_status read_header(data_file *df)
   for (int d = 0; d < 3; d++)
     if (!df->edges[d])
       return md_text_fail(df->in, "expected '%clo %chi' in the header", 'x' + d, 'x' + d);
-  df->out->n = df->n;
+  df->out->n = df->out->all = df->n;
   return MD_OK;
 }
 
@@ -170,7 +153,7 @@ static md_status read_labels(data_file *df)
   for (int64_t k = 0; k < df->n_types; k++) {
     int64_t type;
     int32_t kind = 0;
-    MD_TRY(next_entry(df, "Atom Type Labels", k, df->n_types));
+    MD_TRY(read_data_entry(df, "Atom Type Labels", k, df->n_types));
     if (df->n_words != 2) return md_text_fail(df->in, "expected 'type label'");
     MD_TRY(md_text_int64(df->in, "atom type", df->words[0], 1, df->n_types, &type));
     if (df->found) MD_TRY(name_kind(df, type - 1, df->words[1]));
@@ -185,7 +168,7 @@ static md_status read_masses(data_file *df)
   for (int64_t k = 0; k < df->n_types; k++) {
     double mass;
     int32_t kind;
-    MD_TRY(next_entry(df, "Masses", k, df->n_types));
+    MD_TRY(read_data_entry(df, "Masses", k, df->n_types));
     if (df->n_words != 2) return md_text_fail(df->in, "expected 'type mass'");
     MD_TRY(get_type(df, 0, &kind));
     MD_TRY(md_text_double(df->in, "mass", df->words[1], &mass));
@@ -229,7 +212,7 @@ static md_status read_coeffs(data_file *df, const char *what, int n_kinds)
   for (int64_t k = 0; k < total; k++) {
     int32_t i, j;
     force_lj lj = {0};
-    MD_TRY(next_entry(df, what, k, total));
+    MD_TRY(read_data_entry(df, what, k, total));
     char *const *values = df->words + n_kinds;
     const bool cutoff = df->n_words == n_kinds + 3;
     if (!cutoff && df->n_words != n_kinds + 2)
@@ -263,16 +246,18 @@ static md_status check_columns(data_file *df, const char *style)
       n, style[0] ? ", as the title says " : "", style);
 }
 
-static md_status read_atom(data_file *df, int64_t i)
+static md_status read_atom(data_file *df, int64_t k)
 {
   static const char *const axes[3] = {"x", "y", "z"}, *const flags[3] = {"ix", "iy", "iz"};
   system_state *out = df->out;
   const bool charge = df->columns % 3 == 0, image = df->columns > 6;
+  const int64_t i = read_place(out, k);
+  if (charge && !out->q) MD_TRY(system_reserve_charges(out));
+  if (i < 0) return MD_OK;
   MD_TRY(md_text_int64(df->in, "id", df->words[0], 1, INT64_MAX, &out->id[i]));
   int32_t kind;
   MD_TRY(get_type(df, 1, &kind));
   if (out->type) out->type[i] = (uint8_t)kind;
-  if (charge && !out->q) MD_TRY(system_reserve_charges(out));
   if (charge) MD_TRY(read_charge(df->in, df->words[2], &out->q[i]));
   for (int d = 0; d < 3; d++) {
     int64_t crossed = 0;
@@ -289,38 +274,16 @@ static md_status read_atoms(data_file *df)
 {
   char style[16] = "";
   if (df->comment && sscanf(df->comment, "%15s", style) != 1) style[0] = '\0';
-  MD_TRY(system_reserve(df->out, df->n, false, true, true));
-  if (df->types && df->types->n > 1) MD_TRY(system_reserve_types(df->out));
+  md_status status = system_reserve_block(df->out, false, true, true);
+  if (!status && df->types && df->types->n > 1) status = system_reserve_types(df->out);
   df->atoms = true;
-  for (int64_t i = 0; i < df->n; i++) {
-    MD_TRY(next_entry(df, "Atoms", i, df->n));
-    MD_TRY(check_columns(df, style));
-    MD_TRY(read_atom(df, i));
+  for (int64_t k = 0; k < df->n && !status; k++) {
+    status = read_data_entry(df, "Atoms", k, df->n);
+    if (!status) status = check_columns(df, style);
+    if (!status) status = read_atom(df, k);
   }
+  MD_TRY(read_agree(df->in, status));
   return system_rank_ids(df->in, df->out, &df->by_id);
-}
-
-static md_status read_velocities(data_file *df)
-{
-  static const char *const axes[3] = {"vx", "vy", "vz"};
-  if (!df->atoms) return md_text_fail(df->in, "expected Atoms before Velocities");
-  double *v = df->out->v = calloc((size_t)df->n, 3 * sizeof *v);
-  MD_REQUIRE(v, MD_ENOMEM, "out of memory for %lld velocities", (long long)df->n);
-  for (int64_t k = 0; k < 3 * df->n; k++)
-    v[k] = NAN; /* not given yet */
-  for (int64_t k = 0; k < df->n; k++) {
-    int64_t id = 0;
-    MD_TRY(next_entry(df, "Velocities", k, df->n));
-    if (df->n_words != 4) return md_text_fail(df->in, "expected 'id vx vy vz'");
-    MD_TRY(md_text_int64(df->in, "id", df->words[0], 1, INT64_MAX, &id));
-    const bool alike = df->out->id[k] == id; /* both sections in one order */
-    const int64_t i = alike ? k : system_find_id(df->out, df->by_id, id);
-    if (i < 0) return md_text_fail(df->in, "no atom has id %lld", (long long)id);
-    if (!isnan(v[3 * i])) return md_text_fail(df->in, "two velocities of id %lld", (long long)id);
-    for (int d = 0; d < 3; d++)
-      MD_TRY(md_text_double(df->in, axes[d], df->words[1 + d], &v[3 * i + d]));
-  }
-  return MD_OK;
 }
 
 static md_status read_section(data_file *df)
@@ -329,7 +292,7 @@ static md_status read_section(data_file *df)
   if (df->n_words == 1 && strcmp(first, "Masses") == 0) return read_masses(df);
   if (df->n_words == 1 && strcmp(first, "Atoms") == 0 && !df->atoms) return read_atoms(df);
   if (df->n_words == 1 && strcmp(first, "Velocities") == 0 && !df->out->v)
-    return read_velocities(df);
+    return read_data_velocities(df);
   if (df->n_words == 2 && strcmp(first, "Pair") == 0 && strcmp(second, "Coeffs") == 0)
     return read_coeffs(df, "Pair Coeffs", 1);
   if (df->n_words == 2 && strcmp(first, "PairIJ") == 0 && strcmp(second, "Coeffs") == 0)
@@ -355,9 +318,11 @@ md_status read_data(md_text *in, bool header, const engine_types *types, system_
 {
   data_file df = data_begin(in, types, out);
   md_status status = read_header(&df);
+  if (!header) status = world_agree(status);
   while (!header && !status && df.n_words) {
     status = read_section(&df);
     if (!status) status = next(&df);
+    status = world_agree(status);
   }
   if (!header && !status && !df.atoms) status = md_text_fail(in, "expected a section 'Atoms'");
   free(df.by_id);

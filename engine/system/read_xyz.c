@@ -12,6 +12,7 @@
  * forces between pairs do not tell apart.  Vectors along axes, in whatever order and sense, have
  * rows of 0 and 1 or -1, and R x is exact. */
 #include "engine/system/system_impl.h"
+#include "comm/world.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -258,7 +259,7 @@ static md_status check_kind(xyz_file *xyz, char *const *words)
   return MD_OK;
 }
 
-static md_status read_atom(xyz_file *xyz, int64_t i)
+static md_status read_atom(xyz_file *xyz, int64_t k)
 {
   static const char *const axes[3] = {"x", "y", "z"}, *const rates[3] = {"vx", "vy", "vz"};
   system_state *out = xyz->out;
@@ -266,13 +267,16 @@ static md_status read_atom(xyz_file *xyz, int64_t i)
   int n;
   MD_TRY(md_text_next(xyz->in, &line));
   if (!line)
-    return md_text_fail(xyz->in, "the file ends after %lld of %lld atoms", (long long)i,
-                        (long long)out->n);
+    return md_text_fail(xyz->in, "the file ends after %lld of %lld atoms", (long long)k,
+                        (long long)out->all);
   MD_TRY(md_text_split(xyz->in, line, &n));
   char *const *words = xyz->in->words;
   if (n != xyz->columns)
     return md_text_fail(xyz->in, "%d columns: expected %d, as Properties says", n, xyz->columns);
-  MD_TRY(xyz->types ? find_kind(xyz, words, i) : check_kind(xyz, words));
+  if (!xyz->types) MD_TRY(check_kind(xyz, words)); /* that of all atoms */
+  const int64_t i = read_place(out, k);
+  if (i < 0) return MD_OK;
+  if (xyz->types) MD_TRY(find_kind(xyz, words, i));
   if (out->id)
     MD_TRY(md_text_int64(xyz->in, "id", words[xyz->column[ID]], 1, INT64_MAX, &out->id[i]));
   if (out->q) MD_TRY(read_charge(xyz->in, words[xyz->column[CHARGE]], &out->q[i]));
@@ -287,6 +291,22 @@ static md_status read_atom(xyz_file *xyz, int64_t i)
   return read_wrap(xyz->in, &out->box, &out->x[3 * i], &out->image[3 * i]);
 }
 
+static md_status read_atoms(xyz_file *xyz)
+{
+  system_state *out = xyz->out;
+  const bool moving = xyz->column[VELO] >= 0 || out->momenta;
+  md_status status = system_reserve_block(out, moving, xyz->column[ID] >= 0, true);
+  if (!status && xyz->column[CHARGE] >= 0) status = system_reserve_charges(out);
+  if (!status && xyz->types && xyz->types->n > 1) status = system_reserve_types(out);
+  for (int64_t k = 0; !status && k < out->all; k++)
+    status = read_atom(xyz, k);
+  status = read_agree(xyz->in, status);
+  int64_t *by_id = NULL;
+  if (!status && out->id) status = system_rank_ids(xyz->in, out, &by_id);
+  free(by_id);
+  return status;
+}
+
 md_status read_xyz(md_text *in, bool header, const engine_types *types, system_state *out)
 {
   xyz_file xyz = {.in = in, .out = out, .types = types};
@@ -296,16 +316,10 @@ md_status read_xyz(md_text *in, bool header, const engine_types *types, system_s
   MD_TRY(md_text_split(in, line, &words));
   MD_TRY(md_text_int64(in, "number of atoms", in->words[0], 1, INT64_MAX, &out->n));
   MD_TRY(md_text_fit(in, out->n, LINE_BYTES));
+  out->all = out->n;
   md_status status = read_comment(&xyz);
-  const bool moving = xyz.column[VELO] >= 0 || out->momenta;
-  if (!status && !header) status = system_reserve(out, out->n, moving, xyz.column[ID] >= 0, true);
-  if (!status && !header && xyz.column[CHARGE] >= 0) status = system_reserve_charges(out);
-  if (!status && !header && types && types->n > 1) status = system_reserve_types(out);
-  for (int64_t i = 0; !header && !status && i < out->n; i++)
-    status = read_atom(&xyz, i);
-  int64_t *by_id = NULL;
-  if (!status && out->id) status = system_rank_ids(in, out, &by_id);
-  free(by_id);
+  if (!header) status = world_agree(status);
+  if (!header && !status) status = read_atoms(&xyz);
   for (int k = SPECIES; k <= TYPE; k++)
     free(xyz.kind[k]);
   return status;

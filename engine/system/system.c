@@ -113,23 +113,6 @@ static md_status from_file(const engine_spec *spec, system_state *out)
   return out->v && out->momenta ? divide_by_masses(spec, out) : MD_OK;
 }
 
-/* Of all atoms those of this rank's block. */
-static void keep_block(system_state *state)
-{
-  int64_t first, count;
-  if (world_count() == 1) return;
-  system_block(state->all, &first, &count);
-  const size_t n = (size_t)count;
-  memmove(state->x, state->x + 3 * first, n * 3 * sizeof *state->x);
-  memmove(state->v, state->v + 3 * first, n * 3 * sizeof *state->v);
-  if (state->id) memmove(state->id, state->id + first, n * sizeof *state->id);
-  if (state->image) memmove(state->image, state->image + 3 * first, n * 3 * sizeof *state->image);
-  if (state->q) memmove(state->q, state->q + first, n * sizeof *state->q);
-  if (state->type) memmove(state->type, state->type + first, n * sizeof *state->type);
-  state->n = count;
-  state->first = first;
-}
-
 /* Charges of kinds of atoms, where there are any and the source has none. */
 static md_status charge(const engine_spec *spec, system_state *state)
 {
@@ -147,7 +130,6 @@ md_status system_create(const engine_spec *spec, system_state *out)
   if (!status) status = spec->read ? from_file(spec, out) : system_make_lattice(spec, out);
   if (!status) status = charge(spec, out);
   status = world_agree(status);
-  if (spec->read) out->all = out->n, out->whole = true;
   const double mass = spec->types     ? spec->types->species[0].mass
                       : out->mass > 0 ? out->mass
                                       : spec->mass;
@@ -157,6 +139,5 @@ md_status system_create(const engine_spec *spec, system_state *out)
     return status;
   }
   out->mass = mass;
-  if (spec->read) keep_block(out);
   return MD_OK;
 }

@@ -21,7 +21,6 @@ typedef struct {
   double epsilon, sigma, cutoff; /* of every pair, likewise */
   bool lj, metal;                /* the units, if the source says */
   int64_t first, all;            /* these are atoms first .. first + n - 1 of so many */
-  bool whole;                    /* every rank has all, as it reads them from a file */
 } system_state;
 void system_state_free(system_state *state);
 
@@ -40,8 +39,8 @@ void system_lattice(const engine_spec *spec, int64_t *n, md_box *box);
  * not to be kept).  A file's mass, epsilon and sigma must agree with settings that are given too,
  * or with species.  The same configuration gives the same bits for any number of threads; beside
  * what is returned, memory of 40 bytes for 8192 atoms is used.  With several ranks (comm/world.h)
- * each gets a block of the same atoms: it makes only these of a lattice, but reads whole files.
- * *out is empty on failure, which is then that of all.
+ * each makes or reads a block of the same atoms.  *out is empty on failure, which is then that of
+ * all.
  * Errors: MD_EINVAL (file, line, what was expected), MD_EIO, MD_ENOMEM. */
 md_status system_create(const engine_spec *spec, system_state *out);
 
@@ -50,7 +49,9 @@ md_status system_create(const engine_spec *spec, system_state *out);
  * may be, by name, or in a data file without Atom Type Labels by number; masses and pairs that the
  * file gives must be theirs.  NULL: one kind, of which out tells what the file says.
  * Positions are wrapped into the box, image flags follow.  header: only box and n are read.
- * *out is empty on failure.  Errors: MD_EINVAL (file, line, what was expected), MD_EIO, MD_ENOMEM.
+ * Else all ranks read together: each goes through the file line by line and keeps its block of the
+ * atoms.  *out is empty on failure.  Errors, of all: MD_EINVAL (file, line, what was expected),
+ * MD_EIO, MD_ENOMEM; a rank that fails alone before any atom is to tell the others (world_agree).
  */
 md_status system_read(const char *path, bool header, const engine_types *types, system_state *out);
 /* The kinds that a LAMMPS data file describes before its atoms: names (Atom Type Labels, else the

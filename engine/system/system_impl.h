@@ -19,13 +19,20 @@ md_status read_xyz(md_text *in, bool header, const engine_types *types, system_s
 md_status read_kind(const md_text *in, const engine_types *types, const char *name, int32_t *out);
 md_status read_agrees(const md_text *in, const char *what, double found, double set);
 
-/* Atoms by rising id; *by_id is NULL when they lie so.  free(*by_id), also after a failure.
- * Errors: MD_EINVAL (two atoms have one id), MD_ENOMEM. */
+/* On all ranks, when their atoms are read: the place of the file's atom k among this rank's, or
+ * negative, where another one keeps it; the failure on the first line, where each rank checked the
+ * lines of its own atoms. */
+int64_t read_place(const system_state *state, int64_t k);
+md_status read_agree(const md_text *in, md_status status);
+/* On all ranks: this rank's atoms by rising id; *by_id is NULL when they lie so.  free(*by_id),
+ * also after a failure.  Errors, of all: MD_EINVAL (two atoms have one id), MD_ENOMEM. */
 md_status system_rank_ids(const md_text *in, const system_state *state, int64_t **by_id);
 
-/* Memory for n atoms: x always, the others as asked. */
+/* Memory for n atoms: x always, the others as asked; for this rank's block of state->all. */
 md_status system_reserve(system_state *state, int64_t n, bool v, bool id, bool image);
-/* Memory for the charges or types of state->n atoms; what a charge may be. */
+md_status system_reserve_block(system_state *state, bool v, bool id, bool image);
+/* Memory for velocities, charges or types of state->n atoms; what a charge may be. */
+md_status system_reserve_velocities(system_state *state);
 md_status system_reserve_charges(system_state *state);
 md_status system_reserve_types(system_state *state);
 md_status read_charge(const md_text *in, const char *word, double *out);

@@ -77,10 +77,9 @@ static void charge_lattice(const engine_spec *spec, system_state *out)
 
 md_status system_make_lattice(const engine_spec *spec, system_state *out)
 {
-  int64_t n;
   system_lattice(spec, &out->all, &out->box);
-  system_block(out->all, &out->first, &n);
-  MD_TRY(system_reserve(out, n, true, false, false));
+  MD_TRY(system_reserve_block(out, true, false, false));
+  const int64_t n = out->n;
   const double a = lattice_constant(spec);
   double *x = out->x;
 #pragma omp parallel for schedule(static) num_threads(system_team(spec))

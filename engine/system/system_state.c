@@ -40,12 +40,26 @@ md_status system_reserve(system_state *state, int64_t n, bool v, bool id, bool i
   return status;
 }
 
+md_status system_reserve_block(system_state *state, bool v, bool id, bool image)
+{
+  int64_t n;
+  system_block(state->all, &state->first, &n);
+  return system_reserve(state, n, v, id, image);
+}
+
 md_status system_number(system_state *state)
 {
   md_status status = MD_OK;
   state->id = reserve(state->n, sizeof *state->id, &status);
   for (int64_t i = 0; i < state->n && !status; i++)
     state->id[i] = state->first + i + 1;
+  return status;
+}
+
+md_status system_reserve_velocities(system_state *state)
+{
+  md_status status = MD_OK;
+  state->v = reserve(state->n, 3 * sizeof *state->v, &status);
   return status;
 }
 

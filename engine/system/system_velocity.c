@@ -106,7 +106,7 @@ static void add_up(const system_state *state, const masses *m, int team, double 
     }
     memcpy(sums[first + p], sum, sizeof sum);
   }
-  if (!state->whole) world_sum((void *)sums, SUMS * parts); /* zero bits on all ranks but one */
+  world_sum((void *)sums, SUMS * parts); /* zero bits on all ranks but one */
   memset(total, 0, SUMS * sizeof *total);
   for (int64_t p = 0; p < parts; p++)
     for (int c = 0; c < SUMS; c++)

@@ -244,7 +244,7 @@ static md_status take_atoms(dump *to, const engine *sim)
   return MD_OK;
 }
 
-static md_status put_windows(dump *to, const engine *sim, engine_windows *w)
+static void put_windows(dump *to, const engine *sim, engine_windows *w)
 {
   atoms_text atoms = {.spec = sim->spec,
                       .box = engine_box(sim),
@@ -255,14 +255,13 @@ static md_status put_windows(dump *to, const engine *sim, engine_windows *w)
   const bool writes = world_rank() == 0;
   if (writes) formats[to->format].begin(to, &atoms);
   for (int64_t k = 0, done = 0; k < w->count; k++, done += atoms.n) {
-    MD_TRY(engine_windows_get(w, k));
+    engine_windows_get(w, k);
     atoms.n = w->n;
     atoms.id = w->rows[0], atoms.x = w->rows[1], atoms.v = w->rows[2];
     atoms.image = w->rows[3], atoms.type = w->rows[4];
     atoms.q = to->q ? w->rows[5] : NULL;
     if (writes) formats[to->format].put(to, &atoms, done);
   }
-  return MD_OK;
 }
 
 md_status dump_frame(dump *to, const engine *sim)
@@ -272,9 +271,9 @@ md_status dump_frame(dump *to, const engine *sim)
   const engine_column column[] = {{to->id, 8},     {to->x, 24},   {to->v, 24},
                                   {to->image, 12}, {to->type, 1}, {to->q, 8}};
   engine_windows w;
-  md_status status = engine_windows_open(engine_window(sim->spec), sim->atoms->n, to->by_id,
-                                         to->q ? 6 : 5, column, &w);
-  if (!status) status = put_windows(to, sim, &w);
+  const md_status status = engine_windows_open(engine_window(sim->spec), sim->atoms->n, to->by_id,
+                                               to->q ? 6 : 5, column, &w);
+  if (!status) put_windows(to, sim, &w);
   engine_windows_close(&w);
   if (status || world_rank() > 0) return status;
   if (to->format == DCD) {

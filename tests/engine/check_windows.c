@@ -41,7 +41,7 @@ static int64_t fill(int kind, int64_t *id, int32_t *value)
   return n;
 }
 
-static void check_windows_of(int kind, int64_t most)
+static void check_windows_of(int kind, int64_t most, bool shared)
 {
   int64_t id[ATOMS], order[ATOMS], seen = 0;
   int32_t value[ATOMS];
@@ -53,15 +53,18 @@ static void check_windows_of(int kind, int64_t most)
   ck_ok(engine_windows_open(most, n, order, 2, column, &w));
   ck_assert_int_eq(w.count, (ATOMS + most - 1) / most);
   for (int64_t k = 0; k < w.count; k++) {
-    ck_ok(engine_windows_get(&w, k));
-    if (world_rank() > 0) continue;
+    if (shared)
+      ck_ok(engine_windows_share(&w, k));
+    else
+      engine_windows_get(&w, k);
+    if (world_rank() > 0 && !shared) continue;
     ck_assert_int_eq(w.n, k < w.count - 1 ? most : ATOMS - seen);
     for (int64_t i = 0; i < w.n; i++, seen++) {
       ck_assert_int_eq(((int64_t *)w.rows[0])[i], id_of(kind, seen));
       ck_assert_int_eq(((int32_t *)w.rows[1])[i], 2 * seen);
     }
   }
-  if (world_rank() == 0) ck_assert_int_eq(seen, ATOMS);
+  if (world_rank() == 0 || shared) ck_assert_int_eq(seen, ATOMS);
   engine_windows_close(&w);
 }
 
@@ -69,7 +72,7 @@ START_TEST(rising_ids)
 {
   static const int64_t most[] = {1, 7, 250, ATOMS - 1, ATOMS, ATOMS + 1, ENGINE_WINDOW};
   for (size_t k = 0; k < sizeof most / sizeof *most; k++)
-    check_windows_of(_i, most[k]);
+    check_windows_of(_i, most[k], false), check_windows_of(_i, most[k], true);
 }
 END_TEST
 

@@ -57,7 +57,7 @@ void *failing_calloc(size_t n, size_t bytes)
 
 void *failing_realloc(void *old, size_t bytes)
 {
-  return refused(FAILING_HOST) ? NULL : realloc(old, bytes);
+  return refused(FAILING_HOST) || refused(FAILING_GROWN) ? NULL : realloc(old, bytes);
 }
 
 void *failing_aligned_alloc(size_t align, size_t bytes)

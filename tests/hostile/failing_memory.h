@@ -11,7 +11,14 @@
 
 #include <stdbool.h>
 
-typedef enum { FAILING_HOST, FAILING_DEVICE, FAILING_FILES, FAILING_COUNT } failing_where;
+/* GROWN: of the host, what grows by realloc alone. */
+typedef enum {
+  FAILING_HOST,
+  FAILING_GROWN,
+  FAILING_DEVICE,
+  FAILING_FILES,
+  FAILING_COUNT
+} failing_where;
 
 /* Start counting at 1 again; refuse call number `at` (0: none), and those after it if `on`. */
 void failing_set(failing_where where, long at, bool on);
