@@ -26,7 +26,7 @@ static __device__ __forceinline__ unsigned long long nanoseconds(void)
   return ns;
 }
 
-enum { QUIET = 1000000 }; /* nanoseconds of waiting without a look at the host's memory, which is slow */
+enum { QUIET = 1000000 }; /* nanoseconds without a look at the host's memory, which is slow */
 
 /* Thread: some of n neighbours.  Who was late once is waited for no more. */
 static __device__ __forceinline__ void wait_flags(int n, const peer_way *ways, peer_round round,

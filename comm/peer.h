@@ -3,9 +3,9 @@
  * Each rank has a mailbox on its GPU, which the others map (CUDA IPC): a flag for each rank, and
  * room for the names or the positions of all its ghosts of others, twice.  In round e a rank stores
  * what a neighbour needs into half e % 2 of its mailbox, then e into its flag; then it waits for
- * the flags of its neighbours.  Nothing is overwritten that is still read: who stores round e + 1 has seen
- * the flag of round e, which its neighbour raised after it had read round e - 1.  Ranks are
- * neighbours of each other or not at all. */
+ * the flags of its neighbours.  Nothing is overwritten that is still read: who stores round e + 1
+ * has seen the flag of round e, which its neighbour raised after it had read round e - 1.  Ranks
+ * are neighbours of each other or not at all. */
 #ifndef PEER_H
 #define PEER_H
 

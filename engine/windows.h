@@ -1,8 +1,9 @@
 /* engine/windows.h - atoms of all ranks on rank 0, by rising id, a window of them at a time.
  *
  * Rank 0 writes all atoms of a file, or looks through them for two with one id, and never holds
- * more than ENGINE_WINDOW of them besides its own.  65,536 atoms of 101 bytes are 6.6 MB: a message of each array is long enough for its
- * latency not to count, and the memory does not show beside that of a run. */
+ * more than ENGINE_WINDOW of them besides its own.  65,536 atoms of 101 bytes are 6.6 MB: a message
+ * of each array is long enough for its latency not to count, and the memory does not show beside
+ * that of a run. */
 #ifndef ENGINE_WINDOWS_H
 #define ENGINE_WINDOWS_H
 

@@ -40,8 +40,9 @@ md_status checkpoint_write(const char *path, const char *settings, const engine 
                            const md_file_mark *dump, bool keep);
 
 /* On all ranks: read and check a whole file, of whose atoms each rank keeps a block in turn.  *out
- * is empty where this rank failed; free with checkpoint_free.  Errors, of all: MD_EIO (cannot be read, or damaged: names the section, and path.prev when that is whole),
- * MD_EINVAL (not a checkpoint, a later version), MD_ENOMEM. */
+ * is empty where this rank failed; free with checkpoint_free.  Errors, of all: MD_EIO (cannot be
+ * read, or damaged: names the section, and path.prev when that is whole), MD_EINVAL (not a
+ * checkpoint, a later version), MD_ENOMEM. */
 md_status checkpoint_read(const char *path, checkpoint *out);
 void checkpoint_free(checkpoint *from);
 
