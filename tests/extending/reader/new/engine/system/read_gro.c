@@ -4,6 +4,7 @@
  * name and number, three numbers of 8 columns, the position, and, in all lines or in none, three
  * more, the velocity.  Last line: the edges of the box, which begins at 0.  Names must be the same
  * for all atoms; residues and numbers are not used.  Numbers are taken in the units of the run. */
+#include "comm/world.h"
 #include "engine/system/system_impl.h"
 
 #include <string.h>
@@ -30,7 +31,7 @@ static md_status get_field(const gro_file *gro, const char *what, const char *li
   return md_text_double(gro->in, what, word + strspn(word, " "), out);
 }
 
-static md_status read_atom(gro_file *gro, int64_t i)
+static md_status read_atom(gro_file *gro, int64_t k)
 {
   static const char *const axes[6] = {"x", "y", "z", "vx", "vy", "vz"};
   system_state *out = gro->out;
@@ -41,8 +42,8 @@ static md_status read_atom(gro_file *gro, int64_t i)
   if (length < LINE_BYTES)
     return md_text_fail(gro->in, "%zu columns: expected %d and three numbers of %d", length,
                         (int)HEAD, (int)FIELD);
-  if (i == 0) {
-    MD_TRY(system_reserve(out, out->n, moves, false, true));
+  if (k == 0) {
+    MD_TRY(system_reserve_block(out, moves, false, true));
     memcpy(gro->name, line + NAME, NAME_WIDTH);
   }
   if (memcmp(line + NAME, gro->name, NAME_WIDTH) != 0)
@@ -50,6 +51,8 @@ static md_status read_atom(gro_file *gro, int64_t i)
                         gro->name);
   if (moves != (out->v != NULL))
     return md_text_fail(gro->in, "expected velocities of all atoms or of none");
+  const int64_t i = read_place(out, k);
+  if (i < 0) return MD_OK; /* another rank keeps it */
   for (int d = 0; d < 3; d++) {
     MD_TRY(get_field(gro, axes[d], line, d, &out->x[3 * i + d]));
     if (moves) MD_TRY(get_field(gro, axes[3 + d], line, 3 + d, &out->v[3 * i + d]));
@@ -86,10 +89,12 @@ md_status read_gro(md_text *in, bool header, const engine_types *types, system_s
   MD_TRY(md_text_split(in, line, &words));
   MD_TRY(md_text_int64(in, "number of atoms", in->words[0], 1, INT64_MAX, &out->n));
   MD_TRY(md_text_fit(in, out->n, LINE_BYTES));
-  for (int64_t i = 0; i < out->n; i++) /* the box is behind them */
-    MD_TRY(header ? next_line(&gro, "an atom", &line) : read_atom(&gro, i));
-  MD_TRY(read_box(&gro));
-  for (int64_t i = 0; !header && i < out->n; i++)
-    MD_TRY(read_wrap(in, &out->box, &out->x[3 * i], &out->image[3 * i]));
-  return MD_OK;
+  out->all = out->n;
+  md_status status = header ? MD_OK : world_agree(MD_OK); /* a rank may have failed alone by now */
+  for (int64_t k = 0; k < out->all && !status; k++)       /* the box is behind them */
+    status = header ? next_line(&gro, "an atom", &line) : read_atom(&gro, k);
+  if (!status) status = read_box(&gro);
+  for (int64_t i = 0; !header && i < out->n && !status; i++)
+    status = read_wrap(in, &out->box, &out->x[3 * i], &out->image[3 * i]);
+  return header ? status : read_agree(in, status);
 }
