@@ -16,16 +16,18 @@
 #include "stokes/pairs/pairs_impl.h"
 #include "stokes/pairs/search_gpu.h"
 
-enum { BLOCK = 256, WARPS = BLOCK / MD_WARP, STAGE = MD_WARP * SEARCH_ITEMS };
+enum { BLOCK = 256, WARPS = BLOCK / MD_WARP };
 
 typedef unsigned long long bits;
 
 static __device__ __forceinline__ void raise(bits *to, double value)
 {
-  /* one atomic a warp; fmax and the order of bits agree, as nothing is negative or NaN */
+  /* an atomic where a warp has more than was seen so far: few do, and they would all wait for one
+   * address; fmax and the order of bits agree, as nothing is negative or NaN */
   for (int step = MD_WARP / 2; step > 0; step /= 2)
     value = fmax(value, __shfl_xor_sync(MD_ALL_LANES, value, step));
-  if (threadIdx.x % MD_WARP == 0) atomicMax(to, (bits)__double_as_longlong(value));
+  const bits own = (bits)__double_as_longlong(value);
+  if (threadIdx.x % MD_WARP == 0 && own > *(volatile bits *)to) atomicMax(to, own);
 }
 
 /* out: largest |x|, largest radius, largest 1 / radius; infinite where a value is not finite or a
@@ -73,14 +75,16 @@ static __global__ void cells_kernel(int64_t n, const double *__restrict__ x,
   arrival[i] = atomicAdd(&count[cell], 1);
 }
 
-static __global__ void
-order_kernel(int64_t n, const double *__restrict__ x, const __grid_constant__ search_grid grid,
-             const uint32_t *__restrict__ key, const int32_t *__restrict__ arrival,
-             const int32_t *__restrict__ cell_start, int32_t *order, uint4 *small)
+static __global__ void order_kernel(int64_t n, const double *__restrict__ x,
+                                    const __grid_constant__ search_grid grid,
+                                    const uint32_t *__restrict__ key,
+                                    const int32_t *__restrict__ cell_start, int32_t *arrival,
+                                    int32_t *order, uint4 *small)
 {
   const int64_t i = md_thread();
   if (i >= n) return;
   const int32_t at = cell_start[key[i]] + arrival[i];
+  arrival[i] = at;
   order[at] = (int32_t)i;
   small[at] = shrunk_sphere(grid.box, x + 4 * i);
 }
@@ -90,23 +94,23 @@ static __global__ void __launch_bounds__(BLOCK)
     rows_kernel(const __grid_constant__ search_job job, md_scan scan, int64_t room, int64_t *start,
                 int32_t *neighbor, int *longest)
 {
-  __shared__ int32_t stages[WARPS][STAGE];
+  __shared__ search_space spaces[WARPS];
   const int64_t i = md_thread() / MD_WARP;
   const int lane = threadIdx.x % MD_WARP;
-  int32_t *stage = stages[threadIdx.x / MD_WARP];
-  const int32_t count = i < job.n ? search_warp(&job, i, stage, STAGE) : 0;
+  search_space *space = &spaces[threadIdx.x / MD_WARP];
+  const int32_t count = i < job.n ? search_warp(&job, i, space) : 0;
   int64_t first = md_scan_before(scan, lane == 0 ? (uint32_t)count : 0);
   first = __shfl_sync(MD_ALL_LANES, first, 0);
   if (i >= job.n) return;
   if (lane == 0) {
     if (i == 0) start[0] = 0;
     start[i + 1] = first + count;
-    if (count > STAGE) atomicMax(longest, count);
+    if (count > SEARCH_STAGE) atomicMax(longest, count);
   }
-  if (count > STAGE || first + count > room) return;
-  sort_row(stage, count);
+  if (count > SEARCH_STAGE || first + count > room) return;
+  sort_row(space->stage, count);
   for (int k = lane; k < count; k += MD_WARP)
-    __stcs(neighbor + first + k, stage[k]);
+    __stcs(neighbor + first + k, space->stage[k]);
 }
 
 /* Warp: one sphere whose row no stage holds. */
@@ -119,7 +123,7 @@ static __global__ void __launch_bounds__(BLOCK)
   const int lane = threadIdx.x % MD_WARP;
   if (i >= job.n) return;
   const int32_t length = (int32_t)(start[i + 1] - start[i]);
-  if (length <= STAGE) return;
+  if (length <= SEARCH_STAGE) return;
   const search_list list = {neighbor + start[i], &found[threadIdx.x / MD_WARP]};
   if (lane == 0) *list.count = 0;
   __syncwarp();
@@ -176,8 +180,8 @@ template <typename number> static md_status scan(stokes_pairs *pairs, int64_t n,
   return MD_OK;
 }
 
-/* Behind key, order and cell_start: how many came to a cell before each sphere, and the shrunk
- * spheres, at a multiple of their size. */
+/* Behind key, order and cell_start: how many came to a cell before each sphere, later its place in
+ * order; and the shrunk spheres, at a multiple of their size. */
 typedef struct {
   int32_t *arrival;
   uint4 *small;
@@ -203,20 +207,46 @@ static md_status sort(stokes_pairs *pairs, const stokes_view *spheres)
   MD_LAUNCHED();
   MD_TRY(scan(pairs, cells, start + 1));
   order_kernel<<<md_blocks(n, BLOCK), BLOCK, 0, stream_of(pairs)>>>(
-      n, spheres->x, pairs->grid, pairs->key, space.arrival, start, pairs->order, space.small);
+      n, spheres->x, pairs->grid, pairs->key, start, space.arrival, pairs->order, space.small);
   MD_LAUNCHED();
   return MD_OK;
 }
 
+static search_cells_law cells_law_of(const search_grid *grid, const search_class *c)
+{
+  search_cells_law law = {(float)(c->radius * (1 + 1e-6)), {}, {}, {}, c->first};
+  for (int d = 0; d < 3; d++) {
+    law.cells[d] = c->cells[d];
+    law.width[d] = (float)(grid->box[d] / c->cells[d]);
+    law.inv_width[d] = (float)(c->cells[d] / grid->box[d]);
+  }
+  return law;
+}
+
 static search_job job_of(const stokes_pairs *pairs, const stokes_view *spheres)
 {
-  return {spheres->n,
-          spheres->x,
-          pairs->cell_start,
-          pairs->order,
-          space_of(pairs, spheres->n).small,
-          shrunk_law_of(pairs->grid.box, pairs->grid.scale, pairs->grid.skin),
-          pairs->grid};
+  const search_grid *grid = &pairs->grid;
+  const sort_space space = space_of(pairs, spheres->n);
+  search_job job = {spheres->n,
+                    spheres->x,
+                    pairs->cell_start,
+                    pairs->order,
+                    space.small,
+                    space.arrival,
+                    shrunk_law_of(grid->box, grid->scale, grid->skin),
+                    1e-3f,
+                    {},
+                    *grid};
+  /* beyond single precision: places in units of 2^-32, and the rounding of those far out */
+  for (int k = 0; k < grid->n_classes; k++) {
+    job.class_law[k] = cells_law_of(grid, &grid->classes[k]);
+    for (int d = 0; d < 3; d++) {
+      const double away = pairs->reach / grid->box[d];
+      const double error = grid->classes[k].cells[d] * (1e-9 + 2e-15 * away);
+      job.slack = fmaxf(job.slack, (float)(1e-3 + error));
+    }
+  }
+  return job;
 }
 
 /* A little more room than is needed now, not half as much again. */
@@ -249,10 +279,10 @@ static md_status rows(stokes_pairs *pairs, const stokes_view *spheres)
     MD_TRY(make_room(pairs));
   }
   MD_TRY(md_read(pairs->ctx, &longest, seen, sizeof longest));
-  if (longest <= STAGE) return MD_OK;
+  if (longest <= SEARCH_STAGE) return MD_OK;
   long_kernel<<<blocks, BLOCK, 0, stream_of(pairs)>>>(job, start, (int32_t *)pairs->neighbor.data);
   MD_LAUNCHED();
   return MD_OK;
 }
 
-const pairs_backend pairs_gpu = {extent, moved, sort, rows};
+const pairs_backend pairs_gpu = {extent, moved, sort, rows, 4};
