@@ -188,8 +188,8 @@ static md_status assemble(stokes_matrix *matrix, const assemble_job *job, int ve
   const list_job list = list_of(job);
   MD_TRY(count(matrix, &list));
   if (vectors == 1) return assemble_plain(matrix, &list);
+  MD_TRY(matrix_gpu_reserve(matrix, vectors)); /* slices do without the number of entries */
   MD_TRY(receive_count(matrix));
-  MD_TRY(matrix_gpu_reserve(matrix, vectors));
   return assemble_gpu_fill_slices(matrix, &list);
 }
 

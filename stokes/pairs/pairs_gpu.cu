@@ -20,47 +20,53 @@ enum { BLOCK = 256, WARPS = BLOCK / MD_WARP };
 
 typedef unsigned long long bits;
 
+/* The largest of the block's values and what is there.  fmax and the order of bits agree, as nothing
+ * is negative or NaN. */
 static __device__ __forceinline__ void raise(bits *to, double value)
 {
-  /* an atomic where a warp has more than was seen so far: few do, and they would all wait for one
-   * address; fmax and the order of bits agree, as nothing is negative or NaN */
+  __shared__ double part[WARPS];
+  const int lane = threadIdx.x % MD_WARP;
   for (int step = MD_WARP / 2; step > 0; step /= 2)
     value = fmax(value, __shfl_xor_sync(MD_ALL_LANES, value, step));
-  const bits own = (bits)__double_as_longlong(value);
-  if (threadIdx.x % MD_WARP == 0 && own > *(volatile bits *)to) atomicMax(to, own);
+  __syncthreads(); /* an earlier value has been read */
+  if (lane == 0) part[threadIdx.x / MD_WARP] = value;
+  __syncthreads();
+  if (threadIdx.x > 0) return;
+  for (int w = 0; w < WARPS; w++)
+    value = fmax(value, part[w]);
+  atomicMax(to, (bits)__double_as_longlong(value));
 }
 
 /* out: largest |x|, largest radius, largest 1 / radius; infinite where a value is not finite or a
  * radius not > 0. */
-static __global__ void extent_kernel(int64_t n, const double *__restrict__ x, bits *out)
+static __global__ void __launch_bounds__(BLOCK)
+    extent_kernel(int64_t n, const double4_16a *__restrict__ x, bits *out)
 {
-  const int64_t i = md_thread();
   double reach = 0, radius = 0, inverse = 0;
-  if (i < n) {
-    const double *s = x + 4 * i;
-    const bool good = isfinite(s[0]) && isfinite(s[1]) && isfinite(s[2]) && isfinite(s[3]);
-    reach = good ? fmax(fmax(fabs(s[0]), fabs(s[1])), fabs(s[2])) : INFINITY;
-    radius = s[3] > 0 ? s[3] : 0;
-    inverse = s[3] > 0 ? 1 / s[3] : INFINITY;
+  for (int64_t i = md_thread(); i < n; i += (int64_t)gridDim.x * BLOCK) {
+    const double4_16a s = x[i];
+    const bool good = isfinite(s.x) && isfinite(s.y) && isfinite(s.z) && isfinite(s.w);
+    reach = fmax(reach, good ? fmax(fmax(fabs(s.x), fabs(s.y)), fabs(s.z)) : INFINITY);
+    radius = fmax(radius, s.w > 0 ? s.w : 0);
+    inverse = fmax(inverse, s.w > 0 ? 1 / s.w : INFINITY);
   }
   raise(&out[0], reach);
   raise(&out[1], radius);
   raise(&out[2], inverse);
 }
 
-static __global__ void moved_kernel(int64_t n, const double *__restrict__ now,
-                                    const double *__restrict__ then, bits *out)
+static __global__ void __launch_bounds__(BLOCK)
+    moved_kernel(int64_t n, const double4_16a *__restrict__ now,
+                 const double4_16a *__restrict__ then, bits *out)
 {
-  const int64_t i = md_thread();
-  double sum = 0;
-  if (i < n) {
-    for (int d = 0; d < 3; d++) {
-      const double step = now[4 * i + d] - then[4 * i + d];
-      sum += step * step;
-    }
-    if (!isfinite(sum) || now[4 * i + 3] != then[4 * i + 3]) sum = INFINITY;
+  double most = 0;
+  for (int64_t i = md_thread(); i < n; i += (int64_t)gridDim.x * BLOCK) {
+    const double4_16a a = now[i], b = then[i];
+    const double x = a.x - b.x, y = a.y - b.y, z = a.z - b.z;
+    const double sum = x * x + y * y + z * z;
+    most = fmax(most, isfinite(sum) && a.w == b.w ? sum : INFINITY);
   }
-  raise(out, sum);
+  raise(out, most);
 }
 
 /* Spheres are counted by cell; arrival[i]: how many came to that of sphere i before it. */
@@ -75,22 +81,21 @@ static __global__ void cells_kernel(int64_t n, const double *__restrict__ x,
   arrival[i] = atomicAdd(&count[cell], 1);
 }
 
-static __global__ void order_kernel(int64_t n, const double *__restrict__ x,
-                                    const __grid_constant__ search_grid grid,
-                                    const uint32_t *__restrict__ key,
-                                    const int32_t *__restrict__ cell_start, int32_t *arrival,
-                                    int32_t *order, uint4 *small)
+static __global__ void
+order_kernel(int64_t n, const double *__restrict__ x, const __grid_constant__ search_grid grid,
+             const uint32_t *__restrict__ key, const int32_t *__restrict__ cell_start,
+             const int32_t *__restrict__ arrival, int32_t *order, uint4 *small, uint4 *own)
 {
   const int64_t i = md_thread();
   if (i >= n) return;
   const int32_t at = cell_start[key[i]] + arrival[i];
-  arrival[i] = at;
   order[at] = (int32_t)i;
-  small[at] = shrunk_sphere(grid.box, x + 4 * i);
+  small[at] = own[i] = shrunk_sphere(grid.box, x + 4 * i);
 }
 
-/* Warp: one sphere.  Rows that begin beyond `room`, or are too long, are only counted. */
-static __global__ void __launch_bounds__(BLOCK)
+/* Warp: one sphere.  Rows that begin beyond `room`, or are too long, are only counted.  Few
+ * registers: warps wait for memory, and for those of their block. */
+static __global__ void __launch_bounds__(BLOCK, 6)
     rows_kernel(const __grid_constant__ search_job job, md_scan scan, int64_t room, int64_t *start,
                 int32_t *neighbor, int *longest)
 {
@@ -144,13 +149,25 @@ static md_status extremes(stokes_pairs *pairs, int count, bits **device)
   return md_fill(pairs->ctx, *device, 0, count * sizeof(bits));
 }
 
+/* Blocks that look for extremes: few, as all of them change one number. */
+static md_status few_blocks(int64_t n, unsigned *blocks)
+{
+  int processors;
+  MD_TRY(md_multiprocessors(&processors));
+  *blocks = md_blocks(n, BLOCK);
+  if (*blocks > 4u * (unsigned)processors) *blocks = 4u * (unsigned)processors;
+  return MD_OK;
+}
+
 static md_status extent(stokes_pairs *pairs, const stokes_view *spheres, pairs_extent *out)
 {
   bits *device;
   double host[3];
+  unsigned blocks;
+  MD_TRY(few_blocks(spheres->n, &blocks));
   MD_TRY(extremes(pairs, 3, &device));
-  extent_kernel<<<md_blocks(spheres->n, BLOCK), BLOCK, 0, stream_of(pairs)>>>(spheres->n,
-                                                                              spheres->x, device);
+  extent_kernel<<<blocks, BLOCK, 0, stream_of(pairs)>>>(spheres->n, (const double4_16a *)spheres->x,
+                                                        device);
   MD_LAUNCHED();
   MD_TRY(md_read(pairs->ctx, host, device, sizeof host));
   out->reach = host[0];
@@ -162,9 +179,11 @@ static md_status extent(stokes_pairs *pairs, const stokes_view *spheres, pairs_e
 static md_status moved(stokes_pairs *pairs, const stokes_view *spheres, double *out)
 {
   bits *device;
+  unsigned blocks;
+  MD_TRY(few_blocks(spheres->n, &blocks));
   MD_TRY(extremes(pairs, 1, &device));
-  moved_kernel<<<md_blocks(spheres->n, BLOCK), BLOCK, 0, stream_of(pairs)>>>(
-      spheres->n, spheres->x, (const double *)pairs->built.data, device);
+  moved_kernel<<<blocks, BLOCK, 0, stream_of(pairs)>>>(
+      spheres->n, (const double4_16a *)spheres->x, (const double4_16a *)pairs->built.data, device);
   MD_LAUNCHED();
   return md_read(pairs->ctx, out, device, sizeof *out);
 }
@@ -180,25 +199,26 @@ template <typename number> static md_status scan(stokes_pairs *pairs, int64_t n,
   return MD_OK;
 }
 
-/* Behind key, order and cell_start: how many came to a cell before each sphere, later its place in
- * order; and the shrunk spheres, at a multiple of their size. */
+/* Behind key, order and cell_start: how many came to a cell before each sphere, and the shrunk
+ * spheres, by cell and as they come, at a multiple of their size. */
 typedef struct {
   int32_t *arrival;
-  uint4 *small;
+  uint4 *small, *own;
 } sort_space;
 
 static sort_space space_of(const stokes_pairs *pairs, int64_t n)
 {
   int32_t *arrival = pairs->cell_start + pairs->grid.n_cells + 1;
   const uintptr_t end = (uintptr_t)(arrival + n), unit = sizeof(uint4);
-  return {arrival, (uint4 *)((end + unit - 1) / unit * unit)};
+  uint4 *small = (uint4 *)((end + unit - 1) / unit * unit);
+  return {arrival, small, small + n};
 }
 
 /* Spheres of a cell come in any order: rows are put in theirs. */
 static md_status sort(stokes_pairs *pairs, const stokes_view *spheres)
 {
   const int64_t n = spheres->n, cells = pairs->grid.n_cells;
-  MD_TRY(pairs_reserve(pairs, n, 5 * n + 4));
+  MD_TRY(pairs_reserve(pairs, n, 9 * n + 4));
   const sort_space space = space_of(pairs, n);
   int32_t *start = pairs->cell_start;
   MD_TRY(md_fill(pairs->ctx, start, 0, ((size_t)cells + 1) * sizeof *start));
@@ -207,7 +227,8 @@ static md_status sort(stokes_pairs *pairs, const stokes_view *spheres)
   MD_LAUNCHED();
   MD_TRY(scan(pairs, cells, start + 1));
   order_kernel<<<md_blocks(n, BLOCK), BLOCK, 0, stream_of(pairs)>>>(
-      n, spheres->x, pairs->grid, pairs->key, start, space.arrival, pairs->order, space.small);
+      n, spheres->x, pairs->grid, pairs->key, start, space.arrival, pairs->order, space.small,
+      space.own);
   MD_LAUNCHED();
   return MD_OK;
 }
@@ -232,7 +253,7 @@ static search_job job_of(const stokes_pairs *pairs, const stokes_view *spheres)
                     pairs->cell_start,
                     pairs->order,
                     space.small,
-                    space.arrival,
+                    space.own,
                     shrunk_law_of(grid->box, grid->scale, grid->skin),
                     1e-3f,
                     {},

@@ -24,8 +24,7 @@ typedef struct {
   int64_t n;
   const double *x;
   const int32_t *cell_start, *order;
-  const uint4 *small;   /* by cell, as in order */
-  const int32_t *place; /* of each sphere in it */
+  const uint4 *small, *own; /* by cell, as in order; as in x */
   shrunk_law law;
   float slack; /* of a window [cells] */
   search_cells_law class_law[SEARCH_CLASSES];
@@ -34,9 +33,11 @@ typedef struct {
 
 /* Some spheres of a run of cells, for number k of those of all runs: the one at k + shift, or as
  * much farther as `jump` from k = `wrap` on, where the run goes on around the box. */
-typedef struct {
+typedef struct __align__(16)
+{
   int shift, wrap, jump;
-} search_piece;
+}
+search_piece;
 
 /* A lane's run of cells: `count` spheres, up to `end` of those of all lanes' runs. */
 typedef struct {
@@ -93,13 +94,14 @@ static __device__ __forceinline__ search_lane run_of(const search_job *job,
                                                      const search_axis *axis, float reach, int r)
 {
   const int tall = axis[1].more + 1;
-  const int a = (int)(((float)r + 0.5f) / (float)tall), b = r - a * tall;
+  const int a = (int)__fdividef((float)r + 0.5f, (float)tall), b = r - a * tall;
   const float x = axis_gap(&axis[0], a) * c->width[0], y = axis_gap(&axis[1], b) * c->width[1];
   const float more = 1e-5f * reach + 2 * job->slack * (c->width[0] + c->width[1]);
   const float left = reach * (reach + more) - x * x - y * y;
   search_lane run = {};
   if (a <= axis[0].more && left >= 0) {
-    const float far = sqrtf(left) * c->inv_width[2] * (1 + 1e-5f) + job->slack;
+    const float far =
+        left * rsqrtf(fmaxf(left, 1e-30f)) * c->inv_width[2] * (1 + 1e-5f) + job->slack;
     const int32_t low = (int32_t)fmaxf(floorf(axis[2].at - far), 0);
     const int32_t high = (int32_t)fminf(floorf(axis[2].at + far), (float)axis[2].more);
     int32_t u = axis[0].lo + a, v = axis[1].lo + b;
@@ -151,13 +153,13 @@ static __device__ __forceinline__ int32_t search_runs(const search_job *job, int
   for (int e = 0; e < total; e += MD_WARP) {
     const bool begins = run->count > 0 && begin >= e && begin < e + MD_WARP;
     const unsigned heads = __reduce_or_sync(MD_ALL_LANES, begins ? 1u << (begin - e) : 0);
-    const search_piece *piece = &space->piece[begun + __popc(heads & (less * 2 + 1))];
+    const search_piece piece = space->piece[begun + __popc(heads & (less * 2 + 1))];
     const int k = e + lane;
     begun += __popc(heads);
     int32_t j = 0;
     bool near = false;
     if (k < total) {
-      const int at = k + piece->shift + (k < piece->wrap ? 0 : piece->jump);
+      const int at = k + piece.shift + (k < piece.wrap ? 0 : piece.jump);
       j = job->order[at];
       near = is_near(job, i, own, at, j);
     }
@@ -175,7 +177,7 @@ static __device__ __forceinline__ int32_t search_warp(const search_job *job, int
                                                       search_space *space)
 {
   const int lane = threadIdx.x % MD_WARP;
-  const uint4 own = job->small[job->place[i]];
+  const uint4 own = job->own[i];
   const float near = __uint_as_float(own.w);
   const float radius = isnan(near) ? (float)job->x[4 * i + 3] : near;
   int32_t found = 0;
@@ -196,6 +198,51 @@ static __device__ __forceinline__ int32_t search_warp(const search_job *job, int
   return found;
 }
 
+/* Lane: one of two numbers, which another lane has the other of. */
+static __device__ __forceinline__ int32_t search_pick(bool least, int32_t a, int32_t b)
+{
+  return least ? min(a, b) : max(a, b);
+}
+
+static __device__ __forceinline__ void search_exchange(int32_t *low, int32_t *high)
+{
+  const int32_t least = min(*low, *high);
+  *high = max(*low, *high);
+  *low = least;
+}
+
+/* Warp: merge halves of `size` numbers, each ascending, of which a lane has `items`: the first step
+ * compares what lies opposite, so that all are ascending. */
+static __device__ __forceinline__ void merge_halves(const int items, const int size, int32_t *v)
+{
+  const int lane = threadIdx.x % MD_WARP, lanes = size / items;
+  if (lanes > 1) {
+    const bool least = !(lane & lanes / 2);
+#pragma unroll
+    for (int r = 0; r < (items + 1) / 2; r++) {
+      const int32_t low = v[r], high = v[items - 1 - r];
+      const int32_t from_high = __shfl_xor_sync(MD_ALL_LANES, high, lanes - 1);
+      v[r] = search_pick(least, low, from_high);
+      if (items > 1)
+        v[items - 1 - r] = search_pick(least, high, __shfl_xor_sync(MD_ALL_LANES, low, lanes - 1));
+    }
+  } else {
+#pragma unroll
+    for (int r = 0; r < items; r++)
+      if (!(r & size / 2)) search_exchange(&v[r], &v[r ^ (size - 1)]);
+  }
+#pragma unroll
+  for (int stride = size / 4; stride > 0; stride /= 2) {
+    const bool least = !(lane & stride / items);
+#pragma unroll
+    for (int r = 0; r < items; r++)
+      if (stride >= items)
+        v[r] = search_pick(least, v[r], __shfl_xor_sync(MD_ALL_LANES, v[r], stride / items));
+      else if (!(r & stride))
+        search_exchange(&v[r], &v[r + stride]);
+  }
+}
+
 /* Warp: up to 32 `items` numbers in order, by a bitonic network; lane l has those from l items
  * on. */
 static __device__ __forceinline__ void sort_items(const int items, int32_t *stage, int32_t count)
@@ -207,21 +254,7 @@ static __device__ __forceinline__ void sort_items(const int items, int32_t *stag
     v[r] = r * MD_WARP + lane < count ? stage[r * MD_WARP + lane] : INT32_MAX;
 #pragma unroll
   for (int size = 2; size <= MD_WARP * items; size *= 2)
-#pragma unroll
-    for (int stride = size / 2; stride > 0; stride /= 2)
-#pragma unroll
-      for (int r = 0; r < items; r++) {
-        const bool up = ((lane * items + r) & size) == 0;
-        if (stride >= items) {
-          const int32_t other = __shfl_xor_sync(MD_ALL_LANES, v[r], stride / items);
-          const bool least = up == ((lane * items & stride) == 0);
-          v[r] = least ? min(v[r], other) : max(v[r], other);
-        } else if (!(r & stride)) {
-          const int32_t low = min(v[r], v[r + stride]), high = max(v[r], v[r + stride]);
-          v[r] = up ? low : high;
-          v[r + stride] = up ? high : low;
-        }
-      }
+    merge_halves(items, size, v);
   __syncwarp();
 #pragma unroll
   for (int r = 0; r < items; r++)
