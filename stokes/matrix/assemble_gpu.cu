@@ -2,8 +2,8 @@
  *
  * A warp goes through the lists of 32 spheres as if they were one, 32 entries at a time, so that no
  * lane waits for longer rows: a ballot numbers the pairs that are near enough, and each lane works
- * out one block; the sphere of a lane's next entry is asked for a round ahead.  Blocks leave through
- * shared memory, in one piece.  Diagonal blocks are sums over segments of lanes:
+ * out one block; the sphere of a lane's next entry is asked for a round ahead.  Blocks leave
+ * through shared memory, in one piece.  Diagonal blocks are sums over segments of lanes:
  * a product of a matrix of zeros and ones, eight rows and 32 entries, with the terms of those
  * entries, which the tensor cores take for doubles as they are, in one order.  Some hundred
  * operations a pair; 36 bytes gathered for an entry, 24 to 80 written for a block. */

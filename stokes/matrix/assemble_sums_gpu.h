@@ -1,5 +1,5 @@
-/* stokes/matrix/assemble_sums_gpu.h - how assembly sums diagonal blocks and stores blocks in slices,
- * on the GPU. */
+/* stokes/matrix/assemble_sums_gpu.h - how assembly sums diagonal blocks and stores blocks in
+ * slices, on the GPU. */
 #ifndef STOKES_ASSEMBLE_SUMS_GPU_H
 #define STOKES_ASSEMBLE_SUMS_GPU_H
 

@@ -69,8 +69,8 @@ struct stokes_matrix {
   md_buffer column;         /* int32 [n_stored]; not for pair */
   md_buffer block;          /* double [n_stored][9], float [n_stored][9], stokes_pair_entry */
   md_buffer diagonal;       /* double [n_rows][6] */
-  matrix_slices slices;  /* GPU only */
-  md_buffer scan_status; /* GPU only: the scan's (core/gpu/scan_gpu.h) */
+  matrix_slices slices;     /* GPU only */
+  md_buffer scan_status;    /* GPU only: the scan's (core/gpu/scan_gpu.h) */
   uint32_t round;
   void *readback;          /* GPU only: of how many entries there are (core/gpu/readback_gpu.h) */
   void *aside, *aside_end; /* GPU only: a stream beside the context's, the event at its end */
