@@ -1,15 +1,15 @@
-/* stokes/matrix/assemble_gpu.cu - the blocks of a resistance matrix on the GPU.
+/* stokes/matrix/assemble_gpu.cu - the blocks of a resistance matrix in plain rows, on the GPU.
  *
  * A warp goes through the lists of 32 spheres as if they were one, 32 entries at a time, so that no
  * lane waits for longer rows: a ballot numbers the pairs that are near enough, and each lane works
- * out one block; the sphere of a lane's next entry is asked for a round ahead.  Blocks of plain
- * rows leave through shared memory, in one piece.  Diagonal blocks are sums over segments of lanes:
+ * out one block; the sphere of a lane's next entry is asked for a round ahead.  Blocks leave
+ * through shared memory, in one piece.  Diagonal blocks are sums over segments of lanes:
  * a product of a matrix of zeros and ones, eight rows and 32 entries, with the terms of those
  * entries, which the tensor cores take for doubles as they are, in one order.  Some hundred
  * operations a pair; 36 bytes gathered for an entry, 24 to 80 written for a block. */
-#include "stokes/matrix/assemble_gpu.h"
+#include "stokes/matrix/assemble_sums_gpu.h"
 
-enum { BLOCK = 256, WARPS = BLOCK / MD_WARP, TERMS = 6, GROUP = 8 };
+enum { BLOCK = 256, WARPS = BLOCK / MD_WARP, GROUP = 8 };
 
 /* What a warp needs in shared memory: diagonal blocks; what each entry adds to them (one more than
  * that, for the banks' sake); blocks on their way to plain rows, and the places where they go. */
@@ -18,15 +18,6 @@ typedef struct {
   double term[MD_WARP][TERMS + 1];
   int place[MD_WARP];
 } warp_sums;
-
-/* c += A B for A [8][4] and B [4][8]: lane l has A[l / 4][l % 4], B[l % 4][l / 4] and
- * c[l / 4][2 (l % 4)] with the next. */
-static __device__ __forceinline__ void multiply_add(double a, double b, double *c)
-{
-  asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
-      : "+d"(c[0]), "+d"(c[1])
-      : "d"(a), "d"(b));
-}
 
 /* Sums of the terms of a group of rows; c is two halves of them. */
 typedef struct {
@@ -121,63 +112,6 @@ static __device__ __forceinline__ void stage_plain(int storage, const assemble_t
   }
 }
 
-/* Pairs of numbers at their place in a slice. */
-static __device__ __forceinline__ void store_sliced(const slice_layout *l, int storage,
-                                                    const slice_address *at, int k, int32_t column,
-                                                    const assemble_terms *t,
-                                                    const stokes_pair_entry *entry)
-{
-  const int64_t unit = slice_word(at, k, 0) / 2;
-  if (storage == STOKES_PAIR) {
-    float2 *to = (float2 *)l->block + unit;
-    to[0] = make_float2(entry->e[0], entry->e[1]);
-    to[l->width] = make_float2(entry->e[2], entry->squeeze);
-    to[2 * l->width] = make_float2(entry->slide, __int_as_float(column));
-    return;
-  }
-  double b[9];
-  for (int q = 0; q < 9; q++)
-    b[q] = assemble_element(t, q / 3, q % 3);
-  if (storage == STOKES_SINGLE) {
-    float2 *to = (float2 *)l->block + unit;
-    for (int u = 0; u < 4; u++)
-      to[u * l->width] = make_float2((float)b[2 * u], (float)b[2 * u + 1]);
-    to[4 * l->width] = make_float2((float)b[8], __int_as_float(column));
-  } else {
-    double2 *to = (double2 *)l->block + unit;
-    for (int u = 0; u < 4; u++)
-      to[u * l->width] = make_double2(b[2 * u], b[2 * u + 1]);
-    to[4 * l->width] = make_double2(b[8], __longlong_as_double(column));
-  }
-}
-
-/* The address of row r, which lane r has. */
-static __device__ __forceinline__ slice_address address_of(const slice_address *own, int row)
-{
-  slice_address at = *own;
-  at.base = __shfl_sync(MD_ALL_LANES, own->base, row);
-  at.parts = __shfl_sync(MD_ALL_LANES, own->parts, row);
-  return at;
-}
-
-/* Where my row lies in slices, and how many of its blocks are stored. */
-typedef struct {
-  slice_address at;
-  int stored;
-} row_account;
-
-static __device__ __forceinline__ row_account open_row(const list_job *job,
-                                                       const slice_layout *layout, bool pair,
-                                                       const warp_rows *w)
-{
-  row_account own = {{}, !pair};
-  if (w->row + w->lane < job->n) own.at = slice_address_of(layout, w->row + w->lane);
-  own.at.step = __shfl_sync(MD_ALL_LANES, own.at.step, 0);
-  own.at.part = __shfl_sync(MD_ALL_LANES, own.at.part, 0);
-  own.at.plane = __shfl_sync(MD_ALL_LANES, own.at.plane, 0);
-  return own;
-}
-
 /* Diagonal blocks begin as one. */
 static __device__ __forceinline__ void open_sums(warp_sums *sums, int lane)
 {
@@ -208,38 +142,29 @@ static __device__ __forceinline__ void close_plain(const list_job *job, const sl
 
 /* Diagonal blocks, also as the first blocks of rows that hold them. */
 static __device__ __forceinline__ void close_rows(const list_job *job, const slice_layout *layout,
-                                                  int storage, bool plain, const warp_rows *w,
+                                                  int storage, const warp_rows *w,
                                                   const warp_sums *sums, double *diagonal)
 {
   double *out = diagonal + TERMS * w->row;
   for (int k = w->lane; k < TERMS * MD_WARP && w->row + k / TERMS < job->n; k += MD_WARP)
     out[k] = sums->diagonal[k / TERMS][k % TERMS];
-  const int64_t i = w->row + w->lane;
-  if (plain && storage != STOKES_PAIR) close_plain(job, layout, storage, w, sums);
-  if (i >= job->n || plain || storage == STOKES_PAIR) return;
-  const slice_address at = slice_address_of(layout, i);
-  double block[9];
-  for (int q = 0; q < 9; q++)
-    block[q] = sums->diagonal[w->lane][assemble_packed(q / 3, q % 3)];
-  slice_put_block(layout, &at, i, 0, (int32_t)i, block);
+  if (storage != STOKES_PAIR) close_plain(job, layout, storage, w, sums);
 }
 
-/* storage and plain are constants where this is inlined.  The diagonal is block 0 of a row where
- * blocks hold it. */
+/* storage is a constant where this is inlined.  The diagonal is block 0 of a row where blocks hold
+ * it. */
 static __device__ __forceinline__ void fill_body(const list_job *job, const slice_layout *layout,
-                                                 int storage, bool plain, warp_sums *sums,
-                                                 void *stage, double *diagonal, int64_t room)
+                                                 int storage, warp_sums *sums, void *stage,
+                                                 double *diagonal, int64_t room)
 {
   if (layout->start[job->n] > room) return;
   const warp_rows w = rows_of_warp(job);
   const bool pair = storage == STOKES_PAIR;
-  row_account own = {};
-  if (!plain) own = open_row(job, layout, pair, &w);
   const int64_t first = layout->start[w.row];
   const unsigned less = (1u << w.lane) - 1;
   group_sums group = {};
   open_sums(sums, w.lane);
-  int stored = 0; /* pairs of plain rows */
+  int stored = 0; /* pairs */
   int32_t next = neighbor_of(job, &w, 0), after = neighbor_of(job, &w, MD_WARP);
   double b[4]; /* sphere `next`, which is asked for a round ahead */
   load_sphere(job, next, b);
@@ -256,70 +181,53 @@ static __device__ __forceinline__ void fill_body(const list_job *job, const slic
     after = neighbor_of(job, &w, k + 2 * MD_WARP);
     const unsigned found = __ballot_sync(MD_ALL_LANES, near);
     const int rank = __popc(found & less);
-    int place = stored + rank + row + 1;
-    slice_address at;
-    if (!plain) {
-      const unsigned others = __shfl_sync(MD_ALL_LANES, lanes, row);
-      place = __shfl_sync(MD_ALL_LANES, own.stored, row) + __popc(found & others & less);
-      at = address_of(&own.at, row);
-    }
+    double d[TERMS] = {};
     if (near) {
       assemble_terms terms = assemble_pair(&between, &job->range, job->inv_far);
       const stokes_pair_entry rounded = assemble_round(&terms, j);
       if (pair) terms = assemble_widen(&rounded);
-      double d[TERMS] = {};
       assemble_diagonal(d, &terms, between.a_i, between.a_j);
-      put_terms(sums, w.lane, d);
-      if (!plain) store_sliced(layout, storage, &at, place, j, &terms, &rounded);
-      if (plain) stage_plain(storage, &terms, &rounded, rank, stage);
-      if (plain && !pair) {
+      stage_plain(storage, &terms, &rounded, rank, stage);
+      if (!pair) {
+        const int place = stored + rank + row + 1;
         sums->place[rank] = place;
         layout->column[first + place] = j;
       }
-    } else {
-      const double none[TERMS] = {};
-      put_terms(sums, w.lane, none);
     }
+    put_terms(sums, w.lane, d);
     __syncwarp();
-    if (plain)
-      store_plain(layout, storage, w.lane, sums, stage, first + (pair ? stored : 0), __popc(found));
+    store_plain(layout, storage, w.lane, sums, stage, first + (pair ? stored : 0), __popc(found));
     const int last = __shfl_sync(MD_ALL_LANES, row, min(MD_WARP, w.total - k) - 1);
     sum_entries(sums, w.lane, lanes, __shfl_sync(MD_ALL_LANES, row, 0), last, &group);
     stored += __popc(found);
-    if (!plain) own.stored += __popc(found & lanes);
     __syncwarp();
   }
   next_group(sums, w.lane, &group);
   __syncwarp();
-  close_rows(job, layout, storage, plain, &w, sums, diagonal);
+  close_rows(job, layout, storage, &w, sums, diagonal);
 }
 
 /* least: blocks of threads that a multiprocessor should have at least. */
-#define FILL_KERNEL(name, plain, bytes, least)                                                     \
-  static __global__ void __launch_bounds__(BLOCK, least) fill_##name##_##plain(                    \
+#define FILL_KERNEL(name, bytes, least)                                                            \
+  static __global__ void __launch_bounds__(BLOCK, least) fill_rows_##name(                         \
       const __grid_constant__ list_job job, const __grid_constant__ slice_layout layout,           \
       double *diagonal, int64_t room)                                                              \
   {                                                                                                \
     __shared__ warp_sums sums[WARPS];                                                              \
-    __shared__ __align__(8) unsigned char stage[WARPS][plain ? bytes * MD_WARP : 1];               \
+    __shared__ __align__(8) unsigned char stage[WARPS][bytes * MD_WARP];                           \
     const int own = threadIdx.x / MD_WARP;                                                         \
-    fill_body(&job, &layout, STOKES_##name, plain, &sums[own], stage[own], diagonal, room);        \
+    fill_body(&job, &layout, STOKES_##name, &sums[own], stage[own], diagonal, room);               \
   }
-FILL_KERNEL(BCRS, 0, 72, 2)
-FILL_KERNEL(BCRS, 1, 72, 2)
-FILL_KERNEL(SINGLE, 0, 36, 2)
-FILL_KERNEL(SINGLE, 1, 36, 3)
-FILL_KERNEL(PAIR, 0, 24, 2)
-FILL_KERNEL(PAIR, 1, 24, 3)
+FILL_KERNEL(BCRS, 72, 2)
+FILL_KERNEL(SINGLE, 36, 3)
+FILL_KERNEL(PAIR, 24, 3)
 
-md_status assemble_gpu_fill(stokes_matrix *matrix, const list_job *list, int64_t room)
+md_status assemble_gpu_fill_rows(stokes_matrix *matrix, const list_job *list, int64_t room)
 {
-  static void (*const kernels[STOKES_STORAGE_COUNT][2])(list_job, slice_layout, double *,
-                                                        int64_t) = {
-      {fill_BCRS_0, fill_BCRS_1}, {fill_SINGLE_0, fill_SINGLE_1}, {fill_PAIR_0, fill_PAIR_1}};
-  const bool plain = matrix->slices.width == 0;
+  static void (*const kernels[STOKES_STORAGE_COUNT])(list_job, slice_layout, double *, int64_t) = {
+      fill_rows_BCRS, fill_rows_SINGLE, fill_rows_PAIR};
   const cudaStream_t stream = (cudaStream_t)matrix->ctx->stream;
-  kernels[matrix->storage][plain]<<<md_blocks(list->n, BLOCK), BLOCK, 0, stream>>>(
+  kernels[matrix->storage]<<<md_blocks(list->n, BLOCK), BLOCK, 0, stream>>>(
       *list, slice_layout_of(matrix), (double *)matrix->diagonal.data, room);
   MD_LAUNCHED();
   return MD_OK;

@@ -16,9 +16,10 @@ typedef struct {
 
 MD_BEGIN_C
 
-/* The blocks of all rows and the diagonal [n][6], where the layout says; nothing where there are
- * more than `room` blocks. */
-md_status assemble_gpu_fill(stokes_matrix *matrix, const list_job *list, int64_t room);
+/* The blocks of all rows and the diagonal [n][6], where the layout says: in plain rows, nothing
+ * where there are more than `room` blocks; in slices. */
+md_status assemble_gpu_fill_rows(stokes_matrix *matrix, const list_job *list, int64_t room);
+md_status assemble_gpu_fill_slices(stokes_matrix *matrix, const list_job *list);
 
 MD_END_C
 

@@ -1,7 +1,8 @@
 /* stokes/matrix/matrix_gpu.cu - assembly of resistance matrices on the GPU.
  *
  * The pairs that are near enough are counted, which also gives rows their places, and blocks are
- * filled in (stokes/matrix/assemble_gpu.cu), as a rule while the host learns how many there are. */
+ * filled in (stokes/matrix/assemble_gpu.cu, assemble_slices_gpu.cu), those of plain rows as a rule
+ * while the host learns how many there are. */
 #include "core/gpu/launch_gpu.h"
 #include "core/gpu/scan_gpu.h"
 #include "core/gpu/readback_gpu.h"
@@ -172,10 +173,10 @@ static md_status assemble_plain(stokes_matrix *matrix, const list_job *list)
   const cudaEvent_t end = (cudaEvent_t)matrix->aside_end;
   const int64_t room = room_of(matrix);
   matrix->slices.width = 0;
-  if (room > 0) MD_TRY(assemble_gpu_fill(matrix, list, room));
+  if (room > 0) MD_TRY(assemble_gpu_fill_rows(matrix, list, room));
   MD_TRY(receive_count(matrix));
   MD_TRY(matrix_gpu_reserve(matrix, 1));
-  if (matrix->n_stored > room) MD_TRY(assemble_gpu_fill(matrix, list, matrix->n_stored));
+  if (matrix->n_stored > room) MD_TRY(assemble_gpu_fill_rows(matrix, list, matrix->n_stored));
   MD_TRY(gspmv_gpu_cut_row_chunks(matrix, aside));
   MD_CUDA(cudaEventRecord(end, aside));
   MD_CUDA(cudaStreamWaitEvent(stream_of(matrix), end, 0));
@@ -187,9 +188,9 @@ static md_status assemble(stokes_matrix *matrix, const assemble_job *job, int ve
   const list_job list = list_of(job);
   MD_TRY(count(matrix, &list));
   if (vectors == 1) return assemble_plain(matrix, &list);
+  MD_TRY(matrix_gpu_reserve(matrix, vectors)); /* slices do without the number of entries */
   MD_TRY(receive_count(matrix));
-  MD_TRY(matrix_gpu_reserve(matrix, vectors));
-  return assemble_gpu_fill(matrix, &list, matrix->n_stored);
+  return assemble_gpu_fill_slices(matrix, &list);
 }
 
 static int ways(const stokes_matrix *matrix, int m, gspmv_part way[GSPMV_WAYS])

@@ -24,7 +24,7 @@ typedef struct {
   md_buffer first;  /* int64 [n_slices + 1]: first step of each slice */
   md_buffer lane;   /* matrix_lane [n_slices][width] */
   md_buffer place;  /* int32 [n_rows]: lane of a row, or of its first part; or chunks of rows */
-  md_buffer window; /* int64 [3][n_windows + 1]: slices, steps and rows before each window */
+  md_buffer window; /* int64 [3][n_windows + 1]: slices, steps and rows before each window; sums */
 } matrix_slices;
 
 typedef struct {
@@ -69,9 +69,8 @@ struct stokes_matrix {
   md_buffer column;         /* int32 [n_stored]; not for pair */
   md_buffer block;          /* double [n_stored][9], float [n_stored][9], stokes_pair_entry */
   md_buffer diagonal;       /* double [n_rows][6] */
-  md_buffer scratch;
-  matrix_slices slices;  /* GPU only */
-  md_buffer scan_status; /* GPU only: the scan's (core/gpu/scan_gpu.h) */
+  matrix_slices slices;     /* GPU only */
+  md_buffer scan_status;    /* GPU only: the scan's (core/gpu/scan_gpu.h) */
   uint32_t round;
   void *readback;          /* GPU only: of how many entries there are (core/gpu/readback_gpu.h) */
   void *aside, *aside_end; /* GPU only: a stream beside the context's, the event at its end */

@@ -7,7 +7,7 @@
  * Long rows are cut into two or four parts in neighbouring lanes; as they come first, parts are
  * aligned to their number.  The kernel runs twice, to count slices and steps, and to write them;
  * between the two, places are lanes of a window. */
-#include <cub/device/device_scan.cuh>
+#include <cub/block/block_scan.cuh>
 
 #include "stokes/matrix/slices_gpu.h"
 
@@ -16,25 +16,34 @@
 enum { ROWS = 32, MOST_ROWS = 3 * ROWS + 8, ROW_WORK = 12, MOST_WIDTH = 8 };
 /* Rows of more blocks than SPLIT and than a third more than the mean are cut. */
 enum { SPLIT = 16, MOST_PARTS = 4, MOST_SLICES = MOST_ROWS * MOST_PARTS };
+/* Of the number of a row in its window. */
+enum { INDEX_BITS = 10 };
 
 typedef struct {
   int64_t n_rows, n_windows;
   const int64_t *start;
-  int width, split, row_work;
+  int width;
   int64_t *row, *slices, *steps; /* [n_windows + 1]: first row; counts, later what comes before */
   int64_t *first;                /* NULL in the counting run */
   matrix_lane *lane;
   int32_t *place;
 } window_job;
 
-static __device__ __forceinline__ int parts_of(const window_job *job, int length)
+/* Blocks of a row on average: the host need not know how many there are. */
+static __device__ __forceinline__ int mean_of(const window_job *job)
 {
-  return length > 2 * job->split ? 4 : length > job->split ? 2 : 1;
+  return (int)(job->start[job->n_rows] / job->n_rows);
 }
 
-static __device__ __forceinline__ int64_t work_before(const window_job *job, int64_t row)
+static __device__ __forceinline__ int parts_of(int mean, int length)
 {
-  return job->start[row] + row * job->row_work;
+  const int split = max(mean + mean / 3, (int)SPLIT);
+  return length > 2 * split ? 4 : length > split ? 2 : 1;
+}
+
+static __device__ __forceinline__ int64_t work_before(const window_job *job, int mean, int64_t row)
+{
+  return job->start[row] + row * max(mean / 2 + 1, (int)ROW_WORK);
 }
 
 /* Thread: one window. */
@@ -42,11 +51,12 @@ static __global__ void rows_kernel(const __grid_constant__ window_job job)
 {
   const int64_t w = md_thread();
   if (w > job.n_windows) return;
-  const int64_t n = job.n_windows, before = work_before(&job, job.n_rows) * w;
+  const int mean = mean_of(&job);
+  const int64_t n = job.n_windows, before = work_before(&job, mean, job.n_rows) * w;
   int64_t low = 0, high = job.n_rows;
   while (low < high) {
     const int64_t middle = (low + high) / 2;
-    if (work_before(&job, middle) * n < before)
+    if (work_before(&job, mean, middle) * n < before)
       low = middle + 1;
     else
       high = middle;
@@ -68,12 +78,23 @@ typedef struct {
   int rows, long_rows, longest_rows;
 } window_counts;
 
-/* Lanes of the rows that are longer than row t of a window, or as long and before it. */
-static __device__ int lanes_before(const int *length, int t, const window_counts *all, int parts)
+/* What rows are compared by, greater for one that comes before: longer, or as long and earlier.
+ * Rows too long to tell apart have four parts anyway. */
+static __device__ unsigned rank_key(int length, int t)
+{
+  return (unsigned)min(length, INT_MAX >> INDEX_BITS) << INDEX_BITS | ((1 << INDEX_BITS) - 1 - t);
+}
+
+/* Lanes of the rows that come before one of this key; key: [rows], and zeros up to a multiple of
+ * four. */
+static __device__ int lanes_before(const unsigned *key, unsigned own, const window_counts *all,
+                                   int parts)
 {
   int rows = 0;
-  for (int k = 0; k < all->rows; k++)
-    rows += length[k] >= length[t] + (k >= t);
+  for (int k = 0; k < all->rows; k += 4) {
+    const uint4 four = *(const uint4 *)(key + k);
+    rows += (four.x > own) + (four.y > own) + (four.z > own) + (four.w > own);
+  }
   const int twice = parts > 1 ? rows : all->long_rows;
   const int more = parts > 2 ? rows : all->longest_rows;
   return rows + twice + 2 * more;
@@ -82,21 +103,23 @@ static __device__ int lanes_before(const int *length, int t, const window_counts
 /* Block: one window; thread: one row. */
 static __global__ void window_kernel(const __grid_constant__ window_job job)
 {
-  __shared__ int length[MOST_ROWS * MOST_WIDTH], longest[MOST_SLICES], used;
+  __shared__ __align__(16) unsigned key[MOST_ROWS * MOST_WIDTH];
+  __shared__ int longest[MOST_SLICES], used;
   const int64_t from = job.row[blockIdx.x];
   const int t = threadIdx.x, rows = (int)(job.row[blockIdx.x + 1] - from);
   const int64_t i = from + t;
   const bool mine = t < rows;
   const int own = mine ? (int)(job.start[i + 1] - job.start[i]) : 0;
-  length[t] = own;
+  const unsigned own_key = rank_key(own, t);
+  key[t] = mine ? own_key : 0;
   for (int k = t; k < MOST_SLICES; k += blockDim.x)
     longest[k] = 0;
   if (t == 0) used = 0;
-  const int parts = parts_of(&job, own), count = (own + parts - 1) / parts;
+  const int parts = parts_of(mean_of(&job), own), count = (own + parts - 1) / parts;
   const window_counts all = {rows, __syncthreads_count(parts > 1), __syncthreads_count(parts > 2)};
   int lane = 0;
   if (mine) {
-    lane = job.first ? job.place[i] : lanes_before(length, t, &all, parts);
+    lane = job.first ? job.place[i] : lanes_before(key, own_key, &all, parts);
     job.place[i] = lane;
     atomicMax(&longest[lane / job.width], count);
     atomicMax(&used, lane + parts);
@@ -122,29 +145,42 @@ static __global__ void window_kernel(const __grid_constant__ window_job job)
     lanes[lane + p] = (matrix_lane){(int32_t)i, parts | (own - p + parts - 1) / parts << 3};
 }
 
-static md_status scan(stokes_matrix *matrix, int64_t *counts, int64_t n)
+/* Counts of slices and of steps to what comes before each window, by one block of threads: each
+ * takes some windows that lie one after the other.  total: both sums. */
+enum { SCAN_BLOCK = 1024 };
+static __global__ void __launch_bounds__(SCAN_BLOCK)
+    scan_kernel(const __grid_constant__ window_job job, int64_t *total)
 {
-  const cudaStream_t stream = (cudaStream_t)matrix->ctx->stream;
-  size_t bytes = 0;
-  MD_CUDA(cub::DeviceScan::ExclusiveSum(NULL, bytes, counts, counts, n, stream));
-  MD_TRY(md_buffer_reserve(matrix->ctx, &matrix->scratch, bytes, 0));
-  MD_CUDA(cub::DeviceScan::ExclusiveSum(matrix->scratch.data, bytes, counts, counts, n, stream));
-  return MD_OK;
+  typedef cub::BlockScan<int64_t, SCAN_BLOCK> block_scan;
+  __shared__ typename block_scan::TempStorage space;
+  const int64_t each = (job.n_windows + SCAN_BLOCK) / SCAN_BLOCK; /* the end is one, too */
+  const int64_t from = min(each * threadIdx.x, job.n_windows + 1);
+  const int64_t to = min(from + each, job.n_windows + 1);
+  for (int which = 0; which < 2; which++) {
+    int64_t *count = which ? job.steps : job.slices, sum = 0, before, all;
+    for (int64_t w = from; w < to; w++)
+      sum += count[w];
+    block_scan(space).ExclusiveSum(sum, before, all);
+    for (int64_t w = from; w < to; w++) {
+      const int64_t own = count[w];
+      count[w] = before;
+      before += own;
+    }
+    if (threadIdx.x == 0) total[which] = all;
+    __syncthreads();
+  }
 }
 
-/* Windows, and what is long. */
+/* Rows and windows. */
 static md_status plan(const stokes_matrix *matrix, int width, window_job *job)
 {
   int processors;
   MD_TRY(md_multiprocessors(&processors));
   const int64_t together = (int64_t)processors * width * ROWS;
-  const int mean = (int)(matrix->n_stored / matrix->n_rows);
   job->n_rows = matrix->n_rows;
   job->n_windows = (matrix->n_rows + together - 1) / together * processors;
   job->start = (const int64_t *)matrix->start.data;
   job->width = width;
-  job->split = mean + mean / 3 > SPLIT ? mean + mean / 3 : (int)SPLIT;
-  job->row_work = mean / 2 + 1 > ROW_WORK ? mean / 2 + 1 : (int)ROW_WORK;
   return MD_OK;
 }
 
@@ -156,21 +192,24 @@ md_status slices_build(stokes_matrix *matrix, int width)
   window_job job = {};
   MD_TRY(plan(matrix, width, &job));
   const int64_t windows = job.n_windows;
-  MD_TRY(md_buffer_reserve(ctx, &s->window, 3 * (windows + 1) * sizeof(int64_t), 0));
+  int64_t count[2], *total;
+  MD_TRY(md_buffer_reserve(ctx, &s->window, (3 * (windows + 1) + 2) * sizeof(int64_t), 0));
   MD_TRY(md_buffer_reserve(ctx, &s->place, matrix->n_rows * sizeof(int32_t), 0));
   MD_TRY(md_fill(ctx, s->window.data, 0, 3 * (windows + 1) * sizeof(int64_t)));
   job.slices = (int64_t *)s->window.data;
   job.steps = job.slices + windows + 1;
   job.row = job.steps + windows + 1;
+  total = job.row + windows + 1;
   job.place = (int32_t *)s->place.data;
   rows_kernel<<<md_blocks(windows + 1, MD_WARP), MD_WARP, 0, stream>>>(job);
   MD_LAUNCHED();
   window_kernel<<<(unsigned)windows, MOST_ROWS * width, 0, stream>>>(job);
   MD_LAUNCHED();
-  MD_TRY(scan(matrix, job.slices, windows + 1));
-  MD_TRY(scan(matrix, job.steps, windows + 1));
-  MD_TRY(md_read(ctx, &s->n_slices, job.slices + windows, sizeof s->n_slices));
-  MD_TRY(md_read(ctx, &s->n_steps, job.steps + windows, sizeof s->n_steps));
+  scan_kernel<<<1, SCAN_BLOCK, 0, stream>>>(job, total);
+  MD_LAUNCHED();
+  MD_TRY(md_read(ctx, count, total, sizeof count));
+  s->n_slices = count[0];
+  s->n_steps = count[1];
   MD_REQUIRE(s->n_slices * width <= INT32_MAX, MD_ECAPACITY,
              "a matrix of %lld rows has too many slices", (long long)matrix->n_rows);
   MD_TRY(matrix_reserve(ctx, &s->first, (size_t)(s->n_slices + 1) * sizeof(int64_t)));

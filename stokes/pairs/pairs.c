@@ -50,10 +50,14 @@ void stokes_pairs_lend(stokes_pairs *pairs, md_buffer *space)
   pairs->space = space;
 }
 
+/* With more spheres cells are not made finer, lest their number is none of 32 bits. */
+enum { MOST_FINE = 1 << 28 };
+
 /* Classes by radius, and a grid for each: cells as wide as the class reaches, but not many more of
- * them than there are spheres. */
+ * them than there are spheres; along the last axis `fine` times as many. */
 static void plan(stokes_pairs *pairs, const stokes_view *spheres, const pairs_extent *extent)
 {
+  const int fine = backend_of(pairs)->fine;
   search_grid *g = &pairs->grid;
   const double span = log(extent->radius_max / extent->radius_min) / SEARCH_CLASSES;
   const double log_ratio = fmax(span * (1 + 1e-12), log(1.5));
@@ -72,6 +76,7 @@ static void plan(stokes_pairs *pairs, const stokes_view *spheres, const pairs_ex
     const double width = fmax(g->scale * c->radius + g->skin / 2, finest);
     const double want[3] = {box[0] / width, box[1] / width, box[2] / width};
     search_cells(want, fmax((double)spheres->n / g->n_classes, 64), c->cells);
+    c->cells[2] *= spheres->n < MOST_FINE ? fine : 1;
     c->first = g->n_cells;
     g->n_cells += c->cells[0] * c->cells[1] * c->cells[2];
   }
@@ -102,6 +107,7 @@ static md_status build(stokes_pairs *pairs, const stokes_view *spheres)
   MD_TRY(backend->extent(pairs, spheres, &extent));
   MD_TRY(check(pairs, spheres, &extent));
   plan(pairs, spheres, &extent);
+  pairs->reach = extent.reach;
   const size_t n = (size_t)spheres->n;
   for (int d = 0; d < 3; d++)
     pairs->grid.box[d] = spheres->box[d];

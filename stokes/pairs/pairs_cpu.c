@@ -85,4 +85,4 @@ static md_status rows(stokes_pairs *pairs, const stokes_view *spheres)
   return MD_OK;
 }
 
-const pairs_backend pairs_cpu = {extent, moved, sort, rows};
+const pairs_backend pairs_cpu = {extent, moved, sort, rows, 1};

@@ -7,58 +7,69 @@
  * (core/gpu/scan_gpu.h) and is written, where there is room: as a rule there was as much the last
  * time.
  *
- * A row of r neighbours reads about 4 r spheres of 20 bytes, most of them from a cache, and writes
- * 4 r bytes.  Extremes are atomic maxima of the bits of doubles that are not negative, whose order
- * is that of the numbers: the same result in any order of the threads. */
+ * A row of r neighbours tests about 2 r spheres of 20 bytes, most of them from a cache, and writes
+ * 4 r bytes.  Least that 1e6 spheres with r = 87 must move: 32 bytes a sphere five times, 348
+ * written, .5 GB or .16 ms on an H100.  An update takes 2.3 ms: some 1400 instructions of a warp a
+ * sphere, 300 of them to put its row in order, and a third of all waits is for the other warps of a
+ * block, before their place is known.  Extremes are atomic maxima of the bits of doubles that are
+ * not negative, whose order is that of the numbers: the same result in any order of the threads. */
 #include <cub/device/device_scan.cuh>
 
 #include "core/gpu/scan_gpu.h"
 #include "stokes/pairs/pairs_impl.h"
 #include "stokes/pairs/search_gpu.h"
 
-enum { BLOCK = 256, WARPS = BLOCK / MD_WARP, STAGE = MD_WARP * SEARCH_ITEMS };
+enum { BLOCK = 256, WARPS = BLOCK / MD_WARP };
 
 typedef unsigned long long bits;
 
+/* The largest of the block's values and what is there.  fmax and the order of bits agree, as
+ * nothing is negative or NaN. */
 static __device__ __forceinline__ void raise(bits *to, double value)
 {
-  /* one atomic a warp; fmax and the order of bits agree, as nothing is negative or NaN */
+  __shared__ double part[WARPS];
+  const int lane = threadIdx.x % MD_WARP;
   for (int step = MD_WARP / 2; step > 0; step /= 2)
     value = fmax(value, __shfl_xor_sync(MD_ALL_LANES, value, step));
-  if (threadIdx.x % MD_WARP == 0) atomicMax(to, (bits)__double_as_longlong(value));
+  __syncthreads(); /* an earlier value has been read */
+  if (lane == 0) part[threadIdx.x / MD_WARP] = value;
+  __syncthreads();
+  if (threadIdx.x > 0) return;
+  for (int w = 0; w < WARPS; w++)
+    value = fmax(value, part[w]);
+  atomicMax(to, (bits)__double_as_longlong(value));
 }
 
 /* out: largest |x|, largest radius, largest 1 / radius; infinite where a value is not finite or a
  * radius not > 0. */
-static __global__ void extent_kernel(int64_t n, const double *__restrict__ x, bits *out)
+static __global__ void __launch_bounds__(BLOCK)
+    extent_kernel(int64_t n, const double4_16a *__restrict__ x, bits *out)
 {
-  const int64_t i = md_thread();
   double reach = 0, radius = 0, inverse = 0;
-  if (i < n) {
-    const double *s = x + 4 * i;
-    const bool good = isfinite(s[0]) && isfinite(s[1]) && isfinite(s[2]) && isfinite(s[3]);
-    reach = good ? fmax(fmax(fabs(s[0]), fabs(s[1])), fabs(s[2])) : INFINITY;
-    radius = s[3] > 0 ? s[3] : 0;
-    inverse = s[3] > 0 ? 1 / s[3] : INFINITY;
+  for (int64_t i = md_thread(); i < n; i += (int64_t)gridDim.x * BLOCK) {
+    const double4_16a s = x[i];
+    const bool good = isfinite(s.x) && isfinite(s.y) && isfinite(s.z) && isfinite(s.w);
+    reach = fmax(reach, good ? fmax(fmax(fabs(s.x), fabs(s.y)), fabs(s.z)) : INFINITY);
+    radius = fmax(radius, s.w > 0 ? s.w : 0);
+    inverse = fmax(inverse, s.w > 0 ? 1 / s.w : INFINITY);
   }
   raise(&out[0], reach);
   raise(&out[1], radius);
   raise(&out[2], inverse);
 }
 
-static __global__ void moved_kernel(int64_t n, const double *__restrict__ now,
-                                    const double *__restrict__ then, bits *out)
+static __global__ void __launch_bounds__(BLOCK)
+    moved_kernel(int64_t n, const double4_16a *__restrict__ now,
+                 const double4_16a *__restrict__ then, bits *out)
 {
-  const int64_t i = md_thread();
-  double sum = 0;
-  if (i < n) {
-    for (int d = 0; d < 3; d++) {
-      const double step = now[4 * i + d] - then[4 * i + d];
-      sum += step * step;
-    }
-    if (!isfinite(sum) || now[4 * i + 3] != then[4 * i + 3]) sum = INFINITY;
+  double most = 0;
+  for (int64_t i = md_thread(); i < n; i += (int64_t)gridDim.x * BLOCK) {
+    const double4_16a a = now[i], b = then[i];
+    const double x = a.x - b.x, y = a.y - b.y, z = a.z - b.z;
+    const double sum = x * x + y * y + z * z;
+    most = fmax(most, isfinite(sum) && a.w == b.w ? sum : INFINITY);
   }
-  raise(out, sum);
+  raise(out, most);
 }
 
 /* Spheres are counted by cell; arrival[i]: how many came to that of sphere i before it. */
@@ -75,38 +86,39 @@ static __global__ void cells_kernel(int64_t n, const double *__restrict__ x,
 
 static __global__ void
 order_kernel(int64_t n, const double *__restrict__ x, const __grid_constant__ search_grid grid,
-             const uint32_t *__restrict__ key, const int32_t *__restrict__ arrival,
-             const int32_t *__restrict__ cell_start, int32_t *order, uint4 *small)
+             const uint32_t *__restrict__ key, const int32_t *__restrict__ cell_start,
+             const int32_t *__restrict__ arrival, int32_t *order, uint4 *small, uint4 *own)
 {
   const int64_t i = md_thread();
   if (i >= n) return;
   const int32_t at = cell_start[key[i]] + arrival[i];
   order[at] = (int32_t)i;
-  small[at] = shrunk_sphere(grid.box, x + 4 * i);
+  small[at] = own[i] = shrunk_sphere(grid.box, x + 4 * i);
 }
 
-/* Warp: one sphere.  Rows that begin beyond `room`, or are too long, are only counted. */
-static __global__ void __launch_bounds__(BLOCK)
+/* Warp: one sphere.  Rows that begin beyond `room`, or are too long, are only counted.  Few
+ * registers: warps wait for memory, and for those of their block. */
+static __global__ void __launch_bounds__(BLOCK, 6)
     rows_kernel(const __grid_constant__ search_job job, md_scan scan, int64_t room, int64_t *start,
                 int32_t *neighbor, int *longest)
 {
-  __shared__ int32_t stages[WARPS][STAGE];
+  __shared__ search_space spaces[WARPS];
   const int64_t i = md_thread() / MD_WARP;
   const int lane = threadIdx.x % MD_WARP;
-  int32_t *stage = stages[threadIdx.x / MD_WARP];
-  const int32_t count = i < job.n ? search_warp(&job, i, stage, STAGE) : 0;
+  search_space *space = &spaces[threadIdx.x / MD_WARP];
+  const int32_t count = i < job.n ? search_warp(&job, i, space) : 0;
   int64_t first = md_scan_before(scan, lane == 0 ? (uint32_t)count : 0);
   first = __shfl_sync(MD_ALL_LANES, first, 0);
   if (i >= job.n) return;
   if (lane == 0) {
     if (i == 0) start[0] = 0;
     start[i + 1] = first + count;
-    if (count > STAGE) atomicMax(longest, count);
+    if (count > SEARCH_STAGE) atomicMax(longest, count);
   }
-  if (count > STAGE || first + count > room) return;
-  sort_row(stage, count);
+  if (count > SEARCH_STAGE || first + count > room) return;
+  sort_row(space->stage, count);
   for (int k = lane; k < count; k += MD_WARP)
-    __stcs(neighbor + first + k, stage[k]);
+    __stcs(neighbor + first + k, space->stage[k]);
 }
 
 /* Warp: one sphere whose row no stage holds. */
@@ -119,7 +131,7 @@ static __global__ void __launch_bounds__(BLOCK)
   const int lane = threadIdx.x % MD_WARP;
   if (i >= job.n) return;
   const int32_t length = (int32_t)(start[i + 1] - start[i]);
-  if (length <= STAGE) return;
+  if (length <= SEARCH_STAGE) return;
   const search_list list = {neighbor + start[i], &found[threadIdx.x / MD_WARP]};
   if (lane == 0) *list.count = 0;
   __syncwarp();
@@ -140,13 +152,25 @@ static md_status extremes(stokes_pairs *pairs, int count, bits **device)
   return md_fill(pairs->ctx, *device, 0, count * sizeof(bits));
 }
 
+/* Blocks that look for extremes: few, as all of them change one number. */
+static md_status few_blocks(int64_t n, unsigned *blocks)
+{
+  int processors;
+  MD_TRY(md_multiprocessors(&processors));
+  *blocks = md_blocks(n, BLOCK);
+  if (*blocks > 4u * (unsigned)processors) *blocks = 4u * (unsigned)processors;
+  return MD_OK;
+}
+
 static md_status extent(stokes_pairs *pairs, const stokes_view *spheres, pairs_extent *out)
 {
   bits *device;
   double host[3];
+  unsigned blocks;
+  MD_TRY(few_blocks(spheres->n, &blocks));
   MD_TRY(extremes(pairs, 3, &device));
-  extent_kernel<<<md_blocks(spheres->n, BLOCK), BLOCK, 0, stream_of(pairs)>>>(spheres->n,
-                                                                              spheres->x, device);
+  extent_kernel<<<blocks, BLOCK, 0, stream_of(pairs)>>>(spheres->n, (const double4_16a *)spheres->x,
+                                                        device);
   MD_LAUNCHED();
   MD_TRY(md_read(pairs->ctx, host, device, sizeof host));
   out->reach = host[0];
@@ -158,9 +182,11 @@ static md_status extent(stokes_pairs *pairs, const stokes_view *spheres, pairs_e
 static md_status moved(stokes_pairs *pairs, const stokes_view *spheres, double *out)
 {
   bits *device;
+  unsigned blocks;
+  MD_TRY(few_blocks(spheres->n, &blocks));
   MD_TRY(extremes(pairs, 1, &device));
-  moved_kernel<<<md_blocks(spheres->n, BLOCK), BLOCK, 0, stream_of(pairs)>>>(
-      spheres->n, spheres->x, (const double *)pairs->built.data, device);
+  moved_kernel<<<blocks, BLOCK, 0, stream_of(pairs)>>>(
+      spheres->n, (const double4_16a *)spheres->x, (const double4_16a *)pairs->built.data, device);
   MD_LAUNCHED();
   return md_read(pairs->ctx, out, device, sizeof *out);
 }
@@ -177,24 +203,25 @@ template <typename number> static md_status scan(stokes_pairs *pairs, int64_t n,
 }
 
 /* Behind key, order and cell_start: how many came to a cell before each sphere, and the shrunk
- * spheres, at a multiple of their size. */
+ * spheres, by cell and as they come, at a multiple of their size. */
 typedef struct {
   int32_t *arrival;
-  uint4 *small;
+  uint4 *small, *own;
 } sort_space;
 
 static sort_space space_of(const stokes_pairs *pairs, int64_t n)
 {
   int32_t *arrival = pairs->cell_start + pairs->grid.n_cells + 1;
   const uintptr_t end = (uintptr_t)(arrival + n), unit = sizeof(uint4);
-  return {arrival, (uint4 *)((end + unit - 1) / unit * unit)};
+  uint4 *small = (uint4 *)((end + unit - 1) / unit * unit);
+  return {arrival, small, small + n};
 }
 
 /* Spheres of a cell come in any order: rows are put in theirs. */
 static md_status sort(stokes_pairs *pairs, const stokes_view *spheres)
 {
   const int64_t n = spheres->n, cells = pairs->grid.n_cells;
-  MD_TRY(pairs_reserve(pairs, n, 5 * n + 4));
+  MD_TRY(pairs_reserve(pairs, n, 9 * n + 4));
   const sort_space space = space_of(pairs, n);
   int32_t *start = pairs->cell_start;
   MD_TRY(md_fill(pairs->ctx, start, 0, ((size_t)cells + 1) * sizeof *start));
@@ -203,20 +230,47 @@ static md_status sort(stokes_pairs *pairs, const stokes_view *spheres)
   MD_LAUNCHED();
   MD_TRY(scan(pairs, cells, start + 1));
   order_kernel<<<md_blocks(n, BLOCK), BLOCK, 0, stream_of(pairs)>>>(
-      n, spheres->x, pairs->grid, pairs->key, space.arrival, start, pairs->order, space.small);
+      n, spheres->x, pairs->grid, pairs->key, start, space.arrival, pairs->order, space.small,
+      space.own);
   MD_LAUNCHED();
   return MD_OK;
 }
 
+static search_cells_law cells_law_of(const search_grid *grid, const search_class *c)
+{
+  search_cells_law law = {(float)(c->radius * (1 + 1e-6)), {}, {}, {}, c->first};
+  for (int d = 0; d < 3; d++) {
+    law.cells[d] = c->cells[d];
+    law.width[d] = (float)(grid->box[d] / c->cells[d]);
+    law.inv_width[d] = (float)(c->cells[d] / grid->box[d]);
+  }
+  return law;
+}
+
 static search_job job_of(const stokes_pairs *pairs, const stokes_view *spheres)
 {
-  return {spheres->n,
-          spheres->x,
-          pairs->cell_start,
-          pairs->order,
-          space_of(pairs, spheres->n).small,
-          shrunk_law_of(pairs->grid.box, pairs->grid.scale, pairs->grid.skin),
-          pairs->grid};
+  const search_grid *grid = &pairs->grid;
+  const sort_space space = space_of(pairs, spheres->n);
+  search_job job = {spheres->n,
+                    spheres->x,
+                    pairs->cell_start,
+                    pairs->order,
+                    space.small,
+                    space.own,
+                    shrunk_law_of(grid->box, grid->scale, grid->skin),
+                    1e-3f,
+                    {},
+                    *grid};
+  /* beyond single precision: places in units of 2^-32, and the rounding of those far out */
+  for (int k = 0; k < grid->n_classes; k++) {
+    job.class_law[k] = cells_law_of(grid, &grid->classes[k]);
+    for (int d = 0; d < 3; d++) {
+      const double away = pairs->reach / grid->box[d];
+      const double error = grid->classes[k].cells[d] * (1e-9 + 2e-15 * away);
+      job.slack = fmaxf(job.slack, (float)(1e-3 + error));
+    }
+  }
+  return job;
 }
 
 /* A little more room than is needed now, not half as much again. */
@@ -249,10 +303,10 @@ static md_status rows(stokes_pairs *pairs, const stokes_view *spheres)
     MD_TRY(make_room(pairs));
   }
   MD_TRY(md_read(pairs->ctx, &longest, seen, sizeof longest));
-  if (longest <= STAGE) return MD_OK;
+  if (longest <= SEARCH_STAGE) return MD_OK;
   long_kernel<<<blocks, BLOCK, 0, stream_of(pairs)>>>(job, start, (int32_t *)pairs->neighbor.data);
   MD_LAUNCHED();
   return MD_OK;
 }
 
-const pairs_backend pairs_gpu = {extent, moved, sort, rows};
+const pairs_backend pairs_gpu = {extent, moved, sort, rows, 4};

@@ -11,6 +11,7 @@ MD_BEGIN_C
 struct stokes_pairs {
   md_ctx *ctx;
   search_grid grid;
+  double reach; /* largest |x| of the last build */
   int64_t n, n_entries, builds;
   md_buffer built;           /* double [n][4]: the spheres of the last build */
   md_buffer start, neighbor; /* the list */
@@ -44,6 +45,7 @@ typedef struct {
   pairs_moved_fn *moved;
   pairs_sort_fn *sort;
   pairs_rows_fn *rows;
+  int fine; /* so many cells along the last axis for one along the others */
 } pairs_backend;
 extern const pairs_backend pairs_cpu, pairs_gpu;
 

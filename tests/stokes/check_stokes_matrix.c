@@ -75,6 +75,43 @@ START_TEST(matrix_is_the_sum_over_pairs)
 }
 END_TEST
 
+/* Blocks of two matrices, down to the last bit. */
+static void compare_bits(const stokes_matrix *matrix, const stokes_matrix *other)
+{
+  stokes_blocks got, expect;
+  ck_ok(stokes_matrix_get(matrix, &got));
+  ck_ok(stokes_matrix_get(other, &expect));
+  ck_assert_int_eq(got.n_blocks, expect.n_blocks);
+  ck_assert_mem_eq(got.column, expect.column, (size_t)got.n_blocks * sizeof *got.column);
+  ck_assert_mem_eq(got.block, expect.block, (size_t)got.n_blocks * 9 * sizeof *got.block);
+  stokes_blocks_free(&got);
+  stokes_blocks_free(&expect);
+}
+
+/* Whatever vectors a matrix is laid out for; rows of one part and of several, and entries of the
+ * list that do not resist. */
+START_TEST(layouts_have_the_same_bits)
+{
+  static const int hints[] = {2, 8, 9, 32};
+  const stokes_resistance law = {1, 0.4, 1e-3};
+  md_ctx *ctx = test_ctx(MD_DOUBLE, 2, false);
+  stokes_packing packing = ref_packing(900, 0.45, false, 19);
+  ref_suspension s = ref_suspend(ctx, &packing, 0.5);
+  for (int storage = 0; storage < STOKES_STORAGE_COUNT; storage++) {
+    stokes_matrix *plain = ref_assemble(&s, (stokes_storage)storage, &law, 1);
+    for (size_t k = 0; k < sizeof hints / sizeof *hints; k++) {
+      stokes_matrix *matrix = ref_assemble(&s, (stokes_storage)storage, &law, hints[k]);
+      compare_bits(matrix, plain);
+      stokes_matrix_destroy(matrix);
+    }
+    stokes_matrix_destroy(plain);
+  }
+  ref_suspension_free(&s);
+  stokes_packing_free(&packing);
+  md_ctx_destroy(ctx);
+}
+END_TEST
+
 static void assemble_again(stokes_matrix *matrix, const ref_suspension *s, double gap_cut, int hint)
 {
   const stokes_pair_view list = stokes_pairs_view(s->pairs);
@@ -99,15 +136,8 @@ START_TEST(matrices_grow_and_shrink)
     for (size_t k = 0; k < sizeof turns / sizeof *turns; k++) {
       const stokes_resistance law = {1, turns[k].gap_cut, 1e-3};
       stokes_matrix *fresh = ref_assemble(&s, (stokes_storage)storage, &law, turns[k].hint);
-      stokes_blocks got, expect;
       assemble_again(matrix, &s, turns[k].gap_cut, turns[k].hint);
-      ck_ok(stokes_matrix_get(matrix, &got));
-      ck_ok(stokes_matrix_get(fresh, &expect));
-      ck_assert_int_eq(got.n_blocks, expect.n_blocks);
-      ck_assert_mem_eq(got.column, expect.column, (size_t)got.n_blocks * sizeof *got.column);
-      ck_assert_mem_eq(got.block, expect.block, (size_t)got.n_blocks * 9 * sizeof *got.block);
-      stokes_blocks_free(&got);
-      stokes_blocks_free(&expect);
+      compare_bits(matrix, fresh);
       stokes_matrix_destroy(fresh);
     }
     stokes_matrix_destroy(matrix);
@@ -215,6 +245,7 @@ int main(void)
   Suite *suite = suite_create("stokes_matrix");
   TCase *matrix = tcase_create("matrix");
   tcase_add_loop_test(matrix, matrix_is_the_sum_over_pairs, 0, 2);
+  tcase_add_test(matrix, layouts_have_the_same_bits);
   tcase_add_test(matrix, matrices_grow_and_shrink);
   tcase_add_test(matrix, collective_motion_is_free);
   tcase_add_test(matrix, spectrum_starts_at_one);
