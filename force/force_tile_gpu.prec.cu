@@ -41,11 +41,7 @@ TILE(tile_charged_shifted, 2, LJ_SHIFTED, false, true, false)
 TILE(tile_charged_shifted_tally, 2, LJ_SHIFTED, true, true, false)
 TILE(tile_fused, FUSED_BLOCKS, LJ_PLAIN, false, false, true)
 TILE(tile_shifted_fused, 4, LJ_SHIFTED, false, false, true)
-#if MD_PREC == 2
-#define tile_fused_few tile_fused
-#else
 TILE(tile_fused_few, FEW_BLOCKS, LJ_PLAIN, false, false, true)
-#endif
 /* Atoms of several types: two of them where it is worth instances of their own. */
 #define TYPED(name, blocks, form, tally, charged, fused)                                           \
   TILE_(name, blocks, form, tally, charged, fused, TYPES_MANY)
@@ -176,12 +172,21 @@ md_status PREC(force_gpu_tile)(force *fc, const force_job *job)
   return job->tally ? read_tally(fc, job, blocks, 0.5) : MD_OK; /* each pair was seen twice */
 }
 
-/* Whether all tiles find room beside each other although threads have the most registers. */
+/* Rounds of tiles at work beside each other, so many of them on a multiprocessor. */
+static unsigned rounds_of(unsigned tiles, unsigned blocks, int processors)
+{
+  const unsigned at_once = blocks * (unsigned)processors;
+  return (tiles + at_once - 1) / at_once;
+}
+
+/* Whether a few rounds stay as few although threads have the most registers. */
 static md_status are_few(const force_job *job, bool *few)
 {
+  const unsigned tiles = md_blocks(job->n, ROWS);
   int processors;
   MD_TRY(md_multiprocessors(&processors));
-  *few = md_blocks(job->n, ROWS) <= (unsigned)(FEW_BLOCKS * processors);
+  const unsigned rounds = rounds_of(tiles, FEW_BLOCKS, processors);
+  *few = rounds <= FEW_ROUNDS && rounds == rounds_of(tiles, FUSED_BLOCKS, processors);
   return MD_OK;
 }
 

@@ -18,7 +18,8 @@ enum {
    * the other and where all blocks are at work at once; and groups of the list that are asked for
    * early. */
   FUSED_BLOCKS = MD_PREC == 2 ? 3 : 5,
-  FEW_BLOCKS = MD_PREC == 2 ? 3 : 4,
+  FEW_BLOCKS = MD_PREC == 2 ? 2 : 4,
+  FEW_ROUNDS = 2,
   DENSITY_BLOCKS = MD_PREC == 2 ? 3 : 5, /* the same of the two passes of embedded atoms */
   EMBEDDED_BLOCKS = MD_PREC == 2 ? 2 : 4,
   TYPED_BLOCKS = MD_PREC == 2 ? 3 : 4, /* of atoms of several types */
