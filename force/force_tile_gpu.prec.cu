@@ -6,11 +6,12 @@
  * in one load, and sums the force on its atom: no two threads write one address.
  *
  * The fused kernel goes on to v += kick f twice and x += drift v, for the atom and its images.
- * Other blocks still read the old positions, so it writes the new ones elsewhere.  Halo indices and
- * the first of the list, which stay, are loaded while the kernel before still runs, and velocities
- * and shifts of images are brought near while forces are summed: where all blocks are at work at
- * once, nothing else hides these latencies, and registers for more loads at once are worth more
- * than room for more blocks.
+ * Other blocks still read the old positions, so it writes the new ones elsewhere.  Halo indices,
+ * the first of the list and where images begin and end, which stay, are loaded while the kernel
+ * before still runs, and nothing waits for them before the halo is asked for.  Velocities are
+ * brought near meanwhile, shifts of images while forces are summed: where a few rounds of blocks are
+ * all, nothing else hides these latencies, and registers for more loads at once are worth more than
+ * room for more blocks (docs/decisions/50-rows-wait-for-nothing.md).
  *
  * Per atom at density 0.8442 and r_list 2.8 (75 entries, 83 slots), single: 165 bytes of list, 26
  * of halo indices, 80 of positions and velocities, 0.07 ms for 2^20 atoms on an H200; 83 loads of
