@@ -6,11 +6,12 @@
  * in one load, and sums the force on its atom: no two threads write one address.
  *
  * The fused kernel goes on to v += kick f twice and x += drift v, for the atom and its images.
- * Other blocks still read the old positions, so it writes the new ones elsewhere.  Halo indices and
- * the first of the list, which stay, are loaded while the kernel before still runs, and velocities
- * and shifts of images are brought near while forces are summed: where all blocks are at work at
- * once, nothing else hides these latencies, and registers for more loads at once are worth more
- * than room for more blocks.
+ * Other blocks still read the old positions, so it writes the new ones elsewhere.  Halo indices,
+ * the first of the list and where images begin and end, which stay, are loaded while the kernel
+ * before still runs, and nothing waits for them before the halo is asked for.  Velocities are
+ * brought near meanwhile, shifts of images while forces are summed: where a few rounds of blocks are
+ * all, nothing else hides these latencies, and registers for more loads at once are worth more than
+ * room for more blocks (docs/decisions/50-rows-wait-for-nothing.md).
  *
  * Per atom at density 0.8442 and r_list 2.8 (75 entries, 83 slots), single: 165 bytes of list, 26
  * of halo indices, 80 of positions and velocities, 0.07 ms for 2^20 atoms on an H200; 83 loads of
@@ -41,11 +42,7 @@ TILE(tile_charged_shifted, 2, LJ_SHIFTED, false, true, false)
 TILE(tile_charged_shifted_tally, 2, LJ_SHIFTED, true, true, false)
 TILE(tile_fused, FUSED_BLOCKS, LJ_PLAIN, false, false, true)
 TILE(tile_shifted_fused, 4, LJ_SHIFTED, false, false, true)
-#if MD_PREC == 2
-#define tile_fused_few tile_fused
-#else
 TILE(tile_fused_few, FEW_BLOCKS, LJ_PLAIN, false, false, true)
-#endif
 /* Atoms of several types: two of them where it is worth instances of their own. */
 #define TYPED(name, blocks, form, tally, charged, fused)                                           \
   TILE_(name, blocks, form, tally, charged, fused, TYPES_MANY)
@@ -176,12 +173,21 @@ md_status PREC(force_gpu_tile)(force *fc, const force_job *job)
   return job->tally ? read_tally(fc, job, blocks, 0.5) : MD_OK; /* each pair was seen twice */
 }
 
-/* Whether all tiles find room beside each other although threads have the most registers. */
+/* Rounds of tiles at work beside each other, so many of them on a multiprocessor. */
+static unsigned rounds_of(unsigned tiles, unsigned blocks, int processors)
+{
+  const unsigned at_once = blocks * (unsigned)processors;
+  return (tiles + at_once - 1) / at_once;
+}
+
+/* Whether a few rounds stay as few although threads have the most registers. */
 static md_status are_few(const force_job *job, bool *few)
 {
+  const unsigned tiles = md_blocks(job->n, ROWS);
   int processors;
   MD_TRY(md_multiprocessors(&processors));
-  *few = md_blocks(job->n, ROWS) <= (unsigned)(FEW_BLOCKS * processors);
+  const unsigned rounds = rounds_of(tiles, FEW_BLOCKS, processors);
+  *few = rounds <= FEW_ROUNDS && rounds == rounds_of(tiles, FUSED_BLOCKS, processors);
   return MD_OK;
 }
 

@@ -15,10 +15,11 @@ enum {
   LOADS = 7,       /* 256 of them are about a halo */
   TYPED_LOADS = 8, /* a denser one's, whose last types would come late */
   /* Measured best, for each precision: blocks that a multiprocessor holds, where it is one after
-   * the other and where all blocks are at work at once; and groups of the list that are asked for
+   * the other and where few rounds of them are all; and groups of the list that are asked for
    * early. */
   FUSED_BLOCKS = MD_PREC == 2 ? 3 : 5,
-  FEW_BLOCKS = MD_PREC == 2 ? 3 : 4,
+  FEW_BLOCKS = MD_PREC == 2 ? 2 : 4,
+  FEW_ROUNDS = 2,                        /* of all blocks, up to which these are few */
   DENSITY_BLOCKS = MD_PREC == 2 ? 3 : 5, /* the same of the two passes of embedded atoms */
   EMBEDDED_BLOCKS = MD_PREC == 2 ? 2 : 4,
   TYPED_BLOCKS = MD_PREC == 2 ? 3 : 4, /* of atoms of several types */

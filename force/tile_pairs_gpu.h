@@ -15,7 +15,20 @@ typedef struct {
   int32_t pairs;      /* where those of its type begin in tables of types */
   lj_reals own[2];    /* the first two of them */
   uint32_t pull, cut; /* where they are in the table in shared memory */
+  state4 x, v;        /* what it moves from, where they are read early */
 } tile_row;
+
+/* Whether a row has its position, or its velocity, in registers before forces are summed: where
+ * there are registers. */
+static __device__ __forceinline__ bool has_early_x(tile_mode mode)
+{
+  return mode.fused && MD_PREC != 1 && !has_q(mode);
+}
+
+static __device__ __forceinline__ bool has_early_v(tile_mode mode)
+{
+  return has_early_x(mode) && MD_PREC == 0;
+}
 
 /* The reciprocal to an ulp or two: the list's tests are no better. */
 static __device__ __forceinline__ real quick_inverse(real a)
@@ -175,11 +188,16 @@ static __device__ __forceinline__ void add_groups(const tile_job *job, const uns
     }
 }
 
+/* The images of an atom: from begin to before end. */
+typedef struct {
+  int32_t begin, end;
+} tile_images;
+
 /* An atom's images after it moved to x. */
 static __device__ __forceinline__ void move_ghosts(const tile_job *job, const tile_places *at,
-                                                   int32_t i, state4 x)
+                                                   tile_images images, state4 x)
 {
-  for (int32_t g = job->first[i]; g < job->first[i + 1]; g++) {
+  for (int32_t g = images.begin; g < images.end; g++) {
     int s[3];
     md_shift_unpack(job->shift[g], s);
     state4 image = x;
@@ -191,57 +209,69 @@ static __device__ __forceinline__ void move_ghosts(const tile_job *job, const ti
   }
 }
 
+/* What a thread knows of its row before positions are there. */
+typedef struct {
+  int32_t i; /* its atom */
+  tile_images images;
+  int32_t pairs; /* as in tile_row */
+  neighbor_piece halo, groups;
+  tile_first first;
+  tile_next next;
+} tile_start;
+
 /* The row's force into f, or into its velocity and position. */
 static __device__ __forceinline__ void close_row(const tile_job *job, const tile_places *at,
-                                                 int32_t i, const tile_row *row, tile_mode mode)
+                                                 const tile_start *start, const tile_row *row,
+                                                 tile_mode mode)
 {
+  const int32_t i = start->i;
   real4 f = {};
   f.x = row->fx * job->unit, f.y = row->fy * job->unit, f.z = row->fz * job->unit;
   if (!mode.fused) {
     job->f[i] = f;
     return;
   }
-  state4 v = job->v[i], x = at->x[i];
+  state4 v = has_early_v(mode) ? row->v : job->v[i], x = has_early_x(mode) ? row->x : at->x[i];
   verlet_kick(&v, f, job->kick, 2);
   job->v[i] = v;
   verlet_drift(&x, v, job->drift);
   at->x_new[i] = x;
   if (MD_PREC == 1) at->coord_new[i] = verlet_coord(x, 1 / job->scale);
-  move_ghosts(job, at, i, x);
+  move_ghosts(job, at, start->images, x);
 }
 
-/* Bring what closes the row near while forces are summed. */
+/* What moves the row, or brought near for that, while the halo is on its way. */
 static __device__ __forceinline__ void expect_close(const tile_job *job, const tile_places *at,
-                                                    int32_t i, int32_t images)
+                                                    const tile_start *start, tile_row *row,
+                                                    tile_mode mode)
 {
-  asm volatile("prefetch.global.L1 [%0];" : : "l"(job->v + i));
-  asm volatile("prefetch.global.L1 [%0];" : : "l"(job->first + i));
-  if (images >= 0) asm volatile("prefetch.global.L1 [%0];" : : "l"(job->shift + images));
-  if (MD_PREC == 1) asm volatile("prefetch.global.L1 [%0];" : : "l"(at->x + i));
+  if (has_early_v(mode))
+    row->v = job->v[start->i];
+  else
+    asm volatile("prefetch.global.L1 [%0];" : : "l"(job->v + start->i));
+  if (!has_early_x(mode) && MD_PREC == 1)
+    asm volatile("prefetch.global.L1 [%0];" : : "l"(at->x + start->i));
 }
 
-/* What a thread knows of its row before positions are there. */
-typedef struct {
-  int32_t i, images; /* its atom; where its images begin, < 0: it has none */
-  int32_t pairs;     /* as in tile_row */
-  neighbor_piece halo, groups;
-  tile_first first;
-  tile_next next;
-} tile_start;
+/* Images' shifts brought near. */
+static __device__ __forceinline__ void expect_images(const tile_job *job, tile_images images)
+{
+  if (images.begin < images.end)
+    asm volatile("prefetch.global.L1 [%0];" : : "l"(job->shift + images.begin));
+}
 
 static __device__ __forceinline__ tile_start start_row(const tile_job *job, tile_mode mode)
 {
   const neighbor_tiles *tiles = &job->tiles;
   const int64_t tile = blockIdx.x;
   const int32_t row = (int32_t)min(tile * ROWS + threadIdx.x, job->n - 1);
-  tile_start s;
+  tile_start s = {};
   s.halo = tiles->halos[tile * tiles->passes];
   s.groups = tiles->groups[(tile * WARPS + threadIdx.x / MD_WARP) * tiles->passes];
+  s.i = job->rows ? job->rows[row] : row;
+  if (mode.fused) s.images = (tile_images){job->first[s.i], job->first[s.i + 1]};
   s.first = first_entries(job, s.halo, mode);
   s.next = first_groups(job, s.groups);
-  s.i = job->rows ? job->rows[row] : row;
-  s.images = -1;
-  if (mode.fused && job->first[s.i] < job->first[s.i + 1]) s.images = job->first[s.i];
   s.pairs = mode.types == TYPES_ALIKE ? 0 : job->types.type[s.i] * job->types.n;
   return s;
 }
@@ -263,7 +293,14 @@ static __device__ __forceinline__ void sum_row(const tile_job *job, const tile_p
   const int64_t tile = blockIdx.x, warp = tile * WARPS + threadIdx.x / MD_WARP;
   neighbor_piece piece = start->groups;
   tile_next next = start->next;
-  row->at = entry_at(at->coord[start->i], charge_of(job, at, start->i, mode));
+  const coord4 own = at->coord[start->i];
+  row->at = entry_at(own, charge_of(job, at, start->i, mode));
+  if (mode.fused) {
+#if MD_PREC != 1
+    row->x = own;
+#endif
+    expect_close(job, at, start, row, mode);
+  }
   row->pairs = start->pairs;
   for (int k = 0; mode.types == TYPES_TWO && k < 2; k++)
     row->own[k] = load_pair(&job->types, row->pairs + k, false);
@@ -271,7 +308,7 @@ static __device__ __forceinline__ void sum_row(const tile_job *job, const tile_p
   row->pull = table + (uint32_t)row->pairs * PULL;
   row->cut = table + (uint32_t)(job->types.n * job->types.n) * PULL + (uint32_t)row->pairs * CUT;
   load_halo(job, at, room, start->halo, &start->first, mode);
-  if (mode.fused) expect_close(job, at, start->i, start->images);
+  if (mode.fused) expect_images(job, start->images);
   for (int32_t p = 1;; p++) {
     for (;;) {
       add_groups(job, room, piece, next, row, mode);
@@ -313,7 +350,7 @@ static __device__ __forceinline__ void tile_rows(const tile_job *job, tile_mode 
   if (present && mode.pass == EAM_DENSITIES)
     row.energy = 2 * eam_close(&job->eam, job->n, start.i, row.fx);
   else if (present)
-    close_row(job, &job->places, start.i, &row, mode);
+    close_row(job, &job->places, &start, &row, mode);
   if (has_unit(mode)) row.virial *= (double)job->lj.lj1;
   if (mode.tally) close_tally(job->partial, present ? row.energy : 0, present ? row.virial : 0);
 }
