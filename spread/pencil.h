@@ -60,12 +60,18 @@ MD_INLINE bool spread_many_by_columns(const spread_plan *plan, int64_t n, int32_
 }
 
 /* The same of interpolation by blocks (interpolate_stacks.single.cu), which load all of the mesh:
- * where there are two particles for five mesh points or more, as measured. */
+ * where there are three particles for ten mesh points or more, as measured. */
 MD_INLINE bool spread_many_by_stacks(const spread_plan *plan, int64_t n, int32_t vectors)
 {
   const md_ctx *ctx = plan->ctx;
   return ctx->backend == MD_GPU && ctx->precision != MD_DOUBLE &&
-         vectors >= FILL_VECTORS(plan->grid.order) && 5 * n >= 2 * plan->grid.points;
+         vectors >= FILL_VECTORS(plan->grid.order) && 10 * n >= 3 * plan->grid.points;
+}
+
+/* Whether both take charges and values by particle, as they lie: in quads of 16 bytes. */
+MD_INLINE bool spread_many_take_rows(const spread_plan *plan, int32_t vectors, const void *rows)
+{
+  return vectors % FILL_VECTORS(plan->grid.order) == 0 && (uintptr_t)rows % 16 == 0;
 }
 
 #ifdef MD_PREC

@@ -62,6 +62,9 @@ typedef struct {
   spread_method method;
   int32_t vectors; /* V >= 1 charges of a particle are spread onto V meshes at once */
   int32_t repeats; /* spreadings of one set of positions, weighed by auto; 0: one */
+  /* Whether a particle's charges, values and gradients lie together: [n][vectors], not
+   * [vectors][n]. */
+  bool by_particle;
   spread_tuning tuning;
 } spread_spec;
 
@@ -107,12 +110,12 @@ md_status spread_set_positions(spread_plan *plan, int64_t n, const void *x, int6
  * Errors: MD_EINVAL. */
 md_status spread_use(spread_plan *plan, int32_t vectors);
 
-/* mesh [vectors][K1][K2][K3] = S q, q [vectors][n], both real.  mesh is overwritten.  On the GPU
- * the call returns once the work is queued in the context's stream. */
+/* mesh [vectors][K1][K2][K3] = S q, q [vectors][n] or [n][vectors], both real.  mesh is
+ * overwritten.  On the GPU the call returns once the work is queued in the context's stream. */
 md_status spread_charges(spread_plan *plan, const void *q, void *mesh);
 
-/* value [vectors][n] = S^T mesh, real; gradient [vectors][n][3] = d value / d x, real [1/length].
- * Either may be NULL. */
+/* value [vectors][n] = S^T mesh, real; gradient [vectors][n][3] = d value / d x, real [1/length];
+ * or [n][vectors] and [n][vectors][3].  Either may be NULL. */
 md_status spread_interpolate(spread_plan *plan, const void *mesh, void *value, void *gradient);
 
 /* What the plan is and does. */

@@ -144,6 +144,8 @@ struct spread_plan {
   spread_counter counter;
   uint64_t turn;                     /* of deterministic spreadings (fixed_gpu.h) */
   md_buffer scratch[SPREAD_SCRATCH]; /* of one call; contents do not last */
+  md_buffer columns[2];              /* of one call: what lies by particle, one vector after the
+                                      * other: charges or values, and gradients */
   int32_t vectors;                   /* of a call, at most spec.vectors */
 };
 
@@ -155,6 +157,7 @@ typedef struct {
   void *gradient; /* real [vectors][q_stride][3], or NULL */
   int32_t vectors;
   int64_t q_stride;
+  bool by_particle; /* only where spread_many_take_rows: q, value are real [particle][vectors] */
 } spread_job;
 
 /* Lowest index of a position that is not finite or too far away, or n. */
@@ -229,6 +232,10 @@ md_status spread_gpu_list_columns(spread_plan *plan, spread_part *part, const md
 
 /* data[k] = data[0] + ... + data[k - 1] for k < n, in place on the GPU. */
 md_status spread_gpu_scan(md_ctx *ctx, md_buffer *scratch, int64_t *data, int64_t n);
+
+/* to [columns][rows] = from [rows][columns], of so many bytes each, a multiple of 4. */
+md_status spread_gpu_transpose(md_ctx *ctx, int64_t rows, int64_t columns, size_t bytes,
+                               const void *from, void *to);
 
 /* Room in the counter for so many keys; and its `start` from its counts, which become zero. */
 md_status spread_gpu_reserve_keys(spread_plan *plan, int64_t keys);

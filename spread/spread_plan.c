@@ -84,6 +84,8 @@ void spread_destroy(spread_plan *plan)
   spread_drop_parts(plan);
   for (int k = 0; k < SPREAD_SCRATCH; k++)
     md_buffer_free(plan->ctx, &plan->scratch[k]);
+  for (int k = 0; k < 2; k++)
+    md_buffer_free(plan->ctx, &plan->columns[k]);
   md_buffer *counter[] = COUNTER_BUFFERS(plan);
   for (size_t k = 0; k < sizeof counter / sizeof *counter; k++)
     md_buffer_free(plan->ctx, counter[k]);
@@ -108,6 +110,7 @@ void spread_describe(const spread_plan *plan, spread_report *out)
                      plan->spec.vectors * plan->grid.points * real_size;
   for (int k = 0; k < SPREAD_SCRATCH; k++)
     out->bytes += (int64_t)plan->scratch[k].bytes;
+  out->bytes += (int64_t)(plan->columns[0].bytes + plan->columns[1].bytes);
   const md_buffer *counter[] = COUNTER_BUFFERS(plan);
   for (size_t k = 0; k < sizeof counter / sizeof *counter; k++)
     out->bytes += (int64_t)counter[k]->bytes;

@@ -67,6 +67,7 @@ class SpreadSpec(Structure):
         ("method", c_int),
         ("vectors", c_int32),
         ("repeats", c_int32),
+        ("by_particle", c_bool),
         ("tuning", SpreadTuning),
     ]
 

@@ -14,7 +14,7 @@
 /* Particles of a chunk, at most; rows that reach a column, at most.  Every so many planes there is
  * a chunk, if of no particles, since planes without any have to be written too, which is shared as
  * chunks are. */
-enum { CHUNK = 160, CHUNK_ROWS = MD_WARP, CHUNK_EVERY = 8 };
+enum { CHUNK = 192, CHUNK_ROWS = MD_WARP, CHUNK_EVERY = 8 };
 
 /* origin: the column's first point along the middle and the fastest axis; done: how many planes
  * from its own on nothing more comes to, up to that of the next chunk; beyond the mesh if the

@@ -216,7 +216,7 @@ static __device__ __forceinline__ void read_batch(const int p, const reading &s,
     if (row + 8 * c >= it.count) continue;
     SPREAD_UNROLL
     for (int g = 0; g < GROUPS(p); g++)
-      *(float2 *)(s.value + index * GROUPS(p) * GROUP + g * GROUP + vector) = make_float2(
+      *(float2 *)(s.value + index * s.row + g * GROUP + vector) = make_float2(
           total[g][2 * c] * unscale[g * GROUP], total[g][2 * c + 1] * unscale[g * GROUP + 1]);
   }
 }
@@ -331,7 +331,8 @@ md_status spread_gpu_many_interpolate(spread_plan *plan, spread_part *part, cons
   size_t bytes = 0;
   read_kernel *kernel = pick_kernel(plan->grid.order, &bytes, &rows);
   MD_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
-  MD_TRY(md_buffer_reserve(ctx, &plan->scratch[5], (size_t)part->n * width * sizeof(real), 0));
+  if (!job->by_particle)
+    MD_TRY(md_buffer_reserve(ctx, &plan->scratch[5], (size_t)part->n * width * sizeof(real), 0));
   const int32_t *mesh = plan->grid.mesh;
   const int32_t bands = (pencils->n[0] + rows - 1) / rows;
   reading s = {(const pencil_particle *)part->buffer[SPREAD_RECORD].data,
@@ -343,15 +344,20 @@ md_status spread_gpu_many_interpolate(spread_plan *plan, spread_part *part, cons
                bands * pencils->n[1] * mesh[0],
                (const real *)job->mesh,
                plan->grid.points,
-               (real *)plan->scratch[5].data};
+               (real *)(job->by_particle ? job->value : plan->scratch[5].data),
+               job->by_particle ? job->vectors : width};
   cudaLaunchAttribute overlap;
   const cudaLaunchConfig_t config =
       md_launch_config(ctx, dim3(md_blocks(part->n, TURN_BLOCK)), TURN_BLOCK, true, &overlap);
   for (*done = 0; job->vectors - *done >= width; *done += width) {
     kernel<<<(unsigned)plan->multiprocessors, BLOCK, bytes, stream>>>(s);
-    MD_CUDA(cudaLaunchKernelEx(&config, turn_kernel, (int64_t)part->n, width, (const real *)s.value,
-                               (real *)job->value + *done * job->q_stride, job->q_stride));
     s.from += width * s.points;
+    if (job->by_particle)
+      s.value += width;
+    else
+      MD_CUDA(cudaLaunchKernelEx(&config, turn_kernel, (int64_t)part->n, width,
+                                 (const real *)s.value, (real *)job->value + *done * job->q_stride,
+                                 job->q_stride));
   }
   MD_LAUNCHED();
   return MD_OK;

@@ -33,7 +33,8 @@ typedef struct {
   int32_t bands, units; /* stacks along the middle axis; units in all */
   const real *from;
   int64_t points;
-  real *value; /* [particle][vector] */
+  real *value; /* [particle][row] */
+  int32_t row; /* values that a particle has, at least those of the launch */
 } reading;
 
 /* From particle `skip[0]` of unit[0] to before `skip[1]` of unit[1]. */
