@@ -9,9 +9,9 @@
  * Other blocks still read the old positions, so it writes the new ones elsewhere.  Halo indices,
  * the first of the list and where images begin and end, which stay, are loaded while the kernel
  * before still runs, and nothing waits for them before the halo is asked for.  Velocities are
- * brought near meanwhile, shifts of images while forces are summed: where a few rounds of blocks are
- * all, nothing else hides these latencies, and registers for more loads at once are worth more than
- * room for more blocks (docs/decisions/50-rows-wait-for-nothing.md).
+ * brought near meanwhile, shifts of images while forces are summed: where a few rounds of blocks
+ * are all, nothing else hides these latencies, and registers for more loads at once are worth more
+ * than room for more blocks (docs/decisions/50-rows-wait-for-nothing.md).
  *
  * Per atom at density 0.8442 and r_list 2.8 (75 entries, 83 slots), single: 165 bytes of list, 26
  * of halo indices, 80 of positions and velocities, 0.07 ms for 2^20 atoms on an H200; 83 loads of

@@ -15,8 +15,9 @@
  * them at order 6, and by 2.7 of their warps.
  *
  * Floor: charges, positions and mesh once, 0.3 ms for 1e7 particles on 128^3 points of 16 vectors
- * at 2.9 TB/s.  The kernel takes 2.9 ms of an H100, three times what its tensor cores need: of its
- * samples a third stage particles, half add them, a sixth wait for the block's slowest warp.
+ * at 2.9 TB/s.  The kernel takes 2.9 ms of an H100, about three times what its tensor cores need by
+ * the number of their instructions: of its samples a third stage particles, half add them, an
+ * eighth wait for the block's slowest warp.
  * Transposing charges takes 0.43 ms more, which plans by particle save.
  *
  * Charges are transposed first, so that those of a particle are a sector of memory or two, instead

@@ -9,7 +9,8 @@
  * The four entries are those that assembly of plain rows sums at once (stokes/matrix/
  * assemble_gpu.cu): a diagonal block has the same bits in every layout.  24 to 80 bytes written for
  * a block, 36 gathered: .27 ms for mat2 and bcrs on an H100, where all of assembly takes .61, a
- * fifth of it to count and to arrange slices.  Arithmetic in double precision bounds it with pairs. */
+ * fifth of it to count and to arrange slices.  Arithmetic in double precision bounds it with pairs.
+ */
 #include "stokes/matrix/assemble_sums_gpu.h"
 
 enum { BLOCK = 256, WARPS = BLOCK / MD_WARP, LANES = 8, GROUP = 4 };
