@@ -141,15 +141,16 @@ md_status PREC(ranks_gpu_name_images)(comm *cm, md_atoms *atoms)
   const ranks_peer *peer = &ranks->peer;
   const int64_t items = ranks->n_own + ranks->n_out;
   if (items == 0) return MD_OK;
-  const namer a = {(const int32_t *)gpu->item.data, (const int32_t *)gpu->place.data,
-                   (const uint32_t *)gpu->key.data, (const partition_target *)gpu->target.data,
-                   (const state4 *)atoms->x.data,   (const int64_t *)atoms->id.data,
-                   (int32_t *)ranks->index.data,    (int32_t *)atoms->home.data,
-                   (int32_t *)atoms->shift.data,    (int64_t *)atoms->ghost_id.data,
-                   (ghost_name *)ranks->out.data,   ranks->carrier == COMM_PEER ? peer->n_ways : 0,
-                   (const peer_way *)peer->ways.data, peer->round};
+  const namer a = {
+      (const int32_t *)gpu->item.data,   (const int32_t *)gpu->place.data,
+      (const uint32_t *)gpu->key.data,   (const partition_target *)gpu->target.data,
+      (const state4 *)atoms->x.data,     (const int64_t *)atoms->id.data,
+      (int32_t *)ranks->index.data,      (int32_t *)atoms->home.data,
+      (int32_t *)atoms->shift.data,      (int64_t *)atoms->ghost_id.data,
+      (ghost_name *)ranks->out.data,     ranks->carrier == COMM_PEER ? peer->n_ways : 0,
+      (const peer_way *)peer->ways.data, peer->round};
   name_kernel<<<md_blocks(items, BLOCK), BLOCK, 0, (cudaStream_t)cm->ctx->stream>>>(ranks->n_own,
-                                                                                   items, a);
+                                                                                    items, a);
   MD_LAUNCHED();
   return MD_OK;
 }

@@ -216,7 +216,8 @@ static md_status get_bytes(sections_reader *in, const char *what, uint64_t bytes
   char passing[1 << 16];
   for (uint64_t at = 0; at < bytes; at += sizeof passing) {
     const size_t now = bytes - at < sizeof passing ? (size_t)(bytes - at) : sizeof passing;
-    char *to = data ? data + at : passing;
+    char *to = passing;
+    if (data) to = data + at;
     MD_TRY(get(in, what, to, now));
     *crc = md_crc32c(*crc, to, now);
   }

@@ -122,7 +122,8 @@ START_TEST(files)
 {
   static const char *const endings[] = {"xyz", "lammpstrj", "dcd"};
   static const int64_t window[] = {1, 3, 64, 100, 255, 256};
-  config *cfg = engines_config("system.cells=4 run.steps=5 device.threads=1 lj.cutoff=2");
+  config *cfg = engines_config(
+      "system.cells=4 run.steps=5 device.threads=1 device.share_gpu=true lj.cutoff=2");
   engine_spec spec = *config_get(cfg);
   char one[64], other[64];
   snprintf(one, sizeof one, "one.%s", endings[_i]);

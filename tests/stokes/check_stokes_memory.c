@@ -5,7 +5,8 @@
 #include "tests/ref/ref_stokes.h"
 #include "tests/test.h"
 
-/* With eight vectors; on the CPU M^-1 is kept, too, and series are in double precision. */
+/* With eight vectors; on the CPU M^-1 is kept, too, and series are in double precision.  On the GPU
+ * cells of the pair search are fine along z, which shows beside the smallest matrix. */
 static const struct {
   stokes_algorithm algorithm;
   stokes_guess guess;
@@ -14,8 +15,13 @@ static const struct {
   double columns[MD_BACKEND_COUNT]; /* of the method, each three doubles a sphere */
   double most[MD_BACKEND_COUNT];    /* times matrix and columns */
 } ways[] = {
-    {STOKES_ORIGINAL, STOKES_GUESS_SOLVE, STOKES_FORCE_CHEBYSHEV, STOKES_PAIR, {7, 7}, {1.35, 1.2}},
-    {STOKES_ORIGINAL, STOKES_GUESS_SOLVE, STOKES_FORCE_PAIRS, STOKES_PAIR, {7, 7}, {1.35, 1.2}},
+    {STOKES_ORIGINAL,
+     STOKES_GUESS_SOLVE,
+     STOKES_FORCE_CHEBYSHEV,
+     STOKES_PAIR,
+     {7, 7},
+     {1.35, 1.25}},
+    {STOKES_ORIGINAL, STOKES_GUESS_SOLVE, STOKES_FORCE_PAIRS, STOKES_PAIR, {7, 7}, {1.35, 1.25}},
     {STOKES_ORIGINAL, STOKES_GUESS_SOLVE, STOKES_FORCE_PAIRS, STOKES_BCRS, {7, 7}, {1.2, 1.2}},
     {STOKES_MRHS, STOKES_GUESS_SOLVE, STOKES_FORCE_CHEBYSHEV, STOKES_PAIR, {50, 50}, {1.2, 1.2}},
     {STOKES_MRHS, STOKES_GUESS_SOLVE, STOKES_FORCE_PAIRS, STOKES_PAIR, {50, 50}, {1.2, 1.2}},
