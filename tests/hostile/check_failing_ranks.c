@@ -14,7 +14,7 @@
 
 /* Tries a line, evenly over its allocations, and of what grows, such as room for messages; seconds
  * after which a job hangs. */
-enum { TRIES = 8, MOST_GROWN = 24, PATIENCE = 30, RANKS = 3 };
+enum { TRIES = 5, MOST_GROWN = 10, PATIENCE = 30, RANKS = 3 };
 
 #define SMALL "--backend cpu --threads 1 --quiet --list full --deterministic "
 /* Files in braces are of the test's folder, made by the first lines. */
@@ -136,9 +136,8 @@ int main(void)
   }
   setenv("OMP_WAIT_POLICY", "passive", 1);
   Suite *suite = suite_create("failing ranks");
-  TCase *tries = tcase_create("tries");
+  TCase *tries = test_long_case("tries");
   tcase_add_unchecked_fixture(tries, make_files, files_end);
-  tcase_set_timeout(tries, 300);
   if (test_backend() == MD_CPU)
     tcase_add_loop_test(tries, all_ranks_end, 0, (int)(sizeof cases / sizeof *cases));
   suite_add_tcase(suite, tries);
