@@ -213,11 +213,6 @@ static __global__ void send_kernel(int64_t words, const int32_t *__restrict__ in
   if (w < words) out[w] = x[4 * (int64_t)index[w / 3] + w % 3];
 }
 
-static const int32_t *sent_of(const comm_ranks *ranks)
-{
-  return (const int32_t *)ranks->index.data + ranks->n_own;
-}
-
 md_status PREC(ranks_gpu_pack)(comm *cm, const md_atoms *atoms)
 {
   const comm_ranks *ranks = cm->ranks;

@@ -85,7 +85,7 @@ md_status PREC(ranks_gpu_exchange)(comm *cm, md_atoms *atoms)
                       md_blocks(ranks->n_own, BLOCK),
                       axes_of(&atoms->frame),
                       1 / atoms->coord_scale,
-                      (const int32_t *)ranks->index.data + ranks->n_own,
+                      sent_of(ranks),
                       (const int32_t *)atoms->home.data,
                       (const int32_t *)atoms->shift.data,
                       (state4 *)atoms->x.data,

@@ -66,12 +66,12 @@ static inline size_t peer_flags(void)
  * that rank.  Errors: MD_ENOMEM, MD_ECUDA. */
 typedef md_status peer_open_fn(comm *cm, size_t bytes, bool *failed);
 typedef void peer_close_fn(comm *cm);
-typedef md_status peer_meet_fn(comm *cm);
+typedef md_status peer_turn_fn(comm *cm);
 peer_open_fn peer_gpu_open;
 peer_close_fn peer_gpu_close;
 /* Queue: the flags of this round are raised, and the stream waits for those of the neighbours, 10 s
  * at most. */
-peer_meet_fn peer_gpu_turn;
+peer_turn_fn peer_gpu_turn;
 
 /* On all ranks: who they are. */
 md_status peer_meet(comm *cm);

@@ -185,11 +185,6 @@ static md_status take_names(comm *cm, md_atoms *atoms, const void *from)
   return MD_OK;
 }
 
-static const int32_t *sent_of(const comm_ranks *ranks)
-{
-  return (const int32_t *)ranks->index.data + ranks->n_own;
-}
-
 static md_status pack(comm *cm, const md_atoms *atoms)
 {
   comm_ranks *ranks = cm->ranks;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static peer_meet_fn *const take_turn = MD_GPU(peer_gpu_turn);
+static peer_turn_fn *const take_turn = MD_GPU(peer_gpu_turn);
 
 /* Where what goes to and comes from each rank begins; returns the numbers of all. */
 static void add_up(comm_ranks *ranks, int64_t *out, int64_t *in)

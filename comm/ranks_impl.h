@@ -79,6 +79,12 @@ struct comm_ranks {
   ranks_peer peer;
 };
 
+/* The atoms that are sent. */
+static inline const int32_t *sent_of(const comm_ranks *ranks)
+{
+  return (const int32_t *)ranks->index.data + ranks->n_own;
+}
+
 /* A partition for these atoms, which may be anyone's, if there is none or it has become uneven. */
 md_status ranks_settle(comm *cm, md_atoms *atoms, double r_ghost);
 
