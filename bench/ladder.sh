@@ -175,7 +175,7 @@ gather()
       }
       ms = 1e3 * (s[int((NR + 1) / 2)] + s[int(NR / 2) + 1]) / 2 / steps
       sub(/.*:/, "", moves)
-      printf "%s,%d,%d,%d,%.6g,%.4f,%s,%s,%d,%s,%s\n", lead, atoms, steps, NR, ms, atoms / ms / 1e3,
+      printf "%s,%d,%d,%d,%.6g,%.6g,%s,%s,%d,%s,%s\n", lead, atoms, steps, NR, ms, atoms / ms / 1e3,
         below == "" ? "" : sprintf("%.6g", below / ms), entries, rebuilds, e, moves
     }' "$work/repeats" >"$work/row"
   cat "$work/row"
