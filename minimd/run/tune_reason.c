@@ -53,7 +53,7 @@ static md_status look(const options *opts, const tune_point at, bool check, sigh
 static void tell_model(const sight sights[2], bool same, char *text)
 {
   const double *now = sights[0].model, *before = sights[1].model;
-  char instead[TUNE_REASON] = "";
+  char instead[64] = "";
   if (isnan(now[LOCALITY_L1_HIT])) {
     snprintf(text, TUNE_REASON, "the cache model has no figures of this list on this machine");
     return;
