@@ -1,6 +1,6 @@
 #!/bin/sh
 # tests/run.sh BUILD - run every suite and every command-line test; the backend is MINIMD_TEST_BACKEND.
-# On the CPU as many at once as there are processors, or TEST_JOBS.
+# On the CPU as many at once as there are processors, or TEST_JOBS.  A line for each says how many seconds it took.
 build=$1
 backend=${MINIMD_TEST_BACKEND:-cpu}
 case $backend in
@@ -38,8 +38,10 @@ start()
   xargs -r -P "$1" -L 1 sh -c '
     name=$1
     shift
+    began=$(date +%s)
     if "$@" >"$logs/$name" 2>&1; then
-      grep -E "^[0-9]+%|cases" "$logs/$name" | sed "s/^/$name: /"
+      took=$(($(date +%s) - began))
+      grep -E "^[0-9]+%|cases" "$logs/$name" | sed "s/^/$took s $name: /"
     else
       mv "$logs/$name" "$logs/$name.failed"
       { echo "$name: FAILED"; cat "$logs/$name.failed"; }
