@@ -36,7 +36,7 @@ md_status stokes_network_measure(stokes_network *out)
   md_status status = data ? world_reserve(2, 2 * LARGE)
                           : MD_FAIL(MD_ENOMEM, "out of memory for messages to measure with");
   status = world_agree(status);
-  if (!status) {
+  if (!status && data) {
     memset(data, 0, 2 * (size_t)LARGE);
     out->latency = exchange(data, SMALL);
     out->bandwidth = LARGE / fmax(exchange(data, LARGE) - out->latency, 1e-9);

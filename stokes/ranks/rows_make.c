@@ -131,7 +131,7 @@ static md_status meet(stokes_rows *rows, const making *make)
       needed[stokes_model_owner(make->known->cut, ranks, rows->row[k])]++;
     world_trade(needed, asked);
     status = make_room(rows, needed, asked);
-    names = malloc((size_t)rows->view.n_sent * sizeof *names + 1);
+    names = calloc((size_t)rows->view.n_sent + 1, sizeof *names);
     if (!status && !names) status = MD_FAIL(MD_ENOMEM, "out of memory for names of rows");
     status = world_agree(status);
   }
