@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SMALL = 8, LARGE = 1 << 20, RUNS = 20 };
+enum { SMALL = 8, LARGE = 1 << 20, RUNS = 100 }; /* many: a busy host pauses ranks */
 
 /* Seconds until `bytes` have gone to the next rank and those of the one before are here: the least
  * of a few, of the rank for which that is most. */
