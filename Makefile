@@ -255,6 +255,7 @@ bench-gpu:
 bench-ranks:
 	@test -x $(BUILD)/minimd || $(MAKE) --no-print-directory all
 	sh bench/ranks.sh $(BUILD)
+	sh bench/gspmv_ranks.sh $(BUILD)
 
 # Tables and figures of the studies that need no GPU; each goes on where it was interrupted.
 study:

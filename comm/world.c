@@ -1,6 +1,7 @@
 /* comm/world.c - see world.h. */
 #include "comm/world_impl.h"
 #include "core/crc.h"
+#include "core/hardware/processors.h"
 #include "core/parse/parse.h"
 
 #include <errno.h>
@@ -243,6 +244,13 @@ void world_share(int *host, int *processors)
 {
   *host = world.on_host;
   *processors = world.on_processors;
+}
+
+int world_threads(int asked)
+{
+  if (asked > 0 || world.on_host == 1 || getenv("OMP_NUM_THREADS")) return asked;
+  const int mine = md_processors() / world.on_processors;
+  return mine > 1 ? mine : 1;
 }
 
 int world_local(void)

@@ -75,6 +75,9 @@ void world_wait(void);
 /* How many ranks this rank shares its host with, and its processors: those that have the same
  * affinity there. */
 void world_share(int *host, int *processors);
+/* How many threads this rank gets (md_ctx_spec), where `asked` is 0 for as many as there are: where
+ * ranks share processors, its part of them, unless OMP_NUM_THREADS says how many. */
+int world_threads(int asked);
 /* This rank's number among those of its host. */
 int world_local(void);
 

@@ -276,7 +276,7 @@ static md_status make(const engine_spec *spec, int64_t n, const md_box *box, eng
   sim->spec = spec;
   sim->first_temperature = -1;
   sim->list_cutoff = engine_reach(spec) + spec->skin;
-  const md_ctx_spec where = {choice.backend, spec->precision, engine_threads(spec),
+  const md_ctx_spec where = {choice.backend, spec->precision, world_threads(spec->threads),
                              spec->deterministic};
   MD_TRY(md_ctx_create(&where, &sim->ctx));
   MD_TRY(engine_check_memory(sim->ctx, spec, choice.list, n, box, sharers));

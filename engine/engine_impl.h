@@ -23,8 +23,6 @@ void engine_list_ended(engine *sim);
  * its host's or its GPU's.  Errors: MD_EINVAL (says what they can; the potential of a rank is not
  * that of rank 0), those of md_device_of. */
 md_status engine_check_ranks(const engine_spec *spec, const engine_choice *choice, int *sharers);
-/* Threads of this rank: where nobody says, ranks share the processors of their host; 0: all. */
-int engine_threads(const engine_spec *spec);
 /* Of n atoms that every rank knows, those that this one begins with; all, with one rank. */
 typedef struct {
   int64_t begin, count;

@@ -2,7 +2,6 @@
  * and all atoms on rank 0. */
 #include "comm/world.h"
 #include "core/hardware/devices.h"
-#include "core/hardware/processors.h"
 #include "engine/engine_impl.h"
 #include "engine/system/system.h"
 #include "engine/windows.h"
@@ -69,15 +68,6 @@ md_status engine_fill_ghosts(void *engine_of, void *values)
 {
   engine *sim = engine_of;
   return comm_forward_reals(sim->cm, sim->atoms, values); /* within the phase of the forces */
-}
-
-int engine_threads(const engine_spec *spec)
-{
-  int host, processors;
-  world_share(&host, &processors);
-  if (spec->threads > 0 || host == 1 || getenv("OMP_NUM_THREADS")) return spec->threads;
-  const int mine = md_processors() / processors;
-  return mine > 1 ? mine : 1;
 }
 
 engine_block engine_block_of(int64_t n)

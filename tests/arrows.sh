@@ -12,7 +12,7 @@ force: core neighbor
 comm: core ordering
 spread: core ordering
 cachemodel: core ordering neighbor
-stokes: core ordering spread
+stokes: core ordering comm spread
 engine: core ordering comm neighbor force spread
 minimd: core ordering comm spread cachemodel stokes engine'
 rooms=$(echo "$arrows" | cut -d: -f1)

@@ -6,7 +6,7 @@
 
 MD_BEGIN_C
 
-/* Say on standard error what `what` needs, unless quiet.  Errors: MD_ENOMEM (more than is free:
+/* Say on standard error what `what` needs of each rank, unless quiet.  Errors: MD_ENOMEM (more than is free:
  * states both). */
 md_status memory_announce(const char *what, double bytes, bool quiet);
 

@@ -1,14 +1,15 @@
 /* minimd/stokes/cmd_gspmv.c - `minimd gspmv`: products of a block matrix with many vectors,
  * measured beside the model ([Liu] section IV, Figs. 1 and 2). */
-#include "core/most.h"
+#include "comm/world.h"
 #include "core/output/output.h"
 #include "core/parse/parse.h"
-#include "core/time/stopwatch.h"
 #include "minimd/shell/bandwidth.h"
 #include "minimd/shell/commands.h"
+#include "minimd/run/same.h"
 #include "minimd/stokes/gspmv_model.h"
+#include "minimd/stokes/gspmv_ranks.h"
 #include "minimd/stokes/gspmv_report.h"
-#include "minimd/shell/median.h"
+#include "minimd/stokes/gspmv_vectors.h"
 #include "minimd/shell/memory.h"
 #include "minimd/shell/plot.h"
 #include "minimd/stokes/suspension.h"
@@ -60,8 +61,8 @@ static const option option_table[N_OPTIONS] = {
      "instead: how long products would take where so many nodes like this machine share\nthe "
      "matrix, "
      "from the model (Table III, Figs. 3 and 4)"},
-    {"latency", 0, "X", "of a message between nodes [us] (1.5)"},
-    {"network", 0, "X", "bandwidth into a node [GB/s] (3.54)"},
+    {"latency", 0, "X", "of a message between nodes [us] (1.5; several ranks: measured)"},
+    {"network", 0, "X", "bandwidth into a node [GB/s] (3.54; several ranks: measured)"},
     OPTION_FORMAT,
     OPTION_OUTPUT,
     OPTION_PLOT,
@@ -111,12 +112,31 @@ static md_status read_lists(request *r)
   MD_REQUIRE(r->results, MD_ENOMEM, "out of memory for %d results", r->n);
   for (int k = 0; k < r->n; k++)
     r->results[k].m = r->vectors[k];
-  double microseconds = 1.5, gigabytes = 3.54;
+  const bool alone = world_count() == 1;
+  double microseconds = alone ? 1.5 : NAN, gigabytes = alone ? 3.54 : NAN;
   MD_TRY(options_number(r->opts, LATENCY, 0, 1e6, &microseconds));
   MD_TRY(options_number(r->opts, NETWORK, 1e-6, 1e6, &gigabytes));
   r->network = (stokes_network){1e-6 * microseconds, 1e9 * gigabytes};
   if (!options_value(r->opts, NODES)) return MD_OK;
   return read_list(r, NODES, "1", MOST_NODES, &r->nodes, &r->n_nodes);
+}
+
+/* Several ranks multiply a matrix on CPUs, and do nothing else. */
+static md_status check_ranks(const request *r)
+{
+  static const int alone[] = {MAP, NODES, WRITE, PLOT};
+  if (world_count() == 1) return MD_OK;
+  for (size_t k = 0; k < sizeof alone / sizeof *alone; k++)
+    MD_REQUIRE(!options_value(r->opts, alone[k]), MD_EINVAL, "--%s on %d ranks: expected one rank",
+               option_table[alone[k]].name, world_count());
+  MD_REQUIRE(r->backend == MD_CPU, MD_EINVAL,
+             "--backend gpu: %d ranks multiply a matrix on CPUs only", world_count());
+  return MD_OK;
+}
+
+static bool quiet(const request *r)
+{
+  return options_value(r->opts, QUIET) || world_rank() > 0;
 }
 
 static md_status read_request(request *r)
@@ -126,6 +146,7 @@ static md_status read_request(request *r)
   int precision = 1;
   MD_TRY(options_read_format(opts, FORMAT, &r->format));
   MD_TRY(options_word(opts, BACKEND, md_backend_words, MD_BACKEND_COUNT, &r->backend));
+  MD_TRY(check_ranks(r));
   MD_TRY(options_device(opts, DEVICE, r->backend == MD_GPU));
   MD_TRY(options_word(opts, PRECISION, precision_words, 2, &precision));
   r->storage = precision ? STOKES_BCRS : STOKES_SINGLE;
@@ -152,82 +173,36 @@ static md_status arrange(request *r, int m)
 /* Vectors may be stored in as many columns as the next multiple of this. */
 enum { MORE_COLUMNS = 16 };
 
-static md_status make_matrix(request *r)
+/* The suspension, or the blocks of a file. */
+static md_status open_matrix(request *r)
 {
   const char *name = options_value(r->opts, MATRIX);
-  const bool quiet = options_value(r->opts, QUIET);
   int widest = 1;
   for (int k = 0; k < r->n; k++)
     widest = r->results[k].m > widest ? r->results[k].m : widest;
   if (widest > 1) widest = (widest + MORE_COLUMNS - 1) / MORE_COLUMNS * MORE_COLUMNS;
-  MD_TRY(stokes_matrix_create(r->ctx, (stokes_storage)r->storage, &r->matrix));
   for (int k = 0; k < SUSPENSION_MATRICES; k++) {
     const suspension_matrix *matrix = &suspension_matrices[k];
     if (strcmp(name, matrix->name) != 0) continue;
     const suspension_spec spec = {r->rows ? r->rows : matrix->rows, matrix->occupancy, r->seed,
-                                  quiet};
+                                  quiet(r)};
     const stokes_resistance law = {1, matrix->gap_cut, 1e-3};
-    MD_TRY(suspension_open(r->ctx, &spec, &law, widest, &r->suspension));
-    MD_TRY(arrange(r, 1));
-    return stokes_matrix_get(r->matrix, &r->blocks);
+    return suspension_open(r->ctx, &spec, &law, widest, &r->suspension);
   }
   const char *dot = strrchr(name, '.');
   MD_REQUIRE(dot && strcmp(dot, ".mtx") == 0, MD_EINVAL,
              "--matrix '%s': expected mat1, mat2, mat3 or a MatrixMarket file (.mtx)", name);
   MD_TRY(stokes_blocks_read(name, &r->blocks));
-  MD_TRY(memory_announce(
+  return memory_announce(
       "products with this matrix",
-      76.0 * (double)r->blocks.n_blocks + 96.0 * (widest + 1) * (double)r->blocks.n_rows, quiet));
-  return arrange(r, 1);
+      76.0 * (double)r->blocks.n_blocks + 96.0 * (widest + 1) * (double)r->blocks.n_rows, quiet(r));
 }
 
-/* Largest difference of up to 1000 rows of Y from sums over the blocks, relative to the largest
- * sum.
- */
-static double error_of(const request *r, int m, int columns, const double *x, const double *y)
+static md_status make_matrix(request *r)
 {
-  const int64_t rows = r->blocks.n_rows, stride = 1 + rows / 1000;
-  double most = 0, scale = 0;
-  for (int64_t i = 0; i < rows; i += stride)
-    for (int d = 0; d < 3; d++)
-      for (int c = 0; c < m; c++) {
-        long double sum = 0;
-        for (int64_t p = r->blocks.start[i]; p < r->blocks.start[i + 1]; p++)
-          for (int q = 0; q < 3; q++)
-            sum += (long double)r->blocks.block[9 * p + 3 * d + q] *
-                   x[(3 * (int64_t)r->blocks.column[p] + q) * columns + c];
-        const double error = fabs((double)sum - y[(3 * i + d) * columns + c]);
-        most = md_most(most, error);
-        scale = fmax(scale, fabs((double)sum));
-      }
-  return scale > 0 ? most / scale : most;
-}
-
-/* Median time of a product; the first is not counted. */
-static md_status time_products(const request *r, int m, const double *x, double *y, double *out)
-{
-  md_stopwatch watch;
-  double *seconds = calloc((size_t)r->repeat + 1, sizeof *seconds);
-  MD_REQUIRE(seconds, MD_ENOMEM, "out of memory for %lld times", (long long)r->repeat);
-  md_status status = md_stopwatch_create(r->ctx, &watch);
-  for (int64_t k = 0; !status && k <= r->repeat; k++) {
-    status = md_stopwatch_start(&watch, true);
-    if (!status) status = stokes_matrix_multiply(r->matrix, m, x, y);
-    if (!status) status = md_stopwatch_stop(&watch, &seconds[k]);
-  }
-  *out = median_of(seconds + 1, (int)r->repeat);
-  md_stopwatch_destroy(&watch);
-  free(seconds);
-  return status;
-}
-
-/* Numbers in -1..1 in the first m columns, 0 in the others. */
-static void fill_columns(double *x, size_t rows, int m, int columns)
-{
-  for (size_t k = 0; k < rows; k++)
-    for (int c = 0; c < columns; c++)
-      *x++ = c < m ? (double)((k * (size_t)m + (size_t)c) * 2654435761u % 2000003u) / 1000001.5 - 1
-                   : 0;
+  MD_TRY(stokes_matrix_create(r->ctx, (stokes_storage)r->storage, &r->matrix));
+  MD_TRY(arrange(r, 1));
+  return r->suspension.pairs ? stokes_matrix_get(r->matrix, &r->blocks) : MD_OK;
 }
 
 static md_status measure(request *r, gspmv_row *row)
@@ -242,13 +217,17 @@ static md_status measure(request *r, gspmv_row *row)
   md_buffer x = {0}, y = {0};
   double *host = malloc(2 * bytes + 1);
   md_status status = host ? MD_OK : MD_FAIL(MD_ENOMEM, "out of memory for %d vectors", row->m);
-  if (!status) fill_columns(host, rows, row->m, row->columns);
+  if (!status) gspmv_fill(host, shape.n_rows, NULL, row->m, row->columns);
   if (!status) status = md_buffer_reserve(r->ctx, &x, bytes, 0);
   if (!status) status = md_buffer_reserve(r->ctx, &y, bytes, 0);
   if (!status) status = md_write(r->ctx, x.data, host, bytes);
-  if (!status) status = time_products(r, row->columns, x.data, y.data, &row->seconds);
+  if (!status)
+    status =
+        gspmv_time(r->ctx, r->matrix, (int)r->repeat, row->columns, x.data, y.data, &row->seconds);
   if (!status) status = md_read(r->ctx, host + numbers, y.data, bytes);
-  if (!status) row->error = error_of(r, row->m, row->columns, host, host + numbers);
+  if (!status)
+    row->error = gspmv_error(gspmv_compare(&r->blocks, NULL, gspmv_stride(shape.n_rows),
+                                           host + numbers, row->m, row->columns));
   row->bytes = stokes_model_bytes(&shape, row->m, 0);
   row->model = stokes_model_relative(&r->machine, &shape, row->m, 0);
   free(host);
@@ -323,20 +302,43 @@ static md_status answer_nodes(request *r, FILE *stream)
   return gspmv_nodes_answer(&job, stream, options_value(r->opts, PLOT));
 }
 
-static md_status answer_matrix(request *r)
+/* Several ranks, which multiply the matrix together. */
+static md_status answer_ranks(request *r, FILE *stream)
+{
+  const gspmv_ranks job = {r->opts,
+                           (options_format)r->format,
+                           options_value(r->opts, QUIET) != NULL,
+                           options_value(r->opts, MATRIX),
+                           r->ctx,
+                           r->suspension.pairs ? &r->suspension : NULL,
+                           &r->blocks,
+                           r->vectors,
+                           r->n,
+                           (int)r->repeat,
+                           (stokes_storage)r->storage,
+                           r->network};
+  return gspmv_ranks_answer(&job, stream);
+}
+
+/* One rank, on its machine. */
+static md_status answer_alone(request *r, FILE *stream)
 {
   const char *file = options_value(r->opts, WRITE);
   double one = 0;
+  MD_TRY(make_matrix(r));
+  if (file) MD_TRY(stokes_blocks_write(&r->blocks, file));
+  if (r->n_nodes > 0) return answer_nodes(r, stream);
+  MD_TRY(measure_all(r, &one));
+  return show(r, one, stream);
+}
+
+static md_status answer_matrix(request *r)
+{
+  const char *results = world_rank() == 0 ? options_value(r->opts, OUTPUT) : NULL;
   md_output out;
-  MD_TRY(md_output_open(options_value(r->opts, OUTPUT), &out));
-  md_status status = make_matrix(r);
-  if (!status && file) status = stokes_blocks_write(&r->blocks, file);
-  if (!status && r->n_nodes > 0) {
-    status = answer_nodes(r, out.stream);
-  } else if (!status) {
-    status = measure_all(r, &one);
-    if (!status) status = show(r, one, out.stream);
-  }
+  MD_TRY(world_agree(md_output_open(results, &out)));
+  md_status status = world_agree(open_matrix(r));
+  if (!status) status = (world_count() > 1 ? answer_ranks : answer_alone)(r, out.stream);
   if (!status) return md_output_close(&out);
   md_output_discard(&out);
   return status;
@@ -355,10 +357,12 @@ static md_status answer_map(const request *r)
 
 static md_status answer(request *r)
 {
-  MD_TRY(read_request(r));
+  MD_TRY(world_agree(read_request(r)));
+  MD_TRY(ranks_same_command(r->opts));
   if (options_value(r->opts, MAP)) return answer_map(r);
-  const md_ctx_spec spec = {(md_backend)r->backend, MD_DOUBLE, (int)r->threads, false};
-  MD_TRY(md_ctx_create(&spec, &r->ctx));
+  const int threads = world_threads((int)r->threads);
+  const md_ctx_spec spec = {(md_backend)r->backend, MD_DOUBLE, threads, false};
+  MD_TRY(world_agree(md_ctx_create(&spec, &r->ctx)));
   return answer_matrix(r);
 }
 

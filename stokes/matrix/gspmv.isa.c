@@ -111,7 +111,7 @@ MD_INLINE void multiply_row(const gspmv_job *job, int64_t i, int first, stokes_s
     const double full[9] = {d[0], d[1], d[2], d[1], d[3], d[4], d[2], d[4], d[5]};
     multiply_block(full, x_of(job, i, first), m, w, sum);
   }
-  const int64_t end = job->ahead ? job->start[job->n_rows] : 0;
+  const int64_t end = job->ahead ? job->start[job->end_row] : 0;
   for (int64_t p = job->start[i]; p < job->start[i + 1]; p++) {
     fetch_ahead(job, p, end, storage, first);
     if (storage == STOKES_PAIR) {
@@ -211,8 +211,8 @@ static void multiply_task(const gspmv_job *job, stokes_storage storage, int64_t 
 
 void ISA(gspmv_cpu_many)(const gspmv_job *job, stokes_storage storage)
 {
-  const int64_t n = job->n_rows;
+  const int64_t n = job->end_row;
 #pragma omp parallel for schedule(dynamic) num_threads(job->threads)
-  for (int64_t lo = 0; lo < n; lo += TASK_ROWS)
+  for (int64_t lo = job->first_row; lo < n; lo += TASK_ROWS)
     multiply_task(job, storage, lo, lo + TASK_ROWS < n ? lo + TASK_ROWS : n);
 }

@@ -93,6 +93,17 @@ md_status stokes_matrix_set(stokes_matrix *matrix, const stokes_blocks *blocks, 
   return matrix_backend_of(matrix)->set(matrix, blocks, vectors);
 }
 
+md_status matrix_take(stokes_matrix *matrix, const stokes_matrix *from, const matrix_choice *choice)
+{
+  MD_REQUIRE(matrix_backend_of(matrix)->take, MD_EINVAL,
+             "rows of a matrix are taken on the backend cpu only");
+  MD_REQUIRE(matrix->ctx == from->ctx && matrix->storage == from->storage, MD_EINVAL,
+             "rows are taken from a matrix of the same context and storage");
+  matrix->n_rows = choice->n;
+  matrix->resistance = false;
+  return matrix_backend_of(matrix)->take(matrix, from, choice);
+}
+
 static md_status reserve_blocks(stokes_blocks *out, int64_t n_rows, int64_t n_blocks)
 {
   *out = (stokes_blocks){n_rows, n_blocks, NULL, NULL, NULL};

@@ -138,6 +138,47 @@ static md_status set(stokes_matrix *matrix, const stokes_blocks *blocks, int vec
   return MD_OK;
 }
 
+/* Column of entry p of the stored ones. */
+static int32_t *column_at(const stokes_matrix *matrix, int64_t p)
+{
+  return matrix->storage == STOKES_PAIR ? &((stokes_pair_entry *)matrix->block.data)[p].column
+                                        : (int32_t *)matrix->column.data + p;
+}
+
+static void take_row(stokes_matrix *matrix, int64_t to, const stokes_matrix *source, int64_t from,
+                     const int32_t *number)
+{
+  const size_t entry = matrix_entry_bytes(matrix->storage);
+  const int64_t at = ((const int64_t *)matrix->start.data)[to];
+  const int64_t old = ((const int64_t *)source->start.data)[from];
+  const int64_t n = ((const int64_t *)matrix->start.data)[to + 1] - at;
+  memcpy((char *)matrix->block.data + entry * (size_t)at,
+         (const char *)source->block.data + entry * (size_t)old, entry * (size_t)n);
+  memcpy((double *)matrix->diagonal.data + 6 * to, (const double *)source->diagonal.data + 6 * from,
+         6 * sizeof(double));
+  for (int64_t p = 0; p < n; p++)
+    *column_at(matrix, at + p) = number[*column_at(source, old + p)];
+}
+
+static md_status take(stokes_matrix *matrix, const stokes_matrix *source,
+                      const matrix_choice *choice)
+{
+  const size_t bytes = ((size_t)choice->n + 1) * sizeof(int64_t);
+  const int64_t *old = source->start.data;
+  MD_TRY(md_buffer_reserve(matrix->ctx, &matrix->start, bytes, 0));
+  int64_t *start = matrix->start.data;
+  start[0] = 0;
+  for (int64_t k = 0; k < choice->n; k++)
+    start[k + 1] = start[k] + old[choice->row[k] + 1] - old[choice->row[k]];
+  matrix->n_stored = start[choice->n];
+  matrix->n_blocks = matrix->n_stored + (matrix->storage == STOKES_PAIR ? choice->n : 0);
+  MD_TRY(reserve(matrix));
+#pragma omp parallel for schedule(static, 256) num_threads(team_size(matrix->ctx, choice->n))
+  for (int64_t k = 0; k < choice->n; k++)
+    take_row(matrix, k, source, choice->row[k], choice->number);
+  return MD_OK;
+}
+
 /* Block p of the stored ones in full. */
 static int32_t expand(const stokes_matrix *matrix, int64_t p, double *block)
 {
@@ -185,17 +226,18 @@ static int ways(const stokes_matrix *matrix, int m, gspmv_part way[GSPMV_WAYS])
   return of_isa[matrix->ctx->isa](m, way);
 }
 
-static md_status multiply(const stokes_matrix *matrix, const gspmv_range *range, const double *x,
-                          double *y)
+static md_status multiply_rows(const stokes_matrix *matrix, int64_t first, int64_t end,
+                               const gspmv_range *range, const double *x, double *y)
 {
   static gspmv_fn *const one[] = SIMD_ROW(gspmv_cpu_one), *const many[] = SIMD_ROW(gspmv_cpu_many);
   const int m = range->m; /* which are all of them */
-  const gspmv_job job = {matrix->n_rows,
+  const gspmv_job job = {first,
+                         end,
                          matrix->start.data,
                          matrix->column.data,
                          matrix->block.data,
                          matrix->diagonal.data,
-                         team_size(matrix->ctx, matrix->n_rows),
+                         team_size(matrix->ctx, end - first),
                          3.0 * (double)m * (double)matrix->n_rows > CACHED_DOUBLES,
                          m,
                          range->part.panels,
@@ -205,4 +247,11 @@ static md_status multiply(const stokes_matrix *matrix, const gspmv_range *range,
   return MD_OK;
 }
 
-const matrix_backend matrix_cpu = {assemble, set, get, ways, multiply, NULL, NULL, NULL};
+static md_status multiply(const stokes_matrix *matrix, const gspmv_range *range, const double *x,
+                          double *y)
+{
+  return multiply_rows(matrix, 0, matrix->n_rows, range, x, y);
+}
+
+const matrix_backend matrix_cpu = {assemble,      set,  get,  ways, multiply,
+                                   multiply_rows, take, NULL, NULL, NULL};

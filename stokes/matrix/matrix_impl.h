@@ -87,7 +87,7 @@ typedef struct {
 
 /* Everything a product reads and writes. */
 typedef struct {
-  int64_t n_rows;
+  int64_t first_row, end_row; /* of Y */
   const int64_t *start;
   const int32_t *column;
   const void *block;
@@ -99,6 +99,13 @@ typedef struct {
   double *y;
 } gspmv_job;
 
+/* Rows of another matrix, in another order. */
+typedef struct {
+  int64_t n;             /* rows of the new matrix */
+  const int32_t *row;    /* [n]: row k of the new matrix is this one */
+  const int32_t *number; /* [rows of the other matrix]: what column c is called now */
+} matrix_choice;
+
 typedef md_status matrix_assemble_fn(stokes_matrix *matrix, const assemble_job *job, int vectors);
 typedef md_status matrix_set_fn(stokes_matrix *matrix, const stokes_blocks *blocks, int vectors);
 typedef md_status matrix_get_fn(const stokes_matrix *matrix, stokes_blocks *out);
@@ -109,6 +116,11 @@ typedef int matrix_ways_fn(const stokes_matrix *matrix, int m, gspmv_part way[GS
 /* x, y: the vectors from their first column on. */
 typedef md_status matrix_multiply_fn(const stokes_matrix *matrix, const gspmv_range *range,
                                      const double *x, double *y);
+/* Rows first ... end - 1 of a product with m columns. */
+typedef md_status matrix_multiply_rows_fn(const stokes_matrix *matrix, int64_t first, int64_t end,
+                                          const gspmv_range *range, const double *x, double *y);
+typedef md_status matrix_take_fn(stokes_matrix *matrix, const stokes_matrix *from,
+                                 const matrix_choice *choice);
 typedef md_status matrix_series_fn(const stokes_matrix *matrix, const gspmv_range *range,
                                    const double factor[5], const double *now, double *next,
                                    double *total);
@@ -121,6 +133,8 @@ typedef struct {
   matrix_get_fn *get;
   matrix_ways_fn *ways;
   matrix_multiply_fn *multiply;
+  matrix_multiply_rows_fn *multiply_rows; /* NULL: a matrix is multiplied whole */
+  matrix_take_fn *take;                   /* NULL likewise */
   matrix_series_fn *series;               /* NULL: it would gain nothing */
   matrix_series_single_fn *series_single; /* for slices only; NULL likewise */
   void (*release)(stokes_matrix *matrix); /* what is no buffer; NULL: nothing */
@@ -129,6 +143,17 @@ extern const matrix_backend matrix_cpu, matrix_gpu;
 const matrix_backend *matrix_backend_of(const stokes_matrix *matrix);
 /* Errors: MD_EINVAL (not in 1..STOKES_COLUMNS). */
 md_status matrix_check_vectors(int vectors);
+
+/* Take over rows of `from`, of the same context and storage, each with its blocks in their order
+ * there, so that products sum alike.  Columns need not ascend then, and there may be more of them
+ * than rows.
+ * Errors: MD_EINVAL (on a GPU), MD_ENOMEM. */
+md_status matrix_take(stokes_matrix *matrix, const stokes_matrix *from,
+                      const matrix_choice *choice);
+/* Rows first ... end - 1 of a product, with the digits of the whole one; takes no memory.
+ * Errors: MD_EINVAL (m or rows out of range; on a GPU). */
+md_status matrix_multiply_rows(const stokes_matrix *matrix, int64_t first, int64_t end, int m,
+                               const double *x, double *y);
 
 /* The composition of least time for m columns, of n ways that take so many seconds each; the first
  * one makes them all.  Sets the plan's n and part, which the caller frees.  Errors: MD_ENOMEM. */

@@ -30,7 +30,7 @@ MD_INLINE void fetch_ahead(const gspmv_job *job, int64_t p, int64_t end, stokes_
 
 MD_INLINE int64_t end_of(const gspmv_job *job)
 {
-  return job->ahead ? job->start[job->n_rows] : 0;
+  return job->ahead ? job->start[job->end_row] : 0;
 }
 
 /* The nine sums of a row of blocks: element k of the blocks times x_(k mod 3).  Vectors of 64 bytes
@@ -183,9 +183,9 @@ MD_INLINE void multiply_task(const gspmv_job *job, stokes_storage storage, int64
 
 void ISA(gspmv_cpu_one)(const gspmv_job *job, stokes_storage storage)
 {
-  const int64_t n = job->n_rows;
+  const int64_t n = job->end_row;
 #pragma omp parallel for schedule(dynamic) num_threads(job->threads)
-  for (int64_t lo = 0; lo < n; lo += TASK_ROWS) {
+  for (int64_t lo = job->first_row; lo < n; lo += TASK_ROWS) {
     const int64_t hi = lo + TASK_ROWS < n ? lo + TASK_ROWS : n;
     if (storage == STOKES_PAIR)
       multiply_task(job, STOKES_PAIR, lo, hi);

@@ -66,10 +66,27 @@ typedef struct {
   double bandwidth; /* into a node [B/s] */
 } stokes_network;
 
+/* Rows and their blocks. */
+typedef struct {
+  int64_t n;
+  const int64_t *start; /* [n + 1] */
+  int64_t alone;        /* blocks of each row that start does not count: 1 in pair storage */
+} stokes_weights;
+
+/* Node k has rows cut[k] ... cut[k + 1] - 1, which may be none; cut [nodes + 1].  Which node a row
+ * belongs to. */
+void stokes_model_cut(const stokes_weights *rows, int nodes, int64_t *cut);
+int stokes_model_owner(const int64_t *cut, int nodes, int64_t row);
+
 /* The shares of so many nodes [nodes]; bytes: of the whole matrix, as product_bytes of a shape.
  * Errors: MD_EINVAL (more nodes than rows), MD_ENOMEM. */
 md_status stokes_model_shares(const stokes_blocks *blocks, double bytes, int nodes,
                               stokes_share *out);
+
+/* The network between the ranks of comm/world.h as it is, each of which sends to the next one: the
+ * time of 8 bytes, and the rate of 1 MB; of the slowest rank, the best of a few.  Called by all
+ * ranks together.  Errors, of all: MD_ENOMEM. */
+md_status stokes_network_measure(stokes_network *out);
 
 /* Time of a product with m vectors [s]: that of the node that takes longest, fetching and then
  * multiplying;

@@ -5,13 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The first row before which at least part/parts of the blocks lie. */
-static int64_t cut_at(const stokes_blocks *blocks, int part, int parts)
+/* Blocks before a row. */
+static double before(const stokes_weights *rows, int64_t row)
 {
-  int64_t low = 0, high = blocks->n_rows;
+  return (double)(rows->start[row] + row * rows->alone);
+}
+
+/* The first row before which at least part/parts of the blocks lie. */
+static int64_t cut_at(const stokes_weights *rows, int part, int parts)
+{
+  int64_t low = 0, high = rows->n;
   while (low < high) {
     const int64_t middle = (low + high) / 2;
-    if ((double)blocks->start[middle] * parts < (double)blocks->n_blocks * part)
+    if (before(rows, middle) * parts < before(rows, rows->n) * part)
       low = middle + 1;
     else
       high = middle;
@@ -19,8 +25,14 @@ static int64_t cut_at(const stokes_blocks *blocks, int part, int parts)
   return low;
 }
 
-/* Which of the shares a row is in. */
-static int owner_of(const int64_t *cut, int nodes, int64_t row)
+void stokes_model_cut(const stokes_weights *rows, int nodes, int64_t *cut)
+{
+  for (int k = 0; k < nodes; k++)
+    cut[k] = cut_at(rows, k, nodes);
+  cut[nodes] = rows->n;
+}
+
+int stokes_model_owner(const int64_t *cut, int nodes, int64_t row)
 {
   int low = 0, high = nodes;
   while (high - low > 1) {
@@ -41,7 +53,7 @@ static void count_remote(const stokes_blocks *blocks, const int64_t *cut, int no
   for (int64_t p = blocks->start[cut[mark]]; p < blocks->start[cut[mark + 1]]; p++) {
     const int64_t row = blocks->column[p];
     if ((row >= cut[mark] && row < cut[mark + 1]) || row_seen[row] == mark) continue;
-    const int owner = owner_of(cut, nodes, row);
+    const int owner = stokes_model_owner(cut, nodes, row);
     row_seen[row] = mark;
     share->remote++;
     share->messages += node_seen[owner] != mark;
@@ -62,9 +74,7 @@ md_status stokes_model_shares(const stokes_blocks *blocks, double bytes, int nod
   if (!status) {
     memset(row_seen, 0xff, (size_t)blocks->n_rows * sizeof *row_seen);
     memset(node_seen, 0xff, (size_t)nodes * sizeof *node_seen);
-    for (int k = 0; k <= nodes; k++)
-      cut[k] = cut_at(blocks, k, nodes);
-    cut[nodes] = blocks->n_rows;
+    stokes_model_cut(&(stokes_weights){blocks->n_rows, blocks->start, 0}, nodes, cut);
     for (int k = 0; k < nodes; k++) {
       const int64_t own = blocks->start[cut[k + 1]] - blocks->start[cut[k]];
       out[k] = (stokes_share){.shape = {.n_rows = cut[k + 1] - cut[k], .n_blocks = own}};

@@ -1,0 +1,325 @@
+/* tests/stokes/check_stokes_ranks.c - products of a matrix whose rows several ranks have; runs
+ * alone and under mpirun. */
+#include "comm/world.h"
+#include "stokes/ranks/rows.h"
+#include "tests/drive/run_ranks.h"
+#include "tests/ref/ref.h"
+#include "tests/ref/ref_stokes.h"
+#include "tests/test.h"
+
+/* Whether row i has a block in column j. */
+typedef bool pattern(int n, int i, int j);
+
+static bool is_alone(int n, int i, int j)
+{
+  (void)n;
+  return i == j;
+}
+
+static bool is_full(int n, int i, int j)
+{
+  (void)n, (void)i, (void)j;
+  return true;
+}
+
+/* Near rows and one far away, round the end as well. */
+static bool is_curve(int n, int i, int j)
+{
+  const int away = abs(i - j);
+  return away < 4 || n - away < 3 || j == i * 7 % n;
+}
+
+/* Blocks on one side only: who fetches rows need not send any. */
+static bool is_one_sided(int n, int i, int j)
+{
+  (void)n;
+  return j >= i && j < i + 9;
+}
+
+/* Two rows have nearly all blocks, so that ranks in between have no rows; some rows are empty. */
+static bool is_uneven(int n, int i, int j)
+{
+  return i == n / 3 || i == n / 3 + 1 ? j % 2 == i % 2 : i % 5 && j == n - 1 - i;
+}
+
+/* No row has a block. */
+static bool is_none(int n, int i, int j)
+{
+  (void)n, (void)i, (void)j;
+  return false;
+}
+
+static stokes_blocks blocks_of(int n, pattern *has)
+{
+  stokes_blocks b = {n, 0, ref_alloc(n + 1, 8), ref_alloc((int64_t)n * n, 4), NULL};
+  for (int i = 0; i < n; i++) {
+    b.start[i] = b.n_blocks;
+    for (int j = 0; j < n; j++)
+      if (has(n, i, j)) b.column[b.n_blocks++] = j;
+  }
+  b.start[n] = b.n_blocks;
+  b.block = ref_vector(9 * b.n_blocks + 1, 10);
+  return b;
+}
+
+/* Rows of a vector as this rank has them; what a product has to fetch is no number. */
+static double *own_part(const stokes_rows_view *v, int m, const double *all)
+{
+  double *x = ref_alloc(3 * (v->n_own + v->n_ghosts) * m, sizeof *x);
+  for (int64_t k = 0; k < 3 * (v->n_own + v->n_ghosts) * m; k++)
+    x[k] = k < 3 * v->n_own * m ? all[3 * m * v->row[k / (3 * m)] + k % (3 * m)] : (double)NAN;
+  return x;
+}
+
+/* Three products, each of the one before, have the bits of one rank's. */
+static void compare_products(md_ctx *ctx, const stokes_matrix *whole, stokes_rows *rows, int m)
+{
+  const stokes_rows_view v = stokes_rows_get(rows);
+  const int64_t n = 3 * stokes_matrix_shape(whole).n_rows;
+  double *x = ref_vector(n * m, 11), *expect = ref_alloc(n * m, sizeof *x), spent = 0;
+  double *mine = own_part(&v, m, x), *y = ref_alloc(3 * v.n_own * m, sizeof *y);
+  ck_ok(stokes_rows_reserve(rows, m));
+  for (int turn = 0; turn < 3; turn++) {
+    int64_t wrong = 0;
+    ref_product(whole, ctx, n, m, x, expect);
+    ck_ok(stokes_rows_multiply(rows, m, mine, y, turn ? &spent : NULL));
+    for (int64_t k = 0; k < v.n_own; k++)
+      wrong += memcmp(y + 3 * m * k, expect + 3 * m * v.row[k], 3 * (size_t)m * sizeof *y) != 0;
+    ck_assert_msg(wrong == 0, "rank %d, %d vectors, product %d: %lld of %lld rows wrong",
+                  world_rank(), m, turn, (long long)wrong, (long long)v.n_own);
+    memcpy(x, expect, (size_t)(n * m) * sizeof *x);
+    free(mine);
+    mine = own_part(&v, m, x);
+  }
+  ck_assert(spent >= 0 && spent < 100);
+  free(x);
+  free(expect);
+  free(mine);
+  free(y);
+}
+
+/* Each row belongs to one rank; inner rows need no ghosts, those at the edge need some, and each
+ * ghost is needed; places are as rows.h says. */
+static void check_places(const stokes_blocks *b, const stokes_rows_view *v)
+{
+  const int n = (int)b->n_rows;
+  int64_t *owners = ref_alloc(n + 1, sizeof *owners);
+  bool *mine = ref_alloc(n + 1, sizeof *mine), *needed = ref_alloc(n + 1, sizeof *needed);
+  for (int64_t k = 0; k < v->n_own; k++)
+    owners[v->row[k]]++, mine[v->row[k]] = true;
+  world_sum(owners, n);
+  for (int i = 0; i < n; i++)
+    ck_assert_int_eq(owners[i], 1);
+  for (int64_t k = 0; k < v->n_own; k++) {
+    int64_t others = 0;
+    for (int64_t p = b->start[v->row[k]]; p < b->start[v->row[k] + 1]; p++) {
+      others += !mine[b->column[p]];
+      needed[b->column[p]] = true;
+    }
+    ck_assert_int_eq(others == 0, k < v->n_inner);
+    if (k > 0 && k != v->n_inner) ck_assert_int_lt(v->row[k - 1], v->row[k]);
+  }
+  int64_t ghosts = 0, sent = v->n_sent, fetched = v->n_ghosts;
+  for (int i = 0; i < n; i++)
+    if (needed[i] && !mine[i]) ck_assert_int_eq(v->row[v->n_own + ghosts++], i);
+  ck_assert_int_eq(ghosts, v->n_ghosts);
+  world_sum(&sent, 1);
+  world_sum(&fetched, 1);
+  ck_assert_int_eq(sent, fetched);
+  free(owners);
+  free(mine);
+  free(needed);
+}
+
+/* The blocks of a rank are those of the whole matrix, each row's in some order. */
+static void check_blocks(const stokes_blocks *b, const stokes_rows *rows, const stokes_rows_view *v)
+{
+  stokes_blocks own;
+  ck_ok(stokes_rows_blocks(rows, &own));
+  ck_assert_int_eq(own.n_rows, v->n_own);
+  for (int64_t k = 0; k < v->n_own; k++) {
+    const int64_t first = b->start[v->row[k]], n = b->start[v->row[k] + 1] - first;
+    int64_t found = 0;
+    ck_assert_int_eq(own.start[k + 1] - own.start[k], n);
+    for (int64_t p = own.start[k]; p < own.start[k + 1]; p++)
+      for (int64_t q = first; q < first + n; q++)
+        found += b->column[q] == v->row[own.column[p]] &&
+                 memcmp(b->block + 9 * q, own.block + 9 * p, 9 * sizeof(double)) == 0;
+    ck_assert_int_eq(found, n);
+  }
+  stokes_blocks_free(&own);
+}
+
+/* What the model counts in the matrix is what ranks have. */
+static void check_share(const stokes_blocks *b, const stokes_matrix *whole, const stokes_share *own)
+{
+  const int ranks = world_count();
+  if (b->n_rows < ranks) return;
+  stokes_share *all = ref_alloc(ranks, sizeof *all);
+  const double bytes = stokes_matrix_shape(whole).product_bytes;
+  ck_ok(stokes_model_shares(b, bytes, ranks, all));
+  const stokes_share *model = &all[world_rank()];
+  ck_assert_int_eq(own->shape.n_rows, model->shape.n_rows);
+  ck_assert_int_eq(own->shape.n_blocks, model->shape.n_blocks);
+  ck_assert_int_eq(own->remote, model->remote);
+  ck_assert_int_eq(own->messages, model->messages);
+  double sum = 0, *of_all = ref_alloc(ranks, sizeof *of_all);
+  world_gather(&own->shape.product_bytes, sizeof sum, of_all);
+  for (int r = 0; r < ranks; r++)
+    sum += of_all[r];
+  ck_assert_double_eq_tol(sum, bytes, 1e-9 * bytes);
+  free(of_all);
+  free(all);
+}
+
+/* Rows as all ranks have them; from the whole matrix, or from own rows and all that is near them
+ * with a few others in between, which say no more than that they are there. */
+static stokes_rows *rows_of(md_ctx *ctx, const stokes_matrix *whole, const stokes_blocks *b,
+                            bool all)
+{
+  const int n = (int)b->n_rows;
+  int64_t *cut = ref_alloc(world_count() + 1, sizeof *cut);
+  stokes_rows *rows;
+  stokes_model_cut(&(stokes_weights){n, b->start, 0}, world_count(), cut);
+  if (all) {
+    ck_ok(stokes_rows_create(&(stokes_known){whole, NULL, cut}, &rows));
+    free(cut);
+    return rows;
+  }
+  const int64_t lo = cut[world_rank()], hi = cut[world_rank() + 1];
+  int32_t *name = ref_alloc(n, sizeof *name), *place = ref_alloc(n, sizeof *place);
+  for (int i = 0; i < n; i++)
+    place[i] = (i >= lo && i < hi) || i % 7 == 3;
+  for (int64_t p = b->start[lo]; p < b->start[hi]; p++)
+    place[b->column[p]] = 1;
+  stokes_blocks some = {0, 0, ref_alloc(n + 1, 8), ref_alloc(b->n_blocks, 4),
+                        ref_alloc(9 * b->n_blocks, 8)};
+  for (int i = 0; i < n; i++)
+    if (place[i]) name[some.n_rows] = i, place[i] = (int32_t)some.n_rows++;
+  for (int64_t k = 0; k < some.n_rows; k++) {
+    for (int64_t p = b->start[name[k]]; p < b->start[name[k] + 1] && name[k] >= lo; p++) {
+      if (name[k] >= hi) break;
+      some.column[some.n_blocks] = place[b->column[p]];
+      memcpy(some.block + 9 * some.n_blocks++, b->block + 9 * p, 9 * sizeof(double));
+    }
+    some.start[k + 1] = some.n_blocks;
+  }
+  stokes_matrix *part;
+  ck_ok(stokes_matrix_create(ctx, STOKES_BCRS, &part));
+  ck_ok(stokes_matrix_set(part, &some, 1));
+  ck_ok(stokes_rows_create(&(stokes_known){part, name, cut}, &rows));
+  stokes_matrix_destroy(part); /* is not needed any more */
+  stokes_blocks_free(&some);
+  free(name);
+  free(place);
+  free(cut);
+  return rows;
+}
+
+/* `parts`: also from what a rank needs to know, where blocks are all there is to a row. */
+static void check_matrix(md_ctx *ctx, const stokes_matrix *whole, bool parts)
+{
+  static const int widths[] = {4, 1, 16};
+  stokes_blocks b;
+  ck_ok(stokes_matrix_get(whole, &b));
+  for (int from = 0; from < 1 + parts; from++) {
+    stokes_rows *rows = rows_of(ctx, whole, &b, from == 0);
+    const stokes_rows_view v = stokes_rows_get(rows);
+    check_places(&b, &v);
+    check_blocks(&b, rows, &v);
+    check_share(&b, whole, &v.share);
+    for (int k = 0; k < 3; k++)
+      compare_products(ctx, whole, rows, widths[k]);
+    ck_assert_int_eq(stokes_rows_multiply(rows, 17, NULL, NULL, NULL), MD_EINVAL);
+    ck_assert_int_eq(stokes_rows_multiply(rows, 0, NULL, NULL, NULL), MD_EINVAL);
+    stokes_rows_destroy(rows);
+  }
+  stokes_blocks_free(&b);
+}
+
+START_TEST(any_blocks)
+{
+  static const struct {
+    int n;
+    pattern *has;
+  } cases[] = {{1, is_full},    {2, is_full},  {5, is_alone}, {40, is_alone},  {23, is_full},
+               {300, is_curve}, {7, is_curve}, {60, is_none}, {90, is_uneven}, {120, is_one_sided}};
+  md_ctx *ctx = test_ctx(MD_DOUBLE, 2, false);
+  if ((md_isa)_i < ctx->isa) ctx->isa = (md_isa)_i;
+  for (size_t k = 0; k < 2 * sizeof cases / sizeof *cases; k++) {
+    stokes_matrix *whole;
+    stokes_blocks b = blocks_of(cases[k / 2].n, cases[k / 2].has);
+    ck_ok(stokes_matrix_create(ctx, k % 2 ? STOKES_SINGLE : STOKES_BCRS, &whole));
+    ck_ok(stokes_matrix_set(whole, &b, 1));
+    check_matrix(ctx, whole, k % 2 == 0);
+    stokes_matrix_destroy(whole);
+    stokes_blocks_free(&b);
+  }
+  md_ctx_destroy(ctx);
+}
+END_TEST
+
+/* Matrices of a packing along the curve, in every storage; more rows than a thread has at once. */
+START_TEST(suspensions)
+{
+  static const stokes_resistance law = {1, 0.5, 1e-3};
+  md_ctx *ctx = test_ctx(MD_DOUBLE, 2, false);
+  stokes_packing packing = ref_packing(_i ? 700 : 200, 0.4, false, 14);
+  ck_ok(stokes_packing_sort(ctx, &packing, &(ordering){.kind = ORDERING_HILBERT}, NULL));
+  ref_suspension s = ref_suspend(ctx, &packing, law.gap_cut);
+  for (int storage = 0; storage < STOKES_STORAGE_COUNT; storage++) {
+    stokes_matrix *whole = ref_assemble(&s, (stokes_storage)storage, &law, 1);
+    check_matrix(ctx, whole, storage == STOKES_BCRS);
+    stokes_matrix_destroy(whole);
+  }
+  ref_suspension_free(&s);
+  stokes_packing_free(&packing);
+  md_ctx_destroy(ctx);
+}
+END_TEST
+
+START_TEST(what_is_refused)
+{
+  md_ctx *ctx = test_ctx(MD_DOUBLE, 1, false);
+  stokes_blocks b = blocks_of(30, is_curve);
+  stokes_matrix *whole;
+  ck_ok(stokes_matrix_create(ctx, STOKES_BCRS, &whole));
+  ck_ok(stokes_matrix_set(whole, &b, 1));
+  stokes_rows *rows = rows_of(ctx, whole, &b, true);
+  stokes_matrix_destroy(whole);
+  ck_assert_int_eq(stokes_rows_multiply(rows, 1, NULL, NULL, NULL), MD_EINVAL); /* no room yet */
+  if (world_count() == 1) { /* what ranks agree on once is not asked again */
+    ck_assert_int_eq(stokes_rows_reserve(rows, 0), MD_EINVAL);
+    ck_assert_int_eq(stokes_rows_reserve(rows, STOKES_COLUMNS + 1), MD_EINVAL);
+  }
+  stokes_rows_destroy(rows);
+  stokes_rows_destroy(NULL);
+  stokes_blocks_free(&b);
+  md_ctx_destroy(ctx);
+}
+END_TEST
+
+START_TEST(network_of_ranks)
+{
+  stokes_network network;
+  ck_ok(stokes_network_measure(&network));
+  if (world_count() == 1)
+    ck_assert(network.latency == 0 && isinf(network.bandwidth));
+  else
+    ck_assert(network.latency > 0 && network.latency < 10 && network.bandwidth > 1e5);
+}
+END_TEST
+
+int main(void)
+{
+  if (test_needs_cpu()) return 0;
+  Suite *suite = suite_create("stokes_ranks");
+  TCase *tc = tcase_create("ranks");
+  tcase_set_timeout(tc, 120);
+  tcase_add_loop_test(tc, any_blocks, 0, MD_ISA_COUNT);
+  tcase_add_loop_test(tc, suspensions, 0, 2);
+  tcase_add_test(tc, network_of_ranks);
+  tcase_add_test(tc, what_is_refused);
+  suite_add_tcase(suite, tc);
+  return run_ranks(suite, "check_stokes_ranks");
+}
