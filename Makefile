@@ -254,6 +254,12 @@ bench-gpu:
 bench-ranks:
 	@test -x $(BUILD)/minimd || $(MAKE) --no-print-directory all
 	sh bench/ranks.sh $(BUILD)
+	@! grep -q ',gpu,[^,]*,[^,]*,2,' docs/results/engine-ranks.csv || sh bench/ranks_model.sh
+
+# What more GPUs would do, by a model fitted to those rows: tables and picture of docs/ranks.md.
+.PHONY: ranks-model
+ranks-model:
+	sh bench/ranks_model.sh
 
 # Tables and figures of the studies that need no GPU; each goes on where it was interrupted.
 study:
@@ -396,6 +402,7 @@ help::
 	@echo 'make check-gpu  run all tests on the GPU (also from a tree built elsewhere)'
 	@echo 'make deps       install the Debian / Ubuntu packages that building needs'
 	@echo 'make bench      measure on the CPU: docs/results/*.csv   (bench-gpu: on the GPU; bench-ranks: several ranks)'
+	@echo 'make ranks-model  what more GPUs than measured would do, by a model fitted to the rows of bench-ranks: docs/ranks.md'
 	@echo 'make study      tables and figures of docs/orderings.md, docs/spreading.md, docs/mrhs.md on the CPU'
 	@echo 'make study-gpu  the same on a GPU, with its counters (PARTS="times decay": some of the orderings)'
 	@echo 'make ladder     one melt from all pairs to tiles, rung by rung: docs/ladder.md   (ladder-gpu: on the GPU)'
