@@ -43,7 +43,7 @@ static md_status rebuild_early(engine *sim, bool sort)
 static md_status rebuild(engine *sim, bool sort)
 {
   MD_TRY(rebuild_early(sim, sort));
-  return neighbor_settle(sim->list, NULL);
+  return world_agree(neighbor_settle(sim->list, NULL));
 }
 
 static md_status forces(engine *sim, bool tally)
@@ -285,7 +285,7 @@ static md_status make(const engine_spec *spec, int64_t n, const md_box *box, eng
 
 static md_status begin(engine **sim, md_status status)
 {
-  if (!status) status = forces(*sim, true);
+  if (!status) status = world_agree(forces(*sim, true));
   if (status) {
     engine_destroy(*sim);
     *sim = NULL;
