@@ -43,7 +43,7 @@ static md_status rebuild_early(engine *sim, bool sort)
 static md_status rebuild(engine *sim, bool sort)
 {
   MD_TRY(rebuild_early(sim, sort));
-  return world_agree(neighbor_settle(sim->list, NULL));
+  return neighbor_settle(sim->list, NULL);
 }
 
 static md_status forces(engine *sim, bool tally)

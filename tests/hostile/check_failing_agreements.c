@@ -2,7 +2,7 @@
  * others, wherever it calls them: its first or its last allocation, or call on files, since the
  * call before fails.  All end with one exit code and one line (or with the whole answer, where it
  * was not needed), and no rank takes another's call for one of its own or waits for what cannot
- * come (pretend_ranks.h).  Before an agreement (world_agree) none ends the others: they agree. */
+ * come (pretend_ranks.h).  But for a few named messages no rank ends the others: all agree. */
 #include "tests/drive/files.h"
 #include "tests/hostile/failing_memory.h"
 #include "tests/hostile/pretend_ranks.h"
@@ -34,6 +34,19 @@ static const struct {
     {"-i inputs/in.nacl --backend cpu --threads 1 --cells 3 --steps 2 --quiet", 1, FAILING_HOST, 4},
 };
 
+/* What a rank may end the others for, without an agreement: sums of every thermo line, and what is
+ * left when all have agreed on the end. */
+static const char *const alone[] = {"out of memory for sums of 3 ranks",
+                                    "out of memory for 2 variants",
+                                    "cannot write to standard output"};
+
+static bool may_be_alone(const char *said)
+{
+  for (size_t k = 0; k < sizeof alone / sizeof *alone; k++)
+    if (strstr(said, alone[k])) return true;
+  return false;
+}
+
 typedef struct {
   int of;  /* cases */
   long at; /* 0: never */
@@ -55,6 +68,9 @@ static void try_one(int of, long at, pretend_outcome *out)
                     (whole || (out->code == cases[of].code && out->lines == 1)),
                 "%s: call %ld of rank %d fails: exit code %d, %d error lines; %s; %s",
                 cases[of].line, at, cases[of].rank, out->code, out->lines, out->fault, out->said);
+  ck_assert_msg(!out->alone || may_be_alone(out->said),
+                "%s: call %ld of rank %d fails: it ends the others without an agreement: %s",
+                cases[of].line, at, cases[of].rank, out->said);
 }
 
 START_TEST(all_ranks_end)
@@ -67,9 +83,6 @@ START_TEST(all_ranks_end)
   for (int k = 0; k < whole.n_sites; k++) {
     const pretend_site *site = &whole.site[k];
     try_one(_i, site->last, &out);
-    ck_assert_msg(!site->agrees || !out.alone,
-                  "%s: call %ld of rank %d fails: it ends the others: %s", cases[_i].line,
-                  site->last, cases[_i].rank, out.said);
     if (site->first < site->last) try_one(_i, site->first, &out);
   }
 }

@@ -88,7 +88,7 @@ static void wait_for(const char *what)
 }
 
 /* Where this rank calls the others: who called world.c. */
-static void note_site(const char *what, size_t bytes)
+static void note_site(void)
 {
   enum { FRAMES = 5 }; /* this, meet, carrier_, world_, caller */
   static long before;
@@ -99,9 +99,8 @@ static void note_site(const char *what, size_t bytes)
   pretend_outcome *out = &all->out;
   for (int k = 0; k < out->n_sites; k++)
     if (out->site[k].from == frame[FRAMES - 1]) return;
-  const bool agrees = strcmp(what, "gather") == 0 && bytes == sizeof(int32_t);
   if (out->n_sites < PRETEND_SITES)
-    out->site[out->n_sites++] = (pretend_site){frame[FRAMES - 1], first, now, agrees};
+    out->site[out->n_sites++] = (pretend_site){frame[FRAMES - 1], first, now};
 }
 
 /* All ranks together: each brings `own` bytes, and gets what the others brought; `bytes` are alike
@@ -112,7 +111,7 @@ __attribute__((noinline)) static char (*meet(const char *what, size_t bytes, con
   if (own > ROOM) abort();
   pthread_mutex_lock(&all->lock);
   if (all->broken || all->aborted) leave(ENDED_BY_ANOTHER);
-  note_site(what, bytes);
+  note_site();
   const int64_t round = all->round;
   memcpy(all->brought[round % 2][me], mine, own);
   all->at[me] = (meeting){what, bytes};

@@ -16,7 +16,6 @@ enum { PRETEND_RANKS = 3, PRETEND_SITES = 400 };
 typedef struct {
   const void *from; /* the caller */
   long first, last;
-  bool agrees; /* world_agree */
 } pretend_site;
 
 typedef struct {
