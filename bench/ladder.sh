@@ -18,6 +18,7 @@ build=$1 backend=$2
 shift 2
 minimd=$build/minimd
 here=$(cd "$(dirname "$0")" && pwd)
+. "$here/page.sh"
 results=${RESULTS:-docs/results}
 page=${PAGE:-docs/ladder.md}
 table=$results/ladder-$backend.csv
@@ -283,19 +284,7 @@ page()
     echo 'no picture: gnuplot is not installed (Debian package gnuplot-nox)'
   fi
   tables >"$work/tables"
-  awk -v block="ladder-$backend" -v tables="$work/tables" '
-    $0 ~ "^<!-- " block " ends" { within = 0; found++ }
-    !within
-    $0 ~ "^<!-- " block ":" {
-      within = 1
-      found++
-      while ((getline line < tables) > 0) print line
-    }
-    END { exit found != 2 }' "$page" >"$work/page" || {
-    echo "$page: no block ladder-$backend" >&2
-    exit 1
-  }
-  cat "$work/page" >"$page"
+  fill "$page" "ladder-$backend" "$work/tables"
 }
 
 [ $# -gt 0 ] || set -- rows page

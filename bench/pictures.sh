@@ -15,6 +15,7 @@ done
 draw mobility "$bench/style.gp" "$bench/study_mobility.gp"
 draw hydrodynamics "$bench/style.gp" "$bench/study_hydrodynamics.gp"
 draw . "$bench/style.gp" "$bench/ladder.gp"
+draw . "$bench/style.gp" "$bench/ranks_model.gp"
 "$minimd" gspmv --map --plot "$results/mrhs/cpu-map.svg" --quiet >/dev/null
 "$minimd" ordering --order hilbert,morton --size 4 --plot "$results/orderings/paths.svg" >/dev/null
 "$minimd" ordering --stencil sphere:1,sphere:2,sphere:3,sphere:4,sphere:5,sphere:6,sphere:7,sphere:8,sphere:9 \

@@ -285,7 +285,7 @@ static md_status make(const engine_spec *spec, int64_t n, const md_box *box, eng
 
 static md_status begin(engine **sim, md_status status)
 {
-  if (!status) status = forces(*sim, true);
+  if (!status) status = world_agree(forces(*sim, true));
   if (status) {
     engine_destroy(*sim);
     *sim = NULL;

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 /* Tries a line, evenly over its allocations, and of what grows, such as room for messages; seconds
- * after which a job hangs. */
-enum { TRIES = 5, MOST_GROWN = 10, PATIENCE = 30, RANKS = 3 };
+ * after which a job hangs.  check_failing_agreements has a try for each place, without MPI. */
+enum { TRIES = 3, MOST_GROWN = 3, PATIENCE = 30, RANKS = 3 };
 
 #define SMALL "--backend cpu --threads 1 --quiet --list full --deterministic "
 /* Files in braces are of the test's folder, made by the first lines. */

@@ -10,6 +10,7 @@
 #define FAILING_MEMORY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* GROWN: of the host, what grows by realloc alone. */
 typedef enum {
@@ -24,6 +25,8 @@ typedef enum {
 void failing_set(failing_where where, long at, bool on);
 /* Calls since then. */
 long failing_calls(failing_where where);
+/* What the program calls for realloc. */
+void *failing_realloc(void *old, size_t bytes);
 /* Device allocations not freed yet. */
 long failing_device_live(void);
 
