@@ -235,7 +235,7 @@ modelled()
 # apart.
 put_model()
 {
-  [ -s "$results/$1.csv" ] || return
+  [ -s "$results/$1.csv" ] && ls "$work/model-$1"/*.csv >/dev/null 2>&1 || return
   cat "$work/model-$1"/*.csv | awk -F, -v OFS=, -v apart="$2" -v commit="$commit" '
     function part(first, n,   k, text) { for (k = first; k < first + n; k++) text = text $k OFS; return text }
     FILENAME == "-" { model[part(1, apart + 9)] = $(apart + 10) OFS commit; next }
@@ -281,14 +281,15 @@ part_gather()
   done
 }
 
-# How good the model is: columns 5 to 15 of gpu-profile.csv are figure, quantity, order, list,
-# precision, step, atoms, block_size, caches, measured, spread_percent; 16 is modelled.
+# How good the model is, each commit of it by itself: columns 5 to 15 of gpu-profile.csv are figure,
+# quantity, order, list, precision, step, atoms, block_size, caches, measured, spread_percent; 16 and
+# 17 are modelled, model_commit.
 part_errors()
 {
   [ -s "$results/gpu-profile.csv" ] && awk -F, -v OFS=, '
     NR == 1 { next }
     function note(quantity, kind, list, apart, caches, error, name,   key) {
-      key = quantity OFS list OFS apart OFS caches OFS kind
+      key = quantity OFS list OFS apart OFS caches OFS kind OFS model
       if (!(key in n)) keys[++n_keys] = key
       n[key]++
       error = error < 0 ? -error : error
@@ -297,11 +298,12 @@ part_errors()
     }
     {
       origin = $1 OFS $2 OFS $3
+      model = $17
       apart = $7 == "random" || $7 == "none" ? "random" : "sorted"
       run = $4 OFS $8 OFS $9 OFS $13
       name = $7 " " $9 " N=" $4
       if ($6 == "time_us") time[run, $7] = $14
-      if ($6 == "cycles" && $16 != "") { cycles[run, $7] = $16; runs[run] = $8 OFS $13; orders[$7] = apart }
+      if ($6 == "cycles" && $16 != "") { cycles[run, $7] = $16; runs[run] = $8 OFS $13 OFS model; orders[$7] = apart }
       if ($6 ~ /^memory_/ && $14 != "" && $16 != "") {
         key = run SUBSEP $7
         memory[key] += $14; expected[key] += $16
@@ -321,11 +323,11 @@ part_errors()
         pairs[runs[run]]++
         if ((ratio > 1) == (cycles[run, a] > cycles[run, b])) right[runs[run]]++
       }
-      print "date,commit,machine,quantity,list,orders,caches,unit,cases,mean_error,largest_error,worst"
+      print "date,commit,machine,quantity,list,orders,caches,unit,model_commit,cases,mean_error,largest_error,worst"
       for (k = 1; k <= n_keys; k++)
         printf "%s,%s,%d,%.3f,%.3f,%s\n", origin, keys[k], n[keys[k]], total[keys[k]] / n[keys[k]], most[keys[k]], worst[keys[k]]
       for (p in pairs) { split(p, of, OFS)
-        printf "%s,ranking_right,%s,sorted,%s,percent_of_pairs,%d,%.3f,,\n", origin, of[1], of[2], pairs[p], 100 * right[p] / pairs[p] }
+        printf "%s,ranking_right,%s,sorted,%s,percent_of_pairs,%s,%d,%.3f,,\n", origin, of[1], of[2], of[3], pairs[p], 100 * right[p] / pairs[p] }
     }' "$results/gpu-profile.csv" >"$results/model-errors.csv"
   # What order is worth to the kernel: columns 5 bins, 6 figure, 7 quantity, 8 order, 10 precision, 15 measured.
   [ -s "$results/gpu-profile-bins.csv" ] && awk -F, -v OFS=, '
