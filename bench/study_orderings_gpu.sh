@@ -10,7 +10,10 @@
 #   gather                                      files from the rows in BUILD, put there by several
 #                                               GPUs that each had some of the parts
 #   model                                       the model's columns of the profiles anew, counters as
-#                                               they are (no GPU: lists of the CPU); not part of all
+#                                               they are (no GPU: lists of the CPU); not part of all;
+#                                               small systems first
+#   remodel                                     the same from the rows that `model` has made so far;
+#                                               others keep theirs, as the column model_commit says
 #   errors                                      model-errors.csv, gpu-gains.csv from the files above
 #   plots                                       pictures from them (gnuplot)
 #
@@ -228,22 +231,25 @@ modelled()
   }
   awk -v at="$at" 'FNR > 1 { print at $0 }' "$rows.part" >"$rows"
 }
-# remodel FILE APART : those rows take the place of its last columns; APART columns tell its calls apart.
-remodel()
+# put_model FILE APART : those rows take the place of its last columns; APART columns tell its calls
+# apart.
+put_model()
 {
-  [ -s "$results/$1.csv" ] || return
+  [ -s "$results/$1.csv" ] && ls "$work/model-$1"/*.csv >/dev/null 2>&1 || return
   cat "$work/model-$1"/*.csv | awk -F, -v OFS=, -v apart="$2" -v commit="$commit" '
     function part(first, n,   k, text) { for (k = first; k < first + n; k++) text = text $k OFS; return text }
-    FILENAME == "-" { model[part(1, apart + 9)] = $(apart + 10); next }
-    { print part(1, apart + 14) (FNR == 1 ? "modelled" OFS "model_commit" : model[part(4, apart + 9)] OFS commit) }
+    FILENAME == "-" { model[part(1, apart + 9)] = $(apart + 10) OFS commit; next }
+    { key = part(4, apart + 9); before = $(apart + 15) OFS $(apart + 16)
+      after = FNR == 1 ? "modelled" OFS "model_commit" : key in model ? model[key] : before
+      print part(1, apart + 14) after }
     ' - "$results/$1.csv" >"$work/remodel" && mv "$work/remodel" "$results/$1.csv"
 }
-# The longest first, as many at a time as there are processors.
+# As many at a time as there are processors (OMP_NUM_THREADS=1: one).
 part_model()
 {
   mkdir -p "$work/model-gpu-profile" "$work/model-gpu-profile-carveout" "$work/model-gpu-profile-decay"
   {
-    for cells in 92 64 32; do
+    for cells in 32 64 92; do
       for order in random $(echo $sorted | tr , ' '); do
         for precision in double single mixed; do
           for list in full half; do
@@ -251,18 +257,22 @@ part_model()
           done
         done
       done
-      [ $cells = 92 ] || continue
+      [ $cells = 64 ] || continue
+      for percent in 1 43 71 100; do
+        for order in row hilbert hybrid:hilbert/row:4; do
+          echo "modelled gpu-profile-carveout 64 $percent '--steps 40 --list full --order $order --caches warm'"
+        done
+      done
       echo "modelled gpu-profile-decay 64 '' '--order none --sort-every 0 --list full --at 0,1000,2000,4000,8000 --caches warm'"
     done
-    for percent in 1 43 71 100; do
-      for order in row hilbert hybrid:hilbert/row:4; do
-        echo "modelled gpu-profile-carveout 64 $percent '--steps 40 --list full --order $order --caches warm'"
-      done
-    done
   } | xargs -d '\n' -n 1 -P "$(nproc)" sh "$0" "$build"
-  remodel gpu-profile 1
-  remodel gpu-profile-carveout 2
-  remodel gpu-profile-decay 1
+  part_remodel
+}
+part_remodel()
+{
+  put_model gpu-profile 1
+  put_model gpu-profile-carveout 2
+  put_model gpu-profile-decay 1
 }
 part_gather()
 {
@@ -271,14 +281,15 @@ part_gather()
   done
 }
 
-# How good the model is: columns 5 to 15 of gpu-profile.csv are figure, quantity, order, list,
-# precision, step, atoms, block_size, caches, measured, spread_percent; 16 is modelled.
+# How good the model is, each commit of it by itself: columns 5 to 15 of gpu-profile.csv are figure,
+# quantity, order, list, precision, step, atoms, block_size, caches, measured, spread_percent; 16 and
+# 17 are modelled, model_commit.
 part_errors()
 {
   [ -s "$results/gpu-profile.csv" ] && awk -F, -v OFS=, '
     NR == 1 { next }
     function note(quantity, kind, list, apart, caches, error, name,   key) {
-      key = quantity OFS list OFS apart OFS caches OFS kind
+      key = quantity OFS list OFS apart OFS caches OFS kind OFS model
       if (!(key in n)) keys[++n_keys] = key
       n[key]++
       error = error < 0 ? -error : error
@@ -287,11 +298,12 @@ part_errors()
     }
     {
       origin = $1 OFS $2 OFS $3
+      model = $17
       apart = $7 == "random" || $7 == "none" ? "random" : "sorted"
       run = $4 OFS $8 OFS $9 OFS $13
       name = $7 " " $9 " N=" $4
       if ($6 == "time_us") time[run, $7] = $14
-      if ($6 == "cycles" && $16 != "") { cycles[run, $7] = $16; runs[run] = $8 OFS $13; orders[$7] = apart }
+      if ($6 == "cycles" && $16 != "") { cycles[run, $7] = $16; runs[run] = $8 OFS $13 OFS model; orders[$7] = apart }
       if ($6 ~ /^memory_/ && $14 != "" && $16 != "") {
         key = run SUBSEP $7
         memory[key] += $14; expected[key] += $16
@@ -311,11 +323,11 @@ part_errors()
         pairs[runs[run]]++
         if ((ratio > 1) == (cycles[run, a] > cycles[run, b])) right[runs[run]]++
       }
-      print "date,commit,machine,quantity,list,orders,caches,unit,cases,mean_error,largest_error,worst"
+      print "date,commit,machine,quantity,list,orders,caches,unit,model_commit,cases,mean_error,largest_error,worst"
       for (k = 1; k <= n_keys; k++)
         printf "%s,%s,%d,%.3f,%.3f,%s\n", origin, keys[k], n[keys[k]], total[keys[k]] / n[keys[k]], most[keys[k]], worst[keys[k]]
       for (p in pairs) { split(p, of, OFS)
-        printf "%s,ranking_right,%s,sorted,%s,percent_of_pairs,%d,%.3f,,\n", origin, of[1], of[2], pairs[p], 100 * right[p] / pairs[p] }
+        printf "%s,ranking_right,%s,sorted,%s,percent_of_pairs,%s,%d,%.3f,,\n", origin, of[1], of[2], of[3], pairs[p], 100 * right[p] / pairs[p] }
     }' "$results/gpu-profile.csv" >"$results/model-errors.csv"
   # What order is worth to the kernel: columns 5 bins, 6 figure, 7 quantity, 8 order, 10 precision, 15 measured.
   [ -s "$results/gpu-profile-bins.csv" ] && awk -F, -v OFS=, '
@@ -349,8 +361,9 @@ part_plots()
 for part; do
   case $part in
     'modelled '*) eval "$part" && continue ;; # one of part_model's, by itself
-    times | large | blocks | bins | carveout | decay | embedded | model | profile32* | profile64* | profile92* | \
-      profile-bins | profile-carveout | profile-decay | gather | errors | plots) ;;
+    times | large | blocks | bins | carveout | decay | embedded | model | remodel | \
+      profile32* | profile64* | profile92* | profile-bins | profile-carveout | profile-decay | gather | \
+      errors | plots) ;;
     *) echo "unknown part '$part'" >&2; exit 2 ;;
   esac
   began=$(date +%s)

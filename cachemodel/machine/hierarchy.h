@@ -7,11 +7,13 @@
  * sectors that miss there in memory, which gives some neighbours along with them.  Sets are chosen
  * by a hash, LRU, hits are counted per sector.
  * The L2's parts each cache for half of the multiprocessors (pairs of them take turns); what misses
- * in the own part is looked up in the part that is home of the line, and kept in both.  Stores and
- * reductions pass the L1 and are done in the home part; a reduction that misses reads its sector
- * first; equal elements of a reduction follow each other, a sector each; dirty sectors are written
- * to memory when their line is evicted.  L1 caches start empty, the L2 empty (cold) or as the same
- * kernel left it (warm).  Each pass of embedded atoms is a grid of its own.
+ * in the own part is looked up in the part that is home of the line, with the neighbours that
+ * memory would give, and kept in both.  Lines that the L1 is asked not to keep are the first to go.
+ * Stores and reductions pass the L1 and are done in the home part; a reduction that misses reads
+ * its sector first; equal elements of a reduction follow each other, a sector each; dirty sectors
+ * are written to memory when their line is evicted.  L1 caches start empty, the L2 empty (cold) or
+ * as the same kernel left it (warm), whose blocks begin with the next multiprocessor.  Each pass of
+ * embedded atoms is a grid of its own.
  *
  * CPU.  One core runs through all rows; set = line modulo sets, LRU; write-back, write-allocate; a
  * line is kept in every level on its way.  No prefetching, no other cores.  Arrays start where they

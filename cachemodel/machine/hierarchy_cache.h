@@ -1,9 +1,10 @@
 /* cachemodel/machine/hierarchy_cache.h - a set-associative cache of lines in sectors, for the
- * models of one instruction set.  The victim is the oldest line of a set, or for some any of them.
+ * models of one instruction set.  The victim is the oldest line of a set, or for some any of them;
+ * lines that pass (cache_let_pass) go before all others.
  *
  * A set is `room` ways, a multiple of 16 so that tags are compared a vector at a time; those beyond
- * `ways` hold nothing and are never chosen.  age is the time of the last access; it is renumbered
- * before the clock overflows. */
+ * `ways` hold nothing and are never chosen.  age is the time of the last access, above it a bit of
+ * lines that do not pass; it is renumbered before the clock overflows. */
 #ifndef HIERARCHY_CACHE_H
 #define HIERARCHY_CACHE_H
 
@@ -14,12 +15,13 @@
 
 enum { CACHE_UNIT = 16 };
 #define CACHE_EMPTY UINT32_MAX
+#define CACHE_STAYS (1u << 31)
 
 typedef struct {
   uint32_t sets, room;
   bool hashed;
-  uint32_t ways, random; /* victims in 1024 that are any line */
-  uint32_t clock;
+  uint32_t ways, random;  /* victims in 1024 that are any line */
+  uint32_t clock;         /* below CACHE_STAYS */
   uint32_t *tag, *age;    /* [sets][room] */
   uint8_t *valid, *dirty; /* sectors */
   uint8_t *owner;         /* stream that wrote last */
@@ -108,13 +110,15 @@ static void cache_renumber(cache *c)
   uint32_t most = 0;
   for (uint32_t s = 0; s < c->sets; s++) {
     uint32_t *age = c->age + (size_t)s * c->room;
-    for (uint32_t rank = 1;; rank++) { /* ages above rank are those that remain */
+    uint32_t last = 0; /* what is older has its rank, which is no greater than its age was */
+    for (uint32_t rank = 1;; rank++) {
       uint32_t next = UINT32_MAX;
       for (uint32_t k = 0; k < c->room; k++)
-        if (age[k] >= rank && age[k] < next) next = age[k];
+        if (age[k] > last && age[k] < next) next = age[k];
       if (next == UINT32_MAX) break;
-      age[cache_find(age, c->room, next)] = rank;
+      age[cache_find(age, c->room, next)] = rank | (next & CACHE_STAYS);
       most = rank > most ? rank : most;
+      last = next;
     }
   }
   c->clock = most + 1;
@@ -163,7 +167,7 @@ MD_INLINE cache_answer cache_access(cache *c, uint32_t line, uint8_t sectors, bo
   cache_answer answer = {0};
   const size_t set = (size_t)cache_set(c, line) * c->room;
   uint32_t way = cache_find(c->tag + set, c->room, line);
-  if (c->clock == UINT32_MAX) cache_renumber(c);
+  if (c->clock == CACHE_STAYS - 1) cache_renumber(c);
   if (way < c->room) {
     answer.hits = c->valid[set + way] & sectors;
     if (keep) c->valid[set + way] |= sectors;
@@ -178,12 +182,18 @@ MD_INLINE cache_answer cache_access(cache *c, uint32_t line, uint8_t sectors, bo
     c->dirty[set + way] = 0;
   }
   answer.at = set + way;
-  c->age[set + way] = c->clock++;
+  c->age[set + way] = c->clock++ | CACHE_STAYS;
   if (write) {
     c->dirty[set + way] |= sectors;
     c->owner[set + way] = stream;
   }
   return answer;
+}
+
+/* This line, just accessed, goes before all that stay. */
+MD_INLINE void cache_let_pass(cache *c, size_t at)
+{
+  c->age[at] &= ~CACHE_STAYS;
 }
 
 /* More sectors of a line that is there; returns how many were not. */

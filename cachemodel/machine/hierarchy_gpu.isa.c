@@ -41,6 +41,7 @@ typedef struct {
   list_slices *slices;
   multiprocessor *sms;
   int32_t n_sms, slots, warps; /* blocks of a multiprocessor, warps of a block */
+  int32_t first_sm;            /* that gets a block */
   int64_t n_blocks, next_block, live;
 } model;
 
@@ -105,26 +106,33 @@ static bool within_sector(const model *g, const list_request *r)
 }
 
 /* Access the L2; what it had to write to memory belongs to the stream that wrote it. */
-MD_INLINE cache_answer access_l2(model *g, int part, uint32_t line, uint8_t sectors, bool write,
-                                 trace_stream stream)
+MD_INLINE cache_answer access_l2(model *g, int part, uint32_t line, uint8_t sectors,
+                                 const list_request *r)
 {
-  const cache_answer a = cache_access(&g->l2[part], line, sectors, true, write, (uint8_t)stream);
+  const bool write = r->op != TRACE_READ;
+  const cache_answer a = cache_access(&g->l2[part], line, sectors, true, write, (uint8_t)r->stream);
   g->counts[a.owner].memory_written += __builtin_popcount(a.dirty);
+  if (r->no_keep) cache_let_pass(&g->l2[part], a.at);
   return a;
 }
 
-/* Sectors that the home part, which gave this answer, has to read from memory, with those that
- * memory gives along with them. */
+/* Sectors with those that come along with them. */
+static uint8_t fetched_with(const model *g, uint8_t sectors)
+{
+  uint8_t all = 0;
+  for (int k = 0; sectors >> k; k += g->fetch) {
+    const uint8_t together = (uint8_t)(((1u << g->fetch) - 1) << k);
+    if (sectors & together) all |= together;
+  }
+  return all;
+}
+
+/* The home part, which gave this answer, reads from memory what it missed. */
 static void read_memory(model *g, int home, const cache_answer *a, uint8_t missed,
                         trace_stream stream)
 {
-  uint8_t given = 0;
-  for (int k = 0; missed >> k; k += g->fetch) {
-    const uint8_t together = (uint8_t)(((1u << g->fetch) - 1) << k);
-    if (missed & together) given |= together;
-  }
   g->counts[stream].memory_read +=
-      __builtin_popcount(missed) + cache_fill(&g->l2[home], a->at, given);
+      __builtin_popcount(missed) + cache_fill(&g->l2[home], a->at, fetched_with(g, missed));
 }
 
 static int home_of(const model *g, uint32_t line)
@@ -138,20 +146,22 @@ static int own_part(const model *g)
   return g->job->m.level[L2].parts == 1 ? 0 : g->sm / 2 % 2;
 }
 
-static void read_l2(model *g, uint32_t line, uint8_t sectors, trace_stream stream)
+static void read_l2(model *g, uint32_t line, uint8_t sectors, const list_request *r)
 {
-  hierarchy_counts *c = &g->counts[stream];
+  hierarchy_counts *c = &g->counts[r->stream];
   const int home = home_of(g, line);
   const int own = own_part(g);
-  cache_answer a = access_l2(g, own, line, sectors, false, stream);
+  cache_answer a = access_l2(g, own, line, sectors, r);
   uint8_t missed = sectors & (uint8_t)~a.hits;
   c->level[L2].sectors += __builtin_popcount(sectors);
   c->level[L2].hits += __builtin_popcount(a.hits);
   if (missed && home != own) {
-    a = access_l2(g, home, line, missed, false, stream);
-    missed &= (uint8_t)~a.hits;
+    const uint8_t asked = fetched_with(g, missed);
+    cache_fill(&g->l2[own], a.at, asked);
+    a = access_l2(g, home, line, asked, r);
+    missed = asked & (uint8_t)~a.hits;
   }
-  if (missed) read_memory(g, home, &a, missed, stream);
+  if (missed) read_memory(g, home, &a, missed, r->stream);
 }
 
 static void load(model *g, const list_request *r)
@@ -167,7 +177,7 @@ static void load(model *g, const list_request *r)
     const cache_answer a = cache_access(&g->l1[g->sm], g->line[k], sectors, !r->no_keep, false, 0);
     const uint8_t missed = sectors & (uint8_t)~a.hits;
     c->level[L1].hits += __builtin_popcount(a.hits);
-    if (missed) read_l2(g, g->line[k], missed, r->stream);
+    if (missed) read_l2(g, g->line[k], missed, r);
   }
 }
 
@@ -177,7 +187,7 @@ static void store(model *g, const list_request *r)
   for (int32_t k = 0; k < g->n_lines; k++) {
     const uint8_t sectors = g->sectors[k];
     const int home = home_of(g, g->line[k]);
-    const cache_answer a = access_l2(g, home, g->line[k], sectors, true, r->stream);
+    const cache_answer a = access_l2(g, home, g->line[k], sectors, r);
     const uint8_t missed = sectors & (uint8_t)~a.hits;
     c->level[L2].hits += __builtin_popcount(a.hits);
     if (r->op == TRACE_UPDATE && missed) read_memory(g, home, &a, missed, r->stream);
@@ -268,7 +278,8 @@ static md_status fill(model *g)
 {
   for (int32_t slot = 0; slot < g->slots; slot++)
     for (int32_t s = 0; s < g->n_sms; s++)
-      if (g->next_block < g->n_blocks) MD_TRY(launch(g, &g->sms[s], slot));
+      if (g->next_block < g->n_blocks)
+        MD_TRY(launch(g, &g->sms[(g->first_sm + s) % g->n_sms], slot));
   return MD_OK;
 }
 
@@ -377,6 +388,7 @@ md_status ISA(hierarchy_gpu)(const hierarchy_job *job, hierarchy_result *cold,
   MD_REQUIRE(g, MD_ENOMEM, "out of memory for a model of a GPU");
   md_status status = open_model(job, cold, g);
   if (!status) status = run_passes(g, cold);
+  g->first_sm = 1 % g->n_sms;
   if (!status && warm) status = run_passes(g, warm);
   close_model(g);
   free(g);

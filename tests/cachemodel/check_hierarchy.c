@@ -63,10 +63,11 @@ START_TEST(gpu_is_the_slow_one)
   static const struct {
     hierarchy_schedule schedule;
     hierarchy_refill refill;
-    int32_t block_size;
-  } cases[] = {{HIERARCHY_LOCKSTEP, HIERARCHY_DYNAMIC, 64},
-               {HIERARCHY_LOCKSTEP, HIERARCHY_WAVES, 32},
-               {HIERARCHY_OLDEST, HIERARCHY_DYNAMIC, 64}};
+    int32_t block_size, parts; /* of the L2 */
+  } cases[] = {{HIERARCHY_LOCKSTEP, HIERARCHY_DYNAMIC, 64, 1},
+               {HIERARCHY_LOCKSTEP, HIERARCHY_WAVES, 32, 2},
+               {HIERARCHY_OLDEST, HIERARCHY_DYNAMIC, 64, 1},
+               {HIERARCHY_OLDEST, HIERARCHY_DYNAMIC, 32, 2}};
   const md_precision precision = (md_precision)_i;
   run_near near = open_near(precision, 0, MD_AVX512);
   const list_input in = {near.atoms, near.list, 1.7, NULL, LIST_ALIKE};
@@ -74,16 +75,19 @@ START_TEST(gpu_is_the_slow_one)
     list_kernel kernel;
     ck_ok(list_kernel_gpu(&in, half ? NEIGHBOR_HALF : NEIGHBOR_FULL, true, &kernel));
     ref_events all = ref_threads(&near, &kernel, in.r_cut);
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < 4; k++) {
       hierarchy_options o = hierarchy_default();
       o.schedule = cases[k].schedule;
       o.refill = cases[k].refill;
       o.block_size = cases[k].block_size;
+      machine m = small_gpu;
+      m.level[1].parts = cases[k].parts;
+      m.level[1].bytes *= cases[k].parts;
       hierarchy_result got[2], expected[2];
-      ck_ok(hierarchy_run(&in, &kernel, &small_gpu, &o, &got[0], &got[1]));
+      ck_ok(hierarchy_run(&in, &kernel, &m, &o, &got[0], &got[1]));
       ck_assert_int_eq(got[0].resident_warps, o.block_size == 64 ? 8 : 4);
       ck_assert_int_eq(got[0].rows, kernel.n);
-      ref_gpu(&all, &kernel, &small_gpu, &o, got[0].resident_warps, 2, expected);
+      ref_gpu(&all, &kernel, &m, &o, got[0].resident_warps, 2, expected);
       compare_counts(&got[0], &expected[0], 2);
       compare_counts(&got[1], &expected[1], 2);
     }

@@ -4,7 +4,7 @@
 #include "tests/test.h"
 
 typedef struct {
-  bool used;
+  bool used, passes;
   uint64_t line;
   uint32_t valid, dirty; /* bits of sectors */
   trace_stream owner;
@@ -18,7 +18,7 @@ typedef struct {
 
 static store store_make(const machine_level *l)
 {
-  const int64_t lines = l->bytes / l->line;
+  const int64_t lines = l->bytes / l->parts / l->line;
   store s = {.sets = lines / l->ways, .ways = l->ways};
   s.line = ref_alloc(s.sets * s.ways, sizeof *s.line);
   memset(s.line, 0, (size_t)(s.sets * s.ways) * sizeof *s.line);
@@ -33,12 +33,16 @@ static held *store_find(store *s, uint64_t line)
   return NULL;
 }
 
-/* Bring in a line that is not there; *gone is what it displaced. */
+/* Bring in a line that is not there, for the oldest of those that pass or else of all; *gone is
+ * what it displaced. */
 static held *store_bring(store *s, uint64_t line, held *gone)
 {
   held *set = s->line + line % (uint64_t)s->sets * (uint64_t)s->ways, *victim = set;
-  for (int64_t w = 0; w < s->ways && victim->used; w++)
-    if (!set[w].used || set[w].time < victim->time) victim = &set[w];
+  for (int64_t w = 0; w < s->ways && victim->used; w++) {
+    const bool sooner =
+        set[w].passes != victim->passes ? set[w].passes : set[w].time < victim->time;
+    if (!set[w].used || sooner) victim = &set[w];
+  }
   *gone = *victim;
   *victim = (held){.used = true, .line = line};
   return victim;
@@ -67,7 +71,7 @@ typedef struct {
   const ref_events *all;
   const machine *m;
   bool full;
-  store *l1, l2;
+  store *l1, l2[2];
   hierarchy_result *result;
 } gpu;
 
@@ -129,21 +133,37 @@ static uint32_t given_with(const gpu *g, uint32_t sectors)
   return given;
 }
 
-static void at_l2(gpu *g, uint64_t line, uint32_t sectors, trace_stream stream, trace_op op)
+/* A line of a part of the L2, there or brought in. */
+static held *part_line(gpu *g, int part, uint64_t line, const ref_event *v)
 {
-  hierarchy_counts *c = &g->result->stream[stream];
-  held gone = {0}, *h = store_find(&g->l2, line);
-  if (!h) h = store_bring(&g->l2, line, &gone);
+  held gone = {0}, *h = store_find(&g->l2[part], line);
+  if (!h) h = store_bring(&g->l2[part], line, &gone);
   if (gone.dirty) g->result->stream[gone.owner].memory_written += bits(gone.dirty);
+  h->time = ++g->l2[part].now;
+  h->passes = v->no_keep;
+  return h;
+}
+
+static void at_l2(gpu *g, int sm, uint64_t line, uint32_t sectors, const ref_event *v)
+{
+  hierarchy_counts *c = &g->result->stream[v->stream];
+  const bool two = g->m->level[1].parts == 2, reads = v->op == TRACE_READ;
+  const int home = two && (uint32_t)line * 0x9e3779b1u >= 1u << 31, own = two && sm % 4 > 1;
+  held *h = part_line(g, reads ? own : home, line, v);
   c->level[1].sectors += bits(sectors);
   c->level[1].hits += bits(sectors & h->valid);
-  const uint32_t given = op == TRACE_WRITE ? 0 : given_with(g, sectors & ~h->valid);
+  uint32_t given = v->op == TRACE_WRITE ? 0 : given_with(g, sectors & ~h->valid);
+  if (reads && own != home && given) {
+    h->valid |= sectors | given;
+    sectors = given;
+    h = part_line(g, home, line, v);
+    given = given_with(g, given & ~h->valid);
+  }
   c->memory_read += bits(given & ~h->valid);
   h->valid |= sectors | given;
-  h->time = ++g->l2.now;
-  if (op == TRACE_READ) return;
+  if (reads) return;
   h->dirty |= sectors;
-  h->owner = stream;
+  h->owner = v->stream;
 }
 
 static void request(gpu *g, int sm, int64_t from, int64_t end)
@@ -168,7 +188,7 @@ static void request(gpu *g, int sm, int64_t from, int64_t end)
       if (h) h->time = ++g->l1[sm].now;
       if (h && !v->no_keep) h->valid |= sectors[k];
     }
-    if (missed) at_l2(g, line[k], missed, v->stream, v->op);
+    if (missed) at_l2(g, sm, line[k], missed, v);
   }
   if (v->op == TRACE_UPDATE) {
     const int repeats = repeats_of(g, from, end);
@@ -226,7 +246,7 @@ static int64_t warps_find(const ref_events *all, const list_kernel *kernel, ref_
 }
 
 static void run_grid(gpu *g, ref_warp *warps, int64_t n_warps, const hierarchy_options *o,
-                     int32_t resident)
+                     int32_t resident, int first_sm)
 {
   const int sms = g->m->multiprocessors, per_block = o->block_size / 32;
   const int64_t n_blocks = (n_warps + per_block - 1) / per_block;
@@ -247,8 +267,8 @@ static void run_grid(gpu *g, ref_warp *warps, int64_t n_warps, const hierarchy_o
   while (block < n_blocks || live > 0) {
     if (live == 0 || (block == 0 && live == 0))
       for (int slot = 0; slot < resident / per_block; slot++)
-        for (int sm = 0; sm < sms && block < n_blocks; sm++, block++)
-          PUT(sm, slot)
+        for (int k = 0; k < sms && block < n_blocks; k++, block++)
+          PUT((first_sm + k) % sms, slot)
     for (int sm = 0; sm < sms; sm++) {
       int64_t *mine = at + (int64_t)sm * resident, pick = -1;
       for (int k = 0; k < resident; k++) {
@@ -283,18 +303,20 @@ void ref_gpu(const ref_events *all, const list_kernel *kernel, const machine *m,
   ref_warp *warps;
   const int64_t n_warps = warps_find(all, kernel, &warps);
   gpu g = {.all = all, .m = m, .full = kernel->kind == NEIGHBOR_FULL};
-  g.l2 = store_make(&m->level[1]);
+  g.l2[0] = store_make(&m->level[1]);
+  g.l2[1] = store_make(&m->level[1]);
   g.l1 = ref_alloc(m->multiprocessors, sizeof *g.l1);
   for (int pass = 0; pass < passes; pass++) {
     g.result = &results[pass];
     *g.result = (hierarchy_result){0};
     for (int sm = 0; sm < m->multiprocessors; sm++)
       g.l1[sm] = store_make(&m->level[0]);
-    run_grid(&g, warps, n_warps, opts, resident_warps);
+    run_grid(&g, warps, n_warps, opts, resident_warps, pass);
     for (int sm = 0; sm < m->multiprocessors; sm++)
       free(g.l1[sm].line);
   }
-  free(g.l2.line);
+  free(g.l2[0].line);
+  free(g.l2[1].line);
   free(g.l1);
   free(warps);
 }
