@@ -61,6 +61,7 @@ MD_INLINE void slice_near(const force_job *job, const eam_constants *c, int64_t 
   const simd_index shared = *(const simd_index *)((half ? list->shared : list->count) + row);
   int32_t *near = (int32_t *)job->fc->near.data + list->start[s], to[BATCH][SIMD_LANES];
   int32_t *found = (int32_t *)job->fc->near_count.data + 2 * row;
+  const int64_t width = list->start[s + 1] - list->start[s];
   simd_index n = {0}, n_shared = {0}, lane;
   simd_coord i[3];
   for (int l = 0; l < SIMD_LANES; l++)
@@ -72,12 +73,13 @@ MD_INLINE void slice_near(const force_job *job, const eam_constants *c, int64_t 
     for (int32_t e = 0; e < some; e++) {
       simd_real d[3];
       rows_ask_list(nbr + e * SIMD_LANES, 1);
+      __builtin_prefetch(near + width + (k + e) * SIMD_LANES, 1);
       const simd_real r_sq = eam_see(c, i, job->coord, nbr + e * SIMD_LANES, d);
       const simd_mask far = r_sq >= c->r_cut_sq; /* a NaN is near, and shows */
-      const simd_index is_near = __builtin_convertvector(eam_lanes(each, k + e) & ~far, simd_index);
+      const simd_mask is_near = eam_lanes(each, k + e) & ~far;
       *(simd_index *)to[e] = n * SIMD_LANES + lane;
-      n -= is_near;
-      if (half) n_shared -= is_near & (k + e < shared);
+      n = eam_count(n, is_near);
+      if (half) n_shared -= __builtin_convertvector(is_near, simd_index) & (k + e < shared);
     }
     for (int32_t e = 0; e < some; e++)
       for (int l = 0; l < SIMD_LANES; l++)
