@@ -65,8 +65,8 @@ MD_INLINE simd_real eam_least(simd_real a, simd_real b)
 #endif
 }
 
-/* 1 / a within an ulp or two.  With AVX-512 by an estimate of 14 bits and two of Newton's steps, for
- * which there is room beside the roots that keep the divider busy. */
+/* 1 / a within an ulp or two.  With AVX-512 by an estimate of 14 bits and two of Newton's steps:
+ * there is room for them beside the roots, which keep the divider busy. */
 MD_INLINE simd_real eam_inverse(simd_real a)
 {
 #if MD_ISA == 2 && MD_PREC == 2
