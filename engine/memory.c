@@ -62,12 +62,15 @@ static double charges_memory(const md_ctx *ctx, const engine_spec *spec, const c
   return (beside ? 0 : c->all * real_size) + c->n * (4 * real_size + 40) + 2.1 * points * real_size;
 }
 
-/* F', and on the CPU densities, and which entries of the list are near. */
-static double eam_memory(const md_ctx *ctx, const engine_spec *spec, const crowd *c)
+/* F', and on the CPU densities, and which entries of the list are near: slices of half lists are
+ * less even. */
+static double eam_memory(const md_ctx *ctx, const engine_spec *spec, const crowd *c,
+                         neighbor_kind list)
 {
   if (!spec->eam) return 0;
   const double real_size = (double)md_real_size(ctx->precision);
-  const double near = ctx->backend == MD_CPU ? c->n * (real_size + 4.4 * c->entries) : 0;
+  const double slots = (list == NEIGHBOR_HALF ? 2.5 : 4.4) * c->entries;
+  const double near = ctx->backend == MD_CPU ? c->n * (real_size + slots) : 0;
   return c->all * real_size + near;
 }
 
@@ -78,7 +81,7 @@ int64_t engine_memory(const md_ctx *ctx, const engine_spec *spec, neighbor_kind 
   const crowd c = crowd_of(ctx, &rows, n, edge);
   const double types = engine_pair_kinds(spec) > 1 ? c.all : 0;
   return md_size_of(atoms_memory(ctx, &c) + force_memory(ctx, &c, list) +
-                    charges_memory(ctx, spec, &c) + eam_memory(ctx, spec, &c) + types +
+                    charges_memory(ctx, spec, &c) + eam_memory(ctx, spec, &c, list) + types +
                     neighbor_memory(ctx, &rows, c.n, c.ghosts, edge));
 }
 

@@ -37,9 +37,9 @@ struct force {
   const eam_potential *eam; /* NULL: Lennard-Jones */
   int64_t beyond;           /* densities beyond the table of F, since the first computation */
   md_buffer density_knots;  /* real [knots][4]: coefficients of rho (eam_curve) */
-  md_buffer force_knots;    /* real [knots][8]: those of r phi, then of rho' [1/A], and 0 */
-                            /* GPU: words of 16 bytes, [eam_words] of rho; those of eam_words.c of
-                               the other functions, one after the other */
+  md_buffer force_knots;    /* real [knots][8]: those of -r phi / step^3, then of -rho' / step^2 */
+                            /* GPU, single, mixed: words of 16 bytes, [eam_words] of rho; those of
+                               eam_words.c of the other functions, one after the other */
   md_buffer embed_knots;    /* GPU: double [knots][4]: F */
   md_buffer beyond_now;     /* GPU: the count of which `beyond` is what was read last */
   md_buffer near;           /* int32: the list's entries within the cutoff now, in its slices */
@@ -78,11 +78,11 @@ lj_constants force_constants(const force_lj *pair, const force_spec *spec);
 md_status force_types_create(force *fc, const force_spec *spec);
 void force_types_free(force *fc);
 
-/* Embedded atoms on a GPU (eam_pair.h): steps of r^2 up to the cutoff, in single and mixed
- * precision; words of each function. */
+/* Embedded atoms (eam_pair.h): steps of r^2 up to the cutoff, in single and mixed precision; words
+ * of each function. */
 enum { EAM_SQUARES = 512 };
 int64_t eam_words(const force *fc, const eam_potential *eam);
-/* The tables of a GPU.  Errors: those of force_set_eam. */
+/* The tables of a GPU, and of the CPU unless in double.  Errors: those of force_set_eam. */
 md_status eam_set_words(force *fc, const eam_potential *eam);
 /* n numbers to *out in the precision of pairs, which takes their place in `values` as well. */
 md_status eam_write_reals(md_ctx *ctx, double *values, size_t n, md_buffer *out);

@@ -77,6 +77,20 @@ MD_INLINE int32_t home_of(reaction to, int32_t j)
   return j < to.n ? j : to.home[j - to.n];
 }
 
+/* Whether there may be a ghost among atoms j: where that is one comparison. */
+MD_INLINE bool rows_any_ghost(reaction to, const int32_t *j)
+{
+#if MD_ISA == 2 && MD_PREC == 2
+  return _mm256_cmpge_epi32_mask(_mm256_loadu_si256((const __m256i *)j), _mm256_set1_epi32(to.n)) !=
+         0;
+#elif MD_ISA == 2
+  return _mm512_cmpge_epi32_mask(_mm512_loadu_si512(j), _mm512_set1_epi32(to.n)) != 0;
+#else
+  (void)to, (void)j;
+  return true;
+#endif
+}
+
 /* Subtract g from the forces on atoms j; a ghost stands for its home. */
 MD_INLINE void react(reaction to, const int32_t *j, const simd_real g[3])
 {
@@ -84,6 +98,15 @@ MD_INLINE void react(reaction to, const int32_t *j, const simd_real g[3])
   simd_fours(g, four);
   for (int l = 0; l < SIMD_LANES; l++)
     to.f[home_of(to, j[l])] -= four[l];
+}
+
+/* The same for atoms that are no ghosts. */
+MD_INLINE void react_owned(reaction to, const int32_t *j, const simd_real g[3])
+{
+  simd_four four[SIMD_LANES];
+  simd_fours(g, four);
+  for (int l = 0; l < SIMD_LANES; l++)
+    to.f[j[l]] -= four[l];
 }
 
 /* The atoms j of entry k in the lanes that share it, in the others their own. */

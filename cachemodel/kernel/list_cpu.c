@@ -150,29 +150,29 @@ static md_status find_near(walk *w, const slice_rows *all, slice_rows *out)
   return MD_OK;
 }
 
-/* How the first pass writes them: every entry goes where the next near one of its lane belongs. */
+/* How the first pass writes them: every entry goes where the next near one of its lane belongs, and
+ * then the lanes' own atoms behind the last, a vector at a time. */
 static md_status write_near(const walk *w, const slice_rows *all, const slice_rows *near, int64_t s)
 {
   const int32_t lanes = w->kernel->lanes, longest = most_of(all->count, lanes);
   const int32_t most = most_of(near->count, lanes);
+  int32_t least = most;
   MD_TRY(touch(w, LIST_COORD, TRACE_AC, TRACE_READ, lanes, all->own));
-  for (int32_t l = 0; l < lanes; l++)
+  for (int32_t l = 0; l < lanes; l++) {
     w->found[l] = 0;
-  for (int32_t k = 0; k < longest + most; k++) {
-    const bool filling = k >= longest;
-    if (!filling) {
-      const int64_t at = all->start + (int64_t)k * lanes;
-      MD_TRY(touch_vector(w, LIST_NBR, TRACE_READ, at, lanes));
-      MD_TRY(touch(w, LIST_COORD, TRACE_NC, TRACE_READ, lanes, all->entry + k * lanes));
-    }
+    least = near->count[l] < least ? near->count[l] : least;
+  }
+  for (int32_t k = 0; k < longest; k++) {
+    MD_TRY(touch_vector(w, LIST_NBR, TRACE_READ, all->start + (int64_t)k * lanes, lanes));
+    MD_TRY(touch(w, LIST_COORD, TRACE_NC, TRACE_READ, lanes, all->entry + k * lanes));
     for (int32_t l = 0; l < lanes; l++) {
-      const int32_t row = filling ? k - longest : w->found[l], at = row * lanes + l;
-      if (filling && row < near->count[l]) continue;
+      const int32_t row = w->found[l], at = row * lanes + l;
       MD_TRY(touch_vector(w, LIST_NEAR, TRACE_WRITE, all->start + at, 1));
-      w->found[l] +=
-          !filling && row < near->count[l] && near->entry[at] == all->entry[k * lanes + l];
+      w->found[l] += row < near->count[l] && near->entry[at] == all->entry[k * lanes + l];
     }
   }
+  for (int32_t k = least; k < most; k++)
+    MD_TRY(touch_vector(w, LIST_NEAR, TRACE_UPDATE, all->start + (int64_t)k * lanes, lanes));
   return touch_vector(w, LIST_NEAR_COUNT, TRACE_WRITE, 2 * s * lanes, 2 * lanes);
 }
 

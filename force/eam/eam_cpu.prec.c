@@ -4,77 +4,34 @@
  * F' of each, then forces
  *     -[ phi'(r) + (F'(rho_i) + F'(rho_j)) rho'(r) ] (x_i - x_j) / r
  * which need F' of both atoms, a ghost's being that of its home.  Each lane loads the coefficients
- * of its knot as one or two structures of four.
+ * of its knot as one or two structures of four (eam_pair_cpu.h).
  *
  * Bytes a pair: twice 4 + a coord4, a real of F', and a quarter and half a cache line of knots in
- * double, which 2000 knots keep in the second cache.  Compiled once per precision and instruction
- * set. */
-#include "force/rows_cpu.h"
+ * double, which 2000 knots keep in the second cache; in single precision they are in the first.
+ * Compiled once per precision and instruction set. */
+#include "force/eam/eam_pair_cpu.h"
 
-typedef struct {
-  real r_cut_sq, unit, unit_sq; /* coord_scale and its square */
-  real inv_step, last;          /* knots a length; the last one that begins an interval */
-} eam_constants;
+#include <string.h>
 
-static eam_constants eam_round(const force_job *job)
-{
-  const eam_potential *eam = job->fc->eam;
-  return (eam_constants){(real)(eam->cutoff * eam->cutoff), (real)job->coord_scale,
-                         (real)(job->coord_scale * job->coord_scale), (real)(1 / eam->pair.step),
-                         (real)(eam->pair.n - 2)};
-}
-
-/* A vector of pairs: d in units of coord_scale, and in which lanes the two are near. */
-typedef struct {
-  simd_real d[3], r_sq;
-  simd_mask near;
-} eam_pairs;
-
-MD_INLINE eam_pairs eam_see(const eam_constants *c, const simd_coord i[3], const void *x,
-                            const int32_t *nbr, simd_mask valid)
-{
-  eam_pairs out;
-  simd_coord j[3];
-  simd_load_coord(x, nbr, j);
-  for (int k = 0; k < 3; k++)
-    out.d[k] = pair_difference(i[k], j[k]);
-  out.r_sq = simd_fma(out.d[1], out.d[1], out.d[0] * out.d[0]);
-  out.r_sq = simd_fma(out.d[2], out.d[2], out.r_sq);
-#if MD_PREC == 1
-  out.r_sq *= c->unit_sq;
-#endif
-  out.near = valid & ~(simd_mask)(out.r_sq >= c->r_cut_sq); /* a NaN is near, and shows */
-  return out;
-}
-
-/* Where distances lie between knots: those before them, and how far on the way to the next. */
-typedef struct {
-  int32_t m[SIMD_LANES];
-  simd_real p;
-} eam_spots;
-
-MD_INLINE void eam_locate(const eam_constants *c, simd_real r, eam_spots *out)
-{
-  const simd_real t = r * c->inv_step, one = (simd_real){0} + 1;
-  const simd_mask inside = t < c->last;
-  const simd_real at =
-      (simd_real)(((simd_mask)t & inside) | ((simd_mask)(one * c->last) & ~inside));
-  const simd_index knot = __builtin_convertvector(at, simd_index);
-  *(simd_index *)out->m = knot;
-  const simd_real p = t - __builtin_convertvector(knot, simd_real);
-  const simd_mask over = p > one;
-  out->p = (simd_real)(((simd_mask)p & ~over) | ((simd_mask)one & over));
-}
-
-/* Each pass takes BATCH vectors through two stages: where their distances lie between knots, then
- * what the knots say.  A vector waits for coordinates, a root and knots in turn; those of a batch
- * wait together. */
+/* Each pass takes BATCH vectors through stages: where their distances lie between knots, then what
+ * the knots say, then what others get of it.  A vector waits for coordinates, a root and knots in
+ * turn; those of a batch wait together. */
 enum { BATCH = 8 };
 
-/* The rows of a slice as both passes walk along them: entries that were near in pass 1. */
+/* How many of n entries from k on a batch takes. */
+MD_INLINE int32_t batch_of(int32_t n, int32_t k)
+{
+  return n - k < BATCH ? n - k : BATCH;
+}
+
+/* The rows of a slice as both passes walk along them: entries that were near in pass 1, so many in
+ * each lane, of them shared.  Behind the last of a lane lies its own atom. */
 typedef struct {
   const int32_t *own, *nbr;
-  lengths count, shared;
+  int32_t any; /* of the longest row */
+  simd_mask each;
+  lengths shared; /* half lists */
+  bool all;       /* every entry is shared */
 } eam_rows;
 
 MD_INLINE eam_rows eam_rows_of(const force_job *job, int64_t s, bool half)
@@ -82,58 +39,86 @@ MD_INLINE eam_rows eam_rows_of(const force_job *job, int64_t s, bool half)
   const int64_t row = s * SIMD_LANES;
   const int32_t *near = job->fc->near.data, *count = job->fc->near_count.data;
   const lengths all = lengths_of(count + 2 * row);
-  return (eam_rows){job->list->atom + row, near + job->list->start[s], all,
-                    half ? lengths_of(count + 2 * row + SIMD_LANES) : all};
+  eam_rows rows = {.own = job->list->atom + row,
+                   .nbr = near + job->list->start[s],
+                   .any = all.any,
+                   .each = __builtin_convertvector(all.each, simd_mask)};
+  if (!half) return rows;
+  rows.shared = lengths_of(count + 2 * row + SIMD_LANES);
+  rows.all = memcmp(count + 2 * row, count + 2 * row + SIMD_LANES, sizeof all.each) == 0;
+  return rows;
 }
 
-/* Pick from the rows of slice s the entries that are near, in their order; behind the last of a
- * lane lies its own atom, as in the list. */
+/* Pick from the rows of slice s the entries that are near, in their order: every entry goes where
+ * the next near one of its lane belongs. */
 MD_INLINE void slice_near(const force_job *job, const eam_constants *c, int64_t s, bool half)
 {
   const neighbor_view *list = job->list;
   const int64_t row = s * SIMD_LANES;
   const int32_t *own = list->atom + row, *nbr = list->nbr + list->start[s];
   const lengths count = lengths_of(list->count + row);
+  const simd_mask each = __builtin_convertvector(count.each, simd_mask);
   const simd_index shared = *(const simd_index *)((half ? list->shared : list->count) + row);
-  int32_t *near = (int32_t *)job->fc->near.data + list->start[s];
+  int32_t *near = (int32_t *)job->fc->near.data + list->start[s], to[BATCH][SIMD_LANES];
   int32_t *found = (int32_t *)job->fc->near_count.data + 2 * row;
-  simd_index n = {0}, n_shared = {0};
+  const int64_t width = list->start[s + 1] - list->start[s];
+  simd_index n = {0}, n_shared = {0}, lane;
   simd_coord i[3];
+  for (int l = 0; l < SIMD_LANES; l++)
+    lane[l] = l;
   simd_load_coord(job->coord, own, i);
   rows_ask_lines(list, s, job->coord, NULL, job->n);
-  for (int32_t k = 0; k < count.any; k++, nbr += SIMD_LANES) {
-    int32_t at[SIMD_LANES];
-    rows_ask_list(nbr, 1);
-    const eam_pairs pairs = eam_see(c, i, job->coord, nbr, lanes_with(&count, k));
-    const simd_index is_near = __builtin_convertvector(pairs.near, simd_index);
-    *(simd_index *)at = n * SIMD_LANES;
-    for (int l = 0; l < SIMD_LANES; l++)
-      near[at[l] + l] = nbr[l];
-    n -= is_near;
-    n_shared -= is_near & (k < shared);
+  for (int32_t k = 0; k < count.any; k += BATCH, nbr += BATCH * SIMD_LANES) {
+    const int32_t some = batch_of(count.any, k);
+    for (int32_t e = 0; e < some; e++) {
+      simd_real d[3];
+      rows_ask_list(nbr + e * SIMD_LANES, 1);
+      __builtin_prefetch(near + width + (k + e) * SIMD_LANES, 1);
+      const simd_real r_sq = eam_see(c, i, job->coord, nbr + e * SIMD_LANES, d);
+      const simd_mask far = r_sq >= c->r_cut_sq; /* a NaN is near, and shows */
+      const simd_mask is_near = eam_lanes(each, k + e) & ~far;
+      *(simd_index *)to[e] = n * SIMD_LANES + lane;
+      n = eam_count(n, is_near);
+      if (half) n_shared -= __builtin_convertvector(is_near, simd_index) & (k + e < shared);
+    }
+    for (int32_t e = 0; e < some; e++)
+      for (int l = 0; l < SIMD_LANES; l++)
+        near[to[e][l]] = nbr[e * SIMD_LANES + l];
   }
   *(simd_index *)found = n;
-  *(simd_index *)(found + SIMD_LANES) = n_shared;
-  const int32_t most = lengths_of(found).any;
-  for (int l = 0; l < SIMD_LANES; l++)
-    for (int32_t k = n[l]; k < most; k++)
-      near[k * SIMD_LANES + l] = own[l];
+  *(simd_index *)(found + SIMD_LANES) = half ? n_shared : n;
+  const lengths ends = lengths_of(found);
+  for (int32_t k = ends.all; k < ends.any; k++) {
+    simd_index *at = (simd_index *)(near + k * SIMD_LANES);
+    *at = (*at & (k < n)) | (*(const simd_index *)own & ~(k < n));
+  }
 }
 
-typedef struct {
-  eam_spots at;
-  simd_mask near;
-} density_pairs;
-
-/* The first stage of a batch from entry k on. */
-MD_INLINE void see_batch(const force_job *job, const eam_constants *c, const simd_coord i[3],
-                         const eam_rows *rows, int32_t k, density_pairs batch[BATCH])
+/* Add to the densities of atoms j. */
+MD_INLINE void thicken(reaction to, real *density, const int32_t *j, const real rho[SIMD_LANES])
 {
-  for (int32_t e = 0; e < BATCH && k + e < rows->count.any; e++) {
+  if (rows_any_ghost(to, j))
+    for (int l = 0; l < SIMD_LANES; l++)
+      density[home_of(to, j[l])] += rho[l];
+  else
+    for (int l = 0; l < SIMD_LANES; l++)
+      density[j[l]] += rho[l];
+}
+
+/* The densities that a batch brings from entry k on, to atoms that share them. */
+MD_INLINE void share_batch(reaction to, real *density, const eam_rows *rows, int32_t k,
+                           const simd_real rho[BATCH])
+{
+  for (int32_t e = 0; e < BATCH && k + e < rows->shared.any; e++) {
     const int32_t *nbr = rows->nbr + (int64_t)(k + e) * SIMD_LANES;
-    const eam_pairs pairs = eam_see(c, i, job->coord, nbr, lanes_with(&rows->count, k + e));
-    eam_locate(c, simd_sqrt(pairs.r_sq), &batch[e].at);
-    batch[e].near = pairs.near;
+    if (rows->all) {
+      thicken(to, density, nbr, (const real *)&rho[e]);
+      continue;
+    }
+    const simd_real part = pair_only(lanes_with(&rows->shared, k + e), rho[e]);
+    int32_t at[SIMD_LANES];
+    shared_atoms(nbr, rows->own, &rows->shared, k + e, at);
+    thicken(to, density, at, (const real *)&part);
   }
 }
 
@@ -141,79 +126,66 @@ MD_INLINE void see_batch(const force_job *job, const eam_constants *c, const sim
 MD_INLINE void slice_densities(const force_job *job, const eam_constants *c, int64_t s, bool half)
 {
   const eam_rows rows = eam_rows_of(job, s, half);
-  const int32_t *own = rows.own, *nbr = rows.nbr;
   const int64_t left = job->list->n_rows - s * SIMD_LANES;
   const reaction to = {job->f, job->home, (int32_t)job->n};
-  const real *knots = job->fc->density_knots.data;
   real *density = job->fc->density.data;
   simd_coord i[3];
-  density_pairs batch[BATCH];
-  simd_real sum = {0}, k4[4];
-  simd_load_coord(job->coord, own, i);
-  for (int32_t k = 0; k < rows.count.any; k++, nbr += SIMD_LANES) {
-    const int32_t e = k % BATCH;
-    if (e == 0) see_batch(job, c, i, &rows, k, batch);
-    const simd_real p = batch[e].at.p;
-    rows_load_fours(knots, batch[e].at.m, k4);
-    const simd_real rho = pair_only(batch[e].near, k4[0] + p * (k4[1] + p * (k4[2] + p * k4[3])));
-    sum += rho;
-    if (!half || k >= rows.shared.any) continue;
-    const simd_real some = pair_only(lanes_with(&rows.shared, k), rho);
-    int32_t at[SIMD_LANES];
-    shared_atoms(nbr, own, &rows.shared, k, at);
-    for (int l = 0; l < SIMD_LANES; l++)
-      density[home_of(to, at[l])] += some[l];
+  eam_spots batch[BATCH];
+  simd_real sum = {0}, rho[BATCH];
+  simd_load_coord(job->coord, rows.own, i);
+  for (int32_t k = 0; k < rows.any; k += BATCH) {
+    const int32_t some = batch_of(rows.any, k);
+    for (int32_t e = 0; e < some; e++) {
+      simd_real d[3];
+      const int32_t *nbr = rows.nbr + (int64_t)(k + e) * SIMD_LANES;
+      eam_locate(c, eam_see(c, i, job->coord, nbr, d), false, &batch[e]);
+    }
+    for (int32_t e = 0; e < some; e++)
+      sum += rho[e] = pair_only(eam_lanes(rows.each, k + e), eam_rho(c, &batch[e]));
+    if (half) share_batch(to, density, &rows, k, rho);
   }
   for (int l = 0; l < SIMD_LANES && l < left; l++)
-    density[own[l]] = half ? density[own[l]] + sum[l] : sum[l];
+    density[rows.own[l]] = half ? density[rows.own[l]] + sum[l] : sum[l];
 }
 
 /* Pairs between the stages of the second pass; slopes: F' of both atoms, added. */
 typedef struct {
-  eam_pairs pairs;
-  simd_real inv_r, slopes;
+  simd_real d[3], slopes;
   eam_spots at;
 } force_pairs;
 
 MD_INLINE void pull_batch(const force_job *job, const eam_constants *c, const simd_coord i[3],
-                          simd_real slope_i, const eam_rows *rows, int32_t k,
+                          simd_real slope_i, const int32_t *nbr, int32_t some,
                           force_pairs batch[BATCH])
 {
   const real *slope = job->fc->slope.data;
-  for (int32_t e = 0; e < BATCH && k + e < rows->count.any; e++) {
-    const int32_t *nbr = rows->nbr + (int64_t)(k + e) * SIMD_LANES;
+  for (int32_t e = 0; e < some; e++, nbr += SIMD_LANES) {
     force_pairs *out = &batch[e];
-    out->pairs = eam_see(c, i, job->coord, nbr, lanes_with(&rows->count, k + e));
-    const simd_real r = simd_sqrt(out->pairs.r_sq);
-    out->inv_r = 1 / r;
-    eam_locate(c, r, &out->at);
-    for (int l = 0; l < SIMD_LANES; l++)
-      out->at.m[l] *= 2;
+    eam_locate(c, eam_see(c, i, job->coord, nbr, out->d), true, &out->at);
+    *(simd_index *)out->at.m *= EAM_FOURS;
     out->slopes = slope_i + pair_charges(slope, nbr);
   }
 }
 
-/* Force over r of pairs, in units of coord_scale; 0 where they are not near. */
-MD_INLINE simd_real eam_pull(const force_job *job, const eam_constants *c, const force_pairs *in,
-                             simd_real weight, pair_sums *sums)
+/* Subtract g from the forces on the atoms of entry k that share it. */
+MD_INLINE void react_shared(reaction to, const eam_rows *rows, int32_t k, const simd_real g[3])
 {
-  const real *knots = job->fc->force_knots.data;
-  simd_real z4[4], s4[4];
-  const simd_real p = in->at.p, inv_r = in->inv_r;
-  rows_load_fours(knots, in->at.m, z4);
-  rows_load_fours(knots + 4, in->at.m, s4);
-  const simd_real z = simd_fma(p, simd_fma(p, simd_fma(p, z4[3], z4[2]), z4[1]), z4[0]);
-  const simd_real d_z = simd_fma(p, simd_fma(p, 3 * z4[3], 2 * z4[2]), z4[1]) * c->inv_step;
-  const simd_real d_rho = simd_fma(p, simd_fma(p, s4[2], s4[1]), s4[0]);
-  const simd_real d_phi = simd_fma(-z, inv_r, d_z) * inv_r;
-  const simd_real pull = simd_fma(in->slopes, d_rho, d_phi) * inv_r * -c->unit;
-  const simd_real near = pair_only(in->pairs.near, pull);
-  if (sums) { /* no product of the force's, which compilers would then contract in another way */
-    const simd_real u = pair_only(in->pairs.near, weight * z * inv_r);
-    sums->energy += __builtin_convertvector(u, simd_accum);
-    sums->virial += __builtin_convertvector(weight * near * in->pairs.r_sq, simd_accum);
-  }
-  return near;
+  const int32_t *nbr = rows->nbr + (int64_t)k * SIMD_LANES;
+  if (rows->all && !rows_any_ghost(to, nbr))
+    react_owned(to, nbr, g);
+  else if (rows->all)
+    react(to, nbr, g);
+  else
+    react_some(to, nbr, rows->own, &rows->shared, k, g);
+}
+
+/* Energy and virial of pairs of squared distances by d, whose forces over r are `pull`. */
+MD_INLINE void eam_tally(const eam_constants *c, simd_real weight, simd_real energy, simd_real pull,
+                         const simd_real d[3], pair_sums *sums)
+{
+  const simd_real r_sq = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+  sums->energy += __builtin_convertvector(weight * energy, simd_accum);
+  sums->virial += __builtin_convertvector(weight * pull * r_sq * c->unit_sq, simd_accum);
 }
 
 /* Forces of slice s, as slice_forces of force_cpu.prec.c. */
@@ -221,26 +193,33 @@ MD_INLINE void slice_forces(const force_job *job, const eam_constants *c, int64_
                             pair_sums *sums)
 {
   const eam_rows rows = eam_rows_of(job, s, half);
-  const int32_t *own = rows.own, *nbr = rows.nbr;
+  const int32_t *own = rows.own;
   const int64_t left = job->list->n_rows - s * SIMD_LANES;
   const reaction to = {job->f, job->home, (int32_t)job->n};
   const simd_real one = (simd_real){0} + 1, slope_i = pair_charges(job->fc->slope.data, own);
   force_pairs batch[BATCH];
   simd_coord i[3];
-  simd_real f[3] = {{0}, {0}, {0}}, g[3];
+  simd_real f[3] = {{0}, {0}, {0}}, g[3], energy;
   simd_load_coord(job->coord, own, i);
   rows_ask_lines(job->list, s, job->coord, half ? job->f : NULL, job->n);
-  for (int32_t k = 0; k < rows.count.any; k++, nbr += SIMD_LANES) {
-    const int32_t e = k % BATCH;
-    if (e == 0) pull_batch(job, c, i, slope_i, &rows, k, batch);
-    simd_real weight = one / 2; /* seen from both atoms */
-    if (half && sums) weight += (simd_real)((simd_mask)weight & lanes_with(&rows.shared, k));
-    const simd_real pull = eam_pull(job, c, &batch[e], weight, sums);
-    for (int d = 0; d < 3; d++) {
-      f[d] = simd_fma(pull, batch[e].pairs.d[d], f[d]);
-      g[d] = pull * batch[e].pairs.d[d];
+  for (int32_t k = 0; k < rows.any; k += BATCH) {
+    const int32_t some = batch_of(rows.any, k);
+    pull_batch(job, c, i, slope_i, rows.nbr + (int64_t)k * SIMD_LANES, some, batch);
+    for (int32_t e = 0; e < some; e++) {
+      const simd_mask near = eam_lanes(rows.each, k + e);
+      const simd_real *d = batch[e].d;
+      const simd_real pull =
+          pair_only(near, eam_pull(c, &batch[e].at, batch[e].slopes, sums ? &energy : NULL));
+      for (int x = 0; x < 3; x++) {
+        f[x] = simd_fma(pull, d[x], f[x]);
+        g[x] = pull * d[x];
+      }
+      if (half && k + e < rows.shared.any) react_shared(to, &rows, k + e, g);
+      if (!sums) continue;
+      simd_real weight = one / 2; /* seen from both atoms */
+      if (half) weight += (simd_real)((simd_mask)weight & lanes_with(&rows.shared, k + e));
+      eam_tally(c, weight, pair_only(near, energy), pull, d, sums);
     }
-    if (half && k < rows.shared.any) react_some(to, nbr, own, &rows.shared, k, g);
   }
   simd_four four[SIMD_LANES];
   simd_fours(f, four);

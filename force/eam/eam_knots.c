@@ -1,21 +1,22 @@
-/* force/eam/eam_knots.c - tables of embedded atoms as CPU kernels read them: in the precision of
- * pairs, by knot, what one pass needs side by side; those of the GPU are in eam_words.c. */
+/* force/eam/eam_knots.c - tables of embedded atoms as CPU kernels read them in double: by knot,
+ * what one pass needs side by side (eam_pair_cpu.h); those of floats and of the GPU are in
+ * eam_words.c. */
 #include "force/force_impl.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Coefficients of rho; those of r phi, then of the slope of rho. */
+/* Coefficients of rho; those of -r phi / step^3, then of -rho' / step^2, ' by the step. */
 static void fill_knots(const eam_potential *eam, double *density, double *both)
 {
-  const double inv_step = 1 / eam->density.step;
+  const double step = eam->density.step, of_z = -1 / (step * step * step), of_rho = of_z * step;
   for (int64_t m = 0; m < eam->density.n; m++) {
     const double *rho = eam->density.knot[m], *z = eam->pair.knot[m];
     for (int k = 0; k < 4; k++) {
       density[4 * m + k] = rho[k];
-      both[8 * m + k] = z[k];
-      both[8 * m + 4 + k] = k < 3 ? (k + 1) * rho[k + 1] * inv_step : 0;
+      both[8 * m + k] = of_z * z[k];
+      both[8 * m + 4 + k] = k < 3 ? of_rho * (k + 1) * rho[k + 1] : 0;
     }
   }
 }
@@ -56,7 +57,8 @@ static md_status set_knots(force *fc, const eam_potential *eam)
 
 md_status force_set_eam(force *fc, const eam_potential *eam)
 {
-  MD_TRY(fc->ctx->backend == MD_GPU ? eam_set_words(fc, eam) : set_knots(fc, eam));
+  const bool by_knots = fc->ctx->backend == MD_CPU && fc->ctx->precision == MD_DOUBLE;
+  MD_TRY(by_knots ? set_knots(fc, eam) : eam_set_words(fc, eam));
   fc->eam = eam;
   fc->spec.r_cut = eam->cutoff;
   return MD_OK;

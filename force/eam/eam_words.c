@@ -1,6 +1,6 @@
-/* force/eam/eam_words.c - tables of embedded atoms as GPU kernels read them: words of 16 bytes
- * (eam_pair.h), of each function all knots one after the other, so that neighbouring words lie in
- * neighbouring banks of shared memory. */
+/* force/eam/eam_words.c - tables of embedded atoms as GPU kernels read them, in single and mixed
+ * precision also those of the CPU: words of 16 bytes (eam_pair.h), of each function all knots one
+ * after the other, so that neighbouring words lie in neighbouring banks of shared memory. */
 #include "force/eam/eam_at.h"
 #include "force/force_impl.h"
 
@@ -77,6 +77,7 @@ md_status eam_set_words(force *fc, const eam_potential *eam)
   free(density);
   free(others);
   MD_TRY(status);
+  if (ctx->backend == MD_CPU) return MD_OK; /* it evaluates F on its own */
   const size_t embed = (size_t)eam->embed.n * sizeof *eam->embed.knot;
   MD_TRY(md_buffer_reserve(ctx, &fc->embed_knots, embed, 0));
   MD_TRY(md_write(ctx, fc->embed_knots.data, eam->embed.knot, embed));
