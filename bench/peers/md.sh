@@ -95,8 +95,8 @@ copper()
   "$minimd" potential -o "$work/Cu.eam.alloy"
   cp inputs/in.eam.lammps "$work/in.eam"
   for precision in double mixed single; do
-    race copper 32000 1 "$precision" full lammps-opt "$lammps_version" '' '' "(cd $work && lammps 1 in.eam)" \
-      "ours -i $work/in.eam --precision $precision --list full --threads 1"
+    race copper 32000 1 "$precision" half lammps-opt "$lammps_version" '' '' "(cd $work && lammps 1 in.eam)" \
+      "ours -i $work/in.eam --precision $precision --list half --threads 1"
   done
 }
 
