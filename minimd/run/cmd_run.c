@@ -106,9 +106,9 @@ static md_status thermo_line(report *run, options_format format, FILE *stream)
     const int64_t room = run->thermo_room ? 2 * run->thermo_room : 64;
     engine_thermo *lines = realloc(run->thermo, (size_t)room * sizeof *lines);
     if (lines) run->thermo = lines;
-    MD_TRY(world_agree(lines ? MD_OK
-                             : MD_FAIL(MD_ENOMEM, "out of memory for %lld thermo lines",
-                                       (long long)room)));
+    MD_TRY(world_agree(
+        lines ? MD_OK
+              : MD_FAIL(MD_ENOMEM, "out of memory for %lld thermo lines", (long long)room)));
     run->thermo_room = room;
   }
   engine_thermo *line = &run->thermo[run->n_thermo];

@@ -231,5 +231,5 @@ static md_status series_single(const stokes_matrix *matrix, int m, const double 
   return gspmv_gpu_slices_single(matrix, &all, now, next, &use);
 }
 
-const matrix_backend matrix_gpu = {assemble, matrix_gpu_set, matrix_gpu_get, ways, multiply, NULL,
+const matrix_backend matrix_gpu = {assemble, matrix_gpu_set, matrix_gpu_get, ways,   multiply, NULL,
                                    NULL,     series,         series_single,  release};
