@@ -6,8 +6,8 @@
 
 MD_BEGIN_C
 
-/* Say on standard error what `what` needs of each rank, unless quiet.  Errors: MD_ENOMEM (more than is free:
- * states both). */
+/* Say on standard error what `what` needs of each rank, unless quiet.  Errors: MD_ENOMEM (more
+ * than is free: states both). */
 md_status memory_announce(const char *what, double bytes, bool quiet);
 
 MD_END_C
