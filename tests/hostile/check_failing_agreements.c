@@ -37,7 +37,8 @@ static const struct {
 /* What a rank may end the others for, without an agreement: sums of every thermo line, and what is
  * left when all have agreed on the end. */
 static const char *const alone[] = {"out of memory for sums of 3 ranks",
-                                    "out of memory for 2 variants",
+                                    "out of memory for 2 variants", "out of memory for 1 repeats",
+                                    "out of memory for a line of text",
                                     "cannot write to standard output"};
 
 static bool may_be_alone(const char *said)
