@@ -72,16 +72,16 @@ static void check_wrapped(const run_snapshot *s, const run_case *c, double unit,
     const int d = (int)(k % 3);
     const double lo = c->box.lo[d], hi = c->box.hi[d], in = c->x[k], x = s->x[k];
     const int crossed = s->image[k] - (7 - d); /* image was 7, 6, 5 before */
-    ck_must(x >= lo && x < hi, "box %d: %.17g became %.17g, outside [%.17g, %.17g)", box, in, x, lo,
-            hi);
+    ck_assert_msg(x >= lo && x < hi, "box %d: %.17g became %.17g, outside [%.17g, %.17g)", box, in,
+                  x, lo, hi);
     if (in >= lo && in < hi)
-      ck_must(x == in && crossed == 0,
-              "box %d: %.17g lies in [%.17g, %.17g) but moved to %.17g, image %d", box, in, lo, hi,
-              x, crossed);
+      ck_assert_msg(x == in && crossed == 0,
+                    "box %d: %.17g lies in [%.17g, %.17g) but moved to %.17g, image %d", box, in,
+                    lo, hi, x, crossed);
     const long double back = x + crossed * ((long double)hi - lo);
     const double scale = fabs(in) + fabs(lo) + fabs(hi);
-    ck_must(fabsl(back - in) <= 4 * unit * scale, "box %d: %.17g became %.17g, image %d", box, in,
-            x, crossed);
+    ck_assert_msg(fabsl(back - in) <= 4 * unit * scale, "box %d: %.17g became %.17g, image %d", box,
+                  in, x, crossed);
   }
 }
 
@@ -127,11 +127,11 @@ START_TEST(reports_positions_that_are_no_number)
       c.x[3 + k % 3] = c.x[9 + (k + 1) % 3] = bad[k];
       fixture fx = fixture_open((md_precision)p, 1, &c);
       ck_ok(md_atoms_set(fx.atoms, 5, c.x, NULL, ids, NULL));
-      ck_must(comm_migrate(fx.cm, fx.atoms) == MD_ENUMERIC, "%g was accepted in %s", bad[k],
-              md_precision_words[p]);
-      ck_must(strstr(md_message(), "5012") || strstr(md_message(), "7077"), "no id in: %s",
-              md_message());
-      ck_must(strchr(md_message(), '2'), "no number of atoms in: %s", md_message());
+      ck_assert_msg(comm_migrate(fx.cm, fx.atoms) == MD_ENUMERIC, "%g was accepted in %s", bad[k],
+                    md_precision_words[p]);
+      ck_assert_msg(strstr(md_message(), "5012") || strstr(md_message(), "7077"), "no id in: %s",
+                    md_message());
+      ck_assert_msg(strchr(md_message(), '2'), "no number of atoms in: %s", md_message());
       run_snapshot s = run_snapshot_take(fx.atoms);
       ck_assert(s.x[3 + k % 3] == (p == MD_SINGLE ? (double)(float)bad[k] : bad[k]) ||
                 (k == 0 && isnan(s.x[3])));
@@ -176,21 +176,23 @@ static ghost_key *ghosts_sorted(const run_snapshot *s, const md_box *box, double
     int shift[3];
     keys[g] = (ghost_key){s->home[g], s->shift[g]};
     md_shift_unpack(s->shift[g], shift);
-    ck_must(s->home[g] >= 0 && s->home[g] < s->n && s->shift[g] != 0,
-            "%s: ghost %lld is atom %d shifted by %d", name, (long long)g, s->home[g], s->shift[g]);
+    ck_assert_msg(s->home[g] >= 0 && s->home[g] < s->n && s->shift[g] != 0,
+                  "%s: ghost %lld is atom %d shifted by %d", name, (long long)g, s->home[g],
+                  s->shift[g]);
     const double *x = s->x + 3 * s->home[g], *at = s->x + 3 * (s->n + g);
-    ck_must(is_ghost(box, x, shift, reach, margin) != 0,
-            "%s: atom %d shifted by %d %d %d lies outside", name, s->home[g], shift[0], shift[1],
-            shift[2]);
+    ck_assert_msg(is_ghost(box, x, shift, reach, margin) != 0,
+                  "%s: atom %d shifted by %d %d %d lies outside", name, s->home[g], shift[0],
+                  shift[1], shift[2]);
     for (int d = 0; d < 3; d++) {
       const long double want = x[d] + shift[d] * ((long double)box->hi[d] - box->lo[d]);
-      ck_must(fabsl(at[d] - want) <= margin / 2, "%s: ghost %lld at %.17g, not %.17Lg", name,
-              (long long)g, at[d], want);
+      ck_assert_msg(fabsl(at[d] - want) <= margin / 2, "%s: ghost %lld at %.17g, not %.17Lg", name,
+                    (long long)g, at[d], want);
     }
   }
   if (s->n_ghost > 0) qsort(keys, (size_t)s->n_ghost, sizeof *keys, ghost_compare);
   for (int64_t g = 1; g < s->n_ghost; g++)
-    ck_must(ghost_compare(&keys[g - 1], &keys[g]) != 0, "%s: atom %d twice", name, keys[g].home);
+    ck_assert_msg(ghost_compare(&keys[g - 1], &keys[g]) != 0, "%s: atom %d twice", name,
+                  keys[g].home);
   return keys;
 }
 
@@ -210,9 +212,9 @@ static void check_ghosts(const md_atoms *atoms, double reach, const char *name)
           const int shift[3] = {a, b, c};
           const ghost_key key = {i, md_shift_pack(a, b, c)};
           if (key.shift == 0 || is_ghost(box, s.x + 3 * i, shift, reach, margin) != 1) continue;
-          ck_must(s.n_ghost > 0 &&
-                      bsearch(&key, keys, (size_t)s.n_ghost, sizeof key, ghost_compare),
-                  "%s, reach %g: atom %d shifted by %d %d %d is missing", name, reach, i, a, b, c);
+          ck_assert_msg(
+              s.n_ghost > 0 && bsearch(&key, keys, (size_t)s.n_ghost, sizeof key, ghost_compare),
+              "%s, reach %g: atom %d shifted by %d %d %d is missing", name, reach, i, a, b, c);
         }
   free(keys);
   run_snapshot_free(&s);
@@ -230,14 +232,14 @@ static void check_fixed(const md_atoms *atoms, double reach, const char *name)
   double widest = 0;
   for (int d = 0; d < 3; d++)
     widest = fmax(widest, atoms->box.hi[d] - atoms->box.lo[d] + 2 * reach);
-  ck_must(step > 0 && wrap > 2 * reach && step <= 4 * widest * 0x1p-32,
-          "%s: a step of %g for an extent of %g", name, step, widest);
+  ck_assert_msg(step > 0 && wrap > 2 * reach && step <= 4 * widest * 0x1p-32,
+                "%s: a step of %g for an extent of %g", name, step, widest);
   for (int64_t i = 0; i < s.n + s.n_ghost; i++)
     for (int d = 0; d < 3; d++) {
       const uint32_t steps = (uint32_t)s.fixed[4 * i + d] - (uint32_t)s.fixed[d];
       const double off = remainder((double)steps * step - (s.x[3 * i + d] - s.x[d]), wrap);
-      ck_must(fabs(off) <= 1.01 * step, "%s: atom %lld is %g steps off", name, (long long)i,
-              off / step);
+      ck_assert_msg(fabs(off) <= 1.01 * step, "%s: atom %lld is %g steps off", name, (long long)i,
+                    off / step);
     }
   run_snapshot_free(&s);
 }
@@ -328,8 +330,8 @@ START_TEST(forward_refreshes_ghosts)
     ck_assert_mem_eq(after.home, before.home, (size_t)after.n_ghost * 4);
     ck_assert_mem_eq(after.shift, before.shift, (size_t)after.n_ghost * 4);
     for (int64_t i = 0; i < 3 * after.n; i++)
-      ck_must(fabs(after.x[i] - before.x[i] - 0.02 * before.v[i]) < 1e-4, "%s: atom %lld", c.name,
-              (long long)i / 3);
+      ck_assert_msg(fabs(after.x[i] - before.x[i] - 0.02 * before.v[i]) < 1e-4, "%s: atom %lld",
+                    c.name, (long long)i / 3);
     const double margin = 8 * run_unit(precision) * (largest_coordinate(&c.box) + 2.8);
     free(ghosts_sorted(&after, &c.box, 2.8 + 0.1, margin, c.name));
     check_fixed(fx.atoms, 2.8, c.name);
@@ -349,8 +351,8 @@ START_TEST(a_box_too_small_is_refused)
   fixture fx = fixture_open((md_precision)_i, 1, &c);
   ck_ok(comm_migrate(fx.cm, fx.atoms));
   ck_assert_int_eq(comm_borders(fx.cm, fx.atoms, 2.8), MD_EINVAL);
-  ck_must(strstr(md_message(), "0.0054") || strstr(md_message(), "0.0055"),
-          "the smallest edge, 0.00548, is not named: %s", md_message());
+  ck_assert_msg(strstr(md_message(), "0.0054") || strstr(md_message(), "0.0055"),
+                "the smallest edge, 0.00548, is not named: %s", md_message());
   ck_ok(comm_borders(fx.cm, fx.atoms, 0.9975)); /* y from -0.995 to 1.0 */
   ck_assert_int_eq(fx.atoms->n_ghost, 199 + 200);
   static const double senseless[] = {0, -1, NAN, INFINITY};

@@ -44,8 +44,8 @@ static void count(const partition *p, const int64_t *weight, int64_t *cells, int
   memset(cells, 0, MOST_RANKS * sizeof *cells);
   memset(atoms, 0, MOST_RANKS * sizeof *atoms);
   for (int64_t c = 0; c < p->cells; c++) {
-    ck_must(p->owner[c] >= 0 && p->owner[c] < p->ranks, "cell %lld has owner %d of %d",
-            (long long)c, p->owner[c], p->ranks);
+    ck_assert_msg(p->owner[c] >= 0 && p->owner[c] < p->ranks, "cell %lld has owner %d of %d",
+                  (long long)c, p->owner[c], p->ranks);
     cells[p->owner[c]]++;
     atoms[p->owner[c]] += weight[c];
   }
@@ -64,12 +64,12 @@ START_TEST(every_cell_has_an_owner_and_the_curve_is_fair)
           heaviest = weight[c] > heaviest ? weight[c] : heaviest;
         }
         for (int r = 0; r < ranks && _i == PARTITION_CURVE; r++) {
-          ck_must(llabs(atoms[r] * ranks - total) <= heaviest * ranks,
-                  "case %d: rank %d of %d has %lld of %lld atoms", which, r, ranks,
-                  (long long)atoms[r], (long long)total);
+          ck_assert_msg(llabs(atoms[r] * ranks - total) <= heaviest * ranks,
+                        "case %d: rank %d of %d has %lld of %lld atoms", which, r, ranks,
+                        (long long)atoms[r], (long long)total);
           if (density == 0)
-            ck_must(llabs(cells[r] * ranks - p->cells) <= ranks, "rank %d has %lld cells", r,
-                    (long long)cells[r]);
+            ck_assert_msg(llabs(cells[r] * ranks - p->cells) <= ranks, "rank %d has %lld cells", r,
+                          (long long)cells[r]);
         }
         free(weight);
         partition_destroy(p);
@@ -91,8 +91,8 @@ START_TEST(a_rank_owns_a_range_of_the_curve)
       uint32_t *cell = ref_alloc(p->cells, sizeof *cell);
       ck_ok(ordering_cells(ctx, &curve, p->n, cell));
       for (int64_t k = 1; k < p->cells; k++)
-        ck_must(p->owner[cell[k]] >= p->owner[cell[k - 1]], "case %d, %d ranks: place %lld", which,
-                ranks, (long long)k);
+        ck_assert_msg(p->owner[cell[k]] >= p->owner[cell[k - 1]], "case %d, %d ranks: place %lld",
+                      which, ranks, (long long)k);
       free(cell);
       free(weight);
       partition_destroy(p);
@@ -111,8 +111,8 @@ START_TEST(bricks_and_bisections_are_boxes)
       for (int r = 0; r < ranks; r++) {
         partition_halo halo;
         ck_ok(partition_halo_make(p, r, cases[which].reach, &halo));
-        ck_must((int64_t)halo.n[0] * halo.n[1] * halo.n[2] == cells[r], "rank %d of %d: no box", r,
-                ranks);
+        ck_assert_msg((int64_t)halo.n[0] * halo.n[1] * halo.n[2] == cells[r],
+                      "rank %d of %d: no box", r, ranks);
         if (which == 0 && ranks == 8) ck_assert(cells[r] == p->cells / 8);
         partition_halo_free(&halo);
       }
@@ -157,7 +157,7 @@ static bool has_target(const partition *p, const partition_halo *halo, int64_t c
   int found = 0;
   for (int64_t e = halo->first[k]; e < halo->first[k + 1]; e++)
     found += halo->target[halo->to[e]].rank == rank && halo->target[halo->to[e]].shift == shift;
-  ck_must(found <= 1, "cell %lld goes to rank %d %d times", (long long)c, rank, found);
+  ck_assert_msg(found <= 1, "cell %lld goes to rank %d %d times", (long long)c, rank, found);
   return found;
 }
 
@@ -187,17 +187,17 @@ static void check_halo(const partition *p, int rank, double reach, const int64_t
           for (int r = 0; r < p->ranks; r++) {
             const bool is = has_target(p, &halo, c, r, shift), self = r == rank && shift == 0;
             if (is) listed++, images += weight[c], neighbor[r] = true;
-            ck_must(!(is && self), "a cell goes to its owner unshifted");
+            ck_assert_msg(!(is && self), "a cell goes to its owner unshifted");
             if (!self && nearest[r] < reach * (1 - 1e-9))
-              ck_must(is, "rank %d lacks cell %lld shifted by %d %d %d", r, (long long)c, s[0],
-                      s[1], s[2]);
-            if (nearest[r] > reach * (1 + 1e-5)) ck_must(!is, "rank %d needs it not", r);
+              ck_assert_msg(is, "rank %d lacks cell %lld shifted by %d %d %d", r, (long long)c,
+                            s[0], s[1], s[2]);
+            if (nearest[r] > reach * (1 + 1e-5)) ck_assert_msg(!is, "rank %d needs it not", r);
           }
         }
   }
   const int64_t cells = (int64_t)halo.n[0] * halo.n[1] * halo.n[2];
-  ck_must(listed == halo.first[cells], "%lld targets of %lld are none",
-          (long long)(halo.first[cells] - listed), (long long)halo.first[cells]);
+  ck_assert_msg(listed == halo.first[cells], "%lld targets of %lld are none",
+                (long long)(halo.first[cells] - listed), (long long)halo.first[cells]);
   const partition_load load = partition_weigh(p, rank, &halo, weight);
   int64_t neighbors = 0;
   for (int r = 0; r < p->ranks; r++)

@@ -109,7 +109,7 @@ static void check_charges(const md_atoms *atoms)
 /* Where the atom with this id is in the whole. */
 static int64_t place_of(const whole *w, int64_t id)
 {
-  ck_must(id >= 1 && id <= w->n, "id %lld of %lld", (long long)id, (long long)w->n);
+  ck_assert_msg(id >= 1 && id <= w->n, "id %lld of %lld", (long long)id, (long long)w->n);
   return w->n - id;
 }
 
@@ -128,15 +128,16 @@ static void check_owned(const md_atoms *atoms, whole *w)
       const double x = s.x[3 * i + d], edge = w->box.hi[d] - w->box.lo[d];
       ck_assert(x >= w->box.lo[d] && x < w->box.hi[d] && s.v[3 * i + d] == w->v[3 * k + d]);
       const double back = x + s.image[3 * i + d] * edge;
-      ck_must(fabs(back - w->x[3 * k + d]) < 1e-5, "atom %lld went from %g to %g",
-              (long long)s.id[i], w->x[3 * k + d], back);
+      ck_assert_msg(fabs(back - w->x[3 * k + d]) < 1e-5, "atom %lld went from %g to %g",
+                    (long long)s.id[i], w->x[3 * k + d], back);
       memcpy(&bits[3 * k + d], &x, sizeof x);
     }
   }
   world_sum(seen, w->n);
   world_sum(bits, 3 * w->n);
   for (int64_t k = 0; k < w->n; k++)
-    ck_must(seen[k] == 1, "atom %lld is on %lld ranks", (long long)(w->n - k), (long long)seen[k]);
+    ck_assert_msg(seen[k] == 1, "atom %lld is on %lld ranks", (long long)(w->n - k),
+                  (long long)seen[k]);
   memcpy(w->x, bits, 3 * (size_t)w->n * sizeof *bits);
   free(seen);
   free(bits);
@@ -168,9 +169,9 @@ static void check_images(const md_atoms *atoms, const whole *w)
     const int64_t k = place_of(w, ghost_id[g]);
     md_shift_unpack(s.shift[g], t);
     for (int d = 0; d < 3; d++)
-      ck_must(s.x[3 * (s.n + g) + d] == image_at(w, precision, k, d, t[d]),
-              "a ghost of atom %lld lies at %.17g, not %.17g", (long long)ghost_id[g],
-              s.x[3 * (s.n + g) + d], image_at(w, precision, k, d, t[d]));
+      ck_assert_msg(s.x[3 * (s.n + g) + d] == image_at(w, precision, k, d, t[d]),
+                    "a ghost of atom %lld lies at %.17g, not %.17g", (long long)ghost_id[g],
+                    s.x[3 * (s.n + g) + d], image_at(w, precision, k, d, t[d]));
     if (s.home[g] >= 0) ck_assert(s.id[s.home[g]] == ghost_id[g] && s.shift[g] != 0);
   }
   for (int d = 0; d < 3; d++)
@@ -194,8 +195,8 @@ static void check_images(const md_atoms *atoms, const whole *w)
           int found = 0;
           for (int64_t g = 0; g < s.n_ghost; g++)
             found += is_image(&s, ghost_id, w, g, k, md_shift_pack(t[0], t[1], t[2]));
-          ck_must(found == 1, "rank %d: atom %lld shifted by %d %d %d is there %d times",
-                  world_rank(), (long long)(w->n - k), t[0], t[1], t[2], found);
+          ck_assert_msg(found == 1, "rank %d: atom %lld shifted by %d %d %d is there %d times",
+                        world_rank(), (long long)(w->n - k), t[0], t[1], t[2], found);
         }
   free(id);
   run_snapshot_free(&s);
@@ -325,7 +326,7 @@ START_TEST(what_one_rank_loses_all_report)
   md_status status = comm_migrate_early(cm, atoms, w.reach, -1);
   if (!status) status = comm_borders(cm, atoms, w.reach); /* where nothing waits for a GPU */
   ck_assert_int_eq(status, MD_ENUMERIC);
-  ck_must(strstr(md_message(), "atom 1 "), "%s", md_message());
+  ck_assert_msg(strstr(md_message(), "atom 1 "), "%s", md_message());
   comm_destroy(cm);
   md_atoms_destroy(atoms);
   md_ctx_destroy(ctx);

@@ -231,7 +231,8 @@ void run_by_id(int64_t n, const int64_t *id, double *rows)
 {
   double *sorted = ref_alloc(3 * n, sizeof *sorted);
   for (int64_t i = 0; i < n; i++) {
-    ck_must(id[i] >= 1 && id[i] <= n, "id %lld of %lld atoms", (long long)id[i], (long long)n);
+    ck_assert_msg(id[i] >= 1 && id[i] <= n, "id %lld of %lld atoms", (long long)id[i],
+                  (long long)n);
     memcpy(sorted + 3 * (id[i] - 1), rows + 3 * i, 3 * sizeof *rows);
   }
   memcpy(rows, sorted, (size_t)(3 * n) * sizeof *rows);

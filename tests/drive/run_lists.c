@@ -216,26 +216,27 @@ static void check_shape(const run_list *list, int64_t n, const char *name)
   int64_t entries = 0;
   int32_t most = 0;
   bool *seen = ref_alloc(n, sizeof *seen);
-  ck_must(v->n_rows == n, "%s: %lld rows for %lld atoms", name, (long long)v->n_rows, (long long)n);
+  ck_assert_msg(v->n_rows == n, "%s: %lld rows for %lld atoms", name, (long long)v->n_rows,
+                (long long)n);
   for (int64_t r = 0; r < v->n_rows; r++) {
     const int64_t begin = v->start[r / v->width], end = v->start[r / v->width + 1];
     const int32_t atom = v->atom ? v->atom[r] : (int32_t)r;
-    ck_must(begin >= 0 && v->count[r] >= 0 && end - begin >= (int64_t)v->count[r] * v->width,
-            "%s: row %lld has %d entries in slots %lld to %lld", name, (long long)r, v->count[r],
-            (long long)begin, (long long)end);
-    ck_must(atom >= 0 && atom < n && !seen[atom], "%s: row %lld is atom %d", name, (long long)r,
-            atom);
+    ck_assert_msg(begin >= 0 && v->count[r] >= 0 && end - begin >= (int64_t)v->count[r] * v->width,
+                  "%s: row %lld has %d entries in slots %lld to %lld", name, (long long)r,
+                  v->count[r], (long long)begin, (long long)end);
+    ck_assert_msg(atom >= 0 && atom < n && !seen[atom], "%s: row %lld is atom %d", name,
+                  (long long)r, atom);
     seen[atom] = true;
     for (int64_t k = v->count[r]; k < (end - begin) / v->width; k++)
-      ck_must(v->nbr[begin + k * v->width + r % v->width] == atom,
-              "%s: slot %lld of row %lld is not padded", name, (long long)k, (long long)r);
+      ck_assert_msg(v->nbr[begin + k * v->width + r % v->width] == atom,
+                    "%s: slot %lld of row %lld is not padded", name, (long long)k, (long long)r);
     entries += v->count[r];
     most = v->count[r] > most ? v->count[r] : most;
   }
   free(seen);
-  ck_must(v->n_entries == entries && v->max_count == most,
-          "%s: %lld entries, at most %d, but %lld and %d are stated", name, (long long)entries,
-          most, (long long)v->n_entries, v->max_count);
+  ck_assert_msg(v->n_entries == entries && v->max_count == most,
+                "%s: %lld entries, at most %d, but %lld and %d are stated", name,
+                (long long)entries, most, (long long)v->n_entries, v->max_count);
 }
 
 /* The chunk in which the row of each atom lies; NULL without chunks. */
@@ -243,9 +244,9 @@ static int32_t *chunks_of_atoms(const neighbor_view *v, const char *name)
 {
   if (!v->chunk) return NULL;
   int32_t *chunk = ref_alloc(v->n_rows, sizeof *chunk);
-  ck_must(v->chunk[0] == 0 && v->chunk[v->n_chunks] == v->n_rows,
-          "%s: chunks cover rows %lld to %lld", name, (long long)v->chunk[0],
-          (long long)v->chunk[v->n_chunks]);
+  ck_assert_msg(v->chunk[0] == 0 && v->chunk[v->n_chunks] == v->n_rows,
+                "%s: chunks cover rows %lld to %lld", name, (long long)v->chunk[0],
+                (long long)v->chunk[v->n_chunks]);
   for (int32_t c = 0; c < v->n_chunks; c++)
     for (int64_t r = v->chunk[c]; r < v->chunk[c + 1]; r++)
       chunk[v->atom ? v->atom[r] : r] = c;
@@ -262,9 +263,10 @@ static bool acts_on_both(const neighbor_view *v, const int32_t *chunk, int64_t r
   const bool once = a->shift == 0 || v->newton;
   const bool inside = !chunk || chunk[a->i] == chunk[a->j];
   const bool both = v->shared ? k < v->shared[r] : once;
-  ck_must(both == (once && inside), "%s: atoms %d and %d, shift %d: %s in a half list", name, a->i,
-          a->j, a->shift, both ? "shared" : "not shared");
-  ck_must(!both || a->shift >= 0, "%s: atom %d holds ghost %d of negative shift", name, a->i, a->j);
+  ck_assert_msg(both == (once && inside), "%s: atoms %d and %d, shift %d: %s in a half list", name,
+                a->i, a->j, a->shift, both ? "shared" : "not shared");
+  ck_assert_msg(!both || a->shift >= 0, "%s: atom %d holds ghost %d of negative shift", name, a->i,
+                a->j);
   return both;
 }
 
@@ -282,7 +284,7 @@ run_action *run_list_actions(const run_list *list, const run_snapshot *atoms, in
   const neighbor_view *v = &list->view;
   *n = 0;
   if (atoms->n == 0) {
-    ck_must(v->n_rows == 0 && v->n_entries == 0, "%s: an empty list has rows", name);
+    ck_assert_msg(v->n_rows == 0 && v->n_entries == 0, "%s: an empty list has rows", name);
     return ref_alloc(0, sizeof(run_action));
   }
   check_shape(list, atoms->n, name);
@@ -291,7 +293,7 @@ run_action *run_list_actions(const run_list *list, const run_snapshot *atoms, in
   for (int64_t r = 0; r < v->n_rows; r++)
     for (int32_t k = 0; k < v->count[r]; k++) {
       const int32_t j = v->nbr[v->start[r / v->width] + (int64_t)k * v->width + r % v->width];
-      ck_must(j >= 0 && j < atoms->n + atoms->n_ghost, "%s: entry %d", name, j);
+      ck_assert_msg(j >= 0 && j < atoms->n + atoms->n_ghost, "%s: entry %d", name, j);
       run_action a = {.i = v->atom ? v->atom[r] : (int32_t)r, .j = j};
       if (j >= atoms->n) a.j = atoms->home[j - atoms->n], a.shift = atoms->shift[j - atoms->n];
       const bool both = acts_on_both(v, chunk, r, k, &a, name);

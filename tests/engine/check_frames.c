@@ -93,10 +93,10 @@ START_TEST(atoms_keep_their_places)
       const double lo = c.box.lo[k % 3], edge = c.box.hi[k % 3] - lo;
       const double error = x[k] - c.x[k] + edge * (got[k] - image[k]);
       const double step = (fabs(c.x[k]) + edge) * (precision == MD_SINGLE ? 0x1p-23 : 0x1p-49);
-      ck_must(fabs(error) <= step, "%s: %.17g became %.17g, image %d", c.name, c.x[k], x[k],
-              got[k] - image[k]);
-      ck_must(!wrapped || (x[k] >= lo - step && x[k] <= lo + edge + step), "%s: %g is outside",
-              c.name, x[k]);
+      ck_assert_msg(fabs(error) <= step, "%s: %.17g became %.17g, image %d", c.name, c.x[k], x[k],
+                    got[k] - image[k]);
+      ck_assert_msg(!wrapped || (x[k] >= lo - step && x[k] <= lo + edge + step),
+                    "%s: %g is outside", c.name, x[k]);
     }
     free(x);
     ck_ok(comm_migrate(cm, atoms));
@@ -145,16 +145,16 @@ static void check_forces(run_md *md, const ref_forces *want, const char *name)
     double error = 0;
     for (int d = 0; d < 3; d++)
       error = hypot(error, f[3 * i + d] - want->f[3 * i + d]);
-    ck_must(error <= want->slack[i], "%s, %s: force on %lld off by %g, at most %g", name,
-            run_spec_text(&md->spec), (long long)i, error, want->slack[i]);
+    ck_assert_msg(error <= want->slack[i], "%s, %s: force on %lld off by %g, at most %g", name,
+                  run_spec_text(&md->spec), (long long)i, error, want->slack[i]);
   }
   const double goal = md->spec.precision == MD_DOUBLE ? 1e-12 : 1e-5;
-  ck_must(fabs(tally.energy - want->energy) <= goal * want->u_scale + want->u_jump,
-          "%s, %s: energy %.15g, not %.15g", name, run_spec_text(&md->spec), tally.energy,
-          want->energy);
-  ck_must(fabs(tally.virial - want->virial) <= goal * want->w_scale + want->w_jump,
-          "%s, %s: virial %.15g, not %.15g", name, run_spec_text(&md->spec), tally.virial,
-          want->virial);
+  ck_assert_msg(fabs(tally.energy - want->energy) <= goal * want->u_scale + want->u_jump,
+                "%s, %s: energy %.15g, not %.15g", name, run_spec_text(&md->spec), tally.energy,
+                want->energy);
+  ck_assert_msg(fabs(tally.virial - want->virial) <= goal * want->w_scale + want->w_jump,
+                "%s, %s: virial %.15g, not %.15g", name, run_spec_text(&md->spec), tally.virial,
+                want->virial);
   free(f);
 }
 
@@ -210,8 +210,8 @@ START_TEST(trajectories_do_not_depend_on_frames)
       run_md_close(&md);
     }
     for (int64_t i = 0; i < 3 * whole.n; i++)
-      ck_must(fabs(x[0][i] - x[1][i]) <= 1e-9, "%s: %g and %g", neighbor_list_words[spec.list.kind],
-              x[0][i], x[1][i]);
+      ck_assert_msg(fabs(x[0][i] - x[1][i]) <= 1e-9, "%s: %g and %g",
+                    neighbor_list_words[spec.list.kind], x[0][i], x[1][i]);
     free(x[0]), free(x[1]);
   }
   free(v);
@@ -249,8 +249,8 @@ START_TEST(long_boxes_keep_their_energy)
     snprintf(settings, sizeof settings, "%sneighbor.list=%s device.precision=%s", common,
              lists[k / 2], precisions[k % 2]);
     const double got = energy_change(settings, STEPS);
-    ck_must(fabs(got - want) <= STEPS * 5e-8, "%s: the energy changed by %g, by %g in double",
-            settings, got, want);
+    ck_assert_msg(fabs(got - want) <= STEPS * 5e-8, "%s: the energy changed by %g, by %g in double",
+                  settings, got, want);
   }
 }
 END_TEST
@@ -295,8 +295,9 @@ START_TEST(energy_does_not_depend_on_the_origin)
           md_precision_words[k % 3]);
       const double change = energy_change(settings, 200);
       if (o == 0) first = change;
-      ck_must(fabs(change - first) <= 2e-6, "%s at %g: the energy changed by %.3g, at 0 by %.3g",
-              settings, origins[o], change, first);
+      ck_assert_msg(fabs(change - first) <= 2e-6,
+                    "%s at %g: the energy changed by %.3g, at 0 by %.3g", settings, origins[o],
+                    change, first);
     }
   }
 }

@@ -64,14 +64,14 @@ START_TEST(advance_kicks_then_drifts)
       const long double v = a.v[m] + (long double)kick * kicks * a.f[m];
       const long double x = a.x[m] + drift * v;
       const double v_scale = fabs(a.v[m]) + kick * kicks * fabs(a.f[m]);
-      ck_must(fabsl(b.v[m] - v) <= 4 * unit * v_scale, "%d kicks: v %.17g, not %.17Lg", kicks,
-              b.v[m], v);
-      ck_must(fabsl(b.x[m] - x) <= 4 * unit * (fabs(a.x[m]) + fabs(drift) * v_scale),
-              "drift %g: x %.17g, not %.17Lg", drift, b.x[m], x);
-      ck_must((kicks > 0 || b.v[m] == a.v[m]) && (drift != 0 || b.x[m] == a.x[m]),
-              "%d kicks, drift %g: changed", kicks, drift);
-      ck_must(b.f[m] == a.f[m] && b.image[m] == a.image[m] && b.id[m / 3] == a.id[m / 3],
-              "f, image or id changed");
+      ck_assert_msg(fabsl(b.v[m] - v) <= 4 * unit * v_scale, "%d kicks: v %.17g, not %.17Lg", kicks,
+                    b.v[m], v);
+      ck_assert_msg(fabsl(b.x[m] - x) <= 4 * unit * (fabs(a.x[m]) + fabs(drift) * v_scale),
+                    "drift %g: x %.17g, not %.17Lg", drift, b.x[m], x);
+      ck_assert_msg((kicks > 0 || b.v[m] == a.v[m]) && (drift != 0 || b.x[m] == a.x[m]),
+                    "%d kicks, drift %g: changed", kicks, drift);
+      ck_assert_msg(b.f[m] == a.f[m] && b.image[m] == a.image[m] && b.id[m / 3] == a.id[m / 3],
+                    "f, image or id changed");
     }
     run_snapshot_free(&a);
     run_snapshot_free(&b);
@@ -122,7 +122,8 @@ START_TEST(fixed_point_follows_the_drift)
       const uint32_t steps = (uint32_t)b.fixed[4 * i + d] - (uint32_t)a.fixed[4 * i + d];
       const double moved = b.x[3 * i + d] - a.x[3 * i + d];
       const double off = remainder(steps * step - moved, step * 0x1p32);
-      ck_must(fabs(off) <= 1.01 * step, "atom %lld is %g steps off", (long long)i, off / step);
+      ck_assert_msg(fabs(off) <= 1.01 * step, "atom %lld is %g steps off", (long long)i,
+                    off / step);
     }
   run_snapshot_free(&a);
   run_snapshot_free(&b);
@@ -152,8 +153,8 @@ START_TEST(sums_are_exact_and_repeat)
         run_snapshot_free(&s);
         first = got;
       }
-      ck_must(memcmp(&first, &got, sizeof got) == 0, "%lld atoms, %d threads: other bits",
-              (long long)counts[k], threads);
+      ck_assert_msg(memcmp(&first, &got, sizeof got) == 0, "%lld atoms, %d threads: other bits",
+                    (long long)counts[k], threads);
       fixture_close(&fx);
     }
   }

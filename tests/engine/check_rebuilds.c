@@ -216,9 +216,9 @@ START_TEST(late_lists_are_counted_and_lack_pairs)
   ck_assert_int_eq(got->dangerous, want.dangerous);
   ck_assert_int_eq(got->moved_at, want.moved_at);
   ck_assert_double_eq_tol(got->moved, want.moved, 100 * run_unit(sim->ctx->precision));
-  ck_must((got->dangerous > 0) == c->late && (missing > 0) == c->late && missing >= 0,
-          "%s: %lld dangerous builds, %lld pairs missed", c->settings, (long long)got->dangerous,
-          (long long)missing);
+  ck_assert_msg((got->dangerous > 0) == c->late && (missing > 0) == c->late && missing >= 0,
+                "%s: %lld dangerous builds, %lld pairs missed", c->settings,
+                (long long)got->dangerous, (long long)missing);
   free(built), free(last);
   engine_destroy(sim);
   config_destroy(cfg);

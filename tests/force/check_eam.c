@@ -42,10 +42,10 @@ START_TEST(functions_are_those_of_the_file)
       const double at = what == 0 ? rho : r;
       const long double value = ref_eam_at(&want, (ref_eam_what)what, at, &d);
       const double size = 1e-12 * (1 + fabs((double)value)), steep = 1e-10 * (1 + fabs((double)d));
-      ck_must(fabs(got[what] - (double)value) <= size, "function %d at %g: %.17g, not %.17g", what,
-              at, got[what], (double)value);
-      ck_must(fabs(slope[what] - (double)d) <= steep, "slope %d at %g: %.17g, not %.17g", what, at,
-              slope[what], (double)d);
+      ck_assert_msg(fabs(got[what] - (double)value) <= size, "function %d at %g: %.17g, not %.17g",
+                    what, at, got[what], (double)value);
+      ck_assert_msg(fabs(slope[what] - (double)d) <= steep, "slope %d at %g: %.17g, not %.17g",
+                    what, at, slope[what], (double)d);
     }
   }
   ref_eam_free(&want);
@@ -66,11 +66,13 @@ START_TEST(tables_come_near_the_exact_functions)
       long double d;
       double slope;
       const long double phi = ref_eam_at(&exact, REF_EAM_PAIR, r, &d);
-      ck_must(fabs(eam_pair(&eam, r, &slope) - (double)phi) <= most[k] / 10, "phi at %g", r);
-      ck_must(fabs(slope - (double)d) <= most[k], "phi' at %g: off by %g", r, slope - (double)d);
+      ck_assert_msg(fabs(eam_pair(&eam, r, &slope) - (double)phi) <= most[k] / 10, "phi at %g", r);
+      ck_assert_msg(fabs(slope - (double)d) <= most[k], "phi' at %g: off by %g", r,
+                    slope - (double)d);
       const long double rho = ref_eam_at(&exact, REF_EAM_DENSITY, r, &d);
-      ck_must(fabs(eam_density(&eam, r, &slope) - (double)rho) <= most[k] / 10, "rho at %g", r);
-      ck_must(fabs(slope - (double)d) <= most[k], "rho' at %g", r);
+      ck_assert_msg(fabs(eam_density(&eam, r, &slope) - (double)rho) <= most[k] / 10, "rho at %g",
+                    r);
+      ck_assert_msg(fabs(slope - (double)d) <= most[k], "rho' at %g", r);
     }
     eam_free(&eam);
   }
@@ -187,7 +189,7 @@ START_TEST(files_cut_anywhere_are_refused)
     for (size_t length = 0; length < strlen(whole[k]) - 5; length++) {
       eam_potential eam;
       const md_status status = eam_read(files_write("cut", whole[k], length), &eam);
-      ck_must(status == MD_EINVAL, "cut at %zu: status %d", length, (int)status);
+      ck_assert_msg(status == MD_EINVAL, "cut at %zu: status %d", length, (int)status);
     }
   eam_potential eam;
   ck_assert_int_eq(eam_read(files_path("none"), &eam), MD_EIO);
@@ -208,10 +210,10 @@ START_TEST(oracle_of_exact_functions)
   }
   for (int64_t i = 0; i < oracle.n; i++) {
     own[i] += eam_embed(&eam, rho[i], &slope);
-    ck_must(fabs(rho[i] - oracle.density[i]) <= 1e-10, "density of %d: off by %g", (int)i,
-            rho[i] - oracle.density[i]);
-    ck_must(fabs(own[i] - oracle.own[i]) <= 1e-10, "energy of %d: off by %g", (int)i,
-            own[i] - oracle.own[i]);
+    ck_assert_msg(fabs(rho[i] - oracle.density[i]) <= 1e-10, "density of %d: off by %g", (int)i,
+                  rho[i] - oracle.density[i]);
+    ck_assert_msg(fabs(own[i] - oracle.own[i]) <= 1e-10, "energy of %d: off by %g", (int)i,
+                  own[i] - oracle.own[i]);
   }
   free(rho), free(own);
   ref_pairs_free(&pairs);
@@ -231,11 +233,11 @@ START_TEST(reference_is_the_oracle)
   ck_assert_double_eq_tol(got.energy, oracle.energy, 1e-9);
   ck_assert_double_eq_tol(pressure, oracle.pressure, 1e-6);
   for (int64_t k = 0; k < 3 * oracle.n; k++)
-    ck_must(fabs(got.f[k] - oracle.f[k]) <= 1e-12, "force %d off by %g", (int)k,
-            got.f[k] - oracle.f[k]);
+    ck_assert_msg(fabs(got.f[k] - oracle.f[k]) <= 1e-12, "force %d off by %g", (int)k,
+                  got.f[k] - oracle.f[k]);
   for (int64_t i = 0; i < oracle.n; i++) {
-    ck_must(fabs(got.own[i] - oracle.own[i]) <= 1e-12, "energy of %d", (int)i);
-    ck_must(fabs(got.density[i] - oracle.density[i]) <= 1e-12, "density of %d", (int)i);
+    ck_assert_msg(fabs(got.own[i] - oracle.own[i]) <= 1e-12, "energy of %d", (int)i);
+    ck_assert_msg(fabs(got.density[i] - oracle.density[i]) <= 1e-12, "density of %d", (int)i);
   }
   ref_eam_sums_free(&got);
   ref_eam_oracle_free(&oracle);

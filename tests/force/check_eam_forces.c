@@ -76,13 +76,13 @@ static void check_sums(run_md *md, const force_tally *tally, const ref_eam_sums 
   run_md_state(md, NULL, NULL, f);
   for (int64_t k = 0; k < 3 * md->atoms->n; k++)
     most = fmax(most, fabs(f[k] - want->f[k]));
-  ck_must(most <= force_goal[precision] * fmax(want->f_max, 1), "%s: force off by %g of %g",
-          run_spec_text(&md->spec), most, want->f_max);
+  ck_assert_msg(most <= force_goal[precision] * fmax(want->f_max, 1), "%s: force off by %g of %g",
+                run_spec_text(&md->spec), most, want->f_max);
   const double scale = sum_goal[precision] * want->u_scale;
-  ck_must(fabs(tally->energy - want->energy) <= scale, "%s: energy off by %g of %g",
-          run_spec_text(&md->spec), tally->energy - want->energy, want->u_scale);
-  ck_must(fabs(tally->virial - want->virial) <= 10 * scale, "%s: virial off by %g of %g",
-          run_spec_text(&md->spec), tally->virial - want->virial, want->u_scale);
+  ck_assert_msg(fabs(tally->energy - want->energy) <= scale, "%s: energy off by %g of %g",
+                run_spec_text(&md->spec), tally->energy - want->energy, want->u_scale);
+  ck_assert_msg(fabs(tally->virial - want->virial) <= 10 * scale, "%s: virial off by %g of %g",
+                run_spec_text(&md->spec), tally->virial - want->virial, want->u_scale);
   free(f);
 }
 
@@ -174,7 +174,8 @@ START_TEST(forces_are_slopes_of_the_energy)
     }
     c.x[k] = x;
     const double slope = (8 * (u[2] - u[1]) - (u[3] - u[0])) / (12 * h);
-    ck_must(fabs(f[k] + slope) <= 2e-7, "force %d is %.12g, the slope %.12g", (int)k, f[k], -slope);
+    ck_assert_msg(fabs(f[k] + slope) <= 2e-7, "force %d is %.12g, the slope %.12g", (int)k, f[k],
+                  -slope);
   }
   free(f);
   run_case_free(&c);
@@ -293,8 +294,8 @@ START_TEST(steps_keep_the_energy)
   }
   const run_energy after = run_md_energy(&md);
   const double temperature = 2 * after.kinetic / (3 * (double)c.n - 3) / 8.617e-5;
-  ck_must(temperature > 300 && temperature < 1500, "%g K", temperature);
-  ck_must(fabs(sum_xy / sum_xx) <= 1e-9, "drift of %g eV a step", sum_xy / sum_xx);
+  ck_assert_msg(temperature > 300 && temperature < 1500, "%g K", temperature);
+  ck_assert_msg(fabs(sum_xy / sum_xx) <= 1e-9, "drift of %g eV a step", sum_xy / sum_xx);
   for (int d = 0; d < 3; d++)
     ck_assert_double_eq_tol(after.momentum[d], before.momentum[d], 1e-9);
   free(v);

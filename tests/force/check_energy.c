@@ -34,7 +34,7 @@ static run_case nist_case(int file)
   char path[80];
   snprintf(path, sizeof path, "tests/oracle/nist/lj_sample_config_periodic%d.txt", file);
   FILE *stream = fopen(path, "r");
-  ck_must(stream, "cannot read %s", path);
+  ck_assert_msg(stream, "cannot read %s", path);
   run_case c = {.name = "nist", .spaced = true};
   double edge[3];
   long n = 0;
@@ -74,10 +74,10 @@ START_TEST(published_energies_are_met)
     run_md md = run_md_open(&spec, &c, NULL);
     run_md_force(&md, &tally);
     const double u_off = fabs(tally.energy / row->u - 1), w_off = fabs(tally.virial / row->w - 1);
-    ck_must(u_off <= goal[spec.precision], "configuration %d, %s: U %.15g, not %.15g", row->file,
-            run_spec_text(&spec), tally.energy, row->u);
-    ck_must(w_off <= goal[spec.precision], "configuration %d, %s: W %.15g, not %.15g", row->file,
-            run_spec_text(&spec), tally.virial, row->w);
+    ck_assert_msg(u_off <= goal[spec.precision], "configuration %d, %s: U %.15g, not %.15g",
+                  row->file, run_spec_text(&spec), tally.energy, row->u);
+    ck_assert_msg(w_off <= goal[spec.precision], "configuration %d, %s: W %.15g, not %.15g",
+                  row->file, run_spec_text(&spec), tally.virial, row->w);
     run_md_close(&md);
   }
   run_case_free(&c);
@@ -106,10 +106,10 @@ START_TEST(lattice_sums_are_exact)
     const double kinetic = (3 * n - 3) / (3 * n) * density * temperature;
     const double pressure = tally.virial / (double)c.n * density / 3 + kinetic;
     const double within = fmax(goal[spec.precision] * 20, 1e-11);
-    ck_must(fabs(tally.energy / (double)c.n + 6.77336805325296) < within / 3, "%s: U/N %.15g",
-            run_spec_text(&spec), tally.energy / (double)c.n);
-    ck_must(fabs(pressure + 5.01967854474379) < within, "%s: P %.15g", run_spec_text(&spec),
-            pressure);
+    ck_assert_msg(fabs(tally.energy / (double)c.n + 6.77336805325296) < within / 3, "%s: U/N %.15g",
+                  run_spec_text(&spec), tally.energy / (double)c.n);
+    ck_assert_msg(fabs(pressure + 5.01967854474379) < within, "%s: P %.15g", run_spec_text(&spec),
+                  pressure);
     run_md_close(&md);
     run_case_free(&c);
   }
@@ -147,11 +147,11 @@ START_TEST(sums_repeat_bit_for_bit)
       spec.threads = threads;
       double *again = forces_and_sums(&spec, &c);
       if (full || deterministic || threads == 1)
-        ck_must(memcmp(first, again, (size_t)(3 * c.n + 2) * 8) == 0, "%s: differs",
-                run_spec_text(&spec));
+        ck_assert_msg(memcmp(first, again, (size_t)(3 * c.n + 2) * 8) == 0, "%s: differs",
+                      run_spec_text(&spec));
       double *third = forces_and_sums(&spec, &c);
-      ck_must(memcmp(again, third, (size_t)(3 * c.n + 2) * 8) == 0, "%s: does not repeat",
-              run_spec_text(&spec));
+      ck_assert_msg(memcmp(again, third, (size_t)(3 * c.n + 2) * 8) == 0, "%s: does not repeat",
+                    run_spec_text(&spec));
       free(again), free(third);
     }
     free(first);
@@ -189,9 +189,9 @@ START_TEST(close_pairs_fit_fixed_point)
         /* r^-13: thirteen times the rounding of a distance, itself one of places. */
         const double slack =
             fabs(f_over_r * r) * (relative + 13 * 8 * run_unit(spec.precision) / r);
-        ck_must(fabs(f[3] - f_over_r * r) <= slack, "distance %g: %.15g, not %.15g", r, f[3],
-                f_over_r * r);
-        ck_must(fabs(f[0] + f[3]) <= relative * fabs(f[3]), "%.15g and %.15g", f[0], f[3]);
+        ck_assert_msg(fabs(f[3] - f_over_r * r) <= slack, "distance %g: %.15g, not %.15g", r, f[3],
+                      f_over_r * r);
+        ck_assert_msg(fabs(f[0] + f[3]) <= relative * fabs(f[3]), "%.15g and %.15g", f[0], f[3]);
         ck_assert_double_eq(f[1], 0);
       }
       run_md_close(&md);
@@ -243,12 +243,13 @@ START_TEST(any_unit_of_length_serves)
     const double unit = k ? 0x1p7 : 0x1p-7, near = goals[spec.precision];
     double *f = forces_in_unit(&spec, &c, unit, &tally);
     for (int64_t i = 0; i < 3 * c.n; i++)
-      ck_must(fabs(f[i] - want[i]) <= near * most, "%s, unit %g: force %.15g, not %.15g",
-              run_spec_text(&spec), unit, f[i], want[i]);
-    ck_must(fabs(tally.energy - usual.energy) <= near * fabs(usual.energy) &&
-                fabs(tally.virial - usual.virial) <= near * fabs(usual.energy),
-            "%s, unit %g: energy %.15g, virial %.15g, not %.15g and %.15g", run_spec_text(&spec),
-            unit, tally.energy, tally.virial, usual.energy, usual.virial);
+      ck_assert_msg(fabs(f[i] - want[i]) <= near * most, "%s, unit %g: force %.15g, not %.15g",
+                    run_spec_text(&spec), unit, f[i], want[i]);
+    ck_assert_msg(fabs(tally.energy - usual.energy) <= near * fabs(usual.energy) &&
+                      fabs(tally.virial - usual.virial) <= near * fabs(usual.energy),
+                  "%s, unit %g: energy %.15g, virial %.15g, not %.15g and %.15g",
+                  run_spec_text(&spec), unit, tally.energy, tally.virial, usual.energy,
+                  usual.virial);
     free(f);
   }
   free(want);

@@ -72,20 +72,21 @@ static void check_forces(run_md *md, const ref_forces *want, const char *name)
       sum[d] += f[3 * i + d];
     }
     slack += want->slack[i];
-    ck_must(error[i] <= want->slack[i], "%s, %s: force on %lld off by %g, at most %g", name,
-            run_spec_text(&md->spec), (long long)i, error[i], want->slack[i]);
+    ck_assert_msg(error[i] <= want->slack[i], "%s, %s: force on %lld off by %g, at most %g", name,
+                  run_spec_text(&md->spec), (long long)i, error[i], want->slack[i]);
   }
   for (int d = 0; d < 3; d++)
-    ck_must(fabs(sum[d]) <= slack, "%s, %s: forces sum up to %g", name, run_spec_text(&md->spec),
-            sum[d]);
+    ck_assert_msg(fabs(sum[d]) <= slack, "%s, %s: forces sum up to %g", name,
+                  run_spec_text(&md->spec), sum[d]);
   if (n > 0) qsort(error, (size_t)n, sizeof *error, double_compare);
   const double far = fmax(1, reach_of(md) / 16); /* ghosts there have larger roundings */
   if (md->spec.precision == MD_DOUBLE && n > 0)
-    ck_must(error[n - 1] <= 5e-14 * far * fmax(want->f_max, 1), "%s, %s: force off by %g of %g",
-            name, run_spec_text(&md->spec), error[n - 1], want->f_max);
+    ck_assert_msg(error[n - 1] <= 5e-14 * far * fmax(want->f_max, 1),
+                  "%s, %s: force off by %g of %g", name, run_spec_text(&md->spec), error[n - 1],
+                  want->f_max);
   if (md->spec.precision != MD_DOUBLE && n >= 20 && want->f_max > 1)
-    ck_must(error[n / 2] <= 1e-6 * far * want->f_max, "%s, %s: median force off by %g of %g", name,
-            run_spec_text(&md->spec), error[n / 2], want->f_max);
+    ck_assert_msg(error[n / 2] <= 1e-6 * far * want->f_max, "%s, %s: median force off by %g of %g",
+                  name, run_spec_text(&md->spec), error[n / 2], want->f_max);
   free(f), free(error);
 }
 
@@ -95,12 +96,12 @@ static void check_tally(const run_md *md, const force_tally *got, const ref_forc
                         const char *name)
 {
   const double goal = sum_goal[md->spec.precision];
-  ck_must(fabs(got->energy - want->energy) <= goal * want->u_scale + want->u_jump,
-          "%s, %s: energy %.15g, not %.15g", name, run_spec_text(&md->spec), got->energy,
-          want->energy);
-  ck_must(fabs(got->virial - want->virial) <= goal * want->w_scale + want->w_jump,
-          "%s, %s: virial %.15g, not %.15g", name, run_spec_text(&md->spec), got->virial,
-          want->virial);
+  ck_assert_msg(fabs(got->energy - want->energy) <= goal * want->u_scale + want->u_jump,
+                "%s, %s: energy %.15g, not %.15g", name, run_spec_text(&md->spec), got->energy,
+                want->energy);
+  ck_assert_msg(fabs(got->virial - want->virial) <= goal * want->w_scale + want->w_jump,
+                "%s, %s: virial %.15g, not %.15g", name, run_spec_text(&md->spec), got->virial,
+                want->virial);
 }
 
 /* One case, one precision, one pair formula: every list and ordering. */
@@ -170,9 +171,9 @@ START_TEST(the_cutoff_itself_is_outside)
     force_tally tally = {.energy = -1, .virial = -1};
     run_md_force(&md, &tally);
     const double u = inside ? 4 * (pow(2.5, -12) - pow(2.5, -6)) : 0;
-    ck_must(fabs(tally.energy - u) <= 1e-5 * fabs(u), "%s, second atom %d: energy %g, not %g",
-            run_spec_text(&spec), k % 5, tally.energy, u);
-    ck_must((tally.virial != 0) == inside, "virial %g", tally.virial);
+    ck_assert_msg(fabs(tally.energy - u) <= 1e-5 * fabs(u), "%s, second atom %d: energy %g, not %g",
+                  run_spec_text(&spec), k % 5, tally.energy, u);
+    ck_assert_msg((tally.virial != 0) == inside, "virial %g", tally.virial);
     run_md_close(&md);
     run_case_free(&c);
   }
@@ -206,7 +207,7 @@ START_TEST(translation_changes_nothing)
   const double goal = precision == MD_DOUBLE ? 1e-11 : precision == MD_MIXED ? 1e-4 : 1e-3;
   ck_assert_mem_eq(f[0], f[1], (size_t)(3 * c.n) * 8);
   for (int64_t k = 0; k < 3 * c.n; k++)
-    ck_must(fabs(f[0][k] - f[2][k]) <= goal, "force %.15g became %.15g", f[0][k], f[2][k]);
+    ck_assert_msg(fabs(f[0][k] - f[2][k]) <= goal, "force %.15g became %.15g", f[0][k], f[2][k]);
   for (int move = 0; move < 3; move++)
     free(f[move]);
   free(x);
@@ -233,9 +234,9 @@ START_TEST(pair_force_is_the_slope_of_its_energy)
       const ref_lj want = ref_lj_pair(spec, r);
       force_pair(spec, r, &u, &f_over_r);
       const double terms = (double)want.f_terms, f = f_over_r * r;
-      ck_must(fabs(u - (double)want.u) <= 1e-14 * (double)want.u_terms, "U(%g) %.15g", r, u);
-      ck_must(fabs(f - (double)want.f) <= 1e-14 * terms, "F(%g) %.15g", r, f);
-      ck_must(fabs(f + slope_of_pair(spec, r)) <= 1e-8 * terms, "F(%g) %.15g", r, f);
+      ck_assert_msg(fabs(u - (double)want.u) <= 1e-14 * (double)want.u_terms, "U(%g) %.15g", r, u);
+      ck_assert_msg(fabs(f - (double)want.f) <= 1e-14 * terms, "F(%g) %.15g", r, f);
+      ck_assert_msg(fabs(f + slope_of_pair(spec, r)) <= 1e-8 * terms, "F(%g) %.15g", r, f);
     }
     force_pair(spec, spec->r_cut * (1 - 1e-9), &u, &f_over_r);
     ck_assert(spec->shift == FORCE_SHIFT_NONE ? fabs(u) > 1e-3 * spec->epsilon : fabs(u) < 1e-8);
@@ -281,8 +282,8 @@ START_TEST(force_is_the_slope_of_the_total_energy)
       const double slope = (energy_with(&spec, &c, k, c.x[k] + h, NULL) -
                             energy_with(&spec, &c, k, c.x[k] - h, NULL)) /
                            (2 * h);
-      ck_must(fabs(slope + f[k]) <= 1e-6 * (1 + fabs(f[k])), "%s: force %g, slope %g",
-              run_spec_text(&spec), f[k], slope);
+      ck_assert_msg(fabs(slope + f[k]) <= 1e-6 * (1 + fabs(f[k])), "%s: force %g, slope %g",
+                    run_spec_text(&spec), f[k], slope);
     }
     ref_pairs_free(&near);
   }
@@ -305,13 +306,14 @@ START_TEST(coincident_atoms_show)
     run_md md = run_md_open(&spec, &c, NULL);
     force_tally tally = {0};
     const md_status status = force_compute(md.fc, md.atoms, md.list, &tally);
-    ck_must(status == MD_OK || status == MD_ENUMERIC, "%s: status %d", run_spec_text(&spec),
-            status);
+    ck_assert_msg(status == MD_OK || status == MD_ENUMERIC, "%s: status %d", run_spec_text(&spec),
+                  status);
     double *f = ref_alloc(3 * c.n, sizeof *f);
     run_md_state(&md, NULL, NULL, f);
-    ck_must(status || (!isfinite(f[3 * 17]) && !isfinite(f[3 * 100]) && !isfinite(tally.energy)),
-            "%s: forces %g and %g, energy %g", run_spec_text(&spec), f[3 * 17], f[3 * 100],
-            tally.energy);
+    ck_assert_msg(status ||
+                      (!isfinite(f[3 * 17]) && !isfinite(f[3 * 100]) && !isfinite(tally.energy)),
+                  "%s: forces %g and %g, energy %g", run_spec_text(&spec), f[3 * 17], f[3 * 100],
+                  tally.energy);
     free(f);
     run_md_close(&md);
     run_case_free(&c);

@@ -51,8 +51,8 @@ START_TEST(time_runs_backwards)
   ck_assert_double_gt(largest_difference(first, middle, 3 * n), 0.5);
   const double x_off = largest_difference(first, last, 3 * n);
   const double v_off = largest_difference(first + 3 * n, last + 3 * n, 3 * n);
-  ck_must(x_off <= 1e-11 && v_off <= 1e-10, "%s: %g and %g away from the start",
-          run_spec_text(&spec), x_off, v_off);
+  ck_assert_msg(x_off <= 1e-11 && v_off <= 1e-10, "%s: %g and %g away from the start",
+                run_spec_text(&spec), x_off, v_off);
   free(first), free(middle), free(last);
   run_md_close(&md);
 }
@@ -82,7 +82,8 @@ START_TEST(energy_error_falls_as_the_square_of_the_step)
   double last = energy_error(8);
   for (int per_sample = 16; per_sample <= 64; per_sample *= 2) {
     const double error = energy_error(per_sample), order = log2(last / error);
-    ck_must(fabs(order - 2) <= 0.1, "dt %g: error %g, order %g", 0.04 / per_sample, error, order);
+    ck_assert_msg(fabs(order - 2) <= 0.1, "dt %g: error %g, order %g", 0.04 / per_sample, error,
+                  order);
     last = error;
   }
 }
@@ -104,8 +105,8 @@ START_TEST(energy_does_not_drift)
     sum_e += e, sum_te += t * e, sum_tt += t * t;
   }
   const double n = (double)md.atoms->n, drift = sum_te / sum_tt / n;
-  ck_must(fabs(drift) <= 1e-9, "energy %g drifts by %g per atom and step", sum_e / SAMPLES / n,
-          drift);
+  ck_assert_msg(fabs(drift) <= 1e-9, "energy %g drifts by %g per atom and step",
+                sum_e / SAMPLES / n, drift);
   run_md_close(&md);
 }
 END_TEST
@@ -127,16 +128,17 @@ START_TEST(precisions_agree_and_conserve)
     const run_energy e = run_md_energy(&md);
     if (spec.precision == MD_DOUBLE && spec.list.kind == NEIGHBOR_FULL) want = e;
     for (int d = 0; d < 3; d++)
-      ck_must(fabs(e.momentum[d]) <= 20 * unit[spec.precision] * n, "%s: momentum %g",
-              run_spec_text(&spec), e.momentum[d]);
-    ck_must(fabs(e.total - before) <= 5e-4 * n, "%s: energy went from %.12g to %.12g",
-            run_spec_text(&spec), before / n, e.total / n);
+      ck_assert_msg(fabs(e.momentum[d]) <= 20 * unit[spec.precision] * n, "%s: momentum %g",
+                    run_spec_text(&spec), e.momentum[d]);
+    ck_assert_msg(fabs(e.total - before) <= 5e-4 * n, "%s: energy went from %.12g to %.12g",
+                  run_spec_text(&spec), before / n, e.total / n);
     const double goal = off[spec.precision] * n;
-    ck_must(fabs(e.kinetic - want.kinetic) <= goal && fabs(e.virial - want.virial) <= 20 * goal &&
-                fabs(e.potential - want.potential) <= goal && fabs(e.total - want.total) <= goal,
-            "%s: kinetic %.10g %.10g, potential %.10g %.10g, virial %.10g %.10g",
-            run_spec_text(&spec), e.kinetic / n, want.kinetic / n, e.potential / n,
-            want.potential / n, e.virial / n, want.virial / n);
+    ck_assert_msg(
+        fabs(e.kinetic - want.kinetic) <= goal && fabs(e.virial - want.virial) <= 20 * goal &&
+            fabs(e.potential - want.potential) <= goal && fabs(e.total - want.total) <= goal,
+        "%s: kinetic %.10g %.10g, potential %.10g %.10g, virial %.10g %.10g", run_spec_text(&spec),
+        e.kinetic / n, want.kinetic / n, e.potential / n, want.potential / n, e.virial / n,
+        want.virial / n);
     run_md_close(&md);
   }
 }
@@ -156,10 +158,10 @@ START_TEST(one_atom_flies_straight)
     double *state = state_of(&md);
     const double within = spec.precision == MD_DOUBLE ? 1e-11 : 3e-3;
     for (int d = 0; d < 3; d++) {
-      ck_must(fabs(state[d] - 10 * v[d]) <= within, "%s, edge %g: at %.12g, not %.12g",
-              run_spec_text(&spec), edge, state[d], 10 * v[d]);
-      ck_must(fabs(state[3 + d] - v[d]) <= (edge > 6 ? 0 : within), "%s, edge %g: v %.12g",
-              run_spec_text(&spec), edge, state[3 + d]);
+      ck_assert_msg(fabs(state[d] - 10 * v[d]) <= within, "%s, edge %g: at %.12g, not %.12g",
+                    run_spec_text(&spec), edge, state[d], 10 * v[d]);
+      ck_assert_msg(fabs(state[3 + d] - v[d]) <= (edge > 6 ? 0 : within), "%s, edge %g: v %.12g",
+                    run_spec_text(&spec), edge, state[3 + d]);
     }
     free(state);
     run_md_close(&md);
@@ -197,7 +199,7 @@ START_TEST(every_way_gives_the_same_trajectory)
     run_set_list(&spec.list, k / 7);
     double *other = state_after(&spec, 5, 50, &n);
     const double off = largest_difference(first, other, n);
-    ck_must(off <= 1e-11, "%s: %g away", run_spec_text(&spec), off);
+    ck_assert_msg(off <= 1e-11, "%s: %g away", run_spec_text(&spec), off);
     free(other);
   }
   free(first);
@@ -216,8 +218,8 @@ START_TEST(deterministic_runs_repeat)
   for (int threads = 1; threads <= 3; threads++) {
     spec.threads = threads;
     double *again = state_after(&spec, 12, 25, &n);
-    ck_must(memcmp(first, again, (size_t)n * sizeof *again) == 0, "%s: other bits",
-            run_spec_text(&spec));
+    ck_assert_msg(memcmp(first, again, (size_t)n * sizeof *again) == 0, "%s: other bits",
+                  run_spec_text(&spec));
     free(again);
   }
   free(first);
@@ -241,11 +243,11 @@ START_TEST(rebuilding_by_displacement_misses_no_pair)
     const ref_exactness exact = {1e-14, 0x1p-53};
     ref_forces want = ref_forces_find(&spec.force, &exact, &md.atoms->box, n, x);
     for (int64_t k = 0; k < 3 * n; k++)
-      ck_must(fabs(f[k] - want.f[k]) <= want.slack[k / 3], "step %d: force %.15g, not %.15g", step,
-              f[k], want.f[k]);
+      ck_assert_msg(fabs(f[k] - want.f[k]) <= want.slack[k / 3], "step %d: force %.15g, not %.15g",
+                    step, f[k], want.f[k]);
     ref_forces_free(&want);
   }
-  ck_must(md.rebuilds > 4 && md.rebuilds < 60, "%lld rebuilds", (long long)md.rebuilds);
+  ck_assert_msg(md.rebuilds > 4 && md.rebuilds < 60, "%lld rebuilds", (long long)md.rebuilds);
   free(x), free(f);
   run_md_close(&md);
 }

@@ -56,9 +56,9 @@ START_TEST(tiles_hold_the_pairs_of_full_lists)
   spec.kind = NEIGHBOR_TILE;
   run_action *tile = actions_of(&spec, &c, precision, &n_tile);
   ck_assert_int_gt(n, c.n);
-  ck_must(n == n_tile && memcmp(full, tile, (size_t)n * sizeof *full) == 0,
-          "%s, %s: %lld pairs, not the %lld of the full list", t->name,
-          md_precision_words[precision], (long long)n_tile, (long long)n);
+  ck_assert_msg(n == n_tile && memcmp(full, tile, (size_t)n * sizeof *full) == 0,
+                "%s, %s: %lld pairs, not the %lld of the full list", t->name,
+                md_precision_words[precision], (long long)n_tile, (long long)n);
   free(full), free(tile);
   run_case_free(&c);
 }

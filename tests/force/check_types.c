@@ -75,18 +75,18 @@ static void same_forces(const run_spec *spec, const run_case *c, const mixture *
   ref_forces want = ref_forces_of_types(&types, &exact, &c->box, c->n, x);
   for (int64_t k = 0; k < 3 * c->n; k++) {
     sum[k % 3] += f[k];
-    ck_must(fabs(f[k] - want.f[k]) <= 2 * want.slack[k / 3] + 64 * unit * want.f_max,
-            "%s, atom %lld: force %.15g, not %.15g", run_spec_text(spec), (long long)(k / 3), f[k],
-            want.f[k]);
+    ck_assert_msg(fabs(f[k] - want.f[k]) <= 2 * want.slack[k / 3] + 64 * unit * want.f_max,
+                  "%s, atom %lld: force %.15g, not %.15g", run_spec_text(spec), (long long)(k / 3),
+                  f[k], want.f[k]);
   }
   for (int d = 0; d < 3; d++)
-    ck_must(fabs(sum[d]) <= 8 * unit * want.f_max * (double)c->n, "%s: forces add up to %g",
-            run_spec_text(spec), sum[d]);
+    ck_assert_msg(fabs(sum[d]) <= 8 * unit * want.f_max * (double)c->n, "%s: forces add up to %g",
+                  run_spec_text(spec), sum[d]);
   const double near = spec->precision == MD_DOUBLE ? 1e-12 : 2e-5;
-  ck_must(fabs(tally.energy - want.energy) <= near * want.u_scale + want.u_jump,
-          "%s: energy %.15g, not %.15g", run_spec_text(spec), tally.energy, want.energy);
-  ck_must(fabs(tally.virial - want.virial) <= near * want.w_scale + want.w_jump,
-          "%s: virial %.15g, not %.15g", run_spec_text(spec), tally.virial, want.virial);
+  ck_assert_msg(fabs(tally.energy - want.energy) <= near * want.u_scale + want.u_jump,
+                "%s: energy %.15g, not %.15g", run_spec_text(spec), tally.energy, want.energy);
+  ck_assert_msg(fabs(tally.virial - want.virial) <= near * want.w_scale + want.w_jump,
+                "%s: virial %.15g, not %.15g", run_spec_text(spec), tally.virial, want.virial);
   ref_forces_free(&want);
   run_md_close(&md);
   free(x), free(f);
@@ -143,8 +143,8 @@ START_TEST(forces_are_slopes_of_the_energy)
       energy[side] = tally.energy;
     }
     const double slope = -(energy[1] - energy[0]) / (2 * h);
-    ck_must(fabs(slope - f[k]) <= 1e-6 * (1 + fabs(f[k])), "%s: force %.12g, slope %.12g",
-            run_spec_text(&spec), f[k], slope);
+    ck_assert_msg(fabs(slope - f[k]) <= 1e-6 * (1 + fabs(f[k])), "%s: force %.12g, slope %.12g",
+                  run_spec_text(&spec), f[k], slope);
   }
   free(f), free(m.type);
   run_case_free(&c);
@@ -179,8 +179,8 @@ START_TEST(steps_move_each_atom_by_its_mass)
   double kinetic = 0;
   for (int64_t k = 0; k < 3 * c.n; k++) {
     kinetic += mass[m.type[k / 3]] * v[k] * v[k] / 2;
-    ck_must(fabs(got[k] - x[k]) < 1e-9, "%s: atom %lld at %.12g, not %.12g", run_spec_text(&spec),
-            (long long)(k / 3), got[k], x[k]);
+    ck_assert_msg(fabs(got[k] - x[k]) < 1e-9, "%s: atom %lld at %.12g, not %.12g",
+                  run_spec_text(&spec), (long long)(k / 3), got[k], x[k]);
   }
   const run_energy end = run_md_energy(&md);
   ck_assert_double_eq_tol(end.kinetic, kinetic, 1e-9 * kinetic);
@@ -230,10 +230,10 @@ START_TEST(steps_at_once_are_single_steps)
   }
   const size_t bytes = (size_t)c.n * 3 * sizeof(double);
   for (int way = 1; way < 3; way++) {
-    ck_must(memcmp(state[0].x, state[way].x, bytes) == 0 &&
-                memcmp(state[0].v, state[way].v, bytes) == 0,
-            "%s, %d types: %s", run_spec_text(&spec), m.n,
-            way == 1 ? "forces beside sums are others" : "steps at once are others");
+    ck_assert_msg(memcmp(state[0].x, state[way].x, bytes) == 0 &&
+                      memcmp(state[0].v, state[way].v, bytes) == 0,
+                  "%s, %d types: %s", run_spec_text(&spec), m.n,
+                  way == 1 ? "forces beside sums are others" : "steps at once are others");
     run_snapshot_free(&state[way]);
   }
   run_snapshot_free(&state[0]);
@@ -286,14 +286,15 @@ START_TEST(charges_add_to_types)
     const double near = one.precision == MD_DOUBLE ? 1e-12 : 1e-5;
     for (int64_t k = 0; k < 3 * c.n; k++) {
       const double by_one = f[0][1][k] - f[0][0][k], by_several = f[1][1][k] - f[1][0][k];
-      ck_must(fabs(by_one - by_several) <= near * f_max, "%s, %d types: charges add %g, not %g",
-              run_spec_text(&several), n_types, by_several, by_one);
+      ck_assert_msg(fabs(by_one - by_several) <= near * f_max,
+                    "%s, %d types: charges add %g, not %g", run_spec_text(&several), n_types,
+                    by_several, by_one);
     }
     const double u_one = tally[0][1].energy - tally[0][0].energy;
     const double u_several = tally[1][1].energy - tally[1][0].energy;
-    ck_must(fabs(u_one) > 1 && fabs(u_one - u_several) <= 10 * near * (double)c.n,
-            "%s, %d types: charges add an energy of %.12g, not %.12g", run_spec_text(&several),
-            n_types, u_several, u_one);
+    ck_assert_msg(fabs(u_one) > 1 && fabs(u_one - u_several) <= 10 * near * (double)c.n,
+                  "%s, %d types: charges add an energy of %.12g, not %.12g",
+                  run_spec_text(&several), n_types, u_several, u_one);
     for (int k = 0; k < 4; k++)
       free(f[k / 2][k % 2]);
     free(m.type);

@@ -62,12 +62,12 @@ START_TEST(words_are_the_functions)
     const double rho = eam_density(&eam, r, &d_rho), phi = eam_pair(&eam, r, &d_phi);
     const double f = -(d_phi + slopes * d_rho) / r;
     const words_pair got = pair_at(fc, &eam, r, slopes);
-    ck_must(fabs(got.rho - rho) <= words_goal * (rho + rho_size), "rho(%g): %g, not %g", r, got.rho,
-            rho);
-    ck_must(fabs(got.energy - phi) <= words_goal * (phi + phi_size), "phi(%g): %g, not %g", r,
-            got.energy, phi);
-    ck_must(fabs(got.f_over_r - f) <= 3 * words_goal * (fabs(f) + f_size), "f(%g): %g, not %g", r,
-            got.f_over_r, f);
+    ck_assert_msg(fabs(got.rho - rho) <= words_goal * (rho + rho_size), "rho(%g): %g, not %g", r,
+                  got.rho, rho);
+    ck_assert_msg(fabs(got.energy - phi) <= words_goal * (phi + phi_size), "phi(%g): %g, not %g", r,
+                  got.energy, phi);
+    ck_assert_msg(fabs(got.f_over_r - f) <= 3 * words_goal * (fabs(f) + f_size),
+                  "f(%g): %g, not %g", r, got.f_over_r, f);
   }
   /* Any number finds words that there are. */
   static const double odd[] = {0, 1e-9, 0.1, 4.9499999, 4.95, 5, 1e6};

@@ -56,20 +56,21 @@ START_TEST(sort_follows_the_curve_and_loses_nothing)
     bool *seen = ref_alloc(c.n, sizeof *seen);
     for (int64_t i = 0; i < c.n; i++) {
       const int64_t was = after.id[i] - 1;
-      ck_must(was >= 0 && was < c.n && !seen[was], "%s: id %lld", c.name, (long long)was + 1);
+      ck_assert_msg(was >= 0 && was < c.n && !seen[was], "%s: id %lld", c.name, (long long)was + 1);
       seen[was] = true;
-      ck_must(memcmp(after.x + 3 * i, before.x + 3 * was, 24) == 0 &&
-                  memcmp(after.v + 3 * i, before.v + 3 * was, 24) == 0 &&
-                  memcmp(after.image + 3 * i, before.image + 3 * was, 12) == 0,
-              "%s, %s: atom %lld was changed", c.name, ordering_words[spec.order.kind],
-              (long long)was);
+      ck_assert_msg(memcmp(after.x + 3 * i, before.x + 3 * was, 24) == 0 &&
+                        memcmp(after.v + 3 * i, before.v + 3 * was, 24) == 0 &&
+                        memcmp(after.image + 3 * i, before.image + 3 * was, 12) == 0,
+                    "%s, %s: atom %lld was changed", c.name, ordering_words[spec.order.kind],
+                    (long long)was);
       if (spec.order.kind == ORDERING_NONE) {
-        ck_must(was == i, "%s: atom %lld moved to %lld", c.name, (long long)was, (long long)i);
+        ck_assert_msg(was == i, "%s: atom %lld moved to %lld", c.name, (long long)was,
+                      (long long)i);
       } else if (keys[i] >= 0) {
-        ck_must(last < 0 || keys[last] < keys[i] ||
-                    (keys[last] == keys[i] && after.id[last] < after.id[i]),
-                "%s, %s: atom %lld is out of order", c.name, ordering_words[spec.order.kind],
-                (long long)i);
+        ck_assert_msg(last < 0 || keys[last] < keys[i] ||
+                          (keys[last] == keys[i] && after.id[last] < after.id[i]),
+                      "%s, %s: atom %lld is out of order", c.name, ordering_words[spec.order.kind],
+                      (long long)i);
         last = i;
       }
     }
@@ -99,13 +100,13 @@ START_TEST(bins_cover_the_box)
     for (int d = 0; d < 3 && c.n > 0; d++) {
       const int32_t inner = grid->n[d] - 2 * grid->margin[d];
       const double edge = c.box.hi[d] - c.box.lo[d];
-      ck_must(inner >= 1 && fabs(inner * grid->side[d] - edge) <= 1e-12 * edge,
-              "%s, bins %g: %d bins of %g in %g", c.name, spec.bin_size, inner, grid->side[d],
-              edge);
-      ck_must(inner == 1 || grid->side[d] >= spec.bin_size * (1 - 1e-12), "%s: bins of %g, not %g",
-              c.name, grid->side[d], spec.bin_size);
-      ck_must(grid->margin[d] * grid->side[d] >= spec.r_list * (1 - 1e-12),
-              "%s: a margin of %d bins of %g", c.name, grid->margin[d], grid->side[d]);
+      ck_assert_msg(inner >= 1 && fabs(inner * grid->side[d] - edge) <= 1e-12 * edge,
+                    "%s, bins %g: %d bins of %g in %g", c.name, spec.bin_size, inner, grid->side[d],
+                    edge);
+      ck_assert_msg(inner == 1 || grid->side[d] >= spec.bin_size * (1 - 1e-12),
+                    "%s: bins of %g, not %g", c.name, grid->side[d], spec.bin_size);
+      ck_assert_msg(grid->margin[d] * grid->side[d] >= spec.r_list * (1 - 1e-12),
+                    "%s: a margin of %d bins of %g", c.name, grid->margin[d], grid->side[d]);
       ck_assert_double_eq(grid->lo[d], c.box.lo[d]);
     }
     run_near_close(&near);
@@ -132,8 +133,9 @@ START_TEST(bins_of_few_tiles_are_powers_of_two)
       const int32_t inner = grid->n[d] - 2 * grid->margin[d];
       const double fit = fmax(1, floor((c.box.hi[d] - c.box.lo[d]) / spec.bin_size));
       const double off = inner / fit;
-      ck_must(powers ? (inner & (inner - 1)) == 0 && off * off < 2 && off * off > 0.5 : off == 1,
-              "%s, %s: %d bins where %g fit", c.name, ordering_words[spec.order.kind], inner, fit);
+      ck_assert_msg(
+          powers ? (inner & (inner - 1)) == 0 && off * off < 2 && off * off > 0.5 : off == 1,
+          "%s, %s: %d bins where %g fit", c.name, ordering_words[spec.order.kind], inner, fit);
     }
     run_near_close(&near);
     run_case_free(&c);
@@ -189,8 +191,8 @@ START_TEST(memory_is_foreseen)
       edge[d] = c.box.hi[d] - c.box.lo[d];
     const double said =
         neighbor_memory(near.ctx, &spec, (double)c.n, (double)near.atoms->n_ghost, edge);
-    ck_must(ghosts >= before && said > 0.3 * used && said < 4 * used,
-            "list %d: %g bytes foreseen, %g used", l, said, used);
+    ck_assert_msg(ghosts >= before && said > 0.3 * used && said < 4 * used,
+                  "list %d: %g bytes foreseen, %g used", l, said, used);
     run_near_close(&near);
   }
   run_case_free(&c);

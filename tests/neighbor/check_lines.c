@@ -15,9 +15,9 @@ typedef struct {
 static void read_line(const neighbor_view *v, int64_t s, int64_t first, int64_t line,
                       const int64_t *listed, int64_t *seen, line_count *count)
 {
-  ck_must(listed[line] > first,
-          "slice %lld reads line %lld, which is not listed from slice %lld on", (long long)s,
-          (long long)line, (long long)first);
+  ck_assert_msg(listed[line] > first,
+                "slice %lld reads line %lld, which is not listed from slice %lld on", (long long)s,
+                (long long)line, (long long)first);
   const int64_t last = (listed[line] > seen[line] ? listed[line] : seen[line]) - 1;
   count->reads++;
   count->stale += (s - last) * v->width > KEPT;
@@ -59,10 +59,10 @@ static void check_lines(const run_near *near, const char *name)
   }
   const bool compact = ordering_has(&near->spec.order, ORDERING_COMPACT);
   const double listed = (double)v->line_start[slices] / (double)n;
-  ck_must((double)count.stale <= 1e-3 * (double)count.reads,
-          "%s: %lld of %lld lines were listed long ago", name, (long long)count.stale,
-          (long long)count.reads);
-  ck_must(n < 4000 || !compact || listed < 6, "%s: %.1f lines an atom", name, listed);
+  ck_assert_msg((double)count.stale <= 1e-3 * (double)count.reads,
+                "%s: %lld of %lld lines were listed long ago", name, (long long)count.stale,
+                (long long)count.reads);
+  ck_assert_msg(n < 4000 || !compact || listed < 6, "%s: %.1f lines an atom", name, listed);
 }
 
 START_TEST(slices_read_lines_that_are_listed)

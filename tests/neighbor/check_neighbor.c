@@ -34,15 +34,16 @@ static void check_list(const run_near *near, const ref_pairs *want, const char *
   for (int64_t w = 0; w < want->n; w++) {
     const ref_pair *p = &want->pair[w];
     const bool here = k < n && got[k].i == p->i && got[k].j == p->j && got[k].shift == p->shift;
-    ck_must(here || p->r >= near->spec.r_list - rounding,
-            "%s: %lld atoms: %d misses %d, shift %d, at %.17Lg", name, (long long)s.n, p->i, p->j,
-            p->shift, p->r);
-    ck_must(!here || p->r <= near->spec.r_list * (1 + 1e-5) + rounding,
-            "%s: %d lists %d at %.17Lg, beyond %.17g", name, p->i, p->j, p->r, near->spec.r_list);
+    ck_assert_msg(here || p->r >= near->spec.r_list - rounding,
+                  "%s: %lld atoms: %d misses %d, shift %d, at %.17Lg", name, (long long)s.n, p->i,
+                  p->j, p->shift, p->r);
+    ck_assert_msg(!here || p->r <= near->spec.r_list * (1 + 1e-5) + rounding,
+                  "%s: %d lists %d at %.17Lg, beyond %.17g", name, p->i, p->j, p->r,
+                  near->spec.r_list);
     k += here;
   }
-  ck_must(k == n, "%s: %d lists %d, shift %d: too far or twice", name, got[k].i, got[k].j,
-          got[k].shift);
+  ck_assert_msg(k == n, "%s: %d lists %d, shift %d: too far or twice", name, got[k].i, got[k].j,
+                got[k].shift);
   free(got);
   run_list_free(&list);
   run_snapshot_free(&s);
@@ -133,7 +134,7 @@ START_TEST(lists_are_reproducible)
       near = run_near_open((md_precision)_i, threads, &spec, &c);
       run_near_rebuild(&near);
       again = run_list_read(near.ctx, near.list);
-      ck_must(run_list_equal(&first, &again), "list %d differs with %d threads", l, threads);
+      ck_assert_msg(run_list_equal(&first, &again), "list %d differs with %d threads", l, threads);
       run_list_free(&again);
       run_near_close(&near);
     }
@@ -168,9 +169,9 @@ START_TEST(the_reach_is_exact)
     run_list list = run_list_read(near.ctx, near.list);
     int64_t n = 0;
     free(run_list_actions(&list, &s, &n, "two atoms"));
-    ck_must(n == (inside ? 2 : 0), "%s, list %d, bins %g: %lld pairs at %.17g within %.17g",
-            md_precision_words[precision], k / 5 % RUN_LISTS, spec.bin_size, (long long)n, r,
-            spec.r_list);
+    ck_assert_msg(n == (inside ? 2 : 0), "%s, list %d, bins %g: %lld pairs at %.17g within %.17g",
+                  md_precision_words[precision], k / 5 % RUN_LISTS, spec.bin_size, (long long)n, r,
+                  spec.r_list);
     run_list_free(&list);
     run_snapshot_free(&s);
     run_near_close(&near);
@@ -198,8 +199,8 @@ START_TEST(large_lists_hold_the_same_pairs)
     if (k == 0) {
       first = actions, n_first = n;
     } else {
-      ck_must(n == n_first && memcmp(first, actions, (size_t)n * sizeof *actions) == 0,
-              "%s: list %d differs", md_precision_words[_i], k);
+      ck_assert_msg(n == n_first && memcmp(first, actions, (size_t)n * sizeof *actions) == 0,
+                    "%s: list %d differs", md_precision_words[_i], k);
       free(actions);
     }
     run_list_free(&list);

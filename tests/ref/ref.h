@@ -7,14 +7,7 @@
 
 #include "core/atoms.h"
 #include "force/force.h"
-
-#include <check.h>
-
-/* ck_assert_msg reports to the runner also when all is well, which is too slow for every atom. */
-#define ck_must(cond, ...)                                                                         \
-  do {                                                                                             \
-    if (!(cond)) ck_abort_msg(__VA_ARGS__);                                                        \
-  } while (0)
+#include "tests/test.h"
 
 /* Atom i sees the image of atom j that is shifted by `shift` box edges (md_shift_pack). */
 typedef struct {

@@ -14,7 +14,8 @@ static long double *read_numbers(FILE *file, int64_t n)
   long double *values = ref_alloc(n, sizeof *values);
   for (int64_t k = 0; k < n; k++) {
     double value;
-    ck_must(fscanf(file, "%lf", &value) == 1, "value %lld of %lld", (long long)k, (long long)n);
+    ck_assert_msg(fscanf(file, "%lf", &value) == 1, "value %lld of %lld", (long long)k,
+                  (long long)n);
     values[k] = value;
   }
   return values;
@@ -26,11 +27,12 @@ ref_eam ref_eam_read(const char *path)
   char line[256];
   long n_rho, n_r;
   double d_rho, d_r, cutoff;
-  ck_must(file, "%s cannot be read", path);
+  ck_assert_msg(file, "%s cannot be read", path);
   for (int k = 0; k < 4; k++)
-    ck_must(fgets(line, sizeof line, file), "%s is short", path);
-  ck_must(fscanf(file, "%ld %lf %ld %lf %lf\n", &n_rho, &d_rho, &n_r, &d_r, &cutoff) == 5, "grid");
-  ck_must(fgets(line, sizeof line, file), "%s is short", path);
+    ck_assert_msg(fgets(line, sizeof line, file), "%s is short", path);
+  ck_assert_msg(fscanf(file, "%ld %lf %ld %lf %lf\n", &n_rho, &d_rho, &n_r, &d_r, &cutoff) == 5,
+                "grid");
+  ck_assert_msg(fgets(line, sizeof line, file), "%s is short", path);
   ref_eam eam = {.n_rho = n_rho, .n_r = n_r, .d_rho = d_rho, .d_r = d_r, .cutoff = cutoff};
   eam.f = read_numbers(file, n_rho);
   eam.rho = read_numbers(file, n_r);
@@ -155,22 +157,23 @@ ref_eam_oracle ref_eam_oracle_read(void)
   FILE *file = fopen("tests/oracle/eam_f4_exact.csv", "r");
   char line[1024], *number;
   ref_eam_oracle out = {.n = ATOMS};
-  ck_must(file && fgets(line, sizeof line, file), "tests/oracle/eam_f4_exact.csv: cannot be read");
-  ck_must((number = strstr(line, "box ")) != NULL, "no box");
+  ck_assert_msg(file && fgets(line, sizeof line, file),
+                "tests/oracle/eam_f4_exact.csv: cannot be read");
+  ck_assert_msg((number = strstr(line, "box ")) != NULL, "no box");
   for (int d = 0; d < 3; d++)
     out.box.hi[d] = strtod(number + 4, NULL);
-  ck_must((number = strstr(line, "energy ")) != NULL, "no energy");
+  ck_assert_msg((number = strstr(line, "energy ")) != NULL, "no energy");
   out.energy = strtod(number + 7, NULL);
-  ck_must((number = strstr(line, "pressure_bar ")) != NULL, "no pressure");
+  ck_assert_msg((number = strstr(line, "pressure_bar ")) != NULL, "no pressure");
   out.pressure = strtod(number + 13, NULL);
   out.x = ref_alloc(3 * ATOMS, sizeof(double)), out.f = ref_alloc(3 * ATOMS, sizeof(double));
   out.own = ref_alloc(ATOMS, sizeof(double)), out.density = ref_alloc(ATOMS, sizeof(double));
-  ck_must(fgets(line, sizeof line, file), "no header");
+  ck_assert_msg(fgets(line, sizeof line, file), "no header");
   for (int i = 0; i < ATOMS; i++)
-    ck_must(fscanf(file, "%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf", &out.x[3 * i], &out.x[3 * i + 1],
-                   &out.x[3 * i + 2], &out.f[3 * i], &out.f[3 * i + 1], &out.f[3 * i + 2],
-                   &out.own[i], &out.density[i]) == 8,
-            "row %d", i);
+    ck_assert_msg(fscanf(file, "%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf", &out.x[3 * i], &out.x[3 * i + 1],
+                         &out.x[3 * i + 2], &out.f[3 * i], &out.f[3 * i + 1], &out.f[3 * i + 2],
+                         &out.own[i], &out.density[i]) == 8,
+                  "row %d", i);
   fclose(file);
   return out;
 }

@@ -29,8 +29,8 @@ START_TEST(all_pairs_are_those_of_a_full_list)
   int64_t n_full = 0, n_all = 0;
   run_action *full = actions_of(&c, precision, NEIGHBOR_FULL, 1, &n_full);
   run_action *all = actions_of(&c, precision, NEIGHBOR_ALL, 1 + _i % 3, &n_all);
-  ck_must(n_full == n_all, "%s: %lld entries, not %lld", c.name, (long long)n_all,
-          (long long)n_full);
+  ck_assert_msg(n_full == n_all, "%s: %lld entries, not %lld", c.name, (long long)n_all,
+                (long long)n_full);
   ck_assert(n_full == 0 || memcmp(full, all, (size_t)n_full * sizeof *full) == 0);
   free(full), free(all);
   run_case_free(&c);

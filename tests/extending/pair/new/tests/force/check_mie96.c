@@ -42,10 +42,10 @@ START_TEST(pair_is_the_definition_and_its_slope)
     force_pair(spec, r - h, &below, &unused);
     force_pair(spec, r + h, &above, &unused);
     const double scale = fabs((double)want_f) + spec->epsilon;
-    ck_must(fabs(u - (double)want_u) <= 1e-13 * scale, "U(%g) is %.15g", r, u);
-    ck_must(fabs(f_over_r * r - (double)want_f) <= 1e-13 * scale, "F(%g) is %.15g", r,
-            f_over_r * r);
-    ck_must(fabs((above - below) / (2 * h) + f_over_r * r) <= 1e-6 * scale, "slope at %g", r);
+    ck_assert_msg(fabs(u - (double)want_u) <= 1e-13 * scale, "U(%g) is %.15g", r, u);
+    ck_assert_msg(fabs(f_over_r * r - (double)want_f) <= 1e-13 * scale, "F(%g) is %.15g", r,
+                  f_over_r * r);
+    ck_assert_msg(fabs((above - below) / (2 * h) + f_over_r * r) <= 1e-6 * scale, "slope at %g", r);
   }
   double u, f_over_r;
   force_pair(spec, spec->r_cut, &u, &f_over_r);
@@ -87,11 +87,11 @@ START_TEST(forces_equal_direct_sums)
     run_md md = run_md_open(&spec, &c, NULL);
     run_md_force(&md, &tally);
     run_md_state(&md, NULL, NULL, f);
-    ck_must(fabs(tally.energy - energy) <= goal * fabs(energy), "%s: energy %.15g, not %.15g",
-            run_spec_text(&spec), tally.energy, energy);
+    ck_assert_msg(fabs(tally.energy - energy) <= goal * fabs(energy), "%s: energy %.15g, not %.15g",
+                  run_spec_text(&spec), tally.energy, energy);
     for (int64_t k = 0; k < 3 * c.n; k++)
-      ck_must(fabs(f[k] - want[k]) <= goal * 100, "%s: force %.15g, not %.15g",
-              run_spec_text(&spec), f[k], want[k]);
+      ck_assert_msg(fabs(f[k] - want[k]) <= goal * 100, "%s: force %.15g, not %.15g",
+                    run_spec_text(&spec), f[k], want[k]);
     run_md_close(&md);
   }
   free(want), free(f);
