@@ -124,7 +124,7 @@ static md_status set(stokes_matrix *matrix, const stokes_blocks *blocks, int vec
   MD_TRY(md_buffer_reserve(matrix->ctx, &matrix->start, (rows + 1) * sizeof(int64_t), 0));
   MD_TRY(reserve(matrix));
   memcpy(matrix->start.data, blocks->start, (rows + 1) * sizeof(int64_t));
-  memset(matrix->diagonal.data, 0, rows * 6 * sizeof(double));
+  if (rows > 0) memset(matrix->diagonal.data, 0, rows * 6 * sizeof(double));
   for (int64_t i = 0; i < blocks->n_rows; i++)
     for (int64_t p = blocks->start[i]; p < blocks->start[i + 1]; p++) {
       const double *block = blocks->block + 9 * p;

@@ -311,7 +311,7 @@ END_TEST
 int main(void)
 {
   Suite *suite = suite_create("stokes_flow");
-  TCase *dense_cases = tcase_create("dense"), *noise = tcase_create("noise");
+  TCase *dense_cases = tcase_create("dense"), *noise = test_long_case("noise");
   TCase *steps = tcase_create("steps"), *drift = tcase_create("drift");
   tcase_add_loop_test(dense_cases, columns_of_the_dense_matrix, 0, 6);
   tcase_add_test(dense_cases, residuals_are_true);
