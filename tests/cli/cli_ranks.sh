@@ -12,20 +12,7 @@ if grep -q '^mpi,"*not in this build' "$dir/info"; then
   expect 2 run --steps 0 --cells 3
   says 'this build has no MPI'
 fi
-if ! command -v mpirun >/dev/null 2>&1 || ! grep -q '^mpi,"*Open MPI' "$dir/info"; then
-  echo 'skipped: several ranks need mpirun and a build with MPI (Debian packages libopenmpi-dev openmpi-bin)'
-  finish
-  exit
-fi
-
-root=
-[ "$(id -u)" = 0 ] && root=--allow-run-as-root
-unset OMP_NUM_THREADS
-# What Open MPI's libraries keep until the process ends would be called leaks of ours.
-[ -z "${ASAN_OPTIONS:-}" ] || export ASAN_OPTIONS="$ASAN_OPTIONS:detect_leaks=0"
-ranks=2
-# mpirun adds words of its own to the error stream of a job that fails.
-start() { mpirun $root --oversubscribe -n $ranks "$minimd" "$@"; }
+. tests/cli/ranks.sh
 
 for command in tune ordering stokes info; do
   expect 2 $command

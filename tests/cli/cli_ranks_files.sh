@@ -3,17 +3,12 @@
 # no more memory than a lattice takes.
 . tests/cli/cli.sh
 
-"$minimd" info --format csv >"$dir/info"
-if [ "$backend" != cpu ] || [ -n "${ASAN_OPTIONS:-}" ] || ! command -v mpirun >/dev/null 2>&1 || ! grep -q '^mpi,"*Open MPI' "$dir/info"; then
-  echo 'skipped: a test of the CPU without sanitizers, mpirun and a build with MPI'
+if [ "$backend" != cpu ] || [ -n "${ASAN_OPTIONS:-}" ]; then
+  echo 'skipped: a test of the CPU without sanitizers'
   finish
   exit
 fi
-root=
-[ "$(id -u)" = 0 ] && root=--allow-run-as-root
-unset OMP_NUM_THREADS
-ranks=1
-start() { mpirun $root --oversubscribe --timeout 100 -n $ranks "$minimd" "$@"; }
+. tests/cli/ranks.sh
 where='--backend cpu --threads 1 --quiet --list full --deterministic'
 
 # alike WHAT RANKS ARGS... : thermo lines and checkpoint on so many ranks are those of one.

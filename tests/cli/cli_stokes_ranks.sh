@@ -2,23 +2,11 @@
 # tests/cli/cli_stokes_ranks.sh MINIMD - products of a matrix whose rows several ranks have: the suite under mpirun, and
 # `minimd gspmv`.
 . tests/cli/cli.sh
-
-"$minimd" info --format csv >"$dir/info"
-if ! command -v mpirun >/dev/null 2>&1 || ! grep -q '^mpi,"*Open MPI' "$dir/info"; then
-  echo 'skipped: several ranks need mpirun and a build with MPI (Debian packages libopenmpi-dev openmpi-bin)'
-  finish
-  exit
-fi
-root=
-[ "$(id -u)" = 0 ] && root=--allow-run-as-root
-unset OMP_NUM_THREADS
-export OMP_WAIT_POLICY=passive
-[ -z "${ASAN_OPTIONS:-}" ] || export ASAN_OPTIONS="$ASAN_OPTIONS:detect_leaks=0"
 minimd=$(realpath "$minimd")
-start() { mpirun $root --oversubscribe --timeout 120 -n $ranks "$minimd" "$@"; }
+. tests/cli/ranks.sh
+export OMP_WAIT_POLICY=passive
 
 # What is not for several ranks.
-ranks=2
 for what in '--map' '--matrix mat1 --nodes 2' "--matrix mat1 --write $dir/w.mtx" "--matrix mat1 --plot $dir/p.svg"; do
   expect 2 gspmv $what
   says '(map|nodes|write|plot) on 2 ranks: expected one rank'
@@ -36,7 +24,7 @@ suite=$(dirname "$minimd")/tests/check_stokes_ranks
 for ranks in 2 3 4 8; do
   [ -x "$suite" ] || break
   cases=$((cases + 1))
-  mpirun $root --oversubscribe --timeout 120 -n $ranks "$suite" >"$dir/out" 2>"$dir/err" </dev/null ||
+  job "$suite" >"$dir/out" 2>"$dir/err" </dev/null ||
     fail "check_stokes_ranks on $ranks ranks: $(cat "$dir/out" "$dir/err")"
 done
 

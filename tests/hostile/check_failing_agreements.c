@@ -5,6 +5,7 @@
  * come (pretend_ranks.h).  But for a few named messages no rank ends the others: all agree. */
 #include "tests/drive/files.h"
 #include "tests/hostile/failing_memory.h"
+#include "tests/hostile/failing_ranks.h"
 #include "tests/hostile/pretend_ranks.h"
 #include "tests/test.h"
 
@@ -12,13 +13,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define SMALL "--backend cpu --threads 1 --quiet --list full --deterministic "
-/* Files in braces are of the test's folder, made by the first lines. */
-static const char *const setup[] = {
-    "convert --cells 4 --to data -o {a.data}",
-    "convert --cells 4 --to xyz -o {a.xyz}",
-    SMALL "--cells 4 --steps 3 --checkpoint {saved}",
-};
 static const struct {
   const char *line;
   int rank; /* that fails, */

@@ -4,6 +4,7 @@
  *
  * Each try is a job of mpirun, which starts this program again as the ranks: with FAILING_LINE. */
 #include "tests/hostile/failing_memory.h"
+#include "tests/hostile/failing_ranks.h"
 #include "comm/world.h"
 #include "tests/drive/files.h"
 #include "tests/test.h"
@@ -16,13 +17,6 @@
  * after which a job hangs.  check_failing_agreements has a try for each place, without MPI. */
 enum { TRIES = 3, MOST_GROWN = 3, PATIENCE = 30, RANKS = 3 };
 
-#define SMALL "--backend cpu --threads 1 --quiet --list full --deterministic "
-/* Files in braces are of the test's folder, made by the first lines. */
-static const char *const setup[] = {
-    "convert --cells 4 --to data -o {a.data}",
-    "convert --cells 4 --to xyz -o {a.xyz}",
-    SMALL "--cells 4 --steps 3 --checkpoint {saved}",
-};
 static const struct {
   const char *line;
   int rank; /* that fails */

@@ -1,0 +1,16 @@
+# tests/cli/ranks.sh - what command-line tests of several ranks share; read after cli.sh.  Where there is no MPI the test ends here;
+# else `start` starts $ranks ranks.
+if ! command -v mpirun >/dev/null 2>&1 || ! "$minimd" info --format csv | grep -q '^mpi,"*Open MPI'; then
+  echo 'skipped: several ranks need mpirun and a build with MPI (Debian packages libopenmpi-dev openmpi-bin)'
+  finish
+  exit
+fi
+root=
+[ "$(id -u)" = 0 ] && root=--allow-run-as-root
+unset OMP_NUM_THREADS
+# What Open MPI's libraries keep until the process ends would be called leaks of ours.
+[ -z "${ASAN_OPTIONS:-}" ] || export ASAN_OPTIONS="$ASAN_OPTIONS:detect_leaks=0"
+ranks=2
+# mpirun adds words of its own to the error stream of a job that fails.
+job() { mpirun $root --oversubscribe --timeout 120 -n $ranks "$@"; }
+start() { job "$minimd" "$@"; }
