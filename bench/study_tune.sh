@@ -27,7 +27,7 @@ case $backend in
 esac
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-commit=$(git -C "$here" rev-parse --short HEAD 2>/dev/null || echo unknown)
+commit=$("$minimd" --version | sed 's/.*(\(.*\))/\1/')
 # value NAME FILE : the first number or text of this name in a JSON file.
 value() { sed -n "s/^ *\"$1\": \"\{0,1\}\([^\",]*\)\"\{0,1\},*\$/\1/p" "$2" | head -1; }
 
