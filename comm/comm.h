@@ -87,7 +87,7 @@ md_status comm_borders(comm *cm, md_atoms *atoms, double r_ghost);
 /* Refresh the positions of the ghosts after owned atoms moved. */
 md_status comm_forward(comm *cm, md_atoms *atoms);
 
-/* A real of each atom, values [n + n_ghost] on the CPU, to the ghosts that are images of other
+/* A real of each atom, values [n + n_ghost] on the backend, to the ghosts that are images of other
  * ranks' atoms; the others keep what they have. */
 md_status comm_forward_reals(comm *cm, const md_atoms *atoms, void *values);
 

@@ -31,8 +31,10 @@ static md_status rebuild_early(engine *sim, bool sort)
   if (!status) {
     md_phase_begin(ctx, MD_PHASE_NEIGHBOR);
     status = neighbor_build_early(sim->list, sim->atoms);
-    if (!status) status = force_take_types(sim->fc, sim->atoms);
+    if (!status) status = force_reserve_types(sim->fc, sim->atoms);
     status = world_agree(status);
+    if (!status && sim->atoms->n_types > 1)
+      status = world_agree(force_take_types(sim->fc, sim->atoms));
     md_phase_end(ctx, MD_PHASE_NEIGHBOR);
   }
   sim->rebuilt_at = sim->step;

@@ -34,10 +34,6 @@ static md_status check_gpus(const engine_spec *spec, const engine_choice *choice
              "%s: deterministic runs of %d ranks give the same bits as others by full lists only: "
              "expected full, or no --deterministic",
              engine_origin(spec, "neighbor.list"), ranks);
-  MD_REQUIRE(engine_pair_kinds(spec) == 1, MD_EINVAL,
-             "%s: pairs of species that differ on %d ranks on GPUs: expected --backend cpu, or one "
-             "rank",
-             engine_origin(spec, "species"), ranks);
   MD_TRY(count_sharers(sharers));
   const md_status status =
       *sharers == 1 || spec->share_gpu

@@ -75,8 +75,10 @@ md_status force_set_coulomb(force *fc, double alpha, double r_cut);
 
 /* After each list build of atoms of several types: their types, and those of the ghosts, from now
  * on. Nothing else needs to be done.  Does nothing for one type.  Errors: MD_EINVAL (the atoms have
- * another number of types; on a GPU, ghosts without a home), MD_ENOMEM, MD_ECUDA. */
+ * another number of types), MD_ENOMEM, MD_ECUDA, and those of the fill function below. */
 md_status force_take_types(force *fc, const md_atoms *atoms);
+/* What of it can fail on one of several processes alone, before they exchange anything. */
+md_status force_reserve_types(force *fc, const md_atoms *atoms);
 
 /* Embedded atoms (eam.h) in place of Lennard-Jones: the cutoff becomes that of eam, which must
  * outlive fc; energies are eV, lengths Angstrom.  energy of a tally is then that of all atoms,

@@ -21,6 +21,7 @@ typedef struct {
   md_buffer force;    /* real [n][n][4]: r_cut^2, lj1, lj2, f_shift */
   md_buffer energy;   /* real [n][n][4]: lj3, lj4, u_shift, 0 */
   md_buffer type;     /* uint8 [n + n_ghost] of the atoms */
+  md_buffer values;   /* several processes: real [n + n_ghost], types as they travel */
 } force_types;
 
 struct force {
@@ -100,9 +101,11 @@ PREC_DECLARE(force_fn, force_gpu_tile_advance);
 PREC_DECLARE(force_fn, eam_gpu_full);
 PREC_DECLARE(force_fn, eam_gpu_tile);
 PREC_DECLARE(force_fn, eam_gpu_tile_advance);
-/* Types of atoms and ghosts, all of which have a home. */
-typedef md_status force_take_fn(const md_atoms *atoms, uint8_t *type);
+/* Types of atoms and of ghosts that have a home; with values [n + n_ghost], reals, the atoms' there
+ * too.  Then those of the other ghosts, from values that have been filled. */
+typedef md_status force_take_fn(const md_atoms *atoms, uint8_t *type, void *values);
 PREC_DECLARE(force_take_fn, force_gpu_take_types);
+PREC_DECLARE(force_take_fn, force_gpu_take_filled);
 
 MD_END_C
 #endif

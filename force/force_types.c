@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 static force_take_fn *const gpu_take[MD_PRECISION_COUNT] = PREC_TABLE(force_gpu_take_types);
+static force_take_fn *const gpu_filled[MD_PRECISION_COUNT] = PREC_TABLE(force_gpu_take_filled);
 
 #define WORD(name, word) word,
 const char *const force_mix_words[FORCE_MIX_COUNT] = {FORCE_MIXES(WORD)};
@@ -87,6 +88,7 @@ void force_types_free(force *fc)
   md_buffer_free(fc->ctx, &types->force);
   md_buffer_free(fc->ctx, &types->energy);
   md_buffer_free(fc->ctx, &types->type);
+  md_buffer_free(fc->ctx, &types->values);
 }
 
 static uint8_t type_of(const void *v, int64_t i, size_t size)
@@ -99,22 +101,19 @@ static uint8_t type_of(const void *v, int64_t i, size_t size)
 static md_status fill_types(const force *fc, const md_atoms *atoms, uint8_t *type)
 {
   const int64_t all = atoms->n + atoms->n_ghost;
-  const size_t size = md_real_size(fc->ctx->precision);
+  const bool single = md_real_size(fc->ctx->precision) == sizeof(float);
   const int32_t *home = atoms->home.data;
-  char *values = malloc((size_t)(all + 1) * size);
-  MD_REQUIRE(values, MD_ENOMEM, "out of memory for %lld types", (long long)all);
+  float *narrow = fc->types.values.data;
+  double *wide = fc->types.values.data;
   for (int64_t i = 0; i < atoms->n; i++)
-    if (size == sizeof(float))
-      ((float *)(void *)values)[i] = type[i];
+    if (single)
+      narrow[i] = type[i];
     else
-      ((double *)(void *)values)[i] = type[i];
-  const md_status status = fc->fill(fc->fill_arg, values);
-  for (int64_t g = atoms->n; g < all && !status; g++)
-    if (home[g - atoms->n] < 0)
-      type[g] = (uint8_t)(size == sizeof(float) ? ((float *)(void *)values)[g]
-                                                : ((double *)(void *)values)[g]);
-  free(values);
-  return status;
+      wide[i] = type[i];
+  MD_TRY(fc->fill(fc->fill_arg, fc->types.values.data));
+  for (int64_t g = atoms->n; g < all; g++)
+    if (home[g - atoms->n] < 0) type[g] = (uint8_t)(single ? narrow[g] : wide[g]);
+  return MD_OK;
 }
 
 static md_status cpu_take(const force *fc, const md_atoms *atoms, uint8_t *type)
@@ -131,17 +130,32 @@ static md_status cpu_take(const force *fc, const md_atoms *atoms, uint8_t *type)
   return fc->fill ? fill_types(fc, atoms, type) : MD_OK;
 }
 
-md_status force_take_types(force *fc, const md_atoms *atoms)
+static md_status gpu_take_all(const force *fc, const md_atoms *atoms, uint8_t *type)
+{
+  const int precision = fc->ctx->precision;
+  void *values = fc->fill ? fc->types.values.data : NULL;
+  MD_TRY(gpu_take[precision](atoms, type, values));
+  if (!fc->fill) return MD_OK;
+  MD_TRY(fc->fill(fc->fill_arg, values));
+  return gpu_filled[precision](atoms, type, values);
+}
+
+md_status force_reserve_types(force *fc, const md_atoms *atoms)
 {
   force_types *types = &fc->types;
   if (!types->n) return MD_OK;
   MD_REQUIRE(atoms->n_types == types->n, MD_EINVAL, "atoms of %d types, and forces of %d",
              atoms->n_types, types->n);
-  const bool gpu = fc->ctx->backend == MD_GPU;
-  MD_REQUIRE(!gpu || !fc->fill, MD_EINVAL,
-             "%d types of atoms of several processes on GPUs: expected the CPU, or one process",
-             types->n);
-  MD_TRY(md_buffer_reserve(fc->ctx, &types->type, (size_t)(atoms->n + atoms->n_ghost), 0));
-  uint8_t *type = types->type.data;
-  return gpu ? gpu_take[fc->ctx->precision](atoms, type) : cpu_take(fc, atoms, type);
+  const size_t all = (size_t)(atoms->n + atoms->n_ghost);
+  MD_TRY(md_buffer_reserve(fc->ctx, &types->type, all, 0));
+  if (!fc->fill) return MD_OK;
+  return md_buffer_reserve(fc->ctx, &types->values, all * md_real_size(fc->ctx->precision), 0);
+}
+
+md_status force_take_types(force *fc, const md_atoms *atoms)
+{
+  if (!fc->types.n) return MD_OK;
+  MD_TRY(force_reserve_types(fc, atoms));
+  uint8_t *type = fc->types.type.data;
+  return fc->ctx->backend == MD_GPU ? gpu_take_all(fc, atoms, type) : cpu_take(fc, atoms, type);
 }

@@ -77,21 +77,20 @@ for cut in curve bricks bisection; do
   same "$dir/double1/out" "$dir/cut/out" "4 ranks cut by $cut"
 done
 # Two species: their types go with atoms and ghosts, and come back from a checkpoint.
-mixture="--backend cpu --cells 6 --steps 30 --thermo 10 --quiet --deterministic --format csv --threads 1"
 salt='species=({name="A";mass=2;fraction=0.8;},{name="B";fraction=0.2;})'
 pairs='lj.pairs=({types=["A","B"];epsilon=1.5;sigma=0.8;cutoff=2;})'
 for precision in double mixed; do
-  run_in species1 1 $mixture --precision $precision --set "$salt" --set "$pairs" --dump d.xyz --checkpoint c
+  run_in species1 1 $melt --precision $precision --set "$salt" --set "$pairs" --dump d.xyz --checkpoint c
   grep -q '^B ' "$dir/species1/d.xyz" || fail 'a trajectory does not name its species'
   for n in 2 3; do
-    run_in species$n $n $mixture --precision $precision --set "$salt" --set "$pairs" --dump d.xyz --checkpoint c
+    run_in species$n $n $melt --precision $precision --set "$salt" --set "$pairs" --dump d.xyz --checkpoint c
     for file in out d.xyz c; do
       same "$dir/species1/$file" "$dir/species$n/$file" "two species on $n ranks in $precision precision"
     done
   done
 done
-run_in whole 1 $mixture --precision mixed --set "$salt" --set "$pairs" --steps 60
-run_in species3 2 --restart c --steps 60 --format csv --quiet
+run_in whole 1 $melt --precision mixed --set "$salt" --set "$pairs" --steps 60
+run_in species3 2 --restart c $where --steps 60 --format csv --quiet
 tail -n 3 "$dir/whole/out" >"$dir/last"
 tail -n 3 "$dir/species3/out" | cmp -s - "$dir/last" || fail '2 ranks do not go on with two species of 3'
 # Positions stored into the memory of other ranks, where they have GPUs.
@@ -100,6 +99,14 @@ if [ "$backend" = gpu ]; then
     run_in peer 3 $melt --precision $precision --carrier peer
     same "$dir/${precision}1/out" "$dir/peer/out" "3 ranks in $precision precision, carrier peer"
   done
+  tiles="--backend gpu --cells 6 --list tile --steps 30 --thermo 10 --quiet --format csv --precision double"
+  run_in whole 1 $tiles --set "$salt" --set "$pairs"
+  run_in peer 3 $tiles --share-gpu --carrier peer --set "$salt" --set "$pairs"
+  paste -d, "$dir/whole/out" "$dir/peer/out" | awk -F, 'NR > 1 {
+      for (c = 1; c <= NF / 2; c++) if (($c - $(c + NF / 2)) ^ 2 > 1e-18 * (1 + $c ^ 2)) exit bad = 1
+      n++
+    }
+    END { exit bad || n < 3 }' || fail "two species by tiles on 3 ranks: $(cat "$dir/peer/out")"
   run_in whole 1 $melt --rebuild check --skin 0.1
   run_in peer 2 $melt --rebuild check --skin 0.1 --carrier peer
   same "$dir/whole/out" "$dir/peer/out" '2 ranks, rebuilds by displacement, carrier peer'
