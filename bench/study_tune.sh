@@ -7,7 +7,8 @@
 #                                   the 95 % interval between order statistics
 #   docs/results/tune_NAME.csv      CPU: every run of the exhaustive search, which check_tune replays
 #
-# MINUTES bounds the search of each, LONG the exhaustive one, PAIRS the pairs of runs (6 at least).
+# MINUTES bounds the search of each, LONG the exhaustive one, PAIRS the pairs of runs (6 at least);
+# SYSTEMS="melt": one of them, whose row takes the place of the old one.
 set -eu
 build=$1 backend=$2
 minimd=$build/minimd
@@ -54,6 +55,18 @@ ns()
   esac
 }
 
+# keep : the row of $name in the place of the old one.
+keep()
+{
+  table=$results/tune-$backend.csv
+  [ ! -e "$table" ] || awk -F, -v s="$name" 'NR > 1 && $4 != s' "$table" >>"$work/row"
+  {
+    echo date,commit,machine,system,atoms,points,runs_exhaustive,runs_search,ns_exhaustive,ns_search,ratio,ratio_low,ratio_high,pairs,exhaustive,search
+    sort -t, -k4,4 "$work/row"
+  } >"$work/table"
+  cp "$work/table" "$table"
+}
+
 # study NAME OVER OPTIONS
 study()
 {
@@ -81,14 +94,16 @@ study()
   printf '%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,"%s","%s"\n' "$(date -u +%F)" "$commit" \
     "$(value "$([ "$backend" = gpu ] && echo gpu || echo cpu)" "$work/all.json" | tr ',' ' ')" "$name" "$atoms" "$points" \
     "$(value runs "$work/all.json")" "$(value runs "$work/found.json")" "$(middle 2 $half)" "$(middle 1 $half)" \
-    "$(middle 3 $half)" "$(middle 3 $low)" "$(middle 3 $((pairs + 1 - low)))" "$pairs" "$all" "$found" >>"$work/rows"
+    "$(middle 3 $half)" "$(middle 3 $low)" "$(middle 3 $((pairs + 1 - low)))" "$pairs" "$all" "$found" >"$work/row"
+  keep
   [ "$backend" = gpu ] || cp "$work/$name.csv" "$results/tune_$name.csv"
 }
 
-blocks=$([ "$backend" = gpu ] && echo ,block-size || true)
-study melt "order,list,bin-size,sort-every,skin$blocks" "$melt"
-study salt order,list,skin,pme "$salt"
-{
-  echo date,commit,machine,system,atoms,points,runs_exhaustive,runs_search,ns_exhaustive,ns_search,ratio,ratio_low,ratio_high,pairs,exhaustive,search
-  cat "$work/rows"
-} >"$results/tune-$backend.csv"
+last=$([ "$backend" = gpu ] && echo block-size || echo sort-every)
+for system in ${SYSTEMS:-melt salt}; do
+  case $system in
+    melt) study melt "order,list,bin-size,skin,$last" "$melt" ;;
+    salt) study salt order,list,skin,pme "$salt" ;;
+    *) echo "no such system: $system" >&2 && exit 2 ;;
+  esac
+done
