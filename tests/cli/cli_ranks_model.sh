@@ -151,6 +151,8 @@ RESULTS=$dir PAGE=$dir/page.md sh bench/ranks_model.sh >"$dir/out" 2>&1 || fail 
 for file in ranks-model.csv ranks-model-parameters.csv; do
   cmp -s "$dir/$file" docs/results/$file || fail "docs/results/$file is stale: run make ranks-model"
 done
-cmp -s "$dir/page.md" docs/ranks.md || fail 'docs/ranks.md is stale: run make ranks-model'
+words() { grep -v '^!\[speed and efficiency' "$1" | cat -s; } # without the picture, for which gnuplot may be missing
+words docs/ranks.md >"$dir/committed"
+words "$dir/page.md" | cmp -s - "$dir/committed" || fail 'docs/ranks.md is stale: run make ranks-model'
 
 finish
