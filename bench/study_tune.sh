@@ -28,7 +28,7 @@ case $backend in
 esac
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-commit=$("$minimd" --version | sed 's/.*(\(.*\))/\1/')
+. "$here/rows.sh"
 # value NAME FILE : the first number or text of this name in a JSON file.
 value() { sed -n "s/^ *\"$1\": \"\{0,1\}\([^\",]*\)\"\{0,1\},*\$/\1/p" "$2" | head -1; }
 
@@ -92,7 +92,7 @@ study()
   middle() { sort -g -k"$1" "$work/pairs" | awk -v c="$1" -v k="$2" 'NR == k { print $c }'; }
   half=$(((pairs + 1) / 2)) low=$((pairs * 4 / 15))
   printf '%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,"%s","%s"\n' "$(date -u +%F)" "$commit" \
-    "$(value "$([ "$backend" = gpu ] && echo gpu || echo cpu)" "$work/all.json" | tr ',' ' ')" "$name" "$atoms" "$points" \
+    "$machine" "$name" "$atoms" "$points" \
     "$(value runs "$work/all.json")" "$(value runs "$work/found.json")" "$(middle 2 $half)" "$(middle 1 $half)" \
     "$(middle 3 $half)" "$(middle 3 $low)" "$(middle 3 $((pairs + 1 - low)))" "$pairs" "$all" "$found" >"$work/row"
   keep
