@@ -150,6 +150,17 @@ md_status comm_forward(comm *cm, md_atoms *atoms)
   return SIMD_PICK(cm->ctx, cpu_forward, gpu_forward)(cm, atoms);
 }
 
+bool comm_sends_inside(const comm *cm)
+{
+  return !cm->ranks || comm_carried(cm, &(const char *){NULL}) == COMM_PEER;
+}
+
+md_status comm_send_inside(comm *cm, const md_atoms *atoms, int32_t steps, md_mail *out)
+{
+  *out = (md_mail){.steps = steps};
+  return cm->ranks ? ranks_send_inside(cm, atoms, steps, out) : MD_OK;
+}
+
 md_status comm_sum(comm *cm, double *values, int count)
 {
   if (!cm->ranks) return MD_OK;

@@ -101,20 +101,25 @@ typedef struct {
   const int64_t *id;
   int32_t *index, *home, *shift;
   int64_t *ghost_id;
+  md_image *image; /* of items, or NULL */
   ghost_name *out; /* a message to all, */
   int n_ways;      /* or mailboxes */
-  const peer_way *ways;
-  peer_round round;
+  const md_way *ways;
+  md_round round;
 } namer;
 
-/* Where the name of image k of those that are sent goes. */
-static __device__ __forceinline__ ghost_name *place_of(const namer *a, int64_t k)
+/* Where image k of those that are sent goes, and its name. */
+static __device__ __forceinline__ md_image sent_to(const namer *a, int64_t k, int32_t shift)
 {
-  if (a->n_ways == 0) return a->out + k;
-  int w = 0;
+  int32_t w = 0;
   while (w + 1 < a->n_ways && k >= a->ways[w + 1].first)
     w++;
-  return (ghost_name *)a->ways[w].half[a->round % 2] + a->ways[w].at + (k - a->ways[w].first);
+  return (md_image){(int32_t)(a->ways[w].at + (k - a->ways[w].first)), w, shift, 0};
+}
+
+static __device__ __forceinline__ ghost_name *place_of(const namer *a, md_image image)
+{
+  return (ghost_name *)a->ways[image.way].half[a->round % 2] + image.to;
 }
 
 /* Thread: one image, in the order of targets. */
@@ -126,12 +131,18 @@ static __global__ void name_kernel(int64_t n_own, int64_t items, const namer a)
   a.index[k] = i;
   if (k < n_own) {
     a.home[k] = i, a.shift[k] = by, a.ghost_id[k] = a.id[i];
+    if (a.image) a.image[p] = (md_image){(int32_t)k, -1, by, 0};
     return;
   }
   ghost_name name = {a.id[i], by, 0, ""};
   const state charge = a.x[i].w;
   memcpy(name.charge, &charge, sizeof charge);
-  *place_of(&a, k - n_own) = name;
+  if (!a.image) {
+    a.out[k - n_own] = name;
+    return;
+  }
+  a.image[p] = sent_to(&a, k - n_own, by);
+  *place_of(&a, a.image[p]) = name;
 }
 
 md_status PREC(ranks_gpu_name_images)(comm *cm, md_atoms *atoms)
@@ -140,15 +151,25 @@ md_status PREC(ranks_gpu_name_images)(comm *cm, md_atoms *atoms)
   const ranks_gpu *gpu = &ranks->gpu;
   const ranks_peer *peer = &ranks->peer;
   const int64_t items = ranks->n_own + ranks->n_out;
+  const bool by_peers = ranks->carrier == COMM_PEER;
   if (items == 0) return MD_OK;
-  const namer a = {
-      (const int32_t *)gpu->item.data,   (const int32_t *)gpu->place.data,
-      (const uint32_t *)gpu->key.data,   (const partition_target *)gpu->target.data,
-      (const state4 *)atoms->x.data,     (const int64_t *)atoms->id.data,
-      (int32_t *)ranks->index.data,      (int32_t *)atoms->home.data,
-      (int32_t *)atoms->shift.data,      (int64_t *)atoms->ghost_id.data,
-      (ghost_name *)ranks->out.data,     ranks->carrier == COMM_PEER ? peer->n_ways : 0,
-      (const peer_way *)peer->ways.data, peer->round};
+  if (by_peers)
+    MD_TRY(md_buffer_reserve(cm->ctx, &cm->ranks->gpu.image, (size_t)items * sizeof(md_image), 0));
+  const namer a = {(const int32_t *)gpu->item.data,
+                   (const int32_t *)gpu->place.data,
+                   (const uint32_t *)gpu->key.data,
+                   (const partition_target *)gpu->target.data,
+                   (const state4 *)atoms->x.data,
+                   (const int64_t *)atoms->id.data,
+                   (int32_t *)ranks->index.data,
+                   (int32_t *)atoms->home.data,
+                   (int32_t *)atoms->shift.data,
+                   (int64_t *)atoms->ghost_id.data,
+                   by_peers ? (md_image *)gpu->image.data : NULL,
+                   (ghost_name *)ranks->out.data,
+                   peer->n_ways,
+                   (const md_way *)peer->ways.data,
+                   peer->round};
   name_kernel<<<md_blocks(items, BLOCK), BLOCK, 0, (cudaStream_t)cm->ctx->stream>>>(ranks->n_own,
                                                                                     items, a);
   MD_LAUNCHED();

@@ -59,14 +59,14 @@ md_status peer_settle(comm *cm)
   for (int r = 0; r < world_count(); r++) {
     if (ranks->to[r] == 0 && ranks->from[r] == 0) continue;
     char *theirs = peer->theirs[r], *half = theirs + peer_flags();
-    peer->way[peer->n_ways++] = (peer_way){{half, half + peer->rooms[r]},
-                                           peer->at[r],
-                                           (peer_round *)theirs + world_rank(),
-                                           (const peer_round *)peer->mail + r,
-                                           ranks->to_first[r],
-                                           ranks->to[r],
-                                           r,
-                                           0};
+    peer->way[peer->n_ways++] = (md_way){{half, half + peer->rooms[r]},
+                                         peer->at[r],
+                                         (md_round *)theirs + world_rank(),
+                                         (const md_round *)peer->mail + r,
+                                         ranks->to_first[r],
+                                         ranks->to[r],
+                                         r,
+                                         0};
     if (ranks->to[r] > peer->most) peer->most = ranks->to[r];
   }
   const size_t ways = (size_t)peer->n_ways, room = ways + 1;
@@ -76,15 +76,15 @@ md_status peer_settle(comm *cm)
   return md_write(cm->ctx, peer->ways.data, peer->way, ways * sizeof *peer->way);
 }
 
-md_status peer_begin(comm *cm)
+md_status peer_begin(comm *cm, int32_t rounds)
 {
   ranks_peer *peer = &cm->ranks->peer;
-  const volatile peer_late *late = peer->late.data;
-  peer->round++;
+  const volatile md_late *late = peer->late.data;
+  peer->round += (md_round)rounds;
   if (late->rank < 0) return MD_OK;
   const peer_name *name = &peer->name[late->rank];
   return MD_FAIL(MD_ECUDA, "positions of rank %d (host %s, GPU %d) did not come within %d s",
-                 (int)late->rank, name->host, name->device, PEER_PATIENCE);
+                 (int)late->rank, name->host, name->device, MD_PATIENCE);
 }
 
 const void *peer_mail(const comm *cm)

@@ -34,7 +34,7 @@ void ranks_destroy(comm *cm)
   ranks_gpu *gpu = &ranks->gpu;
   md_buffer *buffers[] = {&ranks->cell,      &ranks->index, &gpu->owner, &gpu->first, &gpu->to,
                           &gpu->target,      &gpu->before,  &gpu->item,  &gpu->key,   &gpu->place,
-                          &gpu->scan_status, &gpu->weight,  &gpu->start};
+                          &gpu->scan_status, &gpu->weight,  &gpu->start, &gpu->image};
   for (size_t k = 0; k < sizeof buffers / sizeof *buffers; k++)
     md_buffer_free(ctx, buffers[k]);
   md_shared_free(ctx, &ranks->out);

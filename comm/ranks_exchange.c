@@ -123,7 +123,7 @@ static md_status names_by_message(comm *cm, md_atoms *atoms)
 static md_status names_to_peers(comm *cm, md_atoms *atoms)
 {
   MD_TRY(peer_settle(cm));
-  MD_TRY(peer_begin(cm));
+  MD_TRY(peer_begin(cm, 1));
   if (atoms->n > 0) MD_TRY(cm->ranks->on->name_images(cm, atoms));
   MD_TRY(take_turn(cm));
   return cm->ranks->on->take_names(cm, atoms, peer_mail(cm));
@@ -154,7 +154,7 @@ md_status ranks_forward(comm *cm, md_atoms *atoms)
 {
   comm_ranks *ranks = cm->ranks;
   if (ranks->carrier == COMM_PEER) {
-    MD_TRY(peer_begin(cm));
+    MD_TRY(peer_begin(cm, 1));
     return ranks->on->exchange(cm, atoms);
   }
   MD_TRY(ranks->on->pack(cm, atoms));
@@ -162,4 +162,35 @@ md_status ranks_forward(comm *cm, md_atoms *atoms)
   MD_TRY(ranks->on->images(cm, atoms));
   world_wait();
   return ranks->on->unpack(cm, atoms, ranks->in.data);
+}
+
+/* Who has no atoms reads nothing, but its neighbours wait for its flags. */
+static md_status take_turns(comm *cm, int32_t turns)
+{
+  for (int32_t k = 0; k < turns; k++) {
+    MD_TRY(peer_begin(cm, 1));
+    MD_TRY(take_turn(cm));
+  }
+  return MD_OK;
+}
+
+md_status ranks_send_inside(comm *cm, const md_atoms *atoms, int32_t steps, md_mail *out)
+{
+  const comm_ranks *ranks = cm->ranks;
+  const ranks_peer *peer = &ranks->peer;
+  const md_round before = peer->round;
+  if (atoms->n == 0) return take_turns(cm, steps - 1);
+  MD_TRY(peer_begin(cm, steps - 1));
+  const char *half = peer->mail + peer_flags();
+  *out = (md_mail){.steps = steps,
+                   .n_ways = peer->n_ways,
+                   .round = before + 1,
+                   .ways = peer->ways.data,
+                   .first = ranks->gpu.before.data,
+                   .image = ranks->gpu.image.data,
+                   .n_own = ranks->n_own,
+                   .half = {half, half + peer->room},
+                   .come = peer->come.data,
+                   .late = peer->late.data};
+  return MD_OK;
 }

@@ -49,6 +49,7 @@ typedef struct {
   md_buffer owner, first, to, target;
   md_buffer before;           /* int32 [n + 1]: items of atoms before this one */
   md_buffer item, key, place; /* an item's atom; its rank or target; items in the order of keys */
+  md_buffer image;            /* md_image of each item, since ghosts were named */
   md_buffer start;            /* where those of each key begin */
   md_buffer weight, scan_status;
   uint32_t round;

@@ -87,15 +87,27 @@ static bool masses_are_alike(const engine *sim)
   return true;
 }
 
+/* What says which rank did not come, and by when. */
+static md_status by_step(const engine *sim, md_status status)
+{
+  if (status != MD_ECUDA) return status;
+  return MD_FAIL(status, "by step %lld: %s", (long long)sim->step, md_message());
+}
+
 /* Kicks and drift that begin a step, with the forces of the last one where they are still to come;
- * then also of more steps than one. */
+ * then also of more steps than one, between which several ranks exchange ghosts. */
 static md_status begin_steps(engine *sim, int32_t steps)
 {
   if (!sim->forces_due) return advance(sim, sim->half_kick_due ? 2 : 1, sim->spec->dt);
-  md_phase_begin(sim->ctx, MD_PHASE_FORCE);
   const half_kicks kick = half_kicks_of(sim);
-  const md_status status =
-      force_advance(sim->fc, sim->atoms, sim->list, kick.of[0], sim->spec->dt, steps);
+  const bool sends = steps > 1 && world_count() > 1;
+  md_mail mail;
+  md_phase_begin(sim->ctx, MD_PHASE_FORCE);
+  md_status status =
+      sends ? by_step(sim, comm_send_inside(sim->cm, sim->atoms, steps, &mail)) : MD_OK;
+  if (!status)
+    status = force_advance(sim->fc, sim->atoms, sim->list, kick.of[0], sim->spec->dt, steps,
+                           sends ? &mail : NULL);
   md_phase_end(sim->ctx, MD_PHASE_FORCE);
   sim->forces_due = false;
   return status;
@@ -108,9 +120,7 @@ static md_status follow(engine *sim)
   md_phase_begin(sim->ctx, phase);
   const md_status status = comm_forward(sim->cm, sim->atoms);
   md_phase_end(sim->ctx, phase);
-  if (status == MD_ECUDA)
-    return MD_FAIL(status, "by step %lld: %s", (long long)sim->step, md_message());
-  return status;
+  return by_step(sim, status);
 }
 
 /* Sorting falls on the first rebuild at or after its period. */
@@ -121,11 +131,11 @@ static bool sort_due(const engine *sim)
   return every > 0 && sim->step / every > sim->rebuilt_at / every;
 }
 
-/* Steps that may begin at once: forces of the last one are due, and neither a rebuild nor positions
- * of other ranks before the end. */
+/* Steps that may begin at once: forces of the last one are due, and neither a rebuild before the
+ * end nor positions of other ranks that kernels do not exchange themselves. */
 static int32_t steps_at_once(const engine *sim, int64_t steps)
 {
-  if (!sim->forces_due || sim->spec->every <= 0 || world_count() > 1) return 1;
+  if (!sim->forces_due || sim->spec->every <= 0 || !comm_sends_inside(sim->cm)) return 1;
   const int64_t until = sim->rebuilt_at + sim->spec->every - sim->step;
   if (until < 1) return 1;
   return (int32_t)(steps < until ? steps : until);

@@ -1,20 +1,20 @@
-/* comm/flags_gpu.h - flags in mailboxes of GPUs (comm/peer.h), raised and awaited by kernels. */
+/* core/gpu/flags_gpu.h - flags in mailboxes of GPUs (core/mail.h), raised and awaited by kernels. */
 #ifndef FLAGS_GPU_H
 #define FLAGS_GPU_H
 
-#include "comm/peer.h"
 #include "core/gpu/cuda.h"
+#include "core/mail.h"
 
 /* What this GPU has stored before is seen by who sees the flag. */
-static __device__ __forceinline__ void raise_flag(peer_round *flag, peer_round round)
+static __device__ __forceinline__ void raise_flag(md_round *flag, md_round round)
 {
   __threadfence_system();
   asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(flag), "l"(round) : "memory");
 }
 
-static __device__ __forceinline__ peer_round load_flag(const peer_round *flag)
+static __device__ __forceinline__ md_round load_flag(const md_round *flag)
 {
-  peer_round round;
+  md_round round;
   asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(round) : "l"(flag) : "memory");
   return round;
 }
@@ -29,10 +29,10 @@ static __device__ __forceinline__ unsigned long long nanoseconds(void)
 enum { QUIET = 1000000 }; /* nanoseconds without a look at the host's memory, which is slow */
 
 /* Thread: some of n neighbours.  Who was late once is waited for no more. */
-static __device__ __forceinline__ void wait_flags(int n, const peer_way *ways, peer_round round,
-                                                  volatile peer_late *late)
+static __device__ __forceinline__ void wait_flags(int n, const md_way *ways, md_round round,
+                                                  volatile md_late *late)
 {
-  const unsigned long long patience = PEER_PATIENCE * 1000000000ull, began = nanoseconds();
+  const unsigned long long patience = MD_PATIENCE * 1000000000ull, began = nanoseconds();
   for (int w = (int)threadIdx.x; w < n; w += (int)blockDim.x)
     while (load_flag(ways[w].wait) < round) {
       const unsigned long long waited = nanoseconds() - began;
