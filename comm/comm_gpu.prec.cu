@@ -203,8 +203,16 @@ md_status PREC(comm_gpu_migrate)(comm *cm, md_atoms *atoms, const comm_reach *ea
   MD_LAUNCHED();
   MD_TRY(md_readback_queue(ctx, cm->readback, &totals->found, sizeof totals->found));
   cm->r_ghost = reach->r_ghost;
-  cm->early = early && !cm->ranks; /* several ranks look at once whether all is well */
+  cm->early = early != NULL;
   return cm->early ? MD_OK : wait_found(cm, &ghosts);
+}
+
+md_status PREC(comm_gpu_found)(comm *cm)
+{
+  int64_t ghosts;
+  if (!cm->early) return MD_OK;
+  cm->early = false;
+  return wait_found(cm, &ghosts);
 }
 
 /* Thread: one atom; the number of all images. */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = 256 };
+enum { BLOCK = 256, NEAR = 4096 }; /* targets that a block counts on its own */
 
 /* Images of atom i: to[*first ..], as many as are returned. */
 static __device__ __forceinline__ int32_t images_of(const partition *p, const partition_halo *halo,
@@ -20,16 +20,26 @@ static __device__ __forceinline__ int32_t images_of(const partition *p, const pa
   return (int32_t)(halo->first[c + 1] - begin);
 }
 
-/* Thread: one atom, or the end of all. */
+/* Thread: one atom, or the end of all; images before it, and of each target. */
 static __global__ void __launch_bounds__(BLOCK)
     count_kernel(int64_t n, const partition p, const partition_halo halo,
-                 const state4 *__restrict__ x, md_scan scan, int32_t *before)
+                 const state4 *__restrict__ x, md_scan scan, int32_t *before, uint32_t *count)
 {
+  extern __shared__ uint32_t near[];
+  const bool few = halo.n_targets <= NEAR;
+  uint32_t *of = few ? near : count;
+  for (int32_t t = (int32_t)threadIdx.x; few && t < halo.n_targets; t += BLOCK)
+    near[t] = 0;
   const int64_t i = md_thread();
   const int32_t *first;
   const int32_t images = i < n ? images_of(&p, &halo, x[i], &first) : 0;
-  const int64_t k = md_scan_before(scan, (uint32_t)images);
+  const int64_t k = md_scan_before(scan, (uint32_t)images); /* the block has come here */
   if (i <= n) before[i] = (int32_t)k;
+  for (int32_t e = 0; e < images; e++)
+    atomicAdd(&of[first[e]], 1u);
+  __syncthreads();
+  for (int32_t t = (int32_t)threadIdx.x; few && t < halo.n_targets; t += BLOCK)
+    if (near[t] > 0) atomicAdd(&count[t], near[t]);
 }
 
 /* Thread: one atom; its images are items, with their targets as keys. */
@@ -38,7 +48,7 @@ static __global__ void list_kernel(int64_t n, const partition p, const partition
                                    int32_t *__restrict__ item, uint32_t *__restrict__ key)
 {
   const int64_t i = md_thread();
-  if (i >= n) return;
+  if (i >= n || before[i] == before[i + 1]) return;
   const int32_t *first;
   const int32_t images = images_of(&p, &halo, x[i], &first);
   for (int32_t k = 0; k < images; k++) {
@@ -47,28 +57,42 @@ static __global__ void list_kernel(int64_t n, const partition p, const partition
   }
 }
 
-static md_status list_images(comm *cm, const md_atoms *atoms, int64_t *items)
+/* host start [targets + 1]: where the images of each target begin. */
+static md_status find_starts(comm *cm, const md_atoms *atoms, int32_t *start)
 {
   comm_ranks *ranks = cm->ranks;
   ranks_gpu *gpu = &ranks->gpu;
+  const int32_t targets = ranks->halo.n_targets;
   const unsigned blocks = md_blocks(atoms->n + 1, BLOCK);
-  const cudaStream_t stream = (cudaStream_t)cm->ctx->stream;
-  const state4 *x = (const state4 *)atoms->x.data;
+  const size_t shared = targets <= NEAR ? (size_t)targets * sizeof(uint32_t) : 0;
+  uint32_t *count;
   md_scan scan;
+  start[0] = 0;
   MD_TRY(PREC(ranks_gpu_tables)(cm));
   MD_TRY(open_items(cm, atoms->n, 0));
+  MD_TRY(open_counts(cm, targets, &count));
   MD_TRY(md_scan_open(cm->ctx, &gpu->scan_status, &gpu->round, blocks, &scan));
-  count_kernel<<<blocks, BLOCK, 0, stream>>>(atoms->n, part_of(ranks), halo_of(ranks), x, scan,
-                                             (int32_t *)gpu->before.data);
+  count_kernel<<<blocks, BLOCK, shared, (cudaStream_t)cm->ctx->stream>>>(
+      atoms->n, part_of(ranks), halo_of(ranks), (const state4 *)atoms->x.data, scan,
+      (int32_t *)gpu->before.data, count);
   MD_LAUNCHED();
-  MD_TRY(items_found(cm, atoms->n, items));
-  MD_TRY(open_items(cm, atoms->n, *items));
-  MD_TRY(md_buffer_reserve(cm->ctx, &ranks->index, (size_t)*items * sizeof(int32_t), 0));
-  list_kernel<<<blocks, BLOCK, 0, stream>>>(atoms->n, part_of(ranks), halo_of(ranks), x,
-                                            (const int32_t *)gpu->before.data,
-                                            (int32_t *)gpu->item.data, (uint32_t *)gpu->key.data);
-  MD_LAUNCHED();
+  MD_TRY(md_read(cm->ctx, start + 1, count, (size_t)targets * sizeof *start));
+  for (int32_t t = 0; t < targets; t++)
+    start[t + 1] += start[t];
   return MD_OK;
+}
+
+static md_status list_images(comm *cm, const md_atoms *atoms, int64_t items)
+{
+  comm_ranks *ranks = cm->ranks;
+  ranks_gpu *gpu = &ranks->gpu;
+  MD_TRY(open_items(cm, atoms->n, items));
+  MD_TRY(md_buffer_reserve(cm->ctx, &ranks->index, (size_t)items * sizeof(int32_t), 0));
+  list_kernel<<<md_blocks(atoms->n, BLOCK), BLOCK, 0, (cudaStream_t)cm->ctx->stream>>>(
+      atoms->n, part_of(ranks), halo_of(ranks), (const state4 *)atoms->x.data,
+      (const int32_t *)gpu->before.data, (int32_t *)gpu->item.data, (uint32_t *)gpu->key.data);
+  MD_LAUNCHED();
+  return sort_items(cm, items, ranks->halo.n_targets);
 }
 
 md_status PREC(ranks_gpu_count_images)(comm *cm, const md_atoms *atoms)
@@ -76,13 +100,12 @@ md_status PREC(ranks_gpu_count_images)(comm *cm, const md_atoms *atoms)
   comm_ranks *ranks = cm->ranks;
   const partition_halo *halo = &ranks->halo;
   const int32_t targets = halo->n_targets;
-  int64_t items;
-  MD_TRY(list_images(cm, atoms, &items));
   int32_t *start = (int32_t *)malloc((size_t)(targets + 1) * sizeof *start);
   MD_REQUIRE(start, MD_ENOMEM, "out of memory for the neighbours of a rank");
-  const md_status status = sort_items(cm, items, targets, start);
+  md_status status = find_starts(cm, atoms, start);
+  if (!status) status = list_images(cm, atoms, start[targets]);
   int32_t at = ranks->gpu.n_own_targets;
-  ranks->n_own = start[at];
+  if (!status) ranks->n_own = start[at];
   for (int32_t t = 0; t < targets && !status; t++) {
     if (halo->target[t].rank == world_rank()) continue;
     ranks->to[halo->target[t].rank] += start[at + 1] - start[at];
@@ -108,20 +131,6 @@ typedef struct {
   md_round round;
 } namer;
 
-/* Where image k of those that are sent goes, and its name. */
-static __device__ __forceinline__ md_image sent_to(const namer *a, int64_t k, int32_t shift)
-{
-  int32_t w = 0;
-  while (w + 1 < a->n_ways && k >= a->ways[w + 1].first)
-    w++;
-  return (md_image){(int32_t)(a->ways[w].at + (k - a->ways[w].first)), w, shift, 0};
-}
-
-static __device__ __forceinline__ ghost_name *place_of(const namer *a, md_image image)
-{
-  return (ghost_name *)a->ways[image.way].half[a->round % 2] + image.to;
-}
-
 /* Thread: one image, in the order of targets. */
 static __global__ void name_kernel(int64_t n_own, int64_t items, const namer a)
 {
@@ -141,8 +150,10 @@ static __global__ void name_kernel(int64_t n_own, int64_t items, const namer a)
     a.out[k - n_own] = name;
     return;
   }
-  a.image[p] = sent_to(&a, k - n_own, by);
-  *place_of(&a, a.image[p]) = name;
+  md_image image = sent_to(a.n_ways, a.ways, k - n_own);
+  image.shift = by;
+  a.image[p] = image;
+  ((ghost_name *)a.ways[image.way].half[a.round % 2])[image.to] = name;
 }
 
 md_status PREC(ranks_gpu_name_images)(comm *cm, md_atoms *atoms)

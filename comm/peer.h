@@ -30,7 +30,7 @@ typedef struct {
   char *mail;           /* the own mailbox */
   char **theirs;        /* [ranks] mapped, or NULL */
   size_t *rooms;        /* [ranks] */
-  int64_t *asks, *at;   /* [ranks] where what comes from a rank begins here, and there */
+  int64_t *at;          /* [ranks] where what goes to a rank begins there */
   md_way *way;          /* [ranks] on the host */
   md_buffer ways, come; /* [n_ways] on the device; blocks that have stored */
   md_buffer late;       /* one md_late */
@@ -57,7 +57,12 @@ peer_turn_fn peer_gpu_turn;
 
 /* On all ranks: who they are. */
 md_status peer_meet(comm *cm);
-/* Ways for the numbers of items that were just agreed on. */
+/* Whether mailboxes have room for the items, of so many bytes, that were just counted, on all ranks,
+ * and where they begin there.  status: of what this rank did since. */
+md_status peer_ask(comm *cm, md_status status, size_t item, bool *fit);
+/* After that, where they do not fit: larger mailboxes on all ranks. */
+md_status peer_grow(comm *cm, size_t item);
+/* Then ways for these items. */
 md_status peer_settle(comm *cm);
 /* So many rounds begin.  Errors: MD_ECUDA (names a rank that did not come in an earlier one). */
 md_status peer_begin(comm *cm, int32_t rounds);

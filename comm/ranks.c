@@ -94,11 +94,12 @@ static md_status count_leavers(comm *cm, const md_atoms *atoms)
   return MD_OK;
 }
 
-static md_status take_arrivals(comm *cm, md_atoms *atoms, int64_t arrivals)
+static md_status take_arrivals(comm *cm, md_atoms *atoms, int64_t arrivals, const void *from)
 {
   const size_t bytes = atom_bytes(atoms);
+  (void)cm;
   for (int64_t k = 0; k < arrivals; k++)
-    copy_atom(atoms, atoms->n + k, (char *)cm->ranks->in.data + (size_t)k * bytes, true);
+    copy_atom(atoms, atoms->n + k, (char *)from + (size_t)k * bytes, true);
   return MD_OK;
 }
 

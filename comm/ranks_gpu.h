@@ -2,7 +2,8 @@
  * their keys.
  *
  * Items, which are atoms that leave or images that somebody needs, are counted and listed in the
- * order of atoms by a scan, then sorted by their rank or target: the same order in every run.
+ * order of atoms by a scan, then sorted by their rank or target: the same order in every run.  The
+ * host reads the counts of all keys once and waits for nothing else.
  * Messages lie in pinned memory of the host, which kernels write and read themselves, a word a
  * thread, so that a transaction of the bus is whole. */
 #ifndef RANKS_GPU_H
@@ -60,25 +61,32 @@ static inline md_status open_items(comm *cm, int64_t n, int64_t items)
   return MD_OK;
 }
 
-/* Sort items by their keys < key_end; host start [key_end + 1]: where those of each begin. */
-static inline md_status sort_items(comm *cm, int64_t items, int32_t key_end, int32_t *start)
+/* Counts of so many keys, zero. */
+static inline md_status open_counts(comm *cm, int32_t keys, uint32_t **count)
 {
-  ranks_gpu *gpu = &cm->ranks->gpu;
-  const size_t bytes = (size_t)(key_end + 1) * sizeof *start;
-  memset(start, 0, bytes);
-  if (items == 0) return MD_OK;
-  MD_TRY(md_buffer_reserve(cm->ctx, &gpu->start, bytes, 0));
-  MD_TRY(ordering_sort(gpu->sorter, items, (const uint32_t *)gpu->key.data, (uint32_t)key_end,
-                       (int32_t *)gpu->place.data, (int32_t *)gpu->start.data));
-  return md_read(cm->ctx, start, gpu->start.data, bytes);
+  md_buffer *on_device = &cm->ranks->gpu.count;
+  const size_t bytes = (size_t)keys * sizeof **count;
+  MD_TRY(md_buffer_reserve(cm->ctx, on_device, bytes, 0));
+  *count = (uint32_t *)on_device->data;
+  return md_fill(cm->ctx, *count, 0, bytes);
 }
 
-static inline md_status items_found(comm *cm, int64_t n, int64_t *items)
+/* Queue: items by their keys < key_end. */
+static inline md_status sort_items(comm *cm, int64_t items, int32_t key_end)
 {
-  int32_t found;
-  MD_TRY(md_read(cm->ctx, &found, (const int32_t *)cm->ranks->gpu.before.data + n, sizeof found));
-  *items = found;
-  return MD_OK;
+  const ranks_gpu *gpu = &cm->ranks->gpu;
+  if (items == 0) return MD_OK;
+  return ordering_sort(gpu->sorter, items, (const uint32_t *)gpu->key.data, (uint32_t)key_end,
+                       (int32_t *)gpu->place.data, NULL);
+}
+
+/* Item k of those that are sent by mailboxes: which way it goes, and where to. */
+static __device__ __forceinline__ md_image sent_to(int32_t n_ways, const md_way *ways, int64_t k)
+{
+  int32_t w = 0;
+  while (w + 1 < n_ways && k >= ways[w + 1].first)
+    w++;
+  return (md_image){(int32_t)(ways[w].at + (k - ways[w].first)), w, 0, 0};
 }
 
 #endif

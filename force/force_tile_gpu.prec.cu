@@ -43,11 +43,6 @@ TILE(tile_charged_shifted_tally, 2, LJ_SHIFTED, true, true, false)
 TILE(tile_fused, FUSED_BLOCKS, LJ_PLAIN, false, false, true)
 TILE(tile_shifted_fused, 4, LJ_SHIFTED, false, false, true)
 TILE(tile_fused_few, FEW_BLOCKS, LJ_PLAIN, false, false, true)
-/* Steps that exchange ghosts. */
-#define MAILED(name, blocks, form) TILE_(name, blocks, form, false, false, true, TYPES_ALIKE, true)
-MAILED(mailed_fused, FUSED_BLOCKS, LJ_PLAIN)
-MAILED(mailed_fused_few, FEW_BLOCKS, LJ_PLAIN)
-MAILED(mailed_shifted_fused, 4, LJ_SHIFTED)
 /* Atoms of several types: two of them where it is worth instances of their own. */
 #define TYPED(name, blocks, form, tally, charged, fused)                                           \
   TILE_(name, blocks, form, tally, charged, fused, TYPES_MANY, false)
@@ -67,16 +62,21 @@ static tile_kernel *const kernels[LJ_FORM_COUNT][2][2] = {
     [LJ_PLAIN] = {{tile_plain, tile_tally}, {tile_charged, tile_charged_tally}},
     [LJ_SHIFTED] = {{tile_shifted, tile_shifted_tally},
                     {tile_charged_shifted, tile_charged_shifted_tally}}};
-static tile_kernel *const fused_kernels[2][LJ_FORM_COUNT][2] = {
-    {[LJ_PLAIN] = {tile_fused, tile_fused_few},
-     [LJ_SHIFTED] = {tile_shifted_fused, tile_shifted_fused}},
-    {[LJ_PLAIN] = {mailed_fused, mailed_fused_few},
-     [LJ_SHIFTED] = {mailed_shifted_fused, mailed_shifted_fused}}};
+static tile_kernel *const fused_kernels[LJ_FORM_COUNT][2] = {
+    [LJ_PLAIN] = {tile_fused, tile_fused_few},
+    [LJ_SHIFTED] = {tile_shifted_fused, tile_shifted_fused}};
 static tile_kernel *const typed_kernels[LJ_FORM_COUNT][2][2] = {
     [LJ_PLAIN] = {{typed_plain, typed_tally}, {typed_charged, typed_charged_tally}},
     [LJ_SHIFTED] = {{typed_shifted, typed_shifted_tally},
                     {typed_charged_shifted, typed_charged_shifted_tally}}};
 static tile_kernel *const typed_fused_kernels[LJ_FORM_COUNT] = {typed_fused, typed_shifted_fused};
+/* Steps that exchange ghosts. */
+#define MAILED(name, blocks, form) TILE_(name, blocks, form, false, false, true, TYPES_ALIKE, true)
+MAILED(mailed_fused, FUSED_BLOCKS, LJ_PLAIN)
+MAILED(mailed_few, FEW_BLOCKS, LJ_PLAIN)
+MAILED(mailed_shifted, 4, LJ_SHIFTED)
+static tile_kernel *const mailed_kernels[LJ_FORM_COUNT][2] = {
+    [LJ_PLAIN] = {mailed_fused, mailed_few}, [LJ_SHIFTED] = {mailed_shifted, mailed_shifted}};
 
 /* How a job's kernel works. */
 static tile_mode mode_of(const force_job *job, bool fused)
@@ -203,7 +203,7 @@ static md_status pick_fused(const force_job *job, tile_mode mode, tile_kernel **
   bool few = false;
   if (mode.types == TYPES_ALIKE) MD_TRY(are_few(job, &few));
   if (mode.types == TYPES_ALIKE)
-    *out = fused_kernels[mode.mail][mode.form][few];
+    *out = (mode.mail ? mailed_kernels : fused_kernels)[mode.form][few];
   else
     *out = mode.types == TYPES_TWO ? two_fused : typed_fused_kernels[mode.form];
   return MD_OK;
