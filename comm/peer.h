@@ -1,11 +1,13 @@
-/* comm/peer.h - names and positions stored into memory of the neighbour's GPU, on one host.
+/* comm/peer.h - names, positions and atoms that move house stored into memory of the neighbour's
+ * GPU, on one host.
  *
  * Each rank has a mailbox on its GPU, which the others map (CUDA IPC): a flag for each rank, and
  * room for the names or the positions of all its ghosts of others, twice.  In round e a rank stores
  * what a neighbour needs into half e % 2 of its mailbox, then e into its flag; then it waits for
  * the flags of its neighbours.  Nothing is overwritten that is still read: who stores round e + 1
  * has seen the flag of round e, which its neighbour raised after it had read round e - 1.  Ranks
- * are neighbours of each other or not at all. */
+ * are neighbours of each other or not at all; atoms may move to any rank, when all have told each
+ * other that their GPUs have read everything. */
 #ifndef PEER_H
 #define PEER_H
 
