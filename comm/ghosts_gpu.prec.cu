@@ -5,41 +5,30 @@
  * the bus; one that is received the same and a position written. */
 #include "comm/images_gpu.h"
 #include "comm/ranks_gpu.h"
+#include "core/gpu/readback_gpu.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = 256, NEAR = 4096 }; /* targets that a block counts on its own */
+enum { BLOCK = 256 };
 
-/* Images of atom i: to[*first ..], as many as are returned. */
-static __device__ __forceinline__ int32_t images_of(const partition *p, const partition_halo *halo,
-                                                    state4 x, const int32_t **first)
-{
-  const int64_t c = partition_halo_cell(p, halo, cell_of(p, x)), begin = halo->first[c];
-  *first = halo->to + begin;
-  return (int32_t)(halo->first[c + 1] - begin);
-}
-
-/* Thread: one atom, or the end of all; images before it, and of each target. */
+/* Thread: one atom, or the end of all; images before it.  They are counted for each target where
+ * keys > 0. */
 static __global__ void __launch_bounds__(BLOCK)
     count_kernel(int64_t n, const partition p, const partition_halo halo,
-                 const state4 *__restrict__ x, md_scan scan, int32_t *before, uint32_t *count)
+                 const state4 *__restrict__ x, md_scan scan, int32_t *before,
+                 const item_counts counts)
 {
-  extern __shared__ uint32_t near[];
-  const bool few = halo.n_targets <= NEAR;
-  uint32_t *of = few ? near : count;
-  for (int32_t t = (int32_t)threadIdx.x; few && t < halo.n_targets; t += BLOCK)
-    near[t] = 0;
+  uint32_t *tally = open_tally(&counts);
   const int64_t i = md_thread();
   const int32_t *first;
-  const int32_t images = i < n ? images_of(&p, &halo, x[i], &first) : 0;
-  const int64_t k = md_scan_before(scan, (uint32_t)images); /* the block has come here */
+  int32_t at[3];
+  place_of(&p, x[min(i, n - 1)], at);
+  const int32_t images = i < n ? images_at(&halo, at, &first) : 0;
+  const int64_t k = md_scan_before(scan, (uint32_t)images);
   if (i <= n) before[i] = (int32_t)k;
-  for (int32_t e = 0; e < images; e++)
-    atomicAdd(&of[first[e]], 1u);
-  __syncthreads();
-  for (int32_t t = (int32_t)threadIdx.x; few && t < halo.n_targets; t += BLOCK)
-    if (near[t] > 0) atomicAdd(&count[t], near[t]);
+  if (i < n && counts.keys > 0) tally_images(&counts, tally, &halo, at);
+  close_tally(&counts, tally);
 }
 
 /* Thread: one atom; its images are items, with their targets as keys. */
@@ -50,7 +39,9 @@ static __global__ void list_kernel(int64_t n, const partition p, const partition
   const int64_t i = md_thread();
   if (i >= n || before[i] == before[i + 1]) return;
   const int32_t *first;
-  const int32_t images = images_of(&p, &halo, x[i], &first);
+  int32_t at[3];
+  place_of(&p, x[i], at);
+  const int32_t images = images_at(&halo, at, &first);
   for (int32_t k = 0; k < images; k++) {
     item[before[i] + k] = (int32_t)i;
     key[before[i] + k] = (uint32_t)first[k];
@@ -64,19 +55,27 @@ static md_status find_starts(comm *cm, const md_atoms *atoms, int32_t *start)
   ranks_gpu *gpu = &ranks->gpu;
   const int32_t targets = ranks->halo.n_targets;
   const unsigned blocks = md_blocks(atoms->n + 1, BLOCK);
-  const size_t shared = targets <= NEAR ? (size_t)targets * sizeof(uint32_t) : 0;
-  uint32_t *count;
+  const size_t bytes = (size_t)targets * sizeof *start;
+  const bool counted = gpu->counted;
+  const void *found = NULL;
+  item_counts counts = {};
   md_scan scan;
   start[0] = 0;
+  gpu->counted = false;
   MD_TRY(PREC(ranks_gpu_tables)(cm));
   MD_TRY(open_items(cm, atoms->n, 0));
-  MD_TRY(open_counts(cm, targets, &count));
+  if (!counted) MD_TRY(open_counts(cm, &counts));
   MD_TRY(md_scan_open(cm->ctx, &gpu->scan_status, &gpu->round, blocks, &scan));
-  count_kernel<<<blocks, BLOCK, shared, (cudaStream_t)cm->ctx->stream>>>(
+  count_kernel<<<blocks, BLOCK, near_bytes(&counts), (cudaStream_t)cm->ctx->stream>>>(
       atoms->n, part_of(ranks), halo_of(ranks), (const state4 *)atoms->x.data, scan,
-      (int32_t *)gpu->before.data, count);
+      (int32_t *)gpu->before.data, counts);
   MD_LAUNCHED();
-  MD_TRY(md_read(cm->ctx, start + 1, count, (size_t)targets * sizeof *start));
+  if (!counted) {
+    MD_TRY(md_read(cm->ctx, start + 1, counts.all + counts.ranks, bytes));
+  } else if (bytes > 0) {
+    MD_TRY(md_readback_wait(gpu->readback, &found));
+    memcpy(start + 1, found, bytes);
+  }
   for (int32_t t = 0; t < targets; t++)
     start[t + 1] += start[t];
   return MD_OK;
@@ -201,10 +200,14 @@ static __global__ void take_kernel(int64_t ghosts, const ghost_name *__restrict_
   if (fixed) fixed[k] = (coord4){};
 }
 
+/* Thread: one atom, or the end of all.  Kernels that move atoms along with their images find none
+ * in `first`: ranks_gpu_images moves them. */
 static __global__ void built_kernel(int64_t n, double inv_scale, const state4 *__restrict__ x,
-                                    state4 *__restrict__ built, coord4 *__restrict__ fixed)
+                                    state4 *__restrict__ built, coord4 *__restrict__ fixed,
+                                    int32_t *__restrict__ first)
 {
   const int64_t i = md_thread();
+  if (i <= n) first[i] = 0;
   if (i >= n) return;
   built[i] = x[i];
   if (fixed) fixed[i] = verlet_coord(x[i], inv_scale);
@@ -227,14 +230,13 @@ md_status PREC(ranks_gpu_take_names)(comm *cm, md_atoms *atoms, const void *from
         ranks->n_in, (const ghost_name *)from, x + first, fixed ? fixed + first : NULL,
         (int32_t *)atoms->home.data + at, (int32_t *)atoms->shift.data + at,
         (int64_t *)atoms->ghost_id.data + at);
-  if (atoms->n > 0)
-    built_kernel<<<md_blocks(atoms->n, BLOCK), BLOCK, 0, stream>>>(
-        atoms->n, 1 / atoms->coord_scale, x, (state4 *)atoms->x_at_build.data, fixed);
+  const size_t ends = (size_t)(atoms->n + 1) * sizeof(int32_t);
+  MD_TRY(md_buffer_reserve(cm->ctx, &atoms->first, ends, 0));
+  built_kernel<<<md_blocks(atoms->n + 1, BLOCK), BLOCK, 0, stream>>>(
+      atoms->n, 1 / atoms->coord_scale, x, (state4 *)atoms->x_at_build.data, fixed,
+      (int32_t *)atoms->first.data);
   MD_LAUNCHED();
-  /* Kernels that move atoms along with their images find none here: ranks_gpu_images moves them. */
-  const size_t none = (size_t)(atoms->n + 1) * sizeof(int32_t);
-  MD_TRY(md_buffer_reserve(cm->ctx, &atoms->first, none, 0));
-  return md_fill(cm->ctx, atoms->first.data, 0, none);
+  return MD_OK;
 }
 
 /* Thread: one coordinate of a position that is sent. */

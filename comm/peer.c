@@ -75,8 +75,10 @@ md_status peer_settle(comm *cm)
   }
   const size_t ways = (size_t)peer->n_ways, room = ways + 1;
   MD_TRY(md_buffer_reserve(cm->ctx, &peer->ways, room * sizeof *peer->way, 0));
-  MD_TRY(md_buffer_reserve(cm->ctx, &peer->come, room * sizeof(uint32_t), 0));
-  MD_TRY(md_fill(cm->ctx, peer->come.data, 0, room * sizeof(uint32_t)));
+  if (room * sizeof(uint32_t) > peer->come.bytes) {
+    MD_TRY(md_buffer_reserve(cm->ctx, &peer->come, room * sizeof(uint32_t), 0));
+    MD_TRY(md_fill(cm->ctx, peer->come.data, 0, peer->come.bytes));
+  }
   return md_write(cm->ctx, peer->ways.data, peer->way, ways * sizeof *peer->way);
 }
 

@@ -83,6 +83,7 @@ static md_status count_movers(comm *cm, md_atoms *atoms, md_status status)
   comm_ranks *ranks = cm->ranks;
   comm_found_fn *const found = cm->ctx->backend == MD_GPU ? gpu_found[cm->ctx->precision] : NULL;
   memset(ranks->to, 0, (size_t)world_count() * sizeof *ranks->to);
+  ranks->gpu.counted = false;
   if (!status && atoms->n > 0) status = ranks->on->count_leavers(cm, atoms);
   if (!status) status = md_ctx_sync(cm->ctx);
   if (!status && found) status = found(cm);
@@ -132,7 +133,7 @@ md_status ranks_migrate(comm *cm, md_atoms *atoms, double r_ghost, md_status sta
   status = md_atoms_reserve(atoms, n > atoms->n ? n : atoms->n, 0);
   MD_TRY((ranks->carrier == COMM_PEER ? move_to_peers : move_by_message)(cm, atoms, status));
   atoms->n = n;
-  return MD_OK;
+  return ranks->on->expect_images ? ranks->on->expect_images(cm) : MD_OK;
 }
 
 /* How many times the mean the most loaded rank has, of what each said. */

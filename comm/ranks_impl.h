@@ -25,6 +25,8 @@ typedef struct {
   md_status (*count_leavers)(comm *cm, const md_atoms *atoms);
   md_status (*pack_leavers)(comm *cm, md_atoms *atoms); /* and close up the others */
   md_status (*take_arrivals)(comm *cm, md_atoms *atoms, int64_t arrivals, const void *from);
+  /* What count_images will ask for, when all atoms that are owned have come; NULL: nothing. */
+  md_status (*expect_images)(comm *cm);
   md_status (*count_images)(comm *cm, const md_atoms *atoms); /* and n_own */
   md_status (*name_images)(comm *cm, md_atoms *atoms); /* ghosts of own atoms; names of others */
   /* ghost_name [n_in]; and what comm_built_fn does. */
@@ -50,7 +52,10 @@ typedef struct {
   md_buffer before;           /* int32 [n + 1]: items of atoms before this one */
   md_buffer item, key, place; /* an item's atom; its rank or target; items in the order of keys */
   md_buffer image;            /* md_image of each item, since ghosts were named */
-  md_buffer count;            /* items of each key */
+  md_buffer count;            /* of leaving atoms and of images (item_counts) */
+  bool counted;               /* those of images are on their way to the host */
+  void *readback;
+  size_t readback_bytes;
   md_buffer weight, scan_status;
   uint32_t round;
   ordering_sorter *sorter;
