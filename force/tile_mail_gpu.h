@@ -64,11 +64,11 @@ static __device__ __forceinline__ void close_mail(const tile_job *job)
   if (!post->sends || blockIdx.x >= all) return;
   __syncthreads();
   if (threadIdx.x > 0) return;
-  __threadfence_system(); /* for all of the block */
-  if (atomicAdd(mail->come, 1u) < all - 1) return;
+  if (arrive(mail->come) < all - 1) return;
   *mail->come = 0;
+  __threadfence_system(); /* for all blocks, which this one has seen arrive */
   for (int32_t w = 0; w < mail->n_ways; w++)
-    raise_flag(mail->ways[w].flag, post->round);
+    put_flag(mail->ways[w].flag, post->round);
 }
 
 /* Whether a halo has a ghost of another rank's atom. */
