@@ -180,13 +180,19 @@ md_status engine_step(engine *sim, bool tally)
   return neighbor_settle(sim->list, NULL);
 }
 
-md_status engine_steps(engine *sim, int64_t steps)
+md_status engine_steps_early(engine *sim, int64_t steps)
 {
   while (steps > 0) {
     const int32_t now = steps_at_once(sim, steps);
     MD_TRY(take_steps(sim, now, false));
     steps -= now;
   }
+  return MD_OK;
+}
+
+md_status engine_steps(engine *sim, int64_t steps)
+{
+  MD_TRY(engine_steps_early(sim, steps));
   return neighbor_settle(sim->list, NULL);
 }
 
