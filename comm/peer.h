@@ -59,7 +59,7 @@ peer_turn_fn peer_gpu_turn;
 
 /* On all ranks: who they are. */
 md_status peer_meet(comm *cm);
-/* Whether mailboxes have room for the items, of so many bytes, that were just counted, on all ranks,
+/* Whether mailboxes of all ranks have room for the items, of so many bytes, that were just counted,
  * and where they begin there.  status: of what this rank did since. */
 md_status peer_ask(comm *cm, md_status status, size_t item, bool *fit);
 /* After that, where they do not fit: larger mailboxes on all ranks. */

@@ -76,8 +76,8 @@ static md_status reserve_messages(comm *cm, size_t bytes)
   return md_shared_reserve(cm->ctx, &ranks->in, (size_t)ranks->n_in * bytes);
 }
 
-/* How many atoms go to and come from each rank, and how far they had gone.  Mailboxes have been read
- * when all have said so. */
+/* How many atoms go to and come from each rank, and how far they had gone.  When all have said so
+ * mailboxes have been read. */
 static md_status count_movers(comm *cm, md_atoms *atoms, md_status status)
 {
   comm_ranks *ranks = cm->ranks;

@@ -109,7 +109,7 @@ static __device__ __forceinline__ void close_tally(const item_counts *counts, ui
     if (tally[k] > 0) atomicAdd(&counts->all[k], tally[k]);
 }
 
-/* Images of an atom in its own rank's cell at such a place: first[0] .., as many as are returned. */
+/* Images of an atom in a cell of its own rank: first[0] .., as many as are returned. */
 static __device__ __forceinline__ int32_t images_at(const partition_halo *halo, const int32_t at[3],
                                                     const int32_t **first)
 {

@@ -87,7 +87,7 @@ static bool masses_are_alike(const engine *sim)
   return true;
 }
 
-/* What says which rank did not come, and by when. */
+/* Which rank did not come, and by when. */
 static md_status by_step(const engine *sim, md_status status)
 {
   if (status != MD_ECUDA) return status;
@@ -100,14 +100,12 @@ static md_status begin_steps(engine *sim, int32_t steps)
 {
   if (!sim->forces_due) return advance(sim, sim->half_kick_due ? 2 : 1, sim->spec->dt);
   const half_kicks kick = half_kicks_of(sim);
-  const bool sends = steps > 1 && world_count() > 1;
-  md_mail mail;
+  md_mail mail, *via = steps > 1 && world_count() > 1 ? &mail : NULL;
+  md_status status = MD_OK;
   md_phase_begin(sim->ctx, MD_PHASE_FORCE);
-  md_status status =
-      sends ? by_step(sim, comm_send_inside(sim->cm, sim->atoms, steps, &mail)) : MD_OK;
+  if (via) status = by_step(sim, comm_send_inside(sim->cm, sim->atoms, steps, &mail));
   if (!status)
-    status = force_advance(sim->fc, sim->atoms, sim->list, kick.of[0], sim->spec->dt, steps,
-                           sends ? &mail : NULL);
+    status = force_advance(sim->fc, sim->atoms, sim->list, kick.of[0], sim->spec->dt, steps, via);
   md_phase_end(sim->ctx, MD_PHASE_FORCE);
   sim->forces_due = false;
   return status;
@@ -118,9 +116,9 @@ static md_status follow(engine *sim)
 {
   const md_phase phase = world_count() > 1 ? MD_PHASE_EXCHANGE : MD_PHASE_GHOSTS;
   md_phase_begin(sim->ctx, phase);
-  const md_status status = comm_forward(sim->cm, sim->atoms);
+  const md_status status = by_step(sim, comm_forward(sim->cm, sim->atoms));
   md_phase_end(sim->ctx, phase);
-  return by_step(sim, status);
+  return status;
 }
 
 /* Sorting falls on the first rebuild at or after its period. */

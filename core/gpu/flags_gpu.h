@@ -1,11 +1,11 @@
-/* core/gpu/flags_gpu.h - flags in mailboxes of GPUs (core/mail.h), raised and awaited by kernels. */
+/* core/gpu/flags_gpu.h - flags in mailboxes of GPUs (core/mail.h), raised, awaited by kernels. */
 #ifndef FLAGS_GPU_H
 #define FLAGS_GPU_H
 
 #include "core/gpu/cuda.h"
 #include "core/mail.h"
 
-/* After a fence of the system: what this GPU has stored before that is seen by who sees the flag. */
+/* After a fence of the system: who sees the flag sees what was stored before the fence. */
 static __device__ __forceinline__ void put_flag(md_round *flag, md_round round)
 {
   asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(flag), "l"(round) : "memory");
@@ -59,7 +59,7 @@ static __device__ void wait_long(const md_way *way, md_round round, volatile md_
   }
 }
 
-/* Thread: some of n neighbours, whose flags it looks at a few times before it reads the clock, which
+/* Thread: some of n neighbours.  It looks at a flag a few times before it reads the clock, which
  * takes longer.  Who was late once is waited for no more. */
 static __device__ __forceinline__ void wait_flags(int n, const md_way *ways, md_round round,
                                                   volatile md_late *late)
