@@ -46,10 +46,7 @@ static md_status migrate(comm *cm, md_atoms *atoms, const comm_reach *early)
   cm->moved_sq = 0;
   md_status status = MD_OK;
   if (atoms->n > 0) status = SIMD_PICK(cm->ctx, cpu_migrate, gpu_migrate)(cm, atoms, early);
-  if (!cm->ranks) return status;
-  MD_TRY(world_agree(status));
-  world_most(&cm->moved_sq, 1);
-  return ranks_migrate(cm, atoms, early ? early->r_ghost : 0);
+  return cm->ranks ? ranks_migrate(cm, atoms, early ? early->r_ghost : 0, status) : status;
 }
 
 md_status comm_migrate(comm *cm, md_atoms *atoms)
@@ -111,10 +108,10 @@ md_status comm_borders(comm *cm, md_atoms *atoms, double r_ghost)
   if (atoms->n == 0 && !cm->ranks) return MD_OK;
   const size_t built = (size_t)atoms->n * 4 * md_state_size(cm->ctx->precision);
   md_status status = md_buffer_reserve(cm->ctx, &atoms->x_at_build, built, 0);
-  if (cm->ranks) status = world_agree(status);
-  if (!status)
-    status = cm->ranks ? ranks_borders(cm, atoms, r_ghost)
-                       : SIMD_PICK(cm->ctx, cpu_borders, gpu_borders)(cm, atoms, reach.images);
+  if (cm->ranks)
+    status = ranks_borders(cm, atoms, r_ghost, status);
+  else if (!status)
+    status = SIMD_PICK(cm->ctx, cpu_borders, gpu_borders)(cm, atoms, reach.images);
   if (!status && !cm->ranks) status = name_ghosts(atoms);
   if (status)
     atoms->n_ghost = 0, atoms->r_ghost = 0;
@@ -148,6 +145,17 @@ md_status comm_forward(comm *cm, md_atoms *atoms)
   if (cm->ranks) return ranks_forward(cm, atoms);
   if (atoms->n_ghost == 0) return MD_OK;
   return SIMD_PICK(cm->ctx, cpu_forward, gpu_forward)(cm, atoms);
+}
+
+bool comm_sends_inside(const comm *cm)
+{
+  return !cm->ranks || comm_carried(cm, &(const char *){NULL}) == COMM_PEER;
+}
+
+md_status comm_send_inside(comm *cm, const md_atoms *atoms, int32_t steps, md_mail *out)
+{
+  *out = (md_mail){.steps = steps};
+  return cm->ranks ? ranks_send_inside(cm, atoms, steps, out) : MD_OK;
 }
 
 md_status comm_sum(comm *cm, double *values, int count)

@@ -18,6 +18,7 @@
 
 #include "comm/partition.h"
 #include "core/atoms.h"
+#include "core/mail.h"
 
 MD_BEGIN_C
 
@@ -86,6 +87,14 @@ md_status comm_borders(comm *cm, md_atoms *atoms, double r_ghost);
 
 /* Refresh the positions of the ghosts after owned atoms moved. */
 md_status comm_forward(comm *cm, md_atoms *atoms);
+
+/* Whether kernels that move atoms may do the same themselves, while others of the same step are at
+ * work: on one rank, or on GPUs of one host.  Then for so many steps, of which there is no rebuild
+ * before the last, *out is what such a kernel needs (core/mail.h), for force_advance; comm_forward
+ * or a rebuild must follow.  A rank without atoms queues what its neighbours wait for.
+ * Errors: MD_ECUDA (names a rank that did not come in an earlier step). */
+bool comm_sends_inside(const comm *cm);
+md_status comm_send_inside(comm *cm, const md_atoms *atoms, int32_t steps, md_mail *out);
 
 /* A real of each atom, values [n + n_ghost] on the backend, to the ghosts that are images of other
  * ranks' atoms; the others keep what they have. */

@@ -6,8 +6,8 @@
  * borders read it and write it once more and 4 bytes an atom; a ghost is refreshed by 8 bytes of
  * home and shift, a gathered position and a written one: 175,000 ghosts of 2^20 atoms in 0.004 ms
  * on an H200, hardly more than a launch. */
-#include "comm/comm_impl.h"
 #include "comm/images_gpu.h"
+#include "comm/ranks_impl.h"
 #include "core/gpu/readback_gpu.h"
 #include "core/gpu/scan_gpu.h"
 #include "core/gpu/signal_gpu.h"
@@ -181,6 +181,7 @@ static md_status wait_found(comm *cm, int64_t *ghosts)
 void PREC(comm_gpu_close)(comm *cm)
 {
   md_readback_close(cm->readback);
+  if (cm->ranks) md_readback_close(cm->ranks->gpu.readback);
   md_signal_close(cm->signal);
 }
 
@@ -203,8 +204,16 @@ md_status PREC(comm_gpu_migrate)(comm *cm, md_atoms *atoms, const comm_reach *ea
   MD_LAUNCHED();
   MD_TRY(md_readback_queue(ctx, cm->readback, &totals->found, sizeof totals->found));
   cm->r_ghost = reach->r_ghost;
-  cm->early = early && !cm->ranks; /* several ranks look at once whether all is well */
+  cm->early = early != NULL;
   return cm->early ? MD_OK : wait_found(cm, &ghosts);
+}
+
+md_status PREC(comm_gpu_found)(comm *cm)
+{
+  int64_t ghosts;
+  if (!cm->early) return MD_OK;
+  cm->early = false;
+  return wait_found(cm, &ghosts);
 }
 
 /* Thread: one atom; the number of all images. */

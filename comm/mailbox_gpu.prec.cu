@@ -7,7 +7,7 @@
  *
  * Bytes of a step, single: an image that is sent takes 4 of index, 16 gathered and 16 through the
  * link; one that is received 16 of the mailbox, 4 of its shift, and 16 written. */
-#include "comm/flags_gpu.h"
+#include "core/gpu/flags_gpu.h"
 #include "comm/images_gpu.h"
 #include "comm/ranks_gpu.h"
 
@@ -22,17 +22,17 @@ typedef struct {
   state4 *x;
   coord4 *fixed; /* or NULL */
   int n_ways;
-  const peer_way *ways;
-  peer_round round;
+  const md_way *ways;
+  md_round round;
   uint32_t *come; /* blocks that have stored, of each way */
   const state4 *mail;
-  volatile peer_late *late;
+  volatile md_late *late;
 } exchange;
 
 /* Positions that a neighbour needs; the last block to have stored raises the flag. */
 static __device__ __forceinline__ void put(const exchange *e, unsigned w, unsigned block)
 {
-  const peer_way way = e->ways[w];
+  const md_way way = e->ways[w];
   state4 *to = (state4 *)way.half[e->round % 2] + way.at;
   for (int64_t k = (int64_t)block * BLOCK + threadIdx.x; k < way.count; k += e->put * BLOCK)
     to[k] = e->x[e->index[way.first + k]];
@@ -91,11 +91,11 @@ md_status PREC(ranks_gpu_exchange)(comm *cm, md_atoms *atoms)
                       (state4 *)atoms->x.data,
                       MD_PREC == 1 ? (coord4 *)atoms->fixed.data : NULL,
                       peer->n_ways,
-                      (const peer_way *)peer->ways.data,
+                      (const md_way *)peer->ways.data,
                       peer->round,
                       (uint32_t *)peer->come.data,
                       (const state4 *)peer_mail(cm),
-                      (volatile peer_late *)peer->late.data};
+                      (volatile md_late *)peer->late.data};
   /* One block waits at least: the neighbours' next round must not come before this one. */
   const unsigned blocks = e.put * (unsigned)e.n_ways + e.images + md_blocks(ranks->n_in + 1, BLOCK);
   exchange_kernel<<<blocks, BLOCK, 0, (cudaStream_t)cm->ctx->stream>>>(e);

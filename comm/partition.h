@@ -42,14 +42,18 @@ md_status partition_create(const md_box *box, double reach, int ranks, partition
 void partition_destroy(partition *p);
 
 /* The cell that x lies in; what lies outside of the box belongs to the outermost. */
-MD_INLINE int64_t partition_cell(const partition *p, const double x[3])
+MD_INLINE void partition_place(const partition *p, const double x[3], int32_t at[3])
 {
-  int64_t cell = 0;
   for (int d = 0; d < 3; d++) {
     const double steps = fmax(0.0, (x[d] - p->lo[d]) / p->side[d]);
-    cell = cell * p->n[d] + (int64_t)fmin(steps, p->n[d] - 1.0);
+    at[d] = (int32_t)fmin(steps, p->n[d] - 1.0);
   }
-  return cell;
+}
+MD_INLINE int64_t partition_cell(const partition *p, const double x[3])
+{
+  int32_t at[3];
+  partition_place(p, x, at);
+  return ((int64_t)at[0] * p->n[1] + at[1]) * p->n[2] + at[2];
 }
 
 /* Cut anew.  weight [cells] >= 0; where their sum is 0 all are alike.  cut is not AUTO.  order: of
@@ -76,11 +80,16 @@ typedef struct {
 } partition_halo;
 
 /* The number of a rank's cell in that box. */
+MD_INLINE int64_t partition_halo_place(const partition_halo *halo, const int32_t at[3])
+{
+  const int64_t i = at[0] - halo->lo[0], j = at[1] - halo->lo[1], k = at[2] - halo->lo[2];
+  return (i * halo->n[1] + j) * halo->n[2] + k;
+}
 MD_INLINE int64_t partition_halo_cell(const partition *p, const partition_halo *halo, int64_t cell)
 {
-  const int64_t i = cell / p->n[2] / p->n[1] - halo->lo[0];
-  const int64_t j = cell / p->n[2] % p->n[1] - halo->lo[1], k = cell % p->n[2] - halo->lo[2];
-  return (i * halo->n[1] + j) * halo->n[2] + k;
+  const int32_t at[3] = {(int32_t)(cell / p->n[2] / p->n[1]), (int32_t)(cell / p->n[2] % p->n[1]),
+                         (int32_t)(cell % p->n[2])};
+  return partition_halo_place(halo, at);
 }
 
 /* Images that come within `reach` of a cell of their target.  Every image of an atom that lies

@@ -19,10 +19,9 @@ md_status peer_meet(comm *cm)
   peer->name = calloc(count, sizeof *peer->name);
   peer->theirs = calloc(count, sizeof *peer->theirs);
   peer->rooms = calloc(count, sizeof *peer->rooms);
-  peer->asks = calloc(2 * count, sizeof *peer->asks);
+  peer->at = calloc(count, sizeof *peer->at);
   peer->way = calloc(count, sizeof *peer->way);
-  peer->at = peer->asks ? peer->asks + count : NULL;
-  md_status status = peer->name && peer->theirs && peer->rooms && peer->asks && peer->way
+  md_status status = peer->name && peer->theirs && peer->rooms && peer->at && peer->way
                          ? md_device_of(&device)
                          : MD_FAIL(MD_ENOMEM, "out of memory for %d ranks", world_count());
   MD_TRY(world_agree(status));
@@ -33,58 +32,65 @@ md_status peer_meet(comm *cm)
   return MD_OK;
 }
 
-/* The mailboxes of all ranks, larger ones if one of them needs more. */
-static md_status settle_mail(comm *cm, size_t bytes)
+md_status peer_ask(comm *cm, md_status status, size_t item, bool *fit)
 {
-  ranks_peer *peer = &cm->ranks->peer;
-  double grows = bytes > peer->room;
+  comm_ranks *ranks = cm->ranks;
+  ranks_peer *peer = &ranks->peer;
+  const bool grows = (size_t)ranks->n_in * item > peer->room;
+  MD_TRY(ranks_tell(ranks, status, grows, ranks->from_first, peer->at));
+  *fit = true;
+  for (int r = 0; r < world_count(); r++)
+    *fit = *fit && ranks->word[r] == 0;
+  return MD_OK;
+}
+
+md_status peer_grow(comm *cm, size_t item)
+{
+  const size_t bytes = (size_t)cm->ranks->n_in * item, room = cm->ranks->peer.room;
   bool failed;
-  world_most(&grows, 1);
-  if (grows == 0) return MD_OK;
-  MD_TRY(open_mail(cm, bytes > peer->room ? bytes + bytes / 2 : peer->room, &failed));
-  return failed ? MD_FAIL(MD_ECUDA, "memory of a neighbouring GPU: %s", md_message()) : MD_OK;
+  md_status status = open_mail(cm, bytes > room ? bytes + bytes / 2 : room, &failed);
+  if (!status && failed)
+    status = MD_FAIL(MD_ECUDA, "memory of a neighbouring GPU: %s", md_message());
+  return world_agree(status);
 }
 
 md_status peer_settle(comm *cm)
 {
   comm_ranks *ranks = cm->ranks;
   ranks_peer *peer = &ranks->peer;
-  const size_t position = 4 * md_state_size(cm->ctx->precision), name = sizeof(ghost_name);
-  const size_t item = position > name ? position : name;
-  MD_TRY(world_agree(settle_mail(cm, (size_t)ranks->n_in * item)));
-  memcpy(peer->asks, ranks->from_first, (size_t)world_count() * sizeof *peer->asks);
-  world_trade(peer->asks, peer->at);
   peer->n_ways = 0;
   peer->most = 0;
   for (int r = 0; r < world_count(); r++) {
     if (ranks->to[r] == 0 && ranks->from[r] == 0) continue;
     char *theirs = peer->theirs[r], *half = theirs + peer_flags();
-    peer->way[peer->n_ways++] = (peer_way){{half, half + peer->rooms[r]},
-                                           peer->at[r],
-                                           (peer_round *)theirs + world_rank(),
-                                           (const peer_round *)peer->mail + r,
-                                           ranks->to_first[r],
-                                           ranks->to[r],
-                                           r,
-                                           0};
+    peer->way[peer->n_ways++] = (md_way){{half, half + peer->rooms[r]},
+                                         peer->at[r],
+                                         (md_round *)theirs + world_rank(),
+                                         (const md_round *)peer->mail + r,
+                                         ranks->to_first[r],
+                                         ranks->to[r],
+                                         r,
+                                         0};
     if (ranks->to[r] > peer->most) peer->most = ranks->to[r];
   }
   const size_t ways = (size_t)peer->n_ways, room = ways + 1;
   MD_TRY(md_buffer_reserve(cm->ctx, &peer->ways, room * sizeof *peer->way, 0));
-  MD_TRY(md_buffer_reserve(cm->ctx, &peer->come, room * sizeof(uint32_t), 0));
-  MD_TRY(md_fill(cm->ctx, peer->come.data, 0, room * sizeof(uint32_t)));
+  if (room * sizeof(uint32_t) > peer->come.bytes) {
+    MD_TRY(md_buffer_reserve(cm->ctx, &peer->come, room * sizeof(uint32_t), 0));
+    MD_TRY(md_fill(cm->ctx, peer->come.data, 0, peer->come.bytes));
+  }
   return md_write(cm->ctx, peer->ways.data, peer->way, ways * sizeof *peer->way);
 }
 
-md_status peer_begin(comm *cm)
+md_status peer_begin(comm *cm, int32_t rounds)
 {
   ranks_peer *peer = &cm->ranks->peer;
-  const volatile peer_late *late = peer->late.data;
-  peer->round++;
+  const volatile md_late *late = peer->late.data;
+  peer->round += (md_round)rounds;
   if (late->rank < 0) return MD_OK;
   const peer_name *name = &peer->name[late->rank];
   return MD_FAIL(MD_ECUDA, "positions of rank %d (host %s, GPU %d) did not come within %d s",
-                 (int)late->rank, name->host, name->device, PEER_PATIENCE);
+                 (int)late->rank, name->host, name->device, MD_PATIENCE);
 }
 
 const void *peer_mail(const comm *cm)
@@ -103,6 +109,6 @@ void peer_destroy(comm *cm)
   free(peer->name);
   free(peer->theirs);
   free(peer->rooms);
-  free(peer->asks);
+  free(peer->at);
   free(peer->way);
 }

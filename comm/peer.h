@@ -1,37 +1,21 @@
-/* comm/peer.h - names and positions stored into memory of the neighbour's GPU, on one host.
+/* comm/peer.h - names, positions and atoms that move house stored into memory of the neighbour's
+ * GPU, on one host.
  *
  * Each rank has a mailbox on its GPU, which the others map (CUDA IPC): a flag for each rank, and
  * room for the names or the positions of all its ghosts of others, twice.  In round e a rank stores
  * what a neighbour needs into half e % 2 of its mailbox, then e into its flag; then it waits for
  * the flags of its neighbours.  Nothing is overwritten that is still read: who stores round e + 1
  * has seen the flag of round e, which its neighbour raised after it had read round e - 1.  Ranks
- * are neighbours of each other or not at all. */
+ * are neighbours of each other or not at all; atoms may move to any rank, when all have told each
+ * other that their GPUs have read everything. */
 #ifndef PEER_H
 #define PEER_H
 
 #include "comm/comm_impl.h"
 #include "comm/world.h"
+#include "core/mail.h"
 
 MD_BEGIN_C
-
-enum { PEER_PATIENCE = 10 }; /* seconds */
-
-typedef unsigned long long peer_round;
-
-/* A neighbour, on the device. */
-typedef struct {
-  char *half[2];          /* of its mailbox */
-  int64_t at;             /* the first item there that this rank sends */
-  peer_round *flag;       /* this rank's in its mailbox */
-  const peer_round *wait; /* its own in this rank's */
-  int64_t first, count;   /* of the items that are sent */
-  int32_t rank, zero;
-} peer_way;
-
-/* Who did not come; in host memory that the GPU writes. */
-typedef struct {
-  int64_t rank; /* -1: all came */
-} peer_late;
 
 /* Who is where. */
 typedef struct {
@@ -44,21 +28,21 @@ typedef struct {
   int n_ways;
   int64_t most; /* items for a neighbour */
   size_t room;  /* bytes of a half of the own mailbox */
-  peer_round round;
+  md_round round;
   char *mail;           /* the own mailbox */
   char **theirs;        /* [ranks] mapped, or NULL */
   size_t *rooms;        /* [ranks] */
-  int64_t *asks, *at;   /* [ranks] where what comes from a rank begins here, and there */
-  peer_way *way;        /* [ranks] on the host */
+  int64_t *at;          /* [ranks] where what goes to a rank begins there */
+  md_way *way;          /* [ranks] on the host */
   md_buffer ways, come; /* [n_ways] on the device; blocks that have stored */
-  md_buffer late;       /* one peer_late */
+  md_buffer late;       /* one md_late */
   peer_name *name;      /* [ranks], or NULL */
 } ranks_peer;
 
 /* Bytes of the flags, before the first half: a multiple of 256. */
 static inline size_t peer_flags(void)
 {
-  return ((size_t)world_count() * sizeof(peer_round) + 255) / 256 * 256;
+  return ((size_t)world_count() * sizeof(md_round) + 255) / 256 * 256;
 }
 
 /* What CUDA does; on all ranks, but for peer_close.  peer_open maps mailboxes for halves of so many
@@ -75,10 +59,15 @@ peer_turn_fn peer_gpu_turn;
 
 /* On all ranks: who they are. */
 md_status peer_meet(comm *cm);
-/* Ways for the numbers of items that were just agreed on. */
+/* Whether mailboxes of all ranks have room for the items, of so many bytes, that were just counted,
+ * and where they begin there.  status: of what this rank did since. */
+md_status peer_ask(comm *cm, md_status status, size_t item, bool *fit);
+/* After that, where they do not fit: larger mailboxes on all ranks. */
+md_status peer_grow(comm *cm, size_t item);
+/* Then ways for these items. */
 md_status peer_settle(comm *cm);
-/* The next round begins.  Errors: MD_ECUDA (names a rank that did not come in an earlier one). */
-md_status peer_begin(comm *cm);
+/* So many rounds begin.  Errors: MD_ECUDA (names a rank that did not come in an earlier one). */
+md_status peer_begin(comm *cm, int32_t rounds);
 /* What has come in this round: [n_in] names, or positions with charges. */
 const void *peer_mail(const comm *cm);
 void peer_destroy(comm *cm);

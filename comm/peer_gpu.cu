@@ -1,5 +1,5 @@
 /* comm/peer_gpu.cu - mailboxes of other ranks mapped by CUDA IPC, and a turn of their flags. */
-#include "comm/flags_gpu.h"
+#include "core/gpu/flags_gpu.h"
 #include "comm/ranks_impl.h"
 
 #include <string.h>
@@ -78,14 +78,14 @@ md_status peer_gpu_open(comm *cm, size_t bytes, bool *failed)
   ranks_peer *peer = &cm->ranks->peer;
   address own, *all = (address *)malloc((size_t)world_count() * sizeof *all);
   memset(&own, 0, sizeof own);
-  md_status status = all ? md_shared_reserve(cm->ctx, &peer->late, sizeof(peer_late))
+  md_status status = all ? md_shared_reserve(cm->ctx, &peer->late, sizeof(md_late))
                          : MD_FAIL(MD_ENOMEM, "out of memory for %d ranks", world_count());
   if (!status) status = md_ctx_sync(cm->ctx);
   unmap(cm);
   *failed = any_rank(status != MD_OK); /* no rank has another one's memory mapped any more */
   if (!*failed) {
-    peer_late *late = (peer_late *)peer->late.data;
-    *late = (peer_late){-1};
+    md_late *late = (md_late *)peer->late.data;
+    *late = (md_late){-1};
     peer->round = 0;
     *failed = any_rank(make_mail(cm, bytes, &own) != MD_OK);
   }
@@ -98,8 +98,8 @@ md_status peer_gpu_open(comm *cm, size_t bytes, bool *failed)
 }
 
 /* Thread: some neighbours. */
-static __global__ void turn_kernel(int n, const peer_way *ways, peer_round round,
-                                   volatile peer_late *late)
+static __global__ void turn_kernel(int n, const md_way *ways, md_round round,
+                                   volatile md_late *late)
 {
   for (int w = (int)threadIdx.x; w < n; w += (int)blockDim.x)
     raise_flag(ways[w].flag, round);
@@ -111,8 +111,8 @@ md_status peer_gpu_turn(comm *cm)
   ranks_peer *peer = &cm->ranks->peer;
   if (peer->n_ways == 0) return MD_OK;
   turn_kernel<<<1, MD_WARP, 0, (cudaStream_t)cm->ctx->stream>>>(
-      peer->n_ways, (const peer_way *)peer->ways.data, peer->round,
-      (volatile peer_late *)peer->late.data);
+      peer->n_ways, (const md_way *)peer->ways.data, peer->round,
+      (volatile md_late *)peer->late.data);
   MD_LAUNCHED();
   return MD_OK;
 }

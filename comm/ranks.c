@@ -94,11 +94,12 @@ static md_status count_leavers(comm *cm, const md_atoms *atoms)
   return MD_OK;
 }
 
-static md_status take_arrivals(comm *cm, md_atoms *atoms, int64_t arrivals)
+static md_status take_arrivals(comm *cm, md_atoms *atoms, int64_t arrivals, const void *from)
 {
   const size_t bytes = atom_bytes(atoms);
+  (void)cm;
   for (int64_t k = 0; k < arrivals; k++)
-    copy_atom(atoms, atoms->n + k, (char *)cm->ranks->in.data + (size_t)k * bytes, true);
+    copy_atom(atoms, atoms->n + k, (char *)from + (size_t)k * bytes, true);
   return MD_OK;
 }
 
@@ -226,6 +227,7 @@ static md_status unpack_reals(comm *cm, const md_atoms *atoms, void *values)
   return MD_OK;
 }
 
-const ranks_backend ranks_on_cpu = {
-    atom_bytes, weigh, count_leavers, pack_leavers, take_arrivals, count_images, name_images,
-    take_names, pack,  images,        unpack,       NULL,          pack_reals,   unpack_reals};
+const ranks_backend ranks_on_cpu = {atom_bytes,    weigh,      count_leavers, pack_leavers,
+                                    take_arrivals, NULL,       count_images,  name_images,
+                                    take_names,    pack,       images,        unpack,
+                                    NULL,          pack_reals, unpack_reals};

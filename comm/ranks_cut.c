@@ -16,12 +16,16 @@ md_status ranks_create(md_ctx *ctx, comm_ranks **out)
   MD_REQUIRE(ranks, MD_ENOMEM, "out of memory for %d ranks", world_count());
   ranks->on = ctx->backend == MD_GPU ? on_gpu[ctx->precision]() : &ranks_on_cpu;
   ranks->order.kind = ORDERING_GILBERT;
-  ranks->to = calloc(4 * count, sizeof *ranks->to);
+  ranks->to = calloc(10 * count, sizeof *ranks->to);
+  ranks->word = calloc(count, sizeof *ranks->word);
   ranks->messages = calloc(2 * count, sizeof *ranks->messages);
-  MD_REQUIRE(ranks->to && ranks->messages, MD_ENOMEM, "out of memory for %d ranks", world_count());
+  MD_REQUIRE(ranks->to && ranks->word && ranks->messages, MD_ENOMEM, "out of memory for %d ranks",
+             world_count());
   ranks->from = ranks->to + count;
   ranks->to_first = ranks->from + count;
   ranks->from_first = ranks->to_first + count;
+  ranks->told = ranks->from_first + count;
+  ranks->heard = ranks->told + 3 * count;
   return MD_OK;
 }
 
@@ -34,7 +38,7 @@ void ranks_destroy(comm *cm)
   ranks_gpu *gpu = &ranks->gpu;
   md_buffer *buffers[] = {&ranks->cell,      &ranks->index, &gpu->owner, &gpu->first, &gpu->to,
                           &gpu->target,      &gpu->before,  &gpu->item,  &gpu->key,   &gpu->place,
-                          &gpu->scan_status, &gpu->weight,  &gpu->start};
+                          &gpu->scan_status, &gpu->weight,  &gpu->count, &gpu->image};
   for (size_t k = 0; k < sizeof buffers / sizeof *buffers; k++)
     md_buffer_free(ctx, buffers[k]);
   md_shared_free(ctx, &ranks->out);
@@ -44,6 +48,7 @@ void ranks_destroy(comm *cm)
   partition_destroy(ranks->part);
   free(ranks->taken);
   free(ranks->messages);
+  free(ranks->word);
   free(ranks->to);
   free(ranks);
 }

@@ -2,7 +2,8 @@
  * their keys.
  *
  * Items, which are atoms that leave or images that somebody needs, are counted and listed in the
- * order of atoms by a scan, then sorted by their rank or target: the same order in every run.
+ * order of atoms by a scan, then sorted by their rank or target: the same order in every run.  The
+ * host reads the counts of all keys once and waits for nothing else.
  * Messages lie in pinned memory of the host, which kernels write and read themselves, a word a
  * thread, so that a transaction of the bus is whole. */
 #ifndef RANKS_GPU_H
@@ -60,25 +61,93 @@ static inline md_status open_items(comm *cm, int64_t n, int64_t items)
   return MD_OK;
 }
 
-/* Sort items by their keys < key_end; host start [key_end + 1]: where those of each begin. */
-static inline md_status sort_items(comm *cm, int64_t items, int32_t key_end, int32_t *start)
+/* How many atoms leave for each rank, then images that each target gets. */
+typedef struct {
+  int32_t keys, ranks; /* in all; the first are ranks */
+  uint32_t *all;
+} item_counts;
+
+enum { NEAR_COUNTS = 4096 }; /* that a block keeps in shared memory */
+
+static inline size_t near_bytes(const item_counts *counts)
 {
-  ranks_gpu *gpu = &cm->ranks->gpu;
-  const size_t bytes = (size_t)(key_end + 1) * sizeof *start;
-  memset(start, 0, bytes);
-  if (items == 0) return MD_OK;
-  MD_TRY(md_buffer_reserve(cm->ctx, &gpu->start, bytes, 0));
-  MD_TRY(ordering_sort(gpu->sorter, items, (const uint32_t *)gpu->key.data, (uint32_t)key_end,
-                       (int32_t *)gpu->place.data, (int32_t *)gpu->start.data));
-  return md_read(cm->ctx, start, gpu->start.data, bytes);
+  return counts->keys <= NEAR_COUNTS ? (size_t)counts->keys * sizeof(uint32_t) : 0;
 }
 
-static inline md_status items_found(comm *cm, int64_t n, int64_t *items)
+static inline item_counts counts_of(const comm_ranks *ranks)
 {
-  int32_t found;
-  MD_TRY(md_read(cm->ctx, &found, (const int32_t *)cm->ranks->gpu.before.data + n, sizeof found));
-  *items = found;
-  return MD_OK;
+  return (item_counts){world_count() + ranks->halo.n_targets, world_count(),
+                       (uint32_t *)ranks->gpu.count.data};
+}
+
+/* All zero. */
+static inline md_status open_counts(comm *cm, item_counts *out)
+{
+  md_buffer *on_device = &cm->ranks->gpu.count;
+  const size_t bytes = (size_t)(world_count() + cm->ranks->halo.n_targets) * sizeof(uint32_t);
+  MD_TRY(md_buffer_reserve(cm->ctx, on_device, bytes, 0));
+  *out = counts_of(cm->ranks);
+  return md_fill(cm->ctx, out->all, 0, bytes);
+}
+
+/* Block: where it counts; close_tally then adds that up.  Every thread must come along. */
+static __device__ __forceinline__ uint32_t *open_tally(const item_counts *counts)
+{
+  extern __shared__ uint32_t near_counts[];
+  if (counts->keys > NEAR_COUNTS) return counts->all;
+  for (int32_t k = (int32_t)threadIdx.x; k < counts->keys; k += (int32_t)blockDim.x)
+    near_counts[k] = 0;
+  __syncthreads();
+  return near_counts;
+}
+
+static __device__ __forceinline__ void close_tally(const item_counts *counts, uint32_t *tally)
+{
+  if (tally == counts->all) return;
+  __syncthreads();
+  for (int32_t k = (int32_t)threadIdx.x; k < counts->keys; k += (int32_t)blockDim.x)
+    if (tally[k] > 0) atomicAdd(&counts->all[k], tally[k]);
+}
+
+/* Images of an atom in a cell of its own rank: first[0] .., as many as are returned. */
+static __device__ __forceinline__ int32_t images_at(const partition_halo *halo, const int32_t at[3],
+                                                    const int32_t **first)
+{
+  const int64_t c = partition_halo_place(halo, at), begin = halo->first[c];
+  *first = halo->to + begin;
+  return (int32_t)(halo->first[c + 1] - begin);
+}
+
+static __device__ __forceinline__ void place_of(const partition *p, state4 x, int32_t at[3])
+{
+  const double from[3] = {x.x, x.y, x.z};
+  partition_place(p, from, at);
+}
+
+static __device__ __forceinline__ void tally_images(const item_counts *counts, uint32_t *tally,
+                                                    const partition_halo *halo, const int32_t at[3])
+{
+  const int32_t *first, images = images_at(halo, at, &first);
+  for (int32_t e = 0; e < images; e++)
+    atomicAdd(&tally[counts->ranks + first[e]], 1u);
+}
+
+/* Queue: items by their keys < key_end. */
+static inline md_status sort_items(comm *cm, int64_t items, int32_t key_end)
+{
+  const ranks_gpu *gpu = &cm->ranks->gpu;
+  if (items == 0) return MD_OK;
+  return ordering_sort(gpu->sorter, items, (const uint32_t *)gpu->key.data, (uint32_t)key_end,
+                       (int32_t *)gpu->place.data, NULL);
+}
+
+/* Item k of those that are sent by mailboxes: which way it goes, and where to. */
+static __device__ __forceinline__ md_image sent_to(int32_t n_ways, const md_way *ways, int64_t k)
+{
+  int32_t w = 0;
+  while (w + 1 < n_ways && k >= ways[w + 1].first)
+    w++;
+  return (md_image){(int32_t)(ways[w].at + (k - ways[w].first)), w, 0, 0};
 }
 
 #endif

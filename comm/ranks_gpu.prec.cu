@@ -1,6 +1,7 @@
 /* comm/ranks_gpu.prec.cu - atoms that move house between ranks, packed and read on the GPU, and the
  * partition on the device (ranks_gpu.h). */
 #include "comm/ranks_gpu.h"
+#include "core/gpu/readback_gpu.h"
 
 #include <stdlib.h>
 
@@ -119,17 +120,28 @@ static md_status weigh(comm *cm, const md_atoms *atoms, int64_t *weight)
   return md_read(cm->ctx, weight, on_device->data, bytes);
 }
 
-/* Thread: one atom, or the end of all.  Those that another rank owns are items, with it as key. */
+/* Thread: one atom, or the end of all.  Those that another rank owns are items, with it as key;
+ * images of all others are counted. */
 static __global__ void __launch_bounds__(BLOCK)
-    leave_kernel(int64_t n, const partition p, int32_t me, const state4 *__restrict__ x,
-                 md_scan scan, int32_t *before, int32_t *item, uint32_t *key)
+    leave_kernel(int64_t n, const partition p, const partition_halo halo, int32_t me,
+                 const state4 *__restrict__ x, md_scan scan, int32_t *before, int32_t *item,
+                 uint32_t *key, const item_counts counts)
 {
+  uint32_t *tally = open_tally(&counts);
   const int64_t i = md_thread();
-  const int32_t rank = p.owner[cell_of(&p, x[min(i, n - 1)])];
+  int32_t at[3];
+  place_of(&p, x[min(i, n - 1)], at);
+  const int32_t rank = p.owner[((int64_t)at[0] * p.n[1] + at[1]) * p.n[2] + at[2]];
   const bool leaves = i < n && rank != me;
   const int64_t k = md_scan_before(scan, leaves);
   if (i <= n) before[i] = (int32_t)k;
-  if (leaves) item[k] = (int32_t)i, key[k] = (uint32_t)rank;
+  if (leaves) {
+    item[k] = (int32_t)i, key[k] = (uint32_t)rank;
+    atomicAdd(&tally[rank], 1u);
+  } else if (i < n) {
+    tally_images(&counts, tally, &halo, at);
+  }
+  close_tally(&counts, tally);
 }
 
 static md_status count_leavers(comm *cm, const md_atoms *atoms)
@@ -138,31 +150,47 @@ static md_status count_leavers(comm *cm, const md_atoms *atoms)
   ranks_gpu *gpu = &ranks->gpu;
   const unsigned blocks = md_blocks(atoms->n + 1, BLOCK);
   md_scan scan;
-  int64_t items;
+  item_counts counts;
   MD_TRY(PREC(ranks_gpu_tables)(cm));
   MD_TRY(open_items(cm, atoms->n, atoms->n));
+  MD_TRY(open_counts(cm, &counts));
   MD_TRY(md_scan_open(cm->ctx, &gpu->scan_status, &gpu->round, blocks, &scan));
-  leave_kernel<<<blocks, BLOCK, 0, (cudaStream_t)cm->ctx->stream>>>(
-      atoms->n, part_of(ranks), world_rank(), (const state4 *)atoms->x.data, scan,
-      (int32_t *)gpu->before.data, (int32_t *)gpu->item.data, (uint32_t *)gpu->key.data);
+  leave_kernel<<<blocks, BLOCK, near_bytes(&counts), (cudaStream_t)cm->ctx->stream>>>(
+      atoms->n, part_of(ranks), halo_of(ranks), world_rank(), (const state4 *)atoms->x.data, scan,
+      (int32_t *)gpu->before.data, (int32_t *)gpu->item.data, (uint32_t *)gpu->key.data, counts);
   MD_LAUNCHED();
-  MD_TRY(items_found(cm, atoms->n, &items));
-  int32_t *start = (int32_t *)malloc((size_t)(world_count() + 1) * sizeof *start);
-  MD_REQUIRE(start, MD_ENOMEM, "out of memory for %d ranks", world_count());
-  const md_status status = sort_items(cm, items, world_count(), start);
+  uint32_t *found = (uint32_t *)malloc((size_t)world_count() * sizeof *found);
+  MD_REQUIRE(found, MD_ENOMEM, "out of memory for %d ranks", world_count());
+  const size_t bytes = (size_t)world_count() * sizeof *found;
+  const md_status status = md_read(cm->ctx, found, counts.all, bytes);
   for (int r = 0; r < world_count() && !status; r++)
-    ranks->to[r] = start[r + 1] - start[r];
-  free(start);
+    ranks->to[r] = found[r];
+  free(found);
+  gpu->counted = !status;
   return status;
 }
 
-/* Thread: one that leaves, in the order of ranks. */
+/* Where those that leave go: a message to all, or mailboxes. */
+typedef struct {
+  traveller *out; /* or NULL */
+  int32_t n_ways;
+  const md_way *ways;
+  md_round round;
+} departure;
+
+/* Thread: one that leaves, in the order of ranks; place NULL: that of items. */
 static __global__ void pack_kernel(int64_t leavers, const houses a,
                                    const int32_t *__restrict__ item,
-                                   const int32_t *__restrict__ place, traveller *__restrict__ out)
+                                   const int32_t *__restrict__ place, const departure by)
 {
   const int64_t k = md_thread();
-  if (k < leavers) out[k] = leave_house(&a, item[place[k]]);
+  if (k >= leavers) return;
+  traveller *to = by.out + k;
+  if (!by.out) {
+    const md_image at = sent_to(by.n_ways, by.ways, k);
+    to = (traveller *)by.ways[at.way].half[by.round % 2] + at.to;
+  }
+  *to = leave_house(&a, item[place ? place[k] : k]);
 }
 
 /* Thread: one of the last places.  An atom that stays there moves to the place of one that left:
@@ -185,9 +213,15 @@ static md_status pack_leavers(comm *cm, md_atoms *atoms)
   const int64_t leavers = ranks->n_out;
   const unsigned blocks = md_blocks(leavers, BLOCK);
   const cudaStream_t stream = (cudaStream_t)cm->ctx->stream;
+  const ranks_peer *peer = &ranks->peer;
+  const departure by = {ranks->mailed ? NULL : (traveller *)ranks->out.data, peer->n_ways,
+                        (const md_way *)peer->ways.data, peer->round};
+  bool one = false; /* rank that all go to */
+  for (int r = 0; r < world_count(); r++)
+    one = one || ranks->to[r] == leavers;
+  if (!one) MD_TRY(sort_items(cm, leavers, world_count()));
   pack_kernel<<<blocks, BLOCK, 0, stream>>>(leavers, a, (const int32_t *)gpu->item.data,
-                                            (const int32_t *)gpu->place.data,
-                                            (traveller *)ranks->out.data);
+                                            one ? NULL : (const int32_t *)gpu->place.data, by);
   close_up_kernel<<<blocks, BLOCK, 0, stream>>>(atoms->n, atoms->n - leavers, a,
                                                 (const int32_t *)gpu->before.data,
                                                 (const int32_t *)gpu->item.data);
@@ -195,21 +229,51 @@ static md_status pack_leavers(comm *cm, md_atoms *atoms)
   return MD_OK;
 }
 
+/* Thread: one that arrives, whose images are counted where those of others are: keys > 0. */
 static __global__ void arrive_kernel(int64_t n, int64_t arrivals, const houses a,
-                                     const traveller *__restrict__ in)
+                                     const traveller *__restrict__ in, const partition p,
+                                     const partition_halo halo, const item_counts counts)
 {
+  uint32_t *tally = open_tally(&counts);
   const int64_t k = md_thread();
-  if (k >= arrivals) return;
-  const traveller t = in[k];
-  enter_house(&a, n + k, &t);
+  if (k < arrivals) {
+    const traveller t = in[k];
+    int32_t at[3];
+    enter_house(&a, n + k, &t);
+    place_of(&p, t.x, at);
+    if (counts.keys > 0) tally_images(&counts, tally, &halo, at);
+  }
+  close_tally(&counts, tally);
 }
 
-static md_status take_arrivals(comm *cm, md_atoms *atoms, int64_t arrivals)
+static md_status take_arrivals(comm *cm, md_atoms *atoms, int64_t arrivals, const void *from)
 {
-  arrive_kernel<<<md_blocks(arrivals, BLOCK), BLOCK, 0, (cudaStream_t)cm->ctx->stream>>>(
-      atoms->n, arrivals, houses_of(atoms), (const traveller *)cm->ranks->in.data);
+  const comm_ranks *ranks = cm->ranks;
+  item_counts counts = {};
+  MD_TRY(PREC(ranks_gpu_tables)(cm));
+  if (ranks->gpu.counted) counts = counts_of(ranks);
+  arrive_kernel<<<md_blocks(arrivals, BLOCK), BLOCK, near_bytes(&counts),
+                  (cudaStream_t)cm->ctx->stream>>>(atoms->n, arrivals, houses_of(atoms),
+                                                   (const traveller *)from, part_of(ranks),
+                                                   halo_of(ranks), counts);
   MD_LAUNCHED();
   return MD_OK;
+}
+
+/* The counts of images start on their way, before atoms are sorted. */
+static md_status expect_images(comm *cm)
+{
+  ranks_gpu *gpu = &cm->ranks->gpu;
+  const item_counts counts = counts_of(cm->ranks);
+  const size_t bytes = (size_t)(counts.keys - counts.ranks) * sizeof(uint32_t);
+  if (!gpu->counted || bytes == 0) return MD_OK;
+  if (bytes > gpu->readback_bytes) {
+    md_readback_close(gpu->readback);
+    gpu->readback = NULL;
+    gpu->readback_bytes = bytes;
+  }
+  MD_TRY(md_readback_open(&gpu->readback, gpu->readback_bytes));
+  return md_readback_queue(cm->ctx, gpu->readback, counts.all + counts.ranks, bytes);
 }
 
 const ranks_backend *PREC(ranks_on_gpu)(void)
@@ -220,6 +284,7 @@ const ranks_backend *PREC(ranks_on_gpu)(void)
       count_leavers,
       pack_leavers,
       take_arrivals,
+      expect_images,
       PREC(ranks_gpu_count_images),
       PREC(ranks_gpu_name_images),
       PREC(ranks_gpu_take_names),

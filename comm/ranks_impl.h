@@ -24,7 +24,9 @@ typedef struct {
   md_status (*weigh)(comm *cm, const md_atoms *atoms, int64_t *weight); /* host [cells], 0 before */
   md_status (*count_leavers)(comm *cm, const md_atoms *atoms);
   md_status (*pack_leavers)(comm *cm, md_atoms *atoms); /* and close up the others */
-  md_status (*take_arrivals)(comm *cm, md_atoms *atoms, int64_t arrivals);
+  md_status (*take_arrivals)(comm *cm, md_atoms *atoms, int64_t arrivals, const void *from);
+  /* What count_images will ask for, when all atoms that are owned have come; NULL: nothing. */
+  md_status (*expect_images)(comm *cm);
   md_status (*count_images)(comm *cm, const md_atoms *atoms); /* and n_own */
   md_status (*name_images)(comm *cm, md_atoms *atoms); /* ghosts of own atoms; names of others */
   /* ghost_name [n_in]; and what comm_built_fn does. */
@@ -49,7 +51,11 @@ typedef struct {
   md_buffer owner, first, to, target;
   md_buffer before;           /* int32 [n + 1]: items of atoms before this one */
   md_buffer item, key, place; /* an item's atom; its rank or target; items in the order of keys */
-  md_buffer start;            /* where those of each key begin */
+  md_buffer image;            /* md_image of each item, since ghosts were named */
+  md_buffer count;            /* of leaving atoms and of images (item_counts) */
+  bool counted;               /* those of images are on their way to the host */
+  void *readback;
+  size_t readback_bytes;
   md_buffer weight, scan_status;
   uint32_t round;
   ordering_sorter *sorter;
@@ -65,13 +71,16 @@ struct comm_ranks {
   partition_halo halo;
   double reach; /* of part and halo */
   int64_t cuts;
-  double was_uneven, uneven; /* after the last cut, after the last migration */
+  double was_uneven, uneven; /* after the last cut, when ghosts were made last */
   /* [ranks]: items to and from each rank in an exchange, and where they begin. */
   int64_t *to, *from, *to_first, *from_first;
+  int64_t *told, *heard;   /* [ranks][3]: ranks_tell */
+  double *word;            /* [ranks] */
   world_message *messages; /* [2 ranks] */
   int64_t *taken;          /* [targets + 1] */
   int64_t n_own;           /* ghosts that are images of own atoms */
   int64_t n_out, n_in;     /* items that are sent and received */
+  bool mailed;             /* atoms that move house, by mailboxes */
   /* int32 [n] cells; int32 [n_own + n_out] the atoms that ghosts are made of. */
   md_buffer cell, index;
   md_buffer out, in; /* messages, shared with the host */
@@ -84,6 +93,11 @@ static inline const int32_t *sent_of(const comm_ranks *ranks)
 {
   return (const int32_t *)ranks->index.data + ranks->n_own;
 }
+
+/* What each rank tells each other one, in place of an agreement and a trade: its status, a word to
+ * all, which ranks->word then has of each, and to[r], which rank r has in from[this rank]. */
+md_status ranks_tell(comm_ranks *ranks, md_status status, double word, const int64_t *to,
+                     int64_t *from);
 
 /* A partition for these atoms, which may be anyone's, if there is none or it has become uneven. */
 md_status ranks_settle(comm *cm, md_atoms *atoms, double r_ghost);

@@ -206,12 +206,12 @@ void world_most(double *values, int count)
   if (world.count > 1) carrier_most(values, count);
 }
 
-void world_trade(const int64_t *to, int64_t *from)
+void world_trade(const int64_t *to, int64_t *from, int width)
 {
   if (world.count > 1)
-    carrier_trade(to, from);
+    carrier_trade(to, from, width);
   else
-    *from = *to;
+    memcpy(from, to, (size_t)width * sizeof *to);
 }
 
 md_status world_same(const char *what, const void *data, size_t bytes)

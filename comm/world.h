@@ -50,8 +50,8 @@ void world_most(double *values, int count);
  * double and in the order of ranks, the same bits on all.  Takes memory for as many reals.
  * Errors: MD_ENOMEM. */
 md_status world_add(void *reals, int64_t count, size_t size);
-/* to[r] goes to rank r, which has it in from[this rank]: [count] each. */
-void world_trade(const int64_t *to, int64_t *from);
+/* to[r] goes to rank r, which has it in from[this rank]: [count][width] each. */
+void world_trade(const int64_t *to, int64_t *from, int width);
 /* MD_OK where this text is the same on all ranks.  Errors: MD_EINVAL (names the first rank that
  * differs from rank 0, and what it is that differs). */
 md_status world_same(const char *what, const void *data, size_t bytes);

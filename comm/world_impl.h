@@ -16,7 +16,7 @@ void carrier_gather(const void *mine, size_t bytes, void *all);
 void carrier_broadcast(void *data, size_t bytes, int root);
 void carrier_sum(int64_t *values, int64_t count);
 void carrier_most(double *values, int count);
-void carrier_trade(const int64_t *to, int64_t *from);
+void carrier_trade(const int64_t *to, int64_t *from, int width);
 md_status carrier_reserve(int64_t messages, int64_t bytes);
 void carrier_start(const world_message *in, int n_in, const world_message *out, int n_out);
 void carrier_wait(void);

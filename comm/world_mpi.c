@@ -102,9 +102,9 @@ void carrier_most(double *values, int count)
   mpi.MPI_Allreduce_(MPI_IN_PLACE, values, count, mpi.real64, mpi.max, mpi.world);
 }
 
-void carrier_trade(const int64_t *to, int64_t *from)
+void carrier_trade(const int64_t *to, int64_t *from, int width)
 {
-  mpi.MPI_Alltoall_(to, 1, mpi.int64, from, 1, mpi.int64, mpi.world);
+  mpi.MPI_Alltoall_(to, width, mpi.int64, from, width, mpi.int64, mpi.world);
 }
 
 static void start(const world_message *m, bool receive)

@@ -36,9 +36,9 @@ void carrier_most(double *values, int count)
   (void)values, (void)count;
 }
 
-void carrier_trade(const int64_t *to, int64_t *from)
+void carrier_trade(const int64_t *to, int64_t *from, int width)
 {
-  (void)to, (void)from;
+  (void)to, (void)from, (void)width;
 }
 
 md_status carrier_reserve(int64_t messages, int64_t bytes)

@@ -89,15 +89,25 @@ static bool masses_are_alike(const engine *sim)
   return true;
 }
 
+/* Which rank did not come, and by when. */
+static md_status by_step(const engine *sim, md_status status)
+{
+  if (status != MD_ECUDA) return status;
+  return MD_FAIL(status, "by step %lld: %s", (long long)sim->step, md_message());
+}
+
 /* Kicks and drift that begin a step, with the forces of the last one where they are still to come;
- * then also of more steps than one. */
+ * then also of more steps than one, between which several ranks exchange ghosts. */
 static md_status begin_steps(engine *sim, int32_t steps)
 {
   if (!sim->forces_due) return advance(sim, sim->half_kick_due ? 2 : 1, sim->spec->dt);
-  md_phase_begin(sim->ctx, MD_PHASE_FORCE);
   const half_kicks kick = half_kicks_of(sim);
-  const md_status status =
-      force_advance(sim->fc, sim->atoms, sim->list, kick.of[0], sim->spec->dt, steps);
+  md_mail mail, *via = steps > 1 && world_count() > 1 ? &mail : NULL;
+  md_status status = MD_OK;
+  md_phase_begin(sim->ctx, MD_PHASE_FORCE);
+  if (via) status = by_step(sim, comm_send_inside(sim->cm, sim->atoms, steps, &mail));
+  if (!status)
+    status = force_advance(sim->fc, sim->atoms, sim->list, kick.of[0], sim->spec->dt, steps, via);
   md_phase_end(sim->ctx, MD_PHASE_FORCE);
   sim->forces_due = false;
   return status;
@@ -108,10 +118,8 @@ static md_status follow(engine *sim)
 {
   const md_phase phase = world_count() > 1 ? MD_PHASE_EXCHANGE : MD_PHASE_GHOSTS;
   md_phase_begin(sim->ctx, phase);
-  const md_status status = comm_forward(sim->cm, sim->atoms);
+  const md_status status = by_step(sim, comm_forward(sim->cm, sim->atoms));
   md_phase_end(sim->ctx, phase);
-  if (status == MD_ECUDA)
-    return MD_FAIL(status, "by step %lld: %s", (long long)sim->step, md_message());
   return status;
 }
 
@@ -123,11 +131,11 @@ static bool sort_due(const engine *sim)
   return every > 0 && sim->step / every > sim->rebuilt_at / every;
 }
 
-/* Steps that may begin at once: forces of the last one are due, and neither a rebuild nor positions
- * of other ranks before the end. */
+/* Steps that may begin at once: forces of the last one are due, and neither a rebuild before the
+ * end nor positions of other ranks that kernels do not exchange themselves. */
 static int32_t steps_at_once(const engine *sim, int64_t steps)
 {
-  if (!sim->forces_due || sim->spec->every <= 0 || world_count() > 1) return 1;
+  if (!sim->forces_due || sim->spec->every <= 0 || !comm_sends_inside(sim->cm)) return 1;
   const int64_t until = sim->rebuilt_at + sim->spec->every - sim->step;
   if (until < 1) return 1;
   return (int32_t)(steps < until ? steps : until);
@@ -172,13 +180,19 @@ md_status engine_step(engine *sim, bool tally)
   return neighbor_settle(sim->list, NULL);
 }
 
-md_status engine_steps(engine *sim, int64_t steps)
+md_status engine_steps_early(engine *sim, int64_t steps)
 {
   while (steps > 0) {
     const int32_t now = steps_at_once(sim, steps);
     MD_TRY(take_steps(sim, now, false));
     steps -= now;
   }
+  return MD_OK;
+}
+
+md_status engine_steps(engine *sim, int64_t steps)
+{
+  MD_TRY(engine_steps_early(sim, steps));
   return neighbor_settle(sim->list, NULL);
 }
 

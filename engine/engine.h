@@ -125,6 +125,9 @@ md_status engine_step(engine *sim, bool tally);
 /* So many steps without tally, to the bit as one by one; those between two rebuilds are queued
  * together where force_advance can. */
 md_status engine_steps(engine *sim, int64_t steps);
+/* The same, but a list that was built last may not be settled yet: only steps may follow, so that a
+ * GPU has work while the host listens to other ranks and to signals. */
+md_status engine_steps_early(engine *sim, int64_t steps);
 
 /* Thermo of the present state; only after engine_create or engine_step with a tally.
  * Errors: MD_ENUMERIC (not finite, or ENGINE_RUNAWAY times as hot as at first or as epsilon: names

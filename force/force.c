@@ -122,6 +122,7 @@ void force_destroy(force *fc)
   md_buffer_free(fc->ctx, &fc->slope);
   md_buffer_free(fc->ctx, &fc->x_new);
   md_buffer_free(fc->ctx, &fc->coord_new);
+  md_buffer_free(fc->ctx, &fc->order);
   free(fc);
 }
 
@@ -207,7 +208,7 @@ bool force_advances(const force *fc, const neighbor_list *list)
 }
 
 md_status force_advance(force *fc, md_atoms *atoms, neighbor_list *list, double kick, double drift,
-                        int32_t steps)
+                        int32_t steps, const md_mail *mail)
 {
   const neighbor_view *view = neighbor_list_view(list);
   const bool fixed = fc->ctx->precision == MD_MIXED;
@@ -215,12 +216,14 @@ md_status force_advance(force *fc, md_atoms *atoms, neighbor_list *list, double 
       force_advances(fc, list), MD_EINVAL,
       "only a list by tiles, without charges or embedded atoms of several ranks, moves atoms along "
       "with the forces");
+  MD_REQUIRE(!mail || !(fc->eam || fc->types.n), MD_EINVAL,
+             "embedded atoms and atoms of several types do not send their ghosts themselves");
   MD_TRY(check_list(fc, atoms, view));
   if (atoms->n == 0 || steps < 1) return MD_OK;
   MD_TRY(md_buffer_match(fc->ctx, &fc->x_new, &atoms->x));
   if (fixed) MD_TRY(md_buffer_match(fc->ctx, &fc->coord_new, &atoms->fixed));
   force_job job = make_job(fc, atoms, view);
-  job.kick = kick, job.drift = drift, job.steps = steps;
+  job.kick = kick, job.drift = drift, job.steps = steps, job.mail = mail;
   force_fn *const kernel = (fc->eam ? gpu_eam_advance : gpu_advance)[fc->ctx->precision];
   bool again;
   MD_TRY(kernel(fc, &job));

@@ -13,6 +13,7 @@
 
 #include "core/atoms.h"
 #include "core/exact.h"
+#include "core/mail.h"
 #include "force/eam/eam.h"
 #include "neighbor/neighbor.h"
 
@@ -115,12 +116,14 @@ md_status force_compute(force *fc, md_atoms *atoms, const neighbor_list *list, f
 
 /* Forces and what velocity Verlet does with them, `steps` times: v += kick f, twice, and x += drift
  * v, also for the ghosts that atoms->first counts; f is not kept.  The same bits as force_compute
- * and what comes after it, as often.  Settles the list.  force_advances: whether this is possible,
+ * and what comes after it, as often.  mail: ghosts are exchanged with other ranks between as many
+ * steps, and where they went after the last is not known here; NULL: they are not.  Settles the
+ * list.  force_advances: whether this is possible,
  * with a list by tiles (on the GPU) where neither charges act nor embedded atoms of several ranks.
  * Errors: MD_EINVAL (it is not; otherwise as above), MD_ENOMEM, MD_ECUDA. */
 bool force_advances(const force *fc, const neighbor_list *list);
 md_status force_advance(force *fc, md_atoms *atoms, neighbor_list *list, double kick, double drift,
-                        int32_t steps);
+                        int32_t steps, const md_mail *mail);
 
 /* A pair at distance r: energy and force magnitude / r in double, the formula that the kernels use.
  * For tests and tables. */

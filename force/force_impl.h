@@ -49,7 +49,8 @@ struct force {
   force_fill_fn *fill;      /* values of ghosts of other processes, or NULL */
   void *fill_arg;
   md_buffer x_new,
-      coord_new; /* state4, coord4: positions to come, as large as those of the atoms */
+      coord_new;   /* state4, coord4: positions to come, as large as those of the atoms */
+  md_buffer order; /* GPU: tiles at a border of a rank first */
 };
 
 /* Everything a kernel reads and writes; pointers on the backend. */
@@ -72,6 +73,7 @@ typedef struct {
   const force_types *types; /* NULL: atoms are alike */
   coulomb_constants coulomb;
   force_tally *tally; /* NULL: forces only */
+  const md_mail *mail;
 } force_job;
 
 lj_constants force_constants(const force_lj *pair, const force_spec *spec);

@@ -25,13 +25,13 @@
 #include "force/tile_pairs_gpu.h"
 
 typedef void tile_kernel(tile_job job);
-#define TILE_(name, blocks, form, tally, charged, fused, types)                                    \
+#define TILE_(name, blocks, form, tally, charged, fused, types, mail)                              \
   static __global__ void __launch_bounds__(ROWS, blocks) name(const tile_job job)                  \
   {                                                                                                \
-    tile_rows(&job, (tile_mode){form, tally, charged, fused, EAM_NONE, types});                    \
+    tile_rows(&job, (tile_mode){form, tally, charged, fused, EAM_NONE, types, mail});              \
   }
 #define TILE(name, blocks, form, tally, charged, fused)                                            \
-  TILE_(name, blocks, form, tally, charged, fused, TYPES_ALIKE)
+  TILE_(name, blocks, form, tally, charged, fused, TYPES_ALIKE, false)
 TILE(tile_plain, FUSED_BLOCKS, LJ_PLAIN, false, false, false)
 TILE(tile_tally, 2, LJ_PLAIN, true, false, false)
 TILE(tile_shifted, 4, LJ_SHIFTED, false, false, false)
@@ -45,7 +45,7 @@ TILE(tile_shifted_fused, 4, LJ_SHIFTED, false, false, true)
 TILE(tile_fused_few, FEW_BLOCKS, LJ_PLAIN, false, false, true)
 /* Atoms of several types: two of them where it is worth instances of their own. */
 #define TYPED(name, blocks, form, tally, charged, fused)                                           \
-  TILE_(name, blocks, form, tally, charged, fused, TYPES_MANY)
+  TILE_(name, blocks, form, tally, charged, fused, TYPES_MANY, false)
 TYPED(typed_plain, TYPED_BLOCKS, LJ_PLAIN, false, false, false)
 TYPED(typed_tally, 2, LJ_PLAIN, true, false, false)
 TYPED(typed_shifted, TYPED_BLOCKS, LJ_SHIFTED, false, false, false)
@@ -56,8 +56,8 @@ TYPED(typed_charged_shifted, 2, LJ_SHIFTED, false, true, false)
 TYPED(typed_charged_shifted_tally, 2, LJ_SHIFTED, true, true, false)
 TYPED(typed_fused, TYPED_BLOCKS, LJ_PLAIN, false, false, true)
 TYPED(typed_shifted_fused, TYPED_BLOCKS, LJ_SHIFTED, false, false, true)
-TILE_(two_plain, TYPED_BLOCKS, LJ_PLAIN, false, false, false, TYPES_TWO)
-TILE_(two_fused, TYPED_BLOCKS, LJ_PLAIN, false, false, true, TYPES_TWO)
+TILE_(two_plain, TYPED_BLOCKS, LJ_PLAIN, false, false, false, TYPES_TWO, false)
+TILE_(two_fused, TYPED_BLOCKS, LJ_PLAIN, false, false, true, TYPES_TWO, false)
 static tile_kernel *const kernels[LJ_FORM_COUNT][2][2] = {
     [LJ_PLAIN] = {{tile_plain, tile_tally}, {tile_charged, tile_charged_tally}},
     [LJ_SHIFTED] = {{tile_shifted, tile_shifted_tally},
@@ -70,6 +70,13 @@ static tile_kernel *const typed_kernels[LJ_FORM_COUNT][2][2] = {
     [LJ_SHIFTED] = {{typed_shifted, typed_shifted_tally},
                     {typed_charged_shifted, typed_charged_shifted_tally}}};
 static tile_kernel *const typed_fused_kernels[LJ_FORM_COUNT] = {typed_fused, typed_shifted_fused};
+/* Steps that exchange ghosts. */
+#define MAILED(name, blocks, form) TILE_(name, blocks, form, false, false, true, TYPES_ALIKE, true)
+MAILED(mailed_fused, FUSED_BLOCKS, LJ_PLAIN)
+MAILED(mailed_few, FEW_BLOCKS, LJ_PLAIN)
+MAILED(mailed_shifted, 4, LJ_SHIFTED)
+static tile_kernel *const mailed_kernels[LJ_FORM_COUNT][2] = {
+    [LJ_PLAIN] = {mailed_fused, mailed_few}, [LJ_SHIFTED] = {mailed_shifted, mailed_shifted}};
 
 /* How a job's kernel works. */
 static tile_mode mode_of(const force_job *job, bool fused)
@@ -78,7 +85,7 @@ static tile_mode mode_of(const force_job *job, bool fused)
   const bool tally = job->tally != NULL, charged = job->coulomb.r_cut_sq > 0;
   const bool two = job->types && job->types->n == 2 && form == LJ_PLAIN && !tally && !charged;
   const tile_types types = !job->types ? TYPES_ALIKE : two ? TYPES_TWO : TYPES_MANY;
-  return (tile_mode){form, tally, charged, fused, EAM_NONE, types};
+  return (tile_mode){form, tally, charged, fused, EAM_NONE, types, fused && job->mail};
 }
 
 static tile_kernel *kernel_of(tile_mode mode)
@@ -196,10 +203,37 @@ static md_status pick_fused(const force_job *job, tile_mode mode, tile_kernel **
   bool few = false;
   if (mode.types == TYPES_ALIKE) MD_TRY(are_few(job, &few));
   if (mode.types == TYPES_ALIKE)
-    *out = fused_kernels[mode.form][few];
+    *out = (mode.mail ? mailed_kernels : fused_kernels)[mode.form][few];
   else
     *out = mode.types == TYPES_TWO ? two_fused : typed_fused_kernels[mode.form];
   return MD_OK;
+}
+
+/* Which tiles are at a border, before the first of a job's steps. */
+static md_status order_tiles(force *fc, const force_job *job, tile_job *tiles)
+{
+  const unsigned blocks = md_blocks(job->n, ROWS);
+  const size_t bytes = sizeof(tile_order) + blocks * sizeof(int32_t);
+  MD_TRY(md_buffer_reserve(fc->ctx, &fc->order, bytes, 0));
+  MD_TRY(md_fill(fc->ctx, fc->order.data, 0, sizeof(tile_order)));
+  tiles->post = (tile_post){};
+  tiles->post.mail = *job->mail;
+  tiles->post.tiles = (tile_order *)fc->order.data;
+  order_kernel<<<blocks, ROWS, 0, (cudaStream_t)fc->ctx->stream>>>(*tiles);
+  MD_LAUNCHED();
+  return MD_OK;
+}
+
+/* What step s of such a job exchanges. */
+static void post_step(tile_job *job, int32_t s)
+{
+  tile_post *post = &job->post;
+  const md_mail *mail = &post->mail;
+  post->round = mail->round + (md_round)s;
+  post->reads = s > 0;
+  post->sends = s + 1 < mail->steps;
+  post->ghosts = s > 0 ? (const coord4 *)mail->half[(post->round - 1) % 2]
+                       : job->places.coord + job->n + mail->n_own;
 }
 
 md_status PREC(force_gpu_tile_advance)(force *fc, const force_job *job)
@@ -210,8 +244,10 @@ md_status PREC(force_gpu_tile_advance)(force *fc, const force_job *job)
   size_t shared;
   MD_TRY(pick_fused(job, mode, &kernel));
   MD_TRY(prepare(fc, &tiles, kernel, mode, &shared));
+  if (mode.mail) MD_TRY(order_tiles(fc, job, &tiles));
   for (int32_t s = 0; s < job->steps; s++) {
-    MD_TRY(launch(fc, &tiles, kernel, shared, s > 0 || !tiles.tiles.unfit));
+    if (mode.mail) post_step(&tiles, s);
+    MD_TRY(launch(fc, &tiles, kernel, shared, s > 0 || !(tiles.tiles.unfit || mode.mail)));
     tiles.places = next_places(&tiles.places);
   }
   return MD_OK;
@@ -221,7 +257,8 @@ md_status PREC(force_gpu_tile_advance)(force *fc, const force_job *job)
 #define EMBEDDED(name, blocks, pass, tally, fused)                                                 \
   static __global__ void __launch_bounds__(ROWS, blocks) name(const tile_job job)                  \
   {                                                                                                \
-    tile_rows(&job, (tile_mode){LJ_PLAIN, tally, pass == EAM_FORCES, fused, pass, TYPES_ALIKE});   \
+    tile_rows(&job,                                                                                \
+              (tile_mode){LJ_PLAIN, tally, pass == EAM_FORCES, fused, pass, TYPES_ALIKE, false});  \
   }
 EMBEDDED(tile_densities, DENSITY_BLOCKS, EAM_DENSITIES, false, false)
 EMBEDDED(tile_densities_tally, 2, EAM_DENSITIES, true, false)
@@ -238,7 +275,7 @@ typedef struct {
 static md_status open_pass(force *fc, const force_job *job, const eam_tables *eam, eam_pass which,
                            tile_kernel *kernel, tile_pass *out)
 {
-  const tile_mode mode = {LJ_PLAIN, false, which == EAM_FORCES, false, which, TYPES_ALIKE};
+  const tile_mode mode = {LJ_PLAIN, false, which == EAM_FORCES, false, which, TYPES_ALIKE, false};
   out->job = open_tiles(fc, job, mode);
   out->job.unit = (real)job->coord_scale;
   out->job.eam = *eam;

@@ -34,6 +34,21 @@ typedef struct {
   coord4 *coord_new;
 } tile_places;
 
+/* Tiles in the order of blocks: those at a border of the rank first. */
+typedef struct {
+  uint32_t border, inner; /* how many */
+  int32_t order[];
+} tile_order;
+
+/* A step that exchanges ghosts (tile_mail_gpu.h). */
+typedef struct {
+  md_mail mail;
+  tile_order *tiles;
+  md_round round; /* in which it sends */
+  bool reads, sends;
+  const coord4 *ghosts; /* of other ranks' atoms: what came, or the places of ghosts */
+} tile_post;
+
 /* What a kernel reads and writes. */
 typedef struct {
   int64_t n;
@@ -54,6 +69,7 @@ typedef struct {
   eam_near near;
   type_tables types;
   int32_t table; /* bytes before their table in shared memory */
+  tile_post post;
 } tile_job;
 
 /* The same after a step. */
@@ -70,12 +86,13 @@ static __host__ __device__ __forceinline__ tile_places next_places(const tile_pl
 typedef enum { TYPES_ALIKE, TYPES_TWO, TYPES_MANY } tile_types;
 
 /* How an instance of the kernel works: formula, totals, charges, integration; pass of embedded
- * atoms, which are charged with F' in the second; types. */
+ * atoms, which are charged with F' in the second; types; whether it exchanges ghosts. */
 typedef struct {
   lj_form form;
   bool tally, charged, fused;
   eam_pass pass;
   tile_types types;
+  bool mail;
 } tile_mode;
 
 /* Plain forces are sums in units of lj1, which saves one product a pair. */
@@ -179,6 +196,14 @@ static __device__ __forceinline__ void add_types(const tile_job *job, unsigned c
   if (t < BANKS) set_type(room, most, (m + BANKS - 1) / BANKS * BANKS + t, mode.charged, 0);
 }
 
+/* Coordinates of an atom or ghost. */
+static __device__ __forceinline__ const coord4 *coord_of(const tile_job *job, const tile_places *at,
+                                                         int32_t j, tile_mode mode)
+{
+  const int32_t others = (int32_t)(job->n + job->post.mail.n_own);
+  return mode.mail && j >= others ? job->post.ghosts + (j - others) : at->coord + j;
+}
+
 static __device__ __forceinline__ void copy_atom(const tile_job *job, const tile_places *at,
                                                  unsigned char *room, int32_t k, int32_t j,
                                                  tile_mode mode)
@@ -186,7 +211,7 @@ static __device__ __forceinline__ void copy_atom(const tile_job *job, const tile
   if (mode.pass == EAM_FORCES)
     copy_entry_apart(room, job->tiles.most, k, at->coord + j, job->eam.slopes + j);
   else
-    copy_entry(room, job->tiles.most, k, at->coord + j, has_q(mode));
+    copy_entry(room, job->tiles.most, k, coord_of(job, at, j, mode), has_q(mode));
 }
 
 /* One pass's halo to shared memory, and behind it the far entries. */

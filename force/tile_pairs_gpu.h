@@ -2,8 +2,7 @@
 #ifndef TILE_PAIRS_GPU_H
 #define TILE_PAIRS_GPU_H
 
-#include "core/gpu/verlet_gpu.h"
-#include "force/tile_job_gpu.h"
+#include "force/tile_mail_gpu.h"
 #include "force/totals_gpu.h"
 
 /* Forces are in units of coord's steps, and of lj1, until the end. */
@@ -198,12 +197,7 @@ static __device__ __forceinline__ void move_ghosts(const tile_job *job, const ti
                                                    tile_images images, state4 x)
 {
   for (int32_t g = images.begin; g < images.end; g++) {
-    int s[3];
-    md_shift_unpack(job->shift[g], s);
-    state4 image = x;
-    image.x = image_at(x.x, s[0], job->edge[0]);
-    image.y = image_at(x.y, s[1], job->edge[1]);
-    image.z = image_at(x.z, s[2], job->edge[2]);
+    const state4 image = shifted_by(x, job->shift[g], job->edge);
     at->x_new[job->n + g] = image;
     if (MD_PREC == 1) at->coord_new[job->n + g] = verlet_coord(image, 1 / job->scale);
   }
@@ -237,7 +231,10 @@ static __device__ __forceinline__ void close_row(const tile_job *job, const tile
   verlet_drift(&x, v, job->drift);
   at->x_new[i] = x;
   if (MD_PREC == 1) at->coord_new[i] = verlet_coord(x, 1 / job->scale);
-  move_ghosts(job, at, start->images, x);
+  if (!mode.mail)
+    move_ghosts(job, at, start->images, x);
+  else if (job->post.sends)
+    send_images(job, at, start->images.begin, start->images.end, x);
 }
 
 /* What moves the row, or brought near for that, while the halo is on its way. */
@@ -254,22 +251,26 @@ static __device__ __forceinline__ void expect_close(const tile_job *job, const t
 }
 
 /* Images' shifts brought near. */
-static __device__ __forceinline__ void expect_images(const tile_job *job, tile_images images)
+static __device__ __forceinline__ void expect_images(const tile_job *job, tile_images images,
+                                                     tile_mode mode)
 {
-  if (images.begin < images.end)
-    asm volatile("prefetch.global.L1 [%0];" : : "l"(job->shift + images.begin));
+  if (images.begin >= images.end) return;
+  const void *at = job->shift + images.begin;
+  if (mode.mail) at = job->post.mail.image + images.begin;
+  asm volatile("prefetch.global.L1 [%0];" : : "l"(at));
 }
 
 static __device__ __forceinline__ tile_start start_row(const tile_job *job, tile_mode mode)
 {
   const neighbor_tiles *tiles = &job->tiles;
-  const int64_t tile = blockIdx.x;
+  const int64_t tile = tile_of(job, mode);
   const int32_t row = (int32_t)min(tile * ROWS + threadIdx.x, job->n - 1);
+  const int32_t *first = mode.mail ? job->post.mail.first : job->first;
   tile_start s = {};
   s.halo = tiles->halos[tile * tiles->passes];
   s.groups = tiles->groups[(tile * WARPS + threadIdx.x / MD_WARP) * tiles->passes];
   s.i = job->rows ? job->rows[row] : row;
-  if (mode.fused) s.images = (tile_images){job->first[s.i], job->first[s.i + 1]};
+  if (mode.fused) s.images = (tile_images){first[s.i], first[s.i + 1]};
   s.first = first_entries(job, s.halo, mode);
   s.next = first_groups(job, s.groups);
   s.pairs = mode.types == TYPES_ALIKE ? 0 : job->types.type[s.i] * job->types.n;
@@ -290,7 +291,7 @@ static __device__ __forceinline__ void sum_row(const tile_job *job, const tile_p
 {
   extern __shared__ __align__(16) unsigned char room[];
   const neighbor_tiles *tiles = &job->tiles;
-  const int64_t tile = blockIdx.x, warp = tile * WARPS + threadIdx.x / MD_WARP;
+  const int64_t tile = tile_of(job, mode), warp = tile * WARPS + threadIdx.x / MD_WARP;
   neighbor_piece piece = start->groups;
   tile_next next = start->next;
   const coord4 own = at->coord[start->i];
@@ -308,7 +309,7 @@ static __device__ __forceinline__ void sum_row(const tile_job *job, const tile_p
   row->pull = table + (uint32_t)row->pairs * PULL;
   row->cut = table + (uint32_t)(job->types.n * job->types.n) * PULL + (uint32_t)row->pairs * CUT;
   load_halo(job, at, room, start->halo, &start->first, mode);
-  if (mode.fused) expect_images(job, start->images);
+  if (mode.fused) expect_images(job, start->images, mode);
   for (int32_t p = 1;; p++) {
     for (;;) {
       add_groups(job, room, piece, next, row, mode);
@@ -336,9 +337,9 @@ static __device__ __forceinline__ bool is_unfit(const neighbor_tiles *tiles)
 /* One step, or forces alone. */
 static __device__ __forceinline__ void tile_rows(const tile_job *job, tile_mode mode)
 {
-  const bool present = (int64_t)blockIdx.x * ROWS + threadIdx.x < job->n;
   tile_row row = {};
   if (is_unfit(&job->tiles)) return;
+  const bool present = tile_of(job, mode) * ROWS + threadIdx.x < job->n;
   const tile_start start = start_row(job, mode);
   if (mode.pass != EAM_NONE) row.words = copy_words(&job->eam, job->near, mode.pass);
   if (mode.types == TYPES_MANY) copy_table(job);
@@ -346,11 +347,13 @@ static __device__ __forceinline__ void tile_rows(const tile_job *job, tile_mode 
   /* Not before: the next kernel must not start, and empty caches, while the one before this
    * reads. */
   cudaTriggerProgrammaticLaunchCompletion();
+  if (mode.mail) await_mail(job);
   sum_row(job, &job->places, &start, &row, mode);
   if (present && mode.pass == EAM_DENSITIES)
     row.energy = 2 * eam_close(&job->eam, job->n, start.i, row.fx);
   else if (present)
     close_row(job, &job->places, &start, &row, mode);
+  if (mode.mail) close_mail(job);
   if (has_unit(mode)) row.virial *= (double)job->lj.lj1;
   if (mode.tally) close_tally(job->partial, present ? row.energy : 0, present ? row.virial : 0);
 }

@@ -3,6 +3,7 @@
 #ifndef VERLET_GPU_H
 #define VERLET_GPU_H
 
+#include "core/atoms.h"
 #include "core/gpu/cuda.h"
 
 /* v += kick f, each time rounded, as that many passes would.  By name one instruction each: where a
@@ -31,6 +32,17 @@ static __device__ __forceinline__ coord4 verlet_coord(state4 x, double inv_scale
 static __device__ __forceinline__ state image_at(state x, int shift, double edge)
 {
   return (state)(x + shift * edge);
+}
+
+/* A place shifted by whole edges (md_shift_pack). */
+static __device__ __forceinline__ state4 shifted_by(state4 x, int32_t shift, const double edge[3])
+{
+  int s[3];
+  md_shift_unpack(shift, s);
+  x.x = image_at(x.x, s[0], edge[0]);
+  x.y = image_at(x.y, s[1], edge[1]);
+  x.z = image_at(x.z, s[2], edge[2]);
+  return x;
 }
 
 #endif

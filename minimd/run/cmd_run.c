@@ -188,7 +188,7 @@ static md_status run_steps(report *run, saves *to, options_format format, FILE *
     const orders heard = hear(run);
     const int64_t unseen = heard.save || heard.stop ? 0 : quiet_steps(run, to, end);
     last = unseen == 0 && (sim->step + 1 == end || heard.stop);
-    status = unseen > 0 ? engine_steps(sim, unseen)
+    status = unseen > 0 ? engine_steps_early(sim, unseen)
                         : run_step(run, to, last, heard.save, format, stream, &bar);
     progress_update(&bar, sim->step - first);
   }

@@ -129,7 +129,7 @@ static md_status meet(stokes_rows *rows, const making *make)
   if (!status) {
     for (int64_t k = rows->view.n_own; k < rows->view.n_own + rows->view.n_ghosts; k++)
       needed[stokes_model_owner(make->known->cut, ranks, rows->row[k])]++;
-    world_trade(needed, asked);
+    world_trade(needed, asked, 1);
     status = make_room(rows, needed, asked);
     names = calloc((size_t)rows->view.n_sent + 1, sizeof *names);
     if (!status && !names) status = MD_FAIL(MD_ENOMEM, "out of memory for names of rows");

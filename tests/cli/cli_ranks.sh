@@ -110,6 +110,18 @@ if [ "$backend" = gpu ]; then
   run_in whole 1 $melt --rebuild check --skin 0.1
   run_in peer 2 $melt --rebuild check --skin 0.1 --carrier peer
   same "$dir/whole/out" "$dir/peer/out" '2 ranks, rebuilds by displacement, carrier peer'
+  # Steps by tiles that exchange ghosts themselves beside those that wait for messages; the last ones also have ranks without atoms.
+  tiles="$where --list tile --steps 45 --thermo 20 --quiet --format csv"
+  for precision in double single mixed; do
+    for cells in 7,6,8 2; do
+      for n in 2 4; do
+        for carrier in peer mpi; do
+          run_in $carrier $n $tiles --precision $precision --cells $cells --carrier $carrier
+        done
+        same "$dir/mpi/out" "$dir/peer/out" "tiles of $cells cells on $n ranks in $precision precision"
+      done
+    done
+  done
 fi
 # Rank 0 does not hold all atoms when it writes files.
 if [ "$backend" = cpu ] && [ -z "${ASAN_OPTIONS:-}" ] && command -v python3 >/dev/null 2>&1; then

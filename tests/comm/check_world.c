@@ -20,12 +20,15 @@ START_TEST(words_of_all_ranks)
   double most[2] = {me, -me};
   world_most(most, 2);
   ck_assert(most[0] == count - 1 && most[1] == 0);
-  int64_t *to = ref_alloc(2 * count, sizeof *to), *from = to + count;
-  for (int r = 0; r < count; r++)
-    to[r] = 100 * me + r;
-  world_trade(to, from);
-  for (int r = 0; r < count; r++)
-    ck_assert_int_eq(from[r], 100 * r + me);
+  enum { WIDTH = 3 };
+  int64_t *to = ref_alloc(2 * WIDTH * count, sizeof *to), *from = to + WIDTH * count;
+  for (int width = 1; width <= WIDTH; width += 2) {
+    for (int k = 0; k < width * count; k++)
+      to[k] = 1000 * me + k;
+    world_trade(to, from, width);
+    for (int k = 0; k < width * count; k++)
+      ck_assert_int_eq(from[k], 1000 * (k / width) + width * me + k % width);
+  }
   free(to);
   for (int n = 0; n < 40; n = 3 * n + 1) { /* also fewer than ranks */
     double wide[40];

@@ -335,8 +335,8 @@ START_TEST(fused_steps_are_single_steps)
     run_md md = run_md_open(&spec, &c, v);
     ck_assert(force_advances(md.fc, md.list));
     if (fused) {
-      ck_ok(force_advance(md.fc, md.atoms, md.list, kick, drift, 1));
-      ck_ok(force_advance(md.fc, md.atoms, md.list, kick, drift, STEPS - 1));
+      ck_ok(force_advance(md.fc, md.atoms, md.list, kick, drift, 1, NULL));
+      ck_ok(force_advance(md.fc, md.atoms, md.list, kick, drift, STEPS - 1, NULL));
     }
     for (int k = 0; k < STEPS && !fused; k++) {
       run_md_force(&md, NULL);

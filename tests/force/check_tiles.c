@@ -104,7 +104,7 @@ START_TEST(a_list_that_does_not_fit_is_built_again)
       run_md_close(&md);
       md = other;
     }
-    ck_ok(force_advance(md.fc, md.atoms, md.list, kick, drift, steps));
+    ck_ok(force_advance(md.fc, md.atoms, md.list, kick, drift, steps, NULL));
     ck_assert_int_gt(neighbor_list_view(md.list)->tiles->n_list, room * 3 / 2);
     ck_assert_ptr_null(neighbor_list_view(md.list)->tiles->unfit);
     state[early] = run_snapshot_take(md.atoms);

@@ -216,8 +216,8 @@ START_TEST(steps_at_once_are_single_steps)
     force_tally tally;
     run_md md = run_md_open(&spec, &c, v);
     if (way == 2 && force_advances(md.fc, md.list)) {
-      ck_ok(force_advance(md.fc, md.atoms, md.list, kick, drift, 1));
-      ck_ok(force_advance(md.fc, md.atoms, md.list, kick, drift, STEPS - 1));
+      ck_ok(force_advance(md.fc, md.atoms, md.list, kick, drift, 1, NULL));
+      ck_ok(force_advance(md.fc, md.atoms, md.list, kick, drift, STEPS - 1, NULL));
     } else {
       for (int k = 0; k < STEPS; k++) {
         run_md_force(&md, way == 1 ? &tally : NULL);

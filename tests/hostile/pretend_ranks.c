@@ -193,11 +193,12 @@ void carrier_most(double *values, int count)
     }
 }
 
-void carrier_trade(const int64_t *to, int64_t *from)
+void carrier_trade(const int64_t *to, int64_t *from, int width)
 {
-  char(*brought)[ROOM] = meet("trade", RANKS * sizeof *to, to, RANKS * sizeof *to);
+  const size_t part = (size_t)width * sizeof *to;
+  char(*brought)[ROOM] = meet("trade", RANKS * part, to, RANKS * part);
   for (int r = 0; r < RANKS; r++)
-    from[r] = ((const int64_t *)(const void *)brought[r])[me];
+    memcpy(from + r * width, brought[r] + (size_t)me * part, part);
 }
 
 md_status carrier_reserve(int64_t messages, int64_t bytes)

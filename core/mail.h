@@ -1,0 +1,55 @@
+/* core/mail.h - mailboxes that kernels of neighbouring GPUs share (comm/peer.h), for the kernels of
+ * rooms that move atoms and send them on. */
+#ifndef MAIL_H
+#define MAIL_H
+
+#include "core/md.h"
+
+MD_BEGIN_C
+
+enum { MD_PATIENCE = 10 }; /* seconds that a kernel waits for a flag */
+
+/* Rounds are counted on all ranks alike. */
+typedef unsigned long long md_round;
+
+/* A neighbour, on the device. */
+typedef struct {
+  char *half[2];        /* of its mailbox, by round % 2 */
+  int64_t at;           /* the first item there that this rank sends */
+  md_round *flag;       /* this rank's in its mailbox */
+  const md_round *wait; /* its own in this rank's */
+  int64_t first, count; /* of the items that are sent */
+  int32_t rank, zero;
+} md_way;
+
+/* Who did not come; in host memory that the GPU writes. */
+typedef struct {
+  int64_t rank; /* -1: all came */
+} md_late;
+
+/* An image of an atom that its owner makes when it moves the atom: a ghost of the own rank, or item
+ * `to` of the mailbox that way leads to. */
+typedef struct {
+  int32_t to, way; /* way -1: a ghost of the own rank */
+  int32_t shift, zero;
+} md_image;
+
+/* Steps whose kernels exchange coordinates themselves, `steps` of them: step s, from 0 on, sends in
+ * round `round` + s, but for the last, and reads what came in the round before, but for the first,
+ * which finds it where ghosts are.  An item is a coord4, shifted by the sender.  A step that reads
+ * waits for the flags of all neighbours before it sends. */
+typedef struct {
+  int32_t steps;
+  int32_t n_ways;
+  md_round round;
+  const md_way *ways;
+  const int32_t *first; /* [n + 1]: images of atom i are image[first[i]] .. */
+  const md_image *image;
+  int64_t n_own;       /* ghosts of the own rank, before those that come by mail */
+  const char *half[2]; /* of the own mailbox, by round % 2 */
+  uint32_t *come;      /* 0 between kernels: a counter */
+  md_late *late;
+} md_mail;
+
+MD_END_C
+#endif

@@ -1,0 +1,116 @@
+/* force/tile_mail_gpu.h - steps by tiles on several GPUs: who exchanges ghosts while others compute
+ * (core/mail.h).
+ *
+ * Tiles at a border, which read ghosts of other ranks or have atoms that are such, come first; they
+ * wait for the neighbours' flags of the step before, store images where they go, and the last of
+ * them raises the flags.  All other tiles run meanwhile.  Blocks begin in their order, and a flag
+ * waits only for those of an earlier step: so it comes, however many blocks wait for one. */
+#ifndef TILE_MAIL_GPU_H
+#define TILE_MAIL_GPU_H
+
+#include "core/gpu/flags_gpu.h"
+#include "core/gpu/verlet_gpu.h"
+#include "force/tile_job_gpu.h"
+
+/* The tile of this block. */
+static __device__ __forceinline__ int64_t tile_of(const tile_job *job, tile_mode mode)
+{
+  return mode.mail ? job->post.tiles->order[blockIdx.x] : blockIdx.x;
+}
+
+/* Tiles that take part; where there are none one does, for the neighbours' sake. */
+static __device__ __forceinline__ uint32_t takers(const tile_job *job)
+{
+  return max(job->post.tiles->border, 1u);
+}
+
+/* Block: what came in the step before may be read. */
+static __device__ __forceinline__ void await_mail(const tile_job *job)
+{
+  const tile_post *post = &job->post;
+  if (!post->reads || blockIdx.x >= takers(job)) return;
+  wait_flags(post->mail.n_ways, post->mail.ways, post->round - 1, post->mail.late);
+  __syncthreads();
+}
+
+/* Images of an atom that moved to x, its items from first[i] on. */
+static __device__ __forceinline__ void send_images(const tile_job *job, const tile_places *at,
+                                                   int32_t begin, int32_t end, state4 x)
+{
+  const md_mail *mail = &job->post.mail;
+  for (int32_t k = begin; k < end; k++) {
+    const md_image image = mail->image[k];
+    const state4 there = shifted_by(x, image.shift, job->edge);
+#if MD_PREC == 1
+    const coord4 c = verlet_coord(there, 1 / job->scale);
+#else
+    const coord4 c = there;
+#endif
+    if (image.way < 0) {
+      at->x_new[job->n + image.to] = there;
+      if (MD_PREC == 1) at->coord_new[job->n + image.to] = c;
+    } else {
+      ((coord4 *)mail->ways[image.way].half[job->post.round % 2])[image.to] = c;
+    }
+  }
+}
+
+/* Block: its images are stored. */
+static __device__ __forceinline__ void close_mail(const tile_job *job)
+{
+  const tile_post *post = &job->post;
+  const md_mail *mail = &post->mail;
+  const uint32_t all = takers(job);
+  if (!post->sends || blockIdx.x >= all) return;
+  __syncthreads();
+  if (threadIdx.x > 0) return;
+  if (arrive(mail->come) < all - 1) return;
+  *mail->come = 0;
+  __threadfence_system(); /* for all blocks, which this one has seen arrive */
+  for (int32_t w = 0; w < mail->n_ways; w++)
+    put_flag(mail->ways[w].flag, post->round);
+}
+
+/* Whether a halo has a ghost of another rank's atom. */
+static __device__ __forceinline__ bool reads_mail(const tile_job *job, int64_t tile)
+{
+  const neighbor_tiles *tiles = &job->tiles;
+  const int64_t others = job->n + job->post.mail.n_own;
+  bool reads = false;
+  for (int32_t p = 0; p < tiles->passes; p++) {
+    const neighbor_piece halo = tiles->halos[tile * tiles->passes + p];
+    if (p > 0 && halo.count == 0) break;
+    for (int32_t k = (int32_t)threadIdx.x; k < halo.count; k += ROWS)
+      reads |= tiles->halo[halo.start + k] >= others;
+  }
+  return reads;
+}
+
+/* Whether the atom of row `row` is a ghost of another rank. */
+static __device__ __forceinline__ bool is_sent(const tile_job *job, int64_t row)
+{
+  const md_mail *mail = &job->post.mail;
+  if (row >= job->n) return false;
+  const int32_t i = job->rows ? job->rows[row] : (int32_t)row;
+  bool sent = false;
+  for (int32_t k = mail->first[i]; k < mail->first[i + 1]; k++)
+    sent |= mail->image[k].way >= 0;
+  return sent;
+}
+
+/* Block, a tile: those at a border from the front on, the others from the end.  4 bytes of each
+ * entry of a halo are read; once in a rebuild. */
+static __global__ void __launch_bounds__(ROWS) order_kernel(const tile_job job)
+{
+  const int64_t tile = blockIdx.x;
+  tile_order *to = job.post.tiles;
+  if (job.tiles.unfit && *job.tiles.unfit) return;
+  const bool border =
+      __syncthreads_or(reads_mail(&job, tile) || is_sent(&job, tile * ROWS + (int64_t)threadIdx.x));
+  if (threadIdx.x > 0) return;
+  const uint32_t at =
+      border ? atomicAdd(&to->border, 1u) : gridDim.x - 1 - atomicAdd(&to->inner, 1u);
+  to->order[at] = (int32_t)tile;
+}
+
+#endif
