@@ -218,7 +218,7 @@ static __device__ __forceinline__ void fill_lanes(const near_job *job, const sli
 
 /* Double precision has twice the registers. */
 #define ROWS_KERNEL(name, pair)                                                                    \
-  static __global__ void __launch_bounds__(BLOCK, pair ? 3 : 2)                                    \
+  static __global__ void __launch_bounds__(BLOCK, 2)                                               \
       name(const __grid_constant__ near_job job, const __grid_constant__ slice_layout l)           \
   {                                                                                                \
     __shared__ float2 stage[pair ? 3 * BLOCK : 1];                                                 \
@@ -228,7 +228,7 @@ ROWS_KERNEL(fill_plain_pairs, true)
 ROWS_KERNEL(fill_plain_blocks, false)
 
 #define LANES_KERNEL(name, pair)                                                                   \
-  static __global__ void __launch_bounds__(BLOCK, pair ? 3 : 2)                                    \
+  static __global__ void __launch_bounds__(BLOCK, 2)                                               \
       name(const __grid_constant__ near_job job, const __grid_constant__ slice_layout l,           \
            int64_t n_lanes)                                                                        \
   {                                                                                                \
