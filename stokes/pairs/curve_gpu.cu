@@ -3,9 +3,9 @@
  *
  * Rows learn their place from those before them in the pass that finds them (core/gpu/scan_gpu.h).
  * Least that 1e6 spheres with 87 neighbours must move: 64 bytes a sphere and 348 of its row, .41 GB
- * or .13 ms on an H100.  An update takes 2.1 ms.  It is bound by instructions, 1100 of a warp a
- * row, and by waits for places: a warp tests 40 times 32 spheres against the box around its eight,
- * and 300 that are left against each. */
+ * or .13 ms on an H100.  An update takes 1.95 ms.  It is bound by instructions, some 1000 of a
+ * warp a row, and by waits for places: a warp tests 40 times 32 spheres against the box around its
+ * eight, and 300 that are left against each. */
 #include "core/gpu/scan_gpu.h"
 #include "stokes/pairs/curve_gpu.h"
 #include "stokes/pairs/pairs_impl.h"
