@@ -223,9 +223,9 @@ START_TEST(pair_lists_of_a_lattice)
   const size_t bytes = (size_t)N * 4 * sizeof(double);
   ck_ok(stokes_packing_create(N, &p));
   for (int64_t i = 0; i < N; i++) {
-    p.x[4 * i] = step * (double)(i % edge);
-    p.x[4 * i + 1] = step * (double)(i / edge % edge);
-    p.x[4 * i + 2] = step * (double)(i / edge / edge);
+    const int64_t at[3] = {i % edge, i / edge % edge, i / edge / edge};
+    for (int d = 0; d < 3; d++)
+      p.x[4 * i + d] = step * (double)at[d];
     p.x[4 * i + 3] = 0.5 * step;
   }
   memcpy(p.box, box, sizeof box);
