@@ -8,7 +8,10 @@
  * algorithm (Table VI) after as many to warm up, and mean iterations of the first solve.  memory:
  * bytes that these steps held at most, and those of the matrix with the vectors that the method
  * names: the spheres' forces and velocities, solutions, residuals, directions, products; and of
- * the matrix with the vectors of one product. */
+ * the matrix with the vectors of one product.  list (on a GPU): median seconds to make the pair
+ * list of 1e6 spheres on a distorted lattice, sorted along a curve, in no order, of ten radii;
+ * bytes: those of spheres and list.  assemble lattice: the matrix from that list. */
+#include "bench/lattice.h"
 #include "bench/stokes_rows.h"
 #ifdef MD_HAVE_CUDA
 #include "bench/cusparse.h"
@@ -269,26 +272,112 @@ static void bench_steps(md_ctx *ctx, int64_t n, double occupancy, stokes_precond
   stokes_packing_free(&packing);
 }
 
-int main(int argc, char **argv)
+static void bench_suspensions(md_ctx *ctx)
 {
-  int backend = MD_CPU;
-  if (argc > 1) backend = md_word_index(argv[1], md_backend_words, MD_BACKEND_COUNT);
-  if (argc > 2 || backend < 0) {
-    fprintf(stderr, "usage: bench_stokes [cpu|gpu]\n");
-    return 2;
-  }
-  md_ctx *ctx;
-  bench_stop(md_ctx_create(&(md_ctx_spec){(md_backend)backend, MD_DOUBLE, 0, true}, &ctx));
-  rows_begin();
+  const bool gpu = ctx->backend == MD_GPU;
   bench_products(ctx);
-  if (backend == MD_CPU) bench_pack(ctx);
-  const bool gpu = backend == MD_GPU;
+  if (!gpu) bench_pack(ctx);
   for (int64_t n = gpu ? 30000 : 3000; n <= (gpu ? 300000 : 30000); n *= 10)
     for (int k = 0; k < 3; k++)
       bench_steps(ctx, n, 0.1 + 0.2 * k, STOKES_PRECONDITION_JACOBI, STOKES_PAIR, 0.5);
   const int64_t n = gpu ? 300000 : 30000;
   bench_steps(ctx, n, 0.5, STOKES_PRECONDITION_JACOBI, STOKES_PAIR, 2);
   bench_steps(ctx, n, 0.5, STOKES_PRECONDITION_NONE, STOKES_BCRS, 2);
+}
+
+/* The first times the list makes room for itself. */
+static double time_list(suspension *s)
+{
+  md_stopwatch watch;
+  double seconds[REPEATS + 2];
+  bench_stop(md_stopwatch_create(s->ctx, &watch));
+  for (int k = 0; k < REPEATS + 2; k++) {
+    bench_stop(md_stopwatch_start(&watch, true));
+    bench_stop(stokes_pairs_update(s->pairs, &s->view, INFINITY));
+    bench_stop(md_stopwatch_stop(&watch, &seconds[k]));
+  }
+  md_stopwatch_destroy(&watch);
+  return bench_median(seconds + 2, REPEATS);
+}
+
+/* Pair and single storage for several vectors, from the list. */
+static void bench_lattice(const suspension *s, double bandwidth, const char *variant)
+{
+  for (int storage = STOKES_SINGLE; storage <= STOKES_PAIR; storage++) {
+    stokes_matrix *matrix;
+    char words[96];
+    bench_stop(stokes_matrix_create(s->ctx, (stokes_storage)storage, &matrix));
+    const double seconds = time_assembly(s, 8, matrix);
+    const stokes_shape shape = stokes_matrix_shape(matrix);
+    const double bytes = shape.product_bytes + 4.0 * (double)stokes_pairs_view(s->pairs).n_entries;
+    snprintf(words, sizeof words, "%s %s", variant, stokes_storage_words[storage]);
+    row(s->ctx, &(result){.what = "assemble lattice",
+                          .variant = words,
+                          .spheres = s->view.n,
+                          .vectors = 8,
+                          .seconds = seconds,
+                          .blocks = shape.n_blocks,
+                          .bytes = bytes,
+                          .floor = bytes / bandwidth});
+    stokes_matrix_destroy(matrix);
+  }
+}
+
+static void bench_lists(md_ctx *ctx)
+{
+  static const struct {
+    const char *words;
+    double reach, spread; /* reach: of the smallest, in steps of the lattice */
+    bool sorted;
+  } cases[] = {{"sorted", 2, 1, true},
+               {"sorted", 2.8, 1, true},
+               {"sorted", 3.75, 1, true},
+               {"no order", 2.8, 1, false},
+               {"ten radii", 1.5, 2, true}};
+  const double bandwidth = bench_bandwidth(ctx);
+  md_ctx *host;
+  bench_stop(md_ctx_create(&(md_ctx_spec){MD_CPU, MD_DOUBLE, 0, false}, &host));
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    stokes_packing p = lattice_make(host, cases[k].spread, cases[k].sorted);
+    const size_t bytes = (size_t)p.n * 4 * sizeof(double);
+    const double scale = cases[k].reach * LATTICE_STEP / 2;
+    suspension s = {.ctx = ctx, .law = {1, 2 * (scale - 1), 1e-3}};
+    bench_stop(md_buffer_reserve(ctx, &s.x, bytes, 0));
+    bench_stop(md_write(ctx, s.x.data, p.x, bytes));
+    s.view = (stokes_view){p.n, {p.box[0], p.box[1], p.box[2]}, s.x.data};
+    bench_stop(stokes_pairs_create(ctx, scale, 0, &s.pairs));
+    const double seconds = time_list(&s);
+    const int64_t entries = stokes_pairs_view(s.pairs).n_entries;
+    const double moved = 32.0 * (double)p.n + 4.0 * (double)entries;
+    row(ctx, &(result){.what = "list",
+                       .variant = cases[k].words,
+                       .spheres = p.n,
+                       .seconds = seconds,
+                       .blocks = entries,
+                       .bytes = moved,
+                       .floor = moved / bandwidth});
+    if (cases[k].sorted && entries < 150 * p.n) bench_lattice(&s, bandwidth, cases[k].words);
+    suspension_close(&s);
+    stokes_packing_free(&p);
+  }
+  md_ctx_destroy(host);
+}
+
+int main(int argc, char **argv)
+{
+  int backend = MD_CPU;
+  if (argc > 1) backend = md_word_index(argv[1], md_backend_words, MD_BACKEND_COUNT);
+  const bool lists = argc == 3 && strcmp(argv[2], "lists") == 0;
+  if (argc > 3 || (argc == 3 && !lists) || backend < 0) {
+    fprintf(stderr, "usage: bench_stokes [cpu|gpu] [lists]\n");
+    return 2;
+  }
+  md_ctx *ctx;
+  bench_stop(md_ctx_create(&(md_ctx_spec){(md_backend)backend, MD_DOUBLE, 0, true}, &ctx));
+  rows_begin();
+  const bool gpu = backend == MD_GPU;
+  if (gpu || lists) bench_lists(ctx);
+  if (!lists) bench_suspensions(ctx);
   md_ctx_destroy(ctx);
   return 0;
 }

@@ -1,65 +1,21 @@
 /* stokes/matrix/assemble_slices_gpu.cu - the blocks of a resistance matrix in slices, on the GPU.
  *
- * A warp fills eight lanes of slices (stokes/matrix/matrix_impl.h), each a row or a part of one,
- * and takes four entries of each at a time: as rows of a slice are about equally long, what the
- * warp stores in one go lies together, 64 or 128 bytes of a plane.  One entry after the other of a
- * row would fill half a sector of 32 bytes here and there, which memory then reads and writes more
- * than once.
- *
- * The four entries are those that assembly of plain rows sums at once (stokes/matrix/
- * assemble_gpu.cu): a diagonal block has the same bits in every layout.  24 to 80 bytes written for
- * a block, 36 gathered: .27 ms for mat2 and bcrs on an H100, where all of assembly takes .61, a
- * fifth of it to count and to arrange slices.  Arithmetic in double precision bounds it with pairs.
+ * A warp fills eight lanes of slices, four entries of each at a time (slice_fill_gpu.h).  The four
+ * are those that assembly of plain rows sums at once (assemble_gpu.cu): a diagonal block has the
+ * same bits in every layout.  24 to 80 bytes written for a block, 36 gathered: .27 ms for mat2 and
+ * bcrs on an H100, where all of assembly takes .61, a fifth of it to count and to arrange slices.
+ * Arithmetic in double precision bounds it with pairs.
  */
 #include "stokes/matrix/assemble_sums_gpu.h"
 
-enum { BLOCK = 256, WARPS = BLOCK / MD_WARP, LANES = 8, GROUP = 4 };
+enum { BLOCK = 256, WARPS = BLOCK / MD_WARP };
+enum { LANES = SLICE_FILL_LANES, GROUP = SLICE_FILL_GROUP };
 
 /* What a warp needs in shared memory: what each entry adds to diagonal blocks, and these. */
 typedef struct {
   double term[MD_WARP][TERMS + 1];
   double diagonal[LANES][TERMS];
 } slice_sums;
-
-/* The lane of a slice that four threads fill. */
-typedef struct {
-  int64_t row;      /* -1: unused */
-  int64_t base;     /* of the list of the 32 rows that plain rows would sum together */
-  int begin, end;   /* the list of the row, from base */
-  int parts, part;  /* of the row in lanes, and which one this is */
-  int lane, first;  /* of eight: this, and that of the row's first part */
-  unsigned threads; /* those with entries of the row */
-  slice_address at;
-} slice_row;
-
-static __device__ __forceinline__ slice_row open_lane(const list_job *job, const slice_layout *l,
-                                                      int64_t n_lanes)
-{
-  slice_row r = {};
-  const int64_t own = md_thread() / GROUP;
-  const matrix_lane lane = own < n_lanes ? l->lane[own] : (matrix_lane){-1, 1};
-  r.row = lane.row;
-  r.parts = lane.parts_count & 7;
-  r.lane = threadIdx.x % MD_WARP / GROUP;
-  r.part = r.lane & (r.parts - 1); /* rows of several lanes begin at a multiple of that */
-  r.first = r.lane - r.part;
-  r.threads = ((1ull << r.parts * GROUP) - 1) << r.first * GROUP;
-  if (r.row < 0) return r;
-  r.base = job->start[r.row / MD_WARP * MD_WARP];
-  r.begin = (int)(job->start[r.row] - r.base);
-  r.end = (int)(job->start[r.row + 1] - r.base);
-  const int64_t words = 2 * (int64_t)slice_units(l->storage) * l->width, at = own - r.part;
-  r.at = (slice_address){l->first[at / l->width] * words + 2 * (at % l->width), words, r.parts, 2,
-                         2 * l->width};
-  return r;
-}
-
-/* The sphere of an entry, 0 where it is none of the row's. */
-static __device__ __forceinline__ int32_t neighbor_at(const list_job *job, const slice_row *r,
-                                                      int entry)
-{
-  return entry >= r->begin && entry < r->end ? __ldg(job->neighbor + r->base + entry) : 0;
-}
 
 /* Add the four entries of each lane, one lane after the other.  odd: threads whose group of four
  * is an odd one; busy: those whose entries resist. */
@@ -111,23 +67,22 @@ static __device__ __forceinline__ void fill_lanes(const list_job *job, const sli
                                                   double *diagonal)
 {
   const int thread = threadIdx.x % MD_WARP, k = thread % GROUP;
-  const slice_row r = open_lane(job, layout, n_lanes);
+  const slice_row r = slice_row_open(job, layout, n_lanes);
   const int step = r.parts * GROUP, own = (r.begin / GROUP + r.part) * GROUP + k;
-  const int left = max(r.end - r.begin / GROUP * GROUP, 0);
-  const int rounds = (int)__reduce_max_sync(MD_ALL_LANES, (unsigned)((left + step - 1) / step));
+  const int rounds = slice_row_rounds(&r, r.end - r.begin / GROUP * GROUP);
   double c[2][2] = {{0, 0}, {0, 0}}, a[4], b[4];
   int stored = storage != STOKES_PAIR;
   load_sphere(job, max(r.row, (int64_t)0), a);
-  int32_t next = neighbor_at(job, &r, own), after = neighbor_at(job, &r, own + step);
+  int32_t next = slice_row_neighbor(job, &r, own);
+  int32_t after = slice_row_neighbor(job, &r, own + step);
   load_sphere(job, next, b); /* which is asked for a round ahead */
   for (int round = 0, entry = own; round < rounds; round++, entry += step) {
     const int32_t j = next;
     const assemble_place between = assemble_between(job->box, a, b);
-    const bool near =
-        entry >= r.begin && entry < r.end && assemble_near(&between, job->range.gap_cut);
+    const bool near = slice_row_has(&r, entry) && assemble_near(&between, job->range.gap_cut);
     next = after;
     load_sphere(job, next, b);
-    after = neighbor_at(job, &r, entry + 2 * step);
+    after = slice_row_neighbor(job, &r, entry + 2 * step);
     const unsigned found = __ballot_sync(MD_ALL_LANES, near);
     const unsigned odd = __ballot_sync(MD_ALL_LANES, entry / GROUP % 2);
     const int place = stored + __popc(found & r.threads & ((1u << thread) - 1));

@@ -3,7 +3,7 @@
 #ifndef STOKES_ASSEMBLE_SUMS_GPU_H
 #define STOKES_ASSEMBLE_SUMS_GPU_H
 
-#include "stokes/matrix/assemble_gpu.h"
+#include "stokes/matrix/slice_fill_gpu.h"
 
 enum { TERMS = 6 }; /* of a symmetric block */
 
@@ -22,28 +22,14 @@ static __device__ __forceinline__ void store_sliced(const slice_layout *l, int s
                                                     const assemble_terms *t,
                                                     const stokes_pair_entry *entry)
 {
-  const int64_t unit = slice_word(at, k, 0) / 2;
   if (storage == STOKES_PAIR) {
-    float2 *to = (float2 *)l->block + unit;
-    to[0] = make_float2(entry->e[0], entry->e[1]);
-    to[l->width] = make_float2(entry->e[2], entry->squeeze);
-    to[2 * l->width] = make_float2(entry->slide, __int_as_float(column));
+    slice_put_pair(l, at, k, entry);
     return;
   }
   double b[9];
   for (int q = 0; q < 9; q++)
     b[q] = assemble_element(t, q / 3, q % 3);
-  if (storage == STOKES_SINGLE) {
-    float2 *to = (float2 *)l->block + unit;
-    for (int u = 0; u < 4; u++)
-      to[u * l->width] = make_float2((float)b[2 * u], (float)b[2 * u + 1]);
-    to[4 * l->width] = make_float2((float)b[8], __int_as_float(column));
-  } else {
-    double2 *to = (double2 *)l->block + unit;
-    for (int u = 0; u < 4; u++)
-      to[u * l->width] = make_double2(b[2 * u], b[2 * u + 1]);
-    to[4 * l->width] = make_double2(b[8], __longlong_as_double(column));
-  }
+  slice_put_nine(l, storage, at, k, column, b);
 }
 
 #endif

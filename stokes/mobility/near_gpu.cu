@@ -1,14 +1,15 @@
 /* stokes/mobility/near_gpu.cu - the near blocks of a mobility, made from a pair list on the GPU.
  *
  * Every entry of the list is a block, so that rows begin where the list's do (with the diagonal
- * block before them where it is stored as a block).  A warp goes through the lists of 32 spheres,
- * 32 entries at a time (stokes/matrix/assemble_gpu.h).  In single precision a block is
+ * block before them where it is stored as a block).  Of plain rows a warp goes through the lists of
+ * 32 spheres, 32 entries at a time (stokes/matrix/assemble_gpu.h); of slices it fills eight lanes,
+ * four entries of each at a time (stokes/matrix/slice_fill_gpu.h).  In single precision a block is
  * -(slide I + squeeze e e^T) with slide = -f, squeeze = f - g from a table by gap; overlapping
  * spheres, radii without tables and double precision take the formula.  Bytes of an entry: 4 of the
  * list and 33 gathered, 24 or 76 written. */
 #include <stdlib.h>
 
-#include "stokes/matrix/assemble_gpu.h"
+#include "stokes/matrix/slice_fill_gpu.h"
 #include "stokes/mobility/rpy_impl.h"
 #include "stokes/mobility/rpy_table.h"
 
@@ -80,44 +81,52 @@ static __device__ __forceinline__ void between(const near_job *job, const double
     e[d] = search_difference(a[d], b[d], job->list.box[d]);
 }
 
-static __device__ rpy_block exact_pair(const near_job *job, const double *e, double a, double b)
+/* Rare in single precision, and has more registers than all else. */
+static __device__ __noinline__ rpy_block exact_pair(double r_sq, double a, double b, double xi,
+                                                    double viscosity)
 {
-  const double r_sq = e[0] * e[0] + e[1] * e[1] + e[2] * e[2];
-  return rpy_near_pair(sqrt(r_sq), a, b, job->xi, job->viscosity);
+  return rpy_near_pair(sqrt(r_sq), a, b, xi, viscosity);
 }
 
-/* Entry of spheres a and b, whose numbers are i and j. */
-static __device__ __forceinline__ stokes_pair_entry pair_entry(const near_job *job, const double *a,
-                                                               const double *b, int64_t i,
-                                                               int32_t j)
+static __device__ __forceinline__ double square_of(const double *e)
+{
+  return e[0] * e[0] + e[1] * e[1] + e[2] * e[2];
+}
+
+/* A sphere, and which of the radii it has. */
+typedef struct {
+  double x[4];
+  int kind;
+} near_sphere;
+
+static __device__ __forceinline__ near_sphere load_near(const near_job *job, int64_t i)
+{
+  near_sphere s;
+  load_sphere(&job->list, i, s.x);
+  s.kind = job->table ? __ldg(job->kind + i) : 0;
+  return s;
+}
+
+/* Entry of spheres a and b, whose number is j. */
+static __device__ __forceinline__ stokes_pair_entry pair_entry(const near_job *job,
+                                                               const near_sphere *a,
+                                                               const near_sphere *b, int32_t j)
 {
   double apart[3];
-  between(job, a, b, apart);
+  between(job, a->x, b->x, apart);
   const float e[3] = {(float)apart[0], (float)apart[1], (float)apart[2]};
   const float r_sq = e[0] * e[0] + e[1] * e[1] + e[2] * e[2];
   const float inv_r = r_sq > 0 ? rsqrtf(r_sq) : 0, r = r_sq * inv_r;
-  const float gap = r - (float)(a[3] + b[3]);
+  const float gap = r - (float)(a->x[3] + b->x[3]);
   rpy_rounded fg;
   if (job->table && gap > -1e-6f * r) { /* touching ones, up to rounding, do not overlap */
-    const int which = rpy_table_of(job->kind[i], job->kind[j]);
+    const int which = rpy_table_of(a->kind, b->kind);
     fg = rpy_table_at(job->table + which * RPY_STEPS, fmaxf(gap, 0), job->inv_step);
   } else {
-    const rpy_block exact = exact_pair(job, apart, a[3], b[3]);
+    const rpy_block exact = exact_pair(square_of(apart), a->x[3], b->x[3], job->xi, job->viscosity);
     fg = {(float)exact.f, (float)exact.g};
   }
   return {{inv_r * e[0], inv_r * e[1], inv_r * e[2]}, fg.f - fg.g, -fg.f, j};
-}
-
-/* Where block `place` of a row begins in units of eight bytes, and how far apart they are. */
-static __device__ __forceinline__ void put_pair(const slice_layout *layout, int64_t i, int place,
-                                                const stokes_pair_entry *p)
-{
-  const slice_address at = slice_address_of(layout, i);
-  float2 *to = (float2 *)layout->block + slice_word(&at, place, 0) / 2;
-  const int plane = at.plane / 2;
-  to[0] = make_float2(p->e[0], p->e[1]);
-  to[plane] = make_float2(p->e[2], p->squeeze);
-  to[2 * plane] = make_float2(p->slide, __int_as_float(p->column));
 }
 
 /* Pairs of plain rows leave a warp in one piece. */
@@ -135,24 +144,22 @@ static __device__ __forceinline__ void put_staged(const slice_layout *layout, in
   __syncwarp();
 }
 
-static __device__ __forceinline__ void put_block(const near_job *job, const slice_layout *layout,
-                                                 const double *a, const double *b, int64_t i,
-                                                 int place, int32_t j)
+/* block: f I + (g - f) e e^T */
+static __device__ __forceinline__ void block_of(const near_job *job, const double *a,
+                                                const double *b, double *block)
 {
-  double e[3], block[9];
+  double e[3];
   between(job, a, b, e);
-  const double r_sq = e[0] * e[0] + e[1] * e[1] + e[2] * e[2];
-  const rpy_block pair = exact_pair(job, e, a[3], b[3]);
+  const double r_sq = square_of(e);
+  const rpy_block pair = exact_pair(r_sq, a[3], b[3], job->xi, job->viscosity);
   const double both = r_sq > 0 ? (pair.g - pair.f) / r_sq : 0;
   for (int q = 0; q < 9; q++)
     block[q] = both * (e[q / 3] * e[q % 3]) + (q % 4 ? 0 : pair.f);
-  const slice_address at = slice_address_of(layout, i);
-  slice_put_block(layout, &at, i, place, j, block);
 }
 
-/* pair and plain are constants where this is inlined. */
-static __device__ __forceinline__ void fill_body(const near_job *job, const slice_layout *layout,
-                                                 bool pair, bool plain, float2 *stage)
+/* pair is a constant where this is inlined. */
+static __device__ __forceinline__ void fill_rows(const near_job *job, const slice_layout *layout,
+                                                 bool pair, float2 *stage)
 {
   const list_job *list = &job->list;
   const warp_rows w = rows_of_warp(list);
@@ -162,33 +169,73 @@ static __device__ __forceinline__ void fill_body(const near_job *job, const slic
     const int begin = __shfl_sync(MD_ALL_LANES, w.begin, row);
     const int64_t i = min(w.row + row, list->n - 1);
     const int32_t j = next;
-    double a[4], b[4];
     next = neighbor_of(list, &w, k + MD_WARP);
-    load_sphere(list, i, a);
-    load_sphere(list, j, b);
-    stokes_pair_entry p = {};
-    if (entry < w.total) {
-      if (pair)
-        p = pair_entry(job, a, b, i, j);
-      else
-        put_block(job, layout, a, b, i, entry - begin + 1, j);
-      if (pair && !plain) put_pair(layout, i, entry - begin, &p);
-    }
-    if (pair && plain)
+    const near_sphere a = load_near(job, i), b = load_near(job, j);
+    if (pair) {
+      stokes_pair_entry p = {};
+      if (entry < w.total) p = pair_entry(job, &a, &b, j);
       put_staged(layout, w.base + k, min((int)MD_WARP, w.total - k), w.lane, stage, &p);
+    } else if (entry < w.total) {
+      double block[9];
+      block_of(job, a.x, b.x, block);
+      const slice_address at = slice_address_of(layout, i);
+      slice_put_block(layout, &at, i, entry - begin + 1, j, block);
+    }
   }
 }
 
-#define FILL_KERNEL(name, pair, plain)                                                             \
-  static __global__ void __launch_bounds__(BLOCK)                                                  \
+/* A thread's blocks are of its own lane.  The diagonal is block 0 of a row where blocks hold it. */
+static __device__ __forceinline__ void fill_lanes(const near_job *job, const slice_layout *layout,
+                                                  bool pair, int64_t n_lanes)
+{
+  const list_job *list = &job->list;
+  const slice_row r = slice_row_open(list, layout, n_lanes);
+  const int stored = pair ? 0 : 1, step = r.parts * SLICE_FILL_GROUP;
+  const int rounds = slice_row_rounds(&r, r.end - r.begin + stored);
+  int place = r.part + r.parts * (int)(threadIdx.x % SLICE_FILL_GROUP);
+  int entry = r.begin - stored + place;
+  const near_sphere a = load_near(job, max(r.row, (int64_t)0));
+  int32_t next = slice_row_neighbor(list, &r, entry);
+  int32_t after = slice_row_neighbor(list, &r, entry + step);
+  near_sphere ahead = load_near(job, next); /* sphere `next` */
+  for (int round = 0; round < rounds; round++, entry += step, place += step) {
+    const int32_t j = next;
+    const near_sphere b = ahead;
+    next = after;
+    ahead = load_near(job, next);
+    after = slice_row_neighbor(list, &r, entry + 2 * step);
+    if (!slice_row_has(&r, entry)) continue;
+    if (pair) {
+      const stokes_pair_entry p = pair_entry(job, &a, &b, j);
+      slice_put_pair(layout, &r.at, place, &p);
+    } else {
+      double block[9];
+      block_of(job, a.x, b.x, block);
+      slice_put_nine(layout, STOKES_BCRS, &r.at, place, j, block);
+    }
+  }
+}
+
+/* Double precision has twice the registers. */
+#define ROWS_KERNEL(name, pair)                                                                    \
+  static __global__ void __launch_bounds__(BLOCK, 2)                                               \
       name(const __grid_constant__ near_job job, const __grid_constant__ slice_layout l)           \
   {                                                                                                \
-    __shared__ float2 stage[pair && plain ? 3 * BLOCK : 1];                                        \
-    fill_body(&job, &l, pair, plain, stage + (pair && plain ? threadIdx.x / MD_WARP * 96 : 0));    \
+    __shared__ float2 stage[pair ? 3 * BLOCK : 1];                                                 \
+    fill_rows(&job, &l, pair, stage + (pair ? threadIdx.x / MD_WARP * 96 : 0));                    \
   }
-FILL_KERNEL(fill_plain_pairs, true, true)
-FILL_KERNEL(fill_sliced_pairs, true, false)
-FILL_KERNEL(fill_blocks, false, false)
+ROWS_KERNEL(fill_plain_pairs, true)
+ROWS_KERNEL(fill_plain_blocks, false)
+
+#define LANES_KERNEL(name, pair)                                                                   \
+  static __global__ void __launch_bounds__(BLOCK, 2)                                               \
+      name(const __grid_constant__ near_job job, const __grid_constant__ slice_layout l,           \
+           int64_t n_lanes)                                                                        \
+  {                                                                                                \
+    fill_lanes(&job, &l, pair, n_lanes);                                                           \
+  }
+LANES_KERNEL(fill_sliced_pairs, true)
+LANES_KERNEL(fill_sliced_blocks, false)
 
 /* Thread: the diagonal block of a sphere. */
 static __global__ void __launch_bounds__(BLOCK)
@@ -253,12 +300,15 @@ md_status rpy_near_gpu_fill(rpy_near *near, const stokes_view *spheres,
                         (const rpy_cubic *)near->table.data,
                         (const uint8_t *)near->kind.data,
                         (float)(RPY_STEPS / near->cut)};
-  if (matrix->storage != STOKES_PAIR)
-    fill_blocks<<<blocks, BLOCK, 0, stream>>>(job, layout);
-  else if (matrix->slices.width)
-    fill_sliced_pairs<<<blocks, BLOCK, 0, stream>>>(job, layout);
-  else
-    fill_plain_pairs<<<blocks, BLOCK, 0, stream>>>(job, layout);
+  const bool pair = matrix->storage == STOKES_PAIR; /* else STOKES_BCRS */
+  const int64_t n_lanes = matrix->slices.n_slices * matrix->slices.width;
+  if (matrix->slices.width) {
+    const unsigned sliced = md_blocks(n_lanes * SLICE_FILL_GROUP, BLOCK);
+    (pair ? fill_sliced_pairs : fill_sliced_blocks)<<<sliced, BLOCK, 0, stream>>>(job, layout,
+                                                                                  n_lanes);
+  } else {
+    (pair ? fill_plain_pairs : fill_plain_blocks)<<<blocks, BLOCK, 0, stream>>>(job, layout);
+  }
   MD_LAUNCHED();
   diagonal_kernel<<<blocks, BLOCK, 0, stream>>>(job, layout, (double *)matrix->diagonal.data);
   MD_LAUNCHED();

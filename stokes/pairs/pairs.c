@@ -108,6 +108,7 @@ static md_status build(stokes_pairs *pairs, const stokes_view *spheres)
   MD_TRY(check(pairs, spheres, &extent));
   plan(pairs, spheres, &extent);
   pairs->reach = extent.reach;
+  pairs->jumps = extent.jumps;
   const size_t n = (size_t)spheres->n;
   for (int d = 0; d < 3; d++)
     pairs->grid.box[d] = spheres->box[d];
@@ -130,7 +131,8 @@ static bool same_box(const stokes_pairs *pairs, const stokes_view *spheres)
 
 md_status stokes_pairs_update(stokes_pairs *pairs, const stokes_view *spheres, double ahead)
 {
-  if (pairs->builds > 0 && pairs->n == spheres->n && same_box(pairs, spheres)) {
+  const bool may_last = 2 * ahead <= pairs->grid.skin;
+  if (may_last && pairs->builds > 0 && pairs->n == spheres->n && same_box(pairs, spheres)) {
     double moved_sq;
     MD_TRY(backend_of(pairs)->moved(pairs, spheres, &moved_sq));
     if (2 * (sqrt(moved_sq) + ahead) <= pairs->grid.skin) return MD_OK;

@@ -24,7 +24,7 @@ static md_status extent(stokes_pairs *pairs, const stokes_view *spheres, pairs_e
     low = fmin(low, s[3]);
     high = fmax(high, s[3]);
   }
-  *out = (pairs_extent){low, high, bad ? INFINITY : reach};
+  *out = (pairs_extent){low, high, bad ? INFINITY : reach, 0};
   return MD_OK;
 }
 

@@ -1,6 +1,7 @@
 /* stokes/pairs/pairs_gpu.cu - the pair list on the GPU.
  *
- * Spheres are sorted by cell, and shrunk to 16 bytes (stokes/pairs/shrunk_gpu.h).  A warp looks for
+ * Spheres that follow a curve are looked for among each other (stokes/pairs/curve_gpu.cu).  Others
+ * are sorted by cell, and shrunk to 16 bytes (stokes/pairs/shrunk_gpu.h).  A warp looks for
  * the neighbours of one sphere: each lane has one of the runs of cells around it, and the spheres
  * of all runs are gone through as if they were one list, 32 at a time.  What it finds is put in
  * order in registers, learns its place from the rows before it in the same pass
@@ -14,6 +15,7 @@
  * block, before their place is known.  Extremes are atomic maxima of the bits of doubles that are
  * not negative, whose order is that of the numbers: the same result in any order of the threads. */
 #include <cub/device/device_scan.cuh>
+#include <string.h>
 
 #include "core/gpu/scan_gpu.h"
 #include "stokes/pairs/pairs_impl.h"
@@ -40,19 +42,36 @@ static __device__ __forceinline__ void raise(bits *to, double value)
   atomicMax(to, (bits)__double_as_longlong(value));
 }
 
+/* Is a sphere farther from another than `far`, along an axis? */
+typedef struct {
+  double box[3], far;
+} jump_law;
+static __device__ __forceinline__ bool jumps(const jump_law *law, double4_16a a, double4_16a b)
+{
+  const double x = fabs(search_difference(a.x, b.x, law->box[0]));
+  const double y = fabs(search_difference(a.y, b.y, law->box[1]));
+  const double z = fabs(search_difference(a.z, b.z, law->box[2]));
+  return fmax(fmax(x, y), z) > law->far;
+}
+
 /* out: largest |x|, largest radius, largest 1 / radius; infinite where a value is not finite or a
- * radius not > 0. */
+ * radius not > 0; how many spheres are far from the one before them. */
 static __global__ void __launch_bounds__(BLOCK)
-    extent_kernel(int64_t n, const double4_16a *__restrict__ x, bits *out)
+    extent_kernel(int64_t n, const double4_16a *__restrict__ x,
+                  const __grid_constant__ jump_law law, bits *out)
 {
   double reach = 0, radius = 0, inverse = 0;
+  int far = 0;
   for (int64_t i = md_thread(); i < n; i += (int64_t)gridDim.x * BLOCK) {
     const double4_16a s = x[i];
     const bool good = isfinite(s.x) && isfinite(s.y) && isfinite(s.z) && isfinite(s.w);
     reach = fmax(reach, good ? fmax(fmax(fabs(s.x), fabs(s.y)), fabs(s.z)) : INFINITY);
     radius = fmax(radius, s.w > 0 ? s.w : 0);
     inverse = fmax(inverse, s.w > 0 ? 1 / s.w : INFINITY);
+    far += i > 0 && jumps(&law, s, x[i - 1]);
   }
+  far = __reduce_add_sync(MD_ALL_LANES, far);
+  if (threadIdx.x % MD_WARP == 0 && far > 0) atomicAdd(&out[3], (bits)far);
   raise(&out[0], reach);
   raise(&out[1], radius);
   raise(&out[2], inverse);
@@ -147,7 +166,7 @@ static cudaStream_t stream_of(const stokes_pairs *pairs)
 
 static md_status extremes(stokes_pairs *pairs, int count, bits **device)
 {
-  MD_TRY(md_buffer_reserve(pairs->ctx, &pairs->scratch, 3 * sizeof(bits), 0));
+  MD_TRY(md_buffer_reserve(pairs->ctx, &pairs->scratch, 4 * sizeof(bits), 0));
   *device = (bits *)pairs->scratch.data;
   return md_fill(pairs->ctx, *device, 0, count * sizeof(bits));
 }
@@ -164,18 +183,24 @@ static md_status few_blocks(int64_t n, unsigned *blocks)
 
 static md_status extent(stokes_pairs *pairs, const stokes_view *spheres, pairs_extent *out)
 {
-  bits *device;
-  double host[3];
+  enum { FAR = 4 }; /* times the edge of a cube for each sphere */
+  bits *device, host[4];
+  double value[3];
   unsigned blocks;
+  const double *box = spheres->box;
+  const double edge = cbrt(box[0] * box[1] * box[2] / (double)spheres->n);
+  const jump_law law = {{box[0], box[1], box[2]}, FAR * edge};
   MD_TRY(few_blocks(spheres->n, &blocks));
-  MD_TRY(extremes(pairs, 3, &device));
+  MD_TRY(extremes(pairs, 4, &device));
   extent_kernel<<<blocks, BLOCK, 0, stream_of(pairs)>>>(spheres->n, (const double4_16a *)spheres->x,
-                                                        device);
+                                                        law, device);
   MD_LAUNCHED();
   MD_TRY(md_read(pairs->ctx, host, device, sizeof host));
-  out->reach = host[0];
-  out->radius_max = host[1];
-  out->radius_min = 1 / host[2];
+  memcpy(value, host, sizeof value);
+  out->reach = value[0];
+  out->radius_max = value[1];
+  out->radius_min = 1 / value[2];
+  out->jumps = (double)host[3];
   return MD_OK;
 }
 
@@ -217,9 +242,11 @@ static sort_space space_of(const stokes_pairs *pairs, int64_t n)
   return {arrival, small, small + n};
 }
 
-/* Spheres of a cell come in any order: rows are put in theirs. */
+/* Spheres of a cell come in any order: rows are put in theirs.  No cells along a curve. */
 static md_status sort(stokes_pairs *pairs, const stokes_view *spheres)
 {
+  pairs->along = pairs_curve_may(pairs, spheres->n);
+  if (pairs->along) return MD_OK;
   const int64_t n = spheres->n, cells = pairs->grid.n_cells;
   MD_TRY(pairs_reserve(pairs, n, 9 * n + 4));
   const sort_space space = space_of(pairs, n);
@@ -274,7 +301,7 @@ static search_job job_of(const stokes_pairs *pairs, const stokes_view *spheres)
 }
 
 /* A little more room than is needed now, not half as much again. */
-static md_status make_room(stokes_pairs *pairs)
+md_status pairs_gpu_make_room(stokes_pairs *pairs)
 {
   const size_t bytes = (size_t)pairs->n_entries * sizeof(int32_t);
   md_buffer_free(pairs->ctx, &pairs->neighbor);
@@ -284,6 +311,7 @@ static md_status make_room(stokes_pairs *pairs)
 /* Once where there is room, else to learn how much there must be, too. */
 static md_status rows(stokes_pairs *pairs, const stokes_view *spheres)
 {
+  if (pairs->along) return pairs_curve_rows(pairs, spheres);
   const search_job job = job_of(pairs, spheres);
   const unsigned blocks = md_blocks(job.n * MD_WARP, BLOCK);
   int64_t *start = (int64_t *)pairs->start.data, room;
@@ -300,7 +328,7 @@ static md_status rows(stokes_pairs *pairs, const stokes_view *spheres)
     MD_LAUNCHED();
     MD_TRY(md_read(pairs->ctx, &pairs->n_entries, start + job.n, sizeof pairs->n_entries));
     if (pairs->n_entries <= room) break;
-    MD_TRY(make_room(pairs));
+    MD_TRY(pairs_gpu_make_room(pairs));
   }
   MD_TRY(md_read(pairs->ctx, &longest, seen, sizeof longest));
   if (longest <= SEARCH_STAGE) return MD_OK;

@@ -18,6 +18,8 @@ struct stokes_pairs {
   md_buffer scratch;
   md_buffer scan_status; /* GPU only: the scan's (core/gpu/scan_gpu.h) */
   uint32_t round;
+  double jumps; /* GPU only: spheres far from the one before them */
+  bool along;   /* few are: spheres follow a curve (curve_gpu.h) */
   /* While a list is built, in *space, which is `own` or was lent: [n], [n], [n_cells + 1], and more
    * on a GPU; the CPU's. */
   md_buffer own, *space;
@@ -26,9 +28,10 @@ struct stokes_pairs {
   ordering_sorter *sorter;
 };
 
-/* Smallest and largest radius and the largest |x|; not finite if a value is not. */
+/* Smallest and largest radius and the largest |x|; not finite if a value is not.  jumps: on a GPU,
+ * how many spheres are far from the one before them. */
 typedef struct {
-  double radius_min, radius_max, reach;
+  double radius_min, radius_max, reach, jumps;
 } pairs_extent;
 typedef md_status pairs_extent_fn(stokes_pairs *pairs, const stokes_view *spheres,
                                   pairs_extent *out);
@@ -48,6 +51,12 @@ typedef struct {
   int fine; /* so many cells along the last axis for one along the others */
 } pairs_backend;
 extern const pairs_backend pairs_cpu, pairs_gpu;
+
+/* On a GPU, of spheres that follow a curve: whether they do, and rows without cells. */
+bool pairs_curve_may(const stokes_pairs *pairs, int64_t n);
+pairs_rows_fn pairs_curve_rows;
+/* Room for the entries that there are. */
+md_status pairs_gpu_make_room(stokes_pairs *pairs);
 
 /* Room for key, order and cell_start, with `more` numbers behind them. */
 static inline md_status pairs_reserve(stokes_pairs *pairs, int64_t n, int64_t more)
