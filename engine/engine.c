@@ -37,8 +37,7 @@ static md_status rebuild_early(engine *sim, bool sort)
       status = world_agree(force_take_types(sim->fc, sim->atoms));
     md_phase_end(ctx, MD_PHASE_NEIGHBOR);
   }
-  sim->rebuilt_at = sim->step;
-  sim->rebuilds++;
+  sim->rebuilt_at = sim->step, sim->rebuilds++;
   return status;
 }
 

@@ -14,6 +14,17 @@ MD_BEGIN_C
  * cachemodel/kernel/ has the same numbers. */
 enum { FORCE_FULL_BATCH = 8, FORCE_FULL_BATCH_WIDE = 4, FORCE_HALF_BATCH = 4 };
 
+/* Functions of embedded atoms against r^2 in words of 8 bytes (eam_pair.h): the words of each that
+ * there are, first .. EAM_PACKED, and in which units. */
+enum { EAM_PACKED = 1024, EAM_PACKED_ROOM = EAM_PACKED + 2, EAM_PACKED_FUNCTIONS = 3 };
+typedef struct {
+  float line, curve; /* by step: of slopes; of curvatures, in units of the former */
+} eam_units;
+typedef struct {
+  int32_t first; /* > EAM_PACKED: none */
+  eam_units units[EAM_PACKED_FUNCTIONS];
+} eam_packing;
+
 /* Atoms of several types. */
 typedef struct {
   int32_t n;          /* 0: they are alike, and all else is empty */
@@ -42,9 +53,12 @@ struct force {
                             /* GPU, single, mixed: words of 16 bytes, [eam_words] of rho; those of
                                eam_words.c of the other functions, one after the other */
   md_buffer embed_knots;    /* GPU: double [knots][4]: F */
+  eam_packing packing;      /* GPU, single, mixed: */
+  md_buffer tile_words;     /* its words: uint32 [..][2] of rho, then [..][4] of the forces' */
   md_buffer beyond_now;     /* GPU: the count of which `beyond` is what was read last */
   md_buffer near;           /* int32: the list's entries within the cutoff now, in its slices */
   md_buffer near_count;     /* int32 [slices][2][width]: how many of each row; of them shared */
+  md_buffer close;          /* GPU, lists by tiles: uint8 [n], see eam_tables */
   md_buffer density, slope; /* real [n], [n + n_ghost]: rho_i, F'(rho_i) */
   force_fill_fn *fill;      /* values of ghosts of other processes, or NULL */
   void *fill_arg;
@@ -87,6 +101,17 @@ enum { EAM_SQUARES = 512 };
 int64_t eam_words(const force *fc, const eam_potential *eam);
 /* The tables of a GPU, and of the CPU unless in double.  Errors: those of force_set_eam. */
 md_status eam_set_words(force *fc, const eam_potential *eam);
+/* Functions against r^2: rho, -phi'/r, -rho'/r, phi. */
+typedef enum {
+  EAM_OF_DENSITY,
+  EAM_OF_PAIR,
+  EAM_OF_SLOPE,
+  EAM_OF_ENERGY,
+  EAM_FUNCTIONS
+} eam_function;
+double eam_of_square(const eam_potential *eam, eam_function which, double r_sq);
+/* Pack the first EAM_PACKED_FUNCTIONS of them to words[function][0 .. EAM_PACKED][2]. */
+void eam_pack(const eam_potential *eam, uint32_t *words, eam_packing *out);
 /* n numbers to *out in the precision of pairs, which takes their place in `values` as well. */
 md_status eam_write_reals(md_ctx *ctx, double *values, size_t n, md_buffer *out);
 md_status eam_no_memory(size_t knots);

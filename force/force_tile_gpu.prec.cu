@@ -28,7 +28,7 @@ typedef void tile_kernel(tile_job job);
 #define TILE_(name, blocks, form, tally, charged, fused, types, mail)                              \
   static __global__ void __launch_bounds__(ROWS, blocks) name(const tile_job job)                  \
   {                                                                                                \
-    tile_rows(&job, (tile_mode){form, tally, charged, fused, EAM_NONE, types, mail});              \
+    tile_rows(&job, (tile_mode){form, tally, charged, fused, EAM_NONE, types, mail, false});       \
   }
 #define TILE(name, blocks, form, tally, charged, fused)                                            \
   TILE_(name, blocks, form, tally, charged, fused, TYPES_ALIKE, false)
@@ -85,7 +85,7 @@ static tile_mode mode_of(const force_job *job, bool fused)
   const bool tally = job->tally != NULL, charged = job->coulomb.r_cut_sq > 0;
   const bool two = job->types && job->types->n == 2 && form == LJ_PLAIN && !tally && !charged;
   const tile_types types = !job->types ? TYPES_ALIKE : two ? TYPES_TWO : TYPES_MANY;
-  return (tile_mode){form, tally, charged, fused, EAM_NONE, types, fused && job->mail};
+  return (tile_mode){form, tally, charged, fused, EAM_NONE, types, fused && job->mail, false};
 }
 
 static tile_kernel *kernel_of(tile_mode mode)
@@ -254,17 +254,39 @@ md_status PREC(force_gpu_tile_advance)(force *fc, const force_job *job)
 }
 
 /* Embedded atoms: a pass for densities, in which halos have no F' yet, and one for forces. */
-#define EMBEDDED(name, blocks, pass, tally, fused)                                                 \
+#define EMBEDDED(name, blocks, pass, tally, fused, packed)                                         \
   static __global__ void __launch_bounds__(ROWS, blocks) name(const tile_job job)                  \
   {                                                                                                \
+    const bool charged = pass == EAM_FORCES;                                                       \
     tile_rows(&job,                                                                                \
-              (tile_mode){LJ_PLAIN, tally, pass == EAM_FORCES, fused, pass, TYPES_ALIKE, false});  \
+              (tile_mode){LJ_PLAIN, tally, charged, fused, pass, TYPES_ALIKE, false, packed});     \
   }
-EMBEDDED(tile_densities, DENSITY_BLOCKS, EAM_DENSITIES, false, false)
-EMBEDDED(tile_densities_tally, 2, EAM_DENSITIES, true, false)
-EMBEDDED(tile_embedded, EMBEDDED_BLOCKS, EAM_FORCES, false, false)
-EMBEDDED(tile_embedded_tally, 2, EAM_FORCES, true, false)
-EMBEDDED(tile_embedded_fused, EMBEDDED_BLOCKS, EAM_FORCES, false, true)
+EMBEDDED(tile_densities, DENSITY_BLOCKS, EAM_DENSITIES, false, false, false)
+EMBEDDED(tile_densities_tally, 2, EAM_DENSITIES, true, false, false)
+EMBEDDED(tile_embedded, EMBEDDED_BLOCKS, EAM_FORCES, false, false, false)
+EMBEDDED(tile_embedded_tally, 2, EAM_FORCES, true, false, false)
+EMBEDDED(tile_embedded_fused, EMBEDDED_BLOCKS, EAM_FORCES, false, true, false)
+#if MD_PREC != 2
+EMBEDDED(packed_densities, DENSITY_BLOCKS, EAM_DENSITIES, false, false, true)
+EMBEDDED(packed_densities_tally, 2, EAM_DENSITIES, true, false, true)
+EMBEDDED(packed_embedded, EMBEDDED_BLOCKS, EAM_FORCES, false, false, true)
+EMBEDDED(packed_embedded_tally, 2, EAM_FORCES, true, false, true)
+EMBEDDED(packed_embedded_fused, EMBEDDED_BLOCKS, EAM_FORCES, false, true, true)
+#endif
+
+/* Of densities, of forces: alone, with sums, with the time step. */
+enum { ALONE, TALLY, FUSED, PASS_KERNELS };
+typedef tile_kernel *pass_kernels[2][PASS_KERNELS];
+static const pass_kernels knot_kernels = {
+    {tile_densities, tile_densities_tally, tile_densities},
+    {tile_embedded, tile_embedded_tally, tile_embedded_fused}};
+#if MD_PREC != 2
+static const pass_kernels packed_kernels = {
+    {packed_densities, packed_densities_tally, packed_densities},
+    {packed_embedded, packed_embedded_tally, packed_embedded_fused}};
+#else
+#define packed_kernels knot_kernels
+#endif
 
 typedef struct {
   tile_job job;
@@ -273,15 +295,18 @@ typedef struct {
 } tile_pass;
 
 static md_status open_pass(force *fc, const force_job *job, const eam_tables *eam, eam_pass which,
-                           tile_kernel *kernel, tile_pass *out)
+                           int kernel, tile_pass *out)
 {
-  const tile_mode mode = {LJ_PLAIN, false, which == EAM_FORCES, false, which, TYPES_ALIKE, false};
+  const bool packed = eam_is_packed(fc);
+  const tile_mode mode = {LJ_PLAIN, false, which == EAM_FORCES, false, which, TYPES_ALIKE,
+                          false,    packed};
   out->job = open_tiles(fc, job, mode);
   out->job.unit = (real)job->coord_scale;
   out->job.eam = *eam;
   out->job.near = eam_near_of(fc, halo_bytes(&out->job, mode), which);
-  out->kernel = kernel;
-  return prepare(fc, &out->job, kernel, mode, &out->shared);
+  out->job.eam.grid.near_sq = eam_near_sq(fc, out->job.near);
+  out->kernel = (packed ? packed_kernels : knot_kernels)[which == EAM_FORCES][kernel];
+  return prepare(fc, &out->job, out->kernel, mode, &out->shared);
 }
 
 md_status PREC(eam_gpu_tile)(force *fc, const force_job *job)
@@ -291,10 +316,8 @@ md_status PREC(eam_gpu_tile)(force *fc, const force_job *job)
   eam_tables eam;
   tile_pass first, second;
   MD_TRY(eam_open(fc, job, blocks, &eam));
-  MD_TRY(open_pass(fc, job, &eam, EAM_DENSITIES, tally ? tile_densities_tally : tile_densities,
-                   &first));
-  MD_TRY(
-      open_pass(fc, job, &eam, EAM_FORCES, tally ? tile_embedded_tally : tile_embedded, &second));
+  MD_TRY(open_pass(fc, job, &eam, EAM_DENSITIES, tally ? TALLY : ALONE, &first));
+  MD_TRY(open_pass(fc, job, &eam, EAM_FORCES, tally ? TALLY : ALONE, &second));
   if (tally) second.job.partial += 2 * blocks;
   MD_TRY(launch(fc, &first.job, first.kernel, first.shared, false));
   MD_TRY(eam_share(fc, job));
@@ -307,8 +330,8 @@ md_status PREC(eam_gpu_tile_advance)(force *fc, const force_job *job)
   eam_tables eam;
   tile_pass first, second;
   MD_TRY(eam_open(fc, job, md_blocks(job->n, ROWS), &eam));
-  MD_TRY(open_pass(fc, job, &eam, EAM_DENSITIES, tile_densities, &first));
-  MD_TRY(open_pass(fc, job, &eam, EAM_FORCES, tile_embedded_fused, &second));
+  MD_TRY(open_pass(fc, job, &eam, EAM_DENSITIES, FUSED, &first));
+  MD_TRY(open_pass(fc, job, &eam, EAM_FORCES, FUSED, &second));
   for (int32_t s = 0; s < job->steps; s++) {
     MD_TRY(launch(fc, &first.job, first.kernel, first.shared, s > 0 || !first.job.tiles.unfit));
     MD_TRY(launch(fc, &second.job, second.kernel, second.shared, true));

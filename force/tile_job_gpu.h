@@ -93,6 +93,7 @@ typedef struct {
   eam_pass pass;
   tile_types types;
   bool mail;
+  bool packed; /* tables of that pass */
 } tile_mode;
 
 /* Plain forces are sums in units of lj1, which saves one product a pair. */
@@ -106,6 +107,19 @@ static __host__ __device__ __forceinline__ bool has_q(tile_mode mode)
 {
   return mode.charged || mode.types != TYPES_ALIKE;
 }
+
+/* A row while it is summed: forces are in units of coord's steps, and of lj1, until the end. */
+typedef struct {
+  tile_entry at;
+  real fx, fy, fz;
+  double energy, virial;
+  uint32_t words;     /* of tables in shared memory */
+  bool close;         /* as in eam_tables */
+  int32_t pairs;      /* where those of its type begin in tables of types */
+  lj_reals own[2];    /* the first two of them */
+  uint32_t pull, cut; /* where they are in the table in shared memory */
+  state4 x, v;        /* what it moves from, where they are read early */
+} tile_row;
 
 /* Constants of pairs behind a halo in shared memory: [n][n] lj1 and lj2, then r_cut^2, then
  * f_shift. A load of two words has no conflicts among up to 4 types, one of a word among 5; one of

@@ -2,20 +2,9 @@
 #ifndef TILE_PAIRS_GPU_H
 #define TILE_PAIRS_GPU_H
 
+#include "force/tile_embedded_gpu.h"
 #include "force/tile_mail_gpu.h"
 #include "force/totals_gpu.h"
-
-/* Forces are in units of coord's steps, and of lj1, until the end. */
-typedef struct {
-  tile_entry at;
-  real fx, fy, fz;
-  double energy, virial;
-  uint32_t words;     /* of tables in shared memory */
-  int32_t pairs;      /* where those of its type begin in tables of types */
-  lj_reals own[2];    /* the first two of them */
-  uint32_t pull, cut; /* where they are in the table in shared memory */
-  state4 x, v;        /* what it moves from, where they are read early */
-} tile_row;
 
 /* Whether a row has its position, or its velocity, in registers before forces are summed: where
  * there are registers. */
@@ -39,23 +28,6 @@ static __device__ __forceinline__ real quick_inverse(real a)
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(a));
   return y;
 #endif
-}
-
-/* A pair in a pass of embedded atoms; densities are summed in fx. */
-static __device__ __forceinline__ void add_embedded(const tile_job *job, tile_row *row, real dx,
-                                                    real dy, real dz, real r_sq, real q,
-                                                    tile_mode mode)
-{
-  double u = 0;
-  const real f = near_pair(&job->eam, job->near, row->words, r_sq, row->at.q + q, mode.pass,
-                           mode.tally ? &u : NULL);
-  if (!(r_sq < job->eam.grid.r_cut_sq)) return;
-  if (mode.pass == EAM_DENSITIES) {
-    row->fx += f;
-    return;
-  }
-  row->fx += dx * f, row->fy += dy * f, row->fz += dz * f;
-  if (mode.tally) row->energy += u, row->virial += (double)r_sq * (double)f;
 }
 
 /* Keeps compilers from computing f behind the test of the cutoff, where so much makes a branch. */
@@ -137,6 +109,10 @@ static __device__ __forceinline__ uint4 load_group(const uint4 *at)
 static __device__ __forceinline__ void add_group(const tile_job *job, tile_base room, uint4 group,
                                                  tile_row *row, tile_mode mode)
 {
+  if (mode.pass == EAM_DENSITIES) {
+    add_densities(job, room, group, row, mode);
+    return;
+  }
   const uint32_t word[GROUP / 2] = {group.x, group.y, group.z, group.w};
 #pragma unroll
   for (int u = 0; u < GROUP / 2; u++) {
@@ -148,6 +124,7 @@ static __device__ __forceinline__ void add_group(const tile_job *job, tile_base 
     add_pair(job, row, two[0], type[0], mode);
     add_pair(job, row, two[1], type[1], mode);
   }
+  if (mode.pass == EAM_FORCES && row->close) add_close(job, room, group, row, mode);
 }
 
 /* The next groups of a thread's row. */
@@ -303,6 +280,7 @@ static __device__ __forceinline__ void sum_row(const tile_job *job, const tile_p
     expect_close(job, at, start, row, mode);
   }
   row->pairs = start->pairs;
+  if (mode.pass == EAM_FORCES) row->close = job->eam.close[start->i];
   for (int k = 0; mode.types == TYPES_TWO && k < 2; k++)
     row->own[k] = load_pair(&job->types, row->pairs + k, false);
   const uint32_t table = (uint32_t)__cvta_generic_to_shared(room) + (uint32_t)job->table;
@@ -341,7 +319,7 @@ static __device__ __forceinline__ void tile_rows(const tile_job *job, tile_mode 
   if (is_unfit(&job->tiles)) return;
   const bool present = tile_of(job, mode) * ROWS + threadIdx.x < job->n;
   const tile_start start = start_row(job, mode);
-  if (mode.pass != EAM_NONE) row.words = copy_words(&job->eam, job->near, mode.pass);
+  if (mode.pass != EAM_NONE) row.words = copy_words(&job->eam, job->near, mode.pass, mode.packed);
   if (mode.types == TYPES_MANY) copy_table(job);
   cudaGridDependencySynchronize();
   /* Not before: the next kernel must not start, and empty caches, while the one before this
@@ -349,10 +327,12 @@ static __device__ __forceinline__ void tile_rows(const tile_job *job, tile_mode 
   cudaTriggerProgrammaticLaunchCompletion();
   if (mode.mail) await_mail(job);
   sum_row(job, &job->places, &start, &row, mode);
-  if (present && mode.pass == EAM_DENSITIES)
+  if (present && mode.pass == EAM_DENSITIES) {
+    job->eam.close[start.i] = row.close;
     row.energy = 2 * eam_close(&job->eam, job->n, start.i, row.fx);
-  else if (present)
+  } else if (present) {
     close_row(job, &job->places, &start, &row, mode);
+  }
   if (mode.mail) close_mail(job);
   if (has_unit(mode)) row.virial *= (double)job->lj.lj1;
   if (mode.tally) close_tally(job->partial, present ? row.energy : 0, present ? row.virial : 0);

@@ -16,10 +16,13 @@ typedef enum { EAM_NONE, EAM_DENSITIES, EAM_FORCES } eam_pass;
 typedef struct {
   eam_grid grid;
   const eam_word *density, *pair,
-      *slope;             /* slope: in double rho itself, of which kernels take it */
-  const eam_word *energy; /* phi; in double nothing */
+      *slope;                       /* slope: in double rho itself, of which kernels take it */
+  const eam_word *energy;           /* phi; in double nothing */
+  const void *held[EAM_FORCES + 1]; /* what tiles keep of each pass, by words from the first on */
+  eam_units units[EAM_PACKED_FUNCTIONS]; /* of those, packed */
   eam_curve embed;
   real *slopes;               /* [n + n_ghost]: F' */
+  uint8_t *close;             /* [n]: whether a tile's row has pairs nearer than near_sq */
   const int32_t *first;       /* int32 [n + 1], of the images of atoms; NULL: others see to them */
   unsigned long long *beyond; /* densities that were */
 } eam_tables;
@@ -86,6 +89,21 @@ static __device__ __forceinline__ double eam_close(const eam_tables *eam, int64_
   return u;
 }
 
+/* Whether tiles keep packed words, not those of knots. */
+static bool eam_is_packed(const force *fc)
+{
+  return sizeof(real) == 4 && fc->packing.first <= EAM_PACKED;
+}
+
+static void show_held(const force *fc, eam_tables *eam)
+{
+  const uint2 *words = (const uint2 *)fc->tile_words.data;
+  const bool packed = eam_is_packed(fc);
+  eam->held[EAM_DENSITIES] = packed ? (const void *)words : eam->density;
+  eam->held[EAM_FORCES] = packed ? (const void *)(words + EAM_PACKED_ROOM) : eam->pair;
+  memcpy(eam->units, fc->packing.units, sizeof eam->units);
+}
+
 /* Room for what both passes of so many blocks write, totals only with a tally: those of sum F come
  * first, twice, since the pairs behind them count half. */
 static md_status eam_open(force *fc, const force_job *job, int64_t blocks, eam_tables *eam)
@@ -100,14 +118,18 @@ static md_status eam_open(force *fc, const force_job *job, int64_t blocks, eam_t
   const eam_word *density = (const eam_word *)fc->density_knots.data;
   const eam_word *others = (const eam_word *)fc->force_knots.data;
   const double cut_sq = from->cutoff * from->cutoff;
+  MD_TRY(md_buffer_reserve(fc->ctx, &fc->close, (size_t)job->n, 0));
   *eam = (eam_tables){};
   eam->grid.r_cut_sq = (real)cut_sq;
   eam->grid.inv_step = (real)(wide ? 1 / from->density.step : EAM_SQUARES / cut_sq);
   eam->grid.last = (real)(n - (wide ? 2 : 1));
+  eam->grid.packed = (real)(EAM_PACKED / cut_sq);
   eam->density = density, eam->pair = others;
   eam->slope = wide ? density : others + n, eam->energy = wide ? NULL : others + 2 * n;
   eam->embed = (eam_curve){from->embed.n, from->embed.step, (double(*)[4])fc->embed_knots.data};
   eam->slopes = (real *)fc->slope.data;
+  eam->close = (uint8_t *)fc->close.data;
+  show_held(fc, eam);
   eam->first = fc->fill ? NULL : job->first;
   eam->beyond = (unsigned long long *)fc->beyond_now.data;
   return MD_OK;

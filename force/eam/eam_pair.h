@@ -14,6 +14,8 @@
 
 #include "force/force_impl.h"
 
+#include <string.h>
+
 typedef struct {
 #if MD_PREC == 2
   double f, d; /* value; slope times the step */
@@ -27,6 +29,8 @@ typedef struct {
   real r_cut_sq;
   real inv_step; /* steps by unit of r (double) or of r^2 */
   real last;     /* the last one that begins an interval */
+  real near_sq;  /* lists by tiles: nearer pairs have no words in shared memory */
+  real packed;   /* steps of packed words by unit of r^2 */
 } eam_grid;
 
 /* Where a pair is: p of the way from knot m to the next.  inv_r: in double. */
@@ -71,6 +75,53 @@ MD_INLINE eam_spot eam_locate(const eam_grid *grid, real r_sq, real inv_r)
   at.inv_r = inv_r;
   return at;
 }
+
+#if MD_PREC != 2
+/* Word m of a function against r^2, for p = -1/2 .. 1/2 of a step around m steps:
+ *     value + p units.line (line + p units.curve curve)
+ * line and curve are the lower 20 and the upper 12 bits of `rest`, 0 in the middle of them. */
+typedef struct {
+  float value;
+  uint32_t rest;
+} eam_packed;
+
+/* 2^23 + bits, which are fewer than 23. */
+MD_INLINE float eam_float_of(uint32_t bits)
+{
+  const uint32_t as_float = bits | 0x4b000000u;
+#ifdef __CUDA_ARCH__
+  return __uint_as_float(as_float);
+#else
+  float f;
+  memcpy(&f, &as_float, sizeof f);
+  return f;
+#endif
+}
+
+/* Where a pair is among packed words: m counted from EAM_FROM, which costs nothing. */
+enum { EAM_FROM = 0x4b000000 };
+MD_INLINE eam_spot eam_locate_packed(const eam_grid *grid, real r_sq)
+{
+  eam_spot at;
+  const float near = fmaf(r_sq, grid->packed, 0x1p23f);
+#ifdef __CUDA_ARCH__
+  at.m = __float_as_int(near);
+#else
+  memcpy(&at.m, &near, sizeof at.m);
+#endif
+  at.p = fmaf(r_sq, grid->packed, 0x1p23f - near);
+  at.inv_r = 0;
+  return at;
+}
+
+MD_INLINE real eam_unpack(eam_packed word, eam_units units, real p)
+{
+  const float line = eam_float_of(word.rest & 0xfffffu) - (0x1p23f + 0x1p19f);
+  const float curve =
+      fmaf(eam_float_of(word.rest >> 20), units.curve, -(0x1p23f + 0x1p11f) * units.curve);
+  return fmaf(p * units.line, fmaf(p, curve, line), word.value);
+}
+#endif
 
 /* A cubic's value, and slope by the step. */
 MD_INLINE real eam_cubic(const real c[4], real p)

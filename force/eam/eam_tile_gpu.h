@@ -1,14 +1,16 @@
 /* force/eam/eam_tile_gpu.h - tables of embedded atoms in a tile's shared memory, behind its halo.
  *
- * 32 threads that read 32 words keep shared memory busy for about 11 cycles, the L1 for one a line
- * of 8 words; pairs beyond the cutoff read none.  In double no more than EAM_NEAR words before the
- * cutoff lie there; pairs so near that they need others read these from global memory. */
+ * 32 threads that read 32 words of 16 bytes keep shared memory busy for about 10.5 cycles, of 8
+ * bytes for 6, the L1 for one a line of 128; pairs beyond the cutoff read none.  So in float, where
+ * both are enough for all that a pass needs of a pair (eam_pair.h), they are packed.  Only words
+ * before the cutoff lie there; rows with pairs so near that these need others walk along their
+ * entries once more (add_close). */
 #ifndef EAM_TILE_GPU_H
 #define EAM_TILE_GPU_H
 
 #include "force/eam/eam_gpu.h"
 
-enum { EAM_NEAR = 1536 };
+enum { EAM_NEAR = 1536 }; /* in double */
 
 /* Words first .. first + count - 1 of each table of a pass lie `at` bytes behind the start of
  * shared memory, which is then `end` bytes. */
@@ -16,50 +18,67 @@ typedef struct {
   int32_t first, count, at, end;
 } eam_near;
 
+/* Bytes of a word of a pass, and how many tables it has. */
+static __host__ __device__ __forceinline__ int32_t eam_word_bytes(eam_pass pass, bool packed)
+{
+  return packed && pass == EAM_DENSITIES ? 8 : 16;
+}
+static __host__ __device__ __forceinline__ int32_t eam_tables_of(eam_pass pass, bool packed)
+{
+  return !packed && pass == EAM_FORCES ? 2 : 1;
+}
+
 static eam_near eam_near_of(const force *fc, size_t halo, eam_pass pass)
 {
-  const int64_t all = eam_words(fc, fc->eam);
+  enum { PIECE = 16 }; /* of a copy */
+  const bool packed = eam_is_packed(fc);
+  const int64_t all = packed ? EAM_PACKED + 1 : eam_words(fc, fc->eam);
   eam_near near;
-  near.count = all < EAM_NEAR ? (int32_t)all : (int32_t)EAM_NEAR;
-  near.first = (int32_t)all - near.count;
-  near.at = (int32_t)((halo + sizeof(eam_word) - 1) / sizeof(eam_word) * sizeof(eam_word));
-  near.end = near.at + near.count * (int32_t)sizeof(eam_word) * (pass == EAM_FORCES ? 2 : 1);
+  near.first = packed ? fc->packing.first : (int32_t)(all < EAM_NEAR ? 0 : all - EAM_NEAR);
+  near.count = (int32_t)all - near.first;
+  near.at = (int32_t)((halo + PIECE - 1) / PIECE * PIECE);
+  const int32_t bytes = near.count * eam_word_bytes(pass, packed) * eam_tables_of(pass, packed);
+  near.end = near.at + (bytes + PIECE - 1) / PIECE * PIECE;
   return near;
 }
 
-static __device__ __forceinline__ void copy_word(uint32_t to, const eam_word *from)
+/* r^2 from which on pairs have words there. */
+static real eam_near_sq(const force *fc, eam_near near)
 {
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" : : "r"(to), "l"(from) : "memory");
+  const double cut_sq = fc->eam->cutoff * fc->eam->cutoff, edge = near.first + 1;
+  if (eam_is_packed(fc)) return (real)(edge * cut_sq / EAM_PACKED);
+  return near.first == 0 ? 0 : (real)(edge * edge * fc->eam->density.step * fc->eam->density.step);
+}
+
+/* So many bytes on their way to shared memory. */
+static __device__ __forceinline__ void copy_bytes(uint32_t to, const void *from, int32_t bytes)
+{
+  for (int32_t k = (int32_t)threadIdx.x * 16; k < bytes; k += (int32_t)blockDim.x * 16)
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 16;"
+                 :
+                 : "r"(to + (uint32_t)k), "l"((const char *)from + k)
+                 : "memory");
 }
 
 /* A pass's tables on their way to shared memory, until cp.async.wait_all; where word 0 of the first
  * would lie. */
 static __device__ __forceinline__ uint32_t copy_words(const eam_tables *eam, eam_near near,
-                                                      eam_pass pass)
+                                                      eam_pass pass, bool packed)
 {
   extern __shared__ __align__(16) unsigned char room[];
   const uint32_t to = (uint32_t)__cvta_generic_to_shared(room) + (uint32_t)near.at;
-  const eam_word *one = pass == EAM_DENSITIES ? eam->density : eam->pair;
-  for (int32_t k = (int32_t)threadIdx.x; k < near.count; k += (int32_t)blockDim.x) {
-    copy_word(to + (uint32_t)k * 16, one + near.first + k);
-    if (pass == EAM_FORCES)
-      copy_word(to + (uint32_t)(near.count + k) * 16, eam->slope + near.first + k);
-  }
-  return to - (uint32_t)near.first * 16;
+  const int32_t tables = eam_tables_of(pass, packed), bytes = (near.end - near.at) / tables;
+  const int32_t skip = near.first * eam_word_bytes(pass, packed);
+  copy_bytes(to, (const char *)eam->held[pass] + skip, bytes);
+  if (tables == 2) copy_bytes(to + (uint32_t)bytes, (const char *)eam->slope + skip, bytes);
+  return to - (uint32_t)skip;
 }
 
-/* The cubic from knot m of a table whose word 0 would lie at `words`, any where it is not wanted;
- * all: the whole table. */
-static __device__ __forceinline__ void
-near_cubic(uint32_t words, eam_near near, const eam_word *all, int32_t m, bool wanted, real c[4])
+/* The cubic from a knot whose word lies at such an address; any where it is not wanted. */
+static __device__ __forceinline__ void held_cubic(uint32_t at, bool wanted, real c[4])
 {
-  const uint32_t at = words + (uint32_t)m * 16;
 #if MD_PREC == 2
-  if (m < near.first) {
-    eam_load_cubic(all, m, c);
-    return;
-  }
-  eam_word w[2] = {};
+  eam_word w[2] = {}; /* or registers are taken for what they might hold before */
   asm volatile("{ .reg .pred p; setp.ne.u32 p, %5, 0;\n"
                "@p ld.shared.v2.f64 {%0, %1}, [%4];\n"
                "@p ld.shared.v2.f64 {%2, %3}, [%4 + 16]; }"
@@ -77,17 +96,59 @@ near_cubic(uint32_t words, eam_near near, const eam_word *all, int32_t m, bool w
 }
 
 /* rho, or the force over r of a pair whose F' add up to slopes, and unless u is NULL its energy;
- * any numbers beyond the cutoff. */
-static __device__ __forceinline__ real near_pair(const eam_tables *eam, eam_near near,
+ * any numbers where it is not wanted. */
+static __device__ __forceinline__ real held_pair(const eam_tables *eam, eam_near near,
                                                  uint32_t words, real r_sq, real slopes,
-                                                 eam_pass pass, double *u)
+                                                 bool wanted, eam_pass pass, double *u)
 {
   const eam_spot at = eam_locate(&eam->grid, r_sq, eam_inverse_root(r_sq));
-  const bool wanted = r_sq < eam->grid.r_cut_sq;
+  const uint32_t word = words + (uint32_t)at.m * 16;
   real c[4], s[4];
-  near_cubic(words, near, pass == EAM_DENSITIES ? eam->density : eam->pair, at.m, wanted, c);
+  held_cubic(word, wanted, c);
   if (pass == EAM_DENSITIES) return eam_cubic(c, at.p);
-  near_cubic(words + (uint32_t)near.count * 16, near, eam->slope, at.m, wanted, s);
+  held_cubic(word + (uint32_t)near.count * 16, wanted, s);
+  if (u) *u = eam_energy(eam, at, c);
+  return eam_pull(&eam->grid, at, c, s, slopes);
+}
+
+/* The same by packed words, which double has none of. */
+static __device__ __forceinline__ real packed_pair(const eam_tables *eam, uint32_t words, real r_sq,
+                                                   real slopes, bool wanted, eam_pass pass,
+                                                   double *u)
+{
+#if MD_PREC == 2
+  return held_pair(eam, (eam_near){}, words, r_sq, slopes, wanted, pass, u);
+#else
+  const eam_spot at = eam_locate_packed(&eam->grid, r_sq);
+  const uint32_t step = (uint32_t)eam_word_bytes(pass, true);
+  const uint32_t word = words - (uint32_t)EAM_FROM * step + (uint32_t)at.m * step;
+  eam_packed one = {}, two = {};
+  if (pass == EAM_DENSITIES) {
+    asm volatile("{ .reg .pred p; setp.ne.u32 p, %3, 0;\n"
+                 "@p ld.shared.v2.b32 {%0, %1}, [%2]; }"
+                 : "+f"(one.value), "+r"(one.rest)
+                 : "r"(word), "r"((uint32_t)wanted));
+    return eam_unpack(one, eam->units[EAM_OF_DENSITY], at.p);
+  }
+  asm volatile("{ .reg .pred p; setp.ne.u32 p, %5, 0;\n"
+               "@p ld.shared.v4.b32 {%0, %1, %2, %3}, [%4]; }"
+               : "+f"(one.value), "+r"(one.rest), "+f"(two.value), "+r"(two.rest)
+               : "r"(word), "r"((uint32_t)wanted));
+  if (u) *u = eam_energy(eam, eam_locate(&eam->grid, r_sq, 0), NULL);
+  return eam_fma(slopes, eam_unpack(two, eam->units[EAM_OF_SLOPE], at.p),
+                 eam_unpack(one, eam->units[EAM_OF_PAIR], at.p));
+#endif
+}
+
+/* The same of a pair that is nearer. */
+static __device__ __forceinline__ real close_pair(const eam_tables *eam, real r_sq, real slopes,
+                                                  eam_pass pass, double *u)
+{
+  const eam_spot at = eam_locate(&eam->grid, r_sq, eam_inverse_root(r_sq));
+  real c[4], s[4];
+  eam_load_cubic(pass == EAM_DENSITIES ? eam->density : eam->pair, at.m, c);
+  if (pass == EAM_DENSITIES) return eam_cubic(c, at.p);
+  eam_load_cubic(eam->slope, at.m, s);
   if (u) *u = eam_energy(eam, at, c);
   return eam_pull(&eam->grid, at, c, s, slopes);
 }

@@ -6,21 +6,21 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-/* In float, against r^2. */
-typedef enum { OF_DENSITY, OF_PAIR, OF_SLOPE, OF_ENERGY, FUNCTIONS } function;
 enum { BEHIND = 2 }; /* knots beyond the cutoff, for slopes at it */
 
-static double function_at(const eam_potential *eam, function which, double r)
+double eam_of_square(const eam_potential *eam, eam_function which, double r_sq)
 {
+  const double r = sqrt(r_sq);
   double d_rho, d_z;
   const double rho = eam_on(&eam->density, r, &d_rho), phi = eam_on(&eam->pair, r, &d_z) / r;
   switch (which) {
-  case OF_DENSITY:
+  case EAM_OF_DENSITY:
     return rho;
-  case OF_PAIR:
+  case EAM_OF_PAIR:
     return -(d_z - phi) / (r * r);
-  case OF_SLOPE:
+  case EAM_OF_SLOPE:
     return -d_rho / r;
   default:
     return phi;
@@ -28,13 +28,13 @@ static double function_at(const eam_potential *eam, function which, double r)
 }
 
 /* One function's cubics at words[0..EAM_SQUARES][4]. */
-static md_status fill_squares(const eam_potential *eam, function which, double *words)
+static md_status fill_squares(const eam_potential *eam, eam_function which, double *words)
 {
   double values[EAM_SQUARES + 1 + BEHIND];
   const double step = eam->cutoff * eam->cutoff / EAM_SQUARES;
   eam_curve curve;
   for (int k = 0; k <= EAM_SQUARES + BEHIND; k++)
-    values[k] = function_at(eam, which, sqrt((k > 0 ? k : 1) * step));
+    values[k] = eam_of_square(eam, which, (k > 0 ? k : 1) * step);
   MD_TRY(eam_curve_make(values, EAM_SQUARES + 1 + BEHIND, step, &curve));
   for (int64_t k = 0; k < 4 * (EAM_SQUARES + 1); k++)
     words[k] = curve.knot[k / 4][k % 4];
@@ -56,21 +56,41 @@ int64_t eam_words(const force *fc, const eam_potential *eam)
   return reach < (double)eam->density.n ? (int64_t)reach : eam->density.n;
 }
 
+/* Words of 8 bytes of rho, then of 16 of both functions of forces. */
+static md_status set_packed(force *fc, const eam_potential *eam)
+{
+  uint32_t(*from)[EAM_PACKED + 1][2] = calloc(EAM_PACKED_FUNCTIONS, sizeof *from);
+  uint32_t(*to)[2] = calloc(EAM_PACKED_FUNCTIONS * EAM_PACKED_ROOM, sizeof *to);
+  md_status status = from && to ? MD_OK : eam_no_memory(EAM_PACKED);
+  const size_t bytes = EAM_PACKED_FUNCTIONS * EAM_PACKED_ROOM * sizeof *to;
+  if (!status) eam_pack(eam, from[0][0], &fc->packing);
+  for (int64_t m = 0; !status && m <= EAM_PACKED; m++) {
+    memcpy(to[m], from[EAM_OF_DENSITY][m], sizeof *to);
+    memcpy(to[EAM_PACKED_ROOM + 2 * m], from[EAM_OF_PAIR][m], sizeof *to);
+    memcpy(to[EAM_PACKED_ROOM + 2 * m + 1], from[EAM_OF_SLOPE][m], sizeof *to);
+  }
+  if (!status) status = md_buffer_reserve(fc->ctx, &fc->tile_words, bytes, 0);
+  if (!status) status = md_write(fc->ctx, fc->tile_words.data, to, bytes);
+  free(from);
+  free(to);
+  return status;
+}
+
 md_status eam_set_words(force *fc, const eam_potential *eam)
 {
   md_ctx *ctx = fc->ctx;
   const int64_t n = eam_words(fc, eam);
   const bool wide = ctx->precision == MD_DOUBLE;
-  const size_t one = (size_t)n * (wide ? 2 : 4), rest = one * (wide ? 1 : FUNCTIONS - 1);
+  const size_t one = (size_t)n * (wide ? 2 : 4), rest = one * (wide ? 1 : EAM_FUNCTIONS - 1);
   double *density = malloc(one * sizeof *density), *others = malloc(rest * sizeof *others);
   md_status status = density && others ? MD_OK : eam_no_memory((size_t)n);
   if (!status && wide) {
     fill_words(&eam->density, n, density);
     fill_words(&eam->pair, n, others);
   } else if (!status) {
-    status = fill_squares(eam, OF_DENSITY, density);
-    for (int f = OF_PAIR; f < FUNCTIONS && !status; f++)
-      status = fill_squares(eam, (function)f, others + (size_t)(f - OF_PAIR) * one);
+    status = fill_squares(eam, EAM_OF_DENSITY, density);
+    for (int f = EAM_OF_PAIR; f < EAM_FUNCTIONS && !status; f++)
+      status = fill_squares(eam, (eam_function)f, others + (size_t)(f - EAM_OF_PAIR) * one);
   }
   if (!status) status = eam_write_reals(ctx, density, one, &fc->density_knots);
   if (!status) status = eam_write_reals(ctx, others, rest, &fc->force_knots);
@@ -78,6 +98,7 @@ md_status eam_set_words(force *fc, const eam_potential *eam)
   free(others);
   MD_TRY(status);
   if (ctx->backend == MD_CPU) return MD_OK; /* it evaluates F on its own */
+  if (!wide) MD_TRY(set_packed(fc, eam));
   const size_t embed = (size_t)eam->embed.n * sizeof *eam->embed.knot;
   MD_TRY(md_buffer_reserve(ctx, &fc->embed_knots, embed, 0));
   MD_TRY(md_write(ctx, fc->embed_knots.data, eam->embed.knot, embed));

@@ -26,7 +26,7 @@ static void end(void)
   files_end();
 }
 
-enum { CASES = 4, ORDERS = 3 };
+enum { CASES = 5, CLOSE = 4, LARGE = CASES, ORDERS = 3 };
 
 static run_case oracle_case(void)
 {
@@ -36,16 +36,23 @@ static run_case oracle_case(void)
   return c;
 }
 
-/* Copper, displaced: the oracle's; images of atoms in small boxes; off the origin and dense. */
+/* Copper, displaced: the oracle's; images of atoms in small boxes; off the origin and dense; pairs
+ * at 1.6 A and more; many atoms. */
 static run_case copper_case(int k, md_precision precision)
 {
-  static const int cells[CASES][3] = {{0}, {2, 2, 2}, {1, 1, 3}, {5, 4, 3}};
-  static const double lo[CASES][3] = {{0}, {0}, {0}, {-3, 1, 0.5}};
-  static const double edge[CASES] = {0, 3.615, 3.615, 3.3};
+  static const int cells[][3] = {{0}, {2, 2, 2}, {1, 1, 3}, {5, 4, 3}, {4, 6, 5}, {24, 24, 24}};
+  static const double lo[][3] = {{0}, {0}, {0}, {-3, 1, 0.5}, {0}, {0}};
+  static const double edge[] = {0, 3.615, 3.615, 3.3, 3.9, 3.615};
   run_case c = k == 0 ? oracle_case() : run_case_fcc("copper", cells[k], lo[k], 0.08);
   const double scale = k == 0 ? 1 : edge[k] / cbrt(4 / 0.8442);
   for (int64_t i = 0; i < 3 * c.n; i++)
-    c.x[i] = run_round(precision, c.x[i] * scale);
+    c.x[i] *= scale;
+  for (int64_t i = 0; k >= CLOSE && i < 3 * c.n; i += 3 * 16) { /* the next atom comes nearer */
+    c.x[i + 3] = c.x[i] + 1.6 + fmod(0.001 * (double)i, 1.4);
+    c.x[i + 4] = c.x[i + 1], c.x[i + 5] = c.x[i + 2];
+  }
+  for (int64_t i = 0; i < 3 * c.n; i++)
+    c.x[i] = run_round(precision, c.x[i]);
   for (int d = 0; d < 3; d++)
     c.box.lo[d] *= scale, c.box.hi[d] *= scale;
   return c;
@@ -91,7 +98,7 @@ START_TEST(forces_equal_direct_sums)
 {
   static const ordering_kind orders[ORDERS] = {ORDERING_NONE, ORDERING_ROW, ORDERING_HILBERT};
   const md_precision precision = (md_precision)(_i % MD_PRECISION_COUNT);
-  read_copper("500");
+  read_copper(_i / MD_PRECISION_COUNT % 2 ? "180" : "500"); /* 180 are too rough to be packed */
   run_case c = copper_case(_i / MD_PRECISION_COUNT, precision);
   ref_eam_sums want = ref_eam_find(&table, &c.box, c.n, c.x);
   for (int k = 0; k < RUN_LISTS * ORDERS; k++) {
@@ -120,7 +127,7 @@ START_TEST(forces_equal_direct_sums)
 END_TEST
 
 /* 10,000 knots are the exact functions to 2.4e-10 eV/A, 1e-10 of the largest force, as they are by
- * the reference; energy and pressure to their digits. */
+ * the reference; energy and pressure to their digits.  They do not all fit a tile's memory. */
 START_TEST(many_knots_are_the_oracle)
 {
   ref_eam_oracle oracle = ref_eam_oracle_read();
@@ -128,6 +135,7 @@ START_TEST(many_knots_are_the_oracle)
   run_spec spec = copper_spec();
   force_tally tally;
   run_case c = copper_case(0, MD_DOUBLE);
+  run_set_list(&spec.list, _i ? RUN_TRACED : 0);
   run_md md = run_md_open(&spec, &c, NULL);
   double *f = ref_alloc(3 * c.n, sizeof *f), most = 0;
   run_md_force(&md, &tally);
@@ -142,6 +150,32 @@ START_TEST(many_knots_are_the_oracle)
   run_md_close(&md);
   run_case_free(&c);
   ref_eam_oracle_free(&oracle);
+}
+END_TEST
+
+/* Many tiles, of which some have pairs nearer than the tables in shared memory: as full lists have
+ * it. */
+START_TEST(many_tiles_are_full_lists)
+{
+  read_copper("2000");
+  run_spec spec = copper_spec();
+  spec.precision = (md_precision)_i;
+  run_case c = copper_case(LARGE, spec.precision);
+  double *full = ref_alloc(3 * c.n, sizeof *full), *f = ref_alloc(3 * c.n, sizeof *f);
+  double size = 0, most = 0;
+  for (int tiles = 0; tiles < 2; tiles++) {
+    run_set_list(&spec.list, tiles ? RUN_TRACED : 0);
+    run_md md = run_md_open(&spec, &c, NULL);
+    run_md_force(&md, NULL);
+    run_md_state(&md, NULL, NULL, tiles ? f : full);
+    run_md_close(&md);
+  }
+  for (int64_t k = 0; k < 3 * c.n; k++)
+    size = fmax(size, fabs(full[k])), most = fmax(most, fabs(full[k] - f[k]));
+  ck_assert_msg(most <= 2 * force_goal[_i] * size, "%s: off by %g of %g", run_spec_text(&spec),
+                most, size);
+  free(full), free(f);
+  run_case_free(&c);
 }
 END_TEST
 
@@ -363,7 +397,9 @@ int main(void)
   tcase_add_checked_fixture(tc, files_begin, end);
   tcase_set_timeout(tc, 120);
   tcase_add_loop_test(tc, forces_equal_direct_sums, 0, CASES * MD_PRECISION_COUNT);
-  tcase_add_test(tc, many_knots_are_the_oracle);
+  tcase_add_loop_test(tc, many_knots_are_the_oracle, 0, 2);
+  if (test_backend() == MD_GPU)
+    tcase_add_loop_test(tc, many_tiles_are_full_lists, 0, MD_PRECISION_COUNT);
   tcase_add_test(tc, forces_are_slopes_of_the_energy);
   tcase_add_test(tc, densities_beyond_the_table_are_counted);
   tcase_add_loop_test(tc, sums_change_no_bit, 0, MD_PRECISION_COUNT);

@@ -27,8 +27,11 @@ static words_pair pair_at(const force *fc, const eam_potential *eam, double r, d
   const eam_word *rho = fc->density_knots.data, *others = fc->force_knots.data;
   const real r_sq = (real)(r * r);
   const double cut_sq = eam->cutoff * eam->cutoff;
-  const eam_grid grid = {(real)cut_sq, (real)(wide ? 1 / eam->density.step : EAM_SQUARES / cut_sq),
-                         (real)(n - (wide ? 2 : 1))};
+  const eam_grid grid = {
+      .r_cut_sq = (real)cut_sq,
+      .inv_step = (real)(wide ? 1 / eam->density.step : EAM_SQUARES / cut_sq),
+      .last = (real)(n - (wide ? 2 : 1)),
+  };
   const eam_spot at = eam_locate(&grid, r_sq, (real)(1 / r));
   real c[4], z[4], s[4], u[4];
   cubic_at(rho, at.m, c);
@@ -79,12 +82,77 @@ START_TEST(words_are_the_functions)
 }
 END_TEST
 
+#if MD_PREC != 2
+static double packed_at(const uint32_t *words, const eam_packing *packing, eam_function which,
+                        const eam_grid *grid, double r)
+{
+  const eam_spot at = eam_locate_packed(grid, (real)(r * r));
+  const uint32_t *word = words + 2 * ((EAM_PACKED + 1) * (int)which + at.m - EAM_FROM);
+  eam_packed packed = {.rest = word[1]};
+  memcpy(&packed.value, &word[0], sizeof packed.value);
+  return (double)eam_unpack(packed, packing->units[which], at.p);
+}
+
+/* Packed words are as good as cubics from the first on, by knots near and far from each other. */
+START_TEST(packed_words_are_the_functions)
+{
+  static const char *const knots[] = {"500", "2000"};
+  eam_potential eam;
+  eam_packing packing;
+  uint32_t *words = calloc(EAM_PACKED_FUNCTIONS * (EAM_PACKED + 1) * 2, sizeof *words);
+  const char *path = files_path("cu");
+  char *argv[] = {"potential", "--knots", (char *)knots[_i], "-o", (char *)path};
+  ck_ok(cmd_potential(5, argv));
+  ck_ok(eam_read(path, &eam));
+  eam_pack(&eam, words, &packing);
+  const double cut_sq = eam.cutoff * eam.cutoff;
+  const eam_grid grid = {.packed = (real)(EAM_PACKED / cut_sq)};
+  ck_assert_int_lt(packing.first, EAM_PACKED / 5);
+  for (int f = 0; f < EAM_PACKED_FUNCTIONS; f++) {
+    const double size = fabs(eam_of_square(&eam, (eam_function)f, 2.5 * 2.5));
+    for (double r = sqrt((packing.first + 1) * cut_sq / EAM_PACKED); r < eam.cutoff;
+         r += 0.0000731) {
+      const double want = eam_of_square(&eam, (eam_function)f, (double)(real)(r * r));
+      const double got = packed_at(words, &packing, (eam_function)f, &grid, r);
+      ck_assert_msg(fabs(got - want) <= words_goal * (fabs(want) + size),
+                    "function %d at %g: %g, not %g", f, r, got, want);
+    }
+  }
+  free(words);
+  eam_free(&eam);
+}
+END_TEST
+
+/* A file whose numbers jump has no packed words. */
+START_TEST(rough_files_are_not_packed)
+{
+  eam_potential eam;
+  eam_packing packing;
+  uint32_t *words = calloc(EAM_PACKED_FUNCTIONS * (EAM_PACKED + 1) * 2, sizeof *words);
+  const char *path = files_path("cu");
+  char *argv[] = {"potential", "--knots", "2000", "-o", (char *)path};
+  ck_ok(cmd_potential(5, argv));
+  ck_ok(eam_read(path, &eam));
+  for (int64_t m = 0; m < eam.density.n; m++)
+    eam.density.knot[m][0] *= 1 + 1e-5 * (double)(m % 2);
+  eam_pack(&eam, words, &packing);
+  ck_assert_int_gt(packing.first, EAM_PACKED);
+  free(words);
+  eam_free(&eam);
+}
+END_TEST
+#endif
+
 static int words_main(const char *name)
 {
   Suite *suite = suite_create(name);
   TCase *tc = tcase_create("words");
   tcase_add_checked_fixture(tc, files_begin, files_end);
   if (test_backend() == MD_CPU) tcase_add_loop_test(tc, words_are_the_functions, 0, 2);
+#if MD_PREC != 2
+  tcase_add_loop_test(tc, packed_words_are_the_functions, 0, 2);
+  tcase_add_test(tc, rough_files_are_not_packed);
+#endif
   suite_add_tcase(suite, tc);
   return test_main(suite);
 }
