@@ -1,5 +1,5 @@
 /* force/eam/eam_pair.h - a pair of embedded atoms as GPU kernels compute it, from words of 16
- * bytes; on the host too, so that tests run the same arithmetic.
+ * bytes or packed ones of 8 (eam_pack.c); on the host too, so that tests run the same arithmetic.
  *
  * In double the functions are the file's, by distance: word m is {f, f' step} at knot m, and two
  * neighbouring words are a cubic:
