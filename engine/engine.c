@@ -101,7 +101,7 @@ static md_status begin_steps(engine *sim, int32_t steps)
 {
   if (!sim->forces_due) return advance(sim, sim->half_kick_due ? 2 : 1, sim->spec->dt);
   const half_kicks kick = half_kicks_of(sim);
-  md_mail mail, *via = steps > 1 && world_count() > 1 ? &mail : NULL;
+  md_mail mail = {0}, *via = steps > 1 && world_count() > 1 ? &mail : NULL;
   md_status status = MD_OK;
   md_phase_begin(sim->ctx, MD_PHASE_FORCE);
   if (via) status = by_step(sim, comm_send_inside(sim->cm, sim->atoms, steps, &mail));
