@@ -332,10 +332,12 @@ int main(void)
   tcase_add_loop_test(lists, pair_lists_are_complete, 0, 2);
   tcase_add_test(lists, pair_lists_have_rows_of_any_length);
   tcase_add_test(lists, pair_lists_in_any_box);
-  tcase_add_loop_test(lists, pair_lists_of_a_lattice, 0, 3);
   tcase_add_test(lists, pair_lists_refuse_bad_spheres);
   tcase_set_timeout(lists, 60);
   suite_add_tcase(suite, lists);
+  TCase *lattice = test_long_case("lattice");
+  tcase_add_loop_test(lattice, pair_lists_of_a_lattice, 0, 3);
+  suite_add_tcase(suite, lattice);
   TCase *many = tcase_create("many");
   tcase_add_loop_test(many, pair_lists_of_many_spheres, 0, 10);
   tcase_set_timeout(many, 60);
