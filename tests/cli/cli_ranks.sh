@@ -305,6 +305,7 @@ partial=no
 
 # ranks_of JOB : mpirun's children, a line each.
 ranks_of() { grep -lsx "PPid:.$1" /proc/[0-9]*/status | tr -dc '0-9\n'; }
+has_ranks() { [ "$(ranks_of "$1" | wc -l)" = 3 ]; }
 
 # A rank is killed: the job ends in seconds, the last checkpoint is good.
 cases=$((cases + 1))
@@ -329,6 +330,7 @@ begin()
     --checkpoint "$dir/$1" >"$dir/out" 2>"$dir/err" </dev/null &
   job=$!
   awaits grep -q '^ *20 ' "$dir/out"
+  awaits has_ranks $job
 }
 # A signal to one rank stops all after the same step, with a checkpoint, whenever it comes.
 for rank in 1 2 3; do

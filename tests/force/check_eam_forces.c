@@ -72,6 +72,24 @@ static run_spec copper_spec(void)
   return spec;
 }
 
+/* The same, of a potential of so many knots. */
+static run_spec spec_of(const char *knots, md_precision precision)
+{
+  read_copper(knots);
+  run_spec spec = copper_spec();
+  spec.precision = precision;
+  return spec;
+}
+
+/* One computation of forces f [n][3], or NULL, and sums, or NULL. */
+static void compute(const run_spec *spec, const run_case *c, force_tally *tally, double *f)
+{
+  run_md md = run_md_open(spec, c, NULL);
+  run_md_force(&md, tally);
+  run_md_state(&md, NULL, NULL, f);
+  run_md_close(&md);
+}
+
 /* Forces, energy and virial within these parts of the largest force and of all terms. */
 static const double force_goal[MD_PRECISION_COUNT] = {2e-5, 4e-6, 1e-13};
 static const double sum_goal[MD_PRECISION_COUNT] = {2e-6, 1e-6, 1e-14};
@@ -131,15 +149,12 @@ END_TEST
 START_TEST(many_knots_are_the_oracle)
 {
   ref_eam_oracle oracle = ref_eam_oracle_read();
-  read_copper("10000");
-  run_spec spec = copper_spec();
+  run_spec spec = spec_of("10000", MD_DOUBLE);
   force_tally tally;
   run_case c = copper_case(0, MD_DOUBLE);
   run_set_list(&spec.list, _i ? RUN_TRACED : 0);
-  run_md md = run_md_open(&spec, &c, NULL);
   double *f = ref_alloc(3 * c.n, sizeof *f), most = 0;
-  run_md_force(&md, &tally);
-  run_md_state(&md, NULL, NULL, f);
+  compute(&spec, &c, &tally, f);
   for (int64_t k = 0; k < 3 * c.n; k++)
     most = fmax(most, fabs(f[k] - oracle.f[k]));
   ck_assert_msg(most <= 3e-10, "a force is off by %g eV/A", most);
@@ -147,7 +162,6 @@ START_TEST(many_knots_are_the_oracle)
   const double volume = pow(oracle.box.hi[0], 3);
   ck_assert_double_eq_tol(tally.virial / (3 * volume) * 1.602176634e6, oracle.pressure, 1e-4);
   free(f);
-  run_md_close(&md);
   run_case_free(&c);
   ref_eam_oracle_free(&oracle);
 }
@@ -157,18 +171,13 @@ END_TEST
  * it. */
 START_TEST(many_tiles_are_full_lists)
 {
-  read_copper("2000");
-  run_spec spec = copper_spec();
-  spec.precision = (md_precision)_i;
+  run_spec spec = spec_of("2000", (md_precision)_i);
   run_case c = copper_case(LARGE, spec.precision);
   double *full = ref_alloc(3 * c.n, sizeof *full), *f = ref_alloc(3 * c.n, sizeof *f);
   double size = 0, most = 0;
   for (int tiles = 0; tiles < 2; tiles++) {
     run_set_list(&spec.list, tiles ? RUN_TRACED : 0);
-    run_md md = run_md_open(&spec, &c, NULL);
-    run_md_force(&md, NULL);
-    run_md_state(&md, NULL, NULL, tiles ? f : full);
-    run_md_close(&md);
+    compute(&spec, &c, NULL, tiles ? f : full);
   }
   for (int64_t k = 0; k < 3 * c.n; k++)
     size = fmax(size, fabs(full[k])), most = fmax(most, fabs(full[k] - f[k]));
@@ -179,32 +188,21 @@ START_TEST(many_tiles_are_full_lists)
 }
 END_TEST
 
-static double energy_of(const run_spec *spec, const run_case *c)
-{
-  force_tally tally;
-  run_md md = run_md_open(spec, c, NULL);
-  run_md_force(&md, &tally);
-  run_md_close(&md);
-  return tally.energy;
-}
-
 /* Central differences of the energy, of fourth order. */
 START_TEST(forces_are_slopes_of_the_energy)
 {
-  read_copper("2000");
-  const run_spec spec = copper_spec();
+  const run_spec spec = spec_of("2000", MD_DOUBLE);
   run_case c = copper_case(0, MD_DOUBLE);
   double *f = ref_alloc(3 * c.n, sizeof *f);
-  run_md md = run_md_open(&spec, &c, NULL);
-  run_md_force(&md, NULL);
-  run_md_state(&md, NULL, NULL, f);
-  run_md_close(&md);
+  compute(&spec, &c, NULL, f);
   for (int64_t k = 0; k < 3 * c.n; k += 37) {
     const double h = 1e-4, x = c.x[k];
     double u[4];
     for (int s = 0; s < 4; s++) {
       c.x[k] = x + h * (s < 2 ? s - 2 : s - 1);
-      u[s] = energy_of(&spec, &c);
+      force_tally tally;
+      compute(&spec, &c, &tally, NULL);
+      u[s] = tally.energy;
     }
     c.x[k] = x;
     const double slope = (8 * (u[2] - u[1]) - (u[3] - u[0])) / (12 * h);
@@ -219,8 +217,7 @@ END_TEST
 /* Densities four times those of copper are beyond the table; forces and energies go on. */
 START_TEST(densities_beyond_the_table_are_counted)
 {
-  read_copper("500");
-  run_spec spec = copper_spec();
+  run_spec spec = spec_of("500", MD_DOUBLE);
   run_case c = copper_case(1, MD_DOUBLE);
   for (int64_t k = 0; k < 3 * c.n; k++)
     c.x[k] *= 0.6;
@@ -253,9 +250,7 @@ END_TEST
  * restart would go another way than the run that it goes on with. */
 START_TEST(sums_change_no_bit)
 {
-  read_copper("500");
-  run_spec spec = copper_spec();
-  spec.precision = (md_precision)_i;
+  run_spec spec = spec_of("500", (md_precision)_i);
   run_case c = copper_case(3, spec.precision);
   double *with = ref_alloc(3 * c.n, sizeof *with), *f = ref_alloc(3 * c.n, sizeof *f);
   for (int list = 0; list < RUN_LISTS; list++) {
@@ -279,9 +274,7 @@ END_TEST
 /* Full lists, and half lists in a deterministic context: the same bits for any threads. */
 START_TEST(threads_change_no_bit)
 {
-  read_copper("500");
-  run_spec spec = copper_spec();
-  spec.precision = (md_precision)_i;
+  run_spec spec = spec_of("500", (md_precision)_i);
   spec.deterministic = true;
   run_case c = copper_case(3, spec.precision);
   double *first = ref_alloc(3 * c.n, sizeof *first), *f = ref_alloc(3 * c.n, sizeof *f);
@@ -290,13 +283,10 @@ START_TEST(threads_change_no_bit)
     if (!has_list(k / 3)) continue;
     run_set_list(&spec.list, k / 3);
     spec.threads = k % 3 + 1;
-    run_md md = run_md_open(&spec, &c, NULL);
-    run_md_force(&md, &tally);
-    run_md_state(&md, NULL, NULL, k % 3 ? f : first);
+    compute(&spec, &c, &tally, k % 3 ? f : first);
     if (k % 3 == 0) one = tally;
     if (k % 3) ck_assert(memcmp(f, first, (size_t)(3 * c.n) * sizeof *f) == 0);
     ck_assert(memcmp(&tally, &one, sizeof one) == 0);
-    run_md_close(&md);
   }
   free(first), free(f);
   run_case_free(&c);
@@ -309,8 +299,7 @@ END_TEST
 START_TEST(steps_keep_the_energy)
 {
   enum { SAMPLES = 400, EVERY = 10 };
-  read_copper("2000");
-  run_spec spec = copper_spec();
+  run_spec spec = spec_of("2000", MD_DOUBLE);
   spec.every = 0;
   spec.skin = 1;
   spec.dt = 0.0308;
@@ -340,8 +329,7 @@ END_TEST
 
 START_TEST(half_lists_are_for_the_cpu)
 {
-  read_copper("500");
-  run_spec spec = copper_spec();
+  run_spec spec = spec_of("500", MD_DOUBLE);
   spec.list.kind = NEIGHBOR_HALF;
   run_case c = copper_case(1, MD_DOUBLE);
   run_md md = run_md_open(&spec, &c, NULL);
@@ -358,9 +346,7 @@ START_TEST(fused_steps_are_single_steps)
 {
   enum { STEPS = 5 };
   const double kick = 1e-3, drift = 1e-2;
-  read_copper("500");
-  run_spec spec = copper_spec();
-  spec.precision = (md_precision)_i;
+  run_spec spec = spec_of("500", (md_precision)_i);
   spec.list.kind = NEIGHBOR_TILE;
   run_case c = copper_case(3, spec.precision);
   double *v = run_velocities(c.n, 1, 5);
