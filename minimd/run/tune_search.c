@@ -98,16 +98,18 @@ static double run_seconds(const search *s, double budget, int64_t n)
   return budget / (double)(2 * s->turns * n);
 }
 
-/* The fastest of them comes first. */
+/* The fastest of them comes first.  Its last rounds are of fast points, unlike the sweep that comes
+ * next. */
 static void race(search *s, double budget, int64_t n, entrant *all)
 {
-  const double run_s = run_seconds(s, budget, n);
+  const double run_s = run_seconds(s, budget, n), step_s = s->step_s;
   for (int64_t k = 0; k < n; k++)
     all[k].seconds = INFINITY;
   for (; n > 1; n = (n + 1) / 2) {
     run_round(s, run_s, n, all);
     qsort(all, (size_t)n, sizeof *all, compare);
   }
+  s->step_s = step_s;
 }
 
 /* What every single change of a point does to its time. */
