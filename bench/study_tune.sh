@@ -8,7 +8,8 @@
 #   docs/results/tune_NAME.csv      CPU: every run of the exhaustive search, which check_tune replays
 #
 # MINUTES bounds the search of each, LONG the exhaustive one, PAIRS the pairs of runs (6 at least);
-# SYSTEMS="melt": one of them, whose row takes the place of the old one.
+# SYSTEMS="melt": one of them, whose row takes the place of the old one.  AGAIN=1: no search, only pairs
+# of the winners in the table anew, where the machine's noise wants more of them.
 set -eu
 build=$1 backend=$2
 minimd=$build/minimd
@@ -67,19 +68,43 @@ keep()
   cp "$work/table" "$table"
 }
 
+# lowest N : the order statistic of N pairs below which their median lies with a probability of 2.5 % at most
+lowest()
+{
+  awk -v n="$1" 'BEGIN { for (p = sum = 0.5 ^ n; sum <= 0.025; sum += p) p *= (n - k) / ++k; print k }'
+}
+
+# search NAME OVER OPTIONS : both winners in $all and $found, what is known of the searches in $tried
+search()
+{
+  # shellcheck disable=SC2086 # words
+  "$minimd" tune $3 $place --over "$2" --for "$long" --exhaustive --trials "$work/$1.csv" \
+    --format json --quiet >"$work/all.json"
+  # shellcheck disable=SC2086
+  "$minimd" tune $3 $place --over "$2" --for "$minutes" --format json --quiet >"$work/found.json"
+  all=$(options "$work/all.json") found=$(options "$work/found.json")
+  atoms=$(value atoms "$work/all.json") once=$(value ns_per_atom_step "$work/all.json")
+  points=$(awk -F, 'NR > 2 { $10 = $11 = ""; seen[$0] } END { for (p in seen) n++; print n }' "$work/$1.csv")
+  tried=$points,$(value runs "$work/all.json"),$(value runs "$work/found.json")
+  [ "$backend" = gpu ] || cp "$work/$1.csv" "$results/tune_$1.csv"
+}
+
+# recall NAME : the same from the table.
+recall()
+{
+  row=$(awk -F, -v s="$1" '$4 == s' "$results/tune-$backend.csv")
+  [ -n "$row" ] || { echo "no row of $1 in tune-$backend.csv" >&2; exit 2; }
+  all=$(echo "$row" | cut -d'"' -f2) found=$(echo "$row" | cut -d'"' -f4)
+  atoms=$(echo "$row" | cut -d, -f5) tried=$(echo "$row" | cut -d, -f6-8) once=$(echo "$row" | cut -d, -f9)
+}
+
 # study NAME OVER OPTIONS
 study()
 {
-  name=$1 over=$2
-  # shellcheck disable=SC2086 # words
-  "$minimd" tune $3 $place --over "$over" --for "$long" --exhaustive --trials "$work/$name.csv" \
-    --format json --quiet >"$work/all.json"
-  # shellcheck disable=SC2086
-  "$minimd" tune $3 $place --over "$over" --for "$minutes" --format json --quiet >"$work/found.json"
-  all=$(options "$work/all.json") found=$(options "$work/found.json")
-  atoms=$(value atoms "$work/all.json")
+  name=$1
+  if [ -n "${AGAIN:-}" ]; then recall "$1"; else search "$@"; fi
   # As many steps as take half a second.
-  steps=$(value ns_per_atom_step "$work/all.json" | awk -v n="$atoms" '{ print int(5e8 / ($1 * n)) + 20 }')
+  steps=$(echo "$once" | awk -v n="$atoms" '{ print int(5e8 / ($1 * n)) + 20 }')
   for pair in $(seq "$pairs"); do
     # shellcheck disable=SC2086
     case $((pair % 2)) in
@@ -88,15 +113,11 @@ study()
     esac
     echo "$a $b $(awk "BEGIN { print $a / $b }")"
   done >"$work/pairs"
-  points=$(awk -F, 'NR > 2 { $10 = $11 = ""; seen[$0] } END { for (p in seen) n++; print n }' "$work/$name.csv")
   middle() { sort -g -k"$1" "$work/pairs" | awk -v c="$1" -v k="$2" 'NR == k { print $c }'; }
-  half=$(((pairs + 1) / 2)) low=$((pairs * 4 / 15))
-  printf '%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,"%s","%s"\n' "$(date -u +%F)" "$commit" \
-    "$machine" "$name" "$atoms" "$points" \
-    "$(value runs "$work/all.json")" "$(value runs "$work/found.json")" "$(middle 2 $half)" "$(middle 1 $half)" \
-    "$(middle 3 $half)" "$(middle 3 $low)" "$(middle 3 $((pairs + 1 - low)))" "$pairs" "$all" "$found" >"$work/row"
+  half=$(((pairs + 1) / 2)) low=$(lowest "$pairs")
+  printf '%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,"%s","%s"\n' "$(date -u +%F)" "$commit" \
+    "$machine" "$name" "$atoms" "$tried" "$(middle 2 $half)" "$(middle 1 $half)" "$(middle 3 $half)" "$(middle 3 $low)" "$(middle 3 $((pairs + 1 - low)))" "$pairs" "$all" "$found" >"$work/row"
   keep
-  [ "$backend" = gpu ] || cp "$work/$name.csv" "$results/tune_$name.csv"
 }
 
 last=$([ "$backend" = gpu ] && echo block-size || echo sort-every)
