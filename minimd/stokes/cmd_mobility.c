@@ -2,6 +2,7 @@
  * through the fluid, timed for several numbers of vectors and compared with the straight sum. */
 #include "core/output/output.h"
 #include "core/time/stopwatch.h"
+#include "core/time/timer.h"
 #include "minimd/shell/commands.h"
 #include "minimd/shell/median.h"
 #include "minimd/stokes/mobility_case.h"
@@ -109,8 +110,11 @@ static md_status check_product(const session *r, const double *u, mobility_row *
   for (int64_t k = 0; k < 3 * n; k++)
     for (int c = 0; c < columns; c++)
       f[k * columns + c] = r->given.f[k * m + c];
+  const double began = md_wall_seconds();
   const md_status status =
       rpy_direct(r->ctx, &r->view, r->given.viscosity, digits, columns, f, count, which, exact);
+  row->direct = md_wall_seconds() - began;
+  row->direct_spheres = count;
   if (!status) row->error = compare(u, m, exact, columns, count, which);
   free(f);
   return status;
@@ -176,7 +180,8 @@ static md_status measure(const session *r, int vectors, double xi, mobility_row 
                    .vectors = vectors,
                    .moves = options_value(r->asked.opts, MOBILITY_MOVES),
                    .split = {.xi = xi}};
-  *row = (mobility_row){.vectors = vectors, .tolerance = r->asked.tolerance, .error = NAN};
+  *row = (mobility_row){
+      .vectors = vectors, .tolerance = r->asked.tolerance, .error = NAN, .direct = NAN};
   rpy *mobility;
   md_buffer u = {0};
   MD_TRY(rpy_create(r->ctx, &spec, &mobility));

@@ -64,6 +64,9 @@ static void print_notes(const void *report, FILE *stream)
             r->expected.near, r->expected.far, r->error, r->near_error, r->mesh_error,
             r->rank_error, row->set);
     fprintf(stream, "  why: %s; %s precision\n", r->reason, r->single ? "single" : "double");
+    if (row->direct_spheres)
+      fprintf(stream, "  straight sum for %" PRId64 " spheres: %.3g s\n", row->direct_spheres,
+              row->direct);
   }
 }
 
@@ -85,6 +88,8 @@ static void print_json_notes(const void *report, md_json *json)
     md_json_number(json, "expected_set_s", r->expected.set);
     md_json_number(json, "expected_error", r->error);
     md_json_integer(json, "bytes", r->bytes);
+    md_json_number(json, "straight_sum_s", all->row[k].direct);
+    md_json_integer(json, "straight_sum_spheres", all->row[k].direct_spheres);
     md_json_close(json, '}');
   }
   md_json_close(json, ']');

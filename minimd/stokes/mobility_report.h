@@ -11,6 +11,8 @@ typedef struct {
   double tolerance, near, far; /* seconds of a product's parts */
   double set;                  /* of setting spheres whose radii are known */
   double error;                /* NaN: not compared */
+  double direct;               /* seconds of the straight sum, on the CPU; NaN: not compared */
+  int64_t direct_spheres;      /* whose velocities it gave */
   rpy_report report;
 } mobility_row;
 

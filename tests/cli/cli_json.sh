@@ -21,6 +21,10 @@ printf 'name = "toy"; kind = "cpu"; levels = ( { bytes = 8192; ways = 8; line = 
 fits run $small --thermo 2
 fits run $small --order none --list half --deterministic --precision mixed --set neighbor.stencil=block
 fits run -i inputs/in.nacl --cells 4 --steps 2 $cpu
+fits run -i inputs/in.kob-andersen --cells 5 --steps 2 $cpu
+"$minimd" potential -o "$dir/Cu.eam.alloy" >/dev/null && cp inputs/in.eam "$dir"
+metal="-i $dir/in.eam --cells 6 --steps 2 $cpu"
+fits run $metal
 fits run $small --rebuild check
 fits run $small --skin auto --rebuild check --steps 40
 fits settings $small --check
@@ -35,14 +39,22 @@ fits cachemodel-trace cachemodel --trace "$dir/trace" --capacity all --regions x
 fits cachemodel-trace-machine cachemodel --trace "$dir/trace" --machine "$dir/machine"
 fits cachemodel-trace-worst cachemodel --trace "$dir/trace" --capacity 1 --worst 2
 fits compare compare $small --order none,row --repeat 2
+fits compare compare $metal --order none,row --repeat 2
 fits tune tune $small --for 0.02 --over order,list
 fits spread spread --particles 200 --mesh 16 --repeat 1 --check $cpu
 fits pack pack --particles 300 --occupancy 0.4 -o "$dir/p.xyz" --quiet
 fits stokes stokes -i "$dir/p.xyz" --steps 1 $cpu
 fits stokes stokes -i "$dir/p.xyz" --steps 1 --rhs 4 --algorithm mrhs $cpu
+fits stokes stokes -i "$dir/p.xyz" --gap-cut 0.5 --steps 1 --replicas 2 $cpu
+fits stokes-mobility stokes -i "$dir/p.xyz" --gap-cut 0.5 --hydrodynamics rpy --steps 1 $cpu
+fits stokes-mobility stokes -i "$dir/p.xyz" --gap-cut 0.5 --hydrodynamics full --steps 1 $cpu
+fits mobility mobility -i "$dir/p.xyz" --vectors 1,2 --repeat 1 --check $cpu
+fits mobility-observe mobility -i "$dir/p.xyz" --observe diffusion,hq --waves 2 --probes 4 $cpu
 fits gspmv gspmv --matrix mat1 --rows 200 --vectors 1,2 --repeat 1 $cpu
+fits gspmv-nodes gspmv --matrix mat1 --rows 200 --vectors 1 --repeat 1 --nodes 2 $cpu
 fits profile profile --quiet --cells 4 --steps 4 --order row --counters off
 fits profile-cpu profile $small --order row --with model
+fits profile-cpu profile $metal --order row --with model
 fits profile-cpu-times profile $small --order row --times
 fits config config --list
 fits info info
