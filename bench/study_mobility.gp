@@ -4,8 +4,9 @@ set terminal svg size 900,560 font 'sans,13' background rgb 'white' linewidth 1.
 set datafile separator ','
 set datafile missing NaN
 here(backend, part) = system('test -s '.backend.'-'.part.'.csv && echo 1') eq '1'
-spheres(backend) = backend eq 'gpu' ? '1000000' : '100000'
-name(backend) = system("awk -F, 'NR == 2 { print $3 }' ".backend.'-times.csv').', '.spheres(backend).' spheres'
+first(backend, part, column) = system('awk -F, "NR == 2 { print \$'.column.' }" '.backend.'-'.part.'.csv')
+spheres(backend) = first(backend, 'times', 5)
+name(backend) = first(backend, 'times', 3).', '.spheres(backend).' spheres'
 chosen(backend, phi, y) = strcol(4) eq phi && strcol(5) eq spheres(backend) ? y : NaN
 
 # Columns of times and map: occupancy 4, particles 5, vectors 6, tolerance 7, xi 8, ..., per_vector 16.
@@ -27,15 +28,18 @@ do for [b in machines] {
 }
 
 set logscale x
+set autoscale xfix
 set xlabel 'xi a'
 do for [b in machines] {
   if (here(b, 'map')) {
+    phi = first(b, 'map', 4)
+    n = first(b, 'map', 5)
     set output b.'-map.svg'
-    set title 'products by split, occupancy 0.3, '.name(b)
+    set title 'products by split, occupancy '.phi.', '.n.' spheres, '.first(b, 'map', 3)
     set ylabel 'time / that of the best split'
     set yrange [0.9:3]
-    least(m) = real(system("awk -F, -v m=".m." -v n=".spheres(b)." '$4 == 0.3 && $5 == n && $6 == m && (!l || $15 < l) { l = $15 } END { print l }' ".b."-map.csv"))
+    least(m) = real(system("awk -F, -v m=".m." -v phi=".phi." -v n=".n." '$4 == phi && $5 == n && $6 == m && (!l || $15 < l) { l = $15 } END { print l }' ".b."-map.csv"))
     plot for [m in '1 4 16'] b.'-map.csv' skip 1 \
-      using (strcol(4) eq '0.3' && strcol(5) eq spheres(b) && strcol(6) eq m ? $8 : NaN):($15 / least(m)) with linespoints title m.' vectors'
+      using (strcol(4) eq phi && strcol(5) eq n && strcol(6) eq m ? $8 : NaN):($15 / least(m)) with linespoints title 'm = '.m
   }
 }
