@@ -232,7 +232,8 @@ static void post_step(tile_job *job, int32_t s)
   post->round = mail->round + (md_round)s;
   post->reads = s > 0;
   post->sends = s + 1 < mail->steps;
-  post->ghosts = s > 0 ? (const coord4 *)mail->half[(post->round - 1) % 2]
+  post->slot = (int32_t)(post->round % MD_SLOTS);
+  post->ghosts = s > 0 ? (const coord4 *)mail->slot[(post->round - 1) % MD_SLOTS]
                        : job->places.coord + job->n + mail->n_own;
 }
 
