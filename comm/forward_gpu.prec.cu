@@ -1,5 +1,5 @@
-/* comm/forward_gpu.prec.cu - positions of ghosts by way of messages, and a real of each atom, packed
- * and read on the GPU (ranks_gpu.h).
+/* comm/forward_gpu.prec.cu - positions of ghosts by way of messages, and a real of each atom,
+ * packed and read on the GPU (ranks_gpu.h).
  *
  * Bytes of a step: an image that is sent takes 4 of index, a gathered position and 3 states across
  * the bus; one that is received the same and a position written. */

@@ -53,8 +53,8 @@ typedef void peer_close_fn(comm *cm);
 typedef md_status peer_turn_fn(comm *cm);
 peer_open_fn peer_gpu_open;
 peer_close_fn peer_gpu_close;
-/* Queue, of a rank without atoms: the flags of this round are raised, and the stream waits for those
- * of the neighbours, 10 s at most. */
+/* Queue, of a rank without atoms: the flags of this round are raised, and the stream waits for
+ * those of the neighbours, 10 s at most. */
 peer_turn_fn peer_gpu_turn;
 
 /* On all ranks: who they are. */

@@ -67,7 +67,7 @@ enum { QUIET = 1000000 }; /* nanoseconds without a look at the host's memory, wh
 
 /* Until the flag is up or somebody was late. */
 static __device__ __forceinline__ void wait_long(const md_way *way, md_round round,
-                                              volatile md_late *late)
+                                                 volatile md_late *late)
 {
   const unsigned long long patience = MD_PATIENCE * 1000000000ull, began = nanoseconds();
   while (load_flag(way->wait) < round) {
@@ -122,7 +122,7 @@ static __device__ __forceinline__ uint4 load_item(const void *from)
 /* The item, when it has come, or whatever lies there when somebody was late: of n neighbours the
  * one whose flag is not up. */
 static __device__ __forceinline__ uint4 wait_item(const void *from, md_round round, int n,
-                                               const md_way *ways, volatile md_late *late)
+                                                  const md_way *ways, volatile md_late *late)
 {
   const unsigned long long patience = MD_PATIENCE * 1000000000ull, began = nanoseconds();
   const uint32_t tag = tag_of(round);
