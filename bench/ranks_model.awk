@@ -218,10 +218,10 @@ BEGIN {
   REACH = 2.8
   EVERY = 20
   # Of a step: a position, four floats.  Of a rebuild: messages of movers and of names of ghosts,
-  # and exchanges of all with all (signals 1, migration 2, sort 1, borders 2, lists 1).
+  # and exchanges of all with all (signals 1, migration 2, borders 2, lists 1).
   BYTES = 16
   SENT = 2
-  ALL = 7
+  ALL = 6
   terms = split("step,atom,ghost,step on several,ghost of another GPU", name, ",")
   split("us,ns,ns,us,ns", unit, ",")
   for (t = 1; t <= terms; t++) scale[t] = unit[t] == "ns" ? 1000 : 1

@@ -16,7 +16,7 @@
 # least and most are those of all such fits.
 #
 # More hosts than one have not been measured.  There every step waits for one message, a rebuild for
-# two and for 7 exchanges of all with all, log2(hosts) messages each, and ghosts from other hosts
+# two and for 6 exchanges of all with all, log2(hosts) messages each, and ghosts from other hosts
 # come at the network's rate.  Nothing is hidden behind forces.  What the network does is assumed:
 # HOST GPUs of a host, NET_US of a message, NET_GBYTES a second and GPU.
 set -eu

@@ -93,7 +93,7 @@ static md_status name_ghosts(md_atoms *atoms)
   return MD_OK;
 }
 
-md_status comm_borders(comm *cm, md_atoms *atoms, double r_ghost)
+md_status comm_borders_after(comm *cm, md_atoms *atoms, double r_ghost, md_status before)
 {
   comm_reach reach;
   double widest = 0;
@@ -105,9 +105,10 @@ md_status comm_borders(comm *cm, md_atoms *atoms, double r_ghost)
   /* Of the 2^32 steps, a margin of r_ghost on either side is for atoms that drift. */
   atoms->coord_scale = cm->ctx->precision == MD_MIXED ? (widest + 4 * r_ghost) * 0x1p-32 : 1;
   atoms->n_built = 0;
-  if (atoms->n == 0 && !cm->ranks) return MD_OK;
+  if (atoms->n == 0 && !cm->ranks) return before;
   const size_t built = (size_t)atoms->n * 4 * md_state_size(cm->ctx->precision);
-  md_status status = md_buffer_reserve(cm->ctx, &atoms->x_at_build, built, 0);
+  md_status status = before;
+  if (!status) status = md_buffer_reserve(cm->ctx, &atoms->x_at_build, built, 0);
   if (cm->ranks)
     status = ranks_borders(cm, atoms, r_ghost, status);
   else if (!status)
@@ -118,6 +119,11 @@ md_status comm_borders(comm *cm, md_atoms *atoms, double r_ghost)
   else
     atoms->n_built = atoms->n;
   return status;
+}
+
+md_status comm_borders(comm *cm, md_atoms *atoms, double r_ghost)
+{
+  return comm_borders_after(cm, atoms, r_ghost, MD_OK);
 }
 
 double comm_moved_sq(const comm *cm)

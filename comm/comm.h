@@ -84,6 +84,9 @@ md_status comm_max_move_sq(comm *cm, const md_atoms *atoms, double *moved_sq);
  * every run. Errors: MD_EINVAL (an edge < r_ghost / MD_SHIFT_MAX: states the smallest edge),
  * MD_ENUMERIC (found by comm_migrate_early), MD_ECAPACITY, MD_ENOMEM, MD_ECUDA. */
 md_status comm_borders(comm *cm, md_atoms *atoms, double r_ghost);
+/* The same where this rank did something of its own before, which all ranks fail of together; with
+ * one rank, too, it is the error where there is one. */
+md_status comm_borders_after(comm *cm, md_atoms *atoms, double r_ghost, md_status before);
 
 /* Refresh the positions of the ghosts after owned atoms moved. */
 md_status comm_forward(comm *cm, md_atoms *atoms);

@@ -181,7 +181,6 @@ static md_status wait_found(comm *cm, int64_t *ghosts)
 void PREC(comm_gpu_close)(comm *cm)
 {
   md_readback_close(cm->readback);
-  if (cm->ranks) md_readback_close(cm->ranks->gpu.readback);
   md_signal_close(cm->signal);
 }
 

@@ -1,216 +1,115 @@
-/* comm/ghosts_gpu.prec.cu - ghosts of other ranks' atoms: their names, made and read on the GPU,
- * and their positions (ranks_gpu.h).
+/* comm/ghosts_gpu.prec.cu - ghosts of other ranks' atoms after a rebuild, made and read on the GPU
+ * (ranks_gpu.h).
  *
- * Bytes of a step: an image that is sent takes 4 of index, a gathered position and 3 states across
- * the bus; one that is received the same and a position written. */
+ * One kernel lists images in the order of atoms, and does what else a rebuild does to each atom;
+ * one counts how many each block of them has for each target; one finds the place of each from
+ * these counts, makes ghosts of the own rank and sends the others, positions along with names; one
+ * takes what comes.  Bytes: 16 to 32 read of an atom and as many written; an image is 8 of item and
+ * key twice, and 48 to 64 where it becomes a ghost. */
 #include "comm/images_gpu.h"
 #include "comm/ranks_gpu.h"
-#include "core/gpu/readback_gpu.h"
 
-#include <stdlib.h>
-#include <string.h>
+enum {
+  BLOCK = 256,
+  ITEMS = 1024, /* of a block that sorts them */
+  KEYS = 64     /* targets that it takes at once */
+};
 
-enum { BLOCK = 256 };
+/* What another rank is told of a ghost, as words of 16 bytes: where it is, with its charge; the
+ * halves of its id, and its shift. */
+typedef struct {
+  state4 x;
+  uint4 name;
+} ghost_letter;
 
-/* Thread: one atom, or the end of all; images before it.  They are counted for each target where
- * keys > 0. */
+size_t PREC(ranks_gpu_name_bytes)(const md_atoms *atoms)
+{
+  (void)atoms;
+  return sizeof(ghost_letter);
+}
+
+/* Where atoms begin that are built from here. */
+typedef struct {
+  double inv_scale;
+  state4 *built;
+  coord4 *fixed;  /* or NULL */
+  int32_t *first; /* images that move with atoms on one rank: none */
+} builder;
+
+/* Thread: ATOMS of them, or the end of all: what they are built from.  Their images are items, in
+ * the order of atoms, with their targets as keys. */
 static __global__ void __launch_bounds__(BLOCK)
-    count_kernel(int64_t n, const partition p, const partition_halo halo,
-                 const state4 *__restrict__ x, md_scan scan, int32_t *before,
-                 const item_counts counts)
+    list_kernel(int64_t n, const partition p, const image_table table, const state4 *x,
+                md_scan scan, int32_t *before, int32_t *item, uint32_t *key, const builder b)
+{
+  const int64_t begin = md_thread() * ATOMS;
+  int32_t head[ATOMS], images = 0;
+#pragma unroll
+  for (int u = 0; u < ATOMS; u++) {
+    const int64_t i = begin + u;
+    head[u] = 0;
+    if (i >= n) continue;
+    const state4 xi = x[i];
+    b.built[i] = xi;
+    if (b.fixed) b.fixed[i] = verlet_coord(xi, b.inv_scale);
+    head[u] = max(head_at(&table, &p, xi), 0);
+    images += table.list[head[u]];
+  }
+  int64_t k = md_scan_before(scan, (uint32_t)images);
+#pragma unroll
+  for (int u = 0; u < ATOMS; u++) {
+    const int64_t i = begin + u;
+    if (i <= n) before[i] = (int32_t)k, b.first[i] = 0;
+    if (head[u] == 0) continue;
+    const int32_t *to = table.list + head[u];
+    for (int32_t e = 1; e <= to[0]; e++, k++)
+      item[k] = (int32_t)i, key[k] = (uint32_t)to[e];
+  }
+}
+
+/* Thread: one atom; images of all are counted, where migration did not. */
+static __global__ void __launch_bounds__(BLOCK)
+    count_kernel(int64_t n, const partition p, const image_table table, const state4 *x,
+                 const item_counts counts, const count_post post)
 {
   uint32_t *tally = open_tally(&counts);
   const int64_t i = md_thread();
-  const int32_t *first;
-  int32_t at[3];
-  place_of(&p, x[min(i, n - 1)], at);
-  const int32_t images = i < n ? images_at(&halo, at, &first) : 0;
-  const int64_t k = md_scan_before(scan, (uint32_t)images);
-  if (i <= n) before[i] = (int32_t)k;
-  if (i < n && counts.keys > 0) tally_images(&counts, tally, &halo, at);
+  if (i < n) tally_images(&counts, tally, &table, head_at(&table, &p, x[i]));
   close_tally(&counts, tally);
+  post_counts(&counts, &post);
 }
 
-/* Thread: one atom; its images are items, with their targets as keys. */
-static __global__ void list_kernel(int64_t n, const partition p, const partition_halo halo,
-                                   const state4 *__restrict__ x, const int32_t *__restrict__ before,
-                                   int32_t *__restrict__ item, uint32_t *__restrict__ key)
+static md_status count_again(comm *cm, const md_atoms *atoms)
 {
-  const int64_t i = md_thread();
-  if (i >= n || before[i] == before[i + 1]) return;
-  const int32_t *first;
-  int32_t at[3];
-  place_of(&p, x[i], at);
-  const int32_t images = images_at(&halo, at, &first);
-  for (int32_t k = 0; k < images; k++) {
-    item[before[i] + k] = (int32_t)i;
-    key[before[i] + k] = (uint32_t)first[k];
-  }
-}
-
-/* host start [targets + 1]: where the images of each target begin. */
-static md_status find_starts(comm *cm, const md_atoms *atoms, int32_t *start)
-{
-  comm_ranks *ranks = cm->ranks;
-  ranks_gpu *gpu = &ranks->gpu;
-  const int32_t targets = ranks->halo.n_targets;
-  const unsigned blocks = md_blocks(atoms->n + 1, BLOCK);
-  const size_t bytes = (size_t)targets * sizeof *start;
-  const bool counted = gpu->counted;
-  const void *found = NULL;
-  item_counts counts = {};
-  md_scan scan;
-  start[0] = 0;
-  gpu->counted = false;
-  MD_TRY(PREC(ranks_gpu_tables)(cm));
-  MD_TRY(open_items(cm, atoms->n, 0));
-  if (!counted) MD_TRY(open_counts(cm, &counts));
-  MD_TRY(md_scan_open(cm->ctx, &gpu->scan_status, &gpu->round, blocks, &scan));
-  count_kernel<<<blocks, BLOCK, near_bytes(&counts), (cudaStream_t)cm->ctx->stream>>>(
-      atoms->n, part_of(ranks), halo_of(ranks), (const state4 *)atoms->x.data, scan,
-      (int32_t *)gpu->before.data, counts);
-  MD_LAUNCHED();
-  if (!counted) {
-    MD_TRY(md_read(cm->ctx, start + 1, counts.all + counts.ranks, bytes));
-  } else if (bytes > 0) {
-    MD_TRY(md_readback_wait(gpu->readback, &found));
-    memcpy(start + 1, found, bytes);
-  }
-  for (int32_t t = 0; t < targets; t++)
-    start[t + 1] += start[t];
-  return MD_OK;
-}
-
-static md_status list_images(comm *cm, const md_atoms *atoms, int64_t items)
-{
-  comm_ranks *ranks = cm->ranks;
-  ranks_gpu *gpu = &ranks->gpu;
-  MD_TRY(open_items(cm, atoms->n, items));
-  MD_TRY(md_buffer_reserve(cm->ctx, &ranks->index, (size_t)items * sizeof(int32_t), 0));
-  list_kernel<<<md_blocks(atoms->n, BLOCK), BLOCK, 0, (cudaStream_t)cm->ctx->stream>>>(
-      atoms->n, part_of(ranks), halo_of(ranks), (const state4 *)atoms->x.data,
-      (const int32_t *)gpu->before.data, (int32_t *)gpu->item.data, (uint32_t *)gpu->key.data);
-  MD_LAUNCHED();
-  return sort_items(cm, items, ranks->halo.n_targets);
-}
-
-md_status PREC(ranks_gpu_count_images)(comm *cm, const md_atoms *atoms)
-{
-  comm_ranks *ranks = cm->ranks;
-  const partition_halo *halo = &ranks->halo;
-  const int32_t targets = halo->n_targets;
-  int32_t *start = (int32_t *)malloc((size_t)(targets + 1) * sizeof *start);
-  MD_REQUIRE(start, MD_ENOMEM, "out of memory for the neighbours of a rank");
-  md_status status = find_starts(cm, atoms, start);
-  if (!status) status = list_images(cm, atoms, start[targets]);
-  int32_t at = ranks->gpu.n_own_targets;
-  if (!status) ranks->n_own = start[at];
-  for (int32_t t = 0; t < targets && !status; t++) {
-    if (halo->target[t].rank == world_rank()) continue;
-    ranks->to[halo->target[t].rank] += start[at + 1] - start[at];
-    at++;
-  }
-  free(start);
-  return status;
-}
-
-/* What ghosts are made of, and what they become. */
-typedef struct {
-  const int32_t *item, *place;
-  const uint32_t *key;
-  const partition_target *target;
-  const state4 *x;
-  const int64_t *id;
-  int32_t *index, *home, *shift;
-  int64_t *ghost_id;
-  md_image *image; /* of items, or NULL */
-  ghost_name *out; /* a message to all, */
-  int n_ways;      /* or mailboxes */
-  const md_way *ways;
-  md_round round;
-} namer;
-
-/* Thread: one image, in the order of targets. */
-static __global__ void name_kernel(int64_t n_own, int64_t items, const namer a)
-{
-  const int64_t k = md_thread();
-  if (k >= items) return;
-  const int32_t p = a.place[k], i = a.item[p], by = a.target[a.key[p]].shift;
-  a.index[k] = i;
-  if (k < n_own) {
-    a.home[k] = i, a.shift[k] = by, a.ghost_id[k] = a.id[i];
-    if (a.image) a.image[p] = (md_image){(int32_t)k, -1, by, 0};
-    return;
-  }
-  ghost_name name = {a.id[i], by, 0, ""};
-  const state charge = a.x[i].w;
-  memcpy(name.charge, &charge, sizeof charge);
-  if (!a.image) {
-    a.out[k - n_own] = name;
-    return;
-  }
-  md_image image = sent_to(a.n_ways, a.ways, k - n_own);
-  image.shift = by;
-  a.image[p] = image;
-  ((ghost_name *)a.ways[image.way].half[a.round % 2])[image.to] = name;
-}
-
-md_status PREC(ranks_gpu_name_images)(comm *cm, md_atoms *atoms)
-{
-  comm_ranks *ranks = cm->ranks;
-  const ranks_gpu *gpu = &ranks->gpu;
-  const ranks_peer *peer = &ranks->peer;
-  const int64_t items = ranks->n_own + ranks->n_out;
-  const bool by_peers = ranks->carrier == COMM_PEER;
-  if (items == 0) return MD_OK;
-  if (by_peers)
-    MD_TRY(md_buffer_reserve(cm->ctx, &cm->ranks->gpu.image, (size_t)items * sizeof(md_image), 0));
-  const namer a = {(const int32_t *)gpu->item.data,
-                   (const int32_t *)gpu->place.data,
-                   (const uint32_t *)gpu->key.data,
-                   (const partition_target *)gpu->target.data,
-                   (const state4 *)atoms->x.data,
-                   (const int64_t *)atoms->id.data,
-                   (int32_t *)ranks->index.data,
-                   (int32_t *)atoms->home.data,
-                   (int32_t *)atoms->shift.data,
-                   (int64_t *)atoms->ghost_id.data,
-                   by_peers ? (md_image *)gpu->image.data : NULL,
-                   (ghost_name *)ranks->out.data,
-                   peer->n_ways,
-                   (const md_way *)peer->ways.data,
-                   peer->round};
-  name_kernel<<<md_blocks(items, BLOCK), BLOCK, 0, (cudaStream_t)cm->ctx->stream>>>(ranks->n_own,
-                                                                                    items, a);
+  const comm_ranks *ranks = cm->ranks;
+  item_counts counts;
+  count_post post;
+  MD_TRY(open_counts(cm, &counts));
+  MD_TRY(open_post(cm, counts.ranks, counts.keys, &post));
+  count_kernel<<<md_blocks(atoms->n, BLOCK), BLOCK, near_bytes(&counts),
+                 (cudaStream_t)cm->ctx->stream>>>(atoms->n, part_of(ranks), table_of(ranks),
+                                                  (const state4 *)atoms->x.data, counts, post);
   MD_LAUNCHED();
   return MD_OK;
 }
 
-/* Thread: one ghost of another rank's atom; x and fixed are those of the ghosts. */
-static __global__ void take_kernel(int64_t ghosts, const ghost_name *__restrict__ in, state4 *x,
-                                   coord4 *fixed, int32_t *home, int32_t *shift, int64_t *ghost_id)
+/* Block: ITEMS of them; how many each target has. */
+static __global__ void __launch_bounds__(ITEMS)
+    share_kernel(int64_t items, int32_t targets, const uint32_t *__restrict__ key, int32_t *share)
 {
+  __shared__ int32_t count[KEYS];
   const int64_t k = md_thread();
-  if (k >= ghosts) return;
-  const ghost_name name = in[k];
-  state4 place = {};
-  memcpy(&place.w, name.charge, sizeof place.w);
-  home[k] = -1, shift[k] = name.shift, ghost_id[k] = name.id;
-  x[k] = place;
-  if (fixed) fixed[k] = (coord4){};
-}
-
-/* Thread: one atom, or the end of all.  Kernels that move atoms along with their images find none
- * in `first`: ranks_gpu_images moves them. */
-static __global__ void built_kernel(int64_t n, double inv_scale, const state4 *__restrict__ x,
-                                    state4 *__restrict__ built, coord4 *__restrict__ fixed,
-                                    int32_t *__restrict__ first)
-{
-  const int64_t i = md_thread();
-  if (i <= n) first[i] = 0;
-  if (i >= n) return;
-  built[i] = x[i];
-  if (fixed) fixed[i] = verlet_coord(x[i], inv_scale);
+  const int32_t mine = k < items ? (int32_t)key[k] : -1;
+  for (int32_t t = 0; t < targets; t += KEYS) {
+    const int32_t end = min(targets - t, (int32_t)KEYS);
+    if ((int32_t)threadIdx.x < end) count[threadIdx.x] = 0;
+    __syncthreads();
+    if (mine >= t && mine < t + end) atomicAdd(&count[mine - t], 1);
+    __syncthreads();
+    if ((int32_t)threadIdx.x < end)
+      share[(int64_t)blockIdx.x * targets + t + threadIdx.x] = count[threadIdx.x];
+    __syncthreads();
+  }
 }
 
 static coord4 *fixed_of(const md_atoms *atoms)
@@ -218,111 +117,214 @@ static coord4 *fixed_of(const md_atoms *atoms)
   return MD_PREC == 1 ? (coord4 *)atoms->fixed.data : NULL;
 }
 
+static md_status list_images(comm *cm, md_atoms *atoms, int64_t items)
+{
+  comm_ranks *ranks = cm->ranks;
+  ranks_gpu *gpu = &ranks->gpu;
+  const cudaStream_t stream = (cudaStream_t)cm->ctx->stream;
+  const unsigned blocks = md_blocks(atoms->n + 1, BLOCK * ATOMS), shares = md_blocks(items, ITEMS);
+  const int32_t targets = ranks->halo.n_targets;
+  md_scan scan;
+  MD_TRY(open_items(cm, atoms->n, items));
+  MD_TRY(md_buffer_reserve(cm->ctx, &ranks->index, (size_t)items * sizeof(int32_t), 0));
+  MD_TRY(md_buffer_reserve(cm->ctx, &atoms->first, (size_t)(atoms->n + 1) * sizeof(int32_t), 0));
+  MD_TRY(md_buffer_reserve(cm->ctx, &gpu->share, (size_t)shares * targets * sizeof(int32_t), 0));
+  MD_TRY(md_scan_open(cm->ctx, &gpu->scan_status, &gpu->round, blocks, &scan));
+  const builder b = {1 / atoms->coord_scale, (state4 *)atoms->x_at_build.data, fixed_of(atoms),
+                     (int32_t *)atoms->first.data};
+  list_kernel<<<blocks, BLOCK, 0, stream>>>(
+      atoms->n, part_of(ranks), table_of(ranks), (const state4 *)atoms->x.data, scan,
+      (int32_t *)gpu->before.data, (int32_t *)gpu->item.data, (uint32_t *)gpu->key.data, b);
+  if (items > 0)
+    share_kernel<<<shares, ITEMS, 0, stream>>>(items, targets, (const uint32_t *)gpu->key.data,
+                                               (int32_t *)gpu->share.data);
+  MD_LAUNCHED();
+  return MD_OK;
+}
+
+/* The host has known how many there are since migration, and waits for no sort. */
+md_status PREC(ranks_gpu_count_images)(comm *cm, md_atoms *atoms)
+{
+  comm_ranks *ranks = cm->ranks;
+  const partition_halo *halo = &ranks->halo;
+  const uint32_t *count = NULL;
+  int64_t items = 0;
+  MD_TRY(PREC(ranks_gpu_tables)(cm));
+  if (!ranks->gpu.counted) MD_TRY(count_again(cm, atoms));
+  ranks->gpu.counted = false;
+  MD_TRY(await_counts(cm, &count));
+  count += world_count();
+  for (int32_t t = 0; t < ranks->gpu.n_own_targets; t++)
+    ranks->n_own += count[t];
+  int32_t at = ranks->gpu.n_own_targets;
+  for (int32_t t = 0; t < halo->n_targets; t++) {
+    items += count[t];
+    if (halo->target[t].rank == world_rank()) continue;
+    ranks->to[halo->target[t].rank] += count[at++];
+  }
+  return list_images(cm, atoms, items);
+}
+
+/* What ghosts are made of, and what they become. */
+typedef struct {
+  int64_t n, n_own, items;
+  int32_t targets;
+  const uint32_t *count; /* of each target */
+  const int32_t *share;
+  const int32_t *item;
+  const uint32_t *key;
+  const partition_target *target;
+  axes box;
+  double inv_scale;
+  state4 *x;
+  coord4 *fixed; /* or NULL */
+  const int64_t *id;
+  int32_t *index, *home, *shift;
+  int64_t *ghost_id;
+  md_image *image;   /* of items, where mailboxes carry them */
+  ghost_letter *out; /* else a message to all */
+  mail_round by;
+} namer;
+
+/* Ghost k, image of item p. */
+static __device__ __forceinline__ void name_image(const namer *a, int64_t k, int64_t p)
+{
+  const int32_t i = a->item[p], by = a->target[a->key[p]].shift;
+  int s[3];
+  md_shift_unpack(by, s);
+  const state4 x = shifted(&a->box, a->x[i], s);
+  a->index[k] = i;
+  if (k < a->n_own) {
+    a->home[k] = i, a->shift[k] = by, a->ghost_id[k] = a->id[i];
+    a->x[a->n + k] = x;
+    if (a->fixed) a->fixed[a->n + k] = verlet_coord(x, a->inv_scale);
+    if (a->by.on) a->image[p] = (md_image){(int32_t)k, -1, by, 0};
+    return;
+  }
+  ghost_letter *to = a->out + (k - a->n_own);
+  if (a->by.on) {
+    md_image image = sent_to(a->by.n_ways, a->by.ways, k - a->n_own);
+    image.shift = by;
+    a->image[p] = image;
+    to = (ghost_letter *)a->by.ways[image.way].slot[a->by.round % MD_SLOTS] + image.to;
+  }
+  const uint64_t id = (uint64_t)a->id[i];
+  to->x = x;
+  to->name = make_uint4((uint32_t)id, (uint32_t)(id >> 32), (uint32_t)by, 0);
+}
+
+/* Warp: this lane's place among those with its key, in the order of lanes; *all: how many there
+ * are. */
+static __device__ __forceinline__ int32_t rank_in_warp(int32_t key, int32_t *all)
+{
+  const unsigned alike = __match_any_sync(MD_ALL_LANES, key);
+  *all = __popc(alike);
+  return __popc(alike & ((1u << threadIdx.x % MD_WARP) - 1));
+}
+
+/* Block: where the items of target t0 + t before this block's end, to first[t] for t < end. */
+static __device__ __forceinline__ void find_firsts(const namer *a, int32_t t0, int32_t end,
+                                                   int32_t first[KEYS])
+{
+  const int32_t t = (int32_t)threadIdx.x % KEYS, slice = (int32_t)threadIdx.x / KEYS;
+  if (slice == 0) first[t] = 0;
+  __syncthreads();
+  if (t < end) {
+    int32_t sum = 0;
+    for (int64_t b = slice; b < blockIdx.x; b += ITEMS / KEYS)
+      sum += a->share[b * a->targets + t0 + t];
+    for (int32_t q = slice; q < t0 + t; q += ITEMS / KEYS)
+      sum += (int32_t)a->count[q];
+    if (sum > 0) atomicAdd(&first[t], sum);
+  }
+  __syncthreads();
+}
+
+/* Thread: one item: its place in the order of targets, the order of items within. */
+static __global__ void __launch_bounds__(ITEMS) name_kernel(const __grid_constant__ namer a)
+{
+  __shared__ int32_t first[KEYS], count[ITEMS / MD_WARP][KEYS];
+  const int64_t p = md_thread();
+  const int32_t warp = (int32_t)threadIdx.x / MD_WARP, t = (int32_t)threadIdx.x % KEYS;
+  const int32_t mine = p < a.items ? (int32_t)a.key[p] : -1;
+  for (int32_t t0 = 0; t0 < a.targets; t0 += KEYS) {
+    const int32_t end = min(a.targets - t0, (int32_t)KEYS);
+    for (int32_t w = (int32_t)threadIdx.x / KEYS; w < ITEMS / MD_WARP; w += ITEMS / KEYS)
+      count[w][t] = 0;
+    find_firsts(&a, t0, end, first);
+    const bool now = mine >= t0 && mine < t0 + end;
+    int32_t alike;
+    const int32_t rank = rank_in_warp(now ? mine : -1, &alike);
+    if (now && rank == 0) count[warp][mine - t0] = alike;
+    __syncthreads();
+    if (now) {
+      int32_t k = first[mine - t0] + rank;
+      for (int32_t w = 0; w < warp; w++)
+        k += count[w][mine - t0];
+      name_image(&a, k, p);
+    }
+    __syncthreads();
+  }
+  if (a.by.on) close_round(a.by.come, gridDim.x, a.by.n_ways, a.by.ways, a.by.round, true);
+}
+
+md_status PREC(ranks_gpu_name_images)(comm *cm, md_atoms *atoms)
+{
+  comm_ranks *ranks = cm->ranks;
+  const ranks_gpu *gpu = &ranks->gpu;
+  const int64_t items = ranks->n_own + ranks->n_out;
+  const bool by_peers = ranks->carrier == COMM_PEER;
+  if (items == 0 && !by_peers) return MD_OK;
+  if (by_peers)
+    MD_TRY(md_buffer_reserve(cm->ctx, &cm->ranks->gpu.image, (size_t)items * sizeof(md_image), 0));
+  namer a = {};
+  a.n = atoms->n, a.n_own = ranks->n_own, a.items = items;
+  a.targets = items > 0 ? ranks->halo.n_targets : 0;
+  a.count = counts_of(ranks).all + world_count();
+  a.share = (const int32_t *)gpu->share.data;
+  a.item = (const int32_t *)gpu->item.data, a.key = (const uint32_t *)gpu->key.data;
+  a.target = (const partition_target *)gpu->target.data;
+  a.box = axes_of(&atoms->frame), a.inv_scale = 1 / atoms->coord_scale;
+  a.x = (state4 *)atoms->x.data, a.fixed = fixed_of(atoms);
+  a.id = (const int64_t *)atoms->id.data;
+  a.index = (int32_t *)ranks->index.data;
+  a.home = (int32_t *)atoms->home.data, a.shift = (int32_t *)atoms->shift.data;
+  a.ghost_id = (int64_t *)atoms->ghost_id.data;
+  a.image = (md_image *)gpu->image.data, a.out = (ghost_letter *)ranks->out.data;
+  a.by = round_of(ranks, by_peers);
+  name_kernel<<<md_blocks(items > 0 ? items : 1, ITEMS), ITEMS, 0, (cudaStream_t)cm->ctx->stream>>>(
+      a);
+  MD_LAUNCHED();
+  return MD_OK;
+}
+
+/* Thread: one ghost of another rank's atom; x and fixed are those of the ghosts. */
+static __global__ void take_kernel(int64_t ghosts, const ghost_letter *in, const mail_round by,
+                                   double inv_scale, state4 *x, coord4 *fixed, int32_t *home,
+                                   int32_t *shift, int64_t *ghost_id)
+{
+  const int64_t k = md_thread();
+  await_round(&by);
+  if (k >= ghosts) return;
+  const ghost_letter letter = in[k];
+  home[k] = -1, shift[k] = (int32_t)letter.name.z;
+  ghost_id[k] = (int64_t)((uint64_t)letter.name.y << 32 | letter.name.x);
+  x[k] = letter.x;
+  if (fixed) fixed[k] = verlet_coord(letter.x, inv_scale);
+}
+
 md_status PREC(ranks_gpu_take_names)(comm *cm, md_atoms *atoms, const void *from)
 {
   const comm_ranks *ranks = cm->ranks;
-  const cudaStream_t stream = (cudaStream_t)cm->ctx->stream;
+  const bool by_peers = ranks->carrier == COMM_PEER;
   const int64_t at = ranks->n_own, first = atoms->n + at;
   state4 *x = (state4 *)atoms->x.data;
   coord4 *fixed = fixed_of(atoms);
-  if (ranks->n_in > 0)
-    take_kernel<<<md_blocks(ranks->n_in, BLOCK), BLOCK, 0, stream>>>(
-        ranks->n_in, (const ghost_name *)from, x + first, fixed ? fixed + first : NULL,
-        (int32_t *)atoms->home.data + at, (int32_t *)atoms->shift.data + at,
-        (int64_t *)atoms->ghost_id.data + at);
-  const size_t ends = (size_t)(atoms->n + 1) * sizeof(int32_t);
-  MD_TRY(md_buffer_reserve(cm->ctx, &atoms->first, ends, 0));
-  built_kernel<<<md_blocks(atoms->n + 1, BLOCK), BLOCK, 0, stream>>>(
-      atoms->n, 1 / atoms->coord_scale, x, (state4 *)atoms->x_at_build.data, fixed,
-      (int32_t *)atoms->first.data);
-  MD_LAUNCHED();
-  return MD_OK;
-}
-
-/* Thread: one coordinate of a position that is sent. */
-static __global__ void send_kernel(int64_t words, const int32_t *__restrict__ index,
-                                   const state *__restrict__ x, state *__restrict__ out)
-{
-  const int64_t w = md_thread();
-  if (w < words) out[w] = x[4 * (int64_t)index[w / 3] + w % 3];
-}
-
-md_status PREC(ranks_gpu_pack)(comm *cm, const md_atoms *atoms)
-{
-  const comm_ranks *ranks = cm->ranks;
-  const int64_t words = 3 * ranks->n_out;
-  if (words == 0) return MD_OK;
-  send_kernel<<<md_blocks(words, BLOCK), BLOCK, 0, (cudaStream_t)cm->ctx->stream>>>(
-      words, sent_of(ranks), (const state *)atoms->x.data, (state *)ranks->out.data);
-  MD_LAUNCHED();
-  return MD_OK;
-}
-
-md_status PREC(ranks_gpu_images)(comm *cm, md_atoms *atoms)
-{
-  return PREC(comm_gpu_images)(atoms, cm->ranks->n_own);
-}
-
-/* Thread: one coordinate of a ghost, shifted; x and fixed are those of the ghosts. */
-static __global__ void receive_kernel(int64_t words, const axes box, double inv_scale,
-                                      const int32_t *__restrict__ shift,
-                                      const state *__restrict__ in, state *__restrict__ x,
-                                      coord *__restrict__ fixed)
-{
-  const int64_t w = md_thread();
-  if (w >= words) return;
-  const int64_t g = w / 3;
-  const int d = (int)(w % 3);
-  int s[3];
-  md_shift_unpack(shift[g], s);
-  const state at = image_at(in[w],
-                            d == 0   ? s[0]
-                            : d == 1 ? s[1]
-                                     : s[2],
-                            d == 0   ? box.d[0].edge
-                            : d == 1 ? box.d[1].edge
-                                     : box.d[2].edge);
-  x[4 * g + d] = at;
-  if (fixed) fixed[4 * g + d] = coord_from(at, inv_scale);
-}
-
-md_status PREC(ranks_gpu_unpack)(comm *cm, md_atoms *atoms, const void *from)
-{
-  const comm_ranks *ranks = cm->ranks;
-  const int64_t words = 3 * ranks->n_in, first = 4 * (atoms->n + ranks->n_own);
-  if (words == 0) return MD_OK;
-  receive_kernel<<<md_blocks(words, BLOCK), BLOCK, 0, (cudaStream_t)cm->ctx->stream>>>(
-      words, axes_of(&atoms->frame), 1 / atoms->coord_scale,
-      (const int32_t *)atoms->shift.data + ranks->n_own, (const state *)from,
-      (state *)atoms->x.data + first, MD_PREC == 1 ? (coord *)atoms->fixed.data + first : NULL);
-  MD_LAUNCHED();
-  return MD_OK;
-}
-
-/* Thread: one real; index NULL: in their order. */
-static __global__ void reals_kernel(int64_t n, const int32_t *__restrict__ index,
-                                    const real *__restrict__ from, real *__restrict__ to)
-{
-  const int64_t k = md_thread();
-  if (k < n) to[k] = from[index ? index[k] : k];
-}
-
-md_status PREC(ranks_gpu_pack_reals)(comm *cm, const void *values)
-{
-  const comm_ranks *ranks = cm->ranks;
-  if (ranks->n_out == 0) return MD_OK;
-  reals_kernel<<<md_blocks(ranks->n_out, BLOCK), BLOCK, 0, (cudaStream_t)cm->ctx->stream>>>(
-      ranks->n_out, sent_of(ranks), (const real *)values, (real *)ranks->out.data);
-  MD_LAUNCHED();
-  return MD_OK;
-}
-
-md_status PREC(ranks_gpu_unpack_reals)(comm *cm, const md_atoms *atoms, void *values)
-{
-  const comm_ranks *ranks = cm->ranks;
-  if (ranks->n_in == 0) return MD_OK;
-  reals_kernel<<<md_blocks(ranks->n_in, BLOCK), BLOCK, 0, (cudaStream_t)cm->ctx->stream>>>(
-      ranks->n_in, NULL, (const real *)ranks->in.data, (real *)values + atoms->n + ranks->n_own);
+  if (ranks->n_in == 0 && !by_peers) return MD_OK;
+  take_kernel<<<md_blocks(ranks->n_in + 1, BLOCK), BLOCK, 0, (cudaStream_t)cm->ctx->stream>>>(
+      ranks->n_in, (const ghost_letter *)from, round_of(ranks, by_peers), 1 / atoms->coord_scale,
+      x + first, fixed ? fixed + first : NULL, (int32_t *)atoms->home.data + at,
+      (int32_t *)atoms->shift.data + at, (int64_t *)atoms->ghost_id.data + at);
   MD_LAUNCHED();
   return MD_OK;
 }

@@ -33,7 +33,7 @@ typedef struct {
 static __device__ __forceinline__ void put(const exchange *e, unsigned w, unsigned block)
 {
   const md_way way = e->ways[w];
-  state4 *to = (state4 *)way.half[e->round % 2] + way.at;
+  state4 *to = (state4 *)way.slot[e->round % MD_SLOTS] + way.at;
   for (int64_t k = (int64_t)block * BLOCK + threadIdx.x; k < way.count; k += e->put * BLOCK)
     to[k] = e->x[e->index[way.first + k]];
   __syncthreads();

@@ -22,6 +22,7 @@ md_status partition_create(const md_box *box, double reach, int ranks, partition
     p->n[d] = n < INT32_MAX ? (int32_t)n : INT32_MAX;
     p->lo[d] = box->lo[d];
     p->side[d] = edge / n;
+    p->inv_side[d] = n / edge;
   }
   p->ranks = ranks;
   p->cells = cells < INT32_MAX ? (int64_t)cells : 0;

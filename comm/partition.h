@@ -32,8 +32,8 @@ typedef struct {
   int ranks;
   int32_t n[3];
   int64_t cells;
-  double lo[3], side[3]; /* [length] */
-  int32_t *owner;        /* [cells] */
+  double lo[3], side[3], inv_side[3]; /* [length]; 1 / side */
+  int32_t *owner;                     /* [cells] */
 } partition;
 
 /* A grid for ghosts that reach so far; rank 0 owns all.  *out is NULL on failure; free with
@@ -45,7 +45,7 @@ void partition_destroy(partition *p);
 MD_INLINE void partition_place(const partition *p, const double x[3], int32_t at[3])
 {
   for (int d = 0; d < 3; d++) {
-    const double steps = fmax(0.0, (x[d] - p->lo[d]) / p->side[d]);
+    const double steps = fmax(0.0, (x[d] - p->lo[d]) * p->inv_side[d]);
     at[d] = (int32_t)fmin(steps, p->n[d] - 1.0);
   }
 }

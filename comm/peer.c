@@ -32,16 +32,36 @@ md_status peer_meet(comm *cm)
   return MD_OK;
 }
 
-md_status peer_ask(comm *cm, md_status status, size_t item, bool *fit)
+/* What one rank tells all. */
+enum { TOLD_STATUS, TOLD_WORD, TOLD_ROOM, TOLD_TO };
+
+md_status peer_tell(comm *cm, md_status status, double word, int64_t room, size_t item,
+                    peer_fit *fit)
 {
   comm_ranks *ranks = cm->ranks;
   ranks_peer *peer = &ranks->peer;
-  const bool grows = (size_t)ranks->n_in * item > peer->room;
-  MD_TRY(ranks_tell(ranks, status, grows, ranks->from_first, peer->at));
-  *fit = true;
-  for (int r = 0; r < world_count(); r++)
-    *fit = *fit && ranks->word[r] == 0;
-  return MD_OK;
+  const int count = world_count(), width = TOLD_TO + count;
+  int64_t *mine = ranks->all_told, *all = mine + width;
+  bool failed = false;
+  mine[TOLD_STATUS] = status, mine[TOLD_ROOM] = room;
+  memcpy(&mine[TOLD_WORD], &word, sizeof word);
+  memcpy(&mine[TOLD_TO], ranks->to, (size_t)count * sizeof *mine);
+  world_gather(mine, (size_t)width * sizeof *mine, all);
+  *fit = (peer_fit){true, true};
+  for (int r = 0; r < count; r++) {
+    const int64_t *told = all + (int64_t)r * width;
+    int64_t in = 0;
+    failed = failed || told[TOLD_STATUS] != MD_OK;
+    memcpy(&ranks->word[r], &told[TOLD_WORD], sizeof word);
+    ranks->from[r] = told[TOLD_TO + world_rank()];
+    for (int q = 0; q < count; q++) {
+      if (q == world_rank()) peer->at[r] = in;
+      in += all[(int64_t)q * width + TOLD_TO + r];
+    }
+    fit->mail = fit->mail && (size_t)in * item <= peer->rooms[r];
+    fit->memory = fit->memory && in <= told[TOLD_ROOM];
+  }
+  return failed ? world_agree(status) : MD_OK;
 }
 
 md_status peer_grow(comm *cm, size_t item)
@@ -62,8 +82,9 @@ md_status peer_settle(comm *cm)
   peer->most = 0;
   for (int r = 0; r < world_count(); r++) {
     if (ranks->to[r] == 0 && ranks->from[r] == 0) continue;
-    char *theirs = peer->theirs[r], *half = theirs + peer_flags();
-    peer->way[peer->n_ways++] = (md_way){{half, half + peer->rooms[r]},
+    char *theirs = peer->theirs[r], *first = theirs + peer_flags();
+    const size_t room = peer->rooms[r];
+    peer->way[peer->n_ways++] = (md_way){{first, first + room, first + 2 * room},
                                          peer->at[r],
                                          (md_round *)theirs + world_rank(),
                                          (const md_round *)peer->mail + r,
@@ -96,7 +117,7 @@ md_status peer_begin(comm *cm, int32_t rounds)
 const void *peer_mail(const comm *cm)
 {
   const ranks_peer *peer = &cm->ranks->peer;
-  return peer->mail + peer_flags() + peer->round % 2 * peer->room;
+  return peer->mail + peer_flags() + peer->round % MD_SLOTS * peer->room;
 }
 
 void peer_destroy(comm *cm)

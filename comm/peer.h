@@ -2,12 +2,12 @@
  * GPU, on one host.
  *
  * Each rank has a mailbox on its GPU, which the others map (CUDA IPC): a flag for each rank, and
- * room for the names or the positions of all its ghosts of others, twice.  In round e a rank stores
- * what a neighbour needs into half e % 2 of its mailbox, then e into its flag; then it waits for
- * the flags of its neighbours.  Nothing is overwritten that is still read: who stores round e + 1
- * has seen the flag of round e, which its neighbour raised after it had read round e - 1.  Ranks
- * are neighbours of each other or not at all; atoms may move to any rank, when all have told each
- * other that their GPUs have read everything. */
+ * room for the names or the positions of all its ghosts of others, MD_SLOTS times.  In round e a
+ * rank stores what a neighbour needs into slot e % MD_SLOTS of its mailbox, then e into its flag;
+ * then it waits for the flags of its neighbours.  Nothing is overwritten that is still read: who
+ * stores round e + 1 has seen the flag of round e - 1 at least, which its neighbour raised after it
+ * had read round e - 2.  Ranks are neighbours of each other or not at all; atoms may move to any
+ * rank, when all have told each other that their GPUs have read everything. */
 #ifndef PEER_H
 #define PEER_H
 
@@ -27,7 +27,7 @@ typedef struct {
 typedef struct {
   int n_ways;
   int64_t most; /* items for a neighbour */
-  size_t room;  /* bytes of a half of the own mailbox */
+  size_t room;  /* bytes of a slot of the own mailbox */
   md_round round;
   char *mail;           /* the own mailbox */
   char **theirs;        /* [ranks] mapped, or NULL */
@@ -39,13 +39,13 @@ typedef struct {
   peer_name *name;      /* [ranks], or NULL */
 } ranks_peer;
 
-/* Bytes of the flags, before the first half: a multiple of 256. */
+/* Bytes of the flags, before the first slot: a multiple of 256. */
 static inline size_t peer_flags(void)
 {
   return ((size_t)world_count() * sizeof(md_round) + 255) / 256 * 256;
 }
 
-/* What CUDA does; on all ranks, but for peer_close.  peer_open maps mailboxes for halves of so many
+/* What CUDA does; on all ranks, but for peer_close.  peer_open maps mailboxes for slots of so many
  * bytes at least in place of those there were: *failed where a rank cannot, told in md_message of
  * that rank.  Errors: MD_ENOMEM, MD_ECUDA. */
 typedef md_status peer_open_fn(comm *cm, size_t bytes, bool *failed);
@@ -53,15 +53,22 @@ typedef void peer_close_fn(comm *cm);
 typedef md_status peer_turn_fn(comm *cm);
 peer_open_fn peer_gpu_open;
 peer_close_fn peer_gpu_close;
-/* Queue: the flags of this round are raised, and the stream waits for those of the neighbours, 10 s
- * at most. */
+/* Queue, of a rank without atoms: the flags of this round are raised, and the stream waits for
+ * those of the neighbours, 10 s at most. */
 peer_turn_fn peer_gpu_turn;
 
 /* On all ranks: who they are. */
 md_status peer_meet(comm *cm);
-/* Whether mailboxes of all ranks have room for the items, of so many bytes, that were just counted,
- * and where they begin there.  status: of what this rank did since. */
-md_status peer_ask(comm *cm, md_status status, size_t item, bool *fit);
+/* Who has room for what comes, the same on all ranks. */
+typedef struct {
+  bool mail;   /* all mailboxes */
+  bool memory; /* all ranks, of what they said */
+} peer_fit;
+/* What ranks_tell does for items of so many bytes, and room: how many of them this rank takes
+ * without asking for memory.  All know what comes to all: where it begins in their mailboxes, and
+ * whether it fits. */
+md_status peer_tell(comm *cm, md_status status, double word, int64_t room, size_t item,
+                    peer_fit *fit);
 /* After that, where they do not fit: larger mailboxes on all ranks. */
 md_status peer_grow(comm *cm, size_t item);
 /* Then ways for these items. */

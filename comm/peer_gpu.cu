@@ -27,22 +27,23 @@ void peer_gpu_close(comm *cm)
   ranks_peer *peer = &cm->ranks->peer;
   unmap(cm);
   if (peer->mail) cudaFree(peer->mail);
-  cm->ctx->bytes_allocated -= (int64_t)(peer->mail ? peer_flags() + 2 * peer->room : 0);
+  cm->ctx->bytes_allocated -= (int64_t)(peer->mail ? peer_flags() + MD_SLOTS * peer->room : 0);
   peer->mail = NULL;
   peer->room = 0;
 }
 
-/* A mailbox with halves of so many bytes, its flags down. */
+/* A mailbox with slots of so many bytes, its flags down. */
 static md_status make_mail(comm *cm, size_t bytes, address *own)
 {
   ranks_peer *peer = &cm->ranks->peer;
   size_t room = (bytes + 255) / 256 * 256;
-  if (peer_flags() + 2 * room < ALONE) room = (ALONE - peer_flags()) / 512 * 256;
+  if (peer_flags() + MD_SLOTS * room < ALONE)
+    room = (ALONE - peer_flags()) / (MD_SLOTS * 256) * 256;
   if (room > peer->room) {
     peer_gpu_close(cm);
-    MD_CUDA(cudaMalloc(&peer->mail, peer_flags() + 2 * room));
+    MD_CUDA(cudaMalloc(&peer->mail, peer_flags() + MD_SLOTS * room));
     peer->room = room;
-    cm->ctx->bytes_allocated += (int64_t)(peer_flags() + 2 * room);
+    cm->ctx->bytes_allocated += (int64_t)(peer_flags() + MD_SLOTS * room);
   }
   MD_CUDA(cudaMemset(peer->mail, 0, peer_flags()));
   MD_CUDA(cudaDeviceSynchronize());
@@ -56,10 +57,10 @@ static md_status map_all(comm *cm, const address *all)
   ranks_peer *peer = &cm->ranks->peer;
   for (int r = 0; r < world_count(); r++) {
     void *theirs;
+    peer->rooms[r] = all[r].room;
     if (r == world_rank()) continue;
     MD_CUDA(cudaIpcOpenMemHandle(&theirs, all[r].handle, cudaIpcMemLazyEnablePeerAccess));
     peer->theirs[r] = (char *)theirs;
-    peer->rooms[r] = all[r].room;
   }
   return MD_OK;
 }

@@ -45,6 +45,12 @@ static size_t atom_bytes(const md_atoms *atoms)
   return 8 * md_state_size(atoms->ctx->precision) + 8 + 12;
 }
 
+static size_t name_bytes(const md_atoms *atoms)
+{
+  (void)atoms;
+  return sizeof(ghost_name);
+}
+
 /* Copy atom i to `item`, or back. */
 static void copy_atom(const md_atoms *atoms, int64_t i, char *item, bool back)
 {
@@ -119,7 +125,7 @@ static md_status weigh(comm *cm, const md_atoms *atoms, int64_t *weight)
 }
 
 /* Where the atoms of each target begin in index: those of this rank itself first. */
-static md_status count_images(comm *cm, const md_atoms *atoms)
+static md_status count_images(comm *cm, md_atoms *atoms)
 {
   comm_ranks *ranks = cm->ranks;
   const partition_halo *halo = &ranks->halo;
@@ -227,7 +233,7 @@ static md_status unpack_reals(comm *cm, const md_atoms *atoms, void *values)
   return MD_OK;
 }
 
-const ranks_backend ranks_on_cpu = {atom_bytes,    weigh,      count_leavers, pack_leavers,
-                                    take_arrivals, NULL,       count_images,  name_images,
-                                    take_names,    pack,       images,        unpack,
-                                    NULL,          pack_reals, unpack_reals};
+const ranks_backend ranks_on_cpu = {atom_bytes,   name_bytes,    weigh,        count_leavers,
+                                    pack_leavers, take_arrivals, count_images, name_images,
+                                    take_names,   pack,          images,       unpack,
+                                    NULL,         pack_reals,    unpack_reals};

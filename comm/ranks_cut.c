@@ -15,12 +15,14 @@ md_status ranks_create(md_ctx *ctx, comm_ranks **out)
   comm_ranks *ranks = *out = calloc(1, sizeof *ranks);
   MD_REQUIRE(ranks, MD_ENOMEM, "out of memory for %d ranks", world_count());
   ranks->on = ctx->backend == MD_GPU ? on_gpu[ctx->precision]() : &ranks_on_cpu;
+  if (ctx->backend == MD_GPU) md_buffer_leave_room(); /* to make it takes longer than some steps */
   ranks->order.kind = ORDERING_GILBERT;
   ranks->to = calloc(10 * count, sizeof *ranks->to);
   ranks->word = calloc(count, sizeof *ranks->word);
   ranks->messages = calloc(2 * count, sizeof *ranks->messages);
-  MD_REQUIRE(ranks->to && ranks->word && ranks->messages, MD_ENOMEM, "out of memory for %d ranks",
-             world_count());
+  ranks->all_told = calloc((count + 1) * (count + 3), sizeof *ranks->all_told);
+  MD_REQUIRE(ranks->to && ranks->word && ranks->messages && ranks->all_told, MD_ENOMEM,
+             "out of memory for %d ranks", world_count());
   ranks->from = ranks->to + count;
   ranks->to_first = ranks->from + count;
   ranks->from_first = ranks->to_first + count;
@@ -36,19 +38,22 @@ void ranks_destroy(comm *cm)
   if (!ranks) return;
   peer_destroy(cm);
   ranks_gpu *gpu = &ranks->gpu;
-  md_buffer *buffers[] = {&ranks->cell,      &ranks->index, &gpu->owner, &gpu->first, &gpu->to,
-                          &gpu->target,      &gpu->before,  &gpu->item,  &gpu->key,   &gpu->place,
-                          &gpu->scan_status, &gpu->weight,  &gpu->count, &gpu->image};
+  md_buffer *buffers[] = {&ranks->cell, &ranks->index, &gpu->owner,       &gpu->head,
+                          &gpu->list,   &gpu->target,  &gpu->before,      &gpu->item,
+                          &gpu->key,    &gpu->place,   &gpu->scan_status, &gpu->weight,
+                          &gpu->count,  &gpu->image,   &gpu->share,       &gpu->come};
   for (size_t k = 0; k < sizeof buffers / sizeof *buffers; k++)
     md_buffer_free(ctx, buffers[k]);
   md_shared_free(ctx, &ranks->out);
   md_shared_free(ctx, &ranks->in);
+  md_shared_free(ctx, &gpu->board);
   ordering_sorter_destroy(gpu->sorter);
   partition_halo_free(&ranks->halo);
   partition_destroy(ranks->part);
   free(ranks->taken);
   free(ranks->messages);
   free(ranks->word);
+  free(ranks->all_told);
   free(ranks->to);
   free(ranks);
 }

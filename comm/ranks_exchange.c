@@ -76,24 +76,58 @@ static md_status reserve_messages(comm *cm, size_t bytes)
   return md_shared_reserve(cm->ctx, &ranks->in, (size_t)ranks->n_in * bytes);
 }
 
-/* How many atoms go to and come from each rank, and how far they had gone.  When all have said so
- * mailboxes have been read. */
+static int64_t least(int64_t a, size_t b)
+{
+  return a < (int64_t)b ? a : (int64_t)b;
+}
+
+/* Atoms and ghosts that positions have room for. */
+static int64_t place_room(const md_atoms *atoms)
+{
+  const md_precision precision = atoms->ctx->precision;
+  const int64_t most = least(INT32_MAX, atoms->x.bytes / 4 / md_state_size(precision));
+  return precision == MD_MIXED ? least(most, atoms->fixed.bytes / 16) : most;
+}
+
+/* Owned atoms that there is room for already. */
+static int64_t atom_room(const md_atoms *atoms)
+{
+  const md_precision precision = atoms->ctx->precision;
+  const int64_t room = least(place_room(atoms), atoms->v.bytes / 4 / md_state_size(precision));
+  return least(
+      least(least(room, atoms->f.bytes / 4 / md_real_size(precision)), atoms->id.bytes / 8),
+      atoms->image.bytes / 12);
+}
+
+/* How many atoms go to each rank; on a GPU also that mailboxes have been read. */
 static md_status count_movers(comm *cm, md_atoms *atoms, md_status status)
 {
   comm_ranks *ranks = cm->ranks;
   comm_found_fn *const found = cm->ctx->backend == MD_GPU ? gpu_found[cm->ctx->precision] : NULL;
   memset(ranks->to, 0, (size_t)world_count() * sizeof *ranks->to);
   ranks->gpu.counted = false;
-  if (!status && atoms->n > 0) status = ranks->on->count_leavers(cm, atoms);
-  if (!status) status = md_ctx_sync(cm->ctx);
+  if (!status) status = ranks->on->count_leavers(cm, atoms);
   if (!status && found) status = found(cm);
-  MD_TRY(ranks_tell(ranks, status, cm->moved_sq, ranks->to, ranks->from));
-  for (int r = 0; r < world_count(); r++)
-    if (ranks->word[r] > cm->moved_sq) cm->moved_sq = ranks->word[r];
-  add_up(ranks, &ranks->n_out, &ranks->n_in);
-  return MD_OK;
+  return status;
 }
 
+/* How far atoms of any rank had gone, of what each said. */
+static void measure_moves(comm *cm)
+{
+  for (int r = 0; r < world_count(); r++)
+    if (cm->ranks->word[r] > cm->moved_sq) cm->moved_sq = cm->ranks->word[r];
+}
+
+/* Room for the atoms that this rank has after migration. */
+static md_status reserve_atoms(comm *cm, md_atoms *atoms)
+{
+  comm_ranks *ranks = cm->ranks;
+  add_up(ranks, &ranks->n_out, &ranks->n_in);
+  const int64_t n = atoms->n - ranks->n_out + ranks->n_in;
+  return md_atoms_reserve(atoms, n > atoms->n ? n : atoms->n, 0);
+}
+
+/* When all have told each other who moves. */
 static md_status move_by_message(comm *cm, md_atoms *atoms, md_status status)
 {
   comm_ranks *ranks = cm->ranks;
@@ -105,7 +139,7 @@ static md_status move_by_message(comm *cm, md_atoms *atoms, md_status status)
   MD_TRY(start_exchange(cm, bytes));
   world_wait();
   atoms->n -= ranks->n_out;
-  return ranks->n_in > 0 ? ranks->on->take_arrivals(cm, atoms, ranks->n_in, ranks->in.data) : MD_OK;
+  return ranks->on->take_arrivals(cm, atoms, ranks->n_in, ranks->in.data);
 }
 
 /* Where all fit in the mailboxes, which are as large as ghosts need them: those of a new cut may
@@ -113,14 +147,30 @@ static md_status move_by_message(comm *cm, md_atoms *atoms, md_status status)
 static md_status move_to_peers(comm *cm, md_atoms *atoms, md_status status)
 {
   comm_ranks *ranks = cm->ranks;
-  MD_TRY(peer_ask(cm, status, ranks->on->atom_bytes(atoms), &ranks->mailed));
-  if (!ranks->mailed) return move_by_message(cm, atoms, MD_OK);
+  int64_t stay = atoms->n;
+  peer_fit fit;
+  for (int r = 0; r < world_count(); r++)
+    stay -= ranks->to[r];
+  MD_TRY(peer_tell(cm, status, cm->moved_sq, atom_room(atoms) - stay, ranks->on->atom_bytes(atoms),
+                   &fit));
+  measure_moves(cm);
+  status = reserve_atoms(cm, atoms);
+  ranks->mailed = fit.mail;
+  if (!fit.mail) return move_by_message(cm, atoms, status);
+  MD_TRY(fit.memory ? status : world_agree(status));
   MD_TRY(peer_settle(cm));
   MD_TRY(peer_begin(cm, 1));
-  if (ranks->n_out > 0) MD_TRY(ranks->on->pack_leavers(cm, atoms));
-  MD_TRY(take_turn(cm));
+  MD_TRY(ranks->on->pack_leavers(cm, atoms));
   atoms->n -= ranks->n_out;
-  return ranks->n_in > 0 ? ranks->on->take_arrivals(cm, atoms, ranks->n_in, peer_mail(cm)) : MD_OK;
+  return ranks->on->take_arrivals(cm, atoms, ranks->n_in, peer_mail(cm));
+}
+
+static md_status tell_and_move(comm *cm, md_atoms *atoms, md_status status)
+{
+  comm_ranks *ranks = cm->ranks;
+  MD_TRY(ranks_tell(ranks, status, cm->moved_sq, ranks->to, ranks->from));
+  measure_moves(cm);
+  return move_by_message(cm, atoms, reserve_atoms(cm, atoms));
 }
 
 md_status ranks_migrate(comm *cm, md_atoms *atoms, double r_ghost, md_status status)
@@ -128,12 +178,10 @@ md_status ranks_migrate(comm *cm, md_atoms *atoms, double r_ghost, md_status sta
   comm_ranks *ranks = cm->ranks;
   atoms->n_built = 0;
   MD_TRY(ranks_settle(cm, atoms, r_ghost));
-  MD_TRY(count_movers(cm, atoms, status));
-  const int64_t n = atoms->n - ranks->n_out + ranks->n_in;
-  status = md_atoms_reserve(atoms, n > atoms->n ? n : atoms->n, 0);
-  MD_TRY((ranks->carrier == COMM_PEER ? move_to_peers : move_by_message)(cm, atoms, status));
-  atoms->n = n;
-  return ranks->on->expect_images ? ranks->on->expect_images(cm) : MD_OK;
+  status = count_movers(cm, atoms, status);
+  MD_TRY((ranks->carrier == COMM_PEER ? move_to_peers : tell_and_move)(cm, atoms, status));
+  atoms->n += ranks->n_in;
+  return MD_OK;
 }
 
 /* How many times the mean the most loaded rank has, of what each said. */
@@ -148,49 +196,63 @@ static void measure_evenness(comm_ranks *ranks)
   if (ranks->was_uneven == 0) ranks->was_uneven = ranks->uneven;
 }
 
-/* How many ghosts go to and come from each rank, and room for them; not yet agreed on. */
-static md_status reserve_ghosts(comm *cm, md_atoms *atoms, md_status before, md_status *room)
+/* Bytes of a message about a ghost: names and positions take turns in the same memory. */
+static size_t ghost_bytes(const comm *cm, const md_atoms *atoms)
+{
+  const size_t name = cm->ranks->on->name_bytes(atoms);
+  const size_t position = 4 * md_state_size(cm->ctx->precision);
+  return name > position ? name : position;
+}
+
+/* Room for the ghosts that go to and come from each rank; not yet agreed on. */
+static md_status reserve_ghosts(comm *cm, md_atoms *atoms)
 {
   comm_ranks *ranks = cm->ranks;
-  memset(ranks->to, 0, (size_t)world_count() * sizeof *ranks->to);
-  ranks->n_own = 0;
-  md_status status = before;
-  if (!status && atoms->n > 0) status = ranks->on->count_images(cm, atoms);
-  MD_TRY(ranks_tell(ranks, status, (double)atoms->n, ranks->to, ranks->from));
   measure_evenness(ranks);
   add_up(ranks, &ranks->n_out, &ranks->n_in);
-  /* Names and positions take turns in the same memory. */
-  const size_t three = 3 * md_state_size(cm->ctx->precision);
-  const size_t item = three > sizeof(ghost_name) ? three : sizeof(ghost_name);
   const int64_t ghosts = ranks->n_own + ranks->n_in;
-  *room = reserve_messages(cm, item);
-  if (!*room) *room = md_atoms_reserve(atoms, atoms->n, ghosts);
-  if (!*room) *room = md_buffer_reserve(cm->ctx, &atoms->ghost_id, (size_t)ghosts * 8, 0);
-  return MD_OK;
+  MD_TRY(reserve_messages(cm, ghost_bytes(cm, atoms)));
+  MD_TRY(md_atoms_reserve(atoms, atoms->n, ghosts));
+  return md_buffer_reserve(cm->ctx, &atoms->ghost_id, (size_t)ghosts * 8, 0);
+}
+
+/* Ghosts of other ranks that this one takes without asking for memory; < 0 where it must ask. */
+static int64_t ghost_room(const comm *cm, const md_atoms *atoms, size_t item)
+{
+  const comm_ranks *ranks = cm->ranks;
+  int64_t out = 0;
+  for (int r = 0; r < world_count(); r++)
+    out += ranks->to[r];
+  if ((size_t)out * item > ranks->out.bytes) return -1;
+  const int64_t room = least(place_room(atoms) - atoms->n, atoms->home.bytes / 4);
+  return least(least(least(room, atoms->shift.bytes / 4), atoms->ghost_id.bytes / 8) - ranks->n_own,
+               ranks->in.bytes / item);
 }
 
 static md_status names_by_message(comm *cm, md_atoms *atoms, md_status status)
 {
   comm_ranks *ranks = cm->ranks;
-  MD_TRY(world_agree(status));
+  MD_TRY(ranks_tell(ranks, status, (double)atoms->n, ranks->to, ranks->from));
+  MD_TRY(world_agree(reserve_ghosts(cm, atoms)));
   if (atoms->n > 0) MD_TRY(ranks->on->name_images(cm, atoms));
-  MD_TRY(start_exchange(cm, sizeof(ghost_name)));
+  MD_TRY(start_exchange(cm, ranks->on->name_bytes(atoms)));
   world_wait();
   return ranks->on->take_names(cm, atoms, ranks->in.data);
 }
 
 static md_status names_to_peers(comm *cm, md_atoms *atoms, md_status status)
 {
-  const size_t position = 4 * md_state_size(cm->ctx->precision), name = sizeof(ghost_name);
-  const size_t item = position > name ? position : name;
-  bool fit;
-  MD_TRY(peer_ask(cm, status, item, &fit));
-  if (!fit) MD_TRY(peer_grow(cm, item));
+  comm_ranks *ranks = cm->ranks;
+  const size_t item = ghost_bytes(cm, atoms);
+  peer_fit fit;
+  MD_TRY(peer_tell(cm, status, (double)atoms->n, ghost_room(cm, atoms, item), item, &fit));
+  status = reserve_ghosts(cm, atoms);
+  MD_TRY(fit.memory ? status : world_agree(status));
+  if (!fit.mail) MD_TRY(peer_grow(cm, item));
   MD_TRY(peer_settle(cm));
   MD_TRY(peer_begin(cm, 1));
-  if (atoms->n > 0) MD_TRY(cm->ranks->on->name_images(cm, atoms));
-  MD_TRY(take_turn(cm));
-  return cm->ranks->on->take_names(cm, atoms, peer_mail(cm));
+  MD_TRY(ranks->on->name_images(cm, atoms));
+  return ranks->on->take_names(cm, atoms, peer_mail(cm));
 }
 
 md_status ranks_borders(comm *cm, md_atoms *atoms, double r_ghost, md_status status)
@@ -198,10 +260,12 @@ md_status ranks_borders(comm *cm, md_atoms *atoms, double r_ghost, md_status sta
   comm_ranks *ranks = cm->ranks;
   MD_REQUIRE(ranks->part && ranks->reach == r_ghost, MD_EINVAL,
              "the box was cut for ghosts that reach %g, not %g", ranks->reach, r_ghost);
-  MD_TRY(reserve_ghosts(cm, atoms, status, &status));
+  memset(ranks->to, 0, (size_t)world_count() * sizeof *ranks->to);
+  ranks->n_own = 0;
+  if (!status && atoms->n > 0) status = ranks->on->count_images(cm, atoms);
   MD_TRY((ranks->carrier == COMM_PEER ? names_to_peers : names_by_message)(cm, atoms, status));
   atoms->n_ghost = ranks->n_own + ranks->n_in;
-  return ranks_forward(cm, atoms);
+  return ranks->on->exchange ? MD_OK : ranks_forward(cm, atoms);
 }
 
 md_status comm_forward_reals(comm *cm, const md_atoms *atoms, void *values)
@@ -245,7 +309,7 @@ md_status ranks_send_inside(comm *cm, const md_atoms *atoms, int32_t steps, md_m
   const md_round before = peer->round;
   if (atoms->n == 0) return take_turns(cm, steps - 1);
   MD_TRY(peer_begin(cm, steps - 1));
-  const char *half = peer->mail + peer_flags();
+  const char *first = peer->mail + peer_flags();
   *out = (md_mail){.steps = steps,
                    .n_ways = peer->n_ways,
                    .round = before + 1,
@@ -253,7 +317,7 @@ md_status ranks_send_inside(comm *cm, const md_atoms *atoms, int32_t steps, md_m
                    .first = ranks->gpu.before.data,
                    .image = ranks->gpu.image.data,
                    .n_own = ranks->n_own,
-                   .half = {half, half + peer->room},
+                   .slot = {first, first + peer->room, first + 2 * peer->room},
                    .come = peer->come.data,
                    .late = peer->late.data};
   return MD_OK;

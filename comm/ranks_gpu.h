@@ -1,9 +1,10 @@
 /* comm/ranks_gpu.h - what the kernels of several ranks share: cells, and items in the order of
  * their keys.
  *
- * Items, which are atoms that leave or images that somebody needs, are counted and listed in the
- * order of atoms by a scan, then sorted by their rank or target: the same order in every run.  The
- * host reads the counts of all keys once and waits for nothing else.
+ * Items, which are atoms that leave or images that somebody needs, are listed in the order of atoms
+ * by a scan, then sorted by their rank or target: the same order in every run.  Kernels count them
+ * by key before, and the last block writes the counts to a board in the host's memory, where the
+ * host looks for them: it waits for nothing else.
  * Messages lie in pinned memory of the host, which kernels write and read themselves, a word a
  * thread, so that a transaction of the bus is whole. */
 #ifndef RANKS_GPU_H
@@ -11,13 +12,15 @@
 
 #include "comm/ranks_impl.h"
 #include "core/gpu/cuda.h"
+#include "core/gpu/flags_gpu.h"
 #include "core/gpu/scan_gpu.h"
 
 #include <string.h>
 
 /* The tables of a new cut to the device. */
 md_status PREC(ranks_gpu_tables)(comm *cm);
-md_status PREC(ranks_gpu_count_images)(comm *cm, const md_atoms *atoms);
+size_t PREC(ranks_gpu_name_bytes)(const md_atoms *atoms);
+md_status PREC(ranks_gpu_count_images)(comm *cm, md_atoms *atoms);
 md_status PREC(ranks_gpu_name_images)(comm *cm, md_atoms *atoms);
 md_status PREC(ranks_gpu_take_names)(comm *cm, md_atoms *atoms, const void *from);
 md_status PREC(ranks_gpu_pack)(comm *cm, const md_atoms *atoms);
@@ -33,21 +36,43 @@ static __device__ __forceinline__ int64_t cell_of(const partition *p, state4 x)
   return partition_cell(p, at);
 }
 
-/* The partition, and what other ranks need of this one, with arrays on the device. */
+/* Who needs what of this rank, by cells of the box around its own: head is where a cell's targets
+ * are in `list`, their number before them; 0: there are none; -1: another rank's cell.  Most atoms
+ * are far from others' cells and read 4 bytes. */
+typedef struct {
+  int32_t lo[3], n[3];
+  const int32_t *head, *list;
+} image_table;
+
+static inline image_table table_of(const comm_ranks *ranks)
+{
+  const partition_halo *halo = &ranks->halo;
+  return (image_table){{halo->lo[0], halo->lo[1], halo->lo[2]},
+                       {halo->n[0], halo->n[1], halo->n[2]},
+                       (const int32_t *)ranks->gpu.head.data,
+                       (const int32_t *)ranks->gpu.list.data};
+}
+
+static __device__ __forceinline__ int32_t head_at(const image_table *t, const partition *p,
+                                                  state4 x)
+{
+  const double from[3] = {x.x, x.y, x.z};
+  int32_t at[3];
+  bool inside = true;
+  partition_place(p, from, at);
+  for (int d = 0; d < 3; d++) {
+    at[d] -= t->lo[d];
+    inside = inside && (uint32_t)at[d] < (uint32_t)t->n[d];
+  }
+  return inside ? t->head[((int64_t)at[0] * t->n[1] + at[1]) * t->n[2] + at[2]] : -1;
+}
+
+/* The partition, with its array on the device. */
 static inline partition part_of(const comm_ranks *ranks)
 {
   partition p = *ranks->part;
   p.owner = (int32_t *)ranks->gpu.owner.data;
   return p;
-}
-
-static inline partition_halo halo_of(const comm_ranks *ranks)
-{
-  partition_halo halo = ranks->halo;
-  halo.first = (int64_t *)ranks->gpu.first.data;
-  halo.to = (int32_t *)ranks->gpu.to.data;
-  halo.target = (partition_target *)ranks->gpu.target.data;
-  return halo;
 }
 
 /* Room for the scan over n atoms, and for so many items. */
@@ -67,7 +92,10 @@ typedef struct {
   uint32_t *all;
 } item_counts;
 
-enum { NEAR_COUNTS = 4096 }; /* that a block keeps in shared memory */
+enum {
+  NEAR_COUNTS = 4096, /* that a block keeps in shared memory */
+  ATOMS = 4 /* of a thread of kernels that scan: a look-back takes as long as many atoms */
+};
 
 static inline size_t near_bytes(const item_counts *counts)
 {
@@ -109,36 +137,111 @@ static __device__ __forceinline__ void close_tally(const item_counts *counts, ui
     if (tally[k] > 0) atomicAdd(&counts->all[k], tally[k]);
 }
 
-/* Images of an atom in a cell of its own rank: first[0] .., as many as are returned. */
-static __device__ __forceinline__ int32_t images_at(const partition_halo *halo, const int32_t at[3],
-                                                    const int32_t **first)
-{
-  const int64_t c = partition_halo_place(halo, at), begin = halo->first[c];
-  *first = halo->to + begin;
-  return (int32_t)(halo->first[c + 1] - begin);
-}
-
-static __device__ __forceinline__ void place_of(const partition *p, state4 x, int32_t at[3])
-{
-  const double from[3] = {x.x, x.y, x.z};
-  partition_place(p, from, at);
-}
-
+/* Images of an atom in a cell of its own rank. */
 static __device__ __forceinline__ void tally_images(const item_counts *counts, uint32_t *tally,
-                                                    const partition_halo *halo, const int32_t at[3])
+                                                    const image_table *table, int32_t head)
 {
-  const int32_t *first, images = images_at(halo, at, &first);
-  for (int32_t e = 0; e < images; e++)
-    atomicAdd(&tally[counts->ranks + first[e]], 1u);
+  if (head <= 0) return;
+  const int32_t *to = table->list + head;
+  for (int32_t e = 1; e <= to[0]; e++)
+    atomicAdd(&tally[counts->ranks + to[e]], 1u);
 }
 
-/* Queue: items by their keys < key_end. */
-static inline md_status sort_items(comm *cm, int64_t items, int32_t key_end)
+/* In the host's memory; the round is written last. */
+typedef struct {
+  unsigned long long round;
+  uint32_t count[]; /* of some keys, where they are among all */
+} count_board;
+
+/* Where a kernel's last block, by *come, writes the counts of keys from begin on. */
+typedef struct {
+  uint32_t *come; /* 0 before and after */
+  count_board *board;
+  unsigned long long round;
+  int32_t begin, end;
+} count_post;
+
+/* Every thread must come along, after close_tally. */
+static __device__ __forceinline__ void post_counts(const item_counts *counts,
+                                                   const count_post *post)
+{
+  if (!md_last_block(post->come)) return;
+  for (int32_t k = post->begin + (int32_t)threadIdx.x; k < post->end; k += (int32_t)blockDim.x)
+    *(volatile uint32_t *)&post->board->count[k] = __ldcg(&counts->all[k]);
+  __syncthreads();
+  if (threadIdx.x > 0) return;
+  __threadfence_system(); /* for all of the block */
+  *(volatile unsigned long long *)&post->board->round = post->round;
+}
+
+/* For the next kernel that counts. */
+static inline md_status open_post(comm *cm, int32_t begin, int32_t end, count_post *out)
+{
+  ranks_gpu *gpu = &cm->ranks->gpu;
+  const int32_t keys = world_count() + cm->ranks->halo.n_targets;
+  const size_t bytes = sizeof(count_board) + (size_t)keys * sizeof(uint32_t);
+  if (bytes > gpu->board.bytes) {
+    MD_TRY(md_ctx_sync(cm->ctx));
+    MD_TRY(md_shared_reserve(cm->ctx, &gpu->board, bytes));
+    memset(gpu->board.data, 0, gpu->board.bytes);
+  }
+  if (!gpu->come.data) {
+    MD_TRY(md_buffer_reserve(cm->ctx, &gpu->come, sizeof(uint32_t), 0));
+    MD_TRY(md_fill(cm->ctx, gpu->come.data, 0, sizeof(uint32_t)));
+  }
+  cm->ctx->bytes_copied += (int64_t)(end - begin) * (int64_t)sizeof(uint32_t);
+  *out = (count_post){(uint32_t *)gpu->come.data, (count_board *)gpu->board.data,
+                      ++gpu->board_round, begin, end};
+  return MD_OK;
+}
+
+/* What was posted last, when it has come. */
+static inline md_status await_counts(comm *cm, const uint32_t **count)
 {
   const ranks_gpu *gpu = &cm->ranks->gpu;
-  if (items == 0) return MD_OK;
-  return ordering_sort(gpu->sorter, items, (const uint32_t *)gpu->key.data, (uint32_t)key_end,
-                       (int32_t *)gpu->place.data, NULL);
+  const count_board *board = (const count_board *)gpu->board.data;
+  enum { LOOKS = 1000 }; /* before asking whether all is well */
+  for (int look = 0; __atomic_load_n(&board->round, __ATOMIC_ACQUIRE) != gpu->board_round; look++) {
+    if (look < LOOKS) continue;
+    const cudaError_t error = cudaStreamQuery((cudaStream_t)cm->ctx->stream);
+    look = 0;
+    if (error == cudaErrorNotReady) continue;
+    MD_CUDA(error);
+    MD_REQUIRE(__atomic_load_n(&board->round, __ATOMIC_ACQUIRE) == gpu->board_round, MD_ECUDA,
+               "a kernel counted nothing");
+    break;
+  }
+  *count = board->count;
+  return MD_OK;
+}
+
+/* A round of the mailboxes, or none: items go by messages. */
+typedef struct {
+  bool on;
+  int32_t n_ways;
+  const md_way *ways;
+  md_round round;
+  uint32_t *come; /* 0 between kernels: blocks that have stored */
+  volatile md_late *late;
+} mail_round;
+
+static inline mail_round round_of(const comm_ranks *ranks, bool mailed)
+{
+  const ranks_peer *peer = &ranks->peer;
+  return (mail_round){mailed,
+                      peer->n_ways,
+                      (const md_way *)peer->ways.data,
+                      peer->round,
+                      (uint32_t *)peer->come.data,
+                      (volatile md_late *)peer->late.data};
+}
+
+/* Block: what the neighbours sent in this round may be read. */
+static __device__ __forceinline__ void await_round(const mail_round *by)
+{
+  if (!by->on) return;
+  wait_flags(by->n_ways, by->ways, by->round, by->late);
+  __syncthreads();
 }
 
 /* Item k of those that are sent by mailboxes: which way it goes, and where to. */

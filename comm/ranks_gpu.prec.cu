@@ -1,7 +1,6 @@
 /* comm/ranks_gpu.prec.cu - atoms that move house between ranks, packed and read on the GPU, and the
  * partition on the device (ranks_gpu.h). */
 #include "comm/ranks_gpu.h"
-#include "core/gpu/readback_gpu.h"
 
 #include <stdlib.h>
 
@@ -46,27 +45,85 @@ static md_status send(md_ctx *ctx, md_buffer *buffer, const void *from, size_t b
   return md_write(ctx, buffer->data, from, bytes);
 }
 
-/* Targets of this rank itself first, the others in their order; place: where each comes to. */
-static md_status send_targets(comm *cm, partition_target *target, int32_t *place, int32_t *to)
+enum { RECENT = 8 };
+
+/* Tables of the targets on their way to the device. */
+typedef struct {
+  partition_target *target;
+  int32_t *place; /* of a target among those: this rank itself first */
+  int32_t *head, *list;
+  int64_t used; /* of list */
+} table_maker;
+
+/* Where in the list these targets are: one of the last that were added, or added now. */
+static int32_t add_targets(table_maker *t, int32_t recent[], int64_t *added, const int32_t *to,
+                           int32_t count)
+{
+  int32_t *now = t->list + t->used;
+  now[0] = count;
+  for (int32_t e = 0; e < count; e++)
+    now[1 + e] = t->place[to[e]];
+  const size_t bytes = (size_t)(count + 1) * sizeof *now;
+  for (int k = 0; k < RECENT && k < *added; k++)
+    if (t->list[recent[k]] == count && memcmp(t->list + recent[k], now, bytes) == 0)
+      return recent[k];
+  const int32_t at = recent[(*added)++ % RECENT] = (int32_t)t->used;
+  t->used += count + 1;
+  return at;
+}
+
+/* Heads of all cells of the box around this rank's own. */
+static void make_heads(const comm_ranks *ranks, table_maker *t)
+{
+  const partition_halo *halo = &ranks->halo;
+  const partition *p = ranks->part;
+  int32_t recent[RECENT];
+  int64_t c = 0, added = 0;
+  t->list[0] = 0, t->used = 1;
+  for (int32_t i = 0; i < halo->n[0]; i++)
+    for (int32_t j = 0; j < halo->n[1]; j++)
+      for (int32_t k = 0; k < halo->n[2]; k++, c++) {
+        const int64_t cell =
+            (((int64_t)i + halo->lo[0]) * p->n[1] + j + halo->lo[1]) * p->n[2] + k + halo->lo[2];
+        const int32_t count = (int32_t)(halo->first[c + 1] - halo->first[c]);
+        const bool own = p->owner[cell] == world_rank();
+        t->head[c] = !own ? -1
+                     : count == 0
+                         ? 0
+                         : add_targets(t, recent, &added, halo->to + halo->first[c], count);
+      }
+}
+
+/* Targets of this rank itself first, the others in their order. */
+static void place_targets(comm_ranks *ranks, table_maker *t)
+{
+  const partition_halo *halo = &ranks->halo;
+  int32_t at = 0;
+  for (int own = 1; own >= 0; own--) {
+    for (int32_t k = 0; k < halo->n_targets; k++) {
+      if ((halo->target[k].rank == world_rank()) != own) continue;
+      t->target[at] = halo->target[k];
+      t->place[k] = at++;
+    }
+    if (own) ranks->gpu.n_own_targets = at;
+  }
+}
+
+static md_status send_tables(comm *cm, table_maker *t, int64_t cells)
 {
   comm_ranks *ranks = cm->ranks;
   ranks_gpu *gpu = &ranks->gpu;
-  const partition_halo *halo = &ranks->halo;
-  const int64_t cells = (int64_t)halo->n[0] * halo->n[1] * halo->n[2], all = halo->first[cells];
-  int32_t at = 0;
-  for (int own = 1; own >= 0; own--) {
-    for (int32_t t = 0; t < halo->n_targets; t++) {
-      if ((halo->target[t].rank == world_rank()) != own) continue;
-      target[at] = halo->target[t];
-      place[t] = at++;
-    }
-    if (own) gpu->n_own_targets = at;
-  }
-  for (int64_t e = 0; e < all; e++)
-    to[e] = place[halo->to[e]];
-  MD_TRY(send(cm->ctx, &gpu->target, target, (size_t)at * sizeof *target));
-  MD_TRY(send(cm->ctx, &gpu->to, to, (size_t)all * sizeof *to));
-  return send(cm->ctx, &gpu->first, halo->first, (size_t)(cells + 1) * sizeof *halo->first);
+  place_targets(ranks, t);
+  make_heads(ranks, t);
+  MD_REQUIRE(t->used < INT32_MAX, MD_ECAPACITY, "%lld images of cells for other ranks",
+             (long long)t->used);
+  MD_TRY(send(cm->ctx, &gpu->target, t->target,
+              (size_t)(ranks->halo.n_targets + 1) * sizeof *t->target));
+  MD_TRY(send(cm->ctx, &gpu->list, t->list, (size_t)t->used * sizeof *t->list));
+  MD_TRY(send(cm->ctx, &gpu->head, t->head, (size_t)(cells + 1) * sizeof *t->head));
+  MD_TRY(send(cm->ctx, &gpu->owner, ranks->part->owner,
+              (size_t)ranks->part->cells * sizeof *ranks->part->owner));
+  return md_ctx_sync(cm->ctx);
 }
 
 /* The tables of a new cut to the device. */
@@ -77,20 +134,21 @@ md_status PREC(ranks_gpu_tables)(comm *cm)
   const partition_halo *halo = &ranks->halo;
   if (gpu->cuts == ranks->cuts) return MD_OK;
   if (!gpu->sorter) MD_TRY(ordering_sorter_create(cm->ctx, &gpu->sorter));
-  const int64_t all = halo->first[(int64_t)halo->n[0] * halo->n[1] * halo->n[2]];
-  partition_target *target = (partition_target *)calloc(halo->n_targets + 1, sizeof *target);
-  int32_t *place = (int32_t *)calloc(halo->n_targets + 1, sizeof *place);
-  int32_t *to = (int32_t *)calloc((size_t)all + 1, sizeof *to);
-  md_status status = target && place && to ? send_targets(cm, target, place, to)
-                                           : MD_FAIL(MD_ENOMEM, "out of memory for a partition");
-  if (!status)
-    status = send(cm->ctx, &gpu->owner, ranks->part->owner,
-                  (size_t)ranks->part->cells * sizeof *ranks->part->owner);
-  if (!status) status = md_ctx_sync(cm->ctx);
+  const int64_t cells = (int64_t)halo->n[0] * halo->n[1] * halo->n[2], all = halo->first[cells];
+  const size_t targets = (size_t)halo->n_targets + 1;
+  table_maker t = {};
+  t.target = (partition_target *)calloc(targets, sizeof *t.target);
+  t.place = (int32_t *)calloc(targets, sizeof *t.place);
+  t.head = (int32_t *)calloc((size_t)cells + 1, sizeof *t.head);
+  t.list = (int32_t *)calloc((size_t)(all + cells) + 2 + targets, sizeof *t.list);
+  const md_status status = t.target && t.place && t.head && t.list
+                               ? send_tables(cm, &t, cells)
+                               : MD_FAIL(MD_ENOMEM, "out of memory for a partition");
   if (!status) gpu->cuts = ranks->cuts;
-  free(target);
-  free(place);
-  free(to);
+  free(t.target);
+  free(t.place);
+  free(t.head);
+  free(t.list);
   return status;
 }
 
@@ -120,77 +178,81 @@ static md_status weigh(comm *cm, const md_atoms *atoms, int64_t *weight)
   return md_read(cm->ctx, weight, on_device->data, bytes);
 }
 
-/* Thread: one atom, or the end of all.  Those that another rank owns are items, with it as key;
- * images of all others are counted. */
+/* Thread: ATOMS of them, or the end of all.  Those that another rank owns are items, with it as
+ * key; images of all others are counted. */
 static __global__ void __launch_bounds__(BLOCK)
-    leave_kernel(int64_t n, const partition p, const partition_halo halo, int32_t me,
-                 const state4 *__restrict__ x, md_scan scan, int32_t *before, int32_t *item,
-                 uint32_t *key, const item_counts counts)
+    leave_kernel(int64_t n, const partition p, const image_table table, const state4 *x,
+                 md_scan scan, int32_t *before, int32_t *item, uint32_t *key,
+                 const item_counts counts, const count_post post)
 {
   uint32_t *tally = open_tally(&counts);
-  const int64_t i = md_thread();
-  int32_t at[3];
-  place_of(&p, x[min(i, n - 1)], at);
-  const int32_t rank = p.owner[((int64_t)at[0] * p.n[1] + at[1]) * p.n[2] + at[2]];
-  const bool leaves = i < n && rank != me;
-  const int64_t k = md_scan_before(scan, leaves);
-  if (i <= n) before[i] = (int32_t)k;
-  if (leaves) {
-    item[k] = (int32_t)i, key[k] = (uint32_t)rank;
-    atomicAdd(&tally[rank], 1u);
-  } else if (i < n) {
-    tally_images(&counts, tally, &halo, at);
+  const int64_t first = md_thread() * ATOMS;
+  int32_t head[ATOMS], leave = 0;
+#pragma unroll
+  for (int u = 0; u < ATOMS; u++) {
+    head[u] = first + u < n ? head_at(&table, &p, x[first + u]) : 0;
+    leave += head[u] < 0;
+  }
+  int64_t k = md_scan_before(scan, (uint32_t)leave);
+#pragma unroll
+  for (int u = 0; u < ATOMS; u++) {
+    const int64_t i = first + u;
+    if (i <= n) before[i] = (int32_t)k;
+    if (head[u] < 0) {
+      const int32_t rank = p.owner[cell_of(&p, x[i])];
+      item[k] = (int32_t)i, key[k++] = (uint32_t)rank;
+      atomicAdd(&tally[rank], 1u);
+    } else {
+      tally_images(&counts, tally, &table, head[u]);
+    }
   }
   close_tally(&counts, tally);
+  post_counts(&counts, &post);
 }
 
 static md_status count_leavers(comm *cm, const md_atoms *atoms)
 {
   comm_ranks *ranks = cm->ranks;
   ranks_gpu *gpu = &ranks->gpu;
-  const unsigned blocks = md_blocks(atoms->n + 1, BLOCK);
+  const unsigned blocks = md_blocks(atoms->n + 1, BLOCK * ATOMS);
+  const uint32_t *found = NULL;
   md_scan scan;
   item_counts counts;
+  count_post post;
   MD_TRY(PREC(ranks_gpu_tables)(cm));
   MD_TRY(open_items(cm, atoms->n, atoms->n));
   MD_TRY(open_counts(cm, &counts));
+  MD_TRY(open_post(cm, 0, world_count(), &post));
   MD_TRY(md_scan_open(cm->ctx, &gpu->scan_status, &gpu->round, blocks, &scan));
   leave_kernel<<<blocks, BLOCK, near_bytes(&counts), (cudaStream_t)cm->ctx->stream>>>(
-      atoms->n, part_of(ranks), halo_of(ranks), world_rank(), (const state4 *)atoms->x.data, scan,
-      (int32_t *)gpu->before.data, (int32_t *)gpu->item.data, (uint32_t *)gpu->key.data, counts);
+      atoms->n, part_of(ranks), table_of(ranks), (const state4 *)atoms->x.data, scan,
+      (int32_t *)gpu->before.data, (int32_t *)gpu->item.data, (uint32_t *)gpu->key.data, counts,
+      post);
   MD_LAUNCHED();
-  uint32_t *found = (uint32_t *)malloc((size_t)world_count() * sizeof *found);
-  MD_REQUIRE(found, MD_ENOMEM, "out of memory for %d ranks", world_count());
-  const size_t bytes = (size_t)world_count() * sizeof *found;
-  const md_status status = md_read(cm->ctx, found, counts.all, bytes);
-  for (int r = 0; r < world_count() && !status; r++)
+  MD_TRY(await_counts(cm, &found));
+  for (int r = 0; r < world_count(); r++)
     ranks->to[r] = found[r];
-  free(found);
-  gpu->counted = !status;
-  return status;
+  gpu->counted = true;
+  return MD_OK;
 }
 
-/* Where those that leave go: a message to all, or mailboxes. */
-typedef struct {
-  traveller *out; /* or NULL */
-  int32_t n_ways;
-  const md_way *ways;
-  md_round round;
-} departure;
-
-/* Thread: one that leaves, in the order of ranks; place NULL: that of items. */
+/* Thread: one that leaves, in the order of ranks; place NULL: that of items.  To a message, `out`,
+ * or mailboxes, whose flags are raised then. */
 static __global__ void pack_kernel(int64_t leavers, const houses a,
                                    const int32_t *__restrict__ item,
-                                   const int32_t *__restrict__ place, const departure by)
+                                   const int32_t *__restrict__ place, traveller *out,
+                                   const mail_round by)
 {
   const int64_t k = md_thread();
-  if (k >= leavers) return;
-  traveller *to = by.out + k;
-  if (!by.out) {
-    const md_image at = sent_to(by.n_ways, by.ways, k);
-    to = (traveller *)by.ways[at.way].half[by.round % 2] + at.to;
+  if (k < leavers) {
+    traveller *to = out + k;
+    if (by.on) {
+      const md_image at = sent_to(by.n_ways, by.ways, k);
+      to = (traveller *)by.ways[at.way].slot[by.round % MD_SLOTS] + at.to;
+    }
+    *to = leave_house(&a, item[place ? place[k] : k]);
   }
-  *to = leave_house(&a, item[place ? place[k] : k]);
+  if (by.on) close_round(by.come, gridDim.x, by.n_ways, by.ways, by.round, true);
 }
 
 /* Thread: one of the last places.  An atom that stays there moves to the place of one that left:
@@ -211,80 +273,70 @@ static md_status pack_leavers(comm *cm, md_atoms *atoms)
   const ranks_gpu *gpu = &ranks->gpu;
   const houses a = houses_of(atoms);
   const int64_t leavers = ranks->n_out;
-  const unsigned blocks = md_blocks(leavers, BLOCK);
+  const unsigned blocks = md_blocks(leavers + 1, BLOCK);
   const cudaStream_t stream = (cudaStream_t)cm->ctx->stream;
-  const ranks_peer *peer = &ranks->peer;
-  const departure by = {ranks->mailed ? NULL : (traveller *)ranks->out.data, peer->n_ways,
-                        (const md_way *)peer->ways.data, peer->round};
   bool one = false; /* rank that all go to */
   for (int r = 0; r < world_count(); r++)
     one = one || ranks->to[r] == leavers;
-  if (!one) MD_TRY(sort_items(cm, leavers, world_count()));
-  pack_kernel<<<blocks, BLOCK, 0, stream>>>(leavers, a, (const int32_t *)gpu->item.data,
-                                            one ? NULL : (const int32_t *)gpu->place.data, by);
-  close_up_kernel<<<blocks, BLOCK, 0, stream>>>(atoms->n, atoms->n - leavers, a,
-                                                (const int32_t *)gpu->before.data,
-                                                (const int32_t *)gpu->item.data);
+  if (!one)
+    MD_TRY(ordering_sort(gpu->sorter, leavers, (const uint32_t *)gpu->key.data,
+                         (uint32_t)world_count(), (int32_t *)gpu->place.data, NULL));
+  pack_kernel<<<blocks, BLOCK, 0, stream>>>(
+      leavers, a, (const int32_t *)gpu->item.data, one ? NULL : (const int32_t *)gpu->place.data,
+      (traveller *)ranks->out.data, round_of(ranks, ranks->mailed));
+  if (leavers > 0)
+    close_up_kernel<<<blocks, BLOCK, 0, stream>>>(atoms->n, atoms->n - leavers, a,
+                                                  (const int32_t *)gpu->before.data,
+                                                  (const int32_t *)gpu->item.data);
   MD_LAUNCHED();
   return MD_OK;
 }
 
 /* Thread: one that arrives, whose images are counted where those of others are: keys > 0. */
 static __global__ void arrive_kernel(int64_t n, int64_t arrivals, const houses a,
-                                     const traveller *__restrict__ in, const partition p,
-                                     const partition_halo halo, const item_counts counts)
+                                     const traveller *in, const partition p,
+                                     const image_table table, const mail_round by,
+                                     const item_counts counts, const count_post post)
 {
   uint32_t *tally = open_tally(&counts);
   const int64_t k = md_thread();
+  await_round(&by);
   if (k < arrivals) {
     const traveller t = in[k];
-    int32_t at[3];
     enter_house(&a, n + k, &t);
-    place_of(&p, t.x, at);
-    if (counts.keys > 0) tally_images(&counts, tally, &halo, at);
+    if (counts.keys > 0) tally_images(&counts, tally, &table, head_at(&table, &p, t.x));
   }
   close_tally(&counts, tally);
+  if (counts.keys > 0) post_counts(&counts, &post);
 }
 
 static md_status take_arrivals(comm *cm, md_atoms *atoms, int64_t arrivals, const void *from)
 {
   const comm_ranks *ranks = cm->ranks;
   item_counts counts = {};
+  count_post post = {};
   MD_TRY(PREC(ranks_gpu_tables)(cm));
-  if (ranks->gpu.counted) counts = counts_of(ranks);
-  arrive_kernel<<<md_blocks(arrivals, BLOCK), BLOCK, near_bytes(&counts),
-                  (cudaStream_t)cm->ctx->stream>>>(atoms->n, arrivals, houses_of(atoms),
-                                                   (const traveller *)from, part_of(ranks),
-                                                   halo_of(ranks), counts);
+  if (ranks->gpu.counted) {
+    counts = counts_of(ranks);
+    MD_TRY(open_post(cm, counts.ranks, counts.keys, &post));
+  }
+  arrive_kernel<<<md_blocks(arrivals + 1, BLOCK), BLOCK, near_bytes(&counts),
+                  (cudaStream_t)cm->ctx->stream>>>(
+      atoms->n, arrivals, houses_of(atoms), (const traveller *)from, part_of(ranks),
+      table_of(ranks), round_of(ranks, ranks->mailed), counts, post);
   MD_LAUNCHED();
   return MD_OK;
-}
-
-/* The counts of images start on their way, before atoms are sorted. */
-static md_status expect_images(comm *cm)
-{
-  ranks_gpu *gpu = &cm->ranks->gpu;
-  const item_counts counts = counts_of(cm->ranks);
-  const size_t bytes = (size_t)(counts.keys - counts.ranks) * sizeof(uint32_t);
-  if (!gpu->counted || bytes == 0) return MD_OK;
-  if (bytes > gpu->readback_bytes) {
-    md_readback_close(gpu->readback);
-    gpu->readback = NULL;
-    gpu->readback_bytes = bytes;
-  }
-  MD_TRY(md_readback_open(&gpu->readback, gpu->readback_bytes));
-  return md_readback_queue(cm->ctx, gpu->readback, counts.all + counts.ranks, bytes);
 }
 
 const ranks_backend *PREC(ranks_on_gpu)(void)
 {
   static const ranks_backend backend = {
       atom_bytes,
+      PREC(ranks_gpu_name_bytes),
       weigh,
       count_leavers,
       pack_leavers,
       take_arrivals,
-      expect_images,
       PREC(ranks_gpu_count_images),
       PREC(ranks_gpu_name_images),
       PREC(ranks_gpu_take_names),

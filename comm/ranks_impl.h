@@ -9,32 +9,32 @@
 
 MD_BEGIN_C
 
-/* What another rank is told of a ghost beside its position; the charge is a state. */
+/* What another rank is told of a ghost beside its position; the charge is a state.  A GPU's names
+ * are its own, and have positions. */
 typedef struct {
   int64_t id;
   int32_t shift, zero;
   char charge[sizeof(double)];
 } ghost_name;
 
-/* What a backend does; it waits for no other rank.  Those that count set ranks->to; those that pack
- * fill ranks->out, or the neighbours' mailboxes, in the order of ranks.  Up to name_images only
- * called with atoms. */
+/* What a backend does; it waits for no other rank, but where items come by mailboxes.  Those that
+ * count set ranks->to; those that pack fill ranks->out, or the neighbours' mailboxes, in the order
+ * of ranks.  From count_images on, and pack, with atoms only, but by mailboxes, whose flags all
+ * raise. */
 typedef struct {
-  size_t (*atom_bytes)(const md_atoms *atoms);                          /* of a message, an atom */
+  size_t (*atom_bytes)(const md_atoms *atoms); /* of a message, an atom */
+  size_t (*name_bytes)(const md_atoms *atoms); /* of a message, a ghost's name */
   md_status (*weigh)(comm *cm, const md_atoms *atoms, int64_t *weight); /* host [cells], 0 before */
   md_status (*count_leavers)(comm *cm, const md_atoms *atoms);
   md_status (*pack_leavers)(comm *cm, md_atoms *atoms); /* and close up the others */
   md_status (*take_arrivals)(comm *cm, md_atoms *atoms, int64_t arrivals, const void *from);
-  /* What count_images will ask for, when all atoms that are owned have come; NULL: nothing. */
-  md_status (*expect_images)(comm *cm);
-  md_status (*count_images)(comm *cm, const md_atoms *atoms); /* and n_own */
-  md_status (*name_images)(comm *cm, md_atoms *atoms); /* ghosts of own atoms; names of others */
-  /* ghost_name [n_in]; and what comm_built_fn does. */
-  md_status (*take_names)(comm *cm, md_atoms *atoms, const void *from);
+  md_status (*count_images)(comm *cm, md_atoms *atoms); /* and n_own */
+  md_status (*name_images)(comm *cm, md_atoms *atoms);  /* ghosts of own atoms; names of others */
+  md_status (*take_names)(comm *cm, md_atoms *atoms, const void *from); /* [n_in] */
   md_status (*pack)(comm *cm, const md_atoms *atoms);
   md_status (*images)(comm *cm, md_atoms *atoms);
   md_status (*unpack)(comm *cm, md_atoms *atoms, const void *from); /* state [n_in][3] */
-  /* Positions of all ghosts by way of neighbours' memory; NULL: it cannot. */
+  /* Positions of all ghosts by way of neighbours' memory; NULL: it cannot, nor have names any. */
   md_status (*exchange)(comm *cm, md_atoms *atoms);
   md_status (*pack_reals)(comm *cm, const void *values);
   md_status (*unpack_reals)(comm *cm, const md_atoms *atoms, void *values);
@@ -48,14 +48,15 @@ PREC_DECLARE(ranks_backend_fn, ranks_on_gpu);
 typedef struct {
   int64_t cuts;
   int32_t n_own_targets;
-  md_buffer owner, first, to, target;
+  md_buffer owner, head, list, target;
   md_buffer before;           /* int32 [n + 1]: items of atoms before this one */
   md_buffer item, key, place; /* an item's atom; its rank or target; items in the order of keys */
   md_buffer image;            /* md_image of each item, since ghosts were named */
   md_buffer count;            /* of leaving atoms and of images (item_counts) */
-  bool counted;               /* those of images are on their way to the host */
-  void *readback;
-  size_t readback_bytes;
+  md_buffer share;            /* images of each target among the items of a block */
+  bool counted;               /* those of images, on their way to the host */
+  md_buffer come, board;      /* blocks that have counted; counts, shared with the host */
+  uint64_t board_round;
   md_buffer weight, scan_status;
   uint32_t round;
   ordering_sorter *sorter;
@@ -75,6 +76,7 @@ struct comm_ranks {
   /* [ranks]: items to and from each rank in an exchange, and where they begin. */
   int64_t *to, *from, *to_first, *from_first;
   int64_t *told, *heard;   /* [ranks][3]: ranks_tell */
+  int64_t *all_told;       /* [1 + ranks][3 + ranks]: peer_tell */
   double *word;            /* [ranks] */
   world_message *messages; /* [2 ranks] */
   int64_t *taken;          /* [targets + 1] */

@@ -51,10 +51,23 @@ static void release(md_ctx *ctx, void *data)
   free((char *)data - (uintptr_t)data % PAGE);
 }
 
+/* Whether empty buffers leave room. */
+static bool leaves_room;
+
+void md_buffer_leave_room(void)
+{
+  leaves_room = true;
+}
+
+static size_t with_room(size_t bytes)
+{
+  return leaves_room ? bytes + bytes / 64 : bytes;
+}
+
 md_status md_buffer_reserve(md_ctx *ctx, md_buffer *buffer, size_t bytes, size_t keep)
 {
   if (bytes <= buffer->bytes) return MD_OK;
-  size_t wanted = buffer->bytes ? buffer->bytes + buffer->bytes / 8 : 0;
+  size_t wanted = buffer->bytes ? buffer->bytes + buffer->bytes / 8 : with_room(bytes);
   if (wanted < bytes) wanted = bytes;
   void *data = NULL;
   if (keep == 0) md_buffer_free(ctx, buffer); /* a big buffer need not exist twice */
@@ -76,8 +89,12 @@ md_status md_buffer_reserve(md_ctx *ctx, md_buffer *buffer, size_t bytes, size_t
 
 md_status md_buffer_match(md_ctx *ctx, md_buffer *spare, const md_buffer *other)
 {
-  if (spare->bytes < other->bytes) md_buffer_free(ctx, spare);
-  return md_buffer_reserve(ctx, spare, other->bytes, 0);
+  if (spare->bytes >= other->bytes) return MD_OK;
+  md_buffer_free(ctx, spare);
+  MD_TRY(allocate(ctx, &spare->data, other->bytes));
+  spare->bytes = other->bytes;
+  ctx->bytes_allocated += (int64_t)spare->bytes;
+  return MD_OK;
 }
 
 void md_buffer_free(md_ctx *ctx, md_buffer *buffer)
@@ -92,7 +109,7 @@ md_status md_shared_reserve(md_ctx *ctx, md_buffer *buffer, size_t bytes)
 {
 #ifdef MD_HAVE_CUDA
   if (ctx->backend == MD_GPU && bytes > buffer->bytes) {
-    size_t wanted = buffer->bytes + buffer->bytes / 2;
+    size_t wanted = buffer->bytes ? buffer->bytes + buffer->bytes / 2 : with_room(bytes);
     if (wanted < bytes) wanted = bytes;
     md_shared_free(ctx, buffer);
     MD_TRY(md_gpu_alloc_shared(&buffer->data, wanted));

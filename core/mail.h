@@ -7,14 +7,17 @@
 
 MD_BEGIN_C
 
-enum { MD_PATIENCE = 10 }; /* seconds that a kernel waits for a flag */
+enum {
+  MD_PATIENCE = 10, /* seconds that a kernel waits for a flag */
+  MD_SLOTS = 3      /* of a mailbox: that many rounds lie in it */
+};
 
 /* Rounds are counted on all ranks alike. */
 typedef unsigned long long md_round;
 
 /* A neighbour, on the device. */
 typedef struct {
-  char *half[2];        /* of its mailbox, by round % 2 */
+  char *slot[MD_SLOTS]; /* of its mailbox, by round % MD_SLOTS */
   int64_t at;           /* the first item there that this rank sends */
   md_round *flag;       /* this rank's in its mailbox */
   const md_round *wait; /* its own in this rank's */
@@ -36,8 +39,9 @@ typedef struct {
 
 /* Steps whose kernels exchange coordinates themselves, `steps` of them: step s, from 0 on, sends in
  * round `round` + s, but for the last, and reads what came in the round before, but for the first,
- * which finds it where ghosts are.  An item is a coord4, shifted by the sender.  A step that reads
- * waits for the flags of all neighbours before it sends. */
+ * which finds it where ghosts are.  An item is a coord4, shifted by the sender; one of 16 bytes has
+ * its round's tag in the place of its charge.  A step that reads waits for the flags of all
+ * neighbours before it ends: of the round before, or with tags of the one before that. */
 typedef struct {
   int32_t steps;
   int32_t n_ways;
@@ -45,9 +49,9 @@ typedef struct {
   const md_way *ways;
   const int32_t *first; /* [n + 1]: images of atom i are image[first[i]] .. */
   const md_image *image;
-  int64_t n_own;       /* ghosts of the own rank, before those that come by mail */
-  const char *half[2]; /* of the own mailbox, by round % 2 */
-  uint32_t *come;      /* 0 between kernels: a counter */
+  int64_t n_own;              /* ghosts of the own rank, before those that come by mail */
+  const char *slot[MD_SLOTS]; /* of the own mailbox, by round % MD_SLOTS */
+  uint32_t *come;             /* 0 between kernels: a counter */
   md_late *late;
 } md_mail;
 

@@ -14,16 +14,17 @@ static md_status rebuild_early(engine *sim, bool sort)
   md_phase_begin(ctx, MD_PHASE_GHOSTS);
   const double back = sim->spec->every > 0 ? sim->spec->dt : -1;
   md_status status = comm_migrate_early(sim->cm, sim->atoms, sim->list_cutoff, back);
+  md_status sorted = MD_OK;
   md_phase_end(ctx, MD_PHASE_GHOSTS);
   if (!status && sort) {
     md_phase_begin(ctx, MD_PHASE_SORT);
-    status = world_agree(neighbor_sort(sim->list, sim->atoms));
+    sorted = neighbor_sort(sim->list, sim->atoms);
     md_phase_end(ctx, MD_PHASE_SORT);
     sim->sorts++;
   }
   if (!status) {
     md_phase_begin(ctx, MD_PHASE_GHOSTS);
-    status = comm_borders(sim->cm, sim->atoms, sim->list_cutoff);
+    status = comm_borders_after(sim->cm, sim->atoms, sim->list_cutoff, sorted);
     md_phase_end(ctx, MD_PHASE_GHOSTS);
   }
   if (status == MD_ENUMERIC)
@@ -31,8 +32,7 @@ static md_status rebuild_early(engine *sim, bool sort)
   if (!status) {
     md_phase_begin(ctx, MD_PHASE_NEIGHBOR);
     status = neighbor_build_early(sim->list, sim->atoms);
-    if (!status) status = force_reserve_types(sim->fc, sim->atoms);
-    status = world_agree(status);
+    status = world_agree(status ? status : force_reserve_types(sim->fc, sim->atoms));
     if (!status && sim->atoms->n_types > 1)
       status = world_agree(force_take_types(sim->fc, sim->atoms));
     md_phase_end(ctx, MD_PHASE_NEIGHBOR);

@@ -70,13 +70,11 @@ static tile_kernel *const typed_kernels[LJ_FORM_COUNT][2][2] = {
     [LJ_SHIFTED] = {{typed_shifted, typed_shifted_tally},
                     {typed_charged_shifted, typed_charged_shifted_tally}}};
 static tile_kernel *const typed_fused_kernels[LJ_FORM_COUNT] = {typed_fused, typed_shifted_fused};
-/* Steps that exchange ghosts. */
+/* Steps that exchange ghosts, which takes registers. */
 #define MAILED(name, blocks, form) TILE_(name, blocks, form, false, false, true, TYPES_ALIKE, true)
-MAILED(mailed_fused, FUSED_BLOCKS, LJ_PLAIN)
-MAILED(mailed_few, FEW_BLOCKS, LJ_PLAIN)
+MAILED(mailed_fused, FEW_BLOCKS, LJ_PLAIN)
 MAILED(mailed_shifted, 4, LJ_SHIFTED)
-static tile_kernel *const mailed_kernels[LJ_FORM_COUNT][2] = {
-    [LJ_PLAIN] = {mailed_fused, mailed_few}, [LJ_SHIFTED] = {mailed_shifted, mailed_shifted}};
+static tile_kernel *const mailed_kernels[LJ_FORM_COUNT] = {mailed_fused, mailed_shifted};
 
 /* How a job's kernel works. */
 static tile_mode mode_of(const force_job *job, bool fused)
@@ -202,8 +200,10 @@ static md_status pick_fused(const force_job *job, tile_mode mode, tile_kernel **
 {
   bool few = false;
   if (mode.types == TYPES_ALIKE) MD_TRY(are_few(job, &few));
-  if (mode.types == TYPES_ALIKE)
-    *out = (mode.mail ? mailed_kernels : fused_kernels)[mode.form][few];
+  if (mode.mail)
+    *out = mailed_kernels[mode.form];
+  else if (mode.types == TYPES_ALIKE)
+    *out = fused_kernels[mode.form][few];
   else
     *out = mode.types == TYPES_TWO ? two_fused : typed_fused_kernels[mode.form];
   return MD_OK;
@@ -232,7 +232,8 @@ static void post_step(tile_job *job, int32_t s)
   post->round = mail->round + (md_round)s;
   post->reads = s > 0;
   post->sends = s + 1 < mail->steps;
-  post->ghosts = s > 0 ? (const coord4 *)mail->half[(post->round - 1) % 2]
+  post->slot = (int32_t)(post->round % MD_SLOTS);
+  post->ghosts = s > 0 ? (const coord4 *)mail->slot[(post->round - 1) % MD_SLOTS]
                        : job->places.coord + job->n + mail->n_own;
 }
 

@@ -3,6 +3,7 @@
 #ifndef TILE_JOB_GPU_H
 #define TILE_JOB_GPU_H
 
+#include "core/gpu/flags_gpu.h"
 #include "force/eam/eam_tile_gpu.h"
 #include "force/tile_entry_gpu.h"
 #include "force/types_gpu.h"
@@ -23,7 +24,8 @@ enum {
   DENSITY_BLOCKS = MD_PREC == 2 ? 3 : 5, /* the same of the two passes of embedded atoms */
   EMBEDDED_BLOCKS = MD_PREC == 2 ? 2 : 4,
   TYPED_BLOCKS = MD_PREC == 2 ? 3 : 4, /* of atoms of several types */
-  AHEAD = 2
+  AHEAD = 2,
+  TAGGED = sizeof(coord4) == 16 /* items of mail tell by themselves that they have come */
 };
 
 /* Where atoms and images are, and where they go. */
@@ -45,6 +47,7 @@ typedef struct {
   md_mail mail;
   tile_order *tiles;
   md_round round; /* in which it sends */
+  int32_t slot;   /* where to */
   bool reads, sends;
   const coord4 *ghosts; /* of other ranks' atoms: what came, or the places of ghosts */
 } tile_post;
@@ -210,12 +213,18 @@ static __device__ __forceinline__ void add_types(const tile_job *job, unsigned c
   if (t < BANKS) set_type(room, most, (m + BANKS - 1) / BANKS * BANKS + t, mode.charged, 0);
 }
 
+/* A ghost of another rank's atom. */
+static __device__ __forceinline__ bool by_mail(const tile_job *job, int32_t j)
+{
+  return j >= (int32_t)(job->n + job->post.mail.n_own);
+}
+
 /* Coordinates of an atom or ghost. */
 static __device__ __forceinline__ const coord4 *coord_of(const tile_job *job, const tile_places *at,
                                                          int32_t j, tile_mode mode)
 {
-  const int32_t others = (int32_t)(job->n + job->post.mail.n_own);
-  return mode.mail && j >= others ? job->post.ghosts + (j - others) : at->coord + j;
+  if (!mode.mail || !by_mail(job, j)) return at->coord + j;
+  return job->post.ghosts + (j - (int32_t)(job->n + job->post.mail.n_own));
 }
 
 static __device__ __forceinline__ void copy_atom(const tile_job *job, const tile_places *at,
@@ -228,20 +237,61 @@ static __device__ __forceinline__ void copy_atom(const tile_job *job, const tile
     copy_entry(room, job->tiles.most, k, coord_of(job, at, j, mode), has_q(mode));
 }
 
+/* Tiles that take part; where there are none one does, for the neighbours' sake. */
+static __device__ __forceinline__ uint32_t takers(const tile_job *job)
+{
+  return max(job->post.tiles->border, 1u);
+}
+
+/* Entry k, which may have been copied before it came. */
+static __device__ __forceinline__ void await_entry(const tile_job *job, unsigned char *room,
+                                                   neighbor_piece halo, int32_t k)
+{
+  const md_mail *mail = &job->post.mail;
+  const md_round round = job->post.round - 1;
+  uint4 *entry = (uint4 *)room + k;
+  if (entry->w == tag_of(round)) return;
+  const int32_t j = job->tiles.halo[halo.start + k];
+  const coord4 *from = job->post.ghosts + (j - (int32_t)(job->n + mail->n_own));
+  *entry = wait_item(from, round, mail->n_ways, mail->ways, mail->late);
+}
+
+/* The entries of this thread that come by mail: among the first a bit of `mailed` each.  And all
+ * neighbours have read what lies where the tile will send to. */
+static __device__ __forceinline__ void await_entries(const tile_job *job, unsigned char *room,
+                                                     neighbor_piece halo, uint32_t mailed,
+                                                     tile_mode mode)
+{
+  const md_mail *mail = &job->post.mail;
+  const int32_t t = (int32_t)threadIdx.x;
+  if (!job->post.reads || blockIdx.x >= takers(job)) return;
+  wait_flags(mail->n_ways, mail->ways, job->post.round - 2, mail->late);
+#pragma unroll 1
+  for (; mailed; mailed &= mailed - 1)
+    await_entry(job, room, halo, t + (__ffs((int)mailed) - 1) * ROWS);
+#pragma unroll 1
+  for (int32_t k = t + loads_of(mode) * ROWS; k < halo.count; k += ROWS)
+    if (by_mail(job, job->tiles.halo[halo.start + k])) await_entry(job, room, halo, k);
+}
+
 /* One pass's halo to shared memory, and behind it the far entries. */
 static __device__ __forceinline__ void load_halo(const tile_job *job, const tile_places *at,
                                                  unsigned char *room, neighbor_piece halo,
                                                  const tile_first *first, tile_mode mode)
 {
   const int32_t t = (int32_t)threadIdx.x, m = halo.count, most = job->tiles.most;
+  uint32_t mailed = 0;
 #pragma unroll
-  for (int u = 0; u < loads_of(mode); u++)
+  for (int u = 0; u < loads_of(mode); u++) {
     if (t + u * ROWS < m) copy_atom(job, at, room, t + u * ROWS, first->j[u], mode);
+    if (t + u * ROWS < m && mode.mail && by_mail(job, first->j[u])) mailed |= 1u << u;
+  }
   for (int32_t k = t + loads_of(mode) * ROWS; k < m; k += ROWS)
     copy_atom(job, at, room, k, __ldcs(job->tiles.halo + halo.start + k), mode);
   if (t < BANKS)
     store_entry(room, most, (m + BANKS - 1) / BANKS * BANKS + t, job->far, has_q(mode));
   wait_entries();
+  if (mode.mail && TAGGED) await_entries(job, room, halo, mailed, mode);
   if (mode.charged && MD_PREC == 1 && mode.pass == EAM_NONE) add_charges(job, at, room, halo);
   if (mode.types != TYPES_ALIKE) add_types(job, room, halo, first, mode);
   __syncthreads();

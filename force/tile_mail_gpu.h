@@ -1,14 +1,14 @@
 /* force/tile_mail_gpu.h - steps by tiles on several GPUs: who exchanges ghosts while others compute
  * (core/mail.h).
  *
- * Tiles at a border, which read ghosts of other ranks or have atoms that are such, come first; they
- * wait for the neighbours' flags of the step before, store images where they go, and the last of
- * them raises the flags.  All other tiles run meanwhile.  Blocks begin in their order, and a flag
- * waits only for those of an earlier step: so it comes, however many blocks wait for one. */
+ * Tiles at a border, which read ghosts of other ranks or have atoms that are such, come first; each
+ * waits for the items that it reads (tile_job_gpu.h), or in double precision for the neighbours'
+ * flags of the step before, and stores images where they go; the last of them raises the flags.
+ * All other tiles run meanwhile.  Blocks begin in their order, and what one waits for is of an
+ * earlier step: so it comes, however many blocks wait. */
 #ifndef TILE_MAIL_GPU_H
 #define TILE_MAIL_GPU_H
 
-#include "core/gpu/flags_gpu.h"
 #include "core/gpu/verlet_gpu.h"
 #include "force/tile_job_gpu.h"
 
@@ -18,17 +18,11 @@ static __device__ __forceinline__ int64_t tile_of(const tile_job *job, tile_mode
   return mode.mail ? job->post.tiles->order[blockIdx.x] : blockIdx.x;
 }
 
-/* Tiles that take part; where there are none one does, for the neighbours' sake. */
-static __device__ __forceinline__ uint32_t takers(const tile_job *job)
-{
-  return max(job->post.tiles->border, 1u);
-}
-
 /* Block: what came in the step before may be read. */
 static __device__ __forceinline__ void await_mail(const tile_job *job)
 {
   const tile_post *post = &job->post;
-  if (!post->reads || blockIdx.x >= takers(job)) return;
+  if (TAGGED || !post->reads || blockIdx.x >= takers(job)) return;
   wait_flags(post->mail.n_ways, post->mail.ways, post->round - 1, post->mail.late);
   __syncthreads();
 }
@@ -50,7 +44,15 @@ static __device__ __forceinline__ void send_images(const tile_job *job, const ti
       at->x_new[job->n + image.to] = there;
       if (MD_PREC == 1) at->coord_new[job->n + image.to] = c;
     } else {
-      ((coord4 *)mail->ways[image.way].half[job->post.round % 2])[image.to] = c;
+      coord4 *to = (coord4 *)mail->ways[image.way].slot[job->post.slot] + image.to;
+#if MD_PREC == 2
+      *to = c;
+#else
+      uint4 item;
+      memcpy(&item, &c, sizeof item);
+      item.w = tag_of(job->post.round);
+      put_item(to, item);
+#endif
     }
   }
 }
@@ -61,14 +63,8 @@ static __device__ __forceinline__ void close_mail(const tile_job *job)
   const tile_post *post = &job->post;
   const md_mail *mail = &post->mail;
   const uint32_t all = takers(job);
-  if (!post->sends || blockIdx.x >= all) return;
-  __syncthreads();
-  if (threadIdx.x > 0) return;
-  if (arrive(mail->come) < all - 1) return;
-  *mail->come = 0;
-  __threadfence_system(); /* for all blocks, which this one has seen arrive */
-  for (int32_t w = 0; w < mail->n_ways; w++)
-    put_flag(mail->ways[w].flag, post->round);
+  if (post->sends && blockIdx.x < all)
+    close_round(mail->come, all, mail->n_ways, mail->ways, post->round, !TAGGED);
 }
 
 /* Whether a halo has a ghost of another rank's atom. */

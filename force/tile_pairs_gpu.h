@@ -233,7 +233,10 @@ static __device__ __forceinline__ void expect_images(const tile_job *job, tile_i
 {
   if (images.begin >= images.end) return;
   const void *at = job->shift + images.begin;
-  if (mode.mail) at = job->post.mail.image + images.begin;
+  if (mode.mail) {
+    at = job->post.mail.image + images.begin;
+    asm volatile("prefetch.global.L1 [%0];" : : "l"(job->post.mail.ways));
+  }
   asm volatile("prefetch.global.L1 [%0];" : : "l"(at));
 }
 

@@ -1,4 +1,10 @@
-/* core/gpu/flags_gpu.h - flags in mailboxes of GPUs (core/mail.h), raised, awaited by kernels. */
+/* core/gpu/flags_gpu.h - flags in mailboxes of GPUs (core/mail.h), raised, awaited by kernels; and
+ * items that tell by themselves that they have come.
+ *
+ * Such an item is 16 bytes, stored and loaded at once, and its last word is the tag of its round:
+ * who finds the tag has the item, with no flag after it and no fence before that.  No mail of other
+ * kinds has a tag in its place: as a float it is no number, as the upper word of a double 1e306, as
+ * a count 2^31. */
 #ifndef FLAGS_GPU_H
 #define FLAGS_GPU_H
 
@@ -28,6 +34,21 @@ static __device__ __forceinline__ uint32_t arrive(uint32_t *count)
   return before;
 }
 
+/* Block: what it read is read, and what it stored is on its way; of so many blocks the last one
+ * raises the flags of all ways.  stored: who sees them sees that, too.  *come is 0 before and
+ * after. */
+static __device__ __forceinline__ void close_round(uint32_t *come, uint32_t blocks, int n_ways,
+                                                   const md_way *ways, md_round round, bool stored)
+{
+  __syncthreads();
+  if (threadIdx.x > 0) return;
+  if (arrive(come) < blocks - 1) return;
+  *come = 0;
+  if (stored) __threadfence_system(); /* for all blocks, which this one has seen arrive */
+  for (int w = 0; w < n_ways; w++)
+    put_flag(ways[w].flag, round);
+}
+
 static __device__ __forceinline__ md_round load_flag(const md_round *flag)
 {
   md_round round;
@@ -45,7 +66,8 @@ static __device__ __forceinline__ unsigned long long nanoseconds(void)
 enum { QUIET = 1000000 }; /* nanoseconds without a look at the host's memory, which is slow */
 
 /* Until the flag is up or somebody was late. */
-static __device__ void wait_long(const md_way *way, md_round round, volatile md_late *late)
+static __device__ __forceinline__ void wait_long(const md_way *way, md_round round,
+                                                 volatile md_late *late)
 {
   const unsigned long long patience = MD_PATIENCE * 1000000000ull, began = nanoseconds();
   while (load_flag(way->wait) < round) {
@@ -72,6 +94,50 @@ static __device__ __forceinline__ void wait_flags(int n, const md_way *ways, md_
       looks++;
     if (looks == LOOKS) wait_long(&ways[w], round, late);
   }
+}
+
+/* The last word of an item of that round. */
+static __device__ __forceinline__ uint32_t tag_of(md_round round)
+{
+  return 0x7f800000u | ((uint32_t)round & 0x7fffffu);
+}
+
+static __device__ __forceinline__ void put_item(void *to, uint4 item)
+{
+  asm volatile("st.relaxed.sys.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(item.x),
+               "r"(item.y), "r"(item.z), "r"(item.w)
+               : "memory");
+}
+
+static __device__ __forceinline__ uint4 load_item(const void *from)
+{
+  uint4 item;
+  asm volatile("ld.relaxed.sys.global.v4.b32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(item.x), "=r"(item.y), "=r"(item.z), "=r"(item.w)
+               : "l"(from)
+               : "memory");
+  return item;
+}
+
+/* The item, when it has come, or whatever lies there when somebody was late: of n neighbours the
+ * one whose flag is not up. */
+static __device__ __forceinline__ uint4 wait_item(const void *from, md_round round, int n,
+                                                  const md_way *ways, volatile md_late *late)
+{
+  const unsigned long long patience = MD_PATIENCE * 1000000000ull, began = nanoseconds();
+  const uint32_t tag = tag_of(round);
+  uint4 item = load_item(from);
+  while (item.w != tag) {
+    const unsigned long long waited = nanoseconds() - began;
+    item = load_item(from);
+    if (waited < QUIET || item.w == tag) continue;
+    if (late->rank >= 0) break;
+    if (waited < patience) continue;
+    for (int w = 0; w < n; w++)
+      if (load_flag(ways[w].wait) < round) late->rank = ways[w].rank;
+    if (late->rank < 0) late->rank = ways[0].rank;
+  }
+  return item;
 }
 
 #endif

@@ -354,7 +354,7 @@ wait $job && fail 'SIGINT: exit code 0'
 "$minimd" --restart "$dir/asked" --check >/dev/null || fail 'SIGINT: the checkpoint'
 
 # Messages, migration and ghosts of several ranks.
-for name in check_world check_ranks check_windows; do
+for name in check_world check_ranks check_ranks_before check_windows; do
   suite=$(dirname "$minimd")/tests/$name
   for ranks in 1 2 3 4; do
     [ -x "$suite" ] || break

@@ -84,7 +84,7 @@ awk -F, '
     g = .8442 * ((e + 5.6) ^ 3 - e ^ 3)
     us = 25 + 1.3e-4 * 4 * 64 ^ 3 + 8e-4 * g
     distant = of("ranks") == 8 ? 0 : .8442 * ((e + 5.6) ^ 3 - (e + 2.8) ^ 3)
-    if (of("ranks") == 512) us += 7 * (1 + (2 + 7 * 6) / 20) + distant * 16 / 2000
+    if (of("ranks") == 512) us += 7 * (1 + (2 + 6 * 6) / 20) + distant * 16 / 2000
     if (!near(of("us_per_step"), us)) print us ": " $0
     if (!near(of("ghosts_a_rank"), g) || !near(of("of_other_ranks"), g)) print g ": " $0
     if (!near(of("of_other_hosts") + 1, distant + 1)) print distant ": " $0
