@@ -102,21 +102,24 @@ static __device__ __forceinline__ uint32_t tag_of(md_round round)
   return 0x7f800000u | ((uint32_t)round & 0x7fffffu);
 }
 
+/* As one number of 128 bits, which is stored and loaded whole; a vector of four words need not be. */
 static __device__ __forceinline__ void put_item(void *to, uint4 item)
 {
-  asm volatile("st.relaxed.sys.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(item.x),
-               "r"(item.y), "r"(item.z), "r"(item.w)
-               : "memory");
+  const uint64_t low = item.x | (uint64_t)item.y << 32, high = item.z | (uint64_t)item.w << 32;
+  asm volatile(
+      "{ .reg .b128 v; mov.b128 v, {%1, %2}; st.relaxed.sys.global.b128 [%0], v; }" ::"l"(to),
+      "l"(low), "l"(high)
+      : "memory");
 }
 
 static __device__ __forceinline__ uint4 load_item(const void *from)
 {
-  uint4 item;
-  asm volatile("ld.relaxed.sys.global.v4.b32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(item.x), "=r"(item.y), "=r"(item.z), "=r"(item.w)
+  uint64_t low, high;
+  asm volatile("{ .reg .b128 v; ld.relaxed.sys.global.b128 v, [%2]; mov.b128 {%0, %1}, v; }"
+               : "=l"(low), "=l"(high)
                : "l"(from)
                : "memory");
-  return item;
+  return make_uint4((uint32_t)low, (uint32_t)(low >> 32), (uint32_t)high, (uint32_t)(high >> 32));
 }
 
 /* The item, when it has come, or whatever lies there when somebody was late: of n neighbours the
