@@ -93,6 +93,10 @@ md_status force_set_eam(force *fc, const eam_potential *eam);
  * ghost has a home, as at first. */
 typedef md_status force_fill_fn(void *arg, void *values);
 void force_share(force *fc, force_fill_fn *fill, void *arg);
+/* How kernels read the tables of embedded atoms with such a list: "cubics" between knots, or
+ * "packed" words (eam_pair.h), by tiles on a GPU where the potential allows it.  NULL: there are
+ * none. */
+const char *force_tables(const force *fc, const neighbor_list *list);
 /* How often a density of an atom of this process was beyond the table of F, in all computations so
  * far, on a GPU up to the last that was asked for sums: F went on linearly. */
 int64_t force_beyond(const force *fc);

@@ -14,15 +14,26 @@ MD_BEGIN_C
  * cachemodel/kernel/ has the same numbers. */
 enum { FORCE_FULL_BATCH = 8, FORCE_FULL_BATCH_WIDE = 4, FORCE_HALF_BATCH = 4 };
 
-/* Functions of embedded atoms against r^2 in words of 8 bytes (eam_pair.h): the words of each that
- * there are, first .. EAM_PACKED, and in which units. */
+/* Functions of embedded atoms in packed words (eam_pair.h): of 8 bytes against r^2, EAM_PACKED
+ * steps of them, in single and mixed precision; of 16 bytes against r in double. */
 enum { EAM_PACKED = 1024, EAM_PACKED_ROOM = EAM_PACKED + 2, EAM_PACKED_FUNCTIONS = 3 };
 typedef struct {
   float line, curve; /* by step: of slopes; of curvatures, in units of the former */
 } eam_units;
+/* A coefficient as a whole number of units: the lowest bits of a double of which these are the
+ * upper 32, and what the double is for 0. */
 typedef struct {
-  int32_t first; /* > EAM_PACKED: none */
+  uint32_t high;
+  double zero;
+} eam_bits;
+typedef struct {
+  eam_bits line, curve, bend;
+} eam_wide_units;
+typedef struct {
+  int32_t first, end; /* words of each function that there are: first .. end - 1; end 0: none */
+  double per;         /* steps by unit of r^2 or r */
   eam_units units[EAM_PACKED_FUNCTIONS];
+  eam_wide_units wide[EAM_PACKED_FUNCTIONS];
 } eam_packing;
 
 /* Atoms of several types. */
@@ -53,8 +64,8 @@ struct force {
                             /* GPU, single, mixed: words of 16 bytes, [eam_words] of rho; those of
                                eam_words.c of the other functions, one after the other */
   md_buffer embed_knots;    /* GPU: double [knots][4]: F */
-  eam_packing packing;      /* GPU, single, mixed: */
-  md_buffer tile_words;     /* its words: uint32 [..][2] of rho, then [..][4] of the forces' */
+  eam_packing packing;      /* GPU: */
+  md_buffer tile_words;     /* its words (eam_words.c) */
   md_buffer beyond_now;     /* GPU: the count of which `beyond` is what was read last */
   md_buffer near;           /* int32: the list's entries within the cutoff now, in its slices */
   md_buffer near_count;     /* int32 [slices][2][width]: how many of each row; of them shared */
@@ -112,6 +123,9 @@ typedef enum {
 double eam_of_square(const eam_potential *eam, eam_function which, double r_sq);
 /* Pack the first EAM_PACKED_FUNCTIONS of them to words[function][0 .. EAM_PACKED][2]. */
 void eam_pack(const eam_potential *eam, uint32_t *words, eam_packing *out);
+/* The same in double to words[function][n][4], n = eam_wide_words(), 0 where there are none. */
+int32_t eam_wide_words(const eam_potential *eam);
+void eam_pack_wide(const eam_potential *eam, uint32_t *words, eam_packing *out);
 /* n numbers to *out in the precision of pairs, which takes their place in `values` as well. */
 md_status eam_write_reals(md_ctx *ctx, double *values, size_t n, md_buffer *out);
 md_status eam_no_memory(size_t knots);

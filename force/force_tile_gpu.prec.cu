@@ -267,13 +267,11 @@ EMBEDDED(tile_densities_tally, 2, EAM_DENSITIES, true, false, false)
 EMBEDDED(tile_embedded, EMBEDDED_BLOCKS, EAM_FORCES, false, false, false)
 EMBEDDED(tile_embedded_tally, 2, EAM_FORCES, true, false, false)
 EMBEDDED(tile_embedded_fused, EMBEDDED_BLOCKS, EAM_FORCES, false, true, false)
-#if MD_PREC != 2
 EMBEDDED(packed_densities, DENSITY_BLOCKS, EAM_DENSITIES, false, false, true)
 EMBEDDED(packed_densities_tally, 2, EAM_DENSITIES, true, false, true)
 EMBEDDED(packed_embedded, EMBEDDED_BLOCKS, EAM_FORCES, false, false, true)
 EMBEDDED(packed_embedded_tally, 2, EAM_FORCES, true, false, true)
 EMBEDDED(packed_embedded_fused, EMBEDDED_BLOCKS, EAM_FORCES, false, true, true)
-#endif
 
 /* Of densities, of forces: alone, with sums, with the time step. */
 enum { ALONE, TALLY, FUSED, PASS_KERNELS };
@@ -281,13 +279,9 @@ typedef tile_kernel *pass_kernels[2][PASS_KERNELS];
 static const pass_kernels knot_kernels = {
     {tile_densities, tile_densities_tally, tile_densities},
     {tile_embedded, tile_embedded_tally, tile_embedded_fused}};
-#if MD_PREC != 2
 static const pass_kernels packed_kernels = {
     {packed_densities, packed_densities_tally, packed_densities},
     {packed_embedded, packed_embedded_tally, packed_embedded_fused}};
-#else
-#define packed_kernels knot_kernels
-#endif
 
 typedef struct {
   tile_job job;

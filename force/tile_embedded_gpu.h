@@ -11,7 +11,7 @@ static __device__ __forceinline__ real pair_by_words(const tile_job *job, const 
 {
   const real slopes = row->at.q + q;
   return mode.packed
-             ? packed_pair(&job->eam, row->words, r_sq, slopes, wanted, mode.pass, u)
+             ? packed_pair(&job->eam, job->near, row->words, r_sq, slopes, wanted, mode.pass, u)
              : held_pair(&job->eam, job->near, row->words, r_sq, slopes, wanted, mode.pass, u);
 }
 

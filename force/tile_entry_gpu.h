@@ -1,8 +1,8 @@
 /* force/tile_entry_gpu.h - how an atom of a tile's halo lies in shared memory.
  *
  * In float an entry is x, y, z, q in one load of 16 bytes; in double x and y in one, z in another
- * of 8, or with q of 16: all x, y first, the rest behind them.  Without charges a type lies in q;
- * with them the types are words behind all entries. */
+ * of 8, or with q of 16: all x, y first, the rest behind them.  Without charges a type lies in q,
+ * or of two in double in the lowest bit of z; with them types are words behind all entries. */
 #ifndef TILE_ENTRY_GPU_H
 #define TILE_ENTRY_GPU_H
 
@@ -118,6 +118,25 @@ static __device__ __forceinline__ void set_type(unsigned char *room, int32_t cap
   const int32_t in_q = sizeof(real) == 8 ? capacity * ENTRY + k * ENTRY + 8 : k * ENTRY + 12;
   const int32_t beside = capacity * (int32_t)entry_bytes(true) + k * 4;
   *(int32_t *)(room + (charged ? beside : in_q)) = type;
+}
+
+/* z with a type of two as its lowest bit; in double only. */
+static __device__ __forceinline__ place with_type_bit(place z, int32_t type)
+{
+#if MD_PREC == 2
+  return __hiloint2double(__double2hiint(z), (__double2loint(z) & ~1) | type);
+#else
+  (void)type;
+  return z;
+#endif
+}
+
+/* The same of an entry without q. */
+static __device__ __forceinline__ void set_type_bit(unsigned char *room, int32_t capacity,
+                                                    int32_t k, int32_t type)
+{
+  place *z = (place *)(room + (size_t)capacity * ENTRY) + k;
+  *z = with_type_bit(*z, type);
 }
 
 static __device__ __forceinline__ int32_t type_in(real q)

@@ -105,10 +105,26 @@ static __host__ __device__ __forceinline__ bool has_unit(tile_mode mode)
   return mode.form == LJ_PLAIN && !mode.charged && mode.types == TYPES_ALIKE;
 }
 
+/* Whether a type is the lowest bit of z: in double a word for it would cost as much as a third of a
+ * position.  A position is then what another last bit of z makes it, alike for rows and entries, so
+ * that a pair's forces still cancel. */
+static __host__ __device__ __forceinline__ bool has_type_bit(tile_mode mode)
+{
+  return MD_PREC == 2 && mode.types == TYPES_TWO;
+}
+
+/* Whether such a bit takes part in positions, as it has to in all instances that sum the same
+ * forces. */
+static __device__ __forceinline__ bool rounds_z(const tile_job *job, tile_mode mode)
+{
+  return has_type_bit(mode) || (MD_PREC == 2 && mode.types == TYPES_MANY && !mode.charged &&
+                                mode.form == LJ_PLAIN && job->types.n == 2);
+}
+
 /* Whether entries have a fourth number: a charge, F' or a type. */
 static __host__ __device__ __forceinline__ bool has_q(tile_mode mode)
 {
-  return mode.charged || mode.types != TYPES_ALIKE;
+  return mode.charged || (mode.types != TYPES_ALIKE && !has_type_bit(mode));
 }
 
 /* A row while it is summed: forces are in units of coord's steps, and of lj1, until the end. */
@@ -198,6 +214,16 @@ static __device__ __forceinline__ void add_charges(const tile_job *job, const ti
     set_charge(room, k, (real)at->x[job->tiles.halo[halo.start + k]].w);
 }
 
+/* The type of entry k of a halo that has been copied. */
+static __device__ __forceinline__ void add_type(unsigned char *room, int32_t most, int32_t k,
+                                                int32_t type, tile_mode mode)
+{
+  if (has_type_bit(mode))
+    set_type_bit(room, most, k, type);
+  else
+    set_type(room, most, k, mode.charged, type);
+}
+
 /* Types, and those of the far entries. */
 static __device__ __forceinline__ void add_types(const tile_job *job, unsigned char *room,
                                                  neighbor_piece halo, const tile_first *first,
@@ -206,11 +232,11 @@ static __device__ __forceinline__ void add_types(const tile_job *job, unsigned c
   const int32_t t = (int32_t)threadIdx.x, m = halo.count, most = job->tiles.most;
 #pragma unroll
   for (int u = 0; u < TYPED_LOADS; u++)
-    if (t + u * ROWS < m) set_type(room, most, t + u * ROWS, mode.charged, first->type[u]);
+    if (t + u * ROWS < m) add_type(room, most, t + u * ROWS, first->type[u], mode);
 #pragma unroll 1
   for (int32_t k = t + TYPED_LOADS * ROWS; k < m; k += ROWS)
-    set_type(room, most, k, mode.charged, job->types.type[job->tiles.halo[halo.start + k]]);
-  if (t < BANKS) set_type(room, most, (m + BANKS - 1) / BANKS * BANKS + t, mode.charged, 0);
+    add_type(room, most, k, job->types.type[job->tiles.halo[halo.start + k]], mode);
+  if (t < BANKS) add_type(room, most, (m + BANKS - 1) / BANKS * BANKS + t, 0, mode);
 }
 
 /* A ghost of another rank's atom. */

@@ -10,7 +10,7 @@
  * there are registers. */
 static __device__ __forceinline__ bool has_early_x(tile_mode mode)
 {
-  return mode.fused && MD_PREC != 1 && !has_q(mode);
+  return mode.fused && MD_PREC != 1 && !mode.charged && mode.types == TYPES_ALIKE;
 }
 
 static __device__ __forceinline__ bool has_early_v(tile_mode mode)
@@ -106,6 +106,21 @@ static __device__ __forceinline__ uint4 load_group(const uint4 *at)
   return c;
 }
 
+/* The entries at both halves of `offsets`, and their types. */
+static __device__ __forceinline__ void load_two_atoms(const tile_job *job, tile_base room,
+                                                      uint32_t offsets, tile_entry two[2],
+                                                      int32_t type[2], tile_mode mode)
+{
+  load_entries(room, job->tiles.most, offsets, has_q(mode), two);
+  type[0] = type[1] = 0;
+  if (has_type_bit(mode))
+    type[0] = type_in((real)two[0].z) & 1, type[1] = type_in((real)two[1].z) & 1;
+  else if (mode.types != TYPES_ALIKE)
+    load_types(room, job->tiles.most, offsets, mode.charged, two, type);
+  for (int k = 0; k < 2 && mode.types == TYPES_MANY && rounds_z(job, mode); k++)
+    two[k].z = with_type_bit(two[k].z, type[k]);
+}
+
 static __device__ __forceinline__ void add_group(const tile_job *job, tile_base room, uint4 group,
                                                  tile_row *row, tile_mode mode)
 {
@@ -117,10 +132,8 @@ static __device__ __forceinline__ void add_group(const tile_job *job, tile_base 
 #pragma unroll
   for (int u = 0; u < GROUP / 2; u++) {
     tile_entry two[2];
-    load_entries(room, job->tiles.most, word[u], has_q(mode), two);
-    int32_t type[2] = {0, 0};
-    if (mode.types != TYPES_ALIKE)
-      load_types(room, job->tiles.most, word[u], mode.charged, two, type);
+    int32_t type[2];
+    load_two_atoms(job, room, word[u], two, type, mode);
     add_pair(job, row, two[0], type[0], mode);
     add_pair(job, row, two[1], type[1], mode);
   }
@@ -283,6 +296,7 @@ static __device__ __forceinline__ void sum_row(const tile_job *job, const tile_p
     expect_close(job, at, start, row, mode);
   }
   row->pairs = start->pairs;
+  if (rounds_z(job, mode)) row->at.z = with_type_bit(row->at.z, row->pairs != 0);
   if (mode.pass == EAM_FORCES) row->close = job->eam.close[start->i];
   for (int k = 0; mode.types == TYPES_TWO && k < 2; k++)
     row->own[k] = load_pair(&job->types, row->pairs + k, false);

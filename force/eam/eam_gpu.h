@@ -16,10 +16,11 @@ typedef enum { EAM_NONE, EAM_DENSITIES, EAM_FORCES } eam_pass;
 typedef struct {
   eam_grid grid;
   const eam_word *density, *pair,
-      *slope;                       /* slope: in double rho itself, of which kernels take it */
-  const eam_word *energy;           /* phi; in double nothing */
-  const void *held[EAM_FORCES + 1]; /* what tiles keep of each pass, by words from the first on */
-  eam_units units[EAM_PACKED_FUNCTIONS]; /* of those, packed */
+      *slope;             /* slope: in double rho itself, of which kernels take it */
+  const eam_word *energy; /* phi; in double nothing */
+  const void *held[EAM_FORCES + 1], *held_slope; /* what tiles keep of each pass, and of a second
+                                                    function, by words from the first on */
+  eam_scale scale[EAM_PACKED_FUNCTIONS];         /* of those, packed */
   eam_curve embed;
   real *slopes;               /* [n + n_ghost]: F' */
   uint8_t *close;             /* [n]: whether a tile's row has pairs nearer than near_sq */
@@ -92,16 +93,23 @@ static __device__ __forceinline__ double eam_close(const eam_tables *eam, int64_
 /* Whether tiles keep packed words, not those of knots. */
 static bool eam_is_packed(const force *fc)
 {
-  return sizeof(real) == 4 && fc->packing.first <= EAM_PACKED;
+  return fc->packing.end > 0;
 }
 
 static void show_held(const force *fc, eam_tables *eam)
 {
-  const uint2 *words = (const uint2 *)fc->tile_words.data;
   const bool packed = eam_is_packed(fc);
+  const unsigned char *words = (const unsigned char *)fc->tile_words.data;
+  const size_t n = (size_t)fc->packing.end, two = n * sizeof(uint4);
+  const size_t one = MD_PREC == 2 ? two : EAM_PACKED_ROOM * sizeof(uint2);
   eam->held[EAM_DENSITIES] = packed ? (const void *)words : eam->density;
-  eam->held[EAM_FORCES] = packed ? (const void *)(words + EAM_PACKED_ROOM) : eam->pair;
-  memcpy(eam->units, fc->packing.units, sizeof eam->units);
+  eam->held[EAM_FORCES] = packed ? (const void *)(words + one) : eam->pair;
+  eam->held_slope = packed ? (const void *)(words + one + two) : eam->slope;
+#if MD_PREC == 2
+  memcpy(eam->scale, fc->packing.wide, sizeof eam->scale);
+#else
+  memcpy(eam->scale, fc->packing.units, sizeof eam->scale);
+#endif
 }
 
 /* Room for what both passes of so many blocks write, totals only with a tally: those of sum F come
@@ -123,7 +131,7 @@ static md_status eam_open(force *fc, const force_job *job, int64_t blocks, eam_t
   eam->grid.r_cut_sq = (real)cut_sq;
   eam->grid.inv_step = (real)(wide ? 1 / from->density.step : EAM_SQUARES / cut_sq);
   eam->grid.last = (real)(n - (wide ? 2 : 1));
-  eam->grid.packed = (real)(EAM_PACKED / cut_sq);
+  eam->grid.packed = (real)fc->packing.per;
   eam->density = density, eam->pair = others;
   eam->slope = wide ? density : others + n, eam->energy = wide ? NULL : others + 2 * n;
   eam->embed = (eam_curve){from->embed.n, from->embed.step, (double(*)[4])fc->embed_knots.data};

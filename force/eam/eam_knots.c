@@ -64,6 +64,13 @@ md_status force_set_eam(force *fc, const eam_potential *eam)
   return MD_OK;
 }
 
+const char *force_tables(const force *fc, const neighbor_list *list)
+{
+  const bool tiles = neighbor_list_view(list)->kind == NEIGHBOR_TILE;
+  const bool packed = fc->ctx->backend == MD_GPU && tiles && fc->packing.end > 0;
+  return !fc->eam ? NULL : packed ? "packed" : "cubics";
+}
+
 int64_t force_beyond(const force *fc)
 {
   return fc->beyond;

@@ -100,10 +100,11 @@ static bool pack_function(const packed_function *f, uint32_t (*words)[2], eam_un
 void eam_pack(const eam_potential *eam, uint32_t *words, eam_packing *out)
 {
   const double step = eam->cutoff * eam->cutoff / EAM_PACKED;
-  *out = (eam_packing){.first = FIRST};
+  *out = (eam_packing){
+      .first = FIRST, .end = EAM_PACKED + 1, .per = EAM_PACKED / (eam->cutoff * eam->cutoff)};
   for (int k = 0; k < EAM_PACKED_FUNCTIONS; k++) {
     const packed_function f = {eam, (eam_function)k, step};
     uint32_t(*to)[2] = (uint32_t(*)[2])words + (size_t)k * (EAM_PACKED + 1);
-    if (!pack_function(&f, to, &out->units[k])) out->first = EAM_PACKED + 1;
+    if (!pack_function(&f, to, &out->units[k])) out->end = 0;
   }
 }

@@ -1,5 +1,6 @@
 /* force/eam/eam_pair.h - a pair of embedded atoms as GPU kernels compute it, from words of 16
- * bytes or packed ones of 8 (eam_pack.c); on the host too, so that tests run the same arithmetic.
+ * bytes or packed ones (eam_pack.c, eam_pack_wide.c); on the host too, so that tests run the same
+ * arithmetic.
  *
  * In double the functions are the file's, by distance: word m is {f, f' step} at knot m, and two
  * neighbouring words are a cubic:
@@ -30,7 +31,7 @@ typedef struct {
   real inv_step; /* steps by unit of r (double) or of r^2 */
   real last;     /* the last one that begins an interval */
   real near_sq;  /* lists by tiles: nearer pairs have no words in shared memory */
-  real packed;   /* steps of packed words by unit of r^2 */
+  real packed;   /* steps of packed words by unit of r (double) or of r^2 */
 } eam_grid;
 
 /* Where a pair is: p of the way from knot m to the next.  inv_r: in double. */
@@ -76,7 +77,73 @@ MD_INLINE eam_spot eam_locate(const eam_grid *grid, real r_sq, real inv_r)
   return at;
 }
 
-#if MD_PREC != 2
+/* A cubic's value, and slope by the step. */
+MD_INLINE real eam_cubic(const real c[4], real p)
+{
+  return eam_fma(p, eam_fma(p, eam_fma(p, c[3], c[2]), c[1]), c[0]);
+}
+MD_INLINE real eam_cubic_slope(const real c[4], real p)
+{
+  return eam_fma(p, eam_fma(p, 3 * c[3], 2 * c[2]), c[1]);
+}
+
+#if MD_PREC == 2
+/* Word m of a function against r, for p = -1/2 .. 1/2 of a step around m + 1/2 steps:
+ *     value + p (line + p (curve + p bend))
+ * The value is a double, of which the bend is the lowest EAM_BEND_BITS bits; the line's uppermost
+ * EAM_LINE_MORE bits are the lowest of `curve`.  Numbers that share a word are rounded so that
+ * nobody has to take the other's bits away. */
+typedef struct {
+  uint32_t low, high; /* of the value */
+  uint32_t line, curve;
+} eam_packed;
+typedef eam_wide_units eam_scale;
+enum { EAM_BEND_BITS = 14, EAM_LINE_MORE = 4 };
+
+MD_INLINE double eam_double_of(uint32_t high, uint32_t low)
+{
+#ifdef __CUDA_ARCH__
+  return __hiloint2double((int)high, (int)low);
+#else
+  const uint64_t bits = (uint64_t)high << 32 | low;
+  double d;
+  memcpy(&d, &bits, sizeof d);
+  return d;
+#endif
+}
+
+/* Where a pair is among packed words: m counted from EAM_FROM, which costs nothing. */
+enum { EAM_FROM = 0x41300000 };
+MD_INLINE eam_spot eam_locate_packed(const eam_grid *grid, real r_sq, real inv_r)
+{
+  eam_spot at;
+  const double r = r_sq * inv_r, t = eam_fma(r, grid->packed, 0x1p20);
+#ifdef __CUDA_ARCH__
+  at.m = __double2hiint(t);
+#else
+  uint64_t bits;
+  memcpy(&bits, &t, sizeof bits);
+  at.m = (int32_t)(bits >> 32);
+#endif
+  at.p = eam_fma(r, grid->packed, 0x1p20 - eam_double_of((uint32_t)at.m, 0x80000000u));
+  at.inv_r = inv_r;
+  return at;
+}
+
+MD_INLINE double eam_field(const eam_bits *bits, uint32_t more, uint32_t low)
+{
+  return eam_double_of(bits->high | more, low) - bits->zero;
+}
+
+MD_INLINE real eam_unpack(eam_packed word, const eam_scale *scale, real p)
+{
+  const double bend = eam_field(&scale->bend, 0, word.low & ((1u << EAM_BEND_BITS) - 1));
+  const double curve = eam_field(&scale->curve, 0, word.curve);
+  const double line = eam_field(&scale->line, word.curve & ((1u << EAM_LINE_MORE) - 1), word.line);
+  const double c[4] = {eam_double_of(word.high, word.low), line, curve, bend};
+  return eam_cubic(c, p);
+}
+#else
 /* Word m of a function against r^2, for p = -1/2 .. 1/2 of a step around m steps:
  *     value + p units.line (line + p units.curve curve)
  * line and curve are the lower 20 and the upper 12 bits of `rest`, 0 in the middle of them. */
@@ -84,6 +151,7 @@ typedef struct {
   float value;
   uint32_t rest;
 } eam_packed;
+typedef eam_units eam_scale;
 
 /* 2^23 + bits, which are fewer than 23. */
 MD_INLINE float eam_float_of(uint32_t bits)
@@ -100,7 +168,7 @@ MD_INLINE float eam_float_of(uint32_t bits)
 
 /* Where a pair is among packed words: m counted from EAM_FROM, which costs nothing. */
 enum { EAM_FROM = 0x4b000000 };
-MD_INLINE eam_spot eam_locate_packed(const eam_grid *grid, real r_sq)
+MD_INLINE eam_spot eam_locate_packed(const eam_grid *grid, real r_sq, real inv_r)
 {
   eam_spot at;
   const float near = fmaf(r_sq, grid->packed, 0x1p23f);
@@ -110,28 +178,17 @@ MD_INLINE eam_spot eam_locate_packed(const eam_grid *grid, real r_sq)
   memcpy(&at.m, &near, sizeof at.m);
 #endif
   at.p = fmaf(r_sq, grid->packed, 0x1p23f - near);
-  at.inv_r = 0;
+  at.inv_r = inv_r;
   return at;
 }
 
-MD_INLINE real eam_unpack(eam_packed word, eam_units units, real p)
+MD_INLINE real eam_unpack(eam_packed word, const eam_scale *scale, real p)
 {
-  const float line = eam_float_of(word.rest & 0xfffffu) - (0x1p23f + 0x1p19f);
-  const float curve =
-      fmaf(eam_float_of(word.rest >> 20), units.curve, -(0x1p23f + 0x1p11f) * units.curve);
-  return fmaf(p * units.line, fmaf(p, curve, line), word.value);
+  const float unit = scale->curve, line = eam_float_of(word.rest & 0xfffffu) - (0x1p23f + 0x1p19f);
+  const float curve = fmaf(eam_float_of(word.rest >> 20), unit, -(0x1p23f + 0x1p11f) * unit);
+  return fmaf(p * scale->line, fmaf(p, curve, line), word.value);
 }
 #endif
-
-/* A cubic's value, and slope by the step. */
-MD_INLINE real eam_cubic(const real c[4], real p)
-{
-  return eam_fma(p, eam_fma(p, eam_fma(p, c[3], c[2]), c[1]), c[0]);
-}
-MD_INLINE real eam_cubic_slope(const real c[4], real p)
-{
-  return eam_fma(p, eam_fma(p, 3 * c[3], 2 * c[2]), c[1]);
-}
 
 /* The cubic from a word to the one behind it, which float does not need. */
 MD_INLINE void eam_between(const eam_word word[2], real c[4])

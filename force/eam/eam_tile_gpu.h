@@ -1,16 +1,16 @@
 /* force/eam/eam_tile_gpu.h - tables of embedded atoms in a tile's shared memory, behind its halo.
  *
  * 32 threads that read 32 words of 16 bytes keep shared memory busy for about 10.5 cycles, of 8
- * bytes for 6, the L1 for one a line of 128; pairs beyond the cutoff read none.  So in float, where
- * both are enough for all that a pass needs of a pair (eam_pair.h), they are packed.  Only words
- * before the cutoff lie there; rows with pairs so near that these need others walk along their
- * entries once more (add_close). */
+ * bytes for 6, the L1 for one a line of 128; pairs beyond the cutoff read none.  So words are
+ * packed where a file allows it: one of 8 bytes in float, one of 16 in double is a function at a
+ * pair (eam_pair.h).  Only words before the cutoff lie there; rows with pairs so near that these
+ * need others walk along their entries once more (add_close). */
 #ifndef EAM_TILE_GPU_H
 #define EAM_TILE_GPU_H
 
 #include "force/eam/eam_gpu.h"
 
-enum { EAM_NEAR = 1536 }; /* in double */
+enum { EAM_NEAR = 1536 }; /* knots in double, where they are not packed */
 
 /* Words first .. first + count - 1 of each table of a pass lie `at` bytes behind the start of
  * shared memory, which is then `end` bytes. */
@@ -18,21 +18,22 @@ typedef struct {
   int32_t first, count, at, end;
 } eam_near;
 
-/* Bytes of a word of a pass, and how many tables it has. */
+/* Bytes of a word of a pass, and how many tables it has: packed ones in float are one of both
+ * functions of a force. */
 static __host__ __device__ __forceinline__ int32_t eam_word_bytes(eam_pass pass, bool packed)
 {
-  return packed && pass == EAM_DENSITIES ? 8 : 16;
+  return packed && MD_PREC != 2 && pass == EAM_DENSITIES ? 8 : 16;
 }
 static __host__ __device__ __forceinline__ int32_t eam_tables_of(eam_pass pass, bool packed)
 {
-  return !packed && pass == EAM_FORCES ? 2 : 1;
+  return pass == EAM_FORCES && !(packed && MD_PREC != 2) ? 2 : 1;
 }
 
 static eam_near eam_near_of(const force *fc, size_t halo, eam_pass pass)
 {
   enum { PIECE = 16 }; /* of a copy */
   const bool packed = eam_is_packed(fc);
-  const int64_t all = packed ? EAM_PACKED + 1 : eam_words(fc, fc->eam);
+  const int64_t all = packed ? fc->packing.end : eam_words(fc, fc->eam);
   eam_near near;
   near.first = packed ? fc->packing.first : (int32_t)(all < EAM_NEAR ? 0 : all - EAM_NEAR);
   near.count = (int32_t)all - near.first;
@@ -45,9 +46,10 @@ static eam_near eam_near_of(const force *fc, size_t halo, eam_pass pass)
 /* r^2 from which on pairs have words there. */
 static real eam_near_sq(const force *fc, eam_near near)
 {
-  const double cut_sq = fc->eam->cutoff * fc->eam->cutoff, edge = near.first + 1;
-  if (eam_is_packed(fc)) return (real)(edge * cut_sq / EAM_PACKED);
-  return near.first == 0 ? 0 : (real)(edge * edge * fc->eam->density.step * fc->eam->density.step);
+  const double edge = near.first + 1, packed = edge / fc->packing.per;
+  const double knot = near.first == 0 ? 0 : edge * fc->eam->density.step;
+  if (eam_is_packed(fc)) return (real)(MD_PREC == 2 ? packed * packed : packed);
+  return (real)(knot * knot);
 }
 
 /* So many bytes on their way to shared memory. */
@@ -70,7 +72,7 @@ static __device__ __forceinline__ uint32_t copy_words(const eam_tables *eam, eam
   const int32_t tables = eam_tables_of(pass, packed), bytes = (near.end - near.at) / tables;
   const int32_t skip = near.first * eam_word_bytes(pass, packed);
   copy_bytes(to, (const char *)eam->held[pass] + skip, bytes);
-  if (tables == 2) copy_bytes(to + (uint32_t)bytes, (const char *)eam->slope + skip, bytes);
+  if (tables == 2) copy_bytes(to + (uint32_t)bytes, (const char *)eam->held_slope + skip, bytes);
   return to - (uint32_t)skip;
 }
 
@@ -111,33 +113,64 @@ static __device__ __forceinline__ real held_pair(const eam_tables *eam, eam_near
   return eam_pull(&eam->grid, at, c, s, slopes);
 }
 
-/* The same by packed words, which double has none of. */
-static __device__ __forceinline__ real packed_pair(const eam_tables *eam, uint32_t words, real r_sq,
-                                                   real slopes, bool wanted, eam_pass pass,
-                                                   double *u)
+/* A packed word of the first pass at such an address; any where it is not wanted. */
+static __device__ __forceinline__ eam_packed held_word(uint32_t at, bool wanted)
 {
+  eam_packed word = {};
 #if MD_PREC == 2
-  return held_pair(eam, (eam_near){}, words, r_sq, slopes, wanted, pass, u);
-#else
-  const eam_spot at = eam_locate_packed(&eam->grid, r_sq);
-  const uint32_t step = (uint32_t)eam_word_bytes(pass, true);
-  const uint32_t word = words - (uint32_t)EAM_FROM * step + (uint32_t)at.m * step;
-  eam_packed one = {}, two = {};
-  if (pass == EAM_DENSITIES) {
-    asm volatile("{ .reg .pred p; setp.ne.u32 p, %3, 0;\n"
-                 "@p ld.shared.v2.b32 {%0, %1}, [%2]; }"
-                 : "+f"(one.value), "+r"(one.rest)
-                 : "r"(word), "r"((uint32_t)wanted));
-    return eam_unpack(one, eam->units[EAM_OF_DENSITY], at.p);
-  }
   asm volatile("{ .reg .pred p; setp.ne.u32 p, %5, 0;\n"
                "@p ld.shared.v4.b32 {%0, %1, %2, %3}, [%4]; }"
-               : "+f"(one.value), "+r"(one.rest), "+f"(two.value), "+r"(two.rest)
-               : "r"(word), "r"((uint32_t)wanted));
-  if (u) *u = eam_energy(eam, eam_locate(&eam->grid, r_sq, 0), NULL);
-  return eam_fma(slopes, eam_unpack(two, eam->units[EAM_OF_SLOPE], at.p),
-                 eam_unpack(one, eam->units[EAM_OF_PAIR], at.p));
+               : "+r"(word.low), "+r"(word.high), "+r"(word.line), "+r"(word.curve)
+               : "r"(at), "r"((uint32_t)wanted));
+#else
+  asm volatile("{ .reg .pred p; setp.ne.u32 p, %3, 0;\n"
+               "@p ld.shared.v2.b32 {%0, %1}, [%2]; }"
+               : "+f"(word.value), "+r"(word.rest)
+               : "r"(at), "r"((uint32_t)wanted));
 #endif
+  return word;
+}
+
+/* Those of both functions of a force, the second `apart` bytes behind the first. */
+static __device__ __forceinline__ void held_words(uint32_t at, uint32_t apart, bool wanted,
+                                                  eam_packed word[2])
+{
+#if MD_PREC == 2
+  word[0] = held_word(at, wanted), word[1] = held_word(at + apart, wanted);
+#else
+  word[0] = word[1] = (eam_packed){};
+  asm volatile("{ .reg .pred p; setp.ne.u32 p, %5, 0;\n"
+               "@p ld.shared.v4.b32 {%0, %1, %2, %3}, [%4]; }"
+               : "+f"(word[0].value), "+r"(word[0].rest), "+f"(word[1].value), "+r"(word[1].rest)
+               : "r"(at), "r"((uint32_t)wanted));
+#endif
+}
+
+/* phi of a pair, from global memory. */
+static __device__ __forceinline__ double energy_of(const eam_tables *eam, real r_sq, real inv_r)
+{
+  const eam_spot at = eam_locate(&eam->grid, r_sq, inv_r);
+  real c[4] = {};
+  if (MD_PREC == 2) eam_load_cubic(eam->pair, at.m, c);
+  return eam_energy(eam, at, c);
+}
+
+/* The same by packed words. */
+static __device__ __forceinline__ real packed_pair(const eam_tables *eam, eam_near near,
+                                                   uint32_t words, real r_sq, real slopes,
+                                                   bool wanted, eam_pass pass, double *u)
+{
+  const real inv_r = eam_inverse_root(r_sq);
+  const eam_spot at = eam_locate_packed(&eam->grid, r_sq, inv_r);
+  const uint32_t step = (uint32_t)eam_word_bytes(pass, true);
+  const uint32_t place = words - (uint32_t)EAM_FROM * step + (uint32_t)at.m * step;
+  if (pass == EAM_DENSITIES)
+    return eam_unpack(held_word(place, wanted), &eam->scale[EAM_OF_DENSITY], at.p);
+  eam_packed word[2];
+  held_words(place, (uint32_t)near.count * step, wanted, word);
+  if (u) *u = energy_of(eam, r_sq, inv_r);
+  return eam_fma(slopes, eam_unpack(word[1], &eam->scale[EAM_OF_SLOPE], at.p),
+                 eam_unpack(word[0], &eam->scale[EAM_OF_PAIR], at.p));
 }
 
 /* The same of a pair that is nearer. */

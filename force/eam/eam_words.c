@@ -56,6 +56,21 @@ int64_t eam_words(const force *fc, const eam_potential *eam)
   return reach < (double)eam->density.n ? (int64_t)reach : eam->density.n;
 }
 
+/* In double: words of 16 bytes of rho, then of one function of forces, then of the other. */
+static md_status set_packed_wide(force *fc, const eam_potential *eam)
+{
+  const size_t n = (size_t)eam_wide_words(eam), bytes = EAM_PACKED_FUNCTIONS * n * 16;
+  fc->packing = (eam_packing){.end = 0};
+  if (n == 0) return MD_OK;
+  uint32_t *words = calloc(bytes, 1);
+  if (!words) return eam_no_memory(n);
+  eam_pack_wide(eam, words, &fc->packing);
+  md_status status = md_buffer_reserve(fc->ctx, &fc->tile_words, bytes, 0);
+  if (!status) status = md_write(fc->ctx, fc->tile_words.data, words, bytes);
+  free(words);
+  return status;
+}
+
 /* Words of 8 bytes of rho, then of 16 of both functions of forces. */
 static md_status set_packed(force *fc, const eam_potential *eam)
 {
@@ -98,7 +113,7 @@ md_status eam_set_words(force *fc, const eam_potential *eam)
   free(others);
   MD_TRY(status);
   if (ctx->backend == MD_CPU) return MD_OK; /* it evaluates F on its own */
-  if (!wide) MD_TRY(set_packed(fc, eam));
+  MD_TRY(wide ? set_packed_wide(fc, eam) : set_packed(fc, eam));
   const size_t embed = (size_t)eam->embed.n * sizeof *eam->embed.knot;
   MD_TRY(md_buffer_reserve(ctx, &fc->embed_knots, embed, 0));
   MD_TRY(md_write(ctx, fc->embed_knots.data, eam->embed.knot, embed));

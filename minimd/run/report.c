@@ -76,8 +76,9 @@ void report_begin(const report *run, options_format format, FILE *stream)
   if (run->skin.reason) fprintf(stream, "skin       %g (%s)\n", sim->spec->skin, run->skin.reason);
   if (sim->mesh) coulomb_line(sim, stream);
   if (sim->spec->eam)
-    fprintf(stream, "potential  %s: embedded atoms, cutoff %g, mass %g\n", sim->spec->potential,
-            sim->spec->eam->cutoff, sim->mass);
+    fprintf(stream, "potential  %s: embedded atoms, cutoff %g, mass %g, tables %s\n",
+            sim->spec->potential, sim->spec->eam->cutoff, sim->mass,
+            force_tables(sim->fc, sim->list));
   fprintf(stream, "order      %s over %d x %d x %d bins, set-up %.2f s\n\n", curve,
           grid->n[0] - 2 * grid->margin[0], grid->n[1] - 2 * grid->margin[1],
           grid->n[2] - 2 * grid->margin[2], run->setup_s);
@@ -236,6 +237,8 @@ static void json_end(const report *run, FILE *stream)
     md_json_number(&json, "skin", run->sim->spec->skin);
     md_json_string(&json, "skin_reason", run->skin.reason);
   }
+  const char *tables = force_tables(run->sim->fc, run->sim->list);
+  if (tables) md_json_string(&json, "tables", tables);
   md_json_close(&json, '}');
   if (run->sim->mesh) json_coulomb(run->sim, &json);
   json_thermo(run, &json);

@@ -98,6 +98,10 @@ cp "$dir/out" "$dir/in.converted"
 expect 0 $on -i "$dir/in.converted" --cells 3 --steps 2
 expect 0 $on -i "$dir/in.eam" --cells 3 --steps 2 --format json
 grep -q '"densities_beyond_table": 0' "$dir/out" || fail 'JSON does not count densities'
+grep -q '"tables": "\(cubics\|packed\)"' "$dir/out" || fail 'JSON does not say how tables are read'
+if [ "$backend" = cpu ]; then tables=cubics; else tables=packed; fi
+expect 0 $on -i "$dir/in.eam" --cells 3 --steps 2 --list tile
+prints "^potential .*Cu.eam.alloy: embedded atoms, cutoff 4.95, .*tables $tables$"
 expect 0 $on -i "$dir/in.eam" --cells 3 --steps 2 --set system.lattice_constant=2.6
 prints 'densities beyond the table of .*Cu.eam.alloy, which ends at 60: [1-9]'
 printf 'title\n\nmetal\nnone\neam\n1 1\n4 4 4\n10\n0.001\n600\n0.0846\n20\n4.95 1\n5\n' >"$dir/in.minimd"

@@ -82,66 +82,94 @@ START_TEST(words_are_the_functions)
 }
 END_TEST
 
-#if MD_PREC != 2
-static double packed_at(const uint32_t *words, const eam_packing *packing, eam_function which,
-                        const eam_grid *grid, double r)
+/* The packed words of a potential of so many knots. */
+typedef struct {
+  eam_potential eam;
+  eam_packing packing;
+  eam_packed *words;
+  int64_t n; /* of each function */
+} words_packed;
+
+static words_packed packed_of(const char *knots)
 {
-  const eam_spot at = eam_locate_packed(grid, (real)(r * r));
-  const uint32_t *word = words + 2 * ((EAM_PACKED + 1) * (int)which + at.m - EAM_FROM);
-  eam_packed packed = {.rest = word[1]};
-  memcpy(&packed.value, &word[0], sizeof packed.value);
-  return (double)eam_unpack(packed, packing->units[which], at.p);
+  words_packed p = {.n = EAM_PACKED + 1};
+  const char *path = files_path(knots);
+  char *argv[] = {"potential", "--knots", (char *)knots, "-o", (char *)path};
+  ck_ok(cmd_potential(5, argv));
+  ck_ok(eam_read(path, &p.eam));
+  if (MD_PREC == 2) p.n = eam_wide_words(&p.eam);
+  p.words = calloc((size_t)(EAM_PACKED_FUNCTIONS * p.n + 1), sizeof *p.words);
+  return p;
 }
 
-/* Packed words are as good as cubics from the first on, by knots near and far from each other. */
+static void pack(words_packed *p)
+{
+#if MD_PREC == 2
+  eam_pack_wide(&p->eam, (uint32_t *)p->words, &p->packing);
+#else
+  eam_pack(&p->eam, (uint32_t *)p->words, &p->packing);
+#endif
+}
+
+static void packed_free(words_packed *p)
+{
+  free(p->words);
+  eam_free(&p->eam);
+}
+
+static double packed_at(const words_packed *p, eam_function which, double r)
+{
+#if MD_PREC == 2
+  const eam_scale *scale = p->packing.wide;
+#else
+  const eam_scale *scale = p->packing.units;
+#endif
+  const eam_grid grid = {.packed = (real)p->packing.per};
+  const eam_spot at = eam_locate_packed(&grid, (real)(r * r), (real)(1 / r));
+  ck_assert_int_ge(at.m - EAM_FROM, p->packing.first);
+  ck_assert_int_lt(at.m - EAM_FROM, p->packing.end);
+  return (double)eam_unpack(p->words[p->n * (int)which + at.m - EAM_FROM], scale + which, at.p);
+}
+
+/* Packed words are as good as cubics from the first on, by knots near and far from each other: in
+ * double to these parts of their own size and of that at 2.5 A. */
+static const double packed_goal = MD_PREC == 2 ? 1e-11 : 1e-6;
 START_TEST(packed_words_are_the_functions)
 {
   static const char *const knots[] = {"500", "2000"};
-  eam_potential eam;
-  eam_packing packing;
-  uint32_t *words = calloc(EAM_PACKED_FUNCTIONS * (EAM_PACKED + 1) * 2, sizeof *words);
-  const char *path = files_path("cu");
-  char *argv[] = {"potential", "--knots", (char *)knots[_i], "-o", (char *)path};
-  ck_ok(cmd_potential(5, argv));
-  ck_ok(eam_read(path, &eam));
-  eam_pack(&eam, words, &packing);
-  const double cut_sq = eam.cutoff * eam.cutoff;
-  const eam_grid grid = {.packed = (real)(EAM_PACKED / cut_sq)};
-  ck_assert_int_lt(packing.first, EAM_PACKED / 5);
+  words_packed p = packed_of(knots[_i]);
+  pack(&p);
+  const double first = (p.packing.first + 1) / p.packing.per;
+  const double start = MD_PREC == 2 ? first : sqrt(first);
+  ck_assert_double_gt(start, 0.39 * p.eam.cutoff);
+  ck_assert_double_lt(start, 0.42 * p.eam.cutoff);
   for (int f = 0; f < EAM_PACKED_FUNCTIONS; f++) {
-    const double size = fabs(eam_of_square(&eam, (eam_function)f, 2.5 * 2.5));
-    for (double r = sqrt((packing.first + 1) * cut_sq / EAM_PACKED); r < eam.cutoff;
-         r += 0.0000731) {
-      const double want = eam_of_square(&eam, (eam_function)f, (double)(real)(r * r));
-      const double got = packed_at(words, &packing, (eam_function)f, &grid, r);
-      ck_assert_msg(fabs(got - want) <= words_goal * (fabs(want) + size),
-                    "function %d at %g: %g, not %g", f, r, got, want);
+    const double size = fabs(eam_of_square(&p.eam, (eam_function)f, 2.5 * 2.5));
+    for (double r = start; r < p.eam.cutoff; r += 0.0000731) {
+      const double want = eam_of_square(&p.eam, (eam_function)f, (double)(real)(r * r));
+      const double got = packed_at(&p, (eam_function)f, r);
+      ck_assert_msg(fabs(got - want) <= packed_goal * (fabs(want) + size),
+                    "function %d at %g: %.17g, not %.17g", f, r, got, want);
     }
   }
-  free(words);
-  eam_free(&eam);
+  packed_free(&p);
 }
 END_TEST
 
-/* A file whose numbers jump has no packed words. */
-START_TEST(rough_files_are_not_packed)
+/* Files whose numbers jump have no packed words, in double none whose words would not fit. */
+START_TEST(some_files_are_not_packed)
 {
-  eam_potential eam;
-  eam_packing packing;
-  uint32_t *words = calloc(EAM_PACKED_FUNCTIONS * (EAM_PACKED + 1) * 2, sizeof *words);
-  const char *path = files_path("cu");
-  char *argv[] = {"potential", "--knots", "2000", "-o", (char *)path};
-  ck_ok(cmd_potential(5, argv));
-  ck_ok(eam_read(path, &eam));
-  for (int64_t m = 0; m < eam.density.n; m++)
-    eam.density.knot[m][0] *= 1 + 1e-5 * (double)(m % 2);
-  eam_pack(&eam, words, &packing);
-  ck_assert_int_gt(packing.first, EAM_PACKED);
-  free(words);
-  eam_free(&eam);
+  words_packed p = packed_of("2000");
+  for (int64_t m = 0; m < p.eam.density.n; m++)
+    p.eam.density.knot[m][0] *= 1 + 1e-5 * (double)(m % 2);
+  pack(&p);
+  ck_assert_int_eq(p.packing.end, 0);
+  packed_free(&p);
+  p = packed_of("3000");
+  if (MD_PREC == 2) ck_assert_int_eq(eam_wide_words(&p.eam), 0);
+  packed_free(&p);
 }
 END_TEST
-#endif
 
 static int words_main(const char *name)
 {
@@ -149,10 +177,8 @@ static int words_main(const char *name)
   TCase *tc = tcase_create("words");
   tcase_add_checked_fixture(tc, files_begin, files_end);
   if (test_backend() == MD_CPU) tcase_add_loop_test(tc, words_are_the_functions, 0, 2);
-#if MD_PREC != 2
   tcase_add_loop_test(tc, packed_words_are_the_functions, 0, 2);
-  tcase_add_test(tc, rough_files_are_not_packed);
-#endif
+  tcase_add_test(tc, some_files_are_not_packed);
   suite_add_tcase(suite, tc);
   return test_main(suite);
 }
