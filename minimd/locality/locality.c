@@ -15,9 +15,12 @@ list_input locality_input(const engine *sim)
                                                          : LIST_ALIKE;
   const double r_cut = spec->eam ? spec->eam->cutoff : spec->cutoff;
   const double *of_pairs = reads == LIST_TYPED ? &spec->types->pairs->r_cut : NULL;
-  return (list_input){sim->atoms, sim->list, r_cut,
-                      NULL,       reads,     of_pairs,
-                      (int32_t)(sizeof(force_lj) / sizeof(double))};
+  return (list_input){.atoms = sim->atoms,
+                      .list = sim->list,
+                      .r_cut = r_cut,
+                      .reads = reads,
+                      .cutoff = of_pairs,
+                      .step = (int32_t)(sizeof(force_lj) / sizeof(double))};
 }
 
 md_status locality_choose(config *cfg, engine_choice *out)
