@@ -7,6 +7,9 @@
 #   profile32 profile64 profile92 profile-bins profile-carveout profile-decay
 #                                               counters of the kernel beside the model (ncu);
 #                                               profile92-double: in one precision
+#   species                                     the same of atoms of two types
+#   l2                                          what the L2 keeps from launch to launch (ncu); not
+#                                               part of all
 #   gather                                      files from the rows in BUILD, put there by several
 #                                               GPUs that each had some of the parts
 #   model                                       the model's columns of the profiles anew, counters as
@@ -217,6 +220,41 @@ part_profile_decay()
     --at 0,1000,2000,4000,8000 --caches warm --replay kernel
 }
 
+# [AK] has none: a byte more is read beside each position, and constants of each pair.
+part_species()
+{
+  for precision in double single mixed; do
+    call gpu-species cells=32 -- profile -i inputs/in.kob-andersen --cells 32 --steps 40 --list full,half \
+      --order hilbert,random --precision $precision --caches warm --replay kernel --launches 1
+  done
+}
+# Three launches after each other, the last three of a kernel; bytes an atom.
+part_l2()
+{
+  from=lts__t_sectors_srcunit
+  metrics=dram__bytes_read.sum,dram__bytes_write.sum,${from}_tex_op_read.sum,${from}_tex_op_read_lookup_miss.sum
+  metrics=$metrics,${from}_ltcfabric.sum,${from}_ltcfabric_lookup_miss.sum
+  echo date,commit,machine,cells,order,list,precision,launch,quantity,bytes_per_atom >"$results/gpu-l2.csv"
+  for cells in 24 28 32 36 40 48; do
+    LC_ALL=C ncu --cache-control none --replay-mode application -k 'regex:^(full|half)_plain' --csv \
+      --print-units base --metrics "$metrics" "$minimd" profile --cells $cells --steps 40 --backend gpu \
+      --list full,half --order hilbert --precision single --block-size 256 --times --launches 3 --quiet \
+      >"$work/l2" || failures=$((failures + 1))
+    awk -F'","' -v origin="$(date -u +%F),$commit,$machine,$cells,hilbert" -v atoms=$((4 * cells * cells * cells)) '
+      BEGIN { n = split("dram__bytes_read memory_read dram__bytes_write memory_written " \
+        "lts__t_sectors_srcunit_tex_op_read l1_asked lts__t_sectors_srcunit_tex_op_read_lookup_miss l1_asked_missed " \
+        "lts__t_sectors_srcunit_ltcfabric other_part_asked " \
+        "lts__t_sectors_srcunit_ltcfabric_lookup_miss other_part_missed", word, " ")
+        for (k = 1; k < n; k += 2) name[word[k] ".sum"] = word[k + 1] }
+      /^"[0-9]/ { list = substr($5, 1, 4); sub(/"$/, "", $15); gsub(/,/, "", $15)
+        if (!((list, $13) in last)) keys[++n_keys] = list SUBSEP $13
+        value[list, $13, ++last[list, $13]] = $15 * ($14 == "sector" ? 32 : 1) / atoms }
+      END { for (k = 1; k <= n_keys; k++) { split(keys[k], of, SUBSEP)
+        for (l = 1; l <= 3; l++) printf "%s,%s,single,%d,%s,%.2f\n", origin, of[1], l, name[of[2]], value[keys[k], last[keys[k]] - 3 + l] } }
+      ' "$work/l2" >>"$results/gpu-l2.csv"
+  done
+}
+
 # modelled FILE CELLS CARVEOUT ARGS : rows of the model alone, behind what FILE has before them.
 modelled()
 {
@@ -357,12 +395,12 @@ part_plots()
 }
 
 [ $# -gt 0 ] || set -- times large blocks bins carveout decay embedded profile32 profile64 profile92 \
-  profile-bins profile-carveout profile-decay errors plots
+  profile-bins profile-carveout profile-decay species errors plots
 for part; do
   case $part in
     'modelled '*) eval "$part" && continue ;; # one of part_model's, by itself
     times | large | blocks | bins | carveout | decay | embedded | model | remodel | \
-      profile32* | profile64* | profile92* | profile-bins | profile-carveout | profile-decay | gather | \
+      profile32* | profile64* | profile92* | profile-bins | profile-carveout | profile-decay | species | l2 | gather | \
       errors | plots) ;;
     *) echo "unknown part '$part'" >&2; exit 2 ;;
   esac

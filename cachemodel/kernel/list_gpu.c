@@ -43,12 +43,15 @@ static md_status load_coordinates(const turn *t, trace_stream stream, int32_t la
   return issue(t, &r, 0, r.stride);
 }
 
-/* F' where the pass needs it. */
-static md_status load_slopes(const turn *t, int32_t lanes, const int32_t *index)
+/* What the pass needs of atoms beside their coordinates: types, or F'. */
+static md_status load_rest(const turn *t, int32_t lanes, const int32_t *index)
 {
   const list_kernel *kernel = t->kernel;
-  if (kernel->reads != LIST_EMBEDDED || kernel->pass == LIST_PASS_DENSITIES) return MD_OK;
-  list_request r = list_request_of(kernel, LIST_SLOPE, TRACE_NF, TRACE_READ, lanes, index);
+  const bool typed = kernel->reads == LIST_TYPED;
+  if (!typed && (kernel->reads != LIST_EMBEDDED || kernel->pass == LIST_PASS_DENSITIES))
+    return MD_OK;
+  list_request r = list_request_of(kernel, typed ? LIST_TYPE : LIST_SLOPE,
+                                   typed ? TRACE_NT : TRACE_NF, TRACE_READ, lanes, index);
   return issue(t, &r, 0, r.stride);
 }
 
@@ -97,7 +100,7 @@ static md_status open_rows(const turn *t)
   MD_TRY(load_words(t, LIST_COUNT, s->rows, row));
   MD_TRY(load_words(t, LIST_START, s->rows, start));
   MD_TRY(load_coordinates(t, TRACE_AC, s->rows, row));
-  return load_slopes(t, s->rows, row);
+  return load_rest(t, s->rows, row);
 }
 
 /* Indices at[l] + u of rows that have such an entry. */
@@ -125,7 +128,26 @@ static md_status load_positions(const turn *t, const int32_t *at, int32_t u)
     index[lanes++] = k < s->count[l] ? s->nbr[k * LIST_WARP + l] : own[l];
   }
   MD_TRY(load_coordinates(t, TRACE_NC, lanes, index));
-  return load_slopes(t, lanes, index);
+  return load_rest(t, lanes, index);
+}
+
+/* The constants of the pairs of entries at[l] + u, those of its own type where a row has no such
+ * entry. */
+static md_status load_constants(const turn *t, const int32_t *at, int32_t u)
+{
+  const list_slice *s = t->slice;
+  int32_t index[LIST_WARP], lanes = 0;
+  if (t->kernel->reads != LIST_TYPED) return MD_OK;
+  for (int32_t l = 0; l < LIST_WARP; l++) {
+    if (at[l] == AT_REST) continue;
+    const int32_t k = at[l] + u, first = l < s->rows ? s->own_type[l] * t->kernel->types : 0;
+    index[lanes++] = first + (k < s->count[l] ? s->type[k * LIST_WARP + l] : s->own_type[l]);
+  }
+  list_request r = list_request_of(t->kernel, LIST_PAIR, TRACE_OTHER, TRACE_READ, lanes, index);
+  MD_TRY(issue(t, &r, 0, 16));
+  if (r.stride == 16) return MD_OK;
+  r.again = true;
+  return issue(t, &r, 16, 16);
 }
 
 /* This part of entries at[l], at[l] + 1, ... of the rows whose threads take part. */
@@ -166,8 +188,10 @@ static md_status half_turn(const turn *t, int32_t k, int32_t batch, bool *last, 
   for (int32_t l = 0; l < LIST_WARP; l++)
     at[l] = k;
   MD_TRY(load_part(t, at, batch));
-  for (int32_t u = 0; *last && u < batch; u++)
+  for (int32_t u = 0; *last && u < batch; u++) {
+    MD_TRY(load_constants(t, at, u));
     MD_TRY(push_back(t, k + u));
+  }
   return MD_OK;
 }
 
@@ -184,6 +208,8 @@ static md_status full_turn(const turn *t, int32_t k, int32_t batch, bool *last, 
     at[l] = whole ? k : rest ? s->count[l] / batch * batch : AT_REST;
   }
   MD_TRY(load_part(t, at, size));
+  for (int32_t u = 0; *last && u < size; u++)
+    MD_TRY(load_constants(t, at, u));
   if (!*done) return MD_OK;
   own_atoms(s, at);
   return store_sums(t, s->rows, at);

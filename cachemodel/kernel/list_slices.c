@@ -19,9 +19,10 @@ struct list_slices {
   int32_t count[WINDOW * LIST_WARP];
   int32_t *nbr;
   size_t nbr_bytes;
-  /* Half lists. */
+  /* Half lists, and atoms of several types. */
   list_positions at;
   const int32_t *home;
+  uint8_t *type; /* of owned atoms */
   void *x_copy, *home_copy;
 };
 
@@ -30,6 +31,7 @@ void list_slice_free(list_slice *slice)
   free(slice->nbr);
   free(slice->home);
   free(slice->acts);
+  free(slice->type);
   *slice = (list_slice){0};
 }
 
@@ -44,8 +46,10 @@ md_status list_slice_reserve(list_slice *slice, int32_t n)
   int32_t *home = nbr ? realloc(slice->home, (size_t)room * row) : NULL;
   if (home) slice->home = home;
   uint32_t *acts = home ? realloc(slice->acts, (size_t)room * sizeof *acts) : NULL;
-  MD_REQUIRE(acts, MD_ENOMEM, "out of memory for rows of %d neighbours", n);
-  slice->acts = acts;
+  if (acts) slice->acts = acts;
+  uint8_t *type = acts ? realloc(slice->type, (size_t)room * LIST_WARP) : NULL;
+  MD_REQUIRE(type, MD_ENOMEM, "out of memory for rows of %d neighbours", n);
+  slice->type = type;
   slice->room = room;
   return MD_OK;
 }
@@ -66,11 +70,23 @@ static md_status open_pairs(list_slices *s)
 {
   const md_atoms *atoms = s->in.atoms;
   const size_t state = 4 * md_state_size(atoms->ctx->precision);
-  const void *home;
   s->at.single = atoms->ctx->precision == MD_SINGLE;
   s->at.r_cut_sq = s->in.r_cut * s->in.r_cut;
-  MD_TRY(on_host(atoms->ctx, atoms->x.data, (size_t)(atoms->n + atoms->n_ghost) * state, &s->x_copy,
-                 &s->at.x));
+  return on_host(atoms->ctx, atoms->x.data, (size_t)(atoms->n + atoms->n_ghost) * state, &s->x_copy,
+                 &s->at.x);
+}
+
+static md_status open_types(list_slices *s)
+{
+  s->type = malloc((size_t)s->kernel.n);
+  MD_REQUIRE(s->type, MD_ENOMEM, "out of memory for a list trace");
+  return md_atoms_get_types(s->in.atoms, s->type);
+}
+
+static md_status open_homes(list_slices *s)
+{
+  const md_atoms *atoms = s->in.atoms;
+  const void *home;
   MD_TRY(on_host(atoms->ctx, atoms->home.data, (size_t)atoms->n_ghost * sizeof(int32_t),
                  &s->home_copy, &home));
   s->home = home;
@@ -90,7 +106,10 @@ md_status list_slices_open(const list_input *in, const list_kernel *kernel, list
     s->made_slots = s->kernel.array[LIST_NBR].count / (s->n * LIST_WARP);
     status = list_rows_open(in, kernel, &s->made);
   }
-  if (!status && kernel->kind == NEIGHBOR_HALF) status = open_pairs(s);
+  const bool half = kernel->kind == NEIGHBOR_HALF, typed = kernel->reads == LIST_TYPED;
+  if (!status && (half || typed)) status = open_homes(s);
+  if (!status && half) status = open_pairs(s);
+  if (!status && typed) status = open_types(s);
   if (status)
     list_slices_close(s);
   else
@@ -103,6 +122,7 @@ void list_slices_close(list_slices *s)
   if (!s) return;
   list_rows_close(s->made);
   free(s->nbr);
+  free(s->type);
   free(s->x_copy);
   free(s->home_copy);
   free(s);
@@ -161,7 +181,32 @@ static md_status make_slice(list_slices *s, list_slice *out)
   return MD_OK;
 }
 
-/* Which pairs of a half list act on the neighbour, and where. */
+/* Of an atom or ghost; a ghost of another rank counts as one of the first type. */
+static uint8_t type_of(const list_slices *s, int32_t j)
+{
+  const int32_t n = (int32_t)s->kernel.n, home = j < n ? j : s->home[j - n];
+  return home < 0 ? 0 : s->type[home];
+}
+
+static void mark_types(const list_slices *s, list_slice *out)
+{
+  for (int32_t l = 0; l < LIST_WARP; l++)
+    out->own_type[l] = s->type[l < out->rows ? out->first + l : 0];
+  for (int32_t l = 0; l < out->rows; l++)
+    for (int32_t k = 0; k < out->count[l]; k++)
+      out->type[k * LIST_WARP + l] = type_of(s, out->nbr[k * LIST_WARP + l]);
+}
+
+/* Within which distance entry k of row l acts. */
+static double reach_sq(const list_slices *s, const list_slice *out, int32_t k, int32_t l)
+{
+  if (!s->in.cutoff || s->kernel.reads != LIST_TYPED) return s->at.r_cut_sq;
+  const int32_t pair = out->own_type[l] * s->kernel.types + out->type[k * LIST_WARP + l];
+  const double r_cut = s->in.cutoff[(int64_t)pair * s->in.step];
+  return r_cut * r_cut;
+}
+
+/* Which pairs of a half list act on the neighbour, and where; types are known. */
 static void mark_pairs(const list_slices *s, list_slice *out)
 {
   const int32_t n = (int32_t)s->kernel.n;
@@ -172,7 +217,7 @@ static void mark_pairs(const list_slices *s, list_slice *out)
       const bool ghost = j >= n;
       out->home[k * LIST_WARP + l] = ghost ? s->home[j - n] : j;
       const bool acts =
-          (!ghost || s->kernel.newton) && list_distance_sq(&s->at, i, j) < s->at.r_cut_sq;
+          (!ghost || s->kernel.newton) && list_distance_sq(&s->at, i, j) < reach_sq(s, out, k, l);
       out->acts[k] |= (uint32_t)acts << l;
     }
 }
@@ -190,6 +235,7 @@ md_status list_slices_next(list_slices *s, list_slice *out)
     out->count[l] = 0;
   for (int32_t l = 0; l < out->rows; l++)
     out->longest = out->count[l] > out->longest ? out->count[l] : out->longest;
+  if (s->kernel.reads == LIST_TYPED) mark_types(s, out);
   if (s->kernel.kind == NEIGHBOR_HALF) mark_pairs(s, out);
   s->next++;
   return MD_OK;

@@ -10,16 +10,25 @@ enum { HUGE_PAGE = 2 << 20, PAGE = 4096, KEEP_GPU = 256 };
 
 /* The kernels as they are written and compiled (nvcc 13, sm_90). */
 static const struct {
-  int32_t batch, registers;
+  int32_t batch, registers, typed; /* registers of atoms alike, and of several types */
 } gpu_programs[NEIGHBOR_LIST_COUNT][MD_PRECISION_COUNT] = {
-    [NEIGHBOR_FULL] = {[MD_SINGLE] = {8, 56}, [MD_MIXED] = {8, 56}, [MD_DOUBLE] = {4, 62}},
-    [NEIGHBOR_HALF] = {[MD_SINGLE] = {4, 48}, [MD_MIXED] = {4, 46}, [MD_DOUBLE] = {4, 64}},
+    [NEIGHBOR_FULL] =
+        {[MD_SINGLE] = {8, 56, 64}, [MD_MIXED] = {8, 56, 64}, [MD_DOUBLE] = {4, 62, 64}},
+    [NEIGHBOR_HALF] =
+        {[MD_SINGLE] = {4, 48, 48}, [MD_MIXED] = {4, 46, 48}, [MD_DOUBLE] = {4, 64, 64}},
 };
 enum { EMBEDDED_REGISTERS = 64 }; /* and batches as of full lists */
 
 static uint64_t align(uint64_t address, uint64_t to)
 {
   return (address + to - 1) / to * to;
+}
+
+static int32_t registers_of(const list_kernel *k)
+{
+  if (k->reads == LIST_EMBEDDED) return EMBEDDED_REGISTERS;
+  return k->reads == LIST_TYPED ? gpu_programs[k->kind][k->precision].typed
+                                : gpu_programs[k->kind][k->precision].registers;
 }
 
 /* What every kernel of k->kind reads, wherever it lies. */
@@ -32,9 +41,9 @@ static void set_atoms(const list_input *in, list_kernel *k)
   k->pass = list_first_pass(k);
   if (k->gpu) {
     k->batch = gpu_programs[k->kind][precision].batch;
-    k->registers =
-        k->reads == LIST_EMBEDDED ? EMBEDDED_REGISTERS : gpu_programs[k->kind][precision].registers;
+    k->registers = registers_of(k);
   }
+  k->types = atoms->n_types;
   k->n = atoms->n;
   k->n_ghost = atoms->n_ghost;
   k->array[LIST_COORD] = (list_array){(uintptr_t)md_atoms_coord(atoms), k->n + k->n_ghost,
@@ -45,6 +54,8 @@ static void set_atoms(const list_input *in, list_kernel *k)
     k->array[LIST_Z] = (list_array){0, k->n + k->n_ghost, 8};
   }
   if (k->reads == LIST_TYPED) k->array[LIST_TYPE] = (list_array){0, k->n + k->n_ghost, 1};
+  if (k->gpu && k->reads == LIST_TYPED)
+    k->array[LIST_PAIR] = (list_array){0, (int64_t)k->types * k->types, 4 * real_size};
   if (k->reads == LIST_EMBEDDED)
     k->array[LIST_SLOPE] = (list_array){0, k->n + k->n_ghost, real_size};
   k->array[LIST_HOME] = (list_array){(uintptr_t)atoms->home.data, k->n_ghost, sizeof(int32_t)};
@@ -95,8 +106,6 @@ md_status list_kernel_gpu(const list_input *in, neighbor_kind kind, bool newton,
   const neighbor_view *view = neighbor_list_view(in->list);
   MD_REQUIRE(in->atoms->ctx->backend == MD_CPU && view->kind == NEIGHBOR_FULL && view->n_rows > 0,
              MD_EINVAL, "the GPU's lists are modelled from a full list of the CPU");
-  MD_REQUIRE(in->reads != LIST_TYPED, MD_EINVAL,
-             "no model of a GPU's kernel for pairs of several types: model that of a CPU");
   MD_REQUIRE(in->reads != LIST_EMBEDDED || kind == NEIGHBOR_FULL, MD_EINVAL,
              "a GPU has no kernel for embedded atoms and half lists: expected a full list");
   *out = (list_kernel){.gpu = true, .kind = kind, .newton = newton, .lanes = LIST_WARP};

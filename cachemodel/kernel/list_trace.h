@@ -19,13 +19,16 @@
  *      for each entry the indices, the coordinates behind them and, half lists, the forces on them,
  *      those that are not shared on the row's own atom.
  *
- * Atoms of several types: the CPU's kernel reads the type of each neighbour, a byte; no other does.
+ * Atoms of several types: both read the type of each neighbour, a byte, beside its position.  The
+ * GPU's then reads the constants of the two types, behind the batch (stream `other`): 16 bytes of a
+ * table of structures of four reals, of doubles two times 16; of a half list before it reduces.
  * Embedded atoms: two passes over the rows (eam_full_gpu, eam_cpu), densities and F' of them, then
  * forces, which read F' of each neighbour.  gpu: no batch is shorter, threads without a neighbour
  * read their own atom.  cpu: the first pass also writes down which entries are near, and both walk
  * along these.
  *
- * None has what charges add, tables of pairs or functions, or on a GPU F' of ghosts.
+ * None has what charges add, tables of functions, on a CPU tables of pairs, or on a GPU F' of
+ * ghosts.
  *
  * The GPU's kernel is modelled on a machine without GPU from a full list of the CPU: rows are atoms
  * in memory order in slices of 32, a row's entries are in the order of bins (row-major number in
@@ -42,14 +45,15 @@ MD_BEGIN_C
 
 enum { LIST_WARP = 32 };
 
-/* COORD is coord4 of atoms; what the GPU packs of doubles is XY and Z.  SLOPE is F'.  ATOM, SHARED,
- * TYPE, DENSITY, NEAR, NEAR_COUNT: CPU. */
+/* COORD is coord4 of atoms; what the GPU packs of doubles is XY and Z.  SLOPE is F'.  PAIR holds
+ * constants of two types.  ATOM, SHARED, DENSITY, NEAR, NEAR_COUNT: CPU; PAIR: GPU. */
 #define LIST_ARRAYS(X)                                                                             \
   X(COORD)                                                                                         \
   X(FORCE)                                                                                         \
   X(NBR)                                                                                           \
   X(COUNT)                                                                                         \
-  X(START) X(HOME) X(ATOM) X(SHARED) X(XY) X(Z) X(TYPE) X(SLOPE) X(DENSITY) X(NEAR) X(NEAR_COUNT)
+  X(START)                                                                                         \
+  X(HOME) X(ATOM) X(SHARED) X(XY) X(Z) X(TYPE) X(SLOPE) X(DENSITY) X(NEAR) X(NEAR_COUNT) X(PAIR)
 #define MD_ENUM_(name) LIST_##name,
 typedef enum { LIST_ARRAYS(MD_ENUM_) LIST_ARRAY_COUNT } list_array_name;
 #undef MD_ENUM_
@@ -78,6 +82,7 @@ typedef struct {
   int32_t lanes;     /* of a warp or vector */
   int32_t batch;     /* GPU: indices that a thread reads at a time */
   int32_t registers; /* GPU: of a thread, as compiled for sm_90 */
+  int32_t types;     /* of atoms */
   int64_t n, n_ghost;
   list_array array[LIST_ARRAY_COUNT];
 } list_kernel;
@@ -109,6 +114,10 @@ typedef struct {
   const void *built; /* state4 [n + n_ghost] of the CPU: neighbor_list_positions at the build, which
                         list_kernel_gpu's rows need; NULL: atoms have not moved since */
   list_reads reads;
+  /* Half lists of several types: beyond which pairs of types a and b do not act, at
+   * cutoff[(a * n_types + b) * step]; NULL: r_cut. */
+  const double *cutoff;
+  int32_t step;
 } list_input;
 
 /* The first pass of a kernel, or the only one. */
@@ -123,7 +132,7 @@ static inline list_pass list_first_pass(const list_kernel *kernel)
 md_status list_kernel_of(const list_input *in, list_kernel *out);
 /* The GPU's kernel for a list of this kind, from a full list of the CPU; addresses as
  * list_kernel_compact gives.  Errors: MD_EINVAL (not a full list of the CPU, or the GPU has no such
- * kernel: several types, half lists of embedded atoms). */
+ * kernel: half lists of embedded atoms). */
 md_status list_kernel_gpu(const list_input *in, neighbor_kind kind, bool newton, list_kernel *out);
 /* Addresses without the gaps between the arrays, from 2 MB on.  A GPU's arrays begin at multiples
  * of 2 MB, plus their address modulo 256.  The CPU's keep their address modulo 4 KB; one that is a
@@ -141,7 +150,9 @@ typedef struct {
   int32_t *nbr;             /* [longest][LIST_WARP] */
   int32_t *home;            /* half lists: the same with a ghost's home in its place */
   uint32_t *acts; /* half lists: bit r of acts[k] says whether the pair acts on the neighbour */
+  uint8_t *type;  /* atoms of several types: of what nbr has */
   int32_t room;   /* of these arrays, in k */
+  uint8_t own_type[LIST_WARP]; /* then: of the rows; beyond the last that of atom 0 */
 } list_slice;
 void list_slice_free(list_slice *slice);
 

@@ -324,7 +324,8 @@ md_status cachemodel_engine(int argc, char **argv)
         "same rows made from the CPU's full list.  Reads of charges are left out.\n\n"
         "AC own coordinates, NI neighbour indices, NC neighbour coordinates, NT types,\n"
         "FUI forces on neighbours, FUO own forces, NF F' of embedded neighbours; of these\n"
-        "NAME:density in the first of their passes.  Tables are left out.",
+        "NAME:density in the first of their passes.  Other: on a GPU constants of pairs of\n"
+        "several types.  Other tables are left out.",
         known, N_OPTIONS);
   else if (!status)
     status = answer(&r);

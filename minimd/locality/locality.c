@@ -14,7 +14,13 @@ list_input locality_input(const engine *sim)
                            : engine_pair_kinds(spec) > 1 ? LIST_TYPED
                                                          : LIST_ALIKE;
   const double r_cut = spec->eam ? spec->eam->cutoff : spec->cutoff;
-  return (list_input){sim->atoms, sim->list, r_cut, NULL, reads};
+  const double *of_pairs = reads == LIST_TYPED ? &spec->types->pairs->r_cut : NULL;
+  return (list_input){.atoms = sim->atoms,
+                      .list = sim->list,
+                      .r_cut = r_cut,
+                      .reads = reads,
+                      .cutoff = of_pairs,
+                      .step = (int32_t)(sizeof(force_lj) / sizeof(double))};
 }
 
 md_status locality_choose(config *cfg, engine_choice *out)
@@ -37,10 +43,6 @@ static md_status check_translated(const config *cfg, neighbor_kind kind)
              "%s: neighbor.list = \"%s\": a GPU has no kernel for embedded atoms and half lists: "
              "expected \"full\"",
              config_origin(cfg, "neighbor.list"), neighbor_list_words[kind]);
-  MD_REQUIRE(engine_pair_kinds(config_get(cfg)) == 1, MD_EINVAL,
-             "%s: %d species: there is no model of a GPU's kernel for pairs of several types: "
-             "expected the machine of a CPU",
-             config_origin(cfg, "species"), engine_kinds(config_get(cfg)));
   return MD_OK;
 }
 

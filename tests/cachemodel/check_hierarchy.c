@@ -69,12 +69,15 @@ START_TEST(gpu_is_the_slow_one)
                {HIERARCHY_OLDEST, HIERARCHY_DYNAMIC, 64, 1},
                {HIERARCHY_OLDEST, HIERARCHY_DYNAMIC, 32, 2}};
   const md_precision precision = (md_precision)_i;
+  static const double cutoff[4] = {1.7, 1.2, 1.2, 1.5};
   run_near near = open_near(precision, 0, MD_AVX512);
-  const list_input in = {near.atoms, near.list, 1.7, NULL, LIST_ALIKE};
-  for (int half = 0; half < 2; half++) {
+  run_near_types(&near, 2);
+  for (int variant = 0; variant < 4; variant++) { /* full and half lists, atoms alike and not */
+    const list_input in = {near.atoms, near.list, 1.7, NULL, variant < 2 ? LIST_ALIKE : LIST_TYPED,
+                           cutoff, 1};
     list_kernel kernel;
-    ck_ok(list_kernel_gpu(&in, half ? NEIGHBOR_HALF : NEIGHBOR_FULL, true, &kernel));
-    ref_events all = ref_threads(&near, &kernel, in.r_cut);
+    ck_ok(list_kernel_gpu(&in, variant % 2 ? NEIGHBOR_HALF : NEIGHBOR_FULL, true, &kernel));
+    ref_events all = ref_threads(&near, &kernel, in.r_cut, cutoff);
     for (int k = 0; k < 4; k++) {
       hierarchy_options o = hierarchy_default();
       o.schedule = cases[k].schedule;
@@ -110,7 +113,7 @@ static md_status note_access(void *to, const list_request *r)
 START_TEST(cpu_is_the_slow_one)
 {
   run_near near = open_near(MD_DOUBLE, _i, MD_AVX512);
-  const list_input in = {near.atoms, near.list, 1.7, NULL, LIST_ALIKE};
+  const list_input in = {near.atoms, near.list, 1.7, NULL, LIST_ALIKE, NULL, 0};
   const hierarchy_options o = hierarchy_default();
   list_kernel kernel, compact;
   ck_ok(list_kernel_of(&in, &kernel));
@@ -133,7 +136,7 @@ END_TEST
 START_TEST(schedules_share_what_they_must)
 {
   run_near near = open_near(MD_DOUBLE, 0, MD_AVX512);
-  const list_input in = {near.atoms, near.list, 1.7, NULL, LIST_ALIKE};
+  const list_input in = {near.atoms, near.list, 1.7, NULL, LIST_ALIKE, NULL, 0};
   machine huge = small_gpu, parts;
   huge.level[0] = (machine_level){1 << 20, 64, 128, 32, 1, 0, 0};
   huge.level[1] = (machine_level){1 << 23, 64, 128, 32, 1, 0, 0};
@@ -182,7 +185,7 @@ END_TEST
 START_TEST(pairs_share_a_part)
 {
   run_near near = open_near(MD_DOUBLE, 0, MD_AVX512);
-  const list_input in = {near.atoms, near.list, 1.7, NULL, LIST_ALIKE};
+  const list_input in = {near.atoms, near.list, 1.7, NULL, LIST_ALIKE, NULL, 0};
   list_kernel kernel;
   ck_ok(list_kernel_gpu(&in, NEIGHBOR_FULL, true, &kernel));
   hierarchy_options o = hierarchy_default();
@@ -208,7 +211,7 @@ END_TEST
 START_TEST(passes_share_the_second_level)
 {
   run_near near = open_near(MD_MIXED, 0, MD_AVX512);
-  const list_input in = {near.atoms, near.list, 1.7, NULL, LIST_EMBEDDED};
+  const list_input in = {near.atoms, near.list, 1.7, NULL, LIST_EMBEDDED, NULL, 0};
   machine huge = small_gpu;
   huge.level[0] = (machine_level){1 << 20, 64, 128, 32, 1, 0, 0};
   huge.level[1] = (machine_level){1 << 23, 64, 128, 32, 1, 0, 0};
@@ -231,13 +234,59 @@ START_TEST(passes_share_the_second_level)
 }
 END_TEST
 
+/* Atoms of several types, counted from the list by hand: a byte of the row's own atom, one of each
+ * atom whose position is read, and for each pair its constants, of which there are few. */
+START_TEST(types_are_counted)
+{
+  enum { TYPES = 3 };
+  const md_precision precision = (md_precision)_i;
+  const int64_t batch = precision == MD_DOUBLE ? 4 : 8, loads = precision == MD_DOUBLE ? 2 : 1;
+  run_near near = open_near(precision, 0, MD_AVX512);
+  run_near_types(&near, TYPES);
+  const list_input in = {near.atoms, near.list, 1.7, NULL, LIST_TYPED, NULL, 0};
+  const neighbor_view *view = neighbor_list_view(near.list);
+  int64_t pairs = 0;
+  for (int64_t row = 0; row < view->n_rows; row++)
+    pairs += view->count[row] / batch * batch + batch - 1;
+  machine huge = small_gpu;
+  huge.multiprocessors = 1;
+  huge.level[0] = (machine_level){1 << 20, 64, 128, 32, 1, 0, 0};
+  huge.level[1] = (machine_level){1 << 23, 64, 128, 32, 1, 0, 0};
+  hierarchy_options o = hierarchy_default();
+  o.block_size = 32;
+  list_kernel kernel;
+  hierarchy_result got, alike;
+  ck_ok(list_kernel_gpu(&in, NEIGHBOR_FULL, true, &kernel));
+  ck_assert_int_eq(kernel.registers, 64);
+  ck_ok(hierarchy_run(&in, &kernel, &huge, &o, &got, NULL));
+  const hierarchy_counts *type = &got.stream[TRACE_NT], *constant = &got.stream[TRACE_OTHER];
+  ck_assert_int_eq(type->lanes, kernel.n + pairs);
+  ck_assert_int_eq(constant->lanes, loads * pairs);
+  ck_assert_int_eq(got.stream[TRACE_NC].lanes, loads * pairs);
+  /* All that is read of them, once. */
+  ck_assert_int_eq(type->memory_read, (kernel.n + kernel.n_ghost + 31) / 32);
+  const int64_t bytes = TYPES * TYPES * 4 * (precision == MD_DOUBLE ? 8 : 4);
+  ck_assert_int_eq(constant->level[0].sectors - constant->level[0].hits, (bytes + 31) / 32);
+  /* The rest is what atoms alike have. */
+  list_input plain = in;
+  plain.reads = LIST_ALIKE;
+  ck_ok(list_kernel_gpu(&plain, NEIGHBOR_FULL, true, &kernel));
+  o.registers = got.registers;
+  ck_ok(hierarchy_run(&plain, &kernel, &huge, &o, &alike, NULL));
+  got.stream[TRACE_NT] = got.stream[TRACE_OTHER] = (hierarchy_counts){0};
+  const hierarchy_counts a = hierarchy_total(&got), b = hierarchy_total(&alike);
+  ck_assert(a.requests == b.requests && a.lanes == b.lanes && a.sectors == b.sectors);
+  run_near_close(&near);
+}
+END_TEST
+
 /* Every instruction set counts alike. */
 START_TEST(instruction_sets_agree)
 {
   hierarchy_result gpu[MD_ISA_COUNT];
   for (int isa = 0; isa < MD_ISA_COUNT; isa++) {
     run_near near = open_near(MD_MIXED, 0, (md_isa)isa);
-    const list_input in = {near.atoms, near.list, 1.7, NULL, LIST_ALIKE};
+    const list_input in = {near.atoms, near.list, 1.7, NULL, LIST_ALIKE, NULL, 0};
     list_kernel kernel;
     ck_ok(list_kernel_gpu(&in, NEIGHBOR_HALF, false, &kernel));
     hierarchy_options o = hierarchy_default();
@@ -270,7 +319,7 @@ END_TEST
 START_TEST(rooms_for_rows_are_guessed)
 {
   run_near near = open_near(MD_MIXED, 0, MD_AVX512);
-  const list_input in = {near.atoms, near.list, 1.7, NULL, LIST_ALIKE};
+  const list_input in = {near.atoms, near.list, 1.7, NULL, LIST_ALIKE, NULL, 0};
   const neighbor_view *view = neighbor_list_view(near.list);
   const double mean = (double)view->n_entries / (double)view->n_rows;
   for (int half = 0; half < 2; half++) {
@@ -288,7 +337,7 @@ END_TEST
 START_TEST(bad_input_is_refused)
 {
   run_near near = open_near(MD_DOUBLE, 0, MD_AVX512);
-  const list_input in = {near.atoms, near.list, 1.7, NULL, LIST_ALIKE};
+  const list_input in = {near.atoms, near.list, 1.7, NULL, LIST_ALIKE, NULL, 0};
   list_kernel own, gpu;
   hierarchy_result got;
   ck_ok(list_kernel_of(&in, &own));
@@ -298,9 +347,6 @@ START_TEST(bad_input_is_refused)
   list_input other = in;
   other.reads = LIST_EMBEDDED;
   ck_assert_int_eq(list_kernel_gpu(&other, NEIGHBOR_HALF, true, &own), MD_EINVAL);
-  other.reads = LIST_TYPED;
-  ck_assert_int_eq(list_kernel_gpu(&other, NEIGHBOR_FULL, true, &own), MD_EINVAL);
-  ck_assert_ptr_nonnull(strstr(md_message(), "types"));
   ck_assert_int_eq(hierarchy_run(&in, &gpu, &small_cpu, &o, &got, NULL), MD_EINVAL);
   ck_assert_ptr_nonnull(strstr(md_message(), "small"));
   o.block_size = 100;
@@ -326,6 +372,7 @@ int main(void)
   tcase_add_test(tcase, schedules_share_what_they_must);
   tcase_add_test(tcase, pairs_share_a_part);
   tcase_add_test(tcase, passes_share_the_second_level);
+  tcase_add_loop_test(tcase, types_are_counted, 0, MD_PRECISION_COUNT);
   tcase_add_test(tcase, instruction_sets_agree);
   tcase_add_test(tcase, totals_are_sums);
   tcase_add_test(tcase, rooms_for_rows_are_guessed);

@@ -70,15 +70,21 @@ static void compare(const issued *model, const ref_events *expected, const char 
   ck_assert_int_eq(model->threads, threads);
 }
 
+/* Cutoffs of three types; the same, each followed by what is none. */
+static const double cutoff[9] = {1.6, 1.1, 1.4, 1.1, 1.3, 0.9, 1.4, 0.9, 1.5};
+static const double spaced[18] = {1.6, 9, 1.1, 9, 1.4, 9, 1.1, 9, 1.3,
+                                  9, 0.9, 9, 1.4, 9, 0.9, 9, 1.5, 9};
+
 static void check_gpu(const run_near *near, list_reads reads, neighbor_kind kind, bool newton,
                       const char *name)
 {
-  const list_input in = {near->atoms, near->list, 0.88 * near->spec.r_list, NULL, reads};
+  const list_input in = {
+      near->atoms, near->list, 0.88 * near->spec.r_list, NULL, reads, spaced, 2};
   list_kernel kernel;
   ck_ok(list_kernel_gpu(&in, kind, newton, &kernel));
   for (kernel.pass = list_first_pass(&kernel); kernel.pass <= LIST_PASS_FORCES; kernel.pass++) {
     issued model = {0};
-    const ref_events expected = ref_threads(near, &kernel, in.r_cut);
+    const ref_events expected = ref_threads(near, &kernel, in.r_cut, cutoff);
     ck_ok(list_run_pass(&in, &kernel, kernel.n, collect, &model));
     compare(&model, &expected, name);
     free(model.all.event);
@@ -99,6 +105,10 @@ START_TEST(gpu_requests_are_those_of_the_threads)
       check_gpu(&near, LIST_ALIKE, NEIGHBOR_HALF, true, c.name);
       check_gpu(&near, LIST_ALIKE, NEIGHBOR_HALF, false, c.name);
       check_gpu(&near, LIST_EMBEDDED, NEIGHBOR_FULL, true, c.name);
+      run_near_types(&near, 3);
+      check_gpu(&near, LIST_TYPED, NEIGHBOR_FULL, true, c.name);
+      check_gpu(&near, LIST_TYPED, NEIGHBOR_HALF, true, c.name);
+      check_gpu(&near, LIST_TYPED, NEIGHBOR_HALF, false, c.name);
       run_near_close(&near);
     }
     run_case_free(&c);
@@ -119,8 +129,8 @@ START_TEST(slices_are_those_of_the_gpu)
     run_set_list(&spec, list);
     run_near device = run_near_open(MD_DOUBLE, 1, &spec, &c);
     run_near_rebuild(&device);
-    const list_input a = {host.atoms, host.list, 2.5, NULL, LIST_ALIKE},
-                     b = {device.atoms, device.list, 2.5, NULL, LIST_ALIKE};
+    const list_input a = {host.atoms, host.list, 2.5, NULL, LIST_ALIKE, NULL, 0},
+                     b = {device.atoms, device.list, 2.5, NULL, LIST_ALIKE, NULL, 0};
     list_kernel made, own;
     list_slices *slices[2];
     list_slice x = {0}, y = {0};
@@ -187,7 +197,8 @@ START_TEST(cpu_accesses_are_those_of_the_kernel)
     run_set_list(&spec, k % RUN_TRACED);
     if (c.n > 0) {
       run_near near = ref_near_cpu((md_precision)_i, &spec, &c);
-      const list_input in = {near.atoms, near.list, 1.6, NULL, k % 2 ? LIST_TYPED : LIST_ALIKE};
+      const list_reads reads = k % 2 ? LIST_TYPED : LIST_ALIKE;
+      const list_input in = {near.atoms, near.list, 1.6, NULL, reads, NULL, 0};
       list_kernel kernel;
       ck_ok(list_kernel_of(&in, &kernel));
       ck_assert_int_eq(kernel.array[LIST_TYPE].stride, k % 2);
@@ -223,7 +234,7 @@ START_TEST(addresses_are_those_of_the_arrays)
   const neighbor_spec spec = run_near_spec(1.8, 0.5);
   run_near near = ref_near_cpu(MD_DOUBLE, &spec, &c);
   const neighbor_view *view = neighbor_list_view(near.list);
-  const list_input in = {near.atoms, near.list, 1.6, NULL, LIST_ALIKE};
+  const list_input in = {near.atoms, near.list, 1.6, NULL, LIST_ALIKE, NULL, 0};
   list_kernel real, compact;
   ck_ok(list_kernel_of(&in, &real));
   ck_assert(real.array[LIST_COORD].base == (uintptr_t)near.atoms->x.data);
@@ -243,7 +254,7 @@ START_TEST(addresses_are_those_of_the_arrays)
   neighbor_spec other = spec;
   other.kind = half;
   run_near halves = ref_near_cpu(MD_DOUBLE, &other, &c);
-  const list_input wrong = {halves.atoms, halves.list, 1.6, NULL, LIST_ALIKE};
+  const list_input wrong = {halves.atoms, halves.list, 1.6, NULL, LIST_ALIKE, NULL, 0};
   ck_assert_int_eq(list_kernel_gpu(&wrong, half, true, &compact), MD_EINVAL);
   run_near_close(&halves);
   run_near_close(&near);
@@ -302,7 +313,7 @@ START_TEST(figures_are_those_of_the_list)
     if (c.n > 0) {
       run_near near = run_near_open((md_precision)_i, 1, &spec, &c);
       run_near_rebuild(&near);
-      const list_input in = {near.atoms, near.list, 1.6, NULL, LIST_ALIKE};
+      const list_input in = {near.atoms, near.list, 1.6, NULL, LIST_ALIKE, NULL, 0};
       run_list list = run_list_read(near.ctx, near.list);
       const list_figures expected = figures_of(&list.view, _i == MD_DOUBLE ? 32 : 16);
       list_figures found;

@@ -60,11 +60,17 @@ cp "$dir/out" "$dir/one"
 expect 0 run --cells 4 --steps 30 --set "$alike" --quiet --format csv
 same "$dir/one" "$dir/out" 'two species that are alike'
 
-# What has no types yet says so.
-if [ "$backend" = cpu ]; then
-  expect 2 cachemodel -i "$inputs/in.kob-andersen" --machine h200
-  says "2 species: there is no model of a GPU's kernel for pairs of several types"
-fi
+# The model of a GPU reads a type for each position and the constants of each pair, the latter and
+# positions of doubles in two requests; atoms whose pairs are alike have none.
+for case in full,single,1 half,single,1 full,double,2; do
+  loads=${case##*,} of=${case%,*}
+  expect 0 cachemodel -i "$inputs/in.kob-andersen" --cells 5 --steps 0 --machine h200 --list "${of%,*}" \
+    --precision "${of#*,}" --quiet
+  awk -F, -v loads="$loads" '{ n[$7] = $8 } END { d = n["NT"] - (n["NC"] + n["AC"]) / loads
+    exit !(n["NC"] > 1 && n["other"] == n["NC"] && d * d < 1e-6) }' "$dir/out" || fail "types on a GPU: $(cat "$dir/out")"
+done
+expect 0 cachemodel -i "$inputs/in.nacl" --cells 4 --steps 0 --machine h200 --list full --quiet
+prints ',NT,0.0000,'
 expect 2 run -i "$inputs/in.kob-andersen" --set potential.style=eam --quiet
 says 'potential.style'
 

@@ -30,6 +30,16 @@ void run_near_rebuild(run_near *near)
   ck_ok(neighbor_build(near->list, near->atoms));
 }
 
+void run_near_types(run_near *near, int32_t n)
+{
+  uint8_t *type = ref_alloc(near->atoms->n, sizeof *type);
+  for (int64_t i = 0; i < near->atoms->n; i++)
+    type[i] = (uint8_t)(i * i / 7 % n);
+  near->atoms->n_types = n;
+  ck_ok(md_atoms_set_types(near->atoms, type));
+  free(type);
+}
+
 neighbor_spec run_near_spec(double r_list, double bins)
 {
   return (neighbor_spec){.kind = NEIGHBOR_FULL,

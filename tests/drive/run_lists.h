@@ -20,6 +20,9 @@ void run_near_close(run_near *near);
 /* Migrate, sort, borders, build. */
 void run_near_rebuild(run_near *near);
 
+/* Give the atoms, in their present order, one of n types each, by turns with gaps. */
+void run_near_types(run_near *near, int32_t n);
+
 /* A full list in Hilbert order with bins of `bins` times r_list. */
 neighbor_spec run_near_spec(double r_list, double bins);
 /* The i-th way to list pairs: full, half with newton, half without, and on the GPU by tiles.  The

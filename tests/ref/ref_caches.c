@@ -227,7 +227,9 @@ static bool turn(gpu *g, int sm, ref_warp *w)
 static int64_t warps_find(const ref_events *all, const list_kernel *kernel, ref_warp **out)
 {
   const int64_t n = (kernel->n + 31) / 32;
-  const int64_t parts = kernel->precision == MD_DOUBLE ? 2 : 1, batch = kernel->batch;
+  const bool typed = kernel->reads == LIST_TYPED;
+  const int64_t loads = kernel->precision == MD_DOUBLE ? 2 : 1, batch = kernel->batch;
+  const int64_t parts = loads + typed, constants = typed ? loads : 0;
   const int64_t adds = kernel->precision == MD_DOUBLE ? 4 : 1;
   const bool full = kernel->kind == NEIGHBOR_FULL;
   *out = ref_alloc(n, sizeof **out);
@@ -236,7 +238,7 @@ static int64_t warps_find(const ref_events *all, const list_kernel *kernel, ref_
     ref_warp *v = &(*out)[w];
     *v = (ref_warp){
         .first = e, .next = e, .open = 2 + parts, .batch = batch, .parts = parts, .full = full};
-    v->every = batch * (1 + parts) + (full ? 0 : batch * (1 + adds));
+    v->every = batch * (1 + parts + constants) + (full ? 0 : batch * (1 + adds));
     while (e < all->n && all->event[e].warp == w)
       e++;
     v->last = e;

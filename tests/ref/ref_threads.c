@@ -40,6 +40,8 @@ typedef struct {
   int32_t **entry; /* [n] */
   int32_t *count;
   run_snapshot atoms;
+  uint8_t *type; /* of owned atoms; NULL: all are alike */
+  int32_t types;
 } rows;
 
 static const neighbor_grid *sort_grid;
@@ -67,8 +69,12 @@ static int by_bin(const void *x, const void *y)
 
 static rows make_rows(const run_near *near, const list_kernel *kernel)
 {
-  rows r = {.atoms = run_snapshot_take(near->atoms)};
+  rows r = {.atoms = run_snapshot_take(near->atoms), .types = near->atoms->n_types};
   const int64_t n = r.atoms.n;
+  if (kernel->reads == LIST_TYPED) {
+    r.type = ref_alloc(n, sizeof *r.type);
+    ck_ok(md_atoms_get_types(near->atoms, r.type));
+  }
   run_list list = run_list_read(near->ctx, near->list);
   const neighbor_view *v = &list.view;
   r.entry = ref_alloc(n, sizeof *r.entry);
@@ -100,6 +106,7 @@ static void free_rows(rows *r)
     free(r->entry[i]);
   free(r->entry);
   free(r->count);
+  free(r->type);
   run_snapshot_free(&r->atoms);
 }
 
@@ -108,7 +115,8 @@ typedef struct {
   const list_kernel *kernel;
   const rows *r;
   double r_cut;
-  int64_t i; /* thread of the grid */
+  const double *cutoff; /* of two types, or NULL */
+  int64_t i;            /* thread of the grid */
   int64_t label;
   ref_events *out;
 } thread;
@@ -138,6 +146,30 @@ static void read_coord(thread *t, bool active, trace_stream stream, int64_t i)
   }
 }
 
+static int64_t type_of(const thread *t, int64_t j)
+{
+  const run_snapshot *a = &t->r->atoms;
+  return t->r->type[j < a->n ? j : a->home[j - a->n]];
+}
+
+/* A byte beside a position. */
+static void read_type(thread *t, bool active, int64_t j)
+{
+  if (t->r->type) at_place(t, active, TRACE_NT, TRACE_READ, element(t, LIST_TYPE, j), 1, false);
+}
+
+/* The constants of the thread's row and atom j: four numbers, 16 bytes at a time.  A thread without
+ * a row has none of its own and takes the table's first row. */
+static void read_constants(thread *t, bool active, int64_t j)
+{
+  if (!t->r->type) return;
+  const int64_t row = t->i < t->r->atoms.n ? type_of(t, t->i) : 0;
+  const uint64_t at = element(t, LIST_PAIR, row * t->r->types + type_of(t, j));
+  at_place(t, active, TRACE_OTHER, TRACE_READ, at, 16, false);
+  if (t->kernel->precision == MD_DOUBLE)
+    at_place(t, active, TRACE_OTHER, TRACE_READ, at + 16, 16, false);
+}
+
 static void read_index(thread *t, bool active, int64_t k)
 {
   const int64_t slices = (t->r->atoms.n + 31) / 32;
@@ -151,6 +183,13 @@ static int32_t count_of(const thread *t, int64_t i)
   return i < t->r->atoms.n ? t->r->count[i] : 0;
 }
 
+/* A neighbour. */
+static void read_atom(thread *t, bool active, int64_t j)
+{
+  read_coord(t, active, TRACE_NC, j);
+  read_type(t, active, j);
+}
+
 static void full_thread(thread *t)
 {
   const int64_t n = t->r->atoms.n, wide = t->kernel->precision == MD_DOUBLE;
@@ -160,6 +199,7 @@ static void full_thread(thread *t)
   at_place(t, exists, TRACE_NI, TRACE_READ, element(t, LIST_COUNT, t->i), 4, false);
   at_place(t, exists, TRACE_NI, TRACE_READ, element(t, LIST_START, t->i / 32), 8, false);
   read_coord(t, exists, TRACE_AC, t->i);
+  read_type(t, exists, t->i);
   int64_t most = 0;
   for (int64_t l = t->i / 32 * 32; l < t->i / 32 * 32 + 32; l++)
     most = count_of(t, l) > most ? count_of(t, l) : most;
@@ -168,13 +208,17 @@ static void full_thread(thread *t)
     for (int64_t u = 0; u < batch; u++)
       read_index(t, active, k + u);
     for (int64_t u = 0; u < batch; u++)
-      read_coord(t, active, TRACE_NC, active ? t->r->entry[t->i][k + u] : 0);
+      read_atom(t, active, active ? t->r->entry[t->i][k + u] : 0);
+    for (int64_t u = 0; u < batch; u++)
+      read_constants(t, active, active ? t->r->entry[t->i][k + u] : 0);
   }
-  const int64_t k = count / batch * batch;
+  const int64_t k = count / batch * batch, own = exists ? t->i : 0;
   for (int64_t u = 0; u < batch - 1; u++)
     read_index(t, exists && k + u < count, k + u);
   for (int64_t u = 0; u < batch - 1; u++)
-    read_coord(t, exists, TRACE_NC, k + u < count ? t->r->entry[t->i][k + u] : t->i);
+    read_atom(t, exists, k + u < count ? t->r->entry[t->i][k + u] : own);
+  for (int64_t u = 0; u < batch - 1; u++)
+    read_constants(t, exists, k + u < count ? t->r->entry[t->i][k + u] : own);
   for (int part = 0; part < t->kernel->array[LIST_FORCE].stride / 16; part++)
     at_place(t, exists, TRACE_FUO, TRACE_WRITE, element(t, LIST_FORCE, t->i) + 16 * (uint64_t)part,
              16, false);
@@ -223,7 +267,9 @@ static int64_t reacts(const thread *t, int64_t i, int64_t k, int64_t *ghost)
   double r_sq = 0;
   for (int d = 0; d < 3; d++)
     r_sq += (a->x[3 * i + d] - a->x[3 * j + d]) * (a->x[3 * i + d] - a->x[3 * j + d]);
-  if (r_sq >= t->r_cut * t->r_cut || (j >= a->n && !t->kernel->newton)) return -1;
+  const double r_cut =
+      t->r->type ? t->cutoff[type_of(t, i) * t->r->types + type_of(t, j)] : t->r_cut;
+  if (r_sq >= r_cut * r_cut || (j >= a->n && !t->kernel->newton)) return -1;
   if (j >= a->n) *ghost = j - a->n;
   return j < a->n ? j : a->home[j - a->n];
 }
@@ -251,14 +297,16 @@ static void half_thread(thread *t)
   at_place(t, t->i < n, TRACE_NI, TRACE_READ, element(t, LIST_COUNT, t->i), 4, false);
   at_place(t, t->i < n, TRACE_NI, TRACE_READ, element(t, LIST_START, t->i / 32), 8, false);
   read_coord(t, t->i < n, TRACE_AC, t->i);
+  read_type(t, t->i < n, t->i);
   for (int64_t l = first; l < first + 32; l++)
     most = count_of(t, l) > most ? count_of(t, l) : most;
   for (int64_t k = 0; k < most; k += FORCE_HALF_BATCH) {
     for (int64_t u = 0; u < FORCE_HALF_BATCH; u++)
       read_index(t, k + u < count, k + u);
     for (int64_t u = 0; u < FORCE_HALF_BATCH; u++)
-      read_coord(t, true, TRACE_NC, k + u < count ? t->r->entry[t->i][k + u] : own);
+      read_atom(t, true, k + u < count ? t->r->entry[t->i][k + u] : own);
     for (int64_t u = 0; u < FORCE_HALF_BATCH; u++) {
+      read_constants(t, true, k + u < count ? t->r->entry[t->i][k + u] : own);
       for (int m = 0; m < 4; m++)
         to[m] = reacts(t, team + m, k + u, &ghost);
       reacts(t, t->i, k + u, &ghost);
@@ -280,12 +328,13 @@ int64_t ref_request_end(const ref_events *all, int64_t from)
   return end;
 }
 
-ref_events ref_threads(const run_near *near, const list_kernel *kernel, double r_cut)
+ref_events ref_threads(const run_near *near, const list_kernel *kernel, double r_cut,
+                       const double *cutoff)
 {
   rows r = make_rows(near, kernel);
   ref_events all = {0};
   for (int64_t i = 0; i < (kernel->n + 31) / 32 * 32; i++) {
-    thread t = {kernel, &r, r_cut, i, 0, &all};
+    thread t = {kernel, &r, r_cut, cutoff, i, 0, &all};
     const bool full = kernel->kind == NEIGHBOR_FULL, embedded = kernel->reads == LIST_EMBEDDED;
     (embedded ? embedded_thread : full ? full_thread : half_thread)(&t);
   }

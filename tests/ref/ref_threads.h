@@ -26,8 +26,11 @@ typedef struct {
 void ref_event_note(ref_events *all, ref_event e);
 
 /* Everything the kernel's threads access in kernel->pass, sorted by warp, place and address; rows
- * as the GPU's builder would make them from this full list of the CPU.  Free the events. */
-ref_events ref_threads(const run_near *near, const list_kernel *kernel, double r_cut);
+ * as the GPU's builder would make them from this full list of the CPU.  Pairs act within r_cut, of
+ * several types within cutoff [n_types][n_types], which is NULL where atoms are alike.  Free the
+ * events. */
+ref_events ref_threads(const run_near *near, const list_kernel *kernel, double r_cut,
+                       const double *cutoff);
 
 /* The end of the request that begins with event `from`. */
 int64_t ref_request_end(const ref_events *all, int64_t from);
