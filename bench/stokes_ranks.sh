@@ -2,14 +2,15 @@
 # bench/stokes_ranks.sh BUILD [RESULTS] - steps of `minimd stokes` that ranks of this host share, a thread each.  Runs of 1, 2, ...
 # ranks take turns, so that a busy machine slows all alike; rows, with medians over RUNS runs, go to stokes-ranks.csv: seconds a
 # step, of which mean seconds of a rank in messages of products and in sums over ranks, how many sums there are, rows of X that a
-# product fetches at most, and the greatest memory of a rank.  RANKS, PACKING, ALGORITHMS and STEPS name others than those below.
+# product fetches at most, and the greatest memory of a rank.  mrhs has as many right-hand sides as there are steps.  RANKS, PACKING,
+# ALGORITHMS and STEPS name others than those below.  Frames at the end must be the same bytes.
 set -eu
 build=$1
 results=${2:-docs/results}
 minimd=$(realpath "$build/minimd")
 ranks=${RANKS:-1 2 4 8}
 runs=${RUNS:-5}
-steps=${STEPS:-16}
+steps=${STEPS:-8}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 root=
@@ -19,7 +20,7 @@ machine=$("$minimd" info --format csv | sed -n 's/^cpu,"\{0,1\}\([^"]*\).*/\1/p'
 export OMP_WAIT_POLICY=passive
 mkdir -p "$results"
 packing=${PACKING:-$work/a.xyz}
-[ -s "$packing" ] || "$minimd" pack --particles 60000 --occupancy 0.4 --seed 7 -o "$packing" --quiet
+[ -s "$packing" ] || "$minimd" pack --particles 20000 --occupancy 0.4 --seed 7 -o "$packing" --quiet
 spheres=$(head -n 1 "$packing")
 cat >"$work/peak.py" <<'END'
 import os, resource, subprocess, sys
@@ -33,8 +34,10 @@ END
 take()
 {
   rm -f "$work"/peak[0-9]*
+  rhs=
+  [ "$1" = original ] || rhs="--rhs $steps"
   mpirun $root --oversubscribe --bind-to none -n "$2" python3 "$work/peak.py" "$work/peak" "$minimd" stokes -i "$packing" --steps \
-    "$steps" --algorithm "$1" --threads 1 --trajectory "$work/walk" --trajectory-every "$steps" 2>"$work/told"
+    "$steps" --algorithm "$1" $rhs --threads 1 --trajectory "$work/walk" --trajectory-every "$steps" 2>"$work/told"
   sort -n "$work"/peak[0-9]* | tail -n 1 >>"$work/told"
   [ -e "$work/$1.first" ] || mv "$work/walk" "$work/$1.first"
   [ ! -e "$work/walk" ] || cmp "$work/walk" "$work/$1.first"

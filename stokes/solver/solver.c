@@ -106,11 +106,6 @@ md_status stokes_solver_attach_rows(stokes_solver *solver, stokes_rows *rows)
   return check_diagonal(bad);
 }
 
-int64_t stokes_solver_part(int64_t n_rows)
-{
-  return vector_part_rows(n_rows);
-}
-
 stokes_solver_messages stokes_solver_messages_of(const stokes_solver *solver)
 {
   const vector_sharing *shared = &solver->space.shared;

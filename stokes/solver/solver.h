@@ -38,11 +38,10 @@ md_status stokes_solver_attach(stokes_solver *solver, const stokes_matrix *matri
 
 /* The same with this rank's rows, with room for the products to come, of a matrix that all ranks
  * share: vectors are those of stokes_rows_multiply, with room for ghosts where a guess comes in and
- * in all that is multiplied.  Rows are cut between parts of vectors (stokes_solver_part), so that
- * results have the bits of one rank's.  All ranks together: solve with one or many right-hand
- * sides, nothing else.  Errors, of all: MD_ENUMERIC as above. */
+ * in all that is multiplied.  Rows are cut between parts of the vectors of one rank
+ * (stokes/solver/vectors_impl.h), so that results have the bits of one rank's.  All ranks together
+ * solve with one or many right-hand sides, nothing else.  Errors, of all: MD_ENUMERIC as above. */
 md_status stokes_solver_attach_rows(stokes_solver *solver, stokes_rows *rows);
-int64_t stokes_solver_part(int64_t n_rows);
 
 /* What messages took since the solver was made: seconds of products, how often all ranks added up,
  * seconds of that. */
