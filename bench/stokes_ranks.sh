@@ -59,8 +59,7 @@ for algorithm in ${ALGORITHMS:-original mrhs}; do
       END {
         split(line[int((NR + 1) / 2)], x)
         printf "%s,%d,%s,%s,%s,%s,%s,%s,%s,%.1f\n", head, NR, x[1], step[1], step[NR], x[2], x[3], x[4], x[5], x[6]
-      }' >>"$work/rows"
+      }' | tee -a "$work/rows"
   done
 done
 mv "$work/rows" "$results/stokes-ranks.csv"
-cat "$results/stokes-ranks.csv"

@@ -9,9 +9,9 @@
  *
  *     X:  own | ghosts of rank 0 | ghosts of rank 1 | ...      Y:  own
  *
- * A product begins to receive ghosts in their places, sends what others need, multiplies the rows
- * that need none, the inner ones, while messages travel, waits, and multiplies those at the edge.
- * A row is the same sum in the same order as in the whole matrix: the same bits for any number of
+ * A product begins to receive ghosts in their places, sends what others need, multiplies groups of
+ * rows that need none, the inner ones, while messages travel, waits, and multiplies the others.  A
+ * row is the same sum in the same order as in the whole matrix: the same bits for any number of
  * ranks.  [Liu] section IV.D. */
 #ifndef STOKES_RANKS_ROWS_H
 #define STOKES_RANKS_ROWS_H
@@ -21,6 +21,9 @@
 MD_BEGIN_C
 
 typedef struct stokes_rows stokes_rows;
+
+/* Rows of a group. */
+enum { STOKES_ROWS_TOGETHER = 64 };
 
 /* This rank's rows of matrices with cut[ranks] rows, none yet.  cut [ranks + 1] is the same on all
  * ranks, and copied.  All ranks together.  *out is NULL on failure; free with stokes_rows_destroy.

@@ -25,7 +25,7 @@ struct stokes_rows {
   int64_t *cut;          /* [ranks + 1] */
   stokes_rows_view view;
   int32_t *number; /* [n_all]: place of a ghost in X, or a mark */
-  char *inner;     /* [n_own]: the row needs no ghosts */
+  char *inner;     /* [n_own]: the row, then its group, needs no ghosts */
   int64_t *row;    /* [n_own + n_ghosts] */
   rows_runs within, edge;
   int32_t *sent; /* [n_sent]: own rows, rank by rank */

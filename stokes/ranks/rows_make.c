@@ -15,7 +15,7 @@ static bool is_own(const int64_t *mine, int64_t row)
   return row >= mine[0] && row < mine[1];
 }
 
-/* Which rows need no others' rows, and how many are to be fetched for the rest. */
+/* Which rows need no others' rows, and which are to be fetched for the rest. */
 static void find_ghosts(stokes_rows *rows)
 {
   const int64_t *start = rows->matrix->start.data, *mine = rows->cut + world_rank();
@@ -27,14 +27,26 @@ static void find_ghosts(stokes_rows *rows)
       if (!is_own(mine, *matrix_column(rows->matrix, p))) rows->inner[i] = 0;
   }
   memset(rows->number, 0xff, (size_t)v->n_all * sizeof *rows->number); /* ABSENT */
-  for (int64_t i = 0; i < v->n_own; i++) {
-    v->n_inner += rows->inner[i];
+  for (int64_t i = 0; i < v->n_own; i++)
     for (int64_t p = start[i]; p < start[i + 1] && !rows->inner[i]; p++) {
       const int32_t column = *matrix_column(rows->matrix, p);
       if (is_own(mine, column)) continue;
       v->n_ghosts += rows->number[column] == ABSENT;
       rows->number[column] = NEEDED;
     }
+}
+
+/* Rows that are multiplied while messages travel: whole groups that need no ghosts.  Runs of a row
+ * or two would break up the stream of blocks: products with one vector took 1.24 times as long. */
+static void find_inner(stokes_rows *rows)
+{
+  enum { GROUP = STOKES_ROWS_TOGETHER };
+  const int64_t n = rows->view.n_own;
+  for (int64_t first = 0; first < n; first += GROUP) {
+    const int64_t count = n - first < GROUP ? n - first : GROUP;
+    const bool inner = !memchr(rows->inner + first, 0, (size_t)count);
+    memset(rows->inner + first, inner, (size_t)count);
+    rows->view.n_inner += inner ? count : 0;
   }
 }
 
@@ -171,6 +183,7 @@ static md_status place(stokes_rows *rows)
   find_ghosts(rows);
   MD_TRY(name_rows(rows));
   rename_columns(rows);
+  find_inner(rows);
   return find_runs(rows);
 }
 
