@@ -192,7 +192,7 @@ static md_status save_checkpoint(request *r)
   md_status status = MD_OK;
   if (r->trajectory) status = md_file_take_mark(r->trajectory, settings->trajectory, 0, &mark);
   MD_TRY(world_agree(status));
-  return world_agree(stokes_checkpoint_write(settings->checkpoint, settings, r->run, &mark));
+  return stokes_ranks_agree(stokes_checkpoint_write(settings->checkpoint, settings, r->run, &mark));
 }
 
 /* What is due after step number `done`; the trajectory first, so that a checkpoint knows its
@@ -287,6 +287,7 @@ static md_status prepare(request *r)
   MD_TRY(world_agree(memory_announce("the run", bytes, r->quiet)));
   MD_TRY(world_agree(md_ctx_create(&spec, &r->ctx)));
   world_work();
+  if (world_count() > 1) signals_stop_gently(); /* who fails alone tells, not whom it ends */
   if (r->from.path)
     MD_TRY(stokes_run_restore(r->ctx, &settings->spec, &r->from.state, &r->run));
   else
