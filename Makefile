@@ -259,6 +259,7 @@ bench-ranks:
 	@test -x $(BUILD)/minimd || $(MAKE) --no-print-directory all
 	sh bench/ranks.sh $(BUILD)
 	sh bench/gspmv_ranks.sh $(BUILD)
+	sh bench/stokes_ranks.sh $(BUILD)
 	@! grep -q ',gpu,[^,]*,[^,]*,2,' docs/results/engine-ranks.csv || sh bench/ranks_model.sh
 
 # What more GPUs would do, by a model fitted to those rows: tables and picture of docs/ranks.md.

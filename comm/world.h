@@ -52,6 +52,11 @@ void world_most(double *values, int count);
 md_status world_add(void *reals, int64_t count, size_t size);
 /* to[r] goes to rank r, which has it in from[this rank]: [count][width] each. */
 void world_trade(const int64_t *to, int64_t *from, int width);
+/* Items cut[r] ... cut[r + 1] - 1 of an array, `width` bytes each, are those of rank r: all ranks
+ * get all in their places; rank 0 gets all, and `all` is NULL on others.  cut [count + 1] is the
+ * same on all.  Errors, of this rank: MD_ENOMEM. */
+md_status world_complete(void *items, const int64_t *cut, size_t width);
+md_status world_collect(const void *mine, const int64_t *cut, size_t width, void *all);
 /* MD_OK where this text is the same on all ranks.  Errors: MD_EINVAL (names the first rank that
  * differs from rank 0, and what it is that differs). */
 md_status world_same(const char *what, const void *data, size_t bytes);

@@ -251,7 +251,7 @@ complete -c minimd -n '__fish_seen_subcommand_from stokes' -l storage -x -a 'bcr
 complete -c minimd -n '__fish_seen_subcommand_from stokes' -l backend -x -a 'cpu gpu' -d 'where to compute (cpu)'
 complete -c minimd -n '__fish_seen_subcommand_from stokes' -l device -x -d 'CUDA device to compute on, 0 the first'
 complete -c minimd -n '__fish_seen_subcommand_from stokes' -l threads -x -d 'OpenMP threads (all)'
-complete -c minimd -n '__fish_seen_subcommand_from stokes' -l deterministic -d 'the same numbers for any number of threads (always so here)'
+complete -c minimd -n '__fish_seen_subcommand_from stokes' -l deterministic -d 'the same numbers for any number of threads and ranks (always so here)'
 complete -c minimd -n '__fish_seen_subcommand_from stokes' -l trajectory -r -F -d 'write frames of extended XYZ with radii, one after the other'
 complete -c minimd -n '__fish_seen_subcommand_from stokes' -l trajectory-every -x -d 'steps from frame to frame (1)'
 complete -c minimd -n '__fish_seen_subcommand_from stokes' -l checkpoint -r -F -d 'state to restart from, written at the end; the one before stays as'

@@ -36,7 +36,8 @@ int commands(const command **out)
 
 bool command_has_ranks(const command *of)
 {
-  return of->function == cmd_run || of->function == cmd_compare || of->function == cmd_gspmv;
+  return of->function == cmd_run || of->function == cmd_compare || of->function == cmd_gspmv ||
+         of->function == cmd_stokes;
 }
 
 md_status command_find(const char *name, const command **out)

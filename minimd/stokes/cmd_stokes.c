@@ -1,5 +1,6 @@
 /* minimd/stokes/cmd_stokes.c - `minimd stokes`: Stokesian dynamics with one or many right-hand
  * sides. */
+#include "comm/world.h"
 #include "core/output/output.h"
 #include "core/time/timer.h"
 #include "minimd/shell/commands.h"
@@ -7,7 +8,9 @@
 #include "minimd/shell/plot.h"
 #include "minimd/shell/progress.h"
 #include "minimd/signals.h"
+#include "minimd/run/same.h"
 #include "minimd/stokes/stokes_checkpoint.h"
+#include "minimd/stokes/stokes_ranks.h"
 #include "minimd/stokes/stokes_report.h"
 #include "minimd/shell/table.h"
 #include "minimd/surroundings.h"
@@ -86,7 +89,7 @@ static md_status read_request(request *r)
   const char *picture = options_value(r->opts, STOKES_OPTION_PLOT);
   const char *restart = options_value(r->opts, STOKES_OPTION_RESTART);
   r->settings = stokes_settings_defaults();
-  r->quiet = options_value(r->opts, STOKES_OPTION_QUIET);
+  r->quiet = options_value(r->opts, STOKES_OPTION_QUIET) || world_rank() > 0;
   MD_TRY(options_read_format(r->opts, STOKES_OPTION_FORMAT, &r->format));
   if (restart) {
     MD_TRY(stokes_checkpoint_read(restart, &r->from));
@@ -95,6 +98,7 @@ static md_status read_request(request *r)
   const stokes_settings saved = r->settings;
   MD_TRY(stokes_settings_read(r->opts, &r->settings));
   MD_TRY(stokes_settings_agree(r->opts, &r->settings));
+  MD_TRY(stokes_ranks_check(r->opts, &r->settings));
   if (r->settings.root_implied && !r->quiet)
     fputs("--guess series: Brownian forces by --root chebyshev\n", stderr);
   MD_TRY(md_file_claim(r->settings.trajectory, MD_FILE_OUTPUT, "--trajectory"));
@@ -181,19 +185,26 @@ static md_status write_frame(request *r)
   return MD_OK;
 }
 
-/* What is due after step number `done`; the trajectory first, so that a checkpoint knows its
- * length. */
-static md_status save(request *r, int64_t done, bool last)
+static md_status save_checkpoint(request *r)
 {
   const stokes_settings *settings = &r->settings;
-  const bool asked = signals_save_asked(settings->checkpoint);
-  const int64_t every = settings->checkpoint_every;
-  if (r->trajectory && done % settings->trajectory_every == 0 && r->done > 0)
-    MD_TRY(write_frame(r));
-  if (!settings->checkpoint || !(asked || last || (every > 0 && done % every == 0))) return MD_OK;
   md_file_mark mark = {-1, 0};
-  if (r->trajectory) MD_TRY(md_file_take_mark(r->trajectory, settings->trajectory, 0, &mark));
-  return stokes_checkpoint_write(settings->checkpoint, settings, r->run, &mark);
+  md_status status = MD_OK;
+  if (r->trajectory) status = md_file_take_mark(r->trajectory, settings->trajectory, 0, &mark);
+  MD_TRY(world_agree(status));
+  return stokes_ranks_agree(stokes_checkpoint_write(settings->checkpoint, settings, r->run, &mark));
+}
+
+/* What is due after step number `done`; the trajectory first, so that a checkpoint knows its
+ * length.  Rank 0 writes. */
+static md_status save(request *r, int64_t done, bool last, bool asked)
+{
+  const stokes_settings *settings = &r->settings;
+  const int64_t every = settings->checkpoint_every;
+  if (settings->trajectory && done % settings->trajectory_every == 0 && r->done > 0)
+    MD_TRY(world_agree(r->trajectory ? write_frame(r) : MD_OK));
+  const bool due = asked || last || (every > 0 && done % every == 0);
+  return settings->checkpoint && due ? save_checkpoint(r) : MD_OK;
 }
 
 static md_status step(request *r)
@@ -205,7 +216,7 @@ static md_status step(request *r)
     r->rows = rows;
     r->room = room;
   }
-  MD_TRY(stokes_run_step(r->run, &r->rows[r->done]));
+  MD_TRY(stokes_ranks_agree(stokes_run_step(r->run, &r->rows[r->done])));
   r->done++;
   return MD_OK;
 }
@@ -217,11 +228,13 @@ static md_status walk(request *r)
   progress_begin(&bar, end - first, r->quiet);
   signals_stop_gently();
   bool last = first == end;
-  md_status status = last ? save(r, first, true) : MD_OK;
+  md_status status = last ? save(r, first, true, false) : MD_OK;
   while (!status && !last) {
     status = step(r);
+    if (status) break;
+    const bool asked = stokes_ranks_signals(r->settings.checkpoint);
     last = first + r->done == end || signals_stopped_by();
-    if (!status) status = save(r, first + r->done, last);
+    status = save(r, first + r->done, last, asked);
     progress_update(&bar, r->done);
   }
   progress_end(&bar);
@@ -235,6 +248,7 @@ static stokes_report report_of(const request *r)
 
 static md_status open_files(request *r)
 {
+  if (world_rank() > 0) return MD_OK;
   if (r->settings.checkpoint) MD_TRY(md_output_hold(r->settings.checkpoint));
   const char *path = r->settings.trajectory;
   if (!path) return MD_OK;
@@ -245,7 +259,7 @@ static md_status open_files(request *r)
 /* All steps with both files open, so that one that cannot be written is known at once. */
 static md_status walk_and_print(request *r, md_output *out)
 {
-  MD_TRY(open_files(r));
+  MD_TRY(world_agree(open_files(r)));
   const md_waiting before = md_waiting_since(&(md_waiting){0, 0});
   const double began = md_wall_seconds();
   const md_status status = walk(r);
@@ -256,6 +270,7 @@ static md_status walk_and_print(request *r, md_output *out)
   MD_REQUIRE(closed, MD_EIO, "cannot write '%s': %s", r->settings.trajectory, strerror(errno));
   const stokes_report report = report_of(r);
   if (!r->quiet && r->done > 0) stokes_report_summary(&report, seconds, &waiting);
+  if (r->done > 0) MD_TRY(stokes_ranks_summary(r->run, r->done, r->quiet));
   stokes_report_print(&report, out->stream);
   return MD_OK;
 }
@@ -265,11 +280,14 @@ static md_status prepare(request *r)
 {
   const stokes_settings *settings = &r->settings;
   const stokes_packing *spheres = r->from.path ? &r->from.state.spheres : &r->packing;
-  const md_ctx_spec spec = {(md_backend)settings->backend, MD_DOUBLE, (int)settings->threads, true};
+  const int threads = world_threads((int)settings->threads);
+  const md_ctx_spec spec = {(md_backend)settings->backend, MD_DOUBLE, threads, true};
   const double bytes =
-      stokes_run_bytes(&settings->spec, spheres->n, stokes_packing_occupancy(spheres));
-  MD_TRY(memory_announce("the run", bytes, r->quiet));
-  MD_TRY(md_ctx_create(&spec, &r->ctx));
+      stokes_ranks_bytes(&settings->spec, spheres->n, stokes_packing_occupancy(spheres));
+  MD_TRY(world_agree(memory_announce("the run", bytes, r->quiet)));
+  MD_TRY(world_agree(md_ctx_create(&spec, &r->ctx)));
+  world_work();
+  if (world_count() > 1) signals_stop_gently(); /* who fails alone tells, not whom it ends */
   if (r->from.path)
     MD_TRY(stokes_run_restore(r->ctx, &settings->spec, &r->from.state, &r->run));
   else
@@ -277,23 +295,36 @@ static md_status prepare(request *r)
   return settings->automatic && settings->spec.algorithm == STOKES_MRHS ? choose_vectors(r) : MD_OK;
 }
 
+/* What all ranks have read is the same. */
+static md_status compare_ranks(const request *r)
+{
+  MD_TRY(ranks_same_command(r->opts));
+  return stokes_ranks_same(&r->packing, r->from.path ? &r->from.state : NULL);
+}
+
+static md_status work(request *r)
+{
+  const bool writes = world_rank() == 0, model = options_value(r->opts, STOKES_OPTION_MODEL);
+  md_output out;
+  MD_TRY(stokes_ranks_agree(prepare(r)));
+  MD_TRY(world_agree(
+      md_output_open(writes ? options_value(r->opts, STOKES_OPTION_OUTPUT) : NULL, &out)));
+  const md_status status = model ? print_model(r, out.stream) : walk_and_print(r, &out);
+  if (!status) return md_output_close(&out);
+  md_output_discard(&out);
+  return status;
+}
+
 static md_status answer(request *r)
 {
   const char *picture = options_value(r->opts, STOKES_OPTION_PLOT);
-  md_output out;
-  MD_TRY(read_request(r));
+  MD_TRY(world_agree(read_request(r)));
+  MD_TRY(compare_ranks(r));
   signals_save_when_asked();
-  MD_TRY(prepare(r));
-  MD_TRY(md_output_open(options_value(r->opts, STOKES_OPTION_OUTPUT), &out));
-  const bool model = options_value(r->opts, STOKES_OPTION_MODEL);
-  const md_status status = model ? print_model(r, out.stream) : walk_and_print(r, &out);
-  if (status) {
-    md_output_discard(&out);
-    return status;
-  }
-  MD_TRY(md_output_close(&out));
+  MD_TRY(work(r));
+  const bool drawn = picture && world_rank() == 0 && !options_value(r->opts, STOKES_OPTION_MODEL);
   const stokes_report report = report_of(r);
-  return picture && !model ? stokes_report_draw(&report, picture) : MD_OK;
+  return drawn ? stokes_report_draw(&report, picture) : MD_OK;
 }
 
 md_status cmd_stokes(int argc, char **argv)

@@ -78,18 +78,10 @@ static md_status rows_of_spheres(session *s)
 {
   const suspension *from = s->job->suspension;
   const stokes_pair_view list = stokes_pairs_view(from->pairs);
-  stokes_matrix *matrix;
-  int32_t *name = NULL;
   MD_TRY(world_same("the packing", from->view.x, (size_t)from->view.n * 4 * sizeof(double)));
   stokes_model_cut(&(stokes_weights){list.n, list.start, 1}, world_count(), s->cut);
-  const int64_t *mine = s->cut + world_rank();
-  md_status status = stokes_matrix_create(s->job->ctx, s->job->storage, &matrix);
-  if (!status) status = suspension_assemble_rows(from, mine[0], mine[1], matrix, &name);
-  status = world_agree(status);
-  if (!status) status = stokes_rows_create(&(stokes_known){matrix, name, s->cut}, &s->rows);
-  stokes_matrix_destroy(matrix);
-  free(name);
-  return status;
+  MD_TRY(stokes_rows_create(s->job->ctx, s->job->storage, s->cut, &s->rows));
+  return stokes_rows_assemble(s->rows, &from->view, &list, &from->law);
 }
 
 /* From a file: a rank has read all rows and keeps its own. */
@@ -102,10 +94,11 @@ static md_status rows_of_blocks(session *s)
   MD_TRY(world_same("the matrix", b->column, n * sizeof *b->column));
   MD_TRY(world_same("the matrix", b->block, 9 * n * sizeof *b->block));
   stokes_model_cut(&(stokes_weights){b->n_rows, b->start, 0}, world_count(), s->cut);
+  MD_TRY(stokes_rows_create(s->job->ctx, s->job->storage, s->cut, &s->rows));
   md_status status = stokes_matrix_create(s->job->ctx, s->job->storage, &matrix);
   if (!status) status = stokes_matrix_set(matrix, b, 1);
   status = world_agree(status);
-  if (!status) status = stokes_rows_create(&(stokes_known){matrix, NULL, s->cut}, &s->rows);
+  if (!status) status = stokes_rows_take(s->rows, matrix);
   stokes_matrix_destroy(matrix);
   return status;
 }

@@ -1,5 +1,6 @@
 /* minimd/stokes/stokes_checkpoint.c - see stokes_checkpoint.h. */
 #include "minimd/stokes/stokes_checkpoint.h"
+#include "comm/world.h"
 #include "engine/checkpoint/sections.h"
 
 #include <math.h>
@@ -62,7 +63,7 @@ md_status stokes_checkpoint_write(const char *path, const stokes_settings *setti
   size_t bytes;
   MD_TRY(stokes_run_save(run, &state));
   md_status status = stokes_settings_words(settings, &words, &bytes);
-  if (!status) status = write_state(path, words, bytes, &state, trajectory);
+  if (!status && world_rank() == 0) status = write_state(path, words, bytes, &state, trajectory);
   free(words);
   stokes_run_state_free(&state);
   return status;

@@ -24,8 +24,9 @@ typedef struct {
   stokes_run_state state;
 } stokes_checkpoint;
 
-/* Write the state of a run.  A file of that name becomes path.prev; at every moment one of the two
- * is whole.  Errors: MD_EIO, MD_ENOMEM, MD_ECUDA; then path is as it was. */
+/* Write the state of a run; called by all ranks, of which rank 0 writes.  A file of that name
+ * becomes path.prev; at every moment one of the two is whole.  Errors: MD_EIO, MD_ENOMEM, MD_ECUDA;
+ * then path is as it was. */
 md_status stokes_checkpoint_write(const char *path, const stokes_settings *settings,
                                   const stokes_run *run, const md_file_mark *trajectory);
 

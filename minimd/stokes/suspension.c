@@ -4,9 +4,6 @@
 #include "minimd/shell/memory.h"
 #include "stokes/pairs/pairs.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* Spheres of a box that is copied, at least. */
 enum { TILE = 5000, MOST_COPIES = 4 };
 
@@ -97,77 +94,4 @@ md_status suspension_assemble(const suspension *s, int vectors, stokes_matrix *m
 {
   const stokes_pair_view list = stokes_pairs_view(s->pairs);
   return stokes_matrix_assemble(matrix, &s->view, &list, &s->law, vectors);
-}
-
-/* Some spheres of a suspension: those of rows lo ... hi - 1 and all near them, by rising number. */
-typedef struct {
-  int64_t lo, hi, n, n_entries;
-  int32_t *name;   /* [n] */
-  int32_t *number; /* [all]: place among them, or a mark */
-  double *x;       /* [n][4] */
-  int64_t *start;  /* [n + 1]; rows that are not asked for are empty */
-  int32_t *neighbor;
-} excerpt;
-
-/* Which spheres they are. */
-static md_status find_spheres(const stokes_pair_view *list, excerpt *out)
-{
-  enum { ABSENT = -1, PRESENT = -2 };
-  out->number = malloc((size_t)list->n * sizeof *out->number + 1);
-  MD_REQUIRE(out->number, MD_ENOMEM, "out of memory for the spheres of a rank");
-  for (int64_t i = 0; i < list->n; i++)
-    out->number[i] = i >= out->lo && i < out->hi ? PRESENT : ABSENT;
-  for (int64_t p = list->start[out->lo]; p < list->start[out->hi]; p++)
-    out->number[list->neighbor[p]] = PRESENT;
-  for (int64_t i = 0; i < list->n; i++)
-    if (out->number[i] == PRESENT) out->number[i] = (int32_t)out->n++;
-  return MD_OK;
-}
-
-static md_status copy_spheres(const suspension *s, const stokes_pair_view *list, excerpt *out)
-{
-  const size_t n = (size_t)out->n;
-  out->n_entries = list->start[out->hi] - list->start[out->lo];
-  out->name = malloc(n * sizeof *out->name + 1);
-  out->x = malloc(n * 4 * sizeof *out->x + 1);
-  out->start = malloc((n + 1) * sizeof *out->start);
-  out->neighbor = malloc((size_t)out->n_entries * sizeof *out->neighbor + 1);
-  MD_REQUIRE(out->name && out->x && out->start && out->neighbor, MD_ENOMEM,
-             "out of memory for the spheres of a rank");
-  int64_t at = 0;
-  for (int64_t i = 0; i < list->n; i++) {
-    const int32_t k = out->number[i];
-    if (k < 0) continue;
-    out->name[k] = (int32_t)i;
-    memcpy(out->x + 4 * (int64_t)k, s->view.x + 4 * i, 4 * sizeof *out->x);
-    out->start[k] = at;
-    const bool asked = i >= out->lo && i < out->hi;
-    for (int64_t p = list->start[i]; asked && p < list->start[i + 1]; p++)
-      out->neighbor[at++] = out->number[list->neighbor[p]];
-  }
-  out->start[out->n] = at;
-  return MD_OK;
-}
-
-md_status suspension_assemble_rows(const suspension *s, int64_t lo, int64_t hi,
-                                   stokes_matrix *matrix, int32_t **name)
-{
-  const stokes_pair_view list = stokes_pairs_view(s->pairs);
-  excerpt some = {.lo = lo, .hi = hi};
-  md_status status = find_spheres(&list, &some);
-  if (!status) status = copy_spheres(s, &list, &some);
-  if (!status) {
-    stokes_view spheres = s->view;
-    spheres.n = some.n;
-    spheres.x = some.x;
-    const stokes_pair_view pairs = {some.n, some.n_entries, some.start, some.neighbor};
-    status = stokes_matrix_assemble(matrix, &spheres, &pairs, &s->law, 1);
-  }
-  *name = status ? NULL : some.name;
-  if (status) free(some.name);
-  free(some.number);
-  free(some.x);
-  free(some.start);
-  free(some.neighbor);
-  return status;
 }

@@ -45,11 +45,5 @@ void suspension_close(suspension *s);
 /* The matrix, laid out for products with so many vectors.  Errors: MD_ENOMEM, MD_ECUDA. */
 md_status suspension_assemble(const suspension *s, int vectors, stokes_matrix *matrix);
 
-/* Its rows lo ... hi - 1 on the CPU, and a row of nothing but a diagonal for each sphere that is
- * near one of these.  *name: numbers of the rows in the whole matrix, ascending; the caller frees
- * it.  Errors: MD_ENOMEM. */
-md_status suspension_assemble_rows(const suspension *s, int64_t lo, int64_t hi,
-                                   stokes_matrix *matrix, int32_t **name);
-
 MD_END_C
 #endif

@@ -181,17 +181,15 @@ md_status stokes_matrix_multiply(const stokes_matrix *matrix, int m, const doubl
   return MD_OK;
 }
 
-md_status matrix_multiply_rows(const stokes_matrix *matrix, int64_t first, int64_t end, int m,
-                               const double *x, double *y)
+md_status matrix_multiply_runs(const stokes_matrix *matrix, const matrix_run *run, int64_t n_runs,
+                               int m, const double *x, double *y)
 {
   gspmv_part way[GSPMV_WAYS];
   const matrix_backend *backend = matrix_backend_of(matrix);
   MD_TRY(matrix_check_vectors(m));
-  MD_REQUIRE(backend->multiply_rows, MD_EINVAL, "some rows are multiplied on the backend cpu only");
-  MD_REQUIRE(first >= 0 && first <= end && end <= matrix->n_rows, MD_EINVAL,
-             "the matrix has no rows %lld to %lld", (long long)first, (long long)end);
+  MD_REQUIRE(backend->multiply_runs, MD_EINVAL, "some rows are multiplied on the backend cpu only");
   backend->ways(matrix, m, way); /* the first one makes all columns */
-  return backend->multiply_rows(matrix, first, end, &(gspmv_range){m, 0, m, way[0]}, x, y);
+  return backend->multiply_runs(matrix, run, n_runs, &(gspmv_range){m, 0, m, way[0]}, x, y);
 }
 
 bool stokes_matrix_has_series(const stokes_matrix *matrix)

@@ -21,7 +21,7 @@ enum { WIDEST = 3 };
 #endif
 
 /* Rows that go through one panel before the next panel reads their blocks again from cache. */
-enum { PANEL_ROWS = 16, TASK_ROWS = 256 };
+enum { PANEL_ROWS = 16 };
 
 /* Blocks between asking for a part of X and using it; doubles in a cache line. */
 enum { AHEAD = 64, LINE = 8 };
@@ -211,8 +211,10 @@ static void multiply_task(const gspmv_job *job, stokes_storage storage, int64_t 
 
 void ISA(gspmv_cpu_many)(const gspmv_job *job, stokes_storage storage)
 {
-  const int64_t n = job->end_row;
+  const int64_t tasks = gspmv_tasks(job);
 #pragma omp parallel for schedule(dynamic) num_threads(job->threads)
-  for (int64_t lo = job->first_row; lo < n; lo += TASK_ROWS)
-    multiply_task(job, storage, lo, lo + TASK_ROWS < n ? lo + TASK_ROWS : n);
+  for (int64_t k = 0; k < tasks; k++) {
+    const matrix_run rows = gspmv_task(job, k);
+    multiply_task(job, storage, rows.first, rows.end);
+  }
 }

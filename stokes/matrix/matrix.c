@@ -62,24 +62,40 @@ md_status matrix_check_vectors(int vectors)
   return MD_OK;
 }
 
-md_status stokes_matrix_assemble(stokes_matrix *matrix, const stokes_view *spheres,
-                                 const stokes_pair_view *pairs, const stokes_resistance *law,
-                                 int vectors)
+static md_status assemble(stokes_matrix *matrix, assemble_job *job, const stokes_resistance *law,
+                          int64_t n, int vectors)
 {
   MD_TRY(matrix_check_vectors(vectors));
   MD_REQUIRE(law->far_field > 0, MD_EINVAL, "the far-field factor must be > 0, not %g",
              law->far_field);
   MD_REQUIRE(law->gap_min > 0 && law->gap_min < law->gap_cut, MD_EINVAL,
              "expected 0 < smallest gap < gap cutoff, not %g and %g", law->gap_min, law->gap_cut);
-  MD_REQUIRE(pairs->n == spheres->n, MD_EINVAL,
-             "the pair list is that of %" PRId64 " spheres, not %" PRId64, pairs->n, spheres->n);
-  const assemble_job job = {spheres,
-                            pairs,
-                            {law->gap_min, law->gap_cut, lubrication_at(law->gap_cut)},
-                            1 / law->far_field};
-  matrix->n_rows = spheres->n;
+  MD_REQUIRE(job->pairs->n == job->spheres->n, MD_EINVAL,
+             "the pair list is that of %" PRId64 " spheres, not %" PRId64, job->pairs->n,
+             job->spheres->n);
+  job->range = (lubrication_range){law->gap_min, law->gap_cut, lubrication_at(law->gap_cut)};
+  job->inv_far = 1 / law->far_field;
+  matrix->n_rows = n;
   matrix->resistance = true;
-  return matrix_backend_of(matrix)->assemble(matrix, &job, vectors);
+  return matrix_backend_of(matrix)->assemble(matrix, job, vectors);
+}
+
+md_status stokes_matrix_assemble(stokes_matrix *matrix, const stokes_view *spheres,
+                                 const stokes_pair_view *pairs, const stokes_resistance *law,
+                                 int vectors)
+{
+  assemble_job job = {.spheres = spheres, .pairs = pairs};
+  return assemble(matrix, &job, law, spheres->n, vectors);
+}
+
+md_status matrix_assemble_rows(stokes_matrix *matrix, const stokes_view *spheres,
+                               const stokes_pair_view *pairs, const stokes_resistance *law,
+                               int64_t first, int64_t n)
+{
+  assemble_job job = {.spheres = spheres, .pairs = pairs, .first = first};
+  MD_REQUIRE(matrix_backend_of(matrix)->multiply_runs, MD_EINVAL,
+             "some rows of a matrix are assembled on the backend cpu only");
+  return assemble(matrix, &job, law, n, 1);
 }
 
 md_status stokes_matrix_set(stokes_matrix *matrix, const stokes_blocks *blocks, int vectors)
@@ -93,15 +109,15 @@ md_status stokes_matrix_set(stokes_matrix *matrix, const stokes_blocks *blocks, 
   return matrix_backend_of(matrix)->set(matrix, blocks, vectors);
 }
 
-md_status matrix_take(stokes_matrix *matrix, const stokes_matrix *from, const matrix_choice *choice)
+md_status matrix_take(stokes_matrix *matrix, const stokes_matrix *from, int64_t first, int64_t n)
 {
   MD_REQUIRE(matrix_backend_of(matrix)->take, MD_EINVAL,
              "rows of a matrix are taken on the backend cpu only");
   MD_REQUIRE(matrix->ctx == from->ctx && matrix->storage == from->storage, MD_EINVAL,
              "rows are taken from a matrix of the same context and storage");
-  matrix->n_rows = choice->n;
-  matrix->resistance = false;
-  return matrix_backend_of(matrix)->take(matrix, from, choice);
+  matrix->n_rows = n;
+  matrix->resistance = from->resistance;
+  return matrix_backend_of(matrix)->take(matrix, from, first);
 }
 
 static md_status reserve_blocks(stokes_blocks *out, int64_t n_rows, int64_t n_blocks)

@@ -22,18 +22,19 @@ static md_status count(stokes_matrix *matrix, const assemble_job *job)
 {
   const stokes_view *s = job->spheres;
   const stokes_pair_view *list = job->pairs;
-  const int64_t n = s->n;
+  const int64_t n = matrix->n_rows;
   MD_TRY(md_buffer_reserve(matrix->ctx, &matrix->start, ((size_t)n + 1) * sizeof(int64_t), 0));
   int64_t *start = matrix->start.data;
 #pragma omp parallel for schedule(static, 256) num_threads(team_size(matrix->ctx, n))
-  for (int64_t i = 0; i < n; i++) {
+  for (int64_t row = 0; row < n; row++) {
+    const int64_t i = job->first + row;
     int64_t near = matrix->storage != STOKES_PAIR;
     for (int64_t k = list->start[i]; k < list->start[i + 1]; k++) {
       const assemble_place p =
           assemble_between(s->box, s->x + 4 * i, s->x + 4 * (int64_t)list->neighbor[k]);
       near += assemble_near(&p, job->range.gap_cut);
     }
-    start[i + 1] = near;
+    start[row + 1] = near;
   }
   start[0] = 0;
   for (int64_t i = 0; i < n; i++)
@@ -63,10 +64,11 @@ static void unpack_diagonal(const double *d, double *block)
 }
 
 /* One row of blocks: pairs in ascending order with the diagonal at its place. */
-static void fill_blocks(stokes_matrix *matrix, const assemble_job *job, int64_t i, double *d)
+static void fill_blocks(stokes_matrix *matrix, const assemble_job *job, int64_t row, double *d)
 {
   const double *x = job->spheres->x, *box = job->spheres->box;
-  int64_t at = ((const int64_t *)matrix->start.data)[i], own = -1;
+  const int64_t i = job->first + row;
+  int64_t at = ((const int64_t *)matrix->start.data)[row], own = -1;
   double block[9];
   for (int64_t k = job->pairs->start[i]; k < job->pairs->start[i + 1]; k++) {
     const int64_t j = job->pairs->neighbor[k];
@@ -84,12 +86,12 @@ static void fill_blocks(stokes_matrix *matrix, const assemble_job *job, int64_t 
 }
 
 /* One row of pairs, then the diagonal from what was stored. */
-static void fill_pairs(stokes_matrix *matrix, const assemble_job *job, int64_t i, double *d)
+static void fill_pairs(stokes_matrix *matrix, const assemble_job *job, int64_t row, double *d)
 {
   const double *x = job->spheres->x, *box = job->spheres->box;
-  const int64_t *start = matrix->start.data;
+  const int64_t i = job->first + row, start = ((const int64_t *)matrix->start.data)[row];
   stokes_pair_entry *entry = matrix->block.data;
-  int64_t at = start[i];
+  int64_t at = start;
   for (int64_t k = job->pairs->start[i]; k < job->pairs->start[i + 1]; k++) {
     const int32_t j = job->pairs->neighbor[k];
     const assemble_place p = assemble_between(box, x + 4 * i, x + 4 * (int64_t)j);
@@ -97,7 +99,7 @@ static void fill_pairs(stokes_matrix *matrix, const assemble_job *job, int64_t i
     const assemble_terms t = assemble_pair(&p, &job->range, job->inv_far);
     entry[at++] = assemble_round(&t, j);
   }
-  for (int64_t p = start[i]; p < at; p++) {
+  for (int64_t p = start; p < at; p++) {
     const assemble_terms t = assemble_widen(&entry[p]);
     assemble_diagonal(d, &t, x[4 * i + 3], x[4 * (int64_t)entry[p].column + 3]);
   }
@@ -138,45 +140,24 @@ static md_status set(stokes_matrix *matrix, const stokes_blocks *blocks, int vec
   return MD_OK;
 }
 
-/* Column of entry p of the stored ones. */
-static int32_t *column_at(const stokes_matrix *matrix, int64_t p)
+static md_status take(stokes_matrix *matrix, const stokes_matrix *source, int64_t first)
 {
-  return matrix->storage == STOKES_PAIR ? &((stokes_pair_entry *)matrix->block.data)[p].column
-                                        : (int32_t *)matrix->column.data + p;
-}
-
-static void take_row(stokes_matrix *matrix, int64_t to, const stokes_matrix *source, int64_t from,
-                     const int32_t *number)
-{
-  const size_t entry = matrix_entry_bytes(matrix->storage);
-  const int64_t at = ((const int64_t *)matrix->start.data)[to];
-  const int64_t old = ((const int64_t *)source->start.data)[from];
-  const int64_t n = ((const int64_t *)matrix->start.data)[to + 1] - at;
-  memcpy((char *)matrix->block.data + entry * (size_t)at,
-         (const char *)source->block.data + entry * (size_t)old, entry * (size_t)n);
-  memcpy((double *)matrix->diagonal.data + 6 * to, (const double *)source->diagonal.data + 6 * from,
-         6 * sizeof(double));
-  for (int64_t p = 0; p < n; p++)
-    *column_at(matrix, at + p) = number[*column_at(source, old + p)];
-}
-
-static md_status take(stokes_matrix *matrix, const stokes_matrix *source,
-                      const matrix_choice *choice)
-{
-  const size_t bytes = ((size_t)choice->n + 1) * sizeof(int64_t);
-  const int64_t *old = source->start.data;
-  MD_TRY(md_buffer_reserve(matrix->ctx, &matrix->start, bytes, 0));
+  const int64_t n = matrix->n_rows, *old = source->start.data, begin = old[first];
+  const size_t entry = matrix_entry_bytes(matrix->storage), skipped = (size_t)begin;
+  MD_TRY(md_buffer_reserve(matrix->ctx, &matrix->start, ((size_t)n + 1) * sizeof(int64_t), 0));
   int64_t *start = matrix->start.data;
-  start[0] = 0;
-  for (int64_t k = 0; k < choice->n; k++)
-    start[k + 1] = start[k] + old[choice->row[k] + 1] - old[choice->row[k]];
-  matrix->n_stored = start[choice->n];
-  matrix->n_blocks = matrix->n_stored + (matrix->storage == STOKES_PAIR ? choice->n : 0);
+  for (int64_t k = 0; k <= n; k++)
+    start[k] = old[first + k] - begin;
+  matrix->n_stored = start[n];
+  matrix->n_blocks = matrix->n_stored + (matrix->storage == STOKES_PAIR ? n : 0);
   MD_TRY(reserve(matrix));
-#pragma omp parallel for schedule(static, 256) num_threads(team_size(matrix->ctx, choice->n))
-  for (int64_t k = 0; k < choice->n; k++)
-    take_row(matrix, k, source, choice->row[k], choice->number);
-  return MD_OK;
+  MD_TRY(md_copy(matrix->ctx, matrix->block.data,
+                 (const char *)source->block.data + entry * skipped, entry * (size_t)start[n]));
+  if (matrix->storage != STOKES_PAIR)
+    MD_TRY(md_copy(matrix->ctx, matrix->column.data, (const int32_t *)source->column.data + skipped,
+                   (size_t)start[n] * sizeof(int32_t)));
+  return md_copy(matrix->ctx, matrix->diagonal.data,
+                 (const double *)source->diagonal.data + 6 * first, (size_t)n * 6 * sizeof(double));
 }
 
 /* Block p of the stored ones in full. */
@@ -226,18 +207,19 @@ static int ways(const stokes_matrix *matrix, int m, gspmv_part way[GSPMV_WAYS])
   return of_isa[matrix->ctx->isa](m, way);
 }
 
-static md_status multiply_rows(const stokes_matrix *matrix, int64_t first, int64_t end,
+static md_status multiply_runs(const stokes_matrix *matrix, const matrix_run *run, int64_t n_runs,
                                const gspmv_range *range, const double *x, double *y)
 {
   static gspmv_fn *const one[] = SIMD_ROW(gspmv_cpu_one), *const many[] = SIMD_ROW(gspmv_cpu_many);
   const int m = range->m; /* which are all of them */
-  const gspmv_job job = {first,
-                         end,
+  const gspmv_job job = {matrix->n_rows,
+                         run,
+                         n_runs,
                          matrix->start.data,
                          matrix->column.data,
                          matrix->block.data,
                          matrix->diagonal.data,
-                         team_size(matrix->ctx, end - first),
+                         team_size(matrix->ctx, matrix->n_rows),
                          3.0 * (double)m * (double)matrix->n_rows > CACHED_DOUBLES,
                          m,
                          range->part.panels,
@@ -250,8 +232,8 @@ static md_status multiply_rows(const stokes_matrix *matrix, int64_t first, int64
 static md_status multiply(const stokes_matrix *matrix, const gspmv_range *range, const double *x,
                           double *y)
 {
-  return multiply_rows(matrix, 0, matrix->n_rows, range, x, y);
+  return multiply_runs(matrix, NULL, 0, range, x, y);
 }
 
 const matrix_backend matrix_cpu = {assemble,      set,  get,  ways, multiply,
-                                   multiply_rows, take, NULL, NULL, NULL};
+                                   multiply_runs, take, NULL, NULL, NULL};

@@ -83,11 +83,22 @@ typedef struct {
   const stokes_pair_view *pairs;
   lubrication_range range;
   double inv_far;
+  int64_t first; /* sphere of the matrix's first row; 0 on a GPU */
 } assemble_job;
+
+/* Some rows, one after the other. */
+typedef struct {
+  int64_t first, end;
+} matrix_run;
+
+/* Most rows that a thread multiplies at once. */
+enum { GSPMV_TASK_ROWS = 256 };
 
 /* Everything a product reads and writes. */
 typedef struct {
-  int64_t first_row, end_row; /* of Y */
+  int64_t end_row;       /* of the matrix */
+  const matrix_run *run; /* [n_runs] of Y, at most GSPMV_TASK_ROWS rows each; NULL: all rows */
+  int64_t n_runs;
   const int64_t *start;
   const int32_t *column;
   const void *block;
@@ -99,12 +110,18 @@ typedef struct {
   double *y;
 } gspmv_job;
 
-/* Rows of another matrix, in another order. */
-typedef struct {
-  int64_t n;             /* rows of the new matrix */
-  const int32_t *row;    /* [n]: row k of the new matrix is this one */
-  const int32_t *number; /* [rows of the other matrix]: what column c is called now */
-} matrix_choice;
+/* Rows that a thread takes at once, and how often that is. */
+static inline int64_t gspmv_tasks(const gspmv_job *job)
+{
+  return job->run ? job->n_runs : (job->end_row + GSPMV_TASK_ROWS - 1) / GSPMV_TASK_ROWS;
+}
+
+static inline matrix_run gspmv_task(const gspmv_job *job, int64_t k)
+{
+  if (job->run) return job->run[k];
+  const int64_t first = k * GSPMV_TASK_ROWS, end = first + GSPMV_TASK_ROWS;
+  return (matrix_run){first, end < job->end_row ? end : job->end_row};
+}
 
 typedef md_status matrix_assemble_fn(stokes_matrix *matrix, const assemble_job *job, int vectors);
 typedef md_status matrix_set_fn(stokes_matrix *matrix, const stokes_blocks *blocks, int vectors);
@@ -116,11 +133,11 @@ typedef int matrix_ways_fn(const stokes_matrix *matrix, int m, gspmv_part way[GS
 /* x, y: the vectors from their first column on. */
 typedef md_status matrix_multiply_fn(const stokes_matrix *matrix, const gspmv_range *range,
                                      const double *x, double *y);
-/* Rows first ... end - 1 of a product with m columns. */
-typedef md_status matrix_multiply_rows_fn(const stokes_matrix *matrix, int64_t first, int64_t end,
-                                          const gspmv_range *range, const double *x, double *y);
-typedef md_status matrix_take_fn(stokes_matrix *matrix, const stokes_matrix *from,
-                                 const matrix_choice *choice);
+/* Some rows of a product with m columns. */
+typedef md_status matrix_multiply_runs_fn(const stokes_matrix *matrix, const matrix_run *run,
+                                          int64_t n_runs, const gspmv_range *range, const double *x,
+                                          double *y);
+typedef md_status matrix_take_fn(stokes_matrix *matrix, const stokes_matrix *from, int64_t first);
 typedef md_status matrix_series_fn(const stokes_matrix *matrix, const gspmv_range *range,
                                    const double factor[5], const double *now, double *next,
                                    double *total);
@@ -133,7 +150,7 @@ typedef struct {
   matrix_get_fn *get;
   matrix_ways_fn *ways;
   matrix_multiply_fn *multiply;
-  matrix_multiply_rows_fn *multiply_rows; /* NULL: a matrix is multiplied whole */
+  matrix_multiply_runs_fn *multiply_runs; /* NULL: a matrix is made and multiplied whole */
   matrix_take_fn *take;                   /* NULL likewise */
   matrix_series_fn *series;               /* NULL: it would gain nothing */
   matrix_series_single_fn *series_single; /* for slices only; NULL likewise */
@@ -144,16 +161,17 @@ const matrix_backend *matrix_backend_of(const stokes_matrix *matrix);
 /* Errors: MD_EINVAL (not in 1..STOKES_COLUMNS). */
 md_status matrix_check_vectors(int vectors);
 
-/* Take over rows of `from`, of the same context and storage, each with its blocks in their order
- * there, so that products sum alike.  Columns need not ascend then, and there may be more of them
- * than rows.
- * Errors: MD_EINVAL (on a GPU), MD_ENOMEM. */
-md_status matrix_take(stokes_matrix *matrix, const stokes_matrix *from,
-                      const matrix_choice *choice);
-/* Rows first ... end - 1 of a product, with the digits of the whole one; takes no memory.
- * Errors: MD_EINVAL (m or rows out of range; on a GPU). */
-md_status matrix_multiply_rows(const stokes_matrix *matrix, int64_t first, int64_t end, int m,
-                               const double *x, double *y);
+/* Rows first ... first + n - 1 of `from`, of the same context and storage, or of what
+ * stokes_matrix_assemble would make; columns keep their numbers, of which there may be more than
+ * rows.  Errors: MD_EINVAL (on a GPU), MD_ENOMEM. */
+md_status matrix_take(stokes_matrix *matrix, const stokes_matrix *from, int64_t first, int64_t n);
+md_status matrix_assemble_rows(stokes_matrix *matrix, const stokes_view *spheres,
+                               const stokes_pair_view *pairs, const stokes_resistance *law,
+                               int64_t first, int64_t n);
+/* Some rows of a product, with the digits of the whole one; takes no memory.
+ * Errors: MD_EINVAL (m out of range; on a GPU). */
+md_status matrix_multiply_runs(const stokes_matrix *matrix, const matrix_run *run, int64_t n_runs,
+                               int m, const double *x, double *y);
 
 /* The composition of least time for m columns, of n ways that take so many seconds each; the first
  * one makes them all.  Sets the plan's n and part, which the caller frees.  Errors: MD_ENOMEM. */
@@ -166,6 +184,13 @@ static inline size_t matrix_entry_bytes(stokes_storage storage)
   static const size_t bytes[STOKES_STORAGE_COUNT] = {9 * sizeof(double), 9 * sizeof(float),
                                                      sizeof(stokes_pair_entry)};
   return bytes[storage];
+}
+
+/* Column of entry p, on the host. */
+static inline int32_t *matrix_column(const stokes_matrix *matrix, int64_t p)
+{
+  return matrix->storage == STOKES_PAIR ? &((stokes_pair_entry *)matrix->block.data)[p].column
+                                        : (int32_t *)matrix->column.data + p;
 }
 
 /* Kernels may read this far beyond the last block. */

@@ -7,8 +7,6 @@
 #include "stokes/matrix/matrix_impl.h"
 #include "stokes/matrix/simd_vec.h"
 
-enum { TASK_ROWS = 256 };
-
 /* Blocks between asking for a part of X and using it, bytes between asking for a block and using
  * it, and blocks before the end where asking stops. */
 enum { AHEAD = 100, STREAM = 4096, STOP = STREAM / sizeof(stokes_pair_entry) };
@@ -183,10 +181,10 @@ MD_INLINE void multiply_task(const gspmv_job *job, stokes_storage storage, int64
 
 void ISA(gspmv_cpu_one)(const gspmv_job *job, stokes_storage storage)
 {
-  const int64_t n = job->end_row;
+  const int64_t tasks = gspmv_tasks(job);
 #pragma omp parallel for schedule(dynamic) num_threads(job->threads)
-  for (int64_t lo = job->first_row; lo < n; lo += TASK_ROWS) {
-    const int64_t hi = lo + TASK_ROWS < n ? lo + TASK_ROWS : n;
+  for (int64_t k = 0; k < tasks; k++) {
+    const int64_t lo = gspmv_task(job, k).first, hi = gspmv_task(job, k).end;
     if (storage == STOKES_PAIR)
       multiply_task(job, STOKES_PAIR, lo, hi);
     else if (storage == STOKES_SINGLE)

@@ -1,4 +1,5 @@
 /* stokes/pairs/pairs.c - size classes, when to build, and the steps of a build. */
+#include "comm/world.h"
 #include "stokes/packing/packing.h"
 #include "stokes/pairs/pairs_impl.h"
 
@@ -41,6 +42,7 @@ void stokes_pairs_destroy(stokes_pairs *pairs)
   md_buffer_free(pairs->ctx, &pairs->neighbor);
   md_buffer_free(pairs->ctx, &pairs->scratch);
   md_buffer_free(pairs->ctx, &pairs->scan_status);
+  free(pairs->share);
   free(pairs);
 }
 
@@ -48,6 +50,15 @@ void stokes_pairs_lend(stokes_pairs *pairs, md_buffer *space)
 {
   md_buffer_free(pairs->ctx, &pairs->own);
   pairs->space = space;
+}
+
+md_status pairs_share(stokes_pairs *pairs)
+{
+  const size_t ends = (size_t)world_count() + 1;
+  if (world_count() == 1) return MD_OK;
+  pairs->share = calloc(2 * ends, sizeof *pairs->share);
+  MD_REQUIRE(pairs->share, MD_ENOMEM, "out of memory for a list of %d ranks", world_count());
+  return MD_OK;
 }
 
 /* With more spheres cells are not made finer, lest their number is none of 32 bits. */

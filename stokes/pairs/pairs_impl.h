@@ -26,6 +26,7 @@ struct stokes_pairs {
   uint32_t *key;
   int32_t *order, *cell_start;
   ordering_sorter *sorter;
+  int64_t *share; /* CPU: [2][ranks + 1], rows and entries of ranks; NULL: one has all */
 };
 
 /* Smallest and largest radius and the largest |x|; not finite if a value is not.  jumps: on a GPU,
@@ -51,6 +52,11 @@ typedef struct {
   int fine; /* so many cells along the last axis for one along the others */
 } pairs_backend;
 extern const pairs_backend pairs_cpu, pairs_gpu;
+
+/* All ranks have the same spheres on the CPU and make the list together from now on, each an equal
+ * share of its rows; all get all of it.  Updates are called by all of them.  With one rank this
+ * changes nothing.  Errors: MD_ENOMEM. */
+md_status pairs_share(stokes_pairs *pairs);
 
 /* On a GPU, of spheres that follow a curve: whether they do, and rows without cells. */
 bool pairs_curve_may(const stokes_pairs *pairs, int64_t n);

@@ -6,23 +6,44 @@
 #include <stdlib.h>
 #include <string.h>
 
-void stokes_rows_destroy(stokes_rows *rows)
+void rows_clear(stokes_rows *rows)
 {
-  if (!rows) return;
-  stokes_matrix_destroy(rows->matrix);
   free(rows->row);
+  free(rows->within.run);
+  free(rows->edge.run);
   free(rows->sent);
   free(rows->from);
   free(rows->to);
   free(rows->in);
   free(rows->out);
   free(rows->packed);
+  const stokes_rows kept = *rows;
+  *rows = (stokes_rows){.ctx = kept.ctx,
+                        .matrix = kept.matrix,
+                        .cut = kept.cut,
+                        .number = kept.number,
+                        .inner = kept.inner};
+}
+
+void stokes_rows_destroy(stokes_rows *rows)
+{
+  if (!rows) return;
+  rows_clear(rows);
+  stokes_matrix_destroy(rows->matrix);
+  free(rows->cut);
+  free(rows->number);
+  free(rows->inner);
   free(rows);
 }
 
 stokes_rows_view stokes_rows_get(const stokes_rows *rows)
 {
   return rows->view;
+}
+
+const stokes_matrix *stokes_rows_matrix(const stokes_rows *rows)
+{
+  return rows->matrix;
 }
 
 md_status stokes_rows_blocks(const stokes_rows *rows, stokes_blocks *out)
@@ -78,16 +99,16 @@ static void begin_exchange(stokes_rows *rows, int m, double *x)
 
 md_status stokes_rows_multiply(stokes_rows *rows, int m, double *x, double *y, double *exchange)
 {
-  const stokes_rows_view *v = &rows->view;
+  const rows_runs *within = &rows->within, *edge = &rows->edge;
   MD_REQUIRE(m >= 1 && m <= rows->columns, MD_EINVAL,
              "there is room for products with 1 to %d vectors, not %d", rows->columns, m);
   const double began = md_wall_seconds();
   begin_exchange(rows, m, x);
   const double started = md_wall_seconds();
-  md_status status = matrix_multiply_rows(rows->matrix, 0, v->n_inner, m, x, y);
+  md_status status = matrix_multiply_runs(rows->matrix, within->run, within->n, m, x, y);
   const double inner = md_wall_seconds();
   world_wait();
   if (exchange) *exchange += started - began + md_wall_seconds() - inner;
-  if (!status) status = matrix_multiply_rows(rows->matrix, v->n_inner, v->n_own, m, x, y);
+  if (!status) status = matrix_multiply_runs(rows->matrix, edge->run, edge->n, m, x, y);
   return status;
 }

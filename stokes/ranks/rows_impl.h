@@ -13,11 +13,21 @@ typedef struct {
   int64_t first, n;
 } rows_peer;
 
+/* Rows that are multiplied together. */
+typedef struct {
+  matrix_run *run;
+  int64_t n;
+} rows_runs;
+
 struct stokes_rows {
   md_ctx *ctx;
   stokes_matrix *matrix; /* own rows; columns are those of X */
+  int64_t *cut;          /* [ranks + 1] */
   stokes_rows_view view;
-  int64_t *row;  /* [n_own + n_ghosts] */
+  int32_t *number; /* [n_all]: place of a ghost in X, or a mark */
+  char *inner;     /* [n_own]: the row, then its group, needs no ghosts */
+  int64_t *row;    /* [n_own + n_ghosts] */
+  rows_runs within, edge;
   int32_t *sent; /* [n_sent]: own rows, rank by rank */
   rows_peer *from, *to;
   int n_from, n_to;
@@ -25,5 +35,8 @@ struct stokes_rows {
   int columns;             /* room for so many */
   double *packed;          /* [3 n_sent][columns] */
 };
+
+/* All but the matrix, the cut and marks. */
+void rows_clear(stokes_rows *rows);
 
 #endif

@@ -3,70 +3,107 @@
  * A rank knows the ghosts of its rows.  It names them to their owners, which learn so what to send:
  * the matrix need not be symmetric. */
 #include "stokes/ranks/rows_impl.h"
+#include "stokes/team.h"
 
 #include <stdlib.h>
-
-/* What is needed while rows are made. */
-typedef struct {
-  const stokes_known *known;
-  int64_t lo, hi;  /* own rows, by their places among those that are known */
-  int32_t *number; /* [known]: place of a row in the vectors of this rank, or a mark */
-  int32_t *row;    /* [known]: the other way round */
-} making;
+#include <string.h>
 
 enum { ABSENT = -1, NEEDED = -2 };
 
-static int64_t name_of(const stokes_known *known, int64_t row)
+static bool is_own(const int64_t *mine, int64_t row)
 {
-  return known->name ? known->name[row] : row;
+  return row >= mine[0] && row < mine[1];
 }
 
-static int32_t column_of(const stokes_matrix *matrix, int64_t p)
+/* Which rows need no others' rows, and which are to be fetched for the rest. */
+static void find_ghosts(stokes_rows *rows)
 {
-  return matrix->storage == STOKES_PAIR ? ((const stokes_pair_entry *)matrix->block.data)[p].column
-                                        : ((const int32_t *)matrix->column.data)[p];
-}
-
-/* Whether a row needs no others' rows; those that it needs are marked. */
-static bool is_inner(const making *make, int64_t row, int64_t *n_ghosts)
-{
-  const stokes_matrix *matrix = make->known->matrix;
-  const int64_t *start = matrix->start.data;
-  bool inner = true;
-  for (int64_t p = start[row]; p < start[row + 1]; p++) {
-    const int32_t column = column_of(matrix, p);
-    if (column >= make->lo && column < make->hi) continue;
-    inner = false;
-    *n_ghosts += make->number[column] == ABSENT;
-    make->number[column] = NEEDED;
-  }
-  return inner;
-}
-
-/* Own rows and ghosts in their places. */
-static md_status place(stokes_rows *rows, making *make)
-{
-  const int64_t n = make->known->matrix->n_rows, *cut = make->known->cut + world_rank();
+  const int64_t *start = rows->matrix->start.data, *mine = rows->cut + world_rank();
   stokes_rows_view *v = &rows->view;
-  for (int64_t i = 0; i < n; i++) {
-    make->number[i] = ABSENT;
-    make->lo += name_of(make->known, i) < cut[0];
-    make->hi += name_of(make->known, i) < cut[1];
+#pragma omp parallel for schedule(static, 256) num_threads(team_size(rows->ctx, v->n_own))
+  for (int64_t i = 0; i < v->n_own; i++) {
+    rows->inner[i] = 1;
+    for (int64_t p = start[i]; p < start[i + 1]; p++)
+      if (!is_own(mine, *matrix_column(rows->matrix, p))) rows->inner[i] = 0;
   }
-  v->n_own = make->hi - make->lo;
-  for (int64_t i = make->lo; i < make->hi; i++)
-    if (is_inner(make, i, &v->n_ghosts)) make->number[i] = (int32_t)v->n_inner++;
+  memset(rows->number, 0xff, (size_t)v->n_all * sizeof *rows->number); /* ABSENT */
+  for (int64_t i = 0; i < v->n_own; i++)
+    for (int64_t p = start[i]; p < start[i + 1] && !rows->inner[i]; p++) {
+      const int32_t column = *matrix_column(rows->matrix, p);
+      if (is_own(mine, column)) continue;
+      v->n_ghosts += rows->number[column] == ABSENT;
+      rows->number[column] = NEEDED;
+    }
+}
+
+/* Rows that are multiplied while messages travel: whole groups that need no ghosts.  Runs of a row
+ * or two would break up the stream of blocks: products with one vector took 1.24 times as long. */
+static void find_inner(stokes_rows *rows)
+{
+  enum { GROUP = STOKES_ROWS_TOGETHER };
+  const int64_t n = rows->view.n_own;
+  for (int64_t first = 0; first < n; first += GROUP) {
+    const int64_t count = n - first < GROUP ? n - first : GROUP;
+    const bool inner = !memchr(rows->inner + first, 0, (size_t)count);
+    memset(rows->inner + first, inner, (size_t)count);
+    rows->view.n_inner += inner ? count : 0;
+  }
+}
+
+/* Numbers of own rows and ghosts in the whole matrix, and places of ghosts. */
+static md_status name_rows(stokes_rows *rows)
+{
+  stokes_rows_view *v = &rows->view;
   rows->row = malloc((size_t)(v->n_own + v->n_ghosts) * sizeof *rows->row + 1);
   MD_REQUIRE(rows->row, MD_ENOMEM, "out of memory for the rows of a rank");
   v->row = rows->row;
-  int64_t edge = v->n_inner, ghost = v->n_own;
-  for (int64_t i = make->lo; i < make->hi; i++)
-    if (make->number[i] == ABSENT) make->number[i] = (int32_t)edge++;
-  for (int64_t i = 0; i < n; i++) { /* by rising number, which is rank by rank */
-    if (make->number[i] == NEEDED) make->number[i] = (int32_t)ghost++;
-    if (make->number[i] == ABSENT) continue;
-    make->row[make->number[i]] = (int32_t)i;
-    rows->row[make->number[i]] = name_of(make->known, i);
+  int64_t ghost = v->n_own;
+  for (int64_t i = 0; i < v->n_own; i++)
+    rows->row[i] = rows->cut[world_rank()] + i;
+  for (int64_t i = 0; i < v->n_all; i++) { /* by rising number, which is rank by rank */
+    if (rows->number[i] != NEEDED) continue;
+    rows->row[ghost] = i;
+    rows->number[i] = (int32_t)ghost++;
+  }
+  return MD_OK;
+}
+
+/* Columns become those of X. */
+static void rename_columns(stokes_rows *rows)
+{
+  const int64_t *start = rows->matrix->start.data, *mine = rows->cut + world_rank();
+  const int64_t n = rows->view.n_own;
+#pragma omp parallel for schedule(static, 256) num_threads(team_size(rows->ctx, n))
+  for (int64_t i = 0; i < n; i++)
+    for (int64_t p = start[i]; p < start[i + 1]; p++) {
+      int32_t *column = matrix_column(rows->matrix, p);
+      *column = is_own(mine, *column) ? (int32_t)(*column - mine[0]) : rows->number[*column];
+    }
+}
+
+/* Rows that are alike and follow each other, cut where a thread would have more than it takes at
+ * once.  Counted where `out` is NULL. */
+static int64_t list_runs(const char *inner, int64_t n, char kind, matrix_run *out)
+{
+  int64_t count = 0, first = 0;
+  for (int64_t i = 0; i < n; i++) {
+    const bool begins = i == 0 || inner[i] != inner[i - 1] || i - first == GSPMV_TASK_ROWS;
+    if (begins) first = i;
+    if (inner[i] != kind) continue;
+    count += begins;
+    if (out) out[count - 1] = (matrix_run){first, i + 1};
+  }
+  return count;
+}
+
+static md_status find_runs(stokes_rows *rows)
+{
+  rows_runs *of[2] = {&rows->edge, &rows->within};
+  for (int kind = 0; kind < 2; kind++) {
+    of[kind]->n = list_runs(rows->inner, rows->view.n_own, (char)kind, NULL);
+    of[kind]->run = malloc((size_t)of[kind]->n * sizeof *of[kind]->run + 1);
+    MD_REQUIRE(of[kind]->run, MD_ENOMEM, "out of memory for the rows of a rank");
+    list_runs(rows->inner, rows->view.n_own, (char)kind, of[kind]->run);
   }
   return MD_OK;
 }
@@ -100,9 +137,8 @@ static md_status make_room(stokes_rows *rows, const int64_t *needed, const int64
 }
 
 /* Ghosts are named to their owners by their numbers, in `names` [n_sent] there. */
-static void ask(stokes_rows *rows, const making *make, int64_t *names)
+static void ask(stokes_rows *rows, int64_t *names)
 {
-  const int64_t first = make->known->cut[world_rank()];
   for (int k = 0; k < rows->n_to; k++) {
     const rows_peer *p = &rows->to[k];
     rows->out[k] = (world_message){p->rank, names + p->first, (size_t)p->n * sizeof *names};
@@ -115,11 +151,11 @@ static void ask(stokes_rows *rows, const making *make, int64_t *names)
   world_start(rows->out, rows->n_to, rows->in, rows->n_from); /* the way back of a product */
   world_wait();
   for (int64_t k = 0; k < rows->view.n_sent; k++)
-    rows->sent[k] = make->number[make->lo + names[k] - first];
+    rows->sent[k] = (int32_t)(names[k] - rows->cut[world_rank()]);
 }
 
 /* Whom this rank asks for rows, and who asks for its own. */
-static md_status meet(stokes_rows *rows, const making *make)
+static md_status meet(stokes_rows *rows)
 {
   const int ranks = world_count();
   int64_t *needed = calloc(2 * (size_t)ranks, sizeof *needed), *asked = needed + ranks;
@@ -128,56 +164,88 @@ static md_status meet(stokes_rows *rows, const making *make)
       needed ? MD_OK : MD_FAIL(MD_ENOMEM, "out of memory for the rows of %d ranks", ranks));
   if (!status) {
     for (int64_t k = rows->view.n_own; k < rows->view.n_own + rows->view.n_ghosts; k++)
-      needed[stokes_model_owner(make->known->cut, ranks, rows->row[k])]++;
+      needed[stokes_model_owner(rows->cut, ranks, rows->row[k])]++;
     world_trade(needed, asked, 1);
     status = make_room(rows, needed, asked);
     names = calloc((size_t)rows->view.n_sent + 1, sizeof *names);
     if (!status && !names) status = MD_FAIL(MD_ENOMEM, "out of memory for names of rows");
     status = world_agree(status);
   }
-  if (!status) ask(rows, make, names);
+  if (!status) ask(rows, names);
   free(names);
   free(needed);
   return status;
 }
 
-/* The matrix of this rank. */
-static md_status take(stokes_rows *rows, const making *make)
+/* Of the matrix, whose columns are those of the whole one. */
+static md_status place(stokes_rows *rows)
+{
+  find_ghosts(rows);
+  MD_TRY(name_rows(rows));
+  rename_columns(rows);
+  find_inner(rows);
+  return find_runs(rows);
+}
+
+/* How many rows there are. */
+static void count_rows(stokes_rows *rows)
+{
+  const int64_t *cut = rows->cut;
+  stokes_rows_view *v = &rows->view;
+  rows_clear(rows);
+  v->n_all = cut[world_count()];
+  v->n_own = cut[world_rank() + 1] - cut[world_rank()];
+  for (int r = 0; r < world_count(); r++)
+    v->n_most = cut[r + 1] - cut[r] > v->n_most ? cut[r + 1] - cut[r] : v->n_most;
+}
+
+/* Of a matrix that was made, with this status. */
+static md_status settle(stokes_rows *rows, md_status status)
 {
   stokes_rows_view *v = &rows->view;
-  const stokes_matrix *matrix = make->known->matrix;
-  MD_TRY(stokes_matrix_create(rows->ctx, matrix->storage, &rows->matrix));
-  MD_TRY(matrix_take(rows->matrix, matrix, &(matrix_choice){v->n_own, make->row, make->number}));
+  if (!status) status = place(rows);
+  MD_TRY(world_agree(status));
+  MD_TRY(meet(rows));
   v->share = (stokes_share){stokes_matrix_shape(rows->matrix), v->n_ghosts, rows->n_from};
   return MD_OK;
 }
 
-static md_status make_rows(stokes_rows *rows, making *make)
+md_status stokes_rows_take(stokes_rows *rows, const stokes_matrix *whole)
 {
-  MD_TRY(world_agree(place(rows, make)));
-  MD_TRY(meet(rows, make));
-  return world_agree(take(rows, make));
+  count_rows(rows);
+  return settle(rows, matrix_take(rows->matrix, whole, rows->cut[world_rank()], rows->view.n_own));
 }
 
-md_status stokes_rows_create(const stokes_known *known, stokes_rows **out)
+md_status stokes_rows_assemble(stokes_rows *rows, const stokes_view *spheres,
+                               const stokes_pair_view *pairs, const stokes_resistance *law)
 {
-  const size_t n = (size_t)known->matrix->n_rows;
-  making make = {known, 0, 0, malloc(n * sizeof *make.number + 1),
-                 malloc(n * sizeof *make.row + 1)};
-  md_status status = MD_OK;
-  *out = calloc(1, sizeof **out);
-  if (known->matrix->ctx->backend != MD_CPU)
-    status = MD_FAIL(MD_EINVAL, "rows of several ranks are multiplied on the backend cpu only");
-  else if (!make.number || !make.row || !*out)
-    status = MD_FAIL(MD_ENOMEM, "out of memory for the rows of a rank");
-  else
-    (*out)->ctx = known->matrix->ctx;
-  status = world_agree(status);
-  if (!status) status = make_rows(*out, &make);
-  free(make.number);
-  free(make.row);
-  if (!status) return MD_OK;
-  stokes_rows_destroy(*out);
-  *out = NULL;
+  count_rows(rows);
+  return settle(rows, matrix_assemble_rows(rows->matrix, spheres, pairs, law,
+                                           rows->cut[world_rank()], rows->view.n_own));
+}
+
+static md_status create(stokes_rows *rows, md_ctx *ctx, stokes_storage storage, const int64_t *cut)
+{
+  const int ranks = world_count(), me = world_rank();
+  MD_REQUIRE(ctx->backend == MD_CPU, MD_EINVAL,
+             "rows of several ranks are multiplied on the backend cpu only");
+  MD_REQUIRE(rows, MD_ENOMEM, "out of memory for the rows of a rank");
+  rows->ctx = ctx;
+  rows->cut = malloc(((size_t)ranks + 1) * sizeof *cut);
+  rows->number = malloc((size_t)cut[ranks] * sizeof *rows->number + 1);
+  rows->inner = malloc((size_t)(cut[me + 1] - cut[me]) + 1);
+  MD_REQUIRE(rows->cut && rows->number && rows->inner, MD_ENOMEM,
+             "out of memory for the rows of a rank");
+  memcpy(rows->cut, cut, ((size_t)ranks + 1) * sizeof *cut);
+  return stokes_matrix_create(ctx, storage, &rows->matrix);
+}
+
+md_status stokes_rows_create(md_ctx *ctx, stokes_storage storage, const int64_t *cut,
+                             stokes_rows **out)
+{
+  stokes_rows *rows = calloc(1, sizeof *rows);
+  const md_status status = world_agree(create(rows, ctx, storage, cut));
+  *out = status ? NULL : rows;
+  if (status) stokes_rows_destroy(rows);
   return status;
 }

@@ -92,7 +92,7 @@ static md_status iterate(block_run *run, int *left)
 {
   const int m = run->m;
   double worst;
-  MD_TRY(stokes_matrix_multiply(run->solver->matrix, m, run->v.p, run->w));
+  MD_TRY(solver_multiply(run->solver, m, run->v.p, run->w));
   MD_TRY(run->ops->gram(run->space, m, run->v.p, run->v.w, run->g));
   run->iterations++;
   MD_TRY(dense_factor(m, run->g, drop, run->s, run->t, left, &worst));

@@ -1,4 +1,5 @@
 /* stokes/solver/solver.c - solvers: memory, preconditioner, conjugate gradients for one vector. */
+#include "comm/world.h"
 #include "core/most.h"
 #include "stokes/solver/solver_impl.h"
 
@@ -55,26 +56,66 @@ void stokes_solver_destroy(stokes_solver *solver)
   free(solver);
 }
 
-md_status stokes_solver_attach(stokes_solver *solver, const stokes_matrix *matrix)
+/* The matrix's diagonal blocks, and M^-1 where it is kept. */
+static md_status take_diagonal(stokes_solver *solver, int64_t *bad)
 {
-  const int64_t n = stokes_matrix_shape(matrix).n_rows;
-  solver->matrix = matrix;
   solver->bounded = false;
-  solver->space.n_rows = n;
-  solver->space.diagonal = stokes_matrix_diagonal(matrix);
+  solver->space.n_rows = stokes_matrix_shape(solver->matrix).n_rows;
+  solver->space.diagonal = stokes_matrix_diagonal(solver->matrix);
   solver->space.jacobi = NULL;
   const bool none = solver->kind == STOKES_PRECONDITION_NONE, keep = !none && solver->ops->keeps;
-  const size_t bytes = keep ? (size_t)n * 6 * sizeof(double) : 0;
-  int64_t bad;
+  const size_t bytes = keep ? (size_t)solver->space.n_rows * 6 * sizeof(double) : 0;
   MD_TRY(md_buffer_reserve(solver->ctx, &solver->inverse, bytes, 0));
-  MD_TRY(solver->ops->factor(&solver->space, keep ? solver->inverse.data : NULL, &bad,
+  MD_TRY(solver->ops->factor(&solver->space, keep ? solver->inverse.data : NULL, bad,
                              &solver->largest));
-  MD_REQUIRE(bad == 0, MD_ENUMERIC,
-             "%" PRId64 " diagonal blocks of the matrix are not positive definite", bad);
-  /* In steps, so that a polynomial serves for several matrices. */
-  solver->largest = pow(1.05, ceil(log(solver->largest) / log(1.05)));
   if (!none) solver->space.jacobi = keep ? solver->inverse.data : solver->space.diagonal;
   return MD_OK;
+}
+
+static md_status check_diagonal(int64_t bad)
+{
+  MD_REQUIRE(bad == 0, MD_ENUMERIC,
+             "%" PRId64 " diagonal blocks of the matrix are not positive definite", bad);
+  return MD_OK;
+}
+
+md_status stokes_solver_attach(stokes_solver *solver, const stokes_matrix *matrix)
+{
+  int64_t bad;
+  solver->matrix = matrix;
+  solver->rows = NULL;
+  solver->space.shared = (vector_sharing){0};
+  MD_TRY(take_diagonal(solver, &bad));
+  MD_TRY(check_diagonal(bad));
+  /* In steps, so that a polynomial serves for several matrices. */
+  solver->largest = pow(1.05, ceil(log(solver->largest) / log(1.05)));
+  return MD_OK;
+}
+
+md_status stokes_solver_attach_rows(stokes_solver *solver, stokes_rows *rows)
+{
+  const stokes_rows_view v = stokes_rows_get(rows);
+  int64_t bad;
+  solver->matrix = stokes_rows_matrix(rows);
+  solver->rows = rows;
+  solver->space.shared.n_all = v.n_all;
+  solver->space.shared.n_most = v.n_most;
+  solver->space.shared.n_ghosts = v.n_ghosts;
+  MD_TRY(take_diagonal(solver, &bad));
+  world_sum(&bad, 1);
+  return check_diagonal(bad);
+}
+
+stokes_solver_messages stokes_solver_messages_of(const stokes_solver *solver)
+{
+  const vector_sharing *shared = &solver->space.shared;
+  return (stokes_solver_messages){solver->exchange, shared->seconds, shared->sums};
+}
+
+md_status solver_multiply(stokes_solver *solver, int m, double *x, double *y)
+{
+  return solver->rows ? stokes_rows_multiply(solver->rows, m, x, y, &solver->exchange)
+                      : stokes_matrix_multiply(solver->matrix, m, x, y);
 }
 
 md_buffer *stokes_solver_space(stokes_solver *solver, int which)
@@ -84,7 +125,8 @@ md_buffer *stokes_solver_space(stokes_solver *solver, int which)
 
 md_status solver_vector(stokes_solver *solver, int k, int m, double **out)
 {
-  MD_TRY(md_buffer_reserve(solver->ctx, &solver->vector[k], solver_bytes(solver, m), 0));
+  const size_t ghosts = (size_t)solver->space.shared.n_ghosts * 3 * (size_t)m * sizeof(double);
+  MD_TRY(md_buffer_reserve(solver->ctx, &solver->vector[k], solver_bytes(solver, m) + ghosts, 0));
   *out = solver->vector[k].data;
   return MD_OK;
 }
@@ -115,14 +157,14 @@ double solver_largest(int m, const double *square, const double *norm)
   return most;
 }
 
-md_status solver_residual(stokes_solver *solver, int m, const double *b, const double *x,
-                          double **r, double *relative)
+md_status solver_residual(stokes_solver *solver, int m, const double *b, double *x, double **r,
+                          double *relative)
 {
   double one[STOKES_VECTORS], minus[STOKES_VECTORS], square[STOKES_VECTORS], norm[STOKES_VECTORS];
   for (int c = 0; c < m; c++)
     one[c] = 1, minus[c] = -1;
   MD_TRY(solver_vector(solver, 0, m, r));
-  MD_TRY(stokes_matrix_multiply(solver->matrix, m, x, *r));
+  MD_TRY(solver_multiply(solver, m, x, *r));
   MD_TRY(solver->ops->columns(&solver->space, m, one, b, minus, *r));
   MD_TRY(solver->ops->dots(&solver->space, m, *r, *r, square));
   MD_TRY(solver->ops->dots(&solver->space, m, b, b, norm));
@@ -161,14 +203,14 @@ md_status stokes_solver_cg(stokes_solver *solver, const double *b, double *x, do
   MD_TRY(md_buffer_reserve(ctx, &solver->state, sizeof state, 0));
   const cg_vectors v = {b, q, x, r, z, p, solver->state.data};
   const int look = ctx->backend == MD_GPU ? LOOK_GPU : LOOK_CPU;
-  MD_TRY(stokes_matrix_multiply(solver->matrix, 1, x, q));
+  MD_TRY(solver_multiply(solver, 1, x, q));
   MD_TRY(solver->ops->cg_begin(&solver->space, &v, tolerance));
   for (int k = 0;; k++) {
     if (k % look == 0 || k == most) {
       MD_TRY(md_read(ctx, &state, v.state, sizeof state));
       if (state.done || k == most || state.bb == 0) break;
     }
-    MD_TRY(stokes_matrix_multiply(solver->matrix, 1, p, q));
+    MD_TRY(solver_multiply(solver, 1, p, q));
     MD_TRY(solver->ops->cg_step(&solver->space, &v));
   }
   *out = (stokes_outcome){0};

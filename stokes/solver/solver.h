@@ -9,7 +9,7 @@
 #ifndef STOKES_SOLVER_H
 #define STOKES_SOLVER_H
 
-#include "stokes/matrix/matrix.h"
+#include "stokes/ranks/rows.h"
 
 MD_BEGIN_C
 
@@ -35,6 +35,21 @@ void stokes_solver_destroy(stokes_solver *solver); /* NULL is allowed */
 /* Work with this matrix from now on; it must not change before the next call, and outlive its use.
  * Errors: MD_ENUMERIC (a diagonal block is not positive definite), MD_ENOMEM. */
 md_status stokes_solver_attach(stokes_solver *solver, const stokes_matrix *matrix);
+
+/* The same with this rank's rows, with room for the products to come, of a matrix that all ranks
+ * share: vectors are those of stokes_rows_multiply, with room for ghosts where a guess comes in and
+ * in all that is multiplied.  Rows are cut between parts of the vectors of one rank
+ * (stokes/solver/vectors_impl.h), so that results have the bits of one rank's.  All ranks together
+ * solve with one or many right-hand sides, nothing else.  Errors, of all: MD_ENUMERIC as above. */
+md_status stokes_solver_attach_rows(stokes_solver *solver, stokes_rows *rows);
+
+/* What messages took since the solver was made: seconds of products, how often all ranks added up,
+ * seconds of that. */
+typedef struct {
+  double products, sums;
+  int64_t n_sums;
+} stokes_solver_messages;
+stokes_solver_messages stokes_solver_messages_of(const stokes_solver *solver);
 
 /* One of two buffers of the solver's, in which nothing is kept between the calls below: anyone may
  * use it, and let it grow, until the next of them. */

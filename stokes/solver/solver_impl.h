@@ -2,6 +2,7 @@
 #ifndef STOKES_SOLVER_IMPL_H
 #define STOKES_SOLVER_IMPL_H
 
+#include "stokes/ranks/rows.h"
 #include "stokes/solver/solver.h"
 #include "stokes/solver/vectors_impl.h"
 
@@ -20,6 +21,8 @@ struct stokes_solver {
   md_ctx *ctx;
   stokes_preconditioner kind;
   const stokes_matrix *matrix;
+  stokes_rows *rows; /* of that matrix, which several ranks share; NULL: nobody does */
+  double exchange;   /* seconds that products spent in messages */
   const vector_backend *ops;
   vector_space space;
   md_buffer inverse;                /* of the preconditioner, where it is kept */
@@ -33,7 +36,10 @@ struct stokes_solver {
   root_series series, inverse_series; /* the last ones, of the square root and of its inverse */
 };
 
-/* Work vector k, m columns wide; contents are lost when it grows. */
+/* Y = A X for m columns; X has room for ghosts, which are filled. */
+md_status solver_multiply(stokes_solver *solver, int m, double *x, double *y);
+
+/* Work vector k, m columns wide, with room for ghosts; contents are lost when it grows. */
 md_status solver_vector(stokes_solver *solver, int k, int m, double **out);
 md_status solver_floats(stokes_solver *solver, int k, int m, float **out);
 
@@ -54,8 +60,8 @@ static inline double *solver_small(const stokes_solver *solver, int k)
 }
 
 /* *r = b - A x, in work vector 0; *relative: the largest |r| / |b| of a column. */
-md_status solver_residual(stokes_solver *solver, int m, const double *b, const double *x,
-                          double **r, double *relative);
+md_status solver_residual(stokes_solver *solver, int m, const double *b, double *x, double **r,
+                          double *relative);
 
 /* Largest of sqrt(square[c] / norm[c]); 0 / 0 counts as 0, NaN stays. */
 double solver_largest(int m, const double *square, const double *norm);

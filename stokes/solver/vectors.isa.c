@@ -1,8 +1,11 @@
 /* stokes/solver/vectors.isa.c - vectors of solvers on the CPU.
  *
- * Rows are cut into parts, at most PARTS of them, and parts into tiles of TILE_ROWS block rows.  A
- * part belongs to one thread; a tile stays in its cache through all that an operation does with it.
- * Sums of parts are added in order. */
+ * Rows are cut into parts, at most VECTOR_MOST_PARTS of them, and parts into tiles of TILE_ROWS
+ * block rows.  A part belongs to one thread; a tile stays in its cache through all that an
+ * operation does with it.  Sums of parts are added in order, on several ranks after one message of
+ * each to all. */
+#include "comm/world.h"
+#include "core/time/timer.h"
 #include "stokes/solver/jacobi.h"
 #include "stokes/team.h"
 #include "stokes/solver/small_columns_isa.h"
@@ -10,7 +13,7 @@
 
 #include <string.h>
 
-enum { TILE_ROWS = 64, PARTS = 128, MOST = STOKES_VECTORS };
+enum { TILE_ROWS = VECTOR_TILE, MOST = STOKES_VECTORS };
 
 /* Its first block row, block rows and scalar rows; no rows: beyond the end of its part. */
 typedef struct {
@@ -20,8 +23,7 @@ typedef struct {
 
 static int64_t part_rows(const vector_space *s)
 {
-  const int64_t tiles = (s->n_rows + TILE_ROWS - 1) / TILE_ROWS;
-  return (tiles + PARTS - 1) / PARTS * TILE_ROWS;
+  return vector_part_rows(s->shared.n_all ? s->shared.n_all : s->n_rows);
 }
 
 static int64_t part_count(const vector_space *s)
@@ -44,21 +46,40 @@ MD_INLINE tile tile_at(const vector_space *s, int64_t p, int64_t first)
 #define FOR_TILES(s, p, t)                                                                         \
   for (tile t = tile_at(s, p, (p)*part_rows(s)); t.rows > 0; t = tile_at(s, p, t.first + t.rows))
 
-/* Room for `width` sums of every part, zero. */
+/* Sums of so many parts are sent: those of the rank with most of them. */
+static int64_t parts_sent(const vector_space *s)
+{
+  return (s->shared.n_most + part_rows(s) - 1) / part_rows(s);
+}
+
+/* Room for `width` sums of every part, zero, and behind them for those of all ranks. */
 static md_status reserve_sums(vector_space *s, int width, double **sums)
 {
-  const size_t bytes = (size_t)part_count(s) * (size_t)width * sizeof(double);
-  MD_TRY(md_buffer_reserve(s->ctx, &s->partial, bytes, 0));
+  const int64_t own = s->shared.n_all ? parts_sent(s) : part_count(s);
+  const size_t bytes = (size_t)own * (size_t)width * sizeof(double);
+  const size_t all = s->shared.n_all ? bytes * ((size_t)world_count() + 1) : bytes;
+  MD_TRY(md_buffer_reserve(s->ctx, &s->partial, all, 0));
   *sums = s->partial.data;
   memset(*sums, 0, bytes);
   return MD_OK;
 }
 
-static void add_sums(const vector_space *s, int width, double *out)
+/* Adding the zeros of parts that a rank does not have changes no bit of a sum. */
+static void add_sums(vector_space *s, int width, double *out)
 {
   const double *sums = s->partial.data;
+  int64_t parts = part_count(s);
+  if (s->shared.n_all) {
+    const double began = md_wall_seconds();
+    double *all = (double *)s->partial.data + parts_sent(s) * width;
+    world_gather(sums, (size_t)(parts_sent(s) * width) * sizeof *sums, all);
+    sums = all;
+    parts = parts_sent(s) * world_count();
+    s->shared.sums++;
+    s->shared.seconds += md_wall_seconds() - began;
+  }
   memset(out, 0, (size_t)width * sizeof *out);
-  for (int64_t p = 0; p < part_count(s); p++)
+  for (int64_t p = 0; p < parts; p++)
     for (int k = 0; k < width; k++)
       out[k] += sums[p * width + k];
 }

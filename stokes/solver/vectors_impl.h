@@ -2,7 +2,11 @@
  *
  * Vectors are those of matrix.h: 3 n_rows rows of m columns, row-major.  A space may have a
  * block-Jacobi preconditioner M = L L^T, 3 x 3 blocks on the diagonal; without one M = I.
- * Sums are taken over fixed parts in a fixed order: the same for any number of threads. */
+ * Sums are taken over fixed parts in a fixed order: the same for any number of threads.
+ *
+ * On the CPU several ranks may share vectors (stokes/ranks/rows.h).  A rank has whole parts of the
+ * vectors of all; sums of parts are gathered and added in their order by every rank: the same bits
+ * for any number of ranks. */
 #ifndef STOKES_VECTORS_IMPL_H
 #define STOKES_VECTORS_IMPL_H
 
@@ -12,6 +16,14 @@
 
 MD_BEGIN_C
 
+/* How vectors are shared: this rank has n_rows, as stokes_rows_view says. */
+typedef struct {
+  int64_t n_all, n_most; /* rows of all ranks, of the one with most; 0: nobody shares them */
+  int64_t n_ghosts;      /* rows behind those that are multiplied */
+  int64_t sums;          /* how often sums were gathered */
+  double seconds;        /* that gathering them took */
+} vector_sharing;
+
 typedef struct {
   md_ctx *ctx;
   int64_t n_rows;         /* block rows */
@@ -19,7 +31,16 @@ typedef struct {
   const double *jacobi;   /* [n_rows][6]: M^-1 where it is kept, else M; NULL: M = I */
   md_buffer partial;      /* sums of parts */
   md_buffer small;        /* GPU: small matrices on their way */
+  vector_sharing shared;  /* CPU: by ranks */
 } vector_space;
+
+/* Rows of a part: at most VECTOR_MOST_PARTS of them, each of whole tiles. */
+enum { VECTOR_TILE = 64, VECTOR_MOST_PARTS = 128 };
+static inline int64_t vector_part_rows(int64_t n_rows)
+{
+  const int64_t tiles = (n_rows + VECTOR_TILE - 1) / VECTOR_TILE;
+  return (tiles + VECTOR_MOST_PARTS - 1) / VECTOR_MOST_PARTS * VECTOR_TILE;
+}
 
 /* Scalars of one run of conjugate gradients, where the vectors are.  Once the residual is small
  * enough, `done` is set and further steps change nothing: so that a host may look now and then. */

@@ -1,15 +1,16 @@
 /* stokes/step/pair_force.c - Brownian forces by pairs on the CPU.
  *
- * Most of the time goes into normal numbers, which are drawn for
- * batches of pairs and columns.  Spheres are taken in chunks of fixed size: a pair
- * inside a chunk is drawn once, for both of its spheres; one between two chunks twice, so that no
- * thread writes what another one does.  Sums follow the chunks, not the threads. */
+ * Most of the time goes into normal numbers, which are drawn for batches of pairs and columns.
+ * Spheres are taken in chunks of fixed size: a pair inside a chunk is drawn once, for both of its
+ * spheres; one between two chunks twice, so that no thread writes what another one does.  Sums
+ * follow the chunks, not the threads, nor the ranks that share a chunk: then a pair of spheres of
+ * two ranks is drawn by both, as its first sphere would. */
 #include "stokes/step/pair_force_impl.h"
 #include "stokes/team.h"
 
 enum { CHUNK = 1024 };
 
-/* What waits for its numbers: column c of a pair, for sphere i, and for j unless it is negative. */
+/* What waits for its numbers: column c of a pair, for spheres i and j, unless one is negative. */
 typedef struct {
   pair_force_root root;
   int64_t i, j;
@@ -25,6 +26,12 @@ typedef struct {
   waiting_pair pair[PAIR_BATCH];
 } pair_batch;
 
+/* Where the force on sphere i begins. */
+static double *force_on(const pair_force_job *job, int64_t i, int c)
+{
+  return job->f + 3 * (i - job->first) * job->m + c;
+}
+
 static void add_batch(pair_batch *b)
 {
   const pair_force_job *job = b->job;
@@ -35,8 +42,8 @@ static void add_batch(pair_batch *b)
     double part[3];
     pair_force_times(&pair->root, (const double[3]){b->z[0][k], b->z[1][k], b->z[2][k]}, part);
     for (int d = 0; d < 3; d++) {
-      job->f[(3 * pair->i + d) * m + pair->c] += pair->root.weight * part[d];
-      if (pair->j >= 0) job->f[(3 * pair->j + d) * m + pair->c] -= part[d] / pair->root.weight;
+      if (pair->i >= 0) force_on(job, pair->i, pair->c)[d * m] += pair->root.weight * part[d];
+      if (pair->j >= 0) force_on(job, pair->j, pair->c)[d * m] -= part[d] / pair->root.weight;
     }
   }
   b->n = 0;
@@ -56,45 +63,79 @@ static void begin_rows(pair_batch *b, int64_t first, int64_t end)
     b->normals(job->noise.seed, NORMAL_BROWNIAN, b->index, b->step, b->z);
     for (int k = 0; k < count; k++)
       for (int d = 0; d < 3; d++)
-        job->f[(3 * ((from + k) / m) + d) * m + (from + k) % m] = b->z[d][k];
+        force_on(job, (from + k) / m, (int)((from + k) % m))[d * m] = b->z[d][k];
   }
 }
 
-/* The pairs of sphere i but those that a sphere before it in the chunk first ... end - 1 has
- * drawn. */
-static void add_row(pair_batch *b, int64_t i, int64_t first, int64_t end)
+/* The pair of spheres i and j, drawn by i, for one of them or both. */
+static void add_pair(pair_batch *b, int64_t i, int64_t j, bool for_i, bool for_j)
 {
   const pair_force_job *job = b->job;
   const double *x = job->spheres.x;
-  for (int64_t k = job->pairs.start[i]; k < job->pairs.start[i + 1]; k++) {
-    const int64_t j = job->pairs.neighbor[k];
-    if (j >= first && j < i) continue;
-    const assemble_place p = assemble_between(job->spheres.box, x + 4 * i, x + 4 * j);
-    if (!assemble_near(&p, job->range.gap_cut)) continue;
-    const pair_force_root root = pair_force_root_of(job, &p, i, j);
-    for (int c = 0; c < job->m; c++) {
-      b->index[b->n] = root.index;
-      b->step[b->n] = job->noise.step + (uint64_t)c;
-      b->pair[b->n++] = (waiting_pair){root, i, j > i && j < end ? j : -1, c};
-      if (b->n == PAIR_BATCH) add_batch(b);
-    }
+  const assemble_place p = assemble_between(job->spheres.box, x + 4 * i, x + 4 * j);
+  if (!assemble_near(&p, job->range.gap_cut)) return;
+  const pair_force_root root = pair_force_root_of(job, &p, i, j);
+  for (int c = 0; c < job->m; c++) {
+    b->index[b->n] = root.index;
+    b->step[b->n] = job->noise.step + (uint64_t)c;
+    b->pair[b->n++] = (waiting_pair){root, for_i ? i : -1, for_j ? j : -1, c};
+    if (b->n == PAIR_BATCH) add_batch(b);
+  }
+}
+
+/* Pairs that spheres from the beginning of the chunk draw, `own` being the first sphere of this
+ * rank there. */
+static void add_borrowed(pair_batch *b, int64_t i, int64_t begin, int64_t own)
+{
+  const stokes_pair_view *list = &b->job->pairs;
+  for (int64_t k = list->start[i]; k < list->start[i + 1] && list->neighbor[k] < own; k++)
+    if (list->neighbor[k] >= begin) add_pair(b, list->neighbor[k], i, false, true);
+}
+
+/* The pairs of sphere i but those that a sphere before it in the chunk has drawn.  end: of the
+ * spheres of this rank there. */
+static void add_row(pair_batch *b, int64_t i, int64_t begin, int64_t end)
+{
+  const stokes_pair_view *list = &b->job->pairs;
+  for (int64_t k = list->start[i]; k < list->start[i + 1]; k++) {
+    const int64_t j = list->neighbor[k];
+    if (j < begin || j > i) add_pair(b, i, j, true, j > i && j < end);
   }
 }
 
 md_status pair_force_cpu(md_ctx *ctx, const pair_force_job *job)
 {
   static pair_normals_fn *const of_isa[] = SIMD_ROW(pair_normals);
-  const int64_t n = job->spheres.n, chunks = (n + CHUNK - 1) / CHUNK;
-#pragma omp parallel for schedule(dynamic) num_threads(team_size(ctx, n))
-  for (int64_t chunk = 0; chunk < chunks; chunk++) {
-    const int64_t first = chunk * CHUNK, end = first + CHUNK < n ? first + CHUNK : n;
+  const int64_t chunks = (job->end + CHUNK - 1) / CHUNK;
+#pragma omp parallel for schedule(dynamic) num_threads(team_size(ctx, job->end - job->first))
+  for (int64_t chunk = job->first / CHUNK; chunk < chunks; chunk++) {
+    const int64_t begin = chunk * CHUNK, next = begin + CHUNK;
+    const int64_t first = begin < job->first ? job->first : begin;
+    const int64_t end = next < job->end ? next : job->end;
     pair_batch batch = {.job = job, .normals = of_isa[ctx->isa]};
     begin_rows(&batch, first, end);
+    for (int64_t i = first; i < end && begin < first; i++)
+      add_borrowed(&batch, i, begin, first);
     for (int64_t i = first; i < end; i++)
-      add_row(&batch, i, first, end);
+      add_row(&batch, i, begin, end);
     add_batch(&batch);
   }
   return MD_OK;
+}
+
+static pair_force_job job_of(const stokes_view *spheres, const stokes_pair_view *pairs,
+                             const stokes_resistance *law, const stokes_noise *noise, int m,
+                             double *f)
+{
+  return (pair_force_job){*spheres,
+                          *pairs,
+                          {law->gap_min, law->gap_cut, lubrication_at(law->gap_cut)},
+                          1 / law->far_field,
+                          *noise,
+                          m,
+                          f,
+                          0,
+                          spheres->n};
 }
 
 md_status stokes_pair_force(md_ctx *ctx, const stokes_view *spheres, const stokes_pair_view *pairs,
@@ -102,12 +143,19 @@ md_status stokes_pair_force(md_ctx *ctx, const stokes_view *spheres, const stoke
                             double *f)
 {
   static pair_force_fn *const table[MD_BACKEND_COUNT] = {pair_force_cpu, MD_GPU(pair_force_gpu)};
-  const pair_force_job job = {*spheres,
-                              *pairs,
-                              {law->gap_min, law->gap_cut, lubrication_at(law->gap_cut)},
-                              1 / law->far_field,
-                              *noise,
-                              m,
-                              f};
+  const pair_force_job job = job_of(spheres, pairs, law, noise, m, f);
   return table[ctx->backend](ctx, &job);
+}
+
+md_status stokes_pair_force_rows(md_ctx *ctx, const stokes_view *spheres,
+                                 const stokes_pair_view *pairs, const stokes_resistance *law,
+                                 const stokes_noise *noise, int64_t first, int64_t end, int m,
+                                 double *f)
+{
+  pair_force_job job = job_of(spheres, pairs, law, noise, m, f);
+  MD_REQUIRE(ctx->backend == MD_CPU, MD_EINVAL,
+             "forces on some spheres are made on the backend cpu only");
+  job.first = first;
+  job.end = end;
+  return pair_force_cpu(ctx, &job);
 }

@@ -15,7 +15,8 @@ typedef struct {
   double inv_far;
   stokes_noise noise;
   int m;
-  double *f;
+  double *f;          /* of spheres first ... end - 1 */
+  int64_t first, end; /* all of them on a GPU */
 } pair_force_job;
 
 typedef md_status pair_force_fn(md_ctx *ctx, const pair_force_job *job);

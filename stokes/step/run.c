@@ -2,6 +2,7 @@
  *
  * In the scaled matrix R' = D^-1/2 R D^-1/2 / mu_F, with D = diag(a_i) and mu_F = 6 pi eta c, a
  * step is R' v = S(R') z and dr = -sqrt(2 kT dt / mu_F) D^-1/2 v.  [Liu] Algorithms 1 and 2. */
+#include "comm/world.h"
 #include "stokes/step/pair_force.h"
 #include "stokes/step/run_impl.h"
 #include "core/time/timer.h"
@@ -76,18 +77,19 @@ static md_status attach(stokes_run *run, const md_buffer *x, int m)
   const stokes_view view = view_of(run, x);
   MD_TRY(stokes_pairs_update(run->pairs, &view, 0));
   const stokes_pair_view list = stokes_pairs_view(run->pairs);
+  if (run->rows) return run_ranks_attach(run, &view, &list, m);
   MD_TRY(stokes_matrix_assemble(run->matrix, &view, &list, &run->spec.law, m));
   return stokes_solver_attach(run->solver, run->matrix);
 }
 
 static md_status reserve(stokes_run *run, md_buffer *buffer, int m)
 {
-  return md_buffer_reserve(run->ctx, buffer, (size_t)run->n * 3 * (size_t)m * sizeof(double), 0);
+  return md_buffer_reserve(run->ctx, buffer, run_bytes(run, m) + run_ghosts(run, m), 0);
 }
 
 static md_status zero(stokes_run *run, const md_buffer *buffer, int m)
 {
-  return md_fill(run->ctx, buffer->data, 0, (size_t)run->n * 3 * (size_t)m * sizeof(double));
+  return md_fill(run->ctx, buffer->data, 0, run_bytes(run, m));
 }
 
 static md_status factor(stokes_run *run)
@@ -117,7 +119,10 @@ static md_status by_pairs(stokes_run *run, int m, double *force)
   const stokes_pair_view list = stokes_pairs_view(run->pairs);
   const uint64_t first = (uint64_t)run->step * (uint64_t)run->spec.replicas;
   const stokes_noise noise = {run->spec.seed, first, run->id.data};
-  return stokes_pair_force(run->ctx, &view, &list, &run->spec.law, &noise, m, force);
+  if (!run->rows)
+    return stokes_pair_force(run->ctx, &view, &list, &run->spec.law, &noise, m, force);
+  return stokes_pair_force_rows(run->ctx, &view, &list, &run->spec.law, &noise, run->first,
+                                run->first + run->n_own, m, force);
 }
 
 /* Forces of the next m steps at the spheres' places, to which the matrix belongs; *seconds: what
@@ -164,7 +169,7 @@ static md_status keep_first(stokes_run *run, int m)
   MD_TRY(reserve(run, space, 1));
   double *between = space->data;
   MD_TRY(run->ops->take(&run->space, m, 0, run->force.data, between));
-  MD_TRY(md_copy(run->ctx, run->force.data, between, (size_t)run->n * 3 * sizeof(double)));
+  MD_TRY(md_copy(run->ctx, run->force.data, between, run_bytes(run, 1)));
   return md_ctx_sync(run->ctx);
 }
 
@@ -275,13 +280,24 @@ static md_status first(stokes_run *run, stokes_algorithm algorithm, stokes_step 
   return mrhs ? guess_error(run, place, &out->guess_error) : MD_OK;
 }
 
+/* Where spheres are after this part of a step along v: own ones, then all ranks'. */
+static md_status move(stokes_run *run, double scale, md_buffer *to)
+{
+  const int64_t at = 4 * run->first;
+  MD_TRY(run->ops->move(&run->space, scale, (const double *)run->x.data + at, run->v.data,
+                        (double *)to->data + at));
+  return run->rows ? world_complete(to->data, run->cut, 4 * sizeof(double)) : MD_OK;
+}
+
 /* The solve at the midpoint, with the same force and the first solution as its guess. */
 static md_status second(stokes_run *run, double scale, stokes_step *out)
 {
   md_buffer *middle = stokes_solver_space(run->solver, 0); /* until its matrix is made */
   MD_TRY(md_buffer_reserve(run->ctx, middle, (size_t)run->n * 4 * sizeof(double), 0));
-  MD_TRY(run->ops->move(&run->space, 0.5 * scale, run->x.data, run->v.data, middle->data));
+  MD_TRY(move(run, 0.5 * scale, middle));
   MD_TRY(attach(run, middle, 1));
+  MD_TRY(md_buffer_reserve(run->ctx, &run->v, run_bytes(run, 1) + run_ghosts(run, 1),
+                           run_bytes(run, 1))); /* there may be more ghosts than at first */
   return solve(run, &out->iterations_second, &out->time_second);
 }
 
@@ -301,7 +317,7 @@ md_status stokes_run_separate(stokes_run *run, int64_t *overlaps)
   for (int k = 0; found > 0 && k < ROUNDS; k++) {
     MD_TRY(stokes_pairs_update(run->pairs, &view, 0));
     const stokes_pair_view list = stokes_pairs_view(run->pairs);
-    MD_TRY(stokes_separate(run->ctx, run->box, &list, run->spec.law.gap_min, run->x.data,
+    MD_TRY(stokes_separate(run->ctx, run->box, &list, run->spec.law.gap_min, run->cut, run->x.data,
                            stokes_solver_space(run->solver, 0), &found));
     *overlaps += found;
   }
@@ -321,7 +337,7 @@ md_status stokes_run_step(stokes_run *run, stokes_step *out)
   } else {
     MD_TRY(first(run, run->spec.algorithm, out));
     MD_TRY(second(run, scale_of(run), out));
-    MD_TRY(run->ops->move(&run->space, scale_of(run), run->x.data, run->v.data, run->x.data));
+    MD_TRY(move(run, scale_of(run), &run->x));
   }
   MD_TRY(stokes_run_separate(run, &out->overlaps));
   run->step++;

@@ -7,7 +7,11 @@
  * steps one system with the random numbers of the next m steps is solved at once; its solutions are
  * the guesses for the first solves of those steps.  Both give the same trajectory, up to the
  * tolerances.  Pairs that overlap after a step are moved apart to the smallest gap that R knows.
- * Results depend on the spec and the packing only, not on the number of threads. */
+ * Results depend on the spec and the packing only, not on the number of threads or ranks.
+ *
+ * Several ranks (comm/world.h) share a run with lubrication, iterative solves and forces by pairs
+ * on the CPU.  All have the spheres and the list of pairs; each has its rows of the matrix and of
+ * vectors.  What follows is called by all of them together. */
 #ifndef STOKES_RUN_H
 #define STOKES_RUN_H
 
@@ -128,7 +132,7 @@ typedef struct {
   stokes_packing spheres; /* in the order of memory */
   double *built;          /* [n][4]: the spheres when the pair list was built */
   int32_t *place;         /* [n]: where a sphere stood in the packing */
-  double *many;           /* [3 n][group_size]: solutions of the group */
+  double *many;           /* [3 n][group_size]: solutions of the group; saved on rank 0 alone */
   rpy_split split;        /* rpy, full: of the mobility, chosen once; zero: not yet */
 } stokes_run_state;
 
@@ -147,6 +151,13 @@ md_status stokes_run_step(stokes_run *run, stokes_step *out);
 /* Where the spheres are now, in the order in which they were given; out has room for all. */
 md_status stokes_run_read(const stokes_run *run, stokes_packing *out);
 
+/* Whether the ranks that there are can share such a run; one rank can always.  Errors: MD_EINVAL
+ * (names what they cannot do). */
+md_status stokes_run_check_ranks(md_backend backend, const stokes_run_spec *spec);
+/* This rank's rows, and what messages took since the run was made; with one rank *rows is empty. */
+void stokes_run_messages(const stokes_run *run, stokes_rows_view *rows,
+                         stokes_solver_messages *out);
+
 /* Counts of a step from where the run is, without doing it: N, N2 and C are those of Algorithm 1;
  * N1 is taken as N / 2, as in [Liu] Table V.  shape: of the matrix. */
 md_status stokes_run_probe(stokes_run *run, stokes_counts *counts, stokes_shape *shape);
@@ -161,11 +172,13 @@ md_status stokes_run_set_vectors(stokes_run *run, int vectors);
 double stokes_run_bytes(const stokes_run_spec *spec, int64_t n, double occupancy);
 
 /* Move pairs of the list that overlap apart to gap_min, the smaller sphere farther, until none is
- * left.  x [n][4] lies on the backend.  *overlaps: pairs that overlapped at first.  scratch: work
- * space, kept for the next call.  The same result in every run and for any number of threads.
+ * left.  x [n][4] lies on the backend.  cut: where rows of ranks begin, all of which call this, or
+ * NULL.  *overlaps: pairs that overlapped at first.  scratch: work space, kept for the next call.
+ * The same result in every run and for any number of threads or ranks.
  * Errors: MD_ENUMERIC (some are left after many sweeps), MD_ENOMEM. */
 md_status stokes_separate(md_ctx *ctx, const double *box, const stokes_pair_view *pairs,
-                          double gap_min, double *x, md_buffer *scratch, int64_t *overlaps);
+                          double gap_min, const int64_t *cut, double *x, md_buffer *scratch,
+                          int64_t *overlaps);
 
 MD_END_C
 #endif

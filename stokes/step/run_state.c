@@ -1,4 +1,6 @@
 /* stokes/step/run_state.c - runs begin from a packing or from a state that was saved. */
+#include "comm/world.h"
+#include "stokes/pairs/pairs_impl.h"
 #include "stokes/step/run_impl.h"
 
 #include <inttypes.h>
@@ -49,14 +51,14 @@ md_status stokes_run_check(const stokes_run_spec *spec)
 
 static md_status load_many(stokes_run *run, const stokes_run_state *from)
 {
-  const size_t bytes = (size_t)run->n * 3 * (size_t)from->group_size * sizeof(double);
+  const size_t bytes = run_bytes(run, from->group_size);
   run->step = from->step;
   run->group = from->group;
   run->group_size = from->group_size;
   run->split = from->split;
   if (bytes == 0) return MD_OK;
   MD_TRY(md_buffer_reserve(run->ctx, &run->many, bytes, 0));
-  return md_write(run->ctx, run->many.data, from->many, bytes);
+  return md_write(run->ctx, run->many.data, from->many + 3 * run->first * from->group_size, bytes);
 }
 
 static md_status load(stokes_run *run, const stokes_run_state *from)
@@ -76,8 +78,7 @@ static md_status load(stokes_run *run, const stokes_run_state *from)
       md_buffer_reserve(ctx, stokes_solver_space(run->solver, 0), bytes, 0)); /* for the midpoint */
   MD_TRY(md_buffer_reserve(ctx, &run->id, n * sizeof(int32_t), 0));
   MD_TRY(md_write(ctx, run->x.data, from->built, bytes));
-  MD_TRY(md_write(ctx, run->id.data, run->place, n * sizeof(int32_t)));
-  return load_many(run, from);
+  return md_write(ctx, run->id.data, run->place, n * sizeof(int32_t));
 }
 
 static md_status prepare(stokes_run *run, const stokes_run_state *from)
@@ -85,19 +86,24 @@ static md_status prepare(stokes_run *run, const stokes_run_state *from)
   MD_TRY(stokes_solver_create(run->ctx, run->spec.preconditioner, &run->solver));
   run->ops = vectors_of(run->ctx);
   MD_TRY(load(run, from));
-  run->space = (vector_space){.ctx = run->ctx, .n_rows = run->n};
   MD_TRY(stokes_matrix_create(run->ctx, run->spec.storage, &run->matrix));
   MD_TRY(stokes_pairs_create(run->ctx, 1 + run->spec.law.gap_cut / 2, skin, &run->pairs));
   stokes_pairs_lend(run->pairs, stokes_solver_space(run->solver, 1));
+  MD_TRY(pairs_share(run->pairs));
   /* The list that the run had: on a GPU sums follow it. */
   const stokes_view view = {run->n, {run->box[0], run->box[1], run->box[2]}, run->x.data};
   MD_TRY(stokes_pairs_update(run->pairs, &view, 0));
+  run->n_own = run->n;
+  if (world_count() > 1) MD_TRY(run_ranks_cut(run));
+  run->space = (vector_space){.ctx = run->ctx, .n_rows = run->n_own};
+  MD_TRY(load_many(run, from));
   return md_write(run->ctx, run->x.data, from->spheres.x, (size_t)run->n * 4 * sizeof(double));
 }
 
 static md_status make(md_ctx *ctx, const stokes_run_spec *spec, const stokes_run_state *from,
                       stokes_run **out)
 {
+  MD_TRY(stokes_run_check_ranks(ctx->backend, spec));
   stokes_run *run = calloc(1, sizeof *run);
   MD_REQUIRE(run, MD_ENOMEM, "out of memory for a run");
   run->ctx = ctx;
@@ -180,17 +186,21 @@ md_status stokes_run_restore(md_ctx *ctx, const stokes_run_spec *spec, const sto
   return make(ctx, spec, from, out);
 }
 
-/* Solutions for steps that are still to come. */
+/* Solutions for steps that are still to come: of all ranks, on rank 0. */
 static md_status save_many(const stokes_run *run, stokes_run_state *out)
 {
   const bool open = run->step - run->group < run->group_size;
   out->group = open ? run->group : run->step;
   out->group_size = open ? run->group_size : 0;
   if (!open) return MD_OK;
-  const size_t bytes = (size_t)run->n * 3 * (size_t)run->group_size * sizeof(double);
-  out->many = malloc(bytes);
-  MD_REQUIRE(out->many, MD_ENOMEM, "out of memory for guesses of %d steps", run->group_size);
-  return md_read(run->ctx, out->many, run->many.data, bytes);
+  const size_t row = 3 * (size_t)run->group_size * sizeof(double);
+  md_status status = MD_OK;
+  if (world_rank() == 0) out->many = malloc((size_t)run->n * row);
+  if (world_rank() == 0 && !out->many)
+    status = MD_FAIL(MD_ENOMEM, "out of memory for guesses of %d steps", run->group_size);
+  MD_TRY(world_agree(status));
+  return run->rows ? world_collect(run->many.data, run->cut, row, out->many)
+                   : md_read(run->ctx, out->many, run->many.data, (size_t)run->n * row);
 }
 
 md_status stokes_run_save(const stokes_run *run, stokes_run_state *out)
@@ -225,6 +235,8 @@ void stokes_run_destroy(stokes_run *run)
   for (size_t k = 0; k < sizeof buffers / sizeof *buffers; k++)
     md_buffer_free(run->ctx, buffers[k]);
   free(run->place);
+  free(run->cut);
+  stokes_rows_destroy(run->rows);
   stokes_pairs_destroy(run->pairs);
   stokes_matrix_destroy(run->matrix);
   stokes_solver_destroy(run->solver);

@@ -2,7 +2,9 @@
  *
  * All pairs are looked at once, by all threads.  The few spheres that overlap another one, and from
  * then on those near one that was moved, are then swept one after the other, so that the result
- * does not depend on the number of threads. */
+ * does not depend on the number of threads.  Of several ranks each looks at its own rows, and all
+ * sweep alike. */
+#include "comm/world.h"
 #include "stokes/step/run.h"
 #include "stokes/step/separate_impl.h"
 #include "stokes/team.h"
@@ -13,9 +15,11 @@
  * Returns the number of pairs. */
 static int64_t mark(const separation *s, char *marked, int threads)
 {
+  const int64_t first = s->cut ? s->cut[world_rank()] : 0;
+  const int64_t end = s->cut ? s->cut[world_rank() + 1] : s->pairs.n;
   int64_t count = 0;
 #pragma omp parallel for schedule(static, 256) num_threads(threads) reduction(+ : count)
-  for (int64_t i = 0; i < s->pairs.n; i++) {
+  for (int64_t i = first; i < end; i++) {
     int64_t found = 0;
     for (int64_t k = s->pairs.start[i]; k < s->pairs.start[i + 1]; k++)
       found += s->pairs.neighbor[k] > i && separate_overlap(s, i, s->pairs.neighbor[k]);
@@ -61,17 +65,21 @@ md_status separate_cpu(md_ctx *ctx, const separation *s, md_buffer *scratch, int
                        int64_t *left)
 {
   MD_TRY(md_buffer_reserve(ctx, scratch, (size_t)s->pairs.n, 0));
-  *left = *overlaps = mark(s, scratch->data, team_size(ctx, s->pairs.n));
+  *overlaps = mark(s, scratch->data, team_size(ctx, s->pairs.n));
+  if (s->cut) world_sum(overlaps, 1);
+  if (s->cut && *overlaps > 0) MD_TRY(world_complete(scratch->data, s->cut, 1));
+  *left = *overlaps;
   for (int k = 0; *left > 0 && k < SEPARATE_SWEEPS; k++)
     *left = sweep(s, scratch->data);
   return MD_OK;
 }
 
 md_status stokes_separate(md_ctx *ctx, const double *box, const stokes_pair_view *pairs,
-                          double gap_min, double *x, md_buffer *scratch, int64_t *overlaps)
+                          double gap_min, const int64_t *cut, double *x, md_buffer *scratch,
+                          int64_t *overlaps)
 {
   static separate_fn *const table[MD_BACKEND_COUNT] = {separate_cpu, MD_GPU(separate_gpu)};
-  const separation s = {{box[0], box[1], box[2]}, *pairs, gap_min, x};
+  const separation s = {{box[0], box[1], box[2]}, *pairs, gap_min, x, cut};
   int64_t left;
   MD_TRY(table[ctx->backend](ctx, &s, scratch, overlaps, &left));
   MD_REQUIRE(left == 0, MD_ENUMERIC,

@@ -15,6 +15,7 @@ typedef struct {
   double box[3];
   stokes_pair_view pairs;
   double gap_min, *x;
+  const int64_t *cut; /* CPU: where rows of ranks begin; NULL: one rank has all */
 } separation;
 
 /* Sweeps until nothing overlaps; more are given up. */

@@ -14,7 +14,7 @@ if grep -q '^mpi,"*not in this build' "$dir/info"; then
 fi
 . tests/cli/ranks.sh
 
-for command in tune ordering stokes info; do
+for command in tune ordering mobility info; do
   expect 2 $command
   says "minimd: error: .minimd $command. was started as $ranks ranks: expected one rank"
 done

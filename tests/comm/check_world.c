@@ -89,6 +89,35 @@ START_TEST(messages_arrive_whole_and_in_order)
 }
 END_TEST
 
+/* Item k is k in each of its numbers; rank 1 has none, others as many as their number says. */
+START_TEST(parts_come_to_all_and_to_the_first)
+{
+  enum { WIDTH = 3 };
+  const int count = world_count(), me = world_rank();
+  int64_t *cut = ref_alloc(count + 1, sizeof *cut);
+  for (int r = 0; r < count; r++)
+    cut[r + 1] = cut[r] + (r == 1 ? 0 : 5 * r + 2);
+  const int64_t n = cut[count], own = cut[me + 1] - cut[me];
+  int32_t *all = ref_alloc(n * WIDTH, sizeof *all),
+          *mine = ref_alloc(own * WIDTH + 1, sizeof *mine);
+  int32_t *first = ref_alloc(n * WIDTH, sizeof *first);
+  for (int64_t k = 0; k < own * WIDTH; k++)
+    all[cut[me] * WIDTH + k] = mine[k] = (int32_t)(cut[me] + k / WIDTH);
+  for (int again = 0; again < 2; again++) {
+    ck_ok(world_complete(all, cut, WIDTH * sizeof *all));
+    ck_ok(world_collect(mine, cut, WIDTH * sizeof *mine, me == 0 ? first : NULL));
+    for (int64_t k = 0; k < n * WIDTH; k++) {
+      ck_assert_int_eq(all[k], k / WIDTH);
+      if (me == 0) ck_assert_int_eq(first[k], k / WIDTH);
+    }
+  }
+  free(cut);
+  free(all);
+  free(mine);
+  free(first);
+}
+END_TEST
+
 START_TEST(sums_come_in_the_order_of_ranks)
 {
   md_ctx *ctx = test_ctx(MD_DOUBLE, 1, false);
@@ -111,6 +140,7 @@ int main(void)
   tcase_set_timeout(tc, 120);
   tcase_add_test(tc, words_of_all_ranks);
   tcase_add_test(tc, messages_arrive_whole_and_in_order);
+  tcase_add_test(tc, parts_come_to_all_and_to_the_first);
   tcase_add_test(tc, sums_come_in_the_order_of_ranks);
   suite_add_tcase(suite, tc);
   return run_ranks(suite, "check_world");

@@ -24,6 +24,7 @@ static const struct {
     {SMALL "--set system.read={a.data} --steps 1", 1},
     {SMALL "--set system.read={a.xyz} --steps 1", 2},
     {SMALL "--restart {saved} --steps 5 --dump {d.xyz} --checkpoint {c}", 1},
+    {"stokes -i {spheres.xyz} --steps 3 --rhs 2 --threads 1 --quiet --checkpoint {c}", 2},
 };
 
 typedef struct {

@@ -8,6 +8,7 @@ static const char *const setup[] = {
     "convert --cells 4 --to data -o {a.data}",
     "convert --cells 4 --to xyz -o {a.xyz}",
     SMALL "--cells 4 --steps 3 --checkpoint {saved}",
+    "pack --particles 200 --occupancy 0.3 --seed 5 --quiet --threads 1 -o {spheres.xyz}",
 };
 
 #endif

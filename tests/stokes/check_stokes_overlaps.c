@@ -33,14 +33,14 @@ START_TEST(overlaps_are_counted_and_undone)
     const stokes_pair_view list = stokes_pairs_view(s.pairs);
     md_buffer scratch = {0};
     int64_t found;
-    ck_ok(stokes_separate(ctx, moved.box, &list, 1e-3, s.x.data, &scratch, &found));
+    ck_ok(stokes_separate(ctx, moved.box, &list, 1e-3, NULL, s.x.data, &scratch, &found));
     ck_assert_int_eq(found, expected);
     ck_ok(md_read(ctx, moved.x, s.x.data, (size_t)moved.n * 4 * sizeof *moved.x));
     for (int64_t i = 0; i < moved.n; i++)
       for (int64_t j = i + 1; j < moved.n; j++)
         ck_assert_msg(gap_of(&moved, i, j) >= 0, "%d and %d: %g", (int)i, (int)j,
                       gap_of(&moved, i, j));
-    ck_ok(stokes_separate(ctx, moved.box, &list, 1e-3, s.x.data, &scratch, &found));
+    ck_ok(stokes_separate(ctx, moved.box, &list, 1e-3, NULL, s.x.data, &scratch, &found));
     ck_assert_int_eq(found, 0);
     if (first.n == 0) first = ref_copy(&moved);
     ck_assert_mem_eq(first.x, moved.x, (size_t)moved.n * 4 * sizeof *moved.x);
@@ -68,7 +68,7 @@ START_TEST(a_pair_is_pushed_apart)
   const stokes_pair_view list = stokes_pairs_view(s.pairs);
   md_buffer scratch = {0};
   int64_t found;
-  ck_ok(stokes_separate(ctx, packing.box, &list, 0.01, s.x.data, &scratch, &found));
+  ck_ok(stokes_separate(ctx, packing.box, &list, 0.01, NULL, s.x.data, &scratch, &found));
   ck_ok(md_read(ctx, packing.x, s.x.data, sizeof start));
   ck_assert_int_eq(found, 1);
   ck_assert_double_eq_tol(gap_of(&packing, 0, 1), 0.01, 1e-9);
@@ -97,7 +97,7 @@ START_TEST(spheres_in_one_place_part)
   const stokes_pair_view list = stokes_pairs_view(s.pairs);
   md_buffer scratch = {0};
   int64_t found;
-  ck_ok(stokes_separate(ctx, packing.box, &list, 0.01, s.x.data, &scratch, &found));
+  ck_ok(stokes_separate(ctx, packing.box, &list, 0.01, NULL, s.x.data, &scratch, &found));
   ck_ok(md_read(ctx, packing.x, s.x.data, sizeof start));
   ck_assert_int_eq(found, 1);
   ck_assert_double_ge(gap_of(&packing, 0, 1), 0);

@@ -23,8 +23,10 @@ static void unit_normals(uint64_t seed, normal_use use, const uint64_t *index, c
 #define pair_normals_avx512 unit_normals
 #define pair_force_cpu unit_force_cpu
 #define stokes_pair_force unit_force
+#define stokes_pair_force_rows unit_force_rows
 #include "stokes/step/pair_force.c"
 #undef stokes_pair_force
+#undef stokes_pair_force_rows
 #undef pair_force_cpu
 #undef pair_normals_portable
 #undef pair_normals_avx2
@@ -266,6 +268,39 @@ START_TEST(order_does_not_matter)
 }
 END_TEST
 
+/* Ranges of spheres, each from its own rows of the list, have the bits of all at once: cut within
+ * chunks, at their ends, and empty. */
+START_TEST(rows_are_those_of_all)
+{
+  static const int64_t cut[] = {0, 0, 300, 1024, 1025, 2048, 2600};
+  enum { M = 3, N = 2600, RANGES = sizeof cut / sizeof *cut - 1 };
+  stokes_packing packing = ref_packing(N, 0.4, false, 56);
+  md_ctx *ctx = host(2);
+  bed b = make_bed(ctx, &packing, 0.5, NULL);
+  double *all = forces(&b, 13, 6, M), *f = ref_alloc(3 * N * M, sizeof *f);
+  const stokes_pair_view list = stokes_pairs_view(b.s.pairs);
+  const stokes_noise noise = {13, 6, b.id.data};
+  for (int r = 0; r < RANGES; r++) {
+    int64_t *start = ref_alloc(N + 1, sizeof *start);
+    for (int64_t i = 0; i <= N; i++)
+      start[i] = list.start[i < cut[r] ? cut[r] : i > cut[r + 1] ? cut[r + 1] : i];
+    const stokes_pair_view own = {N, list.n_entries, start, list.neighbor};
+    memset(f, 0xff, 3 * N * M * sizeof *f);
+    ck_ok(stokes_pair_force_rows(ctx, &b.s.view, &own, &b.law, &noise, cut[r], cut[r + 1], M, f));
+    const int64_t count = 3 * M * (cut[r + 1] - cut[r]);
+    for (int64_t k = 0; k < count; k++)
+      ck_assert_msg(f[k] == all[3 * M * cut[r] + k], "range %d, number %lld", r, (long long)k);
+    ck_assert(count == 3 * M * N || isnan(f[count]));
+    free(start);
+  }
+  free(all);
+  free(f);
+  free_bed(&b);
+  stokes_packing_free(&packing);
+  md_ctx_destroy(ctx);
+}
+END_TEST
+
 /* Two spheres whose centres are r apart along a diagonal. */
 static stokes_packing two_spheres(double r)
 {
@@ -356,6 +391,7 @@ int main(void)
   tcase_add_test(forces_of_pairs, columns_and_backends_agree);
   tcase_add_test(forces_of_pairs, threads_do_not_matter);
   tcase_add_test(forces_of_pairs, order_does_not_matter);
+  tcase_add_test(forces_of_pairs, rows_are_those_of_all);
   tcase_add_test(forces_of_pairs, forces_are_continuous);
   tcase_add_test(forces_of_pairs, covariance_by_chi_squared);
   tcase_set_timeout(forces_of_pairs, 120);

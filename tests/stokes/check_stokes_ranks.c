@@ -1,6 +1,7 @@
 /* tests/stokes/check_stokes_ranks.c - products of a matrix whose rows several ranks have; runs
  * alone and under mpirun. */
 #include "comm/world.h"
+#include "stokes/matrix/matrix_impl.h"
 #include "stokes/ranks/rows.h"
 #include "tests/drive/run_ranks.h"
 #include "tests/ref/ref.h"
@@ -98,13 +99,15 @@ static void compare_products(md_ctx *ctx, const stokes_matrix *whole, stokes_row
   free(y);
 }
 
-/* Each row belongs to one rank; inner rows need no ghosts, those at the edge need some, and each
- * ghost is needed; places are as rows.h says. */
+/* Each row belongs to one rank, in the order of rows; whole groups need no ghosts, as many rows as
+ * are counted, and each ghost is needed; places are as rows.h says. */
 static void check_places(const stokes_blocks *b, const stokes_rows_view *v)
 {
   const int n = (int)b->n_rows;
-  int64_t *owners = ref_alloc(n + 1, sizeof *owners);
+  int64_t *owners = ref_alloc(n + 1, sizeof *owners), inner = 0;
   bool *mine = ref_alloc(n + 1, sizeof *mine), *needed = ref_alloc(n + 1, sizeof *needed);
+  bool alone = true;
+  ck_assert_int_eq(v->n_all, n);
   for (int64_t k = 0; k < v->n_own; k++)
     owners[v->row[k]]++, mine[v->row[k]] = true;
   world_sum(owners, n);
@@ -116,9 +119,12 @@ static void check_places(const stokes_blocks *b, const stokes_rows_view *v)
       others += !mine[b->column[p]];
       needed[b->column[p]] = true;
     }
-    ck_assert_int_eq(others == 0, k < v->n_inner);
-    if (k > 0 && k != v->n_inner) ck_assert_int_lt(v->row[k - 1], v->row[k]);
+    alone = k % STOKES_ROWS_TOGETHER == 0 ? others == 0 : alone && others == 0;
+    if (k + 1 == v->n_own || k % STOKES_ROWS_TOGETHER == STOKES_ROWS_TOGETHER - 1)
+      inner += alone ? k % STOKES_ROWS_TOGETHER + 1 : 0;
+    if (k > 0) ck_assert_int_eq(v->row[k], v->row[k - 1] + 1);
   }
+  ck_assert_int_eq(inner, v->n_inner);
   int64_t ghosts = 0, sent = v->n_sent, fetched = v->n_ghosts;
   for (int i = 0; i < n; i++)
     if (needed[i] && !mine[i]) ck_assert_int_eq(v->row[v->n_own + ghosts++], i);
@@ -126,6 +132,9 @@ static void check_places(const stokes_blocks *b, const stokes_rows_view *v)
   world_sum(&sent, 1);
   world_sum(&fetched, 1);
   ck_assert_int_eq(sent, fetched);
+  double most = (double)v->n_own;
+  world_most(&most, 1);
+  ck_assert_double_eq(most, (double)v->n_most);
   free(owners);
   free(mine);
   free(needed);
@@ -172,69 +181,32 @@ static void check_share(const stokes_blocks *b, const stokes_matrix *whole, cons
   free(all);
 }
 
-/* Rows as all ranks have them; from the whole matrix, or from own rows and all that is near them
- * with a few others in between, which say no more than that they are there. */
-static stokes_rows *rows_of(md_ctx *ctx, const stokes_matrix *whole, const stokes_blocks *b,
-                            bool all)
+/* Rows of a matrix with these blocks, none yet. */
+static stokes_rows *rows_for(const stokes_matrix *whole, md_ctx *ctx, const stokes_blocks *b)
 {
-  const int n = (int)b->n_rows;
   int64_t *cut = ref_alloc(world_count() + 1, sizeof *cut);
   stokes_rows *rows;
-  stokes_model_cut(&(stokes_weights){n, b->start, 0}, world_count(), cut);
-  if (all) {
-    ck_ok(stokes_rows_create(&(stokes_known){whole, NULL, cut}, &rows));
-    free(cut);
-    return rows;
-  }
-  const int64_t lo = cut[world_rank()], hi = cut[world_rank() + 1];
-  int32_t *name = ref_alloc(n, sizeof *name), *place = ref_alloc(n, sizeof *place);
-  for (int i = 0; i < n; i++)
-    place[i] = (i >= lo && i < hi) || i % 7 == 3;
-  for (int64_t p = b->start[lo]; p < b->start[hi]; p++)
-    place[b->column[p]] = 1;
-  stokes_blocks some = {0, 0, ref_alloc(n + 1, 8), ref_alloc(b->n_blocks, 4),
-                        ref_alloc(9 * b->n_blocks, 8)};
-  for (int i = 0; i < n; i++)
-    if (place[i]) name[some.n_rows] = i, place[i] = (int32_t)some.n_rows++;
-  for (int64_t k = 0; k < some.n_rows; k++) {
-    for (int64_t p = b->start[name[k]]; p < b->start[name[k] + 1] && name[k] >= lo; p++) {
-      if (name[k] >= hi) break;
-      some.column[some.n_blocks] = place[b->column[p]];
-      memcpy(some.block + 9 * some.n_blocks++, b->block + 9 * p, 9 * sizeof(double));
-    }
-    some.start[k + 1] = some.n_blocks;
-  }
-  stokes_matrix *part;
-  ck_ok(stokes_matrix_create(ctx, STOKES_BCRS, &part));
-  ck_ok(stokes_matrix_set(part, &some, 1));
-  ck_ok(stokes_rows_create(&(stokes_known){part, name, cut}, &rows));
-  stokes_matrix_destroy(part); /* is not needed any more */
-  stokes_blocks_free(&some);
-  free(name);
-  free(place);
-  free(cut);
+  stokes_model_cut(&(stokes_weights){b->n_rows, b->start, 0}, world_count(), cut);
+  ck_ok(stokes_rows_create(ctx, whole->storage, cut, &rows));
+  free(cut); /* is not needed any more */
   return rows;
 }
 
-/* `parts`: also from what a rank needs to know, where blocks are all there is to a row. */
-static void check_matrix(md_ctx *ctx, const stokes_matrix *whole, bool parts)
+/* Rows that were taken from the whole matrix, or assembled, are its rows. */
+static void check_rows(md_ctx *ctx, const stokes_matrix *whole, stokes_rows *rows)
 {
   static const int widths[] = {4, 1, 16};
-  stokes_blocks b;
+  const stokes_rows_view v = stokes_rows_get(rows);
+  stokes_blocks b; /* as they are stored */
   ck_ok(stokes_matrix_get(whole, &b));
-  for (int from = 0; from < 1 + parts; from++) {
-    stokes_rows *rows = rows_of(ctx, whole, &b, from == 0);
-    const stokes_rows_view v = stokes_rows_get(rows);
-    check_places(&b, &v);
-    check_blocks(&b, rows, &v);
-    check_share(&b, whole, &v.share);
-    for (int k = 0; k < 3; k++)
-      compare_products(ctx, whole, rows, widths[k]);
-    ck_assert_int_eq(stokes_rows_multiply(rows, 17, NULL, NULL, NULL), MD_EINVAL);
-    ck_assert_int_eq(stokes_rows_multiply(rows, 0, NULL, NULL, NULL), MD_EINVAL);
-    stokes_rows_destroy(rows);
-  }
+  check_places(&b, &v);
+  check_blocks(&b, rows, &v);
+  check_share(&b, whole, &v.share);
   stokes_blocks_free(&b);
+  for (int k = 0; k < 3; k++)
+    compare_products(ctx, whole, rows, widths[k]);
+  ck_assert_int_eq(stokes_rows_multiply(rows, 17, NULL, NULL, NULL), MD_EINVAL);
+  ck_assert_int_eq(stokes_rows_multiply(rows, 0, NULL, NULL, NULL), MD_EINVAL);
 }
 
 START_TEST(any_blocks)
@@ -251,7 +223,10 @@ START_TEST(any_blocks)
     stokes_blocks b = blocks_of(cases[k / 2].n, cases[k / 2].has);
     ck_ok(stokes_matrix_create(ctx, k % 2 ? STOKES_SINGLE : STOKES_BCRS, &whole));
     ck_ok(stokes_matrix_set(whole, &b, 1));
-    check_matrix(ctx, whole, k % 2 == 0);
+    stokes_rows *rows = rows_for(whole, ctx, &b);
+    ck_ok(stokes_rows_take(rows, whole));
+    check_rows(ctx, whole, rows);
+    stokes_rows_destroy(rows);
     stokes_matrix_destroy(whole);
     stokes_blocks_free(&b);
   }
@@ -259,7 +234,19 @@ START_TEST(any_blocks)
 }
 END_TEST
 
-/* Matrices of a packing along the curve, in every storage; more rows than a thread has at once. */
+/* The list of pairs with nothing but own rows. */
+static stokes_pair_view own_pairs(const stokes_pair_view *list, const stokes_rows_view *v)
+{
+  int64_t *start = ref_alloc(list->n + 1, sizeof *start);
+  const int64_t lo = v->n_own ? v->row[0] : 0, hi = lo + v->n_own;
+  for (int64_t i = 0; i <= list->n; i++)
+    start[i] = list->start[i < lo ? lo : i > hi ? hi : i];
+  return (stokes_pair_view){list->n, list->n_entries, start, list->neighbor};
+}
+
+/* Matrices of a packing along the curve, in every storage; more rows than a thread has at once.
+ * Rows are taken, then assembled in their place from own rows of
+ * the list. */
 START_TEST(suspensions)
 {
   static const stokes_resistance law = {1, 0.5, 1e-3};
@@ -268,9 +255,21 @@ START_TEST(suspensions)
   ck_ok(stokes_packing_sort(ctx, &packing, &(ordering){.kind = ORDERING_HILBERT}, NULL));
   ref_suspension s = ref_suspend(ctx, &packing, law.gap_cut);
   for (int storage = 0; storage < STOKES_STORAGE_COUNT; storage++) {
+    const stokes_pair_view list = stokes_pairs_view(s.pairs);
     stokes_matrix *whole = ref_assemble(&s, (stokes_storage)storage, &law, 1);
-    check_matrix(ctx, whole, storage == STOKES_BCRS);
+    stokes_blocks b;
+    ck_ok(stokes_matrix_get(whole, &b));
+    stokes_rows *rows = rows_for(whole, ctx, &b);
+    ck_ok(stokes_rows_take(rows, whole));
+    check_rows(ctx, whole, rows);
+    const stokes_rows_view v = stokes_rows_get(rows);
+    const stokes_pair_view own = own_pairs(&list, &v);
+    ck_ok(stokes_rows_assemble(rows, &s.view, &own, &law));
+    check_rows(ctx, whole, rows);
+    stokes_blocks_free(&b);
     stokes_matrix_destroy(whole);
+    stokes_rows_destroy(rows);
+    free((void *)own.start);
   }
   ref_suspension_free(&s);
   stokes_packing_free(&packing);
@@ -285,7 +284,8 @@ START_TEST(what_is_refused)
   stokes_matrix *whole;
   ck_ok(stokes_matrix_create(ctx, STOKES_BCRS, &whole));
   ck_ok(stokes_matrix_set(whole, &b, 1));
-  stokes_rows *rows = rows_of(ctx, whole, &b, true);
+  stokes_rows *rows = rows_for(whole, ctx, &b);
+  ck_ok(stokes_rows_take(rows, whole));
   stokes_matrix_destroy(whole);
   ck_assert_int_eq(stokes_rows_multiply(rows, 1, NULL, NULL, NULL), MD_EINVAL); /* no room yet */
   if (world_count() == 1) { /* what ranks agree on once is not asked again */
