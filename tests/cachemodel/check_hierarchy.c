@@ -74,7 +74,7 @@ START_TEST(gpu_is_the_slow_one)
   run_near_types(&near, 2);
   for (int variant = 0; variant < 4; variant++) { /* full and half lists, atoms alike and not */
     const list_input in = {near.atoms, near.list, 1.7, NULL, variant < 2 ? LIST_ALIKE : LIST_TYPED,
-                           cutoff, 1};
+                           cutoff,     1};
     list_kernel kernel;
     ck_ok(list_kernel_gpu(&in, variant % 2 ? NEIGHBOR_HALF : NEIGHBOR_FULL, true, &kernel));
     ref_events all = ref_threads(&near, &kernel, in.r_cut, cutoff);

@@ -70,16 +70,21 @@ static void compare(const issued *model, const ref_events *expected, const char 
   ck_assert_int_eq(model->threads, threads);
 }
 
-/* Cutoffs of three types; the same, each followed by what is none. */
+/* Of three types. */
 static const double cutoff[9] = {1.6, 1.1, 1.4, 1.1, 1.3, 0.9, 1.4, 0.9, 1.5};
-static const double spaced[18] = {1.6, 9, 1.1, 9, 1.4, 9, 1.1, 9, 1.3,
-                                  9, 0.9, 9, 1.4, 9, 0.9, 9, 1.5, 9};
 
 static void check_gpu(const run_near *near, list_reads reads, neighbor_kind kind, bool newton,
                       const char *name)
 {
-  const list_input in = {
-      near->atoms, near->list, 0.88 * near->spec.r_list, NULL, reads, spaced, 2};
+  double spaced[18]; /* cutoffs, each followed by what is none */
+  for (int k = 0; k < 9; k++)
+    spaced[2 * k] = cutoff[k], spaced[2 * k + 1] = 9;
+  const list_input in = {.atoms = near->atoms,
+                         .list = near->list,
+                         .r_cut = 0.88 * near->spec.r_list,
+                         .reads = reads,
+                         .cutoff = spaced,
+                         .step = 2};
   list_kernel kernel;
   ck_ok(list_kernel_gpu(&in, kind, newton, &kernel));
   for (kernel.pass = list_first_pass(&kernel); kernel.pass <= LIST_PASS_FORCES; kernel.pass++) {
