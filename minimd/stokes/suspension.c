@@ -160,7 +160,8 @@ md_status suspension_assemble_rows(const suspension *s, int64_t lo, int64_t hi,
     stokes_view spheres = s->view;
     spheres.n = some.n;
     spheres.x = some.x;
-    const stokes_pair_view pairs = {some.n, some.n_entries, some.start, some.neighbor};
+    const stokes_pair_view pairs = {
+        .n = some.n, .n_entries = some.n_entries, .start = some.start, .neighbor = some.neighbor};
     status = stokes_matrix_assemble(matrix, &spheres, &pairs, &s->law, 1);
   }
   *name = status ? NULL : some.name;

@@ -32,7 +32,7 @@ md_status stokes_matrix_create(md_ctx *ctx, stokes_storage storage, stokes_matri
 /* Every buffer of a matrix, to be freed and to be counted. */
 /* clang-format off */
 #define BUFFERS(X) \
-  X(start) X(column) X(block) X(diagonal) X(scan_status) \
+  X(start) X(column) X(block) X(diagonal) X(scan_status) X(moved) \
   X(slices.first) X(slices.lane) X(slices.place) X(slices.window)
 /* clang-format on */
 
@@ -73,9 +73,7 @@ md_status stokes_matrix_assemble(stokes_matrix *matrix, const stokes_view *spher
              "expected 0 < smallest gap < gap cutoff, not %g and %g", law->gap_min, law->gap_cut);
   MD_REQUIRE(pairs->n == spheres->n, MD_EINVAL,
              "the pair list is that of %" PRId64 " spheres, not %" PRId64, pairs->n, spheres->n);
-  const assemble_job job = {spheres,
-                            pairs,
-                            {law->gap_min, law->gap_cut, lubrication_at(law->gap_cut)},
+  const assemble_job job = {spheres, pairs, lubrication_range_of(law->gap_min, law->gap_cut),
                             1 / law->far_field};
   matrix->n_rows = spheres->n;
   matrix->resistance = true;

@@ -104,7 +104,7 @@ md_status stokes_pair_force(md_ctx *ctx, const stokes_view *spheres, const stoke
   static pair_force_fn *const table[MD_BACKEND_COUNT] = {pair_force_cpu, MD_GPU(pair_force_gpu)};
   const pair_force_job job = {*spheres,
                               *pairs,
-                              {law->gap_min, law->gap_cut, lubrication_at(law->gap_cut)},
+                              lubrication_range_of(law->gap_min, law->gap_cut),
                               1 / law->far_field,
                               *noise,
                               m,
