@@ -4,7 +4,11 @@
  *     R'_ij = -T',   R'_ii += sqrt(a_j / a_i) T',   T' = slide I + squeeze e e^T
  *     slide = Y / (c sqrt(a_i a_j)),   squeeze = (X - Y) / (c sqrt(a_i a_j))
  *
- * The viscosity drops out.  All is bitwise the same for (i, j) and (j, i) but for the sign of e. */
+ * The viscosity drops out.  All is bitwise the same for (i, j) and (j, i) but for the sign of e.
+ *
+ * Places are subtracted in double precision, and so are the radii from the distance: what is left
+ * is the gap, which may be small.  All else is lubrication_real, single where a GPU makes blocks of
+ * floats: X and Y are then off by up to 2^-20 of the terms of F, e by 2^-22, rounding included. */
 #ifndef STOKES_ASSEMBLE_H
 #define STOKES_ASSEMBLE_H
 
@@ -12,7 +16,7 @@
 #include "stokes/pairs/search.h"
 
 typedef struct {
-  double e[3], squeeze, slide;
+  lubrication_real e[3], squeeze, slide;
 } assemble_terms;
 
 /* How two spheres lie: the vector from one to the other, its square, and their radii. */
@@ -36,17 +40,29 @@ MD_INLINE bool assemble_near(const assemble_place *p, double gap_cut)
   return p->square < reach * reach;
 }
 
+/* The gap of a pair r apart.  Where r is a float, from the difference of squares. */
+MD_INLINE lubrication_real assemble_gap(const assemble_place *p, lubrication_real r)
+{
+  const double sum = p->a_i + p->a_j;
+#if defined MD_PREC && MD_PREC == 0
+  const float radii = (float)p->a_i + (float)p->a_j, beyond = (float)(p->square - sum * sum);
+  return 2 * beyond * inverse_of(radii * (r + radii));
+#else
+  return lubrication_gap(r, sum);
+#endif
+}
+
 MD_INLINE assemble_terms assemble_pair(const assemble_place *p, const lubrication_range *range,
                                        double inv_far)
 {
   assemble_terms t;
-  double r, root;
-  const double inv_r = inverse_root_of(p->square, &r);
+  lubrication_real r, root;
+  const lubrication_real a_i = (lubrication_real)p->a_i, a_j = (lubrication_real)p->a_j;
+  const lubrication_real inv_r = inverse_root_of((lubrication_real)p->square, &r);
   for (int d = 0; d < 3; d++)
-    t.e[d] = p->e[d] * inv_r;
-  const double gap = lubrication_gap(r, p->a_i + p->a_j);
-  const lubrication_pair pair = lubrication_resistance(p->a_i, p->a_j, gap, range);
-  const double scale = inv_far * inverse_root_of(p->a_i * p->a_j, &root);
+    t.e[d] = (lubrication_real)p->e[d] * inv_r;
+  const lubrication_pair pair = lubrication_resistance(a_i, a_j, assemble_gap(p, r), range);
+  const lubrication_real scale = (lubrication_real)inv_far * inverse_root_of(a_i * a_j, &root);
   t.slide = scale * pair.y;
   t.squeeze = scale * (pair.x - pair.y);
   return t;
@@ -65,7 +81,7 @@ MD_INLINE assemble_terms assemble_widen(const stokes_pair_entry *entry)
 }
 
 /* Element (row, col) of the block of a pair. */
-MD_INLINE double assemble_element(const assemble_terms *t, int row, int col)
+MD_INLINE lubrication_real assemble_element(const assemble_terms *t, int row, int col)
 {
   return -(t->squeeze * (t->e[row] * t->e[col]) + (row == col ? t->slide : 0));
 }
@@ -77,14 +93,18 @@ MD_INLINE int assemble_packed(int row, int col)
   return low == 0 ? high : low + high + 1;
 }
 
-/* Add the pair to the diagonal block of the sphere whose radius is a_i. */
+/* Add the pair, as its terms are, to the diagonal block of the sphere whose radius is a_i. */
 MD_INLINE void assemble_diagonal(double *d, const assemble_terms *t, double a_i, double a_j)
 {
-  double root;
-  const double weight = a_j * inverse_root_of(a_i * a_j, &root); /* as in assemble_pair */
-  for (int row = 0; row < 3; row++)
+  double root, weight = 1;
+  if (a_i != a_j) weight = a_j * inverse_root_of(a_i * a_j, &root); /* as in assemble_pair */
+  const double squeeze = weight * t->squeeze, slide = weight * t->slide;
+  for (int row = 0; row < 3; row++) {
+    const double along = squeeze * t->e[row];
     for (int col = row; col < 3; col++)
-      d[assemble_packed(row, col)] -= weight * assemble_element(t, row, col);
+      d[assemble_packed(row, col)] += along * t->e[col];
+    d[assemble_packed(row, row)] += slide;
+  }
 }
 
 #endif

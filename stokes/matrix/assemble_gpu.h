@@ -12,14 +12,25 @@ typedef struct {
   const int32_t *neighbor;
   lubrication_range range;
   double inv_far;
+  const uint32_t *moved; /* not NULL, and *moved is not `round`: every entry of the list resists */
+  uint32_t round;
 } list_job;
+
+enum { TERMS = 6 }; /* of a symmetric block */
+
+static __device__ __forceinline__ bool all_are_near(const list_job *job)
+{
+  return job->moved && *job->moved != job->round;
+}
 
 MD_BEGIN_C
 
 /* The blocks of all rows and the diagonal [n][6], where the layout says: in plain rows, nothing
  * where there are more than `room` blocks; in slices. */
-md_status assemble_gpu_fill_rows(stokes_matrix *matrix, const list_job *list, int64_t room);
-md_status assemble_gpu_fill_slices(stokes_matrix *matrix, const list_job *list);
+md_status assemble_gpu_fill_rows_single(stokes_matrix *matrix, const list_job *list, int64_t room);
+md_status assemble_gpu_fill_rows_double(stokes_matrix *matrix, const list_job *list, int64_t room);
+md_status assemble_gpu_fill_slices_single(stokes_matrix *matrix, const list_job *list);
+md_status assemble_gpu_fill_slices_double(stokes_matrix *matrix, const list_job *list);
 
 MD_END_C
 

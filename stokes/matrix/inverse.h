@@ -1,7 +1,8 @@
 /* stokes/matrix/inverse.h - 1 / x, 1 / sqrt(x) and ln(x) of numbers that are positive and neither
  * huge nor tiny, to the last bits.  A GPU's own functions spend branches on all the others: here
  * division begins with an approximation to some twenty bits, which one step of third order
- * completes, and logarithms are series. */
+ * completes, and logarithms are series.  For floats, in files that a GPU's compiler takes in single
+ * precision: approximations to 22 bits, improved by one step but for logarithms. */
 #ifndef STOKES_INVERSE_H
 #define STOKES_INVERSE_H
 
@@ -55,5 +56,42 @@ MD_INLINE double log_of(double x)
   return log(x);
 #endif
 }
+
+#ifdef __CUDACC__
+MD_INLINE float inverse_of(float x)
+{
+#ifdef __CUDA_ARCH__
+  float y;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return fmaf(y, fmaf(-x, y, 1.0f), y);
+#else
+  return 1 / x;
+#endif
+}
+
+MD_INLINE float inverse_root_of(float x, float *root)
+{
+#ifdef __CUDA_ARCH__
+  float y;
+  asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  y = fmaf(0.5f * y, fmaf(-x * y, y, 1.0f), y);
+  const float near = x * y;
+  *root = fmaf(0.5f * y, fmaf(-near, near, x), near);
+  return y;
+#else
+  *root = sqrtf(x);
+  return 1 / *root;
+#endif
+}
+
+MD_INLINE float log_of(float x)
+{
+#ifdef __CUDA_ARCH__
+  return 0.6931471806f * __log2f(x);
+#else
+  return logf(x);
+#endif
+}
+#endif
 
 #endif

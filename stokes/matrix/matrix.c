@@ -32,7 +32,7 @@ md_status stokes_matrix_create(md_ctx *ctx, stokes_storage storage, stokes_matri
 /* Every buffer of a matrix, to be freed and to be counted. */
 /* clang-format off */
 #define BUFFERS(X) \
-  X(start) X(column) X(block) X(diagonal) X(scan_status) \
+  X(start) X(column) X(block) X(diagonal) X(scan_status) X(moved) \
   X(slices.first) X(slices.lane) X(slices.place) X(slices.window)
 /* clang-format on */
 
@@ -73,7 +73,7 @@ static md_status assemble(stokes_matrix *matrix, assemble_job *job, const stokes
   MD_REQUIRE(job->pairs->n == job->spheres->n, MD_EINVAL,
              "the pair list is that of %" PRId64 " spheres, not %" PRId64, job->pairs->n,
              job->spheres->n);
-  job->range = (lubrication_range){law->gap_min, law->gap_cut, lubrication_at(law->gap_cut)};
+  job->range = lubrication_range_of(law->gap_min, law->gap_cut);
   job->inv_far = 1 / law->far_field;
   matrix->n_rows = n;
   matrix->resistance = true;

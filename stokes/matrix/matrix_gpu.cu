@@ -1,8 +1,9 @@
 /* stokes/matrix/matrix_gpu.cu - assembly of resistance matrices on the GPU.
  *
  * The pairs that are near enough are counted, which also gives rows their places, and blocks are
- * filled in (stokes/matrix/assemble_gpu.cu, assemble_slices_gpu.cu), those of plain rows as a rule
- * while the host learns how many there are. */
+ * filled in (assemble_gpu.real.cu, assemble_slices_gpu.real.cu), those of plain rows as a rule
+ * while the host learns how many there are.  Where a list reaches just as far as pairs resist, and
+ * its spheres are where they were, as the GPU sees for itself, rows are as long as the list's. */
 #include "core/gpu/launch_gpu.h"
 #include "core/gpu/scan_gpu.h"
 #include "core/gpu/readback_gpu.h"
@@ -10,6 +11,17 @@
 #include "stokes/pairs/shrunk_gpu.h"
 
 enum { BLOCK = 256 };
+
+/* Has every entry of the list resisted where it was made? */
+static bool is_exact(const assemble_job *job)
+{
+  const stokes_pair_view *pairs = job->pairs;
+  const double *box = job->spheres->box;
+  bool exact = pairs->built && pairs->skin == 0 && pairs->scale == 1 + job->range.gap_cut / 2;
+  for (int d = 0; d < 3; d++)
+    exact = exact && pairs->box[d] == box[d];
+  return exact;
+}
 
 static list_job list_of(const assemble_job *job)
 {
@@ -20,12 +32,17 @@ static list_job list_of(const assemble_job *job)
                          job->pairs->start,
                          job->pairs->neighbor,
                          job->range,
-                         job->inv_far};
+                         job->inv_far,
+                         NULL,
+                         0};
   return list;
 }
 
+/* built, moved: NULL, or spheres that these are compared with: *moved becomes job.round where one
+ * has moved. */
 static __global__ void __launch_bounds__(BLOCK)
-    shrink_kernel(const __grid_constant__ list_job job, uint4 *small)
+    shrink_kernel(const __grid_constant__ list_job job, uint4 *small, const double *built,
+                  uint32_t *moved)
 {
   cudaTriggerProgrammaticLaunchCompletion();
   const int64_t i = md_thread();
@@ -33,6 +50,11 @@ static __global__ void __launch_bounds__(BLOCK)
   double s[4];
   load_sphere(&job, i, s);
   small[i] = shrunk_sphere(job.box, s);
+  if (!built) return;
+  bool same = true;
+  for (int d = 0; d < 4; d++)
+    same = same && s[d] == built[4 * i + d];
+  if (!same) *moved = job.round;
 }
 
 /* start[i + 1] = blocks of the rows up to i.  Lists are read while spheres are still shrunk. */
@@ -45,6 +67,12 @@ static __global__ void __launch_bounds__(BLOCK)
   int found = mine ? own : 0;
   int32_t coming = neighbor_of(&job, &w, 0);
   cudaGridDependencySynchronize();
+  if (blockIdx.x == 0 && threadIdx.x == 0) start[0] = 0;
+  if (all_are_near(&job)) { /* as all threads of the grid find */
+    const int64_t i = w.row + w.lane + 1;
+    if (mine) start[i] = job.start[i] + own * i;
+    return;
+  }
   for (int k = 0; k < w.total; k += MD_WARP) {
     const int entry = k + w.lane, row = row_of(&w, entry);
     const int32_t j = coming;
@@ -61,7 +89,6 @@ static __global__ void __launch_bounds__(BLOCK)
     found += __popc(__ballot_sync(MD_ALL_LANES, near) & row_lanes(&w, k));
   }
   const int64_t before = md_scan_before(scan, (uint32_t)found);
-  if (blockIdx.x == 0 && threadIdx.x == 0) start[0] = 0;
   if (mine) start[w.row + w.lane + 1] = before + found;
 }
 
@@ -95,12 +122,13 @@ md_status matrix_gpu_reserve(stokes_matrix *matrix, int vectors)
 }
 
 /* start[i] = blocks of the rows before i; how many there are is on its way to the host. */
-static md_status count(stokes_matrix *matrix, const list_job *list)
+static md_status count(stokes_matrix *matrix, const double *built, list_job *list)
 {
   const int64_t n = list->n;
   const cudaStream_t stream = stream_of(matrix);
   md_ctx *ctx = matrix->ctx;
   MD_TRY(md_buffer_reserve(ctx, &matrix->start, ((size_t)n + 1) * sizeof(int64_t), 0));
+  MD_TRY(md_buffer_reserve(ctx, &matrix->moved, sizeof(uint32_t), 0));
   MD_TRY(reserve_diagonal(matrix));
   int64_t *start = (int64_t *)matrix->start.data;
   uint4 *small = (uint4 *)matrix->diagonal.data; /* which is filled in later */
@@ -108,7 +136,9 @@ static md_status count(stokes_matrix *matrix, const list_job *list)
   const shrunk_law law = shrunk_law_of(list->box, 1 + list->range.gap_cut / 2, 0);
   md_scan scan;
   MD_TRY(md_scan_open(ctx, &matrix->scan_status, &matrix->round, blocks, &scan));
-  shrink_kernel<<<blocks, BLOCK, 0, stream>>>(*list, small);
+  list->round = matrix->round; /* whatever *moved was: at worst rows are counted */
+  if (built) list->moved = (const uint32_t *)matrix->moved.data;
+  shrink_kernel<<<blocks, BLOCK, 0, stream>>>(*list, small, built, (uint32_t *)matrix->moved.data);
   MD_LAUNCHED();
   cudaLaunchAttribute overlap;
   const cudaLaunchConfig_t config = md_launch_config(ctx, dim3(blocks), BLOCK, true, &overlap);
@@ -152,6 +182,18 @@ static void release(stokes_matrix *matrix)
   if (matrix->aside_end) (void)cudaEventDestroy((cudaEvent_t)matrix->aside_end);
 }
 
+static md_status fill_rows(stokes_matrix *matrix, const list_job *list, int64_t room)
+{
+  return matrix->storage == STOKES_BCRS ? assemble_gpu_fill_rows_double(matrix, list, room)
+                                        : assemble_gpu_fill_rows_single(matrix, list, room);
+}
+
+static md_status fill_slices(stokes_matrix *matrix, const list_job *list)
+{
+  return matrix->storage == STOKES_BCRS ? assemble_gpu_fill_slices_double(matrix, list)
+                                        : assemble_gpu_fill_slices_single(matrix, list);
+}
+
 /* Blocks of plain rows that there is room for already. */
 static int64_t room_of(const stokes_matrix *matrix)
 {
@@ -173,10 +215,10 @@ static md_status assemble_plain(stokes_matrix *matrix, const list_job *list)
   const cudaEvent_t end = (cudaEvent_t)matrix->aside_end;
   const int64_t room = room_of(matrix);
   matrix->slices.width = 0;
-  if (room > 0) MD_TRY(assemble_gpu_fill_rows(matrix, list, room));
+  if (room > 0) MD_TRY(fill_rows(matrix, list, room));
   MD_TRY(receive_count(matrix));
   MD_TRY(matrix_gpu_reserve(matrix, 1));
-  if (matrix->n_stored > room) MD_TRY(assemble_gpu_fill_rows(matrix, list, matrix->n_stored));
+  if (room == 0 || matrix->n_stored > room) MD_TRY(fill_rows(matrix, list, matrix->n_stored));
   MD_TRY(gspmv_gpu_cut_row_chunks(matrix, aside));
   MD_CUDA(cudaEventRecord(end, aside));
   MD_CUDA(cudaStreamWaitEvent(stream_of(matrix), end, 0));
@@ -185,12 +227,12 @@ static md_status assemble_plain(stokes_matrix *matrix, const list_job *list)
 
 static md_status assemble(stokes_matrix *matrix, const assemble_job *job, int vectors)
 {
-  const list_job list = list_of(job);
-  MD_TRY(count(matrix, &list));
+  list_job list = list_of(job);
+  MD_TRY(count(matrix, is_exact(job) ? job->pairs->built : NULL, &list));
   if (vectors == 1) return assemble_plain(matrix, &list);
   MD_TRY(matrix_gpu_reserve(matrix, vectors)); /* slices do without the number of entries */
   MD_TRY(receive_count(matrix));
-  return assemble_gpu_fill_slices(matrix, &list);
+  return fill_slices(matrix, &list);
 }
 
 static int ways(const stokes_matrix *matrix, int m, gspmv_part way[GSPMV_WAYS])

@@ -72,6 +72,7 @@ struct stokes_matrix {
   matrix_slices slices;     /* GPU only */
   md_buffer scan_status;    /* GPU only: the scan's (core/gpu/scan_gpu.h) */
   uint32_t round;
+  md_buffer moved;         /* GPU only: uint32, the last round whose spheres were not the list's */
   void *readback;          /* GPU only: of how many entries there are (core/gpu/readback_gpu.h) */
   void *aside, *aside_end; /* GPU only: a stream beside the context's, the event at its end */
   gspmv_plans *plans;      /* what was measured, kept while the matrix changes */

@@ -14,9 +14,9 @@ enum { SLICE_FILL_LANES = 8, SLICE_FILL_GROUP = 4 };
 
 /* The lane of a slice that four threads fill. */
 typedef struct {
-  int64_t row;      /* -1: unused */
-  int64_t base;     /* of the list of the 32 rows that plain rows would sum together */
-  int begin, end;   /* the list of the row, from base */
+  int64_t row;  /* -1: unused */
+  int64_t base; /* its list */
+  int length;
   int parts, part;  /* of the row in lanes, and which one this is */
   int lane, first;  /* of eight: this, and that of the row's first part */
   unsigned threads; /* those with entries of the row */
@@ -36,9 +36,8 @@ static __device__ __forceinline__ slice_row slice_row_open(const list_job *job,
   r.first = r.lane - r.part;
   r.threads = ((1ull << r.parts * SLICE_FILL_GROUP) - 1) << r.first * SLICE_FILL_GROUP;
   if (r.row < 0) return r;
-  r.base = job->start[r.row / MD_WARP * MD_WARP];
-  r.begin = (int)(job->start[r.row] - r.base);
-  r.end = (int)(job->start[r.row + 1] - r.base);
+  r.base = job->start[r.row];
+  r.length = (int)(job->start[r.row + 1] - r.base);
   const int64_t words = 2 * (int64_t)slice_units(l->storage) * l->width, at = own - r.part;
   r.at = (slice_address){l->first[at / l->width] * words + 2 * (at % l->width), words, r.parts, 2,
                          2 * l->width};
@@ -47,7 +46,7 @@ static __device__ __forceinline__ slice_row slice_row_open(const list_job *job,
 
 static __device__ __forceinline__ bool slice_row_has(const slice_row *r, int entry)
 {
-  return entry >= r->begin && entry < r->end;
+  return entry >= 0 && entry < r->length;
 }
 
 /* The sphere of an entry, 0 where it is none of the row's; to be asked for two rounds ahead. */

@@ -1,9 +1,9 @@
 /* stokes/matrix/slices_gpu.cu - which lane holds which row of a sliced matrix.
  *
  * Rows are cut into windows with as much work in each, and as many for every multiprocessor, which
- * products hand out one by one.  A window is one block of threads, one thread a row.  Each thread
- * counts what comes before its row when rows are sorted by length, longest first: that gives its
- * lane without a sort.
+ * products hand out one by one.  A window is one block of threads, about one thread a row.  Each
+ * thread counts what comes before its row when rows are sorted by length, longest first: that gives
+ * its lane without a sort.
  * Long rows are cut into two or four parts in neighbouring lanes; as they come first, parts are
  * aligned to their number.  The kernel runs twice, to count slices and steps, and to write them;
  * between the two, places are lanes of a window. */
@@ -100,49 +100,78 @@ static __device__ int lanes_before(const unsigned *key, unsigned own, const wind
   return rows + twice + 2 * more;
 }
 
-/* Block: one window; thread: one row. */
-static __global__ void window_kernel(const __grid_constant__ window_job job)
+/* What the threads of a window share; key: see lanes_before. */
+typedef struct {
+  unsigned key[MOST_ROWS * MOST_WIDTH + 4];
+  int longest[MOST_SLICES], used;
+  window_counts all;
+} window_space;
+
+static __device__ __forceinline__ int length_of(const window_job *job, int64_t i)
 {
-  __shared__ __align__(16) unsigned key[MOST_ROWS * MOST_WIDTH];
-  __shared__ int longest[MOST_SLICES], used;
-  const int64_t from = job.row[blockIdx.x];
-  const int t = threadIdx.x, rows = (int)(job.row[blockIdx.x + 1] - from);
-  const int64_t i = from + t;
-  const bool mine = t < rows;
-  const int own = mine ? (int)(job.start[i + 1] - job.start[i]) : 0;
-  const unsigned own_key = rank_key(own, t);
-  key[t] = mine ? own_key : 0;
-  for (int k = t; k < MOST_SLICES; k += blockDim.x)
-    longest[k] = 0;
-  if (t == 0) used = 0;
-  const int parts = parts_of(mean_of(&job), own), count = (own + parts - 1) / parts;
-  const window_counts all = {rows, __syncthreads_count(parts > 1), __syncthreads_count(parts > 2)};
-  int lane = 0;
-  if (mine) {
-    lane = job.first ? job.place[i] : lanes_before(key, own_key, &all, parts);
-    job.place[i] = lane;
-    atomicMax(&longest[lane / job.width], count);
-    atomicMax(&used, lane + parts);
+  return (int)(job->start[i + 1] - job->start[i]);
+}
+
+/* Block: the lane, in its window, of each row, from its length; into job.place. */
+static __device__ void rank_rows(const window_job *job, int mean, int64_t from, int rows,
+                                 window_space *space)
+{
+  if (threadIdx.x == 0) space->all = {rows, 0, 0};
+  __syncthreads();
+  for (int t = threadIdx.x; t < rows + 3; t += blockDim.x) {
+    const int own = t < rows ? length_of(job, from + t) : 0, parts = parts_of(mean, own);
+    space->key[t] = t < rows ? rank_key(own, t) : 0;
+    if (parts > 1) atomicAdd(&space->all.long_rows, 1);
+    if (parts > 2) atomicAdd(&space->all.longest_rows, 1);
   }
   __syncthreads();
-  const int n_slices = (used + job.width - 1) / job.width;
+  for (int t = threadIdx.x; t < rows; t += blockDim.x) {
+    const int parts = parts_of(mean, length_of(job, from + t));
+    job->place[from + t] = lanes_before(space->key, space->key[t], &space->all, parts);
+  }
+}
+
+/* Block: one window; thread: some of its rows. */
+static __global__ void window_kernel(const __grid_constant__ window_job job)
+{
+  __shared__ __align__(16) window_space space;
+  const int64_t from = job.row[blockIdx.x];
+  const int thread = threadIdx.x, rows = (int)(job.row[blockIdx.x + 1] - from);
+  const int mean = mean_of(&job);
+  for (int k = thread; k < MOST_SLICES; k += blockDim.x)
+    space.longest[k] = 0;
+  if (thread == 0) space.used = 0;
+  if (!job.first) rank_rows(&job, mean, from, rows, &space);
+  __syncthreads();
+  for (int t = thread; t < rows; t += blockDim.x) {
+    const int own = length_of(&job, from + t), parts = parts_of(mean, own);
+    const int lane = job.place[from + t];
+    atomicMax(&space.longest[lane / job.width], (own + parts - 1) / parts);
+    atomicMax(&space.used, lane + parts);
+  }
+  __syncthreads();
+  const int n_slices = (space.used + job.width - 1) / job.width;
   if (!job.first) {
-    if (t == 0) {
+    if (thread == 0) {
       job.slices[blockIdx.x] = n_slices;
-      job.steps[blockIdx.x] = steps_before(longest, n_slices);
+      job.steps[blockIdx.x] = steps_before(space.longest, n_slices);
     }
     return;
   }
   const int64_t slice = job.slices[blockIdx.x], step = job.steps[blockIdx.x];
-  for (int k = t; k <= n_slices; k += blockDim.x) /* the next window's first, too: the end is one */
-    job.first[slice + k] = step + steps_before(longest, k);
+  for (int k = thread; k <= n_slices; k += blockDim.x) /* the end is the next window's first */
+    job.first[slice + k] = step + steps_before(space.longest, k);
   matrix_lane *lanes = job.lane + slice * job.width;
-  for (int k = used + t; k < n_slices * job.width; k += blockDim.x)
+  for (int k = space.used + thread; k < n_slices * job.width; k += blockDim.x)
     lanes[k] = (matrix_lane){-1, 1};
-  if (!mine) return;
-  job.place[i] = (int32_t)(slice * job.width) + lane;
-  for (int p = 0; p < parts; p++) /* part p takes blocks p, p + parts, p + 2 parts, ... */
-    lanes[lane + p] = (matrix_lane){(int32_t)i, parts | (own - p + parts - 1) / parts << 3};
+  for (int t = thread; t < rows; t += blockDim.x) {
+    const int own = length_of(&job, from + t), parts = parts_of(mean, own);
+    const int lane = job.place[from + t];
+    job.place[from + t] = (int32_t)(slice * job.width) + lane;
+    for (int p = 0; p < parts; p++) /* part p takes blocks p, p + parts, p + 2 parts, ... */
+      lanes[lane + p] =
+          (matrix_lane){(int32_t)(from + t), parts | (own - p + parts - 1) / parts << 3};
+  }
 }
 
 /* Counts of slices and of steps to what comes before each window, by one block of threads: each
@@ -203,7 +232,7 @@ md_status slices_build(stokes_matrix *matrix, int width)
   job.place = (int32_t *)s->place.data;
   rows_kernel<<<md_blocks(windows + 1, MD_WARP), MD_WARP, 0, stream>>>(job);
   MD_LAUNCHED();
-  window_kernel<<<(unsigned)windows, MOST_ROWS * width, 0, stream>>>(job);
+  window_kernel<<<(unsigned)windows, ROWS * width, 0, stream>>>(job);
   MD_LAUNCHED();
   scan_kernel<<<1, SCAN_BLOCK, 0, stream>>>(job, total);
   MD_LAUNCHED();
@@ -216,7 +245,7 @@ md_status slices_build(stokes_matrix *matrix, int width)
   MD_TRY(matrix_reserve(ctx, &s->lane, (size_t)s->n_slices * (size_t)width * sizeof(matrix_lane)));
   job.first = (int64_t *)s->first.data;
   job.lane = (matrix_lane *)s->lane.data;
-  window_kernel<<<(unsigned)windows, MOST_ROWS * width, 0, stream>>>(job);
+  window_kernel<<<(unsigned)windows, ROWS * width, 0, stream>>>(job);
   MD_LAUNCHED();
   s->n_windows = windows;
   s->width = width;

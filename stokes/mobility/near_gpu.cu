@@ -191,9 +191,9 @@ static __device__ __forceinline__ void fill_lanes(const near_job *job, const sli
   const list_job *list = &job->list;
   const slice_row r = slice_row_open(list, layout, n_lanes);
   const int stored = pair ? 0 : 1, step = r.parts * SLICE_FILL_GROUP;
-  const int rounds = slice_row_rounds(&r, r.end - r.begin + stored);
+  const int rounds = slice_row_rounds(&r, r.length + stored);
   int place = r.part + r.parts * (int)(threadIdx.x % SLICE_FILL_GROUP);
-  int entry = r.begin - stored + place;
+  int entry = place - stored;
   const near_sphere a = load_near(job, max(r.row, (int64_t)0));
   int32_t next = slice_row_neighbor(list, &r, entry);
   int32_t after = slice_row_neighbor(list, &r, entry + step);
@@ -294,6 +294,8 @@ md_status rpy_near_gpu_fill(rpy_near *near, const stokes_view *spheres,
                          list->start,
                          list->neighbor,
                          {},
+                         0,
+                         NULL,
                          0},
                         near->xi,
                         near->viscosity,

@@ -155,7 +155,15 @@ md_status stokes_pairs_update(stokes_pairs *pairs, const stokes_view *spheres, d
 
 stokes_pair_view stokes_pairs_view(const stokes_pairs *pairs)
 {
-  return (stokes_pair_view){pairs->n, pairs->n_entries, pairs->start.data, pairs->neighbor.data};
+  const search_grid *grid = &pairs->grid;
+  return (stokes_pair_view){pairs->n,
+                            pairs->n_entries,
+                            pairs->start.data,
+                            pairs->neighbor.data,
+                            grid->scale,
+                            grid->skin,
+                            {grid->box[0], grid->box[1], grid->box[2]},
+                            pairs->built.data};
 }
 
 md_status stokes_pairs_built(const stokes_pairs *pairs, double *x)

@@ -21,6 +21,9 @@ typedef struct {
   int64_t n, n_entries;
   const int64_t *start;    /* [n + 1] */
   const int32_t *neighbor; /* [n_entries] */
+  /* How the list was made, of these spheres in this box; built is NULL where nobody says. */
+  double scale, skin, box[3];
+  const double *built; /* [n][4] */
 } stokes_pair_view;
 
 typedef struct stokes_pairs stokes_pairs;

@@ -129,7 +129,7 @@ static pair_force_job job_of(const stokes_view *spheres, const stokes_pair_view 
 {
   return (pair_force_job){*spheres,
                           *pairs,
-                          {law->gap_min, law->gap_cut, lubrication_at(law->gap_cut)},
+                          lubrication_range_of(law->gap_min, law->gap_cut),
                           1 / law->far_field,
                           *noise,
                           m,

@@ -79,7 +79,7 @@ END_TEST
 
 START_TEST(resistance_ends_at_the_cutoff)
 {
-  const lubrication_range range = {1e-3, 0.5, lubrication_at(0.5)};
+  const lubrication_range range = lubrication_range_of(1e-3, 0.5);
   const lubrication_pair touching = lubrication_resistance(1, 2, -0.1, &range);
   const lubrication_pair closest = lubrication_resistance(1, 2, 1e-3, &range);
   ck_assert_double_eq(touching.x, closest.x);

@@ -284,7 +284,8 @@ START_TEST(rows_are_those_of_all)
     int64_t *start = ref_alloc(N + 1, sizeof *start);
     for (int64_t i = 0; i <= N; i++)
       start[i] = list.start[i < cut[r] ? cut[r] : i > cut[r + 1] ? cut[r + 1] : i];
-    const stokes_pair_view own = {N, list.n_entries, start, list.neighbor};
+    const stokes_pair_view own = {
+        .n = N, .n_entries = list.n_entries, .start = start, .neighbor = list.neighbor};
     memset(f, 0xff, 3 * N * M * sizeof *f);
     ck_ok(stokes_pair_force_rows(ctx, &b.s.view, &own, &b.law, &noise, cut[r], cut[r + 1], M, f));
     const int64_t count = 3 * M * (cut[r + 1] - cut[r]);

@@ -241,7 +241,8 @@ static stokes_pair_view own_pairs(const stokes_pair_view *list, const stokes_row
   const int64_t lo = v->n_own ? v->row[0] : 0, hi = lo + v->n_own;
   for (int64_t i = 0; i <= list->n; i++)
     start[i] = list->start[i < lo ? lo : i > hi ? hi : i];
-  return (stokes_pair_view){list->n, list->n_entries, start, list->neighbor};
+  return (stokes_pair_view){
+      .n = list->n, .n_entries = list->n_entries, .start = start, .neighbor = list->neighbor};
 }
 
 /* Matrices of a packing along the curve, in every storage; more rows than a thread has at once.

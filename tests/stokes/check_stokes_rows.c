@@ -269,6 +269,8 @@ START_TEST(one_row_longer_than_all)
   const int64_t n = 3 * packing.n;
   double *dense = ref_resistance(&packing, &law), *x = ref_vector(n, 5);
   double *expect = ref_alloc(n, sizeof *x), *y = ref_alloc(n, sizeof *x), scale = 0;
+  /* a GPU works out terms in floats, alike for all of these pairs */
+  const double floats = ctx->backend == MD_GPU ? 3 * 0x1p-20 : 1e-7;
   ref_multiply(dense, n, 1, x, expect);
   ref_suspension s = ref_suspend(ctx, &packing, law.gap_cut);
   for (int64_t k = 0; k < n; k++)
@@ -283,7 +285,7 @@ START_TEST(one_row_longer_than_all)
     ck_assert_int_gt(most, 600);
     ref_product(matrix, ctx, n, 1, x, y);
     for (int64_t r = 0; r < n; r++)
-      ck_assert_double_eq_tol(y[r], expect[r], scale * (k / 2 == STOKES_BCRS ? 5e-13 : 1e-7));
+      ck_assert_double_eq_tol(y[r], expect[r], scale * (k / 2 == STOKES_BCRS ? 5e-13 : floats));
     stokes_blocks_free(&b);
     stokes_matrix_destroy(matrix);
   }

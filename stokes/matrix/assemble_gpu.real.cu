@@ -1,4 +1,4 @@
-/* stokes/matrix/assemble_gpu.cu - the blocks of a resistance matrix in plain rows, on the GPU.
+/* stokes/matrix/assemble_gpu.real.cu - the blocks of a resistance matrix in plain rows, on the GPU.
  *
  * A warp goes through the lists of 32 spheres as if they were one, 32 entries at a time, so that no
  * lane waits for longer rows: a ballot numbers the pairs that are near enough, and each lane works
@@ -7,7 +7,8 @@
  * a product of a matrix of zeros and ones, eight rows and 32 entries, with the terms of those
  * entries, which the tensor cores take for doubles as they are, in one order.  Some hundred
  * operations a pair; 36 bytes gathered for an entry, 24 to 80 written for a block. */
-#include "stokes/matrix/assemble_sums_gpu.h"
+#include "core/real.h"
+#include "stokes/matrix/assemble_gpu.h"
 
 enum { BLOCK = 256, WARPS = BLOCK / MD_WARP, GROUP = 8 };
 
@@ -18,6 +19,15 @@ typedef struct {
   double term[MD_WARP][TERMS + 1];
   int place[MD_WARP];
 } warp_sums;
+
+/* c += A B for A [8][4] and B [4][8]: lane l has A[l / 4][l % 4], B[l % 4][l / 4] and
+ * c[l / 4][2 (l % 4)] with the next. */
+static __device__ __forceinline__ void multiply_add(double a, double b, double *c)
+{
+  asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+      : "+d"(c[0]), "+d"(c[1])
+      : "d"(a), "d"(b));
+}
 
 /* Sums of the terms of a group of rows; c is two halves of them. */
 typedef struct {
@@ -92,19 +102,19 @@ static __device__ __forceinline__ void store_plain(const slice_layout *l, int st
 
 /* Block `rank` of those that go to plain rows together. */
 static __device__ __forceinline__ void stage_plain(int storage, const assemble_terms *t,
-                                                   const stokes_pair_entry *entry, int rank,
-                                                   void *stage)
+                                                   int32_t column, int rank, void *stage)
 {
   if (storage == STOKES_PAIR) {
+    const stokes_pair_entry entry = assemble_round(t, column);
     float2 *to = (float2 *)stage + 3 * rank;
-    to[0] = make_float2(entry->e[0], entry->e[1]);
-    to[1] = make_float2(entry->e[2], entry->squeeze);
-    to[2] = make_float2(entry->slide, __int_as_float(entry->column));
+    to[0] = make_float2(entry.e[0], entry.e[1]);
+    to[1] = make_float2(entry.e[2], entry.squeeze);
+    to[2] = make_float2(entry.slide, __int_as_float(entry.column));
     return;
   }
 #pragma unroll
   for (int q = 0; q < 9; q++) {
-    const double value = assemble_element(t, q / 3, q % 3);
+    const real value = assemble_element(t, q / 3, q % 3);
     if (storage == STOKES_SINGLE)
       ((float *)stage)[9 * rank + q] = (float)value;
     else
@@ -159,7 +169,7 @@ static __device__ __forceinline__ void fill_body(const list_job *job, const slic
 {
   if (layout->start[job->n] > room) return;
   const warp_rows w = rows_of_warp(job);
-  const bool pair = storage == STOKES_PAIR;
+  const bool pair = storage == STOKES_PAIR, all = all_are_near(job);
   const int64_t first = layout->start[w.row];
   const unsigned less = (1u << w.lane) - 1;
   group_sums group = {};
@@ -175,7 +185,7 @@ static __device__ __forceinline__ void fill_body(const list_job *job, const slic
     double a[4];
     load_sphere(job, min(w.row + row, job->n - 1), a);
     const assemble_place between = assemble_between(job->box, a, b);
-    const bool near = entry < w.total && assemble_near(&between, job->range.gap_cut);
+    const bool near = entry < w.total && (all || assemble_near(&between, job->range.gap_cut));
     next = after;
     load_sphere(job, next, b);
     after = neighbor_of(job, &w, k + 2 * MD_WARP);
@@ -183,11 +193,9 @@ static __device__ __forceinline__ void fill_body(const list_job *job, const slic
     const int rank = __popc(found & less);
     double d[TERMS] = {};
     if (near) {
-      assemble_terms terms = assemble_pair(&between, &job->range, job->inv_far);
-      const stokes_pair_entry rounded = assemble_round(&terms, j);
-      if (pair) terms = assemble_widen(&rounded);
+      const assemble_terms terms = assemble_pair(&between, &job->range, job->inv_far);
       assemble_diagonal(d, &terms, between.a_i, between.a_j);
-      stage_plain(storage, &terms, &rounded, rank, stage);
+      stage_plain(storage, &terms, j, rank, stage);
       if (!pair) {
         const int place = stored + rank + row + 1;
         sums->place[rank] = place;
@@ -218,16 +226,23 @@ static __device__ __forceinline__ void fill_body(const list_job *job, const slic
     const int own = threadIdx.x / MD_WARP;                                                         \
     fill_body(&job, &layout, STOKES_##name, &sums[own], stage[own], diagonal, room);               \
   }
-FILL_KERNEL(BCRS, 72, 2)
+#if MD_PREC == 0
 FILL_KERNEL(SINGLE, 36, 3)
 FILL_KERNEL(PAIR, 24, 3)
+#else
+FILL_KERNEL(BCRS, 72, 2)
+#endif
 
-md_status assemble_gpu_fill_rows(stokes_matrix *matrix, const list_job *list, int64_t room)
+md_status PREC(assemble_gpu_fill_rows)(stokes_matrix *matrix, const list_job *list, int64_t room)
 {
-  static void (*const kernels[STOKES_STORAGE_COUNT])(list_job, slice_layout, double *, int64_t) = {
-      fill_rows_BCRS, fill_rows_SINGLE, fill_rows_PAIR};
-  const cudaStream_t stream = (cudaStream_t)matrix->ctx->stream;
-  kernels[matrix->storage]<<<md_blocks(list->n, BLOCK), BLOCK, 0, stream>>>(
+#if MD_PREC == 0
+  const bool pair = matrix->storage == STOKES_PAIR;
+  void (*const kernel)(list_job, slice_layout, double *, int64_t) =
+      pair ? fill_rows_PAIR : fill_rows_SINGLE;
+#else
+  void (*const kernel)(list_job, slice_layout, double *, int64_t) = fill_rows_BCRS;
+#endif
+  kernel<<<md_blocks(list->n, BLOCK), BLOCK, 0, (cudaStream_t)matrix->ctx->stream>>>(
       *list, slice_layout_of(matrix), (double *)matrix->diagonal.data, room);
   MD_LAUNCHED();
   return MD_OK;
