@@ -1,10 +1,11 @@
 #!/bin/sh
 # tests/run.sh BUILD - run every suite and every command-line test; the backend is MINIMD_TEST_BACKEND.
-# On the CPU as many at once as there are processors, or TEST_JOBS.  A line for each says how many seconds it took.
+# On the CPU one more at once than there are processors, since those of several ranks wait, or TEST_JOBS.  A line for each says
+# how many seconds it took.
 build=$1
 backend=${MINIMD_TEST_BACKEND:-cpu}
 case $backend in
-  cpu) jobs=${TEST_JOBS:-$(nproc 2>/dev/null || echo 2)} ;;
+  cpu) jobs=${TEST_JOBS:-$(($(nproc 2>/dev/null || echo 2) + 1))} ;;
   *) jobs=${TEST_JOBS:-1} ;;
 esac
 logs=$build/tests/logs
@@ -13,9 +14,13 @@ mkdir -p "$logs"
 export logs
 export OMP_WAIT_POLICY=passive # there are more threads than processors: waiting must not keep one busy
 
-# A line for each: its name, and the command.
+# A line for each: its name, and the command.  Scripts come first: the longest are among them, and what begins last should be
+# short, or one processor waits for another at the end.
 list()
 {
+  for script in tests/cli/cli_*.sh; do
+    if [ -e "$script" ]; then echo "$(basename "$script") sh $script $build/minimd"; fi
+  done
   for suite in "$build"/tests/check_*; do
     if [ -x "$suite" ]; then echo "$(basename "$suite") $suite"; fi
   done
@@ -27,9 +32,6 @@ list()
       done
     done
   fi
-  for script in tests/cli/cli_*.sh; do
-    if [ -e "$script" ]; then echo "$(basename "$script") sh $script $build/minimd"; fi
-  done
 }
 
 # start JOBS - run what list says, so many at once.

@@ -28,16 +28,21 @@ if "$build/race" >"$build/log" 2>&1 || ! grep -q 'data race' "$build/log"; then
   exit 1
 fi
 
-failed=
-for suite in "$@"; do
-  if "$build/tests/check_$suite" >"$build/log" 2>&1 && ! grep -q 'data race' "$build/log"; then
-    echo "$suite: no race in $(sed -n 's/.*Checks: \([0-9]*\).*/\1/p' "$build/log") tests"
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+# looks LOG NAME COMMAND... : run it; no race may be in what it says.
+looks()
+{
+  log=$dir/$1 name=$2
+  shift 2
+  if "$@" >"$log" 2>&1 </dev/null && ! grep -q 'data race' "$log"; then
+    echo "$name: no race$(sed -n 's/.*Checks: \([0-9]*\).*/ in \1 tests/p' "$log")"
   else
-    failed="$failed $suite"
-    echo "$suite: FAILED"
-    head -60 "$build/log"
+    : >"$dir/failed"
+    echo "$name: FAILED"
+    head -60 "$log"
   fi
-done
+}
 
 # What commands do beside what the suites call: readers, reports, models and counters.
 commands()
@@ -60,19 +65,20 @@ stokes $at -i $dir/s.xyz --rhs 4 --steps 6 --guess series --preconditioner jacob
 gspmv $at --matrix mat1 --rows 2000 --vectors 1,5,16 --repeat 1
 END
 }
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
 at='--backend cpu --threads 4'
-while IFS= read -r line; do
-  if eval "\"$build/minimd\" $line --quiet" </dev/null >"$build/log" 2>&1 &&
-    ! grep -q 'data race' "$build/log"; then
-    echo "minimd $line: no race"
-  else
-    failed="$failed '$line'"
-    echo "minimd $line: FAILED"
-    head -60 "$build/log"
-  fi
-done <<END
-$(commands)
-END
-[ -z "$failed" ]
+try_commands()
+{
+  commands >"$dir/commands"
+  while IFS= read -r line; do
+    eval "looks log.commands 'minimd $line' \"$build/minimd\" $line --quiet"
+  done <"$dir/commands"
+}
+
+# Suites beside commands: neither keep two processors busy.
+try_commands >"$dir/said" &
+for suite in "$@"; do
+  looks log.suites "$suite" "$build/tests/check_$suite"
+done
+wait
+cat "$dir/said"
+[ "$(grep -c . "$dir/said")" -ge "$(grep -c . "$dir/commands")" ] && [ ! -e "$dir/failed" ]

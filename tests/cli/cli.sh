@@ -41,11 +41,11 @@ says() { grep -qE -- "$1" "$dir/err" || fail "no '$1' in: $(cat "$dir/err")"; }
 prints() { grep -qE -- "$1" "$dir/out" || fail "no '$1' in: $(head -5 "$dir/out")"; }
 same() { cmp -s "$1" "$2" || fail "$3: $1 and $2 differ"; }
 
-# awaits COMMAND... : run it until it succeeds, half a minute at most.
+# awaits COMMAND... : run it until it succeeds, two minutes at most: a busy machine starts ranks slowly.
 awaits()
 {
   tries=0
-  until "$@" || [ $tries = 300 ]; do
+  until "$@" || [ $tries = 1200 ]; do
     sleep 0.1
     tries=$((tries + 1))
   done

@@ -25,10 +25,13 @@ agrees()
     END { exit bad || lines != 11 }' tests/oracle/eam_thermo_20.csv "$1" >"$dir/off" ||
     fail "not LAMMPS' thermo, $1: $(cat "$dir/off")"
 }
-for input in in.eam in.eam.lammps; do
-  expect 0 $on -i "$dir/$input" --format csv -o "$dir/thermo.csv"
-  agrees "$dir/thermo.csv"
-done
+# Under AddressSanitizer half a minute of arithmetic: the paths are those of the small systems.
+if [ -z "${ASAN_OPTIONS:-}" ]; then
+  for input in in.eam in.eam.lammps; do
+    expect 0 $on -i "$dir/$input" --format csv -o "$dir/thermo.csv"
+    agrees "$dir/thermo.csv"
+  done
+fi
 
 # Small systems: half lists as full lists, by any order, in each precision.
 small="$on -i $dir/in.eam --cells 4 --steps 20 --format csv"

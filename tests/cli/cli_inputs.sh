@@ -63,8 +63,11 @@ run()
     NR > 1 { step = $1; bad = far($2, t) || far($3, e) || far($5, p) }
     END { exit bad || step != 100 }' "$dir/out" || fail "$1: $(tail -1 "$dir/out")"
 }
-run "$dir/in.lj" .757453103239936 -5.75850548601596 .207261053624723
-run "$dir/in.lj.miniMD" .76641220662596 -5.77227824934866 .0979907871451
+# Under AddressSanitizer a minute of arithmetic: the paths are those of the steps below.
+if [ -z "${ASAN_OPTIONS:-}" ]; then
+  run "$dir/in.lj" .757453103239936 -5.75850548601596 .207261053624723
+  run "$dir/in.lj.miniMD" .76641220662596 -5.77227824934866 .0979907871451
+fi
 
 # Every input runs, and says the same once converted.  Those of embedded atoms have a potential beside them.
 "$minimd" potential -o "$dir/Cu.eam.alloy"

@@ -347,7 +347,7 @@ done
 begin asked
 kill -USR1 $job
 awaits [ -e "$dir/asked" ]
-[ -e "$dir/asked" ] || fail 'SIGUSR1 wrote no checkpoint within half a minute'
+[ -e "$dir/asked" ] || fail 'SIGUSR1 wrote no checkpoint'
 kill -0 $job || fail 'SIGUSR1 ended the ranks'
 kill -INT $job
 wait $job && fail 'SIGINT: exit code 0'

@@ -330,7 +330,6 @@ int main(void)
   TCase *tc = tcase_create("engine");
   tcase_set_timeout(tc, 300);
   tcase_add_loop_test(tc, lattice_has_its_exact_sums, 0, 5);
-  tcase_add_test(tc, complete_lists_agree);
   tcase_add_loop_test(tc, deterministic_runs_repeat, 0, 3);
   tcase_add_test(tc, thermo_lines_do_not_change_the_run);
   /* The CPU takes them one by one: one precision is enough to see that. */
@@ -343,6 +342,7 @@ int main(void)
   suite_add_tcase(suite, tc);
   TCase *melts = test_long_case("melts");
   tcase_add_loop_test(melts, thermo_agrees_with_lammps_and_minimd, 0, N_CASES);
+  tcase_add_test(melts, complete_lists_agree);
   tcase_add_loop_test(melts, precisions_agree, 0, 2);
   suite_add_tcase(suite, melts);
   return test_main(suite);

@@ -208,7 +208,9 @@ int main(void)
   tcase_add_test(tc, checked_lists_are_complete);
   tcase_add_test(tc, a_run_that_heats_up_is_stopped);
   tcase_add_test(tc, what_fits_is_as_dense);
-  tcase_add_loop_test(tc, memory_is_foreseen, 0, MD_PRECISION_COUNT);
   suite_add_tcase(suite, tc);
+  TCase *memory = test_long_case("memory"); /* its paths are those of the cases before */
+  tcase_add_loop_test(memory, memory_is_foreseen, 0, MD_PRECISION_COUNT);
+  suite_add_tcase(suite, memory);
   return test_main(suite);
 }
