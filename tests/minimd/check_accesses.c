@@ -8,7 +8,7 @@
  * displace depends on where the stack lies.  The model must touch the same elements as often, all
  * but one in 1000, and caches that see the true addresses must miss as often as the model says,
  * within a twentieth of a point.  Portable instructions, since valgrind has not all others.
- * cli_counters.sh has other orders, to half a point.
+ * cli_counters.sh has every order of full lists, to half a point.
  *
  * The compiler may load a word once more instead of keeping it in a register, a spill as well.  So
  * a structure of four is touched as often as the least of x, y and z; indices, counts and starts,
