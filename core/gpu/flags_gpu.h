@@ -102,7 +102,7 @@ static __device__ __forceinline__ uint32_t tag_of(md_round round)
   return 0x7f800000u | ((uint32_t)round & 0x7fffffu);
 }
 
-/* As one number of 128 bits, which is stored and loaded whole; a vector of four words need not be. */
+/* As one number of 128 bits, which is stored and loaded whole; four words need not be. */
 static __device__ __forceinline__ void put_item(void *to, uint4 item)
 {
   const uint64_t low = item.x | (uint64_t)item.y << 32, high = item.z | (uint64_t)item.w << 32;

@@ -1,5 +1,5 @@
 /* tests/comm/check_ranks_before.c - what one rank did before ghosts are made, and could not do, is
- * the error of all; runs alone and under mpirun.  A suite of its own: ranks agree on one failure. */
+ * the error of all; alone and under mpirun.  A suite of its own: ranks agree on one failure. */
 #include "comm/comm.h"
 #include "comm/world.h"
 #include "tests/drive/run_ranks.h"

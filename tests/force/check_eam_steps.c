@@ -1,4 +1,4 @@
-/* tests/force/check_eam_steps.c - steps of embedded atoms, and what must change no bit of forces. */
+/* tests/force/check_eam_steps.c - steps of embedded atoms; what must change no bit of forces. */
 #include "engine/integrate/integrate.h"
 #include "tests/force/eam_copper.h"
 
