@@ -8,7 +8,7 @@
  *
  * Places are subtracted in double precision, and so are the radii from the distance: what is left
  * is the gap, which may be small.  All else is lubrication_real, single where a GPU makes blocks of
- * floats: X and Y are then off by up to 2^-20 of the terms of F, e by 2^-22, rounding included. */
+ * floats: X and Y are then off by up to 1.5e-6 of the terms of F, e by 2^-22, rounding included. */
 #ifndef STOKES_ASSEMBLE_H
 #define STOKES_ASSEMBLE_H
 
