@@ -15,7 +15,8 @@ md_status ranks_create(md_ctx *ctx, comm_ranks **out)
   comm_ranks *ranks = *out = calloc(1, sizeof *ranks);
   MD_REQUIRE(ranks, MD_ENOMEM, "out of memory for %d ranks", world_count());
   ranks->on = ctx->backend == MD_GPU ? on_gpu[ctx->precision]() : &ranks_on_cpu;
-  if (ctx->backend == MD_GPU) md_buffer_leave_room(); /* to make it takes longer than some steps */
+  /* Numbers of atoms change a little, and to grow a buffer takes longer than some steps. */
+  ctx->leaves_room = ctx->backend == MD_GPU;
   ranks->order.kind = ORDERING_GILBERT;
   ranks->to = calloc(10 * count, sizeof *ranks->to);
   ranks->word = calloc(count, sizeof *ranks->word);

@@ -51,23 +51,16 @@ static void release(md_ctx *ctx, void *data)
   free((char *)data - (uintptr_t)data % PAGE);
 }
 
-/* Whether empty buffers leave room. */
-static bool leaves_room;
-
-void md_buffer_leave_room(void)
+/* What an empty buffer begins with. */
+static size_t with_room(const md_ctx *ctx, size_t bytes)
 {
-  leaves_room = true;
-}
-
-static size_t with_room(size_t bytes)
-{
-  return leaves_room ? bytes + bytes / 64 : bytes;
+  return ctx->leaves_room ? bytes + bytes / 64 : bytes;
 }
 
 md_status md_buffer_reserve(md_ctx *ctx, md_buffer *buffer, size_t bytes, size_t keep)
 {
   if (bytes <= buffer->bytes) return MD_OK;
-  size_t wanted = buffer->bytes ? buffer->bytes + buffer->bytes / 8 : with_room(bytes);
+  size_t wanted = buffer->bytes ? buffer->bytes + buffer->bytes / 8 : with_room(ctx, bytes);
   if (wanted < bytes) wanted = bytes;
   void *data = NULL;
   if (keep == 0) md_buffer_free(ctx, buffer); /* a big buffer need not exist twice */
@@ -109,7 +102,7 @@ md_status md_shared_reserve(md_ctx *ctx, md_buffer *buffer, size_t bytes)
 {
 #ifdef MD_HAVE_CUDA
   if (ctx->backend == MD_GPU && bytes > buffer->bytes) {
-    size_t wanted = buffer->bytes ? buffer->bytes + buffer->bytes / 2 : with_room(bytes);
+    size_t wanted = buffer->bytes ? buffer->bytes + buffer->bytes / 2 : with_room(ctx, bytes);
     if (wanted < bytes) wanted = bytes;
     md_shared_free(ctx, buffer);
     MD_TRY(md_gpu_alloc_shared(&buffer->data, wanted));

@@ -24,10 +24,6 @@ md_status md_buffer_reserve(md_ctx *ctx, md_buffer *buffer, size_t bytes, size_t
  * lost. Errors: MD_ENOMEM (the spare is then empty). */
 md_status md_buffer_match(md_ctx *ctx, md_buffer *spare, const md_buffer *other);
 void md_buffer_free(md_ctx *ctx, md_buffer *buffer); /* an empty buffer is allowed */
-/* From here on buffers that are not made to match others, and shared ones, begin with room for a
- * sixty-fourth more than is asked for: where numbers of atoms change a little, as on several ranks,
- * all would else grow once as soon as a run has begun. */
-void md_buffer_leave_room(void);
 void md_buffer_swap(md_buffer *a, md_buffer *b);
 /* What a buffer of `had` holds when `wanted`, not less, must fit. */
 static inline double md_buffer_grown(double had, double wanted)

@@ -32,6 +32,7 @@ struct md_ctx {
   md_isa isa;              /* best that this processor runs, or what MINIMD_ISA asks for */
   int threads;             /* OpenMP threads */
   bool deterministic;      /* bit-identical reruns, for any number of threads */
+  bool leaves_room;        /* empty buffers begin a sixty-fourth larger than was asked for */
   void *stream;            /* cudaStream_t; NULL on the CPU */
   int64_t bytes_copied;    /* between host and device since the start */
   int64_t bytes_allocated; /* by buffers of this context, now */
