@@ -227,6 +227,16 @@ void run_snapshot_free(run_snapshot *s)
   *s = (run_snapshot){0};
 }
 
+void run_snapshots_match(run_snapshot state[2])
+{
+  const size_t bytes = (size_t)state[0].n * 3 * sizeof(double);
+  ck_assert_int_eq(state[0].n, state[1].n);
+  ck_assert(memcmp(state[0].x, state[1].x, bytes) == 0);
+  ck_assert(memcmp(state[0].v, state[1].v, bytes) == 0);
+  for (int k = 0; k < 2; k++)
+    run_snapshot_free(&state[k]);
+}
+
 void run_by_id(int64_t n, const int64_t *id, double *rows)
 {
   double *sorted = ref_alloc(3 * n, sizeof *sorted);

@@ -46,6 +46,8 @@ typedef struct {
 } run_snapshot;
 run_snapshot run_snapshot_take(const md_atoms *atoms);
 void run_snapshot_free(run_snapshot *s);
+/* Fails unless x and v of both have the same bits; frees them. */
+void run_snapshots_match(run_snapshot state[2]);
 
 /* v *= factor for every atom. */
 void run_scale_velocities(md_atoms *atoms, double factor);
