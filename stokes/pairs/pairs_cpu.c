@@ -4,6 +4,7 @@
 #include "stokes/pairs/pairs_impl.h"
 #include "stokes/team.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static md_status extent(stokes_pairs *pairs, const stokes_view *spheres, pairs_extent *out)
@@ -94,6 +95,22 @@ static md_status count_rows(stokes_pairs *pairs, const stokes_view *spheres, int
   return MD_OK;
 }
 
+static int compare(const void *a, const void *b)
+{
+  const int32_t i = *(const int32_t *)a, j = *(const int32_t *)b;
+  return (i > j) - (i < j);
+}
+
+/* Insertion is quadratic, but rows of lubrication are short and almost sorted along a curve.  Those
+ * of a mobility's near part can have thousands of entries. */
+static void sort_row(int32_t *row, int32_t n)
+{
+  if (n <= 512)
+    search_sort(row, n);
+  else
+    qsort(row, (size_t)n, sizeof *row, compare);
+}
+
 static md_status rows(stokes_pairs *pairs, const stokes_view *spheres)
 {
   const int64_t *start = pairs->start.data;
@@ -107,8 +124,8 @@ static md_status rows(stokes_pairs *pairs, const stokes_view *spheres)
   for (int64_t i = first; i < end; i++) {
     int32_t count = 0;
     const search_list list = {neighbor + start[i], &count};
-    search_sort(list.out, search_row(&pairs->grid, spheres->x, pairs->cell_start, pairs->order, i,
-                                     0, 1, &list));
+    sort_row(list.out, search_row(&pairs->grid, spheres->x, pairs->cell_start, pairs->order, i, 0,
+                                  1, &list));
   }
   if (!pairs->share) return MD_OK;
   int64_t *entries = pairs->share + world_count() + 1;
