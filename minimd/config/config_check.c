@@ -185,7 +185,7 @@ static void write_setting(const config *cfg, const config_entry *entry, FILE *st
       strcmp(entry->key, "potential.file") ? &values.engine.read : &values.engine.potential;
   char *absolute = *path ? realpath(*path, NULL) : NULL;
   if (absolute) *path = absolute;
-  static char text[CONFIG_TEXT_SIZE]; /* more than a stack may grow by where memory is short */
+  static char text[CONFIG_TEXT_SIZE]; /* too much for a small stack */
   config_value_write(entry, &values, text, sizeof text);
   const char *dot = strchr(entry->key, '.');
   const int used =

@@ -75,7 +75,7 @@ static void print_settings(const config *cfg, options_format format, FILE *strea
 {
   const config_entry *entries;
   const int n = config_entries(&entries);
-  char value[CONFIG_TEXT_SIZE];
+  static char value[CONFIG_TEXT_SIZE]; /* too much for a small stack */
   if (format == OPTIONS_FORMAT_JSON) {
     print_settings_json(cfg, stream);
     return;

@@ -27,7 +27,7 @@ md_status restart_save(const char *path, const config *cfg, const engine *sim,
 /* Whether a setting has another value than in the checkpoint. */
 static bool differs_in(const config *saved, const config *cfg, const char *key)
 {
-  char was[CONFIG_TEXT_SIZE], is[CONFIG_TEXT_SIZE];
+  static char was[CONFIG_TEXT_SIZE], is[CONFIG_TEXT_SIZE]; /* too much for a small stack */
   return config_format_value(saved, key, was, sizeof was) ||
          config_format_value(cfg, key, is, sizeof is) || strcmp(was, is) != 0;
 }

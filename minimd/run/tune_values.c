@@ -162,7 +162,7 @@ static md_status add_given(const config *cfg, int d, const engine_choice *choice
 {
   const engine_spec *spec = config_get(cfg);
   const int64_t period = spec->every > 0 ? spec->every : 20;
-  char text[CONFIG_TEXT_SIZE];
+  static char text[CONFIG_TEXT_SIZE]; /* too much for a small stack */
   MD_TRY(config_format_value(cfg, keys[d], text, sizeof text));
   char *value = text + (*text == '"');
   value[strcspn(value, "\"")] = '\0';

@@ -231,7 +231,7 @@ void table_end_with(table *t, const table_notes *notes, const void *report, bool
     md_json_close(&t->json, ']');
     if (notes) notes->members(report, &t->json);
     md_json_end(&t->json);
-  } else if (notes && (t->format == OPTIONS_FORMAT_TABLE || !quiet))
+  } else if (notes && notes->lines && (t->format == OPTIONS_FORMAT_TABLE || !quiet))
     notes->lines(report, t->format == OPTIONS_FORMAT_TABLE ? t->stream : stderr);
 }
 

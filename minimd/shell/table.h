@@ -48,7 +48,7 @@ void table_integer(table *t, int64_t value);
 /* NaN: an empty cell of CSV, "-" in the aligned table, null in JSON. */
 void table_real(table *t, double value);
 void table_end(table *t);
-/* What a command says beneath its rows: lines, and the same as members of the JSON object. */
+/* What a command says beneath its rows: lines (NULL: none), and members of the JSON object. */
 typedef struct {
   void (*lines)(const void *report, FILE *stream);
   void (*members)(const void *report, md_json *json);

@@ -32,6 +32,7 @@ typedef struct {
   stokes_run *run;
   stokes_step *rows; /* [room], the first `done` filled in */
   int64_t done, room;
+  stokes_ranks_part *parts; /* of several ranks, after the last step */
   FILE *trajectory;
 } request;
 
@@ -243,7 +244,7 @@ static md_status walk(request *r)
 
 static stokes_report report_of(const request *r)
 {
-  return (stokes_report){r->opts, r->format, &r->settings, r->rows, r->done};
+  return (stokes_report){r->opts, r->format, &r->settings, r->rows, r->done, r->parts};
 }
 
 static md_status open_files(request *r)
@@ -268,9 +269,10 @@ static md_status walk_and_print(request *r, md_output *out)
   const bool closed = !r->trajectory || fclose(r->trajectory) == 0;
   if (status) return status;
   MD_REQUIRE(closed, MD_EIO, "cannot write '%s': %s", r->settings.trajectory, strerror(errno));
+  if (r->done > 0) MD_TRY(stokes_ranks_gather(r->run, &r->parts));
   const stokes_report report = report_of(r);
   if (!r->quiet && r->done > 0) stokes_report_summary(&report, seconds, &waiting);
-  if (r->done > 0) MD_TRY(stokes_ranks_summary(r->run, r->done, r->quiet));
+  if (r->parts && !r->quiet && world_rank() == 0) stokes_ranks_summary(r->parts, r->done);
   stokes_report_print(&report, out->stream);
   return MD_OK;
 }
@@ -344,6 +346,7 @@ md_status cmd_stokes(int argc, char **argv)
   stokes_packing_free(&r.packing);
   stokes_checkpoint_free(&r.from);
   free(r.rows);
+  free(r.parts);
   options_free(&opts);
   return status;
 }

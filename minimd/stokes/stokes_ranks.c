@@ -48,44 +48,58 @@ bool stokes_ranks_signals(const char *checkpoint)
   return heard[1] > 0;
 }
 
-/* Of one rank. */
-typedef struct {
-  stokes_rows_view rows;
-  stokes_solver_messages messages;
-} part;
+md_status stokes_ranks_gather(const stokes_run *run, stokes_ranks_part **out)
+{
+  *out = NULL;
+  if (world_count() == 1) return MD_OK;
+  stokes_ranks_part mine, *all = malloc((size_t)world_count() * sizeof *all);
+  MD_TRY(world_agree(all ? MD_OK : MD_FAIL(MD_ENOMEM, "out of memory for a report of ranks")));
+  stokes_run_messages(run, &mine.rows, &mine.messages);
+  world_gather(&mine, sizeof mine, all);
+  *out = all;
+  return MD_OK;
+}
 
-static void print(const part *all, int64_t steps)
+void stokes_ranks_summary(const stokes_ranks_part *parts, int64_t steps)
 {
   const int ranks = world_count();
-  int64_t least = all[0].rows.n_own, fetched = 0, from = 0;
+  int64_t least = parts[0].rows.n_own, fetched = 0, from = 0;
   double products = 0, sums = 0;
   for (int r = 0; r < ranks; r++) {
-    const stokes_rows_view *v = &all[r].rows;
+    const stokes_rows_view *v = &parts[r].rows;
     least = v->n_own < least ? v->n_own : least;
     fetched = v->n_ghosts > fetched ? v->n_ghosts : fetched;
     from = v->share.messages > from ? v->share.messages : from;
-    products += all[r].messages.products / ranks;
-    sums += all[r].messages.sums / ranks;
+    products += parts[r].messages.products / ranks;
+    sums += parts[r].messages.sums / ranks;
   }
   fprintf(stderr,
           "%d ranks: %" PRId64 " to %" PRId64 " rows; a product fetches at most %" PRId64
           " rows, 24 bytes each a vector, from %" PRId64 " of the others\n",
-          ranks, least, all[0].rows.n_most, fetched, from);
+          ranks, least, parts[0].rows.n_most, fetched, from);
   fprintf(stderr,
           "a step, mean of ranks: %.3g s in messages of products, %.3g s in sums over ranks, of "
           "which there are %.1f\n",
           products / (double)steps, sums / (double)steps,
-          (double)all[0].messages.n_sums / (double)steps);
+          (double)parts[0].messages.n_sums / (double)steps);
 }
 
-md_status stokes_ranks_summary(const stokes_run *run, int64_t steps, bool quiet)
+void stokes_ranks_json(const stokes_ranks_part *parts, md_json *json)
 {
-  if (world_count() == 1) return MD_OK;
-  part mine, *all = malloc((size_t)world_count() * sizeof *all);
-  MD_TRY(world_agree(all ? MD_OK : MD_FAIL(MD_ENOMEM, "out of memory for a report of ranks")));
-  stokes_run_messages(run, &mine.rows, &mine.messages);
-  world_gather(&mine, sizeof mine, all);
-  if (world_rank() == 0 && !quiet) print(all, steps);
-  free(all);
-  return MD_OK;
+  md_json_open(json, "ranks", '[');
+  for (int r = 0; r < world_count(); r++) {
+    const stokes_rows_view *v = &parts[r].rows;
+    md_json_open(json, NULL, '{');
+    md_json_integer(json, "rank", r);
+    md_json_integer(json, "rows", v->n_own);
+    md_json_integer(json, "inner", v->n_inner);
+    md_json_integer(json, "ghosts", v->n_ghosts);
+    md_json_integer(json, "neighbours", v->share.messages);
+    md_json_integer(json, "sent", v->n_sent);
+    md_json_number(json, "time_products", parts[r].messages.products);
+    md_json_number(json, "time_sums", parts[r].messages.sums);
+    md_json_integer(json, "sums", parts[r].messages.n_sums);
+    md_json_close(json, '}');
+  }
+  md_json_close(json, ']');
 }

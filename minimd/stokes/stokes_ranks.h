@@ -3,6 +3,7 @@
 #ifndef STOKES_RANKS_H
 #define STOKES_RANKS_H
 
+#include "core/output/output.h"
 #include "minimd/stokes/stokes_settings.h"
 
 MD_BEGIN_C
@@ -23,8 +24,19 @@ md_status stokes_ranks_agree(md_status status);
 /* A signal to one rank is one to all: whether a checkpoint is asked for, and signals_stopped_by. */
 bool stokes_ranks_signals(const char *checkpoint);
 
-/* Rows and messages of ranks, to stderr of rank 0. */
-md_status stokes_ranks_summary(const stokes_run *run, int64_t steps, bool quiet);
+/* Rows of a rank, and what its messages took. */
+typedef struct {
+  stokes_rows_view rows;
+  stokes_solver_messages messages;
+} stokes_ranks_part;
+
+/* Those of all ranks, on all, world_count() of them; NULL with one rank.  The caller frees them.
+ * Errors, of all: MD_ENOMEM. */
+md_status stokes_ranks_gather(const stokes_run *run, stokes_ranks_part **out);
+/* Least and most of them for so many steps, to stderr. */
+void stokes_ranks_summary(const stokes_ranks_part *parts, int64_t steps);
+/* The member `ranks` of a JSON object. */
+void stokes_ranks_json(const stokes_ranks_part *parts, md_json *json);
 
 MD_END_C
 #endif

@@ -6,6 +6,12 @@
 #include <inttypes.h>
 #include <math.h>
 
+static void add_ranks(const void *report, md_json *json)
+{
+  const stokes_report *r = report;
+  if (r->parts) stokes_ranks_json(r->parts, json);
+}
+
 /* A row for each replica of each step.  What replicas do together counts for each in equal parts;
  * the second solve is the first one's. */
 static void print_rows(const stokes_report *r, FILE *stream)
@@ -30,7 +36,8 @@ static void print_rows(const stokes_report *r, FILE *stream)
     table_real(&t, row->time_first / replicas);
     table_real(&t, replica ? 0 : row->time_second);
   }
-  table_end(&t);
+  static const table_notes notes = {NULL, add_ranks};
+  table_end_with(&t, &notes, r, true);
 }
 
 /* Steps with the mobility of all spheres; without lubrication there is nothing to solve. */

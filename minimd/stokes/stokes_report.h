@@ -2,7 +2,7 @@
 #ifndef STOKES_REPORT_H
 #define STOKES_REPORT_H
 
-#include "minimd/stokes/stokes_settings.h"
+#include "minimd/stokes/stokes_ranks.h"
 #include "minimd/surroundings.h"
 
 MD_BEGIN_C
@@ -13,9 +13,10 @@ typedef struct {
   const stokes_settings *settings;
   const stokes_step *rows; /* [done] */
   int64_t done;
+  const stokes_ranks_part *parts; /* of several ranks, or NULL */
 } stokes_report;
 
-/* A row for each step; the columns follow from the hydrodynamics. */
+/* A row for each step; the columns follow from the hydrodynamics.  JSON has the ranks, too. */
 void stokes_report_print(const stokes_report *report, FILE *stream);
 /* Iterations and errors of guesses by step.  Errors: those of plot_open and plot_close. */
 md_status stokes_report_draw(const stokes_report *report, const char *path);

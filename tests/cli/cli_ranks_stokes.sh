@@ -4,6 +4,7 @@
 minimd=$(realpath "$minimd")
 . tests/cli/ranks.sh
 export OMP_WAIT_POLICY=passive
+home=$(pwd)
 
 "$minimd" pack --particles 700 --occupancy 0.4 --seed 5 -o "$dir/a.xyz" --quiet
 run="stokes -i $dir/a.xyz --seed 3 --dt 400 --threads 1 --format csv"
@@ -80,6 +81,22 @@ says '^3 ranks: [0-9]+ to [0-9]+ rows; a product fetches at most [1-9][0-9]* row
 says 'in sums over ranks, of which there are [0-9]+'
 same "$dir/whole/walk" walk 'frames of 2, 1 and 3 ranks'
 cd "$dir" || exit
+
+# JSON says what each rank had: rows of all spheres, as many rows sent as fetched, as many sums on all.
+ranks=3
+expect 0 $run --steps 2 --format json -o "$dir/json"
+command -v python3 >/dev/null 2>&1 && {
+  python3 "$home/tests/cli/schema.py" "$home/docs/schema/stokes.json" "$dir/json" || fail 'the JSON report'
+  python3 - "$dir/json" <<'PY' || fail 'ranks in the JSON report'
+import json, sys
+ranks = json.load(open(sys.argv[1]))["ranks"]
+total = lambda name: sum(rank[name] for rank in ranks)
+assert len(ranks) == 3 and total("rows") == 700, ranks
+assert total("sent") == total("ghosts") > 0, ranks
+assert all(rank["sums"] == ranks[0]["sums"] > 0 for rank in ranks), ranks
+assert all(0 <= rank["inner"] <= rank["rows"] for rank in ranks) and total("time_products") > 0, ranks
+PY
+}
 
 # One error line, whichever rank it is: a file of another rank, a solve that does not converge, a trajectory that cannot be written.
 ranks=3
