@@ -46,31 +46,38 @@ SIMD_DECLARE_(cachemodel_front_fn, cachemodel_front_feed);
 
 /* The lines below the front.  A line that leaves the front takes the next slot, so the slots are in
  * the order of the stack, and a line's depth below the front is the number of occupied slots after
- * its own.  Occupied slots are bits of the words of a block; counters hold how many lie before a
- * block in its region, and before a region. */
-enum { WORD_SLOTS = 64, BLOCK_WORDS = 8, REGION_BLOCKS = 64, REGION_GROUP = 16 };
+ * its own.  Occupied slots are bits of words; counters hold how many lie before a word in its block,
+ * before a block in its region, and before a region.  Those of a block, of a region and of a group
+ * of regions are 64 bytes each, and begin at a multiple of that. */
+enum { WORD_SLOTS = 64, BLOCK_WORDS = 32, REGION_BLOCKS = 32, REGION_GROUP = 16 };
 enum { BLOCK_SLOTS = BLOCK_WORDS * WORD_SLOTS, REGION_SLOTS = REGION_BLOCKS * BLOCK_SLOTS };
 #define DEPTHS_NO_SLOT UINT32_MAX
 typedef struct {
   int64_t slots, used;     /* a multiple of REGION_SLOTS; the next slot */
   uint64_t *occupied;      /* [slots / WORD_SLOTS] */
-  uint16_t *before_block;  /* [slots / BLOCK_SLOTS] occupied slots of its region before a block */
+  uint16_t *before_word;   /* [slots / WORD_SLOTS] occupied slots of its block before a word */
+  uint16_t *before_block;  /* [slots / BLOCK_SLOTS] of its region before a block */
   uint32_t *before_region; /* [slots / REGION_SLOTS, rounded up to whole REGION_GROUPs] */
   uint32_t *owner;         /* [slots] line of a slot */
-  uint32_t *slot_of;       /* [lines seen] slot of a line, or DEPTHS_NO_SLOT */
+  uint32_t *slot_of;       /* [lines seen] of a line, its last one if it is in the front; or none */
   int64_t lines;           /* occupied slots */
   int64_t distinct;        /* lines ever seen */
   int64_t *count;          /* [count_room] accesses by depth */
   int64_t count_room;
 } cachemodel_depths;
-/* Counters of blocks and regions not yet in use mean nothing: they are set by their first slot. */
+/* Counters of words not yet in use mean nothing: they are set by their first slot. */
+static inline void depths_open_word(cachemodel_depths *d, uint32_t slot)
+{
+  uint32_t *region = d->before_region + slot / REGION_SLOTS;
+  uint16_t *block = d->before_block + slot / BLOCK_SLOTS;
+  if (slot % REGION_SLOTS == 0) *region = (uint32_t)d->lines;
+  if (slot % BLOCK_SLOTS == 0) *block = (uint16_t)(d->lines - *region);
+  d->before_word[slot / WORD_SLOTS] = (uint16_t)(d->lines - *region - *block);
+}
 static inline void depths_push(cachemodel_depths *d, uint32_t line)
 {
   const uint32_t slot = (uint32_t)d->used++;
-  uint32_t *before_region = d->before_region + slot / REGION_SLOTS;
-  if (slot % REGION_SLOTS == 0) *before_region = (uint32_t)d->lines;
-  if (slot % BLOCK_SLOTS == 0)
-    d->before_block[slot / BLOCK_SLOTS] = (uint16_t)(d->lines - *before_region);
+  if (slot % WORD_SLOTS == 0) depths_open_word(d, slot);
   d->occupied[slot / WORD_SLOTS] |= (uint64_t)1 << slot % WORD_SLOTS;
   d->owner[slot] = line;
   d->slot_of[line] = slot;
@@ -80,6 +87,10 @@ static inline void depths_push(cachemodel_depths *d, uint32_t line)
  * have room. */
 typedef void cachemodel_depths_fn(cachemodel_depths *d, int n, const cachemodel_event *events);
 SIMD_DECLARE_(cachemodel_depths_fn, cachemodel_depths_pass);
+/* Access line[TRACE_BATCH] while the front is empty: all lines have slots, and `used` is a multiple
+ * of WORD_SLOTS.  Depths below FRONT_LINES count in near[], as hits of the front would. */
+typedef void cachemodel_slots_fn(cachemodel_depths *d, const uint32_t *line, int64_t *near);
+SIMD_DECLARE_(cachemodel_slots_fn, cachemodel_slots_pass);
 
 /* One cache: the lines it holds are nodes of a ring per set, newest first.  Nodes 0..sets-1 are the
  * heads of the rings, node sets + x is line x; prev of a line that is not held is RING_OUT. */

@@ -1,54 +1,62 @@
 /* cachemodel/stack/depths.isa.c - stack distances of the lines below the front; the instruction set
- * matters for counting bits and adding counters.
+ * matters for adding counters.
  *
  * A line's depth is the number of occupied slots after its own: the lines in all less those up to
- * its slot, which are two counters and the bits of one block.  Taking a line lowers the counters of
- * later blocks and regions, whole vectors at a time, so that no counter is read in another width
- * than it was written.  What a line needs is prefetched events ahead: in random order each one lies
- * in another block. */
+ * its slot, which are three counters and the bits of one word.  Taking a line lowers the counters of
+ * later words, blocks and regions, a vector each, so that no counter is read in another width than
+ * it was written.
+ *
+ * Where most accesses miss in the front they go to slots directly, in groups that fill a word.  A
+ * part of a group is counted before any of its lines is taken: no access waits for the counters of
+ * the one before, and what those would have changed is a comparison of all slots with all. */
 #include "cachemodel/stack/cachemodel_impl.h"
 
-enum { LINES_AHEAD = 24, SLOTS_AHEAD = 12 }; /* events */
+#include <string.h>
 
-/* Masks as windows of arrays: the n elements from n - at on, or from n - 1 - at on. */
-static const uint64_t words_before[2 * BLOCK_WORDS] = {[0 ... BLOCK_WORDS - 1] = UINT64_MAX};
-static const uint16_t blocks_after[2 * REGION_BLOCKS] = {[REGION_BLOCKS... 2 * REGION_BLOCKS - 1] =
-                                                             UINT16_MAX};
+enum { LINES_AHEAD = 24, SLOTS_AHEAD = 12 }; /* events */
+enum { GROUP = WORD_SLOTS, PART = 16 };
+
+/* Counters of a block or region and of a group of regions, at their places and anywhere. */
+typedef uint16_t shorts __attribute__((vector_size(64), may_alias));
+typedef uint32_t words __attribute__((vector_size(64), may_alias));
+typedef uint16_t any_shorts __attribute__((vector_size(64), aligned(2), may_alias));
+typedef uint32_t any_words __attribute__((vector_size(64), aligned(4), may_alias));
+
+/* Masks as windows of arrays: the n elements from n - 1 - at on are -1 after `at`. */
+static const uint16_t after[2 * BLOCK_WORDS] = {[BLOCK_WORDS... 2 * BLOCK_WORDS - 1] = UINT16_MAX};
 static const uint32_t regions_after[2 * REGION_GROUP] = {[REGION_GROUP... 2 * REGION_GROUP - 1] =
                                                              UINT32_MAX};
 
-/* Occupied slots of the block up to this one, itself included.  All words are read: no branch
- * depends on the slot. */
-MD_INLINE uint32_t count_in_block(const cachemodel_depths *d, uint32_t slot)
+/* Occupied slots up to this one, itself included. */
+MD_INLINE uint32_t count_upto(const cachemodel_depths *d, uint32_t slot)
 {
-  const uint64_t *word = d->occupied + slot / BLOCK_SLOTS * BLOCK_WORDS;
-  const uint32_t at = slot / WORD_SLOTS % BLOCK_WORDS;
-  const uint64_t *before = words_before + BLOCK_WORDS - at;
   const uint64_t upto = UINT64_MAX >> (WORD_SLOTS - 1 - slot % WORD_SLOTS);
-  uint32_t count = (uint32_t)__builtin_popcountll(word[at] & upto);
-  for (int w = 0; w < BLOCK_WORDS; w++)
-    count += (uint32_t)__builtin_popcountll(word[w] & before[w]);
-  return count;
+  return d->before_region[slot / REGION_SLOTS] + d->before_block[slot / BLOCK_SLOTS] +
+         d->before_word[slot / WORD_SLOTS] +
+         (uint32_t)__builtin_popcountll(d->occupied[slot / WORD_SLOTS] & upto);
+}
+
+MD_INLINE void lower_after(uint16_t *counter, uint32_t at)
+{
+  *(shorts *)counter += *(const any_shorts *)(after + BLOCK_WORDS - 1 - at);
 }
 
 /* The slot is empty from now on. */
 MD_INLINE void take(cachemodel_depths *d, uint32_t slot)
 {
-  const uint32_t region = slot / REGION_SLOTS, block = slot / BLOCK_SLOTS % REGION_BLOCKS;
-  uint16_t *in_region = d->before_block + (size_t)region * REGION_BLOCKS;
-  for (int k = 0; k < REGION_BLOCKS; k++)
-    in_region[k] = (uint16_t)(in_region[k] + blocks_after[REGION_BLOCKS - 1 - block + k]);
-  uint32_t *group = d->before_region + region / REGION_GROUP * REGION_GROUP;
-  for (int k = 0; k < REGION_GROUP; k++)
-    group[k] += regions_after[REGION_GROUP - 1 - region % REGION_GROUP + k];
-  const uint32_t *end = d->before_region + d->used / REGION_SLOTS;
-  for (group += REGION_GROUP; group <= end; group += REGION_GROUP)
-    for (int k = 0; k < REGION_GROUP; k++)
-      group[k]--;
+  const uint32_t block = slot / BLOCK_SLOTS, region = slot / REGION_SLOTS;
   d->occupied[slot / WORD_SLOTS] &= ~((uint64_t)1 << slot % WORD_SLOTS);
+  lower_after(d->before_word + (size_t)block * BLOCK_WORDS, slot / WORD_SLOTS % BLOCK_WORDS);
+  lower_after(d->before_block + (size_t)region * REGION_BLOCKS, block % REGION_BLOCKS);
+  words *group = (words *)d->before_region + region / REGION_GROUP;
+  const words *last = (words *)d->before_region + d->used / REGION_SLOTS / REGION_GROUP;
+  *group += *(const any_words *)(regions_after + REGION_GROUP - 1 - region % REGION_GROUP);
+  while (group++ < last)
+    *group -= 1;
   d->lines--;
 }
 
+/* What a line needs is prefetched events ahead: where many lines are about, each lies elsewhere. */
 MD_INLINE void prefetch(const cachemodel_depths *d, int left, const cachemodel_event *event)
 {
   if (left <= LINES_AHEAD) return;
@@ -57,8 +65,8 @@ MD_INLINE void prefetch(const cachemodel_depths *d, int left, const cachemodel_e
     __builtin_prefetch(&d->slot_of[event[LINES_AHEAD].demoted], 1);
   const uint32_t slot = d->slot_of[event[SLOTS_AHEAD].line];
   if (slot == DEPTHS_NO_SLOT) return;
-  __builtin_prefetch(d->occupied + slot / BLOCK_SLOTS * BLOCK_WORDS, 1);
-  __builtin_prefetch(d->before_block + slot / REGION_SLOTS * REGION_BLOCKS, 1);
+  __builtin_prefetch(d->occupied + slot / WORD_SLOTS, 1);
+  __builtin_prefetch(d->before_word + slot / BLOCK_SLOTS * BLOCK_WORDS, 1);
 }
 
 void ISA(cachemodel_depths_pass)(cachemodel_depths *depths, int n, const cachemodel_event *events)
@@ -70,13 +78,69 @@ void ISA(cachemodel_depths_pass)(cachemodel_depths *depths, int n, const cachemo
     if (slot == DEPTHS_NO_SLOT) {
       d->distinct++;
     } else {
-      const uint32_t upto = d->before_region[slot / REGION_SLOTS] +
-                            d->before_block[slot / BLOCK_SLOTS] + count_in_block(d, slot);
-      d->count[d->lines - upto]++;
+      d->count[d->lines - count_upto(d, slot)]++;
       take(d, slot);
-      d->slot_of[line] = DEPTHS_NO_SLOT;
     }
     if (events[e].demoted != NO_LINE) depths_push(d, events[e].demoted);
+  }
+  *depths = local;
+}
+
+/* Of PART slots, how many before each are smaller. */
+MD_INLINE void count_smaller(const uint32_t *slot, uint32_t *smaller)
+{
+  _Alignas(64) uint32_t padded[2 * PART];
+  const words own = *(const words *)slot;
+  *(words *)padded = own | UINT32_MAX;
+  *(words *)(padded + PART) = own;
+  words sum = own ^ own;
+  for (int k = 1; k < PART; k++)
+    sum -= (words)(*(const any_words *)(padded + PART - k) < own);
+  *(words *)smaller = sum;
+}
+
+/* The slots of a group hold its lines from now on; slot[] is where those lines were. */
+MD_INLINE void enter(cachemodel_depths *d, const uint32_t *line, uint32_t *slot)
+{
+  const uint32_t first = (uint32_t)d->used;
+  depths_open_word(d, first);
+  d->occupied[first / WORD_SLOTS] = UINT64_MAX;
+  memcpy(d->owner + first, line, GROUP * sizeof *line);
+  for (uint32_t e = 0; e < GROUP; e++) {
+    slot[e] = d->slot_of[line[e]];
+    d->slot_of[line[e]] = first + e;
+  }
+}
+
+/* Slots of the group beyond a part's own count as occupied, but lie after all that it looks for. */
+MD_INLINE void count_part(cachemodel_depths *d, const uint32_t *slot, int64_t *near)
+{
+  _Alignas(64) uint32_t smaller[PART];
+  int64_t *far = d->count - FRONT_LINES, lines = d->lines;
+  count_smaller(slot, smaller);
+  for (int e = 0; e < PART; e++) {
+    if (slot[e] == DEPTHS_NO_SLOT) {
+      d->distinct++;
+      lines++;
+      continue;
+    }
+    const int64_t depth = lines - count_upto(d, slot[e]) + smaller[e];
+    (depth < FRONT_LINES ? near : far)[depth]++;
+  }
+  d->lines += PART;
+  for (int e = 0; e < PART; e++)
+    if (slot[e] != DEPTHS_NO_SLOT) take(d, slot[e]);
+}
+
+void ISA(cachemodel_slots_pass)(cachemodel_depths *depths, const uint32_t *line, int64_t *near)
+{
+  cachemodel_depths local = *depths, *d = &local;
+  _Alignas(64) uint32_t slot[GROUP];
+  for (int t = 0; t < TRACE_BATCH; t += GROUP) {
+    enter(d, line + t, slot);
+    for (int p = 0; p < GROUP; p += PART)
+      count_part(d, slot + p, near);
+    d->used += GROUP;
   }
   *depths = local;
 }

@@ -247,12 +247,16 @@ static void ref_distances(int64_t n, const uint32_t *trace, uint32_t lines, int6
 
 START_TEST(stack_holds_many_lines)
 {
-  /* Far more lines than slots at first, so that slots are moved together and grow. */
+  /* Far more lines than slots at first, so that slots are moved together and grow; from time to time
+   * lines near those before, so that the front of the stack is left and entered again. */
   enum { N = 1200000, LINES = 90000 };
   uint32_t *trace = malloc(N * sizeof *trace);
   uint64_t seed = 3;
   for (int64_t t = 0; t < N; t++)
-    trace[t] = t % 3 ? (uint32_t)(random_next(&seed) % LINES) : (uint32_t)(t / 7 % LINES);
+    if (t / 50000 % 3 == 2)
+      trace[t] = (uint32_t)((random_next(&seed) % 40 + (uint64_t)t / 50) % LINES);
+    else
+      trace[t] = t % 3 ? (uint32_t)(random_next(&seed) % LINES) : (uint32_t)(t / 7 % LINES);
   int64_t *count = calloc(LINES + 1, sizeof *count), *misses = malloc(LINES * sizeof *misses);
   ref_distances(N, trace, LINES, count);
   for (int isa = 0; isa <= (int)md_isa_detect(); isa++) {
