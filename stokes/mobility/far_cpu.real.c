@@ -1,50 +1,50 @@
 /* stokes/mobility/far_cpu.real.c - the far part on the CPU: FFTW3, and what lies between spreading
  * and interpolating.
  *
- * Transforms are planned without measuring, so that the same run has the same plan every time; all
- * meshes of a vector are one batch, and vectors go one by one.  Compiled for single and double
- * precision and each instruction set. */
+ * All meshes of a vector are transformed together, in pieces (spread/pme/transform_cpu.h); vectors
+ * go one by one.  Compiled for single and double precision and each instruction set. */
+#include "spread/pme/transform_cpu.h"
 #include "stokes/mobility/rpy_impl.h"
 #include "stokes/normal.h"
 
-#include <fftw3.h>
+#include <omp.h>
+#include <stdlib.h>
 
-#if MD_PREC == 2
-#define FFTW(name) fftw_##name
-#else
-#define FFTW(name) fftwf_##name
-#endif
+enum { WIDE = TRANSFORM_WIDE };
 
-/* Points for each thread of the transforms, which wait for one another otherwise. */
-enum { SHARE = 1 << 17 };
+/* What `forward` holds. */
+typedef struct {
+  transform pieces;
+  md_buffer scratch; /* mode [threads][3 rank][mesh[0]][WIDE] */
+} transforms;
+
+static int64_t scratch_of(const rpy_far *far)
+{
+  return 3 * far->rank * (int64_t)far->mesh[0] * WIDE;
+}
 
 md_status KERNEL(rpy_far_plan)(rpy_far *far)
 {
-  const md_ctx *ctx = far->ctx;
-  const int n[3] = {far->mesh[0], far->mesh[1], far->mesh[2]}, batch = 3 * far->rank;
-  MD_REQUIRE(FFTW(init_threads)(), MD_ENOMEM, "FFTW3 cannot start its threads");
-  const int64_t most = 1 + batch * far->points / SHARE;
-  const int threads = (int)(most < ctx->threads ? most : ctx->threads);
-  FFTW(plan_with_nthreads)(ctx->deterministic ? 1 : threads);
-  far->forward =
-      FFTW(plan_many_dft_r2c)(3, n, batch, far->space.data, NULL, 1, (int)far->points,
-                              far->spectrum.data, NULL, 1, (int)far->modes, FFTW_ESTIMATE);
-  far->backward =
-      FFTW(plan_many_dft_c2r)(3, n, batch, far->spectrum.data, NULL, 1, (int)far->modes,
-                              far->space.data, NULL, 1, (int)far->points, FFTW_ESTIMATE);
-  far->forward_noise =
-      FFTW(plan_many_dft_r2c)(3, n, 3, far->space.data, NULL, 1, (int)far->points,
-                              far->spectrum.data, NULL, 1, (int)far->modes, FFTW_ESTIMATE);
-  MD_REQUIRE(far->forward && far->backward && far->forward_noise, MD_ENOMEM,
-             "FFTW3 cannot plan %d transforms of %d x %d x %d points", batch, n[0], n[1], n[2]);
-  return MD_OK;
+  md_ctx *ctx = far->ctx;
+  transforms *t = calloc(1, sizeof *t);
+  MD_REQUIRE(t, MD_ENOMEM, "out of memory for transforms");
+  far->forward = t;
+  const size_t size = sizeof(transform_mode), threads = (size_t)ctx->threads;
+  const int64_t modes = 3 * far->rank * far->mesh[0] * transform_row(far->mesh);
+  MD_TRY(md_buffer_reserve(ctx, &far->spectrum, (size_t)modes * size, 0));
+  MD_TRY(md_fill(ctx, far->spectrum.data, 0, (size_t)modes * size));
+  MD_TRY(md_buffer_reserve(ctx, &t->scratch, threads * (size_t)scratch_of(far) * size, 0));
+  return transform_create(far->mesh, far->space.data, far->spectrum.data, t->scratch.data,
+                          &t->pieces);
 }
 
 void KERNEL(rpy_far_drop)(rpy_far *far)
 {
-  FFTW(destroy_plan)(far->forward);
-  FFTW(destroy_plan)(far->backward);
-  FFTW(destroy_plan)(far->forward_noise);
+  transforms *t = far->forward;
+  if (!t) return;
+  transform_destroy(&t->pieces);
+  md_buffer_free(far->ctx, &t->scratch);
+  free(t);
 }
 
 /* charge[3 t + d][i] = coefficient[t][i] f[3 i + d] of one column. */
@@ -62,25 +62,30 @@ md_status KERNEL(rpy_far_load)(const rpy_far *far, int m, int count, const doubl
   return MD_OK;
 }
 
-/* One row of modes: its part across k, times the table; before that the table's sum of what was
- * spread, or `noise` times the first three spectra. */
-MD_INLINE void project_row(const rpy_far *far, int64_t row, const bool noisy, const real noise)
+/* Wave numbers of a block of columns. */
+typedef struct {
+  real y[WIDE], z[WIDE];
+} block_waves;
+
+/* Modes i of the first `width` columns of a block that begins with column c, in scratch: their part
+ * across k, times the table; before that the table's sum of what was spread, or `noise` times the
+ * first three spectra. */
+MD_INLINE void project(const rpy_far *far, int32_t i, int64_t c, int width, const block_waves *wave,
+                       real *scratch, const bool noisy, const real noise)
 {
-  const int32_t length = far->mesh[2] / 2 + 1;
-  const int64_t first = row * length, modes = far->modes;
-  const real *table = (const real *)far->table.data + first;
-  real *spectrum = (real *)far->spectrum.data + 2 * first;
-  const real kx = (real)far->wave[0][row / far->mesh[1]];
-  const real ky = (real)far->wave[1][row % far->mesh[1]];
-  for (int32_t l = 0; l < length; l++) {
-    const real kz = (real)far->wave[2][l], k_sq = kx * kx + ky * ky + kz * kz;
+  const int64_t modes = far->modes, mesh = 2 * (int64_t)far->mesh[0] * WIDE;
+  const real *table = (const real *)far->table.data + i * (modes / far->mesh[0]) + c;
+  const real kx = (real)far->wave[0][i];
+  real *spectrum = scratch + (int64_t)i * 2 * WIDE;
+  for (int l = 0; l < width; l++) {
+    const real ky = wave->y[l], kz = wave->z[l], k_sq = kx * kx + ky * ky + kz * kz;
     const real inv_sq = k_sq > 0 ? 1 / k_sq : 0;
     real sum[3][2] = {{0}};
     for (int t = 0; t < (noisy ? 1 : far->rank); t++)
       for (int d = 0; d < 3; d++)
         for (int part = 0; part < 2; part++)
           sum[d][part] += (noisy ? noise : table[t * modes + l]) *
-                          spectrum[2 * ((3 * t + d) * modes + l) + part];
+                          spectrum[(3 * t + d) * mesh + 2 * l + part];
     for (int part = 0; part < 2; part++) {
       const real along = (kx * sum[0][part] + ky * sum[1][part] + kz * sum[2][part]) * inv_sq;
       sum[0][part] -= kx * along, sum[1][part] -= ky * along, sum[2][part] -= kz * along;
@@ -88,26 +93,65 @@ MD_INLINE void project_row(const rpy_far *far, int64_t row, const bool noisy, co
     for (int t = 0; t < far->rank; t++)
       for (int d = 0; d < 3; d++)
         for (int part = 0; part < 2; part++)
-          spectrum[2 * ((3 * t + d) * modes + l) + part] = table[t * modes + l] * sum[d][part];
+          spectrum[(3 * t + d) * mesh + 2 * l + part] = table[t * modes + l] * sum[d][part];
   }
+}
+
+/* Columns c, c + 1, ... of all meshes, in scratch. */
+static void project_block(const rpy_far *far, int64_t c, real *scratch, const real *noise)
+{
+  const int64_t length = far->mesh[2] / 2 + 1, left = far->modes / far->mesh[0] - c;
+  const int width = left < WIDE ? (int)left : WIDE;
+  block_waves wave;
+  for (int l = 0; l < width; l++) {
+    wave.y[l] = (real)far->wave[1][(c + l) / length];
+    wave.z[l] = (real)far->wave[2][(c + l) % length];
+  }
+  for (int32_t i = 0; i < far->mesh[0]; i++)
+    if (noise)
+      project(far, i, c, width, &wave, scratch, true, *noise);
+    else
+      project(far, i, c, width, &wave, scratch, false, 0);
+}
+
+/* In a thread of several: all meshes, or the first three with noise, become velocities on all. */
+static void solve(const rpy_far *far, const real *noise)
+{
+  const transforms *all = far->forward;
+  const transform *t = &all->pieces;
+  const int meshes = 3 * far->rank, from = noise ? 3 : meshes;
+  const int64_t mesh = (int64_t)t->n * WIDE;
+  transform_mode *spectrum = far->spectrum.data;
+  transform_mode *scratch =
+      (transform_mode *)all->scratch.data + omp_get_thread_num() * scratch_of(far);
+#pragma omp for schedule(static)
+  for (int64_t p = 0; p < (int64_t)from * t->n; p++)
+    transform_plane(t, p, far->space.data, spectrum);
+#pragma omp for schedule(static)
+  for (int64_t b = 0; b < t->row / WIDE; b++) {
+    for (int f = 0; f < from; f++)
+      transform_columns(t, f, b, spectrum, scratch + f * mesh);
+    project_block(far, b * WIDE, (real *)scratch, noise);
+    for (int f = 0; f < meshes; f++)
+      transform_columns_back(t, f, b, scratch + f * mesh, spectrum);
+  }
+#pragma omp for schedule(static)
+  for (int64_t p = 0; p < (int64_t)meshes * t->n; p++)
+    transform_row_back(t, p, spectrum, far->space.data);
 }
 
 md_status KERNEL(rpy_far_apply)(const rpy_far *far, int count)
 {
   (void)count;
-  const int64_t rows = far->points / far->mesh[2];
-  FFTW(execute)(far->forward);
-#pragma omp parallel for schedule(static) num_threads(far->ctx->threads)
-  for (int64_t row = 0; row < rows; row++)
-    project_row(far, row, false, 0);
-  FFTW(execute)(far->backward);
+#pragma omp parallel num_threads(far->ctx->threads)
+  solve(far, NULL);
   return MD_OK;
 }
 
 md_status KERNEL(rpy_far_noise)(const rpy_far *far, int count, uint64_t seed, uint64_t step)
 {
   (void)count;
-  const int64_t rows = far->points / far->mesh[2], points = far->points;
+  const int64_t points = far->points;
   const real noise = (real)(1 / sqrt((double)points));
   real *space = far->space.data;
 #pragma omp parallel for schedule(static) num_threads(far->ctx->threads)
@@ -117,11 +161,8 @@ md_status KERNEL(rpy_far_noise)(const rpy_far *far, int count, uint64_t seed, ui
     for (int d = 0; d < 3; d++)
       space[d * points + p] = (real)z[d];
   }
-  FFTW(execute)(far->forward_noise);
-#pragma omp parallel for schedule(static) num_threads(far->ctx->threads)
-  for (int64_t row = 0; row < rows; row++)
-    project_row(far, row, true, noise);
-  FFTW(execute)(far->backward);
+#pragma omp parallel num_threads(far->ctx->threads)
+  solve(far, &noise);
   return MD_OK;
 }
 

@@ -108,11 +108,11 @@ typedef struct {
   int64_t points, modes, n;
   spread_plan *plan;
   md_buffer space;       /* real [columns][3 rank][points] */
-  md_buffer spectrum;    /* complex [columns][3 rank][modes] */
+  md_buffer spectrum;    /* complex [columns][3 rank][modes]; a CPU fills planes up */
   md_buffer table;       /* real [rank][modes]: phi_t(k) sqrt(D(k)), 0 where a mode has no place */
   md_buffer coefficient; /* real [rank][n] */
   md_buffer charge;      /* real [columns][3 rank][n]: to spread, and what was interpolated */
-  void *forward, *backward, *forward_noise; /* noise: of three meshes; a GPU: see far_gpu.real.cu */
+  void *forward, *backward, *forward_noise; /* see far_gpu.real.cu; a CPU: the first alone */
   double *wave[3];                          /* wave numbers along each axis [mesh] */
 } rpy_far;
 /* This build has what the far part needs there: FFTW3 on a CPU. */
