@@ -99,7 +99,7 @@ fortran := $(filter /%,$(shell $(CC) -print-file-name=libgfortran.a))
 LDLIBS  += $(if $(fortran),$(foreach l,lapacke openblas gfortran quadmath,$(call archive,$(l))) -lm,-llapacke -lopenblas)
 endif
 ifneq ($(FFTW),)
-FFTW_LIBS := $(foreach l,fftw3_omp fftw3 fftw3f_omp fftw3f,$(call archive,$(l))) -lm
+FFTW_LIBS := $(foreach l,fftw3 fftw3f,$(call archive,$(l))) -lm
 LDLIBS += $(FFTW_LIBS)
 endif
 ifneq ($(ZLIB),)

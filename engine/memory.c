@@ -58,7 +58,8 @@ static double charges_memory(const md_ctx *ctx, const engine_spec *spec, const c
   if (spec->coulomb != ENGINE_COULOMB_PME) return 0;
   const double real_size = (double)md_real_size(ctx->precision);
   const double points = (double)spec->mesh[0] * spec->mesh[1] * spec->mesh[2];
-  const bool beside = ctx->backend == MD_GPU && ctx->precision == MD_SINGLE; /* positions */
+  const bool gpu = ctx->backend == MD_GPU; /* charges are read beside positions: */
+  const bool beside = gpu ? ctx->precision == MD_SINGLE : ctx->precision != MD_MIXED;
   return (beside ? 0 : c->all * real_size) + c->n * (4 * real_size + 40) + 2.1 * points * real_size;
 }
 

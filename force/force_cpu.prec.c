@@ -44,11 +44,34 @@ MD_INLINE const lj_reals *load_pairs(const slice_types *types, const int32_t *j,
   return out;
 }
 
+/* Where atoms are, and if charged their charges: beside coordinates that are floats, in mixed
+ * precision in a row of their own. */
+typedef struct {
+  const void *coord;
+  const real *charge;
+  bool charged;
+} atom_source;
+
+MD_INLINE void load_atoms(atom_source from, const int32_t *index, simd_coord at[3], simd_real *q)
+{
+#if MD_PREC == 1
+  simd_load_coord(from.coord, index, at);
+  if (from.charged) *q = pair_charges(from.charge, index);
+#else
+  simd_real four[4]; /* what is not used, the compiler drops */
+  rows_load_fours(from.coord, index, four);
+  for (int d = 0; d < 3; d++)
+    at[d] = four[d];
+  if (from.charged) *q = four[3];
+#endif
+}
+
 /* How an instance of the kernel works, with everything known when it is compiled. */
 typedef struct {
   bool half;
   lj_form form;
-  bool charged, typed;
+  pair_charge charge;
+  bool typed;
 } run_mode;
 
 /* A software pipeline of three stages, two vectors of pairs in each: while two are divided,
@@ -75,8 +98,8 @@ MD_INLINE void stream_see(const stream_job *job, const int32_t *nbr, pair_state 
 
 MD_INLINE void stream_divide(pair_state p[2])
 {
-  pair_divide(&p[0]);
-  pair_divide(&p[1]);
+  pair_divide(&p[0], false);
+  pair_divide(&p[1], false);
 }
 
 MD_INLINE void stream_add(const stream_job *job, const pair_state p[2], simd_real f[3])
@@ -116,48 +139,46 @@ MD_INLINE void slice_forces(const force_job *job, const pair_constants *c, int64
                             pair_sums *sums)
 {
   const neighbor_view *list = job->list;
-  const bool half = mode.half;
-  const real *charge = mode.charged ? job->fc->charge.data : NULL;
+  const bool half = mode.half, charged = mode.charge != PAIR_PLAIN;
+  const atom_source from = {job->coord, job->fc->charge.data, charged};
   const int64_t row = s * SIMD_LANES;
   const int32_t *own = list->atom + row, *nbr = list->nbr + list->start[s];
   const lengths count = lengths_of(list->count + row);
   const lengths shared = half ? lengths_of(list->shared + row) : count;
   const reaction to = {job->f, job->home, (int32_t)job->n};
-  const void *x = job->coord;
   /* A pair that is not shared, or of a full list, is seen from both atoms. */
   const simd_real one = (simd_real){0} + 1, weight = half ? one : one / 2;
   simd_coord i[3], j[3];
-  simd_real f[3] = {{0}, {0}, {0}}, g[3], q = {0}, qq;
+  simd_real f[3] = {{0}, {0}, {0}}, g[3], q = {0}, qq = {0};
   lj_reals lanes;
   slice_types own_types;
   const slice_types *types = mode.typed ? &own_types : NULL;
   if (mode.typed) open_types(job, own, &own_types);
-  if (charge) q = pair_charges(charge, own);
-  simd_load_coord(x, own, i);
-  rows_ask_lines(list, s, x, half ? job->f : NULL, job->n);
+  load_atoms(from, own, i, &q);
+  rows_ask_lines(list, s, from.coord, half ? job->f : NULL, job->n);
   int32_t k = 0;
-  if (STREAMS && !half && !charge && !types && !sums) {
-    const stream_job pairs = {c, x, i, mode.form};
+  if (STREAMS && !half && !charged && !types && !sums) {
+    const stream_job pairs = {c, from.coord, i, mode.form};
     k = stream(&pairs, nbr, shared.all, f);
     nbr += (int64_t)k * SIMD_LANES;
   }
   for (; k < shared.all; k++, nbr += SIMD_LANES) { /* the same for every lane */
     rows_ask_list(nbr, 1);
-    simd_load_coord(x, nbr, j);
-    if (charge) qq = q * pair_charges(charge, nbr);
+    load_atoms(from, nbr, j, &qq);
+    if (charged) qq *= q;
     pair_force(c, i, j, ~(simd_mask){0}, weight, mode.form,
-               load_pairs(types, nbr, sums != NULL, &lanes), charge ? &qq : NULL, f,
-               half ? g : NULL, sums);
+               load_pairs(types, nbr, sums != NULL, &lanes), mode.charge, qq, f, half ? g : NULL,
+               sums);
     if (half) react(to, nbr, g);
   }
   for (; k < count.any; k++, nbr += SIMD_LANES) {
     rows_ask_list(nbr, 1);
-    simd_load_coord(x, nbr, j);
+    load_atoms(from, nbr, j, &qq);
     const simd_real both = (simd_real)((simd_mask)one & lanes_with(&shared, k));
-    if (charge) qq = q * pair_charges(charge, nbr);
+    if (charged) qq *= q;
     pair_force(c, i, j, lanes_with(&count, k), half ? (one + both) / 2 : weight, mode.form,
-               load_pairs(types, nbr, sums != NULL, &lanes), charge ? &qq : NULL, f,
-               half ? g : NULL, sums);
+               load_pairs(types, nbr, sums != NULL, &lanes), mode.charge, qq, f, half ? g : NULL,
+               sums);
     if (half && k < shared.any) react_some(to, nbr, own, &shared, k, g);
   }
   simd_four four[SIMD_LANES];
@@ -193,17 +214,19 @@ MD_INLINE void run_form(const force_job *job, int64_t begin, int64_t end, run_mo
     slices(job, begin, end, mode, part, exact);
   else if (job->tally)
     slices(job, begin, end, mode, part, NULL);
+  else if (mode.charge && !mode.half && coulomb_is_near(&job->coulomb))
+    slices(job, begin, end, (run_mode){false, mode.form, PAIR_NEAR, mode.typed}, NULL, NULL);
   else
     slices(job, begin, end, mode, NULL, NULL);
 }
 
-MD_INLINE void run_kind(const force_job *job, int64_t begin, int64_t end, bool half, bool charged,
-                        bool typed, accum *part, exact_sum *exact)
+MD_INLINE void run_kind(const force_job *job, int64_t begin, int64_t end, bool half,
+                        pair_charge charge, bool typed, accum *part, exact_sum *exact)
 {
   if (lj_form_of(&job->lj) == LJ_SHIFTED)
-    run_form(job, begin, end, (run_mode){half, LJ_SHIFTED, charged, typed}, part, exact);
+    run_form(job, begin, end, (run_mode){half, LJ_SHIFTED, charge, typed}, part, exact);
   else
-    run_form(job, begin, end, (run_mode){half, LJ_PLAIN, charged, typed}, part, exact);
+    run_form(job, begin, end, (run_mode){half, LJ_PLAIN, charge, typed}, part, exact);
 }
 
 MD_INLINE void run(const force_job *job, int64_t begin, int64_t end, bool half, accum *part,
@@ -212,21 +235,21 @@ MD_INLINE void run(const force_job *job, int64_t begin, int64_t end, bool half, 
   const bool charged = job->coulomb.r_cut_sq > 0;
   part[0] = part[1] = 0;
   if (job->types && charged)
-    run_kind(job, begin, end, half, true, true, part, exact);
+    run_kind(job, begin, end, half, PAIR_CHARGED, true, part, exact);
   else if (job->types)
-    run_kind(job, begin, end, half, false, true, part, exact);
+    run_kind(job, begin, end, half, PAIR_PLAIN, true, part, exact);
   else if (charged)
-    run_kind(job, begin, end, half, true, false, part, exact);
+    run_kind(job, begin, end, half, PAIR_CHARGED, false, part, exact);
   else
-    run_kind(job, begin, end, half, false, false, part, exact);
+    run_kind(job, begin, end, half, PAIR_PLAIN, false, part, exact);
 }
 
 #include "force/rows_run.h"
 
-/* Charges of all atoms and ghosts in a row of their own. */
+/* Charges of all atoms and ghosts in a row of their own, where they are not beside coordinates. */
 static md_status pack_charges(force *fc, const force_job *job)
 {
-  if (job->coulomb.r_cut_sq == 0) return MD_OK;
+  if (MD_PREC != 1 || job->coulomb.r_cut_sq == 0) return MD_OK;
   const int64_t all = job->n + job->n_ghost;
   MD_TRY(md_buffer_reserve(fc->ctx, &fc->charge, (size_t)all * sizeof(real), 0));
   const state *x = job->x;

@@ -50,8 +50,7 @@ typedef struct {
 typedef struct pme pme;
 
 /* Plans the transforms.  *out is NULL on failure; free with pme_destroy (NULL is allowed).
- * In a deterministic context results do not depend on the number of threads: there transforms on
- * the CPU use one.
+ * In a deterministic context results do not depend on the number of threads.
  * Errors: MD_EINVAL (those of spread_create; alpha, order < 3; a build without FFTW3 or a machine
  * without cuFFT), MD_ECAPACITY, MD_ENOMEM, MD_ECUDA. */
 md_status pme_create(md_ctx *ctx, const pme_spec *spec, pme **out);

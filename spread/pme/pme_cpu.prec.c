@@ -1,48 +1,48 @@
-/* spread/pme/pme_cpu.prec.c - smooth PME on the CPU: FFTW3 and the product with the influence
- * function.
+/* spread/pme/pme_cpu.prec.c - smooth PME on the CPU: FFTW3 in pieces (transform_cpu.h) and the
+ * product with the influence function.
  *
- * Transforms are planned without measuring, so that the same run has the same plan every time.
- * Sums over modes are taken row by row, then over the rows: one result for any threads.  Compiled
- * once per precision and instruction set. */
+ * Sums over modes are taken block by block of columns, then over the blocks: one result for any
+ * threads.  Compiled once per precision and instruction set. */
 #include "spread/pme/pme_impl.h"
+#include "spread/pme/transform_cpu.h"
 
-#include <fftw3.h>
 #include <math.h>
+#include <omp.h>
+#include <stdlib.h>
 
-#if MD_PREC == 2
-#define FFTW(name) fftw_##name
-#else
-#define FFTW(name) fftwf_##name
-#endif
-
-/* Points of a mesh for each thread of a transform: threads that share less spend more time waiting
- * for one another. */
-enum { SHARE = 1 << 18 };
+enum { WIDE = TRANSFORM_WIDE };
 
 /* Sums over charges are taken over PARTS equal parts, then over the parts. */
 enum { PARTS = 256 };
 
+/* What `forward` holds; `backward` is not used. */
+typedef struct {
+  transform pieces;
+  md_buffer scratch; /* mode [threads][K1][WIDE] */
+} transforms;
+
 md_status KERNEL(pme_cpu_plan)(pme *solver)
 {
   const int32_t *k = solver->spec.mesh;
-  const md_ctx *ctx = solver->ctx;
-  MD_REQUIRE(FFTW(init_threads)(), MD_ENOMEM, "FFTW3 cannot start its threads");
-  const int64_t most = 1 + solver->points / SHARE;
-  const int threads = (int)(most < ctx->threads ? most : ctx->threads);
-  FFTW(plan_with_nthreads)(ctx->deterministic ? 1 : threads);
-  solver->forward = FFTW(plan_dft_r2c_3d)(k[0], k[1], k[2], solver->mesh.data,
-                                          solver->spectrum.data, FFTW_ESTIMATE);
-  solver->backward = FFTW(plan_dft_c2r_3d)(k[0], k[1], k[2], solver->spectrum.data,
-                                           solver->mesh.data, FFTW_ESTIMATE);
-  MD_REQUIRE(solver->forward && solver->backward, MD_ENOMEM,
-             "FFTW3 cannot plan a transform of %d x %d x %d points", k[0], k[1], k[2]);
-  return MD_OK;
+  md_ctx *ctx = solver->ctx;
+  transforms *t = calloc(1, sizeof *t);
+  MD_REQUIRE(t, MD_ENOMEM, "out of memory for transforms");
+  solver->forward = t;
+  const size_t size = sizeof(transform_mode), threads = (size_t)ctx->threads;
+  const size_t bytes = (size_t)(k[0] * transform_row(k)) * size;
+  MD_TRY(md_buffer_reserve(ctx, &solver->spectrum, bytes, 0));
+  MD_TRY(md_fill(ctx, solver->spectrum.data, 0, bytes));
+  MD_TRY(md_buffer_reserve(ctx, &t->scratch, threads * (size_t)k[0] * WIDE * size, 0));
+  return transform_create(k, solver->mesh.data, solver->spectrum.data, t->scratch.data, &t->pieces);
 }
 
 void KERNEL(pme_cpu_drop)(pme *solver)
 {
-  FFTW(destroy_plan)(solver->forward);
-  FFTW(destroy_plan)(solver->backward);
+  transforms *t = solver->forward;
+  if (!t) return;
+  transform_destroy(&t->pieces);
+  md_buffer_free(solver->ctx, &t->scratch);
+  free(t);
 }
 
 md_status KERNEL(pme_cpu_load)(pme *solver, const pme_charges *charges, double sums[2])
@@ -67,39 +67,96 @@ md_status KERNEL(pme_cpu_load)(pme *solver, const pme_charges *charges, double s
   return MD_OK;
 }
 
-/* One row of modes along the last axis times psi; energy and virial of the row, twice over. */
-static void multiply_row(const pme_tables *t, int64_t row, real *restrict at, double sums[2])
+/* What psi is made of in a block of columns; 0 in those that fill up a row. */
+typedef struct {
+  double m_sq[WIDE], factor[WIDE], weight[WIDE];
+} block_tables;
+
+static void fill_block(const pme_tables *t, int64_t first, block_tables *out)
 {
-  const int32_t i = (int32_t)(row / t->n[1]), j = (int32_t)(row % t->n[1]);
-  const double m_sq = t->m_sq[0][i] + t->m_sq[1][j];
-  const double factor = t->scale * t->factor[0][i] * t->factor[1][j];
-  double energy = 0, virial = 0;
-  for (int32_t k = 0; k < t->n[2]; k++) {
-    const double all_sq = m_sq + t->m_sq[2][k], re = at[2 * k], im = at[2 * k + 1];
-    const double psi = pme_psi(factor * t->factor[2][k], all_sq);
-    const double both = pme_weight(t, k) * psi * (re * re + im * im);
-    energy += both;
-    virial += both * (1 - t->slope * all_sq);
-    at[2 * k] = (real)(psi * re);
-    at[2 * k + 1] = (real)(psi * im);
+  const int64_t n = t->n[2], modes = t->n[1] * n;
+  for (int w = 0; w < WIDE; w++) {
+    const bool filled = first + w >= modes;
+    const int64_t c = filled ? modes - 1 : first + w, j = c / n, k = c % n;
+    out->m_sq[w] = t->m_sq[1][j] + t->m_sq[2][k];
+    out->factor[w] = filled ? 0 : t->scale * t->factor[1][j] * t->factor[2][k];
+    out->weight[w] = pme_weight(t, (int32_t)k);
   }
-  sums[0] = energy, sums[1] = virial;
+}
+
+/* WIDE modes of one i times psi. */
+static void multiply(const double *restrict psi, real *restrict at)
+{
+  for (int w = 0; w < WIDE; w++) {
+    at[2 * w] *= (real)psi[w];
+    at[2 * w + 1] *= (real)psi[w];
+  }
+}
+
+/* Add their energy and virial, twice over; before they are multiplied. */
+static void add_modes(const double *psi, const block_tables *block, double m_sq, double slope,
+                      const real *at, double sums[2])
+{
+  for (int w = 0; w < WIDE; w++) {
+    const double re = at[2 * w], im = at[2 * w + 1];
+    const double both = block->weight[w] * psi[w] * (re * re + im * im);
+    sums[0] += both;
+    sums[1] += both * (1 - slope * (m_sq + block->m_sq[w]));
+  }
+}
+
+/* The block of columns from `first` on, in scratch: mode [K1][WIDE]; sums: NULL, or they get energy
+ * and virial, twice over. */
+static void multiply_block(const pme_tables *t, int64_t first, real *scratch, double *sums)
+{
+  block_tables block;
+  double psi[WIDE];
+  fill_block(t, first, &block);
+  if (sums) sums[0] = sums[1] = 0;
+  for (int32_t i = 0; i < t->n[0]; i++) {
+    real *at = scratch + (int64_t)i * 2 * WIDE;
+    const double m_sq = t->m_sq[0][i], factor = t->factor[0][i];
+    for (int w = 0; w < WIDE; w++)
+      psi[w] = factor * block.factor[w] / (m_sq + block.m_sq[w]);
+    if (i == 0 && first == 0) psi[0] = 0; /* the origin */
+    if (sums) add_modes(psi, &block, m_sq, t->slope, at, sums);
+    multiply(psi, at);
+  }
+}
+
+/* In a thread of several: planes, columns with the product, planes. */
+static void solve(const pme *solver, const pme_tables *tables, double (*part)[2])
+{
+  const transforms *all = solver->forward;
+  const transform *t = &all->pieces;
+  real *mesh = solver->mesh.data;
+  transform_mode *spectrum = solver->spectrum.data;
+  transform_mode *scratch =
+      (transform_mode *)all->scratch.data + (int64_t)omp_get_thread_num() * t->n * WIDE;
+#pragma omp for schedule(static)
+  for (int32_t i = 0; i < t->n; i++)
+    transform_plane(t, i, mesh, spectrum);
+#pragma omp for schedule(static)
+  for (int64_t b = 0; b < t->row / WIDE; b++) {
+    transform_columns(t, 0, b, spectrum, scratch);
+    multiply_block(tables, b * WIDE, (real *)scratch, part ? part[b] : NULL);
+    transform_columns_back(t, 0, b, scratch, spectrum);
+  }
+#pragma omp for schedule(static)
+  for (int32_t i = 0; i < t->n; i++)
+    transform_row_back(t, i, spectrum, mesh);
 }
 
 md_status KERNEL(pme_cpu_solve)(pme *solver, double sums[2])
 {
-  const pme_tables t = pme_tables_of(solver);
-  const int64_t rows = (int64_t)t.n[0] * t.n[1];
-  MD_TRY(md_buffer_reserve(solver->ctx, &solver->partial, (size_t)rows * sizeof(double[2]), 0));
+  const pme_tables tables = pme_tables_of(solver);
+  const int64_t blocks = transform_row(solver->spec.mesh) / WIDE;
+  MD_TRY(md_buffer_reserve(solver->ctx, &solver->partial, (size_t)blocks * sizeof(double[2]), 0));
   double(*part)[2] = solver->partial.data;
-  real *spectrum = solver->spectrum.data;
-  FFTW(execute)(solver->forward);
-#pragma omp parallel for schedule(static) num_threads(solver->ctx->threads)
-  for (int64_t r = 0; r < rows; r++)
-    multiply_row(&t, r, spectrum + 2 * r * t.n[2], part[r]);
-  FFTW(execute)(solver->backward);
-  for (int64_t r = 0; r < rows && sums; r++)
-    sums[0] += 0.5 * part[r][0], sums[1] += 0.5 * part[r][1];
+#pragma omp parallel num_threads(solver->ctx->threads)
+  solve(solver, &tables, sums ? part : NULL);
+  for (int64_t b = 0; b < blocks && sums; b++)
+    sums[0] += 0.5 * part[b][0], sums[1] += 0.5 * part[b][1];
   return MD_OK;
 }
 

@@ -47,8 +47,6 @@ static md_status transform_create(const int32_t mesh[3], real *space, transform_
   *out = (transform){.n = n[0], .points = (int64_t)n[1] * n[2], .row = row};
   const bool alike = FFTW(alignment_of)(space) == FFTW(alignment_of)(space + out->points);
   const unsigned how = FFTW_ESTIMATE | (alike ? 0 : FFTW_UNALIGNED);
-  MD_REQUIRE(FFTW(init_threads)(), MD_ENOMEM, "FFTW3 cannot start its threads");
-  FFTW(plan_with_nthreads)(1); /* others may have asked for more */
   out->planes[0] = FFTW(plan_dft_r2c_2d)(n[1], n[2], space, spectrum, how);
   out->planes[1] = FFTW(plan_dft_c2r_2d)(n[1], n[2], spectrum, space, how);
   out->columns[0] = FFTW(plan_many_dft)(1, n, TRANSFORM_WIDE, spectrum, NULL, row, 1, scratch, NULL,

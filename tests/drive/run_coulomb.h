@@ -5,5 +5,7 @@
 
 /* Force over distance of two unit charges at r, for alpha = 1; *u gets their energy. */
 float run_coulomb_single(float r, float *u);
+/* The same of near cutoffs (force/coulomb_near.h). */
+float run_coulomb_near_single(float r, float *u);
 
 #endif

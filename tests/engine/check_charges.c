@@ -1,7 +1,7 @@
 /* tests/engine/check_charges.c - charges in the engine: the pair formula, forces on every atom
  * against plain sums, conservation, charges that follow their atoms, readers, what is refused. */
 #define MD_PREC 2
-#include "force/coulomb.h"
+#include "force/coulomb_near.h"
 #include "engine/engine.h"
 #include "engine/system/system.h"
 #include "tests/drive/files.h"
@@ -33,6 +33,23 @@ START_TEST(pair_formula)
   for (float r = 1e-3f; r < 4.2f; r += 1e-3f) {
     float u;
     const float pull = run_coulomb_single(r, &u);
+    check_pair(r, u, pull, 5e-7);
+  }
+}
+END_TEST
+
+START_TEST(formula_of_near_cutoffs)
+{
+  const coulomb_constants constants = {10, 1}, beyond = {2.5, 2.1};
+  const coulomb_reals c = coulomb_round(&constants);
+  ck_assert(coulomb_is_near(&constants) && !coulomb_is_near(&beyond));
+  for (double r = 1e-3; r * r <= 10; r += 1e-3) {
+    const double pull = coulomb_near_f_over_r(r * r, 1 / r, 1 / (r * r), &c);
+    check_pair(r, coulomb_near_energy(r * r, pull, &c), pull, 1.5e-15);
+  }
+  for (float r = 1e-3f; r * r <= 10; r += 1e-3f) {
+    float u;
+    const float pull = run_coulomb_near_single(r, &u);
     check_pair(r, u, pull, 5e-7);
   }
 }
@@ -359,6 +376,7 @@ int main(void)
   tcase_add_checked_fixture(tc, files_begin, files_end);
   tcase_set_timeout(tc, 60);
   tcase_add_test(tc, pair_formula);
+  tcase_add_test(tc, formula_of_near_cutoffs);
   tcase_add_test(tc, reach_of_the_formula);
   tcase_add_loop_test(tc, forces_against_plain_sums, 0, N_LISTS);
   tcase_add_loop_test(tc, forces_of_moving_ions, 0, 2);
