@@ -1,7 +1,7 @@
 /* comm/partition_halo.c - what other ranks need of a rank's cells.
  *
  * A cell is needed by the owner of every cell that some offset of a stencil leads to; where the
- * offset leaves the box, as an image.  Cells deep inside a rank's part are needed by nobody. */
+ * offset leaves the cell's frame, as an image.  Cells deep inside a rank's part are needed by nobody. */
 #include "comm/partition.h"
 
 #include <math.h>
@@ -88,31 +88,41 @@ static bool in_reach(const stencil *s, int32_t i, int32_t j, int32_t k)
   return gap_sq < s->reach_sq;
 }
 
-/* The cell of the box that stands for place `at` along an axis of n, and how many boxes away. */
-static int32_t wrap(int32_t at, int32_t n, int *boxes)
+/* How many whole parts of m lie below place `at`. */
+static int32_t parts_below(int32_t at, int32_t m)
 {
-  *boxes = at >= 0 ? at / n : -((n - 1 - at) / n);
-  return at - *boxes * n;
+  return at >= 0 ? at / m : -((m - 1 - at) / m);
 }
 
-/* Everyone within reach of cell `at`.  An image of it that is near a cell `boxes` away lies, in
- * that cell's own box, as many boxes the other way. */
+/* The cell of the box that stands for the one `by` cells beyond `at` along axis d, and how many
+ * frames away that is. */
+static int32_t wrap(const partition *p, int d, int32_t at, int32_t by, int *frames)
+{
+  const int32_t m = p->in_frame[d], to = at + by;
+  *frames = parts_below(to, m) - at / m;
+  return to - parts_below(to, p->n[d]) * p->n[d];
+}
+
+/* Everyone within reach of cell `at`.  An image of it that is near a cell some frames away lies,
+ * seen from that cell's own frame, as many frames the other way. */
 static void find_targets(finder *f, const partition *p, int rank, const stencil *s,
                          const int32_t at[3])
 {
   const int64_t begin = f->used;
-  int boxes[3];
-  for (int32_t i = -s->most[0]; i <= s->most[0]; i++)
-    for (int32_t j = -s->most[1]; j <= s->most[1]; j++)
+  int away[3];
+  for (int32_t i = -s->most[0]; i <= s->most[0]; i++) {
+    const int64_t a = wrap(p, 0, at[0], i, &away[0]);
+    for (int32_t j = -s->most[1]; j <= s->most[1]; j++) {
+      const int64_t b = wrap(p, 1, at[1], j, &away[1]);
       for (int32_t k = -s->most[2]; k <= s->most[2]; k++) {
-        const int64_t a = wrap(at[0] + i, p->n[0], &boxes[0]);
-        const int64_t b = wrap(at[1] + j, p->n[1], &boxes[1]);
-        const int64_t c = wrap(at[2] + k, p->n[2], &boxes[2]);
+        const int64_t c = wrap(p, 2, at[2], k, &away[2]);
         const int32_t owner = p->owner[(a * p->n[1] + b) * p->n[2] + c];
-        const int32_t shift = md_shift_pack(-boxes[0], -boxes[1], -boxes[2]);
+        const int32_t shift = md_shift_pack(-away[0], -away[1], -away[2]);
         if ((owner == rank && shift == 0) || !in_reach(s, i, j, k)) continue;
         add(f, begin, (partition_target){owner, shift});
       }
+    }
+  }
 }
 
 /* The bounding box of a rank's cells; returns their number. */
