@@ -148,6 +148,46 @@ static int64_t bound(const partition *p, int rank, partition_halo *halo)
   return owned;
 }
 
+/* Of a line of n bytes, `step` apart, that stand for cells from `begin` on of frames of m: keep
+ * those 1 that have `most` more of them on either side in their frame. */
+static void keep_inner(uint8_t *line, int64_t step, int32_t n, int32_t begin, int32_t m,
+                       int32_t most)
+{
+  int32_t run = 0;
+  for (int32_t k = 0; k < n; k++) {
+    if ((begin + k) % m == 0) run = 0;
+    run = line[k * step] ? run + 1 : 0;
+    if (k >= most) line[(k - most) * step] = run > 2 * most;
+  }
+  for (int32_t k = n > most ? n - most : 0; k < n; k++)
+    line[k * step] = 0;
+}
+
+/* For each cell of a rank's bounding box: is it the rank's, and all around it, in the same frame?
+ * Nobody needs such cells, which most cells of a large box are.  NULL: out of memory. */
+static uint8_t *find_inner(const partition *p, int rank, const stencil *s,
+                           const partition_halo *halo)
+{
+  const int32_t *lo = halo->lo, *n = halo->n;
+  const int64_t step[3] = {(int64_t)n[1] * n[2], n[2], 1};
+  uint8_t *inner = malloc((size_t)(step[0] * n[0]) + 1);
+  if (!inner) return NULL;
+  for (int64_t i = 0; i < n[0]; i++)
+    for (int64_t j = 0; j < n[1]; j++) {
+      const int32_t *owner = p->owner + ((i + lo[0]) * p->n[1] + j + lo[1]) * p->n[2] + lo[2];
+      for (int32_t k = 0; k < n[2]; k++)
+        inner[i * step[0] + j * step[1] + k] = owner[k] == rank;
+    }
+  for (int d = 0; d < 3; d++) {
+    const int a = (d + 1) % 3, b = (d + 2) % 3;
+    for (int32_t i = 0; i < n[a]; i++)
+      for (int32_t j = 0; j < n[b]; j++)
+        keep_inner(inner + i * step[a] + j * step[b], step[d], n[d], lo[d], p->in_frame[d],
+                   s->most[d]);
+  }
+  return inner;
+}
+
 /* Targets by rank, then by shift. */
 static md_status sort_targets(finder *f)
 {
@@ -182,16 +222,18 @@ md_status partition_halo_make(const partition *p, int rank, double reach, partit
   bound(p, rank, out);
   const int64_t cells = (int64_t)out->n[0] * out->n[1] * out->n[2];
   out->first = calloc((size_t)cells + 1, sizeof *out->first);
-  f.failed = !out->first;
+  uint8_t *inner = find_inner(p, rank, &s, out);
+  f.failed = !out->first || !inner;
   int64_t c = 0;
   int32_t at[3];
   for (at[0] = out->lo[0]; at[0] < out->lo[0] + out->n[0] && !f.failed; at[0]++)
     for (at[1] = out->lo[1]; at[1] < out->lo[1] + out->n[1]; at[1]++)
       for (at[2] = out->lo[2]; at[2] < out->lo[2] + out->n[2]; at[2]++) {
         const int64_t number = ((int64_t)at[0] * p->n[1] + at[1]) * p->n[2] + at[2];
-        if (p->owner[number] == rank) find_targets(&f, p, rank, &s, at);
+        if (p->owner[number] == rank && !inner[c]) find_targets(&f, p, rank, &s, at);
         out->first[++c] = f.used;
       }
+  free(inner);
   const md_status status = f.failed
                                ? MD_FAIL(MD_ENOMEM, "out of memory for the neighbours of a rank")
                                : sort_targets(&f);

@@ -6,7 +6,8 @@
 enum { MOST_RANKS = 24 };
 
 /* Boxes of powers of two and others, one flat, one of a single cell, one below the reach; boxes of
- * several frames along one axis and two, one of frames shorter than the reach. */
+ * several frames along one axis and two, of frames shorter than the reach, and of some with cells
+ * that nobody needs. */
 static const struct {
   md_box frame;
   double reach;
@@ -18,9 +19,10 @@ static const struct {
              {{{-5, -5, -5}, {5, 5, 5}}, 2.8, {1, 1, 1}},
              {{{0, 0, 0}, {1.3, 9, 1.3}}, 2.8, {1, 1, 1}},
              {{{0, 0, 0}, {5.6, 5.6, 5.6}}, 2.8, {1, 1, 1}},
-             {{{-2, -3, 0}, {2, 3, 2.5}}, 2, {4, 1, 1}},
-             {{{-3, -1, -2.1}, {3, 1, 2.1}}, 1.9, {2, 1, 3}},
-             {{{0, -0.8, 0}, {3, 0.8, 2}}, 2, {1, 5, 1}}};
+             {{{-2, -1, 0}, {2, 2.5, 2.5}}, 2, {4, 1, 1}},
+             {{{-2, -1, -1.5}, {2, 1, 1.5}}, 1.9, {2, 1, 3}},
+             {{{0, -0.8, 0}, {3, 0.8, 2}}, 2, {1, 5, 1}},
+             {{{0, 0, 0}, {3.3, 5.5, 5.5}}, 2, {2, 1, 1}}};
 enum { CASES = sizeof cases / sizeof *cases };
 
 /* Atoms of each cell: none, uniform, and a quarter that is dense. */
