@@ -2,7 +2,8 @@
  *
  * The box is a grid of cells, each at least half a reach long, or a frame (core/atoms.h): a cell
  * lies in one frame, so that what an atom's cell says of ghosts is true of frames too.  A box that
- * is not divided is one frame.  A table says for each cell which rank owns it; three ways make the table, and nothing else depends on the way:
+ * is not divided is one frame.  A table says for each cell which rank owns it; three ways make the
+ * table, and nothing else depends on the way:
  *
  *   curve      a curve through all cells is cut where ranks have equal weight: the cells are its
  *              segments, whose number does not depend on that of ranks, and a rank owns a range

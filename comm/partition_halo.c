@@ -1,7 +1,8 @@
 /* comm/partition_halo.c - what other ranks need of a rank's cells.
  *
  * A cell is needed by the owner of every cell that some offset of a stencil leads to; where the
- * offset leaves the cell's frame, as an image.  Cells deep inside a rank's part are needed by nobody. */
+ * offset leaves the cell's frame, as an image.  Cells deep inside a rank's part are needed by
+ * nobody. */
 #include "comm/partition.h"
 
 #include <math.h>

@@ -3,8 +3,8 @@
  *
  * Positions are those in frames on every rank, in a box of one frame those of the box.  A message
  * of comm_forward is state [count][3], of atoms as they are; who receives it shifts them by frame
- * edges, and keeps the charges that came with the ghosts' names.  Nothing is sent before all ranks have room for what they will get.  Messages lie in
- * memory that a GPU writes and reads itself. */
+ * edges, and keeps the charges that came with the ghosts' names.  Nothing is sent before all ranks
+ * have room for what they will get.  Messages lie in memory that a GPU writes and reads itself. */
 #include "comm/ranks_impl.h"
 
 #include <stdlib.h>
