@@ -58,6 +58,7 @@ static void bench_cut(partition *p, md_ctx *ctx, partition_cut cut, const char *
 int main(int argc, char **argv)
 {
   static const int64_t sizes[] = {32000, 262144};
+  static const int32_t one_frame[3] = {1, 1, 1};
   static const int ranks[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64};
   if (argc < 2 || strcmp(argv[1], "cpu") != 0) return 0; /* nothing depends on the machine */
   md_ctx *ctx;
@@ -70,7 +71,7 @@ int main(int argc, char **argv)
         const double edge = cbrt((double)sizes[s] / DENSITY);
         const md_box box = {{0, 0, 0}, {edge, edge, edge}};
         partition *p;
-        bench_stop(partition_create(&box, REACH, ranks[k], &p));
+        bench_stop(partition_create(&box, one_frame, REACH, ranks[k], &p));
         int64_t *weight = make_weights(p, (double)sizes[s], dense);
         for (int cut = PARTITION_CURVE; cut < PARTITION_CUT_COUNT; cut++)
           bench_cut(p, ctx, (partition_cut)cut, dense ? "quarter 37:1" : "even", sizes[s], weight);

@@ -9,6 +9,8 @@
 #include "comm/images_gpu.h"
 #include "comm/ranks_gpu.h"
 
+#include <string.h>
+
 enum {
   BLOCK = 256,
   ITEMS = 1024, /* of a block that sorts them */
@@ -16,7 +18,7 @@ enum {
 };
 
 /* What another rank is told of a ghost, as words of 16 bytes: where it is, with its charge; the
- * halves of its id, and its shift. */
+ * halves of its id, its shift and md_frame_home. */
 typedef struct {
   state4 x;
   uint4 name;
@@ -40,7 +42,8 @@ typedef struct {
  * the order of atoms, with their targets as keys. */
 static __global__ void __launch_bounds__(BLOCK)
     list_kernel(int64_t n, const partition p, const image_table table, const state4 *x,
-                md_scan scan, int32_t *before, int32_t *item, uint32_t *key, const builder b)
+                const int32_t *image, md_scan scan, int32_t *before, int32_t *item, uint32_t *key,
+                const builder b)
 {
   const int64_t begin = md_thread() * ATOMS;
   int32_t head[ATOMS], images = 0;
@@ -52,7 +55,7 @@ static __global__ void __launch_bounds__(BLOCK)
     const state4 xi = x[i];
     b.built[i] = xi;
     if (b.fixed) b.fixed[i] = verlet_coord(xi, b.inv_scale);
-    head[u] = max(head_at(&table, &p, xi), 0);
+    head[u] = max(head_at(&table, &p, xi, image + 3 * i), 0);
     images += table.list[head[u]];
   }
   int64_t k = md_scan_before(scan, (uint32_t)images);
@@ -70,11 +73,11 @@ static __global__ void __launch_bounds__(BLOCK)
 /* Thread: one atom; images of all are counted, where migration did not. */
 static __global__ void __launch_bounds__(BLOCK)
     count_kernel(int64_t n, const partition p, const image_table table, const state4 *x,
-                 const item_counts counts, const count_post post)
+                 const int32_t *image, const item_counts counts, const count_post post)
 {
   uint32_t *tally = open_tally(&counts);
   const int64_t i = md_thread();
-  if (i < n) tally_images(&counts, tally, &table, head_at(&table, &p, x[i]));
+  if (i < n) tally_images(&counts, tally, &table, head_at(&table, &p, x[i], image + 3 * i));
   close_tally(&counts, tally);
   post_counts(&counts, &post);
 }
@@ -88,7 +91,8 @@ static md_status count_again(comm *cm, const md_atoms *atoms)
   MD_TRY(open_post(cm, counts.ranks, counts.keys, &post));
   count_kernel<<<md_blocks(atoms->n, BLOCK), BLOCK, near_bytes(&counts),
                  (cudaStream_t)cm->ctx->stream>>>(atoms->n, part_of(ranks), table_of(ranks),
-                                                  (const state4 *)atoms->x.data, counts, post);
+                                                  (const state4 *)atoms->x.data,
+                                                  (const int32_t *)atoms->image.data, counts, post);
   MD_LAUNCHED();
   return MD_OK;
 }
@@ -133,8 +137,9 @@ static md_status list_images(comm *cm, md_atoms *atoms, int64_t items)
   const builder b = {1 / atoms->coord_scale, (state4 *)atoms->x_at_build.data, fixed_of(atoms),
                      (int32_t *)atoms->first.data};
   list_kernel<<<blocks, BLOCK, 0, stream>>>(
-      atoms->n, part_of(ranks), table_of(ranks), (const state4 *)atoms->x.data, scan,
-      (int32_t *)gpu->before.data, (int32_t *)gpu->item.data, (uint32_t *)gpu->key.data, b);
+      atoms->n, part_of(ranks), table_of(ranks), (const state4 *)atoms->x.data,
+      (const int32_t *)atoms->image.data, scan, (int32_t *)gpu->before.data,
+      (int32_t *)gpu->item.data, (uint32_t *)gpu->key.data, b);
   if (items > 0)
     share_kernel<<<shares, ITEMS, 0, stream>>>(items, targets, (const uint32_t *)gpu->key.data,
                                                (int32_t *)gpu->share.data);
@@ -179,6 +184,8 @@ typedef struct {
   state4 *x;
   coord4 *fixed; /* or NULL */
   const int64_t *id;
+  const int32_t *crossed; /* images of atoms [n][3]; NULL: one frame */
+  int32_t frames[3];
   int32_t *index, *home, *shift;
   int64_t *ghost_id;
   md_image *image;   /* of items, where mailboxes carry them */
@@ -209,8 +216,9 @@ static __device__ __forceinline__ void name_image(const namer *a, int64_t k, int
     to = (ghost_letter *)a->by.ways[image.way].slot[a->by.round % MD_SLOTS] + image.to;
   }
   const uint64_t id = (uint64_t)a->id[i];
+  const int32_t home = a->crossed ? md_frame_home(a->frames, a->crossed + 3 * (int64_t)i, by) : -1;
   to->x = x;
-  to->name = make_uint4((uint32_t)id, (uint32_t)(id >> 32), (uint32_t)by, 0);
+  to->name = make_uint4((uint32_t)id, (uint32_t)(id >> 32), (uint32_t)by, (uint32_t)home);
 }
 
 /* Warp: this lane's place among those with its key, in the order of lanes; *all: how many there
@@ -287,6 +295,8 @@ md_status PREC(ranks_gpu_name_images)(comm *cm, md_atoms *atoms)
   a.box = axes_of(&atoms->frame), a.inv_scale = 1 / atoms->coord_scale;
   a.x = (state4 *)atoms->x.data, a.fixed = fixed_of(atoms);
   a.id = (const int64_t *)atoms->id.data;
+  a.crossed = md_atoms_is_cut(atoms) ? (const int32_t *)atoms->image.data : NULL;
+  memcpy(a.frames, atoms->frames, sizeof a.frames);
   a.index = (int32_t *)ranks->index.data;
   a.home = (int32_t *)atoms->home.data, a.shift = (int32_t *)atoms->shift.data;
   a.ghost_id = (int64_t *)atoms->ghost_id.data;
@@ -307,7 +317,7 @@ static __global__ void take_kernel(int64_t ghosts, const ghost_letter *in, const
   await_round(&by);
   if (k >= ghosts) return;
   const ghost_letter letter = in[k];
-  home[k] = -1, shift[k] = (int32_t)letter.name.z;
+  home[k] = (int32_t)letter.name.w, shift[k] = (int32_t)letter.name.z;
   ghost_id[k] = (int64_t)((uint64_t)letter.name.y << 32 | letter.name.x);
   x[k] = letter.x;
   if (fixed) fixed[k] = verlet_coord(letter.x, inv_scale);

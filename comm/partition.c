@@ -10,17 +10,20 @@
 const char *const partition_cut_words[PARTITION_CUT_COUNT] = {PARTITION_CUTS(WORD)};
 #undef WORD
 
-md_status partition_create(const md_box *box, double reach, int ranks, partition **out)
+md_status partition_create(const md_box *frame, const int32_t frames[3], double reach, int ranks,
+                           partition **out)
 {
   *out = NULL;
   partition *p = calloc(1, sizeof *p);
   MD_REQUIRE(p, MD_ENOMEM, "out of memory for a partition");
   double cells = 1;
   for (int d = 0; d < 3; d++) {
-    const double edge = box->hi[d] - box->lo[d], n = fmax(1, floor(2 * edge / reach));
-    cells *= n;
-    p->n[d] = n < INT32_MAX ? (int32_t)n : INT32_MAX;
-    p->lo[d] = box->lo[d];
+    const double edge = frame->hi[d] - frame->lo[d], n = fmax(1, floor(2 * edge / reach));
+    cells *= n * frames[d];
+    p->frames[d] = frames[d];
+    p->in_frame[d] = n < INT32_MAX ? (int32_t)n : INT32_MAX;
+    p->n[d] = cells < INT32_MAX ? p->in_frame[d] * frames[d] : 0; /* too many: refused below */
+    p->lo[d] = frame->lo[d];
     p->side[d] = edge / n;
     p->inv_side[d] = n / edge;
   }

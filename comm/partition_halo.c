@@ -1,7 +1,8 @@
 /* comm/partition_halo.c - what other ranks need of a rank's cells.
  *
  * A cell is needed by the owner of every cell that some offset of a stencil leads to; where the
- * offset leaves the box, as an image.  Cells deep inside a rank's part are needed by nobody. */
+ * offset leaves the cell's frame, as an image.  Cells deep inside a rank's part are needed by
+ * nobody. */
 #include "comm/partition.h"
 
 #include <math.h>
@@ -88,31 +89,41 @@ static bool in_reach(const stencil *s, int32_t i, int32_t j, int32_t k)
   return gap_sq < s->reach_sq;
 }
 
-/* The cell of the box that stands for place `at` along an axis of n, and how many boxes away. */
-static int32_t wrap(int32_t at, int32_t n, int *boxes)
+/* How many whole parts of m lie below place `at`. */
+static int32_t parts_below(int32_t at, int32_t m)
 {
-  *boxes = at >= 0 ? at / n : -((n - 1 - at) / n);
-  return at - *boxes * n;
+  return at >= 0 ? at / m : -((m - 1 - at) / m);
 }
 
-/* Everyone within reach of cell `at`.  An image of it that is near a cell `boxes` away lies, in
- * that cell's own box, as many boxes the other way. */
+/* The cell of the box that stands for the one `by` cells beyond `at` along axis d, and how many
+ * frames away that is. */
+static int32_t wrap(const partition *p, int d, int32_t at, int32_t by, int *frames)
+{
+  const int32_t m = p->in_frame[d], to = at + by;
+  *frames = parts_below(to, m) - at / m;
+  return to - parts_below(to, p->n[d]) * p->n[d];
+}
+
+/* Everyone within reach of cell `at`.  An image of it that is near a cell some frames away lies,
+ * seen from that cell's own frame, as many frames the other way. */
 static void find_targets(finder *f, const partition *p, int rank, const stencil *s,
                          const int32_t at[3])
 {
   const int64_t begin = f->used;
-  int boxes[3];
-  for (int32_t i = -s->most[0]; i <= s->most[0]; i++)
-    for (int32_t j = -s->most[1]; j <= s->most[1]; j++)
+  int away[3];
+  for (int32_t i = -s->most[0]; i <= s->most[0]; i++) {
+    const int64_t a = wrap(p, 0, at[0], i, &away[0]);
+    for (int32_t j = -s->most[1]; j <= s->most[1]; j++) {
+      const int64_t b = wrap(p, 1, at[1], j, &away[1]);
       for (int32_t k = -s->most[2]; k <= s->most[2]; k++) {
-        const int64_t a = wrap(at[0] + i, p->n[0], &boxes[0]);
-        const int64_t b = wrap(at[1] + j, p->n[1], &boxes[1]);
-        const int64_t c = wrap(at[2] + k, p->n[2], &boxes[2]);
+        const int64_t c = wrap(p, 2, at[2], k, &away[2]);
         const int32_t owner = p->owner[(a * p->n[1] + b) * p->n[2] + c];
-        const int32_t shift = md_shift_pack(-boxes[0], -boxes[1], -boxes[2]);
+        const int32_t shift = md_shift_pack(-away[0], -away[1], -away[2]);
         if ((owner == rank && shift == 0) || !in_reach(s, i, j, k)) continue;
         add(f, begin, (partition_target){owner, shift});
       }
+    }
+  }
 }
 
 /* The bounding box of a rank's cells; returns their number. */
@@ -136,6 +147,46 @@ static int64_t bound(const partition *p, int rank, partition_halo *halo)
     if (owned == 0) halo->lo[d] = 0;
   }
   return owned;
+}
+
+/* Of a line of n bytes, `step` apart, that stand for cells from `begin` on of frames of m: keep
+ * those 1 that have `most` more of them on either side in their frame. */
+static void keep_inner(uint8_t *line, int64_t step, int32_t n, int32_t begin, int32_t m,
+                       int32_t most)
+{
+  int32_t run = 0;
+  for (int32_t k = 0; k < n; k++) {
+    if ((begin + k) % m == 0) run = 0;
+    run = line[k * step] ? run + 1 : 0;
+    if (k >= most) line[(k - most) * step] = run > 2 * most;
+  }
+  for (int32_t k = n > most ? n - most : 0; k < n; k++)
+    line[k * step] = 0;
+}
+
+/* For each cell of a rank's bounding box: is it the rank's, and all around it, in the same frame?
+ * Nobody needs such cells, which most cells of a large box are.  NULL: out of memory. */
+static uint8_t *find_inner(const partition *p, int rank, const stencil *s,
+                           const partition_halo *halo)
+{
+  const int32_t *lo = halo->lo, *n = halo->n;
+  const int64_t step[3] = {(int64_t)n[1] * n[2], n[2], 1};
+  uint8_t *inner = malloc((size_t)(step[0] * n[0]) + 1);
+  if (!inner) return NULL;
+  for (int64_t i = 0; i < n[0]; i++)
+    for (int64_t j = 0; j < n[1]; j++) {
+      const int32_t *owner = p->owner + ((i + lo[0]) * p->n[1] + j + lo[1]) * p->n[2] + lo[2];
+      for (int32_t k = 0; k < n[2]; k++)
+        inner[i * step[0] + j * step[1] + k] = owner[k] == rank;
+    }
+  for (int d = 0; d < 3; d++) {
+    const int a = (d + 1) % 3, b = (d + 2) % 3;
+    for (int32_t i = 0; i < n[a]; i++)
+      for (int32_t j = 0; j < n[b]; j++)
+        keep_inner(inner + i * step[a] + j * step[b], step[d], n[d], lo[d], p->in_frame[d],
+                   s->most[d]);
+  }
+  return inner;
 }
 
 /* Targets by rank, then by shift. */
@@ -172,16 +223,18 @@ md_status partition_halo_make(const partition *p, int rank, double reach, partit
   bound(p, rank, out);
   const int64_t cells = (int64_t)out->n[0] * out->n[1] * out->n[2];
   out->first = calloc((size_t)cells + 1, sizeof *out->first);
-  f.failed = !out->first;
+  uint8_t *inner = find_inner(p, rank, &s, out);
+  f.failed = !out->first || !inner;
   int64_t c = 0;
   int32_t at[3];
   for (at[0] = out->lo[0]; at[0] < out->lo[0] + out->n[0] && !f.failed; at[0]++)
     for (at[1] = out->lo[1]; at[1] < out->lo[1] + out->n[1]; at[1]++)
       for (at[2] = out->lo[2]; at[2] < out->lo[2] + out->n[2]; at[2]++) {
         const int64_t number = ((int64_t)at[0] * p->n[1] + at[1]) * p->n[2] + at[2];
-        if (p->owner[number] == rank) find_targets(&f, p, rank, &s, at);
+        if (p->owner[number] == rank && !inner[c]) find_targets(&f, p, rank, &s, at);
         out->first[++c] = f.used;
       }
+  free(inner);
   const md_status status = f.failed
                                ? MD_FAIL(MD_ENOMEM, "out of memory for the neighbours of a rank")
                                : sort_targets(&f);

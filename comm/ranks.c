@@ -28,12 +28,13 @@ static md_status find_cells(comm *cm, const md_atoms *atoms, bool of_halo)
   const partition *p = ranks->part;
   const partition_halo *halo = &ranks->halo;
   MD_TRY(md_buffer_reserve(cm->ctx, &ranks->cell, (size_t)atoms->n * sizeof(int32_t), 0));
+  const int32_t *image = atoms->image.data;
   int32_t *cell = ranks->cell.data;
 #pragma omp parallel for schedule(static) num_threads(cm->ctx->threads)
   for (int64_t i = 0; i < atoms->n; i++) {
     double x[3];
     position(atoms, i, x);
-    const int64_t c = partition_cell(p, x);
+    const int64_t c = partition_cell(p, x, image + 3 * i);
     cell[i] = (int32_t)(of_halo ? partition_halo_cell(p, halo, c) : c);
   }
   return MD_OK;
@@ -158,7 +159,7 @@ static md_status name_images(comm *cm, md_atoms *atoms)
 {
   comm_ranks *ranks = cm->ranks;
   const partition_halo *halo = &ranks->halo;
-  const int32_t *cell = ranks->cell.data;
+  const int32_t *cell = ranks->cell.data, *image = atoms->image.data;
   const int64_t *id = atoms->id.data;
   int32_t *index = ranks->index.data, *home = atoms->home.data, *shift = atoms->shift.data;
   int64_t *ghost_id = atoms->ghost_id.data;
@@ -172,7 +173,7 @@ static md_status name_images(comm *cm, md_atoms *atoms)
         home[k] = (int32_t)i, shift[k] = by, ghost_id[k] = id[i];
         continue;
       }
-      out[sent] = (ghost_name){id[i], by, 0, ""};
+      out[sent] = (ghost_name){id[i], by, md_frame_home(atoms->frames, image + 3 * i, by), ""};
       memcpy(out[sent].charge, charge_of(atoms, i), md_state_size(atoms->ctx->precision));
     }
   return MD_OK;
@@ -185,7 +186,7 @@ static md_status take_names(comm *cm, md_atoms *atoms, const void *from)
   int32_t *home = atoms->home.data, *shift = atoms->shift.data;
   int64_t *ghost_id = atoms->ghost_id.data;
   for (int64_t k = 0, g = ranks->n_own; k < ranks->n_in; k++, g++) {
-    home[g] = -1, shift[g] = in[k].shift, ghost_id[g] = in[k].id;
+    home[g] = in[k].home, shift[g] = in[k].shift, ghost_id[g] = in[k].id;
     memcpy(charge_of(atoms, atoms->n + g), in[k].charge, md_state_size(cm->ctx->precision));
   }
   if (atoms->n > 0) PICK(cm->ctx, cpu_built)(atoms);

@@ -124,11 +124,14 @@ static md_status cut_box(comm *cm, md_atoms *atoms, const int64_t *weight)
   } else {
     MD_TRY(cut_by(cm, ranks->asked, weight, &cost));
   }
-  const partition_halo *halo = &ranks->halo;
+  const partition *p = ranks->part;
   for (int d = 0; d < 3; d++) {
-    const double lo = ranks->part->lo[d], side = ranks->part->side[d];
-    atoms->part.lo[d] = lo + halo->lo[d] * side;
-    atoms->part.hi[d] = lo + (halo->lo[d] + halo->n[d]) * side;
+    const double lo = atoms->box.lo[d], side = p->side[d];
+    const int32_t first = ranks->halo.lo[d], n = ranks->halo.n[d];
+    atoms->part.lo[d] = lo + first * side;
+    atoms->part.hi[d] = lo + (first + n) * side;
+    atoms->part_frames[0][d] = first / p->in_frame[d];
+    atoms->part_frames[1][d] = n > 0 ? (first + n - 1) / p->in_frame[d] : 0;
   }
   ranks->cuts++;
   return MD_OK;
@@ -143,7 +146,8 @@ md_status ranks_settle(comm *cm, md_atoms *atoms, double r_ghost)
   if (!first && ranks->uneven <= UNEVEN * ranks->was_uneven) return MD_OK;
   if (first) {
     ranks->reach = r_ghost;
-    MD_TRY(world_agree(partition_create(&atoms->box, r_ghost, world_count(), &ranks->part)));
+    MD_TRY(world_agree(
+        partition_create(&atoms->frame, atoms->frames, r_ghost, world_count(), &ranks->part)));
   }
   int64_t *weight = NULL;
   md_status status = weigh_cells(cm, atoms, &weight);

@@ -1,10 +1,10 @@
 /* comm/ranks_exchange.c - atoms to their owners, and ghosts of other ranks' atoms: who tells whom
  * what and when, whatever the backend.
  *
- * Positions are those of the box on every rank.  A message of comm_forward is state [count][3], of
- * atoms as they are; who receives it shifts them, and keeps the charges that came with the ghosts'
- * names.  Nothing is sent before all ranks have room for what they will get.  Messages lie in
- * memory that a GPU writes and reads itself. */
+ * Positions are those in frames on every rank, in a box of one frame those of the box.  A message
+ * of comm_forward is state [count][3], of atoms as they are; who receives it shifts them by frame
+ * edges, and keeps the charges that came with the ghosts' names.  Nothing is sent before all ranks
+ * have room for what they will get.  Messages lie in memory that a GPU writes and reads itself. */
 #include "comm/ranks_impl.h"
 
 #include <stdlib.h>

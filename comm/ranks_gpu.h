@@ -30,10 +30,12 @@ md_status PREC(ranks_gpu_exchange)(comm *cm, md_atoms *atoms);
 md_status PREC(ranks_gpu_pack_reals)(comm *cm, const void *values);
 md_status PREC(ranks_gpu_unpack_reals)(comm *cm, const md_atoms *atoms, void *values);
 
-static __device__ __forceinline__ int64_t cell_of(const partition *p, state4 x)
+/* Of an atom with this image. */
+static __device__ __forceinline__ int64_t cell_of(const partition *p, state4 x,
+                                                  const int32_t *image)
 {
   const double at[3] = {x.x, x.y, x.z};
-  return partition_cell(p, at);
+  return partition_cell(p, at, image);
 }
 
 /* Who needs what of this rank, by cells of the box around its own: head is where a cell's targets
@@ -54,12 +56,12 @@ static inline image_table table_of(const comm_ranks *ranks)
 }
 
 static __device__ __forceinline__ int32_t head_at(const image_table *t, const partition *p,
-                                                  state4 x)
+                                                  state4 x, const int32_t *image)
 {
   const double from[3] = {x.x, x.y, x.z};
   int32_t at[3];
   bool inside = true;
-  partition_place(p, from, at);
+  partition_place(p, from, image, at);
   for (int d = 0; d < 3; d++) {
     at[d] -= t->lo[d];
     inside = inside && (uint32_t)at[d] < (uint32_t)t->n[d];

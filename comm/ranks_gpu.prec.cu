@@ -158,11 +158,11 @@ static size_t atom_bytes(const md_atoms *atoms)
   return sizeof(traveller);
 }
 
-static __global__ void weigh_kernel(int64_t n, const partition p, const state4 *__restrict__ x,
+static __global__ void weigh_kernel(int64_t n, const partition p, const houses a,
                                     unsigned long long *weight)
 {
   const int64_t i = md_thread();
-  if (i < n) atomicAdd(&weight[cell_of(&p, x[i])], 1ull);
+  if (i < n) atomicAdd(&weight[cell_of(&p, a.x[i], a.image + 3 * i)], 1ull);
 }
 
 static md_status weigh(comm *cm, const md_atoms *atoms, int64_t *weight)
@@ -173,7 +173,7 @@ static md_status weigh(comm *cm, const md_atoms *atoms, int64_t *weight)
   MD_TRY(md_buffer_reserve(cm->ctx, on_device, bytes, 0));
   MD_TRY(md_fill(cm->ctx, on_device->data, 0, bytes));
   weigh_kernel<<<md_blocks(atoms->n, BLOCK), BLOCK, 0, (cudaStream_t)cm->ctx->stream>>>(
-      atoms->n, *p, (const state4 *)atoms->x.data, (unsigned long long *)on_device->data);
+      atoms->n, *p, houses_of(atoms), (unsigned long long *)on_device->data);
   MD_LAUNCHED();
   return md_read(cm->ctx, weight, on_device->data, bytes);
 }
@@ -181,7 +181,7 @@ static md_status weigh(comm *cm, const md_atoms *atoms, int64_t *weight)
 /* Thread: ATOMS of them, or the end of all.  Those that another rank owns are items, with it as
  * key; images of all others are counted. */
 static __global__ void __launch_bounds__(BLOCK)
-    leave_kernel(int64_t n, const partition p, const image_table table, const state4 *x,
+    leave_kernel(int64_t n, const partition p, const image_table table, const houses a,
                  md_scan scan, int32_t *before, int32_t *item, uint32_t *key,
                  const item_counts counts, const count_post post)
 {
@@ -190,7 +190,8 @@ static __global__ void __launch_bounds__(BLOCK)
   int32_t head[ATOMS], leave = 0;
 #pragma unroll
   for (int u = 0; u < ATOMS; u++) {
-    head[u] = first + u < n ? head_at(&table, &p, x[first + u]) : 0;
+    const int64_t i = first + u;
+    head[u] = i < n ? head_at(&table, &p, a.x[i], a.image + 3 * i) : 0;
     leave += head[u] < 0;
   }
   int64_t k = md_scan_before(scan, (uint32_t)leave);
@@ -199,7 +200,7 @@ static __global__ void __launch_bounds__(BLOCK)
     const int64_t i = first + u;
     if (i <= n) before[i] = (int32_t)k;
     if (head[u] < 0) {
-      const int32_t rank = p.owner[cell_of(&p, x[i])];
+      const int32_t rank = p.owner[cell_of(&p, a.x[i], a.image + 3 * i)];
       item[k] = (int32_t)i, key[k++] = (uint32_t)rank;
       atomicAdd(&tally[rank], 1u);
     } else {
@@ -225,7 +226,7 @@ static md_status count_leavers(comm *cm, const md_atoms *atoms)
   MD_TRY(open_post(cm, 0, world_count(), &post));
   MD_TRY(md_scan_open(cm->ctx, &gpu->scan_status, &gpu->round, blocks, &scan));
   leave_kernel<<<blocks, BLOCK, near_bytes(&counts), (cudaStream_t)cm->ctx->stream>>>(
-      atoms->n, part_of(ranks), table_of(ranks), (const state4 *)atoms->x.data, scan,
+      atoms->n, part_of(ranks), table_of(ranks), houses_of(atoms), scan,
       (int32_t *)gpu->before.data, (int32_t *)gpu->item.data, (uint32_t *)gpu->key.data, counts,
       post);
   MD_LAUNCHED();
@@ -304,7 +305,7 @@ static __global__ void arrive_kernel(int64_t n, int64_t arrivals, const houses a
   if (k < arrivals) {
     const traveller t = in[k];
     enter_house(&a, n + k, &t);
-    if (counts.keys > 0) tally_images(&counts, tally, &table, head_at(&table, &p, t.x));
+    if (counts.keys > 0) tally_images(&counts, tally, &table, head_at(&table, &p, t.x, t.image));
   }
   close_tally(&counts, tally);
   if (counts.keys > 0) post_counts(&counts, &post);

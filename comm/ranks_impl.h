@@ -9,11 +9,11 @@
 
 MD_BEGIN_C
 
-/* What another rank is told of a ghost beside its position; the charge is a state.  A GPU's names
- * are its own, and have positions. */
+/* What another rank is told of a ghost beside its position: home is md_frame_home, the charge a
+ * state.  A GPU's names are its own, and have positions. */
 typedef struct {
   int64_t id;
-  int32_t shift, zero;
+  int32_t shift, home;
   char charge[sizeof(double)];
 } ghost_name;
 

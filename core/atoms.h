@@ -12,7 +12,8 @@
  *   id     int64  [n]             1-based, given at creation, moves with the atom
  *   image  int32  [n][3]          how often the atom crossed each periodic face; with several
  *                                 frames its frame plus frames[d] times that number
- *   home   int32  [n_ghost]       the owned atom a ghost is an image of; -1: another rank's
+ *   home   int32  [n_ghost]       the owned atom a ghost is an image of; < 0: another rank's, and
+ *                                 says the ghost's frame (md_frame_home); in one frame -1
  *   shift  int32  [n_ghost]       by how many frame edges, md_shift_pack()
  *   first  int32  [n + 1]         on the GPU: the ghosts of atom i are first[i] .. first[i + 1]
  *   ghost_id int64 [n_ghost]      on the CPU, with several ranks or in a deterministic context: the
@@ -51,6 +52,7 @@ struct md_atoms {
   double coord_scale; /* length of one fixed-point step; 1 where coord is a float type */
   double r_ghost;     /* ghosts reach this far beyond owned, 0 before the first */
   md_buffer x, v, f, fixed, x_at_build, id, image, home, shift, first, ghost_id;
+  int32_t part_frames[2][3]; /* the first and the last frame that part reaches into */
 };
 
 /* Make an empty set of atoms in this box.  *out is NULL on failure; free with md_atoms_destroy. */
@@ -86,14 +88,15 @@ md_status md_atoms_get_local(const md_atoms *atoms, double *x, int32_t *image);
 
 /* One space in which frames follow each other `gap` apart around the middle of the box; gap 0 is
  * the box.  md_frames_add is what a position in a frame gets there, of an atom with this image
- * along axis d, or of a ghost with that of its home less its shift; md_atoms_span the range of
- * owned atoms. */
+ * along axis d, or of a ghost in this frame (md_ghost_frame); md_atoms_span the range of owned
+ * atoms of all ranks, md_atoms_part of this one. */
 typedef struct {
   int32_t frames[3];
   double first[3], step[3];
 } md_frames_offset;
 md_frames_offset md_atoms_offset(const md_atoms *atoms, double gap);
 md_box md_atoms_span(const md_atoms *atoms, double gap);
+md_box md_atoms_part(const md_atoms *atoms, double gap);
 
 /* Positions and images of n atoms in the frames of a box as positions and images in the box: [n][3]
  * each, x_out may be x; x and image_out may be NULL. */
@@ -152,6 +155,34 @@ MD_INLINE void md_shift_unpack(int32_t shift, int *s)
   const int32_t rest = (shift - s[0]) / 1024;
   s[1] = (rest + 512 + (512 << 10)) % 1024 - 512;
   s[2] = (rest - s[1]) / 1024;
+}
+
+/* The home of a ghost that another rank makes of an atom with this image: -1 less the number of the
+ * ghost's frame, of which several ranks have fewer than 2^31 in all (comm/partition.h). */
+MD_INLINE int32_t md_frame_home(const int32_t frames[3], const int32_t image[3], int32_t shift)
+{
+  int s[3];
+  int32_t number = 0;
+  md_shift_unpack(shift, s);
+  for (int d = 0; d < 3; d++)
+    if (frames[d] > 1) number = number * frames[d] + md_frames_of(image[d] - s[d], frames[d]);
+  return -1 - number;
+}
+
+/* An image that stands for the frame of a ghost, whoever owns its home; image: of all owned atoms.
+ */
+MD_INLINE void md_ghost_frame(const int32_t frames[3], const int32_t *image, int32_t home,
+                              int32_t shift, int32_t frame[3])
+{
+  int s[3];
+  int32_t number = -1 - home;
+  md_shift_unpack(shift, s);
+  for (int d = 2; d >= 0 && home < 0; d--) {
+    frame[d] = number % frames[d];
+    number /= frames[d];
+  }
+  for (int d = 0; d < 3 && home >= 0; d++)
+    frame[d] = image[3 * (int64_t)home + d] - s[d];
 }
 
 MD_END_C

@@ -17,6 +17,7 @@ md_status md_atoms_cut(md_atoms *atoms, double longest)
                "an edge of %g in frames of %g makes %.3g of them: at most %d are possible", edge,
                longest, n, MOST_FRAMES - 1);
     atoms->frames[d] = n > 1 ? (int32_t)n : 1;
+    atoms->part_frames[1][d] = atoms->frames[d] - 1;
     atoms->frame.lo[d] = lo;
     atoms->frame.hi[d] = atoms->box.hi[d];
     if (atoms->frames[d] == 1) continue;
@@ -74,6 +75,19 @@ md_box md_atoms_span(const md_atoms *atoms, double gap)
     span.hi[d] += beside;
   }
   return span;
+}
+
+md_box md_atoms_part(const md_atoms *atoms, double gap)
+{
+  md_box part = md_atoms_span(atoms, gap);
+  for (int d = 0; d < 3; d++) {
+    const double lo = atoms->part.lo[d], hi = atoms->part.hi[d];
+    const double first = -0.5 * (atoms->frames[d] - 1);
+    if (lo <= atoms->box.lo[d] && hi >= atoms->box.hi[d]) continue;
+    part.lo[d] = lo + (atoms->part_frames[0][d] + first) * gap;
+    part.hi[d] = hi + (atoms->part_frames[1][d] + first) * gap;
+  }
+  return part;
 }
 
 md_status md_atoms_set(md_atoms *atoms, int64_t n, const double *x, const double *v,

@@ -27,21 +27,23 @@ static double bins_along(double edge, double size, bool powers)
 
 /* Of `bins` bins along axis d of a box, those that one of several ranks needs: where its atoms are,
  * and one more on either side, since rounding may put an atom there. */
-static void keep_part(const md_box *part, const md_box *box, int d, double side, double bins,
+static void keep_part(const md_box *part, const md_box *span, int d, double side, double bins,
                       neighbor_grid *grid)
 {
-  const bool is_all = part->lo[d] <= box->lo[d] && part->hi[d] >= box->hi[d];
-  const double lo = is_all ? 0 : fmax(0, floor((part->lo[d] - box->lo[d]) / side) - 1);
-  const double hi = is_all ? bins : fmin(bins, ceil((part->hi[d] - box->lo[d]) / side) + 1);
+  const bool is_all = part->lo[d] <= span->lo[d] && part->hi[d] >= span->hi[d];
+  const double lo = is_all ? 0 : fmax(0, floor((part->lo[d] - span->lo[d]) / side) - 1);
+  const double hi = is_all ? bins : fmin(bins, ceil((part->hi[d] - span->lo[d]) / side) + 1);
   grid->first[d] = (int32_t)fmin(lo, bins - 1);
   grid->whole[d] = (int32_t)bins;
   grid->n[d] = (int32_t)fmax(1, hi - grid->first[d]) + 2 * grid->margin[d];
 }
 
 /* Of so many bins with these sides, and as many around them as the list reaches. */
-static md_status make_grid(const neighbor_spec *spec, const md_atoms *atoms, const md_box *span,
-                           const double inner[3], const double side[3], neighbor_grid *grid)
+static md_status make_grid(const neighbor_list *list, const double inner[3], const double side[3],
+                           neighbor_grid *grid)
 {
+  const neighbor_spec *spec = &list->spec;
+  const md_box *span = &list->span;
   double bins = 1;
   for (int d = 0; d < 3; d++) {
     const double margin = ceil(spec->r_list * WIDEN / side[d]);
@@ -52,7 +54,7 @@ static md_status make_grid(const neighbor_spec *spec, const md_atoms *atoms, con
                spec->bin_size, span->hi[0] - span->lo[0], span->hi[1] - span->lo[1],
                span->hi[2] - span->lo[2], bins, INT32_MAX - 1);
     grid->margin[d] = (int32_t)margin;
-    keep_part(&atoms->part, &atoms->box, d, side[d], inner[d], grid);
+    keep_part(&list->part, span, d, side[d], inner[d], grid);
     grid->lo[d] = span->lo[d];
     grid->side[d] = side[d];
   }
@@ -63,16 +65,17 @@ static md_status make_grid(const neighbor_spec *spec, const md_atoms *atoms, con
  * ones, whole bins of the order beside each other: what lies in one is together in memory too, and
  * a column of them comes to a halo as it lies, which spreads a row's entries evenly over the
  * banks. */
-static md_status make_grids(const neighbor_spec *spec, const md_box *span, const md_atoms *atoms,
-                            neighbor_grid *grid, neighbor_grid *near)
+static md_status make_grids(const neighbor_list *list, int64_t n, neighbor_grid *grid,
+                            neighbor_grid *near)
 {
+  const neighbor_spec *spec = &list->spec;
   double inner[3], side[3];
   for (int d = 0; d < 3; d++) {
-    const double edge = span->hi[d] - span->lo[d];
-    inner[d] = bins_along(edge, spec->bin_size, needs_powers(spec, atoms->n));
+    const double edge = list->span.hi[d] - list->span.lo[d];
+    inner[d] = bins_along(edge, spec->bin_size, needs_powers(spec, n));
     side[d] = edge / inner[d];
   }
-  MD_TRY(make_grid(spec, atoms, span, inner, side, grid));
+  MD_TRY(make_grid(list, inner, side, grid));
   *near = *grid;
   if (spec->kind != NEIGHBOR_TILE) return MD_OK;
   for (int d = 0; d < 3; d++) {
@@ -80,7 +83,7 @@ static md_status make_grids(const neighbor_spec *spec, const md_box *span, const
     inner[d] = ceil(inner[d] / bins);
     side[d] *= bins;
   }
-  return make_grid(spec, atoms, span, inner, side, near);
+  return make_grid(list, inner, side, near);
 }
 
 /* Whether a bin at this offset can hold a neighbour of an atom in the bin at its centre. */
@@ -123,7 +126,7 @@ md_status neighbor_set_grids(neighbor_list *list, const md_atoms *atoms)
 {
   neighbor_grid grid;
   MD_TRY(neighbor_set_positions(list, atoms));
-  MD_TRY(make_grids(&list->spec, &list->span, atoms, &grid, &list->near));
+  MD_TRY(make_grids(list, atoms->n, &grid, &list->near));
   const bool same = list->n_stencil > 0 && memcmp(grid.n, list->grid.n, sizeof grid.n) == 0 &&
                     memcmp(grid.margin, list->grid.margin, sizeof grid.margin) == 0 &&
                     memcmp(grid.side, list->grid.side, sizeof grid.side) == 0;

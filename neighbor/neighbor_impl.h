@@ -25,10 +25,11 @@ struct neighbor_list {
   neighbor_view view;
   ordering_sorter *sorter;
   /* Where atoms and ghosts are for bins and distances: their x, or one space of all frames
-   * (`unfolded`); the range of owned atoms there; how far distances reach there. */
+   * (`unfolded`); the range of all owned atoms there, and of this rank's; how far distances reach
+   * there. */
   const void *x; /* state4 [n + n_ghost] */
   md_buffer unfolded;
-  md_box span;
+  md_box span, part;
   double r_near;
   int32_t n_stencil;
   md_buffer stencil;        /* int32 [n_stencil][3]: bin offsets, centre first, innermost axis k */

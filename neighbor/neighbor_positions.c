@@ -35,6 +35,7 @@ md_status neighbor_set_positions(neighbor_list *list, const md_atoms *atoms)
 {
   const double r_list = list->spec.r_list, gap = 2 * (fmax(atoms->r_ghost, r_list) + r_list);
   list->span = md_atoms_span(atoms, gap);
+  list->part = md_atoms_part(atoms, gap);
   list->r_near = r_list;
   list->x = atoms->x.data;
   if (!md_atoms_is_cut(atoms)) return MD_OK;

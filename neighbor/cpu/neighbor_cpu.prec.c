@@ -3,6 +3,8 @@
  * Compiled once per precision and instruction set. */
 #include "neighbor/neighbor_impl.h"
 
+#include <string.h>
+
 /* Clamps; a NaN goes to the first bin.  No branches: where atoms lie is not foreseen. */
 static int32_t bin_along(double steps, int32_t n)
 {
@@ -53,11 +55,13 @@ md_status KERNEL(neighbor_cpu_unfold)(const md_atoms *atoms, const md_frames_off
   state *out = to;
 #pragma omp parallel for schedule(static) num_threads(atoms->ctx->threads)
   for (int64_t i = 0; i < n + atoms->n_ghost; i++) {
-    int s[3] = {0, 0, 0};
-    if (i >= n) md_shift_unpack(shift[i - n], s);
-    const int32_t *of = image + 3 * (i < n ? i : home[i - n]);
+    int32_t of[3];
+    if (i < n)
+      memcpy(of, image + 3 * i, sizeof of);
+    else
+      md_ghost_frame(offset->frames, image, home[i - n], shift[i - n], of);
     for (int d = 0; d < 3; d++)
-      out[4 * i + d] = (state)(x[4 * i + d] + md_frames_add(offset, d, of[d] - s[d]));
+      out[4 * i + d] = (state)(x[4 * i + d] + md_frames_add(offset, d, of[d]));
     out[4 * i + 3] = x[4 * i + 3];
   }
   return MD_OK;

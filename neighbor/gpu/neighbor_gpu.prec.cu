@@ -38,13 +38,14 @@ static __global__ void unfold_kernel(int64_t n, int64_t all, const md_frames_off
 {
   const int64_t i = md_thread();
   if (i >= all) return;
-  int s[3] = {0, 0, 0};
-  if (i >= n) md_shift_unpack(shift[i - n], s);
-  const int32_t *of = image + 3 * (i < n ? i : home[i - n]);
+  int32_t of[3];
+  for (int d = 0; d < 3 && i < n; d++)
+    of[d] = image[3 * i + d];
+  if (i >= n) md_ghost_frame(offset.frames, image, home[i - n], shift[i - n], of);
   state4 xi = x[i];
-  xi.x = (state)(xi.x + md_frames_add(&offset, 0, of[0] - s[0]));
-  xi.y = (state)(xi.y + md_frames_add(&offset, 1, of[1] - s[1]));
-  xi.z = (state)(xi.z + md_frames_add(&offset, 2, of[2] - s[2]));
+  xi.x = (state)(xi.x + md_frames_add(&offset, 0, of[0]));
+  xi.y = (state)(xi.y + md_frames_add(&offset, 1, of[1]));
+  xi.z = (state)(xi.z + md_frames_add(&offset, 2, of[2]));
   to[i] = xi;
 }
 

@@ -25,8 +25,6 @@ ranks=2
 # Where ranks compute: on the GPU all of them share one.
 where="--backend $backend --threads 1"
 [ "$backend" = cpu ] || where="$where --share-gpu"
-expect 2 $where --precision single --cells 4,4,200
-says '2 ranks of a box longer than 224 in single precision'
 expect 2 --backend cpu --cells 4 --trace "$dir/trace"
 says 'trace on 2 ranks: expected one rank'
 expect 2 $where --cells 4 --carrier nccl

@@ -5,14 +5,24 @@
 
 enum { MOST_RANKS = 24 };
 
-/* Boxes of powers of two and others, one flat, one of a single cell, one below the reach. */
+/* Boxes of powers of two and others, one flat, one of a single cell, one below the reach; boxes of
+ * several frames along one axis and two, of frames shorter than the reach, and of some with cells
+ * that nobody needs. */
 static const struct {
-  md_box box;
+  md_box frame;
   double reach;
-} cases[] = {{{{0, 0, 0}, {8, 8, 8}}, 2},        {{{-3, 1, 2}, {4.1, 6.3, 9.7}}, 2.2},
-             {{{0, 0, 0}, {19, 3, 2.5}}, 2},     {{{0, 0, 0}, {1, 1.2, 1.1}}, 2.8},
-             {{{-5, -5, -5}, {5, 5, 5}}, 2.8},   {{{0, 0, 0}, {1.3, 9, 1.3}}, 2.8},
-             {{{0, 0, 0}, {5.6, 5.6, 5.6}}, 2.8}};
+  int32_t frames[3];
+} cases[] = {{{{0, 0, 0}, {8, 8, 8}}, 2, {1, 1, 1}},
+             {{{-3, 1, 2}, {4.1, 6.3, 9.7}}, 2.2, {1, 1, 1}},
+             {{{0, 0, 0}, {19, 3, 2.5}}, 2, {1, 1, 1}},
+             {{{0, 0, 0}, {1, 1.2, 1.1}}, 2.8, {1, 1, 1}},
+             {{{-5, -5, -5}, {5, 5, 5}}, 2.8, {1, 1, 1}},
+             {{{0, 0, 0}, {1.3, 9, 1.3}}, 2.8, {1, 1, 1}},
+             {{{0, 0, 0}, {5.6, 5.6, 5.6}}, 2.8, {1, 1, 1}},
+             {{{-2, -1, 0}, {2, 2.5, 2.5}}, 2, {4, 1, 1}},
+             {{{-2, -1, -1.5}, {2, 1, 1.5}}, 1.9, {2, 1, 3}},
+             {{{0, -0.8, 0}, {3, 0.8, 2}}, 2, {1, 5, 1}},
+             {{{0, 0, 0}, {3.3, 5.5, 5.5}}, 2, {2, 1, 1}}};
 enum { CASES = sizeof cases / sizeof *cases };
 
 /* Atoms of each cell: none, uniform, and a quarter that is dense. */
@@ -31,7 +41,7 @@ static partition *cut(int which, int ranks, partition_cut kind, int density, int
   static const ordering hilbert = {.kind = ORDERING_HILBERT};
   md_ctx *ctx = test_ctx(MD_DOUBLE, 1, false);
   partition *p;
-  ck_ok(partition_create(&cases[which].box, cases[which].reach, ranks, &p));
+  ck_ok(partition_create(&cases[which].frame, cases[which].frames, cases[which].reach, ranks, &p));
   *weight = make_weights(p, density);
   ck_ok(partition_make(p, ctx, kind, &hilbert, *weight));
   md_ctx_destroy(ctx);
@@ -122,24 +132,28 @@ START_TEST(bricks_and_bisections_are_boxes)
 }
 END_TEST
 
+/* A cell, and its corner in its frame. */
 static void place_of(const partition *p, int64_t c, double corner[3], int32_t at[3])
 {
   at[0] = (int32_t)(c / p->n[2] / p->n[1]);
   at[1] = (int32_t)(c / p->n[2] % p->n[1]);
   at[2] = (int32_t)(c % p->n[2]);
   for (int d = 0; d < 3; d++)
-    corner[d] = p->lo[d] + at[d] * p->side[d];
+    corner[d] = p->lo[d] + at[d] % (p->n[d] / p->frames[d]) * p->side[d];
 }
 
-/* Distance between a cell, shifted by boxes, and another. */
+/* Distance between a cell, shifted by frames, and another: infinite where that is of a frame that
+ * the first was not shifted to. */
 static double gap_of(const partition *p, int64_t a, const int s[3], int64_t b)
 {
   double x[3], y[3], sq = 0;
-  int32_t unused[3];
-  place_of(p, a, x, unused);
-  place_of(p, b, y, unused);
+  int32_t from[3], to[3];
+  place_of(p, a, x, from);
+  place_of(p, b, y, to);
   for (int d = 0; d < 3; d++) {
-    const double away = fabs(x[d] + s[d] * (p->n[d] * p->side[d]) - y[d]) - p->side[d];
+    const int32_t m = p->n[d] / p->frames[d];
+    if ((from[d] / m - s[d] - to[d] / m) % p->frames[d] != 0) return INFINITY;
+    const double away = fabs(x[d] + s[d] * (m * p->side[d]) - y[d]) - p->side[d];
     if (away > 0) sq += away * away;
   }
   return sqrt(sq);
@@ -168,7 +182,7 @@ static void check_halo(const partition *p, int rank, double reach, const int64_t
   ck_ok(partition_halo_make(p, rank, reach, &halo));
   int most[3];
   for (int d = 0; d < 3; d++)
-    most[d] = (int)ceil(reach / (p->n[d] * p->side[d])) + 1;
+    most[d] = (int)ceil(reach / (p->n[d] / p->frames[d] * p->side[d])) + 1;
   int64_t images = 0, atoms = 0, listed = 0;
   bool neighbor[MOST_RANKS] = {false};
   for (int64_t c = 0; c < p->cells; c++) {
@@ -231,21 +245,31 @@ END_TEST
 START_TEST(positions_have_cells)
 {
   partition *p;
-  ck_ok(partition_create(&cases[1].box, cases[1].reach, 3, &p));
-  for (int64_t c = 0; c < p->cells; c++) {
-    double corner[3];
-    int32_t at[3];
-    place_of(p, c, corner, at);
-    for (int d = 0; d < 3; d++)
-      corner[d] += 0.3 * p->side[d];
-    ck_assert_int_eq(partition_cell(p, corner), c);
+  for (int which = 0; which < CASES; which++) {
+    const int32_t *frames = cases[which].frames;
+    ck_ok(partition_create(&cases[which].frame, frames, cases[which].reach, 3, &p));
+    for (int64_t c = 0; c < p->cells; c++) {
+      double corner[3];
+      int32_t at[3], image[3];
+      place_of(p, c, corner, at);
+      for (int d = 0; d < 3; d++) {
+        corner[d] += 0.3 * p->side[d];
+        image[d] = at[d] / (p->n[d] / frames[d]) + frames[d] * ((int32_t)(c % 5) - 2);
+      }
+      ck_assert_int_eq(partition_cell(p, corner, image), c);
+    }
+    /* Outside of a frame is not in the next one. */
+    const double far[2][3] = {{-1e9, -1e9, -1e9}, {1e9, INFINITY, 1e9}};
+    const int32_t first[3] = {0, 0, 0}, last[3] = {frames[0] - 1, -1, 2 * frames[2] - 1};
+    ck_assert_int_eq(partition_cell(p, far[0], first), 0);
+    ck_assert_int_eq(partition_cell(p, far[1], last), p->cells - 1);
+    partition_destroy(p);
   }
-  const double far[2][3] = {{-1e9, -1e9, -1e9}, {1e9, INFINITY, 1e9}};
-  ck_assert_int_eq(partition_cell(p, far[0]), 0);
-  ck_assert_int_eq(partition_cell(p, far[1]), p->cells - 1);
-  partition_destroy(p);
-  const md_box huge = {{0, 0, 0}, {1e6, 1e6, 1e6}};
-  ck_assert_int_eq(partition_create(&huge, 2, 3, &p), MD_ECAPACITY);
+  static const md_box huge = {{0, 0, 0}, {1e6, 1e6, 1e6}};
+  ck_assert_int_eq(partition_create(&huge, (int32_t[]){1, 1, 1}, 2, 3, &p), MD_ECAPACITY);
+  ck_assert(p == NULL);
+  static const int32_t many[3] = {1 << 20, 1 << 20, 1};
+  ck_assert_int_eq(partition_create(&cases[0].frame, many, 2, 3, &p), MD_ECAPACITY);
   ck_assert(p == NULL);
 }
 END_TEST

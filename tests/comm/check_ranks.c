@@ -2,60 +2,11 @@
  * under mpirun. */
 #include "comm/comm.h"
 #include "comm/world.h"
-#include "core/random.h"
 #include "tests/drive/run_cases.h"
 #include "tests/drive/run_ranks.h"
+#include "tests/drive/run_whole.h"
 #include "tests/ref/ref.h"
 #include "tests/test.h"
-
-/* A system that every rank knows whole. */
-typedef struct {
-  md_box box;
-  double reach;
-  int64_t n;
-  double *x, *v; /* [n][3], as precision keeps them */
-} whole;
-
-enum { SYSTEMS = 5 };
-
-/* Uniform; a dense corner; all in one place, so that ranks are empty; a box of one reach; atoms
- * with many images of their own. */
-static whole make_whole(int which, md_precision precision)
-{
-  static const whole kinds[SYSTEMS] = {{{{-4, 0, 1}, {5.5, 8, 9}}, 2.1, 150, NULL, NULL},
-                                       {{{0, 0, 0}, {12, 9, 7}}, 1.5, 150, NULL, NULL},
-                                       {{{0, 0, 0}, {9, 9, 9}}, 2.8, 30, NULL, NULL},
-                                       {{{0, 0, 0}, {2.8, 2.8, 2.8}}, 2.8, 40, NULL, NULL},
-                                       {{{-0.5, 0, 0}, {0.5, 6, 2}}, 2.3, 21, NULL, NULL}};
-  whole w = kinds[which];
-  int32_t seed = 4711 + which;
-  w.x = ref_alloc(3 * w.n, sizeof(double));
-  w.v = ref_alloc(3 * w.n, sizeof(double));
-  for (int64_t k = 0; k < 3 * w.n; k++) {
-    const int d = (int)(k % 3);
-    double u = random_park_miller(&seed);
-    if (which == 1 && k < 2 * w.n) u *= 0.25;
-    if (which == 2) u *= 0.1;
-    w.x[k] = run_round(precision, w.box.lo[d] + u * (w.box.hi[d] - w.box.lo[d]) * 0.9999);
-    w.v[k] = run_round(precision, random_park_miller(&seed) - 0.5);
-  }
-  return w;
-}
-
-/* This rank's block of them, ids 1.. in reverse order of places. */
-static md_atoms *make_part(md_ctx *ctx, const whole *w)
-{
-  md_atoms *atoms;
-  ck_ok(md_atoms_create(ctx, &w->box, &atoms));
-  const int64_t begin = w->n * world_rank() / world_count();
-  const int64_t n = w->n * (world_rank() + 1) / world_count() - begin;
-  int64_t *id = ref_alloc(n, sizeof *id);
-  for (int64_t k = 0; k < n; k++)
-    id[k] = w->n - (begin + k);
-  ck_ok(md_atoms_set(atoms, n, w->x + 3 * begin, w->v + 3 * begin, id, NULL));
-  free(id);
-  return atoms;
-}
 
 /* A charge that tells of which atom it is, in any precision. */
 static double charge_of(int64_t id)
@@ -107,27 +58,31 @@ static void check_charges(const md_atoms *atoms)
 }
 
 /* Where the atom with this id is in the whole. */
-static int64_t place_of(const whole *w, int64_t id)
+static int64_t place_of(const run_whole *w, int64_t id)
 {
   ck_assert_msg(id >= 1 && id <= w->n, "id %lld of %lld", (long long)id, (long long)w->n);
   return w->n - id;
 }
 
 /* Every atom is on one rank, with what belonged to it; positions: those of the whole plus whole
- * edges, which image counts.  The whole then gets the wrapped positions, to the bit. */
-static void check_owned(const md_atoms *atoms, whole *w)
+ * edges of frames, which image counts.  The whole then gets the wrapped positions, to the bit. */
+static void check_owned(const md_atoms *atoms, run_whole *w)
 {
   run_snapshot s = run_snapshot_take(atoms);
   int64_t *seen = ref_alloc(w->n, sizeof *seen), *bits = ref_alloc(3 * w->n, sizeof *bits);
+  int64_t *image = ref_alloc(3 * w->n, sizeof *image);
   memset(seen, 0, (size_t)w->n * sizeof *seen);
   memset(bits, 0, 3 * (size_t)w->n * sizeof *bits);
+  memset(image, 0, 3 * (size_t)w->n * sizeof *image);
   for (int64_t i = 0; i < s.n; i++) {
     const int64_t k = place_of(w, s.id[i]);
     seen[k]++;
     for (int d = 0; d < 3; d++) {
-      const double x = s.x[3 * i + d], edge = w->box.hi[d] - w->box.lo[d];
-      ck_assert(x >= w->box.lo[d] && x < w->box.hi[d] && s.v[3 * i + d] == w->v[3 * k + d]);
-      const double back = x + s.image[3 * i + d] * edge;
+      const double x = s.x[3 * i + d], lo = atoms->frame.lo[d], hi = atoms->frame.hi[d];
+      ck_assert(x >= lo && x < hi && s.v[3 * i + d] == w->v[3 * k + d]);
+      image[3 * k + d] = s.image[3 * i + d];
+      const double back =
+          x + (double)(image[3 * k + d] - w->image[3 * k + d]) * run_whole_edge(w, d);
       ck_assert_msg(fabs(back - w->x[3 * k + d]) < 1e-5, "atom %lld went from %g to %g",
                     (long long)s.id[i], w->x[3 * k + d], back);
       memcpy(&bits[3 * k + d], &x, sizeof x);
@@ -135,32 +90,60 @@ static void check_owned(const md_atoms *atoms, whole *w)
   }
   world_sum(seen, w->n);
   world_sum(bits, 3 * w->n);
+  world_sum(image, 3 * w->n);
   for (int64_t k = 0; k < w->n; k++)
     ck_assert_msg(seen[k] == 1, "atom %lld is on %lld ranks", (long long)(w->n - k),
                   (long long)seen[k]);
   memcpy(w->x, bits, 3 * (size_t)w->n * sizeof *bits);
+  memcpy(w->image, image, 3 * (size_t)w->n * sizeof *image);
   free(seen);
   free(bits);
+  free(image);
   run_snapshot_free(&s);
 }
 
 /* An image of atom k of the whole, as precision keeps it. */
-static double image_at(const whole *w, md_precision precision, int64_t k, int d, int shift)
+static double image_at(const md_atoms *atoms, const run_whole *w, int64_t k, int d, int shift)
 {
-  return run_round(precision, w->x[3 * k + d] + shift * (w->box.hi[d] - w->box.lo[d]));
+  const double edge = atoms->frame.hi[d] - atoms->frame.lo[d];
+  return run_round(atoms->ctx->precision, w->x[3 * k + d] + shift * edge);
 }
 
 /* Whether atom or ghost j is atom k of the whole shifted by s. */
-static bool is_image(const run_snapshot *s, const int64_t *ghost_id, const whole *w, int64_t g,
+static bool is_image(const run_snapshot *s, const int64_t *ghost_id, const run_whole *w, int64_t g,
                      int64_t k, int32_t shift)
 {
   return ghost_id[g] == w->n - k && s->shift[g] == shift;
 }
 
-/* Every image within reach of an owned atom is there; every ghost lies where its image lies. */
-static void check_images(const md_atoms *atoms, const whole *w)
+/* Whether an owned atom is where atom k of the whole, shifted by t, is seen within reach. */
+static bool is_near(const md_atoms *atoms, const run_snapshot *s, int64_t i, const run_whole *w,
+                    int64_t k, const int t[3])
 {
-  const md_precision precision = atoms->ctx->precision;
+  double sq = 0;
+  for (int d = 0; d < 3; d++) {
+    const double away = s->x[3 * i + d] - image_at(atoms, w, k, d, t[d]);
+    if (!run_whole_frame(w, d, s->image[3 * i + d], w->image[3 * k + d] - t[d])) return false;
+    sq += away * away;
+  }
+  return sq < w->reach * w->reach;
+}
+
+/* Ghost g, of atom k of the whole, is of the frame that its shift says. */
+static void check_frame(const run_snapshot *s, int64_t g, const run_whole *w, int64_t k,
+                        const int t[3])
+{
+  int32_t frame[3];
+  md_ghost_frame(w->frames, s->image, s->home[g], s->shift[g], frame);
+  for (int d = 0; d < 3; d++)
+    ck_assert_msg(run_whole_frame(w, d, frame[d], w->image[3 * k + d] - t[d]),
+                  "a ghost of frame %d of %d, not %lld", frame[d], w->frames[d],
+                  (long long)(w->image[3 * k + d] - t[d]));
+}
+
+/* Every image within reach of an owned atom is there; every ghost lies where its image lies. */
+static void check_images(const md_atoms *atoms, const run_whole *w)
+{
   run_snapshot s = run_snapshot_take(atoms);
   int64_t *id = ids_of(atoms);
   const int64_t *ghost_id = id + atoms->n;
@@ -169,29 +152,24 @@ static void check_images(const md_atoms *atoms, const whole *w)
     const int64_t k = place_of(w, ghost_id[g]);
     md_shift_unpack(s.shift[g], t);
     for (int d = 0; d < 3; d++)
-      ck_assert_msg(s.x[3 * (s.n + g) + d] == image_at(w, precision, k, d, t[d]),
+      ck_assert_msg(s.x[3 * (s.n + g) + d] == image_at(atoms, w, k, d, t[d]),
                     "a ghost of atom %lld lies at %.17g, not %.17g", (long long)ghost_id[g],
-                    s.x[3 * (s.n + g) + d], image_at(w, precision, k, d, t[d]));
+                    s.x[3 * (s.n + g) + d], image_at(atoms, w, k, d, t[d]));
+    check_frame(&s, g, w, k, t);
     if (s.home[g] >= 0) ck_assert(s.id[s.home[g]] == ghost_id[g] && s.shift[g] != 0);
   }
   for (int d = 0; d < 3; d++)
-    most[d] = (int)ceil(w->reach / (w->box.hi[d] - w->box.lo[d]));
+    most[d] = (int)ceil(w->reach / run_whole_edge(w, d));
   for (int64_t k = 0; k < w->n; k++)
     for (t[0] = -most[0]; t[0] <= most[0]; t[0]++)
       for (t[1] = -most[1]; t[1] <= most[1]; t[1]++)
         for (t[2] = -most[2]; t[2] <= most[2]; t[2]++) {
-          double nearest = INFINITY, at[3];
-          bool here = false;
-          for (int d = 0; d < 3; d++)
-            at[d] = image_at(w, precision, k, d, t[d]);
+          bool here = false, near = false;
           for (int64_t i = 0; i < s.n; i++) {
-            double sq = 0;
-            for (int d = 0; d < 3; d++)
-              sq += (s.x[3 * i + d] - at[d]) * (s.x[3 * i + d] - at[d]);
-            nearest = fmin(nearest, sq);
+            near = near || is_near(atoms, &s, i, w, k, t);
             here = here || (s.id[i] == w->n - k && !t[0] && !t[1] && !t[2]);
           }
-          if (here || nearest >= w->reach * w->reach) continue;
+          if (here || !near) continue;
           int found = 0;
           for (int64_t g = 0; g < s.n_ghost; g++)
             found += is_image(&s, ghost_id, w, g, k, md_shift_pack(t[0], t[1], t[2]));
@@ -203,25 +181,22 @@ static void check_images(const md_atoms *atoms, const whole *w)
 }
 
 /* Every atom moves, some across several ranks. */
-static void move(md_atoms *atoms, whole *w, double by)
+static void move(md_atoms *atoms, run_whole *w, double by)
 {
   double *x = ref_alloc(3 * atoms->n + 3, sizeof *x);
   int64_t *id = ref_alloc(atoms->n + 1, sizeof *id);
-  int32_t *image = ref_alloc(3 * atoms->n + 3, sizeof *image);
-  ck_ok(md_atoms_get(atoms, x, NULL, NULL, id, image));
+  ck_ok(md_atoms_get(atoms, NULL, NULL, NULL, id, NULL));
   for (int64_t k = 0; k < 3 * w->n; k++)
     w->x[k] = run_round(atoms->ctx->precision, w->x[k] + by * w->v[k]);
   for (int64_t i = 0; i < atoms->n; i++)
     memcpy(&x[3 * i], &w->x[3 * place_of(w, id[i])], 3 * sizeof *x);
   ck_ok(md_atoms_place(atoms, x));
-  ck_ok(md_fill(atoms->ctx, atoms->image.data, 0, (size_t)atoms->n * 12));
   free(x);
   free(id);
-  free(image);
 }
 
 /* Every ghost is where its image is, as precision keeps it. */
-static void check_ghosts(const md_atoms *atoms, const whole *w)
+static void check_ghosts(const md_atoms *atoms, const run_whole *w)
 {
   run_snapshot s = run_snapshot_take(atoms);
   int64_t *id = ids_of(atoms);
@@ -230,7 +205,7 @@ static void check_ghosts(const md_atoms *atoms, const whole *w)
     md_shift_unpack(s.shift[g], t);
     const int64_t k = place_of(w, id[s.n + g]);
     for (int d = 0; d < 3; d++)
-      ck_assert(s.x[3 * (s.n + g) + d] == image_at(w, atoms->ctx->precision, k, d, t[d]));
+      ck_assert(s.x[3 * (s.n + g) + d] == image_at(atoms, w, k, d, t[d]));
   }
   free(id);
   run_snapshot_free(&s);
@@ -271,12 +246,12 @@ static void check_reals(comm *cm, const md_atoms *atoms)
 START_TEST(atoms_and_ghosts_are_where_they_belong)
 {
   static const ordering hilbert = {.kind = ORDERING_HILBERT};
-  for (int which = 0; which < SYSTEMS; which++)
+  for (int which = 0; which < RUN_WHOLES; which++)
     for (int cut = 0; cut < PARTITION_CUT_COUNT; cut++) {
       const md_precision precision = (md_precision)_i;
       md_ctx *ctx = test_ctx(precision, 2, true);
-      whole w = make_whole(which, precision);
-      md_atoms *atoms = make_part(ctx, &w);
+      run_whole w = run_whole_make(which, precision);
+      md_atoms *atoms = run_whole_part(ctx, &w);
       comm *cm;
       ck_ok(comm_create(ctx, &cm));
       comm_cut(cm, (partition_cut)cut, &hilbert);
@@ -308,8 +283,7 @@ START_TEST(atoms_and_ghosts_are_where_they_belong)
       comm_destroy(cm);
       md_atoms_destroy(atoms);
       md_ctx_destroy(ctx);
-      free(w.x);
-      free(w.v);
+      run_whole_free(&w);
     }
 }
 END_TEST
@@ -318,9 +292,9 @@ END_TEST
 START_TEST(what_one_rank_loses_all_report)
 {
   md_ctx *ctx = test_ctx(MD_DOUBLE, 1, false);
-  whole w = make_whole(0, MD_DOUBLE);
+  run_whole w = run_whole_make(0, MD_DOUBLE);
   w.x[3 * (w.n - 1)] = NAN;
-  md_atoms *atoms = make_part(ctx, &w);
+  md_atoms *atoms = run_whole_part(ctx, &w);
   comm *cm;
   ck_ok(comm_create(ctx, &cm));
   md_status status = comm_migrate_early(cm, atoms, w.reach, -1);
@@ -330,8 +304,7 @@ START_TEST(what_one_rank_loses_all_report)
   comm_destroy(cm);
   md_atoms_destroy(atoms);
   md_ctx_destroy(ctx);
-  free(w.x);
-  free(w.v);
+  run_whole_free(&w);
 }
 END_TEST
 
