@@ -84,8 +84,8 @@ MD_INLINE void project(const rpy_far *far, int32_t i, int64_t c, int width, cons
     for (int t = 0; t < (noisy ? 1 : far->rank); t++)
       for (int d = 0; d < 3; d++)
         for (int part = 0; part < 2; part++)
-          sum[d][part] += (noisy ? noise : table[t * modes + l]) *
-                          spectrum[(3 * t + d) * mesh + 2 * l + part];
+          sum[d][part] +=
+              (noisy ? noise : table[t * modes + l]) * spectrum[(3 * t + d) * mesh + 2 * l + part];
     for (int part = 0; part < 2; part++) {
       const real along = (kx * sum[0][part] + ky * sum[1][part] + kz * sum[2][part]) * inv_sq;
       sum[0][part] -= kx * along, sum[1][part] -= ky * along, sum[2][part] -= kz * along;
