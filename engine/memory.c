@@ -63,16 +63,17 @@ static double charges_memory(const md_ctx *ctx, const engine_spec *spec, const c
   return (beside ? 0 : c->all * real_size) + c->n * (4 * real_size + 40) + 2.1 * points * real_size;
 }
 
-/* F'; on a GPU which rows have close pairs, on the CPU densities, and which entries of the list are
- * near: slices of half lists are less even. */
+/* F'; on a GPU which rows have close pairs, on the CPU coordinates with F' beside them, densities,
+ * and which entries of the list are near: slices of half lists are less even. */
 static double eam_memory(const md_ctx *ctx, const engine_spec *spec, const crowd *c,
                          neighbor_kind list)
 {
   if (!spec->eam) return 0;
   const double real_size = (double)md_real_size(ctx->precision);
   const double slots = (list == NEIGHBOR_HALF ? 2.5 : 4.4) * c->entries;
-  const double near = ctx->backend == MD_CPU ? c->n * (real_size + slots) : c->n;
-  return c->all * real_size + near;
+  if (ctx->backend == MD_GPU) return c->all * real_size + c->n;
+  const double beside = 4 * (double)md_coord_size(ctx->precision);
+  return c->all * (real_size + beside) + c->n * (real_size + slots);
 }
 
 int64_t engine_memory(const md_ctx *ctx, const engine_spec *spec, neighbor_kind list, double n,

@@ -71,42 +71,102 @@ typedef struct {
   int32_t n;
 } reaction;
 
-/* The owned atom that j is, or is a ghost of. */
-MD_INLINE int32_t home_of(reaction to, int32_t j)
-{
-  return j < to.n ? j : to.home[j - to.n];
-}
-
-/* Whether there may be a ghost among atoms j: where that is one comparison. */
-MD_INLINE bool rows_any_ghost(reaction to, const int32_t *j)
+/* A bit for each of atoms j that is a ghost; where that is one comparison for all of them. */
+MD_INLINE unsigned rows_ghosts(reaction to, const int32_t *j)
 {
 #if MD_ISA == 2 && MD_PREC == 2
-  return _mm256_cmpge_epi32_mask(_mm256_loadu_si256((const __m256i *)j), _mm256_set1_epi32(to.n)) !=
-         0;
+  return _mm256_cmpge_epi32_mask(_mm256_loadu_si256((const __m256i *)j), _mm256_set1_epi32(to.n));
 #elif MD_ISA == 2
-  return _mm512_cmpge_epi32_mask(_mm512_loadu_si512(j), _mm512_set1_epi32(to.n)) != 0;
+  return _mm512_cmpge_epi32_mask(_mm512_loadu_si512(j), _mm512_set1_epi32(to.n));
+#elif MD_ISA == 1 && MD_PREC != 2
+  const __m256i owned =
+      _mm256_cmpgt_epi32(_mm256_set1_epi32(to.n), _mm256_loadu_si256((const __m256i *)j));
+  return ~(unsigned)_mm256_movemask_ps((__m256)owned) & 0xff;
 #else
-  (void)to, (void)j;
-  return true;
+  unsigned bits = 0;
+  for (int l = 0; l < SIMD_LANES; l++)
+    bits |= (unsigned)(j[l] >= to.n) << l;
+  return bits;
 #endif
+}
+
+/* Atoms j, each ghost replaced by its home; `room` is for them where there is one. Which lanes have
+ * ghosts is not foreseen: there is no branch for each. */
+MD_INLINE const int32_t *rows_homes(reaction to, const int32_t *j, int32_t room[SIMD_LANES])
+{
+  const unsigned ghosts = rows_ghosts(to, j);
+  if (ghosts == 0) return j;
+#if MD_ISA == 2 && MD_PREC == 2
+  const __m256i all = _mm256_loadu_si256((const __m256i *)j);
+  const __m256i ghost = _mm256_sub_epi32(all, _mm256_set1_epi32(to.n));
+  _mm256_storeu_si256((__m256i *)room,
+                      _mm256_mmask_i32gather_epi32(all, (__mmask8)ghosts, ghost, to.home, 4));
+#elif MD_ISA == 2
+  const __m512i all = _mm512_loadu_si512(j);
+  const __m512i ghost = _mm512_sub_epi32(all, _mm512_set1_epi32(to.n));
+  _mm512_storeu_si512(room, _mm512_mask_i32gather_epi32(all, (__mmask16)ghosts, ghost, to.home, 4));
+#else
+  for (int l = 0; l < SIMD_LANES; l++) {
+    const int32_t is_ghost = -(int32_t)(ghosts >> l & 1);
+    const int32_t home = to.home[(j[l] - to.n) & is_ghost];
+    room[l] = (home & is_ghost) | (j[l] & ~is_ghost);
+  }
+#endif
+  return room;
+}
+
+/* Vectors of (x, y, z) as structures {x, y, z, 0} in memory, where each is loaded in one piece:
+ * taken out of a register each costs the port that shuffles an instruction. Those of lanes l, l +
+ * ROWS_EACH, ... lie one behind the other. */
+typedef struct {
+  simd_real part[4];
+} rows_fours;
+enum { ROWS_EACH = MD_PREC == 2 ? 2 : 4 };
+
+MD_INLINE void rows_turn(const simd_real g[3], rows_fours *out)
+{
+  const simd_real zero = {0};
+#if MD_PREC == 2
+  const simd_f64 xy[2] = {SIMD_LO64(g[0], g[1]), SIMD_HI64(g[0], g[1])};
+  const simd_f64 z[2] = {SIMD_LO64(g[2], zero), SIMD_HI64(g[2], zero)};
+  for (int k = 0; k < 2; k++) {
+#if MD_ISA == 0
+    out->part[2 * k] = xy[k];
+    out->part[2 * k + 1] = z[k];
+#elif MD_ISA == 1
+    out->part[2 * k] = SIMD_MIX_(xy[k], z[k], 0, 1, 4, 5);
+    out->part[2 * k + 1] = SIMD_MIX_(xy[k], z[k], 2, 3, 6, 7);
+#else
+    out->part[2 * k] = SIMD_MIX_(xy[k], z[k], 0, 1, 8, 9, 2, 3, 10, 11);
+    out->part[2 * k + 1] = SIMD_MIX_(xy[k], z[k], 4, 5, 12, 13, 6, 7, 14, 15);
+#endif
+  }
+#else
+  const simd_f64 low[2] = {(simd_f64)SIMD_LO32(g[0], g[1]), (simd_f64)SIMD_LO32(g[2], zero)};
+  const simd_f64 high[2] = {(simd_f64)SIMD_HI32(g[0], g[1]), (simd_f64)SIMD_HI32(g[2], zero)};
+  out->part[0] = (simd_f32)SIMD_LO64(low[0], low[1]);
+  out->part[1] = (simd_f32)SIMD_HI64(low[0], low[1]);
+  out->part[2] = (simd_f32)SIMD_LO64(high[0], high[1]);
+  out->part[3] = (simd_f32)SIMD_HI64(high[0], high[1]);
+#endif
+  __asm__("" : "+m"(*out)); /* no compiler looks through memory */
+}
+
+/* That of lane l. */
+MD_INLINE const simd_four *rows_four(const rows_fours *from, int l)
+{
+  return (const simd_four *)from + l % ROWS_EACH * (SIMD_LANES / ROWS_EACH) + l / ROWS_EACH;
 }
 
 /* Subtract g from the forces on atoms j; a ghost stands for its home. */
 MD_INLINE void react(reaction to, const int32_t *j, const simd_real g[3])
 {
-  simd_four four[SIMD_LANES];
-  simd_fours(g, four);
+  int32_t room[SIMD_LANES];
+  const int32_t *at = rows_homes(to, j, room);
+  rows_fours four;
+  rows_turn(g, &four);
   for (int l = 0; l < SIMD_LANES; l++)
-    to.f[home_of(to, j[l])] -= four[l];
-}
-
-/* The same for atoms that are no ghosts. */
-MD_INLINE void react_owned(reaction to, const int32_t *j, const simd_real g[3])
-{
-  simd_four four[SIMD_LANES];
-  simd_fours(g, four);
-  for (int l = 0; l < SIMD_LANES; l++)
-    to.f[j[l]] -= four[l];
+    to.f[at[l]] -= *rows_four(&four, l);
 }
 
 /* The atoms j of entry k in the lanes that share it, in the others their own. */

@@ -6,8 +6,9 @@
  * which need F' of both atoms, a ghost's being that of its home.  Each lane loads the coefficients
  * of its knot as one or two structures of four (eam_pair_cpu.h).
  *
- * Bytes a pair: twice 4 + a coord4, a real of F', and a quarter and half a cache line of knots in
- * double, which 2000 knots keep in the second cache; in single precision they are in the first.
+ * Bytes a pair: twice 4 + a coord4, in the second pass with F' beside it, and a quarter and half a
+ * cache line of knots in double, which 2000 knots keep in the second cache; in single precision
+ * they are in the first.
  * Compiled once per precision and instruction set. */
 #include "force/eam/eam_pair_cpu.h"
 
@@ -74,7 +75,7 @@ MD_INLINE void slice_near(const force_job *job, const eam_constants *c, int64_t 
       simd_real d[3];
       rows_ask_list(nbr + e * SIMD_LANES, 1);
       __builtin_prefetch(near + width + (k + e) * SIMD_LANES, 1);
-      const simd_real r_sq = eam_see(c, i, job->coord, nbr + e * SIMD_LANES, d);
+      const simd_real r_sq = eam_see(c, i, job->coord, nbr + e * SIMD_LANES, d, NULL);
       const simd_mask far = r_sq >= c->r_cut_sq; /* a NaN is near, and shows */
       const simd_mask is_near = eam_lanes(each, k + e) & ~far;
       *(simd_index *)to[e] = n * SIMD_LANES + lane;
@@ -94,15 +95,13 @@ MD_INLINE void slice_near(const force_job *job, const eam_constants *c, int64_t 
   }
 }
 
-/* Add to the densities of atoms j. */
+/* Add to the densities of atoms j; a ghost stands for its home. */
 MD_INLINE void thicken(reaction to, real *density, const int32_t *j, const real rho[SIMD_LANES])
 {
-  if (rows_any_ghost(to, j))
-    for (int l = 0; l < SIMD_LANES; l++)
-      density[home_of(to, j[l])] += rho[l];
-  else
-    for (int l = 0; l < SIMD_LANES; l++)
-      density[j[l]] += rho[l];
+  int32_t room[SIMD_LANES];
+  const int32_t *at = rows_homes(to, j, room);
+  for (int l = 0; l < SIMD_LANES; l++)
+    density[at[l]] += rho[l];
 }
 
 /* The densities that a batch brings from entry k on, to atoms that share them. */
@@ -138,7 +137,7 @@ MD_INLINE void slice_densities(const force_job *job, const eam_constants *c, int
     for (int32_t e = 0; e < some; e++) {
       simd_real d[3];
       const int32_t *nbr = rows.nbr + (int64_t)(k + e) * SIMD_LANES;
-      eam_locate(c, eam_see(c, i, job->coord, nbr, d), false, &batch[e]);
+      eam_locate(c, eam_see(c, i, job->coord, nbr, d, NULL), false, &batch[e]);
     }
     for (int32_t e = 0; e < some; e++)
       sum += rho[e] = pair_only(eam_lanes(rows.each, k + e), eam_rho(c, &batch[e]));
@@ -154,16 +153,17 @@ typedef struct {
   eam_spots at;
 } force_pairs;
 
-MD_INLINE void pull_batch(const force_job *job, const eam_constants *c, const simd_coord i[3],
+/* x: coordinates, with F' of each atom beside them. */
+MD_INLINE void pull_batch(const void *x, const eam_constants *c, const simd_coord i[3],
                           simd_real slope_i, const int32_t *nbr, int32_t some,
                           force_pairs batch[BATCH])
 {
-  const real *slope = job->fc->slope.data;
   for (int32_t e = 0; e < some; e++, nbr += SIMD_LANES) {
     force_pairs *out = &batch[e];
-    eam_locate(c, eam_see(c, i, job->coord, nbr, out->d), true, &out->at);
+    simd_real slope;
+    eam_locate(c, eam_see(c, i, x, nbr, out->d, &slope), true, &out->at);
     *(simd_index *)out->at.m *= EAM_FOURS;
-    out->slopes = slope_i + pair_charges(slope, nbr);
+    out->slopes = slope_i + slope;
   }
 }
 
@@ -171,9 +171,7 @@ MD_INLINE void pull_batch(const force_job *job, const eam_constants *c, const si
 MD_INLINE void react_shared(reaction to, const eam_rows *rows, int32_t k, const simd_real g[3])
 {
   const int32_t *nbr = rows->nbr + (int64_t)k * SIMD_LANES;
-  if (rows->all && !rows_any_ghost(to, nbr))
-    react_owned(to, nbr, g);
-  else if (rows->all)
+  if (rows->all)
     react(to, nbr, g);
   else
     react_some(to, nbr, rows->own, &rows->shared, k, g);
@@ -197,22 +195,23 @@ MD_INLINE void slice_forces(const force_job *job, const eam_constants *c, int64_
   const int64_t left = job->list->n_rows - s * SIMD_LANES;
   const reaction to = {job->f, job->home, (int32_t)job->n};
   const simd_real one = (simd_real){0} + 1, slope_i = pair_charges(job->fc->slope.data, own);
+  const void *x = job->fc->packed.data;
   force_pairs batch[BATCH];
   simd_coord i[3];
   simd_real f[3] = {{0}, {0}, {0}}, g[3], energy;
-  simd_load_coord(job->coord, own, i);
-  rows_ask_lines(job->list, s, job->coord, half ? job->f : NULL, job->n);
+  simd_load_coord(x, own, i);
+  rows_ask_lines(job->list, s, x, half ? job->f : NULL, job->n);
   for (int32_t k = 0; k < rows.any; k += BATCH) {
     const int32_t some = batch_of(rows.any, k);
-    pull_batch(job, c, i, slope_i, rows.nbr + (int64_t)k * SIMD_LANES, some, batch);
+    pull_batch(x, c, i, slope_i, rows.nbr + (int64_t)k * SIMD_LANES, some, batch);
     for (int32_t e = 0; e < some; e++) {
       const simd_mask near = eam_lanes(rows.each, k + e);
       const simd_real *d = batch[e].d;
       const simd_real pull =
           pair_only(near, eam_pull(c, &batch[e].at, batch[e].slopes, sums ? &energy : NULL));
-      for (int x = 0; x < 3; x++) {
-        f[x] = simd_fma(pull, d[x], f[x]);
-        g[x] = pull * d[x];
+      for (int a = 0; a < 3; a++) {
+        f[a] = simd_fma(pull, d[a], f[a]);
+        g[a] = pull * d[a];
       }
       if (half && k + e < rows.shared.any) react_shared(to, &rows, k + e, g);
       if (!sums) continue;
@@ -269,7 +268,23 @@ static md_status reserve(force *fc, const force_job *job)
   MD_TRY(md_buffer_reserve(fc->ctx, &fc->near_count,
                            (size_t)n_slices * 2 * SIMD_LANES * sizeof(int32_t), 0));
   MD_TRY(md_buffer_reserve(fc->ctx, &fc->density, n * sizeof(real), 0));
+  MD_TRY(md_buffer_reserve(fc->ctx, &fc->packed, all * 4 * sizeof(coord), 0));
   return md_buffer_reserve(fc->ctx, &fc->slope, all * sizeof(real), 0);
+}
+
+/* Coordinates with F' beside them, so that one load brings both. */
+static void place_slopes(force *fc, const force_job *job)
+{
+  const int64_t n = job->n + job->n_ghost;
+  const coord *x = job->coord;
+  const real *slope = fc->slope.data;
+  coord *to = fc->packed.data;
+#pragma omp parallel for schedule(static) num_threads(fc->ctx->threads)
+  for (int64_t i = 0; i < n; i++) {
+    for (int d = 0; d < 3; d++)
+      to[4 * i + d] = x[4 * i + d];
+    memcpy(&to[4 * i + 3], &slope[i], sizeof *slope);
+  }
 }
 
 /* F and F' of all atoms; F' of ghosts.  exact, unless NULL, gets sum F in the tally's place. */
@@ -296,6 +311,7 @@ static md_status embed(force *fc, const force_job *job, exact_sum (*exact)[2])
   for (int64_t g = 0; g < job->n_ghost; g++)
     if (job->home[g] >= 0) slope[job->n + g] = slope[job->home[g]];
   if (fc->fill) MD_TRY(fc->fill(fc->fill_arg, slope));
+  place_slopes(fc, job);
   fc->beyond += beyond;
   if (!exact) add_parts(job, PARTS);
   return MD_OK;

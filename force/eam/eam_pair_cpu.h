@@ -92,14 +92,16 @@ MD_INLINE simd_index eam_count(simd_index n, simd_mask lanes)
 #endif
 }
 
-/* d of pairs, in units of coord_scale; returns r^2. */
+/* d of pairs, in units of coord_scale; returns r^2.  w, unless NULL: what is fourth beside the
+ * coordinates x. */
 MD_INLINE simd_real eam_see(const eam_constants *c, const simd_coord i[3], const void *x,
-                            const int32_t *nbr, simd_real d[3])
+                            const int32_t *nbr, simd_real d[3], simd_real *w)
 {
-  simd_coord j[3];
-  simd_load_coord(x, nbr, j);
+  simd_real j[4];
+  rows_load_fours(x, nbr, j);
   for (int k = 0; k < 3; k++)
-    d[k] = pair_difference(i[k], j[k]);
+    d[k] = pair_difference(i[k], (simd_coord)j[k]);
+  if (w) *w = j[3];
   simd_real r_sq = simd_fma(d[1], d[1], d[0] * d[0]);
   r_sq = simd_fma(d[2], d[2], r_sq);
 #if MD_PREC == 1

@@ -69,19 +69,48 @@ static void set_steps(rows_job *job, const md_atoms *atoms)
   job->maybe_sq = (float)(maybe * maybe / (step * step));
 }
 
-/* For half lists: whose row a candidate belongs to, and its place in the order of pairs.  A ghost
- * comes after every row when its shift is positive, else before; without newton, or of another
- * rank's atom, it has no row. */
-static void set_owner(rows_job *job, int64_t p)
+/* For half lists: whose row a candidate belongs to, and its place in the order of pairs
+ * (rows_cpu.h), given that its bin begins and ends there along axis 0. Without newton, or of
+ * another rank's atom, a ghost has no row. */
+static void set_owner(rows_job *job, int64_t p, int32_t begin, int32_t end)
 {
-  const int32_t atom = job->tiles.place[p];
+  const int32_t atom = job->tiles.place[p], at = job->at[0][p];
+  const int32_t inside = at < begin ? begin : at < end ? at : end - 1, along = inside & ~3;
   const int64_t ghost = atom - job->n;
   if (ghost < 0) {
-    job->row[p] = job->after[p] = job->row_of[atom];
-  } else {
-    const bool shares = job->list->spec.newton && job->home[ghost] >= 0;
-    job->row[p] = shares ? job->row_of[job->home[ghost]] : -1;
-    job->after[p] = job->shift[ghost] > 0 ? INT32_MAX : -1;
+    job->row[p] = job->row_of[atom];
+    job->after[p] = along + 1;
+    return;
+  }
+  const bool shares = job->list->spec.newton && job->home[ghost] >= 0;
+  const int32_t shift = job->shift[ghost];
+  int s[3];
+  md_shift_unpack(shift, s);
+  job->row[p] = shares ? job->row_of[job->home[ghost]] : -1;
+  job->after[p] = s[0] > 0 ? INT32_MAX : s[0] < 0 ? -1 : along + (shift > 0 ? 2 : 0);
+}
+
+/* Where bin i of axis 0 begins, in fours of steps. */
+static int32_t slab_begin(const rows_job *job, int32_t i)
+{
+  const neighbor_grid *g = job->tiles.grid;
+  const double at = g->lo[0] + (i - g->margin[0] + g->first[0]) * g->side[0] - job->corner[0];
+  const double steps = at * job->inv_step;
+  return (int32_t)(steps > 0 ? fmin(steps, FARTHEST) : 0) & ~3;
+}
+
+/* Rows look ahead along axis 0, unless a bin there is but a few steps. */
+static void set_owners(rows_job *job)
+{
+  const neighbor_grid *g = job->tiles.grid;
+  const int64_t slab = (int64_t)g->n[1] * g->n[2];
+  if (g->side[0] * job->inv_step < 8) job->split = true;
+#pragma omp parallel for schedule(static) num_threads(job->list->ctx->threads)
+  for (int32_t i = 0; i < g->n[0]; i++) {
+    const int32_t begin = slab_begin(job, i), end = slab_begin(job, i + 1);
+    const int32_t *const start = job->tiles.bin_start + i * slab;
+    for (int64_t p = start[0]; p < start[slab]; p++)
+      set_owner(job, p, begin, end);
   }
 }
 
@@ -101,10 +130,7 @@ md_status KERNEL(rows_prepare)(rows_job *job, const md_atoms *atoms)
 #pragma omp parallel for schedule(static) num_threads(ctx->threads)
   for (int64_t p = 0; p < count; p += SIMD_STATES)
     load_steps(job, job->tiles.place + p, count - p, job->at, p);
-  if (!job->half) return MD_OK;
-#pragma omp parallel for schedule(static) num_threads(ctx->threads)
-  for (int64_t p = 0; p < count; p++)
-    set_owner(job, p);
+  if (job->half) set_owners(job);
   return MD_OK;
 }
 

@@ -44,63 +44,96 @@ static int64_t keep_near(const rows_job *job, int32_t atom, int32_t *entry, int6
   return kept;
 }
 
-/* Lanes of candidates whose pair with row r is listed there, if both are of one chunk. */
-MD_INLINE simd_some is_lister(simd_i32 index, simd_i32 after, int32_t n, int32_t r)
+/* A row's test against parts of a halo. */
+typedef struct {
+  simd_f32 maybe, twice[3], farthest;
+  int32_t own, after;  /* its atom, and that one's place in the order of pairs */
+  int32_t first, last; /* rows of its chunk */
+  int32_t *entry, *single;
+  int64_t n_shared, n_single;
+} row_test;
+
+/* What a row takes of the candidates within its reach: all, those after its atom in the order of
+ * pairs, or these among its chunk's and all of other chunks'. */
+typedef enum { TAKE_ALL, TAKE_AFTER, TAKE_SPLIT } row_take;
+
+/* Lanes of candidates whose pair with the row's atom is listed there, if both are of one chunk. */
+MD_INLINE simd_some is_lister(const row_test *t, simd_i32 index, simd_i32 after)
 {
-  const simd_i32 ahead = after - r, zero = {0};
-  return simd_more(ahead, zero) ^ (simd_same(ahead & 1, zero) & simd_more(zero + n, index));
+  const simd_i32 zero = {0}, ahead = after - t->after, away = index - t->own;
+  const simd_some by_number = simd_more(away, zero) ^ simd_same(away & 1, zero);
+  return simd_more(ahead, zero) | (simd_same(ahead, zero) & by_number);
 }
 
-/* Test slabs of the halo against the atom of row r, from a whole vector on.  A full list takes all
- * but the atom itself; a half list those of chunk [first, last) that r lists, as shared, then those
- * of other chunks.  Without split there are no others. */
+/* Test candidates begin .. end - 1, and what else is in their vectors; begin is where one begins. */
+MD_INLINE void test_part(const rows_search *s, int64_t begin, int64_t end, row_take take,
+                         row_test *t)
+{
+  const float *const x = s->at[0], *const y = s->at[1], *const z = s->at[2], *const norm = s->norm;
+  const int32_t *const index_of = s->index, *const row_of = s->row, *const after = s->after;
+  for (int64_t c = begin; c < end; c += SIMD_F32) {
+    const simd_f32 rest = *(const simd_f32 *)(norm + c) + *(const simd_f32 *)(x + c) * t->twice[0] +
+                          *(const simd_f32 *)(y + c) * t->twice[1] +
+                          *(const simd_f32 *)(z + c) * t->twice[2];
+    const simd_i32 index = *(const simd_i32 *)(index_of + c);
+    const simd_some near = simd_less(rest, t->maybe);
+    simd_some lists = near;
+    t->farthest = simd_max_of(t->farthest, rest, near);
+    if (take != TAKE_ALL) lists &= is_lister(t, index, *(const simd_i32 *)(after + c));
+    if (take == TAKE_SPLIT) {
+      const simd_i32 row = *(const simd_i32 *)(row_of + c);
+      const simd_some inside =
+          simd_more(row, row * 0 + (t->first - 1)) & simd_more(row * 0 + t->last, row);
+      t->n_single += simd_pack(t->single + t->n_single, index, near & ~inside);
+      lists &= inside;
+    }
+    t->n_shared += simd_pack(t->entry + t->n_shared, index, lists);
+  }
+}
+
+/* Find the entries of row r of the chunk of rows first .. last - 1: a full list takes all but the
+ * atom itself; a half list those of the chunk that r lists, as shared, then those of other chunks.
+ * Without split there are no others, and none of it lies in slabs before the atom's. */
 MD_INLINE void find_row(rows_search *s, int64_t r, int32_t first, int32_t last, bool half,
                         bool split, rows_found *out)
 {
   const rows_job *job = s->job;
   const rows_own me = s->own[r - job->tiles.tiles[s->tile].first_row];
-  const int32_t reach = job->list->grid.margin[0], n = (int32_t)job->n;
-  const int64_t begin = s->slab[me.slab > reach ? me.slab - reach : 0] / SIMD_F32 * SIMD_F32;
-  const int64_t end = s->slab[me.slab + reach < s->n_slabs ? me.slab + reach + 1 : s->n_slabs];
-  const float *const x = s->at[0], *const y = s->at[1], *const z = s->at[2];
-  float *const norm = s->norm, own = norm[me.slot];
-  const simd_f32 zero = {0}, maybe = zero + (job->maybe_sq - own);
-  const simd_f32 twice[3] = {zero - 2 * x[me.slot], zero - 2 * y[me.slot], zero - 2 * z[me.slot]};
-  const int32_t *const index_of = s->index, *const row_of = s->row, *const after = s->after;
-  int32_t *const entry = s->entry + s->n_entry, *const single = s->single;
-  int64_t n_shared = 0, n_single = 0;
-  simd_f32 farthest = zero - ROWS_FAR;
-  norm[me.slot] = ROWS_FAR;
-  for (int64_t c = begin; c < end; c += SIMD_F32) {
-    const simd_f32 rest = *(const simd_f32 *)(norm + c) + *(const simd_f32 *)(x + c) * twice[0] +
-                          *(const simd_f32 *)(y + c) * twice[1] +
-                          *(const simd_f32 *)(z + c) * twice[2];
-    const simd_i32 index = *(const simd_i32 *)(index_of + c);
-    const simd_some near = simd_less(rest, maybe);
-    farthest = simd_max_of(farthest, rest, near);
-    if (!half) {
-      n_single += simd_pack(entry + n_single, index, near);
-      continue;
-    }
-    const simd_some lists = near & is_lister(index, *(const simd_i32 *)(after + c), n, (int32_t)r);
-    if (!split) {
-      n_shared += simd_pack(entry + n_shared, index, lists);
-      continue;
-    }
-    const simd_i32 row = *(const simd_i32 *)(row_of + c);
-    const simd_some inside = simd_more(row, row * 0 + (first - 1)) & simd_more(row * 0 + last, row);
-    n_shared += simd_pack(entry + n_shared, index, lists & inside);
-    n_single += simd_pack(single + n_single, index, near & ~inside);
+  const int64_t lo = me.slab, hi = lo + 1, reach = job->list->grid.margin[0];
+  const int64_t begin = s->slab[lo > reach ? lo - reach : 0] / SIMD_F32 * SIMD_F32;
+  const int64_t end = s->slab[lo + reach < s->n_slabs ? lo + reach + 1 : s->n_slabs];
+  const float own = s->norm[me.slot];
+  const simd_f32 zero = {0};
+  row_test t = {.maybe = zero + (job->maybe_sq - own),
+                .farthest = zero - ROWS_FAR,
+                .own = s->index[me.slot],
+                .after = half ? s->after[me.slot] : 0,
+                .first = first,
+                .last = last,
+                .entry = s->entry + s->n_entry,
+                .single = s->single};
+  for (int d = 0; d < 3; d++)
+    t.twice[d] = zero - 2 * s->at[d][me.slot];
+  s->norm[me.slot] = ROWS_FAR;
+  if (!half) {
+    test_part(s, begin, end, TAKE_ALL, &t);
+  } else if (split) {
+    test_part(s, begin, end, TAKE_SPLIT, &t);
+  } else {
+    const int64_t after = (s->slab[hi] + SIMD_F32 - 1) / SIMD_F32 * SIMD_F32;
+    test_part(s, s->slab[lo] / SIMD_F32 * SIMD_F32, after, TAKE_AFTER, &t);
+    test_part(s, after, end, TAKE_ALL, &t);
   }
-  norm[me.slot] = own;
-  if (!simd_all_less(farthest, job->sure_sq - own)) {
+  s->norm[me.slot] = own;
+  if (!simd_all_less(t.farthest, job->sure_sq - own)) {
     const int32_t atom = job->rows[r];
-    n_shared = keep_near(job, atom, entry, n_shared);
-    n_single = keep_near(job, atom, half ? single : entry, n_single);
+    t.n_shared = keep_near(job, atom, t.entry, t.n_shared);
+    t.n_single = keep_near(job, atom, t.single, t.n_single);
   }
-  if (split) memcpy(entry + n_shared, single, (size_t)n_single * sizeof *entry);
-  *out = (rows_found){s->n_entry, (int32_t)(n_shared + n_single), (int32_t)n_shared};
-  s->n_entry += (n_shared + n_single + 3) / 4 * 4;
+  if (split) memcpy(t.entry + t.n_shared, t.single, (size_t)t.n_single * sizeof *t.entry);
+  *out = (rows_found){s->n_entry, (int32_t)(t.n_shared + t.n_single),
+                      (int32_t)(half ? t.n_shared : 0)};
+  s->n_entry += (t.n_shared + t.n_single + 3) / 4 * 4;
 }
 
 bool KERNEL(rows_find)(rows_search *s, int64_t first, int count)

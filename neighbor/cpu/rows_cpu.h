@@ -7,9 +7,13 @@
  * (rows.prec.c).  Floats decide all but the few pairs so close to r_list that only the positions
  * themselves can.
  *
- * Half lists: a candidate belongs to the chunk of its own (or its home's) row.  Of two atoms of a
- * chunk, rows r and s, the one with the smaller number lists the pair when r - s is odd, else the
- * other: so that all rows are about equally long. */
+ * Half lists: a candidate belongs to the chunk of its own (or its home's) row. Of two atoms of a
+ * chunk the one that lies before the other along axis 0 lists the pair: so that rows are about
+ * equally long, and look at half of the halo where there is one chunk. The order is that of slabs
+ * of bins, then of steps of 4 integers along axis 0, which are those of its home for a ghost that
+ * is not shifted along it. Of two atoms in one step the one with the smaller number lists the pair
+ * when the numbers' difference is odd, else the other; of an atom and a ghost there, the row that
+ * sees a positive shift. Ghosts that are shifted along axis 0 lie before or after all atoms. */
 #ifndef ROWS_CPU_H
 #define ROWS_CPU_H
 
@@ -34,7 +38,7 @@ typedef struct {
 typedef struct {
   neighbor_list *list;
   tiling tiles;
-  bool half, split; /* split: half, and some pairs are in both rows */
+  bool half, split; /* split: half, and rows look at all of the halo: some pairs are in both */
   int64_t n;
   const state *x;
   const int32_t *home, *shift; /* of ghosts */
@@ -44,7 +48,8 @@ typedef struct {
   float sure_sq, maybe_sq;    /* floats decide below the one and beyond the other [step^2] */
   double corner[3], inv_step; /* a corner below all atoms and ghosts */
   /* Those in the order of place; half: whose row each belongs to, -1 for no one's, and its place in
-   * the order of pairs. */
+   * the order of pairs: four times its step, plus 1 (an atom), 2 (a ghost of positive shift) or 0
+   * (of negative shift). */
   int32_t *at[3], *row, *after;
 } rows_job;
 
