@@ -56,28 +56,36 @@ static list_array_name summed(const walk *w)
 }
 
 /* The atoms that react to entries k of a slice: neighbours that share, a ghost's home in its place,
- * else the row's own. */
+ * else the row's own.  Where there is a ghost each lane reads a home. */
 static md_status react(const walk *w, const slice_rows *r, int32_t k)
 {
   const int32_t n = (int32_t)w->kernel->n, lanes = w->kernel->lanes;
+  bool any = false;
+  for (int32_t l = 0; l < lanes; l++)
+    any = any || (k < r->shared[l] && r->entry[k * lanes + l] >= n);
   for (int32_t l = 0; l < lanes; l++) {
-    const int32_t to = k < r->shared[l] ? r->entry[k * lanes + l] : r->own[l], ghost = to - n;
-    const int32_t *home = ghost < 0 ? &to : &w->home[ghost];
-    if (ghost >= 0) MD_TRY(touch(w, LIST_HOME, TRACE_NI, TRACE_READ, 1, &ghost));
+    const int32_t to = k < r->shared[l] ? r->entry[k * lanes + l] : r->own[l];
+    const int32_t ghost = to < n ? 0 : to - n, *home = to < n ? &to : &w->home[ghost];
+    if (any) MD_TRY(touch(w, LIST_HOME, TRACE_NI, TRACE_READ, 1, &ghost));
     MD_TRY(touch(w, summed(w), TRACE_FUI, TRACE_UPDATE, 1, home));
   }
   return MD_OK;
+}
+
+/* Where the coordinates are; F' lies beside them in the second pass over embedded atoms. */
+static list_array_name places(const list_kernel *kernel)
+{
+  const bool beside = kernel->reads == LIST_EMBEDDED && kernel->pass == LIST_PASS_FORCES;
+  return beside ? LIST_PACKED : LIST_COORD;
 }
 
 /* What the pair needs to know of the neighbours behind a vector of entries. */
 static md_status see(const walk *w, const int32_t *j)
 {
   const list_kernel *kernel = w->kernel;
-  MD_TRY(touch(w, LIST_COORD, TRACE_NC, TRACE_READ, kernel->lanes, j));
+  MD_TRY(touch(w, places(kernel), TRACE_NC, TRACE_READ, kernel->lanes, j));
   if (kernel->reads == LIST_TYPED)
     MD_TRY(touch(w, LIST_TYPE, TRACE_NT, TRACE_READ, kernel->lanes, j));
-  if (kernel->reads == LIST_EMBEDDED && kernel->pass == LIST_PASS_FORCES)
-    MD_TRY(touch(w, LIST_SLOPE, TRACE_NF, TRACE_READ, kernel->lanes, j));
   return MD_OK;
 }
 
@@ -90,7 +98,7 @@ static md_status sum_rows(const walk *w, const slice_rows *r, int64_t left)
   if (kernel->reads == LIST_TYPED) MD_TRY(touch(w, LIST_TYPE, TRACE_NT, TRACE_READ, lanes, r->own));
   if (kernel->reads == LIST_EMBEDDED && kernel->pass == LIST_PASS_FORCES)
     MD_TRY(touch(w, LIST_SLOPE, TRACE_NF, TRACE_READ, lanes, r->own));
-  MD_TRY(touch(w, LIST_COORD, TRACE_AC, TRACE_READ, lanes, r->own));
+  MD_TRY(touch(w, places(kernel), TRACE_AC, TRACE_READ, lanes, r->own));
   for (int32_t k = 0; k < longest; k++) {
     MD_TRY(touch_vector(w, r->array, TRACE_READ, r->start + (int64_t)k * lanes, lanes));
     MD_TRY(see(w, r->entry + k * lanes));
@@ -203,7 +211,7 @@ static md_status clear(const walk *w, int64_t begin, int64_t end)
   return MD_OK;
 }
 
-/* F' of so many densities, and if these are all, of ghosts. */
+/* F' of so many densities, and if these are all, of ghosts; coordinates are copied beside it. */
 static md_status embed(const walk *w, int32_t count)
 {
   const int32_t n = (int32_t)w->kernel->n, all = count < n ? n : n + (int32_t)w->kernel->n_ghost;
@@ -216,6 +224,11 @@ static md_status embed(const walk *w, int32_t count)
     MD_TRY(touch(w, LIST_HOME, TRACE_NI, TRACE_READ, 1, &ghost));
     MD_TRY(touch(w, LIST_SLOPE, TRACE_NF, TRACE_READ, 1, &w->home[ghost]));
     MD_TRY(touch(w, LIST_SLOPE, TRACE_FUO, TRACE_WRITE, 1, &i));
+  }
+  for (int32_t i = 0; i < (count < n ? count : all); i++) {
+    MD_TRY(touch(w, LIST_COORD, TRACE_NC, TRACE_READ, 1, &i));
+    MD_TRY(touch(w, LIST_SLOPE, TRACE_NF, TRACE_READ, 1, &i));
+    MD_TRY(touch(w, LIST_PACKED, TRACE_FUO, TRACE_WRITE, 1, &i));
   }
   return MD_OK;
 }

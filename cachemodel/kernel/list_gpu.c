@@ -34,9 +34,9 @@ static md_status load_words(const turn *t, list_array_name name, int32_t lanes,
 static md_status load_coordinates(const turn *t, trace_stream stream, int32_t lanes,
                                   const int32_t *index)
 {
-  const bool packed = t->kernel->array[LIST_XY].count > 0;
-  list_request r =
-      list_request_of(t->kernel, packed ? LIST_XY : LIST_COORD, stream, TRACE_READ, lanes, index);
+  const bool packed = t->kernel->array[LIST_PACKED].count > 0;
+  list_request r = list_request_of(t->kernel, packed ? LIST_PACKED : LIST_COORD, stream, TRACE_READ,
+                                   lanes, index);
   MD_TRY(issue(t, &r, 0, r.stride));
   if (!packed) return MD_OK;
   r = list_request_of(t->kernel, LIST_Z, stream, TRACE_READ, lanes, index);

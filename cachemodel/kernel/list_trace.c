@@ -50,12 +50,14 @@ static void set_atoms(const list_input *in, list_kernel *k)
                                       4 * (int32_t)md_coord_size(precision)};
   k->array[LIST_FORCE] = (list_array){(uintptr_t)atoms->f.data, k->n, 4 * real_size};
   if (k->gpu && precision == MD_DOUBLE) {
-    k->array[LIST_XY] = (list_array){0, k->n + k->n_ghost, 16};
+    k->array[LIST_PACKED] = (list_array){0, k->n + k->n_ghost, 16};
     k->array[LIST_Z] = (list_array){0, k->n + k->n_ghost, 8};
   }
   if (k->reads == LIST_TYPED) k->array[LIST_TYPE] = (list_array){0, k->n + k->n_ghost, 1};
   if (k->gpu && k->reads == LIST_TYPED)
     k->array[LIST_PAIR] = (list_array){0, (int64_t)k->types * k->types, 4 * real_size};
+  if (!k->gpu && k->reads == LIST_EMBEDDED)
+    k->array[LIST_PACKED] = (list_array){0, k->n + k->n_ghost, k->array[LIST_COORD].stride};
   if (k->reads == LIST_EMBEDDED)
     k->array[LIST_SLOPE] = (list_array){0, k->n + k->n_ghost, real_size};
   k->array[LIST_HOME] = (list_array){(uintptr_t)atoms->home.data, k->n_ghost, sizeof(int32_t)};
@@ -91,11 +93,11 @@ md_status list_kernel_of(const list_input *in, list_kernel *out)
   array[LIST_ATOM] = (list_array){(uintptr_t)view->atom, view->atom ? view->n_rows : 0, 4};
   array[LIST_SHARED] = (list_array){(uintptr_t)view->shared, view->shared ? view->n_rows : 0, 4};
   uint64_t end = 0;
-  for (int k = 0; k < LIST_XY; k++)
+  for (int k = 0; k < LIST_PACKED; k++)
     end = list_array_end(&array[k]) > end ? list_array_end(&array[k]) : end;
   if (!out->gpu && out->reads == LIST_EMBEDDED) set_near(view, out);
-  for (int k = LIST_XY; k < LIST_ARRAY_COUNT; k++) {
-    array[k].base = k == LIST_Z ? end : align(end, HUGE_PAGE); /* z behind the last of xy */
+  for (int k = LIST_PACKED; k < LIST_ARRAY_COUNT; k++) {
+    array[k].base = k == LIST_Z ? end : align(end, HUGE_PAGE); /* z behind x and y */
     end = list_array_end(&array[k]);
   }
   return MD_OK;

@@ -17,7 +17,8 @@
  *      deterministic.
  * cpu  (force/force_cpu.prec.c) a vector of rows, slice after slice as one thread runs through all:
  *      for each entry the indices, the coordinates behind them and, half lists, the forces on them,
- *      those that are not shared on the row's own atom.
+ *      those that are not shared on the row's own atom.  A vector with a ghost reads as many homes
+ *      as it has lanes, the first one where an atom is no ghost (AVX-512: no home there).
  *
  * Atoms of several types: both read the type of each neighbour, a byte, beside its position.  The
  * GPU's then reads the constants of the two types, behind the batch (stream `other`): 16 bytes of a
@@ -25,7 +26,7 @@
  * Embedded atoms: two passes over the rows (eam_full_gpu, eam_cpu), densities and F' of them, then
  * forces, which read F' of each neighbour.  gpu: no batch is shorter, threads without a neighbour
  * read their own atom.  cpu: the first pass also writes down which entries are near, and both walk
- * along these.
+ * along these; the second reads coordinates that were copied with F' beside them.
  *
  * None has what charges add, tables of functions, on a CPU tables of pairs, or on a GPU F' of
  * ghosts.
@@ -45,15 +46,15 @@ MD_BEGIN_C
 
 enum { LIST_WARP = 32 };
 
-/* COORD is coord4 of atoms; what the GPU packs of doubles is XY and Z.  SLOPE is F'.  PAIR holds
- * constants of two types.  ATOM, SHARED, DENSITY, NEAR, NEAR_COUNT: CPU; PAIR: GPU. */
+/* COORD is coord4 of atoms.  PACKED: x and y of doubles as the GPU packs them, z being Z; coordinates
+ * with F' beside them, of embedded atoms on a CPU.  SLOPE is F'.  PAIR holds constants of two types.  ATOM, SHARED, DENSITY, NEAR, NEAR_COUNT: CPU; PAIR: GPU. */
 #define LIST_ARRAYS(X)                                                                             \
   X(COORD)                                                                                         \
   X(FORCE)                                                                                         \
   X(NBR)                                                                                           \
   X(COUNT)                                                                                         \
   X(START)                                                                                         \
-  X(HOME) X(ATOM) X(SHARED) X(XY) X(Z) X(TYPE) X(SLOPE) X(DENSITY) X(NEAR) X(NEAR_COUNT) X(PAIR)
+  X(HOME) X(ATOM) X(SHARED) X(PACKED) X(Z) X(TYPE) X(SLOPE) X(DENSITY) X(NEAR) X(NEAR_COUNT) X(PAIR)
 #define MD_ENUM_(name) LIST_##name,
 typedef enum { LIST_ARRAYS(MD_ENUM_) LIST_ARRAY_COUNT } list_array_name;
 #undef MD_ENUM_
@@ -126,7 +127,7 @@ static inline list_pass list_first_pass(const list_kernel *kernel)
   return kernel->reads == LIST_EMBEDDED ? LIST_PASS_DENSITIES : LIST_PASS_FORCES;
 }
 
-/* The kernel that reads this list, addresses as the arrays lie in memory; from XY on, which no
+/* The kernel that reads this list, addresses as the arrays lie in memory; from PACKED on, which no
  * other room sees, as if they lay behind all others.
  * Errors: MD_EINVAL (an empty list). */
 md_status list_kernel_of(const list_input *in, list_kernel *out);

@@ -211,7 +211,7 @@ static int64_t misses(const hierarchy_result *result, int level)
 static int64_t compare_touches(const accesses *true_ones, const accesses *model, const char *name)
 {
   int64_t off = 0, all = 0;
-  for (int k = 0; k < LIST_XY; k++) {
+  for (int k = 0; k < LIST_PACKED; k++) {
     const list_array *array = &model->kernel.array[k];
     ck_assert_int_eq(true_ones->kernel.array[k].count, array->count);
     ck_assert_int_eq(true_ones->kernel.array[k].stride, array->stride);

@@ -219,7 +219,7 @@ START_TEST(places_follow_from_the_run)
   list_kernel one, two;
   ck_ok(list_kernel_of(&a, &one));
   ck_ok(list_kernel_of(&b, &two));
-  for (int k = 0; k < LIST_XY; k++) {
+  for (int k = 0; k < LIST_PACKED; k++) {
     ck_assert_uint_ne(one.array[k].base, two.array[k].base);
     ck_assert_uint_eq(one.array[k].base % 4096, two.array[k].base % 4096);
   }
@@ -241,7 +241,7 @@ START_TEST(arrays_are_packed_in_pages)
   ck_ok(list_kernel_of(&in, &real));
   packed = real;
   list_kernel_compact(&packed);
-  for (int k = 0; k < LIST_XY; k++) {
+  for (int k = 0; k < LIST_PACKED; k++) {
     const uint64_t base = packed.array[k].base;
     const uint64_t before = k ? list_array_end(&packed.array[k - 1]) : HUGE_PAGE;
     const bool starts_one = real.array[k].base % HUGE_PAGE == 0;
@@ -249,7 +249,7 @@ START_TEST(arrays_are_packed_in_pages)
     ck_assert_uint_eq(base % (starts_one ? HUGE_PAGE : PAGE), real.array[k].base % PAGE);
     huge += starts_one;
   }
-  ck_assert(huge > 0 && huge < LIST_XY);
+  ck_assert(huge > 0 && huge < LIST_PACKED);
   locality_close(&run);
 }
 END_TEST

@@ -51,13 +51,15 @@ static void cpu_slice(cpu *c, int64_t s)
     for (int64_t l = 0; l < w; l++)
       touch(c, LIST_COORD, TRACE_NC, TRACE_READ, v->nbr[at + l], 1);
     touch_types(c, v->nbr + at, w);
+    bool ghosts = false;
+    for (int64_t l = 0; l < w && row + l <= last; l++)
+      ghosts = ghosts || (half && k < v->shared[row + l] && v->nbr[at + l] >= c->atoms->n);
     for (int64_t l = 0; l < w && k < shared; l++) {
       const bool both = row + l <= last && k < v->shared[row + l];
       int64_t j = both ? v->nbr[at + l] : v->atom[row + l < last ? row + l : last];
-      if (j >= c->atoms->n) {
-        touch(c, LIST_HOME, TRACE_NI, TRACE_READ, j - c->atoms->n, 1);
-        j = c->atoms->home[j - c->atoms->n];
-      }
+      const int64_t ghost = j - c->atoms->n;
+      if (ghosts) touch(c, LIST_HOME, TRACE_NI, TRACE_READ, ghost > 0 ? ghost : 0, 1);
+      if (ghost >= 0) j = c->atoms->home[ghost];
       touch(c, LIST_FORCE, TRACE_FUI, TRACE_UPDATE, j, 1);
     }
   }

@@ -139,7 +139,7 @@ static void at_place(thread *t, bool active, trace_stream stream, trace_op op, u
 static void read_coord(thread *t, bool active, trace_stream stream, int64_t i)
 {
   if (t->kernel->precision == MD_DOUBLE) {
-    at_place(t, active, stream, TRACE_READ, element(t, LIST_XY, i), 16, false);
+    at_place(t, active, stream, TRACE_READ, element(t, LIST_PACKED, i), 16, false);
     at_place(t, active, stream, TRACE_READ, element(t, LIST_Z, i), 8, false);
   } else {
     at_place(t, active, stream, TRACE_READ, element(t, LIST_COORD, i), 16, false);
