@@ -6,8 +6,8 @@
  *   half  each pair once.  Two owned atoms: in the row of one of them.  An owned atom and a ghost:
  *         newton on, in one of the two rows that see the pair (GPU: where the ghost's shift is
  *         positive; CPU: that of the atom which lies first along axis 0), and the force goes to the
- *         ghost's home as well; newton off, in both rows, each for itself; and so where the ghost is
- *         of another rank's atom.
+ *         ghost's home as well; newton off, in both rows, each for itself; and so where the ghost
+ *         is of another rank's atom.
  *   tile  the pairs of full, on the GPU: 256 rows that follow each other share one halo, and a row
  *         holds 16-bit offsets into it (neighbor_tiles).  On the CPU the layout of full, which is
  *         built by tiles and read by vectors of rows, is used.

@@ -46,8 +46,9 @@ MD_BEGIN_C
 
 enum { LIST_WARP = 32 };
 
-/* COORD is coord4 of atoms.  PACKED: x and y of doubles as the GPU packs them, z being Z; coordinates
- * with F' beside them, of embedded atoms on a CPU.  SLOPE is F'.  PAIR holds constants of two types.  ATOM, SHARED, DENSITY, NEAR, NEAR_COUNT: CPU; PAIR: GPU. */
+/* COORD is coord4 of atoms.  PACKED: x and y of doubles as the GPU packs them, z being Z; of
+ * embedded atoms on a CPU coordinates with F' beside them.  SLOPE is F'.  PAIR holds constants of
+ * two types.  ATOM, SHARED, DENSITY, NEAR, NEAR_COUNT: CPU; PAIR: GPU. */
 #define LIST_ARRAYS(X)                                                                             \
   X(COORD)                                                                                         \
   X(FORCE)                                                                                         \

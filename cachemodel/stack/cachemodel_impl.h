@@ -46,9 +46,9 @@ SIMD_DECLARE_(cachemodel_front_fn, cachemodel_front_feed);
 
 /* The lines below the front.  A line that leaves the front takes the next slot, so the slots are in
  * the order of the stack, and a line's depth below the front is the number of occupied slots after
- * its own.  Occupied slots are bits of words; counters hold how many lie before a word in its block,
- * before a block in its region, and before a region.  Those of a block, of a region and of a group
- * of regions are 64 bytes each, and begin at a multiple of that. */
+ * its own.  Occupied slots are bits of words; counters hold how many lie before a word in its
+ * block, before a block in its region, and before a region.  Those of a block, of a region and of a
+ * group of regions are 64 bytes each, and begin at a multiple of that. */
 enum { WORD_SLOTS = 64, BLOCK_WORDS = 32, REGION_BLOCKS = 32, REGION_GROUP = 16 };
 enum { BLOCK_SLOTS = BLOCK_WORDS * WORD_SLOTS, REGION_SLOTS = REGION_BLOCKS * BLOCK_SLOTS };
 #define DEPTHS_NO_SLOT UINT32_MAX

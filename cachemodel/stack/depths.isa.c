@@ -2,9 +2,9 @@
  * matters for adding counters.
  *
  * A line's depth is the number of occupied slots after its own: the lines in all less those up to
- * its slot, which are three counters and the bits of one word.  Taking a line lowers the counters of
- * later words, blocks and regions, a vector each, so that no counter is read in another width than
- * it was written.
+ * its slot, which are three counters and the bits of one word.  Taking a line lowers the counters
+ * of later words, blocks and regions, a vector each, so that no counter is read in another width
+ * than it was written.
  *
  * Where most accesses miss in the front they go to slots directly, in groups that fill a word.  A
  * part of a group is counted before any of its lines is taken: no access waits for the counters of

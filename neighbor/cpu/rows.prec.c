@@ -60,12 +60,12 @@ typedef enum { TAKE_ALL, TAKE_AFTER, TAKE_SPLIT } row_take;
 /* Lanes of candidates whose pair with the row's atom is listed there, if both are of one chunk. */
 MD_INLINE simd_some is_lister(const row_test *t, simd_i32 index, simd_i32 after)
 {
-  const simd_i32 zero = {0}, ahead = after - t->after, away = index - t->own;
-  const simd_some by_number = simd_more(away, zero) ^ simd_same(away & 1, zero);
-  return simd_more(ahead, zero) | (simd_same(ahead, zero) & by_number);
+  const simd_i32 zero = {0}, own = zero + t->own, mine = zero + t->after;
+  const simd_some by_number = simd_more(index, own) ^ simd_same((index ^ own) & 1, zero);
+  return simd_more(after, mine) | (simd_same(after, mine) & by_number);
 }
 
-/* Test candidates begin .. end - 1, and what else is in their vectors; begin is where one begins. */
+/* Test candidates begin .. end - 1, and what else is in their vectors; one begins at `begin`. */
 MD_INLINE void test_part(const rows_search *s, int64_t begin, int64_t end, row_take take,
                          row_test *t)
 {

@@ -124,8 +124,8 @@ static md_status rows(stokes_pairs *pairs, const stokes_view *spheres)
   for (int64_t i = first; i < end; i++) {
     int32_t count = 0;
     const search_list list = {neighbor + start[i], &count};
-    sort_row(list.out, search_row(&pairs->grid, spheres->x, pairs->cell_start, pairs->order, i, 0,
-                                  1, &list));
+    sort_row(list.out,
+             search_row(&pairs->grid, spheres->x, pairs->cell_start, pairs->order, i, 0, 1, &list));
   }
   if (!pairs->share) return MD_OK;
   int64_t *entries = pairs->share + world_count() + 1;

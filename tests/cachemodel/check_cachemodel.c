@@ -247,8 +247,8 @@ static void ref_distances(int64_t n, const uint32_t *trace, uint32_t lines, int6
 
 START_TEST(stack_holds_many_lines)
 {
-  /* Far more lines than slots at first, so that slots are moved together and grow; from time to time
-   * lines near those before, so that the front of the stack is left and entered again. */
+  /* Far more lines than slots at first, so that slots are moved together and grow; from time to
+   * time lines near those before, so that the front of the stack is left and entered again. */
   enum { N = 1200000, LINES = 90000 };
   uint32_t *trace = malloc(N * sizeof *trace);
   uint64_t seed = 3;
