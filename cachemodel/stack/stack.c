@@ -148,13 +148,11 @@ static md_status reserve(cachemodel_stack *s, int64_t bound, int n)
   return MD_OK;
 }
 
-/* The lines of the front, which is full after so many misses, get slots. */
+/* The lines of the front, which is full after so many misses, get slots.  All have been events, so
+ * that slot_of has room for them. */
 static md_status leave_front(cachemodel_stack *s)
 {
-  int64_t bound = 0;
-  for (int k = 0; k < FRONT_LINES; k++)
-    if (s->front.line[k] >= bound) bound = (int64_t)s->front.line[k] + 1;
-  MD_TRY(reserve(s, bound, FRONT_LINES + WORD_SLOTS));
+  MD_TRY(reserve(s, 0, FRONT_LINES + WORD_SLOTS));
   for (int k = FRONT_LINES - 1; k >= 0; k--) {
     depths_push(&s->below, s->front.line[k]);
     s->front.line[k] = NO_LINE;

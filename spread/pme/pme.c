@@ -75,7 +75,8 @@ static md_status make(pme *solver)
   solver->points = rows * spec->mesh[2];
   solver->modes = rows * (spec->mesh[2] / 2 + 1);
   MD_TRY(md_buffer_reserve(ctx, &solver->mesh, (size_t)solver->points * size, 0));
-  MD_TRY(md_buffer_reserve(ctx, &solver->spectrum, (size_t)solver->modes * 2 * size, 0));
+  if (ctx->backend == MD_GPU) /* a CPU's plan fills planes up */
+    MD_TRY(md_buffer_reserve(ctx, &solver->spectrum, (size_t)solver->modes * 2 * size, 0));
   MD_TRY(pme_tables_fill(solver));
   MD_TRY(md_replay_create(ctx, sizeof(pme_same), &solver->replay));
   MD_TRY(md_beside_create(ctx, &solver->beside));

@@ -7,42 +7,21 @@
 #include "spread/pme/transform_cpu.h"
 
 #include <math.h>
-#include <omp.h>
-#include <stdlib.h>
 
 enum { WIDE = TRANSFORM_WIDE };
 
 /* Sums over charges are taken over PARTS equal parts, then over the parts. */
 enum { PARTS = 256 };
 
-/* What `forward` holds; `backward` is not used. */
-typedef struct {
-  transform pieces;
-  md_buffer scratch; /* mode [threads][K1][WIDE] */
-} transforms;
-
 md_status KERNEL(pme_cpu_plan)(pme *solver)
 {
-  const int32_t *k = solver->spec.mesh;
-  md_ctx *ctx = solver->ctx;
-  transforms *t = calloc(1, sizeof *t);
-  MD_REQUIRE(t, MD_ENOMEM, "out of memory for transforms");
-  solver->forward = t;
-  const size_t size = sizeof(transform_mode), threads = (size_t)ctx->threads;
-  const size_t bytes = (size_t)(k[0] * transform_row(k)) * size;
-  MD_TRY(md_buffer_reserve(ctx, &solver->spectrum, bytes, 0));
-  MD_TRY(md_fill(ctx, solver->spectrum.data, 0, bytes));
-  MD_TRY(md_buffer_reserve(ctx, &t->scratch, threads * (size_t)k[0] * WIDE * size, 0));
-  return transform_create(k, solver->mesh.data, solver->spectrum.data, t->scratch.data, &t->pieces);
+  return transform_create(solver->ctx, solver->spec.mesh, 1, solver->mesh.data, &solver->spectrum,
+                          &solver->transforms);
 }
 
 void KERNEL(pme_cpu_drop)(pme *solver)
 {
-  transforms *t = solver->forward;
-  if (!t) return;
-  transform_destroy(&t->pieces);
-  md_buffer_free(solver->ctx, &t->scratch);
-  free(t);
+  transform_destroy(solver->ctx, solver->transforms);
 }
 
 md_status KERNEL(pme_cpu_load)(pme *solver, const pme_charges *charges, double sums[2])
@@ -127,12 +106,9 @@ static void multiply_block(const pme_tables *t, int64_t first, real *scratch, do
 /* In a thread of several: planes, columns with the product, planes. */
 static void solve(const pme *solver, const pme_tables *tables, double (*part)[2])
 {
-  const transforms *all = solver->forward;
-  const transform *t = &all->pieces;
+  const transform *t = solver->transforms;
   real *mesh = solver->mesh.data;
-  transform_mode *spectrum = solver->spectrum.data;
-  transform_mode *scratch =
-      (transform_mode *)all->scratch.data + (int64_t)omp_get_thread_num() * t->n * WIDE;
+  transform_mode *spectrum = solver->spectrum.data, *scratch = transform_scratch(t);
 #pragma omp for schedule(static)
   for (int32_t i = 0; i < t->n; i++)
     transform_plane(t, i, mesh, spectrum);

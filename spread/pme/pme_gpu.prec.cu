@@ -23,7 +23,7 @@ enum { TO_SPECTRUM = CUFFT_R2C, TO_MESH = CUFFT_C2R };
 
 enum { BLOCK = 256, SUM_BLOCKS = 1056 };
 
-/* Transforms of one solver: `forward` holds this, `backward` is not used. */
+/* Transforms of one solver. */
 typedef struct {
   const fft_library *cufft;
   cufftHandle forward, backward;
@@ -35,7 +35,7 @@ md_status PREC(pme_gpu_plan)(pme *solver)
   const int32_t *k = solver->spec.mesh;
   transforms *t = (transforms *)calloc(1, sizeof *t);
   MD_REQUIRE(t, MD_ENOMEM, "out of memory for the transforms");
-  solver->forward = t;
+  solver->transforms = t;
   MD_TRY(fft_library_open(&t->cufft));
   MD_TRY(fft_check(t->cufft->plan_3d(&t->forward, k[0], k[1], k[2], (cufftType)TO_SPECTRUM),
                    "cufftPlan3d"));
@@ -50,7 +50,7 @@ md_status PREC(pme_gpu_plan)(pme *solver)
 
 void PREC(pme_gpu_drop)(pme *solver)
 {
-  transforms *t = (transforms *)solver->forward;
+  transforms *t = (transforms *)solver->transforms;
   if (!t) return;
   if (t->has_forward) t->cufft->destroy(t->forward);
   if (t->has_backward) t->cufft->destroy(t->backward);
@@ -155,7 +155,7 @@ static __global__ void __launch_bounds__(BLOCK)
 
 md_status PREC(pme_gpu_solve)(pme *solver, double sums[2])
 {
-  const transforms *t = (const transforms *)solver->forward;
+  const transforms *t = (const transforms *)solver->transforms;
   real *mesh = (real *)solver->mesh.data;
   complex *spectrum = (complex *)solver->spectrum.data;
   MD_TRY(fft_check(t->cufft->FORWARD(t->forward, mesh, spectrum), "cufftExec, forward"));

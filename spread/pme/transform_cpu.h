@@ -11,9 +11,12 @@
 #ifndef SPREAD_PME_TRANSFORM_CPU_H
 #define SPREAD_PME_TRANSFORM_CPU_H
 
+#include "core/buffer.h"
 #include "core/real.h"
 
 #include <fftw3.h>
+#include <omp.h>
+#include <stdlib.h>
 
 #if MD_PREC == 2
 #define FFTW(name) fftw_##name
@@ -25,9 +28,10 @@ enum { TRANSFORM_WIDE = 16 };
 
 typedef FFTW(complex) transform_mode;
 typedef struct {
-  int32_t n;                        /* planes of a mesh */
+  int32_t n, meshes;                /* planes of a mesh; how many meshes */
   int64_t points, row;              /* of a plane; modes of a plane, filled up to whole blocks */
   FFTW(plan) planes[2], columns[2]; /* to the spectrum, back */
+  md_buffer scratch;                /* mode [threads][meshes][n][WIDE] */
 } transform;
 
 /* Modes of a plane, filled up to whole blocks. */
@@ -37,33 +41,66 @@ static inline int64_t transform_row(const int32_t mesh[3])
   return (modes + TRANSFORM_WIDE - 1) / TRANSFORM_WIDE * TRANSFORM_WIDE;
 }
 
-/* Plans for meshes real [mesh[0]][mesh[1]][mesh[2]], spectra [mesh[0]][row] and scratch
- * [mesh[0]][WIDE], of which these are the first.  Destroy `out` on failure, too.
- * Errors: MD_ENOMEM. */
-static md_status transform_create(const int32_t mesh[3], real *space, transform_mode *spectrum,
-                                  transform_mode *scratch, transform *out)
+static void transform_destroy(md_ctx *ctx, transform *t) /* NULL is allowed */
 {
-  const int n[3] = {mesh[0], mesh[1], mesh[2]}, row = (int)transform_row(mesh);
-  *out = (transform){.n = n[0], .points = (int64_t)n[1] * n[2], .row = row};
-  const bool alike = FFTW(alignment_of)(space) == FFTW(alignment_of)(space + out->points);
-  const unsigned how = FFTW_ESTIMATE | (alike ? 0 : FFTW_UNALIGNED);
-  out->planes[0] = FFTW(plan_dft_r2c_2d)(n[1], n[2], space, spectrum, how);
-  out->planes[1] = FFTW(plan_dft_c2r_2d)(n[1], n[2], spectrum, space, how);
-  out->columns[0] = FFTW(plan_many_dft)(1, n, TRANSFORM_WIDE, spectrum, NULL, row, 1, scratch, NULL,
-                                        TRANSFORM_WIDE, 1, FFTW_FORWARD, FFTW_ESTIMATE);
-  out->columns[1] = FFTW(plan_many_dft)(1, n, TRANSFORM_WIDE, scratch, NULL, TRANSFORM_WIDE, 1,
-                                        spectrum, NULL, row, 1, FFTW_BACKWARD, FFTW_ESTIMATE);
-  MD_REQUIRE(out->planes[0] && out->planes[1] && out->columns[0] && out->columns[1], MD_ENOMEM,
-             "FFTW3 cannot plan a transform of %d x %d x %d points", n[0], n[1], n[2]);
-  return MD_OK;
-}
-
-static void transform_destroy(transform *t)
-{
+  if (!t) return;
   for (int way = 0; way < 2; way++) {
     FFTW(destroy_plan)(t->planes[way]);
     FFTW(destroy_plan)(t->columns[way]);
   }
+  md_buffer_free(ctx, &t->scratch);
+  free(t);
+}
+
+static md_status transform_plan(transform *t, const int32_t mesh[3], real *space,
+                                transform_mode *spectrum)
+{
+  const int n[3] = {mesh[0], mesh[1], mesh[2]}, row = (int)t->row;
+  const bool alike = FFTW(alignment_of)(space) == FFTW(alignment_of)(space + t->points);
+  const unsigned how = FFTW_ESTIMATE | (alike ? 0 : FFTW_UNALIGNED);
+  transform_mode *scratch = t->scratch.data;
+  t->planes[0] = FFTW(plan_dft_r2c_2d)(n[1], n[2], space, spectrum, how);
+  t->planes[1] = FFTW(plan_dft_c2r_2d)(n[1], n[2], spectrum, space, how);
+  t->columns[0] = FFTW(plan_many_dft)(1, n, TRANSFORM_WIDE, spectrum, NULL, row, 1, scratch, NULL,
+                                      TRANSFORM_WIDE, 1, FFTW_FORWARD, FFTW_ESTIMATE);
+  t->columns[1] = FFTW(plan_many_dft)(1, n, TRANSFORM_WIDE, scratch, NULL, TRANSFORM_WIDE, 1,
+                                      spectrum, NULL, row, 1, FFTW_BACKWARD, FFTW_ESTIMATE);
+  MD_REQUIRE(t->planes[0] && t->planes[1] && t->columns[0] && t->columns[1], MD_ENOMEM,
+             "FFTW3 cannot plan a transform of %d x %d x %d points", n[0], n[1], n[2]);
+  return MD_OK;
+}
+
+/* Transforms of so many meshes, real [meshes][mesh[0]][mesh[1]][mesh[2]], whose spectra, mode
+ * [meshes][mesh[0]][row], get room, and 0 in what fills them up.  *out is NULL on failure.
+ * Errors: MD_ENOMEM. */
+static md_status transform_create(md_ctx *ctx, const int32_t mesh[3], int meshes, real *space,
+                                  md_buffer *spectrum, void **out)
+{
+  transform *t = calloc(1, sizeof *t);
+  *out = NULL;
+  MD_REQUIRE(t, MD_ENOMEM, "out of memory for transforms");
+  t->n = mesh[0], t->meshes = meshes;
+  t->points = (int64_t)mesh[1] * mesh[2], t->row = transform_row(mesh);
+  const size_t planes = (size_t)meshes * (size_t)t->n, size = sizeof(transform_mode);
+  const size_t bytes = planes * (size_t)t->row * size;
+  md_status status = md_buffer_reserve(ctx, spectrum, bytes, 0);
+  if (!status) status = md_fill(ctx, spectrum->data, 0, bytes);
+  if (!status)
+    status = md_buffer_reserve(ctx, &t->scratch,
+                               (size_t)ctx->threads * planes * TRANSFORM_WIDE * size, 0);
+  if (!status) status = transform_plan(t, mesh, space, spectrum->data);
+  if (status)
+    transform_destroy(ctx, t);
+  else
+    *out = t;
+  return status;
+}
+
+/* Of the thread that asks: mode [meshes][n][WIDE]. */
+static inline transform_mode *transform_scratch(const transform *t)
+{
+  return (transform_mode *)t->scratch.data +
+         (int64_t)omp_get_thread_num() * t->meshes * t->n * TRANSFORM_WIDE;
 }
 
 /* Plane p of the meshes to row p of the spectra; and back, which destroys the row. */
@@ -78,16 +115,20 @@ static inline void transform_row_back(const transform *t, int64_t p, transform_m
   FFTW(execute_dft_c2r)(t->planes[1], spectrum + p * t->row, space + p * t->points);
 }
 
-/* Block b of the columns of mesh f to scratch; and back. */
+/* Block b of the columns of mesh f to its part of scratch; and back. */
 static inline void transform_columns(const transform *t, int f, int64_t b, transform_mode *spectrum,
                                      transform_mode *scratch)
 {
-  FFTW(execute_dft)(t->columns[0], spectrum + f * t->n * t->row + b * TRANSFORM_WIDE, scratch);
+  FFTW(execute_dft)
+  (t->columns[0], spectrum + f * t->n * t->row + b * TRANSFORM_WIDE,
+   scratch + (int64_t)f * t->n * TRANSFORM_WIDE);
 }
 static inline void transform_columns_back(const transform *t, int f, int64_t b,
                                           transform_mode *scratch, transform_mode *spectrum)
 {
-  FFTW(execute_dft)(t->columns[1], scratch, spectrum + f * t->n * t->row + b * TRANSFORM_WIDE);
+  FFTW(execute_dft)
+  (t->columns[1], scratch + (int64_t)f * t->n * TRANSFORM_WIDE,
+   spectrum + f * t->n * t->row + b * TRANSFORM_WIDE);
 }
 
 #endif

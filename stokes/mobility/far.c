@@ -75,7 +75,8 @@ static md_status reserve(rpy_far *far)
   const size_t size = number_size(far), rank = (size_t)far->rank;
   const size_t meshes = 3 * rank * (size_t)far->columns;
   MD_TRY(md_buffer_reserve(far->ctx, &far->space, meshes * (size_t)far->points * size, 0));
-  MD_TRY(md_buffer_reserve(far->ctx, &far->spectrum, 2 * meshes * (size_t)far->modes * size, 0));
+  if (far->ctx->backend == MD_GPU) /* a CPU's plan fills planes up */
+    MD_TRY(md_buffer_reserve(far->ctx, &far->spectrum, 2 * meshes * (size_t)far->modes * size, 0));
   MD_TRY(md_buffer_reserve(far->ctx, &far->table, rank * (size_t)far->modes * size, 0));
   for (int d = 0; d < 3; d++) {
     const int32_t n = far->mesh[d];

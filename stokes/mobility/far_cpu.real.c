@@ -7,44 +7,17 @@
 #include "stokes/mobility/rpy_impl.h"
 #include "stokes/normal.h"
 
-#include <omp.h>
-#include <stdlib.h>
-
 enum { WIDE = TRANSFORM_WIDE };
-
-/* What `forward` holds. */
-typedef struct {
-  transform pieces;
-  md_buffer scratch; /* mode [threads][3 rank][mesh[0]][WIDE] */
-} transforms;
-
-static int64_t scratch_of(const rpy_far *far)
-{
-  return 3 * far->rank * (int64_t)far->mesh[0] * WIDE;
-}
 
 md_status KERNEL(rpy_far_plan)(rpy_far *far)
 {
-  md_ctx *ctx = far->ctx;
-  transforms *t = calloc(1, sizeof *t);
-  MD_REQUIRE(t, MD_ENOMEM, "out of memory for transforms");
-  far->forward = t;
-  const size_t size = sizeof(transform_mode), threads = (size_t)ctx->threads;
-  const int64_t modes = 3 * far->rank * far->mesh[0] * transform_row(far->mesh);
-  MD_TRY(md_buffer_reserve(ctx, &far->spectrum, (size_t)modes * size, 0));
-  MD_TRY(md_fill(ctx, far->spectrum.data, 0, (size_t)modes * size));
-  MD_TRY(md_buffer_reserve(ctx, &t->scratch, threads * (size_t)scratch_of(far) * size, 0));
-  return transform_create(far->mesh, far->space.data, far->spectrum.data, t->scratch.data,
-                          &t->pieces);
+  return transform_create(far->ctx, far->mesh, 3 * far->rank, far->space.data, &far->spectrum,
+                          &far->transforms);
 }
 
 void KERNEL(rpy_far_drop)(rpy_far *far)
 {
-  transforms *t = far->forward;
-  if (!t) return;
-  transform_destroy(&t->pieces);
-  md_buffer_free(far->ctx, &t->scratch);
-  free(t);
+  transform_destroy(far->ctx, far->transforms);
 }
 
 /* charge[3 t + d][i] = coefficient[t][i] f[3 i + d] of one column. */
@@ -117,26 +90,22 @@ static void project_block(const rpy_far *far, int64_t c, real *scratch, const re
 /* In a thread of several: all meshes, or the first three with noise, become velocities on all. */
 static void solve(const rpy_far *far, const real *noise)
 {
-  const transforms *all = far->forward;
-  const transform *t = &all->pieces;
-  const int meshes = 3 * far->rank, from = noise ? 3 : meshes;
-  const int64_t mesh = (int64_t)t->n * WIDE;
-  transform_mode *spectrum = far->spectrum.data;
-  transform_mode *scratch =
-      (transform_mode *)all->scratch.data + omp_get_thread_num() * scratch_of(far);
+  const transform *t = far->transforms;
+  const int from = noise ? 3 : t->meshes;
+  transform_mode *spectrum = far->spectrum.data, *scratch = transform_scratch(t);
 #pragma omp for schedule(static)
   for (int64_t p = 0; p < (int64_t)from * t->n; p++)
     transform_plane(t, p, far->space.data, spectrum);
 #pragma omp for schedule(static)
   for (int64_t b = 0; b < t->row / WIDE; b++) {
     for (int f = 0; f < from; f++)
-      transform_columns(t, f, b, spectrum, scratch + f * mesh);
+      transform_columns(t, f, b, spectrum, scratch);
     project_block(far, b * WIDE, (real *)scratch, noise);
-    for (int f = 0; f < meshes; f++)
-      transform_columns_back(t, f, b, scratch + f * mesh, spectrum);
+    for (int f = 0; f < t->meshes; f++)
+      transform_columns_back(t, f, b, scratch, spectrum);
   }
 #pragma omp for schedule(static)
-  for (int64_t p = 0; p < (int64_t)meshes * t->n; p++)
+  for (int64_t p = 0; p < (int64_t)t->meshes * t->n; p++)
     transform_row_back(t, p, spectrum, far->space.data);
 }
 

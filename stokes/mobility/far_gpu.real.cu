@@ -37,7 +37,7 @@ typedef struct {
   cufftHandle handle;
 } planned;
 
-/* rpy_far.forward: what has been planned so far. */
+/* rpy_far.transforms: what has been planned so far. */
 typedef struct {
   const fft_library *cufft;
   int n;
@@ -53,13 +53,13 @@ md_status PREC(rpy_far_gpu_plan)(rpy_far *far)
 {
   transforms *t = (transforms *)calloc(1, sizeof *t);
   MD_REQUIRE(t, MD_ENOMEM, "out of memory for the transforms");
-  far->forward = t;
+  far->transforms = t;
   return fft_library_open(&t->cufft);
 }
 
 void PREC(rpy_far_gpu_drop)(rpy_far *far)
 {
-  transforms *t = (transforms *)far->forward;
+  transforms *t = (transforms *)far->transforms;
   if (!t) return;
   for (int k = 0; k < t->n; k++)
     t->cufft->destroy(t->plan[k].handle);
@@ -70,7 +70,7 @@ void PREC(rpy_far_gpu_drop)(rpy_far *far)
 /* The plan of that type for so many meshes; made when it is asked for first. */
 static md_status find_plan(const rpy_far *far, int type, int meshes, cufftHandle *out)
 {
-  transforms *t = (transforms *)far->forward;
+  transforms *t = (transforms *)far->transforms;
   for (int k = 0; k < t->n; k++)
     if (t->plan[k].type == type && t->plan[k].meshes == meshes) {
       *out = t->plan[k].handle;
@@ -89,7 +89,7 @@ static md_status find_plan(const rpy_far *far, int type, int meshes, cufftHandle
 
 static md_status forward(const rpy_far *far, int meshes)
 {
-  const transforms *t = (const transforms *)far->forward;
+  const transforms *t = (const transforms *)far->transforms;
   cufftHandle plan;
   MD_TRY(find_plan(far, TO_SPECTRUM, meshes, &plan));
   return fft_check(t->cufft->FORWARD(plan, (real *)far->space.data, (complex *)far->spectrum.data),
@@ -98,7 +98,7 @@ static md_status forward(const rpy_far *far, int meshes)
 
 static md_status backward(const rpy_far *far, int meshes)
 {
-  const transforms *t = (const transforms *)far->forward;
+  const transforms *t = (const transforms *)far->transforms;
   cufftHandle plan;
   MD_TRY(find_plan(far, TO_SPACE, meshes, &plan));
   return fft_check(t->cufft->BACKWARD(plan, (complex *)far->spectrum.data, (real *)far->space.data),

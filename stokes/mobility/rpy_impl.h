@@ -112,8 +112,8 @@ typedef struct {
   md_buffer table;       /* real [rank][modes]: phi_t(k) sqrt(D(k)), 0 where a mode has no place */
   md_buffer coefficient; /* real [rank][n] */
   md_buffer charge;      /* real [columns][3 rank][n]: to spread, and what was interpolated */
-  void *forward, *backward, *forward_noise; /* see far_gpu.real.cu; a CPU: the first alone */
-  double *wave[3];                          /* wave numbers along each axis [mesh] */
+  void *transforms;      /* the backend's */
+  double *wave[3];       /* wave numbers along each axis [mesh] */
 } rpy_far;
 /* This build has what the far part needs there: FFTW3 on a CPU. */
 bool rpy_far_available(md_backend backend);

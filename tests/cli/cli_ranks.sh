@@ -52,15 +52,6 @@ prints '^performance'
 
 # Same bytes on any number of ranks: thermo lines, trajectory, checkpoint; by every cut.
 melt="$where --list full --cells 6 --steps 30 --thermo 10 --quiet --deterministic --format csv"
-run_in() # PLACE RANKS ARGS... : files of a run in a folder of its own, under the same names
-{
-  place=$dir/$1
-  ranks=$2
-  shift 2
-  cases=$((cases + 1))
-  mkdir -p "$place"
-  (cd "$place" && start "$@" >out 2>err </dev/null) || fail "$ranks ranks: minimd $*: $(cat "$place/err")"
-}
 minimd=$(realpath "$minimd")
 for precision in double single mixed; do
   for n in 1 2 3; do

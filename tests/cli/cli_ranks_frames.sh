@@ -13,15 +13,6 @@ if [ "$backend" = gpu ]; then
   exit
 fi
 
-run_in() # PLACE RANKS ARGS... : files of a run in a folder of its own, under the same names
-{
-  place=$dir/$1
-  ranks=$2
-  shift 2
-  cases=$((cases + 1))
-  mkdir -p "$place"
-  (cd "$place" && start "$@" >out 2>err </dev/null) || fail "$ranks ranks: minimd $*: $(cat "$place/err")"
-}
 # alike WHAT RANKS ARGS... : thermo lines, trajectory and checkpoint on so many ranks are those of one.
 alike()
 {

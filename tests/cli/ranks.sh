@@ -14,3 +14,12 @@ ranks=2
 # mpirun adds words of its own to the error stream of a job that fails.
 job() { mpirun $root --oversubscribe --timeout 120 -n $ranks "$@"; }
 start() { job "$minimd" "$@"; }
+run_in() # PLACE RANKS ARGS... : files of a run in a folder of its own, under the same names; $minimd is a whole path
+{
+  place=$dir/$1
+  ranks=$2
+  shift 2
+  cases=$((cases + 1))
+  mkdir -p "$place"
+  (cd "$place" && start "$@" >out 2>err </dev/null) || fail "$ranks ranks: minimd $*: $(cat "$place/err")"
+}
