@@ -61,8 +61,8 @@ if command -v valgrind >/dev/null 2>&1 && [ -z "${ASAN_OPTIONS:-}" ]; then
     }' "$dir/out" >"$dir/wrong"
   [ -s "$dir/wrong" ] && fail "$(cat "$dir/wrong")"
 
-  # By address: the elements that the model says but for one in 1000, misses on the arrays to half a point of them, and
-  # as many misses in all as cachegrind's own caches have.  A case takes 10 s of a processor.
+  # By address: the elements that the model says but for one in 1000, misses on the arrays to half a point of them (0.8
+  # with half lists), and as many misses in all as cachegrind's own caches have.  A case takes 10 s of a processor.
   small="$study --cells 4 --with cachegrind --addresses --launches 2"
   expect 0 $small --order none,row,column,morton,hilbert,gilbert,random
   cp "$dir/out" "$dir/full"
@@ -75,7 +75,10 @@ if command -v valgrind >/dev/null 2>&1 && [ -z "${ASAN_OPTIONS:-}" ]; then
         all = modelled[c, "array_accesses_per_atom"]
         if (!(all > 100)) print c ": touches " all
         if (measured[c, "array_differences_per_atom"] > 0.001 * all) print c ": other elements"
-        if (points(measured[c, "l1_array_misses_per_atom"], modelled[c, "l1_array_misses_per_atom"]) > 0.5) print c ": L1"
+        # Variables on the stack take lines that the model gives to arrays, and where the stack lies depends on the
+        # environment: 0.17 to 0.30 points with full lists, 0.33 to 0.48 where forces on others go through memory.
+        off = points(measured[c, "l1_array_misses_per_atom"], modelled[c, "l1_array_misses_per_atom"])
+        if (off > (c ~ /half/ ? 0.8 : 0.5)) print c ": L1 is off by " off " points"
         if (points(measured[c, "llc_array_misses_per_atom"], modelled[c, "llc_array_misses_per_atom"]) > 0.5) print c ": last level"
         if (points(measured[c, "l1_traced_misses_per_atom"], measured[c, "l1_misses_per_atom"]) > 0.5) print c ": not what cachegrind counts"
       }
