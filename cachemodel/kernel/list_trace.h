@@ -99,7 +99,7 @@ typedef struct {
   int32_t threads;               /* that share an element */
   const int32_t *index;
   bool again;   /* the elements of the request before this one, another part of each */
-  bool no_keep; /* the instruction asks the first level not to keep the data */
+  bool no_keep; /* the instruction asks the first level not to keep the data (hierarchy.h) */
 } list_request;
 typedef md_status list_sink(void *to, const list_request *request);
 

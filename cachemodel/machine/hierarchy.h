@@ -4,11 +4,13 @@
  * the grid takes its place.  Each multiprocessor gives one of its resident warps a turn after the
  * other: what it issues together (list_warp_turn).  A request is coalesced to distinct sectors,
  * grouped by line; each line is looked up in the multiprocessor's L1, sectors that miss in the L2,
- * sectors that miss there in memory, which gives some neighbours along with them.  Sets are chosen
- * by a hash, LRU, hits are counted per sector.
+ * sectors that miss there in memory, which gives some neighbours along with them.  Every load takes
+ * a line of the L1; where the L1 is asked not to keep it nobody finds it again.  Sets are chosen by
+ * a hash, hits are counted per sector.
  * The L2's parts each cache for half of the multiprocessors (pairs of them take turns); what misses
  * in the own part is looked up in the part that is home of the line, with the neighbours that
- * memory would give, and kept in both.  Lines that the L1 is asked not to keep are the first to go.
+ * memory would give, and kept in both.  Lines that the L1 is asked not to keep are the first to go
+ * from the L2.
  * Stores and reductions pass the L1 and are done in the home part; a reduction that misses reads
  * its sector first; equal elements of a reduction follow each other, a sector each; dirty sectors
  * are written to memory when their line is evicted.  L1 caches start empty, the L2 empty (cold) or

@@ -1,10 +1,11 @@
 /* cachemodel/machine/hierarchy_cache.h - a set-associative cache of lines in sectors, for the
- * models of one instruction set.  The victim is the oldest line of a set, or for some any of them;
- * lines that pass (cache_let_pass) go before all others.
+ * models of one instruction set.  The victim is the oldest line of a set, those that pass
+ * (cache_let_pass) before all others; or the first that was not used since all others were.
  *
  * A set is `room` ways, a multiple of 16 so that tags are compared a vector at a time; those beyond
  * `ways` hold nothing and are never chosen.  age is the time of the last access, above it a bit of
- * lines that do not pass; it is renumbered before the clock overflows. */
+ * lines that do not pass, renumbered before the clock overflows; of victims that were not used it
+ * is 1 where a line was. */
 #ifndef HIERARCHY_CACHE_H
 #define HIERARCHY_CACHE_H
 
@@ -20,7 +21,8 @@ enum { CACHE_UNIT = 16 };
 typedef struct {
   uint32_t sets, room;
   bool hashed;
-  uint32_t ways, random;  /* victims in 1024 that are any line */
+  uint32_t ways;
+  machine_victim victim;
   uint32_t clock;         /* below CACHE_STAYS */
   uint32_t *tag, *age;    /* [sets][room] */
   uint8_t *valid, *dirty; /* sectors */
@@ -32,7 +34,7 @@ typedef struct {
   uint8_t dirty; /* sectors of the line that had to go */
   uint8_t owner;
   uint32_t line; /* that had to go */
-  size_t at;     /* where the line is; if it is kept */
+  size_t at;     /* where the line is */
 } cache_answer;
 
 static void cache_destroy(cache *c)
@@ -62,7 +64,7 @@ static md_status cache_create(const machine_level *level, bool hashed, cache *c)
   *c = (cache){.hashed = hashed,
                .sets = (uint32_t)(lines / level->ways),
                .ways = (uint32_t)level->ways,
-               .random = 1024 * (uint32_t)level->random / 100};
+               .victim = level->victim};
   c->room = (uint32_t)(level->ways + CACHE_UNIT - 1) / CACHE_UNIT * CACHE_UNIT;
   const size_t n = (size_t)c->sets * c->room;
   c->tag = aligned_alloc(64, n * sizeof *c->tag);
@@ -152,16 +154,29 @@ MD_INLINE void cache_prefetch(const cache *c, uint32_t line)
 
 MD_INLINE uint32_t cache_victim(const cache *c, size_t set)
 {
-  if (c->random) {
-    const uint32_t h = cache_hash(c->clock);
-    if (h % 1024 < c->random) return (h >> 10) % c->ways;
-  }
-  return cache_oldest(c->age + set, c->room);
+  const uint32_t *age = c->age + set;
+  return c->victim == MACHINE_UNUSED ? cache_find(age, c->room, 0) : cache_oldest(age, c->room);
 }
 
-/* Look up sectors of a line; keep: those that are not there are then, for which another line may
- * have to go; write: they become dirty, of this stream. */
-MD_INLINE cache_answer cache_access(cache *c, uint32_t line, uint8_t sectors, bool keep, bool write,
+/* Note an access.  When all lines of the set have been used, only this one counts as such, and of a
+ * single line none, so that there is always a victim. */
+MD_INLINE void cache_use(cache *c, size_t set, uint32_t way)
+{
+  uint32_t *age = c->age + set;
+  if (c->victim == MACHINE_OLDEST) {
+    age[way] = c->clock++ | CACHE_STAYS;
+    return;
+  }
+  if (age[way]) return;
+  age[way] = 1;
+  if (cache_find(age, c->room, 0) < c->room) return;
+  memset(age, 0, c->ways * sizeof *age);
+  age[way] = c->ways > 1;
+}
+
+/* Look up sectors of a line; those that are not there are then, for which another line may have to
+ * go; write: they become dirty, of this stream. */
+MD_INLINE cache_answer cache_access(cache *c, uint32_t line, uint8_t sectors, bool write,
                                     uint8_t stream)
 {
   cache_answer answer = {0};
@@ -170,9 +185,8 @@ MD_INLINE cache_answer cache_access(cache *c, uint32_t line, uint8_t sectors, bo
   if (c->clock == CACHE_STAYS - 1) cache_renumber(c);
   if (way < c->room) {
     answer.hits = c->valid[set + way] & sectors;
-    if (keep) c->valid[set + way] |= sectors;
+    c->valid[set + way] |= sectors;
   } else {
-    if (!keep) return answer;
     way = cache_victim(c, set);
     answer.line = c->tag[set + way];
     answer.dirty = c->dirty[set + way];
@@ -182,7 +196,7 @@ MD_INLINE cache_answer cache_access(cache *c, uint32_t line, uint8_t sectors, bo
     c->dirty[set + way] = 0;
   }
   answer.at = set + way;
-  c->age[set + way] = c->clock++ | CACHE_STAYS;
+  cache_use(c, set, way);
   if (write) {
     c->dirty[set + way] |= sectors;
     c->owner[set + way] = stream;
@@ -190,10 +204,16 @@ MD_INLINE cache_answer cache_access(cache *c, uint32_t line, uint8_t sectors, bo
   return answer;
 }
 
-/* This line, just accessed, goes before all that stay. */
+/* This line, just accessed, goes before all that stay; of a cache whose victim is the oldest. */
 MD_INLINE void cache_let_pass(cache *c, size_t at)
 {
   c->age[at] &= ~CACHE_STAYS;
+}
+
+/* This line, just accessed, is found no more, and keeps its place until it is the victim. */
+MD_INLINE void cache_forget(cache *c, size_t at)
+{
+  c->tag[at] = CACHE_EMPTY;
 }
 
 /* More sectors of a line that is there; returns how many were not. */

@@ -110,7 +110,7 @@ MD_INLINE cache_answer access_l2(model *g, int part, uint32_t line, uint8_t sect
                                  const list_request *r)
 {
   const bool write = r->op != TRACE_READ;
-  const cache_answer a = cache_access(&g->l2[part], line, sectors, true, write, (uint8_t)r->stream);
+  const cache_answer a = cache_access(&g->l2[part], line, sectors, write, (uint8_t)r->stream);
   g->counts[a.owner].memory_written += __builtin_popcount(a.dirty);
   if (r->no_keep) cache_let_pass(&g->l2[part], a.at);
   return a;
@@ -174,7 +174,8 @@ static void load(model *g, const list_request *r)
   }
   for (int32_t k = 0; k < g->n_lines; k++) {
     const uint8_t sectors = g->sectors[k];
-    const cache_answer a = cache_access(&g->l1[g->sm], g->line[k], sectors, !r->no_keep, false, 0);
+    const cache_answer a = cache_access(&g->l1[g->sm], g->line[k], sectors, false, 0);
+    if (r->no_keep) cache_forget(&g->l1[g->sm], a.at);
     const uint8_t missed = sectors & (uint8_t)~a.hits;
     c->level[L1].hits += __builtin_popcount(a.hits);
     if (missed) read_l2(g, g->line[k], missed, r);

@@ -9,22 +9,20 @@
 enum {
   KB = 1024,
   UNIFIED = 256 * KB,     /* L1 and shared memory of a multiprocessor */
-  SHARED = 8 * KB,        /* what a kernel without shared memory is given */
+  SHARED = 32 * KB,       /* what a launch is given at the least, by counters of an H200 */
   SHARED_MOST = 228 * KB, /* of a multiprocessor */
-  L1_MOST = 190 * KB,
   REGISTER_UNIT = 256,
   WARP_UNIT = 4 /* a multiprocessor has four parts with registers of their own */
 };
 
 void machine_set_shared(machine *m, int64_t bytes)
 {
-  const int64_t l1 = (UNIFIED - bytes) * 94 / 100;
-  m->level[0].bytes = l1 < L1_MOST ? l1 : L1_MOST;
+  m->level[0].bytes = UNIFIED - bytes;
 }
 
 int64_t machine_carveout(int32_t percent)
 {
-  static const int64_t sizes[] = {8, 16, 32, 64, 100, 132, 164, 196};
+  static const int64_t sizes[] = {SHARED / KB, 64, 100, 132, 164, 196};
   for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
     if (100 * KB * sizes[k] >= (int64_t)SHARED_MOST * percent) return KB * sizes[k];
   return SHARED_MOST;
@@ -35,7 +33,8 @@ static void make_h200(int64_t shared, machine *out)
   *out = (machine){.name = "h200",
                    .kind = MACHINE_GPU,
                    .n_levels = 2,
-                   .level = {{0, 16, 128, 32, 1, 25, 0}, {60 * KB * KB, 16, 128, 32, 2, 0, 64}},
+                   .level = {{0, 16, 128, 32, 1, MACHINE_UNUSED, 0},
+                             {60 * KB * KB, 16, 128, 32, 2, MACHINE_OLDEST, 64}},
                    .multiprocessors = 132,
                    .warps = 64,
                    .blocks = 32,
@@ -91,7 +90,7 @@ md_status machine_host(const char *folder, machine *out)
                MD_EIO, "%s/index%d does not describe a cache's level, size, ways and line", folder,
                index);
     out->level[level - 1] =
-        (machine_level){bytes, (int32_t)ways, (int32_t)line, (int32_t)line, 1, 0, 0};
+        (machine_level){bytes, (int32_t)ways, (int32_t)line, (int32_t)line, 1, MACHINE_OLDEST, 0};
     if (level > out->n_levels) out->n_levels = (int)level;
   }
   MD_REQUIRE(out->n_levels > 0, MD_EIO,

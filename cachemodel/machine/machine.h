@@ -1,22 +1,23 @@
 /* cachemodel/machine/machine.h - the caches of a machine, as the hierarchy model sees them.
  *
- * h200       NVIDIA H200: 132 multiprocessors; L1 what shared memory leaves of 256 KB, of which
- *            94 % and at most 190 KB work as a cache; lines of 128 bytes in sectors of 32, 16 ways,
- *            one victim in four at random (which is what counters say: misses of orders that fit
- *            are more, of those that do not are fewer than with LRU; docs/orderings.md); L2 of 60
- *            MB in two halves, each for its own multiprocessors, which reads memory 64 bytes at a
- *            time (cudaLimitMaxL2FetchGranularity's default; DRAM counters of random order agree)
- * h200:K     the same with K KB of each multiprocessor set apart as shared memory (8)
+ * h200       NVIDIA H200: 132 multiprocessors; L1 what shared memory leaves of 256 KB; lines of 128
+ *            bytes in sectors of 32, 16 ways, victims that were not used lately (as counters say:
+ *            misses of orders that fit are more, of those that do not are fewer than with LRU;
+ *            docs/decisions/18); L2 of 60 MB in two halves, each for its own multiprocessors, which
+ *            reads memory 64 bytes at a time (cudaLimitMaxL2FetchGranularity's default; DRAM
+ *            counters of random order agree)
+ * h200:K     the same with K KB of each multiprocessor set apart as shared memory (32)
  * host       the data caches of this machine's first processor, as Linux describes them
  * FILE       libconfig, for example
  *              name = "H200"; kind = "gpu"; multiprocessors = 132;
  *              warps = 64; blocks = 32; registers = 65536;      # of a multiprocessor, at most
  *              levels = (
- *                { bytes = 194560; ways = 16; line = 128; sector = 32; random = 25; },
+ *                { bytes = 229376; ways = 16; line = 128; sector = 32; victim = "unused"; },
  *                { bytes = 62914560; ways = 16; line = 128; sector = 32; parts = 2;
  *                  fetch = 64; } );
  *            A GPU has two levels.  A CPU has name, kind = "cpu" and any number of levels, nearest
- *            first; sector is the line, parts 1, random 0 and fetch the sector when not given. */
+ *            first; sector is the line, parts 1, victim "oldest" and fetch the sector when not
+ *            given. */
 #ifndef MACHINE_H
 #define MACHINE_H
 
@@ -25,17 +26,22 @@
 MD_BEGIN_C
 
 #define MACHINE_KINDS(X) X(CPU, "cpu") X(GPU, "gpu")
+/* Which line of a set has to go: the one whose last access is the oldest (LRU), or the first that
+ * was not accessed since all others were (a bit for each line, known as bit-PLRU). */
+#define MACHINE_VICTIMS(X) X(OLDEST, "oldest") X(UNUSED, "unused")
 #define MD_ENUM_(name, word) MACHINE_##name,
 typedef enum { MACHINE_KINDS(MD_ENUM_) MACHINE_KIND_COUNT } machine_kind;
+typedef enum { MACHINE_VICTIMS(MD_ENUM_) MACHINE_VICTIM_COUNT } machine_victim;
 #undef MD_ENUM_
 extern const char *const machine_kind_words[MACHINE_KIND_COUNT];
+extern const char *const machine_victim_words[MACHINE_VICTIM_COUNT];
 
 typedef struct {
   int64_t bytes; /* of one multiprocessor (GPU, first level), else of all parts together */
   int32_t ways, line, sector; /* lines in a set; bytes of a line and of its sectors */
   int32_t parts;
-  int32_t random; /* percent of victims that are any line of the set, not the oldest */
-  int32_t fetch;  /* bytes that memory gives the last level of a GPU at a time; 0: a sector */
+  machine_victim victim;
+  int32_t fetch; /* bytes that memory gives the last level of a GPU at a time; 0: a sector */
 } machine_level;
 
 /* More levels than any machine has; a description with more is refused. */

@@ -60,7 +60,7 @@ static void make_table(option *known)
   known[SETTINGS_LIST].help = "full, half or full,half; when not given the run's own choice, and\n"
                               "full where that is tile, whose kernel cannot be traced";
   known[MACHINE] = (option){"machine", 0, "h200[:K]|host|FILE",
-                            "whose caches: an H200 with K KB of shared memory set apart (8),\n"
+                            "whose caches: an H200 with K KB of shared memory set apart (32),\n"
                             "this machine's (host, the default), or described in FILE"};
   known[SCHEDULE] = (option){"schedule", 0, "round|lockstep|random|oldest",
                              "GPU: which resident warp has the next turn (round)"};

@@ -18,7 +18,7 @@ static bool goes_sooner(const slow_line *a, const slow_line *b)
 
 /* The same access on the slow set, of a line that passes or not. */
 static cache_answer slow_access(slow_line *set, int ways, int64_t now, uint32_t line,
-                                uint8_t sectors, bool keep, bool write, uint8_t stream, bool passes)
+                                uint8_t sectors, bool write, uint8_t stream, bool passes)
 {
   cache_answer answer = {0};
   slow_line *found = NULL, *oldest = set;
@@ -26,7 +26,6 @@ static cache_answer slow_access(slow_line *set, int ways, int64_t now, uint32_t 
     if (set[w].time && set[w].line == line) found = &set[w];
     if (goes_sooner(&set[w], oldest)) oldest = &set[w];
   }
-  if (!found && !keep) return answer;
   if (found) {
     answer.hits = found->valid & sectors;
   } else {
@@ -36,7 +35,7 @@ static cache_answer slow_access(slow_line *set, int ways, int64_t now, uint32_t 
     answer.line = found->time ? found->line : CACHE_EMPTY;
     *found = (slow_line){.line = line};
   }
-  if (keep) found->valid |= sectors;
+  found->valid |= sectors;
   if (write) {
     found->dirty |= sectors;
     found->owner = stream;
@@ -74,16 +73,15 @@ START_TEST(cache_is_a_list_with_times)
   for (int64_t a = 1; a <= ACCESSES; a++) {
     const uint32_t line = (uint32_t)((sets * ways * 1.5 + 40) * ref_uniform(&seed));
     const uint8_t sectors = (uint8_t)(1 + 15 * ref_uniform(&seed));
-    const bool keep = ref_uniform(&seed) < 0.9, write = keep && ref_uniform(&seed) < 0.3;
-    const bool passes = keep && ref_uniform(&seed) < 0.4;
+    const bool write = ref_uniform(&seed) < 0.3, passes = ref_uniform(&seed) < 0.4;
     const uint8_t stream = (uint8_t)(6 * ref_uniform(&seed));
     const uint32_t set = cache_set(&fast, line);
     ck_assert_uint_lt(set, (unsigned)sets);
     used[set] = true;
-    const cache_answer got = cache_access(&fast, line, sectors, keep, write, stream);
+    const cache_answer got = cache_access(&fast, line, sectors, write, stream);
     if (passes) cache_let_pass(&fast, got.at);
     const cache_answer expected =
-        slow_access(slow[set], ways, a, line, sectors, keep, write, stream, passes);
+        slow_access(slow[set], ways, a, line, sectors, write, stream, passes);
     ck_assert_msg(got.hits == expected.hits && got.dirty == expected.dirty, "case %d, access %lld",
                   k, (long long)a);
     if (got.dirty) ck_assert(got.owner == expected.owner && got.line == expected.line);
@@ -95,26 +93,85 @@ START_TEST(cache_is_a_list_with_times)
 END_TEST
 enum { CACHE_CASES = 7 };
 
-/* A loop over one line more than a set holds: LRU never finds one, and a victim at random leaves
- * some: with all of them, a line is still there when 16 others came with 16 chances of 1 in 16
- * each to have gone, at the most. */
-START_TEST(random_victims_soften_loops)
+/* Victims that were not used, against the times of accesses: a line counts as used if its last
+ * access is not before the set's `since`, the access with which all of its lines had been used. */
+START_TEST(unused_lines_go_first)
 {
-  int64_t hits[3];
-  for (int k = 0; k < 3; k++) {
-    const machine_level level = {16 * 128, 16, 128, 32, 1, 50 * k, 0};
+  enum { ACCESSES = 100000, SETS = 3, WAYS_MOST = 24 };
+  static const int cases[] = {1, 2, 12, 16, 24};
+  const int ways = cases[_i];
+  const machine_level level = {SETS * ways * 128, ways, 128, 32, 1, MACHINE_UNUSED, 0};
+  cache fast;
+  ck_ok(cache_create(&level, true, &fast));
+  struct {
+    uint32_t line[WAYS_MOST];
+    int64_t time[WAYS_MOST], since;
+  } slow[SETS] = {0};
+  for (int s = 0; s < SETS; s++)
+    slow[s].since = 1;
+  uint64_t seed = 5;
+  int64_t hits = 0;
+  for (int64_t now = 1; now <= ACCESSES; now++) {
+    const uint32_t line = (uint32_t)((SETS * ways * 1.5 + 4) * ref_uniform(&seed));
+    const uint32_t set = cache_set(&fast, line);
+    int at = -1, used = 0;
+    for (int w = 0; w < ways; w++)
+      if (slow[set].time[w] && slow[set].line[w] == line) at = w;
+    const bool found = at >= 0;
+    for (int w = 0; w < ways && at < 0; w++)
+      if (slow[set].time[w] < slow[set].since) at = w;
+    at = at < 0 ? 0 : at; /* of a single line */
+    slow[set].line[at] = line;
+    slow[set].time[at] = now;
+    for (int w = 0; w < ways; w++)
+      used += slow[set].time[w] >= slow[set].since;
+    if (used == ways) slow[set].since = now;
+    hits += found;
+    ck_assert_msg(cache_access(&fast, line, 1, false, 0).hits == found, "%d ways, access %lld",
+                  ways, (long long)now);
+  }
+  ck_assert(hits > ACCESSES / 4 && hits < ACCESSES);
+  cache_destroy(&fast);
+}
+END_TEST
+enum { UNUSED_CASES = 5 };
+
+/* A line that is forgotten is missed, and has its place as if it were there. */
+START_TEST(forgotten_lines_take_room)
+{
+  for (int k = 0; k < MACHINE_VICTIM_COUNT; k++) {
+    const machine_level level = {16 * 128, 16, 128, 32, 1, (machine_victim)k, 0};
     cache c;
     ck_ok(cache_create(&level, false, &c));
-    hits[k] = 0;
-    for (int round = 0; round < 1000; round++)
-      for (uint32_t line = 0; line < 17; line++)
-        hits[k] += cache_access(&c, line, 1, true, false, 0).hits;
+    for (uint32_t line = 0; line < 15; line++)
+      cache_access(&c, line, 1, false, 0);
+    cache_forget(&c, cache_access(&c, 15, 1, false, 0).at);
+    ck_assert_int_eq(cache_access(&c, 14, 1, false, 0).hits, 1);
+    ck_assert_int_eq(cache_access(&c, 15, 1, false, 0).hits, 0); /* in the place of line 0 */
+    ck_assert_int_eq(cache_access(&c, 1, 1, false, 0).hits, 1);
+    ck_assert_int_eq(cache_access(&c, 0, 1, false, 0).hits, 0);
     cache_destroy(&c);
   }
-  ck_assert_int_eq(hits[0], 0);
-  ck_assert_int_gt(hits[1], 1700);
-  ck_assert_int_gt(hits[2], hits[1]);
-  ck_assert_int_lt(hits[2], 16000);
+}
+END_TEST
+
+/* A loop over one line more than a set holds: LRU never finds one; where all that were used but the
+ * last are forgotten at once, some are still there. */
+START_TEST(unused_lines_soften_loops)
+{
+  int64_t hits[MACHINE_VICTIM_COUNT] = {0};
+  for (int k = 0; k < MACHINE_VICTIM_COUNT; k++) {
+    const machine_level level = {16 * 128, 16, 128, 32, 1, (machine_victim)k, 0};
+    cache c;
+    ck_ok(cache_create(&level, false, &c));
+    for (int round = 0; round < 1000; round++)
+      for (uint32_t line = 0; line < 17; line++)
+        hits[k] += cache_access(&c, line, 1, false, 0).hits;
+    cache_destroy(&c);
+  }
+  ck_assert_int_eq(hits[MACHINE_OLDEST], 0);
+  ck_assert_int_gt(hits[MACHINE_UNUSED], 1700);
+  ck_assert_int_lt(hits[MACHINE_UNUSED], 16000);
 }
 END_TEST
 
@@ -126,9 +183,9 @@ START_TEST(contiguous_lines_fit)
   ck_ok(cache_create(&level, true, &c));
   for (uint32_t first = 0; first < 7 * 1000; first += 7) {
     for (uint32_t line = first; line < first + 7 * 16; line++)
-      cache_access(&c, line, 1, true, false, 0);
+      cache_access(&c, line, 1, false, 0);
     for (uint32_t line = first; line < first + 7 * 16; line++)
-      ck_assert_int_eq(cache_access(&c, line, 1, true, false, 0).hits, 1);
+      ck_assert_int_eq(cache_access(&c, line, 1, false, 0).hits, 1);
   }
   cache_destroy(&c);
 }
@@ -138,7 +195,9 @@ int main(void)
 {
   Suite *suite = suite_create("hierarchy_cache");
   TCase *tcase = tcase_create("one cache");
-  tcase_add_test(tcase, random_victims_soften_loops);
+  tcase_add_loop_test(tcase, unused_lines_go_first, 0, UNUSED_CASES);
+  tcase_add_test(tcase, unused_lines_soften_loops);
+  tcase_add_test(tcase, forgotten_lines_take_room);
   tcase_add_test(tcase, contiguous_lines_fit);
   tcase_add_loop_test(tcase, cache_is_a_list_with_times, 0, CACHE_CASES);
   suite_add_tcase(suite, tcase);

@@ -39,12 +39,13 @@ START_TEST(h200_is_known)
   machine m;
   ck_ok(machine_find("h200", &m));
   ck_assert(m.kind == MACHINE_GPU && m.n_levels == 2 && m.multiprocessors == 132);
-  ck_assert_int_eq(m.level[0].bytes, 190 * 1024);
+  ck_assert_int_eq(m.level[0].bytes, 224 * 1024);
+  ck_assert(m.level[0].victim == MACHINE_UNUSED && m.level[1].victim == MACHINE_OLDEST);
   ck_assert(m.level[0].line == 128 && m.level[0].sector == 32 && m.level[0].ways == 16);
   ck_assert(m.level[1].bytes == 60 << 20 && m.level[1].parts == 2);
   ck_ok(machine_find("h200:228", &m)); /* 28 KB are left */
   ck_assert_str_eq(m.name, "h200:228");
-  ck_assert_int_eq(m.level[0].bytes, 28 * 1024 * 94 / 100);
+  ck_assert_int_eq(m.level[0].bytes, 28 * 1024);
   static const char *const bad[] = {"h200:", "h200:-1", "h200:229", "h200:x", "h2000", "", "H200"};
   for (size_t k = 0; k < sizeof bad / sizeof *bad; k++)
     ck_assert_int_eq(machine_find(bad[k], &m), MD_EINVAL);
@@ -52,11 +53,12 @@ START_TEST(h200_is_known)
 }
 END_TEST
 
-/* Shared memory of compute capability 9.0: 0, 8, 16, 32, 64, 100, 132, 164, 196 or 228 KB. */
+/* Shared memory of compute capability 9.0: 32, 64, 100, 132, 164, 196 or 228 KB; 0, 8 and 16 KB,
+ * which it has as well, are given to no launch. */
 START_TEST(carveouts_are_rounded_up)
 {
   static const int percent[] = {1, 3, 4, 7, 8, 14, 15, 28, 29, 43, 44, 57, 58, 71, 72, 85, 86, 100};
-  static const int kb[] = {8,   8,   16,  16,  32,  32,  64,  64,  100,
+  static const int kb[] = {32,  32,  32,  32,  32,  32,  64,  64,  100,
                            100, 132, 132, 164, 164, 196, 196, 228, 228};
   machine m, h200;
   for (size_t k = 0; k < sizeof percent / sizeof *percent; k++)
@@ -105,7 +107,7 @@ static const char gpu_text[] =
     "# a \"comment\"\n/* @, \"\n12345678901234567890 */ name = /* \" */ \"toy\"; // \"@\n kind = "
     "\"gpu\"; "
     "multiprocessors = 2; warps = 8;\n"
-    "levels = ( { bytes = 4096; ways = 4; line = 128; sector = 32; random = 30; },\n"
+    "levels = ( { bytes = 4096; ways = 4; line = 128; sector = 32; victim = \"unused\"; },\n"
     "           { bytes = 1048576; ways = 8; line = 128; sector = 32; parts = 2; fetch = 64; } "
     ");\n";
 static const char cpu_text[] =
@@ -121,7 +123,7 @@ START_TEST(files_are_read)
   ck_assert(m.kind == MACHINE_GPU && m.multiprocessors == 2 && m.warps == 8 && m.blocks == 32);
   ck_assert(m.level[0].bytes == 4096 && m.level[0].ways == 4 && m.level[0].parts == 1);
   ck_assert(m.level[1].bytes == 1 << 20 && m.level[1].parts == 2 && m.level[1].sector == 32);
-  ck_assert(m.level[0].random == 30 && m.level[1].random == 0);
+  ck_assert(m.level[0].victim == MACHINE_UNUSED && m.level[1].victim == MACHINE_OLDEST);
   ck_assert(m.level[0].fetch == 0 && m.level[1].fetch == 64);
   ck_ok(machine_find(write_file("cpu", cpu_text), &m));
   ck_assert(m.kind == MACHINE_CPU && m.n_levels == 2 && m.level[1].sector == 64);
@@ -156,17 +158,19 @@ START_TEST(bad_files_are_refused)
   refused(gpu_text, "line = 128", "line = 64", "level 2");
   refused(gpu_text, "sector = 32", "sector = 8", "8 sectors");
   refused(gpu_text, "parts = 2", "parts = 3", "1..2");
-  refused(gpu_text, "random = 30", "random = 101", "1..100");
+  refused(gpu_text, "\"unused\"", "\"unusd\"", "did you mean 'unused'");
+  refused(gpu_text, "\"unused\"", "30", "expected victim = \"...\"");
   refused(gpu_text, "fetch = 64", "fetch = 48", "power of two in 32..128");
   refused(gpu_text, "fetch = 64", "fetch = 16", "power of two in 32..128");
   refused(gpu_text, "fetch = 64", "fetch = 256", "power of two in 32..128");
-  refused(gpu_text, "random = 30", "fetch = 64", "only the second level");
+  refused(gpu_text, "victim = \"unused\"", "fetch = 64", "only the second level");
   refused(gpu_text, "\"gpu\"", "\"gpus\"", "kind");
   refused(gpu_text, "\"toy\"", "\"\"", "name");
   refused(gpu_text, "\"toy\"", "\"a,b\"", "name");
   refused(gpu_text, "multiprocessors = 2;", "", "multiprocessors");
   refused(gpu_text, "multiprocessors", "multiprocesors", "did you mean 'multiprocessors'");
-  refused(gpu_text, "{ bytes = 4096; ways = 4; line = 128; sector = 32; random = 30; },", "",
+  refused(gpu_text,
+          "{ bytes = 4096; ways = 4; line = 128; sector = 32; victim = \"unused\"; },", "",
           "two levels");
   refused(gpu_text, "levels = (", "levels = [", "syntax");
   refused(gpu_text, "levels", "level", "did you mean 'levels'");

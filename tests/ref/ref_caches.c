@@ -1,52 +1,8 @@
 /* tests/ref/ref_caches.c - see ref_caches.h. */
 #include "tests/ref/ref_caches.h"
 #include "tests/ref/ref.h"
+#include "tests/ref/ref_store.h"
 #include "tests/test.h"
-
-typedef struct {
-  bool used, passes;
-  uint64_t line;
-  uint32_t valid, dirty; /* bits of sectors */
-  trace_stream owner;
-  int64_t time;
-} held;
-
-typedef struct {
-  int64_t sets, ways, now;
-  held *line; /* [sets][ways] */
-} store;
-
-static store store_make(const machine_level *l)
-{
-  const int64_t lines = l->bytes / l->parts / l->line;
-  store s = {.sets = lines / l->ways, .ways = l->ways};
-  s.line = ref_alloc(s.sets * s.ways, sizeof *s.line);
-  memset(s.line, 0, (size_t)(s.sets * s.ways) * sizeof *s.line);
-  return s;
-}
-
-static held *store_find(store *s, uint64_t line)
-{
-  held *set = s->line + line % (uint64_t)s->sets * (uint64_t)s->ways;
-  for (int64_t w = 0; w < s->ways; w++)
-    if (set[w].used && set[w].line == line) return &set[w];
-  return NULL;
-}
-
-/* Bring in a line that is not there, for the oldest of those that pass or else of all; *gone is
- * what it displaced. */
-static held *store_bring(store *s, uint64_t line, held *gone)
-{
-  held *set = s->line + line % (uint64_t)s->sets * (uint64_t)s->ways, *victim = set;
-  for (int64_t w = 0; w < s->ways && victim->used; w++) {
-    const bool sooner =
-        set[w].passes != victim->passes ? set[w].passes : set[w].time < victim->time;
-    if (!set[w].used || sooner) victim = &set[w];
-  }
-  *gone = *victim;
-  *victim = (held){.used = true, .line = line};
-  return victim;
-}
 
 static int bits(uint32_t x)
 {
@@ -184,9 +140,10 @@ static void request(gpu *g, int sm, int64_t from, int64_t end)
       c->level[0].sectors += bits(sectors[k]);
       if (h) missed &= ~h->valid;
       c->level[0].hits += bits(sectors[k]) - bits(missed);
-      if (!h && !v->no_keep) h = store_bring(&g->l1[sm], line[k], &gone);
-      if (h) h->time = ++g->l1[sm].now;
-      if (h && !v->no_keep) h->valid |= sectors[k];
+      if (!h) h = store_bring(&g->l1[sm], line[k], &gone);
+      store_use(&g->l1[sm], h);
+      h->valid |= sectors[k];
+      if (v->no_keep) h->line = UINT64_MAX;
     }
     if (missed) at_l2(g, sm, line[k], missed, v);
   }

@@ -1,0 +1,33 @@
+/* tests/ref/ref_store.h - a slow, obvious cache: lines with the times of their last accesses. */
+#ifndef REF_STORE_H
+#define REF_STORE_H
+
+#include "cachemodel/machine/hierarchy.h"
+
+typedef struct {
+  bool used, passes;
+  uint64_t line;
+  uint32_t valid, dirty; /* bits of sectors */
+  trace_stream owner;
+  int64_t time;
+} held;
+
+typedef struct {
+  int64_t sets, ways, now;
+  machine_victim victim;
+  int64_t since; /* one set: accesses before this one are forgotten (MACHINE_UNUSED) */
+  held *line;    /* [sets][ways] */
+} store;
+
+/* Of a level, or of one of its parts. */
+store store_make(const machine_level *l);
+/* NULL: not there. */
+held *store_find(store *s, uint64_t line);
+/* Bring in a line that is not there, for the oldest of those that pass or else of all, or for the
+ * first that is forgotten; *gone is what it displaced. */
+held *store_bring(store *s, uint64_t line, held *gone);
+/* An access to a line that is there.  Once all of a set (there is one) have been used, those before
+ * are forgotten. */
+void store_use(store *s, held *h);
+
+#endif
