@@ -75,12 +75,14 @@ typedef struct {
 } run_mode;
 
 /* A software pipeline of three stages, two vectors of pairs in each: while two are divided,
- * coordinates of the next are loaded and the two before are added, in the order of entries. */
+ * coordinates of the next are loaded and the two before are added, in the order of entries.  In
+ * half lists a fourth: what they bring to their other atoms waits in memory for one stage. */
 typedef struct {
   const pair_constants *c;
   const void *x;
   const simd_coord *i;
-  lj_form form;
+  run_mode mode;
+  reaction to;
 } stream_job;
 
 /* It needs more registers than instruction sets before AVX-512 have. */
@@ -102,14 +104,28 @@ MD_INLINE void stream_divide(pair_state p[2])
   pair_divide(&p[1], false);
 }
 
-MD_INLINE void stream_add(const stream_job *job, const pair_state p[2], simd_real f[3])
+MD_INLINE void stream_add(const stream_job *job, const pair_state p[2], simd_real f[3],
+                          rows_fours wait[2])
 {
   for (int e = 0; e < 2; e++) {
     const simd_mask near = pair_near(job->c, &p[e], ~(simd_mask){0}, NULL);
-    const simd_real pull = pair_pull(job->c, &p[e], near, job->form, NULL);
+    const simd_real pull = pair_pull(job->c, &p[e], near, job->mode.form, NULL);
+    simd_real g[3];
     for (int d = 0; d < 3; d++)
-      f[d] = simd_fma(pull, p[e].d[d], f[d]);
+      if (job->mode.half)
+        f[d] += g[d] = pull * p[e].d[d];
+      else
+        f[d] = simd_fma(pull, p[e].d[d], f[d]);
+    if (job->mode.half) rows_turn(g, &wait[e]);
   }
+}
+
+/* What waited, for the atoms of two vectors. */
+MD_INLINE void stream_react(const stream_job *job, const int32_t *nbr, const rows_fours wait[2])
+{
+  if (!job->mode.half) return;
+  for (int e = 0; e < 2; e++)
+    react_turned(job->to, nbr + e * SIMD_LANES, &wait[e]);
 }
 
 /* Of the first n entries of a slice, which all its lanes have; returns how many it took, all but at
@@ -118,19 +134,24 @@ MD_INLINE int32_t stream(const stream_job *job, const int32_t *nbr, int32_t n, s
 {
   enum { TWO = 2 * SIMD_LANES };
   pair_state a[2], b[2];
+  rows_fours from_a[2], from_b[2];
   if (n < 2) return 0;
   stream_see(job, nbr, a);
   stream_divide(a);
   int32_t k = 2;
   for (; k + 4 <= n; k += 4, nbr += 2 * TWO) {
     stream_see(job, nbr + TWO, b);
-    stream_add(job, a, f);
+    if (k > 2) stream_react(job, nbr - TWO, from_b);
+    stream_add(job, a, f, from_a);
     stream_divide(b);
     stream_see(job, nbr + 2 * TWO, a);
-    stream_add(job, b, f);
+    stream_react(job, nbr, from_a);
+    stream_add(job, b, f, from_b);
     stream_divide(a);
   }
-  stream_add(job, a, f);
+  if (k > 2) stream_react(job, nbr - TWO, from_b);
+  stream_add(job, a, f, from_a);
+  stream_react(job, nbr, from_a);
   return k;
 }
 
@@ -157,8 +178,8 @@ MD_INLINE void slice_forces(const force_job *job, const pair_constants *c, int64
   load_atoms(from, own, i, &q);
   rows_ask_lines(list, s, from.coord, half ? job->f : NULL, job->n);
   int32_t k = 0;
-  if (STREAMS && !half && !charged && !types && !sums) {
-    const stream_job pairs = {c, from.coord, i, mode.form};
+  if (STREAMS && !charged && !types && !sums) {
+    const stream_job pairs = {c, from.coord, i, mode, to};
     k = stream(&pairs, nbr, shared.all, f);
     nbr += (int64_t)k * SIMD_LANES;
   }

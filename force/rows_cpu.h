@@ -158,15 +158,20 @@ MD_INLINE const simd_four *rows_four(const rows_fours *from, int l)
   return (const simd_four *)from + l % ROWS_EACH * (SIMD_LANES / ROWS_EACH) + l / ROWS_EACH;
 }
 
-/* Subtract g from the forces on atoms j; a ghost stands for its home. */
-MD_INLINE void react(reaction to, const int32_t *j, const simd_real g[3])
+/* Subtract from the forces on atoms j; a ghost stands for its home. */
+MD_INLINE void react_turned(reaction to, const int32_t *j, const rows_fours *g)
 {
   int32_t room[SIMD_LANES];
   const int32_t *at = rows_homes(to, j, room);
+  for (int l = 0; l < SIMD_LANES; l++)
+    to.f[at[l]] -= *rows_four(g, l);
+}
+
+MD_INLINE void react(reaction to, const int32_t *j, const simd_real g[3])
+{
   rows_fours four;
   rows_turn(g, &four);
-  for (int l = 0; l < SIMD_LANES; l++)
-    to.f[at[l]] -= *rows_four(&four, l);
+  react_turned(to, j, &four);
 }
 
 /* The atoms j of entry k in the lanes that share it, in the others their own. */

@@ -1,5 +1,5 @@
-/* tests/force/check_stream.c - the pipeline of full lists against the loop that also sums energies:
- * the same forces to the bit. */
+/* tests/force/check_stream.c - the pipeline of pairs against the loop that also sums energies: the
+ * same forces to the bit from every list. */
 #include "tests/drive/run_md.h"
 #include "tests/test.h"
 
@@ -17,12 +17,12 @@ static void *forces(run_md *md, force_tally *tally)
 START_TEST(sums_of_energy_leave_forces_as_they_are)
 {
   for (int k = 0; k < run_case_count(); k++)
-    for (int shift = 0; shift < FORCE_SHIFT_COUNT; shift++) {
+    for (int way = 0; way < RUN_TRACED * FORCE_SHIFT_COUNT; way++) {
       run_spec spec = run_spec_default();
       spec.precision = (md_precision)_i;
       spec.threads = 1 + k % 3;
-      spec.force.shift = (force_shift)shift;
-      run_set_list(&spec.list, 0);
+      spec.force.shift = (force_shift)(way / RUN_TRACED);
+      run_set_list(&spec.list, way % RUN_TRACED);
       run_case c = run_case_make(k, spec.precision);
       run_md md = run_md_open(&spec, &c, NULL);
       force_tally tally;
