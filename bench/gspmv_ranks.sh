@@ -12,12 +12,10 @@ vectors=${VECTORS:-1,4,8,16,32}
 runs=${RUNS:-5}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-root=
-[ "$(id -u)" = 0 ] && root=--allow-run-as-root
-commit=$("$minimd" --version | sed 's/.*(\(.*\))/\1/')
-machine=$("$minimd" info --format csv | sed -n 's/^cpu,"\{0,1\}\([^"]*\).*/\1/p')
+backend=cpu
+. bench/rows.sh
+. bench/mpi.sh
 processors=$(nproc)
-export OMP_WAIT_POLICY=passive
 mkdir -p "$results"
 
 # take MATRIX RANKS : one run of all numbers of vectors; rows in the columns of several ranks.
@@ -30,7 +28,7 @@ take()
     paste -d, "$work/measured" "$work/$1.model" |
       awk -F, -v OFS=, '{ print $1, 1, $3, $4, $5, $6, $8, 0, $9, 0, 0, 0, $17, 0, $19, $11 }'
   else
-    mpirun $root --oversubscribe --bind-to none -n "$2" "$minimd" gspmv $what | tail -n +2
+    on_ranks "$2" "$minimd" gspmv $what | tail -n +2
   fi >>"$work/$1,$2"
 }
 

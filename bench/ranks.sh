@@ -10,10 +10,8 @@ minimd=$build/minimd
 repeats=${REPEATS:-5} cells=${CELLS:-32} steps=${STEPS:-100}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-root=
-[ "$(id -u)" = 0 ] && root=--allow-run-as-root
+. bench/mpi.sh
 commit=$("$minimd" --version | sed 's/.*(\(.*\))/\1/')
-export OMP_WAIT_POLICY=passive
 mkdir -p "$results"
 
 # The number of a key that a report has once, or its word.
@@ -26,7 +24,7 @@ take()
   ranks=$2
   threads=$3
   shift 3
-  mpirun $root --oversubscribe --bind-to none -n "$ranks" "$minimd" --threads "$threads" --quiet --format json "$@" >"$place.json"
+  on_ranks "$ranks" "$minimd" --threads "$threads" --quiet --format json "$@" >"$place.json"
   value atom_steps_per_s "$place.json" >>"$place.rates"
 }
 

@@ -2,6 +2,7 @@
 # bench/ranks_memory.sh PROGRAM LABEL RANKS... - the greatest memory of ranks whose atoms come from a lattice, a data file, a
 # shuffled one, extended XYZ and a checkpoint: 500,000 atoms, one step on the CPU.  CSV on standard output.
 set -eu
+. bench/mpi.sh
 program=$(realpath "$1")
 label=$2
 shift 2
@@ -28,8 +29,6 @@ with open("peak" + os.environ["OMPI_COMM_WORLD_RANK"], "w") as to:
     print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=to)
 sys.exit(code)
 END
-root=
-[ "$(id -u)" = 0 ] && root=--allow-run-as-root
 echo 'program,ranks,source,rank_0_mib,most_mib'
 for ranks in "$@"; do
   for source in lattice data shuffled xyz restart; do
@@ -41,7 +40,7 @@ for ranks in "$@"; do
       restart) from='--restart state --steps 2' ;;
     esac
     rm -f peak[0-9]*
-    mpirun $root --oversubscribe -n "$ranks" python3 peak.py "$program" $run $from </dev/null
+    on_ranks "$ranks" python3 peak.py "$program" $run $from </dev/null
     awk -v head="$label,$ranks,$source" '{ if (FILENAME == "peak0") first = $1; if ($1 > most) most = $1 }
       END { printf "%s,%.1f,%.1f\n", head, first / 1024, most / 1024 }' peak[0-9]*
   done

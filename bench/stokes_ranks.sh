@@ -13,11 +13,9 @@ runs=${RUNS:-5}
 steps=${STEPS:-8}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-root=
-[ "$(id -u)" = 0 ] && root=--allow-run-as-root
-commit=$("$minimd" --version | sed 's/.*(\(.*\))/\1/')
-machine=$("$minimd" info --format csv | sed -n 's/^cpu,"\{0,1\}\([^"]*\).*/\1/p')
-export OMP_WAIT_POLICY=passive
+backend=cpu
+. bench/rows.sh
+. bench/mpi.sh
 mkdir -p "$results"
 packing=${PACKING:-$work/a.xyz}
 [ -s "$packing" ] || "$minimd" pack --particles 20000 --occupancy 0.4 --seed 7 -o "$packing" --quiet
@@ -36,7 +34,7 @@ take()
   rm -f "$work"/peak[0-9]*
   rhs=
   [ "$1" = original ] || rhs="--rhs $steps"
-  mpirun $root --oversubscribe --bind-to none -n "$2" python3 "$work/peak.py" "$work/peak" "$minimd" stokes -i "$packing" --steps \
+  on_ranks "$2" python3 "$work/peak.py" "$work/peak" "$minimd" stokes -i "$packing" --steps \
     "$steps" --algorithm "$1" $rhs --threads 1 --trajectory "$work/walk" --trajectory-every "$steps" 2>"$work/told"
   sort -n "$work"/peak[0-9]* | tail -n 1 >>"$work/told"
   [ -e "$work/$1.first" ] || mv "$work/walk" "$work/$1.first"
