@@ -32,14 +32,17 @@ typedef struct {
   int64_t points;
 } spread_grid;
 
-/* CPU: blocks of cells.  Tile t of an axis covers cells first[t] .. first[t + 1); a particle in a
- * tile reaches no further than order - 1 cells beyond it.  Tiles of one colour reach no common
- * point, so threads may work on them at once; the order of colours fixes the order of all sums. */
+/* CPU: tiles of cells.  Tile t of an axis covers cells first[t] .. first[t + 1); a particle in a
+ * tile reaches no further than order - 1 cells beyond it.  A thread takes a block of tiles at a
+ * time, one after the other.  Blocks of one colour reach no common point, so threads may work on
+ * them at once; the order of colours and tiles fixes the order of all sums. */
 typedef struct {
   int32_t n[3];                   /* tiles along each axis */
   int32_t *first[3], *of_cell[3]; /* [n + 1], [mesh] */
   int32_t n_colours;
-  int32_t *colour_start, *by_colour; /* [n_colours + 1], [tiles]: their numbers, by colour */
+  int32_t *colour_start; /* [n_colours + 1]: blocks by colour */
+  int32_t *block_start;  /* [blocks + 1]: tiles by block */
+  int32_t *by_block;     /* [tiles]: their numbers */
 } spread_tiles;
 
 /* Every order, for code that is compiled for each. */

@@ -110,8 +110,9 @@ MD_INLINE void add_colours(const int p, const spread_plan *plan, const spread_pa
 #pragma omp parallel num_threads(plan->ctx->threads)
   for (int32_t c = 0; c < tiles->n_colours; c++) {
 #pragma omp for schedule(dynamic, 1)
-    for (int32_t t = tiles->colour_start[c]; t < tiles->colour_start[c + 1]; t++)
-      add_tile(p, plan, part, tiles->by_colour[t], q, mesh);
+    for (int32_t k = tiles->colour_start[c]; k < tiles->colour_start[c + 1]; k++)
+      for (int32_t t = tiles->block_start[k]; t < tiles->block_start[k + 1]; t++)
+        add_tile(p, plan, part, tiles->by_block[t], q, mesh);
   }
 }
 

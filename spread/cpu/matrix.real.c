@@ -112,8 +112,9 @@ md_status KERNEL(spread_cpu_matrix)(spread_plan *plan, spread_part *part)
   {
     for (int32_t c = 0; c < tiles->n_colours; c++) {
 #pragma omp for schedule(dynamic, 1)
-      for (int32_t t = tiles->colour_start[c]; t < tiles->colour_start[c + 1]; t++)
-        count_tile(plan, part, tiles->by_colour[t], rows);
+      for (int32_t k = tiles->colour_start[c]; k < tiles->colour_start[c + 1]; k++)
+        for (int32_t t = tiles->block_start[k]; t < tiles->block_start[k + 1]; t++)
+          count_tile(plan, part, tiles->by_block[t], rows);
     }
 #pragma omp single
     {
@@ -122,8 +123,9 @@ md_status KERNEL(spread_cpu_matrix)(spread_plan *plan, spread_part *part)
     }
     for (int32_t c = 0; c < tiles->n_colours; c++) {
 #pragma omp for schedule(dynamic, 1)
-      for (int32_t t = tiles->colour_start[c]; t < tiles->colour_start[c + 1]; t++)
-        fill(plan, part, tiles->by_colour[t], place);
+      for (int32_t k = tiles->colour_start[c]; k < tiles->colour_start[c + 1]; k++)
+        for (int32_t t = tiles->block_start[k]; t < tiles->block_start[k + 1]; t++)
+          fill(plan, part, tiles->by_block[t], place);
     }
   }
   return MD_OK;

@@ -140,8 +140,9 @@ md_status KERNEL(spread_cpu_tiled)(spread_plan *plan, spread_part *part, const s
     for (int32_t vector = 0; vector < job->vectors; vector += GROUP)
       for (int32_t c = 0; c < tiles->n_colours; c++) {
 #pragma omp for schedule(dynamic, 1)
-        for (int32_t t = tiles->colour_start[c]; t < tiles->colour_start[c + 1]; t++)
-          spread_tile(plan, part, job, vector, tiles->by_colour[t], &b, &w);
+        for (int32_t k = tiles->colour_start[c]; k < tiles->colour_start[c + 1]; k++)
+          for (int32_t t = tiles->block_start[k]; t < tiles->block_start[k + 1]; t++)
+            spread_tile(plan, part, job, vector, tiles->by_block[t], &b, &w);
       }
   }
   return MD_OK;

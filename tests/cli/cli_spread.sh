@@ -34,6 +34,8 @@ for order in 2 3 9 10; do
   expect 0 --particles 100 --mesh 11 --order $order --check $quick --method tiled --vectors 3
   errors_below 1e-13
 done
+expect 0 --particles 20000 --mesh 144,128,32 --method all --check $quick # threads take blocks of several tiles
+errors_below 1e-13
 for n in 0 1; do
   expect 0 --particles $n --mesh 8 --order 4 --check $quick --method all
   errors_below 1e-13
