@@ -3,7 +3,7 @@
 # own commands: docs/results/orderings/*.csv and *.svg.  What they say: docs/orderings.md.
 #
 # Interrupted, it goes on where it was when started again with the same commit.  RESULTS names
-# another folder for results.  Runs have one thread: the caches are those of one core.
+# another folder for results, PARTS some of the tables ("kernel_gpu decay").  Runs have one thread: the caches are those of one core.
 set -eu
 build=$1
 minimd=$build/minimd
@@ -165,8 +165,8 @@ cachegrind()
     --order none,row,column,morton,hilbert,random --list full,half
 }
 
-for part in stencils offsets within misses dependence policies kernel_gpu kernel_host decay compare \
-  sort_period sizes embedded cachegrind; do
+for part in ${PARTS:-stencils offsets within misses dependence policies kernel_gpu kernel_host decay compare \
+  sort_period sizes embedded cachegrind}; do
   [ -e "$work/$part.csv" ] && continue
   echo "$part"
   rm -f "$work/$part.part"

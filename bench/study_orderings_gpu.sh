@@ -285,8 +285,16 @@ put_model()
 # As many at a time as there are processors (OMP_NUM_THREADS=1: one).
 part_model()
 {
-  mkdir -p "$work/model-gpu-profile" "$work/model-gpu-profile-carveout" "$work/model-gpu-profile-decay"
+  mkdir -p "$work/model-gpu-profile" "$work/model-gpu-profile-carveout" "$work/model-gpu-profile-decay" \
+    "$work/model-gpu-species"
   {
+    for order in hilbert random; do
+      for precision in double single mixed; do
+        for list in full half; do
+          echo "modelled gpu-species 32 '' '-i inputs/in.kob-andersen --machine bench/h100.machine --steps 40 --precision $precision --list $list --order $order --caches warm'"
+        done
+      done
+    done
     for cells in 32 64 92; do
       for order in random $(echo $sorted | tr , ' '); do
         for precision in double single mixed; do
@@ -311,6 +319,7 @@ part_remodel()
   put_model gpu-profile 1
   put_model gpu-profile-carveout 2
   put_model gpu-profile-decay 1
+  put_model gpu-species 1
 }
 part_gather()
 {
