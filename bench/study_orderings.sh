@@ -3,7 +3,8 @@
 # own commands: docs/results/orderings/*.csv and *.svg.  What they say: docs/orderings.md.
 #
 # Interrupted, it goes on where it was when started again with the same commit.  RESULTS names
-# another folder for results, PARTS some of the tables ("kernel_gpu decay").  Runs have one thread: the caches are those of one core.
+# another folder for results, PARTS some of the tables ("kernel_gpu decay").  Runs have one thread:
+# the caches are those of one core.
 set -eu
 build=$1
 minimd=$build/minimd
