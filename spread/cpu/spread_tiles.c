@@ -2,11 +2,11 @@
  * more, and the colours of blocks.
  *
  * Along an axis of K cells, n tiles share them as evenly as they can: tile t begins at cell
- * floor(t K / n).  Particles reach p - 1 cells further, that is r = ceil((p - 1) / smallest) blocks.
- * Blocks t and t + r + 1 have no point in common, so the axis needs r + 1 colours, and one more for
- * each block left over where the ring of blocks closes.
+ * floor(t K / n).  Particles reach p - 1 cells further, that is r = ceil((p - 1) / smallest)
+ * blocks.  Blocks t and t + r + 1 have no point in common, so the axis needs r + 1 colours, and one
+ * more for each block left over where the ring of blocks closes.
  *
- * A tile of 8 x 8 x 11 cells adds to 13 x 13 x 16 points (p = 6), 3.8 times as many as it has cells.
+ * A tile of 8 x 8 x 11 cells adds to 13 x 13 x 16 points (p = 6), 3.8 times as many as its cells.
  * Those of a large mesh come from memory unless a neighbour has just been there. */
 #include "spread/spread_impl.h"
 

@@ -169,9 +169,8 @@ START_TEST(bad_files_are_refused)
   refused(gpu_text, "\"toy\"", "\"a,b\"", "name");
   refused(gpu_text, "multiprocessors = 2;", "", "multiprocessors");
   refused(gpu_text, "multiprocessors", "multiprocesors", "did you mean 'multiprocessors'");
-  refused(gpu_text,
-          "{ bytes = 4096; ways = 4; line = 128; sector = 32; victim = \"unused\"; },", "",
-          "two levels");
+  refused(gpu_text, "{ bytes = 4096; ways = 4; line = 128; sector = 32; victim = \"unused\"; },",
+          "", "two levels");
   refused(gpu_text, "levels = (", "levels = [", "syntax");
   refused(gpu_text, "levels", "level", "did you mean 'levels'");
   refused(gpu_text, "name", "@include \"/dev/zero\"\nname", "@include");
