@@ -379,11 +379,14 @@ int main(void)
   tcase_add_test(tc, formula_of_near_cutoffs);
   tcase_add_test(tc, reach_of_the_formula);
   tcase_add_loop_test(tc, forces_against_plain_sums, 0, N_LISTS);
-  tcase_add_loop_test(tc, forces_of_moving_ions, 0, 2);
   tcase_add_test(tc, lattices_alternate);
   tcase_add_loop_test(tc, melts_keep_energy_and_charges, 0, 2);
   tcase_add_test(tc, readers_know_charges);
   tcase_add_test(tc, bad_settings_are_refused);
   suite_add_tcase(suite, tc);
+  TCase *moving = test_long_case("moving ions");
+  tcase_add_checked_fixture(moving, files_begin, files_end);
+  tcase_add_loop_test(moving, forces_of_moving_ions, 0, 2);
+  suite_add_tcase(suite, moving);
   return test_main(suite);
 }

@@ -293,10 +293,12 @@ int main(void)
   TCase *tc = tcase_create("rebuilds");
   tcase_set_timeout(tc, 120);
   tcase_add_loop_test(tc, displacement_is_the_largest, 0, MD_PRECISION_COUNT);
-  tcase_add_loop_test(tc, late_lists_are_counted_and_lack_pairs, 0,
-                      test_backend() == MD_GPU ? N_RUNS : N_RUNS - N_GPU_RUNS);
   tcase_add_test(tc, steps_together_count_the_same);
   tcase_add_test(tc, measured_skin_is_a_run_like_any);
   suite_add_tcase(suite, tc);
+  TCase *late = test_long_case("late lists");
+  tcase_add_loop_test(late, late_lists_are_counted_and_lack_pairs, 0,
+                      test_backend() == MD_GPU ? N_RUNS : N_RUNS - N_GPU_RUNS);
+  suite_add_tcase(suite, late);
   return test_main(suite);
 }
