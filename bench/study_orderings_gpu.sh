@@ -282,7 +282,8 @@ put_model()
       print part(1, apart + 14) after }
     ' - "$results/$1.csv" >"$work/remodel" && mv "$work/remodel" "$results/$1.csv"
 }
-# As many at a time as there are processors (OMP_NUM_THREADS=1: one).
+# As many at a time as there are processors (OMP_NUM_THREADS=1: one).  gpu-species was counted on an
+# H100, the others on an H200.
 part_model()
 {
   mkdir -p "$work/model-gpu-profile" "$work/model-gpu-profile-carveout" "$work/model-gpu-profile-decay" \

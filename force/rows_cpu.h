@@ -158,7 +158,7 @@ MD_INLINE const simd_four *rows_four(const rows_fours *from, int l)
   return (const simd_four *)from + l % ROWS_EACH * (SIMD_LANES / ROWS_EACH) + l / ROWS_EACH;
 }
 
-/* Subtract from the forces on atoms j; a ghost stands for its home. */
+/* Subtract g, as rows_turn gives it, from the forces on atoms j; a ghost stands for its home. */
 MD_INLINE void react_turned(reaction to, const int32_t *j, const rows_fours *g)
 {
   int32_t room[SIMD_LANES];
@@ -167,6 +167,7 @@ MD_INLINE void react_turned(reaction to, const int32_t *j, const rows_fours *g)
     to.f[at[l]] -= *rows_four(g, l);
 }
 
+/* The same of components. */
 MD_INLINE void react(reaction to, const int32_t *j, const simd_real g[3])
 {
   rows_fours four;

@@ -22,7 +22,7 @@ typedef struct {
   uint32_t sets, room;
   bool hashed;
   uint32_t ways;
-  machine_victim victim;
+  machine_policy policy;
   uint32_t clock;         /* below CACHE_STAYS */
   uint32_t *tag, *age;    /* [sets][room] */
   uint8_t *valid, *dirty; /* sectors */
@@ -64,7 +64,7 @@ static md_status cache_create(const machine_level *level, bool hashed, cache *c)
   *c = (cache){.hashed = hashed,
                .sets = (uint32_t)(lines / level->ways),
                .ways = (uint32_t)level->ways,
-               .victim = level->victim};
+               .policy = level->policy};
   c->room = (uint32_t)(level->ways + CACHE_UNIT - 1) / CACHE_UNIT * CACHE_UNIT;
   const size_t n = (size_t)c->sets * c->room;
   c->tag = aligned_alloc(64, n * sizeof *c->tag);
@@ -155,7 +155,7 @@ MD_INLINE void cache_prefetch(const cache *c, uint32_t line)
 MD_INLINE uint32_t cache_victim(const cache *c, size_t set)
 {
   const uint32_t *age = c->age + set;
-  return c->victim == MACHINE_UNUSED ? cache_find(age, c->room, 0) : cache_oldest(age, c->room);
+  return c->policy == MACHINE_PLRU ? cache_find(age, c->room, 0) : cache_oldest(age, c->room);
 }
 
 /* Note an access.  When all lines of the set have been used, only this one counts as such, and of a
@@ -163,7 +163,7 @@ MD_INLINE uint32_t cache_victim(const cache *c, size_t set)
 MD_INLINE void cache_use(cache *c, size_t set, uint32_t way)
 {
   uint32_t *age = c->age + set;
-  if (c->victim == MACHINE_OLDEST) {
+  if (c->policy == MACHINE_LRU) {
     age[way] = c->clock++ | CACHE_STAYS;
     return;
   }

@@ -33,8 +33,8 @@ static void make_h200(int64_t shared, machine *out)
   *out = (machine){.name = "h200",
                    .kind = MACHINE_GPU,
                    .n_levels = 2,
-                   .level = {{0, 16, 128, 32, 1, MACHINE_UNUSED, 0},
-                             {60 * KB * KB, 16, 128, 32, 2, MACHINE_OLDEST, 64}},
+                   .level = {{0, 16, 128, 32, 1, MACHINE_PLRU, 0},
+                             {60 * KB * KB, 16, 128, 32, 2, MACHINE_LRU, 64}},
                    .multiprocessors = 132,
                    .warps = 64,
                    .blocks = 32,
@@ -90,7 +90,7 @@ md_status machine_host(const char *folder, machine *out)
                MD_EIO, "%s/index%d does not describe a cache's level, size, ways and line", folder,
                index);
     out->level[level - 1] =
-        (machine_level){bytes, (int32_t)ways, (int32_t)line, (int32_t)line, 1, MACHINE_OLDEST, 0};
+        (machine_level){bytes, (int32_t)ways, (int32_t)line, (int32_t)line, 1, MACHINE_LRU, 0};
     if (level > out->n_levels) out->n_levels = (int)level;
   }
   MD_REQUIRE(out->n_levels > 0, MD_EIO,

@@ -12,11 +12,11 @@
  *              name = "H200"; kind = "gpu"; multiprocessors = 132;
  *              warps = 64; blocks = 32; registers = 65536;      # of a multiprocessor, at most
  *              levels = (
- *                { bytes = 229376; ways = 16; line = 128; sector = 32; victim = "unused"; },
+ *                { bytes = 229376; ways = 16; line = 128; sector = 32; policy = "plru"; },
  *                { bytes = 62914560; ways = 16; line = 128; sector = 32; parts = 2;
  *                  fetch = 64; } );
  *            A GPU has two levels.  A CPU has name, kind = "cpu" and any number of levels, nearest
- *            first; sector is the line, parts 1, victim "oldest" and fetch the sector when not
+ *            first; sector is the line, parts 1, policy "lru" and fetch the sector when not
  *            given. */
 #ifndef MACHINE_H
 #define MACHINE_H
@@ -26,21 +26,21 @@
 MD_BEGIN_C
 
 #define MACHINE_KINDS(X) X(CPU, "cpu") X(GPU, "gpu")
-/* Which line of a set has to go: the one whose last access is the oldest (LRU), or the first that
- * was not accessed since all others were (a bit for each line, known as bit-PLRU). */
-#define MACHINE_VICTIMS(X) X(OLDEST, "oldest") X(UNUSED, "unused")
+/* Which line of a set is replaced.  lru: that whose last access is the oldest; plru: the first that
+ * was not accessed since all others were (a bit for each line, bit-PLRU). */
+#define MACHINE_POLICIES(X) X(LRU, "lru") X(PLRU, "plru")
 #define MD_ENUM_(name, word) MACHINE_##name,
 typedef enum { MACHINE_KINDS(MD_ENUM_) MACHINE_KIND_COUNT } machine_kind;
-typedef enum { MACHINE_VICTIMS(MD_ENUM_) MACHINE_VICTIM_COUNT } machine_victim;
+typedef enum { MACHINE_POLICIES(MD_ENUM_) MACHINE_POLICY_COUNT } machine_policy;
 #undef MD_ENUM_
 extern const char *const machine_kind_words[MACHINE_KIND_COUNT];
-extern const char *const machine_victim_words[MACHINE_VICTIM_COUNT];
+extern const char *const machine_policy_words[MACHINE_POLICY_COUNT];
 
 typedef struct {
   int64_t bytes; /* of one multiprocessor (GPU, first level), else of all parts together */
   int32_t ways, line, sector; /* lines in a set; bytes of a line and of its sectors */
   int32_t parts;
-  machine_victim victim;
+  machine_policy policy;
   int32_t fetch; /* bytes that memory gives the last level of a GPU at a time; 0: a sector */
 } machine_level;
 

@@ -3,7 +3,7 @@
 
 #define WORD(name, word) word,
 const char *const machine_kind_words[MACHINE_KIND_COUNT] = {MACHINE_KINDS(WORD)};
-const char *const machine_victim_words[MACHINE_VICTIM_COUNT] = {MACHINE_VICTIMS(WORD)};
+const char *const machine_policy_words[MACHINE_POLICY_COUNT] = {MACHINE_POLICIES(WORD)};
 #undef WORD
 
 static bool is_power_of_two(int32_t n)

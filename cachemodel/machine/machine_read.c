@@ -143,21 +143,21 @@ static md_status check_keys(const reader *r, const char *const *words, int n)
   return MD_OK;
 }
 
-static md_status read_victim(const reader *r, machine_victim *victim)
+static md_status read_policy(const reader *r, machine_policy *policy)
 {
   const char *word;
   int k;
-  MD_TRY(read_string(r, "victim", &word));
-  if (md_parse_word(word, machine_victim_words, MACHINE_VICTIM_COUNT, &k))
-    return MD_FAIL(MD_EINVAL, "%s:%d: victim: %s", r->path, line_of(r, "victim"), md_message());
-  *victim = (machine_victim)k;
+  MD_TRY(read_string(r, "policy", &word));
+  if (md_parse_word(word, machine_policy_words, MACHINE_POLICY_COUNT, &k))
+    return MD_FAIL(MD_EINVAL, "%s:%d: policy: %s", r->path, line_of(r, "policy"), md_message());
+  *policy = (machine_policy)k;
   return MD_OK;
 }
 
 static md_status read_level(const reader *r, machine_level *level)
 {
   static const char *const words[] = {"bytes", "ways",   "line", "sector",
-                                      "parts", "victim", "fetch"};
+                                      "parts", "policy", "fetch"};
   MD_REQUIRE(config_setting_is_group(r->group), MD_EINVAL,
              "%s:%d: expected levels = ( { bytes = ...; ways = ...; line = ...; }, ... );", r->path,
              (int)config_setting_source_line(r->group));
@@ -168,7 +168,7 @@ static md_status read_level(const reader *r, machine_level *level)
   MD_TRY(read_int32(r, "line", 1 << 16, &level->line));
   level->sector = level->line;
   MD_TRY(read_int32(r, "sector", 1 << 16, &level->sector));
-  if (config_setting_get_member(r->group, "victim")) MD_TRY(read_victim(r, &level->victim));
+  if (config_setting_get_member(r->group, "policy")) MD_TRY(read_policy(r, &level->policy));
   if (config_setting_get_member(r->group, "fetch"))
     MD_TRY(read_int32(r, "fetch", 1 << 16, &level->fetch));
   return read_int32(r, "parts", 2, &level->parts);

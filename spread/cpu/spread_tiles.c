@@ -85,14 +85,6 @@ static void choose_blocks(const spread_grid *grid, const spread_tiles *tiles, ax
   }
 }
 
-/* Where number k is among n[0] x n[1] x n[2]. */
-static void place_of(int32_t k, int32_t n1, int32_t n2, int32_t at[3])
-{
-  at[0] = k / n2 / n1;
-  at[1] = k / n2 % n1;
-  at[2] = k % n2;
-}
-
 static int32_t colour_of(const axis_blocks b[3], const int32_t at[3])
 {
   int32_t colour = 0;
@@ -138,8 +130,7 @@ md_status spread_tiles_create(const spread_grid *grid, spread_tiles *tiles)
   int32_t blocks = 0, listed = 0;
   for (int32_t c = 0; c < tiles->n_colours; c++) {
     for (int32_t k = 0; k < n_blocks; k++) {
-      int32_t at[3];
-      place_of(k, b[1].n, b[2].n, at);
+      const int32_t at[3] = {k / b[2].n / b[1].n, k / b[2].n % b[1].n, k % b[2].n};
       if (colour_of(b, at) != c) continue;
       listed += list_tiles(tiles, b, at, tiles->by_block + listed);
       tiles->block_start[++blocks] = listed;

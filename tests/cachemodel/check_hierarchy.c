@@ -64,11 +64,11 @@ START_TEST(gpu_is_the_slow_one)
     hierarchy_schedule schedule;
     hierarchy_refill refill;
     int32_t block_size, parts; /* of the L2 */
-    machine_victim victim;     /* of the L1 */
-  } cases[] = {{HIERARCHY_LOCKSTEP, HIERARCHY_DYNAMIC, 64, 1, MACHINE_OLDEST},
-               {HIERARCHY_LOCKSTEP, HIERARCHY_WAVES, 32, 2, MACHINE_UNUSED},
-               {HIERARCHY_OLDEST, HIERARCHY_DYNAMIC, 64, 1, MACHINE_UNUSED},
-               {HIERARCHY_OLDEST, HIERARCHY_DYNAMIC, 32, 2, MACHINE_OLDEST}};
+    machine_policy policy;     /* of the L1 */
+  } cases[] = {{HIERARCHY_LOCKSTEP, HIERARCHY_DYNAMIC, 64, 1, MACHINE_LRU},
+               {HIERARCHY_LOCKSTEP, HIERARCHY_WAVES, 32, 2, MACHINE_PLRU},
+               {HIERARCHY_OLDEST, HIERARCHY_DYNAMIC, 64, 1, MACHINE_PLRU},
+               {HIERARCHY_OLDEST, HIERARCHY_DYNAMIC, 32, 2, MACHINE_LRU}};
   const md_precision precision = (md_precision)_i;
   static const double cutoff[4] = {1.7, 1.2, 1.2, 1.5};
   run_near near = open_near(precision, 0, MD_AVX512);
@@ -85,7 +85,7 @@ START_TEST(gpu_is_the_slow_one)
       o.refill = cases[k].refill;
       o.block_size = cases[k].block_size;
       machine m = small_gpu;
-      m.level[0].victim = cases[k].victim;
+      m.level[0].policy = cases[k].policy;
       m.level[1].parts = cases[k].parts;
       m.level[1].bytes *= cases[k].parts;
       hierarchy_result got[2], expected[2];

@@ -100,7 +100,7 @@ START_TEST(unused_lines_go_first)
   enum { ACCESSES = 100000, SETS = 3, WAYS_MOST = 24 };
   static const int cases[] = {1, 2, 12, 16, 24};
   const int ways = cases[_i];
-  const machine_level level = {SETS * ways * 128, ways, 128, 32, 1, MACHINE_UNUSED, 0};
+  const machine_level level = {SETS * ways * 128, ways, 128, 32, 1, MACHINE_PLRU, 0};
   cache fast;
   ck_ok(cache_create(&level, true, &fast));
   struct {
@@ -139,8 +139,8 @@ enum { UNUSED_CASES = 5 };
 /* A line that is forgotten is missed, and has its place as if it were there. */
 START_TEST(forgotten_lines_take_room)
 {
-  for (int k = 0; k < MACHINE_VICTIM_COUNT; k++) {
-    const machine_level level = {16 * 128, 16, 128, 32, 1, (machine_victim)k, 0};
+  for (int k = 0; k < MACHINE_POLICY_COUNT; k++) {
+    const machine_level level = {16 * 128, 16, 128, 32, 1, (machine_policy)k, 0};
     cache c;
     ck_ok(cache_create(&level, false, &c));
     for (uint32_t line = 0; line < 15; line++)
@@ -159,9 +159,9 @@ END_TEST
  * last are forgotten at once, some are still there. */
 START_TEST(unused_lines_soften_loops)
 {
-  int64_t hits[MACHINE_VICTIM_COUNT] = {0};
-  for (int k = 0; k < MACHINE_VICTIM_COUNT; k++) {
-    const machine_level level = {16 * 128, 16, 128, 32, 1, (machine_victim)k, 0};
+  int64_t hits[MACHINE_POLICY_COUNT] = {0};
+  for (int k = 0; k < MACHINE_POLICY_COUNT; k++) {
+    const machine_level level = {16 * 128, 16, 128, 32, 1, (machine_policy)k, 0};
     cache c;
     ck_ok(cache_create(&level, false, &c));
     for (int round = 0; round < 1000; round++)
@@ -169,9 +169,9 @@ START_TEST(unused_lines_soften_loops)
         hits[k] += cache_access(&c, line, 1, false, 0).hits;
     cache_destroy(&c);
   }
-  ck_assert_int_eq(hits[MACHINE_OLDEST], 0);
-  ck_assert_int_gt(hits[MACHINE_UNUSED], 1700);
-  ck_assert_int_lt(hits[MACHINE_UNUSED], 16000);
+  ck_assert_int_eq(hits[MACHINE_LRU], 0);
+  ck_assert_int_gt(hits[MACHINE_PLRU], 1700);
+  ck_assert_int_lt(hits[MACHINE_PLRU], 16000);
 }
 END_TEST
 

@@ -40,7 +40,7 @@ START_TEST(h200_is_known)
   ck_ok(machine_find("h200", &m));
   ck_assert(m.kind == MACHINE_GPU && m.n_levels == 2 && m.multiprocessors == 132);
   ck_assert_int_eq(m.level[0].bytes, 224 * 1024);
-  ck_assert(m.level[0].victim == MACHINE_UNUSED && m.level[1].victim == MACHINE_OLDEST);
+  ck_assert(m.level[0].policy == MACHINE_PLRU && m.level[1].policy == MACHINE_LRU);
   ck_assert(m.level[0].line == 128 && m.level[0].sector == 32 && m.level[0].ways == 16);
   ck_assert(m.level[1].bytes == 60 << 20 && m.level[1].parts == 2);
   ck_ok(machine_find("h200:228", &m)); /* 28 KB are left */
@@ -107,7 +107,7 @@ static const char gpu_text[] =
     "# a \"comment\"\n/* @, \"\n12345678901234567890 */ name = /* \" */ \"toy\"; // \"@\n kind = "
     "\"gpu\"; "
     "multiprocessors = 2; warps = 8;\n"
-    "levels = ( { bytes = 4096; ways = 4; line = 128; sector = 32; victim = \"unused\"; },\n"
+    "levels = ( { bytes = 4096; ways = 4; line = 128; sector = 32; policy = \"plru\"; },\n"
     "           { bytes = 1048576; ways = 8; line = 128; sector = 32; parts = 2; fetch = 64; } "
     ");\n";
 static const char cpu_text[] =
@@ -123,7 +123,7 @@ START_TEST(files_are_read)
   ck_assert(m.kind == MACHINE_GPU && m.multiprocessors == 2 && m.warps == 8 && m.blocks == 32);
   ck_assert(m.level[0].bytes == 4096 && m.level[0].ways == 4 && m.level[0].parts == 1);
   ck_assert(m.level[1].bytes == 1 << 20 && m.level[1].parts == 2 && m.level[1].sector == 32);
-  ck_assert(m.level[0].victim == MACHINE_UNUSED && m.level[1].victim == MACHINE_OLDEST);
+  ck_assert(m.level[0].policy == MACHINE_PLRU && m.level[1].policy == MACHINE_LRU);
   ck_assert(m.level[0].fetch == 0 && m.level[1].fetch == 64);
   ck_ok(machine_find(write_file("cpu", cpu_text), &m));
   ck_assert(m.kind == MACHINE_CPU && m.n_levels == 2 && m.level[1].sector == 64);
@@ -158,19 +158,19 @@ START_TEST(bad_files_are_refused)
   refused(gpu_text, "line = 128", "line = 64", "level 2");
   refused(gpu_text, "sector = 32", "sector = 8", "8 sectors");
   refused(gpu_text, "parts = 2", "parts = 3", "1..2");
-  refused(gpu_text, "\"unused\"", "\"unusd\"", "did you mean 'unused'");
-  refused(gpu_text, "\"unused\"", "30", "expected victim = \"...\"");
+  refused(gpu_text, "\"plru\"", "\"plrv\"", "did you mean 'plru'");
+  refused(gpu_text, "\"plru\"", "30", "expected policy = \"...\"");
   refused(gpu_text, "fetch = 64", "fetch = 48", "power of two in 32..128");
   refused(gpu_text, "fetch = 64", "fetch = 16", "power of two in 32..128");
   refused(gpu_text, "fetch = 64", "fetch = 256", "power of two in 32..128");
-  refused(gpu_text, "victim = \"unused\"", "fetch = 64", "only the second level");
+  refused(gpu_text, "policy = \"plru\"", "fetch = 64", "only the second level");
   refused(gpu_text, "\"gpu\"", "\"gpus\"", "kind");
   refused(gpu_text, "\"toy\"", "\"\"", "name");
   refused(gpu_text, "\"toy\"", "\"a,b\"", "name");
   refused(gpu_text, "multiprocessors = 2;", "", "multiprocessors");
   refused(gpu_text, "multiprocessors", "multiprocesors", "did you mean 'multiprocessors'");
-  refused(gpu_text, "{ bytes = 4096; ways = 4; line = 128; sector = 32; victim = \"unused\"; },",
-          "", "two levels");
+  refused(gpu_text, "{ bytes = 4096; ways = 4; line = 128; sector = 32; policy = \"plru\"; },", "",
+          "two levels");
   refused(gpu_text, "levels = (", "levels = [", "syntax");
   refused(gpu_text, "levels", "level", "did you mean 'levels'");
   refused(gpu_text, "name", "@include \"/dev/zero\"\nname", "@include");

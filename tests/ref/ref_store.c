@@ -5,7 +5,7 @@
 store store_make(const machine_level *l)
 {
   const int64_t lines = l->bytes / l->parts / l->line;
-  store s = {.sets = lines / l->ways, .ways = l->ways, .victim = l->victim};
+  store s = {.sets = lines / l->ways, .ways = l->ways, .policy = l->policy};
   s.line = ref_alloc(s.sets * s.ways, sizeof *s.line);
   memset(s.line, 0, (size_t)(s.sets * s.ways) * sizeof *s.line);
   return s;
@@ -35,7 +35,7 @@ void store_use(store *s, held *h)
 held *store_bring(store *s, uint64_t line, held *gone)
 {
   held *set = s->line + line % (uint64_t)s->sets * (uint64_t)s->ways, *victim = set;
-  const bool by_age = s->victim == MACHINE_OLDEST;
+  const bool by_age = s->policy == MACHINE_LRU;
   for (int64_t w = 0; by_age && w < s->ways && victim->used; w++) {
     const bool sooner =
         set[w].passes != victim->passes ? set[w].passes : set[w].time < victim->time;

@@ -14,8 +14,8 @@ typedef struct {
 
 typedef struct {
   int64_t sets, ways, now;
-  machine_victim victim;
-  int64_t since; /* one set: accesses before this one are forgotten (MACHINE_UNUSED) */
+  machine_policy policy;
+  int64_t since; /* one set: accesses before this one are forgotten (MACHINE_PLRU) */
   held *line;    /* [sets][ways] */
 } store;
 
