@@ -88,21 +88,7 @@ static __device__ __forceinline__ void full_row(const force_rows *rows, force_mo
     f.x = row.fx * rows->scale, f.y = row.fy * rows->scale, f.z = row.fz * rows->scale;
     rows->f[i] = f;
   }
-  if (!mode.tally) return;
-  /* Each pair is seen from both sides. */
-  if (rows->exact)
-    close_exactly(rows->exact, 0.5 * row.energy, 0.5 * row.virial);
-  else
-    close_tally(rows->partial, 0.5 * row.energy, 0.5 * row.virial);
-}
-
-/* What blocks have added up exactly. */
-static md_status read_exactly(force *fc, force_tally *tally)
-{
-  MD_TRY(md_exact_read(fc->ctx, &fc->exact, 2, tally->exact));
-  tally->energy = exact_value(&tally->exact[0]);
-  tally->virial = exact_value(&tally->exact[1]);
-  return MD_OK;
+  if (mode.tally) close_row(rows, &row);
 }
 
 typedef void full_kernel(force_rows rows);
@@ -162,11 +148,7 @@ md_status PREC(force_gpu_full)(force *fc, const force_job *job)
   force_rows rows;
   MD_TRY(set_carveout(fc, (const void *)kernel));
   MD_TRY(open_rows(fc, job, blocks, &rows));
-  const bool exact = job->tally && job->tally->is_exact;
-  if (exact) MD_TRY(md_exact_begin(fc->ctx, &fc->exact, 2));
-  rows.exact = exact ? (exact_sum *)fc->exact.data : NULL;
   kernel<<<blocks, block, 0, (cudaStream_t)fc->ctx->stream>>>(rows);
   MD_LAUNCHED();
-  if (!job->tally) return MD_OK;
-  return exact ? read_exactly(fc, job->tally) : read_tally(fc, job, blocks, 1);
+  return job->tally ? read_tally(fc, job, blocks, 1) : MD_OK;
 }

@@ -232,6 +232,15 @@ static md_status open_charges(force *fc, const force_job *job, const real **char
   return MD_OK;
 }
 
+/* This block's rows of a full list are done: each pair is seen from both sides. */
+static __device__ __forceinline__ void close_row(const force_rows *rows, const force_row *row)
+{
+  if (rows->exact)
+    close_exactly(rows->exact, 0.5 * row->energy, 0.5 * row->virial);
+  else
+    close_tally(rows->partial, 0.5 * row->energy, 0.5 * row->virial);
+}
+
 /* Arguments of a kernel, with room for the totals of its blocks if they are asked for. */
 static md_status open_rows(force *fc, const force_job *job, int64_t blocks, force_rows *rows)
 {
@@ -250,6 +259,10 @@ static md_status open_rows(force *fc, const force_job *job, int64_t blocks, forc
   rows->lj = lj_round(&job->lj);
   rows->coulomb = coulomb_round(&job->coulomb);
   rows->partial = (double *)fc->partial.data;
+  if (job->tally && job->tally->is_exact) {
+    MD_TRY(md_exact_begin(fc->ctx, &fc->exact, 2));
+    rows->exact = (exact_sum *)fc->exact.data;
+  }
   rows->types = open_types(job);
   return MD_OK;
 }

@@ -317,7 +317,7 @@ md_status PREC(eam_gpu_tile)(force *fc, const force_job *job)
   MD_TRY(launch(fc, &first.job, first.kernel, first.shared, false));
   MD_TRY(eam_share(fc, job));
   MD_TRY(launch(fc, &second.job, second.kernel, second.shared, false));
-  return tally ? eam_read(fc, job, blocks) : MD_OK;
+  return tally ? eam_read(fc, job, blocks, 0.5) : MD_OK;
 }
 
 md_status PREC(eam_gpu_tile_advance)(force *fc, const force_job *job)

@@ -63,9 +63,19 @@ static md_status set_carveout(const force *fc, const void *kernel)
   return MD_OK;
 }
 
-/* Add up the blocks' parts on the device and read the 16 bytes that remain. */
+/* What blocks have added up exactly. */
+static md_status read_exactly(force *fc, force_tally *tally)
+{
+  MD_TRY(md_exact_read(fc->ctx, &fc->exact, 2, tally->exact));
+  tally->energy = exact_value(&tally->exact[0]);
+  tally->virial = exact_value(&tally->exact[1]);
+  return MD_OK;
+}
+
+/* Totals without rounding; or add up the blocks' parts on the device and read 16 bytes. */
 static md_status read_tally(force *fc, const force_job *job, int64_t blocks, double share)
 {
+  if (job->tally->is_exact) return read_exactly(fc, job->tally);
   double *partial = (double *)fc->partial.data, total[2];
   tally_kernel<<<1, FORCE_SUM_BLOCK, 0, (cudaStream_t)fc->ctx->stream>>>(blocks, partial,
                                                                          partial + 2 * blocks);

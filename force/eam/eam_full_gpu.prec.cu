@@ -87,7 +87,7 @@ static __device__ __forceinline__ void eam_row(const eam_job *job, eam_mode mode
       rows->f[i] = f;
     }
   }
-  if (mode.tally) close_tally(rows->partial, row.energy, row.virial);
+  if (mode.tally) close_row(rows, &row);
 }
 
 typedef void eam_kernel(eam_job job);
@@ -120,5 +120,5 @@ md_status PREC(eam_gpu_full)(force *fc, const force_job *job)
   MD_TRY(set_carveout(fc, (const void *)kernel));
   kernel<<<(unsigned)blocks, block, 0, stream>>>(args);
   MD_LAUNCHED();
-  return job->tally ? eam_read(fc, job, blocks) : MD_OK;
+  return job->tally ? eam_read(fc, job, blocks, 1) : MD_OK;
 }

@@ -165,9 +165,9 @@ static md_status eam_share(const force *fc, const force_job *job)
 }
 
 /* After the passes, where sums are asked for. */
-static md_status eam_read(force *fc, const force_job *job, int64_t blocks)
+static md_status eam_read(force *fc, const force_job *job, int64_t blocks, double share)
 {
-  MD_TRY(read_tally(fc, job, 2 * blocks, 0.5));
+  MD_TRY(read_tally(fc, job, 2 * blocks, share));
   return md_read(fc->ctx, &fc->beyond, fc->beyond_now.data, sizeof fc->beyond);
 }
 

@@ -36,6 +36,8 @@ static void check_sums(run_md *md, const force_tally *tally, const ref_eam_sums 
                 run_spec_text(&md->spec), tally->energy - want->energy, want->u_scale);
   ck_assert_msg(fabs(tally->virial - want->virial) <= 10 * scale, "%s: virial off by %g of %g",
                 run_spec_text(&md->spec), tally->virial - want->virial, want->u_scale);
+  if (tally->is_exact) ck_assert(exact_value(&tally->exact[0]) == tally->energy);
+  if (tally->is_exact) ck_assert(exact_value(&tally->exact[1]) == tally->virial);
   free(f);
 }
 
