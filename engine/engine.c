@@ -221,10 +221,6 @@ static md_status make_rooms(engine *sim, neighbor_kind kind, const md_box *box)
   sim->atoms->n_types = engine_kinds(spec);
   if (spec->precision != MD_DOUBLE)
     MD_TRY(md_atoms_cut(sim->atoms, ENGINE_FRAME_REACHES * sim->list_cutoff));
-  MD_REQUIRE(
-      sim->ctx->backend == MD_CPU || world_count() == 1 || !md_atoms_is_cut(sim->atoms), MD_EINVAL,
-      "%d ranks of a box longer than %g in %s precision: expected double, or CPUs", world_count(),
-      ENGINE_FRAME_REACHES * sim->list_cutoff, md_precision_words[spec->precision]);
   MD_TRY(comm_create(sim->ctx, &sim->cm));
   comm_cut(sim->cm, spec->cut, &spec->curve);
   MD_TRY(comm_carry(sim->cm, spec->carrier));

@@ -6,13 +6,6 @@ where="--backend $backend --threads 1 --quiet --format csv"
 [ "$backend" = cpu ] || where="$where --share-gpu"
 minimd=$(realpath "$minimd")
 
-if [ "$backend" = gpu ]; then
-  expect 2 $where --precision single --cells 4,4,200
-  says '2 ranks of a box longer than 224 in single precision'
-  finish
-  exit
-fi
-
 # alike WHAT RANKS ARGS... : thermo lines, trajectory and checkpoint on so many ranks are those of one.
 alike()
 {
