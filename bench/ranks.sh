@@ -75,6 +75,10 @@ for size in 32 64 128; do
   [ "$gpus" -gt 0 ] || break
   counted | awk '{ print $1, 1 }' |
     compare "strong $size" --backend gpu --precision single --cells $size --steps 500
+  for carrier in nccl mpi; do
+    counted | awk -v by=$carrier '$1 == 2 { print $1, 1, "--carrier", by }' |
+      compare "strong $size by $carrier" --backend gpu --precision single --cells $size --steps 500
+  done
   [ $size -lt 128 ] || break
   counted | awk -v s=$size '{ print $1, 1, "--cells", $2 * s "," $3 * s "," $4 * s }' |
     compare "weak $size" --backend gpu --precision single --steps 500

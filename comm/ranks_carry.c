@@ -1,4 +1,5 @@
 /* comm/ranks_carry.c - how positions come to other ranks: what was asked for, or what there is. */
+#include "comm/nccl.h"
 #include "comm/peer.h"
 #include "comm/ranks_impl.h"
 
@@ -10,6 +11,7 @@ const char *const comm_carrier_words[COMM_CARRIER_COUNT] = {COMM_CARRIERS(WORD)}
 #undef WORD
 
 static peer_open_fn *const open_mail = MD_GPU(peer_gpu_open);
+static nccl_open_fn *const open_nccl = MD_GPU(nccl_gpu_open);
 
 static void because(comm_ranks *ranks, comm_carrier carrier, const char *reason)
 {
@@ -30,6 +32,19 @@ static bool on_one_host(const peer_name *name, bool *shared)
   return one;
 }
 
+/* Between GPUs that do not see each other's memory, for such a reason: NCCL where all ranks have
+ * it. */
+static md_status carry_messages(comm *cm, comm_carrier asked, const char *reason)
+{
+  char both[96];
+  const md_status status = open_nccl(cm);
+  because(cm->ranks, COMM_NCCL, reason);
+  if (!status || asked == COMM_NCCL) return status;
+  snprintf(both, sizeof both, "%s, and NCCL cannot be used", reason);
+  because(cm->ranks, COMM_MPI, both);
+  return MD_OK;
+}
+
 /* The carrier between GPUs. */
 static md_status choose(comm *cm, comm_carrier asked)
 {
@@ -39,10 +54,12 @@ static md_status choose(comm *cm, comm_carrier asked)
   const bool one_host = on_one_host(ranks->peer.name, &shared);
   MD_REQUIRE(asked != COMM_PEER || one_host, MD_EINVAL,
              "ranks are on several hosts: expected the carrier mpi, or auto");
-  because(ranks, COMM_MPI, "ranks are on several hosts, and this build has no NCCL");
-  if (!one_host) return MD_OK;
+  MD_REQUIRE(asked != COMM_NCCL || !shared, MD_EINVAL,
+             "ranks share a GPU, which NCCL refuses: expected the carrier mpi, or auto");
   because(ranks, COMM_MPI, "ranks share a GPU, which would take turns to wait for each other");
   if (asked == COMM_AUTO && shared) return MD_OK;
+  if (asked == COMM_NCCL) return carry_messages(cm, asked, "as asked");
+  if (!one_host) return carry_messages(cm, asked, "ranks are on several hosts");
   MD_TRY(world_agree(open_mail(cm, 0, &failed)));
   if (!failed) {
     because(ranks, COMM_PEER,
@@ -51,17 +68,14 @@ static md_status choose(comm *cm, comm_carrier asked)
   }
   MD_REQUIRE(asked != COMM_PEER, MD_EINVAL,
              "GPUs do not see each other's memory: expected the carrier mpi, or auto");
-  because(ranks, COMM_MPI, "GPUs do not see each other's memory");
-  return MD_OK;
+  return carry_messages(cm, asked, "GPUs do not see each other's memory");
 }
 
 md_status comm_carry(comm *cm, comm_carrier asked)
 {
   if (!cm->ranks) return MD_OK;
   const bool gpu = cm->ctx->backend == MD_GPU;
-  MD_REQUIRE(asked != COMM_NCCL, MD_EINVAL,
-             "this build has no NCCL: expected the carrier mpi, or auto");
-  MD_REQUIRE(asked != COMM_PEER || gpu, MD_EINVAL,
+  MD_REQUIRE(asked == COMM_AUTO || asked == COMM_MPI || gpu, MD_EINVAL,
              "atoms are on CPUs: expected the carrier mpi, or auto");
   if (gpu && asked != COMM_MPI) return choose(cm, asked);
   because(cm->ranks, COMM_MPI, asked == COMM_MPI ? "as asked" : "atoms are on CPUs");

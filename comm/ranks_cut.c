@@ -1,4 +1,5 @@
 /* comm/ranks_cut.c - the partition that several ranks agree on, and where atoms are in it. */
+#include "comm/nccl.h"
 #include "comm/ranks_impl.h"
 
 #include <stdlib.h>
@@ -8,6 +9,7 @@
 static const double UNEVEN = 1.1;
 
 static ranks_backend_fn *const on_gpu[MD_PRECISION_COUNT] = PREC_TABLE(ranks_on_gpu);
+static nccl_close_fn *const close_nccl = MD_GPU(nccl_gpu_close);
 
 md_status ranks_create(md_ctx *ctx, comm_ranks **out)
 {
@@ -45,8 +47,11 @@ void ranks_destroy(comm *cm)
                           &gpu->count,  &gpu->image,   &gpu->share,       &gpu->come};
   for (size_t k = 0; k < sizeof buffers / sizeof *buffers; k++)
     md_buffer_free(ctx, buffers[k]);
-  md_shared_free(ctx, &ranks->out);
-  md_shared_free(ctx, &ranks->in);
+  if (close_nccl) close_nccl(cm);
+  void (*const free_message)(md_ctx *, md_buffer *) =
+      ranks->carrier == COMM_NCCL ? md_buffer_free : md_shared_free;
+  free_message(ctx, &ranks->out);
+  free_message(ctx, &ranks->in);
   md_shared_free(ctx, &gpu->board);
   ordering_sorter_destroy(gpu->sorter);
   partition_halo_free(&ranks->halo);

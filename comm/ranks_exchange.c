@@ -4,13 +4,16 @@
  * Positions are those in frames on every rank, in a box of one frame those of the box.  A message
  * of comm_forward is state [count][3], of atoms as they are; who receives it shifts them by frame
  * edges, and keeps the charges that came with the ghosts' names.  Nothing is sent before all ranks
- * have room for what they will get.  Messages lie in memory that a GPU writes and reads itself. */
+ * have room for what they will get.  Messages lie in memory that a GPU writes and reads itself; by
+ * NCCL, in its own, and the host waits for none. */
+#include "comm/nccl.h"
 #include "comm/ranks_impl.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static peer_turn_fn *const take_turn = MD_GPU(peer_gpu_turn);
+static nccl_start_fn *const start_nccl = MD_GPU(nccl_gpu_start);
 static comm_found_fn *const gpu_found[MD_PRECISION_COUNT] = PREC_TABLE(comm_gpu_found);
 
 md_status ranks_tell(comm_ranks *ranks, md_status status, double word, const int64_t *to,
@@ -60,6 +63,7 @@ static md_status start_exchange(comm *cm, size_t bytes)
           (world_message){r, (char *)ranks->out.data + (size_t)ranks->to_first[r] * bytes,
                           (size_t)ranks->to[r] * bytes};
   }
+  if (ranks->carrier == COMM_NCCL) return start_nccl(cm, in, n_in, out, n_out);
   MD_TRY(md_ctx_sync(cm->ctx)); /* also what reads the last message */
   if (cm->ctx->backend == MD_GPU)
     cm->ctx->bytes_copied += (int64_t)bytes * (ranks->n_out + ranks->n_in);
@@ -71,6 +75,10 @@ static md_status start_exchange(comm *cm, size_t bytes)
 static md_status reserve_messages(comm *cm, size_t bytes)
 {
   comm_ranks *ranks = cm->ranks;
+  if (ranks->carrier == COMM_NCCL) {
+    MD_TRY(md_buffer_reserve(cm->ctx, &ranks->out, (size_t)ranks->n_out * bytes, 0));
+    return md_buffer_reserve(cm->ctx, &ranks->in, (size_t)ranks->n_in * bytes, 0);
+  }
   MD_TRY(world_reserve(2 * world_count(), (ranks->n_in + ranks->n_out) * (int64_t)bytes));
   MD_TRY(md_shared_reserve(cm->ctx, &ranks->out, (size_t)ranks->n_out * bytes));
   return md_shared_reserve(cm->ctx, &ranks->in, (size_t)ranks->n_in * bytes);

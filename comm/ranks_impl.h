@@ -85,9 +85,10 @@ struct comm_ranks {
   bool mailed;             /* atoms that move house, by mailboxes */
   /* int32 [n] cells; int32 [n_own + n_out] the atoms that ghosts are made of. */
   md_buffer cell, index;
-  md_buffer out, in; /* messages, shared with the host */
+  md_buffer out, in; /* messages: shared with the host, or with NCCL on the device */
   ranks_gpu gpu;
   ranks_peer peer;
+  void *nccl; /* ncclComm_t, or NULL */
 };
 
 /* The atoms that are sent. */

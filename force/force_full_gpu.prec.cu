@@ -88,7 +88,7 @@ static __device__ __forceinline__ void full_row(const force_rows *rows, force_mo
     f.x = row.fx * rows->scale, f.y = row.fy * rows->scale, f.z = row.fz * rows->scale;
     rows->f[i] = f;
   }
-  if (mode.tally) close_row(rows, &row);
+  if (mode.tally) tally_row(rows, &row);
 }
 
 typedef void full_kernel(force_rows rows);

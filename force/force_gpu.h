@@ -233,7 +233,7 @@ static md_status open_charges(force *fc, const force_job *job, const real **char
 }
 
 /* This block's rows of a full list are done: each pair is seen from both sides. */
-static __device__ __forceinline__ void close_row(const force_rows *rows, const force_row *row)
+static __device__ __forceinline__ void tally_row(const force_rows *rows, const force_row *row)
 {
   if (rows->exact)
     close_exactly(rows->exact, 0.5 * row->energy, 0.5 * row->virial);

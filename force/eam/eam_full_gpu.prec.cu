@@ -87,7 +87,7 @@ static __device__ __forceinline__ void eam_row(const eam_job *job, eam_mode mode
       rows->f[i] = f;
     }
   }
-  if (mode.tally) close_row(rows, &row);
+  if (mode.tally) tally_row(rows, &row);
 }
 
 typedef void eam_kernel(eam_job job);

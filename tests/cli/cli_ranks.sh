@@ -28,13 +28,14 @@ where="--backend $backend --threads 1"
 expect 2 --backend cpu --cells 4 --trace "$dir/trace"
 says 'trace on 2 ranks: expected one rank'
 expect 2 $where --cells 4 --carrier nccl
-says 'this build has no NCCL'
 if [ "$backend" = gpu ]; then
+  says 'ranks share a GPU, which NCCL refuses: expected the carrier mpi, or auto'
   expect 2 --backend gpu --share-gpu --cells 4 --list tile --deterministic
   says 'the same bits as others by full lists only'
   expect 2 --backend gpu --device 0 --cells 4
   says '2 of 2 ranks have one GPU: expected a rank a GPU .*, or --share-gpu'
 else
+  says 'atoms are on CPUs: expected the carrier mpi, or auto'
   expect 2 --backend cpu --cells 4 --carrier peer
   says 'expected the carrier mpi, or auto'
 fi

@@ -1,0 +1,59 @@
+#!/bin/sh
+# tests/cli/cli_ranks_gpus.sh MINIMD - a GPU for each of two ranks: messages by NCCL, the bytes of one rank or of messages by MPI.
+. tests/cli/cli.sh
+. tests/cli/ranks.sh
+gpus=$(nvidia-smi -L 2>/dev/null | grep -c '^GPU')
+if [ "$backend" != gpu ] || [ "$gpus" -lt 2 ]; then
+  echo 'skipped: messages between GPUs need two of them'
+  finish
+  exit
+fi
+minimd=$(realpath "$minimd")
+run="--backend gpu --quiet --format csv --thermo 10 --steps 40"
+ranks=3
+expect 2 $run --share-gpu --cells 4 --carrier nccl
+says 'ranks share a GPU, which NCCL refuses: expected the carrier mpi, or auto'
+
+# alike WHAT ARGS... : thermo lines and trajectory on two GPUs are those of one.  (A checkpoint has the input, and so the carrier.)
+alike()
+{
+  what=$1
+  shift
+  run_in one 1 "$@" --dump d.lammpstrj
+  run_in two 2 "$@" --dump d.lammpstrj --carrier nccl
+  for file in out d.lammpstrj; do
+    same "$dir/one/$file" "$dir/two/$file" "$what by NCCL"
+  done
+}
+exact="$run --list full --deterministic"
+salt='species=({name="A";mass=2;fraction=0.8;},{name="B";fraction=0.2;})'
+pairs='lj.pairs=({types=["A","B"];epsilon=1.5;sigma=0.8;cutoff=2;})'
+"$minimd" potential -o "$dir/Cu.eam.alloy" || fail 'minimd potential'
+cp inputs/in.eam "$dir/in.eam"
+for precision in double single mixed; do
+  alike "a melt in $precision precision" $exact --cells 6 --precision $precision
+  alike "two species in $precision precision" $exact --cells 6 --precision $precision --set "$salt" --set "$pairs"
+  alike "copper in $precision precision" -i "$dir/in.eam" $exact --cells 4 --precision $precision
+done
+alike 'rebuilds by displacement' $exact --cells 6 --rebuild check --skin 0.1
+alike 'two frames' $exact --cells 3,3,140 --precision single
+alike 'a rank without atoms' $exact --cells 1 --steps 20
+for cells in 7,6,8 20; do
+  for carrier in mpi nccl; do
+    run_in $carrier 2 $run --list tile --cells $cells --precision single --carrier $carrier
+  done
+  same "$dir/mpi/out" "$dir/nccl/out" "tiles of $cells cells by NCCL"
+done
+ranks=2
+expect 0 $run --format table --cells 6 --carrier nccl
+prints '^carrier    nccl \(as asked\)'
+
+# A rank that is killed ends the other, which waits for its message on the GPU.
+cases=$((cases + 1))
+began=$(date +%s)
+job "$minimd" --backend gpu --cells 20 --steps 100000000 --quiet --carrier nccl >"$dir/out" 2>"$dir/err" </dev/null &
+sleep 8
+pkill -KILL -f -n 'steps 100000000' || fail 'no rank to kill'
+wait $! && fail 'a job whose rank was killed succeeds'
+[ $(($(date +%s) - began)) -lt 40 ] || fail 'a job whose rank was killed does not end'
+finish
