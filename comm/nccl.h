@@ -10,7 +10,8 @@
 
 MD_BEGIN_C
 
-/* On all ranks, each with a GPU of its own.  Errors: MD_EINVAL (a rank has no libnccl), MD_ECUDA. */
+/* On all ranks, each with a GPU of its own.  Errors: MD_EINVAL (a rank has no libnccl),
+ * MD_ECUDA. */
 typedef md_status nccl_open_fn(comm *cm);
 /* Queue: what these messages carry lies on the device, and stays until the stream is past them.
  * Errors: MD_ECUDA. */

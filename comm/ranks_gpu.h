@@ -5,8 +5,8 @@
  * by a scan, then sorted by their rank or target: the same order in every run.  Kernels count them
  * by key before, and the last block writes the counts to a board in the host's memory, where the
  * host looks for them: it waits for nothing else.
- * Messages but those by NCCL lie in pinned memory of the host, which kernels write and read themselves, a word a
- * thread, so that a transaction of the bus is whole. */
+ * Messages but those by NCCL lie in pinned memory of the host, which kernels write and read
+ * themselves, a word a thread, so that a transaction of the bus is whole. */
 #ifndef RANKS_GPU_H
 #define RANKS_GPU_H
 
