@@ -42,7 +42,7 @@ static md_status carry_messages(comm *cm, comm_carrier asked, const char *reason
   if (!status || asked == COMM_NCCL) return status;
   snprintf(both, sizeof both, "%s, and NCCL cannot be used", reason);
   because(cm->ranks, COMM_MPI, both);
-  return MD_OK;
+  return world_agree(MD_OK); /* that failure is none any more */
 }
 
 /* The carrier between GPUs. */
