@@ -53,7 +53,7 @@ static md_status choose(comm *cm, comm_carrier asked)
   MD_TRY(peer_meet(cm));
   const bool one_host = on_one_host(ranks->peer.name, &shared);
   MD_REQUIRE(asked != COMM_PEER || one_host, MD_EINVAL,
-             "ranks are on several hosts: expected the carrier mpi, or auto");
+             "ranks are on several hosts: expected the carrier nccl, mpi or auto");
   MD_REQUIRE(asked != COMM_NCCL || !shared, MD_EINVAL,
              "ranks share a GPU, which NCCL refuses: expected the carrier mpi, or auto");
   because(ranks, COMM_MPI, "ranks share a GPU, which would take turns to wait for each other");
@@ -67,7 +67,7 @@ static md_status choose(comm *cm, comm_carrier asked)
     return MD_OK;
   }
   MD_REQUIRE(asked != COMM_PEER, MD_EINVAL,
-             "GPUs do not see each other's memory: expected the carrier mpi, or auto");
+             "GPUs do not see each other's memory: expected the carrier nccl, mpi or auto");
   return carry_messages(cm, asked, "GPUs do not see each other's memory");
 }
 
