@@ -1,5 +1,7 @@
-/* comm/nccl_gpu.cu - finds libnccl and queues messages of its. */
-#include "comm/nccl.h"
+/* comm/nccl_gpu.cu - messages between GPUs by NVIDIA's library, also between hosts: one a neighbour
+ * and exchange, queued on the stream, so that the host waits for none.
+ *
+ * libnccl is loaded when it is asked for (core/library.h).  It refuses two ranks on one GPU. */
 #include "comm/ranks_impl.h"
 #include "core/gpu/cuda.h"
 #include "core/library.h"
@@ -11,12 +13,14 @@ typedef struct {
 } unique_id;
 typedef struct {
   int (*get_id)(unique_id *id);
-  int (*init)(void **group, int ranks, unique_id id, int rank);
-  int (*abandon)(void *group);
+  int (*init)(void **communicator, int ranks, unique_id id, int rank);
+  int (*abandon)(void *communicator);
   int (*begin)(void);
   int (*end)(void);
-  int (*send)(const void *data, size_t count, int type, int rank, void *group, cudaStream_t stream);
-  int (*receive)(void *data, size_t count, int type, int rank, void *group, cudaStream_t stream);
+  int (*send)(const void *data, size_t count, int type, int rank, void *communicator,
+              cudaStream_t stream);
+  int (*receive)(void *data, size_t count, int type, int rank, void *communicator,
+                 cudaStream_t stream);
   const char *(*words)(int result);
 } nccl_library;
 
@@ -61,14 +65,16 @@ md_status nccl_gpu_start(comm *cm, const world_message *in, int n_in, const worl
 {
   const nccl_library *nccl;
   const cudaStream_t stream = (cudaStream_t)cm->ctx->stream;
-  void *const group = cm->ranks->nccl;
+  void *const communicator = cm->ranks->nccl;
   MD_TRY(open_library(&nccl));
   MD_TRY(check(nccl, nccl->begin(), "ncclGroupStart"));
   for (int k = 0; k < n_in; k++)
-    MD_TRY(check(nccl, nccl->receive(in[k].data, in[k].bytes, CHAR, in[k].rank, group, stream),
+    MD_TRY(check(nccl,
+                 nccl->receive(in[k].data, in[k].bytes, CHAR, in[k].rank, communicator, stream),
                  "ncclRecv"));
   for (int k = 0; k < n_out; k++)
-    MD_TRY(check(nccl, nccl->send(out[k].data, out[k].bytes, CHAR, out[k].rank, group, stream),
+    MD_TRY(check(nccl,
+                 nccl->send(out[k].data, out[k].bytes, CHAR, out[k].rank, communicator, stream),
                  "ncclSend"));
   return check(nccl, nccl->end(), "ncclGroupEnd");
 }

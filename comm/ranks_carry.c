@@ -1,5 +1,4 @@
 /* comm/ranks_carry.c - how positions come to other ranks: what was asked for, or what there is. */
-#include "comm/nccl.h"
 #include "comm/peer.h"
 #include "comm/ranks_impl.h"
 

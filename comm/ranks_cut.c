@@ -1,5 +1,4 @@
 /* comm/ranks_cut.c - the partition that several ranks agree on, and where atoms are in it. */
-#include "comm/nccl.h"
 #include "comm/ranks_impl.h"
 
 #include <stdlib.h>

@@ -6,7 +6,6 @@
  * edges, and keeps the charges that came with the ghosts' names.  Nothing is sent before all ranks
  * have room for what they will get.  Messages lie in memory that a GPU writes and reads itself; by
  * NCCL, in its own, and the host waits for none. */
-#include "comm/nccl.h"
 #include "comm/ranks_impl.h"
 
 #include <stdlib.h>
