@@ -45,7 +45,7 @@ MPI       := $(if $(MPI_FLAGS),yes)
 # Compressed traces with zlib, or a file that says it is missing.
 ZLIB := $(shell printf '\043include <zlib.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 && echo yes)
 # What this machine cannot compile.
-LACKING := cachemodel/trace/trace_gzip$(if $(ZLIB),_none).c stokes/solver/dense$(if $(LAPACK),_none).c $(if $(FFTW),,spread/pme/pme_cpu.prec.c stokes/mobility/far_cpu.real.c) comm/world_$(if $(MPI),none,mpi).c
+LACKING := cachemodel/trace/trace_gzip$(if $(ZLIB),_none).c stokes/solver/dense$(if $(LAPACK),_none).c $(if $(FFTW),,spread/pme/pme_cpu.prec.c stokes/mobility/far_cpu.real.c) comm/world/world_$(if $(MPI),none,mpi).c
 # Names say for what sources are compiled: x.prec.c and x.prec.cu for each precision, x.real.c and x.real.cu for single
 # and double (nothing in them depends on the type of positions: mixed precision uses those of single), x.single.cu for
 # single; x.isa.c, x.prec.c and x.real.c for each instruction set.
@@ -202,7 +202,7 @@ $(BUILD)/version $(MADE_WITH): FORCE
 $(BUILD)/obj/minimd/shell/provenance.o: STD += $(if $(NVCC),-DMD_CUDA_ARCH='$(CUDA_CARRIES)' -DMD_CUDA_VERSION='"$(shell $(NVCC) --version | sed -n "s/.*release \([0-9.]*\).*/\1/p")"') -DMD_COMMIT='"$(word 2,$(VERSION))"'
 $(BUILD)/obj/core/version.o: STD += -DMD_VERSION='"$(RELEASE)"'
 $(BUILD)/obj/minimd/shell/provenance.o $(BUILD)/obj/core/version.o: $(BUILD)/version
-$(BUILD)/obj/comm/world_mpi.o: STD += $(MPI_FLAGS)
+$(BUILD)/obj/comm/world/world_mpi.o: STD += $(MPI_FLAGS)
 ifneq ($(FFTW),)
 $(BUILD)/obj/spread/pme/pme.o $(BUILD)/obj/stokes/mobility/far.o: STD += -DMD_HAVE_FFTW
 endif

@@ -36,7 +36,7 @@ static bool on_one_host(const peer_name *name, bool *shared)
 static md_status carry_messages(comm *cm, comm_carrier asked, const char *reason)
 {
   char both[96];
-  const md_status status = open_nccl(cm);
+  const md_status status = open_nccl(&cm->ranks->nccl);
   because(cm->ranks, COMM_NCCL, reason);
   if (!status || asked == COMM_NCCL) return status;
   snprintf(both, sizeof both, "%s, and NCCL cannot be used", reason);

@@ -62,7 +62,8 @@ static md_status start_exchange(comm *cm, size_t bytes)
           (world_message){r, (char *)ranks->out.data + (size_t)ranks->to_first[r] * bytes,
                           (size_t)ranks->to[r] * bytes};
   }
-  if (ranks->carrier == COMM_NCCL) return start_nccl(cm, in, n_in, out, n_out);
+  if (ranks->carrier == COMM_NCCL)
+    return start_nccl(cm->ctx, ranks->nccl, in, n_in, out, n_out);
   MD_TRY(md_ctx_sync(cm->ctx)); /* also what reads the last message */
   if (cm->ctx->backend == MD_GPU)
     cm->ctx->bytes_copied += (int64_t)bytes * (ranks->n_out + ranks->n_in);

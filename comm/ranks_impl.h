@@ -4,8 +4,8 @@
 #define RANKS_IMPL_H
 
 #include "comm/comm_impl.h"
+#include "comm/gpus.h"
 #include "comm/peer.h"
-#include "comm/world.h"
 
 MD_BEGIN_C
 
@@ -101,17 +101,6 @@ static inline const int32_t *sent_of(const comm_ranks *ranks)
  * all, which ranks->word then has of each, and to[r], which rank r has in from[this rank]. */
 md_status ranks_tell(comm_ranks *ranks, md_status status, double word, const int64_t *to,
                      int64_t *from);
-
-/* Messages between GPUs by NCCL (nccl_gpu.cu).  open: on all ranks, each with a GPU of its own;
- * start: queue what these messages carry, which lies on the device and stays until the stream is
- * past them.  Errors: MD_EINVAL (a rank has no libnccl), MD_ECUDA. */
-typedef md_status nccl_open_fn(comm *cm);
-typedef md_status nccl_start_fn(comm *cm, const world_message *in, int n_in,
-                                const world_message *out, int n_out);
-typedef void nccl_close_fn(comm *cm);
-nccl_open_fn nccl_gpu_open;
-nccl_start_fn nccl_gpu_start;
-nccl_close_fn nccl_gpu_close;
 
 /* A partition for these atoms, which may be anyone's, if there is none or it has become uneven. */
 md_status ranks_settle(comm *cm, md_atoms *atoms, double r_ghost);

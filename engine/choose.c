@@ -1,6 +1,5 @@
 /* engine/choose.c - what the settings leave to the program: backend and list. */
-#include "comm/world.h"
-#include "core/hardware/devices.h"
+#include "comm/gpus.h"
 #include "engine/engine.h"
 
 #include <stdio.h>
@@ -38,18 +37,9 @@ static void choose_list(const engine_spec *spec, engine_choice *out)
     out->list = NEIGHBOR_TILE, out->list_reason = "lists by tiles measured fastest on the GPU";
 }
 
-/* The device that was asked for; else ranks of one host take theirs in turn. */
-static md_status choose_device(const engine_spec *spec)
-{
-  const int devices = md_devices();
-  if (spec->index >= 0) return md_gpu_choose(spec->index);
-  if (world_count() == 1 || devices == 0) return MD_OK;
-  return md_gpu_choose(world_local() % devices);
-}
-
 md_status engine_choose(const engine_spec *spec, engine_choice *out)
 {
-  if (spec->backend != ENGINE_BACKEND_CPU) MD_TRY(choose_device(spec));
+  if (spec->backend != ENGINE_BACKEND_CPU) MD_TRY(gpus_choose(spec->index));
   if (spec->backend == ENGINE_BACKEND_AUTO && spec->pair == ENGINE_PAIR_EAM &&
       spec->list == NEIGHBOR_HALF) {
     out->backend = MD_CPU;

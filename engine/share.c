@@ -1,30 +1,12 @@
 /* engine/share.c - one system on several ranks: what they can run, the atoms that each begins with,
  * and all atoms on rank 0. */
-#include "comm/world.h"
-#include "core/hardware/devices.h"
+#include "comm/gpus.h"
 #include "engine/engine_impl.h"
 #include "engine/system/system.h"
 #include "engine/windows.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* How many ranks have this rank's GPU. */
-static md_status count_sharers(int *sharers)
-{
-  md_device mine, *all = malloc((size_t)world_count() * sizeof *all);
-  md_status status =
-      all ? md_device_of(&mine) : MD_FAIL(MD_ENOMEM, "out of memory for %d ranks", world_count());
-  status = world_agree(status);
-  if (!status && all) {
-    world_gather(&mine, sizeof mine, all);
-    *sharers = 0;
-    for (int r = 0; r < world_count(); r++)
-      *sharers += memcmp(all[r].uuid, mine.uuid, sizeof mine.uuid) == 0;
-  }
-  free(all);
-  return status;
-}
 
 /* What several ranks cannot do on GPUs, the same on all of them; and which GPUs those are. */
 static md_status check_gpus(const engine_spec *spec, const engine_choice *choice, int *sharers)
@@ -34,7 +16,7 @@ static md_status check_gpus(const engine_spec *spec, const engine_choice *choice
              "%s: deterministic runs of %d ranks give the same bits as others by full lists only: "
              "expected full, or no --deterministic",
              engine_origin(spec, "neighbor.list"), ranks);
-  MD_TRY(count_sharers(sharers));
+  MD_TRY(gpus_sharers(sharers));
   const md_status status =
       *sharers == 1 || spec->share_gpu
           ? MD_OK

@@ -1,6 +1,6 @@
 /* minimd/shell/options.c - see options.h. */
 #include "minimd/shell/options.h"
-#include "core/context.h"
+#include "comm/gpus.h"
 #include "core/output/files.h"
 #include "core/parse/parse.h"
 
@@ -169,7 +169,7 @@ md_status options_device(const options *opts, int index, bool gpu)
 {
   int64_t device = -1;
   MD_TRY(options_integer(opts, index, 0, 1023, &device));
-  return gpu && device >= 0 ? md_gpu_choose((int)device) : MD_OK;
+  return gpu ? gpus_choose((int)device) : MD_OK;
 }
 
 md_status options_number(const options *opts, int index, double min, double max, double *out)

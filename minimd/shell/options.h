@@ -59,8 +59,9 @@ md_status options_integer(const options *opts, int index, int64_t min, int64_t m
 md_status options_number(const options *opts, int index, double min, double max, double *out);
 md_status options_word(const options *opts, int index, const char *const *words, int n, int *out);
 
-/* Compute on the device that option `index` (OPTION_DEVICE) names, if it was given; `gpu`: whether
- * a device computes, else its number is only checked.  Errors: MD_EINVAL, MD_ENOGPU. */
+/* Compute on the device that option `index` (OPTION_DEVICE) names; without it several ranks of a
+ * host take devices in turn.  `gpu`: whether a device computes, else the number is only checked.
+ * Errors: MD_EINVAL, MD_ENOGPU. */
 md_status options_device(const options *opts, int index, bool gpu);
 
 /* Put "--name: " before the present message; returns status. */

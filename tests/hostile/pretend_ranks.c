@@ -4,7 +4,7 @@
  * of its room, by turns, so that nobody overwrites what others still read.  Messages lie one behind
  * the other in a queue for each pair of ranks. */
 #include "tests/hostile/pretend_ranks.h"
-#include "comm/world_impl.h"
+#include "comm/world/world_impl.h"
 
 #include <execinfo.h>
 #include <pthread.h>

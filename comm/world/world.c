@@ -1,5 +1,5 @@
-/* comm/world.c - see world.h. */
-#include "comm/world_impl.h"
+/* comm/world/world.c - see world.h. */
+#include "comm/world/world_impl.h"
 #include "core/crc.h"
 #include "core/hardware/processors.h"
 #include "core/parse/parse.h"

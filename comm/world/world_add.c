@@ -1,5 +1,5 @@
-/* comm/world_add.c - sums of long arrays over ranks: each rank adds a part of them up, in the order
- * of ranks, and sends it to all. */
+/* comm/world/world_add.c - sums of long arrays over ranks: each rank adds a part of them up, in the
+ * order of ranks, and sends it to all. */
 #include "comm/world.h"
 
 #include <stdlib.h>

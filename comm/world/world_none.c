@@ -1,5 +1,5 @@
-/* comm/world_none.c - stands in for world_mpi.c where there was no MPI to build with. */
-#include "comm/world_impl.h"
+/* comm/world/world_none.c - stands in for world_mpi.c where there was no MPI to build with. */
+#include "comm/world/world_impl.h"
 
 md_status carrier_open(int *rank, int *count)
 {

@@ -1,4 +1,4 @@
-/* comm/world_parts.c - arrays of which every rank has a part. */
+/* comm/world/world_parts.c - arrays of which every rank has a part. */
 #include "comm/world.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
-/* comm/nccl_gpu.cu - messages between GPUs by NVIDIA's library, also between hosts: one a neighbour
- * and exchange, queued on the stream, so that the host waits for none.
+/* comm/world/nccl_gpu.cu - messages between GPUs by NVIDIA's library, also between hosts: one a
+ * neighbour and exchange, queued on the stream, so that the host waits for none.
  *
  * libnccl is loaded when it is asked for (core/library.h).  It refuses two ranks on one GPU. */
-#include "comm/ranks_impl.h"
+#include "comm/gpus.h"
 #include "core/gpu/cuda.h"
 #include "core/library.h"
 
@@ -46,26 +46,26 @@ static md_status check(const nccl_library *nccl, int result, const char *call)
   return MD_FAIL(MD_ECUDA, "%s: NCCL says: %s", call, nccl->words(result));
 }
 
-md_status nccl_gpu_open(comm *cm)
+md_status nccl_gpu_open(void **communicator)
 {
   const nccl_library *nccl;
   unique_id id = {};
+  *communicator = NULL;
   MD_TRY(world_agree(open_library(&nccl)));
   md_status status = MD_OK;
   if (world_rank() == 0) status = check(nccl, nccl->get_id(&id), "ncclGetUniqueId");
   MD_TRY(world_agree(status));
   world_broadcast(&id, sizeof id);
-  status = check(nccl, nccl->init(&cm->ranks->nccl, world_count(), id, world_rank()),
+  status = check(nccl, nccl->init(communicator, world_count(), id, world_rank()),
                  "ncclCommInitRank");
   return world_agree(status);
 }
 
-md_status nccl_gpu_start(comm *cm, const world_message *in, int n_in, const world_message *out,
-                         int n_out)
+md_status nccl_gpu_start(md_ctx *ctx, void *communicator, const world_message *in, int n_in,
+                         const world_message *out, int n_out)
 {
   const nccl_library *nccl;
-  const cudaStream_t stream = (cudaStream_t)cm->ctx->stream;
-  void *const communicator = cm->ranks->nccl;
+  const cudaStream_t stream = (cudaStream_t)ctx->stream;
   MD_TRY(open_library(&nccl));
   MD_TRY(check(nccl, nccl->begin(), "ncclGroupStart"));
   for (int k = 0; k < n_in; k++)
@@ -81,10 +81,8 @@ md_status nccl_gpu_start(comm *cm, const world_message *in, int n_in, const worl
 
 /* The orderly end would wait for ranks that may have failed; nothing is under way at a run's end.
  */
-void nccl_gpu_close(comm *cm)
+void nccl_gpu_close(void *communicator)
 {
   const nccl_library *nccl;
-  if (!cm->ranks->nccl || open_library(&nccl)) return;
-  nccl->abandon(cm->ranks->nccl);
-  cm->ranks->nccl = NULL;
+  if (communicator && !open_library(&nccl)) nccl->abandon(communicator);
 }

@@ -1,4 +1,4 @@
-/* comm/world_impl.h - what world.c needs of a carrier of messages: MPI, or none. */
+/* comm/world/world_impl.h - what world.c needs of a carrier of messages: MPI, or none. */
 #ifndef WORLD_IMPL_H
 #define WORLD_IMPL_H
 

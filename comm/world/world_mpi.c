@@ -1,8 +1,9 @@
-/* comm/world_mpi.c - messages by Open MPI, whose library is loaded when a launcher asks for it.
+/* comm/world/world_mpi.c - messages by Open MPI, whose library is loaded when a launcher asks for
+ * it.
  *
  * mpi.h names its communicator and types by addresses of variables in the library; they are looked
  * up here like its functions. */
-#include "comm/world_impl.h"
+#include "comm/world/world_impl.h"
 
 #include <dlfcn.h>
 #include <mpi.h>
