@@ -3,32 +3,36 @@
 # have, a thread each, beside what the model says (Table III, Figs. 3 and 4).  Runs of 1, 2, ... ranks take turns, so that a busy
 # machine slows all alike; rows, with medians over RUNS runs, go to gspmv-ranks.csv.  Where there are more ranks than processors
 # a row has what ranks fetch, and no times.  RANKS, VECTORS and MATRICES name others than those below, ROWS fewer spheres.
+# BACKEND=gpu: a GPU a rank, to gspmv-ranks-gpu.csv.
 set -eu
 build=$1
 results=${2:-docs/results}
 minimd=$build/minimd
-ranks=${RANKS:-1 2 4 8}
+backend=${BACKEND:-cpu}
 vectors=${VECTORS:-1,4,8,16,32}
 runs=${RUNS:-5}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-backend=cpu
 . bench/rows.sh
 . bench/mpi.sh
-processors=$(nproc)
+case $backend in
+  cpu) ranks=${RANKS:-1 2 4 8} processors=$(nproc) what='--threads 1' to=gspmv-ranks.csv ;;
+  gpu) ranks=${RANKS:-1 2} processors=$(nvidia-smi --list-gpus | wc -l) what= to=gspmv-ranks-gpu.csv ;;
+esac
+what="--vectors $vectors --backend $backend $what --quiet --format csv"
 mkdir -p "$results"
 
 # take MATRIX RANKS : one run of all numbers of vectors; rows in the columns of several ranks.
 take()
 {
-  what="--matrix $1 ${ROWS:+--rows $ROWS} --vectors $vectors --backend cpu --threads 1 --quiet --format csv"
+  which="--matrix $1 ${ROWS:+--rows $ROWS}"
   if [ "$2" = 1 ]; then
-    "$minimd" gspmv $what | tail -n +2 >"$work/measured"
-    [ -s "$work/$1.model" ] || "$minimd" gspmv $what --nodes 1 | tail -n +2 >"$work/$1.model"
+    "$minimd" gspmv $which $what | tail -n +2 >"$work/measured"
+    [ -s "$work/$1.model" ] || "$minimd" gspmv $which $what --nodes 1 | tail -n +2 >"$work/$1.model"
     paste -d, "$work/measured" "$work/$1.model" |
       awk -F, -v OFS=, '{ print $1, 1, $3, $4, $5, $6, $8, 0, $9, 0, 0, 0, $17, 0, $19, $11 }'
   else
-    on_ranks "$2" "$minimd" gspmv $what | tail -n +2
+    on_ranks "$2" "$minimd" gspmv $which $what | tail -n +2
   fi >>"$work/$1,$2"
 }
 
@@ -70,5 +74,5 @@ for matrix in ${MATRICES:-mat1 mat2}; do
   done
   for n in $ranks; do note "$matrix" "$n"; done
 done
-mv "$work/rows" "$results/gspmv-ranks.csv"
-cat "$results/gspmv-ranks.csv"
+mv "$work/rows" "$results/$to"
+cat "$results/$to"

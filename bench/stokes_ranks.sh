@@ -1,19 +1,23 @@
 #!/bin/sh
-# bench/stokes_ranks.sh BUILD [RESULTS] - steps of `minimd stokes` that ranks of this host share, a thread each.  Runs of 1, 2, ...
+# bench/stokes_ranks.sh BUILD [RESULTS] - steps of `minimd stokes` that ranks of this host share, a thread each; with BACKEND=gpu a
+# GPU each, to stokes-ranks-gpu.csv.  Runs of 1, 2, ...
 # ranks take turns, so that a busy machine slows all alike; rows, with medians over RUNS runs, go to stokes-ranks.csv: seconds a
 # step, of which mean seconds of a rank in messages of products and in sums over ranks, how many sums there are, rows of X that a
 # product fetches at most, and the greatest memory of a rank.  mrhs has as many right-hand sides as there are steps.  RANKS, PACKING,
-# ALGORITHMS and STEPS name others than those below.  Frames at the end must be the same bytes.
+# ALGORITHMS and STEPS name others than those below.  Frames at the end must be the same bytes on CPUs.
 set -eu
 build=$1
 results=${2:-docs/results}
 minimd=$(realpath "$build/minimd")
-ranks=${RANKS:-1 2 4 8}
+backend=${BACKEND:-cpu}
+case $backend in
+  cpu) ranks=${RANKS:-1 2 4 8} on_backend='--threads 1' to=stokes-ranks.csv ;;
+  gpu) ranks=${RANKS:-1 2} on_backend='--backend gpu' to=stokes-ranks-gpu.csv ;;
+esac
 runs=${RUNS:-5}
 steps=${STEPS:-8}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-backend=cpu
 . bench/rows.sh
 . bench/mpi.sh
 mkdir -p "$results"
@@ -35,10 +39,10 @@ take()
   rhs=
   [ "$1" = original ] || rhs="--rhs $steps"
   on_ranks "$2" python3 "$work/peak.py" "$work/peak" "$minimd" stokes -i "$packing" --steps \
-    "$steps" --algorithm "$1" $rhs --threads 1 --trajectory "$work/walk" --trajectory-every "$steps" 2>"$work/told"
+    "$steps" --algorithm "$1" $rhs $on_backend --trajectory "$work/walk" --trajectory-every "$steps" 2>"$work/told"
   sort -n "$work"/peak[0-9]* | tail -n 1 >>"$work/told"
   [ -e "$work/$1.first" ] || mv "$work/walk" "$work/$1.first"
-  [ ! -e "$work/walk" ] || cmp "$work/walk" "$work/$1.first"
+  [ ! -e "$work/walk" ] || [ "$backend" = gpu ] || cmp "$work/walk" "$work/$1.first"
   awk '/ steps of / { step = $6 }
     /^[0-9]+ ranks: / { for (k = 1; k < NF; k++) if ($k == "most") rows = $(k + 1) }
     /^a step, mean/ { messages = $6; sums = $12; n = $NF }
@@ -60,4 +64,4 @@ for algorithm in ${ALGORITHMS:-original mrhs}; do
       }' | tee -a "$work/rows"
   done
 done
-mv "$work/rows" "$results/stokes-ranks.csv"
+mv "$work/rows" "$results/$to"

@@ -121,7 +121,7 @@ static md_status read_lists(request *r)
   return read_list(r, NODES, "1", MOST_NODES, &r->nodes, &r->n_nodes);
 }
 
-/* Several ranks multiply a matrix on CPUs, and do nothing else. */
+/* Several ranks multiply a matrix, and do nothing else. */
 static md_status check_ranks(const request *r)
 {
   static const int alone[] = {MAP, NODES, WRITE, PLOT};
@@ -129,8 +129,6 @@ static md_status check_ranks(const request *r)
   for (size_t k = 0; k < sizeof alone / sizeof *alone; k++)
     MD_REQUIRE(!options_value(r->opts, alone[k]), MD_EINVAL, "--%s on %d ranks: expected one rank",
                option_table[alone[k]].name, world_count());
-  MD_REQUIRE(r->backend == MD_CPU, MD_EINVAL,
-             "--backend gpu: %d ranks multiply a matrix on CPUs only", world_count());
   return MD_OK;
 }
 

@@ -32,6 +32,7 @@ typedef struct {
   const gspmv_ranks *job;
   int64_t *cut; /* [ranks + 1] */
   stokes_rows *rows;
+  int arranged; /* for so many vectors */
   stokes_rows_view view;
   stokes_blocks blocks; /* those of the rows */
   stokes_shape shape;   /* of the whole matrix */
@@ -72,40 +73,74 @@ static void release(session *s)
   free(s->row);
 }
 
+/* Of the suspension, [n][width], on the host. */
+static md_status read_host(const session *s, const void *from, int64_t n, size_t width, void **out)
+{
+  const size_t bytes = (size_t)n * width;
+  *out = malloc(bytes);
+  MD_REQUIRE(*out, MD_ENOMEM, "out of memory for a packing");
+  return md_read(s->job->ctx, *out, from, bytes);
+}
+
 /* From spheres: a rank assembles its own rows.  Ranks that multiply different matrices would wait
  * for each other for ever. */
-static md_status rows_of_spheres(session *s)
+static md_status cut_spheres(session *s)
 {
   const suspension *from = s->job->suspension;
   const stokes_pair_view list = stokes_pairs_view(from->pairs);
-  MD_TRY(world_same("the packing", from->view.x, (size_t)from->view.n * 4 * sizeof(double)));
-  stokes_model_cut(&(stokes_weights){list.n, list.start, 1}, world_count(), s->cut);
-  MD_TRY(stokes_rows_create(s->job->ctx, s->job->storage, s->cut, &s->rows));
-  return stokes_rows_assemble(s->rows, &from->view, &list, &from->law);
+  const size_t sphere = 4 * sizeof(double);
+  void *x = NULL, *start = NULL;
+  md_status status = read_host(s, from->view.x, list.n, sphere, &x);
+  if (!status) status = read_host(s, list.start, list.n + 1, sizeof *list.start, &start);
+  status = world_agree(status);
+  if (!status) status = world_same("the packing", x, (size_t)list.n * sphere);
+  if (!status) stokes_model_cut(&(stokes_weights){list.n, start, 1}, world_count(), s->cut);
+  free(x);
+  free(start);
+  return status;
 }
 
 /* From a file: a rank has read all rows and keeps its own. */
-static md_status rows_of_blocks(session *s)
+static md_status cut_blocks(session *s)
 {
   const stokes_blocks *b = s->job->blocks;
   const size_t n = (size_t)b->n_blocks;
-  stokes_matrix *matrix;
   MD_TRY(world_same("the matrix", b->start, ((size_t)b->n_rows + 1) * sizeof *b->start));
   MD_TRY(world_same("the matrix", b->column, n * sizeof *b->column));
   MD_TRY(world_same("the matrix", b->block, 9 * n * sizeof *b->block));
   stokes_model_cut(&(stokes_weights){b->n_rows, b->start, 0}, world_count(), s->cut);
-  MD_TRY(stokes_rows_create(s->job->ctx, s->job->storage, s->cut, &s->rows));
-  md_status status = stokes_matrix_create(s->job->ctx, s->job->storage, &matrix);
-  if (!status) status = stokes_matrix_set(matrix, b, 1);
+  return MD_OK;
+}
+
+static md_status take_blocks(session *s, int m)
+{
+  md_ctx host = *s->job->ctx;
+  stokes_matrix *matrix;
+  host.backend = MD_CPU;
+  md_status status = stokes_matrix_create(&host, s->job->storage, &matrix);
+  if (!status) status = stokes_matrix_set(matrix, s->job->blocks, 1);
   status = world_agree(status);
-  if (!status) status = stokes_rows_take(s->rows, matrix);
+  if (!status) status = stokes_rows_take(s->rows, matrix, m);
   stokes_matrix_destroy(matrix);
   return status;
 }
 
+/* Rows laid out for products with m vectors, of which a GPU makes a difference. */
+static md_status arrange(session *s, int m)
+{
+  const suspension *from = s->job->suspension;
+  if (s->arranged == m || (s->arranged > 0 && s->job->ctx->backend == MD_CPU)) return MD_OK;
+  s->arranged = m;
+  if (!from) return take_blocks(s, m);
+  const stokes_pair_view list = stokes_pairs_view(from->pairs);
+  return stokes_rows_assemble(s->rows, &from->view, &list, &from->law, m);
+}
+
 static md_status cut(session *s)
 {
-  MD_TRY(s->job->suspension ? rows_of_spheres(s) : rows_of_blocks(s));
+  MD_TRY(s->job->suspension ? cut_spheres(s) : cut_blocks(s));
+  MD_TRY(stokes_rows_create(s->job->ctx, s->job->storage, s->cut, &s->rows));
+  MD_TRY(arrange(s, 1));
   MD_TRY(world_agree(stokes_rows_blocks(s->rows, &s->blocks)));
   s->view = stokes_rows_get(s->rows);
   const part mine = {s->view.share, s->view.n_inner, s->view.n_sent};
@@ -128,7 +163,7 @@ static md_status measure_machine(session *s)
   double least[2] = {-s->machine.bandwidth, -s->machine.flops};
   world_most(least, 2);
   s->machine = (stokes_machine){-least[0], -least[1]};
-  MD_TRY(stokes_network_measure(&s->network));
+  MD_TRY(stokes_rows_network(s->rows, &s->network));
   if (!isnan(asked.latency)) s->network.latency = asked.latency;
   if (!isnan(asked.bandwidth)) s->network.bandwidth = asked.bandwidth;
   return MD_OK;
@@ -139,12 +174,15 @@ static md_status time_products(session *s, int m, double *x, double *y, product 
 {
   const int ranks = world_count();
   for (int k = 0; k <= s->job->repeat; k++) {
-    turn mine = {0, 0};
+    md_ctx *ctx = s->job->ctx;
+    const double before = md_phase_seconds(ctx, MD_PHASE_EXCHANGE);
     double unused = 0;
     world_most(&unused, 1); /* all begin at once */
     const double began = md_wall_seconds();
-    MD_TRY(stokes_rows_multiply(s->rows, m, x, y, &mine.exchange));
-    mine.seconds = md_wall_seconds() - began;
+    MD_TRY(stokes_rows_multiply(s->rows, m, x, y));
+    MD_TRY(md_ctx_sync(ctx));
+    turn mine = {md_wall_seconds() - began, 0};
+    mine.exchange = md_phase_seconds(ctx, MD_PHASE_EXCHANGE) - before;
     world_gather(&mine, sizeof mine, s->turns);
     s->seconds[k] = s->share[k] = 0;
     for (int r = 0; r < ranks; r++) {
@@ -160,21 +198,24 @@ static md_status time_products(session *s, int m, double *x, double *y, product 
 static md_status measure(session *s, product *out)
 {
   const int m = out->m;
-  const size_t bytes = 3 * (size_t)m * sizeof(double);
   md_ctx *ctx = s->job->ctx;
   md_buffer x = {0}, y = {0};
+  MD_TRY(arrange(s, m));
   MD_TRY(stokes_rows_reserve(s->rows, m));
-  md_status status =
-      md_buffer_reserve(ctx, &x, (size_t)(s->view.n_own + s->view.n_ghosts) * bytes + 1, 0);
-  if (!status) status = md_buffer_reserve(ctx, &y, (size_t)s->view.n_own * bytes + 1, 0);
+  s->view = stokes_rows_get(s->rows);
+  const size_t row = 3 * (size_t)m * sizeof(double), own = (size_t)s->view.n_own * row;
+  double *host = malloc(own + 1);
+  md_status status = host ? MD_OK : MD_FAIL(MD_ENOMEM, "out of memory for %d vectors", m);
+  if (!status) status = md_buffer_reserve(ctx, &x, own + (size_t)s->view.n_ghosts * row + 1, 0);
+  if (!status) status = md_buffer_reserve(ctx, &y, own + 1, 0);
+  if (!status) gspmv_fill(host, s->view.n_own, s->view.row, m, m);
+  if (!status) status = md_write(ctx, x.data, host, own);
   status = world_agree(status);
-  if (!status) {
-    gspmv_fill(x.data, s->view.n_own, s->view.row, m, m);
-    status = time_products(s, m, x.data, y.data, out);
-  }
+  if (!status) status = time_products(s, m, x.data, y.data, out);
+  if (!status) status = world_agree(md_read(ctx, host, y.data, own));
   if (!status) {
     const gspmv_difference mine =
-        gspmv_compare(&s->blocks, s->view.row, gspmv_stride(s->shape.n_rows), y.data, m, m);
+        gspmv_compare(&s->blocks, s->view.row, gspmv_stride(s->shape.n_rows), host, m, m);
     double most[2] = {isnan(mine.most) ? INFINITY : mine.most, mine.scale};
     world_most(most, 2);
     out->error = gspmv_error((gspmv_difference){most[0], most[1]});
@@ -183,6 +224,7 @@ static md_status measure(session *s, product *out)
   }
   md_buffer_free(ctx, &x);
   md_buffer_free(ctx, &y);
+  free(host);
   return status;
 }
 
@@ -220,9 +262,10 @@ static void print_notes(const void *report, FILE *stream)
   const session *s = report;
   fprintf(
       stream,
-      "the model has B = %.3g GB/s, F = %.3g Gflop/s a rank, messages of %.3g us and %.3g GB/s\n",
-      1e-9 * s->machine.bandwidth, 1e-9 * s->machine.flops, 1e6 * s->network.latency,
-      1e-9 * s->network.bandwidth);
+      "the model has B = %.3g GB/s, F = %.3g Gflop/s a rank, messages by %s of %.3g us and %.3g "
+      "GB/s\n",
+      1e-9 * s->machine.bandwidth, 1e-9 * s->machine.flops, s->view.carrier,
+      1e6 * s->network.latency, 1e-9 * s->network.bandwidth);
   for (int r = 0; r < world_count(); r++) {
     const part *p = &s->parts[r];
     fprintf(
@@ -243,6 +286,7 @@ static void print_json_notes(const void *report, md_json *json)
   md_json_number(json, "flops", s->machine.flops);
   md_json_number(json, "latency", s->network.latency);
   md_json_number(json, "network", s->network.bandwidth);
+  md_json_string(json, "carrier", s->view.carrier);
   md_json_close(json, '}');
   md_json_open(json, "ranks", '[');
   for (int r = 0; r < world_count(); r++) {

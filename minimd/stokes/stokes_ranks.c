@@ -15,7 +15,7 @@ md_status stokes_ranks_check(const options *opts, const stokes_settings *setting
   MD_REQUIRE(!settings->automatic, MD_EINVAL,
              "--rhs auto on %d ranks: expected a number of right-hand sides, or one rank",
              world_count());
-  return stokes_run_check_ranks((md_backend)settings->backend, &settings->spec);
+  return stokes_run_check_ranks(&settings->spec);
 }
 
 md_status stokes_ranks_same(const stokes_packing *packing, const stokes_run_state *from)
@@ -75,8 +75,8 @@ void stokes_ranks_summary(const stokes_ranks_part *parts, int64_t steps)
   }
   fprintf(stderr,
           "%d ranks: %" PRId64 " to %" PRId64 " rows; a product fetches at most %" PRId64
-          " rows, 24 bytes each a vector, from %" PRId64 " of the others\n",
-          ranks, least, parts[0].rows.n_most, fetched, from);
+          " rows, 24 bytes each a vector, from %" PRId64 " of the others, by %s\n",
+          ranks, least, parts[0].rows.n_most, fetched, from, parts[0].rows.carrier);
   fprintf(stderr,
           "a step, mean of ranks: %.3g s in messages of products, %.3g s in sums over ranks, of "
           "which there are %.1f\n",

@@ -4,6 +4,7 @@
 
 #include "stokes/matrix/gspmv_gpu.h"
 
+/* Rows of a list of pairs, and the spheres that it names, of which the first have the rows. */
 typedef struct {
   int64_t n;
   double box[3];

@@ -70,9 +70,6 @@ static md_status assemble(stokes_matrix *matrix, assemble_job *job, const stokes
              law->far_field);
   MD_REQUIRE(law->gap_min > 0 && law->gap_min < law->gap_cut, MD_EINVAL,
              "expected 0 < smallest gap < gap cutoff, not %g and %g", law->gap_min, law->gap_cut);
-  MD_REQUIRE(job->pairs->n == job->spheres->n, MD_EINVAL,
-             "the pair list is that of %" PRId64 " spheres, not %" PRId64, job->pairs->n,
-             job->spheres->n);
   job->range = lubrication_range_of(law->gap_min, law->gap_cut);
   job->inv_far = 1 / law->far_field;
   matrix->n_rows = n;
@@ -85,17 +82,17 @@ md_status stokes_matrix_assemble(stokes_matrix *matrix, const stokes_view *spher
                                  int vectors)
 {
   assemble_job job = {.spheres = spheres, .pairs = pairs};
+  MD_REQUIRE(pairs->n == spheres->n, MD_EINVAL,
+             "the pair list is that of %" PRId64 " spheres, not %" PRId64, pairs->n, spheres->n);
   return assemble(matrix, &job, law, spheres->n, vectors);
 }
 
 md_status matrix_assemble_rows(stokes_matrix *matrix, const stokes_view *spheres,
                                const stokes_pair_view *pairs, const stokes_resistance *law,
-                               int64_t first, int64_t n)
+                               int64_t first, int64_t n, int vectors)
 {
   assemble_job job = {.spheres = spheres, .pairs = pairs, .first = first};
-  MD_REQUIRE(matrix_backend_of(matrix)->multiply_runs, MD_EINVAL,
-             "some rows of a matrix are assembled on the backend cpu only");
-  return assemble(matrix, &job, law, n, 1);
+  return assemble(matrix, &job, law, n, vectors);
 }
 
 md_status stokes_matrix_set(stokes_matrix *matrix, const stokes_blocks *blocks, int vectors)
@@ -113,8 +110,8 @@ md_status matrix_take(stokes_matrix *matrix, const stokes_matrix *from, int64_t 
 {
   MD_REQUIRE(matrix_backend_of(matrix)->take, MD_EINVAL,
              "rows of a matrix are taken on the backend cpu only");
-  MD_REQUIRE(matrix->ctx == from->ctx && matrix->storage == from->storage, MD_EINVAL,
-             "rows are taken from a matrix of the same context and storage");
+  MD_REQUIRE(matrix->ctx->backend == from->ctx->backend && matrix->storage == from->storage,
+             MD_EINVAL, "rows are taken from a matrix of the same backend and storage");
   matrix->n_rows = n;
   matrix->resistance = from->resistance;
   return matrix_backend_of(matrix)->take(matrix, from, first);

@@ -26,7 +26,7 @@ static bool is_exact(const assemble_job *job)
 static list_job list_of(const assemble_job *job)
 {
   const stokes_view *s = job->spheres;
-  const list_job list = {s->n,
+  const list_job list = {job->pairs->n,
                          {s->box[0], s->box[1], s->box[2]},
                          s->x,
                          job->pairs->start,
@@ -38,15 +38,15 @@ static list_job list_of(const assemble_job *job)
   return list;
 }
 
-/* built, moved: NULL, or spheres that these are compared with: *moved becomes job.round where one
- * has moved. */
+/* n: spheres, of which the first have rows.  built, moved: NULL, or spheres that these are compared
+ * with: *moved becomes job.round where one has moved. */
 static __global__ void __launch_bounds__(BLOCK)
-    shrink_kernel(const __grid_constant__ list_job job, uint4 *small, const double *built,
-                  uint32_t *moved)
+    shrink_kernel(const __grid_constant__ list_job job, int64_t n, uint4 *small,
+                  const double *built, uint32_t *moved)
 {
   cudaTriggerProgrammaticLaunchCompletion();
   const int64_t i = md_thread();
-  if (i >= job.n) return;
+  if (i >= n) return;
   double s[4];
   load_sphere(&job, i, s);
   small[i] = shrunk_sphere(job.box, s);
@@ -97,10 +97,9 @@ static cudaStream_t stream_of(const stokes_matrix *matrix)
   return (cudaStream_t)matrix->ctx->stream;
 }
 
-static md_status reserve_diagonal(stokes_matrix *matrix)
+static size_t diagonal_bytes(const stokes_matrix *matrix)
 {
-  return md_buffer_reserve(matrix->ctx, &matrix->diagonal,
-                           (size_t)matrix->n_rows * 6 * sizeof(double), 0);
+  return (size_t)matrix->n_rows * 6 * sizeof(double);
 }
 
 enum { PADDING = 4096 }; /* bytes beyond the last block: whole chunks are copied */
@@ -118,18 +117,20 @@ md_status matrix_gpu_reserve(stokes_matrix *matrix, int vectors)
   MD_TRY(matrix_reserve(matrix->ctx, &matrix->block, (s->width ? sliced : plain) + PADDING));
   MD_TRY(matrix_reserve(matrix->ctx, &matrix->column, columns));
   if (!s->width) MD_TRY(gspmv_gpu_reserve_row_chunks(matrix));
-  return reserve_diagonal(matrix);
+  return md_buffer_reserve(matrix->ctx, &matrix->diagonal, diagonal_bytes(matrix), 0);
 }
 
-/* start[i] = blocks of the rows before i; how many there are is on its way to the host. */
-static md_status count(stokes_matrix *matrix, const double *built, list_job *list)
+/* start[i] = blocks of the rows before i; how many there are is on its way to the host.  spheres:
+ * those that the list names, in rows or entries. */
+static md_status count(stokes_matrix *matrix, const double *built, int64_t spheres, list_job *list)
 {
   const int64_t n = list->n;
+  const size_t shrunk = (size_t)spheres * sizeof(uint4), own = diagonal_bytes(matrix);
   const cudaStream_t stream = stream_of(matrix);
   md_ctx *ctx = matrix->ctx;
   MD_TRY(md_buffer_reserve(ctx, &matrix->start, ((size_t)n + 1) * sizeof(int64_t), 0));
   MD_TRY(md_buffer_reserve(ctx, &matrix->moved, sizeof(uint32_t), 0));
-  MD_TRY(reserve_diagonal(matrix));
+  MD_TRY(md_buffer_reserve(ctx, &matrix->diagonal, shrunk > own ? shrunk : own, 0));
   int64_t *start = (int64_t *)matrix->start.data;
   uint4 *small = (uint4 *)matrix->diagonal.data; /* which is filled in later */
   const unsigned blocks = md_blocks(n, BLOCK);
@@ -138,7 +139,8 @@ static md_status count(stokes_matrix *matrix, const double *built, list_job *lis
   MD_TRY(md_scan_open(ctx, &matrix->scan_status, &matrix->round, blocks, &scan));
   list->round = matrix->round; /* whatever *moved was: at worst rows are counted */
   if (built) list->moved = (const uint32_t *)matrix->moved.data;
-  shrink_kernel<<<blocks, BLOCK, 0, stream>>>(*list, small, built, (uint32_t *)matrix->moved.data);
+  shrink_kernel<<<md_blocks(spheres, BLOCK), BLOCK, 0, stream>>>(
+      *list, spheres, small, built, (uint32_t *)matrix->moved.data);
   MD_LAUNCHED();
   cudaLaunchAttribute overlap;
   const cudaLaunchConfig_t config = md_launch_config(ctx, dim3(blocks), BLOCK, true, &overlap);
@@ -228,7 +230,8 @@ static md_status assemble_plain(stokes_matrix *matrix, const list_job *list)
 static md_status assemble(stokes_matrix *matrix, const assemble_job *job, int vectors)
 {
   list_job list = list_of(job);
-  MD_TRY(count(matrix, is_exact(job) ? job->pairs->built : NULL, &list));
+  const double *built = is_exact(job) ? job->pairs->built : NULL;
+  MD_TRY(count(matrix, built, job->spheres->n, &list));
   if (vectors == 1) return assemble_plain(matrix, &list);
   MD_TRY(matrix_gpu_reserve(matrix, vectors)); /* slices do without the number of entries */
   MD_TRY(receive_count(matrix));

@@ -162,13 +162,14 @@ const matrix_backend *matrix_backend_of(const stokes_matrix *matrix);
 /* Errors: MD_EINVAL (not in 1..STOKES_COLUMNS). */
 md_status matrix_check_vectors(int vectors);
 
-/* Rows first ... first + n - 1 of `from`, of the same context and storage, or of what
+/* Rows first ... first + n - 1 of `from`, of the same backend and storage, or of what
  * stokes_matrix_assemble would make; columns keep their numbers, of which there may be more than
- * rows.  Errors: MD_EINVAL (on a GPU), MD_ENOMEM. */
+ * rows.  On a GPU rows are assembled from the first on, of a list that need not have more.
+ * Errors: MD_EINVAL (rows taken on a GPU), MD_ENOMEM, MD_ECUDA. */
 md_status matrix_take(stokes_matrix *matrix, const stokes_matrix *from, int64_t first, int64_t n);
 md_status matrix_assemble_rows(stokes_matrix *matrix, const stokes_view *spheres,
                                const stokes_pair_view *pairs, const stokes_resistance *law,
-                               int64_t first, int64_t n);
+                               int64_t first, int64_t n, int vectors);
 /* Some rows of a product, with the digits of the whole one; takes no memory.
  * Errors: MD_EINVAL (m out of range; on a GPU). */
 md_status matrix_multiply_runs(const stokes_matrix *matrix, const matrix_run *run, int64_t n_runs,

@@ -9,10 +9,12 @@
  *
  *     X:  own | ghosts of rank 0 | ghosts of rank 1 | ...      Y:  own
  *
- * A product begins to receive ghosts in their places, sends what others need, multiplies groups of
- * rows that need none, the inner ones, while messages travel, waits, and multiplies the others.  A
- * row is the same sum in the same order as in the whole matrix: the same bits for any number of
- * ranks.  [Liu] section IV.D. */
+ * On CPUs a product begins to receive ghosts in their places, sends what others need, multiplies
+ * groups of rows that need none, the inner ones, while messages travel, waits, and multiplies the
+ * others.  A row is the same sum in the same order as in the whole matrix: the same bits for any
+ * number of ranks.  On GPUs a product fetches ghosts, then multiplies; how the sum of a row is
+ * divided among threads depends on the rows around it: the same for any number of ranks within
+ * rounding.  [Liu] section IV.D. */
 #ifndef STOKES_RANKS_ROWS_H
 #define STOKES_RANKS_ROWS_H
 
@@ -26,25 +28,31 @@ typedef struct stokes_rows stokes_rows;
 enum { STOKES_ROWS_TOGETHER = 64 };
 
 /* This rank's rows of matrices with cut[ranks] rows, none yet.  cut [ranks + 1] is the same on all
- * ranks, and copied.  All ranks together.  *out is NULL on failure; free with stokes_rows_destroy.
- * Errors, of all ranks: MD_EINVAL (a GPU), MD_ENOMEM. */
+ * ranks, and copied; on GPUs every rank has rows.  Rows of X travel by NCCL between GPUs where no
+ * two ranks share one and all have the library, else by MPI.  All ranks together.  *out is NULL on
+ * failure; free with stokes_rows_destroy.
+ * Errors, of all ranks: MD_EINVAL (a rank without rows on a GPU), MD_ENOMEM, MD_ECUDA. */
 md_status stokes_rows_create(md_ctx *ctx, stokes_storage storage, const int64_t *cut,
                              stokes_rows **out);
 void stokes_rows_destroy(stokes_rows *rows); /* NULL is allowed */
 
-/* Own rows of a matrix that this rank has whole, or of the one of these spheres, which all ranks
- * know; of `pairs` own rows are enough (stokes_matrix_assemble).  Room for products is to be made
- * anew.  All ranks together.  Errors, of all: those of stokes_matrix_assemble. */
-md_status stokes_rows_take(stokes_rows *rows, const stokes_matrix *whole);
+/* Own rows of a matrix that this rank has whole, always on a CPU, or of the one of these spheres,
+ * which all ranks know; of `pairs` own rows are enough (stokes_matrix_assemble).  On a GPU rows of
+ * all spheres that the list names are fetched.  vectors: how many columns most products will have.
+ * Room for products is to be made anew.  All ranks together.
+ * Errors, of all: those of stokes_matrix_assemble; MD_EINVAL (pairs taken to a GPU). */
+md_status stokes_rows_take(stokes_rows *rows, const stokes_matrix *whole, int vectors);
 md_status stokes_rows_assemble(stokes_rows *rows, const stokes_view *spheres,
-                               const stokes_pair_view *pairs, const stokes_resistance *law);
+                               const stokes_pair_view *pairs, const stokes_resistance *law,
+                               int vectors);
 
 typedef struct {
   int64_t n_all, n_most; /* rows of all ranks, of the rank with most of them */
-  int64_t n_own, n_inner, n_ghosts;
+  int64_t n_own, n_inner, n_ghosts; /* n_inner: on a GPU none */
   int64_t n_sent;     /* rows of X that go to others, once for each of them */
   const int64_t *row; /* [n_own + n_ghosts]: numbers in the whole matrix, as X has them */
   stokes_share share; /* its blocks, and what it fetches from how many ranks */
+  const char *carrier; /* of rows of X: "mpi" or "nccl" */
 } stokes_rows_view;
 /* Valid until rows are taken or assembled again. */
 stokes_rows_view stokes_rows_get(const stokes_rows *rows);
@@ -58,9 +66,17 @@ md_status stokes_rows_blocks(const stokes_rows *rows, stokes_blocks *out);
 md_status stokes_rows_reserve(stokes_rows *rows, int m);
 
 /* Y = R X for m columns, x [3 (n_own + n_ghosts)][m] with ghosts to be filled, y [3 n_own][m].
- * All ranks together.  Adds to *exchange the seconds that went into messages: packing, starting
- * and waiting; NULL: not asked.  Deterministic.  Errors, of all: MD_EINVAL (m: no room for it). */
-md_status stokes_rows_multiply(stokes_rows *rows, int m, double *x, double *y, double *exchange);
+ * All ranks together.  What goes into messages, packing, starting and waiting, counts as
+ * MD_PHASE_EXCHANGE of the context.  Deterministic for a number of ranks.
+ * Errors: MD_EINVAL (m: no room for it; of all), MD_ECUDA. */
+md_status stokes_rows_multiply(stokes_rows *rows, int m, double *x, double *y);
+/* Rows of `width` numbers of all ranks, v [n_all][width] on the backend, of which each rank has its
+ * own in their places: all ranks get all.  All ranks together.  Errors: MD_ENOMEM, MD_ECUDA. */
+md_status stokes_rows_complete(stokes_rows *rows, double *v, int width);
+
+/* The network that these rows of X travel by, measured.  All ranks together.
+ * Errors, of all: MD_ENOMEM, MD_ECUDA. */
+md_status stokes_rows_network(stokes_rows *rows, stokes_network *out);
 
 MD_END_C
 #endif

@@ -2,7 +2,7 @@
 #ifndef STOKES_ROWS_IMPL_H
 #define STOKES_ROWS_IMPL_H
 
-#include "comm/world.h"
+#include "comm/gpus.h"
 #include "stokes/matrix/matrix_impl.h"
 #include "stokes/ranks/rows.h"
 
@@ -19,6 +19,20 @@ typedef struct {
   int64_t n;
 } rows_runs;
 
+/* On a GPU: rows as it knows them.  Messages lie in memory of the host that it shares, but by NCCL,
+ * by which rows of X come in their places. */
+typedef struct {
+  void *nccl;        /* ncclComm_t, or NULL */
+  md_buffer sent;    /* int32 [n_sent] */
+  md_buffer out, in; /* [3 n_sent][columns], [3 n_ghosts][columns] */
+  /* Of all rows: marks of those that are needed, 0 between lists; how many are before a row. */
+  md_buffer needed, before;
+  md_buffer scan_status;
+  uint32_t round;
+  md_buffer ghost;              /* int32 [n_ghosts] */
+  md_buffer start, neighbor, x; /* the list of own rows and its spheres, numbered as rows of X */
+} rows_gpu;
+
 struct stokes_rows {
   md_ctx *ctx;
   stokes_matrix *matrix; /* own rows; columns are those of X */
@@ -33,10 +47,31 @@ struct stokes_rows {
   int n_from, n_to;
   world_message *in, *out; /* [n_from], [n_to] */
   int columns;             /* room for so many */
-  double *packed;          /* [3 n_sent][columns] */
+  double *packed;          /* [3 n_sent][columns], on the CPU */
+  rows_gpu gpu;
 };
 
-/* All but the matrix, the cut and marks. */
+/* All but the matrix, the cut, marks, and what a GPU has. */
 void rows_clear(stokes_rows *rows);
+
+/* Numbers of one row of a vector. */
+static inline size_t rows_numbers(int m)
+{
+  return 3 * (size_t)m;
+}
+
+MD_BEGIN_C
+
+/* Ghosts of own rows of the list: n_ghosts and, on the host, ghost [n_ghosts] by rising number,
+ * which the caller frees; the list and its spheres with the numbers of X. */
+typedef md_status rows_find_fn(stokes_rows *rows, const stokes_view *spheres,
+                               const stokes_pair_view *pairs, int32_t **ghost,
+                               stokes_view *own_spheres, stokes_pair_view *own_pairs);
+/* Queue: rows of x that others need go to gpu.out. */
+typedef md_status rows_pack_fn(stokes_rows *rows, int m, const double *x);
+rows_find_fn rows_gpu_find;
+rows_pack_fn rows_gpu_pack;
+
+MD_END_C
 
 #endif

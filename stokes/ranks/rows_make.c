@@ -10,6 +10,9 @@
 
 enum { ABSENT = -1, NEEDED = -2 };
 
+static rows_find_fn *const find_on_gpu = MD_GPU(rows_gpu_find);
+static nccl_open_fn *const open_nccl = MD_GPU(nccl_gpu_open);
+
 static bool is_own(const int64_t *mine, int64_t row)
 {
   return row >= mine[0] && row < mine[1];
@@ -50,16 +53,26 @@ static void find_inner(stokes_rows *rows)
   }
 }
 
-/* Numbers of own rows and ghosts in the whole matrix, and places of ghosts. */
-static md_status name_rows(stokes_rows *rows)
+/* Numbers of own rows in the whole matrix, and of ghosts where they are known already. */
+static md_status list_rows(stokes_rows *rows, const int32_t *ghost)
 {
   stokes_rows_view *v = &rows->view;
   rows->row = malloc((size_t)(v->n_own + v->n_ghosts) * sizeof *rows->row + 1);
   MD_REQUIRE(rows->row, MD_ENOMEM, "out of memory for the rows of a rank");
   v->row = rows->row;
-  int64_t ghost = v->n_own;
   for (int64_t i = 0; i < v->n_own; i++)
     rows->row[i] = rows->cut[world_rank()] + i;
+  for (int64_t k = 0; k < v->n_ghosts && ghost; k++)
+    rows->row[v->n_own + k] = ghost[k];
+  return MD_OK;
+}
+
+/* Numbers of own rows and ghosts in the whole matrix, and places of ghosts. */
+static md_status name_rows(stokes_rows *rows)
+{
+  stokes_rows_view *v = &rows->view;
+  MD_TRY(list_rows(rows, NULL));
+  int64_t ghost = v->n_own;
   for (int64_t i = 0; i < v->n_all; i++) { /* by rising number, which is rank by rank */
     if (rows->number[i] != NEEDED) continue;
     rows->row[ghost] = i;
@@ -154,6 +167,15 @@ static void ask(stokes_rows *rows, int64_t *names)
     rows->sent[k] = (int32_t)(names[k] - rows->cut[world_rank()]);
 }
 
+/* Which rows are sent, to where they are packed. */
+static md_status copy_sent(stokes_rows *rows)
+{
+  const size_t bytes = (size_t)rows->view.n_sent * sizeof *rows->sent;
+  if (rows->ctx->backend == MD_CPU) return MD_OK;
+  MD_TRY(md_buffer_reserve(rows->ctx, &rows->gpu.sent, bytes + 1, 0));
+  return md_write(rows->ctx, rows->gpu.sent.data, rows->sent, bytes);
+}
+
 /* Whom this rank asks for rows, and who asks for its own. */
 static md_status meet(stokes_rows *rows)
 {
@@ -172,6 +194,7 @@ static md_status meet(stokes_rows *rows)
     status = world_agree(status);
   }
   if (!status) ask(rows, names);
+  if (!status) status = world_agree(copy_sent(rows));
   free(names);
   free(needed);
   return status;
@@ -185,6 +208,40 @@ static md_status place(stokes_rows *rows)
   rename_columns(rows);
   find_inner(rows);
   return find_runs(rows);
+}
+
+/* Of a matrix on a GPU, whose columns are named before it is assembled. */
+static md_status assemble_gpu(stokes_rows *rows, const stokes_view *spheres,
+                              const stokes_pair_view *pairs, const stokes_resistance *law,
+                              int vectors)
+{
+  int32_t *ghost = NULL;
+  stokes_view own_spheres;
+  stokes_pair_view own_pairs;
+  stokes_rows_view *v = &rows->view;
+  md_status status = find_on_gpu(rows, spheres, pairs, &ghost, &own_spheres, &own_pairs);
+  if (!status) status = list_rows(rows, ghost);
+  free(ghost);
+  MD_TRY(status);
+  return matrix_assemble_rows(rows->matrix, &own_spheres, &own_pairs, law, 0, v->n_own, vectors);
+}
+
+/* Rows for a GPU are taken and named on the host. */
+static md_status take_to_gpu(stokes_rows *rows, const stokes_matrix *whole, int vectors)
+{
+  stokes_matrix *const own = rows->matrix;
+  stokes_blocks blocks = {0};
+  md_status status = stokes_matrix_create(whole->ctx, whole->storage, &rows->matrix);
+  if (!status)
+    status = matrix_take(rows->matrix, whole, rows->cut[world_rank()], rows->view.n_own);
+  if (!status) status = place(rows);
+  if (!status) status = stokes_matrix_get(rows->matrix, &blocks);
+  stokes_matrix_destroy(rows->matrix);
+  rows->matrix = own;
+  rows->view.n_inner = 0;
+  if (!status) status = stokes_matrix_set(own, &blocks, vectors);
+  stokes_blocks_free(&blocks);
+  return status;
 }
 
 /* How many rows there are. */
@@ -203,34 +260,45 @@ static void count_rows(stokes_rows *rows)
 static md_status settle(stokes_rows *rows, md_status status)
 {
   stokes_rows_view *v = &rows->view;
-  if (!status) status = place(rows);
   MD_TRY(world_agree(status));
   MD_TRY(meet(rows));
   v->share = (stokes_share){stokes_matrix_shape(rows->matrix), v->n_ghosts, rows->n_from};
+  v->carrier = rows->gpu.nccl ? "nccl" : "mpi";
   return MD_OK;
 }
 
-md_status stokes_rows_take(stokes_rows *rows, const stokes_matrix *whole)
+md_status stokes_rows_take(stokes_rows *rows, const stokes_matrix *whole, int vectors)
 {
+  const int64_t first = rows->cut[world_rank()];
   count_rows(rows);
-  return settle(rows, matrix_take(rows->matrix, whole, rows->cut[world_rank()], rows->view.n_own));
+  if (rows->ctx->backend == MD_GPU) return settle(rows, take_to_gpu(rows, whole, vectors));
+  const md_status status = matrix_take(rows->matrix, whole, first, rows->view.n_own);
+  return settle(rows, status ? status : place(rows));
 }
 
 md_status stokes_rows_assemble(stokes_rows *rows, const stokes_view *spheres,
-                               const stokes_pair_view *pairs, const stokes_resistance *law)
+                               const stokes_pair_view *pairs, const stokes_resistance *law,
+                               int vectors)
 {
+  const int64_t first = rows->cut[world_rank()];
   count_rows(rows);
-  return settle(rows, matrix_assemble_rows(rows->matrix, spheres, pairs, law,
-                                           rows->cut[world_rank()], rows->view.n_own));
+  if (rows->ctx->backend == MD_GPU)
+    return settle(rows, assemble_gpu(rows, spheres, pairs, law, vectors));
+  const md_status status = matrix_assemble_rows(rows->matrix, spheres, pairs, law, first,
+                                                rows->view.n_own, vectors);
+  return settle(rows, status ? status : place(rows));
 }
 
 static md_status create(stokes_rows *rows, md_ctx *ctx, stokes_storage storage, const int64_t *cut)
 {
   const int ranks = world_count(), me = world_rank();
-  MD_REQUIRE(ctx->backend == MD_CPU, MD_EINVAL,
-             "rows of several ranks are multiplied on the backend cpu only");
   MD_REQUIRE(rows, MD_ENOMEM, "out of memory for the rows of a rank");
   rows->ctx = ctx;
+  for (int r = 0; r < ranks && ctx->backend == MD_GPU; r++)
+    MD_REQUIRE(cut[r + 1] > cut[r], MD_EINVAL,
+               "rank %d of %d would have none of the %lld rows: expected fewer ranks, or the "
+               "backend cpu",
+               r, ranks, (long long)cut[ranks]);
   rows->cut = malloc(((size_t)ranks + 1) * sizeof *cut);
   rows->number = malloc((size_t)cut[ranks] * sizeof *rows->number + 1);
   rows->inner = malloc((size_t)(cut[me + 1] - cut[me]) + 1);
@@ -240,11 +308,25 @@ static md_status create(stokes_rows *rows, md_ctx *ctx, stokes_storage storage, 
   return stokes_matrix_create(ctx, storage, &rows->matrix);
 }
 
+/* Messages between GPUs: NCCL, which refuses two ranks on one, where all ranks have it. */
+static md_status carry(stokes_rows *rows)
+{
+  int sharers;
+  if (rows->ctx->backend == MD_CPU || world_count() == 1) return MD_OK;
+  MD_TRY(gpus_sharers(&sharers));
+  double most = sharers;
+  world_most(&most, 1);
+  if (most > 1 || !open_nccl(&rows->gpu.nccl)) return MD_OK;
+  rows->gpu.nccl = NULL;
+  return world_agree(MD_OK); /* that failure is none any more */
+}
+
 md_status stokes_rows_create(md_ctx *ctx, stokes_storage storage, const int64_t *cut,
                              stokes_rows **out)
 {
   stokes_rows *rows = calloc(1, sizeof *rows);
-  const md_status status = world_agree(create(rows, ctx, storage, cut));
+  md_status status = world_agree(create(rows, ctx, storage, cut));
+  if (!status) status = carry(rows);
   *out = status ? NULL : rows;
   if (status) stokes_rows_destroy(rows);
   return status;

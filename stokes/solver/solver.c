@@ -1,6 +1,7 @@
 /* stokes/solver/solver.c - solvers: memory, preconditioner, conjugate gradients for one vector. */
 #include "comm/world.h"
 #include "core/most.h"
+#include "core/time/timer.h"
 #include "stokes/solver/solver_impl.h"
 
 #include <inttypes.h>
@@ -109,12 +110,13 @@ md_status stokes_solver_attach_rows(stokes_solver *solver, stokes_rows *rows)
 stokes_solver_messages stokes_solver_messages_of(const stokes_solver *solver)
 {
   const vector_sharing *shared = &solver->space.shared;
-  return (stokes_solver_messages){solver->exchange, shared->seconds, shared->sums};
+  const double products = md_phase_seconds(solver->ctx, MD_PHASE_EXCHANGE);
+  return (stokes_solver_messages){products, shared->seconds, shared->sums};
 }
 
 md_status solver_multiply(stokes_solver *solver, int m, double *x, double *y)
 {
-  return solver->rows ? stokes_rows_multiply(solver->rows, m, x, y, &solver->exchange)
+  return solver->rows ? stokes_rows_multiply(solver->rows, m, x, y)
                       : stokes_matrix_multiply(solver->matrix, m, x, y);
 }
 
@@ -193,6 +195,9 @@ md_status stokes_solver_cg(stokes_solver *solver, const double *b, double *x, do
                            int most, stokes_outcome *out)
 {
   md_ctx *ctx = solver->ctx;
+  /* Scalars of this solver stay on a GPU, where no sums over ranks are taken. */
+  if (solver->rows && ctx->backend == MD_GPU)
+    return stokes_solver_block_cg(solver, 1, b, x, tolerance, most, out);
   double *q, *r, *z, *p;
   cg_state state;
   MD_TRY(solver_vector(solver, 0, 1, &q));

@@ -22,7 +22,6 @@ struct stokes_solver {
   stokes_preconditioner kind;
   const stokes_matrix *matrix;
   stokes_rows *rows; /* of that matrix, which several ranks share; NULL: nobody does */
-  double exchange;   /* seconds that products spent in messages */
   const vector_backend *ops;
   vector_space space;
   md_buffer inverse;                /* of the preconditioner, where it is kept */

@@ -145,7 +145,8 @@ md_status vector_gpu_add(vector_space *s, int width, double *sums)
   add_kernel<<<md_blocks((int64_t)width * MD_WARP, VECTOR_BLOCK), VECTOR_BLOCK, 0,
                vector_stream(s)>>>(width, (const double *)s->partial.data, (double *)s->small.data);
   MD_LAUNCHED();
-  return md_read(s->ctx, sums, s->small.data, bytes);
+  MD_TRY(md_read(s->ctx, sums, s->small.data, bytes));
+  return s->shared.n_all ? vectors_add_ranks(s, width, sums) : MD_OK;
 }
 
 static md_status dots(vector_space *s, int m, const double *x, const double *y, double *out)

@@ -4,9 +4,9 @@
  * block-Jacobi preconditioner M = L L^T, 3 x 3 blocks on the diagonal; without one M = I.
  * Sums are taken over fixed parts in a fixed order: the same for any number of threads.
  *
- * On the CPU several ranks may share vectors (stokes/ranks/rows.h).  A rank has whole parts of the
+ * Several ranks may share vectors (stokes/ranks/rows.h).  On CPUs a rank has whole parts of the
  * vectors of all; sums of parts are gathered and added in their order by every rank: the same bits
- * for any number of ranks. */
+ * for any number of ranks.  On GPUs sums of ranks are, the same bits for one number of ranks. */
 #ifndef STOKES_VECTORS_IMPL_H
 #define STOKES_VECTORS_IMPL_H
 
@@ -31,7 +31,7 @@ typedef struct {
   const double *jacobi;   /* [n_rows][6]: M^-1 where it is kept, else M; NULL: M = I */
   md_buffer partial;      /* sums of parts */
   md_buffer small;        /* GPU: small matrices on their way */
-  vector_sharing shared;  /* CPU: by ranks */
+  vector_sharing shared;  /* by ranks */
 } vector_space;
 
 /* Rows of a part: at most VECTOR_MOST_PARTS of them, each of whole tiles. */
@@ -114,6 +114,9 @@ typedef struct {
   md_status (*narrow)(vector_space *s, int m, double a, const double *x, float *y);
   md_status (*widen)(vector_space *s, int m, const float *x, double *y);
 } vector_backend;
+
+/* Sums of this rank become those of all, added in the order of ranks.  Errors: MD_ENOMEM. */
+md_status vectors_add_ranks(vector_space *s, int width, double *sums);
 
 extern const vector_backend vectors_cpu_portable, vectors_cpu_avx2, vectors_cpu_avx512, vectors_gpu;
 const vector_backend *vectors_of(const md_ctx *ctx);

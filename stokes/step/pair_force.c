@@ -123,39 +123,27 @@ md_status pair_force_cpu(md_ctx *ctx, const pair_force_job *job)
   return MD_OK;
 }
 
-static pair_force_job job_of(const stokes_view *spheres, const stokes_pair_view *pairs,
-                             const stokes_resistance *law, const stokes_noise *noise, int m,
-                             double *f)
+md_status stokes_pair_force_rows(md_ctx *ctx, const stokes_view *spheres,
+                                 const stokes_pair_view *pairs, const stokes_resistance *law,
+                                 const stokes_noise *noise, int64_t first, int64_t end, int m,
+                                 double *f)
 {
-  return (pair_force_job){*spheres,
-                          *pairs,
-                          lubrication_range_of(law->gap_min, law->gap_cut),
-                          1 / law->far_field,
-                          *noise,
-                          m,
-                          f,
-                          0,
-                          spheres->n};
+  static pair_force_fn *const table[MD_BACKEND_COUNT] = {pair_force_cpu, MD_GPU(pair_force_gpu)};
+  const pair_force_job job = {*spheres,
+                              *pairs,
+                              lubrication_range_of(law->gap_min, law->gap_cut),
+                              1 / law->far_field,
+                              *noise,
+                              m,
+                              f,
+                              first,
+                              end};
+  return table[ctx->backend](ctx, &job);
 }
 
 md_status stokes_pair_force(md_ctx *ctx, const stokes_view *spheres, const stokes_pair_view *pairs,
                             const stokes_resistance *law, const stokes_noise *noise, int m,
                             double *f)
 {
-  static pair_force_fn *const table[MD_BACKEND_COUNT] = {pair_force_cpu, MD_GPU(pair_force_gpu)};
-  const pair_force_job job = job_of(spheres, pairs, law, noise, m, f);
-  return table[ctx->backend](ctx, &job);
-}
-
-md_status stokes_pair_force_rows(md_ctx *ctx, const stokes_view *spheres,
-                                 const stokes_pair_view *pairs, const stokes_resistance *law,
-                                 const stokes_noise *noise, int64_t first, int64_t end, int m,
-                                 double *f)
-{
-  pair_force_job job = job_of(spheres, pairs, law, noise, m, f);
-  MD_REQUIRE(ctx->backend == MD_CPU, MD_EINVAL,
-             "forces on some spheres are made on the backend cpu only");
-  job.first = first;
-  job.end = end;
-  return pair_force_cpu(ctx, &job);
+  return stokes_pair_force_rows(ctx, spheres, pairs, law, noise, 0, spheres->n, m, f);
 }

@@ -27,8 +27,8 @@ typedef struct {
 md_status stokes_pair_force(md_ctx *ctx, const stokes_view *spheres, const stokes_pair_view *pairs,
                             const stokes_resistance *law, const stokes_noise *noise, int m,
                             double *f);
-/* The same for spheres first ... end - 1 alone, whose rows of the list are enough, to the bit; f
- * [3 (end - first)][m] on the CPU. */
+/* The same for spheres first ... end - 1 alone, at least one, whose rows of the list are enough, to
+ * the bit; f [3 (end - first)][m]. */
 md_status stokes_pair_force_rows(md_ctx *ctx, const stokes_view *spheres,
                                  const stokes_pair_view *pairs, const stokes_resistance *law,
                                  const stokes_noise *noise, int64_t first, int64_t end, int m,

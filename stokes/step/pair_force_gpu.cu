@@ -13,9 +13,9 @@ enum { BLOCK = 256, TEAM = 4 };
 static __global__ void __launch_bounds__(BLOCK)
     force_kernel(const __grid_constant__ pair_force_job job)
 {
-  const int64_t at = md_thread() / TEAM, i = at / job.m;
+  const int64_t at = md_thread() / TEAM, i = job.first + at / job.m;
   const int lane = threadIdx.x % TEAM, c = (int)(at % job.m);
-  const bool mine = i < job.spheres.n;
+  const bool mine = i < job.end;
   const uint64_t step = job.noise.step + (uint64_t)c;
   const double *x = job.spheres.x;
   double sum[3] = {0, 0, 0};
@@ -47,13 +47,14 @@ static __global__ void __launch_bounds__(BLOCK)
       sum[d] += __shfl_xor_sync(MD_ALL_LANES, sum[d], far);
   if (!mine || lane > 0) return;
   for (int d = 0; d < 3; d++)
-    job.f[(3 * i + d) * job.m + c] = sum[d];
+    job.f[(3 * (i - job.first) + d) * job.m + c] = sum[d];
 }
 
 md_status pair_force_gpu(md_ctx *ctx, const pair_force_job *job)
 {
-  force_kernel<<<md_blocks(job->spheres.n * job->m * TEAM, BLOCK), BLOCK, 0,
-                 (cudaStream_t)ctx->stream>>>(*job);
+  const int64_t rows = job->end - job->first;
+  force_kernel<<<md_blocks(rows * job->m * TEAM, BLOCK), BLOCK, 0, (cudaStream_t)ctx->stream>>>(
+      *job);
   MD_LAUNCHED();
   return MD_OK;
 }

@@ -16,7 +16,7 @@ typedef struct {
   stokes_noise noise;
   int m;
   double *f;          /* of spheres first ... end - 1 */
-  int64_t first, end; /* all of them on a GPU */
+  int64_t first, end;
 } pair_force_job;
 
 typedef md_status pair_force_fn(md_ctx *ctx, const pair_force_job *job);

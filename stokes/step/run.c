@@ -2,7 +2,6 @@
  *
  * In the scaled matrix R' = D^-1/2 R D^-1/2 / mu_F, with D = diag(a_i) and mu_F = 6 pi eta c, a
  * step is R' v = S(R') z and dr = -sqrt(2 kT dt / mu_F) D^-1/2 v.  [Liu] Algorithms 1 and 2. */
-#include "comm/world.h"
 #include "stokes/step/pair_force.h"
 #include "stokes/step/run_impl.h"
 #include "core/time/timer.h"
@@ -119,8 +118,6 @@ static md_status by_pairs(stokes_run *run, int m, double *force)
   const stokes_pair_view list = stokes_pairs_view(run->pairs);
   const uint64_t first = (uint64_t)run->step * (uint64_t)run->spec.replicas;
   const stokes_noise noise = {run->spec.seed, first, run->id.data};
-  if (!run->rows)
-    return stokes_pair_force(run->ctx, &view, &list, &run->spec.law, &noise, m, force);
   return stokes_pair_force_rows(run->ctx, &view, &list, &run->spec.law, &noise, run->first,
                                 run->first + run->n_own, m, force);
 }
@@ -286,7 +283,7 @@ static md_status move(stokes_run *run, double scale, md_buffer *to)
   const int64_t at = 4 * run->first;
   MD_TRY(run->ops->move(&run->space, scale, (const double *)run->x.data + at, run->v.data,
                         (double *)to->data + at));
-  return run->rows ? world_complete(to->data, run->cut, 4 * sizeof(double)) : MD_OK;
+  return run->rows ? stokes_rows_complete(run->rows, to->data, 4) : MD_OK;
 }
 
 /* The solve at the midpoint, with the same force and the first solution as its guess. */

@@ -153,7 +153,7 @@ md_status stokes_run_read(const stokes_run *run, stokes_packing *out);
 
 /* Whether the ranks that there are can share such a run; one rank can always.  Errors: MD_EINVAL
  * (names what they cannot do). */
-md_status stokes_run_check_ranks(md_backend backend, const stokes_run_spec *spec);
+md_status stokes_run_check_ranks(const stokes_run_spec *spec);
 /* This rank's rows, and what messages took since the run was made; with one rank *rows is empty. */
 void stokes_run_messages(const stokes_run *run, stokes_rows_view *rows,
                          stokes_solver_messages *out);

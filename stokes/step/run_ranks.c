@@ -9,12 +9,10 @@
 
 #include <stdlib.h>
 
-md_status stokes_run_check_ranks(md_backend backend, const stokes_run_spec *spec)
+md_status stokes_run_check_ranks(const stokes_run_spec *spec)
 {
   const int ranks = world_count();
   if (ranks == 1) return MD_OK;
-  MD_REQUIRE(backend == MD_CPU, MD_EINVAL,
-             "%d ranks share steps on CPUs only: expected the backend cpu, or one rank", ranks);
   MD_REQUIRE(spec->hydrodynamics == STOKES_HYDRODYNAMICS_LUBRICATION, MD_EINVAL,
              "%d ranks share steps with the hydrodynamics `lubrication` only, not `%s`", ranks,
              stokes_hydrodynamics_words[spec->hydrodynamics]);
@@ -28,16 +26,19 @@ md_status stokes_run_check_ranks(md_backend backend, const stokes_run_spec *spec
 }
 
 /* Rows of ranks from parts of ranks, by pairs. */
-static void cut_parts(const stokes_run *run, int64_t *cut)
+static md_status cut_parts(const stokes_run *run, int64_t *cut)
 {
   const stokes_pair_view list = stokes_pairs_view(run->pairs);
   const int64_t rows = vector_part_rows(run->n), parts = (run->n + rows - 1) / rows;
   int64_t start[VECTOR_MOST_PARTS + 1];
-  for (int64_t p = 0; p <= parts; p++)
-    start[p] = list.start[p < parts ? p * rows : run->n];
+  for (int64_t p = 0; p <= parts; p++) {
+    const int64_t *from = list.start + (p < parts ? p * rows : run->n);
+    MD_TRY(md_read(run->ctx, &start[p], from, sizeof *from));
+  }
   stokes_model_cut(&(stokes_weights){parts, start, rows}, world_count(), cut);
   for (int r = 0; r <= world_count(); r++)
     cut[r] = cut[r] < parts ? cut[r] * rows : run->n;
+  return MD_OK;
 }
 
 md_status run_ranks_cut(stokes_run *run)
@@ -45,7 +46,7 @@ md_status run_ranks_cut(stokes_run *run)
   const int me = world_rank();
   run->cut = calloc((size_t)world_count() + 1, sizeof *run->cut);
   MD_REQUIRE(run->cut, MD_ENOMEM, "out of memory for the rows of %d ranks", world_count());
-  cut_parts(run, run->cut);
+  MD_TRY(world_agree(cut_parts(run, run->cut)));
   run->first = run->cut[me];
   run->n_own = run->cut[me + 1] - run->first;
   return stokes_rows_create(run->ctx, run->spec.storage, run->cut, &run->rows);
@@ -55,7 +56,7 @@ md_status run_ranks_attach(stokes_run *run, const stokes_view *spheres,
                            const stokes_pair_view *pairs, int m)
 {
   vector_sharing *shared = &run->space.shared;
-  MD_TRY(stokes_rows_assemble(run->rows, spheres, pairs, &run->spec.law));
+  MD_TRY(stokes_rows_assemble(run->rows, spheres, pairs, &run->spec.law, m));
   MD_TRY(stokes_rows_reserve(run->rows, m));
   const stokes_rows_view v = stokes_rows_get(run->rows);
   shared->n_all = v.n_all;

@@ -103,7 +103,7 @@ static md_status prepare(stokes_run *run, const stokes_run_state *from)
 static md_status make(md_ctx *ctx, const stokes_run_spec *spec, const stokes_run_state *from,
                       stokes_run **out)
 {
-  MD_TRY(stokes_run_check_ranks(ctx->backend, spec));
+  MD_TRY(stokes_run_check_ranks(spec));
   stokes_run *run = calloc(1, sizeof *run);
   MD_REQUIRE(run, MD_ENOMEM, "out of memory for a run");
   run->ctx = ctx;
@@ -186,6 +186,20 @@ md_status stokes_run_restore(md_ctx *ctx, const stokes_run_spec *spec, const sto
   return make(ctx, spec, from, out);
 }
 
+/* Rows of `row` bytes of all ranks, on rank 0. */
+static md_status collect(const stokes_run *run, size_t row, const void *own, void *all)
+{
+  const size_t bytes = (size_t)run->n_own * row;
+  if (run->ctx->backend == MD_CPU) return world_collect(own, run->cut, row, all);
+  void *host = malloc(bytes + 1);
+  md_status status = host ? md_read(run->ctx, host, own, bytes)
+                          : MD_FAIL(MD_ENOMEM, "out of memory for %zu bytes of rows", bytes);
+  status = world_agree(status);
+  if (!status) status = world_collect(host, run->cut, row, all);
+  free(host);
+  return status;
+}
+
 /* Solutions for steps that are still to come: of all ranks, on rank 0. */
 static md_status save_many(const stokes_run *run, stokes_run_state *out)
 {
@@ -199,7 +213,7 @@ static md_status save_many(const stokes_run *run, stokes_run_state *out)
   if (world_rank() == 0 && !out->many)
     status = MD_FAIL(MD_ENOMEM, "out of memory for guesses of %d steps", run->group_size);
   MD_TRY(world_agree(status));
-  return run->rows ? world_collect(run->many.data, run->cut, row, out->many)
+  return run->rows ? collect(run, row, run->many.data, out->many)
                    : md_read(run->ctx, out->many, run->many.data, (size_t)run->n * row);
 }
 

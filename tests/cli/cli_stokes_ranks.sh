@@ -11,22 +11,36 @@ for what in '--map' '--matrix mat1 --nodes 2' "--matrix mat1 --write $dir/w.mtx"
   expect 2 gspmv $what
   says '(map|nodes|write|plot) on 2 ranks: expected one rank'
 done
-expect 2 gspmv --matrix mat1 --rows 300 --backend gpu
-says 'gpu: 2 ranks multiply a matrix on CPUs only'
 expect 3 gspmv --matrix "$dir/none.mtx"
 cpu='--backend cpu --threads 1 --quiet --format csv'
-if [ "$backend" = gpu ]; then
-  finish
-  exit
-fi
 
 suite=$(dirname "$minimd")/tests/check_stokes_ranks
 for ranks in 2 3 4 8; do
   [ -x "$suite" ] || break
+  [ "$backend" = cpu ] || [ $ranks -lt 4 ] || break # they may share a GPU
   cases=$((cases + 1))
   job "$suite" >"$dir/out" 2>"$dir/err" </dev/null ||
     fail "check_stokes_ranks on $ranks ranks: $(cat "$dir/out" "$dir/err")"
 done
+
+# On GPUs: shared rows of spheres and of a file, in either layout; every rank needs rows.
+if [ "$backend" = gpu ]; then
+  ranks=2
+  "$minimd" gspmv --matrix mat1 --rows 1500 --write "$dir/m.mtx" --vectors 1 --repeat 1 --backend cpu --quiet >/dev/null
+  for matrix in "mat1 --rows 1500" "mat1 --rows 1500 --storage pair" "$dir/m.mtx"; do
+    expect 0 gspmv --matrix $matrix --vectors 1,3,16 --repeat 2 --backend gpu --quiet --format csv
+    awk -F, 'NR > 1 && !($2 == 2 && $3 == 1500 && $6 > 0 && $8 > 0 && $8 < 1 && $10 > 0 && $16 < 1e-13) { bad = 1 }
+      END { exit bad || NR != 4 }' "$dir/out" || fail "2 ranks on a GPU, $matrix: $(cat "$dir/out")"
+  done
+  expect 0 gspmv --matrix mat1 --rows 1500 --vectors 2 --repeat 1 --backend gpu
+  prints 'messages by (mpi|nccl) of [0-9]'
+  ranks=3
+  printf '%s\n3 3 3\n1 1 2\n2 2 2\n3 3 2\n' '%%MatrixMarket matrix coordinate real general' >"$dir/one.mtx"
+  expect 2 gspmv --matrix "$dir/one.mtx" --vectors 1 --backend gpu
+  says 'rank [0-2] of 3 would have none of the 1 rows: expected fewer ranks, or the backend cpu'
+  finish
+  exit
+fi
 
 # One rank under a launcher prints what it prints alone; several print their own columns, once, and the same shape.
 alone=matrix,backend,block_rows,blocks,vectors,time_s,gb_per_s,gflop_per_s,relative_time,model_relative_time,error
@@ -50,7 +64,7 @@ for storage in bcrs pair; do
 done
 expect 0 gspmv --matrix "$dir/m.mtx" --vectors 2 --repeat 1 --backend cpu --threads 1 --latency 1000000 --network 1
 prints '^rank 2: [0-9]+ rows .[0-9]+ inner., [0-9]+ blocks; fetches [0-9]+ rows from [12] of the others, sends [0-9]+'
-prints 'messages of 1e\+06 us and 1 GB/s'
+prints 'messages by mpi of 1e\+06 us and 1 GB/s'
 awk '/^\/.*m.mtx/ { exit !($13 > 1) }' "$dir/out" || fail 'messages of a second take less by the model'
 expect 0 gspmv --matrix "$dir/m.mtx" --vectors 2 --repeat 1 --backend cpu --threads 1 --quiet --format json -o "$dir/json"
 [ "$(grep -c '"ghosts"' "$dir/json")" = 3 ] || fail 'not every rank is in the JSON report'
