@@ -56,8 +56,8 @@ md_status nccl_gpu_open(void **communicator)
   if (world_rank() == 0) status = check(nccl, nccl->get_id(&id), "ncclGetUniqueId");
   MD_TRY(world_agree(status));
   world_broadcast(&id, sizeof id);
-  status = check(nccl, nccl->init(communicator, world_count(), id, world_rank()),
-                 "ncclCommInitRank");
+  status =
+      check(nccl, nccl->init(communicator, world_count(), id, world_rank()), "ncclCommInitRank");
   return world_agree(status);
 }
 

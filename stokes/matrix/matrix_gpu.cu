@@ -139,8 +139,8 @@ static md_status count(stokes_matrix *matrix, const double *built, int64_t spher
   MD_TRY(md_scan_open(ctx, &matrix->scan_status, &matrix->round, blocks, &scan));
   list->round = matrix->round; /* whatever *moved was: at worst rows are counted */
   if (built) list->moved = (const uint32_t *)matrix->moved.data;
-  shrink_kernel<<<md_blocks(spheres, BLOCK), BLOCK, 0, stream>>>(
-      *list, spheres, small, built, (uint32_t *)matrix->moved.data);
+  shrink_kernel<<<md_blocks(spheres, BLOCK), BLOCK, 0, stream>>>(*list, spheres, small, built,
+                                                                 (uint32_t *)matrix->moved.data);
   MD_LAUNCHED();
   cudaLaunchAttribute overlap;
   const cudaLaunchConfig_t config = md_launch_config(ctx, dim3(blocks), BLOCK, true, &overlap);

@@ -188,8 +188,7 @@ static md_status complete_by_nccl(stokes_rows *rows, char *v, size_t bytes)
   for (int r = 0; r < ranks; r++) {
     if (r == me) continue;
     in[n] = (world_message){r, v + (size_t)cut[r] * bytes, (size_t)(cut[r + 1] - cut[r]) * bytes};
-    out[n++] =
-        (world_message){r, v + (size_t)cut[me] * bytes, (size_t)rows->view.n_own * bytes};
+    out[n++] = (world_message){r, v + (size_t)cut[me] * bytes, (size_t)rows->view.n_own * bytes};
   }
   const md_status status = start_nccl(rows->ctx, rows->gpu.nccl, in, n, out, n);
   free(in);
@@ -203,8 +202,7 @@ static md_status complete_by_host(stokes_rows *rows, char *v, size_t bytes)
   char *host = malloc(all + 1);
   md_status status = world_agree(
       host ? MD_OK : MD_FAIL(MD_ENOMEM, "out of memory for %zu bytes of all ranks", all));
-  if (!status)
-    status = md_read(rows->ctx, host + own, v + own, (size_t)rows->view.n_own * bytes);
+  if (!status) status = md_read(rows->ctx, host + own, v + own, (size_t)rows->view.n_own * bytes);
   if (!status) status = world_complete(host, rows->cut, bytes);
   if (!status) status = md_write(rows->ctx, v, host, all);
   if (!status) status = md_ctx_sync(rows->ctx);

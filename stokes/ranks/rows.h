@@ -47,11 +47,11 @@ md_status stokes_rows_assemble(stokes_rows *rows, const stokes_view *spheres,
                                int vectors);
 
 typedef struct {
-  int64_t n_all, n_most; /* rows of all ranks, of the rank with most of them */
+  int64_t n_all, n_most;            /* rows of all ranks, of the rank with most of them */
   int64_t n_own, n_inner, n_ghosts; /* n_inner: on a GPU none */
-  int64_t n_sent;     /* rows of X that go to others, once for each of them */
-  const int64_t *row; /* [n_own + n_ghosts]: numbers in the whole matrix, as X has them */
-  stokes_share share; /* its blocks, and what it fetches from how many ranks */
+  int64_t n_sent;                   /* rows of X that go to others, once for each of them */
+  const int64_t *row;  /* [n_own + n_ghosts]: numbers in the whole matrix, as X has them */
+  stokes_share share;  /* its blocks, and what it fetches from how many ranks */
   const char *carrier; /* of rows of X: "mpi" or "nccl" */
 } stokes_rows_view;
 /* Valid until rows are taken or assembled again. */

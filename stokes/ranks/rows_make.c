@@ -232,8 +232,7 @@ static md_status take_to_gpu(stokes_rows *rows, const stokes_matrix *whole, int 
   stokes_matrix *const own = rows->matrix;
   stokes_blocks blocks = {0};
   md_status status = stokes_matrix_create(whole->ctx, whole->storage, &rows->matrix);
-  if (!status)
-    status = matrix_take(rows->matrix, whole, rows->cut[world_rank()], rows->view.n_own);
+  if (!status) status = matrix_take(rows->matrix, whole, rows->cut[world_rank()], rows->view.n_own);
   if (!status) status = place(rows);
   if (!status) status = stokes_matrix_get(rows->matrix, &blocks);
   stokes_matrix_destroy(rows->matrix);
@@ -284,8 +283,8 @@ md_status stokes_rows_assemble(stokes_rows *rows, const stokes_view *spheres,
   count_rows(rows);
   if (rows->ctx->backend == MD_GPU)
     return settle(rows, assemble_gpu(rows, spheres, pairs, law, vectors));
-  const md_status status = matrix_assemble_rows(rows->matrix, spheres, pairs, law, first,
-                                                rows->view.n_own, vectors);
+  const md_status status =
+      matrix_assemble_rows(rows->matrix, spheres, pairs, law, first, rows->view.n_own, vectors);
   return settle(rows, status ? status : place(rows));
 }
 

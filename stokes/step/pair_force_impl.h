@@ -15,7 +15,7 @@ typedef struct {
   double inv_far;
   stokes_noise noise;
   int m;
-  double *f;          /* of spheres first ... end - 1 */
+  double *f; /* of spheres first ... end - 1 */
   int64_t first, end;
 } pair_force_job;
 

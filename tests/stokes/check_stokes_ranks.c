@@ -228,8 +228,8 @@ static void check_blocks(const stokes_blocks *b, const stokes_rows *rows, const 
 }
 
 /* What the model counts in the matrix is what ranks have. */
-static void check_share(const stokes_blocks *b, const stokes_matrix *whole,
-                        const stokes_share *own, bool more)
+static void check_share(const stokes_blocks *b, const stokes_matrix *whole, const stokes_share *own,
+                        bool more)
 {
   const int ranks = world_count();
   if (b->n_rows < ranks) return;
