@@ -4,7 +4,8 @@
 #define GPUS_H
 
 #include "comm/world.h"
-#include "core/context.h"
+#include "core/buffer.h"
+#include "core/mail.h"
 
 MD_BEGIN_C
 
@@ -15,6 +16,41 @@ md_status gpus_choose(int index);
 /* How many ranks have this rank's GPU, itself included.  All ranks together.
  * Errors, of all: MD_ENOMEM, MD_ENOGPU, MD_ECUDA. */
 md_status gpus_sharers(int *sharers);
+
+/* A mailbox on this rank's GPU, and those of the others of its host, which each has mapped (CUDA
+ * IPC): a flag of every rank, and MD_SLOTS slots of `room` bytes. */
+typedef struct {
+  char *own;
+  size_t room;
+  char **theirs;  /* [ranks] mapped, or NULL */
+  size_t *rooms;  /* [ranks] */
+  md_buffer late; /* one md_late */
+  md_round round;
+} gpus_mail;
+
+/* Bytes of the flags, before the first slot: a multiple of 256. */
+static inline size_t gpus_mail_flags(void)
+{
+  return ((size_t)world_count() * sizeof(md_round) + 255) / 256 * 256;
+}
+
+/* What comes in a round. */
+static inline char *gpus_mail_slot(const gpus_mail *mail, md_round round)
+{
+  return mail->own + gpus_mail_flags() + round % MD_SLOTS * mail->room;
+}
+
+/* Of all ranks together: mailboxes with slots of so many bytes at least in place of those there
+ * were, all flags down; *failed where a rank cannot, told in md_message of that rank.  close: an
+ * empty one is allowed.  Errors: MD_ENOMEM, MD_ECUDA. */
+typedef md_status mail_open_fn(md_ctx *ctx, gpus_mail *mail, size_t bytes, bool *failed);
+typedef void mail_close_fn(md_ctx *ctx, gpus_mail *mail);
+mail_open_fn mail_gpu_open;
+mail_close_fn mail_gpu_close;
+/* Rank r as a neighbour, whose items `count` from `first` on go to place `at` of its slots. */
+md_way gpus_mail_way(const gpus_mail *mail, int r, int64_t at, int64_t first, int64_t count);
+/* So many rounds begin.  Errors: MD_ECUDA (names a rank that did not come in an earlier one). */
+md_status gpus_mail_begin(gpus_mail *mail, int rounds);
 
 /* Messages by NCCL (comm/world/nccl_gpu.cu).  open: on all ranks, each with a GPU of its own;
  * *communicator, ncclComm_t, is NULL where there is none.  start: queue what these messages carry,

@@ -92,10 +92,10 @@ md_status PREC(ranks_gpu_exchange)(comm *cm, md_atoms *atoms)
                       MD_PREC == 1 ? (coord4 *)atoms->fixed.data : NULL,
                       peer->n_ways,
                       (const md_way *)peer->ways.data,
-                      peer->round,
+                      peer->mail.round,
                       (uint32_t *)peer->come.data,
                       (const state4 *)peer_mail(cm),
-                      (volatile md_late *)peer->late.data};
+                      (volatile md_late *)peer->mail.late.data};
   /* One block waits at least: the neighbours' next round must not come before this one. */
   const unsigned blocks = e.put * (unsigned)e.n_ways + e.images + md_blocks(ranks->n_in + 1, BLOCK);
   exchange_kernel<<<blocks, BLOCK, 0, (cudaStream_t)cm->ctx->stream>>>(e);

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static peer_open_fn *const open_mail = MD_GPU(peer_gpu_open);
-static peer_close_fn *const close_mail = MD_GPU(peer_gpu_close);
+static mail_open_fn *const open_mail = MD_GPU(mail_gpu_open);
+static mail_close_fn *const close_mail = MD_GPU(mail_gpu_close);
 
 md_status peer_meet(comm *cm)
 {
@@ -17,11 +17,9 @@ md_status peer_meet(comm *cm)
   peer_name mine = {{0}, 0, 0, {0}};
   md_device device = {0};
   peer->name = calloc(count, sizeof *peer->name);
-  peer->theirs = calloc(count, sizeof *peer->theirs);
-  peer->rooms = calloc(count, sizeof *peer->rooms);
   peer->at = calloc(count, sizeof *peer->at);
   peer->way = calloc(count, sizeof *peer->way);
-  md_status status = peer->name && peer->theirs && peer->rooms && peer->at && peer->way
+  md_status status = peer->name && peer->at && peer->way
                          ? md_device_of(&device)
                          : MD_FAIL(MD_ENOMEM, "out of memory for %d ranks", world_count());
   MD_TRY(world_agree(status));
@@ -58,7 +56,7 @@ md_status peer_tell(comm *cm, md_status status, double word, int64_t room, size_
       if (q == world_rank()) peer->at[r] = in;
       in += all[(int64_t)q * width + TOLD_TO + r];
     }
-    fit->mail = fit->mail && (size_t)in * item <= peer->rooms[r];
+    fit->mail = fit->mail && (size_t)in * item <= peer->mail.rooms[r];
     fit->memory = fit->memory && in <= told[TOLD_ROOM];
   }
   return failed ? world_agree(status) : MD_OK;
@@ -66,9 +64,10 @@ md_status peer_tell(comm *cm, md_status status, double word, int64_t room, size_
 
 md_status peer_grow(comm *cm, size_t item)
 {
-  const size_t bytes = (size_t)cm->ranks->n_in * item, room = cm->ranks->peer.room;
+  gpus_mail *mail = &cm->ranks->peer.mail;
+  const size_t bytes = (size_t)cm->ranks->n_in * item, room = mail->room;
   bool failed;
-  md_status status = open_mail(cm, bytes > room ? bytes + bytes / 2 : room, &failed);
+  md_status status = open_mail(cm->ctx, mail, bytes > room ? bytes + bytes / 2 : room, &failed);
   if (!status && failed)
     status = MD_FAIL(MD_ECUDA, "memory of a neighbouring GPU: %s", md_message());
   return world_agree(status);
@@ -82,16 +81,8 @@ md_status peer_settle(comm *cm)
   peer->most = 0;
   for (int r = 0; r < world_count(); r++) {
     if (ranks->to[r] == 0 && ranks->from[r] == 0) continue;
-    char *theirs = peer->theirs[r], *first = theirs + peer_flags();
-    const size_t room = peer->rooms[r];
-    peer->way[peer->n_ways++] = (md_way){{first, first + room, first + 2 * room},
-                                         peer->at[r],
-                                         (md_round *)theirs + world_rank(),
-                                         (const md_round *)peer->mail + r,
-                                         ranks->to_first[r],
-                                         ranks->to[r],
-                                         r,
-                                         0};
+    peer->way[peer->n_ways++] =
+        gpus_mail_way(&peer->mail, r, peer->at[r], ranks->to_first[r], ranks->to[r]);
     if (ranks->to[r] > peer->most) peer->most = ranks->to[r];
   }
   const size_t ways = (size_t)peer->n_ways, room = ways + 1;
@@ -106,9 +97,9 @@ md_status peer_settle(comm *cm)
 md_status peer_begin(comm *cm, int32_t rounds)
 {
   ranks_peer *peer = &cm->ranks->peer;
-  const volatile md_late *late = peer->late.data;
-  peer->round += (md_round)rounds;
-  if (late->rank < 0) return MD_OK;
+  const md_late *late = peer->mail.late.data;
+  const md_status status = gpus_mail_begin(&peer->mail, rounds);
+  if (!status) return MD_OK;
   const peer_name *name = &peer->name[late->rank];
   return MD_FAIL(MD_ECUDA, "positions of rank %d (host %s, GPU %d) did not come within %d s",
                  (int)late->rank, name->host, name->device, MD_PATIENCE);
@@ -116,20 +107,17 @@ md_status peer_begin(comm *cm, int32_t rounds)
 
 const void *peer_mail(const comm *cm)
 {
-  const ranks_peer *peer = &cm->ranks->peer;
-  return peer->mail + peer_flags() + peer->round % MD_SLOTS * peer->room;
+  const gpus_mail *mail = &cm->ranks->peer.mail;
+  return gpus_mail_slot(mail, mail->round);
 }
 
 void peer_destroy(comm *cm)
 {
   ranks_peer *peer = &cm->ranks->peer;
-  if (peer->theirs && close_mail) close_mail(cm);
+  if (close_mail) close_mail(cm->ctx, &peer->mail);
   md_buffer_free(cm->ctx, &peer->ways);
   md_buffer_free(cm->ctx, &peer->come);
-  md_shared_free(cm->ctx, &peer->late);
   free(peer->name);
-  free(peer->theirs);
-  free(peer->rooms);
   free(peer->at);
   free(peer->way);
 }

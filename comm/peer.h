@@ -12,8 +12,7 @@
 #define PEER_H
 
 #include "comm/comm_impl.h"
-#include "comm/world.h"
-#include "core/mail.h"
+#include "comm/gpus.h"
 
 MD_BEGIN_C
 
@@ -27,32 +26,14 @@ typedef struct {
 typedef struct {
   int n_ways;
   int64_t most; /* items for a neighbour */
-  size_t room;  /* bytes of a slot of the own mailbox */
-  md_round round;
-  char *mail;           /* the own mailbox */
-  char **theirs;        /* [ranks] mapped, or NULL */
-  size_t *rooms;        /* [ranks] */
+  gpus_mail mail;
   int64_t *at;          /* [ranks] where what goes to a rank begins there */
   md_way *way;          /* [ranks] on the host */
   md_buffer ways, come; /* [n_ways] on the device; blocks that have stored */
-  md_buffer late;       /* one md_late */
   peer_name *name;      /* [ranks], or NULL */
 } ranks_peer;
 
-/* Bytes of the flags, before the first slot: a multiple of 256. */
-static inline size_t peer_flags(void)
-{
-  return ((size_t)world_count() * sizeof(md_round) + 255) / 256 * 256;
-}
-
-/* What CUDA does; on all ranks, but for peer_close.  peer_open maps mailboxes for slots of so many
- * bytes at least in place of those there were: *failed where a rank cannot, told in md_message of
- * that rank.  Errors: MD_ENOMEM, MD_ECUDA. */
-typedef md_status peer_open_fn(comm *cm, size_t bytes, bool *failed);
-typedef void peer_close_fn(comm *cm);
 typedef md_status peer_turn_fn(comm *cm);
-peer_open_fn peer_gpu_open;
-peer_close_fn peer_gpu_close;
 /* Queue, of a rank without atoms: the flags of this round are raised, and the stream waits for
  * those of the neighbours, 10 s at most. */
 peer_turn_fn peer_gpu_turn;

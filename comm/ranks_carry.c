@@ -9,7 +9,7 @@
 const char *const comm_carrier_words[COMM_CARRIER_COUNT] = {COMM_CARRIERS(WORD)};
 #undef WORD
 
-static peer_open_fn *const open_mail = MD_GPU(peer_gpu_open);
+static mail_open_fn *const open_mail = MD_GPU(mail_gpu_open);
 static nccl_open_fn *const open_nccl = MD_GPU(nccl_gpu_open);
 
 static void because(comm_ranks *ranks, comm_carrier carrier, const char *reason)
@@ -59,7 +59,7 @@ static md_status choose(comm *cm, comm_carrier asked)
   if (asked == COMM_AUTO && shared) return MD_OK;
   if (asked == COMM_NCCL) return carry_messages(cm, asked, "as asked");
   if (!one_host) return carry_messages(cm, asked, "ranks are on several hosts");
-  MD_TRY(world_agree(open_mail(cm, 0, &failed)));
+  MD_TRY(world_agree(open_mail(cm->ctx, &ranks->peer.mail, 0, &failed)));
   if (!failed) {
     because(ranks, COMM_PEER,
             asked == COMM_PEER ? "as asked" : "GPUs of one host see each other's memory");

@@ -62,8 +62,7 @@ static md_status start_exchange(comm *cm, size_t bytes)
           (world_message){r, (char *)ranks->out.data + (size_t)ranks->to_first[r] * bytes,
                           (size_t)ranks->to[r] * bytes};
   }
-  if (ranks->carrier == COMM_NCCL)
-    return start_nccl(cm->ctx, ranks->nccl, in, n_in, out, n_out);
+  if (ranks->carrier == COMM_NCCL) return start_nccl(cm->ctx, ranks->nccl, in, n_in, out, n_out);
   MD_TRY(md_ctx_sync(cm->ctx)); /* also what reads the last message */
   if (cm->ctx->backend == MD_GPU)
     cm->ctx->bytes_copied += (int64_t)bytes * (ranks->n_out + ranks->n_in);
@@ -314,10 +313,10 @@ md_status ranks_send_inside(comm *cm, const md_atoms *atoms, int32_t steps, md_m
 {
   const comm_ranks *ranks = cm->ranks;
   const ranks_peer *peer = &ranks->peer;
-  const md_round before = peer->round;
+  const md_round before = peer->mail.round;
   if (atoms->n == 0) return take_turns(cm, steps - 1);
   MD_TRY(peer_begin(cm, steps - 1));
-  const char *first = peer->mail + peer_flags();
+  const char *first = gpus_mail_slot(&peer->mail, 0);
   *out = (md_mail){.steps = steps,
                    .n_ways = peer->n_ways,
                    .round = before + 1,
@@ -325,8 +324,8 @@ md_status ranks_send_inside(comm *cm, const md_atoms *atoms, int32_t steps, md_m
                    .first = ranks->gpu.before.data,
                    .image = ranks->gpu.image.data,
                    .n_own = ranks->n_own,
-                   .slot = {first, first + peer->room, first + 2 * peer->room},
+                   .slot = {first, first + peer->mail.room, first + 2 * peer->mail.room},
                    .come = peer->come.data,
-                   .late = peer->late.data};
+                   .late = peer->mail.late.data};
   return MD_OK;
 }

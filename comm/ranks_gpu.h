@@ -233,9 +233,9 @@ static inline mail_round round_of(const comm_ranks *ranks, bool mailed)
   return (mail_round){mailed,
                       peer->n_ways,
                       (const md_way *)peer->ways.data,
-                      peer->round,
+                      peer->mail.round,
                       (uint32_t *)peer->come.data,
-                      (volatile md_late *)peer->late.data};
+                      (volatile md_late *)peer->mail.late.data};
 }
 
 /* Block: what the neighbours sent in this round may be read. */

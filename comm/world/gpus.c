@@ -28,3 +28,26 @@ md_status gpus_sharers(int *sharers)
   free(all);
   return status;
 }
+
+md_way gpus_mail_way(const gpus_mail *mail, int r, int64_t at, int64_t first, int64_t count)
+{
+  char *theirs = mail->theirs[r], *slot = theirs + gpus_mail_flags();
+  const size_t room = mail->rooms[r];
+  return (md_way){{slot, slot + room, slot + 2 * room},
+                  at,
+                  (md_round *)theirs + world_rank(),
+                  (const md_round *)mail->own + r,
+                  first,
+                  count,
+                  r,
+                  0};
+}
+
+md_status gpus_mail_begin(gpus_mail *mail, int rounds)
+{
+  const volatile md_late *late = mail->late.data;
+  mail->round += (md_round)rounds;
+  MD_REQUIRE(late->rank < 0, MD_ECUDA, "what rank %d sends did not come within %d s",
+             (int)late->rank, MD_PATIENCE);
+  return MD_OK;
+}
