@@ -18,6 +18,7 @@
 #ifndef STOKES_RANKS_ROWS_H
 #define STOKES_RANKS_ROWS_H
 
+#include "comm/gpus.h"
 #include "stokes/model/model.h"
 
 MD_BEGIN_C
@@ -28,8 +29,8 @@ typedef struct stokes_rows stokes_rows;
 enum { STOKES_ROWS_TOGETHER = 64 };
 
 /* This rank's rows of matrices with cut[ranks] rows, none yet.  cut [ranks + 1] is the same on all
- * ranks, and copied; on GPUs every rank has rows.  Rows of X travel by NCCL between GPUs where no
- * two ranks share one and all have the library, else by MPI.  All ranks together.  *out is NULL on
+ * ranks, and copied; on GPUs every rank has rows.  Between GPUs that no two ranks share rows of X
+ * travel by mailboxes on one host, else by NCCL where all have it, and otherwise by MPI.  All ranks together.  *out is NULL on
  * failure; free with stokes_rows_destroy.
  * Errors, of all ranks: MD_EINVAL (a rank without rows on a GPU), MD_ENOMEM, MD_ECUDA. */
 md_status stokes_rows_create(md_ctx *ctx, stokes_storage storage, const int64_t *cut,
@@ -52,7 +53,7 @@ typedef struct {
   int64_t n_sent;                   /* rows of X that go to others, once for each of them */
   const int64_t *row;  /* [n_own + n_ghosts]: numbers in the whole matrix, as X has them */
   stokes_share share;  /* its blocks, and what it fetches from how many ranks */
-  const char *carrier; /* of rows of X: "mpi" or "nccl" */
+  const char *carrier; /* of rows of X: "mpi", "peer" or "nccl" */
 } stokes_rows_view;
 /* Valid until rows are taken or assembled again. */
 stokes_rows_view stokes_rows_get(const stokes_rows *rows);
@@ -73,6 +74,16 @@ md_status stokes_rows_multiply(stokes_rows *rows, int m, double *x, double *y);
 /* Rows of `width` numbers of all ranks, v [n_all][width] on the backend, of which each rank has its
  * own in their places: all ranks get all.  All ranks together.  Errors: MD_ENOMEM, MD_ECUDA. */
 md_status stokes_rows_complete(stokes_rows *rows, double *v, int width);
+
+/* How kernels of several GPUs add up sums where rows travel by mailboxes: ways to all others, on the
+ * device, and slots with room for a few numbers of each rank; mail is NULL elsewhere.  Valid until
+ * room for products is made anew. */
+typedef struct {
+  gpus_mail *mail;
+  int n_ways;
+  const md_way *ways;
+} stokes_rows_sums;
+stokes_rows_sums stokes_rows_sums_of(stokes_rows *rows);
 
 /* The network that these rows of X travel by, measured.  All ranks together.
  * Errors, of all: MD_ENOMEM, MD_ECUDA. */

@@ -2,7 +2,6 @@
 #ifndef STOKES_ROWS_IMPL_H
 #define STOKES_ROWS_IMPL_H
 
-#include "comm/gpus.h"
 #include "stokes/matrix/matrix_impl.h"
 #include "stokes/ranks/rows.h"
 
@@ -19,9 +18,14 @@ typedef struct {
   int64_t n;
 } rows_runs;
 
-/* On a GPU: rows as it knows them.  Messages lie in memory of the host that it shares, but by NCCL,
- * by which rows of X come in their places. */
+/* On a GPU: rows as it knows them.  Messages lie in memory of the host that it shares; by NCCL and
+ * by mailboxes rows of X come in their places. */
 typedef struct {
+  bool mailed; /* by mailboxes */
+  gpus_mail mail;
+  md_buffer ways;    /* md_way [2][ranks - 1]: for ghosts, for all rows */
+  md_buffer come;    /* uint32 [ranks], 0 between kernels */
+  int64_t most;      /* rows for another rank */
   void *nccl;        /* ncclComm_t, or NULL */
   md_buffer sent;    /* int32 [n_sent] */
   md_buffer out, in; /* [3 n_sent][columns], [3 n_ghosts][columns] */
@@ -54,6 +58,18 @@ struct stokes_rows {
 /* All but the matrix, the cut, marks, and what a GPU has. */
 void rows_clear(stokes_rows *rows);
 
+/* On GPUs: how rows travel, room for that, ghosts of x, rows of all ranks (rows.h).  All ranks
+ * together.  Errors: of all but those of CUDA. */
+md_status rows_carry_open(stokes_rows *rows);
+void rows_carry_free(stokes_rows *rows);
+md_status rows_carry_reserve(stokes_rows *rows, int m);
+md_status rows_carry_ghosts(stokes_rows *rows, int m, double *x);
+md_status rows_carry_all(stokes_rows *rows, double *v, int width);
+const char *rows_carrier(const stokes_rows *rows);
+
+/* Messages from what is packed, rank by rank, to where ghosts go. */
+void rows_address(stokes_rows *rows, int m, const double *packed, double *ghosts);
+
 /* Numbers of one row of a vector. */
 static inline size_t rows_numbers(int m)
 {
@@ -69,8 +85,20 @@ typedef md_status rows_find_fn(stokes_rows *rows, const stokes_view *spheres,
                                stokes_view *own_spheres, stokes_pair_view *own_pairs);
 /* Queue: rows of x that others need go to gpu.out. */
 typedef md_status rows_pack_fn(stokes_rows *rows, int m, const double *x);
+/* A round of mailboxes, which all ranks take part in: rows of `numbers` doubles. */
+typedef struct {
+  const md_way *ways; /* [ranks - 1], on the device */
+  int64_t most;       /* rows for a rank */
+  int numbers;
+  const int32_t *sent; /* row `first` + k of a way is row sent[first + k] of `from`; NULL: itself */
+  const double *from;
+  double *to;                 /* [n][numbers]: what came, */
+  int64_t n, skip, n_skipped; /* but for rows skip ... skip + n_skipped - 1 */
+} rows_mail;
+typedef md_status rows_mail_fn(stokes_rows *rows, const rows_mail *round); /* queue */
 rows_find_fn rows_gpu_find;
 rows_pack_fn rows_gpu_pack;
+rows_mail_fn rows_gpu_mail;
 
 MD_END_C
 

@@ -11,7 +11,6 @@
 enum { ABSENT = -1, NEEDED = -2 };
 
 static rows_find_fn *const find_on_gpu = MD_GPU(rows_gpu_find);
-static nccl_open_fn *const open_nccl = MD_GPU(nccl_gpu_open);
 
 static bool is_own(const int64_t *mine, int64_t row)
 {
@@ -262,7 +261,7 @@ static md_status settle(stokes_rows *rows, md_status status)
   MD_TRY(world_agree(status));
   MD_TRY(meet(rows));
   v->share = (stokes_share){stokes_matrix_shape(rows->matrix), v->n_ghosts, rows->n_from};
-  v->carrier = rows->gpu.nccl ? "nccl" : "mpi";
+  v->carrier = rows_carrier(rows);
   return MD_OK;
 }
 
@@ -307,25 +306,12 @@ static md_status create(stokes_rows *rows, md_ctx *ctx, stokes_storage storage, 
   return stokes_matrix_create(ctx, storage, &rows->matrix);
 }
 
-/* Messages between GPUs: NCCL, which refuses two ranks on one, where all ranks have it. */
-static md_status carry(stokes_rows *rows)
-{
-  int sharers;
-  if (rows->ctx->backend == MD_CPU || world_count() == 1) return MD_OK;
-  MD_TRY(gpus_sharers(&sharers));
-  double most = sharers;
-  world_most(&most, 1);
-  if (most > 1 || !open_nccl(&rows->gpu.nccl)) return MD_OK;
-  rows->gpu.nccl = NULL;
-  return world_agree(MD_OK); /* that failure is none any more */
-}
-
 md_status stokes_rows_create(md_ctx *ctx, stokes_storage storage, const int64_t *cut,
                              stokes_rows **out)
 {
   stokes_rows *rows = calloc(1, sizeof *rows);
   md_status status = world_agree(create(rows, ctx, storage, cut));
-  if (!status) status = carry(rows);
+  if (!status && ctx->backend == MD_GPU && world_count() > 1) status = rows_carry_open(rows);
   *out = status ? NULL : rows;
   if (status) stokes_rows_destroy(rows);
   return status;

@@ -195,8 +195,9 @@ md_status stokes_solver_cg(stokes_solver *solver, const double *b, double *x, do
                            int most, stokes_outcome *out)
 {
   md_ctx *ctx = solver->ctx;
-  /* Scalars of this solver stay on a GPU, where no sums over ranks are taken. */
-  if (solver->rows && ctx->backend == MD_GPU)
+  if (solver->rows) solver->space.shared.device = stokes_rows_sums_of(solver->rows);
+  /* Scalars stay on a GPU, and sums over ranks as well where they can. */
+  if (solver->rows && ctx->backend == MD_GPU && !solver->space.shared.device.mail)
     return stokes_solver_block_cg(solver, 1, b, x, tolerance, most, out);
   double *q, *r, *z, *p;
   cg_state state;

@@ -4,11 +4,25 @@
  * is done turns further steps into nothing.  Each block of threads sums a part of the spheres; the
  * last one to finish adds the parts in their order and works out the scalars.  M^-1 r is worked out
  * from the diagonal blocks twice, which costs no more bytes than to store it; x goes along p where
- * p is read anyway.  The kernels of a step begin while the one before ends. */
+ * p is read anyway.  The kernels of a step begin while the one before ends.
+ *
+ * Where several GPUs share the vectors the last block stores its sums into the mailboxes of the
+ * others (comm/gpus.h), waits for theirs and adds them all up in the order of ranks: every GPU goes
+ * on with the same scalars. */
+#include "core/gpu/flags_gpu.h"
 #include "core/gpu/launch_gpu.h"
 #include "stokes/solver/vectors_gpu.h"
 
 enum { RR, RZ, BB, CG_SUMS, CG_PARTS = 1024 };
+
+/* A round of the mailboxes, by which sums of ranks meet. */
+typedef struct {
+  int n_ways, rank; /* 0 ways: this GPU has all */
+  const md_way *ways;
+  md_round round;
+  const double *slot; /* [ranks][CG_SUMS] */
+  volatile md_late *late;
+} cg_mail;
 
 typedef struct {
   int64_t n;            /* spheres */
@@ -16,7 +30,28 @@ typedef struct {
   cg_vectors v;
   double *partial;   /* [CG_PARTS][CG_SUMS] */
   unsigned *waiting; /* blocks that are done with their part */
+  cg_mail mail;
 } cg_job;
+
+/* Block: thread 0 has sums of this rank, then those of all. */
+static __device__ void add_ranks(const cg_mail *by, int width, double *sum)
+{
+  for (int w = 0; w < by->n_ways && threadIdx.x == 0; w++) {
+    double *to = (double *)by->ways[w].slot[by->round % MD_SLOTS] + by->rank * CG_SUMS;
+    for (int k = 0; k < width; k++)
+      to[k] = sum[k];
+    raise_flag(by->ways[w].flag, by->round);
+  }
+  wait_flags(by->n_ways, by->ways, by->round, by->late);
+  __syncthreads();
+  if (threadIdx.x > 0) return;
+  for (int k = 0; k < width; k++) {
+    double all = 0;
+    for (int r = 0; r <= by->n_ways; r++)
+      all += r == by->rank ? sum[k] : *(const volatile double *)&by->slot[r * CG_SUMS + k];
+    sum[k] = all;
+  }
+}
 
 /* Keep the sums of my part; true for the threads of the last block, which gets the total. */
 static __device__ bool add_up(const cg_job *job, int width, double *sum)
@@ -40,6 +75,7 @@ static __device__ bool add_up(const cg_job *job, int width, double *sum)
       part += __ldcg(&job->partial[(int64_t)p * CG_SUMS + k]);
     sum[k] = md_block_sum(part);
   }
+  if (job->mail.n_ways > 0) add_ranks(&job->mail, width, sum);
   return true;
 }
 
@@ -171,7 +207,24 @@ static md_status cg_prepare(vector_space *s, const cg_vectors *v, cg_job *job)
   const size_t numbers = (size_t)CG_PARTS * CG_SUMS;
   MD_TRY(md_buffer_reserve(s->ctx, &s->partial, (numbers + 1) * sizeof(double), 0));
   double *partial = (double *)s->partial.data;
-  *job = cg_job{s->n_rows, s->jacobi, *v, partial, (unsigned *)(partial + numbers)};
+  *job = cg_job{s->n_rows, s->jacobi, *v, partial, (unsigned *)(partial + numbers), {}};
+  return MD_OK;
+}
+
+/* For the next kernel that sums. */
+static md_status open_round(vector_space *s, cg_job *job)
+{
+  const stokes_rows_sums *by = &s->shared.device;
+  gpus_mail *mail = by->mail;
+  if (!mail) return MD_OK;
+  MD_TRY(gpus_mail_begin(mail, 1));
+  s->shared.sums++;
+  job->mail = cg_mail{by->n_ways,
+                      world_rank(),
+                      by->ways,
+                      mail->round,
+                      (const double *)gpus_mail_slot(mail, mail->round),
+                      (volatile md_late *)mail->late.data};
   return MD_OK;
 }
 
@@ -180,6 +233,7 @@ md_status vector_gpu_cg_begin(vector_space *s, const cg_vectors *v, double toler
   cg_job job;
   MD_TRY(cg_prepare(s, v, &job));
   MD_TRY(md_fill(s->ctx, job.waiting, 0, sizeof *job.waiting));
+  MD_TRY(open_round(s, &job));
   begin_kernel<<<CG_PARTS, VECTOR_BLOCK, 0, vector_stream(s)>>>(job, tolerance);
   MD_LAUNCHED();
   return MD_OK;
@@ -192,7 +246,9 @@ md_status vector_gpu_cg_step(vector_space *s, const cg_vectors *v)
   cudaLaunchAttribute overlap;
   cudaLaunchConfig_t config =
       md_launch_config(s->ctx, dim3(CG_PARTS), VECTOR_BLOCK, true, &overlap);
+  MD_TRY(open_round(s, &job));
   MD_CUDA(cudaLaunchKernelEx(&config, product_kernel, job));
+  MD_TRY(open_round(s, &job));
   MD_CUDA(cudaLaunchKernelEx(&config, update_kernel, job));
   config.gridDim = dim3(md_blocks(s->n_rows, VECTOR_BLOCK));
   MD_CUDA(cudaLaunchKernelEx(&config, direction_kernel, job));

@@ -10,7 +10,7 @@
 #ifndef STOKES_VECTORS_IMPL_H
 #define STOKES_VECTORS_IMPL_H
 
-#include "stokes/matrix/matrix.h"
+#include "stokes/ranks/rows.h"
 #include "stokes/normal.h"
 #include "core/simd.h"
 
@@ -18,10 +18,11 @@ MD_BEGIN_C
 
 /* How vectors are shared: this rank has n_rows, as stokes_rows_view says. */
 typedef struct {
-  int64_t n_all, n_most; /* rows of all ranks, of the one with most; 0: nobody shares them */
-  int64_t n_ghosts;      /* rows behind those that are multiplied */
-  int64_t sums;          /* how often sums were gathered */
-  double seconds;        /* that gathering them took */
+  int64_t n_all, n_most;   /* rows of all ranks, of the one with most; 0: nobody shares them */
+  int64_t n_ghosts;        /* rows behind those that are multiplied */
+  int64_t sums;            /* how often sums were gathered */
+  double seconds;          /* that gathering them took */
+  stokes_rows_sums device; /* GPU: sums that stay there */
 } vector_sharing;
 
 typedef struct {

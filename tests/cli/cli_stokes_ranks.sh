@@ -33,7 +33,7 @@ if [ "$backend" = gpu ]; then
       END { exit bad || NR != 4 }' "$dir/out" || fail "2 ranks on a GPU, $matrix: $(cat "$dir/out")"
   done
   expect 0 gspmv --matrix mat1 --rows 1500 --vectors 2 --repeat 1 --backend gpu
-  prints 'messages by (mpi|nccl) of [0-9]'
+  prints 'messages by (mpi|peer|nccl) of [0-9]'
   ranks=3
   printf '%s\n3 3 3\n1 1 2\n2 2 2\n3 3 2\n' '%%MatrixMarket matrix coordinate real general' >"$dir/one.mtx"
   expect 2 gspmv --matrix "$dir/one.mtx" --vectors 1 --backend gpu
