@@ -32,7 +32,7 @@ near() # FRAMES FRAMES WHAT
     END { exit bad || rows < 700 }' "$1" || fail "$3"
 }
 if [ "$backend" = gpu ]; then
-  for case in 'original' 'original --replicas 3' 'mrhs --rhs 4 --preconditioner jacobi' 'mrhs --rhs 3 --storage pair'; do
+  for case in 'original' 'mrhs --rhs 4 --preconditioner jacobi' 'mrhs --rhs 3 --storage pair'; do
     for ranks in 1 2 3; do
       expect 0 $run --backend gpu --steps 3 --algorithm $case --trajectory "$dir/walk$ranks" --quiet
       near "$dir/walk$ranks" "$dir/walk1" "frames of $case on $ranks ranks"
@@ -45,6 +45,10 @@ if [ "$backend" = gpu ]; then
   ranks=1
   expect 0 stokes --restart "$dir/state" --steps 3
   near "$dir/part" "$dir/whole" 'frames of 2 ranks and 1'
+  ranks=2
+  expect 0 $run --backend gpu --steps 2 --algorithm original --replicas 3
+  says 'replicas: D_s/D_0'
+  says '^2 ranks: [0-9]+ to [0-9]+ rows; .* from 1 of the others, by (mpi|peer|nccl)'
   finish
   exit
 fi
