@@ -1,9 +1,10 @@
-/* stokes/ranks/rows_gpu.cu - which rows of X this rank's rows need, and rows on their way, on a GPU.
+/* stokes/ranks/rows_gpu.cu - which rows of X this rank's rows need, and rows on their way, on a
+ * GPU.
  *
- * Entries of the list's own rows mark spheres of other ranks; a sum over the marks numbers them; own
- * rows of the list are copied with those numbers, and the spheres they name.  12 bytes an entry, 8 a
- * sphere of all, and 64 a sphere that is named.  A row of a product that is sent is read and written
- * once. */
+ * Entries of the list's own rows mark spheres of other ranks; a sum over the marks numbers them;
+ * own rows of the list are copied with those numbers, and the spheres they name.  12 bytes an
+ * entry, 8 a sphere of all, and 64 a sphere that is named.  A row of a product that is sent is read
+ * and written once. */
 #include "core/gpu/cuda.h"
 #include "core/gpu/scan_gpu.h"
 #include "stokes/ranks/rows_impl.h"

@@ -1,5 +1,5 @@
-/* stokes/ranks/rows_mail_gpu.cu - rows of vectors to mailboxes of neighbouring GPUs and from the own
- * one (comm/gpus.h): one kernel.
+/* stokes/ranks/rows_mail_gpu.cu - rows of vectors to mailboxes of neighbouring GPUs and from the
+ * own one (comm/gpus.h): one kernel.
  *
  * Its first blocks store what others need; the last one of a way raises the flag.  The others wait
  * for the flags of all and read what came.  Blocks begin in their order, and those that store wait

@@ -1,9 +1,10 @@
 /* tests/hostile/pretend_ranks.h - several ranks without a launcher: processes forked from this one,
  * whose messages go through memory that they share.
  *
- * It stands in for comm/world/world_mpi.c where it is linked before it.  What MPI would wait for without
- * end, or take for something else, is a fault that is told at once: ranks that call different
- * things together, sizes that differ, a message from a rank that waits for others or has ended. */
+ * It stands in for comm/world/world_mpi.c where it is linked before it.  What MPI would wait for
+ * without end, or take for something else, is a fault that is told at once: ranks that call
+ * different things together, sizes that differ, a message from a rank that waits for others or has
+ * ended. */
 #ifndef PRETEND_RANKS_H
 #define PRETEND_RANKS_H
 
