@@ -30,8 +30,8 @@ enum { STOKES_ROWS_TOGETHER = 64 };
 
 /* This rank's rows of matrices with cut[ranks] rows, none yet.  cut [ranks + 1] is the same on all
  * ranks, and copied; on GPUs every rank has rows.  Between GPUs that no two ranks share rows of X
- * travel by mailboxes on one host, else by NCCL where all have it, and otherwise by MPI.  All ranks together.  *out is NULL on
- * failure; free with stokes_rows_destroy.
+ * travel by mailboxes on one host, else by NCCL where all have it, and otherwise by MPI.  All ranks
+ * together.  *out is NULL on failure; free with stokes_rows_destroy.
  * Errors, of all ranks: MD_EINVAL (a rank without rows on a GPU), MD_ENOMEM, MD_ECUDA. */
 md_status stokes_rows_create(md_ctx *ctx, stokes_storage storage, const int64_t *cut,
                              stokes_rows **out);
@@ -75,9 +75,9 @@ md_status stokes_rows_multiply(stokes_rows *rows, int m, double *x, double *y);
  * own in their places: all ranks get all.  All ranks together.  Errors: MD_ENOMEM, MD_ECUDA. */
 md_status stokes_rows_complete(stokes_rows *rows, double *v, int width);
 
-/* How kernels of several GPUs add up sums where rows travel by mailboxes: ways to all others, on the
- * device, and slots with room for a few numbers of each rank; mail is NULL elsewhere.  Valid until
- * room for products is made anew. */
+/* How kernels of several GPUs add up sums where rows travel by mailboxes: ways to all others, on
+ * the device, and slots with room for a few numbers of each rank; mail is NULL elsewhere.  Valid
+ * until room for products is made anew. */
 typedef struct {
   gpus_mail *mail;
   int n_ways;

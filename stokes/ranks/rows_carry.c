@@ -1,10 +1,10 @@
 /* stokes/ranks/rows_carry.c - rows of vectors between GPUs.
  *
- * On one host, where GPUs see each other's memory, a kernel stores rows into mailboxes, raises flags
- * and waits for those of the others (comm/gpus.h): all ranks in every round, whether they have rows
- * for each other or not, so that no rank is a round ahead.  Else a kernel packs rows, which go by
- * NCCL on the stream or, where ranks share a GPU or there is no NCCL, by MPI from memory of the
- * host. */
+ * On one host, where GPUs see each other's memory, a kernel stores rows into mailboxes, raises
+ * flags and waits for those of the others (comm/gpus.h): all ranks in every round, whether they
+ * have rows for each other or not, so that no rank is a round ahead.  Else a kernel packs rows,
+ * which go by NCCL on the stream or, where ranks share a GPU or there is no NCCL, by MPI from
+ * memory of the host. */
 #include "stokes/model/network_impl.h"
 #include "stokes/ranks/rows_impl.h"
 
