@@ -15,8 +15,8 @@
 /* Chunks known at once; numbers of a vector each. */
 enum { HEADS = 4, LARGEST = GROUP * GROUPS_MAX };
 
-/* Of a block, in shared memory: of chunks turn .. turn + 3; particles and charges of two; bits of
- * the largest charges of two. */
+/* Of a block, in shared memory: of chunks turn .. turn + 3; particles and charges of two; of
+ * two, upper halves of the largest charges. */
 typedef struct {
   column_chunk *head;
   quad *fetched;
@@ -35,13 +35,13 @@ static __device__ __forceinline__ quad *fetched_of(const int p, const coming &to
 /* The exponent of the largest charge of the lane's vector. */
 static __device__ __forceinline__ int32_t find_largest(const coming &of, int turn)
 {
-  return (int32_t)(of.largest[turn % 2 * LARGEST + warp_lane() % LARGEST] >> 23);
+  return (int32_t)(of.largest[turn % 2 * LARGEST + warp_lane() % LARGEST] >> 7);
 }
 
 /* Of a chunk a thread copies quad `thread % CHARGE_QUADS` of the charges of every so many-th
  * particle, whose index says where they lie. */
 #define COPIES(p) ((CHUNK * CHARGE_QUADS(p) + BLOCK - 1) / BLOCK)
-#define COPIED(p, k) ((int)(threadIdx.x + (k)*BLOCK) / CHARGE_QUADS(p))
+#define COPIED(p, k) ((int)(threadIdx.x / CHARGE_QUADS(p)) + (k) * (BLOCK / CHARGE_QUADS(p)))
 enum { COPIES_MAX = COPIES(SPREAD_ORDER_MIN) };
 typedef struct {
   uint32_t of[COPIES_MAX];
@@ -51,12 +51,13 @@ typedef struct {
 static __device__ __forceinline__ copy_index fetch_index(const int p, const filling &s,
                                                          const column_chunk &chunk)
 {
+  const uint32_t *first = s.index + chunk.first;
   copy_index to = {};
   SPREAD_UNROLL
-  for (int k = 0; k < COPIES(p); k++) {
-    const uint32_t *from = s.index + chunk.first + max(min(COPIED(p, k), chunk.count - 1), 0);
-    asm volatile("ld.global.u32 %0, [%1];" : "=r"(to.of[k]) : "l"(from));
-  }
+  for (int k = 0; k < COPIES(p); k++)
+    asm volatile("ld.global.u32 %0, [%1];"
+                 : "=r"(to.of[k])
+                 : "l"(first + max(min(COPIED(p, k), chunk.count - 1), 0)));
   return to;
 }
 
@@ -73,43 +74,52 @@ static __device__ __forceinline__ void fetch_head(const filling &s, int32_t i, c
 static __device__ __forceinline__ void fetch_chunk(const int p, const filling &s, const coming &to,
                                                    int turn, const copy_index &index)
 {
-  const column_chunk &chunk = *head_of(to, turn);
-  const int part = threadIdx.x % CHARGE_QUADS(p);
+  const int count = head_of(to, turn)->count, part = threadIdx.x % CHARGE_QUADS(p);
+  const pencil_particle *particle = s.particle + head_of(to, turn)->first + COPIED(p, 0);
+  const quad *charge = (const quad *)s.charge + part;
+  quad *fetched = fetched_of(p, to, turn) + COPIED(p, 0) * FETCHED(p);
   SPREAD_UNROLL
   for (int k = 0; k < COPIES(p); k++) {
-    if (COPIED(p, k) >= chunk.count) continue;
-    quad *fetched = fetched_of(p, to, turn) + COPIED(p, k) * FETCHED(p);
-    __pipeline_memcpy_async(fetched + 1 + part,
-                            (const quad *)s.charge + (int64_t)index.of[k] * s.row + part,
-                            sizeof(quad));
+    const int further = k * (BLOCK / CHARGE_QUADS(p));
+    if (COPIED(p, k) >= count) continue;
+    __pipeline_memcpy_async(fetched + further * FETCHED(p) + 1 + part,
+                            charge + (uint64_t)index.of[k] * s.row, sizeof(quad));
     if (part == 0)
-      __pipeline_memcpy_async(fetched, s.particle + chunk.first + COPIED(p, k), sizeof(quad));
+      __pipeline_memcpy_async(fetched + further * FETCHED(p), particle + further, sizeof(quad));
   }
   __pipeline_commit();
 }
 
-/* Thread: what it has copied of a chunk's charges counts. */
+/* The upper halves of two numbers without their signs: exponents and some digits. */
+static __device__ __forceinline__ uint32_t upper_halves(real first, real second)
+{
+  return __byte_perm(__float_as_uint(first), __float_as_uint(second), 0x7632) & 0x7fff7fffu;
+}
+
+/* Thread: what it has copied of a chunk's charges counts.  Half the lanes go on with the first two
+ * of their vectors, half with the others. */
 static __device__ __forceinline__ void note_largest(const int p, const coming &to, int turn)
 {
-  const int part = threadIdx.x % CHARGE_QUADS(p);
-  uint32_t most[QUAD] = {};
+  const int part = threadIdx.x % CHARGE_QUADS(p), count = head_of(to, turn)->count;
+  const quad *fetched = fetched_of(p, to, turn) + COPIED(p, 0) * FETCHED(p) + 1 + part;
+  const bool other = warp_lane() >= MD_WARP / 2;
+  uint32_t most[2] = {};
   SPREAD_UNROLL
   for (int k = 0; k < COPIES(p); k++) {
-    if (COPIED(p, k) >= head_of(to, turn)->count) continue;
-    const quad *fetched = fetched_of(p, to, turn) + COPIED(p, k) * FETCHED(p) + 1 + part;
-    real of[QUAD];
-    load_reals(QUAD, (const real *)fetched, of);
-    SPREAD_UNROLL
-    for (int v = 0; v < QUAD; v++)
-      most[v] = max(most[v], __float_as_uint(of[v]) & 0x7fffffffu);
+    if (COPIED(p, k) >= count) continue;
+    const quad of = fetched[k * (BLOCK / CHARGE_QUADS(p)) * FETCHED(p)];
+    most[0] = __vmaxu2(most[0], upper_halves(of.x, of.y));
+    most[1] = __vmaxu2(most[1], upper_halves(of.z, of.w));
   }
+  uint32_t mine = other ? most[1] : most[0];
+  mine = __vmaxu2(mine, __shfl_xor_sync(MD_ALL_LANES, other ? most[0] : most[1], MD_WARP / 2));
   SPREAD_UNROLL
-  for (int v = 0; v < QUAD; v++) {
-    SPREAD_UNROLL
-    for (int step = CHARGE_QUADS(p); step < MD_WARP; step *= 2)
-      most[v] = max(most[v], __shfl_xor_sync(MD_ALL_LANES, most[v], step));
-    if (warp_lane() < CHARGE_QUADS(p))
-      atomicMax(to.largest + turn % 2 * LARGEST + part * QUAD + v, most[v]);
+  for (int step = CHARGE_QUADS(p); step < MD_WARP / 2; step *= 2)
+    mine = __vmaxu2(mine, __shfl_xor_sync(MD_ALL_LANES, mine, step));
+  if (warp_lane() % (MD_WARP / 2) < CHARGE_QUADS(p)) {
+    uint32_t *largest = to.largest + turn % 2 * LARGEST + part * QUAD + 2 * other;
+    atomicMax(largest, mine & 0xffffu);
+    atomicMax(largest + 1, mine >> 16);
   }
 }
 

@@ -15,9 +15,9 @@
  * them at order 6, and by 2.7 of their warps.
  *
  * Floor: charges, positions and mesh once, 0.3 ms for 1e7 particles on 128^3 points of 16 vectors
- * at 2.9 TB/s.  The kernel takes 2.9 ms of an H100, about three times what its tensor cores need by
- * the number of their instructions: of its samples a third stage particles, half add them, an
- * eighth wait for the block's slowest warp.
+ * at 2.9 TB/s.  The kernel takes 2.57 ms of an H100, whose tensor cores are busy a third of it and
+ * shared memory half: of its samples a third add particles, a seventh stage them, a fifth wait for
+ * the block's slowest warp.
  * Transposing charges takes 0.43 ms more, which plans by particle save.
  *
  * Charges are transposed first, so that those of a particle are a sector of memory or two, instead
@@ -79,19 +79,22 @@ static __device__ __forceinline__ void stage_chunk(const int p, const filling &s
     const int slot = t < count ? t : t - count;
     const quad *from = fetched + slot * FETCHED(p);
     if (t < count)
-      stage_sides(p, s, at, *(const pencil_particle *)from, shared.terms + slot * TERMS(p));
+      stage_sides(p, s, *(const pencil_particle *)from, shared.sides + slot);
     else
       stage_charges(p, s, at, from, slot, shared);
   }
 }
 
-/* Warp: particles low .. high - 1 of the chunk; how many they are. */
+/* Warp: particles low .. high - 1 of the chunk; how many they are.  Batches begin with an even one,
+ * as Y is loaded in pairs: one before `low` does not reach the warp's lines. */
 static __device__ __forceinline__ int32_t add_chunk(const int p, const shelf &shared, int32_t low,
                                                     int32_t high, int row, column_ring planes)
 {
+  int32_t k = low / 2 * 2;
 #pragma unroll 1
-  for (int32_t k = low; k < high; k += BATCH)
-    add_batch(p, shared, k, high, row, planes);
+  for (; k + BATCH / 2 < high; k += BATCH)
+    add_batch(p, PAIRS, shared, k, high, row, planes);
+  if (k < high) add_batch(p, 1, shared, k, high, row, planes);
   return high - low;
 }
 
@@ -160,12 +163,14 @@ static __device__ __forceinline__ void fill_block(const int p, const filling &s,
                                                   real *scale, column_chunk *head,
                                                   uint32_t *largest)
 {
-  quad *fetched = terms + SLOTS * TERMS(p);
-  const shelf shared = {terms, (__half2 *)(fetched + 2 * CHUNK * FETCHED(p)), scale};
+  quad *fetched = terms + TERMS(p);
+  const shelf shared = {terms, terms + SIDES(p) * SLOTS, (real *)(fetched + 2 * CHUNK * FETCHED(p)),
+                        scale};
   const int thread = threadIdx.x;
   for (int k = thread; k < TERMS(p); k += BLOCK)
-    terms[CHUNK * TERMS(p) + k] = quad();
-  if (thread < ROOM_Y) shared.y[CHUNK * ROOM_Y + thread] = __half2();
+    terms[k] = quad();
+  for (int k = thread; k < LINE_WORDS; k += BLOCK)
+    shared.y[k] = 0;
   if (thread < 2 * LARGEST) largest[thread] = 0;
   __syncthreads();
   fill(p, s, shared, {head, fetched, largest});
@@ -287,7 +292,7 @@ md_status spread_gpu_many_spread(spread_plan *plan, spread_part *part, const spr
                (const pencil_particle *)part->buffer[SPREAD_CHUNKED].data,
                chunk_index(part),
                (const real *)job->q,
-               (job->by_particle ? job->vectors : width) / QUAD,
+               (uint32_t)(job->by_particle ? job->vectors : width) / QUAD,
                (real *)job->mesh,
                plan->grid.points,
                part->first == 0,

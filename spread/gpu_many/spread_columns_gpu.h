@@ -11,18 +11,18 @@ enum { WARPS = COLUMN_HEIGHT / 2, BLOCK = WARPS * MD_WARP };
 enum { GROUP = 8, GROUPS_MAX = 2, GROUP_QUADS = GROUP / QUAD };
 #define GROUPS(p) (FILL_VECTORS(p) / GROUP)
 
-/* Shared memory, for each particle and one that is none: quads of halves, X Z of each plane, high
- * and low, and charges, all groups' high and then low; an odd number, so that neighbours lie in
- * different banks.  And words of Y, four more for the same reason. */
-enum { SLOTS = CHUNK + 1, ROOM_Y = COLUMN_HEIGHT + 4 };
-#define CHARGES_AT(p) (2 * (p))
-#define TERMS(p) ((CHARGES_AT(p) + 2 * GROUPS(p)) | 1)
-/* Of two chunks on their way, a particle and its charges: an odd number of quads, too. */
+/* Shared memory: quads of halves, X Z of each plane and charges of each group, high and then low,
+ * of every particle and of as many that are none as a batch takes; and words of Y for each line of
+ * the column.  Neighbours lie side by side, so that no two of them meet in a bank. */
+enum { SLOTS = CHUNK + BATCH, LINE_WORDS = COLUMN_HEIGHT * CHUNK + BATCH };
+#define SIDES(p) (2 * (p))
+#define TERMS(p) ((SIDES(p) + 2 * GROUPS(p)) * SLOTS)
+/* Of two chunks on their way, a particle and its charges: an odd number of quads, so that
+ * neighbours lie in different banks. */
 #define CHARGE_QUADS(p) (GROUPS(p) * GROUP_QUADS)
 #define FETCHED(p) (1 + CHARGE_QUADS(p))
 #define SHARED_BYTES(p)                                                                            \
-  (SLOTS * (TERMS(p) * sizeof(quad) + ROOM_Y * sizeof(__half2)) +                                  \
-   2 * CHUNK * FETCHED(p) * sizeof(quad))
+  ((TERMS(p) + 2 * CHUNK * FETCHED(p)) * sizeof(quad) + LINE_WORDS * sizeof(real))
 
 /* What a launch reads and writes. */
 typedef struct {
@@ -32,7 +32,7 @@ typedef struct {
   const pencil_particle *particle;
   const uint32_t *index; /* of each particle, once more */
   const real *charge;    /* [particle][row] */
-  int32_t row;           /* quads of charges that a particle has, at least those of the launch */
+  uint32_t row;          /* quads of charges that a particle has, at least those of the launch */
   real *mesh;
   int64_t points;
   bool fresh;     /* the mesh holds nothing yet */
@@ -42,9 +42,10 @@ typedef struct {
 
 /* Of a block, in shared memory. */
 typedef struct {
-  quad *terms;
-  __half2 *y;  /* high and low */
-  real *scale; /* of the warp, what charges of each vector are multiplied with */
+  quad *sides;   /* [high, low][plane][slot]: X Z at the column's 8 points */
+  quad *charges; /* [high, low][group][slot] */
+  real *y;       /* [line][slot]: high and low */
+  real *scale;   /* of the warp, what charges of each vector are multiplied with */
 } shelf;
 
 /* [plane][tile][of the lane]: of mesh points 2 (lane % 4) and the next of a line, vectors lane / 4
@@ -88,51 +89,96 @@ static __device__ __forceinline__ void store_halves(const pair of[4], quad *high
   *low = both.all[1];
 }
 
-/* Weights w of a particle, whose first point is number `first` of the column, or before it, to
- * where they belong of its `points`. */
-static __device__ __forceinline__ void store_side(const int p, const real *w, int32_t first,
-                                                  int32_t points, int32_t mesh, const int room,
-                                                  real *to)
+/* Add p halves, two a word, to where they belong among the column's 8 points: the first is number
+ * `first` of them, or before it.  Words move by powers of two, as the bits of `shift` say: that
+ * takes no shared memory. */
+static __device__ __forceinline__ void move_halves(const int p, const uint32_t *from, int32_t first,
+                                                   uint32_t to[COLUMN_WIDTH / 2])
+{
+  const int before = p / 2, words = before + COLUMN_WIDTH / 2, shift = first + 2 * before;
+  uint32_t w[SPREAD_ORDER_MAX / 2 + COLUMN_WIDTH / 2];
+  SPREAD_UNROLL
+  for (int k = words - 1; k >= 0; k--) {
+    const uint32_t mine = 2 * k < p ? from[k] : 0, last = k > 0 && 2 * k - 2 < p ? from[k - 1] : 0;
+    w[k] = __byte_perm(last, mine, shift % 2 ? 0x5432 : 0x7654);
+  }
+  SPREAD_UNROLL
+  for (int step = 1; step < words; step *= 2)
+    SPREAD_UNROLL
+  for (int k = words - 1; k >= 0; k--)
+    if (shift / 2 & step) w[k] = k >= step ? w[k - step] : 0;
+  SPREAD_UNROLL
+  for (int k = 0; k < COLUMN_WIDTH / 2; k++)
+    to[k] |= w[before + k];
+}
+
+/* Of a particle X at the column's points. */
+static __device__ __forceinline__ void find_side(const int p, const real *w, int32_t first,
+                                                 int32_t mesh, pair to[COLUMN_WIDTH / 2])
+{
+  uint32_t from[2][SPREAD_ORDER_MAX / 2], at[2][COLUMN_WIDTH / 2] = {};
+  SPREAD_UNROLL
+  for (int k = 0; k < p; k += 2) {
+    const pair both = pair_of(w[k], k + 1 < p ? w[k + 1] : 0);
+    from[0][k / 2] = word_of(both.high);
+    from[1][k / 2] = word_of(both.low);
+  }
+  SPREAD_UNROLL
+  for (int part = 0; part < 2; part++) {
+    move_halves(p, from[part], first, at[part]);
+    if (first < 0 && first + mesh < COLUMN_WIDTH) /* around the box */
+      move_halves(p, from[part], first + mesh, at[part]);
+  }
+  SPREAD_UNROLL
+  for (int c = 0; c < COLUMN_WIDTH / 2; c++)
+    to[c] = {*(const __half2 *)&at[0][c], *(const __half2 *)&at[1][c]};
+}
+
+/* Weights w of a particle, whose first line is number `first` of the column, or before it, to where
+ * they belong of its `lines`. */
+static __device__ __forceinline__ void store_lines(const int p, const real *w, int32_t first,
+                                                   int32_t lines, int32_t mesh, real *to)
 {
   SPREAD_UNROLL
-  for (int k = 0; k < room; k += QUAD)
-    *(quad *)(to + k) = quad();
+  for (int k = 0; k < COLUMN_HEIGHT; k++)
+    to[k * CHUNK] = 0;
   SPREAD_UNROLL
   for (int k = 0; k < p; k++) {
     const int32_t at = first + k < 0 ? first + k + mesh : first + k;
-    if (at < points) to[at] = w[k];
+    if (at < lines) to[at * CHUNK] = w[k];
   }
+}
+
+static __device__ __forceinline__ void weigh(const int p, real f, real scale, real *w)
+{
+  bspline_polynomials(p, f, w);
+  SPREAD_UNROLL
+  for (int k = 0; k < p; k++)
+    w[k] *= scale;
 }
 
 /* Thread: X Z of the particle in a slot. */
 static __device__ __forceinline__ void stage_sides(const int p, const filling &s,
-                                                   const column_place &at,
                                                    const pencil_particle &particle, quad *to)
 {
   const real inverse = bspline_inverse_factorial(p - 1) * SIDE_SCALE;
-  real f[3], w[SPREAD_ORDER_MAX], x[COLUMN_WIDTH];
+  real f[3], w[SPREAD_ORDER_MAX];
   uint32_t unused[2];
-  pair xs[COLUMN_WIDTH / 2];
+  pair x[COLUMN_WIDTH / 2];
   pencil_unpack(&particle, f, &unused[0], &unused[1]);
-  bspline_polynomials(p, f[2], w);
-  SPREAD_UNROLL
-  for (int k = 0; k < p; k++)
-    w[k] *= inverse;
-  store_side(p, w, cell_of(particle).column - (p - 1), at.points[1], s.grid.mesh[2], COLUMN_WIDTH,
-             (real *)to); /* only to find them where they belong */
-  load_reals(COLUMN_WIDTH, (const real *)to, x);
-  bspline_polynomials(p, f[0], w);
-  SPREAD_UNROLL
-  for (int k = 0; k < COLUMN_WIDTH; k += 2)
-    xs[k / 2] = pair_of(x[k], x[k + 1]);
+  weigh(p, f[2], inverse, w);
+  find_side(p, w, cell_of(particle).column - (p - 1), s.grid.mesh[2], x);
+  weigh(p, f[0], inverse, w);
   SPREAD_UNROLL
   for (int k = 0; k < p; k++) {
-    const pair z = pair_of(w[k] * inverse, w[k] * inverse);
+    const pair two = pair_of(w[k / 2 * 2], w[min(k / 2 * 2 + 1, p - 1)]);
+    const pair z = {k % 2 ? __high2half2(two.high) : __low2half2(two.high),
+                    k % 2 ? __high2half2(two.low) : __low2half2(two.low)};
     pair xz[COLUMN_WIDTH / 2];
     SPREAD_UNROLL
     for (int c = 0; c < COLUMN_WIDTH / 2; c++)
-      xz[c] = product(xs[c], z);
-    store_halves(xz, to + 2 * k, to + 2 * k + 1);
+      xz[c] = product(x[c], z);
+    store_halves(xz, to + k * SLOTS, to + (p + k) * SLOTS);
   }
 }
 
@@ -142,17 +188,15 @@ static __device__ __forceinline__ void stage_charges(const int p, const filling 
                                                      int slot, const shelf &shared)
 {
   const pencil_particle particle = *(const pencil_particle *)fetched;
-  const real inverse = bspline_inverse_factorial(p - 1) * LINE_SCALE;
   real f[3], w[SPREAD_ORDER_MAX], q[GROUP], scale[GROUP];
   uint32_t unused[2];
-  quad *to = shared.terms + slot * TERMS(p) + CHARGES_AT(p);
+  quad *to = shared.charges + slot;
   pencil_unpack(&particle, f, &unused[0], &unused[1]);
-  bspline_polynomials(p, f[1], w);
+  weigh(p, f[1], bspline_inverse_factorial(p - 1) * LINE_SCALE, w);
   SPREAD_UNROLL
   for (int k = 0; k < p; k++)
-    w[k] = split(w[k] * inverse);
-  store_side(p, w, cell_of(particle).row - (p - 1), at.points[0], s.grid.mesh[1], COLUMN_HEIGHT,
-             (real *)(shared.y + slot * ROOM_Y));
+    w[k] = split(w[k]);
+  store_lines(p, w, cell_of(particle).row - (p - 1), at.points[0], s.grid.mesh[1], shared.y + slot);
   SPREAD_UNROLL
   for (int g = 0; g < GROUPS(p); g++) {
     pair of[GROUP / 2];
@@ -161,23 +205,8 @@ static __device__ __forceinline__ void stage_charges(const int p, const filling 
     SPREAD_UNROLL
     for (int v = 0; v < GROUP; v += 2)
       of[v / 2] = pair_of(q[v] * scale[v], q[v + 1] * scale[v + 1]);
-    store_halves(of, to + g, to + GROUPS(p) + g);
+    store_halves(of, to + g * SLOTS, to + (GROUPS(p) + g) * SLOTS);
   }
-}
-
-/* The slot of particle k, or that of none from `end` on. */
-static __device__ __forceinline__ int find_slot(int k, int end)
-{
-  return k < end ? k : CHUNK;
-}
-
-/* Of row r of four matrices, which lane 8 i + r asks for, of matrix i: a particle of the batch's
- * first or second half, four apart in a pair. */
-static __device__ __forceinline__ const quad *find_terms(const int p, const shelf &shared,
-                                                         int first, int end, int half)
-{
-  const int r = warp_lane() % 8;
-  return shared.terms + find_slot(first + r / 2 + r % 2 * 4 + half * 8, end) * TERMS(p);
 }
 
 static __device__ __forceinline__ void load_matrices(const quad *from, __half2 to[4])
@@ -192,70 +221,64 @@ static __device__ __forceinline__ void load_matrices(const quad *from, __half2 t
     to[k] = *(const __half2 *)&word[k];
 }
 
-/* Left operands without Y: charges of 8 or 16 vectors. */
-static __device__ __forceinline__ void load_charges(const int p, const shelf &shared, int first,
-                                                    int end, pair q[PAIRS][GROUPS_MAX])
+/* Left operands without Y, of `pairs` times 8 particles: charges of 8 or 16 vectors.  From `end` on
+ * they are zero, so that Y and X Z may be anything there.  Lane 8 i + r asks for row r, a particle,
+ * of matrix i. */
+static __device__ __forceinline__ void load_charges(const int p, const int pairs,
+                                                    const shelf &shared, int first, int end,
+                                                    pair q[PAIRS][GROUPS_MAX])
 {
-  const int matrix = warp_lane() / 8;
-  const int half = GROUPS(p) == 2 ? matrix / 2 : matrix % 2;
-  const int part = GROUPS(p) == 2 ? matrix % 2 : matrix / 2;
-  const quad *from = find_terms(p, shared, first, end, half) + CHARGES_AT(p) + part;
-  __half2 high[4], low[4];
-  load_matrices(from, high);
-  if (GROUPS(p) == 2) load_matrices(from + GROUPS(p), low);
+  const int matrix = warp_lane() / 8, parts = 2 * GROUPS(p);
   SPREAD_UNROLL
-  for (int j = 0; j < PAIRS; j++)
+  for (int j = 0; j < pairs; j++) {
+    const int slot = first + warp_lane() % 8 + j * 8;
+    __half2 of[4];
+    load_matrices(shared.charges + matrix % parts * SLOTS + (slot < end ? slot : (int)CHUNK), of);
     SPREAD_UNROLL
-  for (int g = 0; g < GROUPS(p); g++) {
-    q[j][g].high = high[GROUPS(p) * j + g];
-    q[j][g].low = GROUPS(p) == 2 ? low[2 * j + g] : high[2 + j];
+    for (int g = 0; g < GROUPS(p); g++)
+      q[j][g] = {of[g], of[GROUPS(p) + g]};
   }
 }
 
-/* Y of the lane's particles at two lines. */
-static __device__ __forceinline__ void load_lines(const shelf &shared, int first, int end, int row,
-                                                  pair y[PAIRS][2])
+/* Y of the lane's particles at two lines, from an even slot on. */
+static __device__ __forceinline__ void load_lines(const int pairs, const shelf &shared, int first,
+                                                  int row, pair y[PAIRS][2])
 {
+  const real *from = shared.y + row * CHUNK + first + 2 * (warp_lane() % 4);
   SPREAD_UNROLL
-  for (int j = 0; j < PAIRS; j++) {
-    uint2 of[2];
-    SPREAD_UNROLL
-    for (int i = 0; i < 2; i++) {
-      const int slot = find_slot(first + warp_lane() % 4 + 4 * i + 8 * j, end);
-      of[i] = *(const uint2 *)(shared.y + slot * ROOM_Y + row);
-    }
-    const uint32_t word[4] = {
-        __byte_perm(of[0].x, of[1].x, 0x5410), __byte_perm(of[0].x, of[1].x, 0x7632),
-        __byte_perm(of[0].y, of[1].y, 0x5410), __byte_perm(of[0].y, of[1].y, 0x7632)};
-    SPREAD_UNROLL
-    for (int c = 0; c < 2; c++) {
-      y[j][c].high = *(const __half2 *)&word[2 * c];
-      y[j][c].low = *(const __half2 *)&word[2 * c + 1];
-    }
+  for (int k = 0; k < pairs * 2; k++) {
+    const uint2 of = *(const uint2 *)(from + k % 2 * CHUNK + k / 2 * 8);
+    const uint32_t high = __byte_perm(of.x, of.y, 0x5410), low = __byte_perm(of.x, of.y, 0x7632);
+    y[k / 2][k % 2] = {*(const __half2 *)&high, *(const __half2 *)&low};
   }
 }
 
-/* Warp: particles of slots first .. end - 1, at most as many as a batch takes. */
-static __device__ __forceinline__ void add_batch(const int p, const shelf &shared, int first,
-                                                 int end, int row, column_ring planes)
+/* Warp: particles of slots first .. end - 1, at most `pairs` times 8. */
+static __device__ __forceinline__ void add_batch(const int p, const int pairs, const shelf &shared,
+                                                 int first, int end, int row, column_ring planes)
 {
   pair q[PAIRS][GROUPS_MAX], y[PAIRS][2], a[GROUPS_MAX][PAIRS][2];
-  load_charges(p, shared, first, end, q);
-  load_lines(shared, first, end, row, y);
+  load_charges(p, pairs, shared, first, end, q);
+  load_lines(pairs, shared, first, row, y);
   SPREAD_UNROLL
-  for (int k = 0; k < GROUPS(p) * PAIRS * 2; k++) {
-    const int tile = k / 4, j = k / 2 % 2, c = k % 2;
+  for (int j = 0; j < pairs; j++)
+    SPREAD_UNROLL
+  for (int k = 0; k < GROUPS(p) * 2; k++) {
+    const int tile = k / 2, c = k % 2;
     a[tile][j][c] = GROUPS(p) == 2 ? product(q[j][c], y[j][tile]) : product(q[j][0], y[j][c]);
   }
-  const quad *from = find_terms(p, shared, first, end, warp_lane() / 8 % 2) + warp_lane() / 16;
+  /* matrices: 8 particles and the next, or planes k and k + 1; of high and of low halves */
+  const int next = warp_lane() / 8 % 2 * (pairs == 2 ? 8 : SLOTS);
+  const quad *from = shared.sides + first + warp_lane() % 8 + next + warp_lane() / 16 * p * SLOTS;
+  __half2 of[4];
   SPREAD_UNROLL
   for (int k = 0; k < p; k++) {
-    __half2 of[4];
-    load_matrices(from + 2 * k, of);
-    const pair b[PAIRS] = {{of[0], of[2]}, {of[1], of[3]}};
+    if (pairs == 2 || k % 2 == 0) load_matrices(from + k * SLOTS, of);
+    const int at = pairs == 2 ? 0 : k % 2;
+    const pair b[PAIRS] = {{of[at], of[2 + at]}, {of[1], of[3]}};
     SPREAD_UNROLL
     for (int tile = 0; tile < GROUPS(p); tile++)
-      add_pairs(PAIRS, a[tile], b, planes[k][tile]);
+      add_pairs(pairs, a[tile], b, planes[k][tile]);
   }
 }
 
@@ -305,8 +328,8 @@ typedef struct {
   int32_t begin, end;
 } untouched;
 
-/* Warp: give so many planes, from `plane` on, to the mesh; the others move up.  scale: lane v's,
- * the exponent that vector v is scaled by. */
+/* Warp: give so many planes, from `plane` on, to the mesh, of which the ring holds p; the others
+ * move up.  scale: lane v's, the exponent that vector v is scaled by. */
 static __device__ __forceinline__ void flush(const int p, const filling &s, const column_place &at,
                                              int32_t plane, int32_t count, int row, int32_t scale,
                                              untouched *alone, column_ring planes)
