@@ -190,29 +190,67 @@ static __global__ void place_kernel(int64_t n, const uint32_t *keys, const int32
   if (i < n) item[start[keys[i]] + arrival[i]] = (int32_t)i;
 }
 
-/* One item's words, four on their way at once. */
-static __device__ __forceinline__ void move_item(const item_move *move, int64_t from, int64_t to)
+/* Words of an item that are on their way at once: two of 16 bytes, or four of 4. */
+typedef struct {
+  uint4 word[2];
+} item_part;
+
+static __device__ __forceinline__ item_part load_part(const item_move *move, int64_t from,
+                                                      int first)
 {
-  enum { AT_ONCE = 4 };
-  const int words = move->words;
+  item_part part = {};
+  const int left = move->words - first;
   if (move->wide) {
-    for (int k = 0; k < words; k++)
-      ((uint4 *)move->to)[to * words + k] = ((const uint4 *)move->from)[from * words + k];
+    const uint4 *at = (const uint4 *)move->from + from * move->words + first;
+    if (left > 0) part.word[0] = at[0];
+    if (left > 1) part.word[1] = at[1];
+    return part;
+  }
+  const uint32_t *at = (const uint32_t *)move->from + from * move->words + first;
+  if (left > 0) part.word[0].x = at[0];
+  if (left > 1) part.word[0].y = at[1];
+  if (left > 2) part.word[0].z = at[2];
+  if (left > 3) part.word[0].w = at[3];
+  return part;
+}
+
+static __device__ __forceinline__ void store_part(const item_move *move, int64_t to, int first,
+                                                  const item_part *part)
+{
+  const int left = move->words - first;
+  if (move->wide) {
+    uint4 *at = (uint4 *)move->to + to * move->words + first;
+    if (left > 0) at[0] = part->word[0];
+    if (left > 1) at[1] = part->word[1];
     return;
   }
-  for (int k = 0; k < words; k += AT_ONCE) {
-    uint32_t word[AT_ONCE];
+  uint32_t *at = (uint32_t *)move->to + to * move->words + first;
+  if (left > 0) at[0] = part->word[0].x;
+  if (left > 1) at[1] = part->word[0].y;
+  if (left > 2) at[2] = part->word[0].z;
+  if (left > 3) at[3] = part->word[0].w;
+}
+
+/* What belongs to an item, of all sets at once. */
+static __device__ __forceinline__ void move_item(const item_moves *moves, int64_t from, int64_t to)
+{
+  item_part part[ORDERING_MOST_ITEMS];
 #pragma unroll
-    for (int u = 0; u < AT_ONCE; u++)
-      word[u] = k + u < words ? ((const uint32_t *)move->from)[from * words + k + u] : 0;
+  for (int k = 0; k < ORDERING_MOST_ITEMS; k++)
+    part[k] = load_part(&moves->set[k], from, 0);
 #pragma unroll
-    for (int u = 0; u < AT_ONCE; u++)
-      if (k + u < words) ((uint32_t *)move->to)[to * words + k + u] = word[u];
+  for (int k = 0; k < ORDERING_MOST_ITEMS; k++) {
+    const item_move *move = &moves->set[k];
+    const int step = move->wide ? 2 : 4;
+    store_part(move, to, 0, &part[k]);
+    for (int first = step; first < move->words; first += step) {
+      const item_part next = load_part(move, from, first);
+      store_part(move, to, first, &next);
+    }
   }
 }
 
-/* Thread: one place; its item to where it belongs among those of its key, and one set of its
- * data. */
+/* Thread: one place; its item to where it belongs among those of its key, and its data. */
 static __global__ void order_kernel(int64_t n, const uint32_t *keys, const int32_t *start,
                                     const int32_t *item, int32_t *order,
                                     const __grid_constant__ item_moves moves)
@@ -225,9 +263,8 @@ static __global__ void order_kernel(int64_t n, const uint32_t *keys, const int32
   int32_t at = begin;
   for (int32_t q = begin; q < end; q++)
     at += item[q] < i;
-  if (blockIdx.y == 0) order[at] = i;
-  const item_move *move = &moves.set[blockIdx.y];
-  if (move->words > 0) move_item(move, i, at);
+  order[at] = i;
+  move_item(&moves, i, at);
 }
 
 /* Bytes of n items, rounded up so that what follows is aligned. */
@@ -290,7 +327,6 @@ static md_status counting_sort(ordering_sorter *s, int64_t n, const uint32_t *ke
   cudaLaunchConfig_t config = md_launch_config(ctx, dim3(blocks), BLOCK, true, &overlap);
   MD_CUDA(cudaLaunchKernelEx(&config, place_kernel, n, keys, (const int32_t *)first,
                              (const int32_t *)arrival, item));
-  config.gridDim = dim3(blocks, n_items > 0 ? (unsigned)n_items : 1);
   MD_CUDA(cudaLaunchKernelEx(&config, order_kernel, n, keys, (const int32_t *)first,
                              (const int32_t *)item, order, moves_of(n_items, items)));
   return MD_OK;
