@@ -6,7 +6,7 @@
  * borders read it and write it once more and 4 bytes an atom; a ghost is refreshed by 8 bytes of
  * home and shift, a gathered position and a written one: 175,000 ghosts of 2^20 atoms in 0.004 ms
  * on an H200, hardly more than a launch. */
-#include "comm/images_gpu.h"
+#include "comm/borders_gpu.h"
 #include "comm/ranks_impl.h"
 #include "core/gpu/readback_gpu.h"
 #include "core/gpu/scan_gpu.h"
@@ -14,25 +14,11 @@
 
 #include <string.h>
 
-enum { BLOCK = 256 };
-
-/* What reaches into the shell of ghosts: images by at most `most` edges along an axis. */
-typedef struct {
-  axes box;
-  double lo[3], hi[3]; /* the frame and r_ghost around it */
-  int most[3];
-} shell;
-
-/* First and last shift that keep one coordinate within the shell. */
-static __device__ __forceinline__ int2 reach_of(const shell *s, int d, state x)
-{
-  int2 reach = {0, 0};
-  while (reach.x > -s->most[d] && image_at(x, reach.x - 1, s->box.d[d].edge) >= s->lo[d])
-    reach.x--;
-  while (reach.y < s->most[d] && image_at(x, reach.y + 1, s->box.d[d].edge) < s->hi[d])
-    reach.y++;
-  return reach;
-}
+enum {
+  BLOCK = 256,
+  RESIDENT = 6, /* blocks of migration that a multiprocessor holds */
+  ROUNDS = 4,   /* atoms of a thread that makes ghosts, where there are many blocks */
+};
 
 typedef struct {
   unsigned long long lost;   /* atoms without a place */
@@ -53,12 +39,6 @@ typedef struct {
   uint32_t come;             /* blocks */
 } migrate_totals;
 
-static __device__ __forceinline__ int images_of(const shell *s, state4 x)
-{
-  const int2 a = reach_of(s, 0, x.x), b = reach_of(s, 1, x.y), c = reach_of(s, 2, x.z);
-  return (a.y - a.x + 1) * (b.y - b.x + 1) * (c.y - c.x + 1) - 1;
-}
-
 /* Wrap one coordinate.  False: it is no number, or too many boxes away to be counted. */
 static __device__ __forceinline__ bool wrap(const axis *a, state *x, int32_t *image)
 {
@@ -73,11 +53,17 @@ static __device__ __forceinline__ bool wrap(const axis *a, state *x, int32_t *im
   return true;
 }
 
-/* A warp's images to the total. */
+/* A block's images to the total. */
 static __device__ __forceinline__ void add_images(int images, unsigned long long *total)
 {
+  __shared__ int part[BLOCK / MD_WARP];
+  const int lane = threadIdx.x % MD_WARP, warp = threadIdx.x / MD_WARP;
   images = __reduce_add_sync(MD_ALL_LANES, images);
-  if (threadIdx.x % MD_WARP == 0 && images > 0) atomicAdd(total, (unsigned long long)images);
+  if (lane == 0) part[warp] = images;
+  __syncthreads();
+  if (warp > 0) return;
+  images = __reduce_add_sync(MD_ALL_LANES, lane < BLOCK / MD_WARP ? part[lane] : 0);
+  if (lane == 0 && images > 0) atomicAdd(total, (unsigned long long)images);
 }
 
 /* |x - back v - built|^2 as the integer that its bits are: these are in the order of the numbers,
@@ -102,31 +88,41 @@ static __device__ __forceinline__ void add_move(unsigned long long bits, unsigne
   if (threadIdx.x % MD_WARP == 0 && bits > __ldcg(total)) atomicMax(total, bits);
 }
 
-/* Wrap, and count the images of what was wrapped. */
+/* Wrap atom i; returns the images of what was wrapped. */
+static __device__ __forceinline__ int wrap_atom(const axes *box, const shell *s, int64_t i,
+                                                state4 was, state4 *x, int32_t *image,
+                                                const int64_t *id, migrate_result *result)
+{
+  state4 xi = was;
+  int32_t crossed[3] = {0, 0, 0};
+  const bool good = wrap(&box->d[0], &xi.x, &crossed[0]) & wrap(&box->d[1], &xi.y, &crossed[1]) &
+                    wrap(&box->d[2], &xi.z, &crossed[2]);
+  if (!good) {
+    atomicAdd(&result->lost, 1ull);
+    atomicMax(&result->not_id, ~(unsigned long long)id[i]);
+    return 0;
+  }
+  if (xi.x != was.x || xi.y != was.y || xi.z != was.z) {
+    x[i] = xi;
+    for (int d = 0; d < 3; d++)
+      image[3 * i + d] += crossed[d];
+  }
+  return images_of(s, xi);
+}
+
+/* Wrap, and count the images of what was wrapped.  Threads stride over the atoms: with a block for
+ * each 256 of them, waiting for the block's end took most of the time. */
 static __global__ void migrate_kernel(int64_t n, axes box, shell s, state4 *__restrict__ x,
                                       int32_t *__restrict__ image, const int64_t *__restrict__ id,
                                       const origin from, migrate_totals *totals)
 {
   migrate_result *result = &totals->now;
-  const int64_t i = md_thread();
   unsigned long long moved = 0;
   int images = 0;
-  if (i < n) {
+  for (int64_t i = md_thread(); i < n; i += (int64_t)gridDim.x * BLOCK) {
     const state4 was = x[i];
-    if (from.built) moved = move_bits(&from, i, was);
-    state4 xi = was;
-    int32_t crossed[3] = {0, 0, 0};
-    const bool good = wrap(&box.d[0], &xi.x, &crossed[0]) & wrap(&box.d[1], &xi.y, &crossed[1]) &
-                      wrap(&box.d[2], &xi.z, &crossed[2]);
-    if (!good) {
-      atomicAdd(&result->lost, 1ull);
-      atomicMax(&result->not_id, ~(unsigned long long)id[i]);
-    } else if (xi.x != was.x || xi.y != was.y || xi.z != was.z) {
-      x[i] = xi;
-      for (int d = 0; d < 3; d++)
-        image[3 * i + d] += crossed[d];
-    }
-    if (good) images = images_of(&s, xi);
+    if (from.built) moved = max(moved, move_bits(&from, i, was));
+    images += wrap_atom(&box, &s, i, was, x, image, id, result);
   }
   add_images(images, &result->ghosts);
   if (from.built) add_move(moved, &result->moved);
@@ -135,18 +131,6 @@ static __global__ void migrate_kernel(int64_t n, axes box, shell s, state4 *__re
                                      __ldcg(&result->ghosts), __ldcg(&result->moved)};
     *result = (migrate_result){};
   }
-}
-
-static shell shell_of(const md_atoms *atoms, double r_ghost, const int images[3])
-{
-  shell s;
-  s.box = axes_of(&atoms->frame);
-  for (int d = 0; d < 3; d++) {
-    s.lo[d] = atoms->frame.lo[d] - r_ghost;
-    s.hi[d] = atoms->frame.hi[d] + r_ghost;
-    s.most[d] = images[d];
-  }
-  return s;
 }
 
 static md_status check_found(const migrate_result *found)
@@ -196,7 +180,10 @@ md_status PREC(comm_gpu_migrate)(comm *cm, md_atoms *atoms, const comm_reach *ea
   const bool measured = reach->back >= 0;
   const origin from = {measured ? (const state4 *)atoms->x_at_build.data : NULL,
                        (const state4 *)atoms->v.data, reach->back};
-  migrate_kernel<<<md_blocks(atoms->n, BLOCK), BLOCK, 0, (cudaStream_t)ctx->stream>>>(
+  int processors;
+  MD_TRY(md_multiprocessors(&processors));
+  const unsigned blocks = min(md_blocks(atoms->n, BLOCK), (unsigned)(RESIDENT * processors));
+  migrate_kernel<<<blocks, BLOCK, 0, (cudaStream_t)ctx->stream>>>(
       atoms->n, axes_of(&atoms->frame), shell_of(atoms, reach->r_ghost, reach->images),
       (state4 *)atoms->x.data, (int32_t *)atoms->image.data, (const int64_t *)atoms->id.data, from,
       totals);
@@ -223,35 +210,34 @@ static __global__ void count_kernel(int64_t n, const shell s, const state4 *__re
   add_images(i < n ? images_of(&s, x[i]) : 0, total);
 }
 
-/* Thread: one atom, or the end of all.  Ghosts of atom i follow one another from first[i]; also the
- * fixed-point coordinates of the atom itself, and its position as the one it is built from. */
+/* Warp: `rounds` times 32 atoms, or the end of all; several where there are many, so that fewer
+ * blocks look back. */
 static __global__ void __launch_bounds__(BLOCK)
-    border_kernel(int64_t n, const shell s, double inv_scale, md_scan scan, int32_t *first,
-                  state4 *x, state4 *__restrict__ built, coord4 *fixed, int32_t *__restrict__ home,
-                  int32_t *__restrict__ shift)
+    border_kernel(int64_t n, const shell s, md_scan scan, int rounds, const borders to)
 {
-  const int64_t i = md_thread();
-  const state4 xi = x[min(i, n - 1)];
-  const int2 a = reach_of(&s, 0, xi.x), b = reach_of(&s, 1, xi.y), c = reach_of(&s, 2, xi.z);
-  const int images = i < n ? (a.y - a.x + 1) * (b.y - b.x + 1) * (c.y - c.x + 1) - 1 : 0;
-  int64_t g = md_scan_before(scan, (uint32_t)images);
-  if (i <= n) first[i] = (int32_t)g;
-  if (i >= n) return;
-  built[i] = xi;
-  if (fixed) fixed[i] = verlet_coord(xi, inv_scale);
-  if (images == 0) return;
-  int k[3];
-  for (k[0] = a.x; k[0] <= a.y; k[0]++) /* in the CPU's order */
-    for (k[1] = b.x; k[1] <= b.y; k[1]++)
-      for (k[2] = c.x; k[2] <= c.y; k[2]++) {
-        if (k[0] == 0 && k[1] == 0 && k[2] == 0) continue;
-        const state4 xg = shifted(&s.box, xi, k);
-        home[g] = (int32_t)i;
-        shift[g] = md_shift_pack(k[0], k[1], k[2]);
-        x[n + g] = xg;
-        if (fixed) fixed[n + g] = verlet_coord(xg, inv_scale);
-        g++;
-      }
+  const int lane = threadIdx.x % MD_WARP;
+  const int64_t begin = md_thread() / MD_WARP * rounds * MD_WARP + lane;
+  uint32_t before[ROUNDS], total = 0;
+#pragma unroll
+  for (int k = 0; k < ROUNDS; k++) {
+    const int64_t i = begin + k * MD_WARP;
+    const uint32_t images = k < rounds && i < n ? (uint32_t)images_of(&s, to.x[i]) : 0;
+    uint32_t sum = images;
+    for (int step = 1; step < MD_WARP; step *= 2) {
+      const uint32_t other = __shfl_up_sync(MD_ALL_LANES, sum, step);
+      if (lane >= step) sum += other;
+    }
+    before[k] = total + sum - images;
+    total += __shfl_sync(MD_ALL_LANES, sum, MD_WARP - 1);
+  }
+  const int64_t g = __shfl_sync(MD_ALL_LANES, md_scan_before(scan, lane == 0 ? total : 0), 0);
+#pragma unroll
+  for (int k = 0; k < ROUNDS; k++) {
+    const int64_t i = begin + k * MD_WARP;
+    if (k >= rounds || i > n) return;
+    to.first[i] = (int32_t)(g + before[k]);
+    if (i < n) put_ghosts(&s, &to, n, i, g + before[k]);
+  }
 }
 
 /* The number of ghosts, which the host may know since migration. */
@@ -278,18 +264,25 @@ md_status PREC(comm_gpu_borders)(comm *cm, md_atoms *atoms, const int images[3])
   if (atoms->n == 0) return MD_OK;
   md_ctx *ctx = cm->ctx;
   const shell s = shell_of(atoms, atoms->r_ghost, images);
-  const unsigned blocks = md_blocks(atoms->n + 1, BLOCK);
+  int processors;
+  MD_TRY(md_multiprocessors(&processors));
+  const bool many = atoms->n >= (int64_t)RESIDENT * ROUNDS / 2 * BLOCK * processors;
+  const int rounds = many ? ROUNDS : 1;
+  const unsigned blocks = md_blocks(atoms->n + 1, rounds * BLOCK);
   int64_t total = 0;
   md_scan scan;
   MD_TRY(find_total(cm, atoms, &s, &total));
   MD_TRY(md_atoms_reserve(atoms, atoms->n, total));
   MD_TRY(md_buffer_reserve(ctx, &atoms->first, (size_t)(atoms->n + 1) * sizeof(int32_t), 0));
   MD_TRY(md_scan_open(ctx, &cm->scan_status, &cm->round, blocks, &scan));
-  border_kernel<<<blocks, BLOCK, 0, (cudaStream_t)ctx->stream>>>(
-      atoms->n, s, 1 / atoms->coord_scale, scan, (int32_t *)atoms->first.data,
-      (state4 *)atoms->x.data, (state4 *)atoms->x_at_build.data,
-      MD_PREC == 1 ? (coord4 *)atoms->fixed.data : NULL, (int32_t *)atoms->home.data,
-      (int32_t *)atoms->shift.data);
+  const borders to = {(int32_t *)atoms->first.data,
+                      (state4 *)atoms->x.data,
+                      (state4 *)atoms->x_at_build.data,
+                      MD_PREC == 1 ? (coord4 *)atoms->fixed.data : NULL,
+                      (int32_t *)atoms->home.data,
+                      (int32_t *)atoms->shift.data,
+                      1 / atoms->coord_scale};
+  border_kernel<<<blocks, BLOCK, 0, (cudaStream_t)ctx->stream>>>(atoms->n, s, scan, rounds, to);
   MD_LAUNCHED();
   atoms->n_ghost = total;
   return MD_OK;
