@@ -2,9 +2,8 @@
  * writes.
  *
  * Room is guessed from the density, measured and grown; the kernel counts on where there is none,
- * and says so.  10,000 instructions a warp: a third arranges and writes rows, a quarter gathers the
- * halo, a fifth are the 556 tests an atom.  With bins and candidates 0.68 ms for 2^20 atoms in
- * single on an H200, 0.80 in double, once in 20 steps. */
+ * and says so.  436 us for 2^20 atoms in single on an H100, once in 20 steps
+ * (docs/decisions/63-lists-by-tiles-by-counting.md). */
 #include "core/gpu/launch_gpu.h"
 #include "core/gpu/readback_gpu.h"
 #include "neighbor/tiles/tile_halo_gpu.h"
@@ -12,7 +11,14 @@
 /* Room for halos beyond those of compact tiles. */
 static const double HALO_MARGIN = 1.3;
 
-enum { MOST_HALO = 4096, HALO_STEP = 32 };
+enum {
+  MOST_HALO = 4096,
+  HALO_STEP = 32,
+  /* Blocks that a multiprocessor holds, measured best: of many, and where more of them would not
+   * make fewer rounds (decision 63).  In double both are the same. */
+  BLOCKS = MD_PREC == 2 ? 2 : 3,
+  FEW_BLOCKS = 2
+};
 
 static __device__ __forceinline__ void report(const tile_block *b, const tile_row *row)
 {
@@ -44,8 +50,8 @@ static __device__ __forceinline__ void close_build(const tile_job *job)
 /* Bytes of shared memory: the store, then what tile_room says of entries. */
 static size_t shared_bytes(int32_t capacity)
 {
-  return sizeof(tile_store) +
-         (size_t)capacity * (sizeof(uint4) + sizeof(int32_t) + sizeof(uint8_t));
+  return sizeof(tile_store) + (size_t)capacity * (sizeof(uint4) + sizeof(int32_t)) +
+         (size_t)(TILE_BANKS * near_stride(capacity));
 }
 
 static __device__ __forceinline__ tile_room room_in(tile_store *store, int32_t capacity)
@@ -62,44 +68,64 @@ static __device__ __forceinline__ tile_room room_in(tile_store *store, int32_t c
                      store->bits[warp]};
 }
 
-/* What rounding may do to a sum of the tests at most; nothing is certain where halves overflow. */
+/* What rounding may do to a sum of the tests at most, see tile_tests_gpu.h; nothing is certain
+ * where sums, which are (2 farthest)^2 / 2 at most, may overflow. */
 static __device__ __forceinline__ float margin_of(const tile_block *b)
 {
-  float size = 0; /* from the origin to the farthest row, along an axis */
+  float size_sq = 0; /* from the origin to the corners of the box around all rows */
   for (int d = 0; d < 3; d++)
-    size = fmaxf(size, (b->hi[d] - b->lo[d]) / 2);
-  const float farthest = (size + (float)b->job->reach) * b->job->inv_r;
-  return farthest < 100 ? 0x1p-17f * farthest * farthest + 0x1p-19f * farthest : INFINITY;
+    size_sq += (b->hi[d] - b->lo[d]) * (b->hi[d] - b->lo[d]) / 4;
+  const float farthest = (sqrtf(size_sq) + (float)b->job->reach) * b->job->inv_r;
+  return farthest < 175 ? 0x1p-19f * farthest * (farthest + 1) : INFINITY;
 }
 
-static __global__ void __launch_bounds__(TILE_ROWS, 2) tile_kernel(const tile_job job)
+static __device__ __forceinline__ void build_tile(const tile_job *job)
 {
   extern __shared__ __align__(16) unsigned char shared[];
   cudaGridDependencySynchronize();
   tile_store *store = (tile_store *)shared;
   const int warp = threadIdx.x / MD_WARP;
   const int64_t r = (int64_t)blockIdx.x * TILE_ROWS + threadIdx.x;
-  const bool present = r < job.n;
-  const int32_t place = (int32_t)min(r, (int64_t)job.n - 1);
-  const int32_t i = job.rows ? job.rows[place] : place;
-  const tile_room room = room_in(store, job.room.capacity);
-  tile_block b = {&job, store, &room};
+  const bool present = r < job->n;
+  const int32_t place = (int32_t)min(r, (int64_t)job->n - 1);
+  const int32_t i = job->rows ? job->rows[place] : place;
+  const tile_room room = room_in(store, job->room.capacity);
+  tile_block b = {job, store, &room};
   tile_row row = {};
   store->atom[threadIdx.x] = present ? i : ABSENT;
   store->self[threadIdx.x] = UINT16_MAX;
-  make_boxes(&b, job.x[i], &row);
-  spread_rows(&job, present, &row);
+  b.inv_reach = (float)(1 / job->reach);
+  make_boxes(&b, job->x[i], &row);
   row.margin = margin_of(&b);
   gather_halo(&b, &row);
-  if (present) job.count[r] = row.count;
+  if (present) job->count[r] = row.count;
   report(&b, &row);
-  for (int32_t p = b.pass; p < job.room.passes; p++) {
+  for (int32_t p = b.pass; p < job->room.passes; p++) {
     const neighbor_piece none = {};
-    if (threadIdx.x == 0) job.halos[(int64_t)blockIdx.x * job.room.passes + p] = none;
+    if (threadIdx.x == 0) job->halos[(int64_t)blockIdx.x * job->room.passes + p] = none;
     if (threadIdx.x % MD_WARP == 0)
-      job.groups[((int64_t)blockIdx.x * TILE_WARPS + warp) * job.room.passes + p] = none;
+      job->groups[((int64_t)blockIdx.x * TILE_WARPS + warp) * job->room.passes + p] = none;
   }
-  close_build(&job);
+  close_build(job);
+}
+
+typedef void tile_kernel(tile_job job);
+#define TILE(name, blocks)                                                                         \
+  static __global__ void __launch_bounds__(TILE_ROWS, blocks) name(const tile_job job)             \
+  {                                                                                                \
+    build_tile(&job);                                                                              \
+  }
+TILE(tile_many, BLOCKS)
+TILE(tile_few, FEW_BLOCKS)
+
+/* The kernel for so many tiles: where both take as many rounds, threads have more registers. */
+static md_status pick_kernel(int64_t tiles, tile_kernel **out)
+{
+  int processors;
+  MD_TRY(md_multiprocessors(&processors));
+  const int64_t many = (int64_t)BLOCKS * processors, few = (int64_t)FEW_BLOCKS * processors;
+  *out = (tiles + many - 1) / many < (tiles + few - 1) / few ? tile_many : tile_few;
+  return MD_OK;
 }
 
 /* Room for a halo of so many entries in one pass, or for as many as 16 bits can tell apart. */
@@ -181,13 +207,14 @@ static md_status run_tiles(neighbor_list *list, tile_job *job, int64_t count)
   job->halos = (neighbor_piece *)list->halos.data;
   job->groups = (neighbor_piece *)list->groups.data;
   const size_t shared = shared_bytes(room->capacity);
-  MD_CUDA(
-      cudaFuncSetAttribute(tile_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
+  tile_kernel *kernel;
+  MD_TRY(pick_kernel(count, &kernel));
+  MD_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
   cudaLaunchAttribute overlap;
   cudaLaunchConfig_t config =
       md_launch_config(ctx, dim3((unsigned)count), TILE_ROWS, true, &overlap);
   config.dynamicSmemBytes = shared;
-  MD_CUDA(cudaLaunchKernelEx(&config, tile_kernel, *job));
+  MD_CUDA(cudaLaunchKernelEx(&config, kernel, *job));
   return MD_OK;
 }
 

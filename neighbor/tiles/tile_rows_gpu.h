@@ -21,10 +21,12 @@ enum {
   TILE_WARPS = TILE_ROWS / MD_WARP,
   TILE_BANKS = MD_PREC == 2 ? NEIGHBOR_TILE_BANKS_WIDE : NEIGHBOR_TILE_BANKS,
   TILE_GROUP_ENTRIES = NEIGHBOR_TILE_GROUP,
-  TILE_WORDS = MD_PREC == 2 ? 2 : 3, /* of bits of a bank */
-  TILE_LEVELS = 32 * TILE_WORDS,     /* entries that a bank's queue holds */
-  TILE_STRIDE = TILE_LEVELS + 8,     /* so that 8 queues are read at once without conflicts */
-  TILE_WAITING = 20,                 /* entries of a row that wait for a hole */
+  TILE_PER_LEVEL = TILE_BANKS / TILE_GROUP_ENTRIES, /* groups of a level */
+  TILE_WORDS = MD_PREC == 2 ? 2 : 3,                /* of bits of a bank */
+  TILE_LEVELS = 32 * TILE_WORDS,                    /* entries that a bank's queue holds */
+  TILE_BLOCK = 32 + 8, /* those of a word, and what ends in a far one */
+  TILE_STRIDE = TILE_WORDS * TILE_BLOCK + (TILE_WORDS % 2 ? 0 : 8), /* see tile_room */
+  TILE_WAITING = 20, /* entries of a row that wait for a hole */
   TILE_BITS = TILE_BANKS > TILE_WAITING / 2 ? TILE_BANKS : TILE_WAITING / 2, /* words of a row */
   TILE_ENTRY = 16, /* bytes from an entry of the halo to the next */
 };
@@ -65,27 +67,41 @@ typedef struct {
 typedef struct {
   uint4 *halo;     /* [capacity], see tile_tests_gpu.h */
   int32_t *index;  /* [capacity]: atom of an entry, ABSENT of a far one */
-  uint8_t *near;   /* [capacity]: bit w: within reach of warp w */
+  uint8_t *near;   /* see near_at; bit w: within reach of warp w */
   int32_t *atom;   /* [MD_WARP]: atoms of the warp's rows, ABSENT where there is none */
   uint16_t *self;  /* [MD_WARP]: their own entries, times TILE_ENTRY; UINT16_MAX: not in the halo */
-  uint16_t *queue; /* [TILE_BANKS][TILE_STRIDE] of the warp: entries, times TILE_ENTRY; the last is
-                        a far one */
+  uint16_t *queue; /* [TILE_BANKS][TILE_STRIDE] of the warp: blocks of entries, times TILE_ENTRY;
+                        8 banks are read at once without conflicts */
   uint32_t *bits;  /* [TILE_BITS][MD_WARP]: level l of a word of a bank is bit 31 - l % 32 */
 } tile_room;
 
-/* One lane's row, and its part of the warp's rows as the tests read them. */
+/* One lane's row. */
 typedef struct {
-  float x, y, z;        /* relative to the tile's origin */
-  uint32_t point[2][4]; /* halves of 16 rows */
-  float rest[4];        /* of rows lane / 4 + 8 i */
-  float margin;         /* what the tests' rounding amounts to at most */
-  int32_t count;        /* entries written out */
-  int64_t piece, last;  /* of groups: the next, and the one before in this pass or -1 */
+  float x, y, z;       /* relative to the tile's origin */
+  float margin;        /* what the tests' rounding amounts to at most */
+  int32_t count;       /* entries written out */
+  int64_t piece, last; /* of groups: the next, and the one before in this pass or -1 */
 } tile_row;
 
-static __device__ __forceinline__ uint16_t *far_of(const tile_room *room, int bank)
+/* What is near of a halo, bank by bank, four entries a word; a halo ends in more that are not. */
+enum { TILE_NEAR_END = 4 * MD_WARP };
+
+static __host__ __device__ __forceinline__ int32_t near_stride(int32_t capacity)
 {
-  return room->queue + bank * TILE_STRIDE + TILE_STRIDE - 1;
+  enum { PER_WORD = 4 * TILE_BANKS };
+  return 4 * ((capacity + TILE_NEAR_END + PER_WORD - 1) / PER_WORD | 1);
+}
+
+/* Where entry e is in tile_room.near. */
+static __device__ __forceinline__ uint32_t near_at(const tile_job *job, uint32_t e)
+{
+  return e % TILE_BANKS * (uint32_t)near_stride(job->room.capacity) + e / TILE_BANKS;
+}
+
+/* Where a level of a queue lies. */
+static __device__ __forceinline__ uint32_t at_level(uint32_t level)
+{
+  return level + level / 32 * (TILE_BLOCK - 32);
 }
 
 static __device__ __forceinline__ uint32_t *bits_of(const tile_room *room, int bank)
@@ -123,9 +139,8 @@ static __device__ __forceinline__ int64_t take_groups(const tile_job *job, int32
 /* Of n entries of a bank, those that find slots in so many groups. */
 static __device__ __forceinline__ int32_t slots_of(int bank, int32_t groups)
 {
-  enum { PER_LEVEL = TILE_BANKS / TILE_GROUP_ENTRIES };
   const int slot = (bank - (int)threadIdx.x) & (TILE_BANKS - 1);
-  return groups / PER_LEVEL + (groups % PER_LEVEL * TILE_GROUP_ENTRIES > slot);
+  return groups / TILE_PER_LEVEL + (groups % TILE_PER_LEVEL * TILE_GROUP_ENTRIES > slot);
 }
 
 /* What a lane has yet to write of a bank: bits of its queue, from their highest on, and where the
@@ -168,25 +183,7 @@ static __device__ __forceinline__ int32_t groups_of(const int32_t levels[TILE_BA
   }
 }
 
-/* So many of a bank's entries, the last ones, to the waiting list. */
-static __device__ __forceinline__ void put_off(const tile_room *room, const uint16_t *queue,
-                                               int32_t entries, tile_rest *rest, int32_t *waiting)
-{
-#pragma unroll 1
-  for (; entries > 0; entries--) {
-    int last = 0;
-    uint32_t bits = rest->word[0];
-#pragma unroll
-    for (int w = 1; w < TILE_WORDS; w++)
-      if (rest->word[w] != 0) last = w, bits = rest->word[w];
-    *waiting_of(room, (*waiting)++) = queue[32 * last + 32 - __ffs((int)bits)];
-#pragma unroll
-    for (int w = 0; w < TILE_WORDS; w++)
-      if (w == last) rest->word[w] = bits & (bits - 1);
-  }
-}
-
-/* Zeros above the highest bit; of 0 more than there are. */
+/* Zeros above the highest bit; of 0 -1. */
 static __device__ __forceinline__ uint32_t leading_zeros(uint32_t bits)
 {
   uint32_t zeros;
@@ -202,6 +199,35 @@ static __device__ __forceinline__ uint32_t lowest_after(uint32_t zeros)
   return bits;
 }
 
+/* An entry of a word of a bank's queue, that of its lowest bit, to the waiting list. */
+static __device__ __forceinline__ void put_lowest(const tile_room *room, const uint16_t *block,
+                                                  uint32_t *word, int32_t *waiting)
+{
+  *waiting_of(room, (*waiting)++) = block[leading_zeros(*word & -*word)];
+  *word &= *word - 1;
+}
+
+/* So many of a bank's entries to the waiting list: of a word that holds many, as long as it is not
+ * empty thereafter, else the last ones. */
+static __device__ __forceinline__ void put_off(const tile_room *room, const uint16_t *queue,
+                                               int32_t entries, tile_rest *rest, int32_t *waiting)
+{
+  enum { FULL = TILE_WORDS > 2 };
+#pragma unroll 1
+  for (; entries > 0 && (rest->word[FULL] & (rest->word[FULL] - 1)); entries--)
+    put_lowest(room, queue + FULL * TILE_BLOCK, &rest->word[FULL], waiting);
+#pragma unroll 1
+  for (; entries > 0; entries--) {
+    int last = 0;
+#pragma unroll
+    for (int w = 1; w < TILE_WORDS; w++)
+      if (rest->word[w] != 0) last = w;
+#pragma unroll
+    for (int w = 0; w < TILE_WORDS; w++)
+      if (w == last) put_lowest(room, queue + w * TILE_BLOCK, &rest->word[w], waiting);
+  }
+}
+
 /* Where the first word that has bits stands in shared memory; it becomes the first, or of two
  * words, where registers for as many addresses are worth more than moves, *first gets its
  * number. */
@@ -211,10 +237,11 @@ static __device__ __forceinline__ const uint16_t *find_first(const uint16_t *que
   *first = 0;
   if (TILE_WORDS == 2) {
     *first = rest->word[0] == 0;
-    return queue + 32 * *first;
+    return queue + TILE_BLOCK * *first;
   }
   if (rest->word[0] == 0) {
-    rest->at += 32;
+    const uint16_t *end = queue + TILE_WORDS * TILE_BLOCK;
+    rest->at = rest->at + TILE_BLOCK < end ? rest->at + TILE_BLOCK : end;
 #pragma unroll
     for (int w = 0; w < TILE_WORDS; w++)
       rest->word[w] = w + 1 < TILE_WORDS ? rest->word[w + 1] : 0;
@@ -222,9 +249,10 @@ static __device__ __forceinline__ const uint16_t *find_first(const uint16_t *que
   return rest->at;
 }
 
-/* The next entry of a bank; else a far one, or in the last holes of the row, one that waits. */
+/* The next entry of a bank, or a far one, that before the word at hand; where `fills`, in the last
+ * holes of the row one that waits. */
 static __device__ __forceinline__ uint32_t next_entry(const tile_room *room, int bank,
-                                                      tile_rest *rest, int32_t waiting,
+                                                      tile_rest *rest, bool fills, int32_t waiting,
                                                       int32_t *holes)
 {
   int first;
@@ -235,9 +263,11 @@ static __device__ __forceinline__ uint32_t next_entry(const tile_room *room, int
     rest->word[0] = left;
   else
     rest->word[1] = left;
-  *holes -= bits == 0;
-  const uint16_t *from = bits != 0 ? at + zeros : far_of(room, bank);
-  if (bits == 0 && *holes < waiting) from = waiting_of(room, *holes);
+  const uint16_t *from = at + (int32_t)zeros;
+  if (fills) {
+    *holes -= bits == 0;
+    if (bits == 0 && (uint32_t)*holes < (uint32_t)waiting) from = waiting_of(room, *holes);
+  }
   return *from;
 }
 
@@ -264,29 +294,37 @@ static __device__ __forceinline__ void arrange(const uint32_t entry[TILE_BANKS],
   }
 }
 
-/* Groups of the warp's rows to `to`. */
-static __device__ __forceinline__ void write_groups(const tile_room *room,
-                                                    tile_rest rest[TILE_BANKS], int32_t waiting,
-                                                    int32_t holes, int32_t groups, uint4 *to)
+/* Level c of the warp's rows, of which `here` slots are left, to `to`; fills: as in next_entry. */
+static __device__ __forceinline__ void write_level(const tile_room *room,
+                                                   tile_rest rest[TILE_BANKS], int here, bool fills,
+                                                   int32_t waiting, int32_t *holes, uint4 *to)
 {
-  enum { PER_LEVEL = TILE_BANKS / TILE_GROUP_ENTRIES };
-  for (int32_t c = 0; c < groups; c += PER_LEVEL) {
-    const int here =
-        min(groups - c, (int32_t)PER_LEVEL) * TILE_GROUP_ENTRIES; /* slots of this level */
-    uint32_t entry[TILE_BANKS], word[TILE_BANKS / 2];
+  uint32_t entry[TILE_BANKS], word[TILE_BANKS / 2];
+#pragma unroll
+  for (int b = 0; b < TILE_BANKS; b++)
+    entry[b] = TILE_PER_LEVEL == 1 || here >= TILE_BANKS ||
+                       ((b - (int)threadIdx.x) & (TILE_BANKS - 1)) < here
+                   ? next_entry(room, b, &rest[b], fills, waiting, holes)
+                   : 0;
+  arrange(entry, word);
+#pragma unroll
+  for (int k = 0; k < TILE_PER_LEVEL; k++)
+    if (k * TILE_GROUP_ENTRIES < here)
+      to[k * MD_WARP] = make_uint4(word[4 * k], word[4 * k + 1], word[4 * k + 2], word[4 * k + 3]);
+}
+
+/* The level from which on all rows have holes for what waits, but for those of empty words, or 0;
+ * *holes, that of all levels, gets that of these. */
+static __device__ __forceinline__ int32_t fill_from(const int32_t levels[TILE_BANKS],
+                                                    int32_t groups, int32_t waiting, int32_t *holes)
+{
+  int32_t level = (groups + TILE_PER_LEVEL - 1) / TILE_PER_LEVEL, found = 0;
+  for (; level > 0 && __any_sync(MD_ALL_LANES, found < waiting); level--)
 #pragma unroll
     for (int b = 0; b < TILE_BANKS; b++)
-      entry[b] =
-          PER_LEVEL == 1 || here == TILE_BANKS || ((b - (int)threadIdx.x) & (TILE_BANKS - 1)) < here
-              ? next_entry(room, b, &rest[b], waiting, &holes)
-              : 0;
-    arrange(entry, word);
-#pragma unroll
-    for (int k = 0; k < PER_LEVEL; k++)
-      if (k * TILE_GROUP_ENTRIES < here)
-        to[(c + k) * MD_WARP] =
-            make_uint4(word[4 * k], word[4 * k + 1], word[4 * k + 2], word[4 * k + 3]);
-  }
+      found += levels[b] < level && slots_of(b, groups) >= level;
+  if (level > 0) *holes = found;
+  return level;
 }
 
 /* Write out what the tests found for the warp's rows. */
@@ -308,8 +346,14 @@ static __device__ __forceinline__ void write_rows(const tile_job *job, const til
   for (int b = 0; b < TILE_BANKS; b++)
     put_off(room, room->queue + b * TILE_STRIDE, levels[b] - slots_of(b, groups), &rest[b],
             &waiting);
-  write_groups(room, rest, waiting, groups * TILE_GROUP_ENTRIES - count + waiting, groups,
-               job->list + at * MD_WARP + threadIdx.x % MD_WARP);
+  int32_t holes = groups * TILE_GROUP_ENTRIES - count + waiting;
+  const int32_t filled = fill_from(levels, groups, waiting, &holes);
+  uint4 *to = job->list + at * MD_WARP + threadIdx.x % MD_WARP;
+  int32_t left = groups * TILE_GROUP_ENTRIES, level = 0;
+  for (; level < filled; level++, left -= TILE_BANKS, to += TILE_PER_LEVEL * MD_WARP)
+    write_level(room, rest, left, false, waiting, &holes, to);
+  for (; left > 0; left -= TILE_BANKS, to += TILE_PER_LEVEL * MD_WARP)
+    write_level(room, rest, left, true, waiting, &holes, to);
 }
 
 #endif

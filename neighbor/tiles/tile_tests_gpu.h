@@ -4,13 +4,21 @@
  * In units of r_list, relative to the tile's origin, entry b is within r_list of atom a where
  *     a b - |b|^2 / 2 + (1 - |a|^2) / 2 > 0.
  * A coordinate is the sum of two halves, high and low, and so is n = -|b|^2 / 2, of the coordinates
- * thus rounded.  Entries are 8 halves, rows twice 8 of them,
- *     entry     xh yh  zh nh  xl yl  zl nl
- *     row       xh yh  zh 1   xh yh  zh 1,    xl yl  zl 0   xl yl  zl 0,
- * and one m16n8k16, which gets every entry twice, has the sum above of 16 rows and 8 entries; the
- * last term is what it adds to.  Products of halves are exact; sums lose less than 2^-17 X^2, where
- * X is the largest coordinate.  Where that leaves the sign open, the positions themselves decide,
- * so that every kind of list holds the same pairs.
+ * thus rounded.  Entries are 8 halves, of which a product takes some twice, rows 16,
+ *     entry     xh yh  zh nh  xl yl  zl nl,    xh yh  zh nh  1  1   1  1
+ *     row       xh yh  zh 1   xh yh  zh 1,     xl yl  zl 0   ch cl  0  0,
+ * where c is the last term, and one m16n8k16 has the sum above of 16 rows and 8 entries.  Products
+ * of halves are exact.  The product of xl and xl is left out.
+ *
+ * Let R be the distance of the farthest entry, and u = 2^-24.  A sum loses at most 13 u R^2 where
+ * its 13 terms are cut off 24 binary digits below the first of the largest, 4 u R^2 by what is left
+ * out, 4 u R^2 by the low halves of n and c, and 3 u R^2 by n and c as floats: together 24 u R^2.
+ * It loses 18 u R where coordinates become floats and two halves, and in the exact test's own
+ * floats.  margin_of allows for 32 of either, which leaves room to round the sum to a half.
+ *
+ * On a Hopper GPU sums are formed as those in float are, and rounded to halves once; other GPUs sum
+ * in float.  Where the margin leaves a sign open, the positions themselves decide, so that every
+ * kind of list holds the same pairs.
  *
  * A warp queues the entries near the boxes around its atoms, bank by bank, an entry e lying in bank
  * e mod TILE_BANKS: 8 entries that are read together never conflict. */
@@ -65,38 +73,61 @@ static __device__ __forceinline__ uint4 far_entry(void)
   return make_uint4(0, two_halves(__float2half_rn(0), __float2half_rn(-60000)), 0, 0);
 }
 
-/* The warp's rows as the tests need them, from each lane's own; present: there is such a row. */
-static __device__ __forceinline__ void spread_rows(const tile_job *job, bool present, tile_row *row)
+/* A lane's part of the warp's rows as the tests read them, halves of 16 rows. */
+typedef struct {
+  uint32_t point[2][4];
+} tile_points;
+
+/* From each lane's own row; present: there is such a row. */
+static __device__ __forceinline__ tile_points spread_rows(const tile_job *job, bool present,
+                                                          const tile_row *row)
 {
+  tile_points to;
   const tile_point p = split_point(row->x, row->y, row->z, job->inv_r);
   const __half one = __float2half_rn(1), zero = __float2half_rn(0);
-  const uint32_t word[4] = {two_halves(p.hi[0], p.hi[1]), two_halves(p.hi[2], one),
-                            two_halves(p.lo[0], p.lo[1]), two_halves(p.lo[2], zero)};
-  const float rest = present ? 0.5f + p.norm : -INFINITY;
+  const float rest = present ? 0.5f + p.norm : -60000;
+  const __half high = __float2half_rn(rest), low = __float2half_rn(rest - __half2float(high));
+  const uint32_t word[5] = {two_halves(p.hi[0], p.hi[1]), two_halves(p.hi[2], one),
+                            two_halves(p.lo[0], p.lo[1]), two_halves(p.lo[2], zero),
+                            two_halves(high, low)};
   const int lane = threadIdx.x % MD_WARP;
 #pragma unroll
   for (int i = 0; i < 4; i++) {
-    const int from = lane / 4 + 8 * i;
-    uint32_t all[4];
+    uint32_t all[5];
 #pragma unroll
-    for (int k = 0; k < 4; k++)
-      all[k] = __shfl_sync(MD_ALL_LANES, word[k], from);
-    row->point[i / 2][i % 2] = lane % 2 ? all[1] : all[0];
-    row->point[i / 2][2 + i % 2] = lane % 2 ? all[3] : all[2];
-    row->rest[i] = __shfl_sync(MD_ALL_LANES, rest, from);
+    for (int k = 0; k < 5; k++)
+      all[k] = __shfl_sync(MD_ALL_LANES, word[k], lane / 4 + 8 * i);
+    to.point[i / 2][i % 2] = lane % 2 ? all[1] : all[0];
+    const uint32_t even = lane % 4 ? all[4] : all[2], odd = lane % 4 == 1 ? all[3] : 0;
+    to.point[i / 2][2 + i % 2] = lane % 2 ? odd : even;
   }
+  return to;
 }
 
-/* Rows lane / 4 + 8 i against entries 2 (lane % 4) + j; each lane has a part of entry lane / 4. */
-static __device__ __forceinline__ void multiply(const tile_row *row, uint32_t part, float sum[4][2])
+/* Rows lane / 4 + 8 i, each a word of sum, against entries 2 (lane % 4) and one more; each lane has
+ * a part of entry lane / 4. */
+static __device__ __forceinline__ void multiply(const tile_points *rows, uint32_t part,
+                                                uint32_t sum[4])
 {
+  const uint32_t ones = threadIdx.x % 4 < 2 ? part : 0x3c003c00; /* two halves */
 #pragma unroll
-  for (int k = 0; k < 2; k++)
+  for (int k = 0; k < 2; k++) {
+    const uint32_t *row = rows->point[k];
+#if __CUDA_ARCH__ >= 900
+    asm("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%0, %1}, {%2, %3, %4, %5}, {%6, %7}, "
+        "{%8, %8};"
+        : "=r"(sum[2 * k]), "=r"(sum[2 * k + 1])
+        : "r"(row[0]), "r"(row[1]), "r"(row[2]), "r"(row[3]), "r"(part), "r"(ones), "r"(0));
+#else
+    float f[4];
     asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
-        "{%8, %8}, {%9, %9, %10, %10};"
-        : "=f"(sum[2 * k][0]), "=f"(sum[2 * k][1]), "=f"(sum[2 * k + 1][0]), "=f"(sum[2 * k + 1][1])
-        : "r"(row->point[k][0]), "r"(row->point[k][1]), "r"(row->point[k][2]),
-          "r"(row->point[k][3]), "r"(part), "f"(row->rest[2 * k]), "f"(row->rest[2 * k + 1]));
+        "{%8, %9}, {%10, %10, %10, %10};"
+        : "=f"(f[0]), "=f"(f[1]), "=f"(f[2]), "=f"(f[3])
+        : "r"(row[0]), "r"(row[1]), "r"(row[2]), "r"(row[3]), "r"(part), "r"(ones), "f"(0.0f));
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(sum[2 * k]) : "f"(f[1]), "f"(f[0]));
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(sum[2 * k + 1]) : "f"(f[3]), "f"(f[2]));
+#endif
+  }
 }
 
 static __device__ __forceinline__ uint32_t part_of(const tile_room *room, uint32_t entry)
@@ -112,45 +143,64 @@ static __device__ bool is_exactly_near(const tile_job *job, int32_t i, int32_t j
   return dx * dx + dy * dy + dz * dz < (state)job->r_sq;
 }
 
+static __device__ __forceinline__ __half2 halves_of(uint32_t word)
+{
+  return *(const __half2 *)&word;
+}
+
+/* Signs of the four halves of two words, each a byte of 0 or 255. */
+static __device__ __forceinline__ uint32_t signs_of(uint32_t a, uint32_t b)
+{
+  uint32_t signs;
+  asm("prmt.b32 %0, %1, %2, 0xfdb9;" : "=r"(signs) : "r"(a), "r"(b));
+  return signs;
+}
+
 /* Shift the signs of TILE_GROUP levels into miss[i][j]; queue: of bank lane / 4.  Returns the sum
  * that is nearest to 0. */
-static __device__ __forceinline__ float test_group(const tile_room *room, const tile_row *row,
+static __device__ __forceinline__ float test_group(const tile_room *room, const tile_points *rows,
                                                    const uint16_t *queue, uint32_t miss[4][2])
 {
   const uint4 queued = *(const uint4 *)queue;
   const uint32_t word[4] = {queued.x, queued.y, queued.z, queued.w};
-  float nearest = INFINITY;
+  uint32_t bits[2] = {};
+  __half2 nearest = halves_of(0x7c007c00); /* infinity */
 #pragma unroll
   for (int u = 0; u < TILE_GROUP; u++) {
-    float sum[4][2];
-    multiply(row, part_of(room, u % 2 ? word[u / 2] >> 16 : word[u / 2] & 0xffff), sum);
+    uint32_t sum[4];
+    multiply(rows, part_of(room, u % 2 ? word[u / 2] >> 16 : word[u / 2] & 0xffff), sum);
+#pragma unroll
+    for (int k = 0; k < 2; k++)
+      bits[k] |= signs_of(sum[2 * k], sum[2 * k + 1]) & 0x01010101u << (TILE_GROUP - 1 - u);
 #pragma unroll
     for (int i = 0; i < 4; i++)
-#pragma unroll
-      for (int j = 0; j < 2; j++) {
-        miss[i][j] = __funnelshift_l(__float_as_uint(sum[i][j]), miss[i][j], 1);
-        nearest = fminf(nearest, fabsf(sum[i][j]));
-      }
+      nearest = __hmin2(nearest, __habs2(halves_of(sum[i])));
   }
-  return nearest;
+#pragma unroll
+  for (int i = 0; i < 4; i++)
+#pragma unroll
+    for (int j = 0; j < 2; j++)
+      miss[i][j] = __byte_perm(miss[i][j], bits[i / 2], 0x2104 + i % 2 * 2 + j);
+  return __half2float(__hmin(__low2half(nearest), __high2half(nearest)));
 }
 
 /* Of the group just tested, what rounding leaves open; queue: of the first of the 8 banks. */
 static __device__ __forceinline__ void settle_doubts(const tile_job *job, const tile_room *room,
-                                                     const tile_row *row, const uint16_t *queue,
-                                                     uint32_t miss[4][2])
+                                                     const tile_points *rows, float margin,
+                                                     const uint16_t *queue, uint32_t miss[4][2])
 {
   const int lane = threadIdx.x % MD_WARP;
 #pragma unroll 1
   for (int u = 0; u < TILE_GROUP; u++) {
-    float sum[4][2];
-    multiply(row, part_of(room, queue[lane / 4 * TILE_STRIDE + u]), sum);
+    uint32_t sum[4];
+    multiply(rows, part_of(room, queue[lane / 4 * TILE_STRIDE + u]), sum);
     const uint32_t bit = 0x80u >> u;
 #pragma unroll
     for (int i = 0; i < 4; i++)
 #pragma unroll
       for (int j = 0; j < 2; j++) {
-        if (fabsf(sum[i][j]) > row->margin) continue;
+        const __half2 both = halves_of(sum[i]);
+        if (fabsf(j ? __high2float(both) : __low2float(both)) > margin) continue;
         const int32_t entry = queue[(lane % 4 * 2 + j) * TILE_STRIDE + u] / TILE_ENTRY;
         const bool near = is_exactly_near(job, room->atom[lane / 4 + 8 * i], room->index[entry]);
         miss[i][j] = near ? miss[i][j] & ~bit : miss[i][j] | bit;
@@ -162,14 +212,14 @@ static __device__ __forceinline__ void settle_doubts(const tile_job *job, const 
  * `groups` groups; queue: of the first of them. */
 static __device__ __forceinline__ void test_banks(const tile_job *job, const tile_room *room,
                                                   int first, int32_t groups, const uint16_t *queue,
-                                                  const tile_row *row)
+                                                  const tile_points *rows, float margin)
 {
   const int lane = threadIdx.x % MD_WARP;
   uint32_t miss[4][2] = {};
   for (int32_t g = 0; g < groups; g++, queue += TILE_GROUP) {
-    const float nearest = test_group(room, row, queue + lane / 4 * TILE_STRIDE, miss);
-    if (__any_sync(MD_ALL_LANES, nearest <= row->margin))
-      settle_doubts(job, room, row, queue, miss);
+    const float nearest = test_group(room, rows, queue + lane / 4 * TILE_STRIDE, miss);
+    if (__any_sync(MD_ALL_LANES, nearest <= margin))
+      settle_doubts(job, room, rows, margin, queue, miss);
   }
   const int unused = 32 - groups * TILE_GROUP;
 #pragma unroll
@@ -181,13 +231,14 @@ static __device__ __forceinline__ void test_banks(const tile_job *job, const til
     }
 }
 
-/* Level of the row's own atom in the queue of its bank, which entries follow each other in. */
-static __device__ __forceinline__ int level_of(const uint16_t *queue, uint16_t entry)
+/* Level of the row's own atom in the queue of its bank, in which entries follow each other up to
+ * before `levels`. */
+static __device__ __forceinline__ int level_of(const uint16_t *queue, int levels, uint16_t entry)
 {
   int level = 0;
   for (int step = TILE_SEARCH; step > 0; step /= 2)
-    if (level + step <= TILE_LEVELS && queue[level + step - 1] < entry) level += step;
-  return level < TILE_LEVELS && queue[level] == entry ? level : TILE_LEVELS;
+    if (level + step <= levels && queue[at_level(level + step - 1)] < entry) level += step;
+  return level < levels && queue[at_level(level)] == entry ? level : TILE_LEVELS;
 }
 
 /* Test what is queued, `levels` in the fullest bank, and write the rows. */
@@ -197,20 +248,22 @@ static __device__ __forceinline__ void use_queues(const tile_job *job, const til
 {
   enum { PER_WORD = 32 / TILE_GROUP };
   const int lane = threadIdx.x % MD_WARP, bank = lane % TILE_BANKS;
-  for (int32_t l = queued + lane / TILE_BANKS; l < TILE_LEVELS; l += MD_WARP / TILE_BANKS)
-    room->queue[bank * TILE_STRIDE + l] = (uint16_t)(far + bank * TILE_ENTRY);
+  int32_t groups = (levels + TILE_GROUP - 1) / TILE_GROUP;
+  for (int l = queued + lane / TILE_BANKS; l < groups * TILE_GROUP; l += MD_WARP / TILE_BANKS)
+    room->queue[bank * TILE_STRIDE + at_level(l)] = (uint16_t)(far + bank * TILE_ENTRY);
   __syncwarp();
   const uint16_t self = room->self[lane];
   const int own = self / TILE_ENTRY % TILE_BANKS;
-  const int level = level_of(room->queue + own * TILE_STRIDE, self);
-  int32_t groups = (levels + TILE_GROUP - 1) / TILE_GROUP;
+  const int level = level_of(room->queue + own * TILE_STRIDE, levels, self);
   tile_rest rest[TILE_BANKS];
+  const tile_points rows = spread_rows(job, room->atom[lane] != ABSENT, row);
 #pragma unroll 1
   for (int word = 0; word < TILE_WORDS; word++, groups -= PER_WORD) {
     const int32_t here = min(groups, (int32_t)PER_WORD);
     if (here > 0)
       for (int first = 0; first < TILE_BANKS; first += 8)
-        test_banks(job, room, first, here, room->queue + first * TILE_STRIDE + 32 * word, row);
+        test_banks(job, room, first, here, room->queue + first * TILE_STRIDE + word * TILE_BLOCK,
+                   &rows, row->margin);
     __syncwarp();
     if (level / 32 == word) *bits_of(room, own) &= ~(0x80000000u >> level % 32);
 #pragma unroll
@@ -226,41 +279,90 @@ static __device__ __forceinline__ void use_queues(const tile_job *job, const til
   __syncwarp();
 }
 
+/* Words of four entries of a bank, near or not, that a lane queues: of a range of them in which no
+ * bank has more near ones than a queue holds; as many as fit from `first` of `words` on. */
+typedef struct {
+  const uint32_t *near;  /* the lane's */
+  int32_t count;         /* words */
+  int32_t level, queued; /* of its first near entry; near entries of its bank */
+} tile_range;
+
+/* Near entries among words of a lane. */
+static __device__ __forceinline__ int32_t count_near_in(const uint32_t *near, int32_t count)
+{
+  const int warp = threadIdx.x / MD_WARP;
+  uint32_t sums = 0; /* a byte each */
+  for (int32_t k = 0; k < count; k++)
+    sums += near[k] >> warp & 0x01010101;
+  return (int32_t)(sums * 0x01010101 >> 24);
+}
+
+static __device__ __forceinline__ tile_range find_range(const uint32_t *near, int32_t words)
+{
+  enum { PER_BANK = MD_WARP / TILE_BANKS };
+  const int lane = threadIdx.x % MD_WARP;
+  tile_range r;
+  r.count = (words + PER_BANK - 1) / PER_BANK;
+  for (;; r.count = (r.count + 1) / 2) {
+    r.near = near + lane / TILE_BANKS * r.count;
+    const int32_t mine = count_near_in(r.near, r.count);
+    r.queued = mine;
+    for (int step = TILE_BANKS; step < MD_WARP; step *= 2) {
+      const int32_t before = __shfl_up_sync(MD_ALL_LANES, r.queued, step);
+      if (lane >= step) r.queued += before;
+    }
+    r.level = r.queued - mine;
+    r.queued = __shfl_sync(MD_ALL_LANES, r.queued, MD_WARP - TILE_BANKS + lane % TILE_BANKS);
+    if (__all_sync(MD_ALL_LANES, r.queued <= TILE_LEVELS)) return r;
+  }
+}
+
+/* An entry, where `near`, to a level of a queue in shared memory: written so as to be no branch. */
+static __device__ __forceinline__ void put_near(uint32_t queue, uint32_t *level, uint32_t entry,
+                                                uint32_t near)
+{
+  asm volatile(
+      "{.reg .pred p; setp.ne.u32 p, %3, 0; @p st.shared.u16 [%1], %2; @p add.u32 %0, %0, 1;}"
+      : "+r"(*level)
+      : "r"(queue + at_level(*level) * (uint32_t)sizeof(uint16_t)), "h"((uint16_t)entry), "r"(near)
+      : "memory");
+}
+
+/* The near entries of the lane's words to their queue; entry: the first, times TILE_ENTRY. */
+static __device__ __forceinline__ void queue_range(const tile_range *r, uint32_t entry,
+                                                   uint16_t *queue)
+{
+  enum { STEP = TILE_BANKS * TILE_ENTRY };
+  const int warp = threadIdx.x / MD_WARP;
+  const uint32_t to = (uint32_t)__cvta_generic_to_shared(queue);
+  uint32_t level = (uint32_t)r->level;
+  for (int32_t k = 0; k < r->count; k++, entry += 4 * STEP) {
+    const uint32_t near = r->near[k] >> warp;
+#pragma unroll
+    for (uint32_t u = 0; u < 4; u++)
+      put_near(to, &level, entry + u * STEP, near & 1u << 8 * u);
+  }
+}
+
 /* All m entries of the halo against the warp's rows. */
 static __device__ __forceinline__ void scan_halo(const tile_job *job, const tile_room *room,
                                                  int32_t m, uint32_t far, tile_row *row)
 {
-  enum { PER_BANK = MD_WARP / TILE_BANKS, AT_ONCE = 4, FULL = TILE_LEVELS - AT_ONCE * PER_BANK };
-  const int lane = threadIdx.x % MD_WARP, bank = lane % TILE_BANKS, warp = threadIdx.x / MD_WARP;
-  const uint8_t *near = room->near + lane;
-  unsigned mates = 0; /* lanes of the same bank */
-  for (int k = bank; k < MD_WARP; k += TILE_BANKS)
-    mates |= 1u << k;
-  const unsigned me = 1u << lane, before = mates & (me - 1);
+  enum { PER_BANK = MD_WARP / TILE_BANKS, PER_WORD = 4 * TILE_BANKS };
+  const int lane = threadIdx.x % MD_WARP, bank = lane % TILE_BANKS;
+  const uint32_t *near = (const uint32_t *)(room->near + near_at(job, bank));
+  const int32_t words = (m + PER_WORD - 1) / PER_WORD;
   uint16_t *queue = room->queue + bank * TILE_STRIDE;
-  if (lane < TILE_BANKS) *far_of(room, lane) = (uint16_t)(far + lane * TILE_ENTRY);
-  int32_t e = 0;
+  for (int w = lane / TILE_BANKS; w < TILE_WORDS; w += PER_BANK)
+    queue[w * TILE_BLOCK + TILE_BLOCK - 1] = (uint16_t)(far + bank * TILE_ENTRY);
+  int32_t first = 0;
   do {
-    int32_t queued = 0, bound = 0; /* in this bank; in the fullest, at most */
-    while (e < m && bound <= FULL) {
-      unsigned all[AT_ONCE];
-#pragma unroll
-      for (int u = 0; u < AT_ONCE; u++) {
-        const int32_t at = e + u * MD_WARP; /* far ones, which are near nobody, end the last */
-        all[u] = __ballot_sync(MD_ALL_LANES, at < m && (near[at] >> warp & 1));
-      }
-#pragma unroll
-      for (int u = 0; u < AT_ONCE; u++) {
-        if (all[u] & me)
-          queue[queued + __popc(all[u] & before)] =
-              (uint16_t)((e + u * MD_WARP + lane) * TILE_ENTRY);
-        queued += __popc(all[u] & mates);
-      }
-      e += AT_ONCE * MD_WARP, bound += AT_ONCE * PER_BANK;
-      if (bound > FULL) bound = __reduce_max_sync(MD_ALL_LANES, queued);
-    }
-    use_queues(job, room, queued, __reduce_max_sync(MD_ALL_LANES, queued), far, row);
-  } while (e < m);
+    const tile_range r = find_range(near + first, words - first);
+    const int32_t own = first + lane / TILE_BANKS * r.count;
+    queue_range(&r, (uint32_t)(own * PER_WORD + bank) * TILE_ENTRY, queue);
+    use_queues(job, room, r.queued, __reduce_max_sync(MD_ALL_LANES, r.queued), far, row);
+    first += PER_BANK * r.count;
+  } while (first < words);
 }
 
 #endif
