@@ -17,7 +17,6 @@
 enum {
   BLOCK = 256,
   RESIDENT = 6, /* blocks of migration that a multiprocessor holds */
-  ROUNDS = 4,   /* atoms of a thread that makes ghosts, where there are many blocks */
 };
 
 typedef struct {
@@ -210,33 +209,25 @@ static __global__ void count_kernel(int64_t n, const shell s, const state4 *__re
   add_images(i < n ? images_of(&s, x[i]) : 0, total);
 }
 
-/* Warp: `rounds` times 32 atoms, or the end of all; several where there are many, so that fewer
- * blocks look back. */
+/* Thread: one atom of each row, or the end of all. */
 static __global__ void __launch_bounds__(BLOCK)
-    border_kernel(int64_t n, const shell s, md_scan scan, int rounds, const borders to)
+    border_kernel(int64_t n, const shell s, md_scan scan, int rows, const borders to)
 {
-  const int lane = threadIdx.x % MD_WARP;
-  const int64_t begin = md_thread() / MD_WARP * rounds * MD_WARP + lane;
-  uint32_t before[ROUNDS], total = 0;
+  const int64_t begin = md_scan_first(rows);
+  uint32_t images[MD_SCAN_ROWS];
+  int64_t before[MD_SCAN_ROWS];
 #pragma unroll
-  for (int k = 0; k < ROUNDS; k++) {
+  for (int k = 0; k < MD_SCAN_ROWS; k++) {
     const int64_t i = begin + k * MD_WARP;
-    const uint32_t images = k < rounds && i < n ? (uint32_t)images_of(&s, to.x[i]) : 0;
-    uint32_t sum = images;
-    for (int step = 1; step < MD_WARP; step *= 2) {
-      const uint32_t other = __shfl_up_sync(MD_ALL_LANES, sum, step);
-      if (lane >= step) sum += other;
-    }
-    before[k] = total + sum - images;
-    total += __shfl_sync(MD_ALL_LANES, sum, MD_WARP - 1);
+    images[k] = k < rows && i < n ? (uint32_t)images_of(&s, to.x[i]) : 0;
   }
-  const int64_t g = __shfl_sync(MD_ALL_LANES, md_scan_before(scan, lane == 0 ? total : 0), 0);
+  md_scan_before_each(scan, rows, images, before);
 #pragma unroll
-  for (int k = 0; k < ROUNDS; k++) {
+  for (int k = 0; k < MD_SCAN_ROWS; k++) {
     const int64_t i = begin + k * MD_WARP;
-    if (k >= rounds || i > n) return;
-    to.first[i] = (int32_t)(g + before[k]);
-    if (i < n) put_ghosts(&s, &to, n, i, g + before[k]);
+    if (k >= rows || i > n) return;
+    to.first[i] = (int32_t)before[k];
+    if (i < n) put_ghosts(&s, &to, n, i, before[k]);
   }
 }
 
@@ -264,11 +255,9 @@ md_status PREC(comm_gpu_borders)(comm *cm, md_atoms *atoms, const int images[3])
   if (atoms->n == 0) return MD_OK;
   md_ctx *ctx = cm->ctx;
   const shell s = shell_of(atoms, atoms->r_ghost, images);
-  int processors;
-  MD_TRY(md_multiprocessors(&processors));
-  const bool many = atoms->n >= (int64_t)RESIDENT * ROUNDS / 2 * BLOCK * processors;
-  const int rounds = many ? ROUNDS : 1;
-  const unsigned blocks = md_blocks(atoms->n + 1, rounds * BLOCK);
+  int rows;
+  MD_TRY(md_scan_rows(atoms->n, BLOCK, &rows));
+  const unsigned blocks = md_blocks(atoms->n + 1, rows * BLOCK);
   int64_t total = 0;
   md_scan scan;
   MD_TRY(find_total(cm, atoms, &s, &total));
@@ -282,7 +271,7 @@ md_status PREC(comm_gpu_borders)(comm *cm, md_atoms *atoms, const int images[3])
                       (int32_t *)atoms->home.data,
                       (int32_t *)atoms->shift.data,
                       1 / atoms->coord_scale};
-  border_kernel<<<blocks, BLOCK, 0, (cudaStream_t)ctx->stream>>>(atoms->n, s, scan, rounds, to);
+  border_kernel<<<blocks, BLOCK, 0, (cudaStream_t)ctx->stream>>>(atoms->n, s, scan, rows, to);
   MD_LAUNCHED();
   atoms->n_ghost = total;
   return MD_OK;

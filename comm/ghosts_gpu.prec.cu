@@ -38,31 +38,34 @@ typedef struct {
   int32_t *first; /* images that move with atoms on one rank: none */
 } builder;
 
-/* Thread: ATOMS of them, or the end of all: what they are built from.  Their images are items, in
+/* Thread: one of each row, or the end of all: what they are built from.  Their images are items, in
  * the order of atoms, with their targets as keys. */
 static __global__ void __launch_bounds__(BLOCK)
     list_kernel(int64_t n, const partition p, const image_table table, const state4 *x,
-                const int32_t *image, md_scan scan, int32_t *before, int32_t *item, uint32_t *key,
-                const builder b)
+                const int32_t *image, md_scan scan, int rows, int32_t *before, int32_t *item,
+                uint32_t *key, const builder b)
 {
-  const int64_t begin = md_thread() * ATOMS;
-  int32_t head[ATOMS], images = 0;
+  const int64_t begin = md_scan_first(rows);
+  int32_t head[MD_SCAN_ROWS];
+  uint32_t images[MD_SCAN_ROWS];
+  int64_t at[MD_SCAN_ROWS];
 #pragma unroll
-  for (int u = 0; u < ATOMS; u++) {
-    const int64_t i = begin + u;
-    head[u] = 0;
-    if (i >= n) continue;
+  for (int u = 0; u < MD_SCAN_ROWS; u++) {
+    const int64_t i = begin + u * MD_WARP;
+    head[u] = 0, images[u] = 0;
+    if (u >= rows || i >= n) continue;
     const state4 xi = x[i];
     b.built[i] = xi;
     if (b.fixed) b.fixed[i] = verlet_coord(xi, b.inv_scale);
     head[u] = max(head_at(&table, &p, xi, image + 3 * i), 0);
-    images += table.list[head[u]];
+    images[u] = (uint32_t)table.list[head[u]];
   }
-  int64_t k = md_scan_before(scan, (uint32_t)images);
+  md_scan_before_each(scan, rows, images, at);
 #pragma unroll
-  for (int u = 0; u < ATOMS; u++) {
-    const int64_t i = begin + u;
-    if (i <= n) before[i] = (int32_t)k, b.first[i] = 0;
+  for (int u = 0; u < MD_SCAN_ROWS; u++) {
+    const int64_t i = begin + u * MD_WARP;
+    int64_t k = at[u];
+    if (u < rows && i <= n) before[i] = (int32_t)k, b.first[i] = 0;
     if (head[u] == 0) continue;
     const int32_t *to = table.list + head[u];
     for (int32_t e = 1; e <= to[0]; e++, k++)
@@ -126,9 +129,12 @@ static md_status list_images(comm *cm, md_atoms *atoms, int64_t items)
   comm_ranks *ranks = cm->ranks;
   ranks_gpu *gpu = &ranks->gpu;
   const cudaStream_t stream = (cudaStream_t)cm->ctx->stream;
-  const unsigned blocks = md_blocks(atoms->n + 1, BLOCK * ATOMS), shares = md_blocks(items, ITEMS);
+  const unsigned shares = md_blocks(items, ITEMS);
   const int32_t targets = ranks->halo.n_targets;
   md_scan scan;
+  int rows;
+  MD_TRY(md_scan_rows(atoms->n, BLOCK, &rows));
+  const unsigned blocks = md_blocks(atoms->n + 1, BLOCK * rows);
   MD_TRY(open_items(cm, atoms->n, items));
   MD_TRY(md_buffer_reserve(cm->ctx, &ranks->index, (size_t)items * sizeof(int32_t), 0));
   MD_TRY(md_buffer_reserve(cm->ctx, &atoms->first, (size_t)(atoms->n + 1) * sizeof(int32_t), 0));
@@ -138,7 +144,7 @@ static md_status list_images(comm *cm, md_atoms *atoms, int64_t items)
                      (int32_t *)atoms->first.data};
   list_kernel<<<blocks, BLOCK, 0, stream>>>(
       atoms->n, part_of(ranks), table_of(ranks), (const state4 *)atoms->x.data,
-      (const int32_t *)atoms->image.data, scan, (int32_t *)gpu->before.data,
+      (const int32_t *)atoms->image.data, scan, rows, (int32_t *)gpu->before.data,
       (int32_t *)gpu->item.data, (uint32_t *)gpu->key.data, b);
   if (items > 0)
     share_kernel<<<shares, ITEMS, 0, stream>>>(items, targets, (const uint32_t *)gpu->key.data,

@@ -94,10 +94,7 @@ typedef struct {
   uint32_t *all;
 } item_counts;
 
-enum {
-  NEAR_COUNTS = 4096, /* that a block keeps in shared memory */
-  ATOMS = 4 /* of a thread of kernels that scan: a look-back takes as long as many atoms */
-};
+enum { NEAR_COUNTS = 4096 /* that a block keeps in shared memory */ };
 
 static inline size_t near_bytes(const item_counts *counts)
 {

@@ -178,30 +178,32 @@ static md_status weigh(comm *cm, const md_atoms *atoms, int64_t *weight)
   return md_read(cm->ctx, weight, on_device->data, bytes);
 }
 
-/* Thread: ATOMS of them, or the end of all.  Those that another rank owns are items, with it as
+/* Thread: one of each row, or the end of all.  Those that another rank owns are items, with it as
  * key; images of all others are counted. */
 static __global__ void __launch_bounds__(BLOCK)
     leave_kernel(int64_t n, const partition p, const image_table table, const houses a,
-                 md_scan scan, int32_t *before, int32_t *item, uint32_t *key,
+                 md_scan scan, int rows, int32_t *before, int32_t *item, uint32_t *key,
                  const item_counts counts, const count_post post)
 {
   uint32_t *tally = open_tally(&counts);
-  const int64_t first = md_thread() * ATOMS;
-  int32_t head[ATOMS], leave = 0;
+  const int64_t first = md_scan_first(rows);
+  int32_t head[MD_SCAN_ROWS] = {};
+  uint32_t leaves[MD_SCAN_ROWS];
+  int64_t at[MD_SCAN_ROWS];
 #pragma unroll
-  for (int u = 0; u < ATOMS; u++) {
-    const int64_t i = first + u;
-    head[u] = i < n ? head_at(&table, &p, a.x[i], a.image + 3 * i) : 0;
-    leave += head[u] < 0;
+  for (int u = 0; u < MD_SCAN_ROWS; u++) {
+    const int64_t i = first + u * MD_WARP;
+    head[u] = u < rows && i < n ? head_at(&table, &p, a.x[i], a.image + 3 * i) : 0;
+    leaves[u] = head[u] < 0;
   }
-  int64_t k = md_scan_before(scan, (uint32_t)leave);
+  md_scan_before_each(scan, rows, leaves, at);
 #pragma unroll
-  for (int u = 0; u < ATOMS; u++) {
-    const int64_t i = first + u;
-    if (i <= n) before[i] = (int32_t)k;
+  for (int u = 0; u < MD_SCAN_ROWS; u++) {
+    const int64_t i = first + u * MD_WARP;
+    if (u < rows && i <= n) before[i] = (int32_t)at[u];
     if (head[u] < 0) {
       const int32_t rank = p.owner[cell_of(&p, a.x[i], a.image + 3 * i)];
-      item[k] = (int32_t)i, key[k++] = (uint32_t)rank;
+      item[at[u]] = (int32_t)i, key[at[u]] = (uint32_t)rank;
       atomicAdd(&tally[rank], 1u);
     } else {
       tally_images(&counts, tally, &table, head[u]);
@@ -215,18 +217,20 @@ static md_status count_leavers(comm *cm, const md_atoms *atoms)
 {
   comm_ranks *ranks = cm->ranks;
   ranks_gpu *gpu = &ranks->gpu;
-  const unsigned blocks = md_blocks(atoms->n + 1, BLOCK * ATOMS);
   const uint32_t *found = NULL;
   md_scan scan;
+  int rows;
   item_counts counts;
   count_post post;
   MD_TRY(PREC(ranks_gpu_tables)(cm));
   MD_TRY(open_items(cm, atoms->n, atoms->n));
   MD_TRY(open_counts(cm, &counts));
   MD_TRY(open_post(cm, 0, world_count(), &post));
+  MD_TRY(md_scan_rows(atoms->n, BLOCK, &rows));
+  const unsigned blocks = md_blocks(atoms->n + 1, BLOCK * rows);
   MD_TRY(md_scan_open(cm->ctx, &gpu->scan_status, &gpu->round, blocks, &scan));
   leave_kernel<<<blocks, BLOCK, near_bytes(&counts), (cudaStream_t)cm->ctx->stream>>>(
-      atoms->n, part_of(ranks), table_of(ranks), houses_of(atoms), scan,
+      atoms->n, part_of(ranks), table_of(ranks), houses_of(atoms), scan, rows,
       (int32_t *)gpu->before.data, (int32_t *)gpu->item.data, (uint32_t *)gpu->key.data, counts,
       post);
   MD_LAUNCHED();

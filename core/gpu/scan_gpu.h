@@ -128,4 +128,48 @@ static __device__ __forceinline__ int64_t md_scan_before(md_scan scan, uint32_t 
   return (int64_t)(before + sum);
 }
 
+/* The same of several values a thread, where there are many, so that fewer blocks look back.  They
+ * are in rows of a warp: value k of lane l is number 32 k + l of its warp's, and a warp reads what
+ * lies side by side. */
+enum { MD_SCAN_ROWS = 4, MD_SCAN_RESIDENT = 12 /* blocks of a multiprocessor from which on */ };
+
+static inline md_status md_scan_rows(int64_t n, int block, int *rows)
+{
+  int processors;
+  MD_TRY(md_multiprocessors(&processors));
+  *rows = n >= (int64_t)MD_SCAN_RESIDENT * block * processors ? MD_SCAN_ROWS : 1;
+  return MD_OK;
+}
+
+/* The number of this thread's first value. */
+static __device__ __forceinline__ int64_t md_scan_first(int rows)
+{
+  return md_thread() / MD_WARP * rows * MD_WARP + threadIdx.x % MD_WARP;
+}
+
+/* before[k]: the sum before value k; of values from `rows` on nothing is read or said. */
+static __device__ __forceinline__ void md_scan_before_each(md_scan scan, int rows,
+                                                           const uint32_t value[MD_SCAN_ROWS],
+                                                           int64_t before[MD_SCAN_ROWS])
+{
+  const int lane = (int)threadIdx.x % MD_WARP;
+  uint32_t all = 0;
+#pragma unroll
+  for (int k = 0; k < MD_SCAN_ROWS; k++) {
+    if (k >= rows) break;
+    uint32_t inclusive = value[k];
+    for (int step = 1; step < MD_WARP; step *= 2) {
+      const uint32_t other = __shfl_up_sync(MD_ALL_LANES, inclusive, step);
+      if (lane >= step) inclusive += other;
+    }
+    before[k] = all + inclusive - value[k];
+    all += __shfl_sync(MD_ALL_LANES, inclusive, MD_WARP - 1);
+  }
+  const int64_t first = md_scan_before(scan, lane == 0 ? all : 0);
+  const int64_t of_warp = __shfl_sync(MD_ALL_LANES, first, 0);
+#pragma unroll
+  for (int k = 0; k < MD_SCAN_ROWS; k++)
+    if (k < rows) before[k] += of_warp;
+}
+
 #endif
