@@ -22,10 +22,12 @@ typedef struct {
   md_round *flag;       /* this rank's in its mailbox */
   const md_round *wait; /* its own in this rank's */
   int64_t first, count; /* of the items that are sent */
-  int32_t rank, zero;
+  int32_t rank;
+  int32_t gone; /* of the first one: a kernel has found that some neighbour did not come */
 } md_way;
 
-/* Who did not come; in host memory that the GPU writes. */
+/* Who did not come; in host memory that the GPU writes, and never reads: thousands of threads that
+ * wait would read one line, one after the other. */
 typedef struct {
   int64_t rank; /* -1: all came */
 } md_late;

@@ -35,14 +35,15 @@ static __device__ __forceinline__ uint32_t arrive(uint32_t *count)
 }
 
 /* Block: what it read is read, and what it stored is on its way; of so many blocks the last one
- * raises the flags of all ways.  stored: who sees them sees that, too.  *come is 0 before and
+ * raises the flags of all ways.  stored: who sees them sees that, too; else arriving needs no
+ * order, as what was read is in registers or shared memory by then.  *come is 0 before and
  * after. */
 static __device__ __forceinline__ void close_round(uint32_t *come, uint32_t blocks, int n_ways,
                                                    const md_way *ways, md_round round, bool stored)
 {
   __syncthreads();
   if (threadIdx.x > 0) return;
-  if (arrive(come) < blocks - 1) return;
+  if ((stored ? arrive(come) : atomicAdd(come, 1u)) < blocks - 1) return;
   *come = 0;
   if (stored) __threadfence_system(); /* for all blocks, which this one has seen arrive */
   for (int w = 0; w < n_ways; w++)
@@ -63,22 +64,25 @@ static __device__ __forceinline__ unsigned long long nanoseconds(void)
   return ns;
 }
 
-enum { QUIET = 1000000 }; /* nanoseconds without a look at the host's memory, which is slow */
+/* Whether somebody was late, and that this neighbour was. */
+static __device__ __forceinline__ bool was_late(const md_way *ways)
+{
+  return *(const volatile int32_t *)&ways->gone != 0;
+}
 
-/* Until the flag is up or somebody was late. */
-static __device__ __forceinline__ void wait_long(const md_way *way, md_round round,
+static __device__ __forceinline__ void note_late(const md_way *ways, int w, volatile md_late *late)
+{
+  late->rank = ways[w].rank;
+  *(volatile int32_t *)&((md_way *)ways)->gone = 1;
+}
+
+/* Until the flag of neighbour w is up or somebody was late. */
+static __device__ __forceinline__ void wait_long(const md_way *ways, int w, md_round round,
                                                  volatile md_late *late)
 {
   const unsigned long long patience = MD_PATIENCE * 1000000000ull, began = nanoseconds();
-  while (load_flag(way->wait) < round) {
-    const unsigned long long waited = nanoseconds() - began;
-    if (waited < QUIET) continue;
-    if (late->rank >= 0) return;
-    if (waited > patience) {
-      late->rank = way->rank;
-      return;
-    }
-  }
+  while (load_flag(ways[w].wait) < round && !was_late(ways))
+    if (nanoseconds() - began > patience) note_late(ways, w, late);
 }
 
 /* Thread: some of n neighbours.  It looks at a flag a few times before it reads the clock, which
@@ -92,7 +96,19 @@ static __device__ __forceinline__ void wait_flags(int n, const md_way *ways, md_
     int looks = 0;
     while (looks < LOOKS && load_flag(flag) < round)
       looks++;
-    if (looks == LOOKS) wait_long(&ways[w], round, late);
+    if (looks == LOOKS) wait_long(ways, w, round, late);
+  }
+}
+
+/* The same where no mail is read after, but memory is written that neighbours have read: no order
+ * is asked for, which would empty the L1. */
+static __device__ __forceinline__ void wait_readers(int n, const md_way *ways, md_round round,
+                                                    volatile md_late *late)
+{
+  for (int w = (int)threadIdx.x; w < n; w += (int)blockDim.x) {
+    md_round seen;
+    asm volatile("ld.relaxed.sys.global.u64 %0, [%1];" : "=l"(seen) : "l"(ways[w].wait) : "memory");
+    if (seen < round) wait_long(ways, w, round, late);
   }
 }
 
@@ -130,15 +146,13 @@ static __device__ __forceinline__ uint4 wait_item(const void *from, md_round rou
   const unsigned long long patience = MD_PATIENCE * 1000000000ull, began = nanoseconds();
   const uint32_t tag = tag_of(round);
   uint4 item = load_item(from);
-  while (item.w != tag) {
-    const unsigned long long waited = nanoseconds() - began;
+  while (item.w != tag && !was_late(ways)) {
     item = load_item(from);
-    if (waited < QUIET || item.w == tag) continue;
-    if (late->rank >= 0) break;
-    if (waited < patience) continue;
-    for (int w = 0; w < n; w++)
-      if (load_flag(ways[w].wait) < round) late->rank = ways[w].rank;
-    if (late->rank < 0) late->rank = ways[0].rank;
+    if (item.w == tag || nanoseconds() - began < patience) continue;
+    int w = n - 1;
+    while (w > 0 && load_flag(ways[w].wait) >= round)
+      w--;
+    note_late(ways, w, late);
   }
   return item;
 }
