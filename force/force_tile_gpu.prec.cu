@@ -213,7 +213,7 @@ static md_status pick_fused(const force_job *job, tile_mode mode, tile_kernel **
 static md_status order_tiles(force *fc, const force_job *job, tile_job *tiles)
 {
   const unsigned blocks = md_blocks(job->n, ROWS);
-  const size_t bytes = sizeof(tile_order) + blocks * sizeof(int32_t);
+  const size_t bytes = sizeof(tile_order) + blocks * sizeof(tile_turn);
   MD_TRY(md_buffer_reserve(fc->ctx, &fc->order, bytes, 0));
   MD_TRY(md_fill(fc->ctx, fc->order.data, 0, sizeof(tile_order)));
   tiles->post = (tile_post){};

@@ -36,10 +36,18 @@ typedef struct {
   coord4 *coord_new;
 } tile_places;
 
-/* Tiles in the order of blocks: those at a border of the rank first. */
+/* A block's tile, with its first halo: nobody looks for a tile before asking for the halo. */
+typedef struct {
+  int64_t start;
+  int32_t count;
+  int32_t tile; /* or ~tile, not at a border of the rank */
+} tile_turn;
+
+/* Tiles in the order of blocks: those at a border first. */
 typedef struct {
   uint32_t border, inner; /* how many */
-  int32_t order[];
+  uint64_t unused;        /* turns begin at 16 bytes */
+  tile_turn turn[];
 } tile_order;
 
 /* A step that exchanges ghosts (tile_mail_gpu.h). */
@@ -263,7 +271,7 @@ static __device__ __forceinline__ void copy_atom(const tile_job *job, const tile
     copy_entry(room, job->tiles.most, k, coord_of(job, at, j, mode), has_q(mode));
 }
 
-/* Tiles that take part; where there are none one does, for the neighbours' sake. */
+/* Tiles that exchange; where there are none one does, for the neighbours' sake. */
 static __device__ __forceinline__ uint32_t takers(const tile_job *job)
 {
   return max(job->post.tiles->border, 1u);
@@ -282,16 +290,19 @@ static __device__ __forceinline__ void await_entry(const tile_job *job, unsigned
   *entry = wait_item(from, round, mail->n_ways, mail->ways, mail->late);
 }
 
-/* The entries of this thread that come by mail: among the first a bit of `mailed` each.  And all
- * neighbours have read what lies where the tile will send to. */
+/* All neighbours have read what lies where the tile will send to. */
+static __device__ __forceinline__ void await_readers(const tile_job *job)
+{
+  const md_mail *mail = &job->post.mail;
+  wait_readers(mail->n_ways, mail->ways, job->post.round - 2, mail->late);
+}
+
+/* The entries of this thread that come by mail: among the first a bit of `mailed` each. */
 static __device__ __forceinline__ void await_entries(const tile_job *job, unsigned char *room,
                                                      neighbor_piece halo, uint32_t mailed,
                                                      tile_mode mode)
 {
-  const md_mail *mail = &job->post.mail;
   const int32_t t = (int32_t)threadIdx.x;
-  if (!job->post.reads || blockIdx.x >= takers(job)) return;
-  wait_flags(mail->n_ways, mail->ways, job->post.round - 2, mail->late);
 #pragma unroll 1
   for (; mailed; mailed &= mailed - 1)
     await_entry(job, room, halo, t + (__ffs((int)mailed) - 1) * ROWS);
@@ -300,11 +311,13 @@ static __device__ __forceinline__ void await_entries(const tile_job *job, unsign
     if (by_mail(job, job->tiles.halo[halo.start + k])) await_entry(job, room, halo, k);
 }
 
-/* One pass's halo to shared memory, and behind it the far entries. */
+/* One pass's halo to shared memory, and behind it the far entries.  exchanges: the tile does. */
 static __device__ __forceinline__ void load_halo(const tile_job *job, const tile_places *at,
                                                  unsigned char *room, neighbor_piece halo,
-                                                 const tile_first *first, tile_mode mode)
+                                                 const tile_first *first, bool exchanges,
+                                                 tile_mode mode)
 {
+  const bool awaits = mode.mail && TAGGED && exchanges && job->post.reads;
   const int32_t t = (int32_t)threadIdx.x, m = halo.count, most = job->tiles.most;
   uint32_t mailed = 0;
 #pragma unroll
@@ -316,8 +329,9 @@ static __device__ __forceinline__ void load_halo(const tile_job *job, const tile
     copy_atom(job, at, room, k, __ldcs(job->tiles.halo + halo.start + k), mode);
   if (t < BANKS)
     store_entry(room, most, (m + BANKS - 1) / BANKS * BANKS + t, job->far, has_q(mode));
+  if (awaits) await_readers(job);
   wait_entries();
-  if (mode.mail && TAGGED) await_entries(job, room, halo, mailed, mode);
+  if (awaits) await_entries(job, room, halo, mailed, mode);
   if (mode.charged && MD_PREC == 1 && mode.pass == EAM_NONE) add_charges(job, at, room, halo);
   if (mode.types != TYPES_ALIKE) add_types(job, room, halo, first, mode);
   __syncthreads();

@@ -12,17 +12,11 @@
 #include "core/gpu/verlet_gpu.h"
 #include "force/tile_job_gpu.h"
 
-/* The tile of this block. */
-static __device__ __forceinline__ int64_t tile_of(const tile_job *job, tile_mode mode)
-{
-  return mode.mail ? job->post.tiles->order[blockIdx.x] : blockIdx.x;
-}
-
-/* Block: what came in the step before may be read. */
+/* Block, of a tile that exchanges: what came in the step before may be read. */
 static __device__ __forceinline__ void await_mail(const tile_job *job)
 {
   const tile_post *post = &job->post;
-  if (TAGGED || !post->reads || blockIdx.x >= takers(job)) return;
+  if (TAGGED || !post->reads) return;
   wait_flags(post->mail.n_ways, post->mail.ways, post->round - 1, post->mail.late);
   __syncthreads();
 }
@@ -57,14 +51,13 @@ static __device__ __forceinline__ void send_images(const tile_job *job, const ti
   }
 }
 
-/* Block: its images are stored. */
+/* Block, of a tile that exchanges: its images are stored. */
 static __device__ __forceinline__ void close_mail(const tile_job *job)
 {
   const tile_post *post = &job->post;
   const md_mail *mail = &post->mail;
-  const uint32_t all = takers(job);
-  if (post->sends && blockIdx.x < all)
-    close_round(mail->come, all, mail->n_ways, mail->ways, post->round, !TAGGED);
+  if (post->sends)
+    close_round(mail->come, takers(job), mail->n_ways, mail->ways, post->round, !TAGGED);
 }
 
 /* Whether a halo has a ghost of another rank's atom. */
@@ -106,7 +99,8 @@ static __global__ void __launch_bounds__(ROWS) order_kernel(const tile_job job)
   if (threadIdx.x > 0) return;
   const uint32_t at =
       border ? atomicAdd(&to->border, 1u) : gridDim.x - 1 - atomicAdd(&to->inner, 1u);
-  to->order[at] = (int32_t)tile;
+  const neighbor_piece halo = job.tiles.halos[tile * job.tiles.passes];
+  to->turn[at] = (tile_turn){halo.start, halo.count, border ? (int32_t)tile : ~(int32_t)tile};
 }
 
 #endif

@@ -195,7 +195,8 @@ static __device__ __forceinline__ void move_ghosts(const tile_job *job, const ti
 
 /* What a thread knows of its row before positions are there. */
 typedef struct {
-  int32_t i; /* its atom */
+  int32_t i, tile; /* its atom */
+  bool exchanges;  /* the tile does */
   tile_images images;
   int32_t pairs; /* as in tile_row */
   neighbor_piece halo, groups;
@@ -256,11 +257,19 @@ static __device__ __forceinline__ void expect_images(const tile_job *job, tile_i
 static __device__ __forceinline__ tile_start start_row(const tile_job *job, tile_mode mode)
 {
   const neighbor_tiles *tiles = &job->tiles;
-  const int64_t tile = tile_of(job, mode);
-  const int32_t row = (int32_t)min(tile * ROWS + threadIdx.x, job->n - 1);
   const int32_t *first = mode.mail ? job->post.mail.first : job->first;
   tile_start s = {};
-  s.halo = tiles->halos[tile * tiles->passes];
+  int64_t tile = blockIdx.x;
+  if (mode.mail) {
+    const tile_turn turn = job->post.tiles->turn[tile];
+    s.exchanges = turn.tile >= 0 || tile == 0;
+    s.halo.start = turn.start, s.halo.count = turn.count;
+    tile = turn.tile < 0 ? ~turn.tile : turn.tile;
+  } else {
+    s.halo = tiles->halos[tile * tiles->passes];
+  }
+  const int32_t row = (int32_t)min(tile * ROWS + threadIdx.x, job->n - 1);
+  s.tile = (int32_t)tile;
   s.groups = tiles->groups[(tile * WARPS + threadIdx.x / MD_WARP) * tiles->passes];
   s.i = job->rows ? job->rows[row] : row;
   if (mode.fused) s.images = (tile_images){first[s.i], first[s.i + 1]};
@@ -284,7 +293,7 @@ static __device__ __forceinline__ void sum_row(const tile_job *job, const tile_p
 {
   extern __shared__ __align__(16) unsigned char room[];
   const neighbor_tiles *tiles = &job->tiles;
-  const int64_t tile = tile_of(job, mode), warp = tile * WARPS + threadIdx.x / MD_WARP;
+  const int64_t tile = start->tile, warp = tile * WARPS + threadIdx.x / MD_WARP;
   neighbor_piece piece = start->groups;
   tile_next next = start->next;
   const coord4 own = at->coord[start->i];
@@ -303,7 +312,7 @@ static __device__ __forceinline__ void sum_row(const tile_job *job, const tile_p
   const uint32_t table = (uint32_t)__cvta_generic_to_shared(room) + (uint32_t)job->table;
   row->pull = table + (uint32_t)row->pairs * PULL;
   row->cut = table + (uint32_t)(job->types.n * job->types.n) * PULL + (uint32_t)row->pairs * CUT;
-  load_halo(job, at, room, start->halo, &start->first, mode);
+  load_halo(job, at, room, start->halo, &start->first, start->exchanges, mode);
   if (mode.fused) expect_images(job, start->images, mode);
   for (int32_t p = 1;; p++) {
     for (;;) {
@@ -319,7 +328,7 @@ static __device__ __forceinline__ void sum_row(const tile_job *job, const tile_p
     piece = tiles->groups[warp * tiles->passes + p];
     next = first_groups(job, piece);
     __syncthreads();
-    load_halo(job, at, room, halo, &first, mode);
+    load_halo(job, at, room, halo, &first, start->exchanges, mode);
   }
 }
 
@@ -334,15 +343,15 @@ static __device__ __forceinline__ void tile_rows(const tile_job *job, tile_mode 
 {
   tile_row row = {};
   if (is_unfit(&job->tiles)) return;
-  const bool present = tile_of(job, mode) * ROWS + threadIdx.x < job->n;
   const tile_start start = start_row(job, mode);
+  const bool present = (int64_t)start.tile * ROWS + threadIdx.x < job->n;
   if (mode.pass != EAM_NONE) row.words = copy_words(&job->eam, job->near, mode.pass, mode.packed);
   if (mode.types == TYPES_MANY) copy_table(job);
   cudaGridDependencySynchronize();
   /* Not before: the next kernel must not start, and empty caches, while the one before this
    * reads. */
   cudaTriggerProgrammaticLaunchCompletion();
-  if (mode.mail) await_mail(job);
+  if (mode.mail && start.exchanges) await_mail(job);
   sum_row(job, &job->places, &start, &row, mode);
   if (present && mode.pass == EAM_DENSITIES) {
     job->eam.close[start.i] = row.close;
@@ -350,7 +359,7 @@ static __device__ __forceinline__ void tile_rows(const tile_job *job, tile_mode 
   } else if (present) {
     close_row(job, &job->places, &start, &row, mode);
   }
-  if (mode.mail) close_mail(job);
+  if (mode.mail && start.exchanges) close_mail(job);
   if (has_unit(mode)) row.virial *= (double)job->lj.lj1;
   if (mode.tally) close_tally(job->partial, present ? row.energy : 0, present ? row.virial : 0);
 }
