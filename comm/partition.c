@@ -10,6 +10,47 @@
 const char *const partition_cut_words[PARTITION_CUT_COUNT] = {PARTITION_CUTS(WORD)};
 #undef WORD
 
+/* Cells of a brick with the ghosts around it, about two cells on each side; and a fine for each
+ * brick that has no cell. */
+static double brick_cost(const partition *p, const int32_t by[3])
+{
+  double cells = 1, idle = 0;
+  for (int d = 0; d < 3; d++) {
+    cells *= (double)p->n[d] / by[d] + 4;
+    if (by[d] > p->n[d]) idle += by[d] - p->n[d];
+  }
+  return cells * (1 + 1e3 * idle);
+}
+
+/* Along each axis, so many bricks. */
+static void find_bricks(partition *p)
+{
+  int32_t *best = p->bricks;
+  best[0] = p->ranks, best[1] = best[2] = 1;
+  for (int32_t a = 1; a <= p->ranks; a++)
+    for (int32_t b = 1; p->ranks % a == 0 && b <= p->ranks / a; b++) {
+      const int32_t by[3] = {a, b, p->ranks / a / b};
+      if (p->ranks / a % b == 0 && brick_cost(p, by) < brick_cost(p, best))
+        memcpy(best, by, sizeof p->bricks);
+    }
+}
+
+/* As many cells along each axis as bricks can share evenly, where that makes cells hardly longer:
+ * of 153 cells one of two ranks would have a 76th more than the other.  Curves follow: they fill
+ * a half of an even box before the other. */
+static void even_cells(partition *p)
+{
+  enum { MANY = 32 };
+  find_bricks(p);
+  int32_t most = 1;
+  for (int d = 0; d < 3; d++)
+    if (p->bricks[d] > most) most = p->bricks[d];
+  for (int d = 0; d < 3; d++) {
+    if (p->in_frame[d] >= MANY * most) p->in_frame[d] -= p->in_frame[d] % most;
+    p->n[d] = p->in_frame[d] * p->frames[d];
+  }
+}
+
 md_status partition_create(const md_box *frame, const int32_t frames[3], double reach, int ranks,
                            partition **out)
 {
@@ -17,18 +58,22 @@ md_status partition_create(const md_box *frame, const int32_t frames[3], double 
   partition *p = calloc(1, sizeof *p);
   MD_REQUIRE(p, MD_ENOMEM, "out of memory for a partition");
   double cells = 1;
+  p->ranks = ranks;
   for (int d = 0; d < 3; d++) {
-    const double edge = frame->hi[d] - frame->lo[d], n = fmax(1, floor(2 * edge / reach));
+    const double n = fmax(1, floor(2 * (frame->hi[d] - frame->lo[d]) / reach));
     cells *= n * frames[d];
     p->frames[d] = frames[d];
     p->in_frame[d] = n < INT32_MAX ? (int32_t)n : INT32_MAX;
     p->n[d] = cells < INT32_MAX ? p->in_frame[d] * frames[d] : 0; /* too many: refused below */
-    p->lo[d] = frame->lo[d];
-    p->side[d] = edge / n;
-    p->inv_side[d] = n / edge;
   }
-  p->ranks = ranks;
-  p->cells = cells < INT32_MAX ? (int64_t)cells : 0;
+  if (cells < INT32_MAX) even_cells(p);
+  for (int d = 0; d < 3; d++) {
+    const double edge = frame->hi[d] - frame->lo[d];
+    p->lo[d] = frame->lo[d];
+    p->side[d] = edge / p->in_frame[d];
+    p->inv_side[d] = p->in_frame[d] / edge;
+  }
+  p->cells = cells < INT32_MAX ? (int64_t)p->n[0] * p->n[1] * p->n[2] : 0;
   p->owner = p->cells > 0 ? calloc((size_t)p->cells, sizeof *p->owner) : NULL;
   if (p->owner) {
     *out = p;
@@ -85,32 +130,14 @@ static md_status cut_curve(partition *p, md_ctx *ctx, const ordering *order, con
   return status;
 }
 
-/* Cells of a brick with the ghosts around it, about two cells on each side; and a fine for each
- * brick that has no cell. */
-static double brick_cost(const partition *p, const int32_t by[3])
-{
-  double cells = 1, idle = 0;
-  for (int d = 0; d < 3; d++) {
-    cells *= (double)p->n[d] / by[d] + 4;
-    if (by[d] > p->n[d]) idle += by[d] - p->n[d];
-  }
-  return cells * (1 + 1e3 * idle);
-}
-
 static void cut_bricks(partition *p)
 {
-  int32_t best[3] = {p->ranks, 1, 1};
-  for (int32_t a = 1; a <= p->ranks; a++)
-    for (int32_t b = 1; p->ranks % a == 0 && b <= p->ranks / a; b++) {
-      const int32_t by[3] = {a, b, p->ranks / a / b};
-      if (p->ranks / a % b == 0 && brick_cost(p, by) < brick_cost(p, best))
-        memcpy(best, by, sizeof best);
-    }
+  const int32_t *by = p->bricks;
   for (int64_t c = 0; c < p->cells; c++) {
     const int64_t at[3] = {c / p->n[2] / p->n[1], c / p->n[2] % p->n[1], c % p->n[2]};
     int64_t rank = 0;
     for (int d = 0; d < 3; d++)
-      rank = rank * best[d] + at[d] * best[d] / p->n[d];
+      rank = rank * by[d] + at[d] * by[d] / p->n[d];
     p->owner[c] = (int32_t)rank;
   }
 }

@@ -33,6 +33,7 @@ extern const char *const partition_cut_words[PARTITION_CUT_COUNT];
 typedef struct {
   int ranks;
   int32_t n[3], frames[3], in_frame[3]; /* cells of the box = frames * cells of a frame */
+  int32_t bricks[3];                    /* along each axis */
   int64_t cells;
   double lo[3], side[3], inv_side[3]; /* of a frame's corner, of a cell [length]; 1 / side */
   int32_t *owner;                     /* [cells] */
