@@ -3,6 +3,9 @@
 # GPUs where there are some, all with as many atoms (strong) or as many a GPU (weak).  Runs of a case take turns, so that a busy
 # machine slows all alike; rows, with medians, go to engine-ranks.csv.  REPEATS, CELLS and STEPS name others than 5, 32 and 100,
 # GPUS fewer GPUs.
+#
+# Rates are of whole steps, with rebuilds; `steady` is of what every step has: phases integrate, force and exchange.  Buffers of
+# several ranks grow in the first rebuilds, so a GPU makes as many steps as are 2^31 atom-steps of a strong case, at least 1000.
 set -eu
 build=$1
 results=${2:-docs/results}
@@ -17,7 +20,7 @@ mkdir -p "$results"
 # The number of a key that a report has once, or its word.
 value() { sed -n "s/^ *\"$1\": \"\{0,1\}\([^\",]*\).*/\1/p" "$2" | head -n 1; }
 
-# take CASE RANKS THREADS ARGS... : one run; its rate to a file of the case.
+# take CASE RANKS THREADS ARGS... : one run; its rates, whole and steady, to a file of the case.
 take()
 {
   place=$work/$1,$2,$3
@@ -26,6 +29,16 @@ take()
   shift 3
   on_ranks "$ranks" "$minimd" --threads "$threads" --quiet --format json "$@" >"$place.json"
   value atom_steps_per_s "$place.json" >>"$place.rates"
+  for key in atoms steps integrate force exchange; do
+    sed -n '/^  "timing": {/,/^  "ranks"/p' "$place.json" | value "$key" -
+  done | paste -s -d ' ' | awk '{ printf "%.17g\n", $1 * $2 / ($3 + $4 + $5) }' >>"$place.steady"
+}
+
+# Median, least and most of a file of numbers, in millions.
+spread()
+{
+  sort -g "$1" | awk '{ of[NR] = $1 / 1e6 }
+    END { printf "%.4g,%.4g,%.4g\n", (of[int((NR + 1) / 2)] + of[int(NR / 2) + 1]) / 2, of[1], of[NR] }'
 }
 
 # note CASE RANKS THREADS : the row of a case.
@@ -44,10 +57,9 @@ note()
     esac
     eval "$key=\$found"
   done
-  sort -g "$place.rates" | awk -v head="$(date -u +%F),$commit,$machine,$1,$backend,$precision,$list,$2,$3,$atoms,$steps,$repeats" \
-    -v tail="$carrier,$cut,$imbalance" \
-    '{ rate[NR] = $1 } END { m = (rate[int((NR + 1) / 2)] + rate[int(NR / 2) + 1]) / 2
-      printf "%s,%.4g,%.4g,%.4g,%s\n", head, m / 1e6, rate[1] / 1e6, rate[NR] / 1e6, tail }' >>"$work/rows"
+  run=$backend,$precision,$list,$2,$3,$atoms,$steps,$repeats
+  rates=$(spread "$place.rates"),$(spread "$place.steady" | cut -d , -f 1)
+  echo "$(date -u +%F),$commit,$machine,$1,$run,$rates,$carrier,$cut,$imbalance" >>"$work/rows"
 }
 
 # compare CASE ARGS... : standard input has a line RANKS THREADS [ARGS] for each.
@@ -62,7 +74,7 @@ compare()
   while read -r ranks threads more; do note "$name" "$ranks" "$threads"; done <"$work/lines"
 }
 
-echo date,commit,machine,case,backend,precision,list,ranks,threads,atoms,steps,repeats,m_atom_steps_per_s,least,most,carrier,cut,imbalance \
+echo date,commit,machine,case,backend,precision,list,ranks,threads,atoms,steps,repeats,m_atom_steps_per_s,least,most,steady,carrier,cut,imbalance \
   >"$work/rows"
 compare processors --backend cpu --cells "$cells" --steps "$steps" <<END
 1 2
@@ -73,14 +85,16 @@ gpus=${GPUS:-$(nvidia-smi -L 2>/dev/null | grep -c '^GPU')} || gpus=0
 counted() { printf '%s\n' '1 1 1 1' '2 1 1 2' '4 1 2 2' '8 2 2 2' | awk -v most="$gpus" '$1 <= most'; }
 for size in 32 64 128; do
   [ "$gpus" -gt 0 ] || break
+  gpu_steps=$((536870912 / (size * size * size)))
+  [ $gpu_steps -ge 1000 ] || gpu_steps=1000
   counted | awk '{ print $1, 1 }' |
-    compare "strong $size" --backend gpu --precision single --cells $size --steps 500
+    compare "strong $size" --backend gpu --precision single --cells $size --steps $gpu_steps
   for carrier in nccl mpi; do
     counted | awk -v by=$carrier '$1 == 2 { print $1, 1, "--carrier", by }' |
-      compare "strong $size by $carrier" --backend gpu --precision single --cells $size --steps 500
+      compare "strong $size by $carrier" --backend gpu --precision single --cells $size --steps $gpu_steps
   done
   counted | awk -v s=$size '{ print $1, 1, "--cells", $2 * s "," $3 * s "," $4 * s }' |
-    compare "weak $size" --backend gpu --precision single --steps 500
+    compare "weak $size" --backend gpu --precision single --steps $gpu_steps
 done
 mv "$work/rows" "$results/engine-ranks.csv"
 cat "$results/engine-ranks.csv"
