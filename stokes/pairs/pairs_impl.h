@@ -18,8 +18,9 @@ struct stokes_pairs {
   md_buffer scratch;
   md_buffer scan_status; /* GPU only: the scan's (core/gpu/scan_gpu.h) */
   uint32_t round;
-  double jumps; /* GPU only: spheres far from the one before them */
-  bool along;   /* few are: spheres follow a curve (curve_gpu.h) */
+  double jumps;   /* GPU only: spheres far from the one before them */
+  bool along;     /* few are: spheres follow a curve (curve_gpu.h) */
+  int64_t chunks; /* of 32 spheres that were tested against 32 rows the last time, there */
   /* While a list is built, in *space, which is `own` or was lent: [n], [n], [n_cells + 1], and more
    * on a GPU; the CPU's. */
   md_buffer own, *space;
