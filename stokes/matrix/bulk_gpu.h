@@ -3,19 +3,7 @@
 #ifndef STOKES_BULK_GPU_H
 #define STOKES_BULK_GPU_H
 
-#include "core/gpu/cuda.h"
-
-/* A bulk copy to shared memory, and the barrier that tells when it has arrived. */
-static __device__ __forceinline__ unsigned shared_address(const void *p)
-{
-  return (unsigned)__cvta_generic_to_shared(p);
-}
-
-static __device__ __forceinline__ void barrier_make(uint64_t *barrier)
-{
-  asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(shared_address(barrier)) : "memory");
-  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-}
+#include "core/gpu/bulk_gpu.h"
 
 /* What is copied is not read again soon: it leaves the second-level cache before anything else. */
 static __device__ __forceinline__ void copy_begin(void *to, const void *from, unsigned bytes,
@@ -23,9 +11,7 @@ static __device__ __forceinline__ void copy_begin(void *to, const void *from, un
 {
   uint64_t once;
   asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(once));
-  asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(shared_address(barrier)),
-               "r"(bytes)
-               : "memory");
+  copy_expect(barrier, bytes);
   if (bytes > 0)
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
                  ".L2::cache_hint [%0], [%1], %2, [%3], %4;" ::"r"(shared_address(to)),
@@ -38,18 +24,6 @@ static __device__ __forceinline__ void copy_again(void)
 {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
   __syncthreads();
-}
-
-/* Until copy number `pass` has arrived. */
-static __device__ __forceinline__ void copy_wait(uint64_t *barrier, int pass)
-{
-  unsigned done = 0;
-  while (!done)
-    asm volatile("{\n.reg .pred p;\nmbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
-                 "selp.u32 %0, 1, 0, p;\n}"
-                 : "=r"(done)
-                 : "r"(shared_address(barrier)), "r"(pass % 2)
-                 : "memory");
 }
 
 /* Ask for bytes, whole multiples of 16 of them, so that they are in the second-level cache when
