@@ -54,7 +54,7 @@ struct force {
   md_buffer partial; /* accum [blocks or chunks][2]: energy and virial before the last sum */
   md_buffer exact;   /* exact_sum [parts][2]: the same without rounding */
   md_buffer fixed;   /* int64 [n][4] and the largest force: deterministic half lists on the GPU */
-  md_buffer packed;  /* coordinates repacked: double on the GPU */
+  md_buffer packed;  /* coordinates repacked: double on the GPU, or with F' beside them */
   md_buffer charge;  /* real [n + n_ghost]: charges repacked */
   force_types types;
   const eam_potential *eam; /* NULL: Lennard-Jones */

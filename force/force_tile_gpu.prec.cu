@@ -289,6 +289,33 @@ typedef struct {
   size_t shared;
 } tile_pass;
 
+/* Ghosts with F' that others told. */
+static __global__ void place_ghosts(const tile_job job, int64_t n_ghost)
+{
+  const int64_t g = md_thread(), j = job.n + g;
+  if (g < n_ghost) job.placed[j] = with_charge(job.places.coord[j], job.eam.slopes[j]);
+}
+
+/* Between the passes, where other processes take part. */
+static md_status share_slopes(const force *fc, const force_job *job, const tile_job *tiles)
+{
+  enum { BLOCK = 256 };
+  MD_TRY(eam_share(fc, job));
+  if (!fc->fill || job->n_ghost == 0) return MD_OK;
+  place_ghosts<<<md_blocks(job->n_ghost, BLOCK), BLOCK, 0, (cudaStream_t)fc->ctx->stream>>>(
+      *tiles, job->n_ghost);
+  MD_LAUNCHED();
+  return MD_OK;
+}
+
+/* Tables, and room for coordinates with F' beside them. */
+static md_status open_embedded(force *fc, const force_job *job, eam_tables *eam)
+{
+  const size_t bytes = (size_t)(job->n + job->n_ghost) * sizeof(coord4);
+  MD_TRY(md_buffer_reserve(fc->ctx, &fc->packed, bytes, 0));
+  return eam_open(fc, job, md_blocks(job->n, ROWS), eam);
+}
+
 static md_status open_pass(force *fc, const force_job *job, const eam_tables *eam, eam_pass which,
                            int kernel, tile_pass *out)
 {
@@ -298,6 +325,7 @@ static md_status open_pass(force *fc, const force_job *job, const eam_tables *ea
   out->job = open_tiles(fc, job, mode);
   out->job.unit = (real)job->coord_scale;
   out->job.eam = *eam;
+  out->job.placed = (coord4 *)fc->packed.data;
   out->job.near = eam_near_of(fc, halo_bytes(&out->job, mode), which);
   out->job.eam.grid.near_sq = eam_near_sq(fc, out->job.near);
   out->kernel = (packed ? packed_kernels : knot_kernels)[which == EAM_FORCES][kernel];
@@ -310,12 +338,12 @@ md_status PREC(eam_gpu_tile)(force *fc, const force_job *job)
   const bool tally = job->tally != NULL;
   eam_tables eam;
   tile_pass first, second;
-  MD_TRY(eam_open(fc, job, blocks, &eam));
+  MD_TRY(open_embedded(fc, job, &eam));
   MD_TRY(open_pass(fc, job, &eam, EAM_DENSITIES, tally ? TALLY : ALONE, &first));
   MD_TRY(open_pass(fc, job, &eam, EAM_FORCES, tally ? TALLY : ALONE, &second));
   if (tally) second.job.partial += 2 * blocks;
   MD_TRY(launch(fc, &first.job, first.kernel, first.shared, false));
-  MD_TRY(eam_share(fc, job));
+  MD_TRY(share_slopes(fc, job, &first.job));
   MD_TRY(launch(fc, &second.job, second.kernel, second.shared, false));
   return tally ? eam_read(fc, job, blocks, 0.5) : MD_OK;
 }
@@ -324,7 +352,7 @@ md_status PREC(eam_gpu_tile_advance)(force *fc, const force_job *job)
 {
   eam_tables eam;
   tile_pass first, second;
-  MD_TRY(eam_open(fc, job, md_blocks(job->n, ROWS), &eam));
+  MD_TRY(open_embedded(fc, job, &eam));
   MD_TRY(open_pass(fc, job, &eam, EAM_DENSITIES, FUSED, &first));
   MD_TRY(open_pass(fc, job, &eam, EAM_FORCES, FUSED, &second));
   for (int32_t s = 0; s < job->steps; s++) {

@@ -84,24 +84,23 @@ static __device__ __forceinline__ void copy_entry(unsigned char *room, int32_t c
 #endif
 }
 
-/* The same of an atom whose charge lies elsewhere. */
-static __device__ __forceinline__ void copy_entry_apart(unsigned char *room, int32_t capacity,
-                                                        int32_t k, const coord4 *from,
-                                                        const real *q)
+/* An atom at c with q beside it, as copy_entry() takes it. */
+static __device__ __forceinline__ coord4 with_charge(coord4 c, real q)
 {
-  const uint32_t to = (uint32_t)__cvta_generic_to_shared(room) + (uint32_t)k * ENTRY;
-#if MD_PREC == 2
-  const uint32_t rest = to + (uint32_t)capacity * ENTRY;
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" : : "r"(to), "l"(from) : "memory");
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" : : "r"(rest), "l"(&from->z) : "memory");
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" : : "r"(rest + 8), "l"(q) : "memory");
+#if MD_PREC == 1
+  c.w = __float_as_int(q);
 #else
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" : : "r"(to), "l"(from) : "memory");
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;"
-               :
-               : "r"(to + 8), "l"(&from->z)
-               : "memory");
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" : : "r"(to + 12), "l"(q) : "memory");
+  c.w = q;
+#endif
+  return c;
+}
+
+static __device__ __forceinline__ real charge_in(coord4 c)
+{
+#if MD_PREC == 1
+  return __int_as_float(c.w);
+#else
+  return c.w;
 #endif
 }
 

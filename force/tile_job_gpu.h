@@ -78,6 +78,7 @@ typedef struct {
   double *partial;
   eam_tables eam; /* of a pass */
   eam_near near;
+  coord4 *placed; /* [n + n_ghost]: where atoms and images are, F' in the place of a charge */
   type_tables types;
   int32_t table; /* bytes before their table in shared memory */
   tile_post post;
@@ -265,10 +266,8 @@ static __device__ __forceinline__ void copy_atom(const tile_job *job, const tile
                                                  unsigned char *room, int32_t k, int32_t j,
                                                  tile_mode mode)
 {
-  if (mode.pass == EAM_FORCES)
-    copy_entry_apart(room, job->tiles.most, k, at->coord + j, job->eam.slopes + j);
-  else
-    copy_entry(room, job->tiles.most, k, coord_of(job, at, j, mode), has_q(mode));
+  const coord4 *from = mode.pass == EAM_FORCES ? job->placed + j : coord_of(job, at, j, mode);
+  copy_entry(room, job->tiles.most, k, from, has_q(mode));
 }
 
 /* Tiles that exchange; where there are none one does, for the neighbours' sake. */

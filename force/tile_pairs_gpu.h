@@ -106,6 +106,16 @@ static __device__ __forceinline__ uint4 load_group(const uint4 *at)
   return c;
 }
 
+/* The same into *c where it is wanted. */
+static __device__ __forceinline__ void load_more(const uint4 *at, bool wanted, uint4 *c)
+{
+  asm volatile("{ .reg .pred p; setp.ne.u32 p, %5, 0;\n"
+               "@p ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4]; }"
+               : "+r"(c->x), "+r"(c->y), "+r"(c->z), "+r"(c->w)
+               : "l"(at), "r"((uint32_t)wanted)
+               : "memory");
+}
+
 /* The entries at both halves of `offsets`, and their types. */
 static __device__ __forceinline__ void load_two_atoms(const tile_job *job, tile_base room,
                                                       uint32_t offsets, tile_entry two[2],
@@ -159,20 +169,19 @@ static __device__ __forceinline__ tile_next first_groups(const tile_job *job, ne
   return next;
 }
 
-/* A piece of the warp's list, AHEAD groups of it on their way from memory all the time: where there
- * are no more, the last. */
+/* A piece of the warp's list, AHEAD groups of it on their way from memory as long as there are. */
 static __device__ __forceinline__ void add_groups(const tile_job *job, const unsigned char *room,
                                                   neighbor_piece piece, tile_next next,
                                                   tile_row *row, tile_mode mode)
 {
   const tile_base base = base_of(room);
-  const uint4 *list = list_of(job, piece) + min(AHEAD - 1, max(piece.count - 1, 0)) * MD_WARP;
+  const uint4 *list = list_of(job, piece) + (AHEAD - 1) * MD_WARP;
   for (int32_t left = piece.count; left > 0; left -= AHEAD)
 #pragma unroll
     for (int a = 0; a < AHEAD; a++) {
       const uint4 now = next.group[a];
-      if (left > a + AHEAD) list += MD_WARP;
-      next.group[a] = load_group(list);
+      list += MD_WARP;
+      load_more(list, left > a + AHEAD, &next.group[a]);
       if (a == 0 || left > a) add_group(job, base, now, row, mode);
     }
 }
@@ -237,7 +246,7 @@ static __device__ __forceinline__ void expect_close(const tile_job *job, const t
     row->v = job->v[start->i];
   else
     asm volatile("prefetch.global.L1 [%0];" : : "l"(job->v + start->i));
-  if (!has_early_x(mode) && MD_PREC == 1)
+  if (!has_early_x(mode) && (MD_PREC == 1 || mode.pass == EAM_FORCES))
     asm volatile("prefetch.global.L1 [%0];" : : "l"(at->x + start->i));
 }
 
@@ -279,11 +288,26 @@ static __device__ __forceinline__ tile_start start_row(const tile_job *job, tile
   return s;
 }
 
-static __device__ __forceinline__ real charge_of(const tile_job *job, const tile_places *at,
-                                                 int32_t i, tile_mode mode)
+/* F' of an atom that has been summed, beside where it and its images are; returns F.  Meanwhile
+ * images are brought near: they lie side by side. */
+static __device__ __forceinline__ double close_density(const tile_job *job, const tile_row *row,
+                                                       int32_t i)
 {
-  if (mode.pass == EAM_FORCES) return job->eam.slopes[i];
-  return mode.charged ? (real)at->x[i].w : 0;
+  const eam_tables *eam = &job->eam;
+  const coord4 *image = job->places.coord + job->n;
+  const bool first = eam->first != NULL;
+  const int32_t begin = first ? eam->first[i] : 0, end = first ? eam->first[i + 1] : 0;
+  if (begin < end) asm volatile("prefetch.global.L1 [%0];" : : "l"(image + begin));
+  real slope;
+  coord4 own = {};
+  const double u = eam_close(eam, row->fx, &slope);
+  own.x = row->at.x, own.y = row->at.y, own.z = row->at.z;
+  eam->close[i] = row->close;
+  job->placed[i] = with_charge(own, slope);
+  if (!first) eam->slopes[i] = slope;
+  for (int32_t g = begin; g < end; g++)
+    job->placed[job->n + g] = with_charge(image[g], slope);
+  return u;
 }
 
 /* Forces on the thread's row, of all passes. */
@@ -296,8 +320,10 @@ static __device__ __forceinline__ void sum_row(const tile_job *job, const tile_p
   const int64_t tile = start->tile, warp = tile * WARPS + threadIdx.x / MD_WARP;
   neighbor_piece piece = start->groups;
   tile_next next = start->next;
-  const coord4 own = at->coord[start->i];
-  row->at = entry_at(own, charge_of(job, at, start->i, mode));
+  const coord4 own = mode.pass == EAM_FORCES ? job->placed[start->i] : at->coord[start->i];
+  row->at = entry_at(own, mode.pass == EAM_FORCES ? charge_in(own)
+                          : mode.charged          ? (real)at->x[start->i].w
+                                                  : 0);
   if (mode.fused) {
 #if MD_PREC != 1
     row->x = own;
@@ -313,6 +339,7 @@ static __device__ __forceinline__ void sum_row(const tile_job *job, const tile_p
   row->pull = table + (uint32_t)row->pairs * PULL;
   row->cut = table + (uint32_t)(job->types.n * job->types.n) * PULL + (uint32_t)row->pairs * CUT;
   load_halo(job, at, room, start->halo, &start->first, start->exchanges, mode);
+  if (mode.pass != EAM_NONE) await_words();
   if (mode.fused) expect_images(job, start->images, mode);
   for (int32_t p = 1;; p++) {
     for (;;) {
@@ -354,8 +381,7 @@ static __device__ __forceinline__ void tile_rows(const tile_job *job, tile_mode 
   if (mode.mail && start.exchanges) await_mail(job);
   sum_row(job, &job->places, &start, &row, mode);
   if (present && mode.pass == EAM_DENSITIES) {
-    job->eam.close[start.i] = row.close;
-    row.energy = 2 * eam_close(&job->eam, job->n, start.i, row.fx);
+    row.energy = 2 * close_density(job, &row, start.i);
   } else if (present) {
     close_row(job, &job->places, &start, &row, mode);
   }

@@ -70,6 +70,19 @@ static __device__ __forceinline__ void walk(const eam_job *job, force_row *row, 
   }
 }
 
+/* F' to an atom and its images; returns F. */
+static __device__ __forceinline__ double close_density(const eam_job *job, int64_t i, real density)
+{
+  const eam_tables *eam = &job->eam;
+  real slope;
+  const double u = eam_close(eam, density, &slope);
+  eam->slopes[i] = slope;
+  if (!eam->first) return u;
+  for (int32_t g = eam->first[i]; g < eam->first[i + 1]; g++)
+    eam->slopes[job->rows.n + g] = slope;
+  return u;
+}
+
 static __device__ __forceinline__ void eam_row(const eam_job *job, eam_mode mode)
 {
   const force_rows *rows = &job->rows;
@@ -80,7 +93,7 @@ static __device__ __forceinline__ void eam_row(const eam_job *job, eam_mode mode
     row.q = load_slope(rows, i, mode);
     walk(job, &row, mode);
     if (mode.pass == EAM_DENSITIES) {
-      row.energy = 2 * eam_close(&job->eam, rows->n, i, row.fx);
+      row.energy = 2 * close_density(job, i, row.fx);
     } else {
       real4 f = {};
       f.x = row.fx * rows->scale, f.y = row.fy * rows->scale, f.z = row.fz * rows->scale;

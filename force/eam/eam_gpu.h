@@ -76,17 +76,13 @@ static __device__ __forceinline__ double eam_energy(const eam_tables *eam, eam_s
 #endif
 }
 
-/* An atom's density is known. */
-static __device__ __forceinline__ double eam_close(const eam_tables *eam, int64_t n, int64_t i,
-                                                   real density)
+/* F and F' of an atom whose density is known. */
+static __device__ __forceinline__ double eam_close(const eam_tables *eam, real density, real *slope)
 {
-  double slope;
-  const double u = eam_on(&eam->embed, (double)density, &slope);
+  double d;
+  const double u = eam_on(&eam->embed, (double)density, &d);
   if ((double)density > eam_end(&eam->embed)) atomicAdd(eam->beyond, 1ull);
-  eam->slopes[i] = (real)slope;
-  if (!eam->first) return u;
-  for (int32_t g = eam->first[i]; g < eam->first[i + 1]; g++)
-    eam->slopes[n + g] = (real)slope;
+  *slope = (real)d;
   return u;
 }
 

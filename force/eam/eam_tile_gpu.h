@@ -8,6 +8,7 @@
 #ifndef EAM_TILE_GPU_H
 #define EAM_TILE_GPU_H
 
+#include "core/gpu/bulk_gpu.h"
 #include "force/eam/eam_gpu.h"
 
 enum { EAM_NEAR = 1536 }; /* knots in double, where they are not packed */
@@ -52,28 +53,35 @@ static real eam_near_sq(const force *fc, eam_near near)
   return (real)(knot * knot);
 }
 
-/* So many bytes on their way to shared memory. */
-static __device__ __forceinline__ void copy_bytes(uint32_t to, const void *from, int32_t bytes)
+static __device__ __forceinline__ uint64_t *words_barrier(void)
 {
-  for (int32_t k = (int32_t)threadIdx.x * 16; k < bytes; k += (int32_t)blockDim.x * 16)
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 16;"
-                 :
-                 : "r"(to + (uint32_t)k), "l"((const char *)from + k)
-                 : "memory");
+  __shared__ uint64_t barrier;
+  return &barrier;
 }
 
-/* A pass's tables on their way to shared memory, until cp.async.wait_all; where word 0 of the first
- * would lie. */
+/* A pass's tables on their way to shared memory; where word 0 of the first would lie.  Bulk copies
+ * leave to other loads the unit that is the limit. */
 static __device__ __forceinline__ uint32_t copy_words(const eam_tables *eam, eam_near near,
                                                       eam_pass pass, bool packed)
 {
   extern __shared__ __align__(16) unsigned char room[];
-  const uint32_t to = (uint32_t)__cvta_generic_to_shared(room) + (uint32_t)near.at;
-  const int32_t tables = eam_tables_of(pass, packed), bytes = (near.end - near.at) / tables;
-  const int32_t skip = near.first * eam_word_bytes(pass, packed);
-  copy_bytes(to, (const char *)eam->held[pass] + skip, bytes);
-  if (tables == 2) copy_bytes(to + (uint32_t)bytes, (const char *)eam->held_slope + skip, bytes);
-  return to - (uint32_t)skip;
+  const uint32_t to = shared_address(room) + (uint32_t)near.at;
+  const uint32_t all = (uint32_t)(near.end - near.at),
+                 tables = (uint32_t)eam_tables_of(pass, packed);
+  const uint32_t skip = (uint32_t)(near.first * eam_word_bytes(pass, packed));
+  if (threadIdx.x > 0) return to - skip;
+  barrier_make(words_barrier());
+  copy_expect(words_barrier(), all);
+  copy_bulk(to, (const char *)eam->held[pass] + skip, all / tables, words_barrier());
+  if (tables == 2)
+    copy_bulk(to + all / 2, (const char *)eam->held_slope + skip, all / 2, words_barrier());
+  return to - skip;
+}
+
+/* Until they have come; all threads have met since. */
+static __device__ __forceinline__ void await_words(void)
+{
+  copy_wait(words_barrier(), 0);
 }
 
 /* The cubic from a knot whose word lies at such an address; any where it is not wanted. */
