@@ -132,6 +132,34 @@ START_TEST(bricks_and_bisections_are_boxes)
 }
 END_TEST
 
+/* Numbers of cells that are odd or primes. */
+START_TEST(bricks_share_many_cells_evenly)
+{
+  static const md_box frame = {{0, 0, 0}, {97, 67, 65}};
+  static const int32_t whole[3] = {97, 67, 65}, one[3] = {1, 1, 1};
+  for (int ranks = 1; ranks <= 4; ranks++) {
+    int64_t cells[MOST_RANKS], atoms[MOST_RANKS];
+    md_ctx *ctx = test_ctx(MD_DOUBLE, 1, false);
+    partition *p;
+    ck_ok(partition_create(&frame, one, 2, ranks, &p));
+    int64_t *weight = make_weights(p, 1);
+    ck_ok(partition_make(p, ctx, PARTITION_BRICKS, NULL, weight));
+    count(p, weight, cells, atoms);
+    for (int r = 1; r < ranks; r++)
+      ck_assert_int_eq(cells[r], cells[0]);
+    for (int d = 0; d < 3; d++) {
+      if (ranks == 1) ck_assert_int_eq(p->n[d], whole[d]);
+      ck_assert_double_ge(p->side[d], 1);
+      ck_assert_double_le(p->side[d], 1 + 1. / 31);
+      ck_assert_double_eq_tol(p->side[d] * p->n[d], whole[d], 1e-9);
+    }
+    free(weight);
+    partition_destroy(p);
+    md_ctx_destroy(ctx);
+  }
+}
+END_TEST
+
 /* A cell, and its corner in its frame. */
 static void place_of(const partition *p, int64_t c, double corner[3], int32_t at[3])
 {
@@ -285,6 +313,7 @@ int main(void)
   tcase_add_test(tc, a_rank_owns_a_range_of_the_curve);
   tcase_add_loop_test(tc, bricks_and_bisections_are_boxes, 0, 2);
   tcase_add_loop_test(tc, halos_are_what_lies_within_reach, PARTITION_CURVE, PARTITION_CUT_COUNT);
+  tcase_add_test(tc, bricks_share_many_cells_evenly);
   tcase_add_test(tc, positions_have_cells);
   suite_add_tcase(suite, tc);
   return test_main(suite);
