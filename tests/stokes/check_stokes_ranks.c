@@ -5,6 +5,7 @@
 #include "stokes/ranks/rows.h"
 #include "tests/drive/run_ranks.h"
 #include "tests/ref/ref.h"
+#include "tests/ref/ref_blocks.h"
 #include "tests/ref/ref_stokes.h"
 #include "tests/test.h"
 
@@ -20,61 +21,6 @@ static md_ctx *host_ctx(int threads)
   const md_ctx_spec spec = {MD_CPU, MD_DOUBLE, threads, false};
   ck_ok(md_ctx_create(&spec, &ctx));
   return ctx;
-}
-
-/* Whether row i has a block in column j. */
-typedef bool pattern(int n, int i, int j);
-
-static bool is_alone(int n, int i, int j)
-{
-  (void)n;
-  return i == j;
-}
-
-static bool is_full(int n, int i, int j)
-{
-  (void)n, (void)i, (void)j;
-  return true;
-}
-
-/* Near rows and one far away, round the end as well. */
-static bool is_curve(int n, int i, int j)
-{
-  const int away = abs(i - j);
-  return away < 4 || n - away < 3 || j == i * 7 % n;
-}
-
-/* Blocks on one side only: who fetches rows need not send any. */
-static bool is_one_sided(int n, int i, int j)
-{
-  (void)n;
-  return j >= i && j < i + 9;
-}
-
-/* Two rows have nearly all blocks, so that ranks in between have no rows; some rows are empty. */
-static bool is_uneven(int n, int i, int j)
-{
-  return i == n / 3 || i == n / 3 + 1 ? j % 2 == i % 2 : i % 5 && j == n - 1 - i;
-}
-
-/* No row has a block. */
-static bool is_none(int n, int i, int j)
-{
-  (void)n, (void)i, (void)j;
-  return false;
-}
-
-static stokes_blocks blocks_of(int n, pattern *has)
-{
-  stokes_blocks b = {n, 0, ref_alloc(n + 1, 8), ref_alloc((int64_t)n * n, 4), NULL};
-  for (int i = 0; i < n; i++) {
-    b.start[i] = b.n_blocks;
-    for (int j = 0; j < n; j++)
-      if (has(n, i, j)) b.column[b.n_blocks++] = j;
-  }
-  b.start[n] = b.n_blocks;
-  b.block = ref_vector(9 * b.n_blocks + 1, 10);
-  return b;
 }
 
 /* Rows of a vector as this rank has them; what a product has to fetch is no number. */
@@ -286,14 +232,15 @@ START_TEST(any_blocks)
 {
   static const struct {
     int n;
-    pattern *has;
-  } cases[] = {{1, is_full},    {2, is_full},  {5, is_alone}, {40, is_alone},  {23, is_full},
-               {300, is_curve}, {7, is_curve}, {60, is_none}, {90, is_uneven}, {120, is_one_sided}};
+    ref_pattern *has;
+  } cases[] = {{1, ref_is_full},    {2, ref_is_full},       {5, ref_is_alone}, {40, ref_is_alone},
+               {23, ref_is_full},   {300, ref_is_curve},    {7, ref_is_curve}, {60, ref_is_none},
+               {90, ref_is_uneven}, {120, ref_is_one_sided}};
   md_ctx *ctx = test_ctx(MD_DOUBLE, 2, false), *host = host_ctx(2);
   if ((md_isa)_i < ctx->isa) ctx->isa = host->isa = (md_isa)_i;
   for (size_t k = 0; k < 2 * sizeof cases / sizeof *cases; k++) {
     stokes_matrix *whole;
-    stokes_blocks b = blocks_of(cases[k / 2].n, cases[k / 2].has);
+    stokes_blocks b = ref_blocks(cases[k / 2].n, cases[k / 2].has);
     ck_ok(stokes_matrix_create(host, k % 2 ? STOKES_SINGLE : STOKES_BCRS, &whole));
     ck_ok(stokes_matrix_set(whole, &b, 1));
     stokes_rows *rows = rows_for(whole, ctx, &b);
@@ -364,7 +311,7 @@ END_TEST
 START_TEST(what_is_refused)
 {
   md_ctx *ctx = test_ctx(MD_DOUBLE, 1, false), *host = host_ctx(1);
-  stokes_blocks b = blocks_of(30, is_curve);
+  stokes_blocks b = ref_blocks(30, ref_is_curve);
   stokes_matrix *whole;
   ck_ok(stokes_matrix_create(host, STOKES_BCRS, &whole));
   ck_ok(stokes_matrix_set(whole, &b, 1));
