@@ -44,16 +44,33 @@ for cells in 7,6,8 20; do
   done
   same "$dir/mpi/out" "$dir/nccl/out" "tiles of $cells cells by NCCL"
 done
+# Embedded atoms by tiles: F' of ghosts comes from another GPU.
+for precision in double single mixed; do
+  limit=1e-12
+  [ $precision = double ] || limit=1e-6
+  for carrier in peer mpi nccl; do
+    metal="-i $dir/in.eam $run --list tile --cells 8 --precision $precision"
+    run_in one 1 $metal
+    run_in two 2 $metal --carrier $carrier
+    near "$dir/one/out" "$dir/two/out" $limit "copper by tiles in $precision precision by $carrier"
+  done
+done
 ranks=2
 expect 0 $run --format table --cells 6 --carrier nccl
 prints '^carrier    nccl \(as asked\)'
 
-# A rank that is killed ends the other, which waits for its message on the GPU.
-cases=$((cases + 1))
-began=$(date +%s)
-job "$minimd" --backend gpu --cells 20 --steps 100000000 --quiet --carrier nccl >"$dir/out" 2>"$dir/err" </dev/null &
-sleep 8
-pkill -KILL -f -n 'steps 100000000' || fail 'no rank to kill'
-wait $! && fail 'a job whose rank was killed succeeds'
-[ $(($(date +%s) - began)) -lt 40 ] || fail 'a job whose rank was killed does not end'
+# A rank that is killed, or does not go on, ends the other, which waits for its message on the GPU.
+for end in 'KILL nccl' 'KILL peer' 'STOP peer'; do
+  cases=$((cases + 1))
+  signal=${end% *}
+  began=$(date +%s)
+  job "$minimd" --backend gpu --cells 20 --steps 100000000 --quiet --carrier "${end#* }" >"$dir/out" 2>"$dir/err" </dev/null &
+  sleep 8
+  rank=$(pgrep -n -f '^[^ ]*minimd .*steps 100000000') || fail "no rank to end: $end"
+  kill -"$signal" "$rank"
+  wait $! && fail "a job whose rank was ended succeeds: $end"
+  kill -KILL "$rank" 2>/dev/null
+  [ $(($(date +%s) - began)) -lt 40 ] || fail "a job whose rank was ended does not end: $end"
+  [ "$signal" = KILL ] || says 'positions of rank [01] \(host .*, GPU [01]\) did not come within 10 s'
+done
 finish

@@ -23,3 +23,13 @@ run_in() # PLACE RANKS ARGS... : files of a run in a folder of its own, under th
   mkdir -p "$place"
   (cd "$place" && start "$@" >out 2>err </dev/null) || fail "$ranks ranks: minimd $*: $(cat "$place/err")"
 }
+near() # A B LIMIT WHAT : thermo lines of two runs as csv agree to LIMIT of each number
+{
+  paste -d, "$1" "$2" | awk -F, -v limit="$3" 'NR > 1 {
+      for (k = 2; k <= 5; k++) {
+        away = $k - $(k + 5)
+        size = $k < 0 ? -$k : $k
+        if (!(away * away <= limit * limit * size * size)) bad = 1
+      }
+    } END { exit bad || NR < 3 }' || fail "$4: not within $3: $(paste "$1" "$2")"
+}
