@@ -30,16 +30,24 @@ do for [b in machines] {
 set logscale x
 set autoscale xfix
 set xlabel 'xi a'
+set yrange [0.9:3]
+set xtics (0.1, 0.2, 0.3, 0.5, 0.8, 1.2)
+set key above center horizontal maxrows 1 samplen 2
 do for [b in machines] {
   if (here(b, 'map')) {
-    phi = first(b, 'map', 4)
+    # The occupancies of the file, side by side.
     n = first(b, 'map', 5)
-    set output b.'-map.svg'
-    set title 'products by split, occupancy '.phi.', '.n.' spheres, '.first(b, 'map', 3)
-    set ylabel 'time / that of the best split'
-    set yrange [0.9:3]
+    occupancies = system("awk -F, 'NR > 1 && !($4 in seen) { seen[$4]; print $4 }' ".b."-map.csv")
     least(m) = real(system("awk -F, -v m=".m." -v phi=".phi." -v n=".n." '$4 == phi && $5 == n && $6 == m && (!l || $15 < l) { l = $15 } END { print l }' ".b."-map.csv"))
-    plot for [m in '1 4 16'] b.'-map.csv' skip 1 \
-      using (strcol(4) eq phi && strcol(5) eq n && strcol(6) eq m ? $8 : NaN):($15 / least(m)) with linespoints title 'm = '.m
+    set terminal svg size 400 * words(occupancies),460 font 'sans,13' background rgb 'white' linewidth 1.2
+    set output b.'-map.svg'
+    set multiplot layout 1,words(occupancies) title 'products by split, '.n.' spheres, '.first(b, 'map', 3)."\n" noenhanced
+    do for [phi in occupancies] {
+      set title 'occupancy '.phi
+      set ylabel phi eq word(occupancies, 1) ? 'time / that of the best split' : ''
+      plot for [m in '1 4 16'] b.'-map.csv' skip 1 \
+        using (strcol(4) eq phi && strcol(5) eq n && strcol(6) eq m ? $8 : NaN):($15 / least(m)) with linespoints title 'm = '.m
+    }
+    unset multiplot
   }
 }
