@@ -155,7 +155,9 @@ md_status comm_forward(comm *cm, md_atoms *atoms)
 
 bool comm_sends_inside(const comm *cm)
 {
-  return !cm->ranks || comm_carried(cm, &(const char *){NULL}) == COMM_PEER;
+  if (!cm->ranks) return true;
+  const comm_carrier carrier = comm_carried(cm, &(const char *){NULL});
+  return carrier == COMM_PEER || carrier == COMM_NCCL;
 }
 
 md_status comm_send_inside(comm *cm, const md_atoms *atoms, int32_t steps, md_mail *out)

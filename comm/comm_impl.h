@@ -79,7 +79,7 @@ md_status ranks_migrate(comm *cm, md_atoms *atoms, double r_ghost, md_status sta
  * each in the order of its owner.  status: of what this rank did before. */
 md_status ranks_borders(comm *cm, md_atoms *atoms, double r_ghost, md_status status);
 md_status ranks_forward(comm *cm, md_atoms *atoms);
-/* comm_send_inside, by mailboxes. */
+/* comm_send_inside. */
 md_status ranks_send_inside(comm *cm, const md_atoms *atoms, int32_t steps, md_mail *out);
 
 MD_END_C

@@ -194,8 +194,8 @@ typedef struct {
   int32_t frames[3];
   int32_t *index, *home, *shift;
   int64_t *ghost_id;
-  md_image *image;   /* of items, where mailboxes carry them */
-  ghost_letter *out; /* else a message to all */
+  md_image *image;   /* of items, for kernels that send them (core/mail.h); else NULL */
+  ghost_letter *out; /* a message to all, but by mailboxes */
   mail_round by;
 } namer;
 
@@ -211,16 +211,17 @@ static __device__ __forceinline__ void name_image(const namer *a, int64_t k, int
     a->home[k] = i, a->shift[k] = by, a->ghost_id[k] = a->id[i];
     a->x[a->n + k] = x;
     if (a->fixed) a->fixed[a->n + k] = verlet_coord(x, a->inv_scale);
-    if (a->by.on) a->image[p] = (md_image){(int32_t)k, -1, by, 0};
+    if (a->image) a->image[p] = (md_image){(int32_t)k, -1, by, 0};
     return;
   }
   ghost_letter *to = a->out + (k - a->n_own);
+  md_image image = {(int32_t)(k - a->n_own), 0, by, 0}; /* by way of the outbox (relay.h) */
   if (a->by.on) {
-    md_image image = sent_to(a->by.n_ways, a->by.ways, k - a->n_own);
+    image = sent_to(a->by.n_ways, a->by.ways, k - a->n_own);
     image.shift = by;
-    a->image[p] = image;
     to = (ghost_letter *)a->by.ways[image.way].slot[a->by.round % MD_SLOTS] + image.to;
   }
+  if (a->image) a->image[p] = image;
   const uint64_t id = (uint64_t)a->id[i];
   const int32_t home = a->crossed ? md_frame_home(a->frames, a->crossed + 3 * (int64_t)i, by) : -1;
   to->x = x;
@@ -287,9 +288,9 @@ md_status PREC(ranks_gpu_name_images)(comm *cm, md_atoms *atoms)
   comm_ranks *ranks = cm->ranks;
   const ranks_gpu *gpu = &ranks->gpu;
   const int64_t items = ranks->n_own + ranks->n_out;
-  const bool by_peers = ranks->carrier == COMM_PEER;
+  const bool by_peers = ranks->carrier == COMM_PEER, inside = comm_sends_inside(cm);
   if (items == 0 && !by_peers) return MD_OK;
-  if (by_peers)
+  if (inside)
     MD_TRY(md_buffer_reserve(cm->ctx, &cm->ranks->gpu.image, (size_t)items * sizeof(md_image), 0));
   namer a = {};
   a.n = atoms->n, a.n_own = ranks->n_own, a.items = items;
@@ -306,7 +307,7 @@ md_status PREC(ranks_gpu_name_images)(comm *cm, md_atoms *atoms)
   a.index = (int32_t *)ranks->index.data;
   a.home = (int32_t *)atoms->home.data, a.shift = (int32_t *)atoms->shift.data;
   a.ghost_id = (int64_t *)atoms->ghost_id.data;
-  a.image = (md_image *)gpu->image.data, a.out = (ghost_letter *)ranks->out.data;
+  a.image = inside ? (md_image *)gpu->image.data : NULL, a.out = (ghost_letter *)ranks->out.data;
   a.by = round_of(ranks, by_peers);
   name_kernel<<<md_blocks(items > 0 ? items : 1, ITEMS), ITEMS, 0, (cudaStream_t)cm->ctx->stream>>>(
       a);

@@ -46,6 +46,7 @@ void ranks_destroy(comm *cm)
                           &gpu->count,  &gpu->image,   &gpu->share,       &gpu->come};
   for (size_t k = 0; k < sizeof buffers / sizeof *buffers; k++)
     md_buffer_free(ctx, buffers[k]);
+  relay_destroy(cm);
   if (close_nccl) close_nccl(ranks->nccl);
   void (*const free_message)(md_ctx *, md_buffer *) =
       ranks->carrier == COMM_NCCL ? md_buffer_free : md_shared_free;
@@ -84,7 +85,7 @@ comm_load comm_describe(const comm *cm, const md_atoms *atoms)
   load.own_images = ranks->n_own;
   for (int r = 0; r < world_count(); r++)
     load.neighbors += ranks->to[r] > 0 || ranks->from[r] > 0;
-  const int64_t all = ranks->n_out + ranks->n_in, states = ranks->carrier == COMM_PEER ? 4 : 3;
+  const int64_t all = ranks->n_out + ranks->n_in, states = ranks->carrier == COMM_MPI ? 3 : 4;
   load.bytes = states * (int64_t)md_state_size(atoms->ctx->precision) * all;
   return load;
 }

@@ -47,20 +47,18 @@ static void add_up(comm_ranks *ranks, int64_t *out, int64_t *in)
   }
 }
 
-/* Exchange what is packed, or is about to be: `bytes` an item. */
-static md_status start_exchange(comm *cm, size_t bytes)
+md_status ranks_start(comm *cm, void *from_others, void *to_others, size_t bytes)
 {
   comm_ranks *ranks = cm->ranks;
   world_message *in = ranks->messages, *out = in + world_count();
   int n_in = 0, n_out = 0;
   for (int r = 0; r < world_count(); r++) {
     if (ranks->from[r] > 0)
-      in[n_in++] = (world_message){r, (char *)ranks->in.data + (size_t)ranks->from_first[r] * bytes,
+      in[n_in++] = (world_message){r, (char *)from_others + (size_t)ranks->from_first[r] * bytes,
                                    (size_t)ranks->from[r] * bytes};
     if (ranks->to[r] > 0)
-      out[n_out++] =
-          (world_message){r, (char *)ranks->out.data + (size_t)ranks->to_first[r] * bytes,
-                          (size_t)ranks->to[r] * bytes};
+      out[n_out++] = (world_message){r, (char *)to_others + (size_t)ranks->to_first[r] * bytes,
+                                     (size_t)ranks->to[r] * bytes};
   }
   if (ranks->carrier == COMM_NCCL) return start_nccl(cm->ctx, ranks->nccl, in, n_in, out, n_out);
   MD_TRY(md_ctx_sync(cm->ctx)); /* also what reads the last message */
@@ -68,6 +66,12 @@ static md_status start_exchange(comm *cm, size_t bytes)
     cm->ctx->bytes_copied += (int64_t)bytes * (ranks->n_out + ranks->n_in);
   world_start(in, n_in, out, n_out);
   return MD_OK;
+}
+
+/* Exchange what is packed, or is about to be: `bytes` an item. */
+static md_status start_exchange(comm *cm, size_t bytes)
+{
+  return ranks_start(cm, cm->ranks->in.data, cm->ranks->out.data, bytes);
 }
 
 /* Room for messages of so many bytes an item. */
@@ -219,6 +223,7 @@ static md_status reserve_ghosts(comm *cm, md_atoms *atoms)
   add_up(ranks, &ranks->n_out, &ranks->n_in);
   const int64_t ghosts = ranks->n_own + ranks->n_in;
   MD_TRY(reserve_messages(cm, ghost_bytes(cm, atoms)));
+  if (ranks->carrier == COMM_NCCL) MD_TRY(relay_settle(cm));
   MD_TRY(md_atoms_reserve(atoms, atoms->n, ghosts));
   return md_buffer_reserve(cm->ctx, &atoms->ghost_id, (size_t)ghosts * 8, 0);
 }
@@ -314,6 +319,7 @@ md_status ranks_send_inside(comm *cm, const md_atoms *atoms, int32_t steps, md_m
   const comm_ranks *ranks = cm->ranks;
   const ranks_peer *peer = &ranks->peer;
   const md_round before = peer->mail.round;
+  if (ranks->carrier == COMM_NCCL) return relay_send_inside(cm, atoms, steps, out);
   if (atoms->n == 0) return take_turns(cm, steps - 1);
   MD_TRY(peer_begin(cm, steps - 1));
   const char *first = gpus_mail_slot(&peer->mail, 0);

@@ -6,6 +6,7 @@
 #include "comm/comm_impl.h"
 #include "comm/gpus.h"
 #include "comm/peer.h"
+#include "comm/relay.h"
 
 MD_BEGIN_C
 
@@ -89,6 +90,7 @@ struct comm_ranks {
   ranks_gpu gpu;
   ranks_peer peer;
   void *nccl; /* ncclComm_t, or NULL */
+  ranks_relay relay;
 };
 
 /* The atoms that are sent. */
@@ -101,6 +103,10 @@ static inline const int32_t *sent_of(const comm_ranks *ranks)
  * all, which ranks->word then has of each, and to[r], which rank r has in from[this rank]. */
 md_status ranks_tell(comm_ranks *ranks, md_status status, double word, const int64_t *to,
                      int64_t *from);
+
+/* Start a message of each rank that has one, and to each: items of so many bytes, which lie there
+ * in the order of ranks.  By NCCL it is queued, else the host has to wait (world_wait). */
+md_status ranks_start(comm *cm, void *in, void *out, size_t bytes);
 
 /* A partition for these atoms, which may be anyone's, if there is none or it has become uneven. */
 md_status ranks_settle(comm *cm, md_atoms *atoms, double r_ghost);

@@ -17,7 +17,7 @@ static bool is_on_gpu(const md_beside *beside)
 }
 #endif
 
-md_status md_beside_create(md_ctx *ctx, md_beside **out)
+md_status md_beside_create(md_ctx *ctx, bool urgent, md_beside **out)
 {
   *out = NULL;
   md_beside *beside = calloc(1, sizeof *beside);
@@ -25,7 +25,7 @@ md_status md_beside_create(md_ctx *ctx, md_beside **out)
   beside->ctx = ctx;
 #ifdef MD_HAVE_CUDA
   md_status status = MD_OK;
-  if (is_on_gpu(beside)) status = md_gpu_stream_create(&beside->second);
+  if (is_on_gpu(beside)) status = md_gpu_stream_create(urgent, &beside->second);
   if (!status && is_on_gpu(beside)) status = md_gpu_event_create(&beside->begun);
   if (!status && is_on_gpu(beside)) status = md_gpu_event_create(&beside->ended);
   if (status) {

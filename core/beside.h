@@ -15,9 +15,10 @@ MD_BEGIN_C
 
 typedef struct md_beside md_beside;
 
-/* *out is NULL on failure; free with md_beside_destroy (NULL is allowed), before the context.
+/* urgent: blocks of the second stream come first where a multiprocessor has room.
+ * *out is NULL on failure; free with md_beside_destroy (NULL is allowed), before the context.
  * Errors: MD_ENOMEM, MD_ECUDA. */
-md_status md_beside_create(md_ctx *ctx, md_beside **out);
+md_status md_beside_create(md_ctx *ctx, bool urgent, md_beside **out);
 void md_beside_destroy(md_beside *beside);
 
 /* Errors: MD_ECUDA. */

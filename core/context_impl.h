@@ -24,7 +24,7 @@ md_status md_gpu_fill(md_ctx *ctx, void *data, int byte, size_t bytes);
 md_status md_gpu_read_all(md_ctx *ctx, const void *data, size_t bytes); /* and do nothing with it */
 
 /* A second stream (core/beside.h): of its own; events without time; what is queued waits. */
-md_status md_gpu_stream_create(void **stream);
+md_status md_gpu_stream_create(bool urgent, void **stream);
 void md_gpu_stream_destroy(void *stream); /* NULL is allowed, here and below */
 md_status md_gpu_event_create(void **event);
 void md_gpu_event_destroy(void *event);

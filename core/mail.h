@@ -39,6 +39,10 @@ typedef struct {
   int32_t shift, zero;
 } md_image;
 
+/* Queue, before the kernel of a round: what others sent in the round before has come, and what this
+ * one sends, if it does, will go to them while it goes on. */
+typedef md_status md_carry_fn(void *carrier, md_round round, bool sends);
+
 /* Steps whose kernels exchange coordinates themselves, `steps` of them: step s, from 0 on, sends in
  * round `round` + s, but for the last, and reads what came in the round before, but for the first,
  * which finds it where ghosts are.  An item is a coord4, shifted by the sender; one of 16 bytes has
@@ -55,6 +59,8 @@ typedef struct {
   const char *slot[MD_SLOTS]; /* of the own mailbox, by round % MD_SLOTS */
   uint32_t *come;             /* 0 between kernels: a counter */
   md_late *late;
+  md_carry_fn *carry; /* NULL: ways lead into memory where the neighbours read */
+  void *carrier;
 } md_mail;
 
 MD_END_C

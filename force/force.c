@@ -227,10 +227,12 @@ md_status force_advance(force *fc, md_atoms *atoms, neighbor_list *list, double 
   force_job job = make_job(fc, atoms, view);
   job.kick = kick, job.drift = drift, job.steps = steps, job.mail = mail;
   force_fn *const kernel = (fc->eam ? gpu_eam_advance : gpu_advance)[fc->ctx->precision];
+  /* What has been told to carry messages waits for kernels: only those of a list that fits. */
+  const bool once = mail && mail->carry;
   bool again;
-  MD_TRY(kernel(fc, &job));
+  if (!once) MD_TRY(kernel(fc, &job));
   MD_TRY(neighbor_settle(list, &again));
-  if (again) MD_TRY(kernel(fc, &job));
+  if (once || again) MD_TRY(kernel(fc, &job));
   if (steps % 2 == 0) return MD_OK;
   md_buffer_swap(&atoms->x, &fc->x_new);
   if (fixed) md_buffer_swap(&atoms->fixed, &fc->coord_new);

@@ -246,9 +246,12 @@ md_status PREC(force_gpu_tile_advance)(force *fc, const force_job *job)
   MD_TRY(pick_fused(job, mode, &kernel));
   MD_TRY(prepare(fc, &tiles, kernel, mode, &shared));
   if (mode.mail) MD_TRY(order_tiles(fc, job, &tiles));
+  const md_mail *carried = mode.mail && job->mail->carry ? job->mail : NULL;
   for (int32_t s = 0; s < job->steps; s++) {
     if (mode.mail) post_step(&tiles, s);
-    MD_TRY(launch(fc, &tiles, kernel, shared, s > 0 || !(tiles.tiles.unfit || mode.mail)));
+    if (carried) MD_TRY(carried->carry(carried->carrier, tiles.post.round, tiles.post.sends));
+    const bool early = s > 0 ? !carried : !(tiles.tiles.unfit || mode.mail);
+    MD_TRY(launch(fc, &tiles, kernel, shared, early));
     tiles.places = next_places(&tiles.places);
   }
   return MD_OK;

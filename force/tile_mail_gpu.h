@@ -56,8 +56,9 @@ static __device__ __forceinline__ void close_mail(const tile_job *job)
 {
   const tile_post *post = &job->post;
   const md_mail *mail = &post->mail;
+  const bool looked_for = TAGGED && !mail->carry; /* item by item */
   if (post->sends)
-    close_round(mail->come, takers(job), mail->n_ways, mail->ways, post->round, !TAGGED);
+    close_round(mail->come, takers(job), mail->n_ways, mail->ways, post->round, !looked_for);
 }
 
 /* Whether a halo has a ghost of another rank's atom. */

@@ -69,7 +69,7 @@ md_status md_gpu_probe(void)
 md_status md_gpu_open(md_ctx *ctx)
 {
   MD_CUDA(cudaSetDevice(chosen));
-  return md_gpu_stream_create(&ctx->stream);
+  return md_gpu_stream_create(false, &ctx->stream);
 }
 
 void md_gpu_close(md_ctx *ctx)
@@ -77,9 +77,12 @@ void md_gpu_close(md_ctx *ctx)
   md_gpu_stream_destroy(ctx->stream);
 }
 
-md_status md_gpu_stream_create(void **stream)
+md_status md_gpu_stream_create(bool urgent, void **stream)
 {
-  MD_CUDA(cudaStreamCreateWithFlags((cudaStream_t *)stream, cudaStreamNonBlocking));
+  int least, greatest;
+  MD_CUDA(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+  MD_CUDA(cudaStreamCreateWithPriority((cudaStream_t *)stream, cudaStreamNonBlocking,
+                                       urgent ? greatest : least));
   return MD_OK;
 }
 

@@ -79,7 +79,7 @@ static md_status make(pme *solver)
     MD_TRY(md_buffer_reserve(ctx, &solver->spectrum, (size_t)solver->modes * 2 * size, 0));
   MD_TRY(pme_tables_fill(solver));
   MD_TRY(md_replay_create(ctx, sizeof(pme_same), &solver->replay));
-  MD_TRY(md_beside_create(ctx, &solver->beside));
+  MD_TRY(md_beside_create(ctx, false, &solver->beside));
   MD_TRY(md_beside_begin(solver->beside)); /* transforms belong to a stream */
   const md_status status = SIMD_PICK(ctx, cpu_plans, gpu_plans)(solver);
   MD_TRY(md_beside_end(solver->beside));
