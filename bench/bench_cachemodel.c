@@ -5,7 +5,7 @@
 #include "bench/bench.h"
 #include "cachemodel/cachemodel.h"
 
-enum { REPEATS = 5, BATCH = 4096 };
+enum { REPEATS = 5, BATCH = 16384 };
 
 typedef struct {
   const char *name; /* NULL level: stack distances of all capacities */

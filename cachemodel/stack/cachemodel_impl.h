@@ -44,6 +44,14 @@ typedef int cachemodel_front_fn(cachemodel_front *front, int n, const uint32_t *
                                 cachemodel_event *events);
 SIMD_DECLARE_(cachemodel_front_fn, cachemodel_front_feed);
 
+/* How often a stack distance was met: recent[] since total[] was added to, so that the array which
+ * accesses touch at random is short. */
+typedef struct {
+  int64_t room, n_recent; /* n_recent: the sum of recent[] at most */
+  uint32_t *recent;       /* [room] */
+  int64_t *total;         /* [room], or NULL: nothing was added yet */
+} cachemodel_distances;
+
 /* The lines below the front.  A line that leaves the front takes the next slot, so the slots are in
  * the order of the stack, and a line's depth below the front is the number of occupied slots after
  * its own.  Occupied slots are bits of words; counters hold how many lie before a word in its
@@ -52,19 +60,32 @@ SIMD_DECLARE_(cachemodel_front_fn, cachemodel_front_feed);
 enum { WORD_SLOTS = 64, BLOCK_WORDS = 32, REGION_BLOCKS = 32, REGION_GROUP = 16 };
 enum { BLOCK_SLOTS = BLOCK_WORDS * WORD_SLOTS, REGION_SLOTS = REGION_BLOCKS * BLOCK_SLOTS };
 #define DEPTHS_NO_SLOT UINT32_MAX
+/* Bits of slots; a batch (batch.isa.c) counts in the rest, which is 0 between batches but for
+ * numbers that the next one overwrites. */
+typedef struct {
+  uint64_t occupied, taken;
+  uint32_t before, taken_before;
+} cachemodel_word;
+/* Accesses of a batch, at most; a batch in parts; words of a batch's slots. */
+enum { BATCH_MOST = 32768, BATCH_PART = 64, BATCH_WORDS = BATCH_MOST / WORD_SLOTS };
 typedef struct {
   int64_t slots, used;     /* a multiple of REGION_SLOTS; the next slot */
-  uint64_t *occupied;      /* [slots / WORD_SLOTS] */
+  cachemodel_word *word;   /* [slots / WORD_SLOTS], after BATCH_WORDS without slots */
   uint16_t *before_word;   /* [slots / WORD_SLOTS] occupied slots of its block before a word */
   uint16_t *before_block;  /* [slots / BLOCK_SLOTS] of its region before a block */
   uint32_t *before_region; /* [slots / REGION_SLOTS, rounded up to whole REGION_GROUPs] */
   uint32_t *owner;         /* [slots] line of a slot */
-  uint32_t *slot_of;       /* [lines seen] of a line, its last one if it is in the front; or none */
+  uint32_t *slot_of;       /* [seen] of a line, its last one if it is in the front; or none */
+  int64_t seen;            /* lines below this have places in slot_of */
   int64_t lines;           /* occupied slots */
   int64_t distinct;        /* lines ever seen */
-  int64_t *count;          /* [count_room] accesses by depth */
-  int64_t count_room;
+  cachemodel_distances distances;
 } cachemodel_depths;
+/* Occupied slots of a word up to this one, itself included, as bits. */
+static inline uint64_t depths_upto(uint64_t bits, uint32_t slot)
+{
+  return bits & UINT64_MAX >> (WORD_SLOTS - 1 - slot % WORD_SLOTS);
+}
 /* Counters of words not yet in use mean nothing: they are set by their first slot. */
 static inline void depths_open_word(cachemodel_depths *d, uint32_t slot)
 {
@@ -78,19 +99,37 @@ static inline void depths_push(cachemodel_depths *d, uint32_t line)
 {
   const uint32_t slot = (uint32_t)d->used++;
   if (slot % WORD_SLOTS == 0) depths_open_word(d, slot);
-  d->occupied[slot / WORD_SLOTS] |= (uint64_t)1 << slot % WORD_SLOTS;
+  d->word[slot / WORD_SLOTS].occupied |= (uint64_t)1 << slot % WORD_SLOTS;
   d->owner[slot] = line;
   d->slot_of[line] = slot;
   d->lines++;
 }
-/* Take each event's line from its slot, counting its depth, and push what was demoted; the arrays
- * have room. */
+/* Take each event's line from its slot, counting its distance, and push what was demoted; the
+ * arrays have room. */
 typedef void cachemodel_depths_fn(cachemodel_depths *d, int n, const cachemodel_event *events);
 SIMD_DECLARE_(cachemodel_depths_fn, cachemodel_depths_pass);
-/* Access line[TRACE_BATCH] while the front is empty: all lines have slots, and `used` is a multiple
- * of WORD_SLOTS.  Depths below FRONT_LINES count in near[], as hits of the front would. */
-typedef void cachemodel_slots_fn(cachemodel_depths *d, const uint32_t *line, int64_t *near);
-SIMD_DECLARE_(cachemodel_slots_fn, cachemodel_slots_pass);
+
+/* What a batch needs beside the slots.  Ranks come in parts, each after as many that are larger
+ * than all. */
+enum { BATCH_PAD = 32, BATCH_ROW = BATCH_PAD + BATCH_PART };
+typedef struct {
+  _Alignas(64) int16_t rank[BATCH_MOST / BATCH_PART * BATCH_ROW];
+  uint32_t place[BATCH_MOST];
+  uint64_t met[BATCH_WORDS];
+  uint16_t met_before[BATCH_WORDS];
+} cachemodel_batch;
+/* Access line[n] while the front is empty: all lines have slots, and `used` and n are multiples of
+ * WORD_SLOTS.  The counters of words, blocks and regions mean nothing afterwards. */
+typedef void cachemodel_batch_fn(cachemodel_depths *d, cachemodel_batch *b, int n,
+                                 const uint32_t *line);
+SIMD_DECLARE_(cachemodel_batch_fn, cachemodel_batch_pass);
+
+/* Memory (slots.c).  Room for n more slots, and for lines below `bound`.  Errors: MD_ENOMEM. */
+md_status cachemodel_depths_reserve(cachemodel_depths *d, int64_t bound, int n);
+void cachemodel_depths_free(cachemodel_depths *d);
+/* Counters of words, blocks and regions from the occupied slots. */
+void cachemodel_depths_recount(cachemodel_depths *d);
+void cachemodel_distances_free(cachemodel_distances *distances);
 
 /* One cache: the lines it holds are nodes of a ring per set, newest first.  Nodes 0..sets-1 are the
  * heads of the rings, node sets + x is line x; prev of a line that is not held is RING_OUT. */

@@ -5,16 +5,10 @@
  * its slot, which are three counters and the bits of one word.  Taking a line lowers the counters
  * of later words, blocks and regions, a vector each, so that no counter is read in another width
  * than it was written.
- *
- * Where most accesses miss in the front they go to slots directly, in groups that fill a word.  A
- * part of a group is counted before any of its lines is taken: no access waits for the counters of
- * the one before, and what those would have changed is a comparison of all slots with all. */
+ */
 #include "cachemodel/stack/cachemodel_impl.h"
 
-#include <string.h>
-
 enum { LINES_AHEAD = 24, SLOTS_AHEAD = 12 }; /* events */
-enum { GROUP = WORD_SLOTS, PART = 16 };
 
 /* Counters of a block or region and of a group of regions, at their places and anywhere. */
 typedef uint16_t shorts __attribute__((vector_size(64), may_alias));
@@ -30,10 +24,9 @@ static const uint32_t regions_after[2 * REGION_GROUP] = {[REGION_GROUP... 2 * RE
 /* Occupied slots up to this one, itself included. */
 MD_INLINE uint32_t count_upto(const cachemodel_depths *d, uint32_t slot)
 {
-  const uint64_t upto = UINT64_MAX >> (WORD_SLOTS - 1 - slot % WORD_SLOTS);
   return d->before_region[slot / REGION_SLOTS] + d->before_block[slot / BLOCK_SLOTS] +
          d->before_word[slot / WORD_SLOTS] +
-         (uint32_t)__builtin_popcountll(d->occupied[slot / WORD_SLOTS] & upto);
+         (uint32_t)__builtin_popcountll(depths_upto(d->word[slot / WORD_SLOTS].occupied, slot));
 }
 
 MD_INLINE void lower_after(uint16_t *counter, uint32_t at)
@@ -45,7 +38,7 @@ MD_INLINE void lower_after(uint16_t *counter, uint32_t at)
 MD_INLINE void take(cachemodel_depths *d, uint32_t slot)
 {
   const uint32_t block = slot / BLOCK_SLOTS, region = slot / REGION_SLOTS;
-  d->occupied[slot / WORD_SLOTS] &= ~((uint64_t)1 << slot % WORD_SLOTS);
+  d->word[slot / WORD_SLOTS].occupied &= ~((uint64_t)1 << slot % WORD_SLOTS);
   lower_after(d->before_word + (size_t)block * BLOCK_WORDS, slot / WORD_SLOTS % BLOCK_WORDS);
   lower_after(d->before_block + (size_t)region * REGION_BLOCKS, block % REGION_BLOCKS);
   words *group = (words *)d->before_region + region / REGION_GROUP;
@@ -65,7 +58,7 @@ MD_INLINE void prefetch(const cachemodel_depths *d, int left, const cachemodel_e
     __builtin_prefetch(&d->slot_of[event[LINES_AHEAD].demoted], 1);
   const uint32_t slot = d->slot_of[event[SLOTS_AHEAD].line];
   if (slot == DEPTHS_NO_SLOT) return;
-  __builtin_prefetch(d->occupied + slot / WORD_SLOTS, 1);
+  __builtin_prefetch(d->word + slot / WORD_SLOTS, 1);
   __builtin_prefetch(d->before_word + slot / BLOCK_SLOTS * BLOCK_WORDS, 1);
 }
 
@@ -78,69 +71,10 @@ void ISA(cachemodel_depths_pass)(cachemodel_depths *depths, int n, const cachemo
     if (slot == DEPTHS_NO_SLOT) {
       d->distinct++;
     } else {
-      d->count[d->lines - count_upto(d, slot)]++;
+      d->distances.recent[FRONT_LINES + d->lines - count_upto(d, slot)]++;
       take(d, slot);
     }
     if (events[e].demoted != NO_LINE) depths_push(d, events[e].demoted);
-  }
-  *depths = local;
-}
-
-/* Of PART slots, how many before each are smaller. */
-MD_INLINE void count_smaller(const uint32_t *slot, uint32_t *smaller)
-{
-  _Alignas(64) uint32_t padded[2 * PART];
-  const words own = *(const words *)slot;
-  *(words *)padded = own | UINT32_MAX;
-  *(words *)(padded + PART) = own;
-  words sum = own ^ own;
-  for (int k = 1; k < PART; k++)
-    sum -= (words)(*(const any_words *)(padded + PART - k) < own);
-  *(words *)smaller = sum;
-}
-
-/* The slots of a group hold its lines from now on; slot[] is where those lines were. */
-MD_INLINE void enter(cachemodel_depths *d, const uint32_t *line, uint32_t *slot)
-{
-  const uint32_t first = (uint32_t)d->used;
-  depths_open_word(d, first);
-  d->occupied[first / WORD_SLOTS] = UINT64_MAX;
-  memcpy(d->owner + first, line, GROUP * sizeof *line);
-  for (uint32_t e = 0; e < GROUP; e++) {
-    slot[e] = d->slot_of[line[e]];
-    d->slot_of[line[e]] = first + e;
-  }
-}
-
-/* Slots of the group beyond a part's own count as occupied, but lie after all that it looks for. */
-MD_INLINE void count_part(cachemodel_depths *d, const uint32_t *slot, int64_t *near)
-{
-  _Alignas(64) uint32_t smaller[PART];
-  int64_t *far = d->count - FRONT_LINES, lines = d->lines;
-  count_smaller(slot, smaller);
-  for (int e = 0; e < PART; e++) {
-    if (slot[e] == DEPTHS_NO_SLOT) {
-      d->distinct++;
-      lines++;
-      continue;
-    }
-    const int64_t depth = lines - count_upto(d, slot[e]) + smaller[e];
-    (depth < FRONT_LINES ? near : far)[depth]++;
-  }
-  d->lines += PART;
-  for (int e = 0; e < PART; e++)
-    if (slot[e] != DEPTHS_NO_SLOT) take(d, slot[e]);
-}
-
-void ISA(cachemodel_slots_pass)(cachemodel_depths *depths, const uint32_t *line, int64_t *near)
-{
-  cachemodel_depths local = *depths, *d = &local;
-  _Alignas(64) uint32_t slot[GROUP];
-  for (int t = 0; t < TRACE_BATCH; t += GROUP) {
-    enter(d, line + t, slot);
-    for (int p = 0; p < GROUP; p += PART)
-      count_part(d, slot + p, near);
-    d->used += GROUP;
   }
   *depths = local;
 }

@@ -4,8 +4,11 @@
 
 #include <stdlib.h>
 
+enum { CENTRES_AHEAD = 8 };
+
 struct cachemodel_trace {
   cachemodel_cells cells; /* table holds lines, not indices */
+  uint32_t reach;         /* the stencil's greatest offset */
   int64_t at, k;          /* next: offset k of centre number at */
 };
 
@@ -20,6 +23,9 @@ md_status cachemodel_trace_create(const cachemodel_sweep *sweep, cachemodel_trac
     return status;
   }
   const cachemodel_cells *cells = &trace->cells;
+  for (int64_t k = 0; k < cells->n_offset; k++)
+    if (cells->offset[k] <= INT32_MAX && cells->offset[k] > trace->reach)
+      trace->reach = cells->offset[k];
   if (sweep->line < cells->n_cells) {
     const uint32_t line = (uint32_t)sweep->line;
     for (int64_t c = 0; c < cells->n_cells; c++)
@@ -44,6 +50,19 @@ void cachemodel_trace_rewind(cachemodel_trace *trace)
   trace->at = trace->k = 0;
 }
 
+/* Where the order jumps, the table is read at random: each row of the stencil is prefetched. */
+static void prefetch(const cachemodel_trace *trace)
+{
+  const cachemodel_cells *cells = &trace->cells;
+  const int64_t ahead = trace->at + CENTRES_AHEAD;
+  if (ahead >= cells->n_centre) return;
+  const uint32_t centre = cells->centre[ahead], *offset = cells->offset;
+  if (centre - cells->centre[ahead - 1] + trace->reach <= 2 * trace->reach) return;
+  for (int64_t k = 0; k < cells->n_offset; k++)
+    if (k == 0 || offset[k] != offset[k - 1] + 1)
+      __builtin_prefetch(&cells->table[(uint32_t)(centre + offset[k])]);
+}
+
 int64_t cachemodel_trace_next(cachemodel_trace *trace, int64_t room, uint32_t *line)
 {
   const cachemodel_cells *cells = &trace->cells;
@@ -53,6 +72,7 @@ int64_t cachemodel_trace_next(cachemodel_trace *trace, int64_t room, uint32_t *l
     const uint32_t *offset = cells->offset + trace->k;
     const int64_t left = cells->n_offset - trace->k;
     const int64_t count = left < room - made ? left : room - made;
+    if (trace->k == 0) prefetch(trace);
     for (int64_t k = 0; k < count; k++)
       line[made + k] = cells->table[(uint32_t)(centre + offset[k])];
     made += count;

@@ -54,7 +54,7 @@ static const option option_table[N_OPTIONS] = {
     OPTION_QUIET,
 };
 
-enum { BATCH = 4096 };
+enum { BATCH = 16384 };
 
 /* What one thread does: the sweep of one ordering through every cache asked for. */
 typedef struct {

@@ -1,5 +1,5 @@
 /* tests/cachemodel/check_cachemodel.c - cache models against caches written down as plain lists
- * that are searched from the front, and stack distances against a tree over time. */
+ * that are searched from the front. */
 #include "cachemodel/cachemodel.h"
 #include "tests/test.h"
 
@@ -220,63 +220,6 @@ START_TEST(exclusive_levels_are_one_stack)
 }
 END_TEST
 
-/* Stack distances by a Fenwick tree over time: a line counts at its last access. */
-static void ref_distances(int64_t n, const uint32_t *trace, uint32_t lines, int64_t *count)
-{
-  int64_t *last = calloc(lines, sizeof *last);
-  int32_t *tree = calloc((size_t)n + 1, sizeof *tree);
-  for (int64_t t = 1; t <= n; t++) {
-    const uint32_t x = trace[t - 1];
-    if (last[x]) {
-      int64_t distance = 0;
-      for (int64_t s = t - 1; s; s &= s - 1)
-        distance += tree[s];
-      for (int64_t s = last[x]; s; s &= s - 1)
-        distance -= tree[s];
-      count[distance]++;
-      for (int64_t s = last[x]; s <= n; s += s & -s)
-        tree[s]--;
-    }
-    for (int64_t s = t; s <= n; s += s & -s)
-      tree[s]++;
-    last[x] = t;
-  }
-  free(last);
-  free(tree);
-}
-
-START_TEST(stack_holds_many_lines)
-{
-  /* Far more lines than slots at first, so that slots are moved together and grow; from time to
-   * time lines near those before, so that the front of the stack is left and entered again. */
-  enum { N = 1200000, LINES = 90000 };
-  uint32_t *trace = malloc(N * sizeof *trace);
-  uint64_t seed = 3;
-  for (int64_t t = 0; t < N; t++)
-    if (t / 50000 % 3 == 2)
-      trace[t] = (uint32_t)((random_next(&seed) % 40 + (uint64_t)t / 50) % LINES);
-    else
-      trace[t] = t % 3 ? (uint32_t)(random_next(&seed) % LINES) : (uint32_t)(t / 7 % LINES);
-  int64_t *count = calloc(LINES + 1, sizeof *count), *misses = malloc(LINES * sizeof *misses);
-  ref_distances(N, trace, LINES, count);
-  for (int isa = 0; isa <= (int)md_isa_detect(); isa++) {
-    cachemodel_stack *stack;
-    ck_ok(cachemodel_stack_create((md_isa)isa, &stack));
-    feed_stack(stack, N, trace);
-    cachemodel_stack_misses(stack, LINES, misses);
-    int64_t expected = N;
-    for (int c = 0; c < LINES; c++) {
-      expected -= count[c];
-      if (misses[c] != expected) ck_abort_msg("%d lines: %ld misses", c + 1, (long)misses[c]);
-    }
-    cachemodel_stack_destroy(stack);
-  }
-  free(trace);
-  free(count);
-  free(misses);
-}
-END_TEST
-
 START_TEST(levels_are_read)
 {
   const cachemodel_level usual = {0, 4, CACHEMODEL_FIFO};
@@ -320,7 +263,6 @@ int main(void)
   tcase_add_test(models, stack_and_caches_are_lru);
   tcase_add_loop_test(models, levels_follow_their_rules, 0, N_SHAPES);
   tcase_add_test(models, exclusive_levels_are_one_stack);
-  tcase_add_test(models, stack_holds_many_lines);
   tcase_add_test(models, levels_are_read);
   suite_add_tcase(suite, models);
   return test_main(suite);
