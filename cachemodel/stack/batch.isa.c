@@ -28,9 +28,16 @@ typedef int16_t any_shorts __attribute__((vector_size(SIMD_BYTES), aligned(2), m
 
 #define UNROLLED _Pragma("GCC unroll 4")
 
+/* Its instruction is not in every x86-64, where compilers call a function instead. */
 MD_INLINE uint32_t ones(uint64_t bits)
 {
+#if MD_ISA == 0 && defined __x86_64__
+  bits -= bits >> 1 & 0x5555555555555555;
+  bits = (bits & 0x3333333333333333) + (bits >> 2 & 0x3333333333333333);
+  return (uint32_t)(((bits + (bits >> 4)) & 0x0f0f0f0f0f0f0f0f) * 0x0101010101010101 >> 56);
+#else
   return (uint32_t)__builtin_popcountll(bits);
+#endif
 }
 
 /* Lines get their new slots; place[] is n more than the old one, or t where there was none.
