@@ -40,6 +40,7 @@ static const char *const host_cases[] = {
     "--threads 1 --set system.read={atoms.xyz} --steps 1 --check",
     "ordering --order hilbert,hybrid:row/morton:2,random --size 6 --stencil sphere:1 --offsets",
     "cachemodel --order row,hilbert --size 6 --stencil block:1 --line 2 --capacity all",
+    "cachemodel --order random --size 12 --stencil block:1 --line 2 --capacity all",
     "cachemodel --order row --size 6 --stencil block:1 --line 2 --levels exclusive:8/2,16/4/fifo",
     "cachemodel --threads 1 -i inputs/in.lj --cells 5 --steps 1 --order row,hilbert --machine host",
     "cachemodel --trace {trace} --line-bytes 64 --capacity 8,64",
