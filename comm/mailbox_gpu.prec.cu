@@ -37,11 +37,7 @@ static __device__ __forceinline__ void put(const exchange *e, unsigned w, unsign
   for (int64_t k = (int64_t)block * BLOCK + threadIdx.x; k < way.count; k += e->put * BLOCK)
     to[k] = e->x[e->index[way.first + k]];
   __syncthreads();
-  if (threadIdx.x > 0) return;
-  __threadfence_system(); /* for all of the block */
-  if (atomicAdd(&e->come[w], 1u) < e->put - 1) return;
-  e->come[w] = 0;
-  raise_flag(way.flag, e->round);
+  if (threadIdx.x == 0) close_way(&e->come[w], e->put, way.flag, e->round);
 }
 
 /* Ghost g at a place of its home. */

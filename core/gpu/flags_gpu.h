@@ -50,6 +50,17 @@ static __device__ __forceinline__ void close_round(uint32_t *come, uint32_t bloc
     put_flag(ways[w].flag, round);
 }
 
+/* Thread, for a group that it is in step with: what the group stored one way is on its way.  The
+ * last of so many groups raises the flag.  *come is 0 before and after. */
+static __device__ __forceinline__ void close_way(uint32_t *come, uint32_t groups, md_round *flag,
+                                                 md_round round)
+{
+  __threadfence_system(); /* for all of the group */
+  if (atomicAdd(come, 1u) < groups - 1) return;
+  *come = 0;
+  raise_flag(flag, round);
+}
+
 static __device__ __forceinline__ md_round load_flag(const md_round *flag)
 {
   md_round round;
@@ -85,19 +96,25 @@ static __device__ __forceinline__ void wait_long(const md_way *ways, int w, md_r
     if (nanoseconds() - began > patience) note_late(ways, w, late);
 }
 
-/* Thread: some of n neighbours.  It looks at a flag a few times before it reads the clock, which
- * takes longer.  Who was late once is waited for no more. */
+/* Until the flag of neighbour w is up.  A thread looks at it a few times before it reads the clock,
+ * which takes longer.  Who was late once is waited for no more. */
+static __device__ __forceinline__ void wait_flag(const md_way *ways, int w, md_round round,
+                                                 volatile md_late *late)
+{
+  enum { LOOKS = 16 };
+  const md_round *flag = ways[w].wait;
+  int looks = 0;
+  while (looks < LOOKS && load_flag(flag) < round)
+    looks++;
+  if (looks == LOOKS) wait_long(ways, w, round, late);
+}
+
+/* Thread: some of n neighbours. */
 static __device__ __forceinline__ void wait_flags(int n, const md_way *ways, md_round round,
                                                   volatile md_late *late)
 {
-  enum { LOOKS = 16 };
-  for (int w = (int)threadIdx.x; w < n; w += (int)blockDim.x) {
-    const md_round *flag = ways[w].wait;
-    int looks = 0;
-    while (looks < LOOKS && load_flag(flag) < round)
-      looks++;
-    if (looks == LOOKS) wait_long(ways, w, round, late);
-  }
+  for (int w = (int)threadIdx.x; w < n; w += (int)blockDim.x)
+    wait_flag(ways, w, round, late);
 }
 
 /* The same where no mail is read after, but memory is written that neighbours have read: no order
