@@ -43,7 +43,7 @@ static md_status time_range(md_stopwatch *watch, bool cold, const stokes_matrix 
 {
   MD_TRY(md_stopwatch_start(watch, cold));
   const double began = md_cpu_seconds();
-  MD_TRY(matrix_backend_of(matrix)->multiply(matrix, range, x, y));
+  MD_TRY(matrix_backend_of(matrix)->multiply(matrix, range, x, y, NULL));
   const double used = md_cpu_seconds() - began;
   MD_TRY(md_stopwatch_stop(watch, seconds));
   if (matrix->ctx->backend == MD_CPU) *seconds = used / team_size(matrix->ctx, matrix->n_rows);
@@ -169,7 +169,8 @@ static gspmv_range next_range(const gspmv_plan *plan, int k, int first)
   return range;
 }
 
-md_status stokes_matrix_multiply(const stokes_matrix *matrix, int m, const double *x, double *y)
+md_status matrix_multiply_halo(const stokes_matrix *matrix, int m, const double *x, double *y,
+                               const gspmv_halo *halo)
 {
   gspmv_plan plan;
   gspmv_part spare;
@@ -177,8 +178,19 @@ md_status stokes_matrix_multiply(const stokes_matrix *matrix, int m, const doubl
   MD_TRY(find_plan(matrix, m, x, y, &spare, &plan));
   gspmv_range range = next_range(&plan, 0, 0);
   for (int k = 1; range.count > 0; range = next_range(&plan, k++, range.first + range.count))
-    MD_TRY(matrix_backend_of(matrix)->multiply(matrix, &range, x + range.first, y + range.first));
+    MD_TRY(matrix_backend_of(matrix)->multiply(matrix, &range, x + range.first, y + range.first,
+                                               halo));
   return MD_OK;
+}
+
+md_status stokes_matrix_multiply(const stokes_matrix *matrix, int m, const double *x, double *y)
+{
+  return matrix_multiply_halo(matrix, m, x, y, NULL);
+}
+
+bool matrix_takes_halo(const stokes_matrix *matrix, int m)
+{
+  return matrix->inner && (matrix->slices.width > 0 || m == 1);
 }
 
 md_status matrix_multiply_runs(const stokes_matrix *matrix, const matrix_run *run, int64_t n_runs,

@@ -15,10 +15,14 @@ md_status gspmv_gpu_cut_row_chunks(const stokes_matrix *matrix, cudaStream_t str
 typedef struct {
   bool series;
   double f[5];
-  void *total; /* of the type of x and y */
+  void *total;            /* of the type of x and y */
+  const gspmv_halo *halo; /* of a product of doubles; NULL: X is whole */
 } gspmv_use;
-md_status gspmv_gpu_rows(const stokes_matrix *matrix, int m, const double *x, double *y,
+/* Plain rows, for one vector and for several. */
+md_status gspmv_gpu_rows(const stokes_matrix *matrix, const double *x, double *y,
                          const gspmv_use *use);
+md_status gspmv_gpu_row_columns(const stokes_matrix *matrix, int m, const double *x, double *y,
+                                const gspmv_use *use);
 /* Vectors of float or of double, with ways for them; x, y and what use refers to begin with the
  * first column of the range. */
 int gspmv_gpu_ways_single(const stokes_matrix *matrix, int m, gspmv_part way[GSPMV_WAYS]);
@@ -76,6 +80,21 @@ static __device__ __forceinline__ void gspmv_pair(const stokes_pair_entry *p, co
     y[d] += slide * x[d];
     y[d] += e[d] * along;
   }
+}
+
+/* Three sums of one block. */
+static __device__ __forceinline__ void block_sums(int storage, const unsigned char *block,
+                                                  const double *x, double *sum)
+{
+  sum[0] = sum[1] = sum[2] = 0;
+  if (storage == STOKES_PAIR) {
+    gspmv_pair((const stokes_pair_entry *)block, x, sum);
+    return;
+  }
+  for (int row = 0; row < 3; row++)
+    for (int col = 0; col < 3; col++)
+      sum[row] += x[col] * (storage == STOKES_SINGLE ? ((const float *)block)[3 * row + col]
+                                                     : ((const double *)block)[3 * row + col]);
 }
 
 #endif

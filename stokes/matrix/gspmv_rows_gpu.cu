@@ -3,31 +3,37 @@
  * A block of threads takes a chunk (stokes/matrix/row_chunks_gpu.h).  A bulk copy brings its blocks
  * to shared memory while the threads, a few blocks each, gather x; each block's three sums replace
  * it, and a few lanes add up a row.  A row longer than a chunk takes several copies.  72, 36 or 24
- * bytes a block from memory, x from cache.  Several vectors take eight lanes a row and column
- * instead. */
+ * bytes a block from memory, x from cache.
+ *
+ * Where other GPUs have rows of X the first blocks store what those need; chunks that need ghosts
+ * come last, and wait (stokes/matrix/halo_gpu.h). */
 #include "stokes/matrix/bulk_gpu.h"
 #include "stokes/matrix/row_chunks_gpu.h"
 #include "stokes/matrix/gspmv_gpu.h"
+#include "stokes/matrix/halo_gpu.h"
+#include "stokes/matrix/inner_first_gpu.h"
 
-/* SLOTS: blocks of threads for the chunks of a window, about as many as there are.  AHEAD: how far
- * on the chunk is that is asked for, in blocks of threads on each multiprocessor. */
-enum { THREADS = 128, PER_THREAD = CHUNK_BLOCKS / THREADS, SLOTS = 13, AHEAD = 3, TEAM = 8 };
+/* AHEAD: how far on the chunk is that is asked for, in blocks of threads on each multiprocessor. */
+enum { THREADS = 128, PER_THREAD = CHUNK_BLOCKS / THREADS, AHEAD = 3 };
+/* STORING: blocks that store rows of X for other GPUs, of each multiprocessor, at most; their
+ * threads have about PUT_FEW numbers each. */
+enum { STORING = 4, PUT_FEW = 4 };
 
 typedef struct {
-  int64_t n_rows;
-  const int64_t *start;
-  const int32_t *column;
   row_chunk_table table;
+  const int32_t *column;
   const unsigned char *block;
   const double *diagonal, *x;
   double *y;
-  int m;
   unsigned distance; /* how far on the chunk is whose blocks are asked for */
   gspmv_use use;
+  halo_job halo;
+  const int32_t *order; /* of slots (stokes/matrix/inner_first_gpu.h) */
 } rows_job;
 
 md_status gspmv_gpu_reserve_row_chunks(stokes_matrix *matrix)
 {
+  if (matrix->inner) MD_TRY(inner_first_reserve_slots(matrix));
   return md_buffer_reserve(matrix->ctx, &matrix->slices.place, row_chunk_table_bytes(matrix), 0);
 }
 
@@ -44,28 +50,15 @@ md_status gspmv_gpu_cut_row_chunks(const stokes_matrix *matrix, cudaStream_t str
   const row_chunk_table table = row_chunk_table_of(matrix);
   cut_kernel<<<md_blocks(table.windows * MD_WARP, THREADS), THREADS, 0, stream>>>(table);
   MD_LAUNCHED();
-  return MD_OK;
+  return matrix->inner ? inner_first_slots(matrix, stream) : MD_OK;
 }
 
-/* Three sums of one block. */
-static __device__ __forceinline__ void block_sums(int storage, const unsigned char *block,
-                                                  const double *x, double *sum)
+static __device__ __forceinline__ void load_x(const rows_job *job, bool halo, int64_t column,
+                                              double *x)
 {
-  sum[0] = sum[1] = sum[2] = 0;
-  if (storage == STOKES_PAIR) {
-    gspmv_pair((const stokes_pair_entry *)block, x, sum);
-    return;
-  }
-  for (int row = 0; row < 3; row++)
-    for (int col = 0; col < 3; col++)
-      sum[row] += x[col] * (storage == STOKES_SINGLE ? ((const float *)block)[3 * row + col]
-                                                     : ((const double *)block)[3 * row + col]);
-}
-
-static __device__ __forceinline__ void load_x(const rows_job *job, int64_t column, double *x)
-{
-  for (int d = 0; d < 3; d++)
-    x[d] = __ldg(job->x + 3 * column + d);
+  const double *from = !halo || column < job->halo.n_own ? job->x : job->halo.ghosts;
+  for (int d = 0; d < 3; d++) /* ghosts come meanwhile: they are not read as what stays */
+    x[d] = halo ? from[3 * column + d] : __ldg(from + 3 * column + d);
 }
 
 /* The blocks in shared memory. */
@@ -77,12 +70,15 @@ typedef struct {
   int stride;
 } staged_blocks;
 
+/* What a kernel is for: rows_kind. */
+enum { USE_PRODUCT, USE_SERIES, USE_HALO, USES };
+
 /* What is a constant in a kernel: the storage and its bytes a block, lanes to a row, a step of a
- * series or a plain product, and whether the first rows of a chunk are looked up while its blocks
- * come, which takes registers. */
+ * series or a plain product, of which other GPUs may have rows of X, and whether the first rows of
+ * a chunk are looked up while its blocks come, which takes registers. */
 typedef struct {
   int storage, bytes, team;
-  bool series, early;
+  bool series, halo, early;
 } rows_kind;
 
 /* What a team has of its row: places of its blocks in the chunk, and what is known of the results
@@ -132,7 +128,7 @@ static __device__ __forceinline__ void know_row(const rows_job *job, rows_kind k
   const double2 a = __ldg(two), b = __ldg(two + 1), e = __ldg(two + 2);
   const double block[6] = {a.x, a.y, b.x, b.y, e.x, e.y};
   double x[3];
-  load_x(job, part->row, x);
+  load_x(job, false, part->row, x);
   gspmv_diagonal(block, x, part->own);
 }
 
@@ -201,7 +197,7 @@ static __device__ __forceinline__ void multiply_chunk(const rows_job *job, rows_
     if (storage != STOKES_PAIR)
       for (int q = 0; q < PER_THREAD; q++) {
         const int k = threadIdx.x + q * THREADS;
-        if (k < s.count) load_x(job, __ldcs(job->column + s.begin + k), x[q]);
+        if (k < s.count) load_x(job, kind.halo, __ldcs(job->column + s.begin + k), x[q]);
       }
     if (kind.early && s.begin == c->block) {
       find_row(job, kind.team, c, 0, &part);
@@ -213,7 +209,8 @@ static __device__ __forceinline__ void multiply_chunk(const rows_job *job, rows_
       const int k = threadIdx.x + q * THREADS;
       if (k >= s.count) break;
       const unsigned char *block = staged + offset + k * bytes;
-      if (storage == STOKES_PAIR) load_x(job, ((const stokes_pair_entry *)block)->column, x[q]);
+      if (storage == STOKES_PAIR)
+        load_x(job, kind.halo, ((const stokes_pair_entry *)block)->column, x[q]);
       double sum[3];
       block_sums(storage, block, x[q], sum);
       for (int d = 0; d < 3; d++)
@@ -226,133 +223,144 @@ static __device__ __forceinline__ void multiply_chunk(const rows_job *job, rows_
   } while (!s.last);
 }
 
+/* Which slot of which window a block of threads takes. */
+static __device__ __forceinline__ unsigned slot_of(const rows_job *job, bool halo, unsigned block)
+{
+  return halo ? (unsigned)job->order[block] : block;
+}
+
 /* Ask for the blocks of the chunk that a later block of threads takes, so that memory stays busy
  * while blocks of threads come and go. */
-static __device__ __forceinline__ void ask_ahead(const rows_job *job, int bytes)
+static __device__ __forceinline__ void ask_ahead(const rows_job *job, rows_kind kind,
+                                                 unsigned block)
 {
-  const unsigned later = blockIdx.x + job->distance;
-  const int64_t window = later / SLOTS;
-  const int slot = (int)(later % SLOTS);
-  if (later >= gridDim.x || slot >= job->table.count[window]) return;
+  const unsigned later = block + job->distance;
+  if (later >= gridDim.x - (kind.halo ? job->halo.putters : 0)) return;
+  const unsigned place = slot_of(job, kind.halo, later);
+  const int64_t window = place / CHUNK_SLOTS;
+  const int slot = (int)(place % CHUNK_SLOTS);
+  if (slot >= job->table.count[window]) return;
   const row_chunk c = job->table.chunk[window * CHUNK_MOST + slot];
-  ask_for(job->block + c.block * bytes / 16 * 16,
-          (unsigned)(min(c.blocks, (int)CHUNK_BLOCKS) * bytes / 16 * 16));
+  ask_for(job->block + c.block * kind.bytes / 16 * 16,
+          (unsigned)(min(c.blocks, (int)CHUNK_BLOCKS) * kind.bytes / 16 * 16));
+}
+
+/* Block: all ghosts have come. */
+static __device__ __forceinline__ void await(const rows_job *job)
+{
+  wait_flags(job->halo.put.n_ways, job->halo.put.ways, job->halo.put.round, job->halo.put.late);
+  __syncthreads();
 }
 
 /* Block of threads: a slot of a window. */
-static __device__ __forceinline__ void chunk_body(const rows_job *job, rows_kind kind,
-                                                  unsigned char *staged, double *apart,
-                                                  uint64_t *barrier)
+static __device__ __forceinline__ void multiply_slot(const rows_job *job, rows_kind kind,
+                                                     unsigned block, unsigned char *staged,
+                                                     double *apart, uint64_t *barrier)
 {
-  const int64_t window = blockIdx.x / SLOTS;
+  const unsigned place = slot_of(job, kind.halo, block);
+  const int64_t window = place / CHUNK_SLOTS;
   const int count = job->table.count[window];
   const row_chunk *chunk = job->table.chunk + window * CHUNK_MOST;
-  int slot = blockIdx.x % SLOTS, pass = 0;
+  int slot = (int)(place % CHUNK_SLOTS), pass = 0;
   cudaTriggerProgrammaticLaunchCompletion(); /* what follows may get ready: core/gpu/launch_gpu.h */
   row_chunk c = chunk[slot];
-  if (kind.storage == STOKES_PAIR && threadIdx.x == MD_WARP) ask_ahead(job, kind.bytes);
+  if (kind.storage == STOKES_PAIR && threadIdx.x == MD_WARP) ask_ahead(job, kind, block);
   if (slot >= count) return;
+  if (kind.halo && (int)block >= *job->halo.calm) await(job);
   if (threadIdx.x == 0) barrier_make(barrier);
   __syncwarp();
   for (;;) {
     multiply_chunk(job, kind, &c, staged, apart, barrier, &pass);
-    slot += SLOTS;
+    slot += CHUNK_SLOTS;
     if (slot >= count) return;
     c = chunk[slot];
     copy_again();
   }
 }
 
+/* The first blocks store what others need, and one of them waits, so that a rank whose rows need no
+ * ghosts is no round ahead. */
+static __device__ __forceinline__ void chunk_body(const rows_job *job, rows_kind kind,
+                                                  unsigned char *staged, double *apart,
+                                                  uint64_t *barrier)
+{
+  const unsigned before = kind.halo ? job->halo.putters : 0;
+  if (blockIdx.x >= before) {
+    multiply_slot(job, kind, blockIdx.x - before, staged, apart, barrier);
+    return;
+  }
+  cudaTriggerProgrammaticLaunchCompletion();
+  halo_store(&job->halo.put, false, blockIdx.x, threadIdx.x, THREADS); /* rows of three numbers */
+  if (blockIdx.x == 0) await(job);
+}
+
 /* least: blocks of threads that a multiprocessor shall hold.  Rows of a few blocks are added up by
  * one thread each. */
-#define CHUNK_KERNEL(name, bytes, apart, least, team, series)                                      \
+#define CHUNK_KERNEL(name, bytes, apart, least, team, use)                                         \
   static __global__ void __launch_bounds__(THREADS, least)                                         \
-      chunk_##name##_##team##_##series(const __grid_constant__ rows_job job)                       \
+      chunk_##name##_##team##_##use(const __grid_constant__ rows_job job)                          \
   {                                                                                                \
-    const rows_kind kind = {STOKES_##name, bytes, team, series, STOKES_##name != STOKES_PAIR};     \
+    const rows_kind kind = {STOKES_##name,     bytes,           team,                              \
+                            use == USE_SERIES, use == USE_HALO, STOKES_##name != STOKES_PAIR};     \
     __shared__ __align__(16) unsigned char staged[CHUNK_BLOCKS * (bytes) + 16];                    \
     __shared__ double sums[apart];                                                                 \
     __shared__ uint64_t barrier;                                                                   \
     chunk_body(&job, kind, staged, sums, &barrier);                                                \
   }
-#define CHUNK_STORAGES(team, series, pairs)                                                        \
-  CHUNK_KERNEL(BCRS, 72, 1, 5, team, series)                                                       \
-  CHUNK_KERNEL(SINGLE, 36, 3 * CHUNK_BLOCKS, 7, team, series)                                      \
-  CHUNK_KERNEL(PAIR, 24, 1, pairs, team, series)
-#define CHUNK_TEAMS(team) CHUNK_STORAGES(team, 0, 12) CHUNK_STORAGES(team, 1, 10)
+#define CHUNK_STORAGES(team, use, pairs)                                                           \
+  CHUNK_KERNEL(BCRS, 72, 1, 5, team, use)                                                          \
+  CHUNK_KERNEL(SINGLE, 36, 3 * CHUNK_BLOCKS, 7, team, use)                                         \
+  CHUNK_KERNEL(PAIR, 24, 1, pairs, team, use)
+#define CHUNK_TEAMS(team)                                                                          \
+  CHUNK_STORAGES(team, USE_PRODUCT, 12)                                                            \
+  CHUNK_STORAGES(team, USE_SERIES, 10)                                                             \
+  CHUNK_STORAGES(team, USE_HALO, 10)
 CHUNK_TEAMS(1)
 CHUNK_TEAMS(4)
 CHUNK_TEAMS(8)
 
-/* Team: one row and one column, blockIdx.y, of several. */
-static __global__ void row_kernel(const __grid_constant__ rows_job job, int storage, int bytes)
-{
-  const int64_t i = md_thread() / TEAM;
-  const int lane = threadIdx.x % TEAM, column = blockIdx.y;
-  const bool mine = i < job.n_rows;
-  double y[3] = {0, 0, 0}, x[3], sum[3];
-  for (int64_t p = mine ? job.start[i] + lane : 0; mine && p < job.start[i + 1]; p += TEAM) {
-    const unsigned char *block = job.block + p * bytes;
-    const int64_t j =
-        storage == STOKES_PAIR ? ((const stokes_pair_entry *)block)->column : job.column[p];
-    for (int d = 0; d < 3; d++)
-      x[d] = __ldg(job.x + (3 * j + d) * job.m + column);
-    block_sums(storage, block, x, sum);
-    for (int d = 0; d < 3; d++)
-      y[d] += sum[d];
-  }
-  for (int step = 1; step < TEAM; step *= 2)
-    for (int d = 0; d < 3; d++)
-      y[d] += __shfl_xor_sync(MD_ALL_LANES, y[d], step);
-  if (!mine || lane > 0) return;
-  for (int d = 0; d < 3; d++)
-    x[d] = job.x[(3 * i + d) * job.m + column];
-  if (storage == STOKES_PAIR) gspmv_diagonal(job.diagonal + 6 * i, x, y);
-  for (int d = 0; d < 3; d++) {
-    const int64_t at = (3 * i + d) * job.m + column;
-    const gspmv_known known = gspmv_before(&job.use, job.use.series, job.x, job.y, at);
-    gspmv_put(&job.use, job.use.series, &known, y[d], job.y, at);
-  }
-}
-
-#define CHUNK_ROW(team, series)                                                                    \
+#define CHUNK_ROW(team, use)                                                                       \
   {                                                                                                \
-    chunk_BCRS_##team##_##series, chunk_SINGLE_##team##_##series, chunk_PAIR_##team##_##series     \
+    chunk_BCRS_##team##_##use, chunk_SINGLE_##team##_##use, chunk_PAIR_##team##_##use              \
   }
 #define CHUNK_ENTRY(team)                                                                          \
   {                                                                                                \
-    CHUNK_ROW(team, 0), CHUNK_ROW(team, 1)                                                         \
+    CHUNK_ROW(team, USE_PRODUCT), CHUNK_ROW(team, USE_SERIES), CHUNK_ROW(team, USE_HALO)           \
   }
-static void (*const chunk_kernels[][2][STOKES_STORAGE_COUNT])(rows_job) = {
+static void (*const chunk_kernels[][USES][STOKES_STORAGE_COUNT])(rows_job) = {
     CHUNK_ENTRY(1), CHUNK_ENTRY(4), CHUNK_ENTRY(8)};
 
-md_status gspmv_gpu_rows(const stokes_matrix *matrix, int m, const double *x, double *y,
+/* As many blocks store as have something to do, but for some of each multiprocessor. */
+static halo_job halo_of(const stokes_matrix *matrix, const gspmv_halo *halo, int processors)
+{
+  const unsigned ways = (unsigned)halo->put.n_ways;
+  const unsigned most = max(STORING * (unsigned)processors / ways, 1u);
+  const unsigned groups = min(md_blocks(3 * halo->most + 1, THREADS * PUT_FEW), most);
+  return halo_job_of(matrix, halo, 1, 0, groups, groups * ways);
+}
+
+md_status gspmv_gpu_rows(const stokes_matrix *matrix, const double *x, double *y,
                          const gspmv_use *use)
 {
   const cudaStream_t stream = (cudaStream_t)matrix->ctx->stream;
   const int64_t mean = matrix->n_stored / matrix->n_rows;
   int processors;
   MD_TRY(md_multiprocessors(&processors));
-  const rows_job job = {matrix->n_rows,
-                        (const int64_t *)matrix->start.data,
-                        (const int32_t *)matrix->column.data,
-                        row_chunk_table_of(matrix),
-                        (const unsigned char *)matrix->block.data,
-                        (const double *)matrix->diagonal.data,
-                        x,
-                        y,
-                        m,
-                        (unsigned)(AHEAD * processors),
-                        *use};
-  if (m > 1) {
-    const dim3 grid(md_blocks(matrix->n_rows * TEAM, THREADS), m);
-    row_kernel<<<grid, THREADS, 0, stream>>>(job, (int)matrix->storage,
-                                             (int)matrix_entry_bytes(matrix->storage));
-  } else {
-    const int team = mean < 8 ? 0 : mean < 32 ? 1 : 2;
-    const unsigned blocks = (unsigned)(job.table.windows * SLOTS);
-    chunk_kernels[team][use->series][matrix->storage]<<<blocks, THREADS, 0, stream>>>(job);
-  }
+  rows_job job = {};
+  job.table = row_chunk_table_of(matrix);
+  job.column = (const int32_t *)matrix->column.data;
+  job.block = (const unsigned char *)matrix->block.data;
+  job.diagonal = (const double *)matrix->diagonal.data;
+  job.x = x;
+  job.y = y;
+  job.distance = (unsigned)(AHEAD * processors);
+  job.use = *use;
+  job.order = (const int32_t *)matrix->order.data;
+  if (use->halo) job.halo = halo_of(matrix, use->halo, processors);
+  const int what = use->halo ? USE_HALO : use->series ? USE_SERIES : USE_PRODUCT;
+  const int team = mean < 8 ? 0 : mean < 32 ? 1 : 2;
+  const unsigned blocks = job.halo.putters + (unsigned)(job.table.windows * CHUNK_SLOTS);
+  chunk_kernels[team][what][matrix->storage]<<<blocks, THREADS, 0, stream>>>(job);
   MD_LAUNCHED();
   return MD_OK;
 }

@@ -10,15 +10,19 @@
  * Blocks are asked for from memory to the L2 cache some steps ahead.  Slower on an H200: blocks in
  * registers two or three steps ahead, the first block of the next slice and the diagonal read
  * early, X of the next window asked for: first-level caches are busy for most of the time.
+ * Where other GPUs have rows of X a few warps of each block store first what those need; windows
+ * that need ghosts come last, and warps wait before they take them (stokes/matrix/halo_gpu.h).
  * Compiled for vectors of floats, which only steps of series have, and of doubles.
  * Bytes: 80, 40 or 24 a block; X comes from cache as often as the order of the rows lets it. */
 #include "stokes/matrix/gspmv_gpu.h"
+#include "stokes/matrix/halo_gpu.h"
 #include "stokes/matrix/slice_blocks_gpu.h"
 #include "stokes/matrix/slice_columns_gpu.h"
 #include "stokes/matrix/slice_shapes_gpu.h"
 
-/* PREFETCH: bytes of a slice that are asked for at a time.  ROUNDS: windows of a block, at most. */
-enum { PREFETCH = 2560, ROUNDS = 512 };
+/* PREFETCH: bytes of a slice that are asked for at a time.  ROUNDS: windows of a block, at most.
+ * PUTTERS: warps of a block that store rows of X into mailboxes. */
+enum { PREFETCH = 2560, ROUNDS = 512, PUTTERS = 4 };
 
 typedef struct {
   int64_t n_windows;
@@ -33,6 +37,7 @@ typedef struct {
   bool series;
   real f[5];
   real *total; /* as in gspmv_use */
+  halo_job halo;
 } slices_job;
 
 /* What a warp works on: one slice, or several side by side. */
@@ -72,8 +77,8 @@ static __device__ __forceinline__ void prefetch(const slices_job *job, int bytes
 
 /* sum = my lane of the slice times X; `lead` asks for the blocks to come. */
 static __device__ __forceinline__ void sum_part(const slices_job *job, int storage, int width,
-                                                int per, bool wide, int m,
-                                                const slice_columns *columns, const real *x,
+                                                int per, bool wide, bool halo, int m,
+                                                const slice_columns *columns, int offset,
                                                 const slice_part *part, int lane, bool lead,
                                                 real (*sum)[MOST_PER])
 {
@@ -92,7 +97,9 @@ static __device__ __forceinline__ void sum_part(const slices_job *job, int stora
     if (k + 1 < count) load_units(storage, width, at + bytes, early, units, &next);
     load_units(storage, width, at, 0, early, &now);
     real xs[3][MOST_PER];
-    load_x(columns, per, wide, m, x, column_of(storage, &now), xs);
+    const int32_t column = column_of(storage, &now);
+    const real *x = !halo || column < job->halo.n_own ? job->x : (const real *)job->halo.ghosts;
+    load_x(columns, per, wide, halo, m, x + offset, column, xs);
     multiply_block(&now, storage, per, xs, sum);
   }
 }
@@ -159,7 +166,7 @@ static __device__ __forceinline__ void finish_row(const slices_job *job, int sto
   const int64_t at = offset + 3 * i * m;
   real x[3][MOST_PER];
   if (storage == STOKES_PAIR || job->series)
-    load_x(columns, per, wide, m, job->x + offset, (int32_t)i, x);
+    load_x(columns, per, wide, false, m, job->x + offset, (int32_t)i, x);
   if (storage == STOKES_PAIR) {
     real d[6];
     for (int q = 0; q < 6; q++)
@@ -182,10 +189,16 @@ typedef struct {
   int first, until;
 } slice_range;
 
+/* Of `count` windows, those before this block's round k. */
+static __device__ __forceinline__ int rounds_of(int64_t count)
+{
+  return (int)((count - blockIdx.x + gridDim.x - 1) / gridDim.x);
+}
+
 /* The windows of this block of threads; returns how many there are. */
 static __device__ __forceinline__ int find_windows(const slices_job *job, slice_range *mine)
 {
-  const int rounds = (int)((job->n_windows - blockIdx.x + gridDim.x - 1) / gridDim.x);
+  const int rounds = rounds_of(job->n_windows);
   for (int k = threadIdx.x; k < rounds; k += blockDim.x) {
     const int64_t *at = job->window + (int64_t)k * gridDim.x + blockIdx.x;
     mine[k] = (slice_range){(int)at[0], (int)at[1]};
@@ -213,24 +226,29 @@ static __device__ __forceinline__ slice_range find_turn(const slice_range *mine,
   return (slice_range){0, 0};
 }
 
-/* storage, width, team, per, wide and whole are constants where this is inlined; whole: the columns
- * are all there are, and just what a team holds. */
+/* storage, width, team, per, wide, whole and halo are constants where this is inlined; whole: the
+ * columns are all there are, and just what a team holds; halo: other GPUs have rows of X. */
 static __device__ __forceinline__ void slices_body(const slices_job *job, int storage, int width,
-                                                   int team, int per, bool wide, bool whole)
+                                                   int team, int per, bool wide, bool whole,
+                                                   bool halo)
 {
   __shared__ slice_range mine[ROUNDS];
-  __shared__ int ticket;
+  __shared__ int ticket, seen;
   const int side = MD_WARP / (team * width); /* slices of a warp */
   const int own = threadIdx.x % MD_WARP, lane = own / team % width, place = own / (team * width);
   const int bytes = slice_units(storage) * slice_unit_bytes(storage) * width;
   const bool lead = own % (team * width) == 0;
   const int rounds = find_windows(job, mine);
-  if (threadIdx.x == 0) ticket = 0;
+  const int calm = halo ? rounds_of(*job->halo.calm) : 0;
+  if (threadIdx.x == 0) ticket = 0, seen = HALO_UNSEEN;
   __syncthreads();
+  if (halo && threadIdx.x < PUTTERS * MD_WARP && blockIdx.x < job->halo.putters)
+    halo_store(&job->halo.put, halo_is_wide(&job->halo.put),
+               blockIdx.x * PUTTERS + threadIdx.x / MD_WARP, own, MD_WARP);
   const int m = whole ? team * per : job->m, count = whole ? m : job->count;
   const int panels = whole ? 1 : job->panels;
   window_place at = {0, 0};
-  bool last = false;
+  bool last = false, waits = false, there = false;
   int panel = 0;
   slice_part part = {};
   for (bool first = true;; first = false) {
@@ -240,13 +258,16 @@ static __device__ __forceinline__ void slices_body(const slices_job *job, int st
     const slice_range next = find_turn(mine, rounds, side, t / panels, &at);
     const slice_part coming = find_part(job, width, next.first + place, next.until, lane);
     if (!first) {
+      if (halo && waits && !there) {
+        halo_await(&job->halo.put, &seen);
+        there = true;
+      }
       if (last) return;
       const int offset = panel * team * per, parts = part.mine.parts_count & 7;
       slice_columns columns;
       find_columns(team, per, wide, count - offset, &columns);
       real sum[3][MOST_PER] = {};
-      sum_part(job, storage, width, per, wide, m, &columns, job->x + offset, &part, lane, lead,
-               sum);
+      sum_part(job, storage, width, per, wide, halo, m, &columns, offset, &part, lane, lead, sum);
       if (lead) prefetch(job, bytes, coming.step, coming.steps); /* known by now */
       __syncwarp();
       join_parts(parts, team, per, sum);
@@ -255,16 +276,18 @@ static __device__ __forceinline__ void slices_body(const slices_job *job, int st
     } else if (lead)
       prefetch(job, bytes, coming.step, coming.steps);
     last = next.until == 0, panel = t % panels, part = coming;
+    waits = at.window >= calm && (!last || blockIdx.x == 0);
   }
 }
 
-#define SLICES_KERNEL(s, width, team, per, wide, whole, threads)                                   \
+#define SLICES_INSTANCE(halo, s, width, team, per, wide, whole, threads)                           \
   static __global__ void __launch_bounds__(threads + MORE_##s(team, per), 1)                       \
-      slices_##s##_##width##_##team##_##per##_##wide##whole(                                       \
+      slices_##s##_##width##_##team##_##per##_##wide##whole##halo(                                 \
           const __grid_constant__ slices_job job)                                                  \
   {                                                                                                \
-    slices_body(&job, STOKES_##s, width, team, per, wide, whole);                                  \
+    slices_body(&job, STOKES_##s, width, team, per, wide, whole, halo);                            \
   }
+#define SLICES_KERNEL(...) SLICES_INSTANCE(0, __VA_ARGS__) SLICES_INSTANCE(1, __VA_ARGS__)
 #define ENTRY(s, width, team, per, wide, whole, threads)                                           \
   {width,                                                                                          \
    team,                                                                                           \
@@ -272,14 +295,15 @@ static __device__ __forceinline__ void slices_body(const slices_job *job, int st
    wide,                                                                                           \
    whole,                                                                                          \
    threads + MORE_##s(team, per),                                                                  \
-   slices_##s##_##width##_##team##_##per##_##wide##whole},
+   {slices_##s##_##width##_##team##_##per##_##wide##whole##0,                                      \
+    slices_##s##_##width##_##team##_##per##_##wide##whole##1}},
 #define KERNELS(name, word) SHAPES(SLICES_KERNEL, name)
 #define TABLE(name, word) {SHAPES(ENTRY, name)},
 STOKES_STORAGES(KERNELS)
 
 typedef struct {
   int width, team, per, wide, whole, threads;
-  void (*kernel)(slices_job);
+  void (*kernel[2])(slices_job); /* of one GPU; of several */
 } slices_shape;
 static const slices_shape shapes[STOKES_STORAGE_COUNT][N_SHAPES] = {STOKES_STORAGES(TABLE)};
 
@@ -345,24 +369,31 @@ md_status PREC(gspmv_gpu_slices)(const stokes_matrix *matrix, const gspmv_range 
   const slices_shape *shape = &shapes[matrix->storage][range->part.kernel];
   int processors;
   MD_TRY(md_multiprocessors(&processors));
-  const double *f = use->f;
-  const slices_job job = {s->n_windows,
-                          (const int64_t *)s->window.data,
-                          (const int64_t *)s->first.data,
-                          (const matrix_lane *)s->lane.data,
-                          matrix->block.data,
-                          (const double *)matrix->diagonal.data,
-                          (const real *)x,
-                          (real *)y,
-                          range->m,
-                          range->count,
-                          panels_of(shape, range->count),
-                          use->series,
-                          {(real)f[0], (real)f[1], (real)f[2], (real)f[3], (real)f[4]},
-                          (real *)use->total};
+  slices_job job = {};
+  job.n_windows = s->n_windows;
+  job.window = (const int64_t *)s->window.data;
+  job.first = (const int64_t *)s->first.data;
+  job.lane = (const matrix_lane *)s->lane.data;
+  job.block = matrix->block.data;
+  job.diagonal = (const double *)matrix->diagonal.data;
+  job.x = (const real *)x;
+  job.y = (real *)y;
+  job.m = range->m;
+  job.count = range->count;
+  job.panels = panels_of(shape, range->count);
+  job.series = use->series;
+  for (int k = 0; k < 5; k++)
+    job.f[k] = (real)use->f[k];
+  job.total = (real *)use->total;
   const int64_t least = (s->n_windows + ROUNDS - 1) / ROUNDS;
   const unsigned blocks = (unsigned)(least > processors ? least : processors);
-  shape->kernel<<<blocks, shape->threads, 0, (cudaStream_t)matrix->ctx->stream>>>(job);
+  const gspmv_halo *halo = use->halo;
+  if (halo) /* the first blocks, which run beside each other, wait for nobody until they stored */
+    job.halo =
+        halo_job_of(matrix, halo, range->m, range->first,
+                    (unsigned)(processors * PUTTERS / halo->put.n_ways), (unsigned)processors);
+  shape->kernel[halo != NULL]<<<blocks, shape->threads, 0, (cudaStream_t)matrix->ctx->stream>>>(
+      job);
   MD_LAUNCHED();
   return MD_OK;
 }

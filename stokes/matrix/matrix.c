@@ -32,7 +32,7 @@ md_status stokes_matrix_create(md_ctx *ctx, stokes_storage storage, stokes_matri
 /* Every buffer of a matrix, to be freed and to be counted. */
 /* clang-format off */
 #define BUFFERS(X) \
-  X(start) X(column) X(block) X(diagonal) X(scan_status) X(moved) \
+  X(start) X(column) X(block) X(diagonal) X(scan_status) X(moved) X(order) X(calm) \
   X(slices.first) X(slices.lane) X(slices.place) X(slices.window)
 /* clang-format on */
 

@@ -248,28 +248,31 @@ static int ways(const stokes_matrix *matrix, int m, gspmv_part way[GSPMV_WAYS])
 static md_status product(const stokes_matrix *matrix, const gspmv_range *range, const double *x,
                          double *y, const gspmv_use *use)
 {
-  return matrix->slices.width ? gspmv_gpu_slices_double(matrix, range, x, y, use)
-                              : gspmv_gpu_rows(matrix, range->m, x, y, use);
+  if (matrix->slices.width) return gspmv_gpu_slices_double(matrix, range, x, y, use);
+  return range->m == 1 ? gspmv_gpu_rows(matrix, x, y, use)
+                       : gspmv_gpu_row_columns(matrix, range->m, x, y, use);
 }
 
 static md_status multiply(const stokes_matrix *matrix, const gspmv_range *range, const double *x,
-                          double *y)
+                          double *y, const gspmv_halo *halo)
 {
-  const gspmv_use use = {false, {1, 0, 0, 0, 0}, NULL};
+  const gspmv_use use = {false, {1, 0, 0, 0, 0}, NULL, halo};
   return product(matrix, range, x, y, &use);
 }
 
 static md_status series(const stokes_matrix *matrix, const gspmv_range *range,
                         const double factor[5], const double *now, double *next, double *total)
 {
-  const gspmv_use use = {true, {factor[0], factor[1], factor[2], factor[3], factor[4]}, total};
+  const gspmv_use use = {
+      true, {factor[0], factor[1], factor[2], factor[3], factor[4]}, total, NULL};
   return product(matrix, range, now, next, &use);
 }
 
 static md_status series_single(const stokes_matrix *matrix, int m, const double factor[5],
                                const float *now, float *next, float *total)
 {
-  const gspmv_use use = {true, {factor[0], factor[1], factor[2], factor[3], factor[4]}, total};
+  const gspmv_use use = {
+      true, {factor[0], factor[1], factor[2], factor[3], factor[4]}, total, NULL};
   gspmv_part way[GSPMV_WAYS];
   gspmv_gpu_ways_single(matrix, m, way);
   const gspmv_range all = {m, 0, m, way[0]};

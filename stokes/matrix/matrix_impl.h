@@ -2,6 +2,7 @@
 #ifndef STOKES_MATRIX_IMPL_H
 #define STOKES_MATRIX_IMPL_H
 
+#include "stokes/matrix/halo.h"
 #include "stokes/matrix/lubrication.h"
 #include "stokes/matrix/matrix.h"
 #include "core/simd.h"
@@ -73,6 +74,8 @@ struct stokes_matrix {
   md_buffer scan_status;    /* GPU only: the scan's (core/gpu/scan_gpu.h) */
   uint32_t round;
   md_buffer moved;         /* GPU only: uint32, the last round whose spheres were not the list's */
+  const char *inner;       /* GPU only: [n_rows], 0: the row needs ghosts; NULL: there are none */
+  md_buffer order, calm;   /* GPU only, with ghosts (stokes/matrix/inner_first_gpu.h) */
   void *readback;          /* GPU only: of how many entries there are (core/gpu/readback_gpu.h) */
   void *aside, *aside_end; /* GPU only: a stream beside the context's, the event at its end */
   gspmv_plans *plans;      /* what was measured, kept while the matrix changes */
@@ -131,9 +134,10 @@ typedef md_status matrix_get_fn(const stokes_matrix *matrix, stokes_blocks *out)
  * first makes them all, and serves where nothing can be measured.  Returns how many there are. */
 enum { GSPMV_WAYS = 64 };
 typedef int matrix_ways_fn(const stokes_matrix *matrix, int m, gspmv_part way[GSPMV_WAYS]);
-/* x, y: the vectors from their first column on. */
+/* x, y: the vectors from their first column on.  halo: NULL, or on a GPU where ghosts of X are;
+ * what others need of X goes to them with the first range. */
 typedef md_status matrix_multiply_fn(const stokes_matrix *matrix, const gspmv_range *range,
-                                     const double *x, double *y);
+                                     const double *x, double *y, const gspmv_halo *halo);
 /* Some rows of a product with m columns. */
 typedef md_status matrix_multiply_runs_fn(const stokes_matrix *matrix, const matrix_run *run,
                                           int64_t n_runs, const gspmv_range *range, const double *x,
@@ -174,6 +178,13 @@ md_status matrix_assemble_rows(stokes_matrix *matrix, const stokes_view *spheres
  * Errors: MD_EINVAL (m out of range; on a GPU). */
 md_status matrix_multiply_runs(const stokes_matrix *matrix, const matrix_run *run, int64_t n_runs,
                                int m, const double *x, double *y);
+
+/* On a GPU, of a matrix that was made with `inner`: whether products with m columns exchange ghosts
+ * themselves; such a product, a round of mailboxes in which all ranks take part.
+ * Errors: those of stokes_matrix_multiply. */
+bool matrix_takes_halo(const stokes_matrix *matrix, int m);
+md_status matrix_multiply_halo(const stokes_matrix *matrix, int m, const double *x, double *y,
+                               const gspmv_halo *halo);
 
 /* The composition of least time for m columns, of n ways that take so many seconds each; the first
  * one makes them all.  Sets the plan's n and part, which the caller frees.  Errors: MD_ENOMEM. */

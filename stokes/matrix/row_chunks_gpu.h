@@ -10,13 +10,15 @@
 
 /* CHUNK_WINDOW: rows and blocks of a window.  Of two chunks that follow each other in one, the
  * first has CHUNK_ROWS rows or both together more than CHUNK_BLOCKS blocks: that bounds their
- * number. */
+ * number.  CHUNK_SLOTS: blocks of threads of a product for the chunks of a window, about as many as
+ * there are. */
 enum {
   CHUNK_BLOCKS = 512,
   CHUNK_ROWS = 512,
   CHUNK_WINDOW = 6144,
   CHUNK_NEAR = 1024,
-  CHUNK_MOST = 2 * CHUNK_WINDOW / CHUNK_BLOCKS + CHUNK_WINDOW / CHUNK_ROWS + 2
+  CHUNK_MOST = 2 * CHUNK_WINDOW / CHUNK_BLOCKS + CHUNK_WINDOW / CHUNK_ROWS + 2,
+  CHUNK_SLOTS = 13
 };
 
 typedef struct {

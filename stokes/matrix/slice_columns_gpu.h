@@ -42,15 +42,18 @@ typedef struct {
   bool used[MOST_PER];
 } slice_columns;
 
+/* come: it came while the kernel was at work, so that it is not read as what stays as it is. */
 static __device__ __forceinline__ void load_columns(const slice_columns *c, int per, bool wide,
-                                                    const real *row, real *to)
+                                                    bool come, const real *row, real *to)
 {
 #pragma unroll
   for (int v = 0; v < per; v++) {
     if (!wide)
-      to[v] = __ldg(row + c->at[v]);
-    else if (v % WIDE == 0)
-      unpack_wide(__ldg((const wide_real *)(row + c->at[v])), to + v);
+      to[v] = come ? row[c->at[v]] : __ldg(row + c->at[v]);
+    else if (v % WIDE == 0) {
+      const wide_real *from = (const wide_real *)(row + c->at[v]);
+      unpack_wide(come ? *from : __ldg(from), to + v);
+    }
   }
 }
 
@@ -68,13 +71,14 @@ static __device__ __forceinline__ void store_columns(const slice_columns *c, int
 }
 
 /* X of one block, for my columns. */
-static __device__ __forceinline__ void load_x(const slice_columns *c, int per, bool wide, int m,
-                                              const real *x, int32_t column, real (*to)[MOST_PER])
+static __device__ __forceinline__ void load_x(const slice_columns *c, int per, bool wide, bool come,
+                                              int m, const real *x, int32_t column,
+                                              real (*to)[MOST_PER])
 {
   const real *row = x + (int64_t)column * (3 * m);
 #pragma unroll
   for (int d = 0; d < 3; d++)
-    load_columns(c, per, wide, row + d * m, to[d]);
+    load_columns(c, per, wide, come, row + d * m, to[d]);
 }
 
 /* My columns of a panel that has m left. */

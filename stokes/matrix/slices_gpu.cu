@@ -5,10 +5,12 @@
  * thread counts what comes before its row when rows are sorted by length, longest first: that gives
  * its lane without a sort.
  * Long rows are cut into two or four parts in neighbouring lanes; as they come first, parts are
- * aligned to their number.  The kernel runs twice, to count slices and steps, and to write them;
- * between the two, places are lanes of a window. */
+ * aligned to their number.  Where rows need ghosts windows are cut from inner rows, then from the
+ * others (stokes/matrix/inner_first_gpu.h).  The kernel runs twice, to count slices and steps, and
+ * to write them; between the two, places are lanes of a window. */
 #include <cub/block/block_scan.cuh>
 
+#include "stokes/matrix/inner_first_gpu.h"
 #include "stokes/matrix/slices_gpu.h"
 
 /* ROWS: rows of a window for each lane of a slice, on average, at most; a row's work is its blocks
@@ -21,9 +23,12 @@ enum { INDEX_BITS = 10 };
 
 typedef struct {
   int64_t n_rows, n_windows;
-  const int64_t *start;
+  const int64_t *start;   /* by place */
+  const int32_t *order;   /* the row at a place; NULL: that itself */
+  const int64_t *n_inner; /* with `order` */
+  int32_t *calm;          /* windows of inner rows only */
   int width;
-  int64_t *row, *slices, *steps; /* [n_windows + 1]: first row; counts, later what comes before */
+  int64_t *row, *slices, *steps; /* [n_windows + 1]: first place; counts, later what comes before */
   int64_t *first;                /* NULL in the counting run */
   matrix_lane *lane;
   int32_t *place;
@@ -107,6 +112,11 @@ typedef struct {
   window_counts all;
 } window_space;
 
+static __device__ __forceinline__ int64_t row_at(const window_job *job, int64_t place)
+{
+  return job->order ? job->order[place] : place;
+}
+
 static __device__ __forceinline__ int length_of(const window_job *job, int64_t i)
 {
   return (int)(job->start[i + 1] - job->start[i]);
@@ -127,7 +137,7 @@ static __device__ void rank_rows(const window_job *job, int mean, int64_t from, 
   __syncthreads();
   for (int t = threadIdx.x; t < rows; t += blockDim.x) {
     const int parts = parts_of(mean, length_of(job, from + t));
-    job->place[from + t] = lanes_before(space->key, space->key[t], &space->all, parts);
+    job->place[row_at(job, from + t)] = lanes_before(space->key, space->key[t], &space->all, parts);
   }
 }
 
@@ -145,7 +155,7 @@ static __global__ void window_kernel(const __grid_constant__ window_job job)
   __syncthreads();
   for (int t = thread; t < rows; t += blockDim.x) {
     const int own = length_of(&job, from + t), parts = parts_of(mean, own);
-    const int lane = job.place[from + t];
+    const int lane = job.place[row_at(&job, from + t)];
     atomicMax(&space.longest[lane / job.width], (own + parts - 1) / parts);
     atomicMax(&space.used, lane + parts);
   }
@@ -153,6 +163,7 @@ static __global__ void window_kernel(const __grid_constant__ window_job job)
   const int n_slices = (space.used + job.width - 1) / job.width;
   if (!job.first) {
     if (thread == 0) {
+      if (job.order && job.row[blockIdx.x + 1] <= *job.n_inner) atomicAdd(job.calm, 1);
       job.slices[blockIdx.x] = n_slices;
       job.steps[blockIdx.x] = steps_before(space.longest, n_slices);
     }
@@ -166,11 +177,10 @@ static __global__ void window_kernel(const __grid_constant__ window_job job)
     lanes[k] = (matrix_lane){-1, 1};
   for (int t = thread; t < rows; t += blockDim.x) {
     const int own = length_of(&job, from + t), parts = parts_of(mean, own);
-    const int lane = job.place[from + t];
-    job.place[from + t] = (int32_t)(slice * job.width) + lane;
+    const int32_t row = (int32_t)row_at(&job, from + t), lane = job.place[row];
+    job.place[row] = (int32_t)(slice * job.width) + lane;
     for (int p = 0; p < parts; p++) /* part p takes blocks p, p + parts, p + 2 parts, ... */
-      lanes[lane + p] =
-          (matrix_lane){(int32_t)(from + t), parts | (own - p + parts - 1) / parts << 3};
+      lanes[lane + p] = (matrix_lane){row, parts | (own - p + parts - 1) / parts << 3};
   }
 }
 
@@ -201,7 +211,7 @@ static __global__ void __launch_bounds__(SCAN_BLOCK)
 }
 
 /* Rows and windows. */
-static md_status plan(const stokes_matrix *matrix, int width, window_job *job)
+static md_status plan(stokes_matrix *matrix, int width, window_job *job)
 {
   int processors;
   MD_TRY(md_multiprocessors(&processors));
@@ -210,7 +220,15 @@ static md_status plan(const stokes_matrix *matrix, int width, window_job *job)
   job->n_windows = (matrix->n_rows + together - 1) / together * processors;
   job->start = (const int64_t *)matrix->start.data;
   job->width = width;
-  return MD_OK;
+  if (!matrix->inner) return MD_OK;
+  inner_first places;
+  MD_TRY(inner_first_rows(matrix, &places));
+  MD_TRY(md_buffer_reserve(matrix->ctx, &matrix->calm, sizeof(int32_t), 0));
+  job->start = places.start;
+  job->order = places.row;
+  job->n_inner = places.n_inner;
+  job->calm = (int32_t *)matrix->calm.data;
+  return md_fill(matrix->ctx, job->calm, 0, sizeof *job->calm);
 }
 
 md_status slices_build(stokes_matrix *matrix, int width)

@@ -331,7 +331,7 @@ md_status rpy_near_gpu_multiply(rpy_near *near, int m, const double *f, double *
   gspmv_part way[GSPMV_WAYS];
   gspmv_gpu_ways_single(matrix, m, way);
   const gspmv_range all = {m, 0, m, way[0]};
-  const gspmv_use use = {false, {1, 0, 0, 0, 0}, NULL};
+  const gspmv_use use = {false, {1, 0, 0, 0, 0}, NULL, NULL};
   MD_TRY(ops->narrow(&space, m, 1, f, x));
   MD_TRY(gspmv_gpu_slices_single(matrix, &all, x, y, &use));
   return ops->widen(&space, m, y, u);

@@ -118,12 +118,16 @@ static md_status multiply_cpu(stokes_rows *rows, int m, double *x, double *y)
 
 static md_status multiply_gpu(stokes_rows *rows, int m, double *x, double *y)
 {
-  md_phase_begin(rows->ctx, MD_PHASE_EXCHANGE);
-  md_status status = rows_carry_ghosts(rows, m, x);
-  md_phase_end(rows->ctx, MD_PHASE_EXCHANGE);
-  MD_TRY(status);
+  const bool at_once = rows_carry_overlaps(rows, m);
+  if (!at_once) {
+    md_phase_begin(rows->ctx, MD_PHASE_EXCHANGE);
+    const md_status status = rows_carry_ghosts(rows, m, x);
+    md_phase_end(rows->ctx, MD_PHASE_EXCHANGE);
+    MD_TRY(status);
+  }
   md_phase_begin(rows->ctx, MD_PHASE_FORCE); /* a GPU's phase lasts until the next one */
-  status = stokes_matrix_multiply(rows->matrix, m, x, y);
+  const md_status status =
+      at_once ? rows_carry_multiply(rows, m, x, y) : stokes_matrix_multiply(rows->matrix, m, x, y);
   md_phase_end(rows->ctx, MD_PHASE_FORCE);
   return status;
 }

@@ -9,12 +9,14 @@
  *
  *     X:  own | ghosts of rank 0 | ghosts of rank 1 | ...      Y:  own
  *
- * On CPUs a product begins to receive ghosts in their places, sends what others need, multiplies
- * groups of rows that need none, the inner ones, while messages travel, waits, and multiplies the
- * others.  A row is the same sum in the same order as in the whole matrix: the same bits for any
- * number of ranks.  On GPUs a product fetches ghosts, then multiplies; how the sum of a row is
- * divided among threads depends on the rows around it: the same for any number of ranks within
- * rounding.  [Liu] section IV.D. */
+ * A product begins to receive ghosts, sends what others need, multiplies rows that need no ghosts,
+ * the inner ones, while these travel, waits, and multiplies the others.  On CPUs these are groups
+ * of rows between messages; by mailboxes of GPUs it is one kernel, which reads ghosts where they
+ * come (stokes/matrix/halo.h); by other carriers of GPUs all rows wait.
+ *
+ * On CPUs a row is the same sum in the same order as in the whole matrix: the same bits for any
+ * number of ranks.  How a GPU divides the sum of a row among threads depends on the length of the
+ * other rows: the same for any number of ranks within rounding.  [Liu] section IV.D. */
 #ifndef STOKES_RANKS_ROWS_H
 #define STOKES_RANKS_ROWS_H
 
@@ -66,9 +68,10 @@ md_status stokes_rows_blocks(const stokes_rows *rows, stokes_blocks *out);
  * MD_ENOMEM. */
 md_status stokes_rows_reserve(stokes_rows *rows, int m);
 
-/* Y = R X for m columns, x [3 (n_own + n_ghosts)][m] with ghosts to be filled, y [3 n_own][m].
- * All ranks together.  What goes into messages, packing, starting and waiting, counts as
- * MD_PHASE_EXCHANGE of the context.  Deterministic for a number of ranks.
+/* Y = R X for m columns, x [3 (n_own + n_ghosts)][m] with room for ghosts, y [3 n_own][m].  All
+ * ranks together.  What goes into messages, packing, starting and waiting, counts as
+ * MD_PHASE_EXCHANGE of the context, unless a kernel does it beside products.  Deterministic for a
+ * number of ranks.
  * Errors: MD_EINVAL (m: no room for it; of all), MD_ECUDA. */
 md_status stokes_rows_multiply(stokes_rows *rows, int m, double *x, double *y);
 /* Rows of `width` numbers of all ranks, v [n_all][width] on the backend, of which each rank has its

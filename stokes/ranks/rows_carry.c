@@ -43,7 +43,7 @@ void rows_carry_free(stokes_rows *rows)
   rows_gpu *gpu = &rows->gpu;
   md_buffer *const buffers[] = {&gpu->sent, &gpu->needed,      &gpu->before, &gpu->ghost,
                                 &gpu->ways, &gpu->scan_status, &gpu->start,  &gpu->neighbor,
-                                &gpu->x,    &gpu->come};
+                                &gpu->x,    &gpu->come,        &gpu->inner};
   for (size_t k = 0; k < sizeof buffers / sizeof *buffers; k++)
     md_buffer_free(ctx, buffers[k]);
   (gpu->nccl ? md_buffer_free : md_shared_free)(ctx, &gpu->out);
@@ -144,10 +144,34 @@ md_status rows_carry_reserve(stokes_rows *rows, int m)
   return world_agree(reserve_messages(rows, sent, ghosts));
 }
 
-static md_status mail_rows(stokes_rows *rows, const rows_mail *round)
+/* Rows of `numbers` doubles that go these ways in the round that has begun. */
+static halo_put put_of(const stokes_rows *rows, const md_way *ways, int numbers,
+                       const int32_t *sent, const double *from)
 {
-  MD_TRY(gpus_mail_begin(&rows->gpu.mail, 1));
-  return exchange(rows, round);
+  const rows_gpu *gpu = &rows->gpu;
+  return (halo_put){.n_ways = world_count() - 1,
+                    .numbers = numbers,
+                    .ways = ways,
+                    .sent = sent,
+                    .from = from,
+                    .round = gpu->mail.round,
+                    .come = gpu->come.data,
+                    .late = gpu->mail.late.data};
+}
+
+bool rows_carry_overlaps(const stokes_rows *rows, int m)
+{
+  return rows->gpu.mailed && matrix_takes_halo(rows->matrix, m);
+}
+
+md_status rows_carry_multiply(stokes_rows *rows, int m, const double *x, double *y)
+{
+  rows_gpu *gpu = &rows->gpu;
+  MD_TRY(gpus_mail_begin(&gpu->mail, 1));
+  const gspmv_halo halo = {put_of(rows, gpu->ways.data, (int)rows_numbers(m), gpu->sent.data, x),
+                           gpu->most, rows->view.n_own,
+                           (const void *)gpus_mail_slot(&gpu->mail, gpu->mail.round)};
+  return matrix_multiply_halo(rows->matrix, m, x, y, &halo);
 }
 
 md_status rows_carry_ghosts(stokes_rows *rows, int m, double *x)
@@ -156,10 +180,14 @@ md_status rows_carry_ghosts(stokes_rows *rows, int m, double *x)
   const stokes_rows_view *v = &rows->view;
   double *ghosts = x + rows_numbers(m) * (size_t)v->n_own;
   if (gpu->mailed) {
-    const rows_mail round = {gpu->ways.data, gpu->most,   (int)rows_numbers(m),
-                             gpu->sent.data, x,           ghosts,
-                             v->n_ghosts,    v->n_ghosts, 0};
-    return mail_rows(rows, &round);
+    MD_TRY(gpus_mail_begin(&gpu->mail, 1));
+    const rows_mail round = {put_of(rows, gpu->ways.data, (int)rows_numbers(m), gpu->sent.data, x),
+                             gpu->most,
+                             ghosts,
+                             v->n_ghosts,
+                             v->n_ghosts,
+                             0};
+    return exchange(rows, &round);
   }
   MD_TRY(pack(rows, m, x));
   rows_address(rows, m, gpu->out.data, gpu->nccl ? ghosts : gpu->in.data);
@@ -214,16 +242,11 @@ md_status rows_carry_all(stokes_rows *rows, double *v, int width)
   if (gpu->mailed && small == 0) {
     const stokes_rows_view *w = &rows->view;
     const int64_t first = rows->cut[world_rank()];
-    const rows_mail round = {(const md_way *)gpu->ways.data + world_count() - 1,
-                             w->n_own,
-                             width,
-                             NULL,
-                             v + first * width,
-                             v,
-                             w->n_all,
-                             first,
-                             w->n_own};
-    return mail_rows(rows, &round);
+    const md_way *ways = (const md_way *)gpu->ways.data + world_count() - 1;
+    MD_TRY(gpus_mail_begin(&gpu->mail, 1));
+    const rows_mail round = {
+        put_of(rows, ways, width, NULL, v + first * width), w->n_own, v, w->n_all, first, w->n_own};
+    return exchange(rows, &round);
   }
   return (gpu->nccl ? all_by_nccl : all_by_host)(rows, (char *)v, bytes);
 }
@@ -245,9 +268,15 @@ static md_status pass_by_mail(void *by, const world_message *in, const world_mes
   const mail_ring *ring = by;
   const bool large = in->bytes == NETWORK_LARGE;
   const int64_t n = (int64_t)(in->bytes / sizeof(double));
+  MD_TRY(gpus_mail_begin(&ring->rows->gpu.mail, 1));
   const rows_mail round = {
-      large ? ring->large : ring->small, n, 1, NULL, out->data, in->data, n, n, 0};
-  MD_TRY(mail_rows(ring->rows, &round));
+      put_of(ring->rows, large ? ring->large : ring->small, 1, NULL, out->data),
+      n,
+      in->data,
+      n,
+      n,
+      0};
+  MD_TRY(exchange(ring->rows, &round));
   return md_ctx_sync(ring->rows->ctx);
 }
 

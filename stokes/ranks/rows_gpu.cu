@@ -41,15 +41,32 @@ static __global__ void list_kernel(int64_t n_all, const int32_t *before, int32_t
   if (row < n_all && before[row + 1] > before[row]) ghost[before[row]] = (int32_t)row;
 }
 
-/* Thread: an entry of own rows, and one of their beginnings. */
+/* The own row that has entry k. */
+static __device__ __forceinline__ int64_t row_of(const find_job *job, int64_t k)
+{
+  int64_t low = 0, high = job->n_own; /* entries before: no more, more */
+  while (high - low > 1) {
+    const int64_t middle = (low + high) / 2;
+    if (job->start[job->first + middle] - job->start[job->first] <= k)
+      low = middle;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/* Thread: an entry of own rows, and one of their beginnings.  inner [n_own]: 1 before. */
 static __global__ void rename_kernel(const __grid_constant__ find_job job, int64_t n,
-                                     const int32_t *before, int64_t *start, int32_t *neighbor)
+                                     const int32_t *before, int64_t *start, int32_t *neighbor,
+                                     char *inner)
 {
   const int64_t k = md_thread(), begin = job.start[job.first];
   if (k <= job.n_own) start[k] = job.start[job.first + k] - begin;
   if (k >= n) return;
   const int32_t row = job.neighbor[begin + k];
-  neighbor[k] = (int32_t)(is_own(&job, row) ? row - job.first : job.n_own + before[row]);
+  const bool own = is_own(&job, row);
+  neighbor[k] = (int32_t)(own ? row - job.first : job.n_own + before[row]);
+  if (!own) inner[row_of(&job, k)] = 0;
 }
 
 /* Thread: half a sphere. */
@@ -115,13 +132,16 @@ static md_status copy_own(stokes_rows *rows, const find_job *job, int64_t entrie
   MD_TRY(md_buffer_reserve(ctx, &gpu->start, (size_t)(job->n_own + 1) * sizeof(int64_t), 0));
   MD_TRY(md_buffer_reserve(ctx, &gpu->neighbor, (size_t)(entries + 1) * sizeof(int32_t), 0));
   MD_TRY(md_buffer_reserve(ctx, &gpu->x, (size_t)named * 4 * sizeof(double), 0));
+  MD_TRY(md_buffer_reserve(ctx, &gpu->inner, (size_t)job->n_own, 0));
+  MD_TRY(md_fill(ctx, gpu->inner.data, 1, (size_t)job->n_own));
   const int32_t *before = (const int32_t *)gpu->before.data;
   int32_t *ghost = (int32_t *)gpu->ghost.data;
   list_kernel<<<md_blocks(job->n_all, BLOCK), BLOCK, 0, stream_of(rows)>>>(job->n_all, before,
                                                                            ghost);
   MD_LAUNCHED();
   rename_kernel<<<md_blocks(most, BLOCK), BLOCK, 0, stream_of(rows)>>>(
-      *job, entries, before, (int64_t *)gpu->start.data, (int32_t *)gpu->neighbor.data);
+      *job, entries, before, (int64_t *)gpu->start.data, (int32_t *)gpu->neighbor.data,
+      (char *)gpu->inner.data);
   MD_LAUNCHED();
   gather_kernel<<<md_blocks(2 * named, BLOCK), BLOCK, 0, stream_of(rows)>>>(
       job->first, job->n_own, ghosts, ghost, (const double2 *)x, (double2 *)gpu->x.data);

@@ -28,6 +28,7 @@ typedef struct {
   int64_t most;      /* rows for another rank */
   void *nccl;        /* ncclComm_t, or NULL */
   md_buffer sent;    /* int32 [n_sent] */
+  md_buffer inner;   /* char [n_own]: the row needs no ghosts; with mailboxes */
   md_buffer out, in; /* [3 n_sent][columns], [3 n_ghosts][columns] */
   /* Of all rows: marks of those that are needed, 0 between lists; how many are before a row. */
   md_buffer needed, before;
@@ -64,6 +65,9 @@ md_status rows_carry_open(stokes_rows *rows);
 void rows_carry_free(stokes_rows *rows);
 md_status rows_carry_reserve(stokes_rows *rows, int m);
 md_status rows_carry_ghosts(stokes_rows *rows, int m, double *x);
+/* By mailboxes: whether products fetch ghosts themselves; such a product. */
+bool rows_carry_overlaps(const stokes_rows *rows, int m);
+md_status rows_carry_multiply(stokes_rows *rows, int m, const double *x, double *y);
 md_status rows_carry_all(stokes_rows *rows, double *v, int width);
 const char *rows_carrier(const stokes_rows *rows);
 
@@ -85,13 +89,10 @@ typedef md_status rows_find_fn(stokes_rows *rows, const stokes_view *spheres,
                                stokes_view *own_spheres, stokes_pair_view *own_pairs);
 /* Queue: rows of x that others need go to gpu.out. */
 typedef md_status rows_pack_fn(stokes_rows *rows, int m, const double *x);
-/* A round of mailboxes, which all ranks take part in: rows of `numbers` doubles. */
+/* A round of mailboxes, which all ranks take part in. */
 typedef struct {
-  const md_way *ways; /* [ranks - 1], on the device */
-  int64_t most;       /* rows for a rank */
-  int numbers;
-  const int32_t *sent; /* row `first` + k of a way is row sent[first + k] of `from`; NULL: itself */
-  const double *from;
+  halo_put put;
+  int64_t most;               /* rows for a rank */
   double *to;                 /* [n][numbers]: what came, */
   int64_t n, skip, n_skipped; /* but for rows skip ... skip + n_skipped - 1 */
 } rows_mail;

@@ -205,6 +205,7 @@ static md_status place(stokes_rows *rows)
   find_ghosts(rows);
   MD_TRY(name_rows(rows));
   rename_columns(rows);
+  if (rows->ctx->backend == MD_GPU) return MD_OK; /* whose kernels take rows one by one */
   find_inner(rows);
   return find_runs(rows);
 }
@@ -222,6 +223,7 @@ static md_status assemble_gpu(stokes_rows *rows, const stokes_view *spheres,
   if (!status) status = list_rows(rows, ghost);
   free(ghost);
   MD_TRY(status);
+  rows->matrix->inner = rows->gpu.mailed ? rows->gpu.inner.data : NULL;
   return matrix_assemble_rows(rows->matrix, &own_spheres, &own_pairs, law, 0, v->n_own, vectors);
 }
 
@@ -236,7 +238,10 @@ static md_status take_to_gpu(stokes_rows *rows, const stokes_matrix *whole, int 
   if (!status) status = stokes_matrix_get(rows->matrix, &blocks);
   stokes_matrix_destroy(rows->matrix);
   rows->matrix = own;
-  rows->view.n_inner = 0;
+  const size_t n = (size_t)rows->view.n_own;
+  if (!status) status = md_buffer_reserve(rows->ctx, &rows->gpu.inner, n, 0);
+  if (!status) status = md_write(rows->ctx, rows->gpu.inner.data, rows->inner, n);
+  own->inner = rows->gpu.mailed ? rows->gpu.inner.data : NULL;
   if (!status) status = stokes_matrix_set(own, &blocks, vectors);
   stokes_blocks_free(&blocks);
   return status;

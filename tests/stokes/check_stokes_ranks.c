@@ -23,12 +23,14 @@ static md_ctx *host_ctx(int threads)
   return ctx;
 }
 
-/* Rows of a vector as this rank has them; what a product has to fetch is no number. */
-static double *own_part(const stokes_rows_view *v, int m, const double *all)
+/* Rows of a vector as this rank has them; ghosts are no numbers where a product has to fetch
+ * them. */
+static double *own_part(const stokes_rows_view *v, int m, const double *all, bool ghosts)
 {
   double *x = ref_alloc(3 * (v->n_own + v->n_ghosts) * m, sizeof *x);
   for (int64_t k = 0; k < 3 * (v->n_own + v->n_ghosts) * m; k++)
-    x[k] = k < 3 * v->n_own * m ? all[3 * m * v->row[k / (3 * m)] + k % (3 * m)] : (double)NAN;
+    x[k] = ghosts || k < 3 * v->n_own * m ? all[3 * m * v->row[k / (3 * m)] + k % (3 * m)]
+                                          : (double)NAN;
   return x;
 }
 
@@ -79,6 +81,27 @@ static void multiply(md_ctx *ctx, stokes_rows *rows, int m, const double *mine, 
   free(y);
 }
 
+/* A product that fetched ghosts has the bits of one that has them: y [n_all][m] for x. */
+static void check_bits(md_ctx *ctx, const stokes_rows *rows, int m, const double *x,
+                       const double *y)
+{
+  const stokes_rows_view v = stokes_rows_get(rows);
+  const size_t row = 3 * (size_t)m * sizeof *x, own = (size_t)v.n_own * row;
+  const size_t bytes = own + (size_t)v.n_ghosts * row;
+  double *whole = own_part(&v, m, x, true), *alone = ref_alloc(3 * v.n_own * m + 1, sizeof *alone);
+  md_buffer in = {0}, out = {0};
+  ck_ok(md_buffer_reserve(ctx, &in, bytes + 1, 0));
+  ck_ok(md_buffer_reserve(ctx, &out, own + 1, 0));
+  ck_ok(md_write(ctx, in.data, whole, bytes));
+  ck_ok(stokes_matrix_multiply(stokes_rows_matrix(rows), m, in.data, out.data));
+  ck_ok(md_read(ctx, alone, out.data, own));
+  if (v.n_own > 0) ck_assert_int_eq(memcmp(alone, y + (size_t)(3 * m) * (size_t)v.row[0], own), 0);
+  md_buffer_free(ctx, &in);
+  md_buffer_free(ctx, &out);
+  free(whole);
+  free(alone);
+}
+
 /* Three products, each of the one before, are one rank's: on CPUs to the bit. */
 static void compare_products(md_ctx *ctx, const stokes_matrix *whole, stokes_rows *rows, int m,
                              double tolerance)
@@ -89,10 +112,11 @@ static void compare_products(md_ctx *ctx, const stokes_matrix *whole, stokes_row
   double *y = ref_alloc(n * m, sizeof *y);
   ck_ok(stokes_rows_reserve(rows, m));
   for (int turn = 0; turn < 3; turn++) {
-    double *mine = own_part(&v, m, x);
+    double *mine = own_part(&v, m, x, false);
     int64_t wrong = 0;
     ref_product(whole, whole->ctx, n, m, x, expect);
     multiply(ctx, rows, m, mine, y);
+    check_bits(ctx, rows, m, x, y);
     const double within = tolerance * largest(n * m, expect);
     for (int64_t k = 0; k < n / 3; k++)
       wrong += !is_same(3 * m, within, y + 3 * m * k, expect + 3 * m * k);
@@ -213,7 +237,7 @@ static stokes_rows *rows_for(const stokes_matrix *whole, md_ctx *ctx, const stok
 /* Rows that were taken from the whole matrix, or assembled, are its rows. */
 static void check_rows(md_ctx *ctx, const stokes_matrix *whole, stokes_rows *rows, bool more)
 {
-  static const int widths[] = {4, 1, 16};
+  static const int widths[] = {4, 1, 16, 7, 12};
   const stokes_rows_view v = stokes_rows_get(rows);
   const double tolerance = rounding(whole->storage, more);
   stokes_blocks b; /* as they are stored */
@@ -222,7 +246,7 @@ static void check_rows(md_ctx *ctx, const stokes_matrix *whole, stokes_rows *row
   check_blocks(&b, rows, &v, tolerance);
   check_share(&b, whole, &v.share, more);
   stokes_blocks_free(&b);
-  for (int k = 0; k < 3; k++)
+  for (size_t k = 0; k < sizeof widths / sizeof *widths; k++)
     compare_products(ctx, whole, rows, widths[k], tolerance);
   ck_assert_int_eq(stokes_rows_multiply(rows, 17, NULL, NULL), MD_EINVAL);
   ck_assert_int_eq(stokes_rows_multiply(rows, 0, NULL, NULL), MD_EINVAL);
