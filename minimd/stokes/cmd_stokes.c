@@ -32,6 +32,8 @@ typedef struct {
   stokes_run *run;
   stokes_step *rows; /* [room], the first `done` filled in */
   int64_t done, room;
+  int64_t early; /* half of the steps, at `halfway` [s] */
+  double halfway;
   stokes_ranks_part *parts; /* of several ranks, after the last step */
   FILE *trajectory;
 } request;
@@ -226,6 +228,7 @@ static md_status walk(request *r)
 {
   const int64_t first = r->from.state.step, end = r->settings.steps;
   progress bar;
+  r->early = (end - first) / 2;
   progress_begin(&bar, end - first, r->quiet);
   signals_stop_gently();
   bool last = first == end;
@@ -233,6 +236,7 @@ static md_status walk(request *r)
   while (!status && !last) {
     status = step(r);
     if (status) break;
+    if (r->done == r->early) r->halfway = md_wall_seconds();
     const bool asked = stokes_ranks_signals(r->settings.checkpoint);
     last = first + r->done == end || signals_stopped_by();
     status = save(r, first + r->done, last, asked);
@@ -264,14 +268,16 @@ static md_status walk_and_print(request *r, md_output *out)
   const md_waiting before = md_waiting_since(&(md_waiting){0, 0});
   const double began = md_wall_seconds();
   const md_status status = walk(r);
-  const double seconds = md_wall_seconds() - began;
+  const double ended = md_wall_seconds();
+  const double late = r->early > 0 && r->done > r->early ? ended - r->halfway : 0;
+  const stokes_seconds seconds = {ended - began, late, r->done - r->early};
   const md_waiting waiting = md_waiting_since(&before);
   const bool closed = !r->trajectory || fclose(r->trajectory) == 0;
   if (status) return status;
   MD_REQUIRE(closed, MD_EIO, "cannot write '%s': %s", r->settings.trajectory, strerror(errno));
   if (r->done > 0) MD_TRY(stokes_ranks_gather(r->run, &r->parts));
   const stokes_report report = report_of(r);
-  if (!r->quiet && r->done > 0) stokes_report_summary(&report, seconds, &waiting);
+  if (!r->quiet && r->done > 0) stokes_report_summary(&report, &seconds, &waiting);
   if (r->parts && !r->quiet && world_rank() == 0) stokes_ranks_summary(r->parts, r->done);
   stokes_report_print(&report, out->stream);
   return MD_OK;

@@ -107,7 +107,8 @@ static void print_diffusion(const stokes_report *r)
           r->settings->spec.replicas, mean, sqrt(spread / (samples - (double)r->done) / samples));
 }
 
-void stokes_report_summary(const stokes_report *r, double seconds, const md_waiting *waiting)
+void stokes_report_summary(const stokes_report *r, const stokes_seconds *seconds,
+                           const md_waiting *waiting)
 {
   static const char *const names[STOKES_HYDRODYNAMICS_COUNT] = {
       NULL, "mobility of all spheres", "mobility of all spheres and lubrication"};
@@ -115,8 +116,11 @@ void stokes_report_summary(const stokes_report *r, double seconds, const md_wait
   int64_t overlaps = 0;
   for (int64_t k = 0; k < r->done; k++)
     overlaps += r->rows[k].overlaps;
-  fprintf(stderr, "%" PRId64 " steps of %g ps, %.4g s a step; %s", r->done, spec->dt,
-          seconds / (double)r->done,
+  fprintf(stderr, "%" PRId64 " steps of %g ps, %.4g s a step", r->done, spec->dt,
+          seconds->all / (double)r->done);
+  if (seconds->late > 0)
+    fprintf(stderr, " (%.4g in the second half)", seconds->late / (double)seconds->n_late);
+  fprintf(stderr, "; %s",
           names[spec->hydrodynamics] ? names[spec->hydrodynamics]
                                      : stokes_algorithm_words[spec->algorithm]);
   if (!names[spec->hydrodynamics] && spec->algorithm == STOKES_MRHS)

@@ -20,8 +20,14 @@ typedef struct {
 void stokes_report_print(const stokes_report *report, FILE *stream);
 /* Iterations and errors of guesses by step.  Errors: those of plot_open and plot_close. */
 md_status stokes_report_draw(const stokes_report *report, const char *path);
+/* Wall time of all steps and of those behind the first half, which has warmed up; 0: of none. */
+typedef struct {
+  double all, late;
+  int64_t n_late;
+} stokes_seconds;
 /* To stderr. */
-void stokes_report_summary(const stokes_report *report, double seconds, const md_waiting *waiting);
+void stokes_report_summary(const stokes_report *report, const stokes_seconds *seconds,
+                           const md_waiting *waiting);
 
 MD_END_C
 #endif
