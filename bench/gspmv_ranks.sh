@@ -1,25 +1,28 @@
 #!/bin/sh
 # bench/gspmv_ranks.sh BUILD [RESULTS] - products of matrices like those of [Liu] Table I, whose rows several ranks of this host
 # have, a thread each, beside what the model says (Table III, Figs. 3 and 4).  Runs of 1, 2, ... ranks take turns, so that a busy
-# machine slows all alike; rows, with medians over RUNS runs, go to gspmv-ranks.csv.  Where there are more ranks than processors
-# a row has what ranks fetch, and no times.  RANKS, VECTORS and MATRICES name others than those below, ROWS fewer spheres.
-# BACKEND=gpu: a GPU a rank, to gspmv-ranks-gpu.csv.
+# machine slows all alike; rows, with medians over RUNS runs, each the median of REPEAT products, go to gspmv-ranks.csv.  Where
+# there are more ranks than processors a row has what ranks fetch, and no times.  RANKS, VECTORS and MATRICES name others than those
+# below, ROWS fewer spheres.  BACKEND=gpu: a GPU a rank, to gspmv-ranks-gpu.csv.
 set -eu
 build=$1
 results=${2:-docs/results}
 minimd=$build/minimd
 backend=${BACKEND:-cpu}
 vectors=${VECTORS:-1,4,8,16,32}
-runs=${RUNS:-5}
+runs=${RUNS:-1}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 . bench/rows.sh
 . bench/mpi.sh
 case $backend in
   cpu) ranks=${RANKS:-1 2 4 8} processors=$(nproc) what='--threads 1' to=gspmv-ranks.csv ;;
-  gpu) ranks=${RANKS:-1 2} processors=$(nvidia-smi --list-gpus | wc -l) what= to=gspmv-ranks-gpu.csv ;;
+  gpu)
+    processors=$(nvidia-smi --list-gpus | wc -l) what= to=gspmv-ranks-gpu.csv
+    ranks=${RANKS:-$(for n in 1 2 4 8; do [ $n -gt "$processors" ] || echo $n; done)}
+    ;;
 esac
-what="--vectors $vectors --backend $backend $what --quiet --format csv"
+what="--vectors $vectors --repeat ${REPEAT:-15} --backend $backend $what --quiet --format csv"
 mkdir -p "$results"
 
 # take MATRIX RANKS : one run of all numbers of vectors; rows in the columns of several ranks.
