@@ -45,8 +45,10 @@ static md_status migrate(comm *cm, md_atoms *atoms, const comm_reach *early)
   cm->early = false;
   cm->moved_sq = 0;
   md_status status = MD_OK;
-  if (atoms->n > 0) status = SIMD_PICK(cm->ctx, cpu_migrate, gpu_migrate)(cm, atoms, early);
-  return cm->ranks ? ranks_migrate(cm, atoms, early ? early->r_ghost : 0, status) : status;
+  /* Several ranks wrap on a GPU where they look for atoms that leave. */
+  if (atoms->n > 0 && !(cm->ranks && cm->ctx->backend == MD_GPU))
+    status = SIMD_PICK(cm->ctx, cpu_migrate, gpu_migrate)(cm, atoms, early);
+  return cm->ranks ? ranks_migrate(cm, atoms, early, status) : status;
 }
 
 md_status comm_migrate(comm *cm, md_atoms *atoms)

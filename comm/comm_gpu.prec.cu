@@ -7,7 +7,8 @@
  * home and shift, a gathered position and a written one: 175,000 ghosts of 2^20 atoms in 0.004 ms
  * on an H200, hardly more than a launch. */
 #include "comm/borders_gpu.h"
-#include "comm/ranks_impl.h"
+#include "comm/comm_impl.h"
+#include "comm/wrap_gpu.h"
 #include "core/gpu/readback_gpu.h"
 #include "core/gpu/scan_gpu.h"
 #include "core/gpu/signal_gpu.h"
@@ -20,37 +21,15 @@ enum {
 };
 
 typedef struct {
-  unsigned long long lost;   /* atoms without a place */
-  unsigned long long not_id; /* ~ the smallest id of theirs; 0: there is none */
+  wrap_result wrap;
   unsigned long long ghosts; /* images in the shell */
-  unsigned long long moved;  /* largest square of a displacement, see move_bits */
 } migrate_result;
-
-/* What displacements are measured from; built NULL: they are not. */
-typedef struct {
-  const state4 *built, *v;
-  double back;
-} origin;
 
 /* On the device; but for what was found, zero between kernels. */
 typedef struct {
   migrate_result now, found; /* found: by the last migration */
   uint32_t come;             /* blocks */
 } migrate_totals;
-
-/* Wrap one coordinate.  False: it is no number, or too many boxes away to be counted. */
-static __device__ __forceinline__ bool wrap(const axis *a, state *x, int32_t *image)
-{
-  const double at = *x;
-  if (at >= a->lo && at < a->hi) return true;
-  double boxes = floor((at - a->lo) / a->edge);
-  if (!(fabs(boxes) < 1 << 30)) return false;
-  state home = (state)(at - boxes * a->edge);
-  if (home >= a->hi) home = a->first, boxes += 1;
-  *x = home >= a->lo ? home : a->first;
-  *image += (int32_t)boxes;
-  return true;
-}
 
 /* A block's images to the total. */
 static __device__ __forceinline__ void add_images(int images, unsigned long long *total)
@@ -65,50 +44,6 @@ static __device__ __forceinline__ void add_images(int images, unsigned long long
   if (lane == 0 && images > 0) atomicAdd(total, (unsigned long long)images);
 }
 
-/* |x - back v - built|^2 as the integer that its bits are: these are in the order of the numbers,
- * NaN last, so that a NaN is never lost. */
-static __device__ __forceinline__ unsigned long long move_bits(const origin *from, int64_t i,
-                                                               state4 x)
-{
-  const state4 built = from->built[i];
-  double dx = (double)x.x - built.x, dy = (double)x.y - built.y, dz = (double)x.z - built.z;
-  if (from->back > 0) {
-    const state4 v = from->v[i];
-    dx -= from->back * v.x, dy -= from->back * v.y, dz -= from->back * v.z;
-  }
-  return (unsigned long long)__double_as_longlong(fabs(dx * dx + dy * dy + dz * dz));
-}
-
-/* A warp's largest to the total, where it may be larger than that. */
-static __device__ __forceinline__ void add_move(unsigned long long bits, unsigned long long *total)
-{
-  for (int step = MD_WARP / 2; step > 0; step /= 2)
-    bits = max(bits, __shfl_xor_sync(MD_ALL_LANES, bits, step));
-  if (threadIdx.x % MD_WARP == 0 && bits > __ldcg(total)) atomicMax(total, bits);
-}
-
-/* Wrap atom i; returns the images of what was wrapped. */
-static __device__ __forceinline__ int wrap_atom(const axes *box, const shell *s, int64_t i,
-                                                state4 was, state4 *x, int32_t *image,
-                                                const int64_t *id, migrate_result *result)
-{
-  state4 xi = was;
-  int32_t crossed[3] = {0, 0, 0};
-  const bool good = wrap(&box->d[0], &xi.x, &crossed[0]) & wrap(&box->d[1], &xi.y, &crossed[1]) &
-                    wrap(&box->d[2], &xi.z, &crossed[2]);
-  if (!good) {
-    atomicAdd(&result->lost, 1ull);
-    atomicMax(&result->not_id, ~(unsigned long long)id[i]);
-    return 0;
-  }
-  if (xi.x != was.x || xi.y != was.y || xi.z != was.z) {
-    x[i] = xi;
-    for (int d = 0; d < 3; d++)
-      image[3 * i + d] += crossed[d];
-  }
-  return images_of(s, xi);
-}
-
 /* Wrap, and count the images of what was wrapped.  Threads stride over the atoms: with a block for
  * each 256 of them, waiting for the block's end took most of the time. */
 static __global__ void migrate_kernel(int64_t n, axes box, shell s, state4 *__restrict__ x,
@@ -119,26 +54,19 @@ static __global__ void migrate_kernel(int64_t n, axes box, shell s, state4 *__re
   unsigned long long moved = 0;
   int images = 0;
   for (int64_t i = md_thread(); i < n; i += (int64_t)gridDim.x * BLOCK) {
-    const state4 was = x[i];
-    if (from.built) moved = max(moved, move_bits(&from, i, was));
-    images += wrap_atom(&box, &s, i, was, x, image, id, result);
+    state4 xi = x[i];
+    if (from.built) moved = max(moved, move_bits(&from, i, xi));
+    if (wrap_atom(&box, i, &xi, x, image, id, &result->wrap)) images += images_of(&s, xi);
   }
   add_images(images, &result->ghosts);
-  if (from.built) add_move(moved, &result->moved);
+  if (from.built) add_move(moved, &result->wrap.moved);
   if (md_last_block(&totals->come) && threadIdx.x == 0) {
-    totals->found = (migrate_result){__ldcg(&result->lost), __ldcg(&result->not_id),
-                                     __ldcg(&result->ghosts), __ldcg(&result->moved)};
+    const wrap_result *wrap = &result->wrap;
+    totals->found =
+        (migrate_result){{__ldcg(&wrap->lost), __ldcg(&wrap->not_id), __ldcg(&wrap->moved)},
+                         __ldcg(&result->ghosts)};
     *result = (migrate_result){};
   }
-}
-
-static md_status check_found(const migrate_result *found)
-{
-  MD_REQUIRE(found->lost == 0, MD_ENUMERIC,
-             "%llu atom%s a position that is not finite, or too many boxes away to be counted: "
-             "atom %lld for one",
-             found->lost, found->lost == 1 ? " has" : "s have", (long long)~found->not_id);
-  return MD_OK;
 }
 
 /* Room for what migration finds. */
@@ -157,8 +85,7 @@ static md_status wait_found(comm *cm, int64_t *ghosts)
   MD_TRY(md_readback_wait(cm->readback, &bytes));
   const migrate_result *found = (const migrate_result *)bytes;
   *ghosts = (int64_t)found->ghosts;
-  memcpy(&cm->moved_sq, &found->moved, sizeof cm->moved_sq);
-  return check_found(found);
+  return check_wrap(&found->wrap, &cm->moved_sq);
 }
 
 void PREC(comm_gpu_close)(comm *cm)
@@ -176,9 +103,7 @@ md_status PREC(comm_gpu_migrate)(comm *cm, md_atoms *atoms, const comm_reach *ea
   const comm_reach *reach = early ? early : &nowhere;
   migrate_totals *totals = (migrate_totals *)cm->found.data;
   int64_t ghosts;
-  const bool measured = reach->back >= 0;
-  const origin from = {measured ? (const state4 *)atoms->x_at_build.data : NULL,
-                       (const state4 *)atoms->v.data, reach->back};
+  const origin from = origin_of(atoms, reach->back);
   int processors;
   MD_TRY(md_multiprocessors(&processors));
   const unsigned blocks = min(md_blocks(atoms->n, BLOCK), (unsigned)(RESIDENT * processors));
@@ -191,14 +116,6 @@ md_status PREC(comm_gpu_migrate)(comm *cm, md_atoms *atoms, const comm_reach *ea
   cm->r_ghost = reach->r_ghost;
   cm->early = early != NULL;
   return cm->early ? MD_OK : wait_found(cm, &ghosts);
-}
-
-md_status PREC(comm_gpu_found)(comm *cm)
-{
-  int64_t ghosts;
-  if (!cm->early) return MD_OK;
-  cm->early = false;
-  return wait_found(cm, &ghosts);
 }
 
 /* Thread: one atom; the number of all images. */

@@ -42,8 +42,6 @@ typedef md_status comm_forward_fn(comm *cm, md_atoms *atoms);
 /* Of atoms that are built. */
 typedef md_status comm_move_fn(comm *cm, const md_atoms *atoms, double *moved_sq);
 typedef void comm_close_fn(comm *cm);
-/* What migration found, where it was not waited for. */
-typedef md_status comm_found_fn(comm *cm);
 /* Of ghosts that are images of this rank's own atoms, the first n_own; positions of owned atoms
  * index [count] to state [count][3]; and from there, shifted, to the ghosts from `first` on. */
 typedef void comm_images_fn(md_atoms *atoms, int64_t n_own);
@@ -64,7 +62,6 @@ PREC_DECLARE(comm_borders_fn, comm_gpu_borders);
 PREC_DECLARE(comm_forward_fn, comm_gpu_forward);
 PREC_DECLARE(comm_move_fn, comm_gpu_move);
 PREC_DECLARE(comm_close_fn, comm_gpu_close);
-PREC_DECLARE(comm_found_fn, comm_gpu_found);
 /* Of the first n_own ghosts. */
 typedef md_status comm_refresh_fn(md_atoms *atoms, int64_t n_own);
 PREC_DECLARE(comm_refresh_fn, comm_gpu_images);
@@ -72,9 +69,10 @@ PREC_DECLARE(comm_refresh_fn, comm_gpu_images);
 /* ranks_cut.c, ranks_exchange.c.  r_ghost: for a partition, if there is none yet. */
 md_status ranks_create(md_ctx *ctx, comm_ranks **out);
 void ranks_destroy(comm *cm);
-/* Atoms, wrapped already, to their owners.  Owned atoms that stay keep their order; others follow
- * by the rank that they come from, in its order.  status: of the wrap on this rank. */
-md_status ranks_migrate(comm *cm, md_atoms *atoms, double r_ghost, md_status status);
+/* Atoms to their owners; on a CPU they are wrapped already, with this status.  Owned atoms that stay
+ * keep their order, but that the last ones fill gaps on a GPU; others follow by the rank that they
+ * come from, in its order.  early: NULL, or as in comm_migrate_early. */
+md_status ranks_migrate(comm *cm, md_atoms *atoms, const comm_reach *early, md_status status);
 /* Ghosts: images of this rank's own atoms first, then those of other ranks by rank, each by shift,
  * each in the order of its owner.  status: of what this rank did before. */
 md_status ranks_borders(comm *cm, md_atoms *atoms, double r_ghost, md_status status);

@@ -1,10 +1,10 @@
 /* comm/ghosts_gpu.prec.cu - ghosts of other ranks' atoms after a rebuild, made and read on the GPU
  * (ranks_gpu.h).
  *
- * One kernel lists images in the order of atoms, and does what else a rebuild does to each atom;
- * one counts how many each block of them has for each target; one finds the place of each from
- * these counts, makes ghosts of the own rank and sends the others, positions along with names; one
- * takes what comes.  Bytes: 16 to 32 read of an atom and as many written; an image is 8 of item and
+ * One kernel lists images in the order of atoms, counts how many each block of them has for each
+ * target, and does what else a rebuild does to each atom; one finds the place of each from these
+ * counts, makes ghosts of the own rank and sends the others, positions along with names, and takes
+ * what comes.  Bytes: 16 to 32 read of an atom and as many written; an image is 8 of item and
  * key twice, and 48 to 64 where it becomes a ghost. */
 #include "comm/images_gpu.h"
 #include "comm/ranks_gpu.h"
@@ -38,17 +38,27 @@ typedef struct {
   int32_t *first; /* images that move with atoms on one rank: none */
 } builder;
 
+/* How many items of each target a block of ITEMS has; zero before. */
+typedef struct {
+  int32_t targets;
+  int32_t *of;            /* [blocks][targets] */
+  int32_t *spare;         /* of the rebuild before, to be zero for the next one */
+  int64_t room;           /* of each */
+} shares;
+
 /* Thread: one of each row, or the end of all: what they are built from.  Their images are items, in
  * the order of atoms, with their targets as keys. */
 static __global__ void __launch_bounds__(BLOCK)
     list_kernel(int64_t n, const partition p, const image_table table, const state4 *x,
                 const int32_t *image, md_scan scan, int rows, int32_t *before, int32_t *item,
-                uint32_t *key, const builder b)
+                uint32_t *key, const builder b, const shares share)
 {
   const int64_t begin = md_scan_first(rows);
   int32_t head[MD_SCAN_ROWS];
   uint32_t images[MD_SCAN_ROWS];
   int64_t at[MD_SCAN_ROWS];
+  for (int64_t k = md_thread(); k < share.room; k += (int64_t)gridDim.x * BLOCK)
+    share.spare[k] = 0;
 #pragma unroll
   for (int u = 0; u < MD_SCAN_ROWS; u++) {
     const int64_t i = begin + u * MD_WARP;
@@ -68,8 +78,10 @@ static __global__ void __launch_bounds__(BLOCK)
     if (u < rows && i <= n) before[i] = (int32_t)k, b.first[i] = 0;
     if (head[u] == 0) continue;
     const int32_t *to = table.list + head[u];
-    for (int32_t e = 1; e <= to[0]; e++, k++)
+    for (int32_t e = 1; e <= to[0]; e++, k++) {
       item[k] = (int32_t)i, key[k] = (uint32_t)to[e];
+      atomicAdd(&share.of[k / ITEMS * share.targets + to[e]], 1);
+    }
   }
 }
 
@@ -90,7 +102,11 @@ static md_status count_again(comm *cm, const md_atoms *atoms)
   const comm_ranks *ranks = cm->ranks;
   item_counts counts;
   count_post post;
-  MD_TRY(open_counts(cm, &counts));
+  uint32_t *spare;
+  MD_TRY(open_counts(cm, &counts, &spare));
+  const size_t bytes = (size_t)counts.keys * sizeof *spare;
+  MD_TRY(md_fill(cm->ctx, spare, 0, bytes));
+  MD_TRY(md_fill(cm->ctx, counts.all, 0, bytes));
   MD_TRY(open_post(cm, counts.ranks, counts.keys, &post));
   count_kernel<<<md_blocks(atoms->n, BLOCK), BLOCK, near_bytes(&counts),
                  (cudaStream_t)cm->ctx->stream>>>(atoms->n, part_of(ranks), table_of(ranks),
@@ -100,28 +116,26 @@ static md_status count_again(comm *cm, const md_atoms *atoms)
   return MD_OK;
 }
 
-/* Block: ITEMS of them; how many each target has. */
-static __global__ void __launch_bounds__(ITEMS)
-    share_kernel(int64_t items, int32_t targets, const uint32_t *__restrict__ key, int32_t *share)
-{
-  __shared__ int32_t count[KEYS];
-  const int64_t k = md_thread();
-  const int32_t mine = k < items ? (int32_t)key[k] : -1;
-  for (int32_t t = 0; t < targets; t += KEYS) {
-    const int32_t end = min(targets - t, (int32_t)KEYS);
-    if ((int32_t)threadIdx.x < end) count[threadIdx.x] = 0;
-    __syncthreads();
-    if (mine >= t && mine < t + end) atomicAdd(&count[mine - t], 1);
-    __syncthreads();
-    if ((int32_t)threadIdx.x < end)
-      share[(int64_t)blockIdx.x * targets + t + threadIdx.x] = count[threadIdx.x];
-    __syncthreads();
-  }
-}
-
 static coord4 *fixed_of(const md_atoms *atoms)
 {
   return MD_PREC == 1 ? (coord4 *)atoms->fixed.data : NULL;
+}
+
+/* Room for shares of so many blocks. */
+static md_status open_shares(comm *cm, int64_t blocks, shares *out)
+{
+  ranks_gpu *gpu = &cm->ranks->gpu;
+  const int32_t targets = cm->ranks->halo.n_targets;
+  const size_t bytes = 2 * (size_t)blocks * (size_t)targets * sizeof(int32_t);
+  if (bytes > gpu->share.bytes) {
+    MD_TRY(md_buffer_reserve(cm->ctx, &gpu->share, bytes, 0));
+    MD_TRY(md_fill(cm->ctx, gpu->share.data, 0, gpu->share.bytes));
+  }
+  const int64_t room = (int64_t)(gpu->share.bytes / sizeof(int32_t) / 2);
+  int32_t *all = (int32_t *)gpu->share.data;
+  gpu->share_turn = !gpu->share_turn;
+  *out = (shares){targets, all + gpu->share_turn * room, all + !gpu->share_turn * room, room};
+  return MD_OK;
 }
 
 static md_status list_images(comm *cm, md_atoms *atoms, int64_t items)
@@ -129,8 +143,7 @@ static md_status list_images(comm *cm, md_atoms *atoms, int64_t items)
   comm_ranks *ranks = cm->ranks;
   ranks_gpu *gpu = &ranks->gpu;
   const cudaStream_t stream = (cudaStream_t)cm->ctx->stream;
-  const unsigned shares = md_blocks(items, ITEMS);
-  const int32_t targets = ranks->halo.n_targets;
+  shares share;
   md_scan scan;
   int rows;
   MD_TRY(md_scan_rows(atoms->n, BLOCK, &rows));
@@ -138,17 +151,15 @@ static md_status list_images(comm *cm, md_atoms *atoms, int64_t items)
   MD_TRY(open_items(cm, atoms->n, items));
   MD_TRY(md_buffer_reserve(cm->ctx, &ranks->index, (size_t)items * sizeof(int32_t), 0));
   MD_TRY(md_buffer_reserve(cm->ctx, &atoms->first, (size_t)(atoms->n + 1) * sizeof(int32_t), 0));
-  MD_TRY(md_buffer_reserve(cm->ctx, &gpu->share, (size_t)shares * targets * sizeof(int32_t), 0));
+  MD_TRY(open_shares(cm, md_blocks(items, ITEMS), &share));
+  ranks->gpu.shares = share.of;
   MD_TRY(md_scan_open(cm->ctx, &gpu->scan_status, &gpu->round, blocks, &scan));
   const builder b = {1 / atoms->coord_scale, (state4 *)atoms->x_at_build.data, fixed_of(atoms),
                      (int32_t *)atoms->first.data};
   list_kernel<<<blocks, BLOCK, 0, stream>>>(
       atoms->n, part_of(ranks), table_of(ranks), (const state4 *)atoms->x.data,
       (const int32_t *)atoms->image.data, scan, rows, (int32_t *)gpu->before.data,
-      (int32_t *)gpu->item.data, (uint32_t *)gpu->key.data, b);
-  if (items > 0)
-    share_kernel<<<shares, ITEMS, 0, stream>>>(items, targets, (const uint32_t *)gpu->key.data,
-                                               (int32_t *)gpu->share.data);
+      (int32_t *)gpu->item.data, (uint32_t *)gpu->key.data, b, share);
   MD_LAUNCHED();
   return MD_OK;
 }
@@ -158,13 +169,13 @@ md_status PREC(ranks_gpu_count_images)(comm *cm, md_atoms *atoms)
 {
   comm_ranks *ranks = cm->ranks;
   const partition_halo *halo = &ranks->halo;
-  const uint32_t *count = NULL;
+  const count_board *board = NULL;
   int64_t items = 0;
-  MD_TRY(PREC(ranks_gpu_tables)(cm));
+  MD_TRY(ranks_gpu_tables(cm));
   if (!ranks->gpu.counted) MD_TRY(count_again(cm, atoms));
   ranks->gpu.counted = false;
-  MD_TRY(await_counts(cm, &count));
-  count += world_count();
+  MD_TRY(await_counts(cm, &board));
+  const uint32_t *count = board->count + world_count();
   for (int32_t t = 0; t < ranks->gpu.n_own_targets; t++)
     ranks->n_own += count[t];
   int32_t at = ranks->gpu.n_own_targets;
@@ -174,6 +185,41 @@ md_status PREC(ranks_gpu_count_images)(comm *cm, md_atoms *atoms)
     ranks->to[halo->target[t].rank] += count[at++];
   }
   return list_images(cm, atoms, items);
+}
+
+/* Ghosts of other ranks' atoms, and what they become; x and fixed are those of the ghosts. */
+typedef struct {
+  int64_t ghosts;
+  const ghost_letter *in;
+  double inv_scale;
+  state4 *x;
+  coord4 *fixed; /* or NULL */
+  int32_t *home, *shift;
+  int64_t *ghost_id;
+} taker;
+
+static __device__ __forceinline__ void take_ghost(const taker *t, int64_t k)
+{
+  if (k >= t->ghosts) return;
+  const ghost_letter letter = t->in[k];
+  t->home[k] = (int32_t)letter.name.w, t->shift[k] = (int32_t)letter.name.z;
+  t->ghost_id[k] = (int64_t)((uint64_t)letter.name.y << 32 | letter.name.x);
+  t->x[k] = letter.x;
+  if (t->fixed) t->fixed[k] = verlet_coord(letter.x, t->inv_scale);
+}
+
+static taker taker_of(const comm_ranks *ranks, const md_atoms *atoms, const void *from)
+{
+  const int64_t at = ranks->n_own, first = atoms->n + at;
+  coord4 *fixed = fixed_of(atoms);
+  return (taker){ranks->n_in,
+                 (const ghost_letter *)from,
+                 1 / atoms->coord_scale,
+                 (state4 *)atoms->x.data + first,
+                 fixed ? fixed + first : NULL,
+                 (int32_t *)atoms->home.data + at,
+                 (int32_t *)atoms->shift.data + at,
+                 (int64_t *)atoms->ghost_id.data + at};
 }
 
 /* What ghosts are made of, and what they become. */
@@ -197,6 +243,8 @@ typedef struct {
   md_image *image;   /* of items, for kernels that send them (core/mail.h); else NULL */
   ghost_letter *out; /* a message to all, but by mailboxes */
   mail_round by;
+  unsigned blocks; /* that name images; behind them are those that take ghosts of others */
+  taker take;
 } namer;
 
 /* Ghost k, image of item p. */
@@ -255,9 +303,16 @@ static __device__ __forceinline__ void find_firsts(const namer *a, int32_t t0, i
   __syncthreads();
 }
 
-/* Thread: one item: its place in the order of targets, the order of items within. */
+/* Thread: one item: its place in the order of targets, the order of items within.  Of the last
+ * blocks: a ghost of another rank's atom, where mailboxes carry them.  Blocks begin in their order,
+ * and those that name images wait for nobody. */
 static __global__ void __launch_bounds__(ITEMS) name_kernel(const __grid_constant__ namer a)
 {
+  if (blockIdx.x >= a.blocks) {
+    await_round(&a.by);
+    take_ghost(&a.take, md_thread() - (int64_t)a.blocks * ITEMS);
+    return;
+  }
   __shared__ int32_t first[KEYS], count[ITEMS / MD_WARP][KEYS];
   const int64_t p = md_thread();
   const int32_t warp = (int32_t)threadIdx.x / MD_WARP, t = (int32_t)threadIdx.x % KEYS;
@@ -280,7 +335,7 @@ static __global__ void __launch_bounds__(ITEMS) name_kernel(const __grid_constan
     }
     __syncthreads();
   }
-  if (a.by.on) close_round(a.by.come, gridDim.x, a.by.n_ways, a.by.ways, a.by.round, true);
+  if (a.by.on) close_round(a.by.come, a.blocks, a.by.n_ways, a.by.ways, a.by.round, true);
 }
 
 md_status PREC(ranks_gpu_name_images)(comm *cm, md_atoms *atoms)
@@ -296,7 +351,7 @@ md_status PREC(ranks_gpu_name_images)(comm *cm, md_atoms *atoms)
   a.n = atoms->n, a.n_own = ranks->n_own, a.items = items;
   a.targets = items > 0 ? ranks->halo.n_targets : 0;
   a.count = counts_of(ranks).all + world_count();
-  a.share = (const int32_t *)gpu->share.data;
+  a.share = gpu->shares;
   a.item = (const int32_t *)gpu->item.data, a.key = (const uint32_t *)gpu->key.data;
   a.target = (const partition_target *)gpu->target.data;
   a.box = axes_of(&atoms->frame), a.inv_scale = 1 / atoms->coord_scale;
@@ -309,39 +364,29 @@ md_status PREC(ranks_gpu_name_images)(comm *cm, md_atoms *atoms)
   a.ghost_id = (int64_t *)atoms->ghost_id.data;
   a.image = inside ? (md_image *)gpu->image.data : NULL, a.out = (ghost_letter *)ranks->out.data;
   a.by = round_of(ranks, by_peers);
-  name_kernel<<<md_blocks(items > 0 ? items : 1, ITEMS), ITEMS, 0, (cudaStream_t)cm->ctx->stream>>>(
-      a);
+  a.blocks = md_blocks(items > 0 ? items : 1, ITEMS);
+  unsigned takers = 0;
+  if (by_peers) {
+    a.take = taker_of(ranks, atoms, peer_mail(cm));
+    takers = md_blocks(ranks->n_in + 1, ITEMS);
+  }
+  name_kernel<<<a.blocks + takers, ITEMS, 0, (cudaStream_t)cm->ctx->stream>>>(a);
   MD_LAUNCHED();
   return MD_OK;
 }
 
-/* Thread: one ghost of another rank's atom; x and fixed are those of the ghosts. */
-static __global__ void take_kernel(int64_t ghosts, const ghost_letter *in, const mail_round by,
-                                   double inv_scale, state4 *x, coord4 *fixed, int32_t *home,
-                                   int32_t *shift, int64_t *ghost_id)
+/* Thread: one ghost of another rank's atom. */
+static __global__ void take_kernel(const taker t)
 {
-  const int64_t k = md_thread();
-  await_round(&by);
-  if (k >= ghosts) return;
-  const ghost_letter letter = in[k];
-  home[k] = (int32_t)letter.name.w, shift[k] = (int32_t)letter.name.z;
-  ghost_id[k] = (int64_t)((uint64_t)letter.name.y << 32 | letter.name.x);
-  x[k] = letter.x;
-  if (fixed) fixed[k] = verlet_coord(letter.x, inv_scale);
+  take_ghost(&t, md_thread());
 }
 
 md_status PREC(ranks_gpu_take_names)(comm *cm, md_atoms *atoms, const void *from)
 {
   const comm_ranks *ranks = cm->ranks;
-  const bool by_peers = ranks->carrier == COMM_PEER;
-  const int64_t at = ranks->n_own, first = atoms->n + at;
-  state4 *x = (state4 *)atoms->x.data;
-  coord4 *fixed = fixed_of(atoms);
-  if (ranks->n_in == 0 && !by_peers) return MD_OK;
-  take_kernel<<<md_blocks(ranks->n_in + 1, BLOCK), BLOCK, 0, (cudaStream_t)cm->ctx->stream>>>(
-      ranks->n_in, (const ghost_letter *)from, round_of(ranks, by_peers), 1 / atoms->coord_scale,
-      x + first, fixed ? fixed + first : NULL, (int32_t *)atoms->home.data + at,
-      (int32_t *)atoms->shift.data + at, (int64_t *)atoms->ghost_id.data + at);
+  if (ranks->n_in == 0) return MD_OK;
+  take_kernel<<<md_blocks(ranks->n_in, BLOCK), BLOCK, 0, (cudaStream_t)cm->ctx->stream>>>(
+      taker_of(ranks, atoms, from));
   MD_LAUNCHED();
   return MD_OK;
 }

@@ -26,12 +26,20 @@ typedef struct {
   size_t *rooms;  /* [ranks] */
   md_buffer late; /* one md_late */
   md_round round;
+  uint32_t told; /* rows of words that ranks have told each other (comm/peer.h) */
 } gpus_mail;
 
-/* Bytes of the flags, before the first slot: a multiple of 256. */
+/* Bytes of the flags, before two rows of words of each rank; of both, before the first slot: a
+ * multiple of 256. */
+static inline size_t gpus_mail_told(void)
+{
+  return ((size_t)world_count() * sizeof(md_round) + 15) / 16 * 16;
+}
 static inline size_t gpus_mail_flags(void)
 {
-  return ((size_t)world_count() * sizeof(md_round) + 255) / 256 * 256;
+  enum { WORD = 16, FURTHER = 3 /* words than one for each rank */ };
+  const size_t ranks = (size_t)world_count();
+  return (gpus_mail_told() + 2 * ranks * (ranks + FURTHER) * WORD + 255) / 256 * 256;
 }
 
 /* What comes in a round. */

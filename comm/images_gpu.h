@@ -16,7 +16,7 @@ typedef struct {
   axis d[3];
 } axes;
 
-static axes axes_of(const md_box *box)
+static inline axes axes_of(const md_box *box)
 {
   axes a;
   for (int d = 0; d < 3; d++) {

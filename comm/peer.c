@@ -19,7 +19,8 @@ md_status peer_meet(comm *cm)
   peer->name = calloc(count, sizeof *peer->name);
   peer->at = calloc(count, sizeof *peer->at);
   peer->way = calloc(count, sizeof *peer->way);
-  md_status status = peer->name && peer->at && peer->way
+  peer->box = calloc(count, sizeof *peer->box);
+  md_status status = peer->name && peer->at && peer->way && peer->box
                          ? md_device_of(&device)
                          : MD_FAIL(MD_ENOMEM, "out of memory for %d ranks", world_count());
   MD_TRY(world_agree(status));
@@ -30,36 +31,59 @@ md_status peer_meet(comm *cm)
   return MD_OK;
 }
 
-/* What one rank tells all. */
-enum { TOLD_STATUS, TOLD_WORD, TOLD_ROOM, TOLD_TO };
+bool peer_hear(comm *cm, const int64_t *told, size_t item, peer_fit *fit)
+{
+  comm_ranks *ranks = cm->ranks;
+  ranks_peer *peer = &ranks->peer;
+  const int count = world_count(), width = TOLD_TO + count;
+  bool failed = false;
+  memcpy(ranks->to, told + (int64_t)world_rank() * width + TOLD_TO,
+         (size_t)count * sizeof *ranks->to);
+  *fit = (peer_fit){true, true};
+  for (int r = 0; r < count; r++) {
+    const int64_t *row = told + (int64_t)r * width;
+    int64_t in = 0;
+    failed = failed || row[TOLD_STATUS] != MD_OK;
+    memcpy(&ranks->word[r], &row[TOLD_WORD], sizeof *ranks->word);
+    ranks->from[r] = row[TOLD_TO + world_rank()];
+    for (int q = 0; q < count; q++) {
+      if (q == world_rank()) peer->at[r] = in;
+      in += told[(int64_t)q * width + TOLD_TO + r];
+    }
+    fit->mail = fit->mail && (size_t)in * item <= peer->mail.rooms[r];
+    fit->memory = fit->memory && in <= row[TOLD_ROOM];
+  }
+  return !failed;
+}
 
 md_status peer_tell(comm *cm, md_status status, double word, int64_t room, size_t item,
                     peer_fit *fit)
 {
   comm_ranks *ranks = cm->ranks;
-  ranks_peer *peer = &ranks->peer;
   const int count = world_count(), width = TOLD_TO + count;
   int64_t *mine = ranks->all_told, *all = mine + width;
-  bool failed = false;
   mine[TOLD_STATUS] = status, mine[TOLD_ROOM] = room;
   memcpy(&mine[TOLD_WORD], &word, sizeof word);
   memcpy(&mine[TOLD_TO], ranks->to, (size_t)count * sizeof *mine);
   world_gather(mine, (size_t)width * sizeof *mine, all);
-  *fit = (peer_fit){true, true};
-  for (int r = 0; r < count; r++) {
-    const int64_t *told = all + (int64_t)r * width;
-    int64_t in = 0;
-    failed = failed || told[TOLD_STATUS] != MD_OK;
-    memcpy(&ranks->word[r], &told[TOLD_WORD], sizeof word);
-    ranks->from[r] = told[TOLD_TO + world_rank()];
-    for (int q = 0; q < count; q++) {
-      if (q == world_rank()) peer->at[r] = in;
-      in += all[(int64_t)q * width + TOLD_TO + r];
-    }
-    fit->mail = fit->mail && (size_t)in * item <= peer->mail.rooms[r];
-    fit->memory = fit->memory && in <= told[TOLD_ROOM];
+  return peer_hear(cm, all, item, fit) ? MD_OK : world_agree(status);
+}
+
+md_status peer_map(comm *cm)
+{
+  ranks_peer *peer = &cm->ranks->peer;
+  const gpus_mail *mail = &peer->mail;
+  const size_t bytes = (size_t)world_count() * sizeof *peer->box;
+  bool same = peer->boxes.data != NULL;
+  for (int r = 0; r < world_count(); r++) {
+    const peer_box now = {r == world_rank() ? mail->own : mail->theirs[r], mail->rooms[r],
+                          gpus_mail_flags(), gpus_mail_told()};
+    same = same && memcmp(&now, &peer->box[r], sizeof now) == 0;
+    peer->box[r] = now;
   }
-  return failed ? world_agree(status) : MD_OK;
+  if (same) return MD_OK;
+  MD_TRY(md_buffer_reserve(cm->ctx, &peer->boxes, bytes, 0));
+  return md_write(cm->ctx, peer->boxes.data, peer->box, bytes);
 }
 
 md_status peer_grow(comm *cm, size_t item)
@@ -115,9 +139,11 @@ void peer_destroy(comm *cm)
 {
   ranks_peer *peer = &cm->ranks->peer;
   if (close_mail) close_mail(cm->ctx, &peer->mail);
+  md_buffer_free(cm->ctx, &peer->boxes);
   md_buffer_free(cm->ctx, &peer->ways);
   md_buffer_free(cm->ctx, &peer->come);
   free(peer->name);
   free(peer->at);
   free(peer->way);
+  free(peer->box);
 }

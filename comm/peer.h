@@ -23,10 +23,24 @@ typedef struct {
   unsigned char uuid[16];
 } peer_name;
 
+/* A mailbox, for kernels; where in it ranks are told of each other, as in all. */
+typedef struct {
+  char *mail;
+  uint64_t room, flags, told; /* bytes of a slot; before the first one; before those rows */
+} peer_box;
+
+/* The words of a row that a rank tells all: its status, one for the callers, how many items more it
+ * has room for, and from TOLD_TO on how many go to each rank. */
+enum { TOLD_STATUS, TOLD_WORD, TOLD_ROOM, TOLD_TO };
+
+enum { PEER_RANKS = 32 /* of a host, at most */ };
+
 typedef struct {
   int n_ways;
   int64_t most; /* items for a neighbour */
   gpus_mail mail;
+  peer_box *box;        /* [ranks] on the host */
+  md_buffer boxes;      /* on the device */
   int64_t *at;          /* [ranks] where what goes to a rank begins there */
   md_way *way;          /* [ranks] on the host */
   md_buffer ways, come; /* [n_ways] on the device; blocks that have stored */
@@ -50,6 +64,10 @@ typedef struct {
  * whether it fits. */
 md_status peer_tell(comm *cm, md_status status, double word, int64_t room, size_t item,
                     peer_fit *fit);
+/* What follows of rows that all were told, also ranks->to; false: a rank failed. */
+bool peer_hear(comm *cm, const int64_t *told, size_t item, peer_fit *fit);
+/* The mailboxes for kernels, when they are others than before. */
+md_status peer_map(comm *cm);
 /* After that, where they do not fit: larger mailboxes on all ranks. */
 md_status peer_grow(comm *cm, size_t item);
 /* Then ways for these items. */

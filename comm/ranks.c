@@ -91,8 +91,9 @@ static md_status pack_leavers(comm *cm, md_atoms *atoms)
   return MD_OK;
 }
 
-static md_status count_leavers(comm *cm, const md_atoms *atoms)
+static md_status count_leavers(comm *cm, md_atoms *atoms, double back)
 {
+  (void)back;
   comm_ranks *ranks = cm->ranks;
   MD_TRY(find_cells(cm, atoms, false));
   const int32_t *cell = ranks->cell.data, *owner = ranks->part->owner;
@@ -234,7 +235,7 @@ static md_status unpack_reals(comm *cm, const md_atoms *atoms, void *values)
   return MD_OK;
 }
 
-const ranks_backend ranks_on_cpu = {atom_bytes,   name_bytes,    weigh,        count_leavers,
-                                    pack_leavers, take_arrivals, count_images, name_images,
-                                    take_names,   pack,          images,       unpack,
-                                    NULL,         pack_reals,    unpack_reals};
+const ranks_backend ranks_on_cpu = {atom_bytes, name_bytes,   weigh,         count_leavers,
+                                    NULL,       pack_leavers, take_arrivals, count_images,
+                                    name_images, take_names,  pack,          images,
+                                    unpack,     NULL,         pack_reals,    unpack_reals};

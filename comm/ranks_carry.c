@@ -59,6 +59,10 @@ static md_status choose(comm *cm, comm_carrier asked)
   if (asked == COMM_AUTO && shared) return MD_OK;
   if (asked == COMM_NCCL) return carry_messages(cm, asked, "as asked");
   if (!one_host) return carry_messages(cm, asked, "ranks are on several hosts");
+  MD_REQUIRE(asked != COMM_PEER || world_count() <= PEER_RANKS, MD_EINVAL,
+             "%d ranks: expected at most %d with the carrier peer", world_count(), PEER_RANKS);
+  if (world_count() > PEER_RANKS)
+    return carry_messages(cm, asked, "more ranks than have mailboxes");
   MD_TRY(world_agree(open_mail(cm->ctx, &ranks->peer.mail, 0, &failed)));
   if (!failed) {
     because(ranks, COMM_PEER,

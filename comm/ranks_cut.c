@@ -22,7 +22,7 @@ md_status ranks_create(md_ctx *ctx, comm_ranks **out)
   ranks->to = calloc(10 * count, sizeof *ranks->to);
   ranks->word = calloc(count, sizeof *ranks->word);
   ranks->messages = calloc(2 * count, sizeof *ranks->messages);
-  ranks->all_told = calloc((count + 1) * (count + 3), sizeof *ranks->all_told);
+  ranks->all_told = calloc((count + 1) * (count + TOLD_TO), sizeof *ranks->all_told);
   MD_REQUIRE(ranks->to && ranks->word && ranks->messages && ranks->all_told, MD_ENOMEM,
              "out of memory for %d ranks", world_count());
   ranks->from = ranks->to + count;
@@ -43,7 +43,8 @@ void ranks_destroy(comm *cm)
   md_buffer *buffers[] = {&ranks->cell, &ranks->index, &gpu->owner,       &gpu->head,
                           &gpu->list,   &gpu->target,  &gpu->before,      &gpu->item,
                           &gpu->key,    &gpu->place,   &gpu->scan_status, &gpu->weight,
-                          &gpu->count,  &gpu->image,   &gpu->share,       &gpu->come};
+                          &gpu->count,  &gpu->image,   &gpu->share,       &gpu->come,
+                          &gpu->wrap};
   for (size_t k = 0; k < sizeof buffers / sizeof *buffers; k++)
     md_buffer_free(ctx, buffers[k]);
   relay_destroy(cm);
@@ -53,6 +54,7 @@ void ranks_destroy(comm *cm)
   free_message(ctx, &ranks->out);
   free_message(ctx, &ranks->in);
   md_shared_free(ctx, &gpu->board);
+  md_shared_free(ctx, &gpu->told);
   ordering_sorter_destroy(gpu->sorter);
   partition_halo_free(&ranks->halo);
   partition_destroy(ranks->part);

@@ -13,7 +13,6 @@
 
 static peer_turn_fn *const take_turn = MD_GPU(peer_gpu_turn);
 static nccl_start_fn *const start_nccl = MD_GPU(nccl_gpu_start);
-static comm_found_fn *const gpu_found[MD_PRECISION_COUNT] = PREC_TABLE(comm_gpu_found);
 
 md_status ranks_tell(comm_ranks *ranks, md_status status, double word, const int64_t *to,
                      int64_t *from)
@@ -100,26 +99,13 @@ static int64_t place_room(const md_atoms *atoms)
   return precision == MD_MIXED ? least(most, atoms->fixed.bytes / 16) : most;
 }
 
-/* Owned atoms that there is room for already. */
-static int64_t atom_room(const md_atoms *atoms)
+int64_t ranks_atom_room(const md_atoms *atoms)
 {
   const md_precision precision = atoms->ctx->precision;
   const int64_t room = least(place_room(atoms), atoms->v.bytes / 4 / md_state_size(precision));
   return least(
       least(least(room, atoms->f.bytes / 4 / md_real_size(precision)), atoms->id.bytes / 8),
       atoms->image.bytes / 12);
-}
-
-/* How many atoms go to each rank; on a GPU also that mailboxes have been read. */
-static md_status count_movers(comm *cm, md_atoms *atoms, md_status status)
-{
-  comm_ranks *ranks = cm->ranks;
-  comm_found_fn *const found = cm->ctx->backend == MD_GPU ? gpu_found[cm->ctx->precision] : NULL;
-  memset(ranks->to, 0, (size_t)world_count() * sizeof *ranks->to);
-  ranks->gpu.counted = false;
-  if (!status) status = ranks->on->count_leavers(cm, atoms);
-  if (!status && found) status = found(cm);
-  return status;
 }
 
 /* How far atoms of any rank had gone, of what each said. */
@@ -145,7 +131,6 @@ static md_status move_by_message(comm *cm, md_atoms *atoms, md_status status)
   const size_t bytes = ranks->on->atom_bytes(atoms);
   if (!status) status = reserve_messages(cm, bytes);
   MD_TRY(world_agree(status));
-  ranks->mailed = false;
   if (ranks->n_out > 0) MD_TRY(ranks->on->pack_leavers(cm, atoms));
   MD_TRY(start_exchange(cm, bytes));
   world_wait();
@@ -153,44 +138,40 @@ static md_status move_by_message(comm *cm, md_atoms *atoms, md_status status)
   return ranks->on->take_arrivals(cm, atoms, ranks->n_in, ranks->in.data);
 }
 
-/* Where all fit in the mailboxes, which are as large as ghosts need them: those of a new cut may
- * be many more. */
-static md_status move_to_peers(comm *cm, md_atoms *atoms, md_status status)
+/* Where all fit in the mailboxes, which are as large as ghosts need them, and into memory that ranks
+ * have: those of a new cut may be many more. */
+static md_status move_to_peers(comm *cm, md_atoms *atoms, double back, md_status status)
 {
   comm_ranks *ranks = cm->ranks;
-  int64_t stay = atoms->n;
+  const int64_t *told;
   peer_fit fit;
-  for (int r = 0; r < world_count(); r++)
-    stay -= ranks->to[r];
-  MD_TRY(peer_tell(cm, status, cm->moved_sq, atom_room(atoms) - stay, ranks->on->atom_bytes(atoms),
-                   &fit));
+  MD_TRY(ranks->on->trade(cm, atoms, back, &status, &told));
+  if (!peer_hear(cm, told, ranks->on->atom_bytes(atoms), &fit)) return world_agree(status);
   measure_moves(cm);
-  status = reserve_atoms(cm, atoms);
-  ranks->mailed = fit.mail;
-  if (!fit.mail) return move_by_message(cm, atoms, status);
-  MD_TRY(fit.memory ? status : world_agree(status));
-  MD_TRY(peer_settle(cm));
-  MD_TRY(peer_begin(cm, 1));
-  MD_TRY(ranks->on->pack_leavers(cm, atoms));
+  if (!fit.mail || !fit.memory) return move_by_message(cm, atoms, reserve_atoms(cm, atoms));
+  add_up(ranks, &ranks->n_out, &ranks->n_in);
   atoms->n -= ranks->n_out;
-  return ranks->on->take_arrivals(cm, atoms, ranks->n_in, peer_mail(cm));
+  return peer_begin(cm, 1);
 }
 
-static md_status tell_and_move(comm *cm, md_atoms *atoms, md_status status)
+static md_status tell_and_move(comm *cm, md_atoms *atoms, double back, md_status status)
 {
   comm_ranks *ranks = cm->ranks;
+  memset(ranks->to, 0, (size_t)world_count() * sizeof *ranks->to);
+  if (!status) status = ranks->on->count_leavers(cm, atoms, back);
   MD_TRY(ranks_tell(ranks, status, cm->moved_sq, ranks->to, ranks->from));
   measure_moves(cm);
   return move_by_message(cm, atoms, reserve_atoms(cm, atoms));
 }
 
-md_status ranks_migrate(comm *cm, md_atoms *atoms, double r_ghost, md_status status)
+md_status ranks_migrate(comm *cm, md_atoms *atoms, const comm_reach *early, md_status status)
 {
   comm_ranks *ranks = cm->ranks;
+  const double back = early ? early->back : -1;
   atoms->n_built = 0;
-  MD_TRY(ranks_settle(cm, atoms, r_ghost));
-  status = count_movers(cm, atoms, status);
-  MD_TRY((ranks->carrier == COMM_PEER ? move_to_peers : tell_and_move)(cm, atoms, status));
+  ranks->gpu.counted = false;
+  MD_TRY(ranks_settle(cm, atoms, early ? early->r_ghost : 0));
+  MD_TRY((ranks->carrier == COMM_PEER ? move_to_peers : tell_and_move)(cm, atoms, back, status));
   atoms->n += ranks->n_in;
   return MD_OK;
 }
@@ -263,8 +244,7 @@ static md_status names_to_peers(comm *cm, md_atoms *atoms, md_status status)
   if (!fit.mail) MD_TRY(peer_grow(cm, item));
   MD_TRY(peer_settle(cm));
   MD_TRY(peer_begin(cm, 1));
-  MD_TRY(ranks->on->name_images(cm, atoms));
-  return ranks->on->take_names(cm, atoms, peer_mail(cm));
+  return ranks->on->name_images(cm, atoms);
 }
 
 md_status ranks_borders(comm *cm, md_atoms *atoms, double r_ghost, md_status status)

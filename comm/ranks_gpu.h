@@ -11,14 +11,15 @@
 #define RANKS_GPU_H
 
 #include "comm/ranks_impl.h"
+#include "comm/wrap_gpu.h"
 #include "core/gpu/cuda.h"
 #include "core/gpu/flags_gpu.h"
 #include "core/gpu/scan_gpu.h"
 
 #include <string.h>
 
-/* The tables of a new cut to the device. */
-md_status PREC(ranks_gpu_tables)(comm *cm);
+md_status PREC(ranks_gpu_trade)(comm *cm, md_atoms *atoms, double back, md_status *mine,
+                                const int64_t **told);
 size_t PREC(ranks_gpu_name_bytes)(const md_atoms *atoms);
 md_status PREC(ranks_gpu_count_images)(comm *cm, md_atoms *atoms);
 md_status PREC(ranks_gpu_name_images)(comm *cm, md_atoms *atoms);
@@ -103,18 +104,27 @@ static inline size_t near_bytes(const item_counts *counts)
 
 static inline item_counts counts_of(const comm_ranks *ranks)
 {
-  return (item_counts){world_count() + ranks->halo.n_targets, world_count(),
-                       (uint32_t *)ranks->gpu.count.data};
+  const ranks_gpu *gpu = &ranks->gpu;
+  return (item_counts){gpu->count_keys, world_count(),
+                       (uint32_t *)gpu->count.data + gpu->count_turn * gpu->count_keys};
 }
 
-/* All zero. */
-static inline md_status open_counts(comm *cm, item_counts *out)
+/* For a kernel that counts, all zero; *spare: those of the rebuild before, which it sets to zero for
+ * the next. */
+static inline md_status open_counts(comm *cm, item_counts *out, uint32_t **spare)
 {
-  md_buffer *on_device = &cm->ranks->gpu.count;
-  const size_t bytes = (size_t)(world_count() + cm->ranks->halo.n_targets) * sizeof(uint32_t);
-  MD_TRY(md_buffer_reserve(cm->ctx, on_device, bytes, 0));
+  ranks_gpu *gpu = &cm->ranks->gpu;
+  const int32_t keys = world_count() + cm->ranks->halo.n_targets;
+  if (gpu->count_keys != keys) {
+    const size_t bytes = 2 * (size_t)keys * sizeof(uint32_t);
+    MD_TRY(md_buffer_reserve(cm->ctx, &gpu->count, bytes, 0));
+    MD_TRY(md_fill(cm->ctx, gpu->count.data, 0, bytes));
+    gpu->count_keys = keys;
+  }
+  *spare = counts_of(cm->ranks).all;
+  gpu->count_turn = !gpu->count_turn;
   *out = counts_of(cm->ranks);
-  return md_fill(cm->ctx, out->all, 0, bytes);
+  return MD_OK;
 }
 
 /* Block: where it counts; close_tally then adds that up.  Every thread must come along. */
@@ -149,6 +159,7 @@ static __device__ __forceinline__ void tally_images(const item_counts *counts, u
 /* In the host's memory; the round is written last. */
 typedef struct {
   unsigned long long round;
+  wrap_result wrap; /* of all atoms, beside counts of those that leave */
   uint32_t count[]; /* of some keys, where they are among all */
 } count_board;
 
@@ -160,11 +171,10 @@ typedef struct {
   int32_t begin, end;
 } count_post;
 
-/* Every thread must come along, after close_tally. */
-static __device__ __forceinline__ void post_counts(const item_counts *counts,
+/* Block: what all counted; after what it wrote on the board itself. */
+static __device__ __forceinline__ void write_board(const item_counts *counts,
                                                    const count_post *post)
 {
-  if (!md_last_block(post->come)) return;
   for (int32_t k = post->begin + (int32_t)threadIdx.x; k < post->end; k += (int32_t)blockDim.x)
     *(volatile uint32_t *)&post->board->count[k] = __ldcg(&counts->all[k]);
   __syncthreads();
@@ -173,12 +183,18 @@ static __device__ __forceinline__ void post_counts(const item_counts *counts,
   *(volatile unsigned long long *)&post->board->round = post->round;
 }
 
-/* For the next kernel that counts. */
+/* Every thread must come along, after close_tally. */
+static __device__ __forceinline__ void post_counts(const item_counts *counts,
+                                                   const count_post *post)
+{
+  if (md_last_block(post->come)) write_board(counts, post);
+}
+
+/* For the next kernel that counts, after open_counts. */
 static inline md_status open_post(comm *cm, int32_t begin, int32_t end, count_post *out)
 {
   ranks_gpu *gpu = &cm->ranks->gpu;
-  const int32_t keys = world_count() + cm->ranks->halo.n_targets;
-  const size_t bytes = sizeof(count_board) + (size_t)keys * sizeof(uint32_t);
+  const size_t bytes = sizeof(count_board) + (size_t)gpu->count_keys * sizeof(uint32_t);
   if (bytes > gpu->board.bytes) {
     MD_TRY(md_ctx_sync(cm->ctx));
     MD_TRY(md_shared_reserve(cm->ctx, &gpu->board, bytes));
@@ -194,24 +210,29 @@ static inline md_status open_post(comm *cm, int32_t begin, int32_t end, count_po
   return MD_OK;
 }
 
-/* What was posted last, when it has come. */
-static inline md_status await_counts(comm *cm, const uint32_t **count)
+/* Until the host sees that round on a board, which a kernel of the stream writes. */
+static inline md_status await_board(comm *cm, const unsigned long long *on_board, uint64_t round)
 {
-  const ranks_gpu *gpu = &cm->ranks->gpu;
-  const count_board *board = (const count_board *)gpu->board.data;
   enum { LOOKS = 1000 }; /* before asking whether all is well */
-  for (int look = 0; __atomic_load_n(&board->round, __ATOMIC_ACQUIRE) != gpu->board_round; look++) {
+  for (int look = 0; __atomic_load_n(on_board, __ATOMIC_ACQUIRE) != round; look++) {
     if (look < LOOKS) continue;
     const cudaError_t error = cudaStreamQuery((cudaStream_t)cm->ctx->stream);
     look = 0;
     if (error == cudaErrorNotReady) continue;
     MD_CUDA(error);
-    MD_REQUIRE(__atomic_load_n(&board->round, __ATOMIC_ACQUIRE) == gpu->board_round, MD_ECUDA,
-               "a kernel counted nothing");
-    break;
+    if (__atomic_load_n(on_board, __ATOMIC_ACQUIRE) == round) break;
+    if (cm->ranks->carrier == COMM_PEER) MD_TRY(peer_begin(cm, 0)); /* a neighbour was late */
+    return MD_FAIL(MD_ECUDA, "a kernel counted nothing");
   }
-  *count = board->count;
   return MD_OK;
+}
+
+/* What was posted last, when it has come. */
+static inline md_status await_counts(comm *cm, const count_board **out)
+{
+  const ranks_gpu *gpu = &cm->ranks->gpu;
+  *out = (const count_board *)gpu->board.data;
+  return await_board(cm, &(*out)->round, gpu->board_round);
 }
 
 /* A round of the mailboxes, or none: items go by messages. */

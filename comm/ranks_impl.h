@@ -26,12 +26,19 @@ typedef struct {
   size_t (*atom_bytes)(const md_atoms *atoms); /* of a message, an atom */
   size_t (*name_bytes)(const md_atoms *atoms); /* of a message, a ghost's name */
   md_status (*weigh)(comm *cm, const md_atoms *atoms, int64_t *weight); /* host [cells], 0 before */
-  md_status (*count_leavers)(comm *cm, const md_atoms *atoms);
+  /* On a GPU atoms are wrapped now, and how far they went is measured where back >= 0. */
+  md_status (*count_leavers)(comm *cm, md_atoms *atoms, double back);
+  /* The same by mailboxes, of all ranks together, which tell each other; then, where all fit
+   * (peer_hear), they move, or else must by messages.  *mine: of this rank before, and after; told:
+   * rows of all ranks.  NULL: there are no mailboxes. */
+  md_status (*trade)(comm *cm, md_atoms *atoms, double back, md_status *mine,
+                     const int64_t **told);
   md_status (*pack_leavers)(comm *cm, md_atoms *atoms); /* and close up the others */
   md_status (*take_arrivals)(comm *cm, md_atoms *atoms, int64_t arrivals, const void *from);
   md_status (*count_images)(comm *cm, md_atoms *atoms); /* and n_own */
-  md_status (*name_images)(comm *cm, md_atoms *atoms);  /* ghosts of own atoms; names of others */
-  md_status (*take_names)(comm *cm, md_atoms *atoms, const void *from); /* [n_in] */
+  /* Ghosts of own atoms; names of others, by mailboxes also those that come. */
+  md_status (*name_images)(comm *cm, md_atoms *atoms);
+  md_status (*take_names)(comm *cm, md_atoms *atoms, const void *from); /* [n_in] of messages */
   md_status (*pack)(comm *cm, const md_atoms *atoms);
   md_status (*images)(comm *cm, md_atoms *atoms);
   md_status (*unpack)(comm *cm, md_atoms *atoms, const void *from); /* state [n_in][3] */
@@ -53,10 +60,16 @@ typedef struct {
   md_buffer before;           /* int32 [n + 1]: items of atoms before this one */
   md_buffer item, key, place; /* an item's atom; its rank or target; items in the order of keys */
   md_buffer image;            /* md_image of each item, since ghosts were named */
-  md_buffer count;            /* of leaving atoms and of images (item_counts) */
-  md_buffer share;            /* images of each target among the items of a block */
+  md_buffer count;            /* of leaving atoms and of images (item_counts), of two rebuilds */
+  int32_t count_keys;         /* of each */
+  bool count_turn;            /* which of them is in use */
+  md_buffer wrap;             /* what wrapping atoms finds */
+  md_buffer share;            /* images of each target among the items of a block, of two rebuilds */
+  int32_t *shares;            /* those in use */
+  bool share_turn;
   bool counted;               /* those of images, on their way to the host */
   md_buffer come, board;      /* blocks that have counted; counts, shared with the host */
+  md_buffer told;             /* rows of all ranks, shared with the host */
   uint64_t board_round;
   md_buffer weight, scan_status;
   uint32_t round;
@@ -77,13 +90,12 @@ struct comm_ranks {
   /* [ranks]: items to and from each rank in an exchange, and where they begin. */
   int64_t *to, *from, *to_first, *from_first;
   int64_t *told, *heard;   /* [ranks][3]: ranks_tell */
-  int64_t *all_told;       /* [1 + ranks][3 + ranks]: peer_tell */
+  int64_t *all_told;       /* [1 + ranks][TOLD_TO + ranks]: peer_tell */
   double *word;            /* [ranks] */
   world_message *messages; /* [2 ranks] */
   int64_t *taken;          /* [targets + 1] */
   int64_t n_own;           /* ghosts that are images of own atoms */
   int64_t n_out, n_in;     /* items that are sent and received */
-  bool mailed;             /* atoms that move house, by mailboxes */
   /* int32 [n] cells; int32 [n_own + n_out] the atoms that ghosts are made of. */
   md_buffer cell, index;
   md_buffer out, in; /* messages: shared with the host, or with NCCL on the device */
@@ -110,6 +122,12 @@ md_status ranks_start(comm *cm, void *in, void *out, size_t bytes);
 
 /* A partition for these atoms, which may be anyone's, if there is none or it has become uneven. */
 md_status ranks_settle(comm *cm, md_atoms *atoms, double r_ghost);
+
+/* Owned atoms that there is room for already. */
+int64_t ranks_atom_room(const md_atoms *atoms);
+
+/* The tables of a new cut to the device (tables_gpu.cu). */
+md_status ranks_gpu_tables(comm *cm);
 
 MD_END_C
 #endif

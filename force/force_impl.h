@@ -76,6 +76,7 @@ struct force {
   md_buffer x_new,
       coord_new;   /* state4, coord4: positions to come, as large as those of the atoms */
   md_buffer order; /* GPU: tiles at a border of a rank first */
+  bool order_turn; /* which of its counts are in use */
 };
 
 /* Everything a kernel reads and writes; pointers on the backend. */

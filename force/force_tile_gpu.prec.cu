@@ -214,10 +214,14 @@ static md_status order_tiles(force *fc, const force_job *job, tile_job *tiles)
 {
   const unsigned blocks = md_blocks(job->n, ROWS);
   const size_t bytes = sizeof(tile_order) + blocks * sizeof(tile_turn);
-  MD_TRY(md_buffer_reserve(fc->ctx, &fc->order, bytes, 0));
-  MD_TRY(md_fill(fc->ctx, fc->order.data, 0, sizeof(tile_order)));
+  if (bytes > fc->order.bytes) {
+    MD_TRY(md_buffer_reserve(fc->ctx, &fc->order, bytes, 0));
+    MD_TRY(md_fill(fc->ctx, fc->order.data, 0, sizeof(tile_order)));
+  }
+  fc->order_turn = !fc->order_turn;
   tiles->post = (tile_post){};
   tiles->post.mail = *job->mail;
+  tiles->post.which = fc->order_turn;
   tiles->post.tiles = (tile_order *)fc->order.data;
   order_kernel<<<blocks, ROWS, 0, (cudaStream_t)fc->ctx->stream>>>(*tiles);
   MD_LAUNCHED();

@@ -43,10 +43,15 @@ typedef struct {
   int32_t tile; /* or ~tile, not at a border of the rank */
 } tile_turn;
 
-/* Tiles in the order of blocks: those at a border first. */
+/* How many tiles are at a border, and how many are not. */
 typedef struct {
-  uint32_t border, inner; /* how many */
-  uint64_t unused;        /* turns begin at 16 bytes */
+  uint32_t border, inner;
+} tile_sides;
+
+/* Tiles in the order of blocks: those at a border first.  Counts of two rebuilds take turns: who
+ * makes one sets the other to zero. */
+typedef struct {
+  tile_sides sides[2];
   tile_turn turn[];
 } tile_order;
 
@@ -54,6 +59,7 @@ typedef struct {
 typedef struct {
   md_mail mail;
   tile_order *tiles;
+  int32_t which;  /* of its counts */
   md_round round; /* in which it sends */
   int32_t slot;   /* where to */
   bool reads, sends;
@@ -273,7 +279,7 @@ static __device__ __forceinline__ void copy_atom(const tile_job *job, const tile
 /* Tiles that exchange; where there are none one does, for the neighbours' sake. */
 static __device__ __forceinline__ uint32_t takers(const tile_job *job)
 {
-  return max(job->post.tiles->border, 1u);
+  return max(job->post.tiles->sides[job->post.which].border, 1u);
 }
 
 /* Entry k, which may have been copied before it came. */

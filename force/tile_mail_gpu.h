@@ -94,12 +94,14 @@ static __global__ void __launch_bounds__(ROWS) order_kernel(const tile_job job)
 {
   const int64_t tile = blockIdx.x;
   tile_order *to = job.post.tiles;
+  tile_sides *sides = &to->sides[job.post.which];
+  if (tile == 0 && threadIdx.x == 0) to->sides[!job.post.which] = (tile_sides){};
   if (job.tiles.unfit && *job.tiles.unfit) return;
   const bool border =
       __syncthreads_or(reads_mail(&job, tile) || is_sent(&job, tile * ROWS + (int64_t)threadIdx.x));
   if (threadIdx.x > 0) return;
   const uint32_t at =
-      border ? atomicAdd(&to->border, 1u) : gridDim.x - 1 - atomicAdd(&to->inner, 1u);
+      border ? atomicAdd(&sides->border, 1u) : gridDim.x - 1 - atomicAdd(&sides->inner, 1u);
   const neighbor_piece halo = job.tiles.halos[tile * job.tiles.passes];
   to->turn[at] = (tile_turn){halo.start, halo.count, border ? (int32_t)tile : ~(int32_t)tile};
 }

@@ -104,7 +104,7 @@ md_status mail_gpu_open(md_ctx *ctx, gpus_mail *mail, size_t bytes, bool *failed
   if (!*failed) {
     md_late *late = (md_late *)mail->late.data;
     *late = (md_late){-1};
-    mail->round = 0;
+    mail->round = 0, mail->told = 0;
     *failed = any_rank(make_mail(ctx, mail, bytes, &own) != MD_OK);
   }
   if (!*failed) {
