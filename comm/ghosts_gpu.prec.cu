@@ -243,9 +243,19 @@ typedef struct {
   md_image *image;   /* of items, for kernels that send them (core/mail.h); else NULL */
   ghost_letter *out; /* a message to all, but by mailboxes */
   mail_round by;
-  unsigned blocks; /* that name images; behind them are those that take ghosts of others */
+  peer_part part[PEER_RANKS]; /* of each way */
+  unsigned blocks;            /* that name images; behind them are those that take ghosts of others */
   taker take;
 } namer;
+
+/* Where item k of those that are sent goes. */
+static __device__ __forceinline__ md_image sent_to(const namer *a, int64_t k)
+{
+  int32_t w = 0;
+  while (w + 1 < a->by.n_ways && k >= a->part[w + 1].first)
+    w++;
+  return (md_image){(int32_t)(a->part[w].at + (k - a->part[w].first)), w, 0, 0};
+}
 
 /* Ghost k, image of item p. */
 static __device__ __forceinline__ void name_image(const namer *a, int64_t k, int64_t p)
@@ -265,7 +275,7 @@ static __device__ __forceinline__ void name_image(const namer *a, int64_t k, int
   ghost_letter *to = a->out + (k - a->n_own);
   md_image image = {(int32_t)(k - a->n_own), 0, by, 0}; /* by way of the outbox (relay.h) */
   if (a->by.on) {
-    image = sent_to(a->by.n_ways, a->by.ways, k - a->n_own);
+    image = sent_to(a, k - a->n_own);
     image.shift = by;
     to = (ghost_letter *)a->by.ways[image.way].slot[a->by.round % MD_SLOTS] + image.to;
   }
@@ -303,6 +313,15 @@ static __device__ __forceinline__ void find_firsts(const namer *a, int32_t t0, i
   __syncthreads();
 }
 
+/* Block: parts of ways to where kernels of later steps find them. */
+static __device__ __forceinline__ void place_parts(const namer *a)
+{
+  const int32_t w = (int32_t)threadIdx.x;
+  if (!a->by.on || w >= a->by.n_ways) return;
+  md_way *way = (md_way *)a->by.ways + w;
+  way->at = a->part[w].at, way->first = a->part[w].first, way->count = a->part[w].count;
+}
+
 /* Thread: one item: its place in the order of targets, the order of items within.  Of the last
  * blocks: a ghost of another rank's atom, where mailboxes carry them.  Blocks begin in their order,
  * and those that name images wait for nobody. */
@@ -315,6 +334,7 @@ static __global__ void __launch_bounds__(ITEMS) name_kernel(const __grid_constan
   }
   __shared__ int32_t first[KEYS], count[ITEMS / MD_WARP][KEYS];
   const int64_t p = md_thread();
+  if (blockIdx.x == 0) place_parts(&a);
   const int32_t warp = (int32_t)threadIdx.x / MD_WARP, t = (int32_t)threadIdx.x % KEYS;
   const int32_t mine = p < a.items ? (int32_t)a.key[p] : -1;
   for (int32_t t0 = 0; t0 < a.targets; t0 += KEYS) {
@@ -368,6 +388,10 @@ md_status PREC(ranks_gpu_name_images)(comm *cm, md_atoms *atoms)
   unsigned takers = 0;
   if (by_peers) {
     a.take = taker_of(ranks, atoms, peer_mail(cm));
+    for (int w = 0; w < a.by.n_ways; w++) {
+      const md_way *way = &ranks->peer.way[w];
+      a.part[w] = (peer_part){way->at, way->first, way->count};
+    }
     takers = md_blocks(ranks->n_in + 1, ITEMS);
   }
   name_kernel<<<a.blocks + takers, ITEMS, 0, (cudaStream_t)cm->ctx->stream>>>(a);

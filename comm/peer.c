@@ -19,8 +19,9 @@ md_status peer_meet(comm *cm)
   peer->name = calloc(count, sizeof *peer->name);
   peer->at = calloc(count, sizeof *peer->at);
   peer->way = calloc(count, sizeof *peer->way);
+  peer->placed = calloc(count, sizeof *peer->placed);
   peer->box = calloc(count, sizeof *peer->box);
-  md_status status = peer->name && peer->at && peer->way && peer->box
+  md_status status = peer->name && peer->at && peer->way && peer->placed && peer->box
                          ? md_device_of(&device)
                          : MD_FAIL(MD_ENOMEM, "out of memory for %d ranks", world_count());
   MD_TRY(world_agree(status));
@@ -97,6 +98,24 @@ md_status peer_grow(comm *cm, size_t item)
   return world_agree(status);
 }
 
+/* Ways to the device where they are not there yet: a copy takes as long as a small kernel. */
+static md_status place_ways(comm *cm)
+{
+  ranks_peer *peer = &cm->ranks->peer;
+  const size_t ways = (size_t)peer->n_ways;
+  bool same = peer->n_ways == peer->n_placed;
+  for (size_t w = 0; w < ways; w++) {
+    md_way now = peer->way[w];
+    now.at = peer->placed[w].at;
+    now.first = peer->placed[w].first, now.count = peer->placed[w].count;
+    same = same && memcmp(&now, &peer->placed[w], sizeof now) == 0;
+  }
+  if (same) return MD_OK;
+  memcpy(peer->placed, peer->way, ways * sizeof *peer->way);
+  peer->n_placed = peer->n_ways;
+  return md_write(cm->ctx, peer->ways.data, peer->placed, ways * sizeof *peer->placed);
+}
+
 md_status peer_settle(comm *cm)
 {
   comm_ranks *ranks = cm->ranks;
@@ -109,13 +128,14 @@ md_status peer_settle(comm *cm)
         gpus_mail_way(&peer->mail, r, peer->at[r], ranks->to_first[r], ranks->to[r]);
     if (ranks->to[r] > peer->most) peer->most = ranks->to[r];
   }
-  const size_t ways = (size_t)peer->n_ways, room = ways + 1;
+  const size_t room = (size_t)peer->n_ways + 1;
+  if (room * sizeof *peer->way > peer->ways.bytes) peer->n_placed = 0;
   MD_TRY(md_buffer_reserve(cm->ctx, &peer->ways, room * sizeof *peer->way, 0));
   if (room * sizeof(uint32_t) > peer->come.bytes) {
     MD_TRY(md_buffer_reserve(cm->ctx, &peer->come, room * sizeof(uint32_t), 0));
     MD_TRY(md_fill(cm->ctx, peer->come.data, 0, peer->come.bytes));
   }
-  return md_write(cm->ctx, peer->ways.data, peer->way, ways * sizeof *peer->way);
+  return place_ways(cm);
 }
 
 md_status peer_begin(comm *cm, int32_t rounds)
@@ -145,5 +165,6 @@ void peer_destroy(comm *cm)
   free(peer->name);
   free(peer->at);
   free(peer->way);
+  free(peer->placed);
   free(peer->box);
 }

@@ -33,6 +33,11 @@ typedef struct {
  * has room for, and from TOLD_TO on how many go to each rank. */
 enum { TOLD_STATUS, TOLD_WORD, TOLD_ROOM, TOLD_TO };
 
+/* What changes of a way with every list (md_way): kernels get it as an argument. */
+typedef struct {
+  int64_t at, first, count;
+} peer_part;
+
 enum { PEER_RANKS = 32 /* of a host, at most */ };
 
 typedef struct {
@@ -42,7 +47,8 @@ typedef struct {
   peer_box *box;        /* [ranks] on the host */
   md_buffer boxes;      /* on the device */
   int64_t *at;          /* [ranks] where what goes to a rank begins there */
-  md_way *way;          /* [ranks] on the host */
+  md_way *way, *placed; /* [ranks] on the host; what was written to the device */
+  int n_placed;
   md_buffer ways, come; /* [n_ways] on the device; blocks that have stored */
   peer_name *name;      /* [ranks], or NULL */
 } ranks_peer;
@@ -70,7 +76,7 @@ bool peer_hear(comm *cm, const int64_t *told, size_t item, peer_fit *fit);
 md_status peer_map(comm *cm);
 /* After that, where they do not fit: larger mailboxes on all ranks. */
 md_status peer_grow(comm *cm, size_t item);
-/* Then ways for these items. */
+/* Then ways for these items; on the device all but their parts, which kernels write there. */
 md_status peer_settle(comm *cm);
 /* So many rounds begin.  Errors: MD_ECUDA (names a rank that did not come in an earlier one). */
 md_status peer_begin(comm *cm, int32_t rounds);

@@ -264,13 +264,4 @@ static __device__ __forceinline__ void await_round(const mail_round *by)
   __syncthreads();
 }
 
-/* Item k of those that are sent by mailboxes: which way it goes, and where to. */
-static __device__ __forceinline__ md_image sent_to(int32_t n_ways, const md_way *ways, int64_t k)
-{
-  int32_t w = 0;
-  while (w + 1 < n_ways && k >= ways[w + 1].first)
-    w++;
-  return (md_image){(int32_t)(ways[w].at + (k - ways[w].first)), w, 0, 0};
-}
-
 #endif
