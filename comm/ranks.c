@@ -235,7 +235,7 @@ static md_status unpack_reals(comm *cm, const md_atoms *atoms, void *values)
   return MD_OK;
 }
 
-const ranks_backend ranks_on_cpu = {atom_bytes, name_bytes,   weigh,         count_leavers,
-                                    NULL,       pack_leavers, take_arrivals, count_images,
-                                    name_images, take_names,  pack,          images,
-                                    unpack,     NULL,         pack_reals,    unpack_reals};
+const ranks_backend ranks_on_cpu = {atom_bytes,  name_bytes,   weigh,         count_leavers,
+                                    NULL,        pack_leavers, take_arrivals, count_images,
+                                    name_images, take_names,   pack,          images,
+                                    unpack,      NULL,         pack_reals,    unpack_reals};

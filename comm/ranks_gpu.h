@@ -31,6 +31,13 @@ md_status PREC(ranks_gpu_exchange)(comm *cm, md_atoms *atoms);
 md_status PREC(ranks_gpu_pack_reals)(comm *cm, const void *values);
 md_status PREC(ranks_gpu_unpack_reals)(comm *cm, const md_atoms *atoms, void *values);
 
+enum { SHARE_ITEMS = 1024 /* images whose targets are counted together (ranks_gpu.share) */ };
+
+static inline coord4 *fixed_of(const md_atoms *atoms)
+{
+  return MD_PREC == 1 ? (coord4 *)atoms->fixed.data : NULL;
+}
+
 /* Of an atom with this image. */
 static __device__ __forceinline__ int64_t cell_of(const partition *p, state4 x,
                                                   const int32_t *image)

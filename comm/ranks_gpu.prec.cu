@@ -84,6 +84,7 @@ static __device__ __forceinline__ void tell_leavers(const leaver *a)
  * displacements are measured three times that; 4 written. */
 static __global__ void __launch_bounds__(BLOCK) leave_kernel(const __grid_constant__ leaver a)
 {
+  cudaTriggerProgrammaticLaunchCompletion(); /* who waits for rows may begin */
   uint32_t *tally = open_tally(&a.counts);
   const int64_t first = md_scan_first(a.rows);
   int32_t head[MD_SCAN_ROWS] = {};
@@ -241,9 +242,9 @@ static md_status take_arrivals(comm *cm, md_atoms *atoms, int64_t arrivals, cons
     MD_TRY(open_post(cm, counts.ranks, counts.keys, &post));
   }
   arrive_kernel<<<md_blocks(arrivals + 1, BLOCK), BLOCK, near_bytes(&counts),
-                  (cudaStream_t)cm->ctx->stream>>>(
-      atoms->n, arrivals, houses_of(atoms), (const traveller *)from, part_of(ranks),
-      table_of(ranks), counts, post);
+                  (cudaStream_t)cm->ctx->stream>>>(atoms->n, arrivals, houses_of(atoms),
+                                                   (const traveller *)from, part_of(ranks),
+                                                   table_of(ranks), counts, post);
   MD_LAUNCHED();
   return MD_OK;
 }

@@ -31,8 +31,7 @@ typedef struct {
   /* The same by mailboxes, of all ranks together, which tell each other; then, where all fit
    * (peer_hear), they move, or else must by messages.  *mine: of this rank before, and after; told:
    * rows of all ranks.  NULL: there are no mailboxes. */
-  md_status (*trade)(comm *cm, md_atoms *atoms, double back, md_status *mine,
-                     const int64_t **told);
+  md_status (*trade)(comm *cm, md_atoms *atoms, double back, md_status *mine, const int64_t **told);
   md_status (*pack_leavers)(comm *cm, md_atoms *atoms); /* and close up the others */
   md_status (*take_arrivals)(comm *cm, md_atoms *atoms, int64_t arrivals, const void *from);
   md_status (*count_images)(comm *cm, md_atoms *atoms); /* and n_own */
@@ -64,12 +63,12 @@ typedef struct {
   int32_t count_keys;         /* of each */
   bool count_turn;            /* which of them is in use */
   md_buffer wrap;             /* what wrapping atoms finds */
-  md_buffer share;            /* images of each target among the items of a block, of two rebuilds */
-  int32_t *shares;            /* those in use */
+  md_buffer share; /* images of each target among the items of a block, of two rebuilds */
+  int32_t *shares; /* those in use */
   bool share_turn;
-  bool counted;               /* those of images, on their way to the host */
-  md_buffer come, board;      /* blocks that have counted; counts, shared with the host */
-  md_buffer told;             /* rows of all ranks, shared with the host */
+  bool counted;          /* those of images, on their way to the host */
+  md_buffer come, board; /* blocks that have counted; counts, shared with the host */
+  md_buffer told;        /* rows of all ranks, shared with the host */
   uint64_t board_round;
   md_buffer weight, scan_status;
   uint32_t round;

@@ -35,9 +35,8 @@ static __device__ __forceinline__ char *word_at(const teller *t, char *mail, int
 
 /* Block: a row to all ranks.  to: items for each rank, or NULL: none; room: for so many more than
  * these. */
-static __device__ __forceinline__ void tell_all(const teller *t, int32_t status,
-                                                unsigned long long word, int64_t room,
-                                                const uint32_t *to)
+static __device__ __forceinline__ void
+tell_all(const teller *t, int32_t status, unsigned long long word, int64_t room, const uint32_t *to)
 {
   const int32_t width = TOLD_TO + t->ranks;
   for (int32_t k = (int32_t)threadIdx.x; k < t->ranks * width; k += (int32_t)blockDim.x) {

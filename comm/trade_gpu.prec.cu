@@ -12,6 +12,7 @@
 #include "comm/houses_gpu.h"
 #include "comm/ranks_gpu.h"
 #include "comm/told_gpu.h"
+#include "core/gpu/launch_gpu.h"
 
 enum { BLOCK = 1024, WARPS = BLOCK / MD_WARP, ROW = TOLD_TO + PEER_RANKS };
 
@@ -64,6 +65,7 @@ static __device__ __forceinline__ bool hear_all(const trader *a, int64_t *to)
 static __device__ __forceinline__ void show_host(const trader *a)
 {
   if (!hear_all(a, a->board->word) || threadIdx.x > 0) return;
+  cudaGridDependencySynchronize();
   if (a->wrap) a->board->wrap = *a->wrap;
   __threadfence_system(); /* for all of the block */
   *(volatile unsigned long long *)&a->board->row = a->tell.row;
@@ -180,6 +182,7 @@ static __global__ void __launch_bounds__(BLOCK) trade_kernel(const __grid_consta
     return;
   }
   if (!hear_all(&a, s.told) || !plan(&a, &s)) return;
+  cudaGridDependencySynchronize();
   const int32_t leavers = sum_of(&a, &s, true), arrivals = sum_of(&a, &s, false);
   const int64_t kept = a.n - leavers;
   send_leavers(&a, &s, leavers);
@@ -238,8 +241,10 @@ md_status PREC(ranks_gpu_trade)(comm *cm, md_atoms *atoms, double back, md_statu
   if (!*mine) *mine = PREC(ranks_gpu_find_leavers)(cm, atoms, back, &tell, ranks_atom_room(atoms));
   if (*mine) fail_kernel<<<1, BLOCK, 0, stream>>>(tell, *mine);
   MD_TRY(open_trade(cm, atoms, &tell, &a));
-  trade_kernel<<<2, BLOCK, near_bytes(&a.counts), stream>>>(a);
-  MD_LAUNCHED();
+  cudaLaunchAttribute overlap;
+  cudaLaunchConfig_t config = md_launch_config(cm->ctx, dim3(2), BLOCK, true, &overlap);
+  config.dynamicSmemBytes = near_bytes(&a.counts);
+  MD_CUDA(cudaLaunchKernelEx(&config, trade_kernel, a));
   MD_TRY(await_board(cm, &a.board->row, tell.row));
   if (!*mine) *mine = check_wrap(&a.board->wrap, &cm->moved_sq);
   *told = a.board->word;

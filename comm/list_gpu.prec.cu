@@ -1,0 +1,161 @@
+/* comm/list_gpu.prec.cu - images of atoms that somebody needs, listed on the GPU after a sort
+ * (ranks_gpu.h; what becomes of them: ghosts_gpu.prec.cu).
+ *
+ * One kernel lists them in the order of atoms, counts how many each block of them has for each
+ * target, and does what else a rebuild does to each atom.  Bytes: 16 to 32 read of an atom and as
+ * many written; an image is 8 of item and key. */
+#include "comm/ranks_gpu.h"
+
+enum { BLOCK = 256 };
+
+/* Where atoms begin that are built from here. */
+typedef struct {
+  double inv_scale;
+  state4 *built;
+  coord4 *fixed;  /* or NULL */
+  int32_t *first; /* images that move with atoms on one rank: none */
+} builder;
+
+/* How many items of each target a block of SHARE_ITEMS has; zero before. */
+typedef struct {
+  int32_t targets;
+  int32_t *of;    /* [blocks][targets] */
+  int32_t *spare; /* of the rebuild before, to be zero for the next one */
+  int64_t room;   /* of each */
+} shares;
+
+/* Thread: one of each row, or the end of all: what they are built from.  Their images are items, in
+ * the order of atoms, with their targets as keys. */
+static __global__ void __launch_bounds__(BLOCK)
+    list_kernel(int64_t n, const partition p, const image_table table, const state4 *x,
+                const int32_t *image, md_scan scan, int rows, int32_t *before, int32_t *item,
+                uint32_t *key, const builder b, const shares share)
+{
+  const int64_t begin = md_scan_first(rows);
+  int32_t head[MD_SCAN_ROWS];
+  uint32_t images[MD_SCAN_ROWS];
+  int64_t at[MD_SCAN_ROWS];
+  for (int64_t k = md_thread(); k < share.room; k += (int64_t)gridDim.x * BLOCK)
+    share.spare[k] = 0;
+#pragma unroll
+  for (int u = 0; u < MD_SCAN_ROWS; u++) {
+    const int64_t i = begin + u * MD_WARP;
+    head[u] = 0, images[u] = 0;
+    if (u >= rows || i >= n) continue;
+    const state4 xi = x[i];
+    b.built[i] = xi;
+    if (b.fixed) b.fixed[i] = verlet_coord(xi, b.inv_scale);
+    head[u] = max(head_at(&table, &p, xi, image + 3 * i), 0);
+    images[u] = (uint32_t)table.list[head[u]];
+  }
+  md_scan_before_each(scan, rows, images, at);
+#pragma unroll
+  for (int u = 0; u < MD_SCAN_ROWS; u++) {
+    const int64_t i = begin + u * MD_WARP;
+    int64_t k = at[u];
+    if (u < rows && i <= n) before[i] = (int32_t)k, b.first[i] = 0;
+    if (head[u] == 0) continue;
+    const int32_t *to = table.list + head[u];
+    for (int32_t e = 1; e <= to[0]; e++, k++) {
+      item[k] = (int32_t)i, key[k] = (uint32_t)to[e];
+      atomicAdd(&share.of[k / SHARE_ITEMS * share.targets + to[e]], 1);
+    }
+  }
+}
+
+/* Thread: one atom; images of all are counted, where migration did not. */
+static __global__ void __launch_bounds__(BLOCK)
+    count_kernel(int64_t n, const partition p, const image_table table, const state4 *x,
+                 const int32_t *image, const item_counts counts, const count_post post)
+{
+  uint32_t *tally = open_tally(&counts);
+  const int64_t i = md_thread();
+  if (i < n) tally_images(&counts, tally, &table, head_at(&table, &p, x[i], image + 3 * i));
+  close_tally(&counts, tally);
+  post_counts(&counts, &post);
+}
+
+static md_status count_again(comm *cm, const md_atoms *atoms)
+{
+  const comm_ranks *ranks = cm->ranks;
+  item_counts counts;
+  count_post post;
+  uint32_t *spare;
+  MD_TRY(open_counts(cm, &counts, &spare));
+  const size_t bytes = (size_t)counts.keys * sizeof *spare;
+  MD_TRY(md_fill(cm->ctx, spare, 0, bytes));
+  MD_TRY(md_fill(cm->ctx, counts.all, 0, bytes));
+  MD_TRY(open_post(cm, counts.ranks, counts.keys, &post));
+  count_kernel<<<md_blocks(atoms->n, BLOCK), BLOCK, near_bytes(&counts),
+                 (cudaStream_t)cm->ctx->stream>>>(atoms->n, part_of(ranks), table_of(ranks),
+                                                  (const state4 *)atoms->x.data,
+                                                  (const int32_t *)atoms->image.data, counts, post);
+  MD_LAUNCHED();
+  return MD_OK;
+}
+
+/* Room for shares of so many blocks. */
+static md_status open_shares(comm *cm, int64_t blocks, shares *out)
+{
+  ranks_gpu *gpu = &cm->ranks->gpu;
+  const int32_t targets = cm->ranks->halo.n_targets;
+  const size_t bytes = 2 * (size_t)blocks * (size_t)targets * sizeof(int32_t);
+  if (bytes > gpu->share.bytes) {
+    MD_TRY(md_buffer_reserve(cm->ctx, &gpu->share, bytes, 0));
+    MD_TRY(md_fill(cm->ctx, gpu->share.data, 0, gpu->share.bytes));
+  }
+  const int64_t room = (int64_t)(gpu->share.bytes / sizeof(int32_t) / 2);
+  int32_t *all = (int32_t *)gpu->share.data;
+  gpu->share_turn = !gpu->share_turn;
+  *out = (shares){targets, all + gpu->share_turn * room, all + !gpu->share_turn * room, room};
+  return MD_OK;
+}
+
+static md_status list_images(comm *cm, md_atoms *atoms, int64_t items)
+{
+  comm_ranks *ranks = cm->ranks;
+  ranks_gpu *gpu = &ranks->gpu;
+  const cudaStream_t stream = (cudaStream_t)cm->ctx->stream;
+  shares share;
+  md_scan scan;
+  int rows;
+  MD_TRY(md_scan_rows(atoms->n, BLOCK, &rows));
+  const unsigned blocks = md_blocks(atoms->n + 1, BLOCK * rows);
+  MD_TRY(open_items(cm, atoms->n, items));
+  MD_TRY(md_buffer_reserve(cm->ctx, &ranks->index, (size_t)items * sizeof(int32_t), 0));
+  MD_TRY(md_buffer_reserve(cm->ctx, &atoms->first, (size_t)(atoms->n + 1) * sizeof(int32_t), 0));
+  MD_TRY(open_shares(cm, md_blocks(items, SHARE_ITEMS), &share));
+  ranks->gpu.shares = share.of;
+  MD_TRY(md_scan_open(cm->ctx, &gpu->scan_status, &gpu->round, blocks, &scan));
+  const builder b = {1 / atoms->coord_scale, (state4 *)atoms->x_at_build.data, fixed_of(atoms),
+                     (int32_t *)atoms->first.data};
+  list_kernel<<<blocks, BLOCK, 0, stream>>>(
+      atoms->n, part_of(ranks), table_of(ranks), (const state4 *)atoms->x.data,
+      (const int32_t *)atoms->image.data, scan, rows, (int32_t *)gpu->before.data,
+      (int32_t *)gpu->item.data, (uint32_t *)gpu->key.data, b, share);
+  MD_LAUNCHED();
+  return MD_OK;
+}
+
+/* The host has known how many there are since migration, and waits for no sort. */
+md_status PREC(ranks_gpu_count_images)(comm *cm, md_atoms *atoms)
+{
+  comm_ranks *ranks = cm->ranks;
+  const partition_halo *halo = &ranks->halo;
+  const count_board *board = NULL;
+  int64_t items = 0;
+  MD_TRY(ranks_gpu_tables(cm));
+  if (!ranks->gpu.counted) MD_TRY(count_again(cm, atoms));
+  ranks->gpu.counted = false;
+  MD_TRY(await_counts(cm, &board));
+  const uint32_t *count = board->count + world_count();
+  for (int32_t t = 0; t < ranks->gpu.n_own_targets; t++)
+    ranks->n_own += count[t];
+  int32_t at = ranks->gpu.n_own_targets;
+  for (int32_t t = 0; t < halo->n_targets; t++) {
+    items += count[t];
+    if (halo->target[t].rank == world_rank()) continue;
+    ranks->to[halo->target[t].rank] += count[at++];
+  }
+  return list_images(cm, atoms, items);
+}
