@@ -69,9 +69,9 @@ PREC_DECLARE(comm_refresh_fn, comm_gpu_images);
 /* ranks_cut.c, ranks_exchange.c.  r_ghost: for a partition, if there is none yet. */
 md_status ranks_create(md_ctx *ctx, comm_ranks **out);
 void ranks_destroy(comm *cm);
-/* Atoms to their owners; on a CPU they are wrapped already, with this status.  Owned atoms that stay
- * keep their order, but that the last ones fill gaps on a GPU; others follow by the rank that they
- * come from, in its order.  early: NULL, or as in comm_migrate_early. */
+/* Atoms to their owners; on a CPU they are wrapped already, with this status.  Owned atoms that
+ * stay keep their order, but that the last ones fill gaps on a GPU; others follow by the rank that
+ * they come from, in its order.  early: NULL, or as in comm_migrate_early. */
 md_status ranks_migrate(comm *cm, md_atoms *atoms, const comm_reach *early, md_status status);
 /* Ghosts: images of this rank's own atoms first, then those of other ranks by rank, each by shift,
  * each in the order of its owner.  status: of what this rank did before. */

@@ -40,11 +40,10 @@ void ranks_destroy(comm *cm)
   if (!ranks) return;
   peer_destroy(cm);
   ranks_gpu *gpu = &ranks->gpu;
-  md_buffer *buffers[] = {&ranks->cell, &ranks->index, &gpu->owner,       &gpu->head,
-                          &gpu->list,   &gpu->target,  &gpu->before,      &gpu->item,
-                          &gpu->key,    &gpu->place,   &gpu->scan_status, &gpu->weight,
-                          &gpu->count,  &gpu->image,   &gpu->share,       &gpu->come,
-                          &gpu->wrap};
+  md_buffer *buffers[] = {&ranks->cell,      &ranks->index, &gpu->owner, &gpu->head,  &gpu->list,
+                          &gpu->target,      &gpu->before,  &gpu->item,  &gpu->key,   &gpu->place,
+                          &gpu->scan_status, &gpu->weight,  &gpu->count, &gpu->image, &gpu->share,
+                          &gpu->come,        &gpu->wrap};
   for (size_t k = 0; k < sizeof buffers / sizeof *buffers; k++)
     md_buffer_free(ctx, buffers[k]);
   relay_destroy(cm);

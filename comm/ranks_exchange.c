@@ -138,8 +138,8 @@ static md_status move_by_message(comm *cm, md_atoms *atoms, md_status status)
   return ranks->on->take_arrivals(cm, atoms, ranks->n_in, ranks->in.data);
 }
 
-/* Where all fit in the mailboxes, which are as large as ghosts need them, and into memory that ranks
- * have: those of a new cut may be many more. */
+/* Where all fit in the mailboxes, which are as large as ghosts need them, and into memory that
+ * ranks have: those of a new cut may be many more. */
 static md_status move_to_peers(comm *cm, md_atoms *atoms, double back, md_status status)
 {
   comm_ranks *ranks = cm->ranks;

@@ -116,8 +116,8 @@ static inline item_counts counts_of(const comm_ranks *ranks)
                        (uint32_t *)gpu->count.data + gpu->count_turn * gpu->count_keys};
 }
 
-/* For a kernel that counts, all zero; *spare: those of the rebuild before, which it sets to zero for
- * the next. */
+/* For a kernel that counts, all zero; *spare: those of the rebuild before, which it sets to zero
+ * for the next. */
 static inline md_status open_counts(comm *cm, item_counts *out, uint32_t **spare)
 {
   ranks_gpu *gpu = &cm->ranks->gpu;

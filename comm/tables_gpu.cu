@@ -1,5 +1,5 @@
-/* comm/tables_gpu.cu - the partition of several ranks on the device: who owns a cell, and where images
- * of a cell's atoms go (ranks_gpu.h). */
+/* comm/tables_gpu.cu - the partition of several ranks on the device: who owns a cell, and where
+ * images of a cell's atoms go (ranks_gpu.h). */
 #include "comm/ranks_impl.h"
 #include "core/gpu/cuda.h"
 

@@ -1,9 +1,9 @@
 /* comm/told_gpu.h - what ranks tell each other by their GPUs (comm/peer.h): rows of words in all
  * mailboxes.
  *
- * A word is an item of 16 bytes with the number of the row that it belongs to: who finds that number
- * has the word.  Rows take turns in two places, since a rank begins row t + 1 when it has read row t
- * of all, who had then read row t - 1. */
+ * A word is an item of 16 bytes with the number of the row that it belongs to: who finds that
+ * number has the word.  Rows take turns in two places, since a rank begins row t + 1 when it has
+ * read row t of all, who had then read row t - 1. */
 #ifndef TOLD_GPU_H
 #define TOLD_GPU_H
 
