@@ -38,14 +38,30 @@ static __device__ __forceinline__ void enter_house(const houses *a, int64_t i, c
     a->image[3 * i + d] = t->image[d];
 }
 
-/* Place i of the last ones, from `kept` on: an atom that stays moves from there to the place of one
- * that left, as many of which are before `kept` as atoms lie behind. */
-static __device__ __forceinline__ void close_up(const houses *a, int64_t i, int64_t kept,
-                                                const int32_t *before, const int32_t *item)
+/* How many of the atoms that leave, item [leavers] by rising place, are before place i. */
+static __device__ __forceinline__ int32_t leavers_before(const int32_t *item, int32_t leavers,
+                                                         int64_t i)
 {
-  if (before[i + 1] > before[i]) return;
+  int32_t lo = 0, hi = leavers;
+  while (lo < hi) {
+    const int32_t mid = lo + (hi - lo) / 2;
+    if (item[mid] < i)
+      lo = mid + 1;
+    else
+      hi = mid;
+  }
+  return lo;
+}
+
+/* Place i of the last ones, from `kept` on: an atom that stays moves from there to the place of one
+ * that left; `gaps` are before `kept`, as many as atoms that stay lie behind. */
+static __device__ __forceinline__ void close_up(const houses *a, int64_t i, int64_t kept,
+                                                int32_t gaps, const int32_t *item, int32_t leavers)
+{
+  const int32_t k = leavers_before(item, leavers, i);
+  if (k < leavers && item[k] == i) return;
   const traveller t = leave_house(a, i);
-  enter_house(a, item[i - kept - (before[i] - before[kept])], &t);
+  enter_house(a, item[i - kept - (k - gaps)], &t);
 }
 
 #endif

@@ -12,8 +12,7 @@ enum { BLOCK = 256 };
 typedef struct {
   double inv_scale;
   state4 *built;
-  coord4 *fixed;  /* or NULL */
-  int32_t *first; /* images that move with atoms on one rank: none */
+  coord4 *fixed; /* or NULL */
 } builder;
 
 /* How many items of each target a block of SHARE_ITEMS has; zero before. */
@@ -53,7 +52,7 @@ static __global__ void __launch_bounds__(BLOCK)
   for (int u = 0; u < MD_SCAN_ROWS; u++) {
     const int64_t i = begin + u * MD_WARP;
     int64_t k = at[u];
-    if (u < rows && i <= n) before[i] = (int32_t)k, b.first[i] = 0;
+    if (u < rows && i <= n) before[i] = (int32_t)k;
     if (head[u] == 0) continue;
     const int32_t *to = table.list + head[u];
     for (int32_t e = 1; e <= to[0]; e++, k++) {
@@ -111,6 +110,15 @@ static md_status open_shares(comm *cm, int64_t blocks, shares *out)
   return MD_OK;
 }
 
+/* Images that move with atoms on one rank: none. */
+static md_status open_first(md_atoms *atoms)
+{
+  const size_t bytes = (size_t)(atoms->n + 1) * sizeof(int32_t);
+  if (bytes <= atoms->first.bytes) return MD_OK;
+  MD_TRY(md_buffer_reserve(atoms->ctx, &atoms->first, bytes, 0));
+  return md_fill(atoms->ctx, atoms->first.data, 0, atoms->first.bytes);
+}
+
 static md_status list_images(comm *cm, md_atoms *atoms, int64_t items)
 {
   comm_ranks *ranks = cm->ranks;
@@ -121,14 +129,14 @@ static md_status list_images(comm *cm, md_atoms *atoms, int64_t items)
   int rows;
   MD_TRY(md_scan_rows(atoms->n, BLOCK, &rows));
   const unsigned blocks = md_blocks(atoms->n + 1, BLOCK * rows);
-  MD_TRY(open_items(cm, atoms->n, items));
+  MD_TRY(open_items(cm, items));
+  MD_TRY(md_buffer_reserve(cm->ctx, &gpu->before, (size_t)(atoms->n + 1) * sizeof(int32_t), 0));
   MD_TRY(md_buffer_reserve(cm->ctx, &ranks->index, (size_t)items * sizeof(int32_t), 0));
-  MD_TRY(md_buffer_reserve(cm->ctx, &atoms->first, (size_t)(atoms->n + 1) * sizeof(int32_t), 0));
+  MD_TRY(open_first(atoms));
   MD_TRY(open_shares(cm, md_blocks(items, SHARE_ITEMS), &share));
   ranks->gpu.shares = share.of;
   MD_TRY(md_scan_open(cm->ctx, &gpu->scan_status, &gpu->round, blocks, &scan));
-  const builder b = {1 / atoms->coord_scale, (state4 *)atoms->x_at_build.data, fixed_of(atoms),
-                     (int32_t *)atoms->first.data};
+  const builder b = {1 / atoms->coord_scale, (state4 *)atoms->x_at_build.data, fixed_of(atoms)};
   list_kernel<<<blocks, BLOCK, 0, stream>>>(
       atoms->n, part_of(ranks), table_of(ranks), (const state4 *)atoms->x.data,
       (const int32_t *)atoms->image.data, scan, rows, (int32_t *)gpu->before.data,

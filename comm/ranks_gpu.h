@@ -85,11 +85,10 @@ static inline partition part_of(const comm_ranks *ranks)
   return p;
 }
 
-/* Room for the scan over n atoms, and for so many items. */
-static inline md_status open_items(comm *cm, int64_t n, int64_t items)
+/* Room for so many items. */
+static inline md_status open_items(comm *cm, int64_t items)
 {
   ranks_gpu *gpu = &cm->ranks->gpu;
-  MD_TRY(md_buffer_reserve(cm->ctx, &gpu->before, (size_t)(n + 1) * sizeof(int32_t), 0));
   md_buffer *const each[] = {&gpu->item, &gpu->key, &gpu->place};
   for (int k = 0; k < 3; k++)
     MD_TRY(md_buffer_reserve(cm->ctx, each[k], (size_t)items * sizeof(int32_t), 0));

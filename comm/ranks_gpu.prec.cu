@@ -51,7 +51,7 @@ typedef struct {
   partition part;
   image_table table;
   houses at;
-  int32_t *before, *item;
+  int32_t *item;
   uint32_t *key;
   int rows;
   md_scan scan;
@@ -79,12 +79,11 @@ static __device__ __forceinline__ void tell_leavers(const leaver *a)
   write_board(&a->counts, &a->post);
 }
 
-/* Thread: one of each row, or the end of all, which it wraps.  Those that another rank owns are
+/* Thread: one of each row, which it wraps.  Those that another rank owns are
  * items, with it as key; images of all others are counted.  Bytes: 16 to 32 read of an atom, where
- * displacements are measured three times that; 4 written. */
+ * displacements are measured three times that. */
 static __global__ void __launch_bounds__(BLOCK) leave_kernel(const __grid_constant__ leaver a)
 {
-  cudaTriggerProgrammaticLaunchCompletion(); /* who waits for rows may begin */
   uint32_t *tally = open_tally(&a.counts);
   const int64_t first = md_scan_first(a.rows);
   int32_t head[MD_SCAN_ROWS] = {};
@@ -110,7 +109,6 @@ static __global__ void __launch_bounds__(BLOCK) leave_kernel(const __grid_consta
 #pragma unroll
   for (int u = 0; u < MD_SCAN_ROWS; u++) {
     const int64_t i = first + u * MD_WARP;
-    if (u < a.rows && i <= a.n) a.before[i] = (int32_t)at[u];
     if (head[u] < 0) {
       const int32_t rank = a.part.owner[cell_of(&a.part, a.at.x[i], a.at.image + 3 * i)];
       a.item[at[u]] = (int32_t)i, a.key[at[u]] = (uint32_t)rank;
@@ -140,18 +138,17 @@ md_status PREC(ranks_gpu_find_leavers)(comm *cm, md_atoms *atoms, double back, c
   leaver a = {};
   MD_TRY(ranks_gpu_tables(cm));
   MD_TRY(open_wrap(cm));
-  MD_TRY(open_items(cm, atoms->n, atoms->n));
+  MD_TRY(open_items(cm, atoms->n));
   MD_TRY(open_counts(cm, &a.counts, &a.spare));
   MD_TRY(open_post(cm, 0, world_count(), &a.post));
   MD_TRY(md_scan_rows(atoms->n, BLOCK, &a.rows));
-  const unsigned blocks = md_blocks(atoms->n + 1, BLOCK * a.rows);
+  const unsigned blocks = atoms->n > 0 ? md_blocks(atoms->n, BLOCK * a.rows) : 1;
   MD_TRY(md_scan_open(cm->ctx, &gpu->scan_status, &gpu->round, blocks, &a.scan));
   a.n = atoms->n;
   a.box = axes_of(&atoms->frame);
   a.from = origin_of(atoms, back);
   a.part = part_of(ranks), a.table = table_of(ranks);
   a.at = houses_of(atoms);
-  a.before = (int32_t *)gpu->before.data;
   a.item = (int32_t *)gpu->item.data, a.key = (uint32_t *)gpu->key.data;
   a.totals = (wrap_totals *)gpu->wrap.data;
   if (tell) a.tell = *tell, a.room = room - atoms->n;
@@ -182,12 +179,11 @@ static __global__ void pack_kernel(int64_t leavers, const houses a,
 }
 
 /* Thread: one of the last places. */
-static __global__ void close_up_kernel(int64_t n, int64_t kept, const houses a,
-                                       const int32_t *__restrict__ before,
+static __global__ void close_up_kernel(int64_t n, int32_t leavers, const houses a,
                                        const int32_t *__restrict__ item)
 {
-  const int64_t i = kept + md_thread();
-  if (i < n) close_up(&a, i, kept, before, item);
+  const int64_t kept = n - leavers, i = kept + md_thread();
+  if (i < n) close_up(&a, i, kept, leavers_before(item, leavers, kept), item, leavers);
 }
 
 static md_status pack_leavers(comm *cm, md_atoms *atoms)
@@ -207,8 +203,7 @@ static md_status pack_leavers(comm *cm, md_atoms *atoms)
   pack_kernel<<<blocks, BLOCK, 0, stream>>>(leavers, a, (const int32_t *)gpu->item.data,
                                             one ? NULL : (const int32_t *)gpu->place.data,
                                             (traveller *)ranks->out.data);
-  close_up_kernel<<<blocks, BLOCK, 0, stream>>>(atoms->n, atoms->n - leavers, a,
-                                                (const int32_t *)gpu->before.data,
+  close_up_kernel<<<blocks, BLOCK, 0, stream>>>(atoms->n, (int32_t)leavers, a,
                                                 (const int32_t *)gpu->item.data);
   MD_LAUNCHED();
   return MD_OK;

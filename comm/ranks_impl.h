@@ -56,7 +56,7 @@ typedef struct {
   int64_t cuts;
   int32_t n_own_targets;
   md_buffer owner, head, list, target;
-  md_buffer before;           /* int32 [n + 1]: items of atoms before this one */
+  md_buffer before;           /* int32 [n + 1]: images of atoms before this one */
   md_buffer item, key, place; /* an item's atom; its rank or target; items in the order of keys */
   md_buffer image;            /* md_image of each item, since ghosts were named */
   md_buffer count;            /* of leaving atoms and of images (item_counts), of two rebuilds */
@@ -69,7 +69,7 @@ typedef struct {
   bool counted;          /* those of images, on their way to the host */
   md_buffer come, board; /* blocks that have counted; counts, shared with the host */
   md_buffer told;        /* rows of all ranks, shared with the host */
-  uint64_t board_round;
+  uint64_t board_round, told_round;
   md_buffer weight, scan_status;
   uint32_t round;
   ordering_sorter *sorter;

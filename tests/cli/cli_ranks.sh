@@ -112,6 +112,11 @@ if [ "$backend" = gpu ]; then
       done
     done
   done
+  # Mailboxes that grow with the first list, and atoms that move house by them later.
+  for carrier in peer mpi; do
+    run_in $carrier 2 $tiles --precision single --cells 48 --carrier $carrier
+  done
+  same "$dir/mpi/out" "$dir/peer/out" 'tiles of 48 cells on 2 ranks'
 fi
 # Rank 0 does not hold all atoms when it writes files.
 if [ "$backend" = cpu ] && [ -z "${ASAN_OPTIONS:-}" ] && command -v python3 >/dev/null 2>&1; then
