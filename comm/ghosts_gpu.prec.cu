@@ -12,7 +12,7 @@
 enum {
   BLOCK = 256,
   ITEMS = SHARE_ITEMS, /* of a block that sorts them */
-  KEYS = 64            /* targets that it takes at once */
+  KEYS = SHARE_KEYS    /* targets that it takes at once */
 };
 
 /* What another rank is told of a ghost, as words of 16 bytes: where it is, with its charge; the
@@ -212,7 +212,7 @@ md_status PREC(ranks_gpu_name_images)(comm *cm, md_atoms *atoms)
   a.n = atoms->n, a.n_own = ranks->n_own, a.items = items;
   a.targets = items > 0 ? ranks->halo.n_targets : 0;
   a.count = counts_of(ranks).all + world_count();
-  a.share = gpu->shares;
+  a.share = (const int32_t *)gpu->share.data;
   a.item = (const int32_t *)gpu->item.data, a.key = (const uint32_t *)gpu->key.data;
   a.target = (const partition_target *)gpu->target.data;
   a.box = axes_of(&atoms->frame), a.inv_scale = 1 / atoms->coord_scale;

@@ -1,9 +1,9 @@
 /* comm/list_gpu.prec.cu - images of atoms that somebody needs, listed on the GPU after a sort
  * (ranks_gpu.h; what becomes of them: ghosts_gpu.prec.cu).
  *
- * One kernel lists them in the order of atoms, counts how many each block of them has for each
- * target, and does what else a rebuild does to each atom.  Bytes: 16 to 32 read of an atom and as
- * many written; an image is 8 of item and key. */
+ * One kernel lists them in the order of atoms, and does what else a rebuild does to each atom; one
+ * counts how many each block of them has for each target.  Bytes: 16 to 32 read of an atom and as
+ * many written; an image is 8 of item and key, which is read again. */
 #include "comm/ranks_gpu.h"
 
 enum { BLOCK = 256 };
@@ -15,27 +15,17 @@ typedef struct {
   coord4 *fixed; /* or NULL */
 } builder;
 
-/* How many items of each target a block of SHARE_ITEMS has; zero before. */
-typedef struct {
-  int32_t targets;
-  int32_t *of;    /* [blocks][targets] */
-  int32_t *spare; /* of the rebuild before, to be zero for the next one */
-  int64_t room;   /* of each */
-} shares;
-
 /* Thread: one of each row, or the end of all: what they are built from.  Their images are items, in
  * the order of atoms, with their targets as keys. */
 static __global__ void __launch_bounds__(BLOCK)
     list_kernel(int64_t n, const partition p, const image_table table, const state4 *x,
                 const int32_t *image, md_scan scan, int rows, int32_t *before, int32_t *item,
-                uint32_t *key, const builder b, const shares share)
+                uint32_t *key, const builder b)
 {
   const int64_t begin = md_scan_first(rows);
   int32_t head[MD_SCAN_ROWS];
   uint32_t images[MD_SCAN_ROWS];
   int64_t at[MD_SCAN_ROWS];
-  for (int64_t k = md_thread(); k < share.room; k += (int64_t)gridDim.x * BLOCK)
-    share.spare[k] = 0;
 #pragma unroll
   for (int u = 0; u < MD_SCAN_ROWS; u++) {
     const int64_t i = begin + u * MD_WARP;
@@ -55,10 +45,8 @@ static __global__ void __launch_bounds__(BLOCK)
     if (u < rows && i <= n) before[i] = (int32_t)k;
     if (head[u] == 0) continue;
     const int32_t *to = table.list + head[u];
-    for (int32_t e = 1; e <= to[0]; e++, k++) {
+    for (int32_t e = 1; e <= to[0]; e++, k++)
       item[k] = (int32_t)i, key[k] = (uint32_t)to[e];
-      atomicAdd(&share.of[k / SHARE_ITEMS * share.targets + to[e]], 1);
-    }
   }
 }
 
@@ -93,21 +81,23 @@ static md_status count_again(comm *cm, const md_atoms *atoms)
   return MD_OK;
 }
 
-/* Room for shares of so many blocks. */
-static md_status open_shares(comm *cm, int64_t blocks, shares *out)
+/* Block: SHARE_ITEMS of them; how many each target has. */
+static __global__ void __launch_bounds__(SHARE_ITEMS)
+    share_kernel(int64_t items, int32_t targets, const uint32_t *__restrict__ key, int32_t *share)
 {
-  ranks_gpu *gpu = &cm->ranks->gpu;
-  const int32_t targets = cm->ranks->halo.n_targets;
-  const size_t bytes = 2 * (size_t)blocks * (size_t)targets * sizeof(int32_t);
-  if (bytes > gpu->share.bytes) {
-    MD_TRY(md_buffer_reserve(cm->ctx, &gpu->share, bytes, 0));
-    MD_TRY(md_fill(cm->ctx, gpu->share.data, 0, gpu->share.bytes));
+  __shared__ int32_t count[SHARE_KEYS];
+  const int64_t k = md_thread();
+  const int32_t mine = k < items ? (int32_t)key[k] : -1;
+  for (int32_t t = 0; t < targets; t += SHARE_KEYS) {
+    const int32_t end = min(targets - t, (int32_t)SHARE_KEYS);
+    if ((int32_t)threadIdx.x < end) count[threadIdx.x] = 0;
+    __syncthreads();
+    if (mine >= t && mine < t + end) atomicAdd(&count[mine - t], 1);
+    __syncthreads();
+    if ((int32_t)threadIdx.x < end)
+      share[(int64_t)blockIdx.x * targets + t + threadIdx.x] = count[threadIdx.x];
+    __syncthreads();
   }
-  const int64_t room = (int64_t)(gpu->share.bytes / sizeof(int32_t) / 2);
-  int32_t *all = (int32_t *)gpu->share.data;
-  gpu->share_turn = !gpu->share_turn;
-  *out = (shares){targets, all + gpu->share_turn * room, all + !gpu->share_turn * room, room};
-  return MD_OK;
 }
 
 /* Images that move with atoms on one rank: none. */
@@ -124,7 +114,8 @@ static md_status list_images(comm *cm, md_atoms *atoms, int64_t items)
   comm_ranks *ranks = cm->ranks;
   ranks_gpu *gpu = &ranks->gpu;
   const cudaStream_t stream = (cudaStream_t)cm->ctx->stream;
-  shares share;
+  const unsigned shares = md_blocks(items, SHARE_ITEMS);
+  const int32_t targets = ranks->halo.n_targets;
   md_scan scan;
   int rows;
   MD_TRY(md_scan_rows(atoms->n, BLOCK, &rows));
@@ -133,14 +124,16 @@ static md_status list_images(comm *cm, md_atoms *atoms, int64_t items)
   MD_TRY(md_buffer_reserve(cm->ctx, &gpu->before, (size_t)(atoms->n + 1) * sizeof(int32_t), 0));
   MD_TRY(md_buffer_reserve(cm->ctx, &ranks->index, (size_t)items * sizeof(int32_t), 0));
   MD_TRY(open_first(atoms));
-  MD_TRY(open_shares(cm, md_blocks(items, SHARE_ITEMS), &share));
-  ranks->gpu.shares = share.of;
+  MD_TRY(md_buffer_reserve(cm->ctx, &gpu->share, (size_t)shares * targets * sizeof(int32_t), 0));
   MD_TRY(md_scan_open(cm->ctx, &gpu->scan_status, &gpu->round, blocks, &scan));
   const builder b = {1 / atoms->coord_scale, (state4 *)atoms->x_at_build.data, fixed_of(atoms)};
   list_kernel<<<blocks, BLOCK, 0, stream>>>(
       atoms->n, part_of(ranks), table_of(ranks), (const state4 *)atoms->x.data,
       (const int32_t *)atoms->image.data, scan, rows, (int32_t *)gpu->before.data,
-      (int32_t *)gpu->item.data, (uint32_t *)gpu->key.data, b, share);
+      (int32_t *)gpu->item.data, (uint32_t *)gpu->key.data, b);
+  if (items > 0)
+    share_kernel<<<shares, SHARE_ITEMS, 0, stream>>>(
+        items, targets, (const uint32_t *)gpu->key.data, (int32_t *)gpu->share.data);
   MD_LAUNCHED();
   return MD_OK;
 }

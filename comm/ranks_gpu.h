@@ -31,7 +31,10 @@ md_status PREC(ranks_gpu_exchange)(comm *cm, md_atoms *atoms);
 md_status PREC(ranks_gpu_pack_reals)(comm *cm, const void *values);
 md_status PREC(ranks_gpu_unpack_reals)(comm *cm, const md_atoms *atoms, void *values);
 
-enum { SHARE_ITEMS = 1024 /* images whose targets are counted together (ranks_gpu.share) */ };
+enum {
+  SHARE_ITEMS = 1024, /* images whose targets are counted together (ranks_gpu.share) */
+  SHARE_KEYS = 64     /* targets that a block of them takes at once */
+};
 
 static inline coord4 *fixed_of(const md_atoms *atoms)
 {

@@ -63,12 +63,10 @@ typedef struct {
   int32_t count_keys;         /* of each */
   bool count_turn;            /* which of them is in use */
   md_buffer wrap;             /* what wrapping atoms finds */
-  md_buffer share; /* images of each target among the items of a block, of two rebuilds */
-  int32_t *shares; /* those in use */
-  bool share_turn;
-  bool counted;          /* those of images, on their way to the host */
-  md_buffer come, board; /* blocks that have counted; counts, shared with the host */
-  md_buffer told;        /* rows of all ranks, shared with the host */
+  md_buffer share;            /* images of each target among the items of a block */
+  bool counted;               /* those of images, on their way to the host */
+  md_buffer come, board;      /* blocks that have counted; counts, shared with the host */
+  md_buffer told;             /* rows of all ranks, shared with the host */
   uint64_t board_round, told_round;
   md_buffer weight, scan_status;
   uint32_t round;

@@ -223,7 +223,8 @@ static md_status order_tiles(force *fc, const force_job *job, tile_job *tiles)
   tiles->post.mail = *job->mail;
   tiles->post.which = fc->order_turn;
   tiles->post.tiles = (tile_order *)fc->order.data;
-  order_kernel<<<blocks, ROWS, 0, (cudaStream_t)fc->ctx->stream>>>(*tiles);
+  order_kernel<<<md_blocks(blocks, WARPS), ROWS, 0, (cudaStream_t)fc->ctx->stream>>>(*tiles,
+                                                                                     blocks);
   MD_LAUNCHED();
   return MD_OK;
 }

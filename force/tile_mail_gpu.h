@@ -61,48 +61,49 @@ static __device__ __forceinline__ void close_mail(const tile_job *job)
     close_round(mail->come, takers(job), mail->n_ways, mail->ways, post->round, !looked_for);
 }
 
-/* Whether a halo has a ghost of another rank's atom. */
+/* Warp: whether a halo of the tile has a ghost of another rank's atom. */
 static __device__ __forceinline__ bool reads_mail(const tile_job *job, int64_t tile)
 {
   const neighbor_tiles *tiles = &job->tiles;
   const int64_t others = job->n + job->post.mail.n_own;
   bool reads = false;
-  for (int32_t p = 0; p < tiles->passes; p++) {
+  for (int32_t p = (int32_t)threadIdx.x % MD_WARP; p < tiles->passes; p += MD_WARP) {
     const neighbor_piece halo = tiles->halos[tile * tiles->passes + p];
-    if (p > 0 && halo.count == 0) break;
-    for (int32_t k = (int32_t)threadIdx.x; k < halo.count; k += ROWS)
-      reads |= tiles->halo[halo.start + k] >= others;
+    reads |= halo.count > 0 && halo.next >= others;
   }
   return reads;
 }
 
-/* Whether the atom of row `row` is a ghost of another rank. */
-static __device__ __forceinline__ bool is_sent(const tile_job *job, int64_t row)
+/* Warp: whether an atom of the tile is a ghost of another rank. */
+static __device__ __forceinline__ bool is_sent(const tile_job *job, int64_t tile)
 {
   const md_mail *mail = &job->post.mail;
-  if (row >= job->n) return false;
-  const int32_t i = job->rows ? job->rows[row] : (int32_t)row;
   bool sent = false;
-  for (int32_t k = mail->first[i]; k < mail->first[i + 1]; k++)
-    sent |= mail->image[k].way >= 0;
+#pragma unroll
+  for (int u = 0; u < WARPS; u++) {
+    const int64_t row = tile * ROWS + u * MD_WARP + threadIdx.x % MD_WARP;
+    if (row >= job->n) continue;
+    const int32_t i = job->rows ? job->rows[row] : (int32_t)row;
+    for (int32_t k = mail->first[i]; k < mail->first[i + 1]; k++)
+      sent |= mail->image[k].way >= 0;
+  }
   return sent;
 }
 
-/* Block, a tile: those at a border from the front on, the others from the end.  4 bytes of each
- * entry of a halo are read; once in a rebuild. */
-static __global__ void __launch_bounds__(ROWS) order_kernel(const tile_job job)
+/* Warp, a tile: those at a border from the front on, the others from the end.  8 bytes of each atom
+ * are read, once in a rebuild. */
+static __global__ void __launch_bounds__(ROWS) order_kernel(const tile_job job, uint32_t count)
 {
-  const int64_t tile = blockIdx.x;
+  const uint32_t tile = (uint32_t)md_thread() / MD_WARP;
   tile_order *to = job.post.tiles;
   tile_sides *sides = &to->sides[job.post.which];
-  if (tile == 0 && threadIdx.x == 0) to->sides[!job.post.which] = (tile_sides){};
-  if (job.tiles.unfit && *job.tiles.unfit) return;
-  const bool border =
-      __syncthreads_or(reads_mail(&job, tile) || is_sent(&job, tile * ROWS + (int64_t)threadIdx.x));
-  if (threadIdx.x > 0) return;
+  if (md_thread() == 0) to->sides[!job.post.which] = (tile_sides){};
+  if (tile >= count || (job.tiles.unfit && *job.tiles.unfit)) return;
+  const bool border = __any_sync(MD_ALL_LANES, reads_mail(&job, tile) || is_sent(&job, tile));
+  if (threadIdx.x % MD_WARP > 0) return;
   const uint32_t at =
-      border ? atomicAdd(&sides->border, 1u) : gridDim.x - 1 - atomicAdd(&sides->inner, 1u);
-  const neighbor_piece halo = job.tiles.halos[tile * job.tiles.passes];
+      border ? atomicAdd(&sides->border, 1u) : count - 1 - atomicAdd(&sides->inner, 1u);
+  const neighbor_piece halo = job.tiles.halos[(int64_t)tile * job.tiles.passes];
   to->turn[at] = (tile_turn){halo.start, halo.count, border ? (int32_t)tile : ~(int32_t)tile};
 }
 
