@@ -49,7 +49,8 @@ void cachemodel_trace_rewind(cachemodel_trace *trace);
 typedef struct cachemodel_stack cachemodel_stack;
 md_status cachemodel_stack_create(md_isa isa, cachemodel_stack **out);
 void cachemodel_stack_destroy(cachemodel_stack *stack); /* NULL is allowed */
-/* Lines are < 2^32 - 1.  Errors: MD_ENOMEM; the stack is then lost. */
+/* Lines are < 2^32 - 1.  Where most accesses go to lines long unused, 16,384 or more at a time cost
+ * least.  Errors: MD_ENOMEM; the stack is then lost. */
 md_status cachemodel_stack_feed(cachemodel_stack *stack, int64_t n, const uint32_t *line);
 /* Lines seen, by whatever class: cold misses. */
 int64_t cachemodel_stack_distinct(const cachemodel_stack *stack);
