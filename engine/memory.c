@@ -63,16 +63,19 @@ static double charges_memory(const md_ctx *ctx, const engine_spec *spec, const c
   return (beside ? 0 : c->all * real_size) + c->n * (4 * real_size + 40) + 2.1 * points * real_size;
 }
 
-/* F'; on a GPU which rows have close pairs, on the CPU coordinates with F' beside them, densities,
- * and which entries of the list are near: slices of half lists are less even. */
+/* F'; on a GPU which rows have close pairs, and for tiles coordinates with F' beside them and in
+ * double squeezed ones; on the CPU coordinates with F' beside them, densities, and which entries of
+ * the list are near: slices of half lists are less even. */
 static double eam_memory(const md_ctx *ctx, const engine_spec *spec, const crowd *c,
                          neighbor_kind list)
 {
   if (!spec->eam) return 0;
   const double real_size = (double)md_real_size(ctx->precision);
   const double slots = (list == NEIGHBOR_HALF ? 2.5 : 4.4) * c->entries;
-  if (ctx->backend == MD_GPU) return c->all * real_size + c->n;
   const double beside = 4 * (double)md_coord_size(ctx->precision);
+  const double squeezed = ctx->precision == MD_DOUBLE ? 16 : 0;
+  const double tiled = list == NEIGHBOR_TILE ? beside + squeezed : 0;
+  if (ctx->backend == MD_GPU) return c->all * (real_size + tiled) + c->n;
   return c->all * (real_size + beside) + c->n * (real_size + slots);
 }
 

@@ -119,6 +119,7 @@ void force_destroy(force *fc)
   md_buffer_free(fc->ctx, &fc->near);
   md_buffer_free(fc->ctx, &fc->near_count);
   md_buffer_free(fc->ctx, &fc->tile_words);
+  md_buffer_free(fc->ctx, &fc->squeezed);
   md_buffer_free(fc->ctx, &fc->close);
   md_buffer_free(fc->ctx, &fc->density);
   md_buffer_free(fc->ctx, &fc->slope);

@@ -14,11 +14,12 @@ MD_BEGIN_C
  * cachemodel/kernel/ has the same numbers. */
 enum { FORCE_FULL_BATCH = 8, FORCE_FULL_BATCH_WIDE = 4, FORCE_HALF_BATCH = 4 };
 
-/* Functions of embedded atoms in packed words (eam_pair.h): of 8 bytes against r^2, EAM_PACKED
- * steps of them, in single and mixed precision; of 16 bytes against r in double. */
-enum { EAM_PACKED = 1024, EAM_PACKED_ROOM = EAM_PACKED + 2, EAM_PACKED_FUNCTIONS = 3 };
+/* Functions of embedded atoms in packed words (eam_pair.h): of 8 bytes against r^2 in single and
+ * mixed precision; of 16 bytes against r in double. */
+enum { EAM_PACKED_FUNCTIONS = 3, EAM_PACKED_MOST = 384, EAM_PACKED_ROW = 128 };
 typedef struct {
-  float line, curve; /* by step: of slopes; of curvatures, in units of the former */
+  float line, middle, curve; /* of a place in a word, a power of two; where its middle is then; of
+                                curvatures */
 } eam_units;
 /* A coefficient as a whole number of units: the lowest bits of a double of which these are the
  * upper 32, and what the double is for 0. */
@@ -30,8 +31,10 @@ typedef struct {
   eam_bits line, curve, bend;
 } eam_wide_units;
 typedef struct {
-  int32_t first, end; /* words of each function that there are: first .. end - 1; end 0: none */
-  double per;         /* steps by unit of r^2 or r */
+  int32_t first, end; /* words of each function that there are: first .. end - 1; in float r^2 in
+                         these units from which on there are words and at the cutoff, as bits of a
+                         float; end 0: none */
+  double per;         /* steps by unit of r; in float units of r^2 */
   eam_units units[EAM_PACKED_FUNCTIONS];
   eam_wide_units wide[EAM_PACKED_FUNCTIONS];
 } eam_packing;
@@ -69,6 +72,7 @@ struct force {
   md_buffer beyond_now;     /* GPU: the count of which `beyond` is what was read last */
   md_buffer near;           /* int32: the list's entries within the cutoff now, in its slices */
   md_buffer near_count;     /* int32 [slices][2][width]: how many of each row; of them shared */
+  md_buffer squeezed;       /* GPU, lists by tiles: uint4 [n + n_ghost] (tile_squeezed_gpu.h) */
   md_buffer close;          /* GPU, lists by tiles: uint8 [n], see eam_tables */
   md_buffer density, slope; /* real [n], [n + n_ghost]: rho_i, F'(rho_i) */
   force_fill_fn *fill;      /* values of ghosts of other processes, or NULL */
@@ -122,7 +126,9 @@ typedef enum {
   EAM_FUNCTIONS
 } eam_function;
 double eam_of_square(const eam_potential *eam, eam_function which, double r_sq);
-/* Pack the first EAM_PACKED_FUNCTIONS of them to words[function][0 .. EAM_PACKED][2]. */
+/* Words of 8 bytes that a function has. */
+int32_t eam_pack_words(const eam_packing *packing, eam_function which);
+/* Pack the first EAM_PACKED_FUNCTIONS of them to words[function][EAM_PACKED_MOST][2]. */
 void eam_pack(const eam_potential *eam, uint32_t *words, eam_packing *out);
 /* The same in double to words[function][n][4], n = eam_wide_words(), 0 where there are none. */
 int32_t eam_wide_words(const eam_potential *eam);

@@ -21,14 +21,13 @@
  * 19 and 31 % more loads than there are, and a halo is copied line by line.  2^17 atoms, 4 tiles a
  * multiprocessor, take 0.0138 ms: older blocks come first, so that the youngest end alone, and all
  * wait for the slowest multiprocessor. */
-#include "core/gpu/launch_gpu.h"
-#include "force/tile_pairs_gpu.h"
+#include "force/tile_launch_gpu.h"
 
-typedef void tile_kernel(tile_job job);
 #define TILE_(name, blocks, form, tally, charged, fused, types, mail)                              \
   static __global__ void __launch_bounds__(ROWS, blocks) name(const tile_job job)                  \
   {                                                                                                \
-    tile_rows(&job, (tile_mode){form, tally, charged, fused, EAM_NONE, types, mail, false});       \
+    tile_rows(&job,                                                                                \
+              (tile_mode){form, tally, charged, fused, EAM_NONE, types, mail, false, false});      \
   }
 #define TILE(name, blocks, form, tally, charged, fused)                                            \
   TILE_(name, blocks, form, tally, charged, fused, TYPES_ALIKE, false)
@@ -83,7 +82,8 @@ static tile_mode mode_of(const force_job *job, bool fused)
   const bool tally = job->tally != NULL, charged = job->coulomb.r_cut_sq > 0;
   const bool two = job->types && job->types->n == 2 && form == LJ_PLAIN && !tally && !charged;
   const tile_types types = !job->types ? TYPES_ALIKE : two ? TYPES_TWO : TYPES_MANY;
-  return (tile_mode){form, tally, charged, fused, EAM_NONE, types, fused && job->mail, false};
+  return (tile_mode){form,  tally, charged, fused, EAM_NONE, types, fused && job->mail,
+                     false, false};
 }
 
 static tile_kernel *kernel_of(tile_mode mode)
@@ -91,77 +91,6 @@ static tile_kernel *kernel_of(tile_mode mode)
   if (mode.types == TYPES_ALIKE) return kernels[mode.form][mode.charged][mode.tally];
   if (mode.types == TYPES_TWO) return two_plain;
   return typed_kernels[mode.form][mode.charged][mode.tally];
-}
-
-/* A halo in shared memory. */
-static size_t halo_bytes(const tile_job *job, tile_mode mode)
-{
-  const bool beside = mode.charged && mode.types != TYPES_ALIKE;
-  return (size_t)job->tiles.most * (entry_bytes(has_q(mode)) + (beside ? sizeof(int32_t) : 0));
-}
-
-static tile_job open_tiles(const force *fc, const force_job *job, tile_mode mode)
-{
-  tile_job out = {};
-  out.n = job->n;
-  out.tiles = *job->list->tiles;
-  out.rows = job->list->atom, out.shift = job->shift, out.first = job->first;
-  out.places = (tile_places){(const coord4 *)job->coord, (const state4 *)job->x,
-                             (state4 *)fc->x_new.data, (coord4 *)fc->coord_new.data};
-  out.f = (real4 *)job->f;
-  out.v = (state4 *)job->v;
-  out.kick = (state)job->kick, out.drift = (state)job->drift;
-  out.scale = job->coord_scale;
-  out.scale_sq = (real)(job->coord_scale * job->coord_scale);
-  for (int d = 0; d < 3; d++)
-    out.edge[d] = job->edge[d];
-  out.far = far_entry(job);
-  out.lj = lj_round(&job->lj);
-  out.unit = (real)(job->coord_scale * (has_unit(mode) ? job->lj.lj1 : 1));
-  out.coulomb = coulomb_round(&job->coulomb);
-  out.partial = (double *)fc->partial.data;
-  out.types = open_types(job);
-  out.table = (int32_t)((halo_bytes(&out, mode) + ENTRY - 1) / ENTRY * ENTRY);
-  return out;
-}
-
-static md_status check_shared(const tile_job *job, size_t bytes)
-{
-  int device, most;
-  MD_CUDA(cudaGetDevice(&device));
-  MD_CUDA(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-  MD_REQUIRE(bytes <= (size_t)most, MD_EINVAL,
-             "up to %d atoms around a tile and the constants of %d types take %zu bytes of shared "
-             "memory, and the GPU has %d for a block: expected a full list",
-             job->tiles.most, job->types.n, bytes, most);
-  return MD_OK;
-}
-
-/* Before launches of a kernel; *shared gets the bytes of shared memory it needs. */
-static md_status prepare(const force *fc, const tile_job *job, tile_kernel *kernel, tile_mode mode,
-                         size_t *shared)
-{
-  *shared = job->near.end > 0 ? (size_t)job->near.end : halo_bytes(job, mode);
-  if (mode.types == TYPES_MANY) {
-    *shared = (size_t)job->table + table_bytes(&job->types);
-    MD_TRY(check_shared(job, *shared));
-  }
-  MD_TRY(set_carveout(fc, (const void *)kernel));
-  MD_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)*shared));
-  return MD_OK;
-}
-
-/* early: the kernel may start, and ask for its lists, while the one before it, early too, ends. */
-static md_status launch(const force *fc, tile_job *job, tile_kernel *kernel, size_t shared,
-                        bool early)
-{
-  cudaLaunchAttribute overlap;
-  cudaLaunchConfig_t config =
-      md_launch_config(fc->ctx, dim3(md_blocks(job->n, ROWS)), ROWS, early, &overlap);
-  config.dynamicSmemBytes = shared;
-  void *arguments[] = {job};
-  MD_CUDA(cudaLaunchKernelExC(&config, (const void *)kernel, arguments));
-  return MD_OK;
 }
 
 md_status PREC(force_gpu_tile)(force *fc, const force_job *job)
@@ -207,6 +136,23 @@ static md_status pick_fused(const force_job *job, tile_mode mode, tile_kernel **
   else
     *out = mode.types == TYPES_TWO ? two_fused : typed_fused_kernels[mode.form];
   return MD_OK;
+}
+
+/* Warp, a tile: those at a border from the front on, the others from the end.  8 bytes of each atom
+ * are read, once in a rebuild. */
+static __global__ void __launch_bounds__(ROWS) order_kernel(const tile_job job, uint32_t count)
+{
+  const uint32_t tile = (uint32_t)md_thread() / MD_WARP;
+  tile_order *to = job.post.tiles;
+  tile_sides *sides = &to->sides[job.post.which];
+  if (md_thread() == 0) to->sides[!job.post.which] = (tile_sides){};
+  if (tile >= count || (job.tiles.unfit && *job.tiles.unfit)) return;
+  const bool border = __any_sync(MD_ALL_LANES, reads_mail(&job, tile) || is_sent(&job, tile));
+  if (threadIdx.x % MD_WARP > 0) return;
+  const uint32_t at =
+      border ? atomicAdd(&sides->border, 1u) : count - 1 - atomicAdd(&sides->inner, 1u);
+  const neighbor_piece halo = job.tiles.halos[(int64_t)tile * job.tiles.passes];
+  to->turn[at] = (tile_turn){halo.start, halo.count, border ? (int32_t)tile : ~(int32_t)tile};
 }
 
 /* Which tiles are at a border, before the first of a job's steps. */
@@ -258,115 +204,6 @@ md_status PREC(force_gpu_tile_advance)(force *fc, const force_job *job)
     const bool early = s > 0 ? !carried : !(tiles.tiles.unfit || mode.mail);
     MD_TRY(launch(fc, &tiles, kernel, shared, early));
     tiles.places = next_places(&tiles.places);
-  }
-  return MD_OK;
-}
-
-/* Embedded atoms: a pass for densities, in which halos have no F' yet, and one for forces. */
-#define EMBEDDED(name, blocks, pass, tally, fused, packed)                                         \
-  static __global__ void __launch_bounds__(ROWS, blocks) name(const tile_job job)                  \
-  {                                                                                                \
-    const bool charged = pass == EAM_FORCES;                                                       \
-    tile_rows(&job,                                                                                \
-              (tile_mode){LJ_PLAIN, tally, charged, fused, pass, TYPES_ALIKE, false, packed});     \
-  }
-EMBEDDED(tile_densities, DENSITY_BLOCKS, EAM_DENSITIES, false, false, false)
-EMBEDDED(tile_densities_tally, 2, EAM_DENSITIES, true, false, false)
-EMBEDDED(tile_embedded, EMBEDDED_BLOCKS, EAM_FORCES, false, false, false)
-EMBEDDED(tile_embedded_tally, 2, EAM_FORCES, true, false, false)
-EMBEDDED(tile_embedded_fused, EMBEDDED_BLOCKS, EAM_FORCES, false, true, false)
-EMBEDDED(packed_densities, DENSITY_BLOCKS, EAM_DENSITIES, false, false, true)
-EMBEDDED(packed_densities_tally, 2, EAM_DENSITIES, true, false, true)
-EMBEDDED(packed_embedded, EMBEDDED_BLOCKS, EAM_FORCES, false, false, true)
-EMBEDDED(packed_embedded_tally, 2, EAM_FORCES, true, false, true)
-EMBEDDED(packed_embedded_fused, EMBEDDED_BLOCKS, EAM_FORCES, false, true, true)
-
-/* Of densities, of forces: alone, with sums, with the time step. */
-enum { ALONE, TALLY, FUSED, PASS_KERNELS };
-typedef tile_kernel *pass_kernels[2][PASS_KERNELS];
-static const pass_kernels knot_kernels = {
-    {tile_densities, tile_densities_tally, tile_densities},
-    {tile_embedded, tile_embedded_tally, tile_embedded_fused}};
-static const pass_kernels packed_kernels = {
-    {packed_densities, packed_densities_tally, packed_densities},
-    {packed_embedded, packed_embedded_tally, packed_embedded_fused}};
-
-typedef struct {
-  tile_job job;
-  tile_kernel *kernel;
-  size_t shared;
-} tile_pass;
-
-/* Ghosts with F' that others told. */
-static __global__ void place_ghosts(const tile_job job, int64_t n_ghost)
-{
-  const int64_t g = md_thread(), j = job.n + g;
-  if (g < n_ghost) job.placed[j] = with_charge(job.places.coord[j], job.eam.slopes[j]);
-}
-
-/* Between the passes, where other processes take part. */
-static md_status share_slopes(const force *fc, const force_job *job, const tile_job *tiles)
-{
-  enum { BLOCK = 256 };
-  MD_TRY(eam_share(fc, job));
-  if (!fc->fill || job->n_ghost == 0) return MD_OK;
-  place_ghosts<<<md_blocks(job->n_ghost, BLOCK), BLOCK, 0, (cudaStream_t)fc->ctx->stream>>>(
-      *tiles, job->n_ghost);
-  MD_LAUNCHED();
-  return MD_OK;
-}
-
-/* Tables, and room for coordinates with F' beside them. */
-static md_status open_embedded(force *fc, const force_job *job, eam_tables *eam)
-{
-  const size_t bytes = (size_t)(job->n + job->n_ghost) * sizeof(coord4);
-  MD_TRY(md_buffer_reserve(fc->ctx, &fc->packed, bytes, 0));
-  return eam_open(fc, job, md_blocks(job->n, ROWS), eam);
-}
-
-static md_status open_pass(force *fc, const force_job *job, const eam_tables *eam, eam_pass which,
-                           int kernel, tile_pass *out)
-{
-  const bool packed = eam_is_packed(fc);
-  const tile_mode mode = {LJ_PLAIN, false, which == EAM_FORCES, false, which, TYPES_ALIKE,
-                          false,    packed};
-  out->job = open_tiles(fc, job, mode);
-  out->job.unit = (real)job->coord_scale;
-  out->job.eam = *eam;
-  out->job.placed = (coord4 *)fc->packed.data;
-  out->job.near = eam_near_of(fc, halo_bytes(&out->job, mode), which);
-  out->job.eam.grid.near_sq = eam_near_sq(fc, out->job.near);
-  out->kernel = (packed ? packed_kernels : knot_kernels)[which == EAM_FORCES][kernel];
-  return prepare(fc, &out->job, out->kernel, mode, &out->shared);
-}
-
-md_status PREC(eam_gpu_tile)(force *fc, const force_job *job)
-{
-  const int64_t blocks = md_blocks(job->n, ROWS);
-  const bool tally = job->tally != NULL;
-  eam_tables eam;
-  tile_pass first, second;
-  MD_TRY(open_embedded(fc, job, &eam));
-  MD_TRY(open_pass(fc, job, &eam, EAM_DENSITIES, tally ? TALLY : ALONE, &first));
-  MD_TRY(open_pass(fc, job, &eam, EAM_FORCES, tally ? TALLY : ALONE, &second));
-  if (tally) second.job.partial += 2 * blocks;
-  MD_TRY(launch(fc, &first.job, first.kernel, first.shared, false));
-  MD_TRY(share_slopes(fc, job, &first.job));
-  MD_TRY(launch(fc, &second.job, second.kernel, second.shared, false));
-  return tally ? eam_read(fc, job, blocks, 0.5) : MD_OK;
-}
-
-md_status PREC(eam_gpu_tile_advance)(force *fc, const force_job *job)
-{
-  eam_tables eam;
-  tile_pass first, second;
-  MD_TRY(open_embedded(fc, job, &eam));
-  MD_TRY(open_pass(fc, job, &eam, EAM_DENSITIES, FUSED, &first));
-  MD_TRY(open_pass(fc, job, &eam, EAM_FORCES, FUSED, &second));
-  for (int32_t s = 0; s < job->steps; s++) {
-    MD_TRY(launch(fc, &first.job, first.kernel, first.shared, s > 0 || !first.job.tiles.unfit));
-    MD_TRY(launch(fc, &second.job, second.kernel, second.shared, true));
-    first.job.places = second.job.places = next_places(&second.job.places);
   }
   return MD_OK;
 }

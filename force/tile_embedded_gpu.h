@@ -15,9 +15,16 @@ static __device__ __forceinline__ real pair_by_words(const tile_job *job, const 
              : held_pair(&job->eam, job->near, row->words, r_sq, slopes, wanted, mode.pass, u);
 }
 
-static __device__ __forceinline__ bool has_words(const tile_job *job, real r_sq)
+/* close: the pair may be too near. */
+static __device__ __forceinline__ bool has_words(const tile_job *job, real r_sq, bool close)
 {
-  return r_sq >= job->eam.grid.near_sq && r_sq < job->eam.grid.r_cut_sq;
+  return r_sq < job->eam.grid.r_cut_sq && !(close && r_sq < job->eam.grid.near_sq);
+}
+
+/* Whether a pair that has no words there finds words that are 0. */
+static __device__ __forceinline__ bool is_zero_unwanted(tile_mode mode)
+{
+  return mode.packed && MD_PREC != 2 && !mode.tally;
 }
 
 static __device__ __forceinline__ void add_force(tile_row *row, real dx, real dy, real dz,
@@ -33,7 +40,7 @@ static __device__ __forceinline__ void add_embedded(const tile_job *job, tile_ro
                                                     tile_mode mode)
 {
   double u = 0;
-  const bool wanted = has_words(job, r_sq);
+  const bool wanted = is_zero_unwanted(mode) || has_words(job, r_sq, row->close);
   const real f = pair_by_words(job, row, r_sq, q, wanted, mode.tally ? &u : NULL, mode);
   if (wanted) add_force(row, dx, dy, dz, r_sq, f, u, mode);
 }
@@ -54,6 +61,22 @@ static __device__ __forceinline__ tile_way way_to(const tile_job *job, const til
   return way;
 }
 
+/* Entries as the pass has them. */
+static __device__ __forceinline__ void load_places(const tile_job *job, tile_base base,
+                                                   uint32_t offsets, tile_entry two[2],
+                                                   tile_mode mode)
+{
+#if MD_PREC == 2
+  if (mode.squeezed) {
+    const uint32_t room = (uint32_t)__cvta_generic_to_shared(base);
+    two[0] = load_squeezed(room + (offsets & 0xffff)),
+    two[1] = load_squeezed(room + (offsets >> 16));
+    return;
+  }
+#endif
+  load_entries(base, job->tiles.most, offsets, has_q(mode), two);
+}
+
 /* The pairs of a group that are so close that shared memory has no words for them.  Few rows have
  * any; one after the other, since registers are for the others. */
 static __device__ __forceinline__ void add_close(const tile_job *job, tile_base base, uint4 group,
@@ -63,7 +86,7 @@ static __device__ __forceinline__ void add_close(const tile_job *job, tile_base 
   for (int k = 0; k < GROUP; k++) {
     tile_entry two[2];
     double u = 0;
-    load_entries(base, job->tiles.most, (group.x & 0xffff) * 0x10001, has_q(mode), two);
+    load_places(job, base, (group.x & 0xffff) * 0x10001, two, mode);
     group.x = __funnelshift_r(group.x, group.y, 16),
     group.y = __funnelshift_r(group.y, group.z, 16);
     group.z = __funnelshift_r(group.z, group.w, 16), group.w >>= 16;
@@ -98,18 +121,19 @@ static __device__ __forceinline__ void add_densities(const tile_job *job, tile_b
 #pragma unroll
   for (int u = 0; u < GROUP; u += 2) {
     tile_entry two[2];
-    load_entries(base, job->tiles.most, word[u / 2], false, two);
+    load_places(job, base, word[u / 2], two, mode);
     r_sq[u] = way_to(job, row, two[0]).r_sq, r_sq[u + 1] = way_to(job, row, two[1]).r_sq;
     closest = min(closest, min(magnitude(r_sq[u]), magnitude(r_sq[u + 1])));
   }
+  const bool close = closest <= magnitude(job->eam.grid.near_sq);
   if (closest > magnitude(job->eam.grid.r_cut_sq)) return;
 #pragma unroll
   for (int u = 0; u < GROUP; u++) {
-    const bool wanted = has_words(job, r_sq[u]);
+    const bool wanted = is_zero_unwanted(mode) || has_words(job, r_sq[u], close);
     const real f = pair_by_words(job, row, r_sq[u], 0, wanted, NULL, mode);
     if (wanted) row->fx += f;
   }
-  if (closest > magnitude(job->eam.grid.near_sq)) return;
+  if (!close) return;
   row->close = true;
   add_close(job, base, group, row, mode);
 }

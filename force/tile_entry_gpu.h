@@ -62,6 +62,15 @@ static __device__ __forceinline__ void store_entry(unsigned char *room, int32_t 
 #endif
 }
 
+/* 16 bytes on their way until wait_entries(). */
+static __device__ __forceinline__ void copy_piece(void *to, const void *from)
+{
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 16;"
+               :
+               : "r"((uint32_t)__cvta_generic_to_shared(to)), "l"(from)
+               : "memory");
+}
+
 /* The same of an atom with such coordinates, on its way until wait_entries(); a charge only where
  * coordinates have it. */
 static __device__ __forceinline__ void copy_entry(unsigned char *room, int32_t capacity, int32_t k,

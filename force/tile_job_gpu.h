@@ -5,7 +5,7 @@
 
 #include "core/gpu/flags_gpu.h"
 #include "force/eam/eam_tile_gpu.h"
-#include "force/tile_entry_gpu.h"
+#include "force/tile_squeezed_gpu.h"
 #include "force/types_gpu.h"
 
 enum {
@@ -23,6 +23,8 @@ enum {
   FEW_ROUNDS = 2,                        /* of all blocks, up to which these are few */
   DENSITY_BLOCKS = MD_PREC == 2 ? 3 : 5, /* the same of the two passes of embedded atoms */
   EMBEDDED_BLOCKS = MD_PREC == 2 ? 2 : 4,
+  PACKED_DENSITY_BLOCKS = MD_PREC == 2 ? 3 : 4, /* by packed words */
+  PACKED_EMBEDDED_BLOCKS = MD_PREC == 2 ? 2 : 3,
   TYPED_BLOCKS = MD_PREC == 2 ? 3 : 4, /* of atoms of several types */
   AHEAD = 2,
   TAGGED = sizeof(coord4) == 16 /* items of mail tell by themselves that they have come */
@@ -84,6 +86,7 @@ typedef struct {
   double *partial;
   eam_tables eam; /* of a pass */
   eam_near near;
+  tile_squeezed squeezed;
   coord4 *placed; /* [n + n_ghost]: where atoms and images are, F' in the place of a charge */
   type_tables types;
   int32_t table; /* bytes before their table in shared memory */
@@ -111,7 +114,8 @@ typedef struct {
   eam_pass pass;
   tile_types types;
   bool mail;
-  bool packed; /* tables of that pass */
+  bool packed;   /* tables of that pass */
+  bool squeezed; /* positions of the first pass */
 } tile_mode;
 
 /* Plain forces are sums in units of lj1, which saves one product a pair. */
@@ -272,6 +276,10 @@ static __device__ __forceinline__ void copy_atom(const tile_job *job, const tile
                                                  unsigned char *room, int32_t k, int32_t j,
                                                  tile_mode mode)
 {
+  if (mode.squeezed) {
+    copy_piece(room + (size_t)k * ENTRY, job->squeezed.of + j);
+    return;
+  }
   const coord4 *from = mode.pass == EAM_FORCES ? job->placed + j : coord_of(job, at, j, mode);
   copy_entry(room, job->tiles.most, k, from, has_q(mode));
 }
@@ -332,8 +340,11 @@ static __device__ __forceinline__ void load_halo(const tile_job *job, const tile
   }
   for (int32_t k = t + loads_of(mode) * ROWS; k < m; k += ROWS)
     copy_atom(job, at, room, k, __ldcs(job->tiles.halo + halo.start + k), mode);
-  if (t < BANKS)
-    store_entry(room, most, (m + BANKS - 1) / BANKS * BANKS + t, job->far, has_q(mode));
+  const int32_t far = (m + BANKS - 1) / BANKS * BANKS + t;
+  if (t < BANKS && mode.squeezed)
+    ((uint4 *)room)[far] = make_uint4(~0u, ~0u, ~0u, ~0u); /* number 2^43 - 1 */
+  else if (t < BANKS)
+    store_entry(room, most, far, job->far, has_q(mode));
   if (awaits) await_readers(job);
   wait_entries();
   if (awaits) await_entries(job, room, halo, mailed, mode);

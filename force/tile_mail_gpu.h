@@ -90,21 +90,4 @@ static __device__ __forceinline__ bool is_sent(const tile_job *job, int64_t tile
   return sent;
 }
 
-/* Warp, a tile: those at a border from the front on, the others from the end.  8 bytes of each atom
- * are read, once in a rebuild. */
-static __global__ void __launch_bounds__(ROWS) order_kernel(const tile_job job, uint32_t count)
-{
-  const uint32_t tile = (uint32_t)md_thread() / MD_WARP;
-  tile_order *to = job.post.tiles;
-  tile_sides *sides = &to->sides[job.post.which];
-  if (md_thread() == 0) to->sides[!job.post.which] = (tile_sides){};
-  if (tile >= count || (job.tiles.unfit && *job.tiles.unfit)) return;
-  const bool border = __any_sync(MD_ALL_LANES, reads_mail(&job, tile) || is_sent(&job, tile));
-  if (threadIdx.x % MD_WARP > 0) return;
-  const uint32_t at =
-      border ? atomicAdd(&sides->border, 1u) : count - 1 - atomicAdd(&sides->inner, 1u);
-  const neighbor_piece halo = job.tiles.halos[(int64_t)tile * job.tiles.passes];
-  to->turn[at] = (tile_turn){halo.start, halo.count, border ? (int32_t)tile : ~(int32_t)tile};
-}
-
 #endif

@@ -1,22 +1,8 @@
-/* force/tile_pairs_gpu.h - the device code of forces by tiles, see force_tile_gpu.prec.cu. */
+/* force/tile_pairs_gpu.h - forces by tiles: pairs of a row, along its list. */
 #ifndef TILE_PAIRS_GPU_H
 #define TILE_PAIRS_GPU_H
 
 #include "force/tile_embedded_gpu.h"
-#include "force/tile_mail_gpu.h"
-#include "force/totals_gpu.h"
-
-/* Whether a row has its position, or its velocity, in registers before forces are summed: where
- * there are registers. */
-static __device__ __forceinline__ bool has_early_x(tile_mode mode)
-{
-  return mode.fused && MD_PREC != 1 && !mode.charged && mode.types == TYPES_ALIKE;
-}
-
-static __device__ __forceinline__ bool has_early_v(tile_mode mode)
-{
-  return has_early_x(mode) && MD_PREC == 0;
-}
 
 /* The reciprocal to an ulp or two: the list's tests are no better. */
 static __device__ __forceinline__ real quick_inverse(real a)
@@ -109,6 +95,9 @@ static __device__ __forceinline__ uint4 load_group(const uint4 *at)
 /* The same into *c where it is wanted. */
 static __device__ __forceinline__ void load_more(const uint4 *at, bool wanted, uint4 *c)
 {
+#if MD_PREC != 2 /* registers without a value before; measured: in double that is slower */
+  *c = make_uint4(0, 0, 0, 0);
+#endif
   asm volatile("{ .reg .pred p; setp.ne.u32 p, %5, 0;\n"
                "@p ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4]; }"
                : "+r"(c->x), "+r"(c->y), "+r"(c->z), "+r"(c->w)
@@ -184,210 +173,6 @@ static __device__ __forceinline__ void add_groups(const tile_job *job, const uns
       load_more(list, left > a + AHEAD, &next.group[a]);
       if (a == 0 || left > a) add_group(job, base, now, row, mode);
     }
-}
-
-/* The images of an atom: from begin to before end. */
-typedef struct {
-  int32_t begin, end;
-} tile_images;
-
-/* An atom's images after it moved to x. */
-static __device__ __forceinline__ void move_ghosts(const tile_job *job, const tile_places *at,
-                                                   tile_images images, state4 x)
-{
-  for (int32_t g = images.begin; g < images.end; g++) {
-    const state4 image = shifted_by(x, job->shift[g], job->edge);
-    at->x_new[job->n + g] = image;
-    if (MD_PREC == 1) at->coord_new[job->n + g] = verlet_coord(image, 1 / job->scale);
-  }
-}
-
-/* What a thread knows of its row before positions are there. */
-typedef struct {
-  int32_t i, tile; /* its atom */
-  bool exchanges;  /* the tile does */
-  tile_images images;
-  int32_t pairs; /* as in tile_row */
-  neighbor_piece halo, groups;
-  tile_first first;
-  tile_next next;
-} tile_start;
-
-/* The row's force into f, or into its velocity and position. */
-static __device__ __forceinline__ void close_row(const tile_job *job, const tile_places *at,
-                                                 const tile_start *start, const tile_row *row,
-                                                 tile_mode mode)
-{
-  const int32_t i = start->i;
-  real4 f = {};
-  f.x = row->fx * job->unit, f.y = row->fy * job->unit, f.z = row->fz * job->unit;
-  if (!mode.fused) {
-    job->f[i] = f;
-    return;
-  }
-  state4 v = has_early_v(mode) ? row->v : job->v[i], x = has_early_x(mode) ? row->x : at->x[i];
-  verlet_kick(&v, f, job->kick, 2);
-  job->v[i] = v;
-  verlet_drift(&x, v, job->drift);
-  at->x_new[i] = x;
-  if (MD_PREC == 1) at->coord_new[i] = verlet_coord(x, 1 / job->scale);
-  if (!mode.mail)
-    move_ghosts(job, at, start->images, x);
-  else if (job->post.sends)
-    send_images(job, at, start->images.begin, start->images.end, x);
-}
-
-/* What moves the row, or brought near for that, while the halo is on its way. */
-static __device__ __forceinline__ void expect_close(const tile_job *job, const tile_places *at,
-                                                    const tile_start *start, tile_row *row,
-                                                    tile_mode mode)
-{
-  if (has_early_v(mode))
-    row->v = job->v[start->i];
-  else
-    asm volatile("prefetch.global.L1 [%0];" : : "l"(job->v + start->i));
-  if (!has_early_x(mode) && (MD_PREC == 1 || mode.pass == EAM_FORCES))
-    asm volatile("prefetch.global.L1 [%0];" : : "l"(at->x + start->i));
-}
-
-/* Images' shifts brought near. */
-static __device__ __forceinline__ void expect_images(const tile_job *job, tile_images images,
-                                                     tile_mode mode)
-{
-  if (images.begin >= images.end) return;
-  const void *at = job->shift + images.begin;
-  if (mode.mail) {
-    at = job->post.mail.image + images.begin;
-    asm volatile("prefetch.global.L1 [%0];" : : "l"(job->post.mail.ways));
-  }
-  asm volatile("prefetch.global.L1 [%0];" : : "l"(at));
-}
-
-static __device__ __forceinline__ tile_start start_row(const tile_job *job, tile_mode mode)
-{
-  const neighbor_tiles *tiles = &job->tiles;
-  const int32_t *first = mode.mail ? job->post.mail.first : job->first;
-  tile_start s = {};
-  int64_t tile = blockIdx.x;
-  if (mode.mail) {
-    const tile_turn turn = job->post.tiles->turn[tile];
-    s.exchanges = turn.tile >= 0 || tile == 0;
-    s.halo.start = turn.start, s.halo.count = turn.count;
-    tile = turn.tile < 0 ? ~turn.tile : turn.tile;
-  } else {
-    s.halo = tiles->halos[tile * tiles->passes];
-  }
-  const int32_t row = (int32_t)min(tile * ROWS + threadIdx.x, job->n - 1);
-  s.tile = (int32_t)tile;
-  s.groups = tiles->groups[(tile * WARPS + threadIdx.x / MD_WARP) * tiles->passes];
-  s.i = job->rows ? job->rows[row] : row;
-  if (mode.fused) s.images = (tile_images){first[s.i], first[s.i + 1]};
-  s.first = first_entries(job, s.halo, mode);
-  s.next = first_groups(job, s.groups);
-  s.pairs = mode.types == TYPES_ALIKE ? 0 : job->types.type[s.i] * job->types.n;
-  return s;
-}
-
-/* F' of an atom that has been summed, beside where it and its images are; returns F.  Meanwhile
- * images are brought near: they lie side by side. */
-static __device__ __forceinline__ double close_density(const tile_job *job, const tile_row *row,
-                                                       int32_t i)
-{
-  const eam_tables *eam = &job->eam;
-  const coord4 *image = job->places.coord + job->n;
-  const bool first = eam->first != NULL;
-  const int32_t begin = first ? eam->first[i] : 0, end = first ? eam->first[i + 1] : 0;
-  if (begin < end) asm volatile("prefetch.global.L1 [%0];" : : "l"(image + begin));
-  real slope;
-  coord4 own = {};
-  const double u = eam_close(eam, row->fx, &slope);
-  own.x = row->at.x, own.y = row->at.y, own.z = row->at.z;
-  eam->close[i] = row->close;
-  job->placed[i] = with_charge(own, slope);
-  if (!first) eam->slopes[i] = slope;
-  for (int32_t g = begin; g < end; g++)
-    job->placed[job->n + g] = with_charge(image[g], slope);
-  return u;
-}
-
-/* Forces on the thread's row, of all passes. */
-static __device__ __forceinline__ void sum_row(const tile_job *job, const tile_places *at,
-                                               const tile_start *start, tile_row *row,
-                                               tile_mode mode)
-{
-  extern __shared__ __align__(16) unsigned char room[];
-  const neighbor_tiles *tiles = &job->tiles;
-  const int64_t tile = start->tile, warp = tile * WARPS + threadIdx.x / MD_WARP;
-  neighbor_piece piece = start->groups;
-  tile_next next = start->next;
-  const coord4 own = mode.pass == EAM_FORCES ? job->placed[start->i] : at->coord[start->i];
-  row->at = entry_at(own, mode.pass == EAM_FORCES ? charge_in(own)
-                          : mode.charged          ? (real)at->x[start->i].w
-                                                  : 0);
-  if (mode.fused) {
-#if MD_PREC != 1
-    row->x = own;
-#endif
-    expect_close(job, at, start, row, mode);
-  }
-  row->pairs = start->pairs;
-  if (rounds_z(job, mode)) row->at.z = with_type_bit(row->at.z, row->pairs != 0);
-  if (mode.pass == EAM_FORCES) row->close = job->eam.close[start->i];
-  for (int k = 0; mode.types == TYPES_TWO && k < 2; k++)
-    row->own[k] = load_pair(&job->types, row->pairs + k, false);
-  const uint32_t table = (uint32_t)__cvta_generic_to_shared(room) + (uint32_t)job->table;
-  row->pull = table + (uint32_t)row->pairs * PULL;
-  row->cut = table + (uint32_t)(job->types.n * job->types.n) * PULL + (uint32_t)row->pairs * CUT;
-  load_halo(job, at, room, start->halo, &start->first, start->exchanges, mode);
-  if (mode.pass != EAM_NONE) await_words();
-  if (mode.fused) expect_images(job, start->images, mode);
-  for (int32_t p = 1;; p++) {
-    for (;;) {
-      add_groups(job, room, piece, next, row, mode);
-      if (piece.next == 0) break;
-      piece = tiles->groups[piece.next];
-      next = first_groups(job, piece);
-    }
-    if (p == tiles->passes) break;
-    const neighbor_piece halo = tiles->halos[tile * tiles->passes + p];
-    if (halo.count == 0) break;
-    const tile_first first = first_entries(job, halo, mode);
-    piece = tiles->groups[warp * tiles->passes + p];
-    next = first_groups(job, piece);
-    __syncthreads();
-    load_halo(job, at, room, halo, &first, start->exchanges, mode);
-  }
-}
-
-/* Of a list that was not settled: there is none. */
-static __device__ __forceinline__ bool is_unfit(const neighbor_tiles *tiles)
-{
-  return tiles->unfit && *tiles->unfit;
-}
-
-/* One step, or forces alone. */
-static __device__ __forceinline__ void tile_rows(const tile_job *job, tile_mode mode)
-{
-  tile_row row = {};
-  if (is_unfit(&job->tiles)) return;
-  const tile_start start = start_row(job, mode);
-  const bool present = (int64_t)start.tile * ROWS + threadIdx.x < job->n;
-  if (mode.pass != EAM_NONE) row.words = copy_words(&job->eam, job->near, mode.pass, mode.packed);
-  if (mode.types == TYPES_MANY) copy_table(job);
-  cudaGridDependencySynchronize();
-  /* Not before: the next kernel must not start, and empty caches, while the one before this
-   * reads. */
-  cudaTriggerProgrammaticLaunchCompletion();
-  if (mode.mail && start.exchanges) await_mail(job);
-  sum_row(job, &job->places, &start, &row, mode);
-  if (present && mode.pass == EAM_DENSITIES) {
-    row.energy = 2 * close_density(job, &row, start.i);
-  } else if (present) {
-    close_row(job, &job->places, &start, &row, mode);
-  }
-  if (mode.mail && start.exchanges) close_mail(job);
-  if (has_unit(mode)) row.virial *= (double)job->lj.lj1;
-  if (mode.tally) close_tally(job->partial, present ? row.energy : 0, present ? row.virial : 0);
 }
 
 #endif

@@ -5,7 +5,7 @@
  *
  * Bytes a pair: twice 4 of the list and a coord4, a real of F', and 16 or 32 (double: twice that)
  * of tables, which the L1 holds. */
-#include "force/eam/eam_gpu.h"
+#include "force/eam/eam_launch_gpu.h"
 #include "force/force_gpu.h"
 
 enum { BATCH = sizeof(real) == 4 ? FORCE_FULL_BATCH : FORCE_FULL_BATCH_WIDE };

@@ -28,10 +28,11 @@ typedef struct {
 /* How words are entered. */
 typedef struct {
   real r_cut_sq;
-  real inv_step; /* steps by unit of r (double) or of r^2 */
-  real last;     /* the last one that begins an interval */
-  real near_sq;  /* lists by tiles: nearer pairs have no words in shared memory */
-  real packed;   /* steps of packed words by unit of r (double) or of r^2 */
+  real inv_step;      /* steps by unit of r (double) or of r^2 */
+  real last;          /* the last one that begins an interval */
+  real near_sq;       /* lists by tiles: nearer pairs have no words in shared memory */
+  real packed;        /* steps of packed words by unit of r (double), or units of r^2 */
+  int32_t first, end; /* in float as in eam_packing */
 } eam_grid;
 
 /* Where a pair is: p of the way from knot m to the next.  inv_r: in double. */
@@ -87,6 +88,21 @@ MD_INLINE real eam_cubic_slope(const real c[4], real p)
   return eam_fma(p, eam_fma(p, 3 * c[3], 2 * c[2]), c[1]);
 }
 
+/* The bits of a that are in mask, those of more turned; in one instruction. */
+MD_INLINE uint32_t eam_merge(uint32_t a, uint32_t mask, uint32_t more)
+{
+#ifdef __CUDA_ARCH__
+  uint32_t merged;
+  asm("lop3.b32 %0, %1, %2, %3, 0x6a;" : "=r"(merged) : "r"(a), "r"(mask), "r"(more));
+  return merged;
+#else
+  return (a & mask) ^ more;
+#endif
+}
+
+/* In float: bits of r^2 that have a word in common; density is smoother than what forces need. */
+enum { EAM_DENSITY_BITS = 17, EAM_FORCE_BITS = 16 };
+
 #if MD_PREC == 2
 /* Word m of a function against r, for p = -1/2 .. 1/2 of a step around m + 1/2 steps:
  *     value + p (line + p (curve + p bend))
@@ -112,22 +128,23 @@ MD_INLINE double eam_double_of(uint32_t high, uint32_t low)
 #endif
 }
 
-/* Where a pair is among packed words: m counted from EAM_FROM, which costs nothing. */
-enum { EAM_FROM = 0x41300000 };
-MD_INLINE eam_spot eam_locate_packed(const eam_grid *grid, real r_sq, real inv_r)
+/* Where a pair at r is among packed words, fewer than 2^12: m counted from EAM_FROM, which costs
+ * nothing.  2^12 more leave a whole part in all but the lowest bits of the upper half. */
+enum { EAM_FROM = 0x40b000, EAM_PART_BITS = 8 };
+MD_INLINE eam_spot eam_locate_packed(const eam_grid *grid, const eam_scale *scale, real r_sq,
+                                     real r, int word_bits)
 {
-  eam_spot at;
-  const double r = r_sq * inv_r, t = eam_fma(r, grid->packed, 0x1p20);
+  (void)scale, (void)r_sq, (void)word_bits;
+  const double t = eam_fma(r, grid->packed, 0x1p12);
 #ifdef __CUDA_ARCH__
-  at.m = __double2hiint(t);
+  const uint32_t high = (uint32_t)__double2hiint(t), low = (uint32_t)__double2loint(t);
 #else
-  uint64_t bits;
-  memcpy(&bits, &t, sizeof bits);
-  at.m = (int32_t)(bits >> 32);
+  uint64_t as_bits;
+  memcpy(&as_bits, &t, sizeof as_bits);
+  const uint32_t high = (uint32_t)(as_bits >> 32), low = (uint32_t)as_bits;
 #endif
-  at.p = eam_fma(r, grid->packed, 0x1p20 - eam_double_of((uint32_t)at.m, 0x80000000u));
-  at.inv_r = inv_r;
-  return at;
+  const uint32_t part = eam_merge(high, (1u << EAM_PART_BITS) - 1, 0x40b00000u);
+  return (eam_spot){(int32_t)(high >> EAM_PART_BITS), eam_double_of(part, low) - (0x1p12 + 0.5), 0};
 }
 
 MD_INLINE double eam_field(const eam_bits *bits, uint32_t more, uint32_t low)
@@ -143,50 +160,99 @@ MD_INLINE real eam_unpack(eam_packed word, const eam_scale *scale, real p)
   const double c[4] = {eam_double_of(word.high, word.low), line, curve, bend};
   return eam_cubic(c, p);
 }
+
+/* The first function and `slopes` times the second. */
+MD_INLINE real eam_unpack_two(const eam_packed word[2], const eam_scale scale[2], real slopes,
+                              real p)
+{
+  return eam_fma(slopes, eam_unpack(word[1], scale + 1, p), eam_unpack(word[0], scale, p));
+}
 #else
-/* Word m of a function against r^2, for p = -1/2 .. 1/2 of a step around m steps:
- *     value + p units.line (line + p units.curve curve)
- * line and curve are the lower 20 and the upper 12 bits of `rest`, 0 in the middle of them. */
+/* Word m of a function against r^2:
+ *     value + p (line + p units.curve curve)
+ * line is all of `rest`, a whole number with a sign, and curve its lower 12 bits, which have a sign
+ * too.  A word holds where all bits but the lowest of r^2 as a float are the same, so that steps
+ * are in proportion to r^2 within a factor of 2; p is what these lowest bits are, in units.line, 0
+ * in the middle.  Word 0 is 0, for pairs that are too near, and so is the last, which begins at the
+ * cutoff. */
 typedef struct {
   float value;
   uint32_t rest;
 } eam_packed;
 typedef eam_units eam_scale;
 
-/* 2^23 + bits, which are fewer than 23. */
-MD_INLINE float eam_float_of(uint32_t bits)
+/* Where a pair is among packed words of so many of these bits; m counted from EAM_FROM. */
+enum { EAM_FROM = 0 };
+
+MD_INLINE float eam_as_float(uint32_t bits)
 {
-  const uint32_t as_float = bits | 0x4b000000u;
 #ifdef __CUDA_ARCH__
-  return __uint_as_float(as_float);
+  return __uint_as_float(bits);
 #else
   float f;
-  memcpy(&f, &as_float, sizeof f);
+  memcpy(&f, &bits, sizeof f);
   return f;
 #endif
 }
 
-/* Where a pair is among packed words: m counted from EAM_FROM, which costs nothing. */
-enum { EAM_FROM = 0x4b000000 };
-MD_INLINE eam_spot eam_locate_packed(const eam_grid *grid, real r_sq, real inv_r)
+MD_INLINE int32_t eam_bits_of(float f)
 {
-  eam_spot at;
-  const float near = fmaf(r_sq, grid->packed, 0x1p23f);
 #ifdef __CUDA_ARCH__
-  at.m = __float_as_int(near);
+  return __float_as_int(f);
 #else
-  memcpy(&at.m, &near, sizeof at.m);
+  int32_t bits;
+  memcpy(&bits, &f, sizeof bits);
+  return bits;
 #endif
-  at.p = fmaf(r_sq, grid->packed, 0x1p23f - near);
-  at.inv_r = inv_r;
-  return at;
+}
+
+/* a + b, not beyond most and not below 0; a >= 0 >= b. */
+MD_INLINE int32_t eam_clamp(int32_t a, int32_t b, int32_t most)
+{
+#ifdef __CUDA_ARCH__
+  return __viaddmin_s32_relu(a, b, most);
+#else
+  const int32_t sum = a + b;
+  return sum < 0 ? 0 : sum < most ? sum : most;
+#endif
+}
+
+MD_INLINE eam_spot eam_locate_packed(const eam_grid *grid, const eam_scale *scale, real r_sq,
+                                     real r, int bits)
+{
+  (void)r;
+  const int32_t word = 1 << bits;
+  const int32_t at = eam_clamp(eam_bits_of((float)r_sq * (float)grid->packed), word - grid->first,
+                               grid->end - grid->first + word);
+  const uint32_t unit = (uint32_t)eam_bits_of(scale->line);
+  const float p = eam_as_float(eam_merge((uint32_t)at, (uint32_t)word - 1, unit)) - scale->middle;
+  return (eam_spot){at >> bits, p, 0};
+}
+
+typedef struct {
+  float value, line, curve;
+} eam_parabola;
+
+MD_INLINE eam_parabola eam_open_word(eam_packed word, const eam_scale *scale)
+{
+  const float bits = eam_as_float(eam_merge(word.rest, 0xfff, 0x4b000800u)); /* and more */
+  return (eam_parabola){word.value, (float)(int32_t)word.rest,
+                        fmaf(bits, scale->curve, -(0x1p23f + 0x1p11f) * scale->curve)};
 }
 
 MD_INLINE real eam_unpack(eam_packed word, const eam_scale *scale, real p)
 {
-  const float unit = scale->curve, line = eam_float_of(word.rest & 0xfffffu) - (0x1p23f + 0x1p19f);
-  const float curve = fmaf(eam_float_of(word.rest >> 20), unit, -(0x1p23f + 0x1p11f) * unit);
-  return fmaf(p * scale->line, fmaf(p, curve, line), word.value);
+  const eam_parabola c = eam_open_word(word, scale);
+  return fmaf((float)p, fmaf((float)p, c.curve, c.line), c.value);
+}
+
+/* The first function and `slopes` times the second, which have units in common. */
+MD_INLINE real eam_unpack_two(const eam_packed word[2], const eam_scale *scale, real slopes, real p)
+{
+  const float s = (float)slopes, q = (float)p;
+  const eam_parabola a = eam_open_word(word[0], scale), b = eam_open_word(word[1], scale);
+  const float line = fmaf(s, b.line, a.line), curve = fmaf(s, b.curve, a.curve);
+  return fmaf(q, fmaf(q, curve, line), fmaf(s, b.value, a.value));
 }
 #endif
 

@@ -1,9 +1,10 @@
 /* force/eam/eam_tile_gpu.h - tables of embedded atoms in a tile's shared memory, behind its halo.
  *
  * 32 threads that read 32 words of 16 bytes keep shared memory busy for about 10.5 cycles, of 8
- * bytes for 6, the L1 for one a line of 128; pairs beyond the cutoff read none.  So words are
- * packed where a file allows it: one of 8 bytes in float, one of 16 in double is a function at a
- * pair (eam_pair.h).  Only words before the cutoff lie there; rows with pairs so near that these
+ * bytes for 6, the L1 for one a line of 128.  So words are packed where a file allows it: one of 8
+ * bytes in float, one of 16 in double is a function at a pair (eam_pair.h).  In float every lane
+ * has its own copy of each, which takes 4 cycles of 16 bytes and 2 of 8; in double pairs beyond the
+ * cutoff read none.  Only words before the cutoff lie there; rows with pairs so near that these
  * need others walk along their entries once more (add_close). */
 #ifndef EAM_TILE_GPU_H
 #define EAM_TILE_GPU_H
@@ -19,38 +20,22 @@ typedef struct {
   int32_t first, count, at, end;
 } eam_near;
 
-/* Bytes of a word of a pass, and how many tables it has: packed ones in float are one of both
- * functions of a force. */
-static __host__ __device__ __forceinline__ int32_t eam_word_bytes(eam_pass pass, bool packed)
+/* Bytes from a word of a pass to the next, and how many tables it has: packed ones in float are one
+ * of both functions of a force, as often as fills all banks. */
+static __host__ __device__ __forceinline__ int32_t eam_word_bytes(bool packed)
 {
-  return packed && MD_PREC != 2 && pass == EAM_DENSITIES ? 8 : 16;
+  return packed && MD_PREC != 2 ? EAM_PACKED_ROW : 16;
 }
 static __host__ __device__ __forceinline__ int32_t eam_tables_of(eam_pass pass, bool packed)
 {
   return pass == EAM_FORCES && !(packed && MD_PREC != 2) ? 2 : 1;
 }
 
-static eam_near eam_near_of(const force *fc, size_t halo, eam_pass pass)
+/* Bytes from a lane's copy of a word to the next lane's. */
+static __device__ __forceinline__ uint32_t eam_own_bytes(eam_pass pass, bool packed)
 {
-  enum { PIECE = 16 }; /* of a copy */
-  const bool packed = eam_is_packed(fc);
-  const int64_t all = packed ? fc->packing.end : eam_words(fc, fc->eam);
-  eam_near near;
-  near.first = packed ? fc->packing.first : (int32_t)(all < EAM_NEAR ? 0 : all - EAM_NEAR);
-  near.count = (int32_t)all - near.first;
-  near.at = (int32_t)((halo + PIECE - 1) / PIECE * PIECE);
-  const int32_t bytes = near.count * eam_word_bytes(pass, packed) * eam_tables_of(pass, packed);
-  near.end = near.at + (bytes + PIECE - 1) / PIECE * PIECE;
-  return near;
-}
-
-/* r^2 from which on pairs have words there. */
-static real eam_near_sq(const force *fc, eam_near near)
-{
-  const double edge = near.first + 1, packed = edge / fc->packing.per;
-  const double knot = near.first == 0 ? 0 : edge * fc->eam->density.step;
-  if (eam_is_packed(fc)) return (real)(MD_PREC == 2 ? packed * packed : packed);
-  return (real)(knot * knot);
+  if (!packed || MD_PREC == 2) return 0;
+  return pass == EAM_DENSITIES ? 8 : 16;
 }
 
 static __device__ __forceinline__ uint64_t *words_barrier(void)
@@ -68,8 +53,9 @@ static __device__ __forceinline__ uint32_t copy_words(const eam_tables *eam, eam
   const uint32_t to = shared_address(room) + (uint32_t)near.at;
   const uint32_t all = (uint32_t)(near.end - near.at),
                  tables = (uint32_t)eam_tables_of(pass, packed);
-  const uint32_t skip = (uint32_t)(near.first * eam_word_bytes(pass, packed));
-  if (threadIdx.x > 0) return to - skip;
+  const uint32_t skip = (uint32_t)(near.first * eam_word_bytes(packed));
+  const uint32_t own = threadIdx.x * eam_own_bytes(pass, packed) % EAM_PACKED_ROW;
+  if (threadIdx.x > 0) return to - skip + own;
   barrier_make(words_barrier());
   copy_expect(words_barrier(), all);
   copy_bulk(to, (const char *)eam->held[pass] + skip, all / tables, words_barrier());
@@ -121,7 +107,7 @@ static __device__ __forceinline__ real held_pair(const eam_tables *eam, eam_near
   return eam_pull(&eam->grid, at, c, s, slopes);
 }
 
-/* A packed word of the first pass at such an address; any where it is not wanted. */
+/* A packed word of the first pass at such an address; in double any where it is not wanted. */
 static __device__ __forceinline__ eam_packed held_word(uint32_t at, bool wanted)
 {
   eam_packed word = {};
@@ -131,10 +117,8 @@ static __device__ __forceinline__ eam_packed held_word(uint32_t at, bool wanted)
                : "+r"(word.low), "+r"(word.high), "+r"(word.line), "+r"(word.curve)
                : "r"(at), "r"((uint32_t)wanted));
 #else
-  asm volatile("{ .reg .pred p; setp.ne.u32 p, %3, 0;\n"
-               "@p ld.shared.v2.b32 {%0, %1}, [%2]; }"
-               : "+f"(word.value), "+r"(word.rest)
-               : "r"(at), "r"((uint32_t)wanted));
+  (void)wanted;
+  asm volatile("ld.shared.v2.b32 {%0, %1}, [%2];" : "=f"(word.value), "=r"(word.rest) : "r"(at));
 #endif
   return word;
 }
@@ -146,11 +130,10 @@ static __device__ __forceinline__ void held_words(uint32_t at, uint32_t apart, b
 #if MD_PREC == 2
   word[0] = held_word(at, wanted), word[1] = held_word(at + apart, wanted);
 #else
-  word[0] = word[1] = (eam_packed){};
-  asm volatile("{ .reg .pred p; setp.ne.u32 p, %5, 0;\n"
-               "@p ld.shared.v4.b32 {%0, %1, %2, %3}, [%4]; }"
-               : "+f"(word[0].value), "+r"(word[0].rest), "+f"(word[1].value), "+r"(word[1].rest)
-               : "r"(at), "r"((uint32_t)wanted));
+  (void)apart, (void)wanted;
+  asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(word[0].value), "=r"(word[0].rest), "=f"(word[1].value), "=r"(word[1].rest)
+               : "r"(at));
 #endif
 }
 
@@ -168,17 +151,16 @@ static __device__ __forceinline__ real packed_pair(const eam_tables *eam, eam_ne
                                                    uint32_t words, real r_sq, real slopes,
                                                    bool wanted, eam_pass pass, double *u)
 {
-  const real inv_r = eam_inverse_root(r_sq);
-  const eam_spot at = eam_locate_packed(&eam->grid, r_sq, inv_r);
-  const uint32_t step = (uint32_t)eam_word_bytes(pass, true);
+  const int bits = pass == EAM_DENSITIES ? EAM_DENSITY_BITS : EAM_FORCE_BITS;
+  const eam_scale *scale = &eam->scale[pass == EAM_DENSITIES ? EAM_OF_DENSITY : EAM_OF_PAIR];
+  const eam_spot at = eam_locate_packed(&eam->grid, scale, r_sq, eam_root(r_sq), bits);
+  const uint32_t step = (uint32_t)eam_word_bytes(true);
   const uint32_t place = words - (uint32_t)EAM_FROM * step + (uint32_t)at.m * step;
-  if (pass == EAM_DENSITIES)
-    return eam_unpack(held_word(place, wanted), &eam->scale[EAM_OF_DENSITY], at.p);
+  if (pass == EAM_DENSITIES) return eam_unpack(held_word(place, wanted), scale, at.p);
   eam_packed word[2];
   held_words(place, (uint32_t)near.count * step, wanted, word);
-  if (u) *u = energy_of(eam, r_sq, inv_r);
-  return eam_fma(slopes, eam_unpack(word[1], &eam->scale[EAM_OF_SLOPE], at.p),
-                 eam_unpack(word[0], &eam->scale[EAM_OF_PAIR], at.p));
+  if (u) *u = energy_of(eam, r_sq, eam_inverse_root(r_sq));
+  return eam_unpack_two(word, scale, slopes, at.p);
 }
 
 /* The same of a pair that is nearer. */

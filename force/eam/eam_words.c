@@ -71,23 +71,33 @@ static md_status set_packed_wide(force *fc, const eam_potential *eam)
   return status;
 }
 
-/* Words of 8 bytes of rho, then of 16 of both functions of forces. */
+/* Rows of words of rho, then of both functions of forces: each word as often as fills a row, which
+ * is what shared memory serves at a time, so that a lane has its own. */
+static void fill_rows(const eam_packing *packing, uint32_t (*from)[EAM_PACKED_MOST][2],
+                      unsigned char *rows)
+{
+  const int32_t n = eam_pack_words(packing, EAM_OF_DENSITY);
+  for (int32_t at = 0; at < n * EAM_PACKED_ROW; at += 8)
+    memcpy(rows + at, from[EAM_OF_DENSITY][at / EAM_PACKED_ROW], 8);
+  rows += (size_t)n * EAM_PACKED_ROW;
+  for (int32_t at = 0; at < eam_pack_words(packing, EAM_OF_PAIR) * EAM_PACKED_ROW; at += 16) {
+    memcpy(rows + at, from[EAM_OF_PAIR][at / EAM_PACKED_ROW], 8);
+    memcpy(rows + at + 8, from[EAM_OF_SLOPE][at / EAM_PACKED_ROW], 8);
+  }
+}
+
 static md_status set_packed(force *fc, const eam_potential *eam)
 {
-  uint32_t(*from)[EAM_PACKED + 1][2] = calloc(EAM_PACKED_FUNCTIONS, sizeof *from);
-  uint32_t(*to)[2] = calloc(EAM_PACKED_FUNCTIONS * EAM_PACKED_ROOM, sizeof *to);
-  md_status status = from && to ? MD_OK : eam_no_memory(EAM_PACKED);
-  const size_t bytes = EAM_PACKED_FUNCTIONS * EAM_PACKED_ROOM * sizeof *to;
+  const size_t bytes = (size_t)2 * EAM_PACKED_MOST * EAM_PACKED_ROW;
+  uint32_t(*from)[EAM_PACKED_MOST][2] = calloc(EAM_PACKED_FUNCTIONS, sizeof *from);
+  unsigned char *rows = calloc(bytes, 1);
+  md_status status = from && rows ? MD_OK : eam_no_memory(EAM_PACKED_MOST);
   if (!status) eam_pack(eam, from[0][0], &fc->packing);
-  for (int64_t m = 0; !status && m <= EAM_PACKED; m++) {
-    memcpy(to[m], from[EAM_OF_DENSITY][m], sizeof *to);
-    memcpy(to[EAM_PACKED_ROOM + 2 * m], from[EAM_OF_PAIR][m], sizeof *to);
-    memcpy(to[EAM_PACKED_ROOM + 2 * m + 1], from[EAM_OF_SLOPE][m], sizeof *to);
-  }
+  if (!status && fc->packing.end > 0) fill_rows(&fc->packing, from, rows);
   if (!status) status = md_buffer_reserve(fc->ctx, &fc->tile_words, bytes, 0);
-  if (!status) status = md_write(fc->ctx, fc->tile_words.data, to, bytes);
+  if (!status) status = md_write(fc->ctx, fc->tile_words.data, rows, bytes);
   free(from);
-  free(to);
+  free(rows);
   return status;
 }
 
