@@ -20,7 +20,8 @@
  * and the L1 are busy 85 and 90 % of it: conflicts of entries that found no slot of their bank take
  * 19 and 31 % more loads than there are, and a halo is copied line by line.  2^17 atoms, 4 tiles a
  * multiprocessor, take 0.0138 ms: older blocks come first, so that the youngest end alone, and all
- * wait for the slowest multiprocessor. */
+ * wait for the slowest multiprocessor.
+ * Embedded atoms: eam/eam_tile_gpu.prec.cu. */
 #include "force/tile_launch_gpu.h"
 
 #define TILE_(name, blocks, form, tally, charged, fused, types, mail)                              \

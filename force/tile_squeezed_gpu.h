@@ -7,7 +7,7 @@
 #include "force/eam/eam_pair.h"
 #include "force/tile_entry_gpu.h"
 
-/* Number k is the double 2^52 + k; of: the lower 32 bits of x, y and z, then the upper 10, 11, 11. */
+/* Number k is the double 2^52 + k; of: the lower 32 bits of x, y, z, then the upper 10, 11, 11. */
 typedef struct {
   double per, base[3]; /* x is number base - 2^52 + x per */
   uint4 *of;           /* [n + n_ghost], or NULL */

@@ -1,5 +1,5 @@
-/* force/eam/eam_launch_gpu.h - embedded atoms on a GPU: what the host does before, between and after
- * two passes. */
+/* force/eam/eam_launch_gpu.h - embedded atoms on a GPU: what the host does before, between and
+ * after two passes. */
 #ifndef EAM_LAUNCH_GPU_H
 #define EAM_LAUNCH_GPU_H
 

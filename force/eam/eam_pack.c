@@ -13,9 +13,10 @@
 #include <math.h>
 
 enum {
-  CURVES = 1 << 12, /* numbers that a curvature may be */
-  POINTS = 9,       /* of a word, where the difference is measured */
-  UNITS = 16        /* that are tried */
+  CURVES = 1 << 12,            /* numbers that a curvature may be, */
+  MOST_CURVE = CURVES / 2 - 1, /* to this one */
+  POINTS = 9,                  /* of a word, where the difference is measured */
+  UNITS = 16                   /* that are tried */
 };
 static const double EAM_GOAL = 0x1p-21; /* eight roundings of a float */
 static const double FIRST = 0.16;       /* of the cutoff's r^2 */
@@ -96,7 +97,7 @@ static eam_units units_for(parabola most, int bits)
   const double steps = exp2(23 - bits), line = exp2(ceil(log2(most.line * 1.01 * steps / 0x1p31)));
   eam_units units = {.line = (float)line};
   units.middle = units.line * (float)(1 + 0.5 / steps);
-  const double curve = most.curve * 1.01 * steps * steps / (line * line) / (CURVES / 2 - 1);
+  const double curve = most.curve * 1.01 * steps * steps / (line * line) / MOST_CURVE;
   units.curve = (float)exp2(ceil(log2(curve)));
   return units;
 }
