@@ -26,7 +26,7 @@ typedef struct {
   size_t *rooms;  /* [ranks] */
   md_buffer late; /* one md_late */
   md_round round;
-  uint32_t told; /* rows of words that ranks have told each other (comm/peer.h) */
+  uint32_t told; /* rows of words that ranks have told each other (comm/carry/peer.h) */
 } gpus_mail;
 
 /* Bytes of the flags, before two rows of words of each rank; of both, before the first slot: a

@@ -2,7 +2,7 @@
  * there where they go by messages (ranks_gpu.h; by mailboxes: trade_gpu.prec.cu). */
 #include "comm/houses_gpu.h"
 #include "comm/ranks_gpu.h"
-#include "comm/told_gpu.h"
+#include "comm/carry/told_gpu.h"
 
 enum { BLOCK = 256 };
 

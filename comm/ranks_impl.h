@@ -5,8 +5,8 @@
 
 #include "comm/comm_impl.h"
 #include "comm/gpus.h"
-#include "comm/peer.h"
-#include "comm/relay.h"
+#include "comm/carry/peer.h"
+#include "comm/carry/relay.h"
 
 MD_BEGIN_C
 

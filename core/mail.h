@@ -1,4 +1,4 @@
-/* core/mail.h - mailboxes that kernels of neighbouring GPUs share (comm/peer.h), for the kernels of
+/* core/mail.h - mailboxes that kernels of neighbouring GPUs share (comm/carry/peer.h), for the kernels of
  * rooms that move atoms and send them on. */
 #ifndef MAIL_H
 #define MAIL_H

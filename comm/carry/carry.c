@@ -1,5 +1,5 @@
-/* comm/ranks_carry.c - how positions come to other ranks: what was asked for, or what there is. */
-#include "comm/peer.h"
+/* comm/carry/carry.c - how positions come to other ranks: what was asked for, or what there is. */
+#include "comm/carry/peer.h"
 #include "comm/ranks_impl.h"
 
 #include <stdio.h>

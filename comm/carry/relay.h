@@ -1,7 +1,7 @@
-/* comm/relay.h - positions by NCCL while kernels compute (core/mail.h).
+/* comm/carry/relay.h - positions by NCCL while kernels compute (core/mail.h).
  *
  * The kernel of a step stores what others need into an outbox on its own GPU, as into a neighbour's
- * mailbox (comm/peer.h), and raises one flag.  A second stream, which goes first where
+ * mailbox (comm/carry/peer.h), and raises one flag.  A second stream, which goes first where
  * multiprocessors become free, waits for the flag and exchanges messages; the next kernel starts
  * when they have come.  Inboxes and outboxes have MD_SLOTS slots. */
 #ifndef RELAY_H

@@ -1,4 +1,4 @@
-/* comm/told_gpu.h - what ranks tell each other by their GPUs (comm/peer.h): rows of words in all
+/* comm/carry/told_gpu.h - what ranks tell each other by their GPUs (comm/carry/peer.h): rows of words in all
  * mailboxes.
  *
  * A word is an item of 16 bytes with the number of the row that it belongs to: who finds that
@@ -7,7 +7,7 @@
 #ifndef TOLD_GPU_H
 #define TOLD_GPU_H
 
-#include "comm/peer.h"
+#include "comm/carry/peer.h"
 #include "core/gpu/flags_gpu.h"
 
 /* On the device. */

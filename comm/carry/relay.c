@@ -1,5 +1,5 @@
-/* comm/relay.c - see relay.h: boxes, and what is queued for each step. */
-#include "comm/relay.h"
+/* comm/carry/relay.c - see relay.h: boxes, and what is queued for each step. */
+#include "comm/carry/relay.h"
 #include "comm/ranks_impl.h"
 
 static relay_await_fn *const await_outbox = MD_GPU(relay_gpu_await);

@@ -1,4 +1,4 @@
-/* comm/peer.h - names, positions and atoms that move house stored into memory of the neighbour's
+/* comm/carry/peer.h - names, positions and atoms that move house stored into memory of the neighbour's
  * GPU, on one host.
  *
  * Each rank has a mailbox on its GPU, which the others map (CUDA IPC): a flag for each rank, and

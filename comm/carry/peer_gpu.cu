@@ -1,4 +1,4 @@
-/* comm/peer_gpu.cu - turns of the flags of mailboxes and outboxes. */
+/* comm/carry/peer_gpu.cu - turns of the flags of mailboxes and outboxes. */
 #include "core/gpu/flags_gpu.h"
 #include "comm/ranks_impl.h"
 

@@ -1,4 +1,4 @@
-/* comm/trade_gpu.prec.cu - atoms that move house between GPUs of one host: ranks tell each other
+/* comm/carry/trade_gpu.prec.cu - atoms that move house between GPUs of one host: ranks tell each other
  * how many go to whom, and exchange them, while the hosts learn of it.
  *
  * The kernel that finds them ends with a row to all ranks (told_gpu.h).  The next one has two
@@ -11,7 +11,7 @@
  * In a liquid a hundredth of the atoms at a border moves house: one or a few turns of a block. */
 #include "comm/houses_gpu.h"
 #include "comm/ranks_gpu.h"
-#include "comm/told_gpu.h"
+#include "comm/carry/told_gpu.h"
 
 enum { BLOCK = 1024, WARPS = BLOCK / MD_WARP, ROW = TOLD_TO + PEER_RANKS };
 

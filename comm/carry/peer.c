@@ -1,5 +1,5 @@
-/* comm/peer.c - see peer.h: who is a neighbour, and where in its mailbox. */
-#include "comm/peer.h"
+/* comm/carry/peer.c - see peer.h: who is a neighbour, and where in its mailbox. */
+#include "comm/carry/peer.h"
 #include "comm/ranks_impl.h"
 #include "core/hardware/devices.h"
 
