@@ -139,20 +139,21 @@ static md_status pick_fused(const force_job *job, tile_mode mode, tile_kernel **
   return MD_OK;
 }
 
-/* Warp, a tile: those at a border from the front on, the others from the end.  8 bytes of each atom
- * are read, once in a rebuild. */
-static __global__ void __launch_bounds__(ROWS) order_kernel(const tile_job job, uint32_t count)
+/* Block, a tile: those at a border from the front on, the others from the end.  4 bytes of each
+ * entry of a halo are read; once in a rebuild. */
+static __global__ void __launch_bounds__(ROWS) order_kernel(const tile_job job)
 {
-  const uint32_t tile = (uint32_t)md_thread() / MD_WARP;
+  const int64_t tile = blockIdx.x;
   tile_order *to = job.post.tiles;
   tile_sides *sides = &to->sides[job.post.which];
-  if (md_thread() == 0) to->sides[!job.post.which] = (tile_sides){};
-  if (tile >= count || (job.tiles.unfit && *job.tiles.unfit)) return;
-  const bool border = __any_sync(MD_ALL_LANES, reads_mail(&job, tile) || is_sent(&job, tile));
-  if (threadIdx.x % MD_WARP > 0) return;
+  if (tile == 0 && threadIdx.x == 0) to->sides[!job.post.which] = (tile_sides){};
+  if (job.tiles.unfit && *job.tiles.unfit) return;
+  const bool border =
+      __syncthreads_or(reads_mail(&job, tile) || is_sent(&job, tile * ROWS + (int64_t)threadIdx.x));
+  if (threadIdx.x > 0) return;
   const uint32_t at =
-      border ? atomicAdd(&sides->border, 1u) : count - 1 - atomicAdd(&sides->inner, 1u);
-  const neighbor_piece halo = job.tiles.halos[(int64_t)tile * job.tiles.passes];
+      border ? atomicAdd(&sides->border, 1u) : gridDim.x - 1 - atomicAdd(&sides->inner, 1u);
+  const neighbor_piece halo = job.tiles.halos[tile * job.tiles.passes];
   to->turn[at] = (tile_turn){halo.start, halo.count, border ? (int32_t)tile : ~(int32_t)tile};
 }
 
@@ -170,8 +171,7 @@ static md_status order_tiles(force *fc, const force_job *job, tile_job *tiles)
   tiles->post.mail = *job->mail;
   tiles->post.which = fc->order_turn;
   tiles->post.tiles = (tile_order *)fc->order.data;
-  order_kernel<<<md_blocks(blocks, WARPS), ROWS, 0, (cudaStream_t)fc->ctx->stream>>>(*tiles,
-                                                                                     blocks);
+  order_kernel<<<blocks, ROWS, 0, (cudaStream_t)fc->ctx->stream>>>(*tiles);
   MD_LAUNCHED();
   return MD_OK;
 }

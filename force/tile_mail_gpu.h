@@ -61,32 +61,30 @@ static __device__ __forceinline__ void close_mail(const tile_job *job)
     close_round(mail->come, takers(job), mail->n_ways, mail->ways, post->round, !looked_for);
 }
 
-/* Warp: whether a halo of the tile has a ghost of another rank's atom. */
+/* Whether a halo has a ghost of another rank's atom. */
 static __device__ __forceinline__ bool reads_mail(const tile_job *job, int64_t tile)
 {
   const neighbor_tiles *tiles = &job->tiles;
   const int64_t others = job->n + job->post.mail.n_own;
   bool reads = false;
-  for (int32_t p = (int32_t)threadIdx.x % MD_WARP; p < tiles->passes; p += MD_WARP) {
+  for (int32_t p = 0; p < tiles->passes; p++) {
     const neighbor_piece halo = tiles->halos[tile * tiles->passes + p];
-    reads |= halo.count > 0 && halo.next >= others;
+    if (p > 0 && halo.count == 0) break;
+    for (int32_t k = (int32_t)threadIdx.x; k < halo.count; k += ROWS)
+      reads |= tiles->halo[halo.start + k] >= others;
   }
   return reads;
 }
 
-/* Warp: whether an atom of the tile is a ghost of another rank. */
-static __device__ __forceinline__ bool is_sent(const tile_job *job, int64_t tile)
+/* Whether the atom of row `row` is a ghost of another rank. */
+static __device__ __forceinline__ bool is_sent(const tile_job *job, int64_t row)
 {
   const md_mail *mail = &job->post.mail;
+  if (row >= job->n) return false;
+  const int32_t i = job->rows ? job->rows[row] : (int32_t)row;
   bool sent = false;
-#pragma unroll
-  for (int u = 0; u < WARPS; u++) {
-    const int64_t row = tile * ROWS + u * MD_WARP + threadIdx.x % MD_WARP;
-    if (row >= job->n) continue;
-    const int32_t i = job->rows ? job->rows[row] : (int32_t)row;
-    for (int32_t k = mail->first[i]; k < mail->first[i + 1]; k++)
-      sent |= mail->image[k].way >= 0;
-  }
+  for (int32_t k = mail->first[i]; k < mail->first[i + 1]; k++)
+    sent |= mail->image[k].way >= 0;
   return sent;
 }
 

@@ -64,7 +64,7 @@ enum {
 };
 typedef struct {
   int64_t start;
-  int32_t count, next; /* next: of groups; of a halo its largest entry */
+  int32_t count, next; /* next: of groups only */
 } neighbor_piece;
 typedef struct {
   int32_t rows, passes; /* of a tile; of the tile that needs most */

@@ -106,21 +106,13 @@ static __device__ __forceinline__ void take_halo(tile_block *b)
   if (threadIdx.x < TILE_NEAR_END) b->room->near[near_at(job, end)] = 0;
 }
 
-/* The atoms of the pass's halo to where there is room, the largest of them to its piece. */
+/* The atoms of the pass's halo to where there is room. */
 static __device__ __forceinline__ void write_halo(const tile_block *b)
 {
-  const tile_job *job = b->job;
   const int64_t start = b->store->halo;
-  int32_t most = 0;
-  if (start + b->m > job->room.halo || b->pass >= job->room.passes) return;
-  for (int32_t e = (int32_t)threadIdx.x; e < b->m; e += TILE_ROWS) {
-    const int32_t index = b->room->index[e];
-    job->halo[start + e] = index;
-    most = max(most, index);
-  }
-  most = __reduce_max_sync(MD_ALL_LANES, most);
-  if (threadIdx.x % MD_WARP == 0)
-    atomicMax(&job->halos[(int64_t)blockIdx.x * job->room.passes + b->pass].next, most);
+  if (start + b->m > b->job->room.halo) return;
+  for (int32_t e = (int32_t)threadIdx.x; e < b->m; e += TILE_ROWS)
+    b->job->halo[start + e] = b->room->index[e];
 }
 
 /* Rows from the halo as it is; it begins anew. */
