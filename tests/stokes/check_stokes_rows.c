@@ -129,8 +129,8 @@ static void check_ways(const stokes_matrix *matrix, md_ctx *ctx, int64_t n, int 
       const gspmv_range range = {m, first, count, way[k]};
       int64_t wrong = 0;
       ck_ok(md_fill(ctx, out.data, 0xff, bytes));
-      ck_ok(
-          backend->multiply(matrix, &range, (double *)in.data + first, (double *)out.data + first));
+      ck_ok(backend->multiply(matrix, &range, (double *)in.data + first, (double *)out.data + first,
+                              NULL));
       ck_ok(md_read(ctx, y, out.data, bytes));
       for (int64_t q = 0; q < n * m; q++) {
         const bool inside = q % m >= first && q % m < first + count;
