@@ -5,6 +5,7 @@
 
 /* Steps of squeezed positions to a cutoff, at least: pairs are then off by less than words are. */
 static const double SQUEEZED_LEAST = 0x1p34;
+enum { SQUEEZED_TILES = 16 }; /* of a multiprocessor, at least */
 
 #define EMBEDDED_(name, blocks, pass, tally, fused, packed, squeezed)                              \
   static __global__ void __launch_bounds__(ROWS, blocks) name(const tile_job job)                  \
@@ -110,13 +111,19 @@ static __global__ void squeeze_all(const tile_job job, int64_t n)
   job.squeezed.of[j] = squeeze(&job.squeezed, (double)at.x, (double)at.y, (double)at.z);
 }
 
-/* Where they lie, if rounding is not seen: in double, in frames that are not too long. */
+/* Where they lie, if rounding is not seen: in double, in frames that are not too long; and where
+ * multiprocessors have many tiles: 32,000 atoms took longer.  Not in deterministic runs, since that
+ * depends on the GPU and on how many ranks there are. */
 static md_status open_squeezed(force *fc, const force_job *job, tile_squeezed *out)
 {
   const size_t bytes = (size_t)(job->n + job->n_ghost) * sizeof(uint4);
   *out = squeeze_of(job);
+  int processors;
+  MD_TRY(md_multiprocessors(&processors));
+  const bool many =
+      md_blocks(job->n, ROWS) >= SQUEEZED_TILES * (unsigned)processors && !fc->ctx->deterministic;
   const bool fits = fc->eam->cutoff * out->per >= SQUEEZED_LEAST;
-  if (MD_PREC == 2 && eam_is_packed(fc) && fits) {
+  if (MD_PREC == 2 && eam_is_packed(fc) && fits && many) {
     MD_TRY(md_buffer_reserve(fc->ctx, &fc->squeezed, bytes, 0));
     out->of = (uint4 *)fc->squeezed.data;
   }
