@@ -92,9 +92,10 @@ md_status comm_borders_after(comm *cm, md_atoms *atoms, double r_ghost, md_statu
 md_status comm_forward(comm *cm, md_atoms *atoms);
 
 /* Whether kernels that move atoms may do the same themselves, while others of the same step are at
- * work: on one rank, or on GPUs that no host's memory lies between.  Then for so many steps, of which there is no rebuild
- * before the last, *out is what such a kernel needs (core/mail.h), for force_advance; comm_forward
- * or a rebuild must follow.  A rank without atoms queues what its neighbours wait for.
+ * work: on one rank, or on GPUs that no host's memory lies between.  Then for so many steps, of
+ * which there is no rebuild before the last, *out is what such a kernel needs (core/mail.h), for
+ * force_advance; comm_forward or a rebuild must follow.  A rank without atoms queues what its
+ * neighbours wait for.
  * Errors: MD_ECUDA (names a rank that did not come in an earlier step). */
 bool comm_sends_inside(const comm *cm);
 md_status comm_send_inside(comm *cm, const md_atoms *atoms, int32_t steps, md_mail *out);

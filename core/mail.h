@@ -1,5 +1,5 @@
-/* core/mail.h - mailboxes that kernels of neighbouring GPUs share (comm/carry/peer.h), for the kernels of
- * rooms that move atoms and send them on. */
+/* core/mail.h - mailboxes that kernels of neighbouring GPUs share (comm/carry/peer.h), for the
+ * kernels of rooms that move atoms and send them on. */
 #ifndef MAIL_H
 #define MAIL_H
 

@@ -1,5 +1,5 @@
-/* comm/carry/mailbox_gpu.prec.cu - positions of a step to mailboxes of neighbouring GPUs and from the own
- * one (comm/carry/peer.h): one kernel.
+/* comm/carry/mailbox_gpu.prec.cu - positions of a step to mailboxes of neighbouring GPUs and from
+ * the own one (comm/carry/peer.h): one kernel.
  *
  * Its first blocks store what neighbours need, the next ones move images of own atoms, the last
  * ones wait for the neighbours' flags and read what came.  Blocks begin in their order, and those

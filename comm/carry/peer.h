@@ -1,5 +1,5 @@
-/* comm/carry/peer.h - names, positions and atoms that move house stored into memory of the neighbour's
- * GPU, on one host.
+/* comm/carry/peer.h - names, positions and atoms that move house stored into memory of the
+ * neighbour's GPU, on one host.
  *
  * Each rank has a mailbox on its GPU, which the others map (CUDA IPC): a flag for each rank, and
  * room for the names or the positions of all its ghosts of others, MD_SLOTS times.  In round e a

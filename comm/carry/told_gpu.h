@@ -1,5 +1,5 @@
-/* comm/carry/told_gpu.h - what ranks tell each other by their GPUs (comm/carry/peer.h): rows of words in all
- * mailboxes.
+/* comm/carry/told_gpu.h - what ranks tell each other by their GPUs (comm/carry/peer.h): rows of
+ * words in all mailboxes.
  *
  * A word is an item of 16 bytes with the number of the row that it belongs to: who finds that
  * number has the word.  Rows take turns in two places, since a rank begins row t + 1 when it has

@@ -1,5 +1,5 @@
-/* comm/carry/trade_gpu.prec.cu - atoms that move house between GPUs of one host: ranks tell each other
- * how many go to whom, and exchange them, while the hosts learn of it.
+/* comm/carry/trade_gpu.prec.cu - atoms that move house between GPUs of one host: ranks tell each
+ * other how many go to whom, and exchange them, while the hosts learn of it.
  *
  * The kernel that finds them ends with a row to all ranks (told_gpu.h).  The next one has two
  * blocks.  One waits for the rows of all and writes them on a board for the host.  The other one
