@@ -32,6 +32,8 @@ md_status md_beside_create(md_ctx *ctx, bool urgent, md_beside **out)
     md_beside_destroy(beside);
     return status;
   }
+#else
+  (void)urgent;
 #endif
   *out = beside;
   return MD_OK;
