@@ -261,7 +261,7 @@ static md_status make_trader(comm *cm, const md_atoms *atoms, const teller *tell
   return open_post(cm, out->counts.ranks, out->counts.keys, &out->post);
 }
 
-/* Owned atoms that there is room for. */
+/* What a rank that failed before tells is its status alone. */
 md_status PREC(ranks_gpu_trade)(comm *cm, md_atoms *atoms, double back, md_status *mine,
                                 const int64_t **told)
 {

@@ -95,7 +95,7 @@ static tile_squeezed squeeze_of(const force_job *job)
   tile_squeezed s = {};
   double longest = 0;
   for (int d = 0; d < 3; d++)
-    longest = fmax(longest, job->edge[d] + 4 * job->list->r_list); /* as far as ghosts are */
+    longest = fmax(longest, job->edge[d] + 4 * job->list->r_list);
   s.per = 0x1p42 / longest;
   for (int d = 0; d < 3; d++)
     s.base[d] = 0x1p52 + round(0x1p41 - job->middle[d] * s.per);

@@ -2,7 +2,7 @@
 #ifndef STOKES_GSPMV_GPU_H
 #define STOKES_GSPMV_GPU_H
 
-#include "stokes/matrix/slices_gpu.h"
+#include "stokes/slices/slices_gpu.h"
 
 MD_BEGIN_C
 

@@ -3,13 +3,13 @@
  * Every entry of the list is a block, so that rows begin where the list's do (with the diagonal
  * block before them where it is stored as a block).  Of plain rows a warp goes through the lists of
  * 32 spheres, 32 entries at a time (stokes/matrix/assemble_gpu.h); of slices it fills eight lanes,
- * four entries of each at a time (stokes/matrix/slice_fill_gpu.h).  In single precision a block is
+ * four entries of each at a time (stokes/slices/slice_fill_gpu.h).  In single precision a block is
  * -(slide I + squeeze e e^T) with slide = -f, squeeze = f - g from a table by gap; overlapping
  * spheres, radii without tables and double precision take the formula.  Bytes of an entry: 4 of the
  * list and 33 gathered, 24 or 76 written. */
 #include <stdlib.h>
 
-#include "stokes/matrix/slice_fill_gpu.h"
+#include "stokes/slices/slice_fill_gpu.h"
 #include "stokes/mobility/rpy_impl.h"
 #include "stokes/mobility/rpy_table.h"
 

@@ -1,4 +1,4 @@
-/* stokes/matrix/slices_gpu.h - where the blocks of a GPU matrix lie. */
+/* stokes/slices/slices_gpu.h - where the blocks of a GPU matrix lie. */
 #ifndef STOKES_SLICES_GPU_H
 #define STOKES_SLICES_GPU_H
 

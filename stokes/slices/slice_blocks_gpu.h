@@ -1,12 +1,12 @@
-/* stokes/matrix/slice_blocks_gpu.h - the blocks that one lane of a slice has, and what is done with
+/* stokes/slices/slice_blocks_gpu.h - the blocks that one lane of a slice has, and what is done with
  * them.
  *
  * Counts and kinds are constants where these are inlined. */
 #ifndef STOKES_SLICE_BLOCKS_GPU_H
 #define STOKES_SLICE_BLOCKS_GPU_H
 
-#include "stokes/matrix/slice_columns_gpu.h"
-#include "stokes/matrix/slices_gpu.h"
+#include "stokes/slices/slice_columns_gpu.h"
+#include "stokes/slices/slices_gpu.h"
 
 enum { UNITS = 5 }; /* of a block, at most */
 

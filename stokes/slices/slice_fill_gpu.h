@@ -1,4 +1,4 @@
-/* stokes/matrix/slice_fill_gpu.h - how warps fill slices with the blocks of a pair list.
+/* stokes/slices/slice_fill_gpu.h - how warps fill slices with the blocks of a pair list.
  *
  * A warp has eight lanes of slices (stokes/matrix/matrix_impl.h), each a row or a part of one, and
  * takes four entries of each at a time: as rows of a slice are about equally long, what the warp

@@ -1,5 +1,5 @@
-/* stokes/matrix/gspmv_slices_gpu.real.cu - Y = R X with the rows of R in slices
- * (stokes/matrix/slices_gpu.h).
+/* stokes/slices/gspmv_slices_gpu.real.cu - Y = R X with the rows of R in slices
+ * (stokes/slices/slices_gpu.h).
  *
  * One large block of threads on each multiprocessor takes windows of neighbouring rows, the next
  * one as far on as there are blocks, so that all of them read the same part of X at a time; its
@@ -16,9 +16,9 @@
  * Bytes: 80, 40 or 24 a block; X comes from cache as often as the order of the rows lets it. */
 #include "stokes/matrix/gspmv_gpu.h"
 #include "stokes/matrix/halo_gpu.h"
-#include "stokes/matrix/slice_blocks_gpu.h"
-#include "stokes/matrix/slice_columns_gpu.h"
-#include "stokes/matrix/slice_shapes_gpu.h"
+#include "stokes/slices/slice_blocks_gpu.h"
+#include "stokes/slices/slice_columns_gpu.h"
+#include "stokes/slices/slice_shapes_gpu.h"
 
 /* PREFETCH: bytes of a slice that are asked for at a time.  ROUNDS: windows of a block, at most.
  * PUTTERS: warps of a block that store rows of X into mailboxes. */

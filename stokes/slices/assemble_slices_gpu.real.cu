@@ -1,4 +1,4 @@
-/* stokes/matrix/assemble_slices_gpu.real.cu - the blocks of a resistance matrix in slices, on the
+/* stokes/slices/assemble_slices_gpu.real.cu - the blocks of a resistance matrix in slices, on the
  * GPU.
  *
  * A warp fills eight lanes of slices, four entries of each at a time (slice_fill_gpu.h).  A thread
@@ -7,7 +7,7 @@
  * of it at different times, and memory be written by parts of sectors.  24 to 80 bytes written
  * for a block, 36 gathered, and 32 of these twice where the list holds others. */
 #include "core/real.h"
-#include "stokes/matrix/slice_fill_gpu.h"
+#include "stokes/slices/slice_fill_gpu.h"
 
 enum { BLOCK = 256, WARPS = BLOCK / MD_WARP };
 enum { LANES = SLICE_FILL_LANES, GROUP = SLICE_FILL_GROUP, MOST_PARTS = 4 };

@@ -1,4 +1,4 @@
-/* stokes/matrix/slice_columns_gpu.h - the columns of X and Y that one thread of a team has.
+/* stokes/slices/slice_columns_gpu.h - the columns of X and Y that one thread of a team has.
  *
  * A team shares a row of the matrix; each of its threads has PER columns of the three rows of X and
  * Y that belong to it, 16 bytes at a time, or one by one.  Counts and kinds are constants where

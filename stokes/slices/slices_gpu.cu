@@ -1,4 +1,4 @@
-/* stokes/matrix/slices_gpu.cu - which lane holds which row of a sliced matrix.
+/* stokes/slices/slices_gpu.cu - which lane holds which row of a sliced matrix.
  *
  * Rows are cut into windows with as much work in each, and as many for every multiprocessor, which
  * products hand out one by one.  A window is one block of threads, about one thread a row.  Each
@@ -11,7 +11,7 @@
 #include <cub/block/block_scan.cuh>
 
 #include "stokes/matrix/inner_first_gpu.h"
-#include "stokes/matrix/slices_gpu.h"
+#include "stokes/slices/slices_gpu.h"
 
 /* ROWS: rows of a window for each lane of a slice, on average, at most; a row's work is its blocks
  * and as much as ROW_WORK of them or more, so that no window has MOST_ROWS rows a lane. */

@@ -1,4 +1,4 @@
-/* stokes/matrix/slice_shapes_gpu.h - how many threads share the work of a product with slices.
+/* stokes/slices/slice_shapes_gpu.h - how many threads share the work of a product with slices.
  *
  * SHAPES: lanes of a slice, threads a lane, columns a thread, 16 bytes at a time or not, for just
  * as many columns or not, threads of a block.  MORE: threads besides, where pairs leave registers
