@@ -4,14 +4,21 @@
 
 #include "force/tile_job_gpu.h"
 
+/* r^2 in the units of functions. */
+static __device__ __forceinline__ real length_sq(const tile_job *job, real r_sq, tile_mode mode)
+{
+  return mode.squeezed ? r_sq * job->scale_sq : r_sq;
+}
+
 /* rho, or the force over r of a pair of the row, by words in shared memory. */
 static __device__ __forceinline__ real pair_by_words(const tile_job *job, const tile_row *row,
                                                      real r_sq, real q, bool wanted, double *u,
                                                      tile_mode mode)
 {
   const real slopes = row->at.q + q;
+  if (mode.packed && u) *u = energy_of(&job->eam, length_sq(job, r_sq, mode));
   return mode.packed
-             ? packed_pair(&job->eam, job->near, row->words, r_sq, slopes, wanted, mode.pass, u)
+             ? packed_pair(&job->eam, job->near, row->words, r_sq, slopes, wanted, mode.pass)
              : held_pair(&job->eam, job->near, row->words, r_sq, slopes, wanted, mode.pass, u);
 }
 
@@ -61,6 +68,15 @@ static __device__ __forceinline__ tile_way way_to(const tile_job *job, const til
   return way;
 }
 
+#if MD_PREC == 2
+/* A squeezed entry with F'. */
+static __device__ __forceinline__ tile_entry load_beside(tile_base base, const unsigned char *rest,
+                                                         uint32_t offset)
+{
+  return unsqueezed_beside(*(const uint4 *)(base + offset), *(const double *)(rest + offset / 2));
+}
+#endif
+
 /* Entries as the pass has them. */
 static __device__ __forceinline__ void load_places(const tile_job *job, tile_base base,
                                                    uint32_t offsets, tile_entry two[2],
@@ -69,8 +85,12 @@ static __device__ __forceinline__ void load_places(const tile_job *job, tile_bas
 #if MD_PREC == 2
   if (mode.squeezed) {
     const uint32_t room = (uint32_t)__cvta_generic_to_shared(base);
-    two[0] = load_squeezed(room + (offsets & 0xffff)),
-    two[1] = load_squeezed(room + (offsets >> 16));
+    const unsigned char *rest = base + (size_t)job->tiles.most * ENTRY;
+    const bool beside = mode.pass == EAM_FORCES;
+    two[0] = beside ? load_beside(base, rest, offsets & 0xffff)
+                    : load_squeezed(room + (offsets & 0xffff));
+    two[1] =
+        beside ? load_beside(base, rest, offsets >> 16) : load_squeezed(room + (offsets >> 16));
     return;
   }
 #endif
@@ -92,8 +112,8 @@ static __device__ __forceinline__ void add_close(const tile_job *job, tile_base 
     group.z = __funnelshift_r(group.z, group.w, 16), group.w >>= 16;
     const tile_way way = way_to(job, row, two[0]);
     if (!(way.r_sq < job->eam.grid.near_sq && way.r_sq < job->eam.grid.r_cut_sq)) continue;
-    const real f =
-        close_pair(&job->eam, way.r_sq, row->at.q + two[0].q, mode.pass, mode.tally ? &u : NULL);
+    const real f = close_pair(&job->eam, length_sq(job, way.r_sq, mode), row->at.q + two[0].q,
+                              mode.pass, mode.tally ? &u : NULL);
     if (mode.pass == EAM_DENSITIES)
       row->fx += f;
     else

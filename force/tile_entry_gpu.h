@@ -71,6 +71,12 @@ static __device__ __forceinline__ void copy_piece(void *to, const void *from)
                : "memory");
 }
 
+/* The same of 8 bytes to such an address. */
+static __device__ __forceinline__ void copy_half_piece(uint32_t to, const void *from)
+{
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" : : "r"(to), "l"(from) : "memory");
+}
+
 /* The same of an atom with such coordinates, on its way until wait_entries(); a charge only where
  * coordinates have it. */
 static __device__ __forceinline__ void copy_entry(unsigned char *room, int32_t capacity, int32_t k,
@@ -86,10 +92,7 @@ static __device__ __forceinline__ void copy_entry(unsigned char *room, int32_t c
                  : "r"(rest + (uint32_t)k * 16), "l"(&from->z)
                  : "memory");
   else
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;"
-                 :
-                 : "r"(rest + (uint32_t)k * 8), "l"(&from->z)
-                 : "memory");
+    copy_half_piece(rest + (uint32_t)k * 8, &from->z);
 #endif
 }
 

@@ -78,8 +78,8 @@ typedef struct {
   state4 *v;
   state kick, drift;
   double scale, edge[3]; /* length of a step of coord; of a frame */
-  real scale_sq;
-  tile_entry far; /* from every row, farther than a cutoff */
+  real scale_sq;         /* of squares of differences, where they have another unit */
+  tile_entry far;        /* from every row, farther than a cutoff */
   lj_reals lj;
   real unit; /* of sums of forces */
   coulomb_reals coulomb;
@@ -115,7 +115,7 @@ typedef struct {
   tile_types types;
   bool mail;
   bool packed;   /* tables of that pass */
-  bool squeezed; /* positions of the first pass */
+  bool squeezed; /* positions of that pass */
 } tile_mode;
 
 /* Plain forces are sums in units of lj1, which saves one product a pair. */
@@ -277,7 +277,12 @@ static __device__ __forceinline__ void copy_atom(const tile_job *job, const tile
                                                  tile_mode mode)
 {
   if (mode.squeezed) {
-    copy_piece(room + (size_t)k * ENTRY, job->squeezed.of + j);
+    const tile_beside *beside = &job->squeezed.beside;
+    const bool first = mode.pass == EAM_DENSITIES;
+    copy_piece(room + (size_t)k * ENTRY, (first ? job->squeezed.of : beside->near) + j);
+    if (first) return;
+    const uint32_t rest = shared_address(room) + (uint32_t)job->tiles.most * ENTRY;
+    copy_half_piece(rest + (uint32_t)k * 8, beside->rest + j);
     return;
   }
   const coord4 *from = mode.pass == EAM_FORCES ? job->placed + j : coord_of(job, at, j, mode);
@@ -324,6 +329,15 @@ static __device__ __forceinline__ void await_entries(const tile_job *job, unsign
     if (by_mail(job, job->tiles.halo[halo.start + k])) await_entry(job, room, halo, k);
 }
 
+/* The largest numbers, which no atom of the frame is near. */
+static __device__ __forceinline__ void store_far(unsigned char *room, int32_t most, int32_t far,
+                                                 tile_mode mode)
+{
+  ((uint4 *)room)[far] = make_uint4(~0u, ~0u, ~0u, ~0u);
+  if (mode.pass == EAM_FORCES)
+    ((uint64_t *)(room + (size_t)most * ENTRY))[far] = 0xffff; /* F' is next to 0 */
+}
+
 /* One pass's halo to shared memory, and behind it the far entries.  exchanges: the tile does. */
 static __device__ __forceinline__ void load_halo(const tile_job *job, const tile_places *at,
                                                  unsigned char *room, neighbor_piece halo,
@@ -342,7 +356,7 @@ static __device__ __forceinline__ void load_halo(const tile_job *job, const tile
     copy_atom(job, at, room, k, __ldcs(job->tiles.halo + halo.start + k), mode);
   const int32_t far = (m + BANKS - 1) / BANKS * BANKS + t;
   if (t < BANKS && mode.squeezed)
-    ((uint4 *)room)[far] = make_uint4(~0u, ~0u, ~0u, ~0u); /* number 2^43 - 1 */
+    store_far(room, most, far, mode);
   else if (t < BANKS)
     store_entry(room, most, far, job->far, has_q(mode));
   if (awaits) await_readers(job);

@@ -11,7 +11,8 @@ typedef void tile_kernel(tile_job job);
 static size_t halo_bytes(const tile_job *job, tile_mode mode)
 {
   const bool beside = mode.charged && mode.types != TYPES_ALIKE;
-  if (mode.squeezed) return (size_t)job->tiles.most * ENTRY;
+  if (mode.squeezed && mode.pass == EAM_DENSITIES) return (size_t)job->tiles.most * ENTRY;
+  if (mode.squeezed) return (size_t)job->tiles.most * entry_bytes(false);
   return (size_t)job->tiles.most * (entry_bytes(has_q(mode)) + (beside ? sizeof(int32_t) : 0));
 }
 

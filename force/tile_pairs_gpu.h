@@ -110,7 +110,7 @@ static __device__ __forceinline__ void load_two_atoms(const tile_job *job, tile_
                                                       uint32_t offsets, tile_entry two[2],
                                                       int32_t type[2], tile_mode mode)
 {
-  load_entries(room, job->tiles.most, offsets, has_q(mode), two);
+  load_places(job, room, offsets, two, mode);
   type[0] = type[1] = 0;
   if (has_type_bit(mode))
     type[0] = type_in((real)two[0].z) & 1, type[1] = type_in((real)two[1].z) & 1;

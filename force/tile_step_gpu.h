@@ -125,6 +125,16 @@ static __device__ __forceinline__ tile_start start_row(const tile_job *job, tile
   return s;
 }
 
+/* F' of an atom or image beside where it is, for the second pass. */
+static __device__ __forceinline__ void put_placed(const tile_job *job, int32_t j, coord4 at,
+                                                  real slope, bool squeezed)
+{
+  if (squeezed)
+    squeeze_beside(&job->squeezed, j, at, slope);
+  else
+    job->placed[j] = with_charge(at, slope);
+}
+
 /* F' of an atom that has been summed, beside where it and its images are; returns F.  Meanwhile
  * images are brought near: they lie side by side. */
 static __device__ __forceinline__ double close_density(const tile_job *job, const tile_row *row,
@@ -141,11 +151,19 @@ static __device__ __forceinline__ double close_density(const tile_job *job, cons
   const double u = eam_close(eam, row->fx, &slope);
   if (!mode.squeezed) own.x = row->at.x, own.y = row->at.y, own.z = row->at.z;
   eam->close[i] = row->close;
-  job->placed[i] = with_charge(own, slope);
+  put_placed(job, i, own, slope, mode.squeezed);
   if (!first) eam->slopes[i] = slope;
   for (int32_t g = begin; g < end; g++)
-    job->placed[job->n + g] = with_charge(image[g], slope);
+    put_placed(job, (int32_t)job->n + g, image[g], slope, mode.squeezed);
   return u;
+}
+
+static __device__ __forceinline__ tile_entry squeezed_row(const tile_job *job, int32_t i,
+                                                          tile_mode mode)
+{
+  const tile_beside *beside = &job->squeezed.beside;
+  return mode.pass == EAM_DENSITIES ? unsqueezed(job->squeezed.of[i])
+                                    : unsqueezed_beside(beside->near[i], beside->rest[i]);
 }
 
 /* Forces on the thread's row, of all passes. */
@@ -163,7 +181,7 @@ static __device__ __forceinline__ void sum_row(const tile_job *job, const tile_p
   row->at = entry_at(own, mode.pass == EAM_FORCES ? charge_in(own)
                           : mode.charged          ? (real)at->x[start->i].w
                                                   : 0);
-  if (mode.squeezed) row->at = unsqueezed(job->squeezed.of[start->i]);
+  if (mode.squeezed) row->at = squeezed_row(job, start->i, mode);
   if (mode.fused) {
 #if MD_PREC != 1
     row->x = own;
@@ -227,6 +245,7 @@ static __device__ __forceinline__ void tile_rows(const tile_job *job, tile_mode 
   }
   if (mode.mail && start.exchanges) close_mail(job);
   if (has_unit(mode)) row.virial *= (double)job->lj.lj1;
+  if (mode.squeezed) row.virial *= (double)job->scale_sq;
   if (mode.tally) close_tally(job->partial, present ? row.energy : 0, present ? row.virial : 0);
 }
 

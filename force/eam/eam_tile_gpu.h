@@ -138,18 +138,18 @@ static __device__ __forceinline__ void held_words(uint32_t at, uint32_t apart, b
 }
 
 /* phi of a pair, from global memory. */
-static __device__ __forceinline__ double energy_of(const eam_tables *eam, real r_sq, real inv_r)
+static __device__ __forceinline__ double energy_of(const eam_tables *eam, real r_sq)
 {
-  const eam_spot at = eam_locate(&eam->grid, r_sq, inv_r);
+  const eam_spot at = eam_locate(&eam->grid, r_sq, eam_inverse_root(r_sq));
   real c[4] = {};
   if (MD_PREC == 2) eam_load_cubic(eam->pair, at.m, c);
   return eam_energy(eam, at, c);
 }
 
-/* The same by packed words. */
+/* rho, or the force over r as held_pair(), by packed words. */
 static __device__ __forceinline__ real packed_pair(const eam_tables *eam, eam_near near,
                                                    uint32_t words, real r_sq, real slopes,
-                                                   bool wanted, eam_pass pass, double *u)
+                                                   bool wanted, eam_pass pass)
 {
   const int bits = pass == EAM_DENSITIES ? EAM_DENSITY_BITS : EAM_FORCE_BITS;
   const eam_scale *scale = &eam->scale[pass == EAM_DENSITIES ? EAM_OF_DENSITY : EAM_OF_PAIR];
@@ -159,7 +159,6 @@ static __device__ __forceinline__ real packed_pair(const eam_tables *eam, eam_ne
   if (pass == EAM_DENSITIES) return eam_unpack(held_word(place, wanted), scale, at.p);
   eam_packed word[2];
   held_words(place, (uint32_t)near.count * step, wanted, word);
-  if (u) *u = energy_of(eam, r_sq, eam_inverse_root(r_sq));
   return eam_unpack_two(word, scale, slopes, at.p);
 }
 

@@ -5,7 +5,11 @@
 
 /* Steps of squeezed positions to a cutoff, at least: pairs are then off by less than words are. */
 static const double SQUEEZED_LEAST = 0x1p34;
-enum { SQUEEZED_TILES = 16 }; /* of a multiprocessor, at least */
+enum {
+  COARSE_BITS = 42, /* of squeezed positions, for densities and for forces */
+  FINE_BITS = 47,
+  SQUEEZED_TILES = 16 /* of a multiprocessor, at least */
+};
 
 #define EMBEDDED_(name, blocks, pass, tally, fused, packed, squeezed)                              \
   static __global__ void __launch_bounds__(ROWS, blocks) name(const tile_job job)                  \
@@ -26,8 +30,9 @@ EMBEDDED(packed_densities_tally, 2, EAM_DENSITIES, true, false, true)
 #if MD_PREC == 2
 EMBEDDED_(squeezed_densities, PACKED_DENSITY_BLOCKS, EAM_DENSITIES, false, false, true, true)
 EMBEDDED_(squeezed_densities_tally, 2, EAM_DENSITIES, true, false, true, true)
-#else
-static tile_kernel *const squeezed_densities = NULL, *const squeezed_densities_tally = NULL;
+EMBEDDED_(squeezed_embedded, PACKED_EMBEDDED_BLOCKS, EAM_FORCES, false, false, true, true)
+EMBEDDED_(squeezed_embedded_tally, 2, EAM_FORCES, true, false, true, true)
+EMBEDDED_(squeezed_embedded_fused, PACKED_EMBEDDED_BLOCKS, EAM_FORCES, false, true, true, true)
 #endif
 EMBEDDED(packed_embedded, PACKED_EMBEDDED_BLOCKS, EAM_FORCES, false, false, true)
 EMBEDDED(packed_embedded_tally, 2, EAM_FORCES, true, false, true)
@@ -43,8 +48,13 @@ static const pass_kernels packed_kernels = {
     {packed_densities, packed_densities_tally, packed_densities},
     {packed_embedded, packed_embedded_tally, packed_embedded_fused}};
 
-static tile_kernel *const squeezed_kernels[PASS_KERNELS] = {
-    squeezed_densities, squeezed_densities_tally, squeezed_densities};
+#if MD_PREC == 2
+static const pass_kernels squeezed_kernels = {
+    {squeezed_densities, squeezed_densities_tally, squeezed_densities},
+    {squeezed_embedded, squeezed_embedded_tally, squeezed_embedded_fused}};
+#else
+static const pass_kernels squeezed_kernels = {};
+#endif
 
 typedef struct {
   tile_job job;
@@ -89,16 +99,15 @@ static real eam_near_sq(const force *fc, eam_near near)
 #endif
 }
 
-/* For positions as far as ghosts are. */
-static tile_squeezed squeeze_of(const force_job *job)
+/* For positions as far as ghosts are: numbers of so many bits, and others once as far away. */
+static tile_numbers squeeze_of(const force_job *job, int bits)
 {
-  tile_squeezed s = {};
   double longest = 0;
   for (int d = 0; d < 3; d++)
     longest = fmax(longest, job->edge[d] + 4 * job->list->r_list);
-  s.per = 0x1p42 / longest;
+  tile_numbers s = {exp2(bits) / longest, {}};
   for (int d = 0; d < 3; d++)
-    s.base[d] = 0x1p52 + round(0x1p41 - job->middle[d] * s.per);
+    s.base[d] = 0x1p52 + round(exp2(bits - 1) - job->middle[d] * s.per);
   return s;
 }
 
@@ -116,25 +125,30 @@ static __global__ void squeeze_all(const tile_job job, int64_t n)
  * depends on the GPU and on how many ranks there are. */
 static md_status open_squeezed(force *fc, const force_job *job, tile_squeezed *out)
 {
-  const size_t bytes = (size_t)(job->n + job->n_ghost) * sizeof(uint4);
-  *out = squeeze_of(job);
+  const size_t all = (size_t)(job->n + job->n_ghost);
+  *out = (tile_squeezed){squeeze_of(job, COARSE_BITS), squeeze_of(job, FINE_BITS), NULL, {}};
   int processors;
   MD_TRY(md_multiprocessors(&processors));
   const bool many =
       md_blocks(job->n, ROWS) >= SQUEEZED_TILES * (unsigned)processors && !fc->ctx->deterministic;
-  const bool fits = fc->eam->cutoff * out->per >= SQUEEZED_LEAST;
+  const bool fits = fc->eam->cutoff * out->coarse.per >= SQUEEZED_LEAST;
   if (MD_PREC == 2 && eam_is_packed(fc) && fits && many) {
-    MD_TRY(md_buffer_reserve(fc->ctx, &fc->squeezed, bytes, 0));
+    MD_TRY(md_buffer_reserve(fc->ctx, &fc->squeezed, all * sizeof(uint4), 0));
     out->of = (uint4 *)fc->squeezed.data;
+    out->beside.near = (uint4 *)fc->packed.data;
+    out->beside.rest = (double *)(out->beside.near + all);
   }
   return MD_OK;
 }
 
 /* Lengths in the units of squeezed positions. */
-static void scale_grid(eam_grid *grid, double per)
+static void scale_lengths(tile_job *job, double per)
 {
+  eam_grid *grid = &job->eam.grid;
   grid->r_cut_sq *= (real)(per * per), grid->near_sq *= (real)(per * per);
-  grid->packed /= (real)per, grid->inv_step /= (real)per;
+  grid->packed /= (real)per;
+  job->unit /= (real)per;
+  job->scale_sq = (real)(1 / (per * per));
 }
 
 static md_status squeeze_first(const force *fc, const force_job *job, const tile_job *first)
@@ -151,7 +165,8 @@ static md_status squeeze_first(const force *fc, const force_job *job, const tile
 static __global__ void place_ghosts(const tile_job job, int64_t n_ghost)
 {
   const int64_t g = md_thread(), j = job.n + g;
-  if (g < n_ghost) job.placed[j] = with_charge(job.places.coord[j], job.eam.slopes[j]);
+  if (g < n_ghost)
+    put_placed(&job, (int32_t)j, job.places.coord[j], job.eam.slopes[j], job.squeezed.of != NULL);
 }
 
 /* Between the passes, where other processes take part. */
@@ -189,9 +204,9 @@ static md_status open_pass(force *fc, const force_job *job, const eam_tables *ea
 {
   tile_squeezed squeezed;
   MD_TRY(open_squeezed(fc, job, &squeezed));
-  const bool packed = eam_is_packed(fc), short_ = squeezed.of && which == EAM_DENSITIES;
-  const tile_mode mode = {LJ_PLAIN, false, which == EAM_FORCES, false, which, TYPES_ALIKE, false,
-                          packed,   short_};
+  const bool packed = eam_is_packed(fc), forces = which == EAM_FORCES, short_ = squeezed.of != NULL;
+  const tile_mode mode = {LJ_PLAIN,    false, forces, false, which,
+                          TYPES_ALIKE, false, packed, short_};
   out->job = open_tiles(fc, job, mode);
   out->job.squeezed = squeezed;
   out->job.unit = (real)job->coord_scale;
@@ -199,8 +214,10 @@ static md_status open_pass(force *fc, const force_job *job, const eam_tables *ea
   out->job.placed = (coord4 *)fc->packed.data;
   out->job.near = eam_near_of(fc, halo_bytes(&out->job, mode), which);
   out->job.eam.grid.near_sq = eam_near_sq(fc, out->job.near);
-  out->kernel = (packed ? packed_kernels : knot_kernels)[which == EAM_FORCES][kernel];
-  if (short_) out->kernel = squeezed_kernels[kernel], scale_grid(&out->job.eam.grid, squeezed.per);
+  out->kernel = (short_   ? squeezed_kernels
+                 : packed ? packed_kernels
+                          : knot_kernels)[forces][kernel];
+  if (short_) scale_lengths(&out->job, (forces ? squeezed.fine : squeezed.coarse).per);
   MD_TRY(prepare(fc, &out->job, out->kernel, mode, &out->shared));
   return divide_alike(fc, out->kernel);
 }

@@ -98,13 +98,15 @@ START_TEST(many_knots_are_the_oracle)
 END_TEST
 
 /* Many tiles, of which some have pairs nearer than the tables in shared memory: as full lists have
- * it. */
+ * it, and with sums the same bits.  The last case has so many that positions are squeezed. */
 START_TEST(many_tiles_are_full_lists)
 {
-  run_spec spec = spec_of("2000", (md_precision)_i);
-  run_case c = copper_case(LARGE, spec.precision);
+  const bool squeezed = _i == MD_PRECISION_COUNT;
+  run_spec spec = spec_of("2000", squeezed ? MD_DOUBLE : (md_precision)_i);
+  run_case c = copper_case(squeezed ? HUGE_CASE : LARGE, spec.precision);
   double *full = ref_alloc(3 * c.n, sizeof *full), *f = ref_alloc(3 * c.n, sizeof *f);
   double size = 0, most = 0;
+  force_tally tally;
   for (int tiles = 0; tiles < 2; tiles++) {
     run_set_list(&spec.list, tiles ? RUN_TRACED : 0);
     compute(&spec, &c, NULL, tiles ? f : full);
@@ -113,6 +115,8 @@ START_TEST(many_tiles_are_full_lists)
     size = fmax(size, fabs(full[k])), most = fmax(most, fabs(full[k] - f[k]));
   ck_assert_msg(most <= 2 * force_goal(&spec) * size, "%s: off by %g of %g", run_spec_text(&spec),
                 most, size);
+  compute(&spec, &c, &tally, full);
+  ck_assert(memcmp(f, full, (size_t)(3 * c.n) * sizeof *f) == 0);
   free(full), free(f);
   run_case_free(&c);
 }
@@ -199,7 +203,7 @@ int main(void)
   tcase_add_loop_test(tc, forces_equal_direct_sums, 0, CASES * MD_PRECISION_COUNT);
   tcase_add_loop_test(tc, many_knots_are_the_oracle, 0, 2);
   if (test_backend() == MD_GPU)
-    tcase_add_loop_test(tc, many_tiles_are_full_lists, 0, MD_PRECISION_COUNT);
+    tcase_add_loop_test(tc, many_tiles_are_full_lists, 0, MD_PRECISION_COUNT + 1);
   const int kinds = test_backend() == MD_GPU ? 2 : 1; /* full lists, and tiles */
   tcase_add_loop_test(tc, forces_are_slopes_of_the_energy, 0, kinds);
   tcase_add_test(tc, densities_beyond_the_table_are_counted);

@@ -28,7 +28,7 @@ static void end(void)
   files_end();
 }
 
-enum { CASES = 5, CLOSE = 4, LARGE = CASES, ORDERS = 3 };
+enum { CASES = 5, CLOSE = 4, LARGE = CASES, HUGE_CASE, ORDERS = 3 };
 
 static run_case oracle_case(void)
 {
@@ -39,12 +39,13 @@ static run_case oracle_case(void)
 }
 
 /* Copper, displaced: the oracle's; images of atoms in small boxes; off the origin and dense; pairs
- * at 1.6 A and more; many atoms. */
+ * at 1.6 A and more; many atoms; 16 tiles for each of up to 210 multiprocessors. */
 static run_case copper_case(int k, md_precision precision)
 {
-  static const int cells[][3] = {{0}, {2, 2, 2}, {1, 1, 3}, {5, 4, 3}, {4, 6, 5}, {24, 24, 24}};
-  static const double lo[][3] = {{0}, {0}, {0}, {-3, 1, 0.5}, {0}, {0}};
-  static const double edge[] = {0, 3.615, 3.615, 3.3, 3.9, 3.615};
+  static const int cells[][3] = {{0},       {2, 2, 2},    {1, 1, 3},   {5, 4, 3},
+                                 {4, 6, 5}, {24, 24, 24}, {60, 60, 60}};
+  static const double lo[][3] = {{0}, {0}, {0}, {-3, 1, 0.5}, {0}, {0}, {0}};
+  static const double edge[] = {0, 3.615, 3.615, 3.3, 3.9, 3.615, 3.615};
   run_case c = k == 0 ? oracle_case() : run_case_fcc("copper", cells[k], lo[k], 0.08);
   const double scale = k == 0 ? 1 : edge[k] / cbrt(4 / 0.8442);
   for (int64_t i = 0; i < 3 * c.n; i++)
