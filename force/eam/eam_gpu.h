@@ -42,14 +42,16 @@ static __device__ __forceinline__ real eam_inverse_root(real a)
 #endif
 }
 
-/* sqrt(a) likewise. */
+/* sqrt(a) within 2^-43 of it, for words: the approximation, which sees the upper half of a only, so
+ * that it is rounded, and a step of second order. */
 static __device__ __forceinline__ real eam_root(real a)
 {
 #if MD_PREC == 2
   double y;
-  asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(a));
-  const double root = a * y, e = fma(-root, y, 1.0);
-  return fma(root * e, fma(e, 0.375, 0.5), root);
+  const int high = __double2hiint(a) + (int)((uint32_t)__double2loint(a) >> 31);
+  asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(__hiloint2double(high, 0)));
+  const double half = __hiloint2double(__double2hiint(y) - (1 << 20), 0), root = a * y;
+  return fma(root, fma(-root, half, 0.5), root);
 #else
   return a;
 #endif
