@@ -28,7 +28,7 @@ typedef struct {
   double zero;
 } eam_bits;
 typedef struct {
-  eam_bits line, curve, bend;
+  eam_bits line, curve;
 } eam_wide_units;
 typedef struct {
   int32_t first, end; /* words of each function that there are: first .. end - 1; in float r^2 in

@@ -99,21 +99,24 @@ typedef struct {
 static double round_word(const packed_function *f, int32_t m, const double c[4],
                          const word_units *unit, const eam_wide_units *scale, eam_packed *word)
 {
-  const uint64_t bend = count_units(c[3], unit->bend, EAM_BEND_BITS);
-  const double lost = c[3] - eam_field(&scale->bend, 0, (uint32_t)bend);
+  const int64_t bend = (int64_t)round(c[3] / unit->bend);
+  const double bent = (double)bend * unit->bend, lost = c[3] - bent;
   const uint64_t line = count_units(c[1] + lost * 3 / 16, unit->line, LINE_BITS);
   const uint64_t more = line >> 32, some = 1u << EAM_LINE_MORE;
-  const uint64_t curve = count_units(c[2] - (double)more * unit->curve, unit->curve * (double)some,
-                                     CURVE_BITS - EAM_LINE_MORE);
+  const uint64_t curve = count_units(c[2] - bent / 2 - (double)more * unit->curve,
+                                     unit->curve * (double)some, CURVE_BITS - EAM_LINE_MORE);
+  const uint64_t last = (uint64_t)bend & ((1u << EAM_BEND_BITS) - 1);
   *word = (eam_packed){
-      .low = (uint32_t)bend, .line = (uint32_t)line, .curve = (uint32_t)(curve * some + more)};
+      .low = (uint32_t)last, .line = (uint32_t)line, .curve = (uint32_t)(curve * some + more)};
   double low = INFINITY, high = -INFINITY;
   for (int k = 0; k < POINTS; k++) {
     const double p = k / (POINTS - 1.0) - 0.5;
-    const double off = at_point(f, m, p) - eam_unpack(*word, scale, p);
+    const double part = fmin((p + 0.5) * (1 << EAM_PART_BITS), (1 << EAM_PART_BITS) - 1);
+    const eam_spot at = {.p = p, .part = (int32_t)part};
+    const double off = at_point(f, m, p) - eam_unpack(*word, scale, at);
     low = fmin(low, off), high = fmax(high, off);
   }
-  const uint64_t bits = ending_with((low + high) / 2, bend);
+  const uint64_t bits = ending_with((low + high) / 2, last);
   word->low = (uint32_t)bits, word->high = (uint32_t)(bits >> 32);
   const double is = eam_double_of(word->high, word->low);
   return fmax(high - is, is - low);
@@ -129,10 +132,11 @@ static bool pack_function(const packed_function *f, const eam_packing *packing, 
     for (int k = 0; k < 4; k++)
       most[k] = fmax(most[k], fabs(c[k]));
   }
-  const word_units unit = {unit_for(most[1], LINE_BITS), unit_for(most[2], CURVE_BITS),
-                           unit_for(most[3], EAM_BEND_BITS)};
-  *scale = (eam_wide_units){bits_for(unit.line, LINE_BITS), bits_for(unit.curve, CURVE_BITS),
-                            bits_for(unit.bend, EAM_BEND_BITS)};
+  const double shift = 1 << EAM_BEND_SHIFT;
+  const double curve =
+      fmax(unit_for(most[2] + most[3], CURVE_BITS), unit_for(most[3], EAM_BEND_BITS) / shift);
+  const word_units unit = {unit_for(most[1], LINE_BITS), curve, curve * shift};
+  *scale = (eam_wide_units){bits_for(unit.line, LINE_BITS), bits_for(unit.curve, CURVE_BITS)};
   for (int32_t m = packing->first; m < packing->end; m++) {
     fit(f, m, c);
     off = fmax(off, round_word(f, m, c, &unit, scale, &words[m]));

@@ -39,6 +39,7 @@ typedef struct {
 typedef struct {
   int32_t m;
   real p, inv_r;
+  int32_t part; /* in packed words in double: p + 1/2, in 2^-EAM_PART_BITS */
 } eam_spot;
 
 /* a * b + c in one instruction by name: instances of a kernel with and without energies must not
@@ -74,7 +75,7 @@ MD_INLINE eam_spot eam_locate(const eam_grid *grid, real r_sq, real inv_r)
   const real inside = t < grid->last ? t : grid->last;
   const real p = eam_fma(along, grid->inv_step, -eam_floor(inside, &at.m));
   at.p = p < 1 ? p : 1;
-  at.inv_r = inv_r;
+  at.inv_r = inv_r, at.part = 0;
   return at;
 }
 
@@ -105,16 +106,18 @@ enum { EAM_DENSITY_BITS = 17, EAM_FORCE_BITS = 16 };
 
 #if MD_PREC == 2
 /* Word m of a function against r, for p = -1/2 .. 1/2 of a step around m + 1/2 steps:
- *     value + p (line + p (curve + p bend))
- * The value is a double, of which the bend is the lowest EAM_BEND_BITS bits; the line's uppermost
- * EAM_LINE_MORE bits are the lowest of `curve`.  Numbers that share a word are rounded so that
- * nobody has to take the other's bits away. */
+ *     value + p (line + p (curve + (p + 1/2) bend))
+ * The value is a double, of which the bend is the lowest EAM_BEND_BITS bits, which have a sign; the
+ * line's uppermost EAM_LINE_MORE bits are the lowest of `curve`.  Numbers that share a word are
+ * rounded so that nobody has to take the other's bits away.  A step adds 2^EAM_BEND_SHIFT of the
+ * curve's units for each of the bend's: they are added as whole numbers, by one instruction. */
 typedef struct {
   uint32_t low, high; /* of the value */
   uint32_t line, curve;
 } eam_packed;
 typedef eam_wide_units eam_scale;
-enum { EAM_BEND_BITS = 14, EAM_LINE_MORE = 4 };
+enum { EAM_BEND_BITS = 14, EAM_LINE_MORE = 4, EAM_PART_BITS = 23 };
+enum { EAM_BEND_SHIFT = EAM_PART_BITS - EAM_BEND_BITS };
 
 MD_INLINE double eam_double_of(uint32_t high, uint32_t low)
 {
@@ -129,22 +132,27 @@ MD_INLINE double eam_double_of(uint32_t high, uint32_t low)
 }
 
 /* Where a pair at r is among packed words, fewer than 2^12: m counted from EAM_FROM, which costs
- * nothing.  2^12 more leave a whole part in all but the lowest bits of the upper half. */
-enum { EAM_FROM = 0x40b000, EAM_PART_BITS = 8 };
+ * nothing.  2^13 more leave a whole part in all but the lowest bits of the upper half, whose next
+ * byte is 0. */
+enum { EAM_FROM = 0x818000, EAM_REST_BITS = 7 };
 MD_INLINE eam_spot eam_locate_packed(const eam_grid *grid, const eam_scale *scale, real r_sq,
                                      real r, int word_bits)
 {
   (void)scale, (void)r_sq, (void)word_bits;
-  const double t = eam_fma(r, grid->packed, 0x1p12);
+  const double t = eam_fma(r, grid->packed, 0x1p13);
 #ifdef __CUDA_ARCH__
   const uint32_t high = (uint32_t)__double2hiint(t), low = (uint32_t)__double2loint(t);
+  const uint32_t rest = eam_merge(high, (1u << EAM_REST_BITS) - 1, 0x40c00000u);
+  const uint32_t part = __byte_perm(low, rest, 0x5432);
 #else
   uint64_t as_bits;
   memcpy(&as_bits, &t, sizeof as_bits);
   const uint32_t high = (uint32_t)(as_bits >> 32), low = (uint32_t)as_bits;
+  const uint32_t rest = eam_merge(high, (1u << EAM_REST_BITS) - 1, 0x40c00000u);
+  const uint32_t part = (rest & 0xffff) << 16 | low >> 16;
 #endif
-  const uint32_t part = eam_merge(high, (1u << EAM_PART_BITS) - 1, 0x40b00000u);
-  return (eam_spot){(int32_t)(high >> EAM_PART_BITS), eam_double_of(part, low) - (0x1p12 + 0.5), 0};
+  return (eam_spot){(int32_t)(high >> EAM_REST_BITS), eam_double_of(rest, low) - (0x1p13 + 0.5), 0,
+                    (int32_t)part};
 }
 
 MD_INLINE double eam_field(const eam_bits *bits, uint32_t more, uint32_t low)
@@ -152,20 +160,32 @@ MD_INLINE double eam_field(const eam_bits *bits, uint32_t more, uint32_t low)
   return eam_double_of(bits->high | more, low) - bits->zero;
 }
 
-MD_INLINE real eam_unpack(eam_packed word, const eam_scale *scale, real p)
+/* The upper half of a b + 2^32 c. */
+MD_INLINE uint32_t eam_high_of(int32_t a, int32_t b, uint32_t c)
 {
-  const double bend = eam_field(&scale->bend, 0, word.low & ((1u << EAM_BEND_BITS) - 1));
-  const double curve = eam_field(&scale->curve, 0, word.curve);
+#ifdef __CUDA_ARCH__
+  uint32_t high;
+  asm("mad.hi.s32 %0, %1, %2, %3;" : "=r"(high) : "r"(a), "r"(b), "r"(c));
+  return high;
+#else
+  return (uint32_t)((int64_t)a * b >> 32) + c;
+#endif
+}
+
+MD_INLINE real eam_unpack(eam_packed word, const eam_scale *scale, eam_spot at)
+{
+  const int32_t bend = (int32_t)(word.low << (32 - EAM_BEND_BITS));
+  const double curve = eam_field(&scale->curve, 0, eam_high_of(bend, at.part, word.curve));
   const double line = eam_field(&scale->line, word.curve & ((1u << EAM_LINE_MORE) - 1), word.line);
-  const double c[4] = {eam_double_of(word.high, word.low), line, curve, bend};
-  return eam_cubic(c, p);
+  const double value = eam_double_of(word.high, word.low);
+  return eam_fma(at.p, eam_fma(at.p, curve, line), value);
 }
 
 /* The first function and `slopes` times the second. */
 MD_INLINE real eam_unpack_two(const eam_packed word[2], const eam_scale scale[2], real slopes,
-                              real p)
+                              eam_spot at)
 {
-  return eam_fma(slopes, eam_unpack(word[1], scale + 1, p), eam_unpack(word[0], scale, p));
+  return eam_fma(slopes, eam_unpack(word[1], scale + 1, at), eam_unpack(word[0], scale, at));
 }
 #else
 /* Word m of a function against r^2:
@@ -226,7 +246,7 @@ MD_INLINE eam_spot eam_locate_packed(const eam_grid *grid, const eam_scale *scal
                                grid->end - grid->first + word);
   const uint32_t unit = (uint32_t)eam_bits_of(scale->line);
   const float p = eam_as_float(eam_merge((uint32_t)at, (uint32_t)word - 1, unit)) - scale->middle;
-  return (eam_spot){at >> bits, p, 0};
+  return (eam_spot){at >> bits, p, 0, 0};
 }
 
 typedef struct {
@@ -240,16 +260,17 @@ MD_INLINE eam_parabola eam_open_word(eam_packed word, const eam_scale *scale)
                         fmaf(bits, scale->curve, -(0x1p23f + 0x1p11f) * scale->curve)};
 }
 
-MD_INLINE real eam_unpack(eam_packed word, const eam_scale *scale, real p)
+MD_INLINE real eam_unpack(eam_packed word, const eam_scale *scale, eam_spot at)
 {
   const eam_parabola c = eam_open_word(word, scale);
-  return fmaf((float)p, fmaf((float)p, c.curve, c.line), c.value);
+  return fmaf((float)at.p, fmaf((float)at.p, c.curve, c.line), c.value);
 }
 
 /* The first function and `slopes` times the second, which have units in common. */
-MD_INLINE real eam_unpack_two(const eam_packed word[2], const eam_scale *scale, real slopes, real p)
+MD_INLINE real eam_unpack_two(const eam_packed word[2], const eam_scale *scale, real slopes,
+                              eam_spot at)
 {
-  const float s = (float)slopes, q = (float)p;
+  const float s = (float)slopes, q = (float)at.p;
   const eam_parabola a = eam_open_word(word[0], scale), b = eam_open_word(word[1], scale);
   const float line = fmaf(s, b.line, a.line), curve = fmaf(s, b.curve, a.curve);
   return fmaf(q, fmaf(q, curve, line), fmaf(s, b.value, a.value));

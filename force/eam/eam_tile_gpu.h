@@ -156,10 +156,10 @@ static __device__ __forceinline__ real packed_pair(const eam_tables *eam, eam_ne
   const eam_spot at = eam_locate_packed(&eam->grid, scale, r_sq, eam_root(r_sq), bits);
   const uint32_t step = (uint32_t)eam_word_bytes(true);
   const uint32_t place = words - (uint32_t)EAM_FROM * step + (uint32_t)at.m * step;
-  if (pass == EAM_DENSITIES) return eam_unpack(held_word(place, wanted), scale, at.p);
+  if (pass == EAM_DENSITIES) return eam_unpack(held_word(place, wanted), scale, at);
   eam_packed word[2];
   held_words(place, (uint32_t)near.count * step, wanted, word);
-  return eam_unpack_two(word, scale, slopes, at.p);
+  return eam_unpack_two(word, scale, slopes, at);
 }
 
 /* The same of a pair that is nearer. */

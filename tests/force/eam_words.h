@@ -133,7 +133,7 @@ static double packed_at(const words_packed *p, eam_function which, double r)
   const eam_spot at = eam_locate_packed(&grid, scale + which, (real)(r * r), (real)r, bits);
   ck_assert_int_ge(at.m - EAM_FROM, first);
   ck_assert_int_lt(at.m - EAM_FROM, end);
-  return (double)eam_unpack(p->words[p->n * (int)which + at.m - EAM_FROM], scale + which, at.p);
+  return (double)eam_unpack(p->words[p->n * (int)which + at.m - EAM_FROM], scale + which, at);
 }
 
 /* Packed words are as good as cubics from the first on, by knots near and far from each other: in
