@@ -9,8 +9,8 @@
  * a hash, hits are counted per sector.
  * The L2's parts each cache for half of the multiprocessors (pairs of them take turns); what misses
  * in the own part is looked up in the part that is home of the line, with the neighbours that
- * memory would give, and kept in both.  Lines that the L1 is asked not to keep are the first to go
- * from the L2.
+ * memory would give, and kept in both.  Lines that the L1 is asked not to keep have at most half of
+ * each set of the L2, where any of them makes room for another; else the oldest line goes.
  * Stores and reductions pass the L1 and are done in the home part; a reduction that misses reads
  * its sector first; equal elements of a reduction follow each other, a sector each; dirty sectors
  * are written to memory when their line is evicted.  L1 caches start empty, the L2 empty (cold) or

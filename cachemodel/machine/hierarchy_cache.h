@@ -1,11 +1,11 @@
 /* cachemodel/machine/hierarchy_cache.h - a set-associative cache of lines in sectors, for the
- * models of one instruction set.  The victim is the oldest line of a set, those that pass
- * (cache_let_pass) before all others; or the first that was not used since all others were.
+ * models of one instruction set.  The victim is the oldest line of a set, but lines that pass
+ * (CACHE_PASS) have at most half of a set: where they have that much, a new one takes the place of
+ * any of them, at random.  Or it is the first that was not used since all others were.
  *
  * A set is `room` ways, a multiple of 16 so that tags are compared a vector at a time; those beyond
- * `ways` hold nothing and are never chosen.  age is the time of the last access, above it a bit of
- * lines that do not pass, renumbered before the clock overflows; of victims that were not used it
- * is 1 where a line was. */
+ * `ways` hold nothing and are never chosen.  age is the time of the last access, renumbered before
+ * the clock overflows; of victims that were not used it is 1 where a line was. */
 #ifndef HIERARCHY_CACHE_H
 #define HIERARCHY_CACHE_H
 
@@ -16,17 +16,22 @@
 
 enum { CACHE_UNIT = 16 };
 #define CACHE_EMPTY UINT32_MAX
-#define CACHE_STAYS (1u << 31)
+#define CACHE_CLOCK_END (UINT32_MAX - 1)
+
+/* PASS: a read of a line that is not to stay. */
+typedef enum { CACHE_READ, CACHE_WRITE, CACHE_PASS } cache_op;
 
 typedef struct {
   uint32_t sets, room;
   bool hashed;
   uint32_t ways;
   machine_policy policy;
-  uint32_t clock;         /* below CACHE_STAYS */
+  uint32_t clock;         /* below CACHE_CLOCK_END */
+  uint64_t random;        /* state */
   uint32_t *tag, *age;    /* [sets][room] */
   uint8_t *valid, *dirty; /* sectors */
   uint8_t *owner;         /* stream that wrote last */
+  uint8_t *passes;        /* 1: by its last access it does */
 } cache;
 
 typedef struct {
@@ -44,16 +49,18 @@ static void cache_destroy(cache *c)
   free(c->valid);
   free(c->dirty);
   free(c->owner);
+  free(c->passes);
   *c = (cache){0};
 }
 
 static void cache_clear(cache *c, uint32_t ways)
 {
   c->clock = 1;
+  c->random = 0;
   for (size_t k = 0; k < (size_t)c->sets * c->room; k++) {
     c->tag[k] = CACHE_EMPTY;
     c->age[k] = k % c->room < ways ? 0 : UINT32_MAX;
-    c->valid[k] = c->dirty[k] = c->owner[k] = 0;
+    c->valid[k] = c->dirty[k] = c->owner[k] = c->passes[k] = 0;
   }
 }
 
@@ -72,7 +79,8 @@ static md_status cache_create(const machine_level *level, bool hashed, cache *c)
   c->valid = malloc(n);
   c->dirty = malloc(n);
   c->owner = malloc(n);
-  if (!c->tag || !c->age || !c->valid || !c->dirty || !c->owner) {
+  c->passes = malloc(n);
+  if (!c->tag || !c->age || !c->valid || !c->dirty || !c->owner || !c->passes) {
     cache_destroy(c);
     return MD_FAIL(MD_ENOMEM, "out of memory for a model of a cache of %.1f MB",
                    (double)level->bytes / 1e6);
@@ -118,7 +126,7 @@ static void cache_renumber(cache *c)
       for (uint32_t k = 0; k < c->room; k++)
         if (age[k] > last && age[k] < next) next = age[k];
       if (next == UINT32_MAX) break;
-      age[cache_find(age, c->room, next)] = rank | (next & CACHE_STAYS);
+      age[cache_find(age, c->room, next)] = rank;
       most = rank > most ? rank : most;
       last = next;
     }
@@ -152,10 +160,25 @@ MD_INLINE void cache_prefetch(const cache *c, uint32_t line)
   __builtin_prefetch(c->valid + set);
 }
 
-MD_INLINE uint32_t cache_victim(const cache *c, size_t set)
+/* Below n, of a linear congruential generator. */
+MD_INLINE uint32_t cache_random(uint64_t *state, uint32_t n)
+{
+  *state = *state * 6364136223846793005u + 1442695040888963407u;
+  return (uint32_t)((*state >> 32) * n >> 32);
+}
+
+MD_INLINE uint32_t cache_victim(cache *c, size_t set, cache_op op)
 {
   const uint32_t *age = c->age + set;
-  return c->policy == MACHINE_PLRU ? cache_find(age, c->room, 0) : cache_oldest(age, c->room);
+  const uint8_t *passes = c->passes + set;
+  if (c->policy == MACHINE_PLRU) return cache_find(age, c->room, 0);
+  uint32_t passing = 0, way = 0;
+  for (uint32_t k = 0; op == CACHE_PASS && k < c->ways; k++)
+    passing += passes[k];
+  if (passing == 0 || passing < c->ways / 2) return cache_oldest(age, c->room);
+  for (uint32_t before = cache_random(&c->random, passing); before > 0 || !passes[way]; way++)
+    before -= passes[way];
+  return way;
 }
 
 /* Note an access.  When all lines of the set have been used, only this one counts as such, and of a
@@ -164,7 +187,7 @@ MD_INLINE void cache_use(cache *c, size_t set, uint32_t way)
 {
   uint32_t *age = c->age + set;
   if (c->policy == MACHINE_LRU) {
-    age[way] = c->clock++ | CACHE_STAYS;
+    age[way] = c->clock++;
     return;
   }
   if (age[way]) return;
@@ -175,19 +198,19 @@ MD_INLINE void cache_use(cache *c, size_t set, uint32_t way)
 }
 
 /* Look up sectors of a line; those that are not there are then, for which another line may have to
- * go; write: they become dirty, of this stream. */
-MD_INLINE cache_answer cache_access(cache *c, uint32_t line, uint8_t sectors, bool write,
+ * go; those written become dirty, of this stream. */
+MD_INLINE cache_answer cache_access(cache *c, uint32_t line, uint8_t sectors, cache_op op,
                                     uint8_t stream)
 {
   cache_answer answer = {0};
   const size_t set = (size_t)cache_set(c, line) * c->room;
   uint32_t way = cache_find(c->tag + set, c->room, line);
-  if (c->clock == CACHE_STAYS - 1) cache_renumber(c);
+  if (c->clock == CACHE_CLOCK_END) cache_renumber(c);
   if (way < c->room) {
     answer.hits = c->valid[set + way] & sectors;
     c->valid[set + way] |= sectors;
   } else {
-    way = cache_victim(c, set);
+    way = cache_victim(c, set, op);
     answer.line = c->tag[set + way];
     answer.dirty = c->dirty[set + way];
     answer.owner = c->owner[set + way];
@@ -196,18 +219,13 @@ MD_INLINE cache_answer cache_access(cache *c, uint32_t line, uint8_t sectors, bo
     c->dirty[set + way] = 0;
   }
   answer.at = set + way;
+  c->passes[answer.at] = op == CACHE_PASS;
   cache_use(c, set, way);
-  if (write) {
+  if (op == CACHE_WRITE) {
     c->dirty[set + way] |= sectors;
     c->owner[set + way] = stream;
   }
   return answer;
-}
-
-/* This line, just accessed, goes before all that stay; of a cache whose victim is the oldest. */
-MD_INLINE void cache_let_pass(cache *c, size_t at)
-{
-  c->age[at] &= ~CACHE_STAYS;
 }
 
 /* This line, just accessed, is found no more, and keeps its place until it is the victim. */

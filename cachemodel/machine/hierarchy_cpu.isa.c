@@ -14,7 +14,7 @@ typedef struct {
 static void write_back(model *c, int k, cache_answer gone)
 {
   for (k++; gone.dirty && k < c->m->n_levels; k++)
-    gone = cache_access(&c->level[k], gone.line, 1, true, gone.owner);
+    gone = cache_access(&c->level[k], gone.line, 1, CACHE_WRITE, gone.owner);
   if (gone.dirty) c->counts[gone.owner].memory_written++;
 }
 
@@ -22,7 +22,8 @@ static void touch(model *c, uint32_t line, bool write, uint8_t stream)
 {
   hierarchy_counts *counts = &c->counts[stream];
   for (int k = 0; k < c->m->n_levels; k++) {
-    const cache_answer a = cache_access(&c->level[k], line, 1, write && k == 0, stream);
+    const cache_op op = write && k == 0 ? CACHE_WRITE : CACHE_READ;
+    const cache_answer a = cache_access(&c->level[k], line, 1, op, stream);
     counts->level[k].sectors++;
     counts->level[k].hits += a.hits;
     write_back(c, k, a);

@@ -109,10 +109,9 @@ static bool within_sector(const model *g, const list_request *r)
 MD_INLINE cache_answer access_l2(model *g, int part, uint32_t line, uint8_t sectors,
                                  const list_request *r)
 {
-  const bool write = r->op != TRACE_READ;
-  const cache_answer a = cache_access(&g->l2[part], line, sectors, write, (uint8_t)r->stream);
+  const cache_op op = r->op != TRACE_READ ? CACHE_WRITE : r->no_keep ? CACHE_PASS : CACHE_READ;
+  const cache_answer a = cache_access(&g->l2[part], line, sectors, op, (uint8_t)r->stream);
   g->counts[a.owner].memory_written += __builtin_popcount(a.dirty);
-  if (r->no_keep) cache_let_pass(&g->l2[part], a.at);
   return a;
 }
 
@@ -174,7 +173,7 @@ static void load(model *g, const list_request *r)
   }
   for (int32_t k = 0; k < g->n_lines; k++) {
     const uint8_t sectors = g->sectors[k];
-    const cache_answer a = cache_access(&g->l1[g->sm], g->line[k], sectors, false, 0);
+    const cache_answer a = cache_access(&g->l1[g->sm], g->line[k], sectors, CACHE_READ, 0);
     if (r->no_keep) cache_forget(&g->l1[g->sm], a.at);
     const uint8_t missed = sectors & (uint8_t)~a.hits;
     c->level[L1].hits += __builtin_popcount(a.hits);
@@ -224,8 +223,7 @@ static md_status request(void *to, const list_request *r)
 
 static uint32_t percent(multiprocessor *sm)
 {
-  sm->random = sm->random * 6364136223846793005u + 1442695040888963407u;
-  return (uint32_t)((sm->random >> 32) * 100 >> 32);
+  return cache_random(&sm->random, 100);
 }
 
 /* The warp that has the next turn, on a multiprocessor with live warps. */
@@ -239,10 +237,7 @@ static uint32_t pick(const model *g, multiprocessor *sm)
       if (sm->since[w] >= 0 && (oldest == n || sm->since[w] < sm->since[oldest])) oldest = w;
     return oldest;
   }
-  if (o->schedule == HIERARCHY_RANDOM) {
-    percent(sm);
-    sm->next = (uint32_t)((sm->random >> 32) * n >> 32);
-  }
+  if (o->schedule == HIERARCHY_RANDOM) sm->next = cache_random(&sm->random, n);
   const uint32_t skip = o->schedule == HIERARCHY_ROUND ? (uint32_t)o->skip : 0;
   const bool more = sm->since[sm->last] >= 0 && list_warp_ready(&sm->warps[sm->last]);
   if (o->schedule == HIERARCHY_ROUND && more && percent(sm) < (uint32_t)o->stay) return sm->last;

@@ -10,38 +10,43 @@ typedef struct {
   int64_t time; /* 0: empty */
 } slow_line;
 
-static bool goes_sooner(const slow_line *a, const slow_line *b)
+/* Where a line comes in, empty places being the oldest.  What passes takes the place of any line of
+ * its kind, where these have half of the set or more. */
+static slow_line *slow_victim(slow_line *set, int ways, bool passes, uint64_t *random)
 {
-  if (!a->time || !b->time) return a->time < b->time;
-  return a->passes != b->passes ? a->passes : a->time < b->time;
+  slow_line *oldest = set, *kind[64];
+  uint32_t n = 0;
+  for (int w = 0; w < ways; w++) {
+    if (set[w].time < oldest->time) oldest = &set[w];
+    if (set[w].time && set[w].passes) kind[n++] = &set[w];
+  }
+  return passes && n > 0 && n >= (uint32_t)ways / 2 ? kind[cache_random(random, n)] : oldest;
 }
 
-/* The same access on the slow set, of a line that passes or not. */
+/* The same access on the slow set. */
 static cache_answer slow_access(slow_line *set, int ways, int64_t now, uint32_t line,
-                                uint8_t sectors, bool write, uint8_t stream, bool passes)
+                                uint8_t sectors, cache_op op, uint8_t stream, uint64_t *random)
 {
   cache_answer answer = {0};
-  slow_line *found = NULL, *oldest = set;
-  for (int w = 0; w < ways; w++) {
+  slow_line *found = NULL;
+  for (int w = 0; w < ways; w++)
     if (set[w].time && set[w].line == line) found = &set[w];
-    if (goes_sooner(&set[w], oldest)) oldest = &set[w];
-  }
   if (found) {
     answer.hits = found->valid & sectors;
   } else {
-    found = oldest;
+    found = slow_victim(set, ways, op == CACHE_PASS, random);
     answer.dirty = found->dirty;
     answer.owner = found->owner;
     answer.line = found->time ? found->line : CACHE_EMPTY;
     *found = (slow_line){.line = line};
   }
   found->valid |= sectors;
-  if (write) {
+  if (op == CACHE_WRITE) {
     found->dirty |= sectors;
     found->owner = stream;
   }
   found->time = now;
-  found->passes = passes;
+  found->passes = op == CACHE_PASS;
   return answer;
 }
 
@@ -58,7 +63,7 @@ START_TEST(cache_is_a_list_with_times)
                {16, 4, true, 1},
                {24, 3, true, 1},
                {24, 1, false, 1},
-               {12, 5, true, CACHE_STAYS - 1000}};
+               {12, 5, true, CACHE_CLOCK_END - 1000}};
   const int k = _i;
   const int ways = cases[k].ways, sets = cases[k].sets;
   const machine_level level = {(int64_t)sets * ways * 128, ways, 128, 32, 1, 0, 0};
@@ -68,20 +73,19 @@ START_TEST(cache_is_a_list_with_times)
   fast.clock = cases[k].clock;
   static slow_line slow[SETS_MOST][WAYS_MOST];
   memset(slow, 0, sizeof slow);
-  uint64_t seed = 17;
+  uint64_t seed = 17, random = 0;
   bool used[SETS_MOST] = {false};
   for (int64_t a = 1; a <= ACCESSES; a++) {
     const uint32_t line = (uint32_t)((sets * ways * 1.5 + 40) * ref_uniform(&seed));
     const uint8_t sectors = (uint8_t)(1 + 15 * ref_uniform(&seed));
-    const bool write = ref_uniform(&seed) < 0.3, passes = ref_uniform(&seed) < 0.4;
+    const cache_op op = (cache_op)(3 * ref_uniform(&seed));
     const uint8_t stream = (uint8_t)(6 * ref_uniform(&seed));
     const uint32_t set = cache_set(&fast, line);
     ck_assert_uint_lt(set, (unsigned)sets);
     used[set] = true;
-    const cache_answer got = cache_access(&fast, line, sectors, write, stream);
-    if (passes) cache_let_pass(&fast, got.at);
+    const cache_answer got = cache_access(&fast, line, sectors, op, stream);
     const cache_answer expected =
-        slow_access(slow[set], ways, a, line, sectors, write, stream, passes);
+        slow_access(slow[set], ways, a, line, sectors, op, stream, &random);
     ck_assert_msg(got.hits == expected.hits && got.dirty == expected.dirty, "case %d, access %lld",
                   k, (long long)a);
     if (got.dirty) ck_assert(got.owner == expected.owner && got.line == expected.line);
@@ -127,7 +131,7 @@ START_TEST(unused_lines_go_first)
       used += slow[set].time[w] >= slow[set].since;
     if (used == ways) slow[set].since = now;
     hits += found;
-    ck_assert_msg(cache_access(&fast, line, 1, false, 0).hits == found, "%d ways, access %lld",
+    ck_assert_msg(cache_access(&fast, line, 1, CACHE_READ, 0).hits == found, "%d ways, access %lld",
                   ways, (long long)now);
   }
   ck_assert(hits > ACCESSES / 4 && hits < ACCESSES);
@@ -144,14 +148,34 @@ START_TEST(forgotten_lines_take_room)
     cache c;
     ck_ok(cache_create(&level, false, &c));
     for (uint32_t line = 0; line < 15; line++)
-      cache_access(&c, line, 1, false, 0);
-    cache_forget(&c, cache_access(&c, 15, 1, false, 0).at);
-    ck_assert_int_eq(cache_access(&c, 14, 1, false, 0).hits, 1);
-    ck_assert_int_eq(cache_access(&c, 15, 1, false, 0).hits, 0); /* in the place of line 0 */
-    ck_assert_int_eq(cache_access(&c, 1, 1, false, 0).hits, 1);
-    ck_assert_int_eq(cache_access(&c, 0, 1, false, 0).hits, 0);
+      cache_access(&c, line, 1, CACHE_READ, 0);
+    cache_forget(&c, cache_access(&c, 15, 1, CACHE_READ, 0).at);
+    ck_assert_int_eq(cache_access(&c, 14, 1, CACHE_READ, 0).hits, 1);
+    ck_assert_int_eq(cache_access(&c, 15, 1, CACHE_READ, 0).hits, 0); /* in the place of line 0 */
+    ck_assert_int_eq(cache_access(&c, 1, 1, CACHE_READ, 0).hits, 1);
+    ck_assert_int_eq(cache_access(&c, 0, 1, CACHE_READ, 0).hits, 0);
     cache_destroy(&c);
   }
+}
+END_TEST
+
+/* A loop over lines that pass leaves half of a set to lines that do not, and finds some of its own
+ * again, which with LRU it would not. */
+START_TEST(passing_lines_have_half)
+{
+  const machine_level level = {16 * 128, 16, 128, 32, 1, MACHINE_LRU, 0};
+  cache c;
+  ck_ok(cache_create(&level, false, &c));
+  for (uint32_t line = 100; line < 108; line++)
+    cache_access(&c, line, 1, CACHE_READ, 0);
+  int64_t hits = 0;
+  for (int round = 0; round < 1000; round++)
+    for (uint32_t line = 0; line < 16; line++)
+      hits += cache_access(&c, line, 1, CACHE_PASS, 0).hits;
+  ck_assert(hits > 2000 && hits < 8000);
+  for (uint32_t line = 100; line < 108; line++)
+    ck_assert_int_eq(cache_access(&c, line, 1, CACHE_READ, 0).hits, 1);
+  cache_destroy(&c);
 }
 END_TEST
 
@@ -166,7 +190,7 @@ START_TEST(unused_lines_soften_loops)
     ck_ok(cache_create(&level, false, &c));
     for (int round = 0; round < 1000; round++)
       for (uint32_t line = 0; line < 17; line++)
-        hits[k] += cache_access(&c, line, 1, false, 0).hits;
+        hits[k] += cache_access(&c, line, 1, CACHE_READ, 0).hits;
     cache_destroy(&c);
   }
   ck_assert_int_eq(hits[MACHINE_LRU], 0);
@@ -183,9 +207,9 @@ START_TEST(contiguous_lines_fit)
   ck_ok(cache_create(&level, true, &c));
   for (uint32_t first = 0; first < 7 * 1000; first += 7) {
     for (uint32_t line = first; line < first + 7 * 16; line++)
-      cache_access(&c, line, 1, false, 0);
+      cache_access(&c, line, 1, CACHE_READ, 0);
     for (uint32_t line = first; line < first + 7 * 16; line++)
-      ck_assert_int_eq(cache_access(&c, line, 1, false, 0).hits, 1);
+      ck_assert_int_eq(cache_access(&c, line, 1, CACHE_READ, 0).hits, 1);
   }
   cache_destroy(&c);
 }
@@ -197,6 +221,7 @@ int main(void)
   TCase *tcase = tcase_create("one cache");
   tcase_add_loop_test(tcase, unused_lines_go_first, 0, UNUSED_CASES);
   tcase_add_test(tcase, unused_lines_soften_loops);
+  tcase_add_test(tcase, passing_lines_have_half);
   tcase_add_test(tcase, forgotten_lines_take_room);
   tcase_add_test(tcase, contiguous_lines_fit);
   tcase_add_loop_test(tcase, cache_is_a_list_with_times, 0, CACHE_CASES);

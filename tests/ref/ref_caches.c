@@ -93,7 +93,7 @@ static uint32_t given_with(const gpu *g, uint32_t sectors)
 static held *part_line(gpu *g, int part, uint64_t line, const ref_event *v)
 {
   held gone = {0}, *h = store_find(&g->l2[part], line);
-  if (!h) h = store_bring(&g->l2[part], line, &gone);
+  if (!h) h = store_bring(&g->l2[part], line, v->no_keep, &gone);
   if (gone.dirty) g->result->stream[gone.owner].memory_written += bits(gone.dirty);
   h->time = ++g->l2[part].now;
   h->passes = v->no_keep;
@@ -140,7 +140,7 @@ static void request(gpu *g, int sm, int64_t from, int64_t end)
       c->level[0].sectors += bits(sectors[k]);
       if (h) missed &= ~h->valid;
       c->level[0].hits += bits(sectors[k]) - bits(missed);
-      if (!h) h = store_bring(&g->l1[sm], line[k], &gone);
+      if (!h) h = store_bring(&g->l1[sm], line[k], false, &gone);
       store_use(&g->l1[sm], h);
       h->valid |= sectors[k];
       if (v->no_keep) h->line = UINT64_MAX;
@@ -296,7 +296,7 @@ static void write_back(cpu *c, int k, held gone)
     return;
   }
   held next = {0}, *h = store_find(&c->level[k], gone.line);
-  if (!h) h = store_bring(&c->level[k], gone.line, &next);
+  if (!h) h = store_bring(&c->level[k], gone.line, false, &next);
   h->dirty = 1;
   h->owner = gone.owner;
   h->time = ++c->level[k].now;
@@ -310,7 +310,7 @@ static void access_line(cpu *c, uint64_t line, const ref_event *e)
   for (int k = 0; k < c->m->n_levels && !found; k++) {
     held gone = {0}, *h = store_find(&c->level[k], line);
     found = h != NULL;
-    if (!h) h = store_bring(&c->level[k], line, &gone);
+    if (!h) h = store_bring(&c->level[k], line, false, &gone);
     h->time = ++c->level[k].now;
     if (k == 0 && e->op != TRACE_READ) {
       h->dirty = 1;

@@ -32,15 +32,25 @@ void store_use(store *s, held *h)
   s->since = s->now;
 }
 
-held *store_bring(store *s, uint64_t line, held *gone)
+/* Any line that passes: as many come before it as the highest bits of a random number say. */
+static held *any_passing(store *s, held *set, int64_t passing)
+{
+  s->random = s->random * 6364136223846793005u + 1442695040888963407u;
+  int64_t before = (int64_t)(s->random >> 32) * passing >> 32;
+  for (held *h = set;; h++)
+    if (h->passes && before-- == 0) return h;
+}
+
+held *store_bring(store *s, uint64_t line, bool passes, held *gone)
 {
   held *set = s->line + line % (uint64_t)s->sets * (uint64_t)s->ways, *victim = set;
   const bool by_age = s->policy == MACHINE_LRU;
-  for (int64_t w = 0; by_age && w < s->ways && victim->used; w++) {
-    const bool sooner =
-        set[w].passes != victim->passes ? set[w].passes : set[w].time < victim->time;
-    if (!set[w].used || sooner) victim = &set[w];
+  int64_t passing = 0;
+  for (int64_t w = 0; by_age && w < s->ways; w++) {
+    passing += set[w].passes;
+    if (set[w].time < victim->time) victim = &set[w];
   }
+  if (passes && passing > 0 && passing >= s->ways / 2) victim = any_passing(s, set, passing);
   for (int64_t w = 0; !by_age && w < s->ways && !forgotten(s, victim); w++)
     victim = &set[w];
   *gone = *victim;

@@ -15,17 +15,18 @@ typedef struct {
 typedef struct {
   int64_t sets, ways, now;
   machine_policy policy;
-  int64_t since; /* one set: accesses before this one are forgotten (MACHINE_PLRU) */
-  held *line;    /* [sets][ways] */
+  uint64_t random; /* state */
+  int64_t since;   /* one set: accesses before this one are forgotten (MACHINE_PLRU) */
+  held *line;      /* [sets][ways] */
 } store;
 
 /* Of a level, or of one of its parts. */
 store store_make(const machine_level *l);
 /* NULL: not there. */
 held *store_find(store *s, uint64_t line);
-/* Bring in a line that is not there, for the oldest of those that pass or else of all, or for the
- * first that is forgotten; *gone is what it displaced. */
-held *store_bring(store *s, uint64_t line, held *gone);
+/* Bring in a line that is not there, for the oldest or for the first that is forgotten; one that
+ * passes for any that does where these are half of the set.  *gone is what it displaced. */
+held *store_bring(store *s, uint64_t line, bool passes, held *gone);
 /* An access to a line that is there.  Once all of a set (there is one) have been used, those before
  * are forgotten. */
 void store_use(store *s, held *h);
