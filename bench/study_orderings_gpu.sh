@@ -351,7 +351,7 @@ part_errors()
       run = $4 OFS $8 OFS $9 OFS $13
       name = $7 " " $9 " N=" $4
       if ($6 == "time_us") time[run, $7] = $14
-      if ($6 == "cycles" && $16 != "") { cycles[run, $7] = $16; runs[run] = $8 OFS $13 OFS model; orders[$7] = apart }
+      if ($6 == "cycles" && $16 != "") { cycles[run, $7] = $16; by[run, $7] = model; runs[run] = $8 OFS $13; orders[$7] = apart }
       if ($6 ~ /^memory_/ && $14 != "" && $16 != "") {
         key = run SUBSEP $7
         memory[key] += $14; expected[key] += $16
@@ -366,10 +366,12 @@ part_errors()
       for (run in runs) for (a in orders) for (b in orders) {
         if (a >= b || orders[a] != "sorted" || orders[b] != "sorted") continue
         if (!((run, a) in time) || !((run, b) in time) || !((run, a) in cycles) || !((run, b) in cycles)) continue
+        if (by[run, a] != by[run, b]) continue
         ratio = time[run, a] / time[run, b]
         if (ratio < 1.03 && ratio > 1 / 1.03) continue
-        pairs[runs[run]]++
-        if ((ratio > 1) == (cycles[run, a] > cycles[run, b])) right[runs[run]]++
+        key = runs[run] OFS by[run, a]
+        pairs[key]++
+        if ((ratio > 1) == (cycles[run, a] > cycles[run, b])) right[key]++
       }
       print "date,commit,machine,quantity,list,orders,caches,unit,model_commit,cases,mean_error,largest_error,worst"
       for (k = 1; k <= n_keys; k++)
