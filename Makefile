@@ -371,7 +371,7 @@ TSAN_SUITES ?= comm bins neighbor sort force energy integrate engine physics rer
                cachemodel profile list_trace
 tsan: deps-ci
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)-tsan CC=clang NVCC= \
-	  CFLAGS='-O2 -g1 -fsanitize=thread -Werror -Wno-error=pass-failed' \
+	  CFLAGS='-O2 -g1 $(APART) -fsanitize=thread -Werror -Wno-error=pass-failed' \
 	  $(BUILD)-tsan/minimd $(TSAN_SUITES:%=$(BUILD)-tsan/tests/check_%)
 	sh tests/tsan.sh $(BUILD)-tsan $(TSAN_SUITES)
 
