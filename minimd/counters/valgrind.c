@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -39,11 +40,32 @@ static md_status wait_for(pid_t pid)
   return MD_OK;
 }
 
+/* A tool writes each line by itself: a reader that waits for the pipe would be woken by each, at
+ * 10 us a line.  After this time, in ns, a pipe has some hundred lines and is not full. */
+enum { LOOK_AGAIN = 1000000 };
+
+static ssize_t read_later(void *pipe, char *to, size_t bytes)
+{
+  ssize_t got;
+  nanosleep(&(struct timespec){.tv_nsec = LOOK_AGAIN}, NULL);
+  while ((got = read(*(const int *)pipe, to, bytes)) < 0 && errno == EINTR)
+    ;
+  return got;
+}
+
+static int close_pipe(void *pipe)
+{
+  return close(*(const int *)pipe);
+}
+
 /* Lines until the child closes its end. */
 static md_status take_lines(int from, valgrind_line *take, void *to)
 {
-  FILE *in = fdopen(from, "r");
-  MD_REQUIRE(in, MD_ENOMEM, "out of memory for a pipe");
+  enum { ROOM = 1 << 16 }; /* a pipe's */
+  FILE *in =
+      fopencookie(&from, "r", (cookie_io_functions_t){.read = read_later, .close = close_pipe});
+  if (!in) close(from);
+  MD_REQUIRE(in && setvbuf(in, NULL, _IOFBF, ROOM) == 0, MD_ENOMEM, "out of memory for a pipe");
   char *line = NULL;
   size_t room = 0;
   ssize_t length;

@@ -13,6 +13,7 @@
  * The compiler may load a word once more instead of keeping it in a register, a spill as well.  So
  * a structure of four is touched as often as the least of x, y and z; indices, counts and starts,
  * which a launch needs once, count once. */
+#include "minimd/counters/valgrind.h"
 #include "minimd/locality/locality.h"
 #include "minimd/shell/commands.h"
 #include "tests/ref/ref.h"
@@ -148,53 +149,50 @@ static md_status note_request(void *to, const list_request *r)
   return MD_OK;
 }
 
-/* A line of lackey's, ` L 1ffeffe4a8,8`, behind the first store to the marker and before the
- * second. */
-static void read_line(const char *line, uint64_t mark, int *marks, accesses *a)
+/* What lines say, one after the other. */
+typedef struct {
+  list_kernel kernel; /* arrays */
+  accesses a;
+  uint64_t marker;
+  int marks; /* stores to it so far */
+} reading;
+
+/* An access, ` L 1ffeffe4a8,8`, counts between the first store to the marker and the second. */
+static md_status read_line(void *to, const char *line)
 {
-  char kind;
+  reading *r = (reading *)to;
   unsigned long long address;
-  int bytes;
-  if (sscanf(line, " %c %llx,%d", &kind, &address, &bytes) != 3) return;
-  if (kind == 'S' && address == mark)
-    ++*marks;
-  else if (*marks == 1 && strchr("LSM", kind))
-    note(a, kind != 'S', kind != 'L', address, bytes);
+  long long count;
+  int k, stride;
+  char kind;
+  if (line[0] == 'I' || r->marks == 2) return MD_OK;
+  if (line[0] == ' ' && sscanf(line, " %c %llx,%d", &kind, &address, &stride) == 3) {
+    if (kind == 'S' && address == r->marker)
+      r->marks++;
+    else if (r->marks == 1 && strchr("LSM", kind))
+      note(&r->a, kind != 'S', kind != 'L', address, stride);
+  } else if (sscanf(line, "array %d %llx %lld %d", &k, &address, &count, &stride) == 4) {
+    r->kernel.array[k] = (list_array){address, count, stride};
+    if (k == LIST_ARRAY_COUNT - 1) r->a = make_accesses(&r->kernel);
+  } else if (sscanf(line, "marker %llx", &address) == 1) {
+    r->marker = address;
+  }
+  return MD_OK;
 }
 
 static accesses trace(const char *order, const char *list, const char *pair)
 {
-  char self[4096], run[4352], line[256];
+  static const char *const lackey[] = {"--tool=lackey", "--trace-mem=yes", "--log-fd=1", NULL};
+  char self[4096], *missing;
   const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
   ck_assert_int_gt(length, 0);
   self[length] = '\0';
-  snprintf(run, sizeof run,
-           "OMP_WAIT_POLICY=passive exec valgrind --tool=lackey --trace-mem=yes --log-fd=1 '%s' "
-           "kernel %s %s %s",
-           self, order, list, pair);
-  FILE *in = popen(run, "r");
-  ck_assert(in);
-  list_kernel kernel = {.n = 0};
-  accesses a = {.outside = 0};
-  unsigned long long mark = 0;
-  int marks = 0;
-  while (fgets(line, sizeof line, in)) {
-    int k, stride;
-    unsigned long long base;
-    long long count;
-    if (line[0] == 'I' || marks == 2) continue;
-    if (line[0] == ' ') {
-      if (mark) read_line(line, mark, &marks, &a);
-    } else if (sscanf(line, "array %d %llx %lld %d", &k, &base, &count, &stride) == 4) {
-      kernel.array[k] = (list_array){base, count, stride};
-      if (k == LIST_ARRAY_COUNT - 1) a = make_accesses(&kernel);
-    } else {
-      sscanf(line, "marker %llx", &mark);
-    }
-  }
-  ck_assert_int_eq(pclose(in), 0);
-  ck_assert_int_eq(marks, 2);
-  return a;
+  char *program[] = {self, "kernel", (char *)order, (char *)list, (char *)pair, NULL};
+  reading r = {.marks = 0};
+  ck_ok(valgrind_run(lackey, program, read_line, &r, &missing));
+  ck_assert_ptr_null(missing);
+  ck_assert_int_eq(r.marks, 2);
+  return r.a;
 }
 
 /* --- Both. */
