@@ -78,16 +78,17 @@ static __device__ __forceinline__ void enclose(float value, bool belongs, float 
 }
 
 /* Lanes at which a new box begins: where the next atom is far from the one before, as it is where a
- * curve jumps, but at most MOST_BOXES. */
+ * curve jumps.  Where that makes too many boxes, behind the longest jumps: a box may hold pieces
+ * that are near each other, but one across the system would have it all for a halo. */
 static __device__ __forceinline__ unsigned box_starts(float3 at, float reach)
 {
   const float dx = at.x - __shfl_up_sync(MD_ALL_LANES, at.x, 1);
   const float dy = at.y - __shfl_up_sync(MD_ALL_LANES, at.y, 1);
   const float dz = at.z - __shfl_up_sync(MD_ALL_LANES, at.z, 1);
-  const bool jumps = fmaxf(fabsf(dx), fmaxf(fabsf(dy), fabsf(dz))) > reach;
-  unsigned starts = __ballot_sync(MD_ALL_LANES, jumps) | 1;
-  while (__popc(starts) > MOST_BOXES)
-    starts &= ~(0x80000000u >> __clz(starts));
+  const float jump = fmaxf(fabsf(dx), fmaxf(fabsf(dy), fabsf(dz)));
+  unsigned starts = __ballot_sync(MD_ALL_LANES, jump > reach) | 1;
+  for (float far = 2 * reach; __popc(starts) > MOST_BOXES; far *= 2)
+    starts = __ballot_sync(MD_ALL_LANES, jump > far) | 1;
   return starts;
 }
 

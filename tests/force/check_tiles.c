@@ -64,6 +64,58 @@ START_TEST(tiles_hold_the_pairs_of_full_lists)
 }
 END_TEST
 
+/* A liquid thinned out: along Hilbert's curve through octants of the box come five lone atoms, far
+ * from each other, nothing, a small cube, and the whole liquid of the fourth octant, which lies
+ * between the first and the third; *apart gets how many come before it. */
+static run_case far_pieces(md_precision precision, int64_t *apart)
+{
+  run_case c = run_case_fcc("far pieces", (int[]){19, 19, 19}, (double[]){0, 0, 0}, 0.1);
+  const double half = c.box.hi[0] / 2;
+  int64_t kept = 0, lone = 0;
+  *apart = 0;
+  for (int64_t i = 0; i < c.n; i++) {
+    double *x = c.x + 3 * i, away = 0; /* from the middle of the atom's octant */
+    const bool up[3] = {x[0] >= half, x[1] >= half, x[2] >= half};
+    for (int d = 0; d < 3; d++)
+      away = fmax(away, fabs(x[d] - (up[d] ? 1.5 : 0.5) * half));
+    const bool first = !up[0] && !up[1] && !up[2] && lone < 5;
+    const bool third = !up[0] && up[1] && up[2] && away < 4;
+    if (first) x[0] = x[2] = half / 2, x[1] = (2 * (double)lone++ + 1) / 10 * half;
+    if (!first && !third && (up[0] || up[1] || !up[2])) continue;
+    *apart += first || third;
+    for (int d = 0; d < 3; d++)
+      c.x[3 * kept + d] = run_round(precision, x[d]);
+    kept++;
+  }
+  c.n = kept;
+  return c;
+}
+
+/* A tile whose rows lie in more pieces than have boxes of their own does not have all that lies
+ * between them for a halo. */
+START_TEST(a_tile_of_many_pieces_sees_what_is_near_them)
+{
+  int64_t apart, seen = 0;
+  run_case c = far_pieces((md_precision)_i, &apart);
+  neighbor_spec spec = run_near_spec(2.8, 0.5);
+  spec.kind = NEIGHBOR_TILE;
+  run_near near = run_near_open((md_precision)_i, 1, &spec, &c);
+  run_near_rebuild(&near);
+  const neighbor_tiles *tiles = neighbor_list_view(near.list)->tiles;
+  const size_t bytes = (size_t)tiles->passes * sizeof(neighbor_piece);
+  neighbor_piece *halo = malloc(bytes);
+  ck_ok(md_read(near.ctx, halo, tiles->halos, bytes));
+  for (int32_t p = 0; p < tiles->passes; p++)
+    seen += halo[p].count;
+  ck_assert_int_gt(apart, tiles->rows);
+  ck_assert_msg(seen <= apart, "%s: a halo of %lld where %lld atoms are near the rows", c.name,
+                (long long)seen, (long long)apart);
+  free(halo);
+  run_near_close(&near);
+  run_case_free(&c);
+}
+END_TEST
+
 /* All atoms into the lower half of the box. */
 static void squeeze(run_md *md)
 {
@@ -136,6 +188,7 @@ int main(void)
   tcase_set_timeout(tc, 60);
   if (test_backend() == MD_GPU) {
     tcase_add_loop_test(tc, tiles_hold_the_pairs_of_full_lists, 0, TILE_CASES * MD_PRECISION_COUNT);
+    tcase_add_loop_test(tc, a_tile_of_many_pieces_sees_what_is_near_them, 0, MD_PRECISION_COUNT);
     tcase_add_loop_test(tc, a_list_that_does_not_fit_is_built_again, 0, 4 * MD_PRECISION_COUNT);
   } else
     tcase_add_test(tc, on_the_cpu_they_are_full_lists);
