@@ -143,6 +143,25 @@ START_TEST(bins_of_few_tiles_are_powers_of_two)
 }
 END_TEST
 
+/* Many tiles, too, but not in a slab of one bin: 49 bins along y would be 32 + 16 + 1. */
+START_TEST(bins_of_many_tiles_leave_no_thin_slab)
+{
+  static const int32_t fit[3] = {47, 49, 50};
+  run_case c = run_case_fcc("many tiles", (int[]){40, 41, 42}, (double[]){0, 0, 0}, 0.1);
+  neighbor_spec spec = run_near_spec(2.8, 0.5);
+  spec.kind = NEIGHBOR_TILE;
+  spec.order = (ordering){.kind = _i == 0 ? ORDERING_HILBERT : ORDERING_GILBERT};
+  run_near near = run_near_open(MD_SINGLE, 1, &spec, &c);
+  run_near_rebuild(&near);
+  const neighbor_grid *grid = neighbor_list_grid(near.list);
+  const bool fewer = near.ctx->backend == MD_GPU && _i == 0;
+  for (int d = 0; d < 3; d++)
+    ck_assert_int_eq(grid->n[d] - 2 * grid->margin[d], fit[d] - (d == 1 && fewer));
+  run_near_close(&near);
+  run_case_free(&c);
+}
+END_TEST
+
 /* The position below a face may be rounded to the bin behind the last one, which is the first of
  * the next row. */
 START_TEST(the_last_position_is_in_the_last_bin)
@@ -232,6 +251,7 @@ int main(void)
   tcase_add_loop_test(tc, sort_follows_the_curve_and_loses_nothing, 0, MD_PRECISION_COUNT);
   tcase_add_test(tc, bins_cover_the_box);
   tcase_add_test(tc, bins_of_few_tiles_are_powers_of_two);
+  tcase_add_loop_test(tc, bins_of_many_tiles_leave_no_thin_slab, 0, 2);
   tcase_add_test(tc, the_last_position_is_in_the_last_bin);
   tcase_add_loop_test(tc, memory_is_foreseen, 0, MD_PRECISION_COUNT);
   tcase_add_test(tc, sorts_again_take_no_more_memory);
