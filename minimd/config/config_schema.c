@@ -192,7 +192,8 @@ static const config_entry table[] = {
          NEIGHBOR_STENCIL_COUNT, "sphere", "bins searched around a bin"),
     BINS("neighbor.bin_size", engine.bin_size, "length", 0, 1e6, "/2",
          "edge of a bin; /N: N bins per cutoff + skin; tiles of up to 2^18 atoms along a "
-         "Hilbert or Morton curve: the nearest power of two of bins"),
+         "Hilbert or Morton curve: the nearest power of two of bins, of more atoms never one bin "
+         "more than a multiple of four"),
     FLAG("neighbor.newton", engine.newton, "true",
          "half lists: compute each pair across a ghost once, not twice (ranks on GPUs: twice)"),
     CURVE("order.curve", engine.curve, ORDERINGS, "hilbert",
