@@ -47,16 +47,37 @@ MD_INLINE void jacobi_solve(const double *inverse, int m, const double *x, doubl
   y[2 * m] = inverse[2] * a + inverse[4] * b + inverse[5] * c;
 }
 
-/* y = M^-1 x from M itself, as M = L D L^T with ones on the diagonal of L; block is positive
- * definite. */
-MD_INLINE void jacobi_solve_block(const double *block, int m, const double *x, double *y)
+/* M = L D L^T with ones on the diagonal of L, below them a; b c; and the inverse of D. */
+typedef struct {
+  double a, b, c, inverse[3];
+} jacobi_unit;
+
+/* block is positive definite. */
+MD_INLINE jacobi_unit jacobi_unit_of(const double *block)
 {
   const double first = inverse_of(block[0]), a = block[1] * first, b = block[2] * first;
   const double second = inverse_of(block[3] - a * block[1]), rest = block[4] - b * block[1];
   const double c = rest * second, third = inverse_of(block[5] - b * block[2] - c * rest);
-  const double u = x[0], v = x[m] - a * u, w = (x[2 * m] - b * u - c * v) * third;
-  const double middle = v * second - c * w;
-  y[0] = u * first - a * middle - b * w;
+  const jacobi_unit unit = {a, b, c, {first, second, third}};
+  return unit;
+}
+
+/* y = L^-1 x for rows m apart; x.M^-1 w is the sum of y_d D_d^-1 v_d with v = L^-1 w. */
+MD_INLINE void jacobi_forward(const jacobi_unit *unit, int m, const double *x, double *y)
+{
+  y[0] = x[0];
+  y[1] = x[m] - unit->a * y[0];
+  y[2] = x[2 * m] - unit->b * y[0] - unit->c * y[1];
+}
+
+/* y = M^-1 x from M itself. */
+MD_INLINE void jacobi_solve_block(const double *block, int m, const double *x, double *y)
+{
+  const jacobi_unit unit = jacobi_unit_of(block);
+  double v[3];
+  jacobi_forward(&unit, m, x, v);
+  const double w = v[2] * unit.inverse[2], middle = v[1] * unit.inverse[1] - unit.c * w;
+  y[0] = v[0] * unit.inverse[0] - unit.a * middle - unit.b * w;
   y[m] = middle;
   y[2 * m] = w;
 }

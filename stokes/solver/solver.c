@@ -199,15 +199,18 @@ md_status stokes_solver_cg(stokes_solver *solver, const double *b, double *x, do
   /* Scalars stay on a GPU, and sums over ranks as well where they can. */
   if (solver->rows && ctx->backend == MD_GPU && !solver->space.shared.device.mail)
     return stokes_solver_block_cg(solver, 1, b, x, tolerance, most, out);
-  double *q, *r, *z, *p;
+  double *q, *r, *z, *p, *u = NULL;
   cg_state state;
   MD_TRY(solver_vector(solver, 0, 1, &q));
   MD_TRY(solver_vector(solver, 1, 1, &r));
   MD_TRY(solver_vector(solver, 2, 1, &p));
   z = r;
-  if (solver_preconditioned(solver) && solver->ops->keeps) MD_TRY(solver_vector(solver, 3, 1, &z));
+  if (solver_preconditioned(solver) && solver->ops->keeps) {
+    MD_TRY(solver_vector(solver, 3, 1, &z));
+    MD_TRY(solver_vector(solver, 4, 1, &u));
+  }
   MD_TRY(md_buffer_reserve(ctx, &solver->state, sizeof state, 0));
-  const cg_vectors v = {b, q, x, r, z, p, solver->state.data};
+  const cg_vectors v = {b, q, x, r, z, p, u, solver->state.data};
   const int look = ctx->backend == MD_GPU ? LOOK_GPU : LOOK_CPU;
   MD_TRY(solver_multiply(solver, 1, x, q));
   MD_TRY(solver->ops->cg_begin(&solver->space, &v, tolerance));

@@ -6,6 +6,7 @@
  * each to all. */
 #include "comm/world.h"
 #include "core/time/timer.h"
+#include "stokes/solver/cg_scalars.h"
 #include "stokes/solver/jacobi.h"
 #include "stokes/team.h"
 #include "stokes/solver/small_columns_isa.h"
@@ -197,54 +198,61 @@ static md_status lower(vector_space *s, int m, const double *x, double *y)
   return MD_OK;
 }
 
-enum { BB, RR, RZ, CG_SUMS };
-
-/* What both halves of conjugate gradients need of the new residual. */
-MD_INLINE void cg_residual(const vector_space *s, const cg_vectors *v, const tile *t, double *sum)
-{
-  const int64_t at = 3 * t->first;
-  if (s->jacobi) solve_part(s->jacobi, t, 1, v->r + at, v->z + at);
-  const double rr = dot(t->n, v->r + at, v->r + at);
-  sum[RR] += rr;
-  sum[RZ] += s->jacobi ? dot(t->n, v->r + at, v->z + at) : rr;
-}
-
 static md_status cg_begin(vector_space *s, const cg_vectors *v, double tolerance)
 {
-  double *sums, total[CG_SUMS];
-  MD_TRY(reserve_sums(s, CG_SUMS, &sums));
+  enum { BB, RR, WIDTH };
+  double *sums, total[WIDTH];
+  MD_TRY(reserve_sums(s, WIDTH, &sums));
   FOR_PARTS(s, p)
   FOR_TILES(s, p, t)
   {
     const int64_t at = 3 * t.first;
     for (int k = 0; k < t.n; k++)
       v->r[at + k] = v->b[at + k] - v->q[at + k];
-    cg_residual(s, v, &t, sums + p * CG_SUMS);
-    sums[p * CG_SUMS + BB] += dot(t.n, v->b + at, v->b + at);
+    if (s->jacobi) solve_part(s->jacobi, &t, 1, v->r + at, v->z + at);
     memcpy(v->p + at, v->z + at, (size_t)t.n * sizeof(double));
+    sums[p * WIDTH + BB] += dot(t.n, v->b + at, v->b + at);
+    sums[p * WIDTH + RR] += dot(t.n, v->r + at, v->r + at);
   }
-  add_sums(s, CG_SUMS, total);
+  add_sums(s, WIDTH, total);
   const double limit = tolerance * tolerance * total[BB];
-  *v->state = (cg_state){.bb = total[BB],
-                         .rr = total[RR],
-                         .rz = total[RZ],
-                         .limit = limit,
-                         .done = total[RR] <= limit};
+  *v->state =
+      (cg_state){.bb = total[BB], .rr = total[RR], .limit = limit, .done = total[RR] <= limit};
   return MD_OK;
+}
+
+/* u = M^-1 q and the sums of cg_scalars.h over one tile. */
+MD_INLINE void cg_tile_sums(const vector_space *s, const cg_vectors *v, const tile *t, double *sum)
+{
+  const int64_t at = 3 * t->first;
+  const double *r = v->r + at, *q = v->q + at;
+  sum[CG_RR] += dot(t->n, r, r);
+  sum[CG_RQ] += dot(t->n, r, q);
+  sum[CG_QQ] += dot(t->n, q, q);
+  if (!s->jacobi) return;
+  double *u = v->u + at;
+  solve_part(s->jacobi, t, 1, q, u);
+  sum[CG_RZ] += dot(t->n, r, v->z + at);
+  sum[CG_RU] += dot(t->n, r, u);
+  sum[CG_QU] += dot(t->n, q, u);
 }
 
 static md_status cg_step(vector_space *s, const cg_vectors *v)
 {
   cg_state *state = v->state;
   double total[CG_SUMS], *sums;
+  const int width = s->jacobi ? CG_SUMS : CG_PLAIN;
   if (state->done) return MD_OK;
-  MD_TRY(dots(s, 1, v->p, v->q, &state->pq));
-  if (!(state->pq > 0)) {
-    state->done = 2;
-    return MD_OK;
+  MD_TRY(reserve_sums(s, width, &sums));
+  FOR_PARTS(s, p)
+  FOR_TILES(s, p, t)
+  {
+    cg_tile_sums(s, v, &t, sums + p * width);
   }
-  const double alpha = state->rz / state->pq;
-  MD_TRY(reserve_sums(s, CG_SUMS, &sums));
+  add_sums(s, width, total);
+  cg_advance(state, s->jacobi != NULL, total);
+  const double alpha = state->alpha, beta = state->beta;
+  if (alpha == 0) return MD_OK;
   FOR_PARTS(s, p)
   FOR_TILES(s, p, t)
   {
@@ -253,16 +261,12 @@ static md_status cg_step(vector_space *s, const cg_vectors *v)
       v->x[at + k] += alpha * v->p[at + k];
       v->r[at + k] -= alpha * v->q[at + k];
     }
-    cg_residual(s, v, &t, sums + p * CG_SUMS);
+    for (int k = 0; k < t.n && s->jacobi; k++)
+      v->z[at + k] -= alpha * v->u[at + k];
+    for (int k = 0; k < t.n; k++)
+      v->p[at + k] = v->z[at + k] + beta * v->p[at + k];
   }
-  add_sums(s, CG_SUMS, total);
-  const double one = 1;
-  state->beta = total[RZ] / state->rz;
-  state->rr = total[RR];
-  state->rz = total[RZ];
-  state->steps++;
-  state->done = state->rr <= state->limit;
-  return columns(s, 1, &one, v->z, &state->beta, v->p);
+  return MD_OK;
 }
 
 static md_status gram(vector_space *s, int m, const double *x, const double *y, double *g)

@@ -46,10 +46,10 @@ static inline int64_t vector_part_rows(int64_t n_rows)
 /* Scalars of one run of conjugate gradients, where the vectors are.  Once the residual is small
  * enough, `done` is set and further steps change nothing: so that a host may look now and then. */
 typedef struct {
-  double bb, rr, rz, pq; /* b.b, r.r, r.M^-1 r, p.A p */
-  double alpha;          /* how far x goes along p; 0: it need not any more */
-  double beta;           /* r.M^-1 r over what it was a step before */
-  double limit;          /* of r.r */
+  double bb, rr; /* b.b, r.r */
+  double alpha;  /* how far x goes along p; 0: it need not any more */
+  double beta;   /* how much of p the next p keeps */
+  double limit;  /* of r.r */
   int64_t steps;
   int64_t done; /* 1: converged, 2: p.A p is not > 0 */
 } cg_state;
@@ -57,6 +57,7 @@ typedef struct {
 typedef struct {
   const double *b, *q;   /* right-hand side; A p, and A x at the start */
   double *x, *r, *z, *p; /* z = M^-1 r where that is kept, r itself where M = I */
+  double *u;             /* M^-1 q where that is kept */
   cg_state *state;
 } cg_vectors;
 
@@ -67,8 +68,8 @@ typedef struct {
 } block_vectors;
 
 typedef struct {
-  /* M^-1, and M^-1 r of conjugate gradients, are kept: else they are worked out where they are
-   * used, in less memory. */
+  /* M^-1, and M^-1 r and M^-1 q of conjugate gradients, are kept: else they are worked out where
+   * they are used, in less memory. */
   bool keeps;
   /* M^-1 from the diagonal blocks, where it is kept and inverse is not NULL; *bad: how many are not
    * positive definite; *largest: their largest eigenvalue. */
@@ -87,7 +88,7 @@ typedef struct {
 
   /* r = b - q, z = M^-1 r, p = z; limit = tolerance^2 b.b */
   md_status (*cg_begin)(vector_space *s, const cg_vectors *v, double tolerance);
-  /* pq = p.q;  x += rz/pq p;  r -= rz/pq q;  z = M^-1 r;  p = z + rz'/rz p */
+  /* alpha and beta (cg_scalars.h);  x += alpha p;  r -= alpha q;  z = M^-1 r;  p = z + beta p */
   md_status (*cg_step)(vector_space *s, const cg_vectors *v);
 
   /* g = x^T y, m x m row-major on the host. */

@@ -1,5 +1,5 @@
 /* tests/stokes/check_stokes_edges.c - right-hand sides that are zero, or no numbers; another
- * matrix. */
+ * matrix; a solve that is over at once. */
 #include "stokes/solver/solver.h"
 #include "tests/ref/ref.h"
 #include "tests/ref/ref_stokes.h"
@@ -109,6 +109,42 @@ START_TEST(another_matrix_has_other_bounds)
 }
 END_TEST
 
+/* Two eigenvalues that differ by a little: one step leaves a residual whose square the sums taken
+ * before the step do not know, which must not count as converged. */
+START_TEST(long_steps)
+{
+  enum { N = 3 * SPHERES };
+  fixture f = open_solver(STOKES_PRECONDITION_NONE);
+  stokes_blocks blocks = {SPHERES, SPHERES, ref_alloc(SPHERES + 1, 8), ref_alloc(SPHERES, 4),
+                          ref_alloc(3 * N, 8)};
+  double x[NUMBERS] = {0};
+  stokes_outcome out;
+  for (int k = 0; k < 24; k++) {
+    const double little = pow(10, -6 - k % 3);
+    double *b = ref_vector(NUMBERS, (uint64_t)k), rest = 0, norm = 0, zero[NUMBERS] = {0};
+    for (int i = 0; i < SPHERES; i++) {
+      blocks.start[i + 1] = i + 1, blocks.column[i] = i;
+      for (int d = 0; d < 3; d++)
+        blocks.block[9 * i + 4 * d] = 1 + i % 2 * little;
+    }
+    ck_ok(stokes_matrix_set(f.bed.matrix, &blocks, 1));
+    ck_ok(stokes_solver_attach(f.solver, f.bed.matrix));
+    set(&f, b, zero);
+    ck_ok(stokes_solver_cg(f.solver, f.b.data, f.x.data, 1e-12, 9, &out));
+    ck_assert_int_le(out.iterations, 2);
+    ck_ok(md_read(f.bed.ctx, x, f.x.data, sizeof x));
+    for (int r = 0; r < N; r++) {
+      rest += pow(b[r] - (1 + r / 3 % 2 * little) * x[r], 2);
+      norm += b[r] * b[r];
+    }
+    ck_assert_double_le(rest, 1e-24 * norm);
+    free(b);
+  }
+  stokes_blocks_free(&blocks);
+  close_solver(&f);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("stokes_edges");
@@ -117,6 +153,7 @@ int main(void)
   tcase_add_loop_test(tc, nothing_gives_nothing, 0, STOKES_PRECONDITIONER_COUNT);
   tcase_add_loop_test(tc, another_matrix_has_other_bounds, 0, STOKES_PRECONDITIONER_COUNT);
   tcase_add_loop_test(tc, what_is_no_number_is_refused, 0, STOKES_PRECONDITIONER_COUNT);
+  tcase_add_test(tc, long_steps);
   suite_add_tcase(suite, tc);
   return test_main(suite);
 }
