@@ -6,8 +6,8 @@
  *     p.q = z.q = r.u,   alpha = r.z / p.q,   beta = r'.z' / r.z = alpha q.u / p.q - 1,
  *     r'.r' = r.r - 2 alpha r.q + alpha^2 q.q,
  *
- * r' and z' being those after the step.  The next
- * iteration sums r'.r' and r'.z' themselves, so that no rounding error is handed on. */
+ * r' and z' being those after the step.  The next iteration sums r'.r' and r'.z' themselves, so
+ * that no rounding error is handed on. */
 #ifndef STOKES_CG_SCALARS_H
 #define STOKES_CG_SCALARS_H
 
