@@ -1,11 +1,11 @@
 #!/bin/sh
 # tests/run.sh BUILD - run every suite and every command-line test; the backend is MINIMD_TEST_BACKEND.
-# On the CPU one more at once than there are processors, since those of several ranks wait, or TEST_JOBS.  A line for each says
+# On the CPU two more at once than there are processors, since those of several ranks wait, or TEST_JOBS.  A line for each says
 # how many seconds it took.
 build=$1
 backend=${MINIMD_TEST_BACKEND:-cpu}
 case $backend in
-  cpu) jobs=${TEST_JOBS:-$(($(nproc 2>/dev/null || echo 2) + 1))} ;;
+  cpu) jobs=${TEST_JOBS:-$(($(nproc 2>/dev/null || echo 2) + 2))} ;;
   *) jobs=${TEST_JOBS:-1} ;;
 esac
 logs=$build/tests/logs

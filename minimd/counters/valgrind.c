@@ -40,8 +40,8 @@ static md_status wait_for(pid_t pid)
   return MD_OK;
 }
 
-/* A tool writes each line by itself: a reader that waits for the pipe would be woken by each, at
- * 10 us a line.  After this time, in ns, a pipe has some hundred lines and is not full. */
+/* A tool writes each line by itself: a reader that waits for the pipe would be woken by each.  After
+ * this time, in ns, a pipe has some thousand lines and is not full. */
 enum { LOOK_AGAIN = 1000000 };
 
 static ssize_t read_later(void *pipe, char *to, size_t bytes)
@@ -61,11 +61,12 @@ static int close_pipe(void *pipe)
 /* Lines until the child closes its end. */
 static md_status take_lines(int from, valgrind_line *take, void *to)
 {
-  enum { ROOM = 1 << 16 }; /* a pipe's */
+  char piece[1 << 16]; /* as much as a pipe holds */
   FILE *in =
       fopencookie(&from, "r", (cookie_io_functions_t){.read = read_later, .close = close_pipe});
   if (!in) close(from);
-  MD_REQUIRE(in && setvbuf(in, NULL, _IOFBF, ROOM) == 0, MD_ENOMEM, "out of memory for a pipe");
+  MD_REQUIRE(in, MD_ENOMEM, "out of memory for a pipe");
+  setvbuf(in, piece, _IOFBF, sizeof piece);
   char *line = NULL;
   size_t room = 0;
   ssize_t length;
