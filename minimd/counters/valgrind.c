@@ -40,8 +40,8 @@ static md_status wait_for(pid_t pid)
   return MD_OK;
 }
 
-/* A tool writes each line by itself: a reader that waits for the pipe would be woken by each.  After
- * this time, in ns, a pipe has some thousand lines and is not full. */
+/* A tool writes each line by itself: a reader that waits for the pipe would be woken by each.
+ * After this time, in ns, a pipe has some thousand lines and is not full. */
 enum { LOOK_AGAIN = 1000000 };
 
 static ssize_t read_later(void *pipe, char *to, size_t bytes)
