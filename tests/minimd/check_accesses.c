@@ -163,16 +163,16 @@ static md_status read_line(void *to, const char *line)
   reading *r = (reading *)to;
   unsigned long long address;
   long long count;
-  int k, stride;
+  int k, bytes; /* of an access, or from an element to the next */
   char kind;
   if (line[0] == 'I' || r->marks == 2) return MD_OK;
-  if (line[0] == ' ' && sscanf(line, " %c %llx,%d", &kind, &address, &stride) == 3) {
+  if (line[0] == ' ' && sscanf(line, " %c %llx,%d", &kind, &address, &bytes) == 3) {
     if (kind == 'S' && address == r->marker)
       r->marks++;
     else if (r->marks == 1 && strchr("LSM", kind))
-      note(&r->a, kind != 'S', kind != 'L', address, stride);
-  } else if (sscanf(line, "array %d %llx %lld %d", &k, &address, &count, &stride) == 4) {
-    r->kernel.array[k] = (list_array){address, count, stride};
+      note(&r->a, kind != 'S', kind != 'L', address, bytes);
+  } else if (sscanf(line, "array %d %llx %lld %d", &k, &address, &count, &bytes) == 4) {
+    r->kernel.array[k] = (list_array){address, count, bytes};
     if (k == LIST_ARRAY_COUNT - 1) r->a = make_accesses(&r->kernel);
   } else if (sscanf(line, "marker %llx", &address) == 1) {
     r->marker = address;
