@@ -1,9 +1,9 @@
 /* bench/bench_forces.c - Brownian forces of suspensions, by pairs and by Chebyshev: CSV rows.
  *
- * Median seconds for m columns, the two ways measured in turn.  bytes: by pairs, of list, spheres
- * and forces; by Chebyshev, of its products ("iterations" of them).  blocks: of the matrix; by
- * pairs the numbers of a pair are drawn once or twice, so that arithmetic bounds it, not these
- * bytes. */
+ * Median seconds for m columns, the two ways measured in turn, on one thread of a CPU.  bytes: by
+ * pairs, of list, spheres and forces; by Chebyshev, of its products ("iterations" of them).
+ * blocks: of the matrix; by pairs the numbers of a pair are drawn once or twice, so that
+ * arithmetic bounds it, not these bytes. */
 #include "bench/stokes_rows.h"
 #include "core/time/stopwatch.h"
 #include "stokes/model/model.h"
@@ -112,8 +112,9 @@ int main(int argc, char **argv)
     fprintf(stderr, "usage: bench_forces [cpu|gpu]\n");
     return 2;
   }
+  const int threads = backend == MD_CPU; /* 0: all */
   md_ctx *ctx;
-  bench_stop(md_ctx_create(&(md_ctx_spec){(md_backend)backend, MD_DOUBLE, 0, true}, &ctx));
+  bench_stop(md_ctx_create(&(md_ctx_spec){(md_backend)backend, MD_DOUBLE, threads, true}, &ctx));
   rows_begin();
   for (int64_t n = 3000; n <= (backend == MD_GPU ? 300000 : 30000); n *= 10)
     for (int k = 0; k < 6; k++)
