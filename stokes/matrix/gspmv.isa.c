@@ -90,11 +90,11 @@ MD_INLINE int64_t column_of(const gspmv_job *job, int64_t p, stokes_storage stor
                                 : job->column[p];
 }
 
-/* Ask for the part of X that the block AHEAD places on needs: blocks stream in by themselves, X is
- * a gather. */
+/* Ask for a block, and for the part of X that the block AHEAD places on needs: X is a gather. */
 MD_INLINE void fetch_ahead(const gspmv_job *job, int64_t p, int64_t end, stokes_storage storage,
                            int first)
 {
+  matrix_ask_block(job->block, p, storage);
   if (p + AHEAD >= end) return;
   const double *x = x_of(job, column_of(job, p + AHEAD, storage), first);
   for (int k = 0; k < 3 * job->m; k += LINE)

@@ -199,6 +199,16 @@ static inline size_t matrix_entry_bytes(stokes_storage storage)
   return bytes[storage];
 }
 
+/* Bytes between asking for a block and using it.  Blocks are a stream, but one that a processor
+ * alone follows at four fifths of the speed with one vector, and at half of it with several, whose
+ * rows of X come between. */
+enum { MATRIX_STREAM = 4096 };
+
+static inline void matrix_ask_block(const void *block, int64_t p, stokes_storage storage)
+{
+  __builtin_prefetch((const char *)block + matrix_entry_bytes(storage) * (size_t)p + MATRIX_STREAM);
+}
+
 /* Column of entry p, on the host. */
 static inline int32_t *matrix_column(const stokes_matrix *matrix, int64_t p)
 {

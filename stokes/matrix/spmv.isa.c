@@ -7,23 +7,19 @@
 #include "stokes/matrix/matrix_impl.h"
 #include "stokes/matrix/simd_vec.h"
 
-/* Blocks between asking for a part of X and using it, bytes between asking for a block and using
- * it, and blocks before the end where asking stops. */
-enum { AHEAD = 100, STREAM = 4096, STOP = STREAM / sizeof(stokes_pair_entry) };
+enum { AHEAD = 100 }; /* blocks between asking for a part of X and using it */
 
-/* X is a gather, and three numbers may lie in two cache lines.  Blocks are a stream, but one that
- * the processor alone follows at four fifths of the speed. */
+/* X is a gather, and three numbers may lie in two cache lines. */
 MD_INLINE void fetch_ahead(const gspmv_job *job, int64_t p, int64_t end, stokes_storage storage)
 {
-  if (p + STOP >= end) return;
-  const size_t size = matrix_entry_bytes(storage);
+  matrix_ask_block(job->block, p, storage);
+  if (p + AHEAD >= end) return;
   const double *x =
       job->x + 3 * (int64_t)(storage == STOKES_PAIR
                                  ? ((const stokes_pair_entry *)job->block)[p + AHEAD].column
                                  : job->column[p + AHEAD]);
   __builtin_prefetch(x);
   __builtin_prefetch(x + 2);
-  __builtin_prefetch((const char *)job->block + size * ((size_t)p + STREAM / size));
 }
 
 MD_INLINE int64_t end_of(const gspmv_job *job)
