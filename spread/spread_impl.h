@@ -141,7 +141,7 @@ struct spread_plan {
   int64_t n;
   spread_part *part;
   int32_t n_parts;
-  double build_s;
+  double build_s, room;    /* of setting positions: seconds, and bytes that were free for it */
   int32_t multiprocessors; /* GPU */
   int64_t l2_bytes;
   spread_counter counter;

@@ -3,6 +3,7 @@
 #include "core/sizes.h"
 #include "core/time/timer.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,15 +40,16 @@ static double bytes_needed(const spread_plan *plan, spread_method method, int64_
   return bytes;
 }
 
-/* Asks the device only when the plan has to grow, which takes longer than many a sort. */
-static md_status check_memory(const spread_plan *plan, spread_method method, int64_t n)
+/* Asks the device only for more than there was before, as asking takes longer than many a sort: what
+ * spreadings will need is not held before the first of them. */
+static md_status check_memory(spread_plan *plan, spread_method method, int64_t n)
 {
   const bool gpu = plan->ctx->backend == MD_GPU;
   const double needed = bytes_needed(plan, method, n);
   md_gpu_info info;
   spread_report held;
   spread_describe(plan, &held);
-  if (method == plan->method && needed <= (double)held.bytes) return MD_OK;
+  if (method == plan->method && needed <= fmax(plan->room, (double)held.bytes)) return MD_OK;
   double free_bytes = (double)md_memory_free();
   if (gpu) {
     MD_TRY(md_gpu_describe(&info));
@@ -58,6 +60,7 @@ static md_status check_memory(const spread_plan *plan, spread_method method, int
       "method %s needs %.1f GB for %lld particles of order %d, but %.1f GB of %s memory are free",
       spread_method_words[method], needed / 1e9, (long long)n, plan->grid.order, free_bytes / 1e9,
       gpu ? "device" : "host");
+  plan->room = needed;
   return MD_OK;
 }
 
