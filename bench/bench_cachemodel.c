@@ -1,8 +1,8 @@
 /* bench/bench_cachemodel.c - cache models on one core, one CSV row a sweep and model.
  *
  * seconds: processor time of making the whole trace and simulating it, median of the rounds;
- * trace_s: of making the trace alone.  A round takes all sweeps and models, one after the other, so
- * that seconds in which the processor is slower spoil one round of several cases, not all of one. */
+ * trace_s: of making the trace alone.  A round takes all sweeps and models, one after the other:
+ * seconds in which the processor is slower spoil one round of several cases, not all of one. */
 #include "bench/bench.h"
 #include "cachemodel/cachemodel.h"
 
