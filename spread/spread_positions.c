@@ -40,8 +40,8 @@ static double bytes_needed(const spread_plan *plan, spread_method method, int64_
   return bytes;
 }
 
-/* Asks the device only for more than there was before, as asking takes longer than many a sort: what
- * spreadings will need is not held before the first of them. */
+/* Asks the device only for more than there was before, as asking takes longer than many a sort:
+ * what spreadings will need is not held before the first of them. */
 static md_status check_memory(spread_plan *plan, spread_method method, int64_t n)
 {
   const bool gpu = plan->ctx->backend == MD_GPU;
