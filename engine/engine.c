@@ -11,6 +11,7 @@
 static md_status rebuild_early(engine *sim, bool sort)
 {
   md_ctx *ctx = sim->ctx;
+  md_timer_lap(ctx);
   md_phase_begin(ctx, MD_PHASE_GHOSTS);
   const double back = sim->spec->every > 0 ? sim->spec->dt : -1;
   md_status status = comm_migrate_early(sim->cm, sim->atoms, sim->list_cutoff, back);

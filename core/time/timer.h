@@ -3,7 +3,11 @@
  * On the CPU a phase is wall time from its beginning to its end.  On the GPU it lies between two
  * events in the stream, so that the host never waits for a measurement, and lasts until another
  * phase begins or the time is asked for: a phase that follows itself costs no event.  Each phase is
- * an NVTX range of the same name.  Phases do not nest. */
+ * an NVTX range of the same name.  Phases do not nest.
+ *
+ * Events take time on the GPU.  Who repeats the same phases says where a repeat, a lap, begins: then
+ * the first laps and one in some 16 later ones, by chance, are followed.  Of the others the time of
+ * all phases together is measured, but thermo and output, and taken to have the same shares. */
 #ifndef TIMER_H
 #define TIMER_H
 
@@ -30,6 +34,7 @@ extern const char *const md_phase_words[MD_PHASE_COUNT];
 md_status md_timer_create(md_ctx *ctx); /* by md_ctx_create */
 void md_timer_destroy(md_ctx *ctx);
 
+void md_timer_lap(md_ctx *ctx); /* here a lap begins; it lasts until a time is asked for */
 void md_phase_begin(md_ctx *ctx, md_phase phase);
 void md_phase_end(md_ctx *ctx, md_phase phase);
 /* Total so far [s]; waits for the GPU. */

@@ -246,6 +246,46 @@ START_TEST(timer_adds_up)
 }
 END_TEST
 
+/* Of laps that are not followed the time is known in all, and shared as in those that are. */
+START_TEST(laps_share_their_time)
+{
+  enum { LAPS = 100, SORTS = 4, FILLS = 4, BYTES = 1 << 22 };
+  md_ctx *ctx = test_ctx(MD_DOUBLE, 1, false);
+  md_buffer bytes = {0};
+  ck_ok(md_buffer_reserve(ctx, &bytes, BYTES, 0));
+  ck_ok(md_fill(ctx, bytes.data, 0, BYTES));
+  ck_ok(md_ctx_sync(ctx));
+  md_timer_reset(ctx);
+  const double began = md_wall_seconds();
+  for (int lap = 0; lap < LAPS; lap++) {
+    md_timer_lap(ctx);
+    for (int k = 0; k < 2 * SORTS; k++) { /* forces and sorts take turns, as often as each other */
+      const md_phase phase = k % 2 == 0 ? MD_PHASE_FORCE : MD_PHASE_SORT;
+      md_phase_begin(ctx, phase);
+      for (int f = 0; f < (phase == MD_PHASE_FORCE ? FILLS : 1); f++)
+        ck_ok(md_fill(ctx, bytes.data, 0, BYTES));
+      md_phase_end(ctx, phase);
+    }
+    if (lap % 25 > 0) continue;
+    md_phase_begin(ctx, MD_PHASE_OUTPUT);
+    ck_ok(md_fill(ctx, bytes.data, 0, BYTES));
+    md_phase_end(ctx, MD_PHASE_OUTPUT);
+  }
+  const double force = md_phase_seconds(ctx, MD_PHASE_FORCE);
+  const double wall = md_wall_seconds() - began, sort = md_phase_seconds(ctx, MD_PHASE_SORT);
+  const double output = md_phase_seconds(ctx, MD_PHASE_OUTPUT);
+  ck_assert_double_gt(force, sort);
+  ck_assert_double_gt(sort, 0);
+  ck_assert_double_gt(output, 0);
+  ck_assert_double_lt(output, force / 20); /* 4 fills, and 1600 */
+  ck_assert_double_eq(md_phase_seconds(ctx, MD_PHASE_GHOSTS), 0);
+  ck_assert_double_le(force + sort + output, wall * (1 + 1e-3));
+  ck_assert_double_ge(force + sort + output, wall / 2);
+  md_buffer_free(ctx, &bytes);
+  md_ctx_destroy(ctx);
+}
+END_TEST
+
 /* That clocks count seconds: between two looks at the system's own. */
 START_TEST(clocks_count_seconds)
 {
@@ -272,6 +312,7 @@ int main(void)
   tcase_add_loop_test(tc, atoms_round_trip, 0, MD_PRECISION_COUNT);
   tcase_add_test(tc, shift_packs_every_sign);
   tcase_add_test(tc, timer_adds_up);
+  tcase_add_test(tc, laps_share_their_time);
   tcase_add_test(tc, clocks_count_seconds);
   tcase_add_test(tc, counts_may_have_an_exponent);
   suite_add_tcase(suite, tc);
