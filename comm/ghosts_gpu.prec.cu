@@ -196,7 +196,7 @@ static __global__ void __launch_bounds__(ITEMS) name_kernel(const __grid_constan
     }
     __syncthreads();
   }
-  if (a.by.on) close_round(a.by.come, a.blocks, a.by.n_ways, a.by.ways, a.by.round, true);
+  if (a.by.on) close_round(a.by.come, a.blocks, a.by.n_ways, a.by.ways, a.by.round);
 }
 
 md_status PREC(ranks_gpu_name_images)(comm *cm, md_atoms *atoms)

@@ -104,8 +104,8 @@ static __global__ void __launch_bounds__(BLOCK) leave_kernel(const __grid_consta
     }
     leaves[u] = head[u] < 0;
   }
-  if (a.from.built) add_move(moved, &a.totals->now.moved);
   md_scan_before_each(a.scan, a.rows, leaves, at);
+  if (a.from.built) add_move(moved, &a.totals->now.moved); /* no block waits for it here */
 #pragma unroll
   for (int u = 0; u < MD_SCAN_ROWS; u++) {
     const int64_t i = first + u * MD_WARP;

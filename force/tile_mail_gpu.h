@@ -3,7 +3,8 @@
  *
  * Tiles at a border, which read ghosts of other ranks or have atoms that are such, come first; each
  * waits for the items that it reads (tile_job_gpu.h), or in double precision for the neighbours'
- * flags of the step before, and stores images where they go; the last of them raises the flags.
+ * flags of the step before, and stores images where they go; the last of them raises the flags, or
+ * the next step does where items tell that they have come.
  * All other tiles run meanwhile.  Blocks begin in their order, and what one waits for is of an
  * earlier step: so it comes, however many blocks wait. */
 #ifndef TILE_MAIL_GPU_H
@@ -21,34 +22,68 @@ static __device__ __forceinline__ void await_mail(const tile_job *job)
   __syncthreads();
 }
 
-/* Images of an atom that moved to x, its items from first[i] on. */
+/* One image of an atom that moved to x; slot: of the mailbox that it goes to. */
+static __device__ __forceinline__ void send_image(const tile_job *job, const tile_places *at,
+                                                  md_image image, char *slot, state4 x)
+{
+  const state4 there = shifted_by(x, image.shift, job->edge);
+#if MD_PREC == 1
+  const coord4 c = verlet_coord(there, 1 / job->scale);
+#else
+  const coord4 c = there;
+#endif
+  if (image.way < 0) {
+    at->x_new[job->n + image.to] = there;
+    if (MD_PREC == 1) at->coord_new[job->n + image.to] = c;
+    return;
+  }
+  coord4 *to = (coord4 *)slot + image.to;
+#if MD_PREC == 2
+  *to = c;
+#else
+  uint4 item;
+  memcpy(&item, &c, sizeof item);
+  item.w = tag_of(job->post.round);
+  put_item(to, item);
+#endif
+}
+
+/* Images of an atom that moved to x, its items from begin to before end.  All is loaded for several
+ * of them before the first is stored: a store to a mailbox lets no load pass. */
 static __device__ __forceinline__ void send_images(const tile_job *job, const tile_places *at,
                                                    int32_t begin, int32_t end, state4 x)
 {
+  enum { AT_ONCE = 4 };
   const md_mail *mail = &job->post.mail;
-  for (int32_t k = begin; k < end; k++) {
-    const md_image image = mail->image[k];
-    const state4 there = shifted_by(x, image.shift, job->edge);
-#if MD_PREC == 1
-    const coord4 c = verlet_coord(there, 1 / job->scale);
-#else
-    const coord4 c = there;
-#endif
-    if (image.way < 0) {
-      at->x_new[job->n + image.to] = there;
-      if (MD_PREC == 1) at->coord_new[job->n + image.to] = c;
-    } else {
-      coord4 *to = (coord4 *)mail->ways[image.way].slot[job->post.slot] + image.to;
-#if MD_PREC == 2
-      *to = c;
-#else
-      uint4 item;
-      memcpy(&item, &c, sizeof item);
-      item.w = tag_of(job->post.round);
-      put_item(to, item);
-#endif
-    }
+  for (int32_t first = begin; first < end; first += AT_ONCE) {
+    md_image image[AT_ONCE];
+    char *slot[AT_ONCE];
+#pragma unroll
+    for (int u = 0; u < AT_ONCE; u++)
+      if (first + u < end) image[u] = mail->image[first + u];
+#pragma unroll
+    for (int u = 0; u < AT_ONCE; u++)
+      if (first + u < end && image[u].way >= 0)
+        slot[u] = mail->ways[image[u].way].slot[job->post.slot];
+#pragma unroll
+    for (int u = 0; u < AT_ONCE; u++)
+      if (first + u < end) send_image(job, at, image[u], slot[u], x);
   }
+}
+
+/* Whether neighbours look for mail item by item: flags then tell only that it was read. */
+static __device__ __forceinline__ bool is_looked_for(const tile_job *job)
+{
+  return TAGGED && !job->post.mail.carry;
+}
+
+/* The step before has read its mail, as it has ended: the first block tells all neighbours. */
+static __device__ __forceinline__ void tell_read(const tile_job *job)
+{
+  const md_mail *mail = &job->post.mail;
+  if (blockIdx.x > 0 || !job->post.reads || !is_looked_for(job)) return;
+  for (int w = (int)threadIdx.x; w < mail->n_ways; w += ROWS)
+    put_flag(mail->ways[w].flag, job->post.round - 1);
 }
 
 /* Block, of a tile that exchanges: its images are stored. */
@@ -56,9 +91,8 @@ static __device__ __forceinline__ void close_mail(const tile_job *job)
 {
   const tile_post *post = &job->post;
   const md_mail *mail = &post->mail;
-  const bool looked_for = TAGGED && !mail->carry; /* item by item */
-  if (post->sends)
-    close_round(mail->come, takers(job), mail->n_ways, mail->ways, post->round, !looked_for);
+  if (post->sends && !is_looked_for(job))
+    close_round(mail->come, takers(job), mail->n_ways, mail->ways, post->round);
 }
 
 /* Whether a halo has a ghost of another rank's atom. */

@@ -236,6 +236,7 @@ static __device__ __forceinline__ void tile_rows(const tile_job *job, tile_mode 
   /* Not before: the next kernel must not start, and empty caches, while the one before this
    * reads. */
   cudaTriggerProgrammaticLaunchCompletion();
+  if (mode.mail) tell_read(job);
   if (mode.mail && start.exchanges) await_mail(job);
   sum_row(job, &job->places, &start, &row, mode);
   if (present && mode.pass == EAM_DENSITIES) {

@@ -35,17 +35,15 @@ static __device__ __forceinline__ uint32_t arrive(uint32_t *count)
 }
 
 /* Block: what it read is read, and what it stored is on its way; of so many blocks the last one
- * raises the flags of all ways.  stored: who sees them sees that, too; else arriving needs no
- * order, as what was read is in registers or shared memory by then.  *come is 0 before and
- * after. */
+ * raises the flags of all ways: who sees them sees that, too.  *come is 0 before and after. */
 static __device__ __forceinline__ void close_round(uint32_t *come, uint32_t blocks, int n_ways,
-                                                   const md_way *ways, md_round round, bool stored)
+                                                   const md_way *ways, md_round round)
 {
   __syncthreads();
   if (threadIdx.x > 0) return;
-  if ((stored ? arrive(come) : atomicAdd(come, 1u)) < blocks - 1) return;
+  if (arrive(come) < blocks - 1) return;
   *come = 0;
-  if (stored) __threadfence_system(); /* for all blocks, which this one has seen arrive */
+  __threadfence_system(); /* for all blocks, which this one has seen arrive */
   for (int w = 0; w < n_ways; w++)
     put_flag(ways[w].flag, round);
 }
