@@ -57,18 +57,26 @@ void neighbor_destroy(neighbor_list *list)
   free(list);
 }
 
+/* The curve through the bins, as their table.  One of several ranks has empty bins before its first
+ * ones (neighbor_grid.c): the curve begins behind them, or its pieces would all lie one off. */
 static md_status set_curve(neighbor_list *list, const ordering *order, int64_t *bins)
 {
+  const neighbor_grid *grid = &list->grid;
+  ordering curve = *order;
   int32_t n[3];
   *bins = 1;
-  for (int d = 0; d < 3; d++)
-    *bins *= n[d] = list->grid.n[d] - 2 * list->grid.margin[d];
-  if (memcmp(n, list->curve_n, sizeof n) == 0 && order->kind == list->curve_kind) return MD_OK;
+  for (int d = 0; d < 3; d++) {
+    *bins *= n[d] = grid->n[d] - 2 * grid->margin[d];
+    curve.turn[d] = grid->first[d] > 0 && n[d] > 1;
+  }
+  if (memcmp(n, list->curve_n, sizeof n) == 0 && curve.kind == list->curve_is.kind &&
+      memcmp(curve.turn, list->curve_is.turn, sizeof curve.turn) == 0)
+    return MD_OK;
   memset(list->curve_n, 0, sizeof list->curve_n);
   MD_TRY(md_buffer_reserve(list->ctx, &list->curve, (size_t)*bins * sizeof(uint32_t), 0));
-  MD_TRY(ordering_index(list->ctx, order, n, list->curve.data));
+  MD_TRY(ordering_index(list->ctx, &curve, n, list->curve.data));
   memcpy(list->curve_n, n, sizeof n);
-  list->curve_kind = order->kind;
+  list->curve_is = curve;
   return MD_OK;
 }
 

@@ -35,7 +35,7 @@ struct neighbor_list {
   md_buffer stencil;        /* int32 [n_stencil][3]: bin offsets, centre first, innermost axis k */
   md_buffer curve;          /* uint32 [owned bins]: ordering_index of the grid without margin */
   int32_t curve_n[3];       /* the grid curve was made for */
-  ordering_kind curve_kind; /* and the ordering */
+  ordering curve_is;        /* and the ordering */
   md_buffer key, place;     /* uint32, int32 [n + n_ghost]: bin of an atom; atoms by bin */
   md_buffer bin_start;      /* int32 [bins + 1] into place */
   ordering_counter counter; /* GPU: of the keys at hand */

@@ -72,15 +72,31 @@ MD_INLINE int64_t curve_locate(ordering_kind kind, uint64_t seed, const ordering
   return 0;
 }
 
+/* The cell of the untouched curve where a turned one has cell c, and back. */
+MD_INLINE void curve_turn(const int32_t turn[3], const int32_t n[3], const int32_t c[3],
+                          int32_t to[3])
+{
+  for (int a = 0; a < 3; a++)
+    to[a] = c[a] - turn[a] + (c[a] < turn[a] ? n[a] : 0);
+}
+
+MD_INLINE void curve_turn_back(const int32_t turn[3], const int32_t n[3], int32_t c[3])
+{
+  for (int a = 0; a < 3; a++)
+    c[a] += turn[a] - (c[a] + turn[a] >= n[a] ? n[a] : 0);
+}
+
 /* Index of cell c in a box of n cells, and the cell of an index. */
 MD_INLINE uint32_t curve_index(const ordering *o, const int32_t n[3], const int32_t c[3])
 {
+  int32_t at[3];
+  curve_turn(o->turn, n, c, at);
   if (o->kind != ORDERING_HYBRID) {
     const ordering_grid g = grid_plain(n);
-    return (uint32_t)curve_rank(o->kind, o->seed, &g, c);
+    return (uint32_t)curve_rank(o->kind, o->seed, &g, at);
   }
-  const int32_t t[3] = {c[0] / o->tile, c[1] / o->tile, c[2] / o->tile};
-  const int32_t u[3] = {c[0] % o->tile, c[1] % o->tile, c[2] % o->tile};
+  const int32_t t[3] = {at[0] / o->tile, at[1] / o->tile, at[2] / o->tile};
+  const int32_t u[3] = {at[0] % o->tile, at[1] % o->tile, at[2] % o->tile};
   const ordering_grid tiles = grid_tiles(n, o->tile), cells = grid_within(n, o->tile, t);
   return (uint32_t)(curve_rank(o->outer, o->seed, &tiles, t) +
                     curve_rank(o->inner, o->seed, &cells, u));
@@ -91,15 +107,16 @@ MD_INLINE void curve_cell(const ordering *o, const int32_t n[3], uint32_t index,
   if (o->kind != ORDERING_HYBRID) {
     const ordering_grid g = grid_plain(n);
     curve_locate(o->kind, o->seed, &g, index, c);
-    return;
+  } else {
+    int32_t t[3], u[3];
+    const ordering_grid tiles = grid_tiles(n, o->tile);
+    const int64_t rest = curve_locate(o->outer, o->seed, &tiles, index, t);
+    const ordering_grid cells = grid_within(n, o->tile, t);
+    curve_locate(o->inner, o->seed, &cells, rest, u);
+    for (int a = 0; a < 3; a++)
+      c[a] = t[a] * o->tile + u[a];
   }
-  int32_t t[3], u[3];
-  const ordering_grid tiles = grid_tiles(n, o->tile);
-  const int64_t rest = curve_locate(o->outer, o->seed, &tiles, index, t);
-  const ordering_grid cells = grid_within(n, o->tile, t);
-  curve_locate(o->inner, o->seed, &cells, rest, u);
-  for (int a = 0; a < 3; a++)
-    c[a] = t[a] * o->tile + u[a];
+  curve_turn_back(o->turn, n, c);
 }
 
 #endif

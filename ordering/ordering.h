@@ -43,6 +43,7 @@ typedef struct {
   ordering_kind outer, inner; /* hybrid: between tiles, within a tile; not NONE, not HYBRID */
   int32_t tile;               /* hybrid: cells along a tile's edge, >= 1 */
   uint64_t seed;              /* random */
+  int32_t turn[3];            /* so many first cells along each axis come behind the last, < n */
 } ordering;
 
 /* Read `hilbert`, `hybrid:hilbert/row:4`, `random:SEED`, ...  Errors: MD_EINVAL (names the nearest

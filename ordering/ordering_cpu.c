@@ -19,7 +19,8 @@ enum { DIGIT_BITS = 12, COUNTERS = 1 << 18, ITEMS_PER_THREAD = 16384, KEYS = 256
 static bool is_key(const ordering *o, const int32_t n[3])
 {
   const bool cube = n[0] == n[1] && n[1] == n[2] && (n[0] & (n[0] - 1)) == 0;
-  return cube && curve_octree(o->kind) >= 0;
+  const bool turned = o->turn[0] || o->turn[1] || o->turn[2];
+  return cube && !turned && curve_octree(o->kind) >= 0;
 }
 
 /* One row of cells along k. */

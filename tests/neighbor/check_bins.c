@@ -192,6 +192,43 @@ START_TEST(the_last_position_is_in_the_last_bin)
 }
 END_TEST
 
+/* An atom in each of 8 x 16 x 16 bins, the upper half of a box of 16^3: a Hilbert curve fills a
+ * half without a jump, although bin 7, where rounding might put an atom, is another rank's. */
+START_TEST(the_curve_of_a_part_begins_where_its_atoms_do)
+{
+  enum { EDGE = 16, ATOMS = EDGE * EDGE * EDGE / 2 };
+  static double x[3 * ATOMS], sorted[3 * ATOMS];
+  neighbor_spec spec = run_near_spec(1, 1);
+  spec.order = (ordering){.kind = ORDERING_HILBERT};
+  run_case c = run_case_make(0, MD_DOUBLE);
+  run_near near = run_near_open(MD_DOUBLE, 1, &spec, &c);
+  md_atoms *atoms;
+  for (int k = 0; k < ATOMS; k++) {
+    const int bin[3] = {k / EDGE / EDGE, k / EDGE % EDGE - 8, k % EDGE - 8};
+    for (int d = 0; d < 3; d++)
+      x[3 * k + d] = bin[d] + 0.5;
+  }
+  ck_ok(md_atoms_create(near.ctx, &(md_box){{-8, -8, -8}, {8, 8, 8}}, &atoms));
+  ck_ok(md_atoms_set(atoms, ATOMS, x, NULL, NULL, NULL));
+  ck_ok(comm_migrate(near.cm, atoms));
+  atoms->part.lo[0] = 0; /* as that of the second of two ranks */
+  ck_ok(neighbor_sort(near.list, atoms));
+  ck_ok(md_atoms_get(atoms, sorted, NULL, NULL, NULL, NULL));
+  const neighbor_grid *grid = neighbor_list_grid(near.list);
+  ck_assert_int_eq(grid->first[0], 7);
+  ck_assert_int_eq(grid->n[0] - 2 * grid->margin[0], 9);
+  for (int k = 1; k < ATOMS; k++) {
+    double steps = 0;
+    for (int d = 0; d < 3; d++)
+      steps += fabs(sorted[3 * k + d] - sorted[3 * (k - 1) + d]);
+    ck_assert_msg(steps == 1, "%g bins from atom %d to the next", steps, k - 1);
+  }
+  md_atoms_destroy(atoms);
+  run_near_close(&near);
+  run_case_free(&c);
+}
+END_TEST
+
 START_TEST(memory_is_foreseen)
 {
   run_case c = run_case_fcc("liquid", (int[]){10, 10, 10}, (double[]){0, 0, 0}, 0.1);
@@ -253,6 +290,7 @@ int main(void)
   tcase_add_test(tc, bins_of_few_tiles_are_powers_of_two);
   tcase_add_loop_test(tc, bins_of_many_tiles_leave_no_thin_slab, 0, 2);
   tcase_add_test(tc, the_last_position_is_in_the_last_bin);
+  tcase_add_test(tc, the_curve_of_a_part_begins_where_its_atoms_do);
   tcase_add_loop_test(tc, memory_is_foreseen, 0, MD_PRECISION_COUNT);
   tcase_add_test(tc, sorts_again_take_no_more_memory);
   suite_add_tcase(suite, tc);

@@ -260,6 +260,42 @@ START_TEST(big_grids_keep_their_bits)
 }
 END_TEST
 
+/* The first cells along an axis come behind the last: as a table, and for one cell. */
+START_TEST(turned_orders_begin_behind_their_first_cells)
+{
+  static const int32_t boxes[][3] = {{8, 8, 8}, {9, 8, 5}, {2, 3, 1}};
+  static const int32_t turns[][3] = {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 2, 0}};
+  for (int k = 0; k < 4 * ORDERING_COUNT * 3; k++) {
+    const int32_t *n = boxes[k / 4 / ORDERING_COUNT];
+    const int kind = k / 4 % ORDERING_COUNT;
+    const ordering plain =
+        parsed(kind == ORDERING_HYBRID ? "hybrid:hilbert/row:2" : ordering_words[kind]);
+    ordering turned = plain;
+    memcpy(turned.turn, turns[k % 4], sizeof turned.turn);
+    md_ctx *ctx = test_ctx(MD_DOUBLE, 1, false);
+    const int32_t cells = n[0] * n[1] * n[2];
+    uint32_t table[8 * 8 * 8];
+    md_buffer on_backend = {0};
+    ck_ok(md_buffer_reserve(ctx, &on_backend, (size_t)cells * 4, 0));
+    ck_ok(ordering_index(ctx, &turned, n, on_backend.data));
+    ck_ok(md_read(ctx, table, on_backend.data, (size_t)cells * 4));
+    for (int32_t cell = 0; cell < cells; cell++) {
+      const int32_t c[3] = {cell / n[2] / n[1], cell / n[2] % n[1], cell % n[2]};
+      int32_t at[3], back[3];
+      for (int a = 0; a < 3; a++)
+        at[a] = (c[a] + n[a] - turned.turn[a]) % n[a];
+      const uint32_t expected = curve_index(&plain, n, at);
+      ck_assert_uint_eq(table[cell], expected);
+      ck_assert_uint_eq(curve_index(&turned, n, c), expected);
+      curve_cell(&turned, n, expected, back);
+      ck_assert_mem_eq(back, c, sizeof back);
+    }
+    md_buffer_free(ctx, &on_backend);
+    md_ctx_destroy(ctx);
+  }
+}
+END_TEST
+
 /* A kind without a branch of its own in ordering/curve.h would be row-major. */
 START_TEST(every_ordering_is_another_one)
 {
@@ -341,6 +377,7 @@ int main(void)
   tcase_add_test(curves, random_is_random);
   tcase_add_test(curves, big_grids_keep_their_bits);
   tcase_add_test(curves, every_ordering_is_another_one);
+  tcase_add_test(curves, turned_orders_begin_behind_their_first_cells);
   tcase_add_test(curves, names_are_read_and_written);
   suite_add_tcase(suite, curves);
   TCase *boxes = test_long_case("boxes");
