@@ -5,9 +5,10 @@
  * phase begins or the time is asked for: a phase that follows itself costs no event.  Each phase is
  * an NVTX range of the same name.  Phases do not nest.
  *
- * Events take time on the GPU.  Who repeats the same phases says where a repeat, a lap, begins: then
- * the first laps and one in some 16 later ones, by chance, are followed.  Of the others the time of
- * all phases together is measured, but thermo and output, and taken to have the same shares. */
+ * Events take time on the GPU.  Who repeats the same phases says where a repeat, a lap, begins:
+ * then the first laps and one in some 16 later ones, by chance, are followed.  Of the others the
+ * time of all phases together is measured, but thermo and output, and taken to have the same
+ * shares. */
 #ifndef TIMER_H
 #define TIMER_H
 

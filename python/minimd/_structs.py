@@ -32,6 +32,7 @@ class Ordering(Structure):
         ("inner", c_int),
         ("tile", c_int32),
         ("seed", c_uint64),
+        ("turn", c_int32 * 3),
     ]
 
 
