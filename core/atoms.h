@@ -86,17 +86,17 @@ md_status md_atoms_set_local(md_atoms *atoms, int64_t n, const double *x, const 
                              const int64_t *id, const int32_t *image);
 md_status md_atoms_get_local(const md_atoms *atoms, double *x, int32_t *image);
 
-/* One space in which frames follow each other `gap` apart around the middle of the box; gap 0 is
- * the box.  md_frames_add is what a position in a frame gets there, of an atom with this image
- * along axis d, or of a ghost in this frame (md_ghost_frame); md_atoms_span the range of owned
- * atoms of all ranks, md_atoms_part of this one. */
+/* One space in which frames follow each other around the middle of the box, gap[d] apart along each
+ * axis; gap NULL: 0, which is the box.  md_frames_add is what a position in a frame gets there, of
+ * an atom with this image along axis d, or of a ghost in this frame (md_ghost_frame); md_atoms_span
+ * the range of owned atoms of all ranks, md_atoms_part of this one. */
 typedef struct {
   int32_t frames[3];
   double first[3], step[3];
 } md_frames_offset;
-md_frames_offset md_atoms_offset(const md_atoms *atoms, double gap);
-md_box md_atoms_span(const md_atoms *atoms, double gap);
-md_box md_atoms_part(const md_atoms *atoms, double gap);
+md_frames_offset md_atoms_offset(const md_atoms *atoms, const double gap[3]);
+md_box md_atoms_span(const md_atoms *atoms, const double gap[3]);
+md_box md_atoms_part(const md_atoms *atoms, const double gap[3]);
 
 /* Positions and images of n atoms in the frames of a box as positions and images in the box: [n][3]
  * each, x_out may be x; x and image_out may be NULL. */

@@ -38,18 +38,18 @@ static double edge_of(const md_atoms *atoms, int d)
   return atoms->frame.hi[d] - atoms->frame.lo[d];
 }
 
-static md_frames_offset offset_in(const md_box *box, const int32_t frames[3], double gap)
+static md_frames_offset offset_in(const md_box *box, const int32_t frames[3], const double gap[3])
 {
   md_frames_offset offset;
   for (int d = 0; d < 3; d++) {
     offset.frames[d] = frames[d];
     offset.first[d] = -0.5 * (frames[d] - 1);
-    offset.step[d] = (box->hi[d] - box->lo[d]) / frames[d] + gap;
+    offset.step[d] = (box->hi[d] - box->lo[d]) / frames[d] + (gap ? gap[d] : 0);
   }
   return offset;
 }
 
-md_frames_offset md_atoms_offset(const md_atoms *atoms, double gap)
+md_frames_offset md_atoms_offset(const md_atoms *atoms, const double gap[3])
 {
   return offset_in(&atoms->box, atoms->frames, gap);
 }
@@ -57,7 +57,7 @@ md_frames_offset md_atoms_offset(const md_atoms *atoms, double gap)
 void md_frames_leave(const md_box *box, const int32_t frames[3], int64_t n, const double *x,
                      const int32_t *image, double *x_out, int32_t *image_out)
 {
-  const md_frames_offset offset = offset_in(box, frames, 0);
+  const md_frames_offset offset = offset_in(box, frames, NULL);
   for (int64_t k = 0; k < 3 * n; k++) {
     const int d = (int)(k % 3);
     const int32_t raw = image[k], in = md_frames_of(raw, frames[d]);
@@ -66,26 +66,27 @@ void md_frames_leave(const md_box *box, const int32_t frames[3], int64_t n, cons
   }
 }
 
-md_box md_atoms_span(const md_atoms *atoms, double gap)
+md_box md_atoms_span(const md_atoms *atoms, const double gap[3])
 {
   md_box span = atoms->frame;
   for (int d = 0; d < 3; d++) {
-    const double beside = 0.5 * (atoms->frames[d] - 1) * (edge_of(atoms, d) + gap);
+    const double beside = 0.5 * (atoms->frames[d] - 1) * (edge_of(atoms, d) + (gap ? gap[d] : 0));
     span.lo[d] -= beside;
     span.hi[d] += beside;
   }
   return span;
 }
 
-md_box md_atoms_part(const md_atoms *atoms, double gap)
+md_box md_atoms_part(const md_atoms *atoms, const double gap[3])
 {
   md_box part = md_atoms_span(atoms, gap);
   for (int d = 0; d < 3; d++) {
     const double lo = atoms->part.lo[d], hi = atoms->part.hi[d];
     const double first = -0.5 * (atoms->frames[d] - 1);
     if (lo <= atoms->box.lo[d] && hi >= atoms->box.hi[d]) continue;
-    part.lo[d] = lo + (atoms->part_frames[0][d] + first) * gap;
-    part.hi[d] = hi + (atoms->part_frames[1][d] + first) * gap;
+    const double between = gap ? gap[d] : 0;
+    part.lo[d] = lo + (atoms->part_frames[0][d] + first) * between;
+    part.hi[d] = hi + (atoms->part_frames[1][d] + first) * between;
   }
   return part;
 }
@@ -94,7 +95,7 @@ md_status md_atoms_set(md_atoms *atoms, int64_t n, const double *x, const double
                        const int64_t *id, const int32_t *image)
 {
   if (!md_atoms_is_cut(atoms) || n <= 0) return md_atoms_set_local(atoms, n, x, v, id, image);
-  const md_frames_offset offset = md_atoms_offset(atoms, 0);
+  const md_frames_offset offset = md_atoms_offset(atoms, NULL);
   double *local = malloc((size_t)n * 3 * sizeof *local);
   int32_t *frame = malloc((size_t)n * 3 * sizeof *frame);
   md_status status =

@@ -90,7 +90,7 @@ static md_status begin(engine *sim, bool tally)
   const md_atoms *atoms = sim->atoms;
   const size_t state = md_state_size(sim->ctx->precision);
   const bool cut = md_atoms_is_cut(atoms);
-  if (cut) MD_TRY(neighbor_unfold(atoms, 0, &sim->unfolded));
+  if (cut) MD_TRY(neighbor_unfold(atoms, NULL, &sim->unfolded));
   const char *x = cut ? sim->unfolded.data : atoms->x.data;
   const bool held = sim->charges_of == sim->rebuilds && !tally;
   const pme_charges charges = {atoms->n, x, 4, held ? NULL : x + 3 * state, 4};

@@ -161,11 +161,11 @@ typedef struct {
 } neighbor_grid;
 const neighbor_grid *neighbor_list_grid(const neighbor_list *list);
 
-/* Positions of owned atoms and ghosts in one space, where frames follow each other `gap` apart
+/* Positions of owned atoms and ghosts in one space, where frames follow each other gap[d] apart
  * around the middle of the box (core/atoms.h): state4 [n + n_ghost] on the backend.  A ghost stays
- * beside the frame that it belongs to.  gap 0: positions in the box.  Errors: MD_ENOMEM,
+ * beside the frame that it belongs to.  gap NULL: positions in the box.  Errors: MD_ENOMEM,
  * MD_ECUDA. */
-md_status neighbor_unfold(const md_atoms *atoms, double gap, md_buffer *to);
+md_status neighbor_unfold(const md_atoms *atoms, const double gap[3], md_buffer *to);
 
 /* Where the last build had atoms and ghosts: what its grid's bins were made from. */
 const void *neighbor_list_positions(const neighbor_list *list, const md_atoms *atoms);

@@ -31,14 +31,41 @@ static double bins_along(double edge, double size, bins_rule rule)
   return rule == BINS_IN_FOURS && bins > 4 && fmod(bins, 4) == 1 ? bins - 1 : bins;
 }
 
+/* Bins of a frame along each axis, the same in all, and between two frames: whole ones, so that all
+ * frames begin where a bin does, and so many that no list reaches from the ghosts of one to those
+ * of the next.  In fours: a curve's pieces of 4^3 bins then lie alike in all frames. */
+typedef struct {
+  double frame[3], between[3], side[3];
+} frame_bins;
+
+static frame_bins divide_frames(const neighbor_list *list, const md_atoms *atoms)
+{
+  const neighbor_spec *spec = &list->spec;
+  const bins_rule rule = rule_for(spec, atoms->n);
+  const double gap = 2 * (fmax(atoms->r_ghost, spec->r_list) + spec->r_list);
+  frame_bins to = {{0}, {0}, {0}};
+  for (int d = 0; d < 3; d++) {
+    const double edge = atoms->frame.hi[d] - atoms->frame.lo[d];
+    to.frame[d] = bins_along(edge, spec->bin_size, rule);
+    to.side[d] = edge / to.frame[d];
+    if (atoms->frames[d] == 1) continue;
+    to.between[d] = ceil(gap / to.side[d]);
+    while (rule != BINS_THAT_FIT && fmod(to.frame[d] + to.between[d], 4) != 0)
+      to.between[d]++;
+  }
+  return to;
+}
+
 /* Of `bins` bins along axis d of a box, those that one of several ranks needs: where its atoms are,
  * and one more on either side, since rounding may put an atom there. */
 static void keep_part(const md_box *part, const md_box *span, int d, double side, double bins,
                       neighbor_grid *grid)
 {
+  const double near = 1e-6; /* bins: what begins so little before a bin begins there */
   const bool is_all = part->lo[d] <= span->lo[d] && part->hi[d] >= span->hi[d];
-  const double lo = is_all ? 0 : fmax(0, floor((part->lo[d] - span->lo[d]) / side) - 1);
-  const double hi = is_all ? bins : fmin(bins, ceil((part->hi[d] - span->lo[d]) / side) + 1);
+  const double first = floor((part->lo[d] - span->lo[d]) / side + near);
+  const double end = ceil((part->hi[d] - span->lo[d]) / side - near);
+  const double lo = is_all ? 0 : fmax(0, first - 1), hi = is_all ? bins : fmin(bins, end + 1);
   grid->first[d] = (int32_t)fmin(lo, bins - 1);
   grid->whole[d] = (int32_t)bins;
   grid->n[d] = (int32_t)fmax(1, hi - grid->first[d]) + 2 * grid->margin[d];
@@ -71,15 +98,14 @@ static md_status make_grid(const neighbor_list *list, const double inner[3], con
  * ones, whole bins of the order beside each other: what lies in one is together in memory too, and
  * a column of them comes to a halo as it lies, which spreads a row's entries evenly over the
  * banks. */
-static md_status make_grids(const neighbor_list *list, int64_t n, neighbor_grid *grid,
-                            neighbor_grid *near)
+static md_status make_grids(const neighbor_list *list, const int32_t frames[3],
+                            const frame_bins *bins_of, neighbor_grid *grid, neighbor_grid *near)
 {
   const neighbor_spec *spec = &list->spec;
   double inner[3], side[3];
   for (int d = 0; d < 3; d++) {
-    const double edge = list->span.hi[d] - list->span.lo[d];
-    inner[d] = bins_along(edge, spec->bin_size, rule_for(spec, n));
-    side[d] = edge / inner[d];
+    inner[d] = frames[d] * bins_of->frame[d] + (frames[d] - 1) * bins_of->between[d];
+    side[d] = bins_of->side[d];
   }
   MD_TRY(make_grid(list, inner, side, grid));
   *near = *grid;
@@ -131,8 +157,12 @@ static md_status make_stencil(neighbor_list *list)
 md_status neighbor_set_grids(neighbor_list *list, const md_atoms *atoms)
 {
   neighbor_grid grid;
-  MD_TRY(neighbor_set_positions(list, atoms));
-  MD_TRY(make_grids(list, atoms->n, &grid, &list->near));
+  const frame_bins bins = divide_frames(list, atoms);
+  double gap[3];
+  for (int d = 0; d < 3; d++)
+    gap[d] = bins.between[d] * bins.side[d];
+  MD_TRY(neighbor_set_positions(list, atoms, gap));
+  MD_TRY(make_grids(list, atoms->frames, &bins, &grid, &list->near));
   const bool same = list->n_stencil > 0 && memcmp(grid.n, list->grid.n, sizeof grid.n) == 0 &&
                     memcmp(grid.margin, list->grid.margin, sizeof grid.margin) == 0 &&
                     memcmp(grid.side, list->grid.side, sizeof grid.side) == 0;

@@ -68,8 +68,8 @@ double neighbor_tile_halo(const neighbor_spec *spec, double density);
  * the last time.  Errors: MD_ECAPACITY, MD_ENOMEM, MD_ECUDA. */
 md_status neighbor_set_grids(neighbor_list *list, const md_atoms *atoms);
 
-/* The first of that. */
-md_status neighbor_set_positions(neighbor_list *list, const md_atoms *atoms);
+/* The first three of that, frames gap[d] apart. */
+md_status neighbor_set_positions(neighbor_list *list, const md_atoms *atoms, const double gap[3]);
 
 /* r_near and what rounding of coordinates may add. */
 double neighbor_reach(const neighbor_list *list);

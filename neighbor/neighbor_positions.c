@@ -21,7 +21,7 @@ double neighbor_reach(const neighbor_list *list)
   return list->r_near + 1e-6 * (2 * list->spec.r_list + farthest(&list->span));
 }
 
-md_status neighbor_unfold(const md_atoms *atoms, double gap, md_buffer *to)
+md_status neighbor_unfold(const md_atoms *atoms, const double gap[3], md_buffer *to)
 {
   md_ctx *ctx = atoms->ctx;
   const md_frames_offset offset = md_atoms_offset(atoms, gap);
@@ -30,17 +30,15 @@ md_status neighbor_unfold(const md_atoms *atoms, double gap, md_buffer *to)
   return all ? SIMD_PICK(ctx, cpu_unfold, gpu_unfold)(atoms, &offset, to->data) : MD_OK;
 }
 
-/* Frames lie so far apart that no list reaches from the ghosts of one to those of the next. */
-md_status neighbor_set_positions(neighbor_list *list, const md_atoms *atoms)
+md_status neighbor_set_positions(neighbor_list *list, const md_atoms *atoms, const double gap[3])
 {
-  const double r_list = list->spec.r_list, gap = 2 * (fmax(atoms->r_ghost, r_list) + r_list);
   list->span = md_atoms_span(atoms, gap);
   list->part = md_atoms_part(atoms, gap);
-  list->r_near = r_list;
+  list->r_near = list->spec.r_list;
   list->x = atoms->x.data;
   if (!md_atoms_is_cut(atoms)) return MD_OK;
   const double unit = list->ctx->precision == MD_SINGLE ? 0x1p-24 : 0x1p-53;
-  list->r_near += 8 * unit * (farthest(&list->span) + gap);
+  list->r_near += 8 * unit * (farthest(&list->span) + fmax(fmax(gap[0], gap[1]), gap[2]));
   MD_TRY(neighbor_unfold(atoms, gap, &list->unfolded));
   list->x = list->unfolded.data;
   return MD_OK;

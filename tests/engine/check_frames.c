@@ -56,8 +56,11 @@ START_TEST(frames_cover_the_box)
     ck_assert_int_eq(atoms->frames[d], want[d]);
     ck_assert_double_eq_tol(atoms->frame.hi[d] - atoms->frame.lo[d], edge, 1e-9);
     ck_assert_double_eq_tol(atoms->frame.hi[d] + atoms->frame.lo[d], box.hi[d] + box.lo[d], 1e-9);
-    ck_assert_double_eq_tol(md_atoms_span(atoms, 2).hi[d] - md_atoms_span(atoms, 2).lo[d],
-                            box.hi[d] - box.lo[d] + 2 * (want[d] - 1), 1e-9);
+    static const double gap[3] = {2, 3, 5};
+    const md_box span = md_atoms_span(atoms, gap), whole = md_atoms_span(atoms, NULL);
+    ck_assert_double_eq_tol(span.hi[d] - span.lo[d], box.hi[d] - box.lo[d] + gap[d] * (want[d] - 1),
+                            1e-9);
+    ck_assert_double_eq_tol(whole.hi[d] - whole.lo[d], box.hi[d] - box.lo[d], 1e-9);
   }
   ck_assert(md_atoms_is_cut(atoms));
   ck_assert_int_eq(md_atoms_cut(atoms, 0), MD_EINVAL);

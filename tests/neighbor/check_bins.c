@@ -229,6 +229,41 @@ START_TEST(the_curve_of_a_part_begins_where_its_atoms_do)
 }
 END_TEST
 
+/* Frames of a long box have the same bins, whole ones, and are whole bins apart: each would have a
+ * slab of its own otherwise that the next bin's edge cuts. */
+START_TEST(frames_have_whole_bins)
+{
+  neighbor_spec spec = run_near_spec(1, 0.5);
+  run_case c = run_case_make(0, MD_SINGLE);
+  run_near near = run_near_open(MD_SINGLE, 1, &spec, &c);
+  for (int k = 0; k < 50; k++) {
+    const md_box box = {{0, 0, 0}, {20 + 0.0731 * k, 9, 30 + 0.1171 * k}};
+    const double x[] = {0.1, 0.7, 0.1, 19, 8, 29};
+    md_atoms *atoms;
+    ck_ok(md_atoms_create(near.ctx, &box, &atoms));
+    ck_ok(md_atoms_cut(atoms, 10));
+    ck_ok(md_atoms_set(atoms, 2, x, NULL, NULL, NULL));
+    ck_ok(comm_migrate(near.cm, atoms));
+    ck_ok(neighbor_sort(near.list, atoms));
+    const neighbor_grid *grid = neighbor_list_grid(near.list);
+    for (int d = 0; d < 3; d++) {
+      const double edge = atoms->frame.hi[d] - atoms->frame.lo[d], frames = atoms->frames[d];
+      const double bins = edge / grid->side[d], whole = nearbyint(bins);
+      ck_assert_msg(fabs(bins - whole) < 1e-9 && whole == floor(edge / spec.bin_size),
+                    "%g bins in a frame of %g", bins, edge);
+      if (frames == 1) continue;
+      const double between = (grid->whole[d] - frames * whole) / (frames - 1);
+      ck_assert_msg(between == nearbyint(between) &&
+                        between * grid->side[d] >= 4 * spec.r_list * (1 - 1e-9),
+                    "%g bins between frames", between);
+    }
+    md_atoms_destroy(atoms);
+  }
+  run_near_close(&near);
+  run_case_free(&c);
+}
+END_TEST
+
 START_TEST(memory_is_foreseen)
 {
   run_case c = run_case_fcc("liquid", (int[]){10, 10, 10}, (double[]){0, 0, 0}, 0.1);
@@ -291,6 +326,7 @@ int main(void)
   tcase_add_loop_test(tc, bins_of_many_tiles_leave_no_thin_slab, 0, 2);
   tcase_add_test(tc, the_last_position_is_in_the_last_bin);
   tcase_add_test(tc, the_curve_of_a_part_begins_where_its_atoms_do);
+  tcase_add_test(tc, frames_have_whole_bins);
   tcase_add_loop_test(tc, memory_is_foreseen, 0, MD_PRECISION_COUNT);
   tcase_add_test(tc, sorts_again_take_no_more_memory);
   suite_add_tcase(suite, tc);
