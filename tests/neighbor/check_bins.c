@@ -143,7 +143,8 @@ START_TEST(bins_of_few_tiles_are_powers_of_two)
 }
 END_TEST
 
-/* Many tiles, too, but not in a slab of one bin: 49 bins along y would be 32 + 16 + 1. */
+/* Many tiles, too, but not in a slab of one bin: 49 bins along y would be 32 + 16 + 1.  A rank that
+ * has half of the box is expected to have few. */
 START_TEST(bins_of_many_tiles_leave_no_thin_slab)
 {
   static const int32_t fit[3] = {47, 49, 50};
@@ -157,6 +158,10 @@ START_TEST(bins_of_many_tiles_leave_no_thin_slab)
   const bool fewer = near.ctx->backend == MD_GPU && _i == 0;
   for (int d = 0; d < 3; d++)
     ck_assert_int_eq(grid->n[d] - 2 * grid->margin[d], fit[d] - (d == 1 && fewer));
+  near.atoms->part.lo[0] = (c.box.lo[0] + c.box.hi[0]) / 2; /* of one of two ranks */
+  ck_ok(neighbor_sort(near.list, near.atoms));
+  for (int d = 0; d < 3; d++)
+    ck_assert_int_eq(grid->whole[d], fewer ? 64 : fit[d]);
   run_near_close(&near);
   run_case_free(&c);
 }
