@@ -38,13 +38,18 @@ static double edge_of(const md_atoms *atoms, int d)
   return atoms->frame.hi[d] - atoms->frame.lo[d];
 }
 
+static double gap_along(const double gap[3], int d)
+{
+  return gap ? gap[d] : 0;
+}
+
 static md_frames_offset offset_in(const md_box *box, const int32_t frames[3], const double gap[3])
 {
   md_frames_offset offset;
   for (int d = 0; d < 3; d++) {
     offset.frames[d] = frames[d];
     offset.first[d] = -0.5 * (frames[d] - 1);
-    offset.step[d] = (box->hi[d] - box->lo[d]) / frames[d] + (gap ? gap[d] : 0);
+    offset.step[d] = (box->hi[d] - box->lo[d]) / frames[d] + gap_along(gap, d);
   }
   return offset;
 }
@@ -70,7 +75,7 @@ md_box md_atoms_span(const md_atoms *atoms, const double gap[3])
 {
   md_box span = atoms->frame;
   for (int d = 0; d < 3; d++) {
-    const double beside = 0.5 * (atoms->frames[d] - 1) * (edge_of(atoms, d) + (gap ? gap[d] : 0));
+    const double beside = 0.5 * (atoms->frames[d] - 1) * (edge_of(atoms, d) + gap_along(gap, d));
     span.lo[d] -= beside;
     span.hi[d] += beside;
   }
@@ -84,9 +89,8 @@ md_box md_atoms_part(const md_atoms *atoms, const double gap[3])
     const double lo = atoms->part.lo[d], hi = atoms->part.hi[d];
     const double first = -0.5 * (atoms->frames[d] - 1);
     if (lo <= atoms->box.lo[d] && hi >= atoms->box.hi[d]) continue;
-    const double between = gap ? gap[d] : 0;
-    part.lo[d] = lo + (atoms->part_frames[0][d] + first) * between;
-    part.hi[d] = hi + (atoms->part_frames[1][d] + first) * between;
+    part.lo[d] = lo + (atoms->part_frames[0][d] + first) * gap_along(gap, d);
+    part.hi[d] = hi + (atoms->part_frames[1][d] + first) * gap_along(gap, d);
   }
   return part;
 }

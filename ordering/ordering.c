@@ -96,17 +96,26 @@ md_status ordering_whole_tiles(const ordering *order, const int32_t n[3])
   return MD_OK;
 }
 
-static md_status table(md_ctx *ctx, const ordering *order, const int32_t n[3], bool inverse,
-                       uint32_t *out)
+md_status ordering_check(const ordering *order, const int32_t n[3])
 {
-  static ordering_table_fn *const tables[MD_BACKEND_COUNT] = {ordering_cpu_table,
-                                                              MD_GPU(ordering_gpu_table)};
   MD_REQUIRE(n[0] >= 1 && n[1] >= 1 && n[2] >= 1, MD_EINVAL,
              "a grid needs at least one cell along each axis, not %d x %d x %d", n[0], n[1], n[2]);
   const double cells = (double)n[0] * n[1] * n[2];
   MD_REQUIRE(cells < 4294967296.0, MD_ECAPACITY,
              "a grid of %d x %d x %d has %.0f cells; an index holds fewer than 4294967296", n[0],
              n[1], n[2], cells);
+  for (int a = 0; a < 3; a++)
+    MD_REQUIRE(order->turn[a] >= 0 && order->turn[a] < n[a], MD_EINVAL,
+               "a turn of %d cells along axis %d: expected 0 to %d", order->turn[a], a, n[a] - 1);
+  return MD_OK;
+}
+
+static md_status table(md_ctx *ctx, const ordering *order, const int32_t n[3], bool inverse,
+                       uint32_t *out)
+{
+  static ordering_table_fn *const tables[MD_BACKEND_COUNT] = {ordering_cpu_table,
+                                                              MD_GPU(ordering_gpu_table)};
+  MD_TRY(ordering_check(order, n));
   return tables[ctx->backend](ctx, order, n, inverse, out);
 }
 

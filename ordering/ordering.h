@@ -60,7 +60,8 @@ md_status ordering_whole_tiles(const ordering *order, const int32_t n[3]);
 
 /* index[cell] for every cell of the grid, cells in row-major number; on the context's backend.
  * NONE gives row-major.  Cost: O(n_cells log n_cells); meant to be kept while n stays.
- * Errors: MD_EINVAL (a size < 1), MD_ECAPACITY (2^32 cells or more, with the number), MD_ENOMEM. */
+ * Errors: MD_EINVAL (a size < 1, a turn outside of the grid), MD_ECAPACITY (2^32 cells or more,
+ * with the number), MD_ENOMEM. */
 md_status ordering_index(md_ctx *ctx, const ordering *order, const int32_t n[3], uint32_t *index);
 
 /* The inverse: cell[index] is the row-major number of the cell, on the context's backend.  Same

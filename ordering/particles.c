@@ -46,13 +46,7 @@ static md_status make_grid(const md_ctx *ctx, const ordering *order, const order
   }
   const int32_t *c = g->cells;
   if (c[0] == 0 && c[1] == 0 && c[2] == 0) choose_cells(edge, p->n, g->cells);
-  MD_REQUIRE(c[0] >= 1 && c[1] >= 1 && c[2] >= 1, MD_EINVAL,
-             "a grid needs at least one cell along each axis, not %d x %d x %d", c[0], c[1], c[2]);
-  const double cells = (double)c[0] * c[1] * c[2];
-  MD_REQUIRE(cells < 4294967296.0, MD_ECAPACITY,
-             "a grid of %d x %d x %d has %.0f cells; a key holds fewer than 4294967296", c[0], c[1],
-             c[2], cells);
-  return MD_OK;
+  return ordering_check(order, g->cells);
 }
 
 md_status particle_cpu_keys(md_ctx *ctx, const particle_grid *g, uint32_t *key, uint64_t *first)

@@ -87,6 +87,13 @@ START_TEST(bad_grids_are_refused)
   ck_assert_int_eq(ordering_index(ctx, &order, empty, NULL), MD_EINVAL);
   ck_assert_int_eq(ordering_cells(ctx, &order, huge, NULL), MD_ECAPACITY);
   ck_assert_ptr_nonnull(strstr(md_message(), "4294967296"));
+  const int32_t fine[3] = {4, 3, 2}, turns[] = {-1, 3};
+  for (int k = 0; k < 2; k++) {
+    ordering turned = order;
+    turned.turn[1] = turns[k];
+    ck_assert_int_eq(ordering_index(ctx, &turned, fine, NULL), MD_EINVAL);
+    ck_assert_ptr_nonnull(strstr(md_message(), "expected 0 to 2"));
+  }
   md_ctx_destroy(ctx);
 }
 END_TEST
