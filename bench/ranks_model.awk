@@ -180,7 +180,8 @@ function tell_parameters(   t, v, least, most)
   if (counted) parameter("ghosts: model over counted", sprintf("%.3f", 1 + worst), "", "counted")
 }
 
-# Atoms a GPU from which on that part of one GPU's rate is left on each of a host full of them.
+# Atoms a GPU from which on that part of one GPU's rate is left on each of a host full of them; `any` where it is so for the
+# fewest.
 function atoms_for(part,   low, high, cells, one)
 {
   low = 1
@@ -193,7 +194,7 @@ function atoms_for(part,   low, high, cells, one)
     if (one < part * predict(-1, 0)) low = cells
     else high = cells
   }
-  return sprintf("%.2g", 4 * high * high * high)
+  return low == 1 ? "any" : sprintf("%.2g", 4 * high * high * high)
 }
 
 # A number of this line by the name of its column.
