@@ -31,7 +31,7 @@ static inline int ordering_key_bits(uint32_t key_end)
   return bits;
 }
 
-/* Whether an ordering has an index for each cell of such a grid.  Errors: MD_EINVAL, MD_ECAPACITY. */
+/* Whether an ordering has an index for each cell of a grid.  Errors: MD_EINVAL, MD_ECAPACITY. */
 md_status ordering_check(const ordering *order, const int32_t n[3]);
 
 /* A table for a grid that was checked: index[cell], or cell[index] when inverse. */
