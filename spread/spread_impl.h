@@ -73,6 +73,9 @@ typedef enum {
   SPREAD_SHARES, /* pencils: int32 [slices + 1] of each cut, first particle of each slice */
   SPREAD_CHUNKS, /* pencils, for many vectors: the chunks of each column, and their particles */
   SPREAD_CHUNKED,
+  SPREAD_STACKS, /* the same: int32 [planes of stacks][pencils], first particle of each pencil in
+                  * each plane of a stack, and the end; and particles by stack */
+  SPREAD_STACKED,
   SPREAD_BUFFERS
 } spread_buffer;
 
@@ -85,7 +88,7 @@ typedef struct {
   int32_t slices[SPREAD_CUTS];      /* of each cut in SPREAD_SHARES, and of those wanted; 0: none */
   bool cut;                         /* SPREAD_SHARES are those of the positions */
   int64_t chunks, chunked;          /* in SPREAD_CHUNKS and SPREAD_CHUNKED */
-  bool listed;                      /* they are those of the positions */
+  bool listed, stacked;             /* they are those of the positions; so are SPREAD_STACKS */
   bool found;                       /* and so is what the plan's scratch says of fixed point */
   md_buffer buffer[SPREAD_BUFFERS];
 } spread_part;
@@ -228,8 +231,8 @@ md_status spread_gpu_many_spread(spread_plan *plan, spread_part *part, const spr
 /* The same of interpolation, of values alone, for which spread_many_by_stacks. */
 md_status spread_gpu_many_interpolate(spread_plan *plan, spread_part *part, const spread_job *job,
                                       int32_t *done);
-/* Sort a part's particles, whose planes begin as in `start`, by row, which that is faster with. */
-md_status spread_gpu_sort_rows(spread_plan *plan, spread_part *part, const md_buffer *start);
+/* Sort a part's particles, whose planes begin as in `start`, by stack (gpu_many/), for that. */
+md_status spread_gpu_sort_stacks(spread_plan *plan, spread_part *part, const md_buffer *start);
 /* List a part's particles, whose planes begin as in `start`, by column of the mesh, for that. */
 md_status spread_gpu_list_columns(spread_plan *plan, spread_part *part, const md_buffer *start);
 

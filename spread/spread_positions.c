@@ -35,7 +35,7 @@ static double bytes_needed(const spread_plan *plan, spread_method method, int64_
   if (method == SPREAD_GATHER) bytes += points * 4;
   const bool fills = method == SPREAD_TILED && spread_many_by_columns(plan, n, plan->spec.vectors);
   const bool reads = method == SPREAD_TILED && spread_many_by_stacks(plan, n, plan->spec.vectors);
-  if (fills) bytes += particles * record;
+  bytes += (fills + reads) * particles * record;
   if (fills || reads) bytes += particles * FILL_VECTORS(plan->grid.order) * real_size;
   return bytes;
 }
@@ -70,12 +70,18 @@ static void adopt(spread_plan *plan, spread_part *part)
   md_buffer_swap(&part->buffer[SPREAD_START], &plan->counter.start);
 }
 
+/* What follows from positions is to be made anew where it is needed. */
+static void forget_cuts(spread_part *part)
+{
+  part->cut = part->listed = part->stacked = false;
+}
+
 static md_status build_part(spread_plan *plan, spread_part *part, const void *x, int64_t stride)
 {
   const md_ctx *ctx = plan->ctx;
   const spread_kernels kernels = spread_method_kernels(ctx, plan->method);
   part->overflow = part->width = part->spilled = 0;
-  part->cut = part->listed = false;
+  forget_cuts(part);
   MD_TRY(SIMD_PICK(ctx, cpu_sorts, gpu_sorts)(plan, part, x, stride));
   if (kernels.cut) MD_TRY(kernels.cut(plan, part));
   if (ctx->backend == MD_GPU && plan->counter.check_mode != SPREAD_CHECK_SORTING) adopt(plan, part);
@@ -180,7 +186,7 @@ static md_status set_positions(spread_plan *plan, int64_t n, const void *x, int6
   }
   if (check_mode == SPREAD_CHECK_SORTING) {
     const md_status checked = spread_check_deferred(plan);
-    if (checked) plan->part->cut = plan->part->listed = false; /* those of the refused positions */
+    if (checked) forget_cuts(plan->part); /* those of the refused positions */
     MD_TRY(checked);
     adopt(plan, plan->part);
   }

@@ -13,38 +13,30 @@
 #include "core/gpu/launch_gpu.h"
 #include "spread/gpu_many/pencil_stack_load_gpu.h"
 
-/* Reals of a batch: X, Y and Z of 16 particles, in rows that lie in different banks. */
-enum { ROOM_X = PENCIL_WIDTH + 4, ROOM_Z = 12 };
-#define ROOM_Y(p) ((STACK_LINES(p) + 7) / 8 * 8 + 4)
-#define BATCH_REALS(p) (BATCH * (ROOM_X + ROOM_Y(p) + ROOM_Z))
-#define SHARED_BYTES(p) (RING(p) * PLANE_BYTES(p) + READERS(p) * BATCH_REALS(p) * sizeof(real))
+#define SHARED_BYTES(p) (RING(p) * PLANE_BYTES(p) + BATCHES_BYTES(p))
 
 enum { LINES_TOGETHER = 2 };
 
 /* Particles of one stop: of lane l, number l % 16, or the last one. */
 typedef struct {
   pencil_particle particle;
-  int32_t segment, count, base; /* base: of the window */
+  int32_t count, base; /* base: of the window */
 } batch;
 
-/* Warp: on to its next batch, `turn` batches after the first of this stop; false: there is none. */
+/* Warp: batch `turn` of the slice, not before those asked for so far; false: there is none. */
 static __device__ __forceinline__ bool find_batch(const int p, const reading &s, stack_walk *at,
-                                                  int32_t *turn, batch *to)
+                                                  int32_t turn, batch *to)
 {
-  while (at->low + *turn * BATCH >= at->high) {
-    *turn -= (at->high - at->low + BATCH - 1) / BATCH;
-    if (!walk_on(p, s, at)) return false;
-  }
-  const int32_t first = at->low + *turn * BATCH, plane = (at->plane - at->window) * SEGMENTS;
-  const int32_t number = min(first + warp_lane() % BATCH, at->high - 1);
-  *turn += READERS(p);
-  to->base = at->base;
-  to->count = min((int32_t)BATCH, at->high - first);
-  to->segment = 0;
-  SPREAD_UNROLL
-  for (int k = 0; k + 1 < STACK_PENCILS(p); k++)
-    to->segment += __shfl_sync(MD_ALL_LANES, at->inclusive, plane + k) <= number;
-  const int32_t index = __shfl_sync(MD_ALL_LANES, at->first, plane + to->segment) + number;
+  while (turn >= all_batches(*at))
+    if (!look_ahead(p, s, at)) return false;
+  const int lane = __popc(__ballot_sync(MD_ALL_LANES, at->batches <= turn));
+  const int32_t begin = __shfl_sync(MD_ALL_LANES, at->begin, lane);
+  const int32_t end = __shfl_sync(MD_ALL_LANES, at->end, lane);
+  const int32_t beyond = __shfl_sync(MD_ALL_LANES, at->batches, lane) - turn;
+  const int32_t first = begin + ((end - begin + BATCH - 1) / BATCH - beyond) * BATCH;
+  const int32_t index = min(first + warp_lane() % BATCH, end - 1);
+  to->base = __shfl_sync(MD_ALL_LANES, at->base, lane);
+  to->count = min((int32_t)BATCH, end - first);
   asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];" /* not when it is needed, but now */
                : "=r"(to->particle.packed[0]), "=r"(to->particle.packed[1]),
                  "=r"(to->particle.packed[2]), "=r"(to->particle.index)
@@ -72,9 +64,9 @@ static __device__ __forceinline__ int32_t stage_batch(const int p, const batch &
   const int lane = warp_lane(), slot = lane % BATCH;
   const bool is_x = lane < BATCH;
   real f[3], w[SPREAD_ORDER_MAX], z[SPREAD_ORDER_MAX];
-  uint32_t middle, fast;
-  pencil_unpack(&it.particle, f, &middle, &fast);
-  const int32_t row = it.segment * (PENCIL_HEIGHT(p) - p + 1) + (int32_t)middle;
+  uint32_t row_in_stack, fast;
+  pencil_unpack(&it.particle, f, &row_in_stack, &fast);
+  const int32_t row = (int32_t)row_in_stack;
   *line = __reduce_min_sync(MD_ALL_LANES, row);
   const int32_t lines = __reduce_max_sync(MD_ALL_LANES, row) - *line + p;
   __syncwarp();
@@ -235,18 +227,19 @@ static __device__ __forceinline__ void leave_planes(const int p, const shelf &sh
 static __device__ __forceinline__ void read_slice(const int p, const reading &s, const slice &mine,
                                                   const shelf &shared, int warp)
 {
-  stack_walk at = begin_walk(p, s, mine);
+  stack_walk at = begin_walk(p, mine);
   int32_t turn = warp, left = 0;
   batch next;
-  bool more = find_batch(p, s, &at, &turn, &next);
+  bool more = find_batch(p, s, &at, turn, &next);
   while (more) {
     const batch now = next;
-    more = find_batch(p, s, &at, &turn, &next);
+    turn += READERS(p);
+    more = find_batch(p, s, &at, turn, &next);
     leave_planes(p, shared, now.base, &left);
     wait_for(p, shared.loaded, now.base + p - 1);
     read_batch(p, s, shared, now);
   }
-  leave_planes(p, shared, at.base, &left);
+  leave_planes(p, shared, last_base(at), &left);
 }
 
 static __device__ __forceinline__ void read_block(const int p, const reading &s, char *ring)
@@ -256,8 +249,8 @@ static __device__ __forceinline__ void read_block(const int p, const reading &s,
   __shared__ slice mine;
   const int warp = threadIdx.x / MD_WARP, reader = warp - LOADERS(p);
   if (warp < 2) {
-    const int64_t work = s.n + (int64_t)UNIT_WORK * s.units;
-    find_end(p, s, work * (blockIdx.x + warp) / gridDim.x, &mine.unit[warp], &mine.skip[warp]);
+    const int64_t work = s.n + (int64_t)UNIT_WORK * s.grid.units;
+    find_end(s, work * (blockIdx.x + warp) / gridDim.x, &mine.unit[warp], &mine.particle[warp]);
   }
   if (threadIdx.x < RING(p)) {
     barrier_make(barriers[0] + threadIdx.x, LOADERS(p) * MD_WARP);
@@ -276,6 +269,7 @@ static __device__ __forceinline__ void read_block(const int p, const reading &s,
 typedef void read_kernel(reading s);
 
 #define READ_KERNEL(p)                                                                             \
+  static_assert(STACK_ROWS(p) <= 16 && RING(p) > (p), "rows have 4 bits, a window fits the ring"); \
   static __global__ void __launch_bounds__(BLOCK, 1) read_kernel_##p(reading s)                    \
   {                                                                                                \
     extern __shared__ quad ring[];                                                                 \
@@ -306,13 +300,12 @@ static __global__ void __launch_bounds__(TURN_BLOCK)
     if (v < width) to[first + thread + v * stride] = of[v];
 }
 
-static read_kernel *pick_kernel(int32_t order, size_t *bytes, int32_t *rows)
+static read_kernel *pick_kernel(int32_t order, size_t *bytes)
 {
   switch (order) {
 #define CASE(p)                                                                                    \
   case p:                                                                                          \
     *bytes = SHARED_BYTES(p);                                                                      \
-    *rows = STACK_PENCILS(p);                                                                      \
     return read_kernel_##p;
     SPREAD_ORDERS(CASE)
 #undef CASE
@@ -326,22 +319,18 @@ md_status spread_gpu_many_interpolate(spread_plan *plan, spread_part *part, cons
   md_ctx *ctx = plan->ctx;
   const cudaStream_t stream = (cudaStream_t)ctx->stream;
   const int width = FILL_VECTORS(plan->grid.order);
-  const spread_pencils *pencils = &plan->pencils;
-  int32_t rows = 1;
   size_t bytes = 0;
-  read_kernel *kernel = pick_kernel(plan->grid.order, &bytes, &rows);
+  read_kernel *kernel = pick_kernel(plan->grid.order, &bytes);
+  if (!part->stacked) MD_TRY(spread_gpu_sort_stacks(plan, part, &part->buffer[SPREAD_START]));
   MD_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
   if (!job->by_particle)
     MD_TRY(md_buffer_reserve(ctx, &plan->scratch[5], (size_t)part->n * width * sizeof(real), 0));
   const int32_t *mesh = plan->grid.mesh;
-  const int32_t bands = (pencils->n[0] + rows - 1) / rows;
-  reading s = {(const pencil_particle *)part->buffer[SPREAD_RECORD].data,
-               (const int32_t *)part->buffer[SPREAD_START].data,
-               *pencils,
+  reading s = {(const pencil_particle *)part->buffer[SPREAD_STACKED].data,
+               (const int32_t *)part->buffer[SPREAD_STACKS].data,
+               stacks_of(plan),
                {mesh[0], mesh[1], mesh[2]},
                part->n,
-               bands,
-               bands * pencils->n[1] * mesh[0],
                (const real *)job->mesh,
                plan->grid.points,
                (real *)(job->by_particle ? job->value : plan->scratch[5].data),

@@ -29,9 +29,19 @@ static __device__ __forceinline__ int place_of(int vector, int half)
   return vector ^ half * 4;
 }
 
-/* Planes of the ring: number k is in slot k % RING in round k / RING. */
-enum { RING_MORE = 3, RING_MAX = SPREAD_ORDER_MAX + RING_MORE };
-#define RING(p) ((p) + RING_MORE)
+/* Reals of a reader's batch: X, Y and Z of 16 particles, in rows that lie in different banks. */
+enum { ROOM_X = PENCIL_WIDTH + 4, ROOM_Z = 12 };
+#define ROOM_Y(p) ((STACK_LINES(p) + 7) / 8 * 8 + 4)
+#define BATCH_REALS(p) (BATCH * (ROOM_X + ROOM_Y(p) + ROOM_Z))
+#define BATCHES_BYTES(p) (READERS(p) * BATCH_REALS(p) * (int)sizeof(real))
+
+/* Planes of the ring: number k is in slot k % RING in round k / RING.  As many as fit beside the
+ * batches into so many KB of shared memory: the rest is the L1, which holds what loads wait for.
+ * Measured best. */
+enum { RING_MAX = 16 };
+#define SHARED_KB(p) ((p) >= 8 ? 225 : (p) == 3 || (p) == 5 ? 163 : 195)
+#define RING_FIT(p) (((SHARED_KB(p) << 10) - BATCHES_BYTES(p)) / PLANE_BYTES(p))
+#define RING(p) (RING_FIT(p) < RING_MAX ? RING_FIT(p) : RING_MAX)
 
 /* Of a block, in shared memory.  Of each slot: barriers, it has been loaded, and it is not needed
  * any more; and what sums of each vector in the window that ends with it are multiplied with. */
@@ -62,8 +72,9 @@ typedef real plane_numbers[STACK_LINES_MAX][2];
 static __device__ __forceinline__ void place_patch(const int p, const reading &s, int32_t stack,
                                                    patch *here)
 {
-  const int32_t across = s.pencils.n[1], x = stack % across * s.pencils.cells[1];
-  const int32_t y = first_pencil(s, stack / across) * s.pencils.cells[0];
+  const spread_pencils &cut = s.grid.pencils;
+  const int32_t x = stack % cut.n[1] * cut.cells[1];
+  const int32_t y = first_pencil(s.grid, stack / cut.n[1]) * cut.cells[0];
   here->straight = y + STACK_LINES(p) <= s.mesh[1] && x + PENCIL_WIDTH <= s.mesh[2];
   here->line = (uint32_t)((y + warp_lane()) % s.mesh[1]) * (uint32_t)s.mesh[2];
   SPREAD_UNROLL
@@ -163,11 +174,11 @@ static __device__ __forceinline__ bool ask_on(const int p, const reading &s, sta
   to->opens = false;
   to->number++;
   if (to->number == to->base + p) {
-    if (!walk_on(p, s, at)) return false;
-    to->opens = at->step == p;
-    to->stack = at->stack;
-    to->base = at->base;
-    to->plane = at->plane;
+    int32_t unit;
+    if (!walk_on(p, s, at, &unit, &to->base)) return false;
+    to->opens = to->base == to->number;
+    to->stack = unit / s.grid.planes;
+    to->plane = unit % s.grid.planes;
   }
   to->z = to->plane + to->number - to->base;
   return true;
@@ -221,7 +232,7 @@ static __device__ __forceinline__ bool add_plane(const int p, const shelf &share
 static __device__ __forceinline__ void load_slice(const int p, const reading &s, const slice &mine,
                                                   const shelf &shared, int warp)
 {
-  stack_walk at = begin_walk(p, s, mine);
+  stack_walk at = begin_walk(p, mine);
   plane_numbers of;
   patch here;
   patch_scale by = {};

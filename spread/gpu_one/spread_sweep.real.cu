@@ -96,7 +96,7 @@ md_status PREC(spread_gpu_cut)(spread_plan *plan, spread_part *part)
   pencil_view view;
   sweep_kernel *kernel = main_kernel(plan, &kernels, &together);
   if (spread_many_by_stacks(plan, part->n, plan->spec.vectors))
-    MD_TRY(spread_gpu_sort_rows(plan, part, &plan->counter.start));
+    MD_TRY(spread_gpu_sort_stacks(plan, part, &plan->counter.start));
   if (spread_many_by_columns(plan, part->n, plan->spec.vectors))
     MD_TRY(spread_gpu_list_columns(plan, part, &plan->counter.start));
   return view_part(plan, part, &plan->counter.start, kernel, together, &view);
