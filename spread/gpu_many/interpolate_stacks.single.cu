@@ -248,13 +248,13 @@ static __device__ __forceinline__ void read_block(const int p, const reading &s,
   __shared__ real unscale[RING_MAX][GROUPS_MAX * GROUP];
   __shared__ slice mine;
   const int warp = threadIdx.x / MD_WARP, reader = warp - LOADERS(p);
-  if (warp < 2) {
-    const int64_t work = s.n + (int64_t)UNIT_WORK * s.grid.units;
-    find_end(s, work * (blockIdx.x + warp) / gridDim.x, &mine.unit[warp], &mine.particle[warp]);
-  }
   if (threadIdx.x < RING(p)) {
     barrier_make(barriers[0] + threadIdx.x, LOADERS(p) * MD_WARP);
     barrier_make(barriers[1] + threadIdx.x, READERS(p) * MD_WARP);
+  }
+  if (warp < 2) {
+    const int64_t work = s.n + (int64_t)UNIT_WORK * s.grid.units;
+    find_end(s, work * (blockIdx.x + warp) / gridDim.x, &mine.unit[warp], &mine.particle[warp]);
   }
   __syncthreads();
   real *batches = (real *)(ring + RING(p) * PLANE_BYTES(p));
