@@ -91,12 +91,12 @@ static __device__ __forceinline__ void find_end(const reading &s, int64_t goal, 
 }
 
 /* Where a walk stands: of lane l, unit window + l, its particles in the slice and the number of its
- * window, and how many batches it and those before have.  stops: lanes of units that have
- * particles; left: those that are still ahead; last: the last unit that has some, of all so far. */
+ * window, and how many batches it and those before have.  left: lanes of stops that are still
+ * ahead; last: the last stop of all that were looked at. */
 typedef struct {
   slice of;
   int32_t window, begin, end, base, batches, last;
-  uint32_t stops, left;
+  uint32_t left;
 } stack_walk;
 
 static __device__ __forceinline__ stack_walk begin_walk(const int p, const slice &of)
@@ -128,14 +128,15 @@ static __device__ __forceinline__ bool look_ahead(const int p, const reading &s,
   at->begin = min(max(first_of(s, unit), at->of.particle[0]), at->of.particle[1]);
   at->end = min(max(first_of(s, unit + 1), at->of.particle[0]), at->of.particle[1]);
   const int32_t count = at->end - at->begin;
-  at->stops = at->left = __ballot_sync(MD_ALL_LANES, count > 0);
-  const uint32_t before = at->stops & ((1u << warp_lane()) - 1);
+  const uint32_t stops = __ballot_sync(MD_ALL_LANES, count > 0);
+  const uint32_t before = stops & ((1u << warp_lane()) - 1);
   const int32_t gap = unit - (before ? at->window + 31 - __clz((int)before) : at->last);
   const bool shares = gap < p && gap <= unit % s.grid.planes; /* planes with the stop before */
   const int32_t step = count == 0 ? 0 : shares ? gap : p;
   at->base = last_base(*at) + inclusive_sum(step);
   at->batches = all_batches(*at) + inclusive_sum((count + BATCH - 1) / BATCH);
-  if (at->stops) at->last = at->window + 31 - __clz((int)at->stops);
+  if (stops) at->last = at->window + 31 - __clz((int)stops);
+  at->left = stops;
   return true;
 }
 
