@@ -27,9 +27,12 @@ where="--backend $backend --threads 1"
 [ "$backend" = cpu ] || where="$where --share-gpu"
 expect 2 --backend cpu --cells 4 --trace "$dir/trace"
 says 'trace on 2 ranks: expected one rank'
+# One rank more than there are GPUs.
+[ "$backend" = cpu ] || ranks=$(($(nvidia-smi -L | grep -c '^GPU') + 1))
 expect 2 $where --cells 4 --carrier nccl
 if [ "$backend" = gpu ]; then
   says 'ranks share a GPU, which NCCL refuses: expected the carrier mpi, or auto'
+  ranks=2
   expect 2 --backend gpu --share-gpu --cells 4 --list tile --deterministic
   says 'the same bits as others by full lists only'
   expect 2 --backend gpu --device 0 --cells 4
