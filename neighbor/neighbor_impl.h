@@ -26,8 +26,10 @@ struct neighbor_list {
   ordering_sorter *sorter;
   /* Where atoms and ghosts are for bins and distances: their x, or one space of all frames
    * (`unfolded`); the range of all owned atoms there, and of this rank's; how far distances reach
-   * there. */
+   * there.  Lists by tiles of a rank in one frame need no other space; rows of other lists would
+   * not be the same on any number of ranks, since positions are rounded there. */
   const void *x; /* state4 [n + n_ghost] */
+  bool unfolds;
   md_buffer unfolded;
   md_box span, part;
   double r_near;

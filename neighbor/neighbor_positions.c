@@ -2,6 +2,7 @@
 #include "neighbor/neighbor_impl.h"
 
 #include <math.h>
+#include <string.h>
 
 static neighbor_unfold_fn *const cpu_unfold[MD_PRECISION_COUNT][MD_ISA_COUNT] =
     SIMD_TABLE(neighbor_cpu_unfold);
@@ -30,13 +31,35 @@ md_status neighbor_unfold(const md_atoms *atoms, const double gap[3], md_buffer 
   return all ? SIMD_PICK(ctx, cpu_unfold, gpu_unfold)(atoms, &offset, to->data) : MD_OK;
 }
 
+/* Whether this rank's part lies in one frame, where positions are in one space as they are. */
+static bool is_in_one_frame(const md_atoms *atoms)
+{
+  return memcmp(atoms->part_frames[0], atoms->part_frames[1], sizeof atoms->part_frames[0]) == 0;
+}
+
+/* Positions as they are: the space has this rank's frame in its middle. */
+static void move_space(neighbor_list *list, const md_atoms *atoms, const double gap[3])
+{
+  const md_frames_offset offset = md_atoms_offset(atoms, gap);
+  for (int d = 0; d < 3; d++) {
+    const double by = md_frames_add(&offset, d, atoms->part_frames[0][d]);
+    list->span.lo[d] -= by, list->span.hi[d] -= by;
+    list->part.lo[d] -= by, list->part.hi[d] -= by;
+  }
+}
+
 md_status neighbor_set_positions(neighbor_list *list, const md_atoms *atoms, const double gap[3])
 {
   list->span = md_atoms_span(atoms, gap);
   list->part = md_atoms_part(atoms, gap);
   list->r_near = list->spec.r_list;
   list->x = atoms->x.data;
-  if (!md_atoms_is_cut(atoms)) return MD_OK;
+  list->unfolds =
+      md_atoms_is_cut(atoms) && (list->spec.kind != NEIGHBOR_TILE || !is_in_one_frame(atoms));
+  if (!list->unfolds) {
+    move_space(list, atoms, gap);
+    return MD_OK;
+  }
   const double unit = list->ctx->precision == MD_SINGLE ? 0x1p-24 : 0x1p-53;
   list->r_near += 8 * unit * (farthest(&list->span) + fmax(fmax(gap[0], gap[1]), gap[2]));
   MD_TRY(neighbor_unfold(atoms, gap, &list->unfolded));
@@ -46,5 +69,5 @@ md_status neighbor_set_positions(neighbor_list *list, const md_atoms *atoms, con
 
 const void *neighbor_list_positions(const neighbor_list *list, const md_atoms *atoms)
 {
-  return md_atoms_is_cut(atoms) ? list->unfolded.data : atoms->x.data;
+  return list->unfolds ? list->unfolded.data : atoms->x.data;
 }

@@ -67,4 +67,14 @@ for list in full 'half --newton on' 'half --newton off'; do
   done
 done
 
+# Lists by tiles: each of 2 ranks has a frame, whose positions stay as they are; of 3 ranks one has atoms of both.
+for precision in single mixed; do
+  [ "$backend" = gpu ] || break
+  run_in one 1 $loose --precision $precision --list tile
+  for n in 2 3; do
+    run_in parts $n $loose --precision $precision --list tile
+    near "$dir/one/out" "$dir/parts/out" 1e-6 "$n ranks, 2 frames, lists by tiles, $precision precision"
+  done
+done
+
 finish
