@@ -14,6 +14,7 @@ static const double HALO_MARGIN = 1.3;
 enum {
   MOST_HALO = 4096,
   HALO_STEP = 32,
+  FEW_TILES = 1024, /* of a liquid, all of which take one pass */
   /* Blocks that a multiprocessor holds, measured best: of many, and where more of them would not
    * make fewer rounds (decision 63).  In double both are the same. */
   BLOCKS = MD_PREC == 2 ? 2 : 3,
@@ -136,7 +137,9 @@ static int32_t halo_room(double entries)
   return (held + HALO_STEP - 1) / HALO_STEP * HALO_STEP + FAR_ENTRIES;
 }
 
-/* Rooms of the first build: atoms spread evenly, tiles hardly longer than wide. */
+/* Rooms of the first build, of atoms spread evenly and tiles hardly longer than wide.  Atoms begin
+ * on a lattice, and a list that does not fit later costs a build: so a pass gets what HALO_MARGIN
+ * will make of a liquid's halos, and of many tiles some are expected to take two passes. */
 static void guess_rooms(neighbor_list *list, const md_atoms *atoms, int64_t count)
 {
   double volume = 1;
@@ -145,8 +148,8 @@ static void guess_rooms(neighbor_list *list, const md_atoms *atoms, int64_t coun
   const double density = (double)atoms->n_total / volume, all = (double)(atoms->n + atoms->n_ghost);
   const double halo = fmin(neighbor_tile_halo(&list->spec, density), all);
   const double entries = fmin(neighbor_tile_entries(&list->spec, density), all);
-  list->rooms.capacity = halo_room(halo);
-  list->rooms.passes = 1;
+  list->rooms.capacity = halo_room(1.125 * halo);
+  list->rooms.passes = count > FEW_TILES ? 2 : 1;
   list->rooms.halo = (int64_t)((double)count * halo) + TILE_ROWS;
   list->rooms.list =
       (int64_t)((double)(count * TILE_WARPS) * entries / TILE_GROUP_ENTRIES) + TILE_ROWS;
@@ -173,11 +176,14 @@ static bool grow_rooms(neighbor_rooms *room, const tile_result *found, int64_t c
   return grown;
 }
 
-/* Room for a tile's largest pass, where forces keep it; grows by a little more than was needed. */
+/* Room for a tile's largest pass, where forces keep it; grows by a little more than was needed, or
+ * to all there may be where tiles take several passes, since those fill it. */
 static void grow_most(neighbor_rooms *room, const tile_result *found)
 {
   const int32_t most = found->most + 2 * TILE_BANKS;
-  if (most > room->most) room->most = (most + most / 32 + HALO_STEP) / HALO_STEP * HALO_STEP;
+  const int32_t grown = (most + most / 32 + HALO_STEP) / HALO_STEP * HALO_STEP;
+  if (most > room->most) room->most = grown < room->capacity ? grown : room->capacity;
+  if (room->passes > 1) room->most = room->capacity;
 }
 
 /* Room of just this size: these are the largest buffers of a run. */
