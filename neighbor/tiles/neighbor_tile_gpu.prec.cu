@@ -138,8 +138,8 @@ static int32_t halo_room(double entries)
 }
 
 /* Rooms of the first build, of atoms spread evenly and tiles hardly longer than wide.  Atoms begin
- * on a lattice, and a list that does not fit later costs a build: so a pass gets what HALO_MARGIN
- * will make of a liquid's halos, and of many tiles some are expected to take two passes. */
+ * on a lattice, and a list that does not fit later costs a build: so of many tiles some are
+ * expected to take two passes, as in a liquid. */
 static void guess_rooms(neighbor_list *list, const md_atoms *atoms, int64_t count)
 {
   double volume = 1;
@@ -148,7 +148,7 @@ static void guess_rooms(neighbor_list *list, const md_atoms *atoms, int64_t coun
   const double density = (double)atoms->n_total / volume, all = (double)(atoms->n + atoms->n_ghost);
   const double halo = fmin(neighbor_tile_halo(&list->spec, density), all);
   const double entries = fmin(neighbor_tile_entries(&list->spec, density), all);
-  list->rooms.capacity = halo_room(1.125 * halo);
+  list->rooms.capacity = halo_room(halo);
   list->rooms.passes = count > FEW_TILES ? 2 : 1;
   list->rooms.halo = (int64_t)((double)count * halo) + TILE_ROWS;
   list->rooms.list =
