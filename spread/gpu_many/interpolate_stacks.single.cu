@@ -248,9 +248,10 @@ static __device__ __forceinline__ void read_block(const int p, const reading &s,
   __shared__ real unscale[RING_MAX][GROUPS_MAX * GROUP];
   __shared__ slice mine;
   const int warp = threadIdx.x / MD_WARP, reader = warp - LOADERS(p);
-  if (threadIdx.x < RING(p)) {
-    barrier_make(barriers[0] + threadIdx.x, LOADERS(p) * MD_WARP);
-    barrier_make(barriers[1] + threadIdx.x, READERS(p) * MD_WARP);
+  /* One thread, as racecheck also reads the address of threads that are masked out. */
+  for (int k = 0; k < RING(p) && threadIdx.x == 0; k++) {
+    barrier_make(barriers[0] + k, LOADERS(p) * MD_WARP);
+    barrier_make(barriers[1] + k, READERS(p) * MD_WARP);
   }
   if (warp < 2) {
     const int64_t work = s.n + (int64_t)UNIT_WORK * s.grid.units;
