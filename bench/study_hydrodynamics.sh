@@ -18,7 +18,7 @@ work=$build/study-hydrodynamics-$backend
 rm -rf "$work"
 mkdir -p "$results" "$work" "$build/suspensions"
 echo 1,1 >"$work/one.radii"
-tolerance=3e-4
+tolerance=1e-5
 
 . bench/rows.sh
 

@@ -14,7 +14,8 @@ const option mobility_option_table[MOBILITY_OPTION_COUNT] = {
      "file's velocities"},
     {"tolerance", 0, "E",
      "root mean square error of velocities under random forces, relative to them,\n1e-12..0.1 "
-     "(1e-3); with --observe also of solutions"},
+     "(1e-3); with --observe also of solutions\n(1e-5, since errors under forces that are "
+     "alike add up)"},
     {"vectors", 0, "LIST",
      "how many vectors at once, separated by commas (1,4,16); with --observe one\nnumber (16)"},
     {"check", 0, NULL, "compare with the straight sum: all vectors up to 4, at 100 spheres"},
@@ -178,6 +179,7 @@ md_status mobility_request_read(const options *opts, mobility_request *r)
                           .check = options_value(opts, MOBILITY_CHECK),
                           .map = options_value(opts, MOBILITY_MAP)};
   MD_TRY(read_observables(r));
+  if (r->observes) r->tolerance = 1e-5;
   MD_TRY(read_case(r));
   MD_TRY(check_mix(r));
   MD_TRY(options_read_format(opts, MOBILITY_FORMAT, &r->format));
