@@ -244,7 +244,7 @@ complete -c minimd -n '__fish_seen_subcommand_from stokes' -l method -x -a 'iter
 complete -c minimd -n '__fish_seen_subcommand_from stokes' -l tolerance -x -d 'of solutions (1e-6)'
 complete -c minimd -n '__fish_seen_subcommand_from stokes' -l guess-tolerance -x -d 'of the guesses of mrhs (1e-4; [Liu]: that of solutions)'
 complete -c minimd -n '__fish_seen_subcommand_from stokes' -l root -x -a 'pairs chebyshev lanczos cholesky' -d 'how Brownian forces are made: pair by pair, exactly; by a square root of R;'
-complete -c minimd -n '__fish_seen_subcommand_from stokes' -l root-tolerance -x -d 'of Brownian forces by chebyshev or lanczos; rpy, full: of the mobility (1e-3)'
+complete -c minimd -n '__fish_seen_subcommand_from stokes' -l root-tolerance -x -d 'of Brownian forces by chebyshev or lanczos; rpy, full: of the mobility'
 complete -c minimd -n '__fish_seen_subcommand_from stokes' -l preconditioner -x -a 'none jacobi' -d 'of the iterative solvers (none)'
 complete -c minimd -n '__fish_seen_subcommand_from stokes' -l max-iterations -x -d 'of a solve, and order of a square root (5000)'
 complete -c minimd -n '__fish_seen_subcommand_from stokes' -l storage -x -a 'bcrs single pair' -d 'of the matrix (bcrs)'

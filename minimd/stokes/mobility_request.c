@@ -179,7 +179,7 @@ md_status mobility_request_read(const options *opts, mobility_request *r)
                           .check = options_value(opts, MOBILITY_CHECK),
                           .map = options_value(opts, MOBILITY_MAP)};
   MD_TRY(read_observables(r));
-  if (r->observes) r->tolerance = 1e-5;
+  if (r->observes) r->tolerance = RPY_TOLERANCE_ALIKE;
   MD_TRY(read_case(r));
   MD_TRY(check_mix(r));
   MD_TRY(options_read_format(opts, MOBILITY_FORMAT, &r->format));

@@ -1,6 +1,7 @@
 /* minimd/stokes/stokes_settings.c - see stokes_settings.h. */
 #include "minimd/stokes/stokes_settings.h"
 #include "core/parse/parse.h"
+#include "stokes/mobility/rpy.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -40,7 +41,8 @@ const option stokes_option_table[STOKES_OPTION_COUNT] = {
      "factors, for at most 2000 spheres (pairs; with --guess series\nchebyshev, with --method "
      "cholesky cholesky)"},
     {"root-tolerance", 0, "X",
-     "of Brownian forces by chebyshev or lanczos; rpy, full: of the mobility (1e-3)"},
+     "of Brownian forces by chebyshev or lanczos; rpy, full: of the mobility\n(1e-3; with --force "
+     "1e-5)"},
     {"preconditioner", 0, "none|jacobi", "of the iterative solvers (none)"},
     {"max-iterations", 0, "N", "of a solve, and order of a square root (5000)"},
     {"storage", 0, "bcrs|single|pair", "of the matrix (bcrs)"},
@@ -221,6 +223,14 @@ static md_status read_counts(const options *opts, stokes_settings *out)
   return MD_OK;
 }
 
+/* Whether all spheres are asked to be pushed the same way. */
+static bool is_driven(const options *opts, const stokes_run_spec *spec)
+{
+  const double *drive = spec->drive;
+  return options_value(opts, STOKES_OPTION_FORCE) &&
+         (drive[0] != 0 || drive[1] != 0 || drive[2] != 0);
+}
+
 static md_status read_numbers(const options *opts, stokes_run_spec *spec)
 {
   MD_TRY(options_number(opts, STOKES_OPTION_DT, 1e-12, 1e12, &spec->dt));
@@ -230,6 +240,7 @@ static md_status read_numbers(const options *opts, stokes_run_spec *spec)
   MD_TRY(options_number(opts, STOKES_OPTION_VISCOSITY, 1e-12, 1e12, &spec->viscosity));
   MD_TRY(options_number(opts, STOKES_OPTION_TOLERANCE, 1e-14, 0.5, &spec->tolerance));
   MD_TRY(options_number(opts, STOKES_OPTION_GUESS_TOLERANCE, 1e-14, 0.5, &spec->guess_tolerance));
+  if (is_driven(opts, spec)) spec->root_tolerance = RPY_TOLERANCE_ALIKE;
   return options_number(opts, STOKES_OPTION_ROOT_TOLERANCE, 1e-13, 0.5, &spec->root_tolerance);
 }
 

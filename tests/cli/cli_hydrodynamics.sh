@@ -30,6 +30,14 @@ cat "$dir/a.xyz" "$dir/fall.walk" | awk 'NF == 5 { x[++n] = $2; z[n] = $4 }
     exit !(n == 240 && fall / 120 < -1 && fall / 120 > -10 && aside * aside < 120 * 120 / 4)
   }' >"$dir/means" || fail "spheres do not fall: $(cat "$dir/means")"
 
+# Errors under such a force add up: the mobility is as exact as where 1e-5 is asked for, without a force as with 1e-3.
+for case in '0,0,-0.1 1e-5' '0,0,0 1e-3'; do
+  rm -f "$dir/usual.walk" "$dir/asked.walk"
+  expect 0 $run --lambda 2 --force ${case% *} --steps 2 --trajectory "$dir/usual.walk"
+  expect 0 $run --lambda 2 --force ${case% *} --steps 2 --root-tolerance ${case#* } --trajectory "$dir/asked.walk"
+  same "$dir/usual.walk" "$dir/asked.walk" "the tolerance of a mobility under the force ${case% *}"
+done
+
 # With lubrication: every step solves, to the tolerance; restarts take the same steps.
 full="-i $dir/a.xyz --hydrodynamics full --seed 3 --tolerance 1e-5"
 expect 0 $full --steps 4 --format csv
