@@ -29,7 +29,7 @@ struct neighbor_list {
    * there.  Lists by tiles of a rank in one frame need no other space; rows of other lists would
    * not be the same on any number of ranks, since positions are rounded there. */
   const void *x; /* state4 [n + n_ghost] */
-  bool unfolds;
+  bool unfolds;  /* x is `unfolded` */
   md_buffer unfolded;
   md_box span, part;
   double r_near;

@@ -33,10 +33,10 @@ typedef struct {
 /* Tolerances that can be asked for; in single precision rounding allows no less than RPY_SINGLE. */
 #define RPY_TOLERANCE_MIN 1e-12
 #define RPY_TOLERANCE_MAX 0.1
+#define RPY_SINGLE 1e-5
 /* What serves where forces are alike: their errors add up, and velocities are small, as the fluid
  * flows back (docs/hydrodynamics.md). */
 #define RPY_TOLERANCE_ALIKE 1e-5
-#define RPY_SINGLE 1e-5
 
 typedef struct {
   double box[3];    /* edges of the periodic box [length] */

@@ -22,7 +22,8 @@ MD_BEGIN_C
 typedef struct {
   stokes_hydrodynamics hydrodynamics;
   double viscosity;
-  double tolerance;      /* rpy, full: of M; lubrication, full: of solutions */
+  double tolerance;      /* rpy, full: of M (patterns alike on all: RPY_TOLERANCE_ALIKE);
+                            lubrication, full: of solutions */
   stokes_resistance law; /* lubrication, full; far_field: 1 */
   int most;              /* iterations of a solve */
   int vectors;           /* patterns at once, 1..STOKES_VECTORS */

@@ -71,7 +71,8 @@ typedef struct {
                                          root_tolerance, which is that of M;
                                          full: also the law, tolerance, most */
   int lambda;                         /* rpy: steps that share M, 1..STOKES_VECTORS */
-  double drive[3];                    /* rpy, full: F [kT/A] */
+  double drive[3];                    /* rpy, full: F [kT/A], for which root_tolerance is
+                                         to be RPY_TOLERANCE_ALIKE */
   stokes_algorithm algorithm;
   stokes_guess guess;   /* mrhs only */
   stokes_method method; /* cholesky: `original` only; factor once a step, refine the second solve;

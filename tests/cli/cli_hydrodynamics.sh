@@ -31,11 +31,11 @@ cat "$dir/a.xyz" "$dir/fall.walk" | awk 'NF == 5 { x[++n] = $2; z[n] = $4 }
   }' >"$dir/means" || fail "spheres do not fall: $(cat "$dir/means")"
 
 # Errors under such a force add up: the mobility is as exact as where 1e-5 is asked for, without a force as with 1e-3.
-for case in '0,0,-0.1 1e-5' '0,0,0 1e-3'; do
+for pair in '0,0,-0.1 1e-5' '0,0,0 1e-3'; do
   rm -f "$dir/usual.walk" "$dir/asked.walk"
-  expect 0 $run --lambda 2 --force ${case% *} --steps 2 --trajectory "$dir/usual.walk"
-  expect 0 $run --lambda 2 --force ${case% *} --steps 2 --root-tolerance ${case#* } --trajectory "$dir/asked.walk"
-  same "$dir/usual.walk" "$dir/asked.walk" "the tolerance of a mobility under the force ${case% *}"
+  expect 0 $run --lambda 2 --force ${pair% *} --steps 2 --trajectory "$dir/usual.walk"
+  expect 0 $run --lambda 2 --force ${pair% *} --steps 2 --root-tolerance ${pair#* } --trajectory "$dir/asked.walk"
+  same "$dir/usual.walk" "$dir/asked.walk" "the tolerance of a mobility under the force ${pair% *}"
 done
 
 # With lubrication: every step solves, to the tolerance; restarts take the same steps.

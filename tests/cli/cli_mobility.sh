@@ -79,7 +79,8 @@ printf '2,1\n' >"$dir/one.radii" # spheres of one size fall alike, whatever lubr
 expect 0 -i "$dir/one.xyz" --observe diffusion,sedimentation --hydrodynamics lubrication --format csv
 awk -F, 'NR == 3 && !($7 > 0.99999 && $7 < 1.00001) { bad = 1 } END { exit bad }' "$dir/out" ||
   fail "lubrication slows what moves alike: $(cat "$dir/out")"
-expect 0 -i "$dir/one.xyz" --observe sedimentation --format csv # under forces that are alike errors of the mobility add up
+# Under forces that are alike errors of the mobility add up.
+expect 0 -i "$dir/one.xyz" --observe sedimentation --format csv
 cells value >"$dir/usual"
 expect 0 -i "$dir/one.xyz" --observe sedimentation --tolerance 1e-9 --format csv
 cells value | paste "$dir/usual" - | awk '{ d = $1 / $2 - 1; if (d * d > 9e-6) bad = 1 } END { exit bad || NR != 1 }' ||
