@@ -200,7 +200,8 @@ static __device__ __forceinline__ void load_two(uint32_t at, real *a, real *b)
 #endif
 }
 
-/* The first entries of a thread's part of a halo, asked for early. */
+/* The first entries of a thread's part of a halo, asked for early; by plain loads, which share an
+ * address, as those of __ldcs do not: registers for seven of them would be spilled. */
 typedef struct {
   int32_t j[TYPED_LOADS], type[TYPED_LOADS];
 } tile_first;
@@ -217,7 +218,7 @@ static __device__ __forceinline__ tile_first first_entries(const tile_job *job, 
 #pragma unroll
   for (int u = 0; u < loads_of(mode); u++) {
     const int32_t k = (int32_t)threadIdx.x + u * ROWS;
-    first.j[u] = k < halo.count ? __ldcs(job->tiles.halo + halo.start + k) : 0;
+    first.j[u] = k < halo.count ? job->tiles.halo[halo.start + k] : 0;
   }
 #pragma unroll
   for (int u = 0; u < loads_of(mode); u++)
