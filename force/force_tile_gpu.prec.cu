@@ -72,7 +72,7 @@ static tile_kernel *const typed_kernels[LJ_FORM_COUNT][2][2] = {
 static tile_kernel *const typed_fused_kernels[LJ_FORM_COUNT] = {typed_fused, typed_shifted_fused};
 /* Steps that exchange ghosts, which takes registers. */
 #define MAILED(name, blocks, form) TILE_(name, blocks, form, false, false, true, TYPES_ALIKE, true)
-MAILED(mailed_fused, FEW_BLOCKS, LJ_PLAIN)
+MAILED(mailed_fused, MAILED_BLOCKS, LJ_PLAIN)
 MAILED(mailed_shifted, 4, LJ_SHIFTED)
 static tile_kernel *const mailed_kernels[LJ_FORM_COUNT] = {mailed_fused, mailed_shifted};
 
