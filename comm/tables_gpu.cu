@@ -22,14 +22,19 @@ typedef struct {
   int64_t used; /* of list */
 } table_maker;
 
-/* Where in the list these targets are: one of the last that were added, or added now. */
+/* Where in the list these targets are, this rank itself first: one of the last that were added, or
+ * added now. */
 static int32_t add_targets(table_maker *t, int32_t recent[], int64_t *added, const int32_t *to,
                            int32_t count)
 {
   int32_t *now = t->list + t->used;
   now[0] = count;
-  for (int32_t e = 0; e < count; e++)
-    now[1 + e] = t->place[to[e]];
+  for (int32_t e = 0; e < count; e++) {
+    int32_t at = e + 1;
+    for (; at > 1 && now[at - 1] > t->place[to[e]]; at--)
+      now[at] = now[at - 1];
+    now[at] = t->place[to[e]];
+  }
   const size_t bytes = (size_t)(count + 1) * sizeof *now;
   for (int k = 0; k < RECENT && k < *added; k++)
     if (t->list[recent[k]] == count && memcmp(t->list + recent[k], now, bytes) == 0)

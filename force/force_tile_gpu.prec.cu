@@ -139,8 +139,9 @@ static md_status pick_fused(const force_job *job, tile_mode mode, tile_kernel **
   return MD_OK;
 }
 
-/* Block, a tile: those at a border from the front on, the others from the end.  4 bytes of each
- * entry of a halo are read; once in a rebuild. */
+/* Block, a tile: those at a border from the front on, the others from the end; about in the order of
+ * the curve, as blocks begin in it.  Bytes: 8 of each row, 16 of each that has images; once in a
+ * rebuild. */
 static __global__ void __launch_bounds__(ROWS) order_kernel(const tile_job job)
 {
   const int64_t tile = blockIdx.x;
@@ -148,8 +149,9 @@ static __global__ void __launch_bounds__(ROWS) order_kernel(const tile_job job)
   tile_sides *sides = &to->sides[job.post.which];
   if (tile == 0 && threadIdx.x == 0) to->sides[!job.post.which] = (tile_sides){};
   if (job.tiles.unfit && *job.tiles.unfit) return;
+  const int64_t row = tile * ROWS + threadIdx.x;
   const bool border =
-      __syncthreads_or(reads_mail(&job, tile) || is_sent(&job, tile * ROWS + (int64_t)threadIdx.x));
+      __syncthreads_or(reads_mail(&job, tile) || (row < job.n && is_sent(&job, row)));
   if (threadIdx.x > 0) return;
   const uint32_t at =
       border ? atomicAdd(&sides->border, 1u) : gridDim.x - 1 - atomicAdd(&sides->inner, 1u);

@@ -95,31 +95,22 @@ static __device__ __forceinline__ void close_mail(const tile_job *job)
     close_round(mail->come, takers(job), mail->n_ways, mail->ways, post->round);
 }
 
-/* Whether a halo has a ghost of another rank's atom. */
+/* Whether a halo has a ghost of another rank's atom: the last entry of a pass is one. */
 static __device__ __forceinline__ bool reads_mail(const tile_job *job, int64_t tile)
 {
   const neighbor_tiles *tiles = &job->tiles;
-  const int64_t others = job->n + job->post.mail.n_own;
   bool reads = false;
-  for (int32_t p = 0; p < tiles->passes; p++) {
-    const neighbor_piece halo = tiles->halos[tile * tiles->passes + p];
-    if (p > 0 && halo.count == 0) break;
-    for (int32_t k = (int32_t)threadIdx.x; k < halo.count; k += ROWS)
-      reads |= tiles->halo[halo.start + k] >= others;
-  }
+  for (int32_t p = (int32_t)threadIdx.x; p < tiles->passes; p += ROWS)
+    reads |= by_mail(job, tiles->halos[tile * tiles->passes + p].last);
   return reads;
 }
 
-/* Whether the atom of row `row` is a ghost of another rank. */
+/* Whether the atom of a row is a ghost of another rank: of its images the last one is. */
 static __device__ __forceinline__ bool is_sent(const tile_job *job, int64_t row)
 {
   const md_mail *mail = &job->post.mail;
-  if (row >= job->n) return false;
-  const int32_t i = job->rows ? job->rows[row] : (int32_t)row;
-  bool sent = false;
-  for (int32_t k = mail->first[i]; k < mail->first[i + 1]; k++)
-    sent |= mail->image[k].way >= 0;
-  return sent;
+  const int32_t i = job->rows ? job->rows[row] : (int32_t)row, end = mail->first[i + 1];
+  return mail->first[i] < end && mail->image[end - 1].way >= 0;
 }
 
 #endif

@@ -64,7 +64,11 @@ enum {
 };
 typedef struct {
   int64_t start;
-  int32_t count, next; /* next: of groups only */
+  int32_t count;
+  union {
+    int32_t next; /* of groups */
+    int32_t last; /* of halos: the largest entry; 0 of an empty one */
+  };
 } neighbor_piece;
 typedef struct {
   int32_t rows, passes; /* of a tile; of the tile that needs most */

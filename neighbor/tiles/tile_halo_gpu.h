@@ -99,20 +99,28 @@ static __device__ __forceinline__ void take_halo(tile_block *b)
       job->result->unfit = 1;
     if (b->pass < job->room.passes)
       job->halos[(int64_t)blockIdx.x * job->room.passes + b->pass] =
-          (neighbor_piece){start, b->m, 0};
+          (neighbor_piece){start, b->m, {}};
   }
   const int32_t end = b->m + (int32_t)threadIdx.x;
   if (threadIdx.x < FAR_ENTRIES) put_entry(b->room, end, far_entry(), ABSENT);
   if (threadIdx.x < TILE_NEAR_END) b->room->near[near_at(job, end)] = 0;
 }
 
-/* The atoms of the pass's halo to where there is room. */
+/* The atoms of the pass's halo to where there is room, behind take_halo; and the last of them. */
 static __device__ __forceinline__ void write_halo(const tile_block *b)
 {
+  const tile_job *job = b->job;
   const int64_t start = b->store->halo;
-  if (start + b->m > b->job->room.halo) return;
-  for (int32_t e = (int32_t)threadIdx.x; e < b->m; e += TILE_ROWS)
-    b->job->halo[start + e] = b->room->index[e];
+  int32_t last = 0;
+  if (start + b->m > job->room.halo || b->pass >= job->room.passes) return;
+  for (int32_t e = (int32_t)threadIdx.x; e < b->m; e += TILE_ROWS) {
+    const int32_t index = b->room->index[e];
+    job->halo[start + e] = index;
+    last = max(last, index);
+  }
+  last = __reduce_max_sync(MD_ALL_LANES, last);
+  if (threadIdx.x % MD_WARP == 0)
+    atomicMax(&job->halos[(int64_t)blockIdx.x * job->room.passes + b->pass].last, last);
 }
 
 /* Rows from the halo as it is; it begins anew. */
