@@ -109,6 +109,16 @@ static md_status open_first(md_atoms *atoms)
   return md_fill(atoms->ctx, atoms->first.data, 0, atoms->first.bytes);
 }
 
+/* For atoms of this rank alone: along axes where it has one frame their images are not read. */
+static void stay_in_frames(const md_atoms *atoms, partition *p, image_table *table)
+{
+  for (int d = 0; d < 3; d++) {
+    const int32_t frame = atoms->part_frames[0][d];
+    if (frame != atoms->part_frames[1][d]) continue;
+    table->lo[d] -= frame * p->in_frame[d], p->frames[d] = 1;
+  }
+}
+
 static md_status list_images(comm *cm, md_atoms *atoms, int64_t items)
 {
   comm_ranks *ranks = cm->ranks;
@@ -127,10 +137,13 @@ static md_status list_images(comm *cm, md_atoms *atoms, int64_t items)
   MD_TRY(md_buffer_reserve(cm->ctx, &gpu->share, (size_t)shares * targets * sizeof(int32_t), 0));
   MD_TRY(md_scan_open(cm->ctx, &gpu->scan_status, &gpu->round, blocks, &scan));
   const builder b = {1 / atoms->coord_scale, (state4 *)atoms->x_at_build.data, fixed_of(atoms)};
-  list_kernel<<<blocks, BLOCK, 0, stream>>>(
-      atoms->n, part_of(ranks), table_of(ranks), (const state4 *)atoms->x.data,
-      (const int32_t *)atoms->image.data, scan, rows, (int32_t *)gpu->before.data,
-      (int32_t *)gpu->item.data, (uint32_t *)gpu->key.data, b);
+  partition part = part_of(ranks);
+  image_table table = table_of(ranks);
+  stay_in_frames(atoms, &part, &table);
+  list_kernel<<<blocks, BLOCK, 0, stream>>>(atoms->n, part, table, (const state4 *)atoms->x.data,
+                                            (const int32_t *)atoms->image.data, scan, rows,
+                                            (int32_t *)gpu->before.data, (int32_t *)gpu->item.data,
+                                            (uint32_t *)gpu->key.data, b);
   if (items > 0)
     share_kernel<<<shares, SHARE_ITEMS, 0, stream>>>(
         items, targets, (const uint32_t *)gpu->key.data, (int32_t *)gpu->share.data);
