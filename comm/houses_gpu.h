@@ -38,14 +38,27 @@ static __device__ __forceinline__ void enter_house(const houses *a, int64_t i, c
     a->image[3 * i + d] = t->image[d];
 }
 
-/* How many of the atoms that leave, item [leavers] by rising place, are before place i. */
-static __device__ __forceinline__ int32_t leavers_before(const int32_t *item, int32_t leavers,
-                                                         int64_t i)
+/* Places that atoms leave, by rising number, among those of n atoms.  Atoms that arrive take them
+ * in turn, then those behind all; where fewer arrive, the last atoms close the gaps. */
+typedef struct {
+  int64_t n;
+  int32_t count;
+  const int32_t *item; /* [count] */
+} gaps;
+
+/* Of the k-th that arrives. */
+static __device__ __forceinline__ int64_t place_of(const gaps *g, int64_t k)
 {
-  int32_t lo = 0, hi = leavers;
+  return k < g->count ? g->item[k] : g->n + k - g->count;
+}
+
+/* How many gaps are before place i. */
+static __device__ __forceinline__ int32_t gaps_before(const gaps *g, int64_t i)
+{
+  int32_t lo = 0, hi = g->count;
   while (lo < hi) {
     const int32_t mid = lo + (hi - lo) / 2;
-    if (item[mid] < i)
+    if (g->item[mid] < i)
       lo = mid + 1;
     else
       hi = mid;
@@ -53,15 +66,18 @@ static __device__ __forceinline__ int32_t leavers_before(const int32_t *item, in
   return lo;
 }
 
-/* Place i of the last ones, from `kept` on: an atom that stays moves from there to the place of one
- * that left; `gaps` are before `kept`, as many as atoms that stay lie behind. */
-static __device__ __forceinline__ void close_up(const houses *a, int64_t i, int64_t kept,
-                                                int32_t gaps, const int32_t *item, int32_t leavers)
+/* Behind so many arrivals: the k-th of the last places, as many as gaps are left; an atom that
+ * stays moves from there to such a gap.  None of these places is one that an arrival takes. */
+static __device__ __forceinline__ void close_gap(const houses *a, const gaps *g, int32_t arrivals,
+                                                 int64_t k)
 {
-  const int32_t k = leavers_before(item, leavers, i);
-  if (k < leavers && item[k] == i) return;
+  const gaps left = {g->n, g->count - arrivals, g->item + arrivals};
+  if (k >= left.count) return;
+  const int64_t kept = g->n - left.count, i = kept + k;
+  const int32_t before = gaps_before(&left, i);
+  if (before < left.count && left.item[before] == i) return;
   const traveller t = leave_house(a, i);
-  enter_house(a, item[i - kept - (k - gaps)], &t);
+  enter_house(a, left.item[k - before + gaps_before(&left, kept)], &t);
 }
 
 #endif

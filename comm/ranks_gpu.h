@@ -172,6 +172,11 @@ typedef struct {
   uint32_t count[]; /* of some keys, where they are among all */
 } count_board;
 
+/* Blocks that have counted, sent atoms, and taken those that came; 0 between kernels. */
+typedef struct {
+  uint32_t counted, sent, taken;
+} come_counts;
+
 /* Where a kernel's last block, by *come, writes the counts of keys from begin on. */
 typedef struct {
   uint32_t *come; /* 0 before and after */
@@ -210,11 +215,11 @@ static inline md_status open_post(comm *cm, int32_t begin, int32_t end, count_po
     memset(gpu->board.data, 0, gpu->board.bytes);
   }
   if (!gpu->come.data) {
-    MD_TRY(md_buffer_reserve(cm->ctx, &gpu->come, sizeof(uint32_t), 0));
-    MD_TRY(md_fill(cm->ctx, gpu->come.data, 0, sizeof(uint32_t)));
+    MD_TRY(md_buffer_reserve(cm->ctx, &gpu->come, sizeof(come_counts), 0));
+    MD_TRY(md_fill(cm->ctx, gpu->come.data, 0, sizeof(come_counts)));
   }
   cm->ctx->bytes_copied += (int64_t)(end - begin) * (int64_t)sizeof(uint32_t);
-  *out = (count_post){(uint32_t *)gpu->come.data, (count_board *)gpu->board.data,
+  *out = (count_post){&((come_counts *)gpu->come.data)->counted, (count_board *)gpu->board.data,
                       ++gpu->board_round, begin, end};
   return MD_OK;
 }

@@ -178,14 +178,6 @@ static __global__ void pack_kernel(int64_t leavers, const houses a,
   if (k < leavers) out[k] = leave_house(&a, item[place ? place[k] : k]);
 }
 
-/* Thread: one of the last places. */
-static __global__ void close_up_kernel(int64_t n, int32_t leavers, const houses a,
-                                       const int32_t *__restrict__ item)
-{
-  const int64_t kept = n - leavers, i = kept + md_thread();
-  if (i < n) close_up(&a, i, kept, leavers_before(item, leavers, kept), item, leavers);
-}
-
 static md_status pack_leavers(comm *cm, md_atoms *atoms)
 {
   comm_ranks *ranks = cm->ranks;
@@ -203,23 +195,23 @@ static md_status pack_leavers(comm *cm, md_atoms *atoms)
   pack_kernel<<<blocks, BLOCK, 0, stream>>>(leavers, a, (const int32_t *)gpu->item.data,
                                             one ? NULL : (const int32_t *)gpu->place.data,
                                             (traveller *)ranks->out.data);
-  close_up_kernel<<<blocks, BLOCK, 0, stream>>>(atoms->n, (int32_t)leavers, a,
-                                                (const int32_t *)gpu->item.data);
   MD_LAUNCHED();
   return MD_OK;
 }
 
-/* Thread: one that arrives, whose images are counted where those of others are: keys > 0. */
-static __global__ void arrive_kernel(int64_t n, int64_t arrivals, const houses a,
+/* Thread: one that arrives, whose images are counted where those of others are, keys > 0; or one
+ * that closes a gap. */
+static __global__ void arrive_kernel(const gaps g, int64_t arrivals, const houses a,
                                      const traveller *in, const partition p,
                                      const image_table table, const item_counts counts,
                                      const count_post post)
 {
   uint32_t *tally = open_tally(&counts);
   const int64_t k = md_thread();
+  close_gap(&a, &g, (int32_t)arrivals, k);
   if (k < arrivals) {
     const traveller t = in[k];
-    enter_house(&a, n + k, &t);
+    enter_house(&a, place_of(&g, k), &t);
     if (counts.keys > 0) tally_images(&counts, tally, &table, head_at(&table, &p, t.x, t.image));
   }
   close_tally(&counts, tally);
@@ -236,8 +228,11 @@ static md_status take_arrivals(comm *cm, md_atoms *atoms, int64_t arrivals, cons
     counts = counts_of(ranks);
     MD_TRY(open_post(cm, counts.ranks, counts.keys, &post));
   }
-  arrive_kernel<<<md_blocks(arrivals + 1, BLOCK), BLOCK, near_bytes(&counts),
-                  (cudaStream_t)cm->ctx->stream>>>(atoms->n, arrivals, houses_of(atoms),
+  const gaps g = {atoms->n + ranks->n_out, (int32_t)ranks->n_out,
+                  (const int32_t *)ranks->gpu.item.data};
+  const int64_t most = arrivals > g.count ? arrivals : g.count;
+  arrive_kernel<<<md_blocks(most + 1, BLOCK), BLOCK, near_bytes(&counts),
+                  (cudaStream_t)cm->ctx->stream>>>(g, arrivals, houses_of(atoms),
                                                    (const traveller *)from, part_of(ranks),
                                                    table_of(ranks), counts, post);
   MD_LAUNCHED();

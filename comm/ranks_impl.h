@@ -65,7 +65,7 @@ typedef struct {
   md_buffer wrap;             /* what wrapping atoms finds */
   md_buffer share;            /* images of each target among the items of a block */
   bool counted;               /* those of images, on their way to the host */
-  md_buffer come, board;      /* blocks that have counted; counts, shared with the host */
+  md_buffer come, board;      /* come_counts; counts, shared with the host */
   md_buffer told;             /* rows of all ranks, shared with the host */
   uint64_t board_round, told_round;
   md_buffer weight, scan_status;

@@ -1,19 +1,25 @@
 /* comm/carry/trade_gpu.prec.cu - atoms that move house between GPUs of one host: ranks tell each
  * other how many go to whom, and exchange them, while the hosts learn of it.
  *
- * The kernel that finds them ends with a row to all ranks (told_gpu.h).  The next one has two
- * blocks.  One waits for the rows of all and writes them on a board for the host.  The other one
- * waits for them, too: where all fit it stores leaving atoms into mailboxes, in the order of ranks,
- * raises flags, closes up those that stay, waits for flags, takes what came behind them, and posts
- * the counts of images.  All ranks decide alike, and so do their hosts, which launch what follows
- * meanwhile.
+ * The kernel that finds them ends with a row to all ranks (told_gpu.h).  Of the next one a block
+ * waits for the rows of all and writes them on a board for the host.  The others wait for them,
+ * too: where all fit each stores its share of the leaving atoms into mailboxes, in the order of
+ * ranks; the last of them raises flags.  Then they wait for flags, and what came behind them takes
+ * the places of atoms that left: a block takes those of its own share, which it has read.  The last
+ * one posts the counts of images.  All ranks decide alike, and so do their hosts, which launch what
+ * follows meanwhile.
  *
- * In a liquid a hundredth of the atoms at a border moves house: one or a few turns of a block. */
+ * In a liquid a hundredth of the atoms at a border moves house: a turn of each block or two. */
 #include "comm/houses_gpu.h"
 #include "comm/ranks_gpu.h"
 #include "comm/carry/told_gpu.h"
 
-enum { BLOCK = 1024, WARPS = BLOCK / MD_WARP, ROW = TOLD_TO + PEER_RANKS };
+enum {
+  BLOCK = 256,
+  WARPS = BLOCK / MD_WARP,
+  TRADERS = 32, /* blocks; one more shows the host */
+  ROW = TOLD_TO + PEER_RANKS
+};
 
 /* Rows of all ranks, and what wrapping found here, in the host's memory; the round is written
  * last. */
@@ -34,6 +40,7 @@ typedef struct {
   image_table table;
   item_counts counts; /* of all ranks and images */
   count_post post;
+  come_counts *come;       /* traders */
   const wrap_result *wrap; /* of all atoms here; NULL: nobody looked */
   told_board *board;
   unsigned long long board_round;
@@ -44,7 +51,13 @@ typedef struct {
   peer_box box[PEER_RANKS];
   int64_t told[PEER_RANKS * ROW], at[PEER_RANKS];
   int32_t count[WARPS][PEER_RANKS];
+  bool last;
 } trade_store;
+
+/* A block's share of the leaving atoms. */
+typedef struct {
+  int32_t all, begin, end;
+} trade_share;
 
 static __device__ __forceinline__ int32_t from_to(const trader *a, const trade_store *s,
                                                   int32_t from, int32_t to)
@@ -71,7 +84,8 @@ static __device__ __forceinline__ void show_host(const trader *a)
   *(volatile unsigned long long *)&a->board->round = a->board_round;
 }
 
-/* Block: whether no rank failed and all have room (as peer_hear); then where atoms go. */
+/* Block: whether no rank failed and all have room (as peer_hear); then where its share goes, which
+ * lies behind s->at others. */
 static __device__ __forceinline__ bool plan(const trader *a, trade_store *s)
 {
   const int32_t r = (int32_t)threadIdx.x, me = a->tell.me, ranks = a->tell.ranks;
@@ -80,7 +94,7 @@ static __device__ __forceinline__ bool plan(const trader *a, trade_store *s)
     const int64_t *row = s->told + r * (TOLD_TO + ranks);
     int64_t in = 0;
     for (int32_t q = 0; q < ranks; q++) {
-      if (q == me) s->at[r] = in;
+      if (q == me) s->at[r] += in;
       in += from_to(a, s, q, r);
     }
     fits = row[TOLD_STATUS] == MD_OK && in <= row[TOLD_ROOM] &&
@@ -102,24 +116,24 @@ typedef struct {
   traveller atom;
 } departure;
 
-static __device__ __forceinline__ void load_departure(const trader *a, int32_t p, int32_t leavers,
+static __device__ __forceinline__ void load_departure(const trader *a, int32_t p, int32_t end,
                                                       departure *out)
 {
   out->rank = -1;
-  if (p >= leavers) return;
+  if (p >= end) return;
   out->rank = (int32_t)a->key[p];
   out->atom = leave_house(&a->at, a->item[p]);
 }
 
-/* Block: atoms that leave to mailboxes, a block of them after the other, of which each thread has
- * its first: in the order of items for each rank. */
+/* Block: its share to mailboxes, a block of them after the other, of which each thread has its
+ * first: in the order of items for each rank. */
 static __device__ __forceinline__ void send_leavers(const trader *a, trade_store *s,
-                                                    int32_t leavers, departure *mine)
+                                                    const trade_share *share, departure *mine)
 {
   const int32_t warp = (int32_t)threadIdx.x / MD_WARP, lane = (int32_t)threadIdx.x % MD_WARP;
   const int32_t ranks = a->tell.ranks;
-  for (int32_t begin = 0; begin < leavers; begin += BLOCK) {
-    if (begin > 0) load_departure(a, begin + (int32_t)threadIdx.x, leavers, mine);
+  for (int32_t begin = share->begin; begin < share->end; begin += BLOCK) {
+    if (begin > share->begin) load_departure(a, begin + (int32_t)threadIdx.x, share->end, mine);
     const int32_t rank = mine->rank;
     for (int32_t r = lane; r < ranks; r += MD_WARP)
       s->count[warp][r] = 0;
@@ -141,10 +155,21 @@ static __device__ __forceinline__ void send_leavers(const trader *a, trade_store
   }
 }
 
-/* Block: what this one stored is on its way to those who wait for it. */
-static __device__ __forceinline__ void raise_flags(const trader *a, const trade_store *s)
+/* Block: whether it is the last of the traders that comes here: it sees what all wrote before. */
+static __device__ __forceinline__ bool is_last_trader(trade_store *s, uint32_t *come)
 {
   __syncthreads();
+  if (threadIdx.x == 0) {
+    s->last = arrive(come) == TRADERS - 1;
+    if (s->last) *come = 0;
+  }
+  __syncthreads();
+  return s->last;
+}
+
+/* Block: what all traders stored is on its way to those who wait for it. */
+static __device__ __forceinline__ void raise_flags(const trader *a, const trade_store *s)
+{
   const int32_t r = (int32_t)threadIdx.x, me = a->tell.me;
   if (r >= a->tell.ranks || from_to(a, s, me, r) == 0) return;
   raise_flag((md_round *)s->box[r].mail + me, a->round);
@@ -165,65 +190,80 @@ static __device__ __forceinline__ bool await_flags(const trader *a, const trade_
   return __syncthreads_and(come);
 }
 
-/* Block: behind the n atoms that stayed; their images are counted where those of others are, and
- * the host is told. */
-static __device__ __forceinline__ void take_all(const trader *a, const trade_store *s,
-                                                uint32_t *tally, int64_t n)
+static __device__ __forceinline__ int32_t arrivals_of(const trader *a, const trade_store *s)
 {
-  const traveller *in = slot_of(a, s, a->tell.me);
   int32_t arrivals = 0;
   for (int32_t q = 0; q < a->tell.ranks; q++)
     arrivals += from_to(a, s, q, a->tell.me);
-  for (int32_t k = (int32_t)threadIdx.x; k < arrivals; k += BLOCK) {
-    const traveller t = in[k];
-    enter_house(&a->at, n + k, &t);
-    tally_images(&a->counts, tally, &a->table, head_at(&a->table, &a->part, t.x, t.image));
-  }
-  __syncthreads();
-  for (int32_t k = (int32_t)threadIdx.x; k < a->counts.keys; k += BLOCK)
-    a->counts.all[k] = a->post.board->count[k] = *(volatile uint32_t *)&tally[k];
-  __syncthreads();
-  if (threadIdx.x > 0) return;
-  __threadfence_system(); /* for all of the block */
-  *(volatile unsigned long long *)&a->post.board->round = a->post.round;
+  return arrivals;
 }
 
-/* Block: what is known here before others are heard: mailboxes, counts, and how many leave. */
-static __device__ __forceinline__ int32_t open_trade(const trader *a, trade_store *s,
-                                                     uint32_t **tally)
+/* The k-th that arrives; its images are counted where those of others are. */
+static __device__ __forceinline__ void take_one(const trader *a, const gaps *g, const traveller *in,
+                                                int32_t k, uint32_t *tally)
 {
-  extern __shared__ uint32_t near_counts[];
-  int32_t leavers = 0;
-  *tally = a->counts.keys > NEAR_COUNTS ? a->counts.all : near_counts;
-  if ((int32_t)threadIdx.x < a->tell.ranks) s->box[threadIdx.x] = a->tell.boxes[threadIdx.x];
-  if (*tally == near_counts)
-    for (int32_t k = (int32_t)threadIdx.x; k < a->counts.keys; k += BLOCK)
-      near_counts[k] = a->counts.all[k];
-  __syncthreads();
+  const traveller t = in[k];
+  enter_house(&a->at, place_of(g, k), &t);
+  tally_images(&a->counts, tally, &a->table, head_at(&a->table, &a->part, t.x, t.image));
+}
+
+/* Block: to the places of its share, and of those behind all every TRADERS-th. */
+static __device__ __forceinline__ void take_share(const trader *a, const trade_store *s,
+                                                  const trade_share *share, const gaps *g,
+                                                  int32_t arrivals)
+{
+  const traveller *in = slot_of(a, s, a->tell.me);
+  uint32_t *tally = open_tally(&a->counts);
+  const int32_t end = min(share->end, arrivals), t = (int32_t)threadIdx.x;
+  for (int32_t k = share->begin + t; k < end; k += BLOCK)
+    take_one(a, g, in, k, tally);
+  for (int32_t k = share->all + (int32_t)blockIdx.x * BLOCK + t; k < arrivals; k += TRADERS * BLOCK)
+    take_one(a, g, in, k, tally);
+  close_tally(&a->counts, tally);
+}
+
+/* Block: what is known here before others are heard: mailboxes, its share, and how many of those
+ * before it leave for each rank. */
+static __device__ __forceinline__ trade_share open_trade(const trader *a, trade_store *s)
+{
+  int32_t all = 0;
   for (int32_t r = 0; r < a->tell.ranks && a->counts.keys > 0; r++)
-    leavers += (int32_t)(*tally)[r];
-  return leavers;
+    all += (int32_t)a->counts.all[r];
+  const int32_t each = (all + TRADERS - 1) / TRADERS, begin = min((int32_t)blockIdx.x * each, all);
+  const int32_t r = (int32_t)threadIdx.x, lane = r % MD_WARP;
+  if (r < a->tell.ranks) s->box[r] = a->tell.boxes[r], s->at[r] = 0;
+  __syncthreads();
+  for (int32_t k = r; k - lane < begin; k += BLOCK) {
+    const int32_t rank = k < begin ? (int32_t)a->key[k] : -1;
+    const unsigned alike = __match_any_sync(MD_ALL_LANES, rank);
+    if (rank >= 0 && (alike & ((1u << lane) - 1)) == 0)
+      atomicAdd((unsigned long long *)&s->at[rank], (unsigned long long)__popc(alike));
+  }
+  return (trade_share){all, begin, min(begin + each, all)};
 }
 
 static __global__ void __launch_bounds__(BLOCK) trade_kernel(const __grid_constant__ trader a)
 {
   __shared__ trade_store s;
-  if (blockIdx.x > 0) {
+  if (blockIdx.x == TRADERS) {
     show_host(&a);
     return;
   }
-  uint32_t *tally;
   departure mine;
-  const int32_t leavers = open_trade(&a, &s, &tally);
-  const int64_t kept = a.n - leavers;
-  load_departure(&a, (int32_t)threadIdx.x, leavers, &mine);
+  const trade_share share = open_trade(&a, &s);
+  load_departure(&a, share.begin + (int32_t)threadIdx.x, share.end, &mine);
   if (!hear_all(&a, s.told) || !plan(&a, &s)) return;
-  send_leavers(&a, &s, leavers, &mine);
-  raise_flags(&a, &s);
-  const int32_t gaps = leavers_before(a.item, leavers, kept);
-  for (int64_t i = kept + threadIdx.x; i < a.n; i += BLOCK)
-    close_up(&a.at, i, kept, gaps, a.item, leavers);
-  if (await_flags(&a, &s)) take_all(&a, &s, tally, kept);
+  send_leavers(&a, &s, &share, &mine);
+  const gaps left = {a.n, share.all, a.item};
+  const int32_t arrivals = arrivals_of(&a, &s);
+  if (is_last_trader(&s, &a.come->sent)) {
+    raise_flags(&a, &s);
+    for (int32_t k = (int32_t)threadIdx.x; k < share.all - arrivals; k += BLOCK)
+      close_gap(&a.at, &left, arrivals, k);
+  }
+  if (!await_flags(&a, &s)) return;
+  take_share(&a, &s, &share, &left, arrivals);
+  if (is_last_trader(&s, &a.come->taken)) write_board(&a.counts, &a.post);
 }
 
 /* A row of a rank that failed before. */
@@ -258,7 +298,9 @@ static md_status make_trader(comm *cm, const md_atoms *atoms, const teller *tell
   out->part = part_of(ranks), out->table = table_of(ranks);
   out->counts = counts_of(ranks);
   out->wrap = gpu->wrap.data ? (const wrap_result *)gpu->wrap.data + 1 : NULL;
-  return open_post(cm, out->counts.ranks, out->counts.keys, &out->post);
+  MD_TRY(open_post(cm, out->counts.ranks, out->counts.keys, &out->post));
+  out->come = (come_counts *)gpu->come.data;
+  return MD_OK;
 }
 
 /* What a rank that failed before tells is its status alone. */
@@ -275,7 +317,7 @@ md_status PREC(ranks_gpu_trade)(comm *cm, md_atoms *atoms, double back, md_statu
   if (!*mine) *mine = PREC(ranks_gpu_find_leavers)(cm, atoms, back, &tell, ranks_atom_room(atoms));
   if (*mine) fail_kernel<<<1, BLOCK, 0, stream>>>(tell, *mine);
   MD_TRY(make_trader(cm, atoms, &tell, &a));
-  trade_kernel<<<2, BLOCK, near_bytes(&a.counts), stream>>>(a);
+  trade_kernel<<<TRADERS + 1, BLOCK, near_bytes(&a.counts), stream>>>(a);
   MD_LAUNCHED();
   MD_TRY(await_board(cm, &a.board->round, a.board_round));
   if (!*mine) *mine = check_wrap(&a.board->wrap, &cm->moved_sq);
