@@ -73,8 +73,10 @@ static tile_kernel *const typed_fused_kernels[LJ_FORM_COUNT] = {typed_fused, typ
 /* Steps that exchange ghosts, which takes registers. */
 #define MAILED(name, blocks, form) TILE_(name, blocks, form, false, false, true, TYPES_ALIKE, true)
 MAILED(mailed_fused, MAILED_BLOCKS, LJ_PLAIN)
+MAILED(mailed_few, FEW_BLOCKS, LJ_PLAIN)
 MAILED(mailed_shifted, 4, LJ_SHIFTED)
-static tile_kernel *const mailed_kernels[LJ_FORM_COUNT] = {mailed_fused, mailed_shifted};
+static tile_kernel *const mailed_kernels[LJ_FORM_COUNT][2] = {
+    [LJ_PLAIN] = {mailed_fused, mailed_few}, [LJ_SHIFTED] = {mailed_shifted, mailed_shifted}};
 
 /* How a job's kernel works. */
 static tile_mode mode_of(const force_job *job, bool fused)
@@ -131,7 +133,7 @@ static md_status pick_fused(const force_job *job, tile_mode mode, tile_kernel **
   bool few = false;
   if (mode.types == TYPES_ALIKE) MD_TRY(are_few(job, &few));
   if (mode.mail)
-    *out = mailed_kernels[mode.form];
+    *out = mailed_kernels[mode.form][few];
   else if (mode.types == TYPES_ALIKE)
     *out = fused_kernels[mode.form][few];
   else
