@@ -269,6 +269,15 @@ static md_status cg_step(vector_space *s, const cg_vectors *v)
   return MD_OK;
 }
 
+/* Sums of tile_gram, of all parts. */
+static void add_grams(vector_space *s, int m, double *g)
+{
+  add_sums(s, m * m, g);
+  for (int a = 0; a < m; a++)
+    for (int b = 0; b < a; b++)
+      g[a * m + b] = g[b * m + a];
+}
+
 static md_status gram(vector_space *s, int m, const double *x, const double *y, double *g)
 {
   double *sums;
@@ -278,7 +287,7 @@ static md_status gram(vector_space *s, int m, const double *x, const double *y, 
   {
     tile_gram(t.n, m, x + 3 * m * t.first, y + 3 * m * t.first, sums + p * m * m);
   }
-  add_sums(s, m * m, g);
+  add_grams(s, m, g);
   return MD_OK;
 }
 
@@ -296,7 +305,7 @@ static md_status block_update(vector_space *s, int m, const block_vectors *v, co
     if (s->jacobi) solve_part(s->jacobi, &t, m, v->q + at, v->z + at);
     tile_gram(t.n, m, v->q + at, v->z + at, sums + p * m * m);
   }
-  add_sums(s, m * m, g);
+  add_grams(s, m, g);
   return MD_OK;
 }
 

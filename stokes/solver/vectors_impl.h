@@ -91,7 +91,7 @@ typedef struct {
   /* alpha and beta (cg_scalars.h);  x += alpha p;  r -= alpha q;  z = M^-1 r;  p = z + beta p */
   md_status (*cg_step)(vector_space *s, const cg_vectors *v);
 
-  /* g = x^T y, m x m row-major on the host. */
+  /* g = x^T y, which is symmetric but for rounding, m x m row-major on the host. */
   md_status (*gram)(vector_space *s, int m, const double *x, const double *y, double *g);
   /* x += p step;  q -= w back;  z = M^-1 q;  g = q^T z */
   md_status (*block_update)(vector_space *s, int m, const block_vectors *v, const double *step,
