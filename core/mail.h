@@ -53,7 +53,8 @@ typedef struct {
   int32_t n_ways;
   md_round round;
   const md_way *ways;
-  const int32_t *first; /* [n + 1]: images of atom i are image[first[i]] .. */
+  /* [n + 1]: images of atom i are image[first[i]] .., those of the own rank first. */
+  const int32_t *first;
   const md_image *image;
   int64_t n_own;              /* ghosts of the own rank, before those that come by mail */
   const char *slot[MD_SLOTS]; /* of the own mailbox, by round % MD_SLOTS */

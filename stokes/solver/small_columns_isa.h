@@ -92,6 +92,7 @@ enum { FEW = 4 };
     if ((m) == FEW) WORK(FEW);                                                                     \
   } while (0)
 
+/* As tile_gram, m is FEW at most and a constant. */
 MD_INLINE void gram_few(int rows, int m, const double *x, const double *y, double *g)
 {
   double sum[FEW * FEW];
@@ -103,6 +104,7 @@ MD_INLINE void gram_few(int rows, int m, const double *x, const double *y, doubl
   memcpy(g, sum, (size_t)(m * m) * sizeof *sum);
 }
 
+/* As tile_combine, likewise. */
 MD_INLINE void combine_few(int rows, int m, double sign, const double *x, const double *s,
                            bool keep, double *y)
 {
