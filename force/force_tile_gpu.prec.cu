@@ -189,8 +189,9 @@ static void post_step(tile_job *job, int32_t s)
   post->reads = s > 0;
   post->sends = s + 1 < mail->steps;
   post->slot = (int32_t)(post->round % MD_SLOTS);
-  post->ghosts = s > 0 ? (const coord4 *)mail->slot[(post->round - 1) % MD_SLOTS]
-                       : job->places.coord + job->n + mail->n_own;
+  post->ghosts = job->places.coord;
+  if (s > 0)
+    post->ghosts = (const coord4 *)mail->slot[(post->round - 1) % MD_SLOTS] - job->n - mail->n_own;
 }
 
 md_status PREC(force_gpu_tile_advance)(force *fc, const force_job *job)

@@ -68,33 +68,20 @@ static __device__ __forceinline__ tile_way way_to(const tile_job *job, const til
   return way;
 }
 
-#if MD_PREC == 2
-/* A squeezed entry with F'. */
-static __device__ __forceinline__ tile_entry load_beside(tile_base base, const unsigned char *rest,
-                                                         uint32_t offset)
-{
-  return unsqueezed_beside(*(const uint4 *)(base + offset), *(const double *)(rest + offset / 2));
-}
-#endif
-
 /* Entries as the pass has them. */
 static __device__ __forceinline__ void load_places(const tile_job *job, tile_base base,
                                                    uint32_t offsets, tile_entry two[2],
                                                    tile_mode mode)
 {
-#if MD_PREC == 2
-  if (mode.squeezed) {
-    const uint32_t room = (uint32_t)__cvta_generic_to_shared(base);
-    const unsigned char *rest = base + (size_t)job->tiles.most * ENTRY;
-    const bool beside = mode.pass == EAM_FORCES;
-    two[0] = beside ? load_beside(base, rest, offsets & 0xffff)
-                    : load_squeezed(room + (offsets & 0xffff));
-    two[1] =
-        beside ? load_beside(base, rest, offsets >> 16) : load_squeezed(room + (offsets >> 16));
+  if (!mode.squeezed) {
+    load_entries(base, job->tiles.most, offsets, has_q(mode), two);
     return;
   }
-#endif
-  load_entries(base, job->tiles.most, offsets, has_q(mode), two);
+  const uint32_t rest = base + (uint32_t)job->tiles.most * ENTRY, low = offsets & 0xffff,
+                 high = offsets >> 16;
+  const bool beside = mode.pass == EAM_FORCES;
+  two[0] = beside ? load_beside(base + low, rest + low / 2) : load_squeezed(base + low);
+  two[1] = beside ? load_beside(base + high, rest + high / 2) : load_squeezed(base + high);
 }
 
 /* The pairs of a group that are so close that shared memory has no words for them.  Few rows have

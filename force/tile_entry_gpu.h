@@ -62,38 +62,43 @@ static __device__ __forceinline__ void store_entry(unsigned char *room, int32_t 
 #endif
 }
 
-/* 16 bytes on their way until wait_entries(). */
-static __device__ __forceinline__ void copy_piece(void *to, const void *from)
+/* Where entries begin, as an address in shared memory. */
+typedef uint32_t tile_base;
+
+/* The same in a register, not computed over and over. */
+static __device__ __forceinline__ uint32_t held(uint32_t address)
 {
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 16;"
-               :
-               : "r"((uint32_t)__cvta_generic_to_shared(to)), "l"(from)
-               : "memory");
+  asm volatile("" : "+r"(address));
+  return address;
 }
 
-/* The same of 8 bytes to such an address. */
+static __device__ __forceinline__ tile_base base_of(const unsigned char *room)
+{
+  return held((tile_base)__cvta_generic_to_shared(room));
+}
+
+/* 16 bytes on their way to such an address until wait_entries(). */
+static __device__ __forceinline__ void copy_piece(uint32_t to, const void *from)
+{
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" : : "r"(to), "l"(from) : "memory");
+}
+
+/* The same of 8 bytes. */
 static __device__ __forceinline__ void copy_half_piece(uint32_t to, const void *from)
 {
   asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" : : "r"(to), "l"(from) : "memory");
 }
 
-/* The same of an atom with such coordinates, on its way until wait_entries(); a charge only where
+/* The same of an atom with such coordinates, z of doubles to `rest`; a charge only where
  * coordinates have it. */
-static __device__ __forceinline__ void copy_entry(unsigned char *room, int32_t capacity, int32_t k,
-                                                  const coord4 *from, bool charged)
+static __device__ __forceinline__ void copy_entry(uint32_t to, uint32_t rest, const coord4 *from,
+                                                  bool charged)
 {
-  const uint32_t to = (uint32_t)__cvta_generic_to_shared(room) + (uint32_t)k * ENTRY;
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" : : "r"(to), "l"(from) : "memory");
-#if MD_PREC == 2
-  const uint32_t rest = (uint32_t)__cvta_generic_to_shared(room) + (uint32_t)capacity * ENTRY;
-  if (charged)
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 16;"
-                 :
-                 : "r"(rest + (uint32_t)k * 16), "l"(&from->z)
-                 : "memory");
-  else
-    copy_half_piece(rest + (uint32_t)k * 8, &from->z);
-#endif
+  copy_piece(to, from);
+  if (sizeof(real) == 8 && charged)
+    copy_piece(rest, &from->z);
+  else if (sizeof(real) == 8)
+    copy_half_piece(rest, &from->z);
 }
 
 /* An atom at c with q beside it, as copy_entry() takes it. */
@@ -165,79 +170,33 @@ static __device__ __forceinline__ void wait_entries(void)
   asm volatile("cp.async.wait_all;" : : : "memory");
 }
 
+static __device__ __forceinline__ real load_real(uint32_t at)
+{
+  real a;
 #if MD_PREC == 2
-/* Where entries begin. */
-typedef const unsigned char *tile_base;
-
-static __device__ __forceinline__ tile_base base_of(const unsigned char *room)
-{
-  return room;
-}
-
-/* The entry at so many bytes behind the first. */
-static __device__ __forceinline__ tile_entry load_entry(const unsigned char *room,
-                                                        const unsigned char *rest, uint32_t offset,
-                                                        bool charged)
-{
-  const double2 xy = *(const double2 *)(room + offset);
-  if (!charged) return (tile_entry){xy.x, xy.y, *(const double *)(rest + offset / 2), 0};
-  const double2 zq = *(const double2 *)(rest + offset);
-  return (tile_entry){xy.x, xy.y, zq.x, zq.y};
-}
-
-/* The entries at the lower and the upper half of `offsets`. */
-static __device__ __forceinline__ void
-load_entries(tile_base base, int32_t capacity, uint32_t offsets, bool charged, tile_entry entry[2])
-{
-  const unsigned char *rest = base + (size_t)capacity * ENTRY;
-  entry[0] = load_entry(base, rest, offsets & 0xffff, charged);
-  entry[1] = load_entry(base, rest, offsets >> 16, charged);
-}
-
-/* The types of entries that were loaded so. */
-static __device__ __forceinline__ void load_types(tile_base base, int32_t capacity,
-                                                  uint32_t offsets, bool charged,
-                                                  const tile_entry entry[2], int32_t type[2])
-{
-  type[0] = type_in(entry[0].q), type[1] = type_in(entry[1].q);
-  if (!charged) return;
-  const unsigned char *types = base + (size_t)capacity * entry_bytes(true);
-  type[0] = *(const int32_t *)(types + (offsets & 0xffff) / 4);
-  type[1] = *(const int32_t *)(types + (offsets >> 16) / 4);
-}
+  asm volatile("ld.shared.f64 %0, [%1];" : "=d"(a) : "r"(at));
 #else
-/* Where entries begin, as an address in shared memory: a register, not computed over and over. */
-typedef uint32_t tile_base;
-
-static __device__ __forceinline__ tile_base base_of(const unsigned char *room)
-{
-  tile_base base = (tile_base)__cvta_generic_to_shared(room);
-  asm volatile("" : "+r"(base));
-  return base;
+  asm volatile("ld.shared.f32 %0, [%1];" : "=f"(a) : "r"(at));
+#endif
+  return a;
 }
 
-/* The entry at such an address. */
-static __device__ __forceinline__ tile_entry load_entry(uint32_t at)
+static __device__ __forceinline__ void load_two(uint32_t at, real *a, real *b)
 {
-  uint32_t x, y, z, q;
-  asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(x), "=r"(y), "=r"(z), "=r"(q)
-               : "r"(at));
-#if MD_PREC == 1
-  return (tile_entry){(place)x, (place)y, (place)z, __uint_as_float(q)};
+#if MD_PREC == 2
+  asm volatile("ld.shared.v2.f64 {%0, %1}, [%2];" : "=d"(*a), "=d"(*b) : "r"(at));
 #else
-  return (tile_entry){__uint_as_float(x), __uint_as_float(y), __uint_as_float(z),
-                      __uint_as_float(q)};
+  asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];" : "=f"(*a), "=f"(*b) : "r"(at));
 #endif
 }
 
-/* The entries at the lower and the upper half of `offsets`; either address is one instruction. */
-static __device__ __forceinline__ void
-load_entries(tile_base base, int32_t capacity, uint32_t offsets, bool charged, tile_entry entry[2])
+static __device__ __forceinline__ uint4 load_piece(uint32_t at)
 {
-  (void)capacity, (void)charged;
-  entry[0] = load_entry(__dp2a_lo(offsets, 1u, base));
-  entry[1] = load_entry((offsets >> 16) + base);
+  uint4 c;
+  asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(c.x), "=r"(c.y), "=r"(c.z), "=r"(c.w)
+               : "r"(at));
+  return c;
 }
 
 static __device__ __forceinline__ int32_t load_type(uint32_t at)
@@ -247,6 +206,39 @@ static __device__ __forceinline__ int32_t load_type(uint32_t at)
   return type;
 }
 
+/* The entry at such an address, in double z at another. */
+static __device__ __forceinline__ tile_entry load_entry(uint32_t at, uint32_t rest, bool charged)
+{
+#if MD_PREC == 2
+  tile_entry e = {};
+  load_two(at, &e.x, &e.y);
+  if (charged)
+    load_two(rest, &e.z, &e.q);
+  else
+    e.z = load_real(rest);
+  return e;
+#else
+  (void)rest, (void)charged;
+  const uint4 c = load_piece(at);
+#if MD_PREC == 1
+  return (tile_entry){(place)c.x, (place)c.y, (place)c.z, __uint_as_float(c.w)};
+#else
+  return (tile_entry){__uint_as_float(c.x), __uint_as_float(c.y), __uint_as_float(c.z),
+                      __uint_as_float(c.w)};
+#endif
+#endif
+}
+
+/* The entries at the lower and the upper half of `offsets`; either address is one instruction. */
+static __device__ __forceinline__ void
+load_entries(tile_base base, int32_t capacity, uint32_t offsets, bool charged, tile_entry entry[2])
+{
+  const uint32_t rest = base + (uint32_t)capacity * ENTRY;
+  const int part = charged ? 1 : 2; /* of an entry's bytes, behind the others */
+  entry[0] = load_entry(__dp2a_lo(offsets, 1u, base), rest + (offsets & 0xffff) / part, charged);
+  entry[1] = load_entry(base + (offsets >> 16), rest + (offsets >> 16) / part, charged);
+}
+
 /* The types of entries that were loaded so. */
 static __device__ __forceinline__ void load_types(tile_base base, int32_t capacity,
                                                   uint32_t offsets, bool charged,
@@ -254,10 +246,9 @@ static __device__ __forceinline__ void load_types(tile_base base, int32_t capaci
 {
   type[0] = type_in(entry[0].q), type[1] = type_in(entry[1].q);
   if (!charged) return;
-  const uint32_t types = base + (uint32_t)capacity * ENTRY;
+  const uint32_t types = base + (uint32_t)capacity * (uint32_t)entry_bytes(true);
   type[0] = load_type(types + (offsets & 0xffff) / 4);
   type[1] = load_type(types + (offsets >> 16) / 4);
 }
-#endif
 
 #endif

@@ -66,7 +66,7 @@ typedef struct {
   md_round round; /* in which it sends */
   int32_t slot;   /* where to */
   bool reads, sends;
-  const coord4 *ghosts; /* of other ranks' atoms: what came, or the places of ghosts */
+  const coord4 *ghosts; /* entry j of other ranks' atoms: what came, or the places of ghosts */
 } tile_post;
 
 /* What a kernel reads and writes. */
@@ -181,30 +181,10 @@ static __device__ __forceinline__ void copy_table(const tile_job *job)
   }
 }
 
-static __device__ __forceinline__ real load_real(uint32_t at)
-{
-  real a;
-#if MD_PREC == 2
-  asm volatile("ld.shared.f64 %0, [%1];" : "=d"(a) : "r"(at));
-#else
-  asm volatile("ld.shared.f32 %0, [%1];" : "=f"(a) : "r"(at));
-#endif
-  return a;
-}
-
-static __device__ __forceinline__ void load_two(uint32_t at, real *a, real *b)
-{
-#if MD_PREC == 2
-  asm volatile("ld.shared.v2.f64 {%0, %1}, [%2];" : "=d"(*a), "=d"(*b) : "r"(at));
-#else
-  asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];" : "=f"(*a), "=f"(*b) : "r"(at));
-#endif
-}
-
-/* The first entries of a thread's part of a halo, asked for early; by plain loads, which share an
- * address, as those of __ldcs do not: registers for seven of them would be spilled. */
+/* The first entries of a thread's part of a halo, asked for early. */
 typedef struct {
-  int32_t j[TYPED_LOADS], type[TYPED_LOADS];
+  uint32_t j[TYPED_LOADS];
+  int32_t type[TYPED_LOADS];
 } tile_first;
 
 static __device__ __forceinline__ int loads_of(tile_mode mode)
@@ -215,11 +195,12 @@ static __device__ __forceinline__ int loads_of(tile_mode mode)
 static __device__ __forceinline__ tile_first first_entries(const tile_job *job, neighbor_piece halo,
                                                            tile_mode mode)
 {
+  const int32_t *mine = job->tiles.halo + halo.start + threadIdx.x;
   tile_first first;
 #pragma unroll
   for (int u = 0; u < loads_of(mode); u++) {
     const int32_t k = (int32_t)threadIdx.x + u * ROWS;
-    first.j[u] = k < halo.count ? job->tiles.halo[halo.start + k] : 0;
+    first.j[u] = held(k < halo.count ? (uint32_t)mine[u * ROWS] : 0);
   }
 #pragma unroll
   for (int u = 0; u < loads_of(mode); u++)
@@ -245,6 +226,12 @@ static __device__ __forceinline__ void add_type(unsigned char *room, int32_t mos
     set_type(room, most, k, mode.charged, type);
 }
 
+/* The first far entry behind so many others. */
+static __device__ __forceinline__ int32_t far_of(int32_t count)
+{
+  return (count + BANKS - 1) & ~(BANKS - 1);
+}
+
 /* Types, and those of the far entries. */
 static __device__ __forceinline__ void add_types(const tile_job *job, unsigned char *room,
                                                  neighbor_piece halo, const tile_first *first,
@@ -257,38 +244,44 @@ static __device__ __forceinline__ void add_types(const tile_job *job, unsigned c
 #pragma unroll 1
   for (int32_t k = t + TYPED_LOADS * ROWS; k < m; k += ROWS)
     add_type(room, most, k, job->types.type[job->tiles.halo[halo.start + k]], mode);
-  if (t < BANKS) add_type(room, most, (m + BANKS - 1) / BANKS * BANKS + t, 0, mode);
+  if (t < BANKS) add_type(room, most, far_of(m) + t, 0, mode);
 }
 
 /* A ghost of another rank's atom. */
-static __device__ __forceinline__ bool by_mail(const tile_job *job, int32_t j)
+static __device__ __forceinline__ bool by_mail(const tile_job *job, uint32_t j)
 {
-  return j >= (int32_t)(job->n + job->post.mail.n_own);
+  return j >= (uint32_t)(job->n + job->post.mail.n_own);
 }
 
 /* Coordinates of an atom or ghost. */
 static __device__ __forceinline__ const coord4 *coord_of(const tile_job *job, const tile_places *at,
-                                                         int32_t j, tile_mode mode)
+                                                         uint32_t j, tile_mode mode)
 {
-  if (!mode.mail || !by_mail(job, j)) return at->coord + j;
-  return job->post.ghosts + (j - (int32_t)(job->n + job->post.mail.n_own));
+  const coord4 *from = mode.mail && by_mail(job, j) ? job->post.ghosts : at->coord;
+  return from + j;
 }
 
+/* Bytes of an entry behind all entries' first ones. */
+static __host__ __device__ __forceinline__ uint32_t rest_bytes(tile_mode mode)
+{
+  if (mode.squeezed) return mode.pass == EAM_DENSITIES ? 0 : ENTRY / 2;
+  return (uint32_t)entry_bytes(has_q(mode)) - ENTRY;
+}
+
+/* An atom or ghost to such addresses. */
 static __device__ __forceinline__ void copy_atom(const tile_job *job, const tile_places *at,
-                                                 unsigned char *room, int32_t k, int32_t j,
+                                                 uint32_t to, uint32_t rest, uint32_t j,
                                                  tile_mode mode)
 {
-  if (mode.squeezed) {
-    const tile_beside *beside = &job->squeezed.beside;
-    const bool first = mode.pass == EAM_DENSITIES;
-    copy_piece(room + (size_t)k * ENTRY, (first ? job->squeezed.of : beside->near) + j);
-    if (first) return;
-    const uint32_t rest = shared_address(room) + (uint32_t)job->tiles.most * ENTRY;
-    copy_half_piece(rest + (uint32_t)k * 8, beside->rest + j);
+  if (!mode.squeezed) {
+    const coord4 *from = mode.pass == EAM_FORCES ? job->placed + j : coord_of(job, at, j, mode);
+    copy_entry(to, rest, from, has_q(mode));
     return;
   }
-  const coord4 *from = mode.pass == EAM_FORCES ? job->placed + j : coord_of(job, at, j, mode);
-  copy_entry(room, job->tiles.most, k, from, has_q(mode));
+  const tile_beside *beside = &job->squeezed.beside;
+  const bool first = mode.pass == EAM_DENSITIES;
+  copy_piece(to, (first ? job->squeezed.of : beside->near) + j);
+  if (!first) copy_half_piece(rest, beside->rest + j);
 }
 
 /* Tiles that exchange; where there are none one does, for the neighbours' sake. */
@@ -305,8 +298,7 @@ static __device__ __forceinline__ void await_entry(const tile_job *job, unsigned
   const md_round round = job->post.round - 1;
   uint4 *entry = (uint4 *)room + k;
   if (entry->w == tag_of(round)) return;
-  const int32_t j = job->tiles.halo[halo.start + k];
-  const coord4 *from = job->post.ghosts + (j - (int32_t)(job->n + mail->n_own));
+  const coord4 *from = job->post.ghosts + job->tiles.halo[halo.start + k];
   *entry = wait_item(from, round, mail->n_ways, mail->ways, mail->late);
 }
 
@@ -328,7 +320,7 @@ static __device__ __forceinline__ void await_entries(const tile_job *job, unsign
     await_entry(job, room, halo, t + (__ffs((int)mailed) - 1) * ROWS);
 #pragma unroll 1
   for (int32_t k = t + loads_of(mode) * ROWS; k < halo.count; k += ROWS)
-    if (by_mail(job, job->tiles.halo[halo.start + k])) await_entry(job, room, halo, k);
+    if (by_mail(job, (uint32_t)job->tiles.halo[halo.start + k])) await_entry(job, room, halo, k);
 }
 
 /* The largest numbers, which no atom of the frame is near. */
@@ -342,21 +334,25 @@ static __device__ __forceinline__ void store_far(unsigned char *room, int32_t mo
 
 /* One pass's halo to shared memory, and behind it the far entries.  exchanges: the tile does. */
 static __device__ __forceinline__ void load_halo(const tile_job *job, const tile_places *at,
-                                                 unsigned char *room, neighbor_piece halo,
-                                                 const tile_first *first, bool exchanges,
-                                                 tile_mode mode)
+                                                 unsigned char *room, tile_base base,
+                                                 neighbor_piece halo, const tile_first *first,
+                                                 bool exchanges, tile_mode mode)
 {
   const bool awaits = mode.mail && TAGGED && exchanges && job->post.reads;
   const int32_t t = (int32_t)threadIdx.x, m = halo.count, most = job->tiles.most;
-  uint32_t mailed = 0;
+  const uint32_t part = rest_bytes(mode);
+  uint32_t mailed = 0, to = held(base + (uint32_t)t * ENTRY), rest = 0;
+  if (part > 0) rest = held(base + (uint32_t)most * ENTRY + (uint32_t)t * part);
 #pragma unroll
-  for (int u = 0; u < loads_of(mode); u++) {
-    if (t + u * ROWS < m) copy_atom(job, at, room, t + u * ROWS, first->j[u], mode);
+  for (int u = 0; u < loads_of(mode); u++, to += ROWS * ENTRY, rest += ROWS * part) {
+    if (t + u * ROWS < m) copy_atom(job, at, to, rest, first->j[u], mode);
     if (t + u * ROWS < m && mode.mail && by_mail(job, first->j[u])) mailed |= 1u << u;
   }
-  for (int32_t k = t + loads_of(mode) * ROWS; k < m; k += ROWS)
-    copy_atom(job, at, room, k, __ldcs(job->tiles.halo + halo.start + k), mode);
-  const int32_t far = (m + BANKS - 1) / BANKS * BANKS + t;
+#pragma unroll 4
+  for (int32_t k = t + loads_of(mode) * ROWS; k < m;
+       k += ROWS, to += ROWS * ENTRY, rest += ROWS * part)
+    copy_atom(job, at, to, rest, (uint32_t)__ldcs(job->tiles.halo + halo.start + k), mode);
+  const int32_t far = far_of(m) + t;
   if (t < BANKS && mode.squeezed)
     store_far(room, most, far, mode);
   else if (t < BANKS)

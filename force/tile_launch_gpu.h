@@ -10,10 +10,8 @@ typedef void tile_kernel(tile_job job);
 /* A halo in shared memory. */
 static size_t halo_bytes(const tile_job *job, tile_mode mode)
 {
-  const bool beside = mode.charged && mode.types != TYPES_ALIKE;
-  if (mode.squeezed && mode.pass == EAM_DENSITIES) return (size_t)job->tiles.most * ENTRY;
-  if (mode.squeezed) return (size_t)job->tiles.most * entry_bytes(false);
-  return (size_t)job->tiles.most * (entry_bytes(has_q(mode)) + (beside ? sizeof(int32_t) : 0));
+  const size_t type = mode.charged && mode.types != TYPES_ALIKE ? sizeof(int32_t) : 0;
+  return (size_t)job->tiles.most * (ENTRY + rest_bytes(mode) + type);
 }
 
 static tile_job open_tiles(const force *fc, const force_job *job, tile_mode mode)

@@ -106,25 +106,25 @@ static __device__ __forceinline__ void load_more(const uint4 *at, bool wanted, u
 }
 
 /* The entries at both halves of `offsets`, and their types. */
-static __device__ __forceinline__ void load_two_atoms(const tile_job *job, tile_base room,
+static __device__ __forceinline__ void load_two_atoms(const tile_job *job, tile_base base,
                                                       uint32_t offsets, tile_entry two[2],
                                                       int32_t type[2], tile_mode mode)
 {
-  load_places(job, room, offsets, two, mode);
+  load_places(job, base, offsets, two, mode);
   type[0] = type[1] = 0;
   if (has_type_bit(mode))
     type[0] = type_in((real)two[0].z) & 1, type[1] = type_in((real)two[1].z) & 1;
   else if (mode.types != TYPES_ALIKE)
-    load_types(room, job->tiles.most, offsets, mode.charged, two, type);
+    load_types(base, job->tiles.most, offsets, mode.charged, two, type);
   for (int k = 0; k < 2 && mode.types == TYPES_MANY && rounds_z(job, mode); k++)
     two[k].z = with_type_bit(two[k].z, type[k]);
 }
 
-static __device__ __forceinline__ void add_group(const tile_job *job, tile_base room, uint4 group,
+static __device__ __forceinline__ void add_group(const tile_job *job, tile_base base, uint4 group,
                                                  tile_row *row, tile_mode mode)
 {
   if (mode.pass == EAM_DENSITIES) {
-    add_densities(job, room, group, row, mode);
+    add_densities(job, base, group, row, mode);
     return;
   }
   const uint32_t word[GROUP / 2] = {group.x, group.y, group.z, group.w};
@@ -132,39 +132,35 @@ static __device__ __forceinline__ void add_group(const tile_job *job, tile_base 
   for (int u = 0; u < GROUP / 2; u++) {
     tile_entry two[2];
     int32_t type[2];
-    load_two_atoms(job, room, word[u], two, type, mode);
+    load_two_atoms(job, base, word[u], two, type, mode);
     add_pair(job, row, two[0], type[0], mode);
     add_pair(job, row, two[1], type[1], mode);
   }
-  if (mode.pass == EAM_FORCES && row->close) add_close(job, room, group, row, mode);
+  if (mode.pass == EAM_FORCES && row->close) add_close(job, base, group, row, mode);
 }
 
 /* The next groups of a thread's row. */
 typedef struct {
+  const uint4 *at; /* the first of them */
   uint4 group[AHEAD];
 } tile_next;
-
-static __device__ __forceinline__ const uint4 *list_of(const tile_job *job, neighbor_piece piece)
-{
-  return (const uint4 *)job->tiles.list + piece.start * MD_WARP + threadIdx.x % MD_WARP;
-}
 
 static __device__ __forceinline__ tile_next first_groups(const tile_job *job, neighbor_piece piece)
 {
   tile_next next;
+  next.at = (const uint4 *)job->tiles.list + piece.start * MD_WARP + threadIdx.x % MD_WARP;
 #pragma unroll
   for (int a = 0; a < AHEAD; a++)
-    next.group[a] = load_group(list_of(job, piece) + min(a, max(piece.count - 1, 0)) * MD_WARP);
+    next.group[a] = load_group(next.at + min(a, max(piece.count - 1, 0)) * MD_WARP);
   return next;
 }
 
 /* A piece of the warp's list, AHEAD groups of it on their way from memory as long as there are. */
-static __device__ __forceinline__ void add_groups(const tile_job *job, const unsigned char *room,
+static __device__ __forceinline__ void add_groups(const tile_job *job, tile_base base,
                                                   neighbor_piece piece, tile_next next,
                                                   tile_row *row, tile_mode mode)
 {
-  const tile_base base = base_of(room);
-  const uint4 *list = list_of(job, piece) + (AHEAD - 1) * MD_WARP;
+  const uint4 *list = next.at + (AHEAD - 1) * MD_WARP;
   for (int32_t left = piece.count; left > 0; left -= AHEAD)
 #pragma unroll
     for (int a = 0; a < AHEAD; a++) {

@@ -96,11 +96,12 @@ static __device__ __forceinline__ tile_entry unsqueezed_beside(uint4 c, double r
 
 static __device__ __forceinline__ tile_entry load_squeezed(uint32_t at)
 {
-  uint4 c;
-  asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(c.x), "=r"(c.y), "=r"(c.z), "=r"(c.w)
-               : "r"(at));
-  return unsqueezed(c);
+  return unsqueezed(load_piece(at));
+}
+
+static __device__ __forceinline__ tile_entry load_beside(uint32_t at, uint32_t rest)
+{
+  return unsqueezed_beside(load_piece(at), (double)load_real(rest));
 }
 
 #endif

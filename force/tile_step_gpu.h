@@ -39,8 +39,9 @@ static __device__ __forceinline__ void move_ghosts(const tile_job *job, const ti
 
 /* What a thread knows of its row before positions are there. */
 typedef struct {
-  int32_t i, tile; /* its atom */
-  bool exchanges;  /* the tile does */
+  uint32_t i; /* its atom */
+  int32_t tile;
+  bool exchanges; /* the tile does */
   tile_images images;
   int32_t pairs; /* as in tile_row */
   neighbor_piece halo, groups;
@@ -53,7 +54,7 @@ static __device__ __forceinline__ void close_row(const tile_job *job, const tile
                                                  const tile_start *start, const tile_row *row,
                                                  tile_mode mode)
 {
-  const int32_t i = start->i;
+  const uint32_t i = start->i;
   real4 f = {};
   f.x = row->fx * job->unit, f.y = row->fy * job->unit, f.z = row->fz * job->unit;
   if (!mode.fused) {
@@ -100,29 +101,55 @@ static __device__ __forceinline__ void expect_images(const tile_job *job, tile_i
   asm volatile("prefetch.global.L1 [%0];" : : "l"(at));
 }
 
-static __device__ __forceinline__ tile_start start_row(const tile_job *job, tile_mode mode)
+/* The first piece of a tile's halo or a warp's list, in one load; 32 bits count them, as memory
+ * holds no more. */
+static __device__ __forceinline__ neighbor_piece piece_of(const neighbor_piece *pieces, uint32_t k,
+                                                          int32_t passes)
+{
+  const int4 words = ((const int4 *)pieces)[k * (uint32_t)passes];
+  neighbor_piece piece;
+  static_assert(sizeof piece == sizeof words, "a piece is one load");
+  memcpy(&piece, &words, sizeof piece);
+  return piece;
+}
+
+/* Of a list that was not settled: there is none. */
+static __device__ __forceinline__ bool is_unfit(const neighbor_tiles *tiles)
+{
+  return tiles->unfit && *tiles->unfit;
+}
+
+/* Where a thread's tile, halo and list are; false where there is no list.  Neither waits for the
+ * other, but that turns of no list may be anything. */
+static __device__ __forceinline__ bool find_row(const tile_job *job, tile_start *s, tile_mode mode)
 {
   const neighbor_tiles *tiles = &job->tiles;
-  const int32_t *first = mode.mail ? job->post.mail.first : job->first;
-  tile_start s = {};
-  int64_t tile = blockIdx.x;
+  uint32_t tile = blockIdx.x;
   if (mode.mail) {
     const tile_turn turn = job->post.tiles->turn[tile];
-    s.exchanges = turn.tile >= 0 || tile == 0;
-    s.halo.start = turn.start, s.halo.count = turn.count;
-    tile = turn.tile < 0 ? ~turn.tile : turn.tile;
+    if (is_unfit(tiles)) return false;
+    s->exchanges = turn.tile >= 0 || tile == 0;
+    s->halo.start = turn.start, s->halo.count = turn.count;
+    tile = (uint32_t)(turn.tile < 0 ? ~turn.tile : turn.tile);
   } else {
-    s.halo = tiles->halos[tile * tiles->passes];
+    s->halo = piece_of(tiles->halos, tile, tiles->passes);
   }
-  const int32_t row = (int32_t)min(tile * ROWS + threadIdx.x, job->n - 1);
-  s.tile = (int32_t)tile;
-  s.groups = tiles->groups[(tile * WARPS + threadIdx.x / MD_WARP) * tiles->passes];
-  s.i = job->rows ? job->rows[row] : row;
-  if (mode.fused) s.images = (tile_images){first[s.i], first[s.i + 1]};
-  s.first = first_entries(job, s.halo, mode);
-  s.next = first_groups(job, s.groups);
-  s.pairs = mode.types == TYPES_ALIKE ? 0 : job->types.type[s.i] * job->types.n;
-  return s;
+  s->tile = (int32_t)tile;
+  s->groups = piece_of(tiles->groups, tile * WARPS + threadIdx.x / MD_WARP, tiles->passes);
+  /* Counts are looked at, so that compilers ask for pieces before they wait for the flag. */
+  return mode.mail || !((s->halo.count < 0) | (s->groups.count < 0) | (int)is_unfit(tiles));
+}
+
+/* All that can be asked for before the kernel before has ended. */
+static __device__ __forceinline__ void start_row(const tile_job *job, tile_start *s, tile_mode mode)
+{
+  const int32_t *first = mode.mail ? job->post.mail.first : job->first;
+  const uint32_t row = min((uint32_t)s->tile * ROWS + threadIdx.x, (uint32_t)job->n - 1);
+  s->i = job->rows ? (uint32_t)job->rows[row] : row;
+  if (mode.fused) s->images = (tile_images){first[s->i], (first + s->i)[1]};
+  s->first = first_entries(job, s->halo, mode);
+  s->next = first_groups(job, s->groups);
+  s->pairs = mode.types == TYPES_ALIKE ? 0 : job->types.type[s->i] * job->types.n;
 }
 
 /* F' of an atom or image beside where it is, for the second pass. */
@@ -196,12 +223,13 @@ static __device__ __forceinline__ void sum_row(const tile_job *job, const tile_p
   const uint32_t table = (uint32_t)__cvta_generic_to_shared(room) + (uint32_t)job->table;
   row->pull = table + (uint32_t)row->pairs * PULL;
   row->cut = table + (uint32_t)(job->types.n * job->types.n) * PULL + (uint32_t)row->pairs * CUT;
-  load_halo(job, at, room, start->halo, &start->first, start->exchanges, mode);
+  const tile_base base = base_of(room);
+  load_halo(job, at, room, base, start->halo, &start->first, start->exchanges, mode);
   if (mode.pass != EAM_NONE) await_words();
   if (mode.fused) expect_images(job, start->images, mode);
   for (int32_t p = 1;; p++) {
     for (;;) {
-      add_groups(job, room, piece, next, row, mode);
+      add_groups(job, base, piece, next, row, mode);
       if (piece.next == 0) break;
       piece = tiles->groups[piece.next];
       next = first_groups(job, piece);
@@ -213,22 +241,17 @@ static __device__ __forceinline__ void sum_row(const tile_job *job, const tile_p
     piece = tiles->groups[warp * tiles->passes + p];
     next = first_groups(job, piece);
     __syncthreads();
-    load_halo(job, at, room, halo, &first, start->exchanges, mode);
+    load_halo(job, at, room, base, halo, &first, start->exchanges, mode);
   }
-}
-
-/* Of a list that was not settled: there is none. */
-static __device__ __forceinline__ bool is_unfit(const neighbor_tiles *tiles)
-{
-  return tiles->unfit && *tiles->unfit;
 }
 
 /* One step, or forces alone. */
 static __device__ __forceinline__ void tile_rows(const tile_job *job, tile_mode mode)
 {
   tile_row row = {};
-  if (is_unfit(&job->tiles)) return;
-  const tile_start start = start_row(job, mode);
+  tile_start start = {};
+  if (!find_row(job, &start, mode)) return;
+  start_row(job, &start, mode);
   const bool present = (int64_t)start.tile * ROWS + threadIdx.x < job->n;
   if (mode.pass != EAM_NONE) row.words = copy_words(&job->eam, job->near, mode.pass, mode.packed);
   if (mode.types == TYPES_MANY) copy_table(job);
