@@ -15,12 +15,12 @@
  *
  * Per atom at density 0.8442 and r_list 2.8 (75 entries, 83 slots), single: 165 bytes of list, 26
  * of halo indices, 80 of positions and velocities, 0.07 ms for 2^20 atoms on an H200; 83 loads of
- * 16 bytes from shared memory, 0.04 ms without conflicts; 1,900 instructions a warp, 0.06 ms.
- * Measured, with the time step: 0.085 ms in single, 0.109 in mixed, 0.157 in double.  Shared memory
- * and the L1 are busy 85 and 90 % of it: conflicts of entries that found no slot of their bank take
- * 19 and 31 % more loads than there are, and a halo is copied line by line.  2^17 atoms, 4 tiles a
- * multiprocessor, take 0.0138 ms: older blocks come first, so that the youngest end alone, and all
- * wait for the slowest multiprocessor.
+ * 16 bytes from shared memory, 0.04 ms without conflicts; 1,800 instructions a warp, 0.06 ms.
+ * Measured, with the time step: 0.086 ms in single, 0.107 in mixed, 0.150 in double.  In double the
+ * L1 is busy 86 % of it: conflicts of entries that found no slot of their bank take 31 % more loads
+ * than there are, and a halo is copied line by line; but fewer conflicts did not take less time
+ * (decision 50).  2^17 atoms, 4 tiles a multiprocessor, take 0.0124 ms: older blocks come first, so
+ * that the youngest end alone, and all wait for the slowest multiprocessor.
  * Embedded atoms: eam/eam_tile_gpu.prec.cu. */
 #include "force/tile_launch_gpu.h"
 
@@ -150,7 +150,7 @@ static __global__ void __launch_bounds__(ROWS) order_kernel(const tile_job job)
   tile_order *to = job.post.tiles;
   tile_sides *sides = &to->sides[job.post.which];
   if (tile == 0 && threadIdx.x == 0) to->sides[!job.post.which] = (tile_sides){};
-  if (job.tiles.unfit && *job.tiles.unfit) return;
+  if (is_unfit(&job.tiles)) return;
   const int64_t row = tile * ROWS + threadIdx.x;
   const bool border =
       __syncthreads_or(reads_mail(&job, tile) || (row < job.n && is_sent(&job, row)));

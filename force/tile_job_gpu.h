@@ -181,7 +181,9 @@ static __device__ __forceinline__ void copy_table(const tile_job *job)
   }
 }
 
-/* The first entries of a thread's part of a halo, asked for early. */
+/* The first entries of a thread's part of a halo, asked for early; by plain loads, which share an
+ * address, as those of __ldcs do not: registers for seven of them would be spilled.  An index is
+ * held: compilers make it 64 bits wide before it is known to be wanted. */
 typedef struct {
   uint32_t j[TYPED_LOADS];
   int32_t type[TYPED_LOADS];

@@ -101,8 +101,8 @@ static __device__ __forceinline__ void expect_images(const tile_job *job, tile_i
   asm volatile("prefetch.global.L1 [%0];" : : "l"(at));
 }
 
-/* The first piece of a tile's halo or a warp's list, in one load; 32 bits count them, as memory
- * holds no more. */
+/* The first piece of a tile's halo or a warp's list, in one load; a list has fewer than 2^31
+ * pieces. */
 static __device__ __forceinline__ neighbor_piece piece_of(const neighbor_piece *pieces, uint32_t k,
                                                           int32_t passes)
 {
