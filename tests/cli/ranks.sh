@@ -10,6 +10,8 @@ root=
 unset OMP_NUM_THREADS
 # What Open MPI's libraries keep until the process ends would be called leaks of ours.
 [ -z "${ASAN_OPTIONS:-}" ] || export ASAN_OPTIONS="$ASAN_OPTIONS:detect_leaks=0"
+# Jobs that share a folder for sessions race: the last one to leave removes it while another makes its own within.
+export OMPI_MCA_orte_tmpdir_base="$dir"
 ranks=2
 # mpirun adds words of its own to the error stream of a job that fails.
 job() { mpirun $root --oversubscribe --timeout 120 -n $ranks "$@"; }

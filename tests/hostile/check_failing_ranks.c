@@ -93,6 +93,8 @@ static outcome try_one(const char *line, int ranks, failing_call call)
 static void make_files(void)
 {
   files_begin();
+  /* A folder for sessions of its own: see tests/cli/ranks.sh. */
+  setenv("OMPI_MCA_orte_tmpdir_base", files_path("sessions"), 1);
   for (size_t k = 0; k < sizeof setup / sizeof *setup; k++)
     ck_assert_int_eq(try_one(setup[k], 1, (failing_call){0}).code, 0);
 }
