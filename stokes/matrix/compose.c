@@ -241,15 +241,15 @@ md_status stokes_matrix_series_single(const stokes_matrix *matrix, int m, const 
   return matrix_backend_of(matrix)->series_single(matrix, m, factor, now, next, total);
 }
 
-/* Seconds of a product as it is planned, from a cold cache on the GPU.  Emptying that takes memory
- * that a run may not have, so that plans themselves are made without. */
-static md_status time_product(gspmv_plan *plan, const stokes_matrix *matrix, const double *x,
-                              double *y)
+/* Seconds of a product as it is planned, the least of `runs` and of those before, from a cold cache
+ * on the GPU.  Emptying that takes memory that a run may not have: plans are made without. */
+static md_status time_product(gspmv_plan *plan, int runs, const stokes_matrix *matrix,
+                              const double *x, double *y)
 {
-  double total = INFINITY;
+  double total = plan->seconds > 0 ? plan->seconds : INFINITY;
   md_stopwatch watch;
   md_status status = md_stopwatch_create(matrix->ctx, &watch);
-  for (int run = 0; run < RUNS && !status; run++) {
+  for (int run = 0; run < runs && !status; run++) {
     double sum = 0, passed = 0;
     gspmv_range range = next_range(plan, 0, 0);
     for (int k = 1; range.count > 0 && !status; sum += passed) {
@@ -264,8 +264,8 @@ static md_status time_product(gspmv_plan *plan, const stokes_matrix *matrix, con
   return status;
 }
 
-/* The time of a plan that has none yet. */
-static md_status time_plan(const stokes_matrix *matrix, int m)
+/* As time_product, of the plan for m columns, which is made where there is none. */
+static md_status time_plan(const stokes_matrix *matrix, int m, int runs)
 {
   const size_t bytes = (size_t)matrix->n_rows * 3 * (size_t)m * sizeof(double);
   md_ctx *ctx = matrix->ctx;
@@ -274,7 +274,7 @@ static md_status time_plan(const stokes_matrix *matrix, int m)
   if (!status) status = md_buffer_reserve(ctx, &y, bytes, 0);
   if (!status) status = md_fill(ctx, x.data, 0, bytes);
   if (!status) status = stokes_matrix_multiply(matrix, m, x.data, y.data); /* makes the plan */
-  if (!status) status = time_product(known(matrix, m), matrix, x.data, y.data);
+  if (!status) status = time_product(known(matrix, m), runs, matrix, x.data, y.data);
   md_buffer_free(ctx, &x);
   md_buffer_free(ctx, &y);
   return status;
@@ -302,7 +302,7 @@ md_status stokes_matrix_time(const stokes_matrix *matrix, int m, double *seconds
 {
   MD_TRY(matrix_check_vectors(m));
   const gspmv_plan *plan = known(matrix, m);
-  if (!plan || plan->seconds == 0) MD_TRY(time_plan(matrix, m));
+  if (!plan || plan->seconds == 0) MD_TRY(time_plan(matrix, m, RUNS));
   plan = known(matrix, m);
   *seconds = plan->seconds;
   if (words) describe(plan, words, size);
@@ -312,17 +312,24 @@ md_status stokes_matrix_time(const stokes_matrix *matrix, int m, double *seconds
 md_status stokes_matrix_columns(const stokes_matrix *matrix, int m, int *columns)
 {
   static const int multiples[] = {1, 2, 4, 8, 16};
+  enum { CHOICES = sizeof multiples / sizeof *multiples };
   const double worth = 0.99; /* less gain than that is left to chance, and costs memory */
-  double least = INFINITY;
+  int wide[CHOICES], n = 0;
+  MD_TRY(matrix_check_vectors(m));
   *columns = m;
   if (m == 1) return MD_OK; /* kernels of its own */
-  for (size_t k = 0; k < sizeof multiples / sizeof *multiples; k++) {
-    const int wide = (m + multiples[k] - 1) / multiples[k] * multiples[k];
-    double seconds;
-    MD_TRY(stokes_matrix_time(matrix, wide, &seconds, NULL, 0));
+  for (int k = 0; k < CHOICES; k++) {
+    const int next = (m + multiples[k] - 1) / multiples[k] * multiples[k];
+    if (n == 0 || next > wide[n - 1]) wide[n++] = next;
+  }
+  for (int k = 0; k < RUNS * n; k++) /* in turn: clocks drift */
+    MD_TRY(time_plan(matrix, wide[k % n], 1));
+  double least = INFINITY;
+  for (int k = 0; k < n; k++) {
+    const double seconds = known(matrix, wide[k])->seconds;
     if (!(seconds < worth * least)) continue;
     least = seconds;
-    *columns = wide;
+    *columns = wide[k];
   }
   return MD_OK;
 }

@@ -74,15 +74,15 @@ md_status stokes_matrix_get(const stokes_matrix *matrix, stokes_blocks *out);
  * range), MD_ENOMEM, MD_ECUDA. */
 md_status stokes_matrix_multiply(const stokes_matrix *matrix, int m, const double *x, double *y);
 
-/* Seconds of such a product: the least of a few, measured once; words: how it is made, such as
- * "32 + 4" (ranges of columns) or "2 x 32" (panels of one range), or NULL.
+/* Seconds of such a product, the least of a few, measured where they are not known yet; words: how
+ * it is made, such as "32 + 4" (ranges of columns) or "2 x 32" (panels of one range), or NULL.
  * Errors: MD_EINVAL, MD_ENOMEM, MD_ECUDA. */
 md_status stokes_matrix_time(const stokes_matrix *matrix, int m, double *seconds, char *words,
                              size_t size);
 
 /* In how many columns, m or more, m vectors are best stored, so that a product takes the least
- * time: kernels like some numbers of columns better than smaller ones.  Measured as above.  Errors:
- * likewise. */
+ * time: kernels like some numbers of columns better than smaller ones.  Each call measures all
+ * choices in turn; the least times of all calls count.  Errors: likewise. */
 md_status stokes_matrix_columns(const stokes_matrix *matrix, int m, int *columns);
 
 /* A step of a series in one pass over the vectors, on backends that have it (the GPU): next = f[0]
