@@ -267,6 +267,9 @@ tables()
   if [ "$backend" = cpu ] && [ -s "$results/ladder.svg" ]; then
     echo
     echo '![time and bytes of every rung](results/ladder.svg)'
+    echo
+    echo '*See: above times, below the bytes that the kernel moves, on logarithmic axes: from all pairs to lists is the great'
+    echo 'step, orders come next; dots are counters.*'
   fi
   echo
   echo 'What the force kernel moves in the largest system of each rung, in bytes an atom and step:'
