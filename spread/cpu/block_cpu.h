@@ -95,44 +95,58 @@ MD_INLINE void move_piece(real *to, const real *from, int32_t n, const bool add)
   *(piece *)(to + n - PIECE) = last;
 }
 
-/* Fetch what row j of the tile needs of a slab.  Of a mesh that the second cache may hold that
+/* Fetch `length` points for a row of the next slab.  Of a mesh that the second cache may hold that
  * costs more than it saves. */
-enum { FETCH_ROWS = 6, FETCH_FROM = 4 << 20 /* bytes of a mesh */ };
-MD_INLINE void fetch_row(const spread_grid *grid, const block *b, int32_t j, const real *slab)
+enum { FETCH_FROM = 4 << 20 /* bytes of a mesh */ };
+MD_INLINE void fetch_points(const real *points, int32_t length)
 {
-  const int32_t *n = grid->mesh, end = b->origin[2] + b->points[2] - 1;
-  const real *line = slab + (int64_t)spread_wrap(b->origin[1] + j, n[1]) * n[2];
-  for (int32_t k = b->origin[2]; k < end; k += 64 / (int32_t)sizeof(real))
-    __builtin_prefetch(line + spread_wrap(k, n[2]), 1);
-  __builtin_prefetch(line + spread_wrap(end, n[2]), 1);
+  for (int32_t k = 0; k < length - 1; k += 64 / (int32_t)sizeof(real))
+    __builtin_prefetch(points + k, 1);
+  __builtin_prefetch(points + length - 1, 1);
 }
 
-/* Add the points of one vector to its mesh, or fill them from there. */
+/* A row of the block and the points of its line of the mesh from `at` on, which may close once or
+ * more within the row. */
+MD_INLINE void exchange_ring(real *row, int32_t length, real *line, int32_t at, int32_t n,
+                             const bool fill)
+{
+  for (int32_t k = 0, count; k < length; k += count, at = 0) {
+    count = length - k < n - at ? length - k : n - at;
+    if (fill)
+      move_piece(row + k, line + at, count, false);
+    else
+      move_piece(line + at, row + k, count, true);
+  }
+}
+
+/* Add the points of one vector to its mesh, or fill them from there.  What rows share is held in
+ * variables: to a compiler a stored point may change whatever a pointer leads to. */
 MD_INLINE void exchange(const spread_grid *grid, block *b, int32_t vector, real *mesh,
                         const bool fill)
 {
-  const int32_t *n = grid->mesh, length = b->points[2];
+  const int32_t n0 = grid->mesh[0], n1 = grid->mesh[1], n2 = grid->mesh[2];
+  const int32_t slabs = b->points[0], rows = b->points[1], length = b->points[2];
+  const int32_t at = b->origin[2], first = b->origin[1];
+  const bool whole = at + (fill ? SPREAD_ROW : length) <= n2;
   const bool fetch = grid->points * (int64_t)sizeof(real) >= FETCH_FROM;
   real *row = b->at[vector];
-  for (int32_t i = 0; i < b->points[0]; i++)
-    for (int32_t j = 0; j < b->points[1]; j++, row += SPREAD_ROW) {
-      const int64_t slab = spread_wrap(b->origin[0] + i, n[0]) * (int64_t)n[1] * n[2];
-      real *line = mesh + slab + (int64_t)spread_wrap(b->origin[1] + j, n[1]) * n[2];
-      if (fetch) fetch_row(grid, b, j + FETCH_ROWS, mesh + slab);
-      if (fill && b->origin[2] + SPREAD_ROW <= n[2]) { /* what is beyond weighs nothing */
-        memcpy(row, line + b->origin[2], SPREAD_ROW * sizeof *row);
-        continue;
-      }
-      if (fill) memset(row, 0, SPREAD_ROW * sizeof *row);
-      for (int32_t k = 0, count; k < length; k += count) {
-        const int32_t at = spread_wrap(b->origin[2] + k, n[2]);
-        count = length - k < n[2] - at ? length - k : n[2] - at;
-        if (fill)
-          move_piece(row + k, line + at, count, false);
-        else
-          move_piece(line + at, row + k, count, true);
+  for (int32_t i = 0, x = b->origin[0], next; i < slabs; i++, x = next) {
+    next = x + 1 < n0 ? x + 1 : 0;
+    real *slab = mesh + (int64_t)x * n1 * n2;
+    const real *after = mesh + (int64_t)next * n1 * n2;
+    for (int32_t j = 0, y = first; j < rows; j++, y = y + 1 < n1 ? y + 1 : 0, row += SPREAD_ROW) {
+      real *line = slab + (int64_t)y * n2;
+      if (fetch) fetch_points(after + (int64_t)y * n2 + at, length);
+      if (fill && whole) { /* what is beyond weighs nothing */
+        memcpy(row, line + at, SPREAD_ROW * sizeof *row);
+      } else if (whole) {
+        move_piece(line + at, row, length, true);
+      } else {
+        if (fill) memset(row, 0, SPREAD_ROW * sizeof *row);
+        exchange_ring(row, length, line, at, n2, fill);
       }
     }
+  }
 }
 
 /* Fractions and words of up to SIMD_LANES particles; the lanes beyond repeat the last one. */
