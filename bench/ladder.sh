@@ -67,10 +67,9 @@ each()
     IFS=: read -r cells steps repeats <<END
 $size
 END
-    rungs "$cells" >"$work/rungs"
-    while IFS=: read -r name options <&3; do
-      "$1" "$cells" "$steps" "$repeats" "$name" "$options"
-    done 3<"$work/rungs"
+    rungs "$cells" | while IFS=: read -r name options; do
+      "$1" "$cells" "$steps" "$repeats" "$name" "$options" </dev/null
+    done
   done
 }
 
@@ -144,14 +143,24 @@ counted_gpu()
 
 # Model and counters look at the force kernel: the walk of the cells is another kernel's, and tiles
 # have no trace.
-move()
+is_traced() { case $1 in cells | tiles) return 1 ;; esac; }
+model()
 {
-  case $4 in
-    cells | tiles) echo "$1:$4:,,,,,,," >>"$work/moves" && return ;;
-  esac
+  is_traced "$4" || return 0
   by_model=$(modelled "$1" "$2" "$5")
+  echo "$1:$4:$by_model" >>"$work/models"
+}
+count()
+{
+  is_traced "$4" || return 0
   by_counters=$("counted_$backend" "$1" "$2" "$5")
-  echo "$1:$4:$by_model,$by_counters" >>"$work/moves"
+  echo "$1:$4:$by_counters" >>"$work/counters"
+}
+
+# found FILE CELLS NAME COLUMNS : what model or counters found, or as many empty columns.
+found()
+{
+  sed -n "s/^$2:$3://p" "$work/$1" | grep . || echo "$4"
 }
 
 columns='date commit machine rung command atoms steps repeats ms_per_step m_atom_steps_per_s gain
@@ -164,8 +173,9 @@ gather()
 {
   [ "$1" = "$below" ] || ms_below='' energy=''
   grep "^$1:$4:" "$work/runs" | sort -t : -k 3 -g >"$work/repeats"
+  moves=$(found models "$1" "$4" ,,,,,),$(found counters "$1" "$4" ,)
   awk -F: -v lead="$(date -u +%F),$commit,$device,$4,$(command_of "$1" "$2" "$5")" -v steps="$2" \
-    -v below="$ms_below" -v energy="$energy" -v moves="$(grep "^$1:$4:" "$work/moves")" '
+    -v below="$ms_below" -v energy="$energy" -v moves="$moves" '
     { s[NR] = $3; atoms = $4; entries = $5; rebuilds = $6; e = $7
       if (energy == "") energy = e
       if ((e / energy - 1) ^ 2 > 1e-18) wrong = e }
@@ -175,7 +185,6 @@ gather()
         exit 1
       }
       ms = 1e3 * (s[int((NR + 1) / 2)] + s[int(NR / 2) + 1]) / 2 / steps
-      sub(/.*:/, "", moves)
       printf "%s,%d,%d,%d,%.6g,%.6g,%s,%s,%d,%s,%s\n", lead, atoms, steps, NR, ms, atoms / ms / 1e3,
         below == "" ? "" : sprintf("%.6g", below / ms), entries, rebuilds, e, moves
     }' "$work/repeats" >"$work/row"
@@ -193,7 +202,9 @@ rows()
     each climb
     repeat=$((repeat + 1))
   done
-  each move
+  each model & # no run is timed any more
+  each count
+  wait $!
   below=
   # shellcheck disable=SC2086 # words
   echo $columns | tr ' ' , >"$work/ladder.csv"
