@@ -136,7 +136,8 @@ static __device__ __forceinline__ int32_t rank_in_warp(int32_t key, int32_t *all
   return __popc(alike & ((1u << threadIdx.x % MD_WARP) - 1));
 }
 
-/* Block: where the items of target t0 + t before this block's end, to first[t] for t < end. */
+/* Block: where the items of target t0 + t before this block's end, to first[t] for t < end.  They
+ * are those of the groups of blocks before, and of the blocks before in its own. */
 static __device__ __forceinline__ void find_firsts(const namer *a, int32_t t0, int32_t end,
                                                    int32_t first[KEYS])
 {
@@ -144,8 +145,11 @@ static __device__ __forceinline__ void find_firsts(const namer *a, int32_t t0, i
   if (slice == 0) first[t] = 0;
   __syncthreads();
   if (t < end) {
+    const int64_t group = blockIdx.x / SHARE_GROUP, all = a->blocks;
     int32_t sum = 0;
-    for (int64_t b = slice; b < blockIdx.x; b += ITEMS / KEYS)
+    for (int64_t g = slice; g < group; g += ITEMS / KEYS)
+      sum += a->share[(all + g) * a->targets + t0 + t];
+    for (int64_t b = group * SHARE_GROUP + slice; b < blockIdx.x; b += ITEMS / KEYS)
       sum += a->share[b * a->targets + t0 + t];
     for (int32_t q = slice; q < t0 + t; q += ITEMS / KEYS)
       sum += (int32_t)a->count[q];

@@ -15,14 +15,23 @@ typedef struct {
   coord4 *fixed; /* or NULL */
 } builder;
 
+/* Images of each target among those of a block, [blocks][targets], and of a group of blocks. */
+typedef struct {
+  int32_t targets;
+  int32_t *block, *group;
+  int64_t group_counts; /* of all groups */
+} shares;
+
 /* Thread: one of each row, or the end of all: what they are built from.  Their images are items, in
- * the order of atoms, with their targets as keys. */
+ * the order of atoms, with their targets as keys.  Counts of groups become zero. */
 static __global__ void __launch_bounds__(BLOCK)
     list_kernel(int64_t n, const partition p, const image_table table, const state4 *x,
                 const int32_t *image, md_scan scan, int rows, int32_t *before, int32_t *item,
-                uint32_t *key, const builder b)
+                uint32_t *key, const builder b, const shares s)
 {
   const int64_t begin = md_scan_first(rows);
+  for (int64_t k = md_thread(); k < s.group_counts; k += (int64_t)gridDim.x * BLOCK)
+    s.group[k] = 0;
   int32_t head[MD_SCAN_ROWS];
   uint32_t images[MD_SCAN_ROWS];
   int64_t at[MD_SCAN_ROWS];
@@ -81,21 +90,26 @@ static md_status count_again(comm *cm, const md_atoms *atoms)
   return MD_OK;
 }
 
-/* Block: SHARE_ITEMS of them; how many each target has. */
+/* Block: SHARE_ITEMS of them; how many each target has, also to those of its group. */
 static __global__ void __launch_bounds__(SHARE_ITEMS)
-    share_kernel(int64_t items, int32_t targets, const uint32_t *__restrict__ key, int32_t *share)
+    share_kernel(int64_t items, const uint32_t *__restrict__ key, const shares s)
 {
   __shared__ int32_t count[SHARE_KEYS];
   const int64_t k = md_thread();
   const int32_t mine = k < items ? (int32_t)key[k] : -1;
-  for (int32_t t = 0; t < targets; t += SHARE_KEYS) {
-    const int32_t end = min(targets - t, (int32_t)SHARE_KEYS);
+  int32_t *block = s.block + (int64_t)blockIdx.x * s.targets + threadIdx.x;
+  int32_t *group = s.group + (int64_t)(blockIdx.x / SHARE_GROUP) * s.targets + threadIdx.x;
+  for (int32_t t = 0; t < s.targets; t += SHARE_KEYS) {
+    const int32_t end = min(s.targets - t, (int32_t)SHARE_KEYS);
     if ((int32_t)threadIdx.x < end) count[threadIdx.x] = 0;
     __syncthreads();
     if (mine >= t && mine < t + end) atomicAdd(&count[mine - t], 1);
     __syncthreads();
-    if ((int32_t)threadIdx.x < end)
-      share[(int64_t)blockIdx.x * targets + t + threadIdx.x] = count[threadIdx.x];
+    if ((int32_t)threadIdx.x < end) {
+      const int32_t found = count[threadIdx.x];
+      block[t] = found;
+      if (found > 0) atomicAdd(&group[t], found);
+    }
     __syncthreads();
   }
 }
@@ -124,8 +138,8 @@ static md_status list_images(comm *cm, md_atoms *atoms, int64_t items)
   comm_ranks *ranks = cm->ranks;
   ranks_gpu *gpu = &ranks->gpu;
   const cudaStream_t stream = (cudaStream_t)cm->ctx->stream;
-  const unsigned shares = md_blocks(items, SHARE_ITEMS);
-  const int32_t targets = ranks->halo.n_targets;
+  const unsigned sharers = md_blocks(items, SHARE_ITEMS), groups = share_groups(sharers);
+  const int64_t targets = ranks->halo.n_targets;
   md_scan scan;
   int rows;
   MD_TRY(md_scan_rows(atoms->n, BLOCK, &rows));
@@ -134,19 +148,21 @@ static md_status list_images(comm *cm, md_atoms *atoms, int64_t items)
   MD_TRY(md_buffer_reserve(cm->ctx, &gpu->before, (size_t)(atoms->n + 1) * sizeof(int32_t), 0));
   MD_TRY(md_buffer_reserve(cm->ctx, &ranks->index, (size_t)items * sizeof(int32_t), 0));
   MD_TRY(open_first(atoms));
-  MD_TRY(md_buffer_reserve(cm->ctx, &gpu->share, (size_t)shares * targets * sizeof(int32_t), 0));
+  MD_TRY(md_buffer_reserve(cm->ctx, &gpu->share,
+                           (size_t)((sharers + groups) * targets) * sizeof(int32_t), 0));
   MD_TRY(md_scan_open(cm->ctx, &gpu->scan_status, &gpu->round, blocks, &scan));
   const builder b = {1 / atoms->coord_scale, (state4 *)atoms->x_at_build.data, fixed_of(atoms)};
+  int32_t *share = (int32_t *)gpu->share.data;
+  const shares s = {(int32_t)targets, share, share + sharers * targets, groups * targets};
   partition part = part_of(ranks);
   image_table table = table_of(ranks);
   stay_in_frames(atoms, &part, &table);
   list_kernel<<<blocks, BLOCK, 0, stream>>>(atoms->n, part, table, (const state4 *)atoms->x.data,
                                             (const int32_t *)atoms->image.data, scan, rows,
                                             (int32_t *)gpu->before.data, (int32_t *)gpu->item.data,
-                                            (uint32_t *)gpu->key.data, b);
+                                            (uint32_t *)gpu->key.data, b, s);
   if (items > 0)
-    share_kernel<<<shares, SHARE_ITEMS, 0, stream>>>(
-        items, targets, (const uint32_t *)gpu->key.data, (int32_t *)gpu->share.data);
+    share_kernel<<<sharers, SHARE_ITEMS, 0, stream>>>(items, (const uint32_t *)gpu->key.data, s);
   MD_LAUNCHED();
   return MD_OK;
 }

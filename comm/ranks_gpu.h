@@ -33,8 +33,15 @@ md_status PREC(ranks_gpu_unpack_reals)(comm *cm, const md_atoms *atoms, void *va
 
 enum {
   SHARE_ITEMS = 1024, /* images whose targets are counted together (ranks_gpu.share) */
-  SHARE_KEYS = 64     /* targets that a block of them takes at once */
+  SHARE_KEYS = 64,    /* targets that a block of them takes at once */
+  SHARE_GROUP = 32    /* such blocks, whose counts are summed up behind those of all blocks */
 };
+
+/* Groups of so many blocks, the last one perhaps of fewer. */
+static inline unsigned share_groups(unsigned blocks)
+{
+  return (blocks + SHARE_GROUP - 1) / SHARE_GROUP;
+}
 
 static inline coord4 *fixed_of(const md_atoms *atoms)
 {

@@ -63,7 +63,7 @@ typedef struct {
   int32_t count_keys;         /* of each */
   bool count_turn;            /* which of them is in use */
   md_buffer wrap;             /* what wrapping atoms finds */
-  md_buffer share;            /* images of each target among the items of a block */
+  md_buffer share;            /* images of each target in blocks of items, groups of blocks */
   bool counted;               /* those of images, on their way to the host */
   md_buffer come, board;      /* come_counts; counts, shared with the host */
   md_buffer told;             /* rows of all ranks, shared with the host */

@@ -92,6 +92,10 @@ if [ "$backend" = gpu ]; then
     run_in peer 3 $melt --precision $precision --carrier peer
     same "$dir/${precision}1/out" "$dir/peer/out" "3 ranks in $precision precision, carrier peer"
   done
+  # More images than a group of blocks of them has (comm/ranks_gpu.h).
+  run_in whole 1 $melt --precision single --cells 48
+  run_in many 2 $melt --precision single --cells 48
+  same "$dir/whole/out" "$dir/many/out" '2 ranks with many images'
   tiles="--backend gpu --cells 6 --list tile --steps 30 --thermo 10 --quiet --format csv --precision double"
   run_in whole 1 $tiles --set "$salt" --set "$pairs"
   run_in peer 3 $tiles --share-gpu --carrier peer --set "$salt" --set "$pairs"
