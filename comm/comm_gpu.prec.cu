@@ -46,9 +46,10 @@ static __device__ __forceinline__ void add_images(int images, unsigned long long
 
 /* Wrap, and count the images of what was wrapped.  Threads stride over the atoms: with a block for
  * each 256 of them, waiting for the block's end took most of the time. */
-static __global__ void migrate_kernel(int64_t n, axes box, shell s, state4 *__restrict__ x,
-                                      int32_t *__restrict__ image, const int64_t *__restrict__ id,
-                                      const origin from, migrate_totals *totals)
+static __global__ void __launch_bounds__(BLOCK, RESIDENT)
+    migrate_kernel(int64_t n, axes box, shell s, state4 *__restrict__ x,
+                   int32_t *__restrict__ image, const int64_t *__restrict__ id, const origin from,
+                   migrate_totals *totals)
 {
   migrate_result *result = &totals->now;
   unsigned long long moved = 0;
@@ -126,25 +127,32 @@ static __global__ void count_kernel(int64_t n, const shell s, const state4 *__re
   add_images(i < n ? images_of(&s, x[i]) : 0, total);
 }
 
-/* Thread: one atom of each row, or the end of all. */
+/* Thread: one atom of each row, or the end of all; x: of atoms, which it only reads. */
 static __global__ void __launch_bounds__(BLOCK)
-    border_kernel(int64_t n, const shell s, md_scan scan, int rows, const borders to)
+    border_kernel(int64_t n, const shell s, md_scan scan, int rows, const state4 *__restrict__ x,
+                  const borders to)
 {
   const int64_t begin = md_scan_first(rows);
-  uint32_t images[MD_SCAN_ROWS];
-  int64_t before[MD_SCAN_ROWS];
+  state4 xi[MD_SCAN_ROWS];
+  uint32_t images[MD_SCAN_ROWS], before[MD_SCAN_ROWS];
+#pragma unroll
+  for (int k = 0; k < MD_SCAN_ROWS; k++)
+    if (k < rows && begin + k * MD_WARP < n) xi[k] = x[begin + k * MD_WARP];
 #pragma unroll
   for (int k = 0; k < MD_SCAN_ROWS; k++) {
     const int64_t i = begin + k * MD_WARP;
-    images[k] = k < rows && i < n ? (uint32_t)images_of(&s, to.x[i]) : 0;
+    images[k] = 0;
+    if (k >= rows || i >= n) continue;
+    put_atom(&to, i, xi[k]);
+    images[k] = (uint32_t)images_of(&s, xi[k]);
   }
-  md_scan_before_each(scan, rows, images, before);
+  const int64_t first = md_scan_before_each(scan, rows, images, before);
 #pragma unroll
   for (int k = 0; k < MD_SCAN_ROWS; k++) {
     const int64_t i = begin + k * MD_WARP;
     if (k >= rows || i > n) return;
-    to.first[i] = (int32_t)before[k];
-    if (i < n) put_ghosts(&s, &to, n, i, before[k]);
+    to.first[i] = (int32_t)(first + before[k]);
+    if (images[k] > 0) put_ghosts(&s, &to, n, i, x[i], first + before[k]);
   }
 }
 
@@ -181,14 +189,15 @@ md_status PREC(comm_gpu_borders)(comm *cm, md_atoms *atoms, const int images[3])
   MD_TRY(md_atoms_reserve(atoms, atoms->n, total));
   MD_TRY(md_buffer_reserve(ctx, &atoms->first, (size_t)(atoms->n + 1) * sizeof(int32_t), 0));
   MD_TRY(md_scan_open(ctx, &cm->scan_status, &cm->round, blocks, &scan));
+  const state4 *x = (const state4 *)atoms->x.data;
   const borders to = {(int32_t *)atoms->first.data,
-                      (state4 *)atoms->x.data,
+                      (state4 *)atoms->x.data + atoms->n,
                       (state4 *)atoms->x_at_build.data,
                       MD_PREC == 1 ? (coord4 *)atoms->fixed.data : NULL,
                       (int32_t *)atoms->home.data,
                       (int32_t *)atoms->shift.data,
                       1 / atoms->coord_scale};
-  border_kernel<<<blocks, BLOCK, 0, (cudaStream_t)ctx->stream>>>(atoms->n, s, scan, rows, to);
+  border_kernel<<<blocks, BLOCK, 0, (cudaStream_t)ctx->stream>>>(atoms->n, s, scan, rows, x, to);
   MD_LAUNCHED();
   atoms->n_ghost = total;
   return MD_OK;

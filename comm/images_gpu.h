@@ -10,20 +10,25 @@
 /* One axis of a frame.  Arithmetic is in double whatever the state, rounded once. */
 typedef struct {
   double lo, hi, edge;
-  state first; /* smallest position >= lo */
+  state first, end; /* smallest positions >= lo, >= hi */
 } axis;
 typedef struct {
   axis d[3];
 } axes;
 
+/* Smallest position that is at least `at`. */
+static inline state position_from(double at)
+{
+  const state near = (state)at;
+  return near >= at ? near : (state)nextafterf((float)at, INFINITY);
+}
+
 static inline axes axes_of(const md_box *box)
 {
   axes a;
   for (int d = 0; d < 3; d++) {
-    const double lo = box->lo[d];
-    const state near = (state)lo;
-    a.d[d] = (axis){lo, box->hi[d], box->hi[d] - lo,
-                    near >= lo ? near : (state)nextafterf((float)lo, INFINITY)};
+    const double lo = box->lo[d], hi = box->hi[d];
+    a.d[d] = (axis){lo, hi, hi - lo, position_from(lo), position_from(hi)};
   }
   return a;
 }

@@ -34,7 +34,7 @@ static __global__ void __launch_bounds__(BLOCK)
     s.group[k] = 0;
   int32_t head[MD_SCAN_ROWS];
   uint32_t images[MD_SCAN_ROWS];
-  int64_t at[MD_SCAN_ROWS];
+  uint32_t at[MD_SCAN_ROWS];
 #pragma unroll
   for (int u = 0; u < MD_SCAN_ROWS; u++) {
     const int64_t i = begin + u * MD_WARP;
@@ -46,11 +46,11 @@ static __global__ void __launch_bounds__(BLOCK)
     head[u] = max(head_at(&table, &p, xi, image + 3 * i), 0);
     images[u] = (uint32_t)table.list[head[u]];
   }
-  md_scan_before_each(scan, rows, images, at);
+  const int64_t of_warp = md_scan_before_each(scan, rows, images, at);
 #pragma unroll
   for (int u = 0; u < MD_SCAN_ROWS; u++) {
     const int64_t i = begin + u * MD_WARP;
-    int64_t k = at[u];
+    int64_t k = of_warp + at[u];
     if (u < rows && i <= n) before[i] = (int32_t)k;
     if (head[u] == 0) continue;
     const int32_t *to = table.list + head[u];

@@ -87,8 +87,7 @@ static __global__ void __launch_bounds__(BLOCK) leave_kernel(const __grid_consta
   uint32_t *tally = open_tally(&a.counts);
   const int64_t first = md_scan_first(a.rows);
   int32_t head[MD_SCAN_ROWS] = {};
-  uint32_t leaves[MD_SCAN_ROWS];
-  int64_t at[MD_SCAN_ROWS];
+  uint32_t leaves[MD_SCAN_ROWS], at[MD_SCAN_ROWS];
   unsigned long long moved = 0;
   if (blockIdx.x == 0)
     for (int32_t k = (int32_t)threadIdx.x; k < a.counts.keys; k += BLOCK)
@@ -104,14 +103,15 @@ static __global__ void __launch_bounds__(BLOCK) leave_kernel(const __grid_consta
     }
     leaves[u] = head[u] < 0;
   }
-  md_scan_before_each(a.scan, a.rows, leaves, at);
+  const int64_t of_warp = md_scan_before_each(a.scan, a.rows, leaves, at);
   if (a.from.built) add_move(moved, &a.totals->now.moved); /* no block waits for it here */
 #pragma unroll
   for (int u = 0; u < MD_SCAN_ROWS; u++) {
     const int64_t i = first + u * MD_WARP;
     if (head[u] < 0) {
       const int32_t rank = a.part.owner[cell_of(&a.part, a.at.x[i], a.at.image + 3 * i)];
-      a.item[at[u]] = (int32_t)i, a.key[at[u]] = (uint32_t)rank;
+      const int64_t k = of_warp + at[u];
+      a.item[k] = (int32_t)i, a.key[k] = (uint32_t)rank;
       atomicAdd(&tally[rank], 1u);
     } else {
       tally_images(&a.counts, tally, &a.table, head[u]);

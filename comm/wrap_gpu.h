@@ -29,8 +29,8 @@ static inline origin origin_of(const md_atoms *atoms, double back)
 /* Wrap one coordinate.  False: it is no number, or too many boxes away to be counted. */
 static __device__ __forceinline__ bool wrap(const axis *a, state *x, int32_t *image)
 {
+  if (*x >= a->first && *x < a->end) return true;
   const double at = *x;
-  if (at >= a->lo && at < a->hi) return true;
   double boxes = floor((at - a->lo) / a->edge);
   if (!(fabs(boxes) < 1 << 30)) return false;
   state home = (state)(at - boxes * a->edge);

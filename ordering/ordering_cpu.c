@@ -187,7 +187,7 @@ static sort_way way_of(const md_ctx *ctx, int64_t n, uint32_t key_end)
 
 double ordering_memory(const md_ctx *ctx, double n, double key_end)
 {
-  if (ctx->backend == MD_GPU) return 8 * (n + key_end); /* a counting sort */
+  if (ctx->backend == MD_GPU) return 12 * n + 8 * key_end; /* a counting sort */
   if (!(n < INT32_MAX && key_end < UINT32_MAX)) return 20 * n;
   const sort_way way = way_of(ctx, (int64_t)n, (uint32_t)key_end);
   return n * (4 + 8 * fmin(way.passes - 1, 2)) + ldexp(4 * way.threads, way.bits);

@@ -181,13 +181,20 @@ static __global__ void count_kernel(int64_t n, const uint32_t *keys, int32_t *co
   if (i < n) arrival[i] = atomicAdd(&count[keys[i]], 1);
 }
 
+/* An item at a place of its key's, which begin there. */
+typedef struct {
+  int32_t item, begin;
+} __align__(8) placed;
+
 static __global__ void place_kernel(int64_t n, const uint32_t *keys, const int32_t *start,
-                                    const int32_t *arrival, int32_t *item)
+                                    const int32_t *arrival, placed *out)
 {
   cudaGridDependencySynchronize();
   cudaTriggerProgrammaticLaunchCompletion();
   const int64_t i = md_thread();
-  if (i < n) item[start[keys[i]] + arrival[i]] = (int32_t)i;
+  if (i >= n) return;
+  const int32_t begin = start[keys[i]];
+  out[begin + arrival[i]] = (placed){(int32_t)i, begin};
 }
 
 /* Words of an item that are on their way at once: two of 16 bytes, or four of 4. */
@@ -231,40 +238,40 @@ static __device__ __forceinline__ void store_part(const item_move *move, int64_t
   if (left > 3) at[3] = part->word[0].w;
 }
 
-/* What belongs to an item, of all sets at once. */
-static __device__ __forceinline__ void move_item(const item_moves *moves, int64_t from, int64_t to)
+/* A set's words of an item, whose first part is on its way. */
+static __device__ __forceinline__ void move_item(const item_move *move, const item_part *part,
+                                                 int64_t from, int64_t to)
 {
-  item_part part[ORDERING_MOST_ITEMS];
-#pragma unroll
-  for (int k = 0; k < ORDERING_MOST_ITEMS; k++)
-    part[k] = load_part(&moves->set[k], from, 0);
-#pragma unroll
-  for (int k = 0; k < ORDERING_MOST_ITEMS; k++) {
-    const item_move *move = &moves->set[k];
-    const int step = move->wide ? 2 : 4;
-    store_part(move, to, 0, &part[k]);
-    for (int first = step; first < move->words; first += step) {
-      const item_part next = load_part(move, from, first);
-      store_part(move, to, first, &next);
-    }
+  const int step = move->wide ? 2 : 4;
+  store_part(move, to, 0, part);
+  for (int first = step; first < move->words; first += step) {
+    const item_part next = load_part(move, from, first);
+    store_part(move, to, first, &next);
   }
 }
 
-/* Thread: one place; its item to where it belongs among those of its key, and its data. */
-static __global__ void order_kernel(int64_t n, const uint32_t *keys, const int32_t *start,
-                                    const int32_t *item, int32_t *order,
+/* Thread: one place; its item to where it belongs among those of its key, and its data, of so many
+ * sets at once: one needs few registers. */
+template <int SETS>
+static __global__ void order_kernel(int64_t n, const placed *all, int32_t *order,
                                     const __grid_constant__ item_moves moves)
 {
   cudaGridDependencySynchronize();
   cudaTriggerProgrammaticLaunchCompletion();
   const int64_t p = md_thread();
   if (p >= n) return;
-  const int32_t i = item[p], begin = start[keys[i]], end = start[keys[i] + 1];
-  int32_t at = begin;
-  for (int32_t q = begin; q < end; q++)
-    at += item[q] < i;
-  order[at] = i;
-  move_item(&moves, i, at);
+  const placed mine = all[p];
+  item_part part[SETS];
+#pragma unroll
+  for (int k = 0; k < SETS; k++)
+    part[k] = load_part(&moves.set[k], mine.item, 0);
+  int32_t at = mine.begin;
+  for (int64_t q = mine.begin; q < n && all[q].begin == mine.begin; q++)
+    at += all[q].item < mine.item;
+  order[at] = mine.item;
+#pragma unroll
+  for (int k = 0; k < SETS; k++)
+    move_item(&moves.set[k], &part[k], mine.item, at);
 }
 
 /* Bytes of n items, rounded up so that what follows is aligned. */
@@ -278,7 +285,7 @@ static bool counts(int64_t n, uint32_t key_end)
   return n > 0 && n / MOST_ALIKE <= key_end && key_end / MOST_KEYS <= n;
 }
 
-/* Places among the items of a key as they come, then items by place. */
+/* Places among the items of a key as they come; behind them items by place. */
 static int32_t *arrivals(const ordering_sorter *s)
 {
   return (int32_t *)s->keys.data;
@@ -287,7 +294,7 @@ static int32_t *arrivals(const ordering_sorter *s)
 /* Room for a counting sort, its counts zero. */
 static md_status open_counts(ordering_sorter *s, int64_t n, uint32_t key_end)
 {
-  MD_TRY(md_buffer_reserve(s->ctx, &s->keys, 2 * aligned(n), 0));
+  MD_TRY(md_buffer_reserve(s->ctx, &s->keys, aligned(n) + (size_t)n * sizeof(placed), 0));
   const size_t bytes = aligned((int64_t)key_end + 1);
   if (bytes <= s->count.bytes) return MD_OK;
   MD_TRY(md_buffer_reserve(s->ctx, &s->count, bytes, 0));
@@ -320,15 +327,17 @@ static md_status counting_sort(ordering_sorter *s, int64_t n, const uint32_t *ke
   s->counted = false;
   if (!start) MD_TRY(md_buffer_reserve(ctx, &s->scratch, (size_t)ends * sizeof *start, 0));
   int32_t *first = start ? start : (int32_t *)s->scratch.data;
-  int32_t *arrival = arrivals(s), *item = arrival + aligned(n) / sizeof *item;
+  int32_t *arrival = arrivals(s);
+  placed *place = (placed *)((unsigned char *)arrival + aligned(n));
   const unsigned blocks = md_blocks(n, BLOCK);
   MD_TRY(md_scan_counts(ctx, &s->scan_status, &s->round, ends, (int32_t *)s->count.data, first));
   cudaLaunchAttribute overlap;
   cudaLaunchConfig_t config = md_launch_config(ctx, dim3(blocks), BLOCK, true, &overlap);
   MD_CUDA(cudaLaunchKernelEx(&config, place_kernel, n, keys, (const int32_t *)first,
-                             (const int32_t *)arrival, item));
-  MD_CUDA(cudaLaunchKernelEx(&config, order_kernel, n, keys, (const int32_t *)first,
-                             (const int32_t *)item, order, moves_of(n_items, items)));
+                             (const int32_t *)arrival, place));
+  const auto kernel = n_items > 1 ? order_kernel<ORDERING_MOST_ITEMS> : order_kernel<1>;
+  MD_CUDA(cudaLaunchKernelEx(&config, kernel, n, (const placed *)place, order,
+                             moves_of(n_items, items)));
   return MD_OK;
 }
 
