@@ -1,10 +1,10 @@
 /* core/gpu/scan_gpu.h - sums over what lies before, in the kernel that has the terms: one pass over
  * memory.
  *
- * A block publishes its aggregate, then looks back over the blocks before it, each warp at 128 at a
- * time, until one has published an inclusive prefix (decoupled look-back, Merrill and Garland
- * 2016); blocks are taken to begin in their order, as CUB does.  A status carries the number of the
- * scan, so that those of earlier scans need not be cleared. */
+ * A block publishes its aggregate, then looks back over the blocks before it, 128 at a time, until
+ * one has published an inclusive prefix (decoupled look-back, Merrill and Garland 2016); blocks are
+ * taken to begin in their order, as CUB does.  A status carries the number of the scan, so that
+ * those of earlier scans need not be cleared. */
 #ifndef SCAN_GPU_H
 #define SCAN_GPU_H
 
@@ -71,46 +71,26 @@ static __device__ __forceinline__ uint64_t md_scan_add(uint64_t value)
          __reduce_add_sync(MD_ALL_LANES, low);
 }
 
-/* What a warp sees of as many blocks as its lanes look at, those that end before `end`: the sum of
- * their totals, or from the nearest inclusive prefix on. */
-typedef struct {
-  uint64_t sum;
-  bool inclusive; /* none before count */
-} md_scan_view;
-
-static __device__ __forceinline__ md_scan_view md_scan_look(const md_scan *scan, int64_t end)
-{
-  const int lane = (int)threadIdx.x % MD_WARP;
-  uint64_t sum = 0;
-  bool found = false; /* the sum up to one of this lane's blocks */
-  const int64_t last = end - 1 - lane * MD_SCAN_WINDOW;
-#pragma unroll
-  for (int k = 0; k < MD_SCAN_WINDOW; k++) {
-    bool inclusive = false;
-    const uint64_t status = last - k >= 0 ? md_scan_wait(scan, last - k, &inclusive) : 0;
-    if (!found) sum += status;
-    found |= inclusive;
-  }
-  const unsigned all = __ballot_sync(MD_ALL_LANES, found);
-  const int nearest = all ? __ffs((int)all) - 1 : MD_WARP;
-  return (md_scan_view){md_scan_add(lane <= nearest ? sum : 0), all != 0};
-}
-
-/* Block: sum of the totals of all blocks before this one, at which all its warps look at once. */
+/* Sum of the totals of all blocks before this one, in its first warp. */
 static __device__ __forceinline__ uint64_t md_scan_look_back(const md_scan *scan)
 {
-  __shared__ md_scan_view view[MD_WARP];
-  const int lane = (int)threadIdx.x % MD_WARP, warp = (int)threadIdx.x / MD_WARP;
-  const int warps = (int)blockDim.x / MD_WARP;
+  const int lane = (int)threadIdx.x % MD_WARP;
   uint64_t before = 0;
-  bool found = false;
-  for (int64_t end = blockIdx.x; end > 0 && !found; end -= warps * MD_SCAN_WINDOW * MD_WARP) {
-    const md_scan_view mine = md_scan_look(scan, end - warp * MD_SCAN_WINDOW * MD_WARP);
-    if (lane == 0) view[warp] = mine;
-    __syncthreads();
-    for (int w = 0; w < warps && !found; w++)
-      before += view[w].sum, found = view[w].inclusive;
-    __syncthreads();
+  for (int64_t end = blockIdx.x; end > 0; end -= MD_SCAN_WINDOW * MD_WARP) {
+    uint64_t sum = 0;
+    bool found = false; /* the sum up to one of this lane's blocks: none before it count */
+    const int64_t last = end - 1 - lane * MD_SCAN_WINDOW;
+#pragma unroll
+    for (int k = 0; k < MD_SCAN_WINDOW; k++) {
+      bool inclusive = false;
+      const uint64_t status = last - k >= 0 ? md_scan_wait(scan, last - k, &inclusive) : 0;
+      if (!found) sum += status;
+      found |= inclusive;
+    }
+    const unsigned all = __ballot_sync(MD_ALL_LANES, found);
+    const int nearest = all ? __ffs((int)all) - 1 : MD_WARP;
+    before += md_scan_add(lane <= nearest ? sum : 0);
+    if (all) break;
   }
   return before;
 }
@@ -120,6 +100,7 @@ static __device__ __forceinline__ uint64_t md_scan_look_back(const md_scan *scan
 static __device__ __forceinline__ int64_t md_scan_before(md_scan scan, uint32_t value)
 {
   __shared__ uint32_t part[MD_WARP];
+  __shared__ uint64_t before;
   const int lane = (int)threadIdx.x % MD_WARP, warp = (int)threadIdx.x / MD_WARP;
   const int warps = (int)blockDim.x / MD_WARP;
   uint32_t inclusive = value;
@@ -134,10 +115,16 @@ static __device__ __forceinline__ int64_t md_scan_before(md_scan scan, uint32_t 
     if (w < warp) sum += part[w];
     total += part[w];
   }
-  if (threadIdx.x == 0)
-    md_scan_publish(&scan, blockIdx.x > 0 ? MD_SCAN_AGGREGATE : MD_SCAN_PREFIX, total);
-  const uint64_t before = md_scan_look_back(&scan);
-  if (threadIdx.x == 0 && blockIdx.x > 0) md_scan_publish(&scan, MD_SCAN_PREFIX, before + total);
+  if (warp == 0) {
+    if (lane == 0)
+      md_scan_publish(&scan, blockIdx.x > 0 ? MD_SCAN_AGGREGATE : MD_SCAN_PREFIX, total);
+    const uint64_t found = md_scan_look_back(&scan);
+    if (lane == 0) {
+      if (blockIdx.x > 0) md_scan_publish(&scan, MD_SCAN_PREFIX, found + total);
+      before = found;
+    }
+  }
+  __syncthreads();
   return (int64_t)(before + sum);
 }
 
