@@ -9,6 +9,7 @@
 #include "comm/borders_gpu.h"
 #include "comm/comm_impl.h"
 #include "comm/wrap_gpu.h"
+#include "core/gpu/launch_gpu.h"
 #include "core/gpu/readback_gpu.h"
 #include "core/gpu/scan_gpu.h"
 #include "core/gpu/signal_gpu.h"
@@ -47,10 +48,10 @@ static __device__ __forceinline__ void add_images(int images, unsigned long long
 /* Wrap, and count the images of what was wrapped.  Threads stride over the atoms: with a block for
  * each 256 of them, waiting for the block's end took most of the time. */
 static __global__ void __launch_bounds__(BLOCK, RESIDENT)
-    migrate_kernel(int64_t n, axes box, shell s, state4 *__restrict__ x,
-                   int32_t *__restrict__ image, const int64_t *__restrict__ id, const origin from,
-                   migrate_totals *totals)
+    migrate_kernel(int64_t n, axes box, shell s, state4 *x, int32_t *image, const int64_t *id,
+                   const origin from, migrate_totals *totals)
 {
+  cudaGridDependencySynchronize();
   migrate_result *result = &totals->now;
   unsigned long long moved = 0;
   int images = 0;
@@ -108,11 +109,12 @@ md_status PREC(comm_gpu_migrate)(comm *cm, md_atoms *atoms, const comm_reach *ea
   int processors;
   MD_TRY(md_multiprocessors(&processors));
   const unsigned blocks = min(md_blocks(atoms->n, BLOCK), (unsigned)(RESIDENT * processors));
-  migrate_kernel<<<blocks, BLOCK, 0, (cudaStream_t)ctx->stream>>>(
-      atoms->n, axes_of(&atoms->frame), shell_of(atoms, reach->r_ghost, reach->images),
-      (state4 *)atoms->x.data, (int32_t *)atoms->image.data, (const int64_t *)atoms->id.data, from,
-      totals);
-  MD_LAUNCHED();
+  cudaLaunchAttribute overlap;
+  const cudaLaunchConfig_t config = md_launch_config(ctx, dim3(blocks), BLOCK, true, &overlap);
+  MD_CUDA(cudaLaunchKernelEx(&config, migrate_kernel, atoms->n, axes_of(&atoms->frame),
+                             shell_of(atoms, reach->r_ghost, reach->images),
+                             (state4 *)atoms->x.data, (int32_t *)atoms->image.data,
+                             (const int64_t *)atoms->id.data, from, totals));
   MD_TRY(md_readback_queue(ctx, cm->readback, &totals->found, sizeof totals->found));
   cm->r_ghost = reach->r_ghost;
   cm->early = early != NULL;
@@ -129,9 +131,11 @@ static __global__ void count_kernel(int64_t n, const shell s, const state4 *__re
 
 /* Thread: one atom of each row, or the end of all; x: of atoms, which it only reads. */
 static __global__ void __launch_bounds__(BLOCK)
-    border_kernel(int64_t n, const shell s, md_scan scan, int rows, const state4 *__restrict__ x,
+    border_kernel(int64_t n, const shell s, md_scan scan, int rows, const state4 *x,
                   const borders to)
 {
+  cudaGridDependencySynchronize();
+  cudaTriggerProgrammaticLaunchCompletion();
   const int64_t begin = md_scan_first(rows);
   state4 xi[MD_SCAN_ROWS];
   uint32_t images[MD_SCAN_ROWS], before[MD_SCAN_ROWS];
@@ -197,8 +201,9 @@ md_status PREC(comm_gpu_borders)(comm *cm, md_atoms *atoms, const int images[3])
                       (int32_t *)atoms->home.data,
                       (int32_t *)atoms->shift.data,
                       1 / atoms->coord_scale};
-  border_kernel<<<blocks, BLOCK, 0, (cudaStream_t)ctx->stream>>>(atoms->n, s, scan, rows, x, to);
-  MD_LAUNCHED();
+  cudaLaunchAttribute overlap;
+  const cudaLaunchConfig_t config = md_launch_config(ctx, dim3(blocks), BLOCK, true, &overlap);
+  MD_CUDA(cudaLaunchKernelEx(&config, border_kernel, atoms->n, s, scan, rows, x, to));
   atoms->n_ghost = total;
   return MD_OK;
 }

@@ -1,14 +1,17 @@
 /* neighbor/gpu/neighbor_gpu.prec.cu - bins of atoms, frames unfolded, one thread an atom: a
  * position is read, and four bytes of key written, and where keys are counted, as many of
  * arrival. */
+#include "core/gpu/launch_gpu.h"
 #include "neighbor/gpu/bins_gpu.h"
 
 enum { BLOCK = 256 };
 
-static __global__ void key_kernel(int64_t count, const bins b, const state4 *__restrict__ x,
-                                  const uint32_t *__restrict__ curve, uint32_t *__restrict__ key,
+static __global__ void key_kernel(int64_t count, const bins b, const state4 *x,
+                                  const uint32_t *curve, uint32_t *key,
                                   const ordering_counter counter)
 {
+  cudaGridDependencySynchronize();
+  cudaTriggerProgrammaticLaunchCompletion();
   const int64_t i = md_thread();
   if (i >= count) return;
   const state4 xi = x[i];
@@ -23,10 +26,12 @@ md_status PREC(neighbor_gpu_keys)(neighbor_list *list, const md_atoms *atoms, in
                                   const uint32_t *curve)
 {
   if (count == 0) return MD_OK;
-  key_kernel<<<md_blocks(count, BLOCK), BLOCK, 0, (cudaStream_t)list->ctx->stream>>>(
-      count, bins_of(curve ? &list->grid : &list->near, !curve), (const state4 *)list->x, curve,
-      (uint32_t *)list->key.data, list->counter);
-  MD_LAUNCHED();
+  cudaLaunchAttribute overlap;
+  const cudaLaunchConfig_t config =
+      md_launch_config(list->ctx, dim3(md_blocks(count, BLOCK)), BLOCK, true, &overlap);
+  MD_CUDA(cudaLaunchKernelEx(
+      &config, key_kernel, count, bins_of(curve ? &list->grid : &list->near, !curve),
+      (const state4 *)list->x, curve, (uint32_t *)list->key.data, list->counter));
   return MD_OK;
 }
 
