@@ -126,6 +126,7 @@ void force_destroy(force *fc)
   md_buffer_free(fc->ctx, &fc->x_new);
   md_buffer_free(fc->ctx, &fc->coord_new);
   md_buffer_free(fc->ctx, &fc->order);
+  md_buffer_free(fc->ctx, &fc->waits);
   free(fc);
 }
 

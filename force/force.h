@@ -125,6 +125,7 @@ md_status force_compute(force *fc, md_atoms *atoms, const neighbor_list *list, f
  * list.  force_advances: whether this is possible,
  * with a list by tiles (on the GPU) where neither charges act nor embedded atoms of several ranks.
  * Errors: MD_EINVAL (it is not; otherwise as above), MD_ENOMEM, MD_ECUDA. */
+enum { FORCE_WAITING_TILES = 8192 /* up to so many, which are near each other takes room */ };
 bool force_advances(const force *fc, const neighbor_list *list);
 md_status force_advance(force *fc, md_atoms *atoms, neighbor_list *list, double kick, double drift,
                         int32_t steps, const md_mail *mail);

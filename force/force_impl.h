@@ -81,6 +81,7 @@ struct force {
       coord_new;   /* state4, coord4: positions to come, as large as those of the atoms */
   md_buffer order; /* GPU: tiles at a border of a rank first */
   bool order_turn; /* which of its counts are in use */
+  md_buffer waits; /* GPU: bits of tiles, which are near each, then those done in each step */
 };
 
 /* Everything a kernel reads and writes; pointers on the backend. */

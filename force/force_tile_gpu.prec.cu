@@ -24,14 +24,18 @@
  * Embedded atoms: eam/eam_tile_gpu.prec.cu. */
 #include "force/tile_launch_gpu.h"
 
-#define TILE_(name, blocks, form, tally, charged, fused, types, mail)                              \
+static_assert(FORCE_WAITING_TILES == WAIT_BITS * ROWS, "a thread looks at a word of bits");
+
+#define TILE_(name, blocks, form, tally, charged, fused, types, mail, waits)                       \
   static __global__ void __launch_bounds__(ROWS, blocks) name(const tile_job job)                  \
   {                                                                                                \
-    tile_rows(&job,                                                                                \
-              (tile_mode){form, tally, charged, fused, EAM_NONE, types, mail, false, false});      \
+    tile_rows(&job, (tile_mode){form, tally, charged, fused, EAM_NONE, types, mail, false, false,  \
+                                waits});                                                           \
   }
 #define TILE(name, blocks, form, tally, charged, fused)                                            \
-  TILE_(name, blocks, form, tally, charged, fused, TYPES_ALIKE, false)
+  TILE_(name, blocks, form, tally, charged, fused, TYPES_ALIKE, false, false)
+#define WAITING(name, blocks, form, types)                                                         \
+  TILE_(name, blocks, form, false, false, true, types, false, true)
 TILE(tile_plain, FUSED_BLOCKS, LJ_PLAIN, false, false, false)
 TILE(tile_tally, 2, LJ_PLAIN, true, false, false)
 TILE(tile_shifted, 4, LJ_SHIFTED, false, false, false)
@@ -41,11 +45,12 @@ TILE(tile_charged_tally, 2, LJ_PLAIN, true, true, false)
 TILE(tile_charged_shifted, 2, LJ_SHIFTED, false, true, false)
 TILE(tile_charged_shifted_tally, 2, LJ_SHIFTED, true, true, false)
 TILE(tile_fused, FUSED_BLOCKS, LJ_PLAIN, false, false, true)
-TILE(tile_shifted_fused, 4, LJ_SHIFTED, false, false, true)
 TILE(tile_fused_few, FEW_BLOCKS, LJ_PLAIN, false, false, true)
+WAITING(tile_waiting, FUSED_BLOCKS, LJ_PLAIN, TYPES_ALIKE)
+WAITING(tile_shifted_fused, 4, LJ_SHIFTED, TYPES_ALIKE)
 /* Atoms of several types: two of them where it is worth instances of their own. */
 #define TYPED(name, blocks, form, tally, charged, fused)                                           \
-  TILE_(name, blocks, form, tally, charged, fused, TYPES_MANY, false)
+  TILE_(name, blocks, form, tally, charged, fused, TYPES_MANY, false, false)
 TYPED(typed_plain, TYPED_BLOCKS, LJ_PLAIN, false, false, false)
 TYPED(typed_tally, 2, LJ_PLAIN, true, false, false)
 TYPED(typed_shifted, TYPED_BLOCKS, LJ_SHIFTED, false, false, false)
@@ -54,24 +59,27 @@ TYPED(typed_charged, 2, LJ_PLAIN, false, true, false)
 TYPED(typed_charged_tally, 2, LJ_PLAIN, true, true, false)
 TYPED(typed_charged_shifted, 2, LJ_SHIFTED, false, true, false)
 TYPED(typed_charged_shifted_tally, 2, LJ_SHIFTED, true, true, false)
-TYPED(typed_fused, TYPED_BLOCKS, LJ_PLAIN, false, false, true)
-TYPED(typed_shifted_fused, TYPED_BLOCKS, LJ_SHIFTED, false, false, true)
-TILE_(two_plain, TYPED_BLOCKS, LJ_PLAIN, false, false, false, TYPES_TWO, false)
-TILE_(two_fused, TYPED_BLOCKS, LJ_PLAIN, false, false, true, TYPES_TWO, false)
+TILE_(two_plain, TYPED_BLOCKS, LJ_PLAIN, false, false, false, TYPES_TWO, false, false)
+WAITING(typed_fused, TYPED_BLOCKS, LJ_PLAIN, TYPES_MANY)
+WAITING(typed_shifted_fused, TYPED_BLOCKS, LJ_SHIFTED, TYPES_MANY)
+WAITING(two_fused, TYPED_BLOCKS, LJ_PLAIN, TYPES_TWO)
 static tile_kernel *const kernels[LJ_FORM_COUNT][2][2] = {
     [LJ_PLAIN] = {{tile_plain, tile_tally}, {tile_charged, tile_charged_tally}},
     [LJ_SHIFTED] = {{tile_shifted, tile_shifted_tally},
                     {tile_charged_shifted, tile_charged_shifted_tally}}};
-static tile_kernel *const fused_kernels[LJ_FORM_COUNT][2] = {
-    [LJ_PLAIN] = {tile_fused, tile_fused_few},
-    [LJ_SHIFTED] = {tile_shifted_fused, tile_shifted_fused}};
+/* Of many tiles; few of them; those that wait for what is near. */
+typedef enum { FUSED_MANY, FUSED_FEW, FUSED_WAITING, FUSED_WAYS } fused_way;
+static tile_kernel *const fused_kernels[LJ_FORM_COUNT][FUSED_WAYS] = {
+    [LJ_PLAIN] = {tile_fused, tile_fused_few, tile_waiting},
+    [LJ_SHIFTED] = {tile_shifted_fused, tile_shifted_fused, tile_shifted_fused}};
 static tile_kernel *const typed_kernels[LJ_FORM_COUNT][2][2] = {
     [LJ_PLAIN] = {{typed_plain, typed_tally}, {typed_charged, typed_charged_tally}},
     [LJ_SHIFTED] = {{typed_shifted, typed_shifted_tally},
                     {typed_charged_shifted, typed_charged_shifted_tally}}};
 static tile_kernel *const typed_fused_kernels[LJ_FORM_COUNT] = {typed_fused, typed_shifted_fused};
 /* Steps that exchange ghosts, which takes registers. */
-#define MAILED(name, blocks, form) TILE_(name, blocks, form, false, false, true, TYPES_ALIKE, true)
+#define MAILED(name, blocks, form)                                                                 \
+  TILE_(name, blocks, form, false, false, true, TYPES_ALIKE, true, false)
 MAILED(mailed_fused, MAILED_BLOCKS, LJ_PLAIN)
 MAILED(mailed_few, FEW_BLOCKS, LJ_PLAIN)
 MAILED(mailed_shifted, 4, LJ_SHIFTED)
@@ -86,7 +94,7 @@ static tile_mode mode_of(const force_job *job, bool fused)
   const bool two = job->types && job->types->n == 2 && form == LJ_PLAIN && !tally && !charged;
   const tile_types types = !job->types ? TYPES_ALIKE : two ? TYPES_TWO : TYPES_MANY;
   return (tile_mode){form,  tally, charged, fused, EAM_NONE, types, fused && job->mail,
-                     false, false};
+                     false, false, false};
 }
 
 static tile_kernel *kernel_of(tile_mode mode)
@@ -117,28 +125,88 @@ static unsigned rounds_of(unsigned tiles, unsigned blocks, int processors)
   return (tiles + at_once - 1) / at_once;
 }
 
-/* Whether a few rounds stay as few although threads have the most registers. */
-static md_status are_few(const force_job *job, bool *few)
+/* How tiles take a step.  To wait for those near costs more than it saves where all are at work
+ * beside each other, where a few rounds stay as few although threads have the most registers, and
+ * where a step has so many tiles that its end is short beside it. */
+static md_status fused_way_of(const force_job *job, tile_mode mode, fused_way *out)
 {
   const unsigned tiles = md_blocks(job->n, ROWS);
+  const unsigned blocks = mode.types == TYPES_ALIKE ? FUSED_BLOCKS : TYPED_BLOCKS;
   int processors;
   MD_TRY(md_multiprocessors(&processors));
-  const unsigned rounds = rounds_of(tiles, FEW_BLOCKS, processors);
-  *few = rounds <= FEW_ROUNDS && rounds == rounds_of(tiles, FUSED_BLOCKS, processors);
+  const unsigned most = rounds_of(tiles, blocks, processors);
+  const unsigned least = rounds_of(tiles, FEW_BLOCKS, processors);
+  *out = least <= FEW_ROUNDS && least == most ? FUSED_FEW : FUSED_MANY;
+  if (most > FEW_ROUNDS && tiles <= FORCE_WAITING_TILES && job->steps > 1 && !job->list->atom)
+    *out = FUSED_WAITING;
   return MD_OK;
 }
 
-static md_status pick_fused(const force_job *job, tile_mode mode, tile_kernel **out)
+static tile_kernel *pick_fused(tile_mode mode, fused_way way)
 {
-  bool few = false;
-  if (mode.types == TYPES_ALIKE) MD_TRY(are_few(job, &few));
-  if (mode.mail)
-    *out = mailed_kernels[mode.form][few];
-  else if (mode.types == TYPES_ALIKE)
-    *out = fused_kernels[mode.form][few];
-  else
-    *out = mode.types == TYPES_TWO ? two_fused : typed_fused_kernels[mode.form];
+  if (mode.mail) return mailed_kernels[mode.form][way == FUSED_FEW];
+  if (mode.types == TYPES_ALIKE) return fused_kernels[mode.form][way];
+  return mode.types == TYPES_TWO ? two_fused : typed_fused_kernels[mode.form];
+}
+
+/* Block, a tile: which tiles are near it, and that it is near those, of bits that are zero. */
+static __global__ void __launch_bounds__(ROWS) near_kernel(const tile_job job, const int32_t *home)
+{
+  enum { AT_ONCE = 8 };
+  __shared__ uint32_t bits[ROWS];
+  const int32_t t = (int32_t)threadIdx.x, tile = (int32_t)blockIdx.x, words = job.waits.words;
+  if (is_unfit(&job.tiles)) return;
+  bits[t] = 0;
+  __syncthreads();
+  for (int32_t p = 0; p < job.tiles.passes; p++) {
+    const neighbor_piece halo = job.tiles.halos[tile * job.tiles.passes + p];
+    const int32_t *entry = job.tiles.halo + halo.start;
+    for (int32_t k = t; k < halo.count; k += AT_ONCE * ROWS) {
+      int32_t j[AT_ONCE];
+#pragma unroll
+      for (int u = 0; u < AT_ONCE; u++)
+        j[u] = k + u * ROWS < halo.count ? entry[k + u * ROWS] : tile * ROWS;
+#pragma unroll
+      for (int u = 0; u < AT_ONCE; u++)
+        if (j[u] >= job.n) j[u] = home[j[u] - job.n];
+#pragma unroll
+      for (int u = 0; u < AT_ONCE; u++) {
+        const uint32_t near = (uint32_t)j[u] / ROWS, bit = 1u << near % WAIT_BITS;
+        volatile uint32_t *word = &bits[near / WAIT_BITS];
+        if (!(*word & bit)) atomicOr((uint32_t *)word, bit);
+      }
+    }
+  }
+  __syncthreads();
+  if (t >= words || bits[t] == 0) return;
+  atomicOr(&job.waits.near[tile * words + t], bits[t]);
+  for (uint32_t left = bits[t]; left; left &= left - 1) {
+    const int32_t near = t * WAIT_BITS + __ffs((int)left) - 1;
+    atomicOr(&job.waits.near[near * words + tile / WAIT_BITS], 1u << tile % WAIT_BITS);
+  }
+}
+
+/* Before the first of a job's steps. */
+static md_status open_waits(force *fc, const force_job *job, tile_job *tiles)
+{
+  const unsigned count = md_blocks(job->n, ROWS), words = (count + WAIT_BITS - 1) / WAIT_BITS;
+  const size_t bytes = ((size_t)count + (size_t)job->steps) * words * sizeof(uint32_t);
+  MD_TRY(md_buffer_reserve(fc->ctx, &fc->waits, bytes, 0));
+  MD_TRY(md_fill(fc->ctx, fc->waits.data, 0, bytes));
+  uint32_t *near = (uint32_t *)fc->waits.data;
+  tiles->waits = (tile_waits){(int32_t)words, 0, near, NULL, near + (size_t)count * words};
+  near_kernel<<<count, ROWS, 0, (cudaStream_t)fc->ctx->stream>>>(*tiles, job->home);
+  MD_LAUNCHED();
   return MD_OK;
+}
+
+/* The same for the next step. */
+static tile_waits next_waits(tile_waits w, unsigned tiles)
+{
+  if (w.words == 0) return w;
+  w.before = w.done, w.done += w.words;
+  w.first = (int32_t)(((unsigned)w.first + tiles / 4) % tiles);
+  return w;
 }
 
 /* Block, a tile: those at a border from the front on, the others from the end; about in the order
@@ -198,11 +266,15 @@ md_status PREC(force_gpu_tile_advance)(force *fc, const force_job *job)
 {
   const tile_mode mode = mode_of(job, true);
   tile_job tiles = open_tiles(fc, job, mode);
-  tile_kernel *kernel;
+  fused_way way;
   size_t shared;
-  MD_TRY(pick_fused(job, mode, &kernel));
+  MD_TRY(fused_way_of(job, mode, &way));
+  tile_kernel *const kernel = pick_fused(mode, way);
   MD_TRY(prepare(fc, &tiles, kernel, mode, &shared));
-  if (mode.mail) MD_TRY(order_tiles(fc, job, &tiles));
+  if (mode.mail)
+    MD_TRY(order_tiles(fc, job, &tiles));
+  else if (way == FUSED_WAITING)
+    MD_TRY(open_waits(fc, job, &tiles));
   const md_mail *carried = mode.mail && job->mail->carry ? job->mail : NULL;
   for (int32_t s = 0; s < job->steps; s++) {
     if (mode.mail) post_step(&tiles, s);
@@ -210,6 +282,7 @@ md_status PREC(force_gpu_tile_advance)(force *fc, const force_job *job)
     const bool early = s > 0 ? !carried : !(tiles.tiles.unfit || mode.mail);
     MD_TRY(launch(fc, &tiles, kernel, shared, early));
     tiles.places = next_places(&tiles.places);
+    tiles.waits = next_waits(tiles.waits, md_blocks(job->n, ROWS));
   }
   return MD_OK;
 }

@@ -6,6 +6,7 @@
 #include "core/gpu/flags_gpu.h"
 #include "force/eam/eam_tile_gpu.h"
 #include "force/tile_squeezed_gpu.h"
+#include "force/tile_waits_gpu.h"
 #include "force/types_gpu.h"
 
 enum {
@@ -92,6 +93,7 @@ typedef struct {
   type_tables types;
   int32_t table; /* bytes before their table in shared memory */
   tile_post post;
+  tile_waits waits;
 } tile_job;
 
 /* The same after a step. */
@@ -117,6 +119,7 @@ typedef struct {
   bool mail;
   bool packed;   /* tables of that pass */
   bool squeezed; /* positions of that pass */
+  bool waits;    /* may wait for the tiles near, not for all */
 } tile_mode;
 
 /* Plain forces are sums in units of lj1, which saves one product a pair. */

@@ -16,7 +16,7 @@ static __device__ __forceinline__ bool has_early_x(tile_mode mode)
 
 static __device__ __forceinline__ bool has_early_v(tile_mode mode)
 {
-  return has_early_x(mode) && MD_PREC == 0;
+  return has_early_x(mode) && MD_PREC == 0 && !mode.waits;
 }
 
 /* The images of an atom: from begin to before end. */
@@ -42,6 +42,7 @@ typedef struct {
   uint32_t i; /* its atom */
   int32_t tile;
   bool exchanges; /* the tile does */
+  uint32_t near;  /* of this thread's word, tiles that it waits for */
   tile_images images;
   int32_t pairs; /* as in tile_row */
   neighbor_piece halo, groups;
@@ -124,7 +125,7 @@ static __device__ __forceinline__ bool is_unfit(const neighbor_tiles *tiles)
 static __device__ __forceinline__ bool find_row(const tile_job *job, tile_start *s, tile_mode mode)
 {
   const neighbor_tiles *tiles = &job->tiles;
-  uint32_t tile = blockIdx.x;
+  uint32_t tile = mode.waits ? tile_of_block(&job->waits) : blockIdx.x;
   if (mode.mail) {
     const tile_turn turn = job->post.tiles->turn[tile];
     if (is_unfit(tiles)) return false;
@@ -135,6 +136,7 @@ static __device__ __forceinline__ bool find_row(const tile_job *job, tile_start 
     s->halo = piece_of(tiles->halos, tile, tiles->passes);
   }
   s->tile = (int32_t)tile;
+  if (mode.waits) s->near = tiles_near(&job->waits, tile);
   s->groups = piece_of(tiles->groups, tile * WARPS + threadIdx.x / MD_WARP, tiles->passes);
   /* Counts are looked at, so that compilers ask for pieces before they wait for the flag. */
   return mode.mail || !((s->halo.count < 0) | (s->groups.count < 0) | (int)is_unfit(tiles));
@@ -255,7 +257,10 @@ static __device__ __forceinline__ void tile_rows(const tile_job *job, tile_mode 
   const bool present = (int64_t)start.tile * ROWS + threadIdx.x < job->n;
   if (mode.pass != EAM_NONE) row.words = copy_words(&job->eam, job->near, mode.pass, mode.packed);
   if (mode.types == TYPES_MANY) copy_table(job);
-  cudaGridDependencySynchronize();
+  if (mode.waits)
+    await_tiles(&job->waits, start.near);
+  else
+    cudaGridDependencySynchronize();
   /* Not before: the next kernel must not start, and empty caches, while the one before this
    * reads. */
   cudaTriggerProgrammaticLaunchCompletion();
@@ -267,6 +272,7 @@ static __device__ __forceinline__ void tile_rows(const tile_job *job, tile_mode 
   } else if (present) {
     close_row(job, &job->places, &start, &row, mode);
   }
+  if (mode.waits) tell_done(&job->waits);
   if (mode.mail && start.exchanges) close_mail(job);
   if (has_unit(mode)) row.virial *= (double)job->lj.lj1;
   if (mode.squeezed) row.virial *= (double)job->scale_sq;

@@ -16,7 +16,7 @@ enum {
   {                                                                                                \
     const bool charged = pass == EAM_FORCES;                                                       \
     tile_rows(&job, (tile_mode){LJ_PLAIN, tally, charged, fused, pass, TYPES_ALIKE, false, packed, \
-                                squeezed});                                                        \
+                                squeezed, false});                                                 \
   }
 #define EMBEDDED(name, blocks, pass, tally, fused, packed)                                         \
   EMBEDDED_(name, blocks, pass, tally, fused, packed, false)
@@ -205,8 +205,8 @@ static md_status open_pass(force *fc, const force_job *job, const eam_tables *ea
   tile_squeezed squeezed;
   MD_TRY(open_squeezed(fc, job, &squeezed));
   const bool packed = eam_is_packed(fc), forces = which == EAM_FORCES, short_ = squeezed.of != NULL;
-  const tile_mode mode = {LJ_PLAIN,    false, forces, false, which,
-                          TYPES_ALIKE, false, packed, short_};
+  const tile_mode mode = {LJ_PLAIN,    false, forces, false,  which,
+                          TYPES_ALIKE, false, packed, short_, false};
   out->job = open_tiles(fc, job, mode);
   out->job.squeezed = squeezed;
   out->job.unit = (real)job->coord_scale;

@@ -7,6 +7,7 @@
 #include "tests/test.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static engine *made(const char *settings, config **cfg)
 {
@@ -197,6 +198,45 @@ START_TEST(memory_is_foreseen)
 }
 END_TEST
 
+/* Positions and velocities after some rebuilds, one after the other; *n gets how many atoms. */
+static double *ends_of(const char *settings, bool one_by_one, int64_t *n)
+{
+  enum { STEPS = 45 };
+  config *cfg;
+  engine *sim = made(settings, &cfg);
+  *n = sim->atoms->n;
+  double *x = malloc((size_t)*n * sizeof(double[6]));
+  for (int step = 0; one_by_one && step < STEPS; step++)
+    ck_ok(engine_step(sim, false));
+  if (!one_by_one) ck_ok(engine_steps(sim, STEPS));
+  ck_ok(md_atoms_get(sim->atoms, x, x + 3 * *n, NULL, NULL, NULL));
+  finished(sim, cfg);
+  return x;
+}
+
+/* Of many tiles each waits for those near it, not for all of the step before: to the bit the same
+ * as steps that begin one after the other. */
+START_TEST(tiles_wait_for_those_near)
+{
+#define TWO "species=({name=\"A\";mass=2;},{name=\"B\";}) "
+  static const char *const systems[] = {
+      "system.cells=48", "system.cells=56,40,52 order.kind=row", "system.cells=48 lj.shift=force",
+      "system.cells=48 " TWO "lj.pairs=({types=[\"A\",\"B\"];epsilon=1.5;sigma=0.9;cutoff=2.2;})"};
+  static const char *const precisions[] = {"single", "mixed", "double"};
+  if (test_backend() != MD_GPU) return; /* lists by tiles are a GPU's */
+  for (size_t k = 0; k < sizeof systems / sizeof *systems; k++) {
+    char settings[300];
+    int64_t n;
+    snprintf(settings, sizeof settings, "%s neighbor.list=tile device.precision=%s", systems[k],
+             precisions[_i]);
+    double *together = ends_of(settings, false, &n), *alone = ends_of(settings, true, &n);
+    ck_assert_msg(memcmp(together, alone, (size_t)n * sizeof(double[6])) == 0, "%s", settings);
+    free(together);
+    free(alone);
+  }
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("engine_steps");
@@ -212,5 +252,8 @@ int main(void)
   TCase *memory = test_long_case("memory"); /* its paths are those of the cases before */
   tcase_add_loop_test(memory, memory_is_foreseen, 0, MD_PRECISION_COUNT);
   suite_add_tcase(suite, memory);
+  TCase *many = test_long_case("many tiles");
+  tcase_add_loop_test(many, tiles_wait_for_those_near, 0, MD_PRECISION_COUNT);
+  suite_add_tcase(suite, many);
   return test_main(suite);
 }
