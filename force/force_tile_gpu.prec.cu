@@ -16,12 +16,13 @@
  * Per atom at density 0.8442 and r_list 2.8 (75 entries, 83 slots), single: 165 bytes of list, 26
  * of halo indices, 80 of positions and velocities, 0.07 ms for 2^20 atoms on an H200; 83 loads of
  * 16 bytes from shared memory, 0.04 ms without conflicts; 1,800 instructions a warp, 0.06 ms.
- * Measured, with the time step: 0.086 ms in single, 0.107 in mixed, 0.150 in double.  In double the
+ * Measured, with the time step: 0.084 ms in single, 0.104 in mixed, 0.145 in double.  In double the
  * L1 is busy 86 % of it: conflicts of entries that found no slot of their bank take 31 % more loads
  * than there are, and a halo is copied line by line; but fewer conflicts did not take less time
  * (decision 50).  2^17 atoms, 4 tiles a multiprocessor, take 0.0124 ms: older blocks come first, so
  * that the youngest end alone, and all wait for the slowest multiprocessor.
- * Embedded atoms: eam/eam_tile_gpu.prec.cu. */
+ * Tiles of many wait for those near them, not for a whole step (tile_waits_gpu.h).  Embedded atoms:
+ * eam/eam_tile_gpu.prec.cu. */
 #include "force/tile_launch_gpu.h"
 
 static_assert(FORCE_WAITING_TILES == WAIT_BITS * ROWS, "a thread looks at a word of bits");
