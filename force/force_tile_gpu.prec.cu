@@ -187,27 +187,40 @@ static __global__ void __launch_bounds__(ROWS) near_kernel(const tile_job job, c
   }
 }
 
+/* Steps from one that waits for all to the next such one: so many rows of bits of what is done. */
+enum { WAITING_STEPS = 64 };
+static size_t done_bytes(const force_job *job, const tile_waits *w)
+{
+  const int32_t rows = job->steps < WAITING_STEPS ? job->steps : WAITING_STEPS;
+  return (size_t)rows * (size_t)w->words * sizeof *w->done;
+}
+
 /* Before the first of a job's steps. */
 static md_status open_waits(force *fc, const force_job *job, tile_job *tiles)
 {
-  const unsigned count = md_blocks(job->n, ROWS), words = (count + WAIT_BITS - 1) / WAIT_BITS;
-  const size_t bytes = ((size_t)count + (size_t)job->steps) * words * sizeof(uint32_t);
-  MD_TRY(md_buffer_reserve(fc->ctx, &fc->waits, bytes, 0));
-  MD_TRY(md_fill(fc->ctx, fc->waits.data, 0, bytes));
-  uint32_t *near = (uint32_t *)fc->waits.data;
-  tiles->waits = (tile_waits){(int32_t)words, 0, near, NULL, near + (size_t)count * words};
+  const unsigned count = md_blocks(job->n, ROWS);
+  tile_waits w = {};
+  w.words = (int32_t)(count + WAIT_BITS - 1) / WAIT_BITS;
+  const size_t bits = (size_t)count * (size_t)w.words, bytes = bits * sizeof *w.near;
+  MD_TRY(md_buffer_reserve(fc->ctx, &fc->waits, bytes + done_bytes(job, &w), 0));
+  MD_TRY(md_fill(fc->ctx, fc->waits.data, 0, bytes + done_bytes(job, &w)));
+  w.near = (uint32_t *)fc->waits.data, w.done = w.near + bits;
+  tiles->waits = w;
   near_kernel<<<count, ROWS, 0, (cudaStream_t)fc->ctx->stream>>>(*tiles, job->home);
   MD_LAUNCHED();
   return MD_OK;
 }
 
-/* The same for the next step. */
-static tile_waits next_waits(tile_waits w, unsigned tiles)
+/* Before step s > 0 of a job. */
+static md_status next_waits(const force *fc, const force_job *job, int32_t s, tile_waits *w)
 {
-  if (w.words == 0) return w;
-  w.before = w.done, w.done += w.words;
-  w.first = (int32_t)(((unsigned)w.first + tiles / 4) % tiles);
-  return w;
+  if (w->words == 0) return MD_OK;
+  const unsigned count = md_blocks(job->n, ROWS);
+  w->before = w->done, w->done += w->words;
+  w->first = (int32_t)(((unsigned)w->first + count / 4) % count);
+  if (s % WAITING_STEPS > 0) return MD_OK;
+  w->before = NULL, w->done = w->near + (size_t)count * (size_t)w->words;
+  return md_fill(fc->ctx, w->done, 0, done_bytes(job, w));
 }
 
 /* Block, a tile: those at a border from the front on, the others from the end; about in the order
@@ -278,12 +291,12 @@ md_status PREC(force_gpu_tile_advance)(force *fc, const force_job *job)
     MD_TRY(open_waits(fc, job, &tiles));
   const md_mail *carried = mode.mail && job->mail->carry ? job->mail : NULL;
   for (int32_t s = 0; s < job->steps; s++) {
+    if (s > 0) MD_TRY(next_waits(fc, job, s, &tiles.waits));
     if (mode.mail) post_step(&tiles, s);
     if (carried) MD_TRY(carried->carry(carried->carrier, tiles.post.round, tiles.post.sends));
     const bool early = s > 0 ? !carried : !(tiles.tiles.unfit || mode.mail);
     MD_TRY(launch(fc, &tiles, kernel, shared, early));
     tiles.places = next_places(&tiles.places);
-    tiles.waits = next_waits(tiles.waits, md_blocks(job->n, ROWS));
   }
   return MD_OK;
 }

@@ -23,7 +23,7 @@ typedef struct {
   int32_t first;          /* the first block's tile */
   uint32_t *near;         /* [tiles][words] */
   const uint32_t *before; /* [words]: done in the step before; NULL: wait for all */
-  uint32_t *done;         /* [words] */
+  uint32_t *done;         /* [words]: in this one, zero before it */
 } tile_waits;
 
 static __device__ __forceinline__ uint32_t tile_of_block(const tile_waits *w)

@@ -202,7 +202,7 @@ END_TEST
 /* Positions after some rebuilds, by id; *n gets how many atoms, edge of which box. */
 static double *ends_of(const char *settings, bool one_by_one, int64_t *n, double edge[3])
 {
-  enum { STEPS = 45 };
+  enum { STEPS = 75 };
   config *cfg;
   engine *sim = made(settings, &cfg);
   *n = sim->atoms->n;
@@ -229,7 +229,8 @@ START_TEST(tiles_wait_for_those_near)
 {
 #define TWO "species=({name=\"A\";mass=2;},{name=\"B\";}) "
   static const char *const systems[] = {
-      "system.cells=48", "system.cells=56,40,52 order.curve=row", "system.cells=48 lj.shift=force",
+      "system.cells=48", "system.cells=56,40,52 order.curve=row neighbor.every=70 neighbor.skin=1",
+      "system.cells=48 lj.shift=force",
       "system.cells=48 " TWO "lj.pairs=({types=[\"A\",\"B\"];epsilon=1.5;sigma=0.9;cutoff=2.2;})"};
   static const double away[] = {[MD_SINGLE] = 1e-3, [MD_MIXED] = 1e-5, [MD_DOUBLE] = 1e-9};
   if (test_backend() != MD_GPU) return; /* lists by tiles are a GPU's */
