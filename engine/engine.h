@@ -122,8 +122,9 @@ md_status engine_restore(const engine_spec *spec, const engine_state *from, bool
  * that engine_measure may follow.  Errors: MD_ENUMERIC (NaN, naming an atom), MD_ENOMEM, MD_ECUDA.
  */
 md_status engine_step(engine *sim, bool tally);
-/* So many steps without tally, to the bit as one by one; those between two rebuilds are queued
- * together where force_advance can. */
+/* So many steps without tally; those between two rebuilds are queued together where force_advance
+ * can.  To the bit as one by one, unless a list by tiles grows its rooms: one that is in use by
+ * then keeps its passes, and sums forces in another order than one that is built again. */
 md_status engine_steps(engine *sim, int64_t steps);
 /* The same, but a list that was built last may not be settled yet: only steps may follow, so that a
  * GPU has work while the host listens to other ranks and to signals. */
