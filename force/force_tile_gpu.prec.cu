@@ -172,9 +172,8 @@ static __global__ void __launch_bounds__(ROWS) near_kernel(const tile_job job, c
         if (j[u] >= job.n) j[u] = home[j[u] - job.n];
 #pragma unroll
       for (int u = 0; u < AT_ONCE; u++) {
-        const uint32_t near = (uint32_t)j[u] / ROWS, bit = 1u << near % WAIT_BITS;
-        volatile uint32_t *word = &bits[near / WAIT_BITS];
-        if (!(*word & bit)) atomicOr((uint32_t *)word, bit);
+        const uint32_t near = (uint32_t)j[u] / ROWS;
+        atomicOr(&bits[near / WAIT_BITS], 1u << near % WAIT_BITS);
       }
     }
   }
