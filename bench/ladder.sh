@@ -30,7 +30,8 @@ case $backend in
   *) echo "unknown backend '$backend'" >&2 && exit 2 ;;
 esac
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+models= # what computes them beside the counters
+trap '[ -z "$models" ] || kill "$models" 2>/dev/null || true; rm -rf "$work"' EXIT
 
 # Half a diagonal of the box, less the cutoff: every atom's list then holds every other atom.
 all_pairs_skin()
@@ -203,8 +204,9 @@ rows()
     repeat=$((repeat + 1))
   done
   each model & # no run is timed any more
+  models=$!
   each count
-  wait $!
+  wait "$models"
   below=
   # shellcheck disable=SC2086 # words
   echo $columns | tr ' ' , >"$work/ladder.csv"

@@ -118,6 +118,9 @@ int64_t force_beyond(const force *fc);
  * MD_ENOMEM, MD_ECUDA. */
 md_status force_compute(force *fc, md_atoms *atoms, const neighbor_list *list, force_tally *tally);
 
+/* Up to so many tiles force_advance keeps a bit for each two of them: whether they are near. */
+enum { FORCE_WAITING_TILES = 8192 };
+
 /* Forces and what velocity Verlet does with them, `steps` times: v += kick f, twice, and x += drift
  * v, also for the ghosts that atoms->first counts; f is not kept.  The same bits as force_compute
  * and what comes after it, as often.  mail: ghosts are exchanged with other ranks between as many
@@ -125,7 +128,6 @@ md_status force_compute(force *fc, md_atoms *atoms, const neighbor_list *list, f
  * list.  force_advances: whether this is possible,
  * with a list by tiles (on the GPU) where neither charges act nor embedded atoms of several ranks.
  * Errors: MD_EINVAL (it is not; otherwise as above), MD_ENOMEM, MD_ECUDA. */
-enum { FORCE_WAITING_TILES = 8192 /* up to so many, which are near each other takes room */ };
 bool force_advances(const force *fc, const neighbor_list *list);
 md_status force_advance(force *fc, md_atoms *atoms, neighbor_list *list, double kick, double drift,
                         int32_t steps, const md_mail *mail);
