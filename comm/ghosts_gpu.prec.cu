@@ -172,6 +172,8 @@ static __device__ __forceinline__ void place_parts(const namer *a)
  * and those that name images wait for nobody. */
 static __global__ void __launch_bounds__(ITEMS) name_kernel(const __grid_constant__ namer a)
 {
+  cudaGridDependencySynchronize();
+  cudaTriggerProgrammaticLaunchCompletion();
   if (blockIdx.x >= a.blocks) {
     await_round(&a.by);
     take_ghost(&a.take, md_thread() - (int64_t)a.blocks * ITEMS);
@@ -239,8 +241,10 @@ md_status PREC(ranks_gpu_name_images)(comm *cm, md_atoms *atoms)
     }
     takers = md_blocks(ranks->n_in + 1, ITEMS);
   }
-  name_kernel<<<a.blocks + takers, ITEMS, 0, (cudaStream_t)cm->ctx->stream>>>(a);
-  MD_LAUNCHED();
+  cudaLaunchAttribute overlap;
+  const cudaLaunchConfig_t config =
+      md_launch_config(cm->ctx, dim3(a.blocks + takers), ITEMS, true, &overlap);
+  MD_CUDA(cudaLaunchKernelEx(&config, name_kernel, a));
   return MD_OK;
 }
 

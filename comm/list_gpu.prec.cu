@@ -29,6 +29,8 @@ static __global__ void __launch_bounds__(BLOCK)
                 const int32_t *image, md_scan scan, int rows, int32_t *before, int32_t *item,
                 uint32_t *key, const builder b, const shares s)
 {
+  cudaGridDependencySynchronize();
+  cudaTriggerProgrammaticLaunchCompletion();
   const int64_t begin = md_scan_first(rows);
   for (int64_t k = md_thread(); k < s.group_counts; k += (int64_t)gridDim.x * BLOCK)
     s.group[k] = 0;
@@ -92,8 +94,10 @@ static md_status count_again(comm *cm, const md_atoms *atoms)
 
 /* Block: SHARE_ITEMS of them; how many each target has, also to those of its group. */
 static __global__ void __launch_bounds__(SHARE_ITEMS)
-    share_kernel(int64_t items, const uint32_t *__restrict__ key, const shares s)
+    share_kernel(int64_t items, const uint32_t *key, const shares s)
 {
+  cudaGridDependencySynchronize();
+  cudaTriggerProgrammaticLaunchCompletion();
   __shared__ int32_t count[SHARE_KEYS];
   const int64_t k = md_thread();
   const int32_t mine = k < items ? (int32_t)key[k] : -1;
@@ -137,7 +141,6 @@ static md_status list_images(comm *cm, md_atoms *atoms, int64_t items)
 {
   comm_ranks *ranks = cm->ranks;
   ranks_gpu *gpu = &ranks->gpu;
-  const cudaStream_t stream = (cudaStream_t)cm->ctx->stream;
   const unsigned sharers = md_blocks(items, SHARE_ITEMS), groups = share_groups(sharers);
   const int64_t targets = ranks->halo.n_targets;
   md_scan scan;
@@ -157,13 +160,15 @@ static md_status list_images(comm *cm, md_atoms *atoms, int64_t items)
   partition part = part_of(ranks);
   image_table table = table_of(ranks);
   stay_in_frames(atoms, &part, &table);
-  list_kernel<<<blocks, BLOCK, 0, stream>>>(atoms->n, part, table, (const state4 *)atoms->x.data,
-                                            (const int32_t *)atoms->image.data, scan, rows,
-                                            (int32_t *)gpu->before.data, (int32_t *)gpu->item.data,
-                                            (uint32_t *)gpu->key.data, b, s);
-  if (items > 0)
-    share_kernel<<<sharers, SHARE_ITEMS, 0, stream>>>(items, (const uint32_t *)gpu->key.data, s);
-  MD_LAUNCHED();
+  cudaLaunchAttribute overlap;
+  cudaLaunchConfig_t config = md_launch_config(cm->ctx, dim3(blocks), BLOCK, true, &overlap);
+  MD_CUDA(cudaLaunchKernelEx(&config, list_kernel, atoms->n, part, table,
+                             (const state4 *)atoms->x.data, (const int32_t *)atoms->image.data,
+                             scan, rows, (int32_t *)gpu->before.data, (int32_t *)gpu->item.data,
+                             (uint32_t *)gpu->key.data, b, s));
+  if (items == 0) return MD_OK;
+  config.gridDim = dim3(sharers), config.blockDim = dim3(SHARE_ITEMS);
+  MD_CUDA(cudaLaunchKernelEx(&config, share_kernel, items, (const uint32_t *)gpu->key.data, s));
   return MD_OK;
 }
 

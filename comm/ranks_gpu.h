@@ -14,6 +14,7 @@
 #include "comm/wrap_gpu.h"
 #include "core/gpu/cuda.h"
 #include "core/gpu/flags_gpu.h"
+#include "core/gpu/launch_gpu.h"
 #include "core/gpu/scan_gpu.h"
 
 #include <string.h>

@@ -84,6 +84,8 @@ static __device__ __forceinline__ void tell_leavers(const leaver *a)
  * displacements are measured three times that. */
 static __global__ void __launch_bounds__(BLOCK) leave_kernel(const __grid_constant__ leaver a)
 {
+  cudaGridDependencySynchronize();
+  cudaTriggerProgrammaticLaunchCompletion();
   uint32_t *tally = open_tally(&a.counts);
   const int64_t first = md_scan_first(a.rows);
   int32_t head[MD_SCAN_ROWS] = {};
@@ -152,8 +154,10 @@ md_status PREC(ranks_gpu_find_leavers)(comm *cm, md_atoms *atoms, double back, c
   a.item = (int32_t *)gpu->item.data, a.key = (uint32_t *)gpu->key.data;
   a.totals = (wrap_totals *)gpu->wrap.data;
   if (tell) a.tell = *tell, a.room = room - atoms->n;
-  leave_kernel<<<blocks, BLOCK, near_bytes(&a.counts), (cudaStream_t)cm->ctx->stream>>>(a);
-  MD_LAUNCHED();
+  cudaLaunchAttribute overlap;
+  cudaLaunchConfig_t config = md_launch_config(cm->ctx, dim3(blocks), BLOCK, true, &overlap);
+  config.dynamicSmemBytes = near_bytes(&a.counts);
+  MD_CUDA(cudaLaunchKernelEx(&config, leave_kernel, a));
   gpu->counted = true;
   return MD_OK;
 }

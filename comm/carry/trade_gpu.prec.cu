@@ -245,6 +245,7 @@ static __device__ __forceinline__ trade_share open_trade(const trader *a, trade_
 static __global__ void __launch_bounds__(BLOCK) trade_kernel(const __grid_constant__ trader a)
 {
   __shared__ trade_store s;
+  cudaGridDependencySynchronize();
   if (blockIdx.x == TRADERS) {
     show_host(&a);
     return;
@@ -317,8 +318,10 @@ md_status PREC(ranks_gpu_trade)(comm *cm, md_atoms *atoms, double back, md_statu
   if (!*mine) *mine = PREC(ranks_gpu_find_leavers)(cm, atoms, back, &tell, ranks_atom_room(atoms));
   if (*mine) fail_kernel<<<1, BLOCK, 0, stream>>>(tell, *mine);
   MD_TRY(make_trader(cm, atoms, &tell, &a));
-  trade_kernel<<<TRADERS + 1, BLOCK, near_bytes(&a.counts), stream>>>(a);
-  MD_LAUNCHED();
+  cudaLaunchAttribute overlap;
+  cudaLaunchConfig_t config = md_launch_config(cm->ctx, dim3(TRADERS + 1), BLOCK, true, &overlap);
+  config.dynamicSmemBytes = near_bytes(&a.counts);
+  MD_CUDA(cudaLaunchKernelEx(&config, trade_kernel, a));
   MD_TRY(await_board(cm, &a.board->round, a.board_round));
   if (!*mine) *mine = check_wrap(&a.board->wrap, &cm->moved_sq);
   *told = a.board->word;
