@@ -302,7 +302,6 @@ md_status ranks_send_inside(comm *cm, const md_atoms *atoms, int32_t steps, md_m
   if (ranks->carrier == COMM_NCCL) return relay_send_inside(cm, atoms, steps, out);
   if (atoms->n == 0) return take_turns(cm, steps - 1);
   MD_TRY(peer_begin(cm, steps - 1));
-  const char *first = gpus_mail_slot(&peer->mail, 0);
   *out = (md_mail){.steps = steps,
                    .n_ways = peer->n_ways,
                    .round = before + 1,
@@ -310,8 +309,9 @@ md_status ranks_send_inside(comm *cm, const md_atoms *atoms, int32_t steps, md_m
                    .first = ranks->gpu.before.data,
                    .image = ranks->gpu.image.data,
                    .n_own = ranks->n_own,
-                   .slot = {first, first + peer->mail.room, first + 2 * peer->mail.room},
                    .come = peer->come.data,
                    .late = peer->mail.late.data};
+  for (int k = 0; k < MD_SLOTS; k++)
+    out->slot[k] = gpus_mail_slot(&peer->mail, (md_round)k);
   return MD_OK;
 }

@@ -9,7 +9,8 @@ MD_BEGIN_C
 
 enum {
   MD_PATIENCE = 10, /* seconds that a kernel waits for a flag */
-  MD_SLOTS = 3      /* of a mailbox: that many rounds lie in it */
+  MD_SLOTS = 4,     /* of a mailbox: that many rounds lie in it */
+  MD_READ_LATER = 2 /* so many steps after one that read mail, one tells so (items with tags) */
 };
 
 /* Rounds are counted on all ranks alike. */
@@ -47,7 +48,8 @@ typedef md_status md_carry_fn(void *carrier, md_round round, bool sends);
  * round `round` + s, but for the last, and reads what came in the round before, but for the first,
  * which finds it where ghosts are.  An item is a coord4, shifted by the sender; one of 16 bytes has
  * its round's tag in the place of its charge.  A step that reads waits for the flags of all
- * neighbours before it ends: of the round before, or with tags of the one before that. */
+ * neighbours before it ends: of the round before, or with tags of the one whose place it sends
+ * to. */
 typedef struct {
   int32_t steps;
   int32_t n_ways;
@@ -58,7 +60,7 @@ typedef struct {
   const md_image *image;
   int64_t n_own;              /* ghosts of the own rank, before those that come by mail */
   const char *slot[MD_SLOTS]; /* of the own mailbox, by round % MD_SLOTS */
-  uint32_t *come;             /* 0 between kernels: a counter */
+  uint32_t *come;             /* [2] of rounds by turns: 0 but while steps count in it */
   md_late *late;
   md_carry_fn *carry; /* NULL: ways lead into memory where the neighbours read */
   void *carrier;

@@ -48,7 +48,7 @@ static double force_memory(const md_ctx *ctx, const crowd *c, neighbor_kind list
   const double state = 4 * (double)md_state_size(ctx->precision);
   const double fixed = ctx->precision == MD_MIXED ? 16 : 0;
   const double tiles = c->n / NEIGHBOR_TILE_ROWS;
-  const double waits = tiles <= FORCE_WAITING_TILES ? tiles * tiles / 8 : 0; /* a bit a pair */
+  const double waits = tiles <= FORCE_WAITING_TILES ? tiles * tiles / 4 : 0; /* two bits a pair */
   if (list == NEIGHBOR_TILE) return c->held * (state + fixed) + waits;       /* positions to come */
   const double exact = list == NEIGHBOR_HALF && ctx->deterministic ? 32 * c->n : 0;
   return exact + (ctx->precision == MD_DOUBLE ? 24 * c->all : 0);

@@ -126,7 +126,9 @@ void force_destroy(force *fc)
   md_buffer_free(fc->ctx, &fc->x_new);
   md_buffer_free(fc->ctx, &fc->coord_new);
   md_buffer_free(fc->ctx, &fc->order);
-  md_buffer_free(fc->ctx, &fc->waits);
+  md_buffer_free(fc->ctx, &fc->tiles_near[0]);
+  md_buffer_free(fc->ctx, &fc->tiles_near[1]);
+  md_buffer_free(fc->ctx, &fc->tiles_done);
   free(fc);
 }
 

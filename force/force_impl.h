@@ -78,10 +78,12 @@ struct force {
   force_fill_fn *fill;      /* values of ghosts of other processes, or NULL */
   void *fill_arg;
   md_buffer x_new,
-      coord_new;   /* state4, coord4: positions to come, as large as those of the atoms */
-  md_buffer order; /* GPU: tiles at a border of a rank first */
-  bool order_turn; /* which of its counts are in use */
-  md_buffer waits; /* GPU: bits of tiles, which are near each, then those done in each step */
+      coord_new;           /* state4, coord4: positions to come, as large as those of the atoms */
+  md_buffer order;         /* GPU: tiles at a border of a rank first */
+  bool order_turn;         /* which of its counts are in use */
+  md_buffer tiles_near[2]; /* GPU: bits of tiles near each; those of the list to come are zero */
+  bool near_turn;          /* which of them are in use */
+  md_buffer tiles_done;    /* GPU: bits of tiles that are done, of each step */
 };
 
 /* Everything a kernel reads and writes; pointers on the backend. */

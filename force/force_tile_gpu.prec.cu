@@ -23,7 +23,7 @@
  * that the youngest end alone, and all wait for the slowest multiprocessor.
  * Tiles of many wait for those near them, not for a whole step (tile_waits_gpu.h).  Embedded atoms:
  * eam/eam_tile_gpu.prec.cu. */
-#include "force/tile_launch_gpu.h"
+#include "force/tile_survey_gpu.h"
 
 static_assert(FORCE_WAITING_TILES == WAIT_BITS * ROWS, "a thread looks at a word of bits");
 
@@ -79,11 +79,11 @@ static tile_kernel *const typed_kernels[LJ_FORM_COUNT][2][2] = {
                     {typed_charged_shifted, typed_charged_shifted_tally}}};
 static tile_kernel *const typed_fused_kernels[LJ_FORM_COUNT] = {typed_fused, typed_shifted_fused};
 /* Steps that exchange ghosts, which takes registers. */
-#define MAILED(name, blocks, form)                                                                 \
-  TILE_(name, blocks, form, false, false, true, TYPES_ALIKE, true, false)
-MAILED(mailed_fused, MAILED_BLOCKS, LJ_PLAIN)
-MAILED(mailed_few, FEW_BLOCKS, LJ_PLAIN)
-MAILED(mailed_shifted, 4, LJ_SHIFTED)
+#define MAILED(name, blocks, form, waits)                                                          \
+  TILE_(name, blocks, form, false, false, true, TYPES_ALIKE, true, waits)
+MAILED(mailed_fused, MAILED_BLOCKS, LJ_PLAIN, true)
+MAILED(mailed_few, FEW_BLOCKS, LJ_PLAIN, false)
+MAILED(mailed_shifted, MAILED_BLOCKS, LJ_SHIFTED, true)
 static tile_kernel *const mailed_kernels[LJ_FORM_COUNT][2] = {
     [LJ_PLAIN] = {mailed_fused, mailed_few}, [LJ_SHIFTED] = {mailed_shifted, mailed_shifted}};
 
@@ -132,13 +132,17 @@ static unsigned rounds_of(unsigned tiles, unsigned blocks, int processors)
 static md_status fused_way_of(const force_job *job, tile_mode mode, fused_way *out)
 {
   const unsigned tiles = md_blocks(job->n, ROWS);
-  const unsigned blocks = mode.types == TYPES_ALIKE ? FUSED_BLOCKS : TYPED_BLOCKS;
+  const unsigned blocks = mode.mail                   ? MAILED_BLOCKS
+                          : mode.types == TYPES_ALIKE ? FUSED_BLOCKS
+                                                      : TYPED_BLOCKS;
+  const bool carried = mode.mail && job->mail->carry;
   int processors;
   MD_TRY(md_multiprocessors(&processors));
   const unsigned most = rounds_of(tiles, blocks, processors);
   const unsigned least = rounds_of(tiles, FEW_BLOCKS, processors);
   *out = least <= FEW_ROUNDS && least == most ? FUSED_FEW : FUSED_MANY;
-  if (most > FEW_ROUNDS && tiles <= FORCE_WAITING_TILES && job->steps > 1 && !job->list->atom)
+  if (most > FEW_ROUNDS && tiles <= FORCE_WAITING_TILES && job->steps > 1 && !job->list->atom &&
+      !carried)
     *out = FUSED_WAITING;
   return MD_OK;
 }
@@ -150,123 +154,14 @@ static tile_kernel *pick_fused(tile_mode mode, fused_way way)
   return mode.types == TYPES_TWO ? two_fused : typed_fused_kernels[mode.form];
 }
 
-/* Block, a tile: which tiles are near it, and that it is near those, of bits that are zero. */
-static __global__ void __launch_bounds__(ROWS) near_kernel(const tile_job job, const int32_t *home)
-{
-  enum { AT_ONCE = 8 };
-  __shared__ uint32_t bits[ROWS];
-  const int32_t t = (int32_t)threadIdx.x, tile = (int32_t)blockIdx.x, words = job.waits.words;
-  if (is_unfit(&job.tiles)) return;
-  bits[t] = 0;
-  __syncthreads();
-  for (int32_t p = 0; p < job.tiles.passes; p++) {
-    const neighbor_piece halo = job.tiles.halos[tile * job.tiles.passes + p];
-    const int32_t *entry = job.tiles.halo + halo.start;
-    for (int32_t k = t; k < halo.count; k += AT_ONCE * ROWS) {
-      int32_t j[AT_ONCE];
-#pragma unroll
-      for (int u = 0; u < AT_ONCE; u++)
-        j[u] = k + u * ROWS < halo.count ? entry[k + u * ROWS] : tile * ROWS;
-#pragma unroll
-      for (int u = 0; u < AT_ONCE; u++)
-        if (j[u] >= job.n) j[u] = home[j[u] - job.n];
-#pragma unroll
-      for (int u = 0; u < AT_ONCE; u++) {
-        const uint32_t near = (uint32_t)j[u] / ROWS;
-        atomicOr(&bits[near / WAIT_BITS], 1u << near % WAIT_BITS);
-      }
-    }
-  }
-  __syncthreads();
-  if (t >= words || bits[t] == 0) return;
-  atomicOr(&job.waits.near[tile * words + t], bits[t]);
-  for (uint32_t left = bits[t]; left; left &= left - 1) {
-    const int32_t near = t * WAIT_BITS + __ffs((int)left) - 1;
-    atomicOr(&job.waits.near[near * words + tile / WAIT_BITS], 1u << tile % WAIT_BITS);
-  }
-}
-
-/* Steps from one that waits for all to the next such one: so many rows of bits of what is done. */
-enum { WAITING_STEPS = 64 };
-static size_t done_bytes(const force_job *job, const tile_waits *w)
-{
-  const int32_t rows = job->steps < WAITING_STEPS ? job->steps : WAITING_STEPS;
-  return (size_t)rows * (size_t)w->words * sizeof *w->done;
-}
-
-/* Before the first of a job's steps. */
-static md_status open_waits(force *fc, const force_job *job, tile_job *tiles)
-{
-  const unsigned count = md_blocks(job->n, ROWS);
-  tile_waits w = {};
-  w.words = (int32_t)(count + WAIT_BITS - 1) / WAIT_BITS;
-  const size_t bits = (size_t)count * (size_t)w.words, bytes = bits * sizeof *w.near;
-  MD_TRY(md_buffer_reserve(fc->ctx, &fc->waits, bytes + done_bytes(job, &w), 0));
-  MD_TRY(md_fill(fc->ctx, fc->waits.data, 0, bytes + done_bytes(job, &w)));
-  w.near = (uint32_t *)fc->waits.data, w.done = w.near + bits;
-  tiles->waits = w;
-  near_kernel<<<count, ROWS, 0, (cudaStream_t)fc->ctx->stream>>>(*tiles, job->home);
-  MD_LAUNCHED();
-  return MD_OK;
-}
-
-/* Before step s > 0 of a job. */
-static md_status next_waits(const force *fc, const force_job *job, int32_t s, tile_waits *w)
-{
-  if (w->words == 0) return MD_OK;
-  const unsigned count = md_blocks(job->n, ROWS);
-  w->before = w->done, w->done += w->words;
-  w->first = (int32_t)(((unsigned)w->first + count / 4) % count);
-  if (s % WAITING_STEPS > 0) return MD_OK;
-  w->before = NULL, w->done = w->near + (size_t)count * (size_t)w->words;
-  return md_fill(fc->ctx, w->done, 0, done_bytes(job, w));
-}
-
-/* Block, a tile: those at a border from the front on, the others from the end; about in the order
- * of the curve, as blocks begin in it.  Bytes: 8 of each row, 16 of each that has images; once in a
- * rebuild. */
-static __global__ void __launch_bounds__(ROWS) order_kernel(const tile_job job)
-{
-  const int64_t tile = blockIdx.x;
-  tile_order *to = job.post.tiles;
-  tile_sides *sides = &to->sides[job.post.which];
-  if (tile == 0 && threadIdx.x == 0) to->sides[!job.post.which] = (tile_sides){};
-  if (is_unfit(&job.tiles)) return;
-  const int64_t row = tile * ROWS + threadIdx.x;
-  const bool border =
-      __syncthreads_or(reads_mail(&job, tile) || (row < job.n && is_sent(&job, row)));
-  if (threadIdx.x > 0) return;
-  const uint32_t at =
-      border ? atomicAdd(&sides->border, 1u) : gridDim.x - 1 - atomicAdd(&sides->inner, 1u);
-  const neighbor_piece halo = job.tiles.halos[tile * job.tiles.passes];
-  to->turn[at] = (tile_turn){halo.start, halo.count, border ? (int32_t)tile : ~(int32_t)tile};
-}
-
-/* Which tiles are at a border, before the first of a job's steps. */
-static md_status order_tiles(force *fc, const force_job *job, tile_job *tiles)
-{
-  const unsigned blocks = md_blocks(job->n, ROWS);
-  const size_t bytes = sizeof(tile_order) + blocks * sizeof(tile_turn);
-  if (bytes > fc->order.bytes) {
-    MD_TRY(md_buffer_reserve(fc->ctx, &fc->order, bytes, 0));
-    MD_TRY(md_fill(fc->ctx, fc->order.data, 0, sizeof(tile_order)));
-  }
-  fc->order_turn = !fc->order_turn;
-  tiles->post = (tile_post){};
-  tiles->post.mail = *job->mail;
-  tiles->post.which = fc->order_turn;
-  tiles->post.tiles = (tile_order *)fc->order.data;
-  order_kernel<<<blocks, ROWS, 0, (cudaStream_t)fc->ctx->stream>>>(*tiles);
-  MD_LAUNCHED();
-  return MD_OK;
-}
-
 /* What step s of such a job exchanges. */
 static void post_step(tile_job *job, int32_t s)
 {
   tile_post *post = &job->post;
   const md_mail *mail = &post->mail;
   post->round = mail->round + (md_round)s;
+  post->free = round_before(post->round, MD_SLOTS - 1);
+  post->read = round_before(post->round, MD_READ_LATER);
   post->reads = s > 0;
   post->sends = s + 1 < mail->steps;
   post->slot = (int32_t)(post->round % MD_SLOTS);
@@ -284,10 +179,7 @@ md_status PREC(force_gpu_tile_advance)(force *fc, const force_job *job)
   MD_TRY(fused_way_of(job, mode, &way));
   tile_kernel *const kernel = pick_fused(mode, way);
   MD_TRY(prepare(fc, &tiles, kernel, mode, &shared));
-  if (mode.mail)
-    MD_TRY(order_tiles(fc, job, &tiles));
-  else if (way == FUSED_WAITING)
-    MD_TRY(open_waits(fc, job, &tiles));
+  MD_TRY(survey(fc, job, &tiles, way == FUSED_WAITING));
   const md_mail *carried = mode.mail && job->mail->carry ? job->mail : NULL;
   for (int32_t s = 0; s < job->steps; s++) {
     if (s > 0) MD_TRY(next_waits(fc, job, s, &tiles.waits));

@@ -65,6 +65,8 @@ typedef struct {
   tile_order *tiles;
   int32_t which;  /* of its counts */
   md_round round; /* in which it sends */
+  md_round free;  /* neighbours told that one: the place is free that it sends to */
+  md_round read;  /* it tells neighbours that one: the mail is read that came before it */
   int32_t slot;   /* where to */
   bool reads, sends;
   const coord4 *ghosts; /* entry j of other ranks' atoms: what came, or the places of ghosts */
@@ -311,7 +313,7 @@ static __device__ __forceinline__ void await_entry(const tile_job *job, unsigned
 static __device__ __forceinline__ void await_readers(const tile_job *job)
 {
   const md_mail *mail = &job->post.mail;
-  wait_readers(mail->n_ways, mail->ways, job->post.round - 2, mail->late);
+  wait_readers(mail->n_ways, mail->ways, job->post.free, mail->late);
 }
 
 /* The entries of this thread that come by mail: among the first a bit of `mailed` each. */

@@ -77,13 +77,14 @@ static __device__ __forceinline__ bool is_looked_for(const tile_job *job)
   return TAGGED && !job->post.mail.carry;
 }
 
-/* The step before has read its mail, as it has ended: the first block tells all neighbours. */
+/* When a block of a step goes on, the step two before has ended, and so read its mail: the first
+ * block tells all neighbours. */
 static __device__ __forceinline__ void tell_read(const tile_job *job)
 {
   const md_mail *mail = &job->post.mail;
   if (blockIdx.x > 0 || !job->post.reads || !is_looked_for(job)) return;
   for (int w = (int)threadIdx.x; w < mail->n_ways; w += ROWS)
-    put_flag(mail->ways[w].flag, job->post.round - 1);
+    put_flag(mail->ways[w].flag, job->post.read);
 }
 
 /* Block, of a tile that exchanges: its images are stored. */
@@ -92,7 +93,7 @@ static __device__ __forceinline__ void close_mail(const tile_job *job)
   const tile_post *post = &job->post;
   const md_mail *mail = &post->mail;
   if (post->sends && !is_looked_for(job))
-    close_round(mail->come, takers(job), mail->n_ways, mail->ways, post->round);
+    close_round(mail->come + post->round % 2, takers(job), mail->n_ways, mail->ways, post->round);
 }
 
 /* Whether a halo has a ghost of another rank's atom: the last entry of a pass is one. */

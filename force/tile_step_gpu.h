@@ -16,7 +16,7 @@ static __device__ __forceinline__ bool has_early_x(tile_mode mode)
 
 static __device__ __forceinline__ bool has_early_v(tile_mode mode)
 {
-  return has_early_x(mode) && MD_PREC == 0 && !mode.waits;
+  return has_early_x(mode) && MD_PREC == 0 && (!mode.waits || mode.mail);
 }
 
 /* The images of an atom: from begin to before end. */
@@ -125,11 +125,12 @@ static __device__ __forceinline__ bool is_unfit(const neighbor_tiles *tiles)
 static __device__ __forceinline__ bool find_row(const tile_job *job, tile_start *s, tile_mode mode)
 {
   const neighbor_tiles *tiles = &job->tiles;
-  uint32_t tile = mode.waits ? tile_of_block(&job->waits) : blockIdx.x;
+  const uint32_t at = mode.waits ? turn_of_block(&job->waits) : blockIdx.x;
+  uint32_t tile = at;
   if (mode.mail) {
-    const tile_turn turn = job->post.tiles->turn[tile];
+    const tile_turn turn = job->post.tiles->turn[at];
     if (is_unfit(tiles)) return false;
-    s->exchanges = turn.tile >= 0 || tile == 0;
+    s->exchanges = turn.tile >= 0 || at == 0;
     s->halo.start = turn.start, s->halo.count = turn.count;
     tile = (uint32_t)(turn.tile < 0 ? ~turn.tile : turn.tile);
   } else {
@@ -272,8 +273,9 @@ static __device__ __forceinline__ void tile_rows(const tile_job *job, tile_mode 
   } else if (present) {
     close_row(job, &job->places, &start, &row, mode);
   }
-  if (mode.waits) tell_done(&job->waits);
   if (mode.mail && start.exchanges) close_mail(job);
+  if (mode.waits)
+    tell_done(&job->waits, mode.mail ? (uint32_t)start.tile : turn_of_block(&job->waits));
   if (has_unit(mode)) row.virial *= (double)job->lj.lj1;
   if (mode.squeezed) row.virial *= (double)job->scale_sq;
   if (mode.tally) close_tally(job->partial, present ? row.energy : 0, present ? row.virial : 0);

@@ -8,8 +8,9 @@
  *
  * What is near is a bit for each tile; what is done another, set with release and looked at with
  * acquire.  A step's blocks begin when all blocks of the step before have, and wait for nothing
- * else: so those they wait for are at work.  Where many tiles were done last in a step, few are
- * near the first ones of the next: each step begins a quarter of the curve further. */
+ * else of their own GPU: so those they wait for are at work.  Where many tiles were done last in a
+ * step, few are near the first ones of the next: each step begins a quarter of the curve further,
+ * or half of the list in which tiles at a border of the rank come first (tile_mail_gpu.h). */
 #ifndef TILE_WAITS_GPU_H
 #define TILE_WAITS_GPU_H
 
@@ -20,16 +21,17 @@ enum { WAIT_BITS = 32 };
 /* words 0: tiles wait for all of the step before. */
 typedef struct {
   int32_t words;          /* of bits of all tiles */
-  int32_t first;          /* the first block's tile */
+  int32_t first;          /* the first block's turn */
   uint32_t *near;         /* [tiles][words] */
   const uint32_t *before; /* [words]: done in the step before; NULL: wait for all */
   uint32_t *done;         /* [words]: in this one, zero before it */
 } tile_waits;
 
-static __device__ __forceinline__ uint32_t tile_of_block(const tile_waits *w)
+/* A block's tile, or its place where tiles are listed. */
+static __device__ __forceinline__ uint32_t turn_of_block(const tile_waits *w)
 {
-  const uint32_t tile = blockIdx.x + (uint32_t)w->first;
-  return tile < gridDim.x ? tile : tile - gridDim.x;
+  const uint32_t turn = blockIdx.x + (uint32_t)w->first;
+  return turn < gridDim.x ? turn : turn - gridDim.x;
 }
 
 /* Of the tiles near a block's, those of this thread's word. */
@@ -56,12 +58,11 @@ static __device__ __forceinline__ void await_tiles(const tile_waits *w, uint32_t
 
 /* Block: its tile has done this step.  After the last step all that waited has been done: what
  * comes next waits for that step alone. */
-static __device__ __forceinline__ void tell_done(const tile_waits *w)
+static __device__ __forceinline__ void tell_done(const tile_waits *w, uint32_t tile)
 {
   if (w->words == 0) return;
   __syncthreads();
   if (threadIdx.x > 0) return;
-  const uint32_t tile = tile_of_block(w);
   asm volatile("red.release.gpu.global.or.b32 [%0], %1;"
                :
                : "l"(w->done + tile / WAIT_BITS), "r"(1u << tile % WAIT_BITS)

@@ -54,8 +54,8 @@ typedef struct {
 } ranks_peer;
 
 typedef md_status peer_turn_fn(comm *cm);
-/* Queue, of a rank without atoms: the flags of this round are raised, and the stream waits for
- * those of the neighbours, 10 s at most. */
+/* Queue, of a rank without atoms: the flags of this round are raised, and the stream waits, 10 s at
+ * most, for those that neighbours' steps have raised when they end. */
 peer_turn_fn peer_gpu_turn;
 
 /* On all ranks: who they are. */

@@ -8,7 +8,7 @@ static __global__ void turn_kernel(int n, const md_way *ways, md_round round,
 {
   for (int w = (int)threadIdx.x; w < n; w += (int)blockDim.x)
     raise_flag(ways[w].flag, round);
-  wait_flags(n, ways, round, late);
+  wait_flags(n, ways, round_before(round, MD_READ_LATER), late);
 }
 
 md_status peer_gpu_turn(comm *cm)

@@ -37,8 +37,8 @@ static md_status open_relay(comm *cm)
   ranks_relay *relay = &cm->ranks->relay;
   if (relay->beside) return MD_OK;
   MD_TRY(md_buffer_reserve(cm->ctx, &relay->way, sizeof(md_way), 0));
-  MD_TRY(md_buffer_reserve(cm->ctx, &relay->come, sizeof(uint32_t), 0));
-  MD_TRY(md_fill(cm->ctx, relay->come.data, 0, sizeof(uint32_t)));
+  MD_TRY(md_buffer_reserve(cm->ctx, &relay->come, 2 * sizeof(uint32_t), 0));
+  MD_TRY(md_fill(cm->ctx, relay->come.data, 0, 2 * sizeof(uint32_t)));
   MD_TRY(md_shared_reserve(cm->ctx, &relay->late, sizeof(md_late)));
   *(md_late *)relay->late.data = (md_late){-1};
   return md_beside_create(cm->ctx, true, &relay->beside);
@@ -105,11 +105,12 @@ md_status relay_send_inside(comm *cm, const md_atoms *atoms, int32_t steps, md_m
                    .first = ranks->gpu.before.data,
                    .image = ranks->gpu.image.data,
                    .n_own = ranks->n_own,
-                   .slot = {slot_of(relay, 0), slot_of(relay, 1), slot_of(relay, 2)},
                    .come = relay->come.data,
                    .late = relay->late.data,
                    .carry = carry,
                    .carrier = cm};
+  for (int k = 0; k < MD_SLOTS; k++)
+    out->slot[k] = slot_of(relay, (md_round)k);
   return MD_OK;
 }
 

@@ -31,16 +31,16 @@ md_status gpus_sharers(int *sharers)
 
 md_way gpus_mail_way(const gpus_mail *mail, int r, int64_t at, int64_t first, int64_t count)
 {
-  char *theirs = mail->theirs[r], *slot = theirs + gpus_mail_flags();
-  const size_t room = mail->rooms[r];
-  return (md_way){{slot, slot + room, slot + 2 * room},
-                  at,
-                  (md_round *)theirs + world_rank(),
-                  (const md_round *)mail->own + r,
-                  first,
-                  count,
-                  r,
-                  0};
+  char *theirs = mail->theirs[r];
+  md_way way = {.at = at,
+                .flag = (md_round *)theirs + world_rank(),
+                .wait = (const md_round *)mail->own + r,
+                .first = first,
+                .count = count,
+                .rank = r};
+  for (int k = 0; k < MD_SLOTS; k++)
+    way.slot[k] = theirs + gpus_mail_flags() + (size_t)k * mail->rooms[r];
+  return way;
 }
 
 md_status gpus_mail_begin(gpus_mail *mail, int rounds)

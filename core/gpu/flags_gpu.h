@@ -85,6 +85,12 @@ static __device__ __forceinline__ void note_late(const md_way *ways, int w, vola
   *(volatile int32_t *)&((md_way *)ways)->gone = 1;
 }
 
+/* The round so many before; 0, of which all flags are up, where there was none. */
+static __host__ __device__ __forceinline__ md_round round_before(md_round round, md_round by)
+{
+  return round > by ? round - by : 0;
+}
+
 /* Until the flag of neighbour w is up or somebody was late. */
 static __device__ __forceinline__ void wait_long(const md_way *ways, int w, md_round round,
                                                  volatile md_late *late)

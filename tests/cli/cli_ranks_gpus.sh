@@ -44,6 +44,13 @@ for cells in 7,6,8 20; do
   done
   same "$dir/mpi/out" "$dir/nccl/out" "tiles of $cells cells by NCCL"
 done
+# So many tiles that each waits for those near it by peer, for all of the step before by NCCL; 64 steps and more of one list.
+for precision in double single mixed; do
+  for carrier in peer nccl; do
+    run_in $carrier 2 $run --list tile --cells 52 --precision $precision --rebuild 70 --thermo 75 --steps 75 --carrier $carrier
+  done
+  same "$dir/peer/out" "$dir/nccl/out" "tiles that wait for those near in $precision precision"
+done
 # Embedded atoms by tiles: F' of ghosts comes from another GPU.
 for precision in double single mixed; do
   limit=1e-12
