@@ -48,8 +48,8 @@ typedef md_status md_carry_fn(void *carrier, md_round round, bool sends);
  * round `round` + s, but for the last, and reads what came in the round before, but for the first,
  * which finds it where ghosts are.  An item is a coord4, shifted by the sender; one of 16 bytes has
  * its round's tag in the place of its charge.  A step that reads waits for the flags of all
- * neighbours before it ends: of the round before, or with tags of the one whose place it sends
- * to. */
+ * neighbours before it ends: of the round before, or with tags of the one that read what lay where
+ * it sends to. */
 typedef struct {
   int32_t steps;
   int32_t n_ways;
