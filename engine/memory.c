@@ -62,7 +62,9 @@ static double charges_memory(const md_ctx *ctx, const engine_spec *spec, const c
   const double points = (double)spec->mesh[0] * spec->mesh[1] * spec->mesh[2];
   const bool gpu = ctx->backend == MD_GPU; /* charges are read beside positions: */
   const bool beside = gpu ? ctx->precision == MD_SINGLE : ctx->precision != MD_MIXED;
-  return (beside ? 0 : c->all * real_size) + c->n * (4 * real_size + 40) + 2.1 * points * real_size;
+  const double given = gpu ? 0 : 4 * real_size; /* located, before they are sorted */
+  return (beside ? 0 : c->all * real_size) + c->n * (4 * real_size + given + 40) +
+         2.1 * points * real_size;
 }
 
 /* F'; on a GPU which rows have close pairs, and for tiles coordinates with F' beside them and in

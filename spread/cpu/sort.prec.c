@@ -1,8 +1,9 @@
 /* spread/cpu/sort.prec.c - locating particles, and sorting them by tile and, in a tile, by window
  * and column (window_cpu.h).
  *
- * Stable, so the result is the same for any number of threads.  Bytes a particle: positions read
- * twice, key and place, record written. */
+ * Stable, so the result is the same for any number of threads.  Bytes a particle: position, key and
+ * place, and its record twice, as given and as sorted: to locate particles once more took longer
+ * than to bring records along. */
 #include "spread/cpu/window_cpu.h"
 
 #include <string.h>
@@ -124,15 +125,16 @@ md_status KERNEL(spread_cpu_sort)(spread_plan *plan, spread_part *part, const vo
   MD_TRY(md_buffer_reserve(ctx, &scratch[0], (size_t)n * sizeof(uint32_t), 0));
   MD_TRY(md_buffer_reserve(ctx, &scratch[1], (size_t)n * sizeof(uint16_t), 0));
   MD_TRY(md_buffer_reserve(ctx, &scratch[2], (size_t)n * sizeof(int32_t), 0));
+  MD_TRY(md_buffer_reserve(ctx, &scratch[3], (size_t)n * sizeof(spread_particle), 0));
   uint32_t *keys = scratch[0].data;
   uint16_t *place = scratch[1].data;
   int32_t *by_tile = scratch[2].data, *order = buffer[SPREAD_ORDER].data;
   int32_t *start = buffer[SPREAD_START].data;
+  spread_particle *located = scratch[3].data;
 #pragma omp parallel for num_threads(ctx->threads)
   for (int32_t i = 0; i < n; i++) {
-    spread_particle located;
-    keys[i] = locate_tile(plan, x + i * stride, &located);
-    place[i] = place_of(&at, located.word);
+    keys[i] = locate_tile(plan, x + i * stride, &located[i]);
+    place[i] = place_of(&at, located[i].word);
   }
   MD_TRY(ordering_sort(plan->sorter, n, keys, (uint32_t)n_tiles, by_tile, start));
   memset(order + n, 0, SPREAD_AHEAD * sizeof *order);
@@ -144,8 +146,8 @@ md_status KERNEL(spread_cpu_sort)(spread_plan *plan, spread_part *part, const vo
 #pragma omp for
     for (int32_t i = 0; i < n; i++) {
       const int32_t later = i + AHEAD < n ? i + AHEAD : i;
-      __builtin_prefetch(x + order[later] * stride);
-      (void)locate_tile(plan, x + order[i] * stride, &record[i]);
+      __builtin_prefetch(located + order[later]);
+      record[i] = located[order[i]];
     }
   }
   return MD_OK;
