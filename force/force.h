@@ -118,7 +118,8 @@ int64_t force_beyond(const force *fc);
  * MD_ENOMEM, MD_ECUDA. */
 md_status force_compute(force *fc, md_atoms *atoms, const neighbor_list *list, force_tally *tally);
 
-/* Up to so many tiles force_advance keeps a bit for each two of them: whether they are near. */
+/* Up to so many tiles force_advance keeps bits for each two of them, whether they are near: one for
+ * a list and one for that to come. */
 enum { FORCE_WAITING_TILES = 8192 };
 
 /* Forces and what velocity Verlet does with them, `steps` times: v += kick f, twice, and x += drift

@@ -274,8 +274,7 @@ static __device__ __forceinline__ void tile_rows(const tile_job *job, tile_mode 
     close_row(job, &job->places, &start, &row, mode);
   }
   if (mode.mail && start.exchanges) close_mail(job);
-  if (mode.waits)
-    tell_done(&job->waits, mode.mail ? (uint32_t)start.tile : turn_of_block(&job->waits));
+  if (mode.waits) tell_done(&job->waits, (uint32_t)start.tile);
   if (has_unit(mode)) row.virial *= (double)job->lj.lj1;
   if (mode.squeezed) row.virial *= (double)job->scale_sq;
   if (mode.tally) close_tally(job->partial, present ? row.energy : 0, present ? row.virial : 0);

@@ -29,9 +29,10 @@ static double bytes_needed(const spread_plan *plan, spread_method method, int64_
 {
   const double real_size = (double)spread_real_size(plan), particles = (double)n;
   const double record = real_size == 8 ? 32 : 16, points = (double)plan->grid.points;
-  const bool given = plan->ctx->backend == MD_CPU && /* and as sorted */
-                     spread_method_kernels(plan->ctx, method).layout == SPREAD_TILES;
-  double bytes = particles * record * (given ? 2 : 1);
+  /* A CPU keeps records in the given order beside the sorted ones. */
+  const bool both = plan->ctx->backend == MD_CPU &&
+                    spread_method_kernels(plan->ctx, method).layout == SPREAD_TILES;
+  double bytes = particles * record * (both ? 2 : 1);
   if (method == SPREAD_SINGLE || method == SPREAD_GROUP || method == SPREAD_HYBRID)
     bytes += (double)spread_entries(plan, n) * (real_size + 4) + (points + 1) * 8;
   if (method == SPREAD_GATHER) bytes += points * 4;

@@ -55,7 +55,7 @@ typedef struct {
 
 typedef md_status peer_turn_fn(comm *cm);
 /* Queue, of a rank without atoms: the flags of this round are raised, and the stream waits, 10 s at
- * most, for those that neighbours' steps have raised when they end. */
+ * most, for the neighbours' flags of MD_READ_LATER rounds before. */
 peer_turn_fn peer_gpu_turn;
 
 /* On all ranks: who they are. */
