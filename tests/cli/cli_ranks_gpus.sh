@@ -51,6 +51,30 @@ for precision in double single mixed; do
   done
   same "$dir/peer/out" "$dir/nccl/out" "tiles that wait for those near in $precision precision"
 done
+# A rank without atoms, which gets its first ones in the steps between two rebuilds from a slab that ends at its border; few
+# tiles, and so many that each waits for those near it.  slab CELLS: a face-centred lattice below the middle of a box thrice as high.
+slab()
+{
+  awk -v cells="$1" 'BEGIN {
+    half = (4 / .8442) ^ (1 / 3) / 2
+    printf "a slab\n\n%d atoms\n1 atom types\n\n", 4 * cells ^ 3
+    printf "0 %.9f xlo xhi\n0 %.9f ylo yhi\n0 %.9f zlo zhi\n", 2 * cells * half, 2 * cells * half, 6 * cells * half
+    printf "\nMasses\n\n1 1\n\nAtoms # atomic\n\n"
+    for (z = 0; z < 2 * cells; z++)
+      for (y = 0; y < 2 * cells; y++)
+        for (x = (z + y) % 2; x < 2 * cells; x += 2)
+          printf "%d 1 %.6f %.6f %.6f\n", ++n, (x + .5) * half, (y + .5) * half, (z + cells + .5) * half
+  }'
+}
+for case in '8 60 double' '8 60 mixed' '8 60 single' '52 60 double' '52 60 single'; do
+  set -- $case
+  slab "$1" >"$dir/slab.data"
+  for carrier in peer nccl; do
+    run_in $carrier 2 $run --list tile --cut bricks --set "system.read=\"$dir/slab.data\"" --precision "$3" --steps "$2" \
+      --thermo 20 --carrier $carrier
+  done
+  same "$dir/peer/out" "$dir/nccl/out" "a rank without atoms beside a slab of $1 cells in $3 precision"
+done
 # Embedded atoms by tiles: F' of ghosts comes from another GPU.
 for precision in double single mixed; do
   limit=1e-12
