@@ -59,7 +59,8 @@ md_status md_atoms_reserve(md_atoms *atoms, int64_t n, int64_t n_ghost)
   const size_t state = 4 * md_state_size(ctx->precision), real = 4 * md_real_size(ctx->precision);
   MD_TRY(md_buffer_reserve(ctx, &atoms->x, (size_t)all * state, (size_t)had_all * state));
   MD_TRY(md_buffer_reserve(ctx, &atoms->v, (size_t)n * state, (size_t)had * state));
-  MD_TRY(md_buffer_reserve(ctx, &atoms->f, (size_t)n * real, (size_t)had * real));
+  const size_t pulled = (size_t)(ctx->backend == MD_CPU ? all : n);
+  MD_TRY(md_buffer_reserve(ctx, &atoms->f, pulled * real, (size_t)had * real));
   MD_TRY(md_buffer_reserve(ctx, &atoms->id, (size_t)n * 8, (size_t)had * 8));
   MD_TRY(md_buffer_reserve(ctx, &atoms->image, (size_t)n * 12, (size_t)had * 12));
   if (ctx->precision == MD_MIXED)

@@ -5,7 +5,8 @@
  *
  *   x      state4 [n + n_ghost]   position in its frame [sigma], charge [sqrt(epsilon sigma)]
  *   v      state4 [n]             velocity [sqrt(epsilon/mass)], type (0 .. n_types - 1)
- *   f      real4  [n]             force [epsilon/sigma], w = 0
+ *   f      real4  [n]             force [epsilon/sigma], w = 0; on the CPU [n + n_ghost]: of half
+ *                                 lists what pairs with a ghost bring, before its home gets it
  *   coord  coord4 [n + n_ghost]   what pair kernels read: x itself in single and double (the same
  *                                 memory), x in fixed-point steps of coord_scale in mixed
  *   x_at_build state4 [n_built]   x when ghosts were made last (comm_borders)

@@ -35,10 +35,11 @@ static double atoms_memory(const md_ctx *ctx, const crowd *c)
 {
   const double state = 4 * (double)md_state_size(ctx->precision);
   const double pull = 4 * (double)md_real_size(ctx->precision);
+  const double pulled = ctx->backend == MD_CPU ? c->all : c->n; /* there ghosts, too */
   const double fixed = ctx->precision == MD_MIXED ? 16 : 0;
   const double first = ctx->backend == MD_GPU ? 4 : 0;
-  return c->held * (state + fixed) + c->n * (2 * state + pull + 8 + 12 + first) + 8 * c->ghosts +
-         (c->cut ? c->all * state : 0);
+  return c->held * (state + fixed) + pulled * pull + c->n * (2 * state + 8 + 12 + first) +
+         8 * c->ghosts + (c->cut ? c->all * state : 0);
 }
 
 /* What forces from this list keep of positions. */
@@ -80,7 +81,7 @@ static double eam_memory(const md_ctx *ctx, const engine_spec *spec, const crowd
   const double squeezed = ctx->precision == MD_DOUBLE ? 16 : 0;
   const double tiled = list == NEIGHBOR_TILE ? beside + squeezed : 0;
   if (ctx->backend == MD_GPU) return c->all * (real_size + tiled) + c->n;
-  return c->all * (real_size + beside) + c->n * (real_size + slots);
+  return c->all * (2 * real_size + beside) + c->n * slots;
 }
 
 int64_t engine_memory(const md_ctx *ctx, const engine_spec *spec, neighbor_kind list, double n,

@@ -6,7 +6,8 @@
  *
  * Half lists: shared entries act on both atoms.  Their forces are turned back into structures of
  * four and subtracted from f[j], one lane after the other, so that an atom may come twice in one
- * vector.  Chunks own the atoms of their rows and write no others: threads need no atomics.
+ * vector.  Chunks own the atoms of their rows and the ghosts of these, and write no others: threads
+ * need no atomics.  Forces on ghosts are added to those on their homes in the end.
  *
  * Bytes a pair: 4 + a coord4, and for shared entries two real4.  Compiled once per precision and
  * instruction set. */
@@ -82,7 +83,7 @@ typedef struct {
   const void *x;
   const simd_coord *i;
   run_mode mode;
-  reaction to;
+  simd_four *f;
 } stream_job;
 
 /* It needs more registers than instruction sets before AVX-512 have. */
@@ -125,7 +126,7 @@ MD_INLINE void stream_react(const stream_job *job, const int32_t *nbr, const row
 {
   if (!job->mode.half) return;
   for (int e = 0; e < 2; e++)
-    react_turned(job->to, nbr + e * SIMD_LANES, &wait[e]);
+    react_turned(job->f, nbr + e * SIMD_LANES, &wait[e]);
 }
 
 /* Of the first n entries of a slice, which all its lanes have; returns how many it took, all but at
@@ -166,7 +167,7 @@ MD_INLINE void slice_forces(const force_job *job, const pair_constants *c, int64
   const int32_t *own = list->atom + row, *nbr = list->nbr + list->start[s];
   const lengths count = lengths_of(list->count + row);
   const lengths shared = half ? lengths_of(list->shared + row) : count;
-  const reaction to = {job->f, job->home, (int32_t)job->n};
+  simd_four *const to = job->f;
   /* A pair that is not shared, or of a full list, is seen from both atoms. */
   const simd_real one = (simd_real){0} + 1, weight = half ? one : one / 2;
   simd_coord i[3], j[3];
@@ -176,7 +177,7 @@ MD_INLINE void slice_forces(const force_job *job, const pair_constants *c, int64
   const slice_types *types = mode.typed ? &own_types : NULL;
   if (mode.typed) open_types(job, own, &own_types);
   load_atoms(from, own, i, &q);
-  rows_ask_lines(list, s, from.coord, half ? job->f : NULL, job->n);
+  rows_ask_lines(list, s, from.coord, half ? to : NULL);
   int32_t k = 0;
   if (STREAMS && !charged && !types && !sums) {
     const stream_job pairs = {c, from.coord, i, mode, to};
@@ -206,9 +207,9 @@ MD_INLINE void slice_forces(const force_job *job, const pair_constants *c, int64
   simd_fours(f, four);
   for (int l = 0; l < SIMD_LANES && l < list->n_rows - row; l++)
     if (half)
-      to.f[own[l]] += four[l];
+      to[own[l]] += four[l];
     else
-      to.f[own[l]] = four[l];
+      to[own[l]] = four[l];
 }
 
 /* Slices begin..end; tally (energy and virial) may be NULL; exact, unless NULL, is used in tally's

@@ -74,7 +74,7 @@ struct force {
   md_buffer near_count;     /* int32 [slices][2][width]: how many of each row; of them shared */
   md_buffer squeezed;       /* GPU, lists by tiles: uint4 [n + n_ghost] (tile_squeezed_gpu.h) */
   md_buffer close;          /* GPU, lists by tiles: uint8 [n], see eam_tables */
-  md_buffer density, slope; /* real [n], [n + n_ghost]: rho_i, F'(rho_i) */
+  md_buffer density, slope; /* real [n], CPU [n + n_ghost]; [n + n_ghost]: rho_i, F'(rho_i) */
   force_fill_fn *fill;      /* values of ghosts of other processes, or NULL */
   void *fill_arg;
   md_buffer x_new,
@@ -92,7 +92,7 @@ typedef struct {
   md_ctx *ctx;
   const void *coord;           /* coord4 [n + n_ghost] */
   const void *x;               /* state4 [n + n_ghost], charges in w */
-  void *f;                     /* real4 [n] */
+  void *f;                     /* real4 [n]; CPU [n + n_ghost], ghosts' of half lists */
   const int32_t *home, *shift; /* [n_ghost] */
   const int32_t *first;        /* [n + 1], GPU */
   void *v;                     /* state4 [n] */

@@ -21,9 +21,8 @@ MD_INLINE void rows_load_fours(const real *base, const int32_t *index, simd_real
  * bytes ahead, further than processors do by themselves. */
 enum { ROWS_LINE = 64, ROWS_LIST_AHEAD = 16384 };
 
-/* In slice s; f: NULL, or the forces on n atoms that will be added to. */
-MD_INLINE void rows_ask_lines(const neighbor_view *list, int64_t s, const void *x, const void *f,
-                              int64_t n)
+/* In slice s; f: NULL, or the forces that will be added to. */
+MD_INLINE void rows_ask_lines(const neighbor_view *list, int64_t s, const void *x, const void *f)
 {
   if (!list->line) return;
   const int32_t *line = list->line + list->line_start[s];
@@ -31,7 +30,7 @@ MD_INLINE void rows_ask_lines(const neighbor_view *list, int64_t s, const void *
   for (; line < end; line++) {
     const int64_t at = (int64_t)*line * ROWS_LINE;
     __builtin_prefetch((const char *)x + at);
-    if (f && at < n * (int64_t)sizeof(simd_four)) __builtin_prefetch((const char *)f + at, 1);
+    if (f) __builtin_prefetch((const char *)f + at, 1);
   }
 }
 
@@ -62,57 +61,6 @@ static inline lengths lengths_of(const int32_t *count)
 MD_INLINE simd_mask lanes_with(const lengths *n, int32_t k)
 {
   return __builtin_convertvector(k < n->each, simd_mask);
-}
-
-/* What shared entries write to. */
-typedef struct {
-  simd_four *f;
-  const int32_t *home;
-  int32_t n;
-} reaction;
-
-/* A bit for each of atoms j that is a ghost; where that is one comparison for all of them. */
-MD_INLINE unsigned rows_ghosts(reaction to, const int32_t *j)
-{
-#if MD_ISA == 2 && MD_PREC == 2
-  return _mm256_cmpge_epi32_mask(_mm256_loadu_si256((const __m256i *)j), _mm256_set1_epi32(to.n));
-#elif MD_ISA == 2
-  return _mm512_cmpge_epi32_mask(_mm512_loadu_si512(j), _mm512_set1_epi32(to.n));
-#elif MD_ISA == 1 && MD_PREC != 2
-  const __m256i owned =
-      _mm256_cmpgt_epi32(_mm256_set1_epi32(to.n), _mm256_loadu_si256((const __m256i *)j));
-  return ~(unsigned)_mm256_movemask_ps((__m256)owned) & 0xff;
-#else
-  unsigned bits = 0;
-  for (int l = 0; l < SIMD_LANES; l++)
-    bits |= (unsigned)(j[l] >= to.n) << l;
-  return bits;
-#endif
-}
-
-/* Atoms j, each ghost replaced by its home; `room` is for them where there is one. Which lanes have
- * ghosts is not foreseen: there is no branch for each. */
-MD_INLINE const int32_t *rows_homes(reaction to, const int32_t *j, int32_t room[SIMD_LANES])
-{
-  const unsigned ghosts = rows_ghosts(to, j);
-  if (ghosts == 0) return j;
-#if MD_ISA == 2 && MD_PREC == 2
-  const __m256i all = _mm256_loadu_si256((const __m256i *)j);
-  const __m256i ghost = _mm256_sub_epi32(all, _mm256_set1_epi32(to.n));
-  _mm256_storeu_si256((__m256i *)room,
-                      _mm256_mmask_i32gather_epi32(all, (__mmask8)ghosts, ghost, to.home, 4));
-#elif MD_ISA == 2
-  const __m512i all = _mm512_loadu_si512(j);
-  const __m512i ghost = _mm512_sub_epi32(all, _mm512_set1_epi32(to.n));
-  _mm512_storeu_si512(room, _mm512_mask_i32gather_epi32(all, (__mmask16)ghosts, ghost, to.home, 4));
-#else
-  for (int l = 0; l < SIMD_LANES; l++) {
-    const int32_t is_ghost = -(int32_t)(ghosts >> l & 1);
-    const int32_t home = to.home[(j[l] - to.n) & is_ghost];
-    room[l] = (home & is_ghost) | (j[l] & ~is_ghost);
-  }
-#endif
-  return room;
 }
 
 /* Vectors of (x, y, z) as structures {x, y, z, 0} in memory, where each is loaded in one piece:
@@ -158,21 +106,19 @@ MD_INLINE const simd_four *rows_four(const rows_fours *from, int l)
   return (const simd_four *)from + l % ROWS_EACH * (SIMD_LANES / ROWS_EACH) + l / ROWS_EACH;
 }
 
-/* Subtract g, as rows_turn gives it, from the forces on atoms j; a ghost stands for its home. */
-MD_INLINE void react_turned(reaction to, const int32_t *j, const rows_fours *g)
+/* Subtract g, as rows_turn gives it, from the forces on atoms and ghosts j. */
+MD_INLINE void react_turned(simd_four *f, const int32_t *j, const rows_fours *g)
 {
-  int32_t room[SIMD_LANES];
-  const int32_t *at = rows_homes(to, j, room);
   for (int l = 0; l < SIMD_LANES; l++)
-    to.f[at[l]] -= *rows_four(g, l);
+    f[j[l]] -= *rows_four(g, l);
 }
 
 /* The same of components. */
-MD_INLINE void react(reaction to, const int32_t *j, const simd_real g[3])
+MD_INLINE void react(simd_four *f, const int32_t *j, const simd_real g[3])
 {
   rows_fours four;
   rows_turn(g, &four);
-  react_turned(to, j, &four);
+  react_turned(f, j, &four);
 }
 
 /* The atoms j of entry k in the lanes that share it, in the others their own. */
@@ -184,14 +130,14 @@ MD_INLINE void shared_atoms(const int32_t *j, const int32_t *own, const lengths 
 }
 
 /* The same in the lanes that share entry k; the others bring no force, to their own atom. */
-MD_INLINE void react_some(reaction to, const int32_t *j, const int32_t *own, const lengths *shared,
+MD_INLINE void react_some(simd_four *f, const int32_t *j, const int32_t *own, const lengths *shared,
                           int32_t k, const simd_real g[3])
 {
   int32_t at[SIMD_LANES];
   shared_atoms(j, own, shared, k, at);
   const simd_mask mask = lanes_with(shared, k);
   const simd_real some[3] = {pair_only(mask, g[0]), pair_only(mask, g[1]), pair_only(mask, g[2])};
-  react(to, at, some);
+  react(f, at, some);
 }
 
 /* Tallies of full lists are summed over PARTS equal parts, then over the parts: one result for any

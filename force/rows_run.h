@@ -10,6 +10,8 @@
 #ifndef ROWS_RUN_H
 #define ROWS_RUN_H
 
+#include <omp.h>
+
 /* A full list; exact is NULL or what reserve_exact gave.  PARTS are reserved. */
 static void rows_run_full(const force_job *job, exact_sum (*exact)[2])
 {
@@ -24,18 +26,43 @@ static void rows_run_full(const force_job *job, exact_sum (*exact)[2])
     add_parts(job, PARTS);
 }
 
-/* A half list: forces are 0 first.  Errors: MD_ENOMEM. */
+/* What half lists add to, so many reals of each atom and each ghost, is 0 first. */
+MD_INLINE void rows_clear(const force_job *job, real *sum, int width)
+{
+  const int64_t end = (job->n + job->n_ghost) * width;
+#pragma omp parallel for schedule(static) num_threads(job->fc->ctx->threads)
+  for (int64_t k = 0; k < end; k++)
+    sum[k] = 0;
+}
+
+/* And what ghosts got goes to their homes: a thread has some of the atoms. */
+MD_INLINE void rows_bring_home(const force_job *job, real *sum, int width)
+{
+  const real *const ghost = sum + job->n * width;
+#pragma omp parallel num_threads(job->fc->ctx->threads)
+  {
+    const int64_t thread = omp_get_thread_num(), threads = omp_get_num_threads();
+    const int64_t first = job->n * thread / threads, end = job->n * (thread + 1) / threads;
+    for (int64_t g = 0; g < job->n_ghost; g++) {
+      const int64_t home = job->home[g]; /* < 0: another process's */
+      if (home < first || home >= end) continue;
+      for (int d = 0; d < width; d++)
+        sum[home * width + d] += ghost[g * width + d];
+    }
+  }
+}
+
+/* A half list.  Errors: MD_ENOMEM. */
 static md_status rows_run_half(force *fc, const force_job *job)
 {
   const neighbor_view *list = job->list;
   MD_TRY(reserve_parts(fc, list->n_chunks));
   accum(*part)[2] = fc->partial.data;
+  rows_clear(job, job->f, 4);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(fc->ctx->threads)
-  for (int32_t c = 0; c < list->n_chunks; c++) {
-    for (int64_t r = list->chunk[c]; r < list->chunk[c + 1]; r++)
-      ((simd_four *)job->f)[list->atom[r]] = (simd_four){0};
+  for (int32_t c = 0; c < list->n_chunks; c++)
     run(job, slices_before(list->chunk[c]), slices_before(list->chunk[c + 1]), true, part[c], NULL);
-  }
+  rows_bring_home(job, job->f, 4);
   add_parts(job, list->n_chunks);
   return MD_OK;
 }

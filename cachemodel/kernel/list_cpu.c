@@ -55,19 +55,14 @@ static list_array_name summed(const walk *w)
   return w->kernel->pass == LIST_PASS_DENSITIES ? LIST_DENSITY : LIST_FORCE;
 }
 
-/* The atoms that react to entries k of a slice: neighbours that share, a ghost's home in its place,
- * else the row's own.  Where there is a ghost each lane reads a home. */
+/* The atoms and ghosts that react to entries k of a slice: neighbours that share, else the row's
+ * own. */
 static md_status react(const walk *w, const slice_rows *r, int32_t k)
 {
-  const int32_t n = (int32_t)w->kernel->n, lanes = w->kernel->lanes;
-  bool any = false;
-  for (int32_t l = 0; l < lanes; l++)
-    any = any || (k < r->shared[l] && r->entry[k * lanes + l] >= n);
+  const int32_t lanes = w->kernel->lanes;
   for (int32_t l = 0; l < lanes; l++) {
-    const int32_t to = k < r->shared[l] ? r->entry[k * lanes + l] : r->own[l];
-    const int32_t ghost = to < n ? 0 : to - n, *home = to < n ? &to : &w->home[ghost];
-    if (any) MD_TRY(touch(w, LIST_HOME, TRACE_NI, TRACE_READ, 1, &ghost));
-    MD_TRY(touch(w, summed(w), TRACE_FUI, TRACE_UPDATE, 1, home));
+    const int32_t *to = k < r->shared[l] ? &r->entry[k * lanes + l] : &r->own[l];
+    MD_TRY(touch(w, summed(w), TRACE_FUI, TRACE_UPDATE, 1, to));
   }
   return MD_OK;
 }
@@ -201,12 +196,25 @@ static md_status slice(walk *w, int64_t s)
   return sum_rows(w, &near, left);
 }
 
-/* The sums that half lists add to begin as zero, chunk by chunk. */
-static md_status clear(const walk *w, int64_t begin, int64_t end)
+/* The sums that half lists add to begin as zero. */
+static md_status clear(const walk *w)
 {
-  for (int64_t r = begin; r < end; r++) {
-    MD_TRY(touch_vector(w, LIST_ATOM, TRACE_READ, r, 1));
-    MD_TRY(touch(w, summed(w), TRACE_FUO, TRACE_WRITE, 1, &w->view->atom[r]));
+  const int32_t end = (int32_t)(w->kernel->n + w->kernel->n_ghost);
+  for (int32_t i = 0; i < end; i++)
+    MD_TRY(touch(w, summed(w), TRACE_FUO, TRACE_WRITE, 1, &i));
+  return MD_OK;
+}
+
+/* What ghosts got of them goes to their homes. */
+static md_status bring_home(const walk *w)
+{
+  const int32_t n = (int32_t)w->kernel->n;
+  for (int32_t ghost = 0; ghost < w->kernel->n_ghost; ghost++) {
+    const int32_t from = n + ghost;
+    MD_TRY(touch(w, LIST_HOME, TRACE_NI, TRACE_READ, 1, &ghost));
+    if (w->home[ghost] < 0) continue; /* another rank's */
+    MD_TRY(touch(w, summed(w), TRACE_FUO, TRACE_READ, 1, &from));
+    MD_TRY(touch(w, summed(w), TRACE_FUI, TRACE_UPDATE, 1, &w->home[ghost]));
   }
   return MD_OK;
 }
@@ -235,16 +243,12 @@ static md_status embed(const walk *w, int32_t count)
 
 static md_status all_slices(walk *w, int64_t n)
 {
-  const neighbor_view *view = w->view;
   const int64_t lanes = w->kernel->lanes;
-  int32_t chunk = 0;
-  for (int64_t r = 0; r < n; r += lanes) {
-    if (w->kernel->kind == NEIGHBOR_HALF && r == view->chunk[chunk]) {
-      MD_TRY(clear(w, r, view->chunk[chunk + 1]));
-      chunk++;
-    }
+  const bool half = w->kernel->kind == NEIGHBOR_HALF;
+  if (half) MD_TRY(clear(w));
+  for (int64_t r = 0; r < n; r += lanes)
     MD_TRY(slice(w, r / lanes));
-  }
+  if (half && n == w->view->n_rows) MD_TRY(bring_home(w));
   return w->kernel->pass == LIST_PASS_DENSITIES ? embed(w, (int32_t)n) : MD_OK;
 }
 

@@ -32,6 +32,12 @@ static int32_t registers_of(const list_kernel *k)
 }
 
 /* What every kernel of k->kind reads, wherever it lies. */
+/* Atoms whose forces or densities are summed, with ghosts where a CPU sums theirs, too. */
+static int64_t summed_of(const list_kernel *k)
+{
+  return k->gpu || k->kind != NEIGHBOR_HALF ? k->n : k->n + k->n_ghost;
+}
+
 static void set_atoms(const list_input *in, list_kernel *k)
 {
   const md_atoms *atoms = in->atoms;
@@ -48,7 +54,7 @@ static void set_atoms(const list_input *in, list_kernel *k)
   k->n_ghost = atoms->n_ghost;
   k->array[LIST_COORD] = (list_array){(uintptr_t)md_atoms_coord(atoms), k->n + k->n_ghost,
                                       4 * (int32_t)md_coord_size(precision)};
-  k->array[LIST_FORCE] = (list_array){(uintptr_t)atoms->f.data, k->n, 4 * real_size};
+  k->array[LIST_FORCE] = (list_array){(uintptr_t)atoms->f.data, summed_of(k), 4 * real_size};
   if (k->gpu && precision == MD_DOUBLE) {
     k->array[LIST_PACKED] = (list_array){0, k->n + k->n_ghost, 16};
     k->array[LIST_Z] = (list_array){0, k->n + k->n_ghost, 8};
@@ -67,7 +73,7 @@ static void set_atoms(const list_input *in, list_kernel *k)
 static void set_near(const neighbor_view *view, list_kernel *k)
 {
   const int64_t rows = (view->n_rows + k->lanes - 1) / k->lanes * k->lanes;
-  k->array[LIST_DENSITY] = (list_array){0, k->n, (int32_t)md_real_size(k->precision)};
+  k->array[LIST_DENSITY] = (list_array){0, summed_of(k), (int32_t)md_real_size(k->precision)};
   k->array[LIST_NEAR] = (list_array){0, k->array[LIST_NBR].count, sizeof(int32_t)};
   k->array[LIST_NEAR_COUNT] = (list_array){0, 2 * rows, sizeof(int32_t)};
 }

@@ -17,8 +17,8 @@
  *      deterministic.
  * cpu  (force/force_cpu.prec.c) a vector of rows, slice after slice as one thread runs through all:
  *      for each entry the indices, the coordinates behind them and, half lists, the forces on them,
- *      those that are not shared on the row's own atom.  A vector with a ghost reads as many homes
- *      as it has lanes, the first one where an atom is no ghost (AVX-512: no home there).
+ *      those that are not shared on the row's own atom.  These forces are zero first, and in the
+ *      end those on ghosts are added to those on their homes.
  *
  * Atoms of several types: both read the type of each neighbour, a byte, beside its position.  The
  * GPU's then reads the constants of the two types, behind the batch (stream `other`): 16 bytes of a

@@ -68,7 +68,7 @@ MD_INLINE void slice_near(const force_job *job, const eam_constants *c, int64_t 
   for (int l = 0; l < SIMD_LANES; l++)
     lane[l] = l;
   simd_load_coord(job->coord, own, i);
-  rows_ask_lines(list, s, job->coord, NULL, job->n);
+  rows_ask_lines(list, s, job->coord, NULL);
   for (int32_t k = 0; k < count.any; k += BATCH, nbr += BATCH * SIMD_LANES) {
     const int32_t some = batch_of(count.any, k);
     for (int32_t e = 0; e < some; e++) {
@@ -95,29 +95,27 @@ MD_INLINE void slice_near(const force_job *job, const eam_constants *c, int64_t 
   }
 }
 
-/* Add to the densities of atoms j; a ghost stands for its home. */
-MD_INLINE void thicken(reaction to, real *density, const int32_t *j, const real rho[SIMD_LANES])
+/* Add to the densities of atoms and ghosts j. */
+MD_INLINE void thicken(real *density, const int32_t *j, const real rho[SIMD_LANES])
 {
-  int32_t room[SIMD_LANES];
-  const int32_t *at = rows_homes(to, j, room);
   for (int l = 0; l < SIMD_LANES; l++)
-    density[at[l]] += rho[l];
+    density[j[l]] += rho[l];
 }
 
 /* The densities that a batch brings from entry k on, to atoms that share them. */
-MD_INLINE void share_batch(reaction to, real *density, const eam_rows *rows, int32_t k,
+MD_INLINE void share_batch(real *density, const eam_rows *rows, int32_t k,
                            const simd_real rho[BATCH])
 {
   for (int32_t e = 0; e < BATCH && k + e < rows->shared.any; e++) {
     const int32_t *nbr = rows->nbr + (int64_t)(k + e) * SIMD_LANES;
     if (rows->all) {
-      thicken(to, density, nbr, (const real *)&rho[e]);
+      thicken(density, nbr, (const real *)&rho[e]);
       continue;
     }
     const simd_real part = pair_only(lanes_with(&rows->shared, k + e), rho[e]);
     int32_t at[SIMD_LANES];
     shared_atoms(nbr, rows->own, &rows->shared, k + e, at);
-    thicken(to, density, at, (const real *)&part);
+    thicken(density, at, (const real *)&part);
   }
 }
 
@@ -126,7 +124,6 @@ MD_INLINE void slice_densities(const force_job *job, const eam_constants *c, int
 {
   const eam_rows rows = eam_rows_of(job, s, half);
   const int64_t left = job->list->n_rows - s * SIMD_LANES;
-  const reaction to = {job->f, job->home, (int32_t)job->n};
   real *density = job->fc->density.data;
   simd_coord i[3];
   eam_spots batch[BATCH];
@@ -141,7 +138,7 @@ MD_INLINE void slice_densities(const force_job *job, const eam_constants *c, int
     }
     for (int32_t e = 0; e < some; e++)
       sum += rho[e] = pair_only(eam_lanes(rows.each, k + e), eam_rho(c, &batch[e]));
-    if (half) share_batch(to, density, &rows, k, rho);
+    if (half) share_batch(density, &rows, k, rho);
   }
   for (int l = 0; l < SIMD_LANES && l < left; l++)
     density[rows.own[l]] = half ? density[rows.own[l]] + sum[l] : sum[l];
@@ -168,13 +165,13 @@ MD_INLINE void pull_batch(const void *x, const eam_constants *c, const simd_coor
 }
 
 /* Subtract g from the forces on the atoms of entry k that share it. */
-MD_INLINE void react_shared(reaction to, const eam_rows *rows, int32_t k, const simd_real g[3])
+MD_INLINE void react_shared(simd_four *f, const eam_rows *rows, int32_t k, const simd_real g[3])
 {
   const int32_t *nbr = rows->nbr + (int64_t)k * SIMD_LANES;
   if (rows->all)
-    react(to, nbr, g);
+    react(f, nbr, g);
   else
-    react_some(to, nbr, rows->own, &rows->shared, k, g);
+    react_some(f, nbr, rows->own, &rows->shared, k, g);
 }
 
 /* Energy and virial of pairs of squared distances by d, whose forces over r are `pull`. */
@@ -193,14 +190,14 @@ MD_INLINE void slice_forces(const force_job *job, const eam_constants *c, int64_
   const eam_rows rows = eam_rows_of(job, s, half);
   const int32_t *own = rows.own;
   const int64_t left = job->list->n_rows - s * SIMD_LANES;
-  const reaction to = {job->f, job->home, (int32_t)job->n};
+  simd_four *const to = job->f;
   const simd_real one = (simd_real){0} + 1, slope_i = pair_charges(job->fc->slope.data, own);
   const void *x = job->fc->packed.data;
   force_pairs batch[BATCH];
   simd_coord i[3];
   simd_real f[3] = {{0}, {0}, {0}}, g[3], energy;
   simd_load_coord(x, own, i);
-  rows_ask_lines(job->list, s, x, half ? job->f : NULL, job->n);
+  rows_ask_lines(job->list, s, x, half ? to : NULL);
   for (int32_t k = 0; k < rows.any; k += BATCH) {
     const int32_t some = batch_of(rows.any, k);
     pull_batch(x, c, i, slope_i, rows.nbr + (int64_t)k * SIMD_LANES, some, batch);
@@ -224,9 +221,9 @@ MD_INLINE void slice_forces(const force_job *job, const eam_constants *c, int64_
   simd_fours(f, four);
   for (int l = 0; l < SIMD_LANES && l < left; l++)
     if (half)
-      to.f[own[l]] += four[l];
+      to[own[l]] += four[l];
     else
-      to.f[own[l]] = four[l];
+      to[own[l]] = four[l];
 }
 
 /* Slices begin..end; tally (energy and virial) may be NULL; exact, unless NULL, is used in its
@@ -267,7 +264,7 @@ static md_status reserve(force *fc, const force_job *job)
   MD_TRY(md_buffer_reserve(fc->ctx, &fc->near, (size_t)entries * sizeof(int32_t), 0));
   MD_TRY(md_buffer_reserve(fc->ctx, &fc->near_count,
                            (size_t)n_slices * 2 * SIMD_LANES * sizeof(int32_t), 0));
-  MD_TRY(md_buffer_reserve(fc->ctx, &fc->density, n * sizeof(real), 0));
+  MD_TRY(md_buffer_reserve(fc->ctx, &fc->density, all * sizeof(real), 0));
   MD_TRY(md_buffer_reserve(fc->ctx, &fc->packed, all * 4 * sizeof(coord), 0));
   return md_buffer_reserve(fc->ctx, &fc->slope, all * sizeof(real), 0);
 }
@@ -339,16 +336,14 @@ md_status KERNEL(eam_cpu_half)(force *fc, const force_job *job)
   MD_TRY(reserve(fc, job));
   const eam_constants constants = eam_round(job);
   const neighbor_view *list = job->list;
-  real *density = fc->density.data;
+  rows_clear(job, fc->density.data, 1);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(fc->ctx->threads)
-  for (int32_t c = 0; c < list->n_chunks; c++) {
-    for (int64_t r = list->chunk[c]; r < list->chunk[c + 1]; r++)
-      density[list->atom[r]] = 0;
+  for (int32_t c = 0; c < list->n_chunks; c++)
     for (int64_t s = slices_before(list->chunk[c]); s < slices_before(list->chunk[c + 1]); s++) {
       slice_near(job, &constants, s, true);
       slice_densities(job, &constants, s, true);
     }
-  }
+  rows_bring_home(job, fc->density.data, 1);
   MD_TRY(embed(fc, job, NULL));
   return rows_run_half(fc, job);
 }

@@ -51,15 +51,9 @@ static void cpu_slice(cpu *c, int64_t s)
     for (int64_t l = 0; l < w; l++)
       touch(c, LIST_COORD, TRACE_NC, TRACE_READ, v->nbr[at + l], 1);
     touch_types(c, v->nbr + at, w);
-    bool ghosts = false;
-    for (int64_t l = 0; l < w && row + l <= last; l++)
-      ghosts = ghosts || (half && k < v->shared[row + l] && v->nbr[at + l] >= c->atoms->n);
     for (int64_t l = 0; l < w && k < shared; l++) {
       const bool both = row + l <= last && k < v->shared[row + l];
-      int64_t j = both ? v->nbr[at + l] : v->atom[row + l < last ? row + l : last];
-      const int64_t ghost = j - c->atoms->n;
-      if (ghosts) touch(c, LIST_HOME, TRACE_NI, TRACE_READ, ghost > 0 ? ghost : 0, 1);
-      if (ghost >= 0) j = c->atoms->home[ghost];
+      const int64_t j = both ? v->nbr[at + l] : v->atom[row + l < last ? row + l : last];
       touch(c, LIST_FORCE, TRACE_FUI, TRACE_UPDATE, j, 1);
     }
   }
@@ -72,14 +66,15 @@ ref_events ref_slices(const list_kernel *kernel, const run_list *list, const run
   cpu walk = {kernel, list, atoms, {0}}, *c = &walk;
   const neighbor_view *v = &c->list->view;
   const bool half = v->kind == NEIGHBOR_HALF;
-  for (int32_t k = 0; k < (half ? v->n_chunks : 1); k++) {
-    const int64_t begin = half ? v->chunk[k] : 0, end = half ? v->chunk[k + 1] : v->n_rows;
-    for (int64_t r = begin; half && r < end; r++) {
-      touch(c, LIST_ATOM, TRACE_NI, TRACE_READ, r, 1);
-      touch(c, LIST_FORCE, TRACE_FUO, TRACE_WRITE, v->atom[r], 1);
-    }
-    for (int64_t s = begin / v->width; s * v->width < end; s++)
-      cpu_slice(c, s);
+  const int64_t n = atoms->n, ghosts = atoms->n_ghost;
+  for (int64_t j = 0; half && j < n + ghosts; j++)
+    touch(c, LIST_FORCE, TRACE_FUO, TRACE_WRITE, j, 1);
+  for (int64_t s = 0; s * v->width < v->n_rows; s++)
+    cpu_slice(c, s);
+  for (int64_t g = 0; half && g < ghosts; g++) {
+    touch(c, LIST_HOME, TRACE_NI, TRACE_READ, g, 1);
+    touch(c, LIST_FORCE, TRACE_FUO, TRACE_READ, n + g, 1);
+    touch(c, LIST_FORCE, TRACE_FUI, TRACE_UPDATE, atoms->home[g], 1);
   }
   return walk.out;
 }
