@@ -283,8 +283,8 @@ START_TEST(figures_are_what_they_say)
     for (int s = 0; s < TRACE_STREAM_COUNT; s++)
       read += r.stream[s].memory_read;
     for (int k = 0; k < 2 && k < m.n_levels; k++)
-      ck_assert_double_eq(figure[LOCALITY_L1_HIT + k] * (double)nc->level[k].sectors,
-                          (double)nc->level[k].hits);
+      ck_assert_double_eq(figure[LOCALITY_L1_HIT + k],
+                          (double)nc->level[k].hits / (double)nc->level[k].sectors);
     ck_assert_double_eq_tol(figure[LOCALITY_MEMORY] * (double)run.sim->atoms->n,
                             (double)(read * m.level[0].line), 1e-6);
   }
