@@ -157,9 +157,9 @@ static __device__ __forceinline__ void note_self(const tile_block *b, int32_t in
 /* Where candidate c of those in the columns at hand is among all. */
 static __device__ __forceinline__ int32_t candidate_at(const tile_block *b, int32_t c)
 {
-  int column = 0;
-  for (int step = b->half; step > 0; step /= 2)
-    if (b->store->end[column + step - 1] <= c) column += step;
+  int column = b->store->column[c >> b->step];
+  while (b->store->end[column] <= c)
+    column++;
   return c + b->store->begin[column];
 }
 
@@ -246,19 +246,22 @@ static __device__ __forceinline__ int32_t gather_columns(tile_block *b, int32_t 
 }
 
 /* Candidates of the next 256 columns of bins, from `first` of `columns` on: all of them; where they
- * begin to store->begin. */
+ * begin to store->begin, and to store->column where each 32nd of them, or of more where there are
+ * more than 256 times 32, lies. */
 static __device__ __forceinline__ int32_t find_columns(tile_block *b, const tile_columns *c,
                                                        int32_t first)
 {
   const int32_t columns = c->ni * c->nj, k = first + (int32_t)threadIdx.x;
   int32_t begin = 0, length = 0, total;
-  b->half = TILE_ROWS / 2;
-  while (b->half >= columns - first)
-    b->half /= 2;
   if (k < columns) length = column_at(b, c->i0 + k / c->nj, c->j0 + k % c->nj, &begin);
-  const int32_t before = block_scan(b, length, &total);
-  b->store->end[threadIdx.x] = before + length;
+  const int32_t before = block_scan(b, length, &total), end = before + length;
+  b->store->end[threadIdx.x] = end;
   b->store->begin[threadIdx.x] = begin - before;
+  b->step = 5;
+  while ((total - 1) >> b->step >= TILE_ROWS)
+    b->step++;
+  for (int32_t s = (before + (1 << b->step) - 1) >> b->step; s << b->step < end; s++)
+    b->store->column[s] = (uint8_t)threadIdx.x;
   __syncthreads();
   return total;
 }
