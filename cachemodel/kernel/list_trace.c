@@ -31,13 +31,13 @@ static int32_t registers_of(const list_kernel *k)
                                 : gpu_programs[k->kind][k->precision].registers;
 }
 
-/* What every kernel of k->kind reads, wherever it lies. */
 /* Atoms whose forces or densities are summed, with ghosts where a CPU sums theirs, too. */
 static int64_t summed_of(const list_kernel *k)
 {
   return k->gpu || k->kind != NEIGHBOR_HALF ? k->n : k->n + k->n_ghost;
 }
 
+/* What every kernel of k->kind reads, wherever it lies. */
 static void set_atoms(const list_input *in, list_kernel *k)
 {
   const md_atoms *atoms = in->atoms;
