@@ -28,7 +28,7 @@ typedef struct {
   float corner[2][3][TILE_WARPS];                      /* of all its atoms, lo and hi */
   int32_t end[TILE_ROWS], begin[TILE_ROWS]; /* of the columns at hand: candidates up to and with
                                                it; where they begin, less those before */
-  uint8_t column[TILE_ROWS];                /* that some of the candidates lie in */
+  uint8_t column[TILE_ROWS];                /* of candidates 0, 2^step, ... */
   int32_t sum[2][TILE_WARPS];
   int64_t halo; /* where the pass at hand lies in job->halo */
 } tile_store;
@@ -42,7 +42,7 @@ typedef struct {
   state3 origin;
   float lo[3], hi[3]; /* around all rows */
   int32_t n_boxes;    /* of all warps */
-  int step;           /* between these candidates, a power of two: its logarithm */
+  int step;           /* between candidates of which store->column tells, as a power of two */
   int32_t m, pass;    /* entries of the halo, passes done */
   int32_t most;       /* in one pass */
   int turn;           /* which of store->sum comes next */
