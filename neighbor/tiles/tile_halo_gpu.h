@@ -246,7 +246,7 @@ static __device__ __forceinline__ int32_t gather_columns(tile_block *b, int32_t 
 }
 
 /* Candidates of the next 256 columns of bins, from `first` of `columns` on: all of them; where
- * columns end and begin to store->end and begin, and to store->column[s] that of candidate s 2^step.
+ * columns end and begin to store->end and begin, to store->column[s] that of candidate s 2^step.
  * Such steps are 32, or longer where 256 of them were too few. */
 static __device__ __forceinline__ int32_t find_columns(tile_block *b, const tile_columns *c,
                                                        int32_t first)
