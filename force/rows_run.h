@@ -26,27 +26,34 @@ static void rows_run_full(const force_job *job, exact_sum (*exact)[2])
     add_parts(job, PARTS);
 }
 
-/* What half lists add to, so many reals of each atom and each ghost, is 0 first.  A zero that no
- * compiler knows is not stored by memset, which cachegrind could not tell from others. */
+/* What half lists add to, `width` reals of each atom and each ghost, is 0 first.  By all threads of
+ * a parallel region, which wait for each other.  A zero that no compiler knows is not stored by
+ * memset, which cachegrind could not tell from others. */
 MD_INLINE void rows_run_half_open(const force_job *job, real *sum, int width)
 {
   const int64_t end = (job->n + job->n_ghost) * width;
   real zero = 0;
   __asm__("" : "+m"(zero));
-#pragma omp parallel for schedule(static) num_threads(job->fc->ctx->threads)
+#pragma omp for schedule(static)
   for (int64_t k = 0; k < end; k++)
     sum[k] = zero;
 }
 
-/* And what ghosts got goes to their homes: a thread has some of the atoms. */
+/* And what ghosts got goes to their homes: a thread has some of the atoms.  Where threads are many,
+ * SOME_GHOSTS often have none of them, which a loop of vectors finds out. */
+enum { SOME_GHOSTS = 128 };
 MD_INLINE void rows_run_half_close(const force_job *job, real *sum, int width)
 {
+  const int64_t thread = omp_get_thread_num(), threads = omp_get_num_threads();
+  const int32_t first = (int32_t)(job->n * thread / threads);
+  const int32_t end = (int32_t)(job->n * (thread + 1) / threads);
   const real *const ghost = sum + job->n * width;
-#pragma omp parallel num_threads(job->fc->ctx->threads)
-  {
-    const int64_t thread = omp_get_thread_num(), threads = omp_get_num_threads();
-    const int64_t first = job->n * thread / threads, end = job->n * (thread + 1) / threads;
-    for (int64_t g = 0; g < job->n_ghost; g++) {
+  for (int64_t from = 0, to; from < job->n_ghost; from = to) {
+    to = from + SOME_GHOSTS < job->n_ghost ? from + SOME_GHOSTS : job->n_ghost;
+    int any = 0;
+    for (int64_t g = from; g < to; g++)
+      any |= job->home[g] >= first && job->home[g] < end;
+    for (int64_t g = from; any && g < to; g++) {
       const int64_t home = job->home[g]; /* < 0: another process's */
       if (home < first || home >= end) continue;
       for (int d = 0; d < width; d++)
@@ -61,11 +68,15 @@ static md_status rows_run_half(force *fc, const force_job *job)
   const neighbor_view *list = job->list;
   MD_TRY(reserve_parts(fc, list->n_chunks));
   accum(*part)[2] = fc->partial.data;
-  rows_run_half_open(job, job->f, 4);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(fc->ctx->threads)
-  for (int32_t c = 0; c < list->n_chunks; c++)
-    run(job, slices_before(list->chunk[c]), slices_before(list->chunk[c + 1]), true, part[c], NULL);
-  rows_run_half_close(job, job->f, 4);
+#pragma omp parallel num_threads(fc->ctx->threads)
+  {
+    rows_run_half_open(job, job->f, 4);
+#pragma omp for schedule(dynamic, 1)
+    for (int32_t c = 0; c < list->n_chunks; c++)
+      run(job, slices_before(list->chunk[c]), slices_before(list->chunk[c + 1]), true, part[c],
+          NULL);
+    rows_run_half_close(job, job->f, 4);
+  }
   add_parts(job, list->n_chunks);
   return MD_OK;
 }
