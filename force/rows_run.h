@@ -39,26 +39,17 @@ MD_INLINE void rows_run_half_open(const force_job *job, real *sum, int width)
     sum[k] = zero;
 }
 
-/* And what ghosts got goes to their homes: a thread has some of the atoms.  Where threads are many,
- * SOME_GHOSTS often have none of them, which a loop of vectors finds out. */
-enum { SOME_GHOSTS = 128 };
+/* And what ghosts got goes to their homes: a thread has some of the atoms. */
 MD_INLINE void rows_run_half_close(const force_job *job, real *sum, int width)
 {
   const int64_t thread = omp_get_thread_num(), threads = omp_get_num_threads();
-  const int32_t first = (int32_t)(job->n * thread / threads);
-  const int32_t end = (int32_t)(job->n * (thread + 1) / threads);
+  const int64_t first = job->n * thread / threads, end = job->n * (thread + 1) / threads;
   const real *const ghost = sum + job->n * width;
-  for (int64_t from = 0, to; from < job->n_ghost; from = to) {
-    to = from + SOME_GHOSTS < job->n_ghost ? from + SOME_GHOSTS : job->n_ghost;
-    int any = 0;
-    for (int64_t g = from; g < to; g++)
-      any |= job->home[g] >= first && job->home[g] < end;
-    for (int64_t g = from; any && g < to; g++) {
-      const int64_t home = job->home[g]; /* < 0: another process's */
-      if (home < first || home >= end) continue;
-      for (int d = 0; d < width; d++)
-        sum[home * width + d] += ghost[g * width + d];
-    }
+  for (int64_t g = 0; g < job->n_ghost; g++) {
+    const int64_t home = job->home[g]; /* < 0: another process's */
+    if (home < first || home >= end) continue;
+    for (int d = 0; d < width; d++)
+      sum[home * width + d] += ghost[g * width + d];
   }
 }
 
