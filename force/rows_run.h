@@ -10,8 +10,6 @@
 #ifndef ROWS_RUN_H
 #define ROWS_RUN_H
 
-#include <omp.h>
-
 /* A full list; exact is NULL or what reserve_exact gave.  PARTS are reserved. */
 static void rows_run_full(const force_job *job, exact_sum (*exact)[2])
 {
@@ -39,17 +37,14 @@ MD_INLINE void rows_run_half_open(const force_job *job, real *sum, int width)
     sum[k] = zero;
 }
 
-/* And what ghosts got goes to their homes: a thread has some of the atoms. */
-MD_INLINE void rows_run_half_close(const force_job *job, real *sum, int width)
+/* And what the ghosts of chunk c got goes to their homes: by the thread that has done its rows. */
+MD_INLINE void rows_run_half_close(const force_job *job, int32_t c, real *sum, int width)
 {
-  const int64_t thread = omp_get_thread_num(), threads = omp_get_num_threads();
-  const int64_t first = job->n * thread / threads, end = job->n * (thread + 1) / threads;
-  const real *const ghost = sum + job->n * width;
-  for (int64_t g = 0; g < job->n_ghost; g++) {
-    const int64_t home = job->home[g]; /* < 0: another process's */
-    if (home < first || home >= end) continue;
+  const neighbor_view *list = job->list;
+  for (int64_t k = list->ghost_start[c]; k < list->ghost_start[c + 1]; k++) {
+    const int64_t ghost = list->ghost[k], home = job->home[ghost];
     for (int d = 0; d < width; d++)
-      sum[home * width + d] += ghost[g * width + d];
+      sum[home * width + d] += sum[(job->n + ghost) * width + d];
   }
 }
 
@@ -62,11 +57,12 @@ static md_status rows_run_half(force *fc, const force_job *job)
 #pragma omp parallel num_threads(fc->ctx->threads)
   {
     rows_run_half_open(job, job->f, 4);
-#pragma omp for schedule(dynamic, 1)
-    for (int32_t c = 0; c < list->n_chunks; c++)
+#pragma omp for schedule(dynamic, 1) nowait
+    for (int32_t c = 0; c < list->n_chunks; c++) {
       run(job, slices_before(list->chunk[c]), slices_before(list->chunk[c + 1]), true, part[c],
           NULL);
-    rows_run_half_close(job, job->f, 4);
+      rows_run_half_close(job, c, job->f, 4);
+    }
   }
   add_parts(job, list->n_chunks);
   return MD_OK;

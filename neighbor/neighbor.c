@@ -45,13 +45,13 @@ void neighbor_destroy(neighbor_list *list)
   if (!list) return;
   ordering_sorter_destroy(list->sorter);
   if (gpu_close[list->ctx->precision]) gpu_close[list->ctx->precision](list);
-  md_buffer *buffers[] = {&list->stencil,   &list->curve,    &list->key,       &list->place,
-                          &list->bin_start, &list->spare[0], &list->spare[1],  &list->spare[2],
-                          &list->spare[3],  &list->nbr,      &list->start,     &list->count,
-                          &list->atom,      &list->shared,   &list->chunk,     &list->result,
-                          &list->rows,      &list->row_of,   &list->tile,      &list->work,
-                          &list->unfolded,  &list->halo,     &list->halos,     &list->groups,
-                          &list->totals,    &list->line,     &list->line_start};
+  md_buffer *buffers[] = {
+      &list->stencil,  &list->curve,      &list->key,      &list->place,      &list->bin_start,
+      &list->spare[0], &list->spare[1],   &list->spare[2], &list->spare[3],   &list->nbr,
+      &list->start,    &list->count,      &list->atom,     &list->shared,     &list->chunk,
+      &list->result,   &list->rows,       &list->row_of,   &list->tile,       &list->work,
+      &list->unfolded, &list->halo,       &list->halos,    &list->groups,     &list->totals,
+      &list->line,     &list->line_start, &list->ghost,    &list->ghost_start};
   for (size_t k = 0; k < sizeof buffers / sizeof *buffers; k++)
     md_buffer_free(list->ctx, buffers[k]);
   free(list);

@@ -100,7 +100,11 @@ typedef struct {
   const int32_t *shared; /* CPU half lists, [n_rows]: the first shared[r] entries also act on j */
   const int64_t *chunk;  /* CPU half lists, [n_chunks + 1]: the rows of each chunk */
   int32_t n_chunks;
-  int64_t n_entries; /* sum of count */
+  /* CPU half lists: ghosts that shared entries of chunk c may name, those of its rows' atoms, are
+   * ghost[ghost_start[c]] ... ghost[ghost_start[c + 1] - 1], each 0 <= g < n_ghost, ascending. */
+  const int32_t *ghost;
+  const int32_t *ghost_start; /* [n_chunks + 1] */
+  int64_t n_entries;          /* sum of count */
   int32_t max_count;
   int64_t n_ghost; /* ghosts at the build */
   double r_list;

@@ -43,7 +43,7 @@ struct neighbor_list {
   ordering_counter counter; /* GPU: of the keys at hand */
   md_buffer spare[4];       /* for permuting atoms */
   /* behind view */
-  md_buffer nbr, start, count, atom, shared, chunk, line, line_start;
+  md_buffer nbr, start, count, atom, shared, chunk, ghost, ghost_start, line, line_start;
   md_buffer result; /* small totals */
   int32_t slots;    /* room per row at the last build, where a backend guesses first */
   /* CPU, see bin_tiles.h: rows int32 [n], the atoms by tiles; row_of int32 [n], its inverse, for

@@ -205,14 +205,15 @@ static md_status clear(const walk *w)
   return MD_OK;
 }
 
-/* What ghosts got of them goes to their homes. */
-static md_status bring_home(const walk *w)
+/* What the ghosts of chunk c got of them goes to their homes. */
+static md_status bring_home(const walk *w, int32_t c)
 {
+  const neighbor_view *view = w->view;
   const int32_t n = (int32_t)w->kernel->n;
-  for (int32_t ghost = 0; ghost < w->kernel->n_ghost; ghost++) {
-    const int32_t from = n + ghost;
+  for (int32_t k = view->ghost_start[c]; k < view->ghost_start[c + 1]; k++) {
+    const int32_t ghost = view->ghost[k], from = n + ghost;
+    MD_TRY(touch(w, LIST_GHOST, TRACE_NI, TRACE_READ, 1, &k));
     MD_TRY(touch(w, LIST_HOME, TRACE_NI, TRACE_READ, 1, &ghost));
-    if (w->home[ghost] < 0) continue; /* another rank's */
     MD_TRY(touch(w, summed(w), TRACE_FUO, TRACE_READ, 1, &from));
     MD_TRY(touch(w, summed(w), TRACE_FUI, TRACE_UPDATE, 1, &w->home[ghost]));
   }
@@ -241,14 +242,30 @@ static md_status embed(const walk *w, int32_t count)
   return MD_OK;
 }
 
-static md_status all_slices(walk *w, int64_t n)
+static md_status slices(walk *w, int64_t begin, int64_t end)
 {
   const int64_t lanes = w->kernel->lanes;
-  const bool half = w->kernel->kind == NEIGHBOR_HALF;
-  if (half) MD_TRY(clear(w));
-  for (int64_t r = 0; r < n; r += lanes)
+  for (int64_t r = begin; r < end; r += lanes)
     MD_TRY(slice(w, r / lanes));
-  if (half && n == w->view->n_rows) MD_TRY(bring_home(w));
+  return MD_OK;
+}
+
+/* The chunks of a half list, as far as row n. */
+static md_status chunks(walk *w, int64_t n)
+{
+  const neighbor_view *view = w->view;
+  MD_TRY(clear(w));
+  for (int32_t c = 0; c < view->n_chunks && view->chunk[c] < n; c++) {
+    const int64_t end = view->chunk[c + 1];
+    MD_TRY(slices(w, view->chunk[c], end < n ? end : n));
+    if (end <= n) MD_TRY(bring_home(w, c));
+  }
+  return MD_OK;
+}
+
+static md_status all_slices(walk *w, int64_t n)
+{
+  MD_TRY(w->kernel->kind == NEIGHBOR_HALF ? chunks(w, n) : slices(w, 0, n));
   return w->kernel->pass == LIST_PASS_DENSITIES ? embed(w, (int32_t)n) : MD_OK;
 }
 

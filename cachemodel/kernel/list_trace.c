@@ -98,6 +98,8 @@ md_status list_kernel_of(const list_input *in, list_kernel *out)
   array[LIST_COUNT] = (list_array){(uintptr_t)view->count, view->n_rows, sizeof(int32_t)};
   array[LIST_ATOM] = (list_array){(uintptr_t)view->atom, view->atom ? view->n_rows : 0, 4};
   array[LIST_SHARED] = (list_array){(uintptr_t)view->shared, view->shared ? view->n_rows : 0, 4};
+  array[LIST_GHOST] =
+      (list_array){(uintptr_t)view->ghost, view->ghost ? view->ghost_start[view->n_chunks] : 0, 4};
   uint64_t end = 0;
   for (int k = 0; k < LIST_PACKED; k++)
     end = list_array_end(&array[k]) > end ? list_array_end(&array[k]) : end;

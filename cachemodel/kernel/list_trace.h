@@ -17,8 +17,8 @@
  *      deterministic.
  * cpu  (force/force_cpu.prec.c) a vector of rows, slice after slice as one thread runs through all:
  *      for each entry the indices, the coordinates behind them and, half lists, the forces on them,
- *      those that are not shared on the row's own atom.  These forces are zero first, and in the
- *      end those on ghosts are added to those on their homes.
+ *      those that are not shared on the row's own atom.  These forces are zero first, and at the
+ *      end of a chunk those on its ghosts are added to those on their homes.
  *
  * Atoms of several types: both read the type of each neighbour, a byte, beside its position.  The
  * GPU's then reads the constants of the two types, behind the batch (stream `other`): 16 bytes of a
@@ -48,14 +48,16 @@ enum { LIST_WARP = 32 };
 
 /* COORD is coord4 of atoms.  PACKED: x and y of doubles as the GPU packs them, z being Z; of
  * embedded atoms on a CPU coordinates with F' beside them.  SLOPE is F'.  PAIR holds constants of
- * two types.  ATOM, SHARED, DENSITY, NEAR, NEAR_COUNT: CPU; PAIR: GPU. */
+ * two types.  ATOM, SHARED, GHOST, DENSITY, NEAR, NEAR_COUNT: CPU; PAIR: GPU. */
 #define LIST_ARRAYS(X)                                                                             \
   X(COORD)                                                                                         \
   X(FORCE)                                                                                         \
   X(NBR)                                                                                           \
   X(COUNT)                                                                                         \
   X(START)                                                                                         \
-  X(HOME) X(ATOM) X(SHARED) X(PACKED) X(Z) X(TYPE) X(SLOPE) X(DENSITY) X(NEAR) X(NEAR_COUNT) X(PAIR)
+  X(HOME)                                                                                          \
+  X(ATOM)                                                                                          \
+  X(SHARED) X(GHOST) X(PACKED) X(Z) X(TYPE) X(SLOPE) X(DENSITY) X(NEAR) X(NEAR_COUNT) X(PAIR)
 #define MD_ENUM_(name) LIST_##name,
 typedef enum { LIST_ARRAYS(MD_ENUM_) LIST_ARRAY_COUNT } list_array_name;
 #undef MD_ENUM_

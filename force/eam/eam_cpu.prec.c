@@ -339,13 +339,14 @@ md_status KERNEL(eam_cpu_half)(force *fc, const force_job *job)
 #pragma omp parallel num_threads(fc->ctx->threads)
   {
     rows_run_half_open(job, fc->density.data, 1);
-#pragma omp for schedule(dynamic, 1)
-    for (int32_t c = 0; c < list->n_chunks; c++)
+#pragma omp for schedule(dynamic, 1) nowait
+    for (int32_t c = 0; c < list->n_chunks; c++) {
       for (int64_t s = slices_before(list->chunk[c]); s < slices_before(list->chunk[c + 1]); s++) {
         slice_near(job, &constants, s, true);
         slice_densities(job, &constants, s, true);
       }
-    rows_run_half_close(job, fc->density.data, 1);
+      rows_run_half_close(job, c, fc->density.data, 1);
+    }
   }
   MD_TRY(embed(fc, job, NULL));
   return rows_run_half(fc, job);

@@ -8,6 +8,7 @@
  *
  * Compiled once per precision and instruction set. */
 #include "neighbor/cpu/bin_order.h"
+#include "neighbor/cpu/chunks.h"
 #include "neighbor/cpu/lines.h"
 #include "neighbor/cpu/rows_cpu.h"
 
@@ -15,11 +16,7 @@
 
 typedef int32_t lanes_i32 __attribute__((vector_size(4 * SIMD_LANES), may_alias));
 
-enum {
-  WINDOW = LINES_WINDOW, /* rows sorted by length */
-  CHUNK_ROWS = 2048,     /* least and */
-  CHUNKS_MOST = 64       /* most chunks of deterministic half lists */
-};
+enum { WINDOW = LINES_WINDOW }; /* rows sorted by length */
 _Static_assert(ROWS_BLOCK % WINDOW == 0 && WINDOW % SIMD_LANES == 0, "slices fill windows");
 
 typedef struct {
@@ -180,24 +177,6 @@ static md_status build_pass(build *b)
   return MD_OK;
 }
 
-/* Rows of each chunk, whole windows: one chunk a thread, or a number that depends on n alone. */
-static md_status make_chunks(neighbor_list *list, int64_t n)
-{
-  const int64_t windows = (n + WINDOW - 1) / WINDOW;
-  int64_t chunks = list->ctx->threads;
-  if (list->ctx->deterministic)
-    chunks = n / CHUNK_ROWS < CHUNKS_MOST ? n / CHUNK_ROWS : CHUNKS_MOST;
-  chunks = chunks > windows ? windows : chunks < 1 ? 1 : chunks;
-  MD_TRY(md_buffer_reserve(list->ctx, &list->chunk, (size_t)(chunks + 1) * sizeof(int64_t), 0));
-  int64_t *chunk = list->chunk.data;
-  for (int64_t c = 0; c < chunks; c++)
-    chunk[c] = windows * c / chunks * WINDOW;
-  chunk[chunks] = n;
-  list->view.chunk = chunk;
-  list->view.n_chunks = (int32_t)chunks;
-  return MD_OK;
-}
-
 /* Tiles, rows, and what else is known before the search. */
 static md_status prepare(build *b, const md_atoms *atoms)
 {
@@ -218,7 +197,7 @@ static md_status prepare(build *b, const md_atoms *atoms)
   if (!job->half) return MD_OK;
   MD_TRY(md_buffer_reserve(ctx, &list->shared, ints, 0));
   MD_TRY(md_buffer_reserve(ctx, &list->row_of, ints, 0));
-  MD_TRY(make_chunks(list, n));
+  MD_TRY(chunks_of_rows(list, n));
   /* Ghosts of other ranks' atoms come last. */
   const bool alone = atoms->n_ghost == 0 || job->home[atoms->n_ghost - 1] >= 0;
   job->split = list->view.n_chunks > 1 || !list->spec.newton || !alone;
@@ -227,7 +206,7 @@ static md_status prepare(build *b, const md_atoms *atoms)
   for (int64_t r = 0; r < n; r++)
     row_of[job->rows[r]] = (int32_t)r;
   job->row_of = row_of;
-  return MD_OK;
+  return chunks_of_ghosts(list, atoms);
 }
 
 md_status KERNEL(neighbor_cpu_build)(neighbor_list *list, const md_atoms *atoms)

@@ -183,7 +183,7 @@ run_list run_list_read(md_ctx *ctx, const neighbor_list *list)
   const int64_t rows = from->n_rows;
   if (rows == 0) {
     v->start = v->chunk = NULL;
-    v->nbr = v->count = v->atom = v->shared = NULL;
+    v->nbr = v->count = v->atom = v->shared = v->ghost = v->ghost_start = NULL;
     v->n_chunks = 0;
     return to;
   }
@@ -201,13 +201,17 @@ run_list run_list_read(md_ctx *ctx, const neighbor_list *list)
   }
   v->shared = read_array(ctx, from->shared, rows, 4);
   v->chunk = read_array(ctx, from->chunk, from->n_chunks + 1, 8);
+  v->ghost_start = read_array(ctx, from->ghost_start, from->n_chunks + 1, 4);
+  if (from->ghost)
+    v->ghost = read_array(ctx, from->ghost, v->ghost_start[from->n_chunks], sizeof *v->ghost);
   return to;
 }
 
 void run_list_free(run_list *list)
 {
   const neighbor_view *v = &list->view;
-  const void *parts[] = {v->start, v->nbr, v->count, v->atom, v->shared, v->chunk};
+  const void *parts[] = {v->start,  v->nbr,   v->count, v->atom,
+                         v->shared, v->chunk, v->ghost, v->ghost_start};
   for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
     free((void *)(uintptr_t)parts[k]);
   *list = (run_list){0};
@@ -275,6 +279,27 @@ static int32_t *chunks_of_atoms(const neighbor_view *v, const char *name)
   return chunk;
 }
 
+/* The chunk that lists each ghost, -1: none; NULL without chunks.  It is that of the home. */
+static int32_t *chunks_of_ghosts(const neighbor_view *v, const int32_t *chunk,
+                                 const run_snapshot *atoms, const char *name)
+{
+  if (!chunk) return NULL;
+  int32_t *owner = ref_alloc(atoms->n_ghost, sizeof *owner);
+  for (int64_t g = 0; g < atoms->n_ghost; g++)
+    owner[g] = -1;
+  ck_assert_msg(v->ghost_start[0] == 0, "%s: ghosts begin at %d", name, v->ghost_start[0]);
+  for (int32_t c = 0; c < v->n_chunks; c++)
+    for (int64_t k = v->ghost_start[c]; k < v->ghost_start[c + 1]; k++) {
+      const int32_t g = v->ghost[k];
+      ck_assert_msg(g >= 0 && g < atoms->n_ghost && (k == v->ghost_start[c] || g > v->ghost[k - 1]),
+                    "%s: ghost %d is not in its order", name, g);
+      ck_assert_msg(owner[g] < 0 && atoms->home[g] >= 0 && chunk[atoms->home[g]] == c,
+                    "%s: chunk %d lists ghost %d of atom %d", name, c, g, atoms->home[g]);
+      owner[g] = c;
+    }
+  return owner;
+}
+
 /* Does entry k of row r act on both atoms?  A CPU half list says so and must do it within chunks
  * and only there; any other half list does it for every pair of owned atoms, and with newton for
  * ghosts, of which it holds the positive shifts only; on the CPU no ghosts of negative shift along
@@ -314,7 +339,7 @@ run_action *run_list_actions(const run_list *list, const run_snapshot *atoms, in
   }
   check_shape(list, atoms->n, name);
   run_action *actions = ref_alloc(2 * v->n_entries, sizeof *actions);
-  int32_t *chunk = chunks_of_atoms(v, name);
+  int32_t *chunk = chunks_of_atoms(v, name), *owner = chunks_of_ghosts(v, chunk, atoms, name);
   for (int64_t r = 0; r < v->n_rows; r++)
     for (int32_t k = 0; k < v->count[r]; k++) {
       const int32_t j = v->nbr[v->start[r / v->width] + (int64_t)k * v->width + r % v->width];
@@ -322,11 +347,15 @@ run_action *run_list_actions(const run_list *list, const run_snapshot *atoms, in
       run_action a = {.i = v->atom ? v->atom[r] : (int32_t)r, .j = j};
       if (j >= atoms->n) a.j = atoms->home[j - atoms->n], a.shift = atoms->shift[j - atoms->n];
       const bool both = acts_on_both(v, chunk, r, k, &a, name);
+      ck_assert_msg(!owner || !both || j < atoms->n || owner[j - atoms->n] == chunk[a.i],
+                    "%s: row %lld shares ghost %lld, which its chunk does not list", name,
+                    (long long)r, (long long)(j - atoms->n));
       a.i = (int32_t)atoms->id[a.i] - 1, a.j = (int32_t)atoms->id[a.j] - 1;
       actions[(*n)++] = a;
       if (both) actions[(*n)++] = (run_action){a.j, a.i, -a.shift};
     }
   free(chunk);
+  free(owner);
   if (*n > 0) qsort(actions, (size_t)*n, sizeof *actions, action_compare);
   return actions;
 }

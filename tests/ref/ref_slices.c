@@ -69,12 +69,19 @@ ref_events ref_slices(const list_kernel *kernel, const run_list *list, const run
   const int64_t n = atoms->n, ghosts = atoms->n_ghost;
   for (int64_t j = 0; half && j < n + ghosts; j++)
     touch(c, LIST_FORCE, TRACE_FUO, TRACE_WRITE, j, 1);
-  for (int64_t s = 0; s * v->width < v->n_rows; s++)
+  int32_t chunk = 0, brought = 0;
+  for (int64_t s = 0; s * v->width < v->n_rows; s++) {
     cpu_slice(c, s);
-  for (int64_t g = 0; half && g < ghosts; g++) {
-    touch(c, LIST_HOME, TRACE_NI, TRACE_READ, g, 1);
-    touch(c, LIST_FORCE, TRACE_FUO, TRACE_READ, n + g, 1);
-    touch(c, LIST_FORCE, TRACE_FUI, TRACE_UPDATE, atoms->home[g], 1);
+    const int64_t done = (s + 1) * v->width;
+    if (!half || (done < v->n_rows && done < v->chunk[chunk + 1])) continue;
+    chunk++;
+    for (; brought < v->ghost_start[chunk]; brought++) {
+      const int32_t g = v->ghost[brought];
+      touch(c, LIST_GHOST, TRACE_NI, TRACE_READ, brought, 1);
+      touch(c, LIST_HOME, TRACE_NI, TRACE_READ, g, 1);
+      touch(c, LIST_FORCE, TRACE_FUO, TRACE_READ, n + g, 1);
+      touch(c, LIST_FORCE, TRACE_FUI, TRACE_UPDATE, atoms->home[g], 1);
+    }
   }
   return walk.out;
 }
