@@ -4,6 +4,9 @@
 # machine slows all alike; rows, with medians, go to engine-ranks.csv.  REPEATS, CELLS and STEPS name others than 5, 32 and 100,
 # GPUS fewer GPUs.
 #
+# One rank on a GPU is measured on all of them at once, one run each: so they draw as much power and are as warm as where they work
+# together.  The rate is that of the slowest, since ranks wait for each other; least and most are of all.
+#
 # Rates are of whole steps, with rebuilds; `steady` is of what every step has: phases integrate, force and exchange.  Buffers of
 # several ranks grow in the first rebuilds, so a GPU makes as many steps as are 2^31 atom-steps of a strong case, at least 1000.
 set -eu
@@ -20,18 +23,38 @@ mkdir -p "$results"
 # The number of a key that a report has once, or its word.
 value() { sed -n "s/^ *\"$1\": \"\{0,1\}\([^\",]*\).*/\1/p" "$2" | head -n 1; }
 
-# take CASE RANKS THREADS ARGS... : one run; its rates, whole and steady, to a file of the case.
+# rates REPORT : whole and steady.
+rates()
+{
+  value atom_steps_per_s "$1"
+  for key in atoms steps integrate force exchange; do
+    sed -n '/^  "timing": {/,/^  "ranks"/p' "$1" | value "$key" -
+  done | paste -s -d ' ' | awk '{ printf "%.17g\n", $1 * $2 / ($3 + $4 + $5) }'
+}
+
+# take CASE RANKS THREADS ARGS... : one run, of a rank on a GPU one on each; the rates of the slowest to files of the case.
 take()
 {
   place=$work/$1,$2,$3
   ranks=$2
   threads=$3
   shift 3
-  on_ranks "$ranks" "$minimd" --threads "$threads" --quiet --format json "$@" >"$place.json"
-  value atom_steps_per_s "$place.json" >>"$place.rates"
-  for key in atoms steps integrate force exchange; do
-    sed -n '/^  "timing": {/,/^  "ranks"/p' "$place.json" | value "$key" -
-  done | paste -s -d ' ' | awk '{ printf "%.17g\n", $1 * $2 / ($3 + $4 + $5) }' >>"$place.steady"
+  copies=1
+  case "$ranks $*" in '1 --backend gpu '*) copies=$gpus ;; esac
+  for copy in $(seq "$copies"); do
+    device=
+    [ "$copies" = 1 ] || device="--device $((copy - 1))"
+    on_ranks "$ranks" "$minimd" --threads "$threads" --quiet --format json "$@" $device >"$place.json$copy" &
+    eval "job$copy=\$!"
+  done
+  for copy in $(seq "$copies"); do
+    eval "wait \$job$copy"
+    rates "$place.json$copy" | paste -s -d ' '
+  done >"$place.copies"
+  mv "$place.json1" "$place.json"
+  cut -d ' ' -f 1 "$place.copies" >>"$place.all"
+  sort -g "$place.copies" | head -n 1 | cut -d ' ' -f 1 >>"$place.rates"
+  cut -d ' ' -f 2 "$place.copies" | sort -g | head -n 1 >>"$place.steady"
 }
 
 # Median, least and most of a file of numbers, in millions.
@@ -58,7 +81,7 @@ note()
     eval "$key=\$found"
   done
   run=$backend,$precision,$list,$2,$3,$atoms,$steps,$repeats
-  rates=$(spread "$place.rates"),$(spread "$place.steady" | cut -d , -f 1)
+  rates=$(spread "$place.rates" | cut -d , -f 1),$(spread "$place.all" | cut -d , -f 2-),$(spread "$place.steady" | cut -d , -f 1)
   echo "$(date -u +%F),$commit,$machine,$1,$run,$rates,$carrier,$cut,$imbalance" >>"$work/rows"
 }
 
