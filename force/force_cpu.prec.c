@@ -177,7 +177,7 @@ MD_INLINE void slice_forces(const force_job *job, const pair_constants *c, int64
   const slice_types *types = mode.typed ? &own_types : NULL;
   if (mode.typed) open_types(job, own, &own_types);
   load_atoms(from, own, i, &q);
-  rows_ask_lines(list, s, from.coord, half ? to : NULL);
+  rows_ask_lines(list, s, from.coord, half && rows_ask_forces(list) ? to : NULL);
   int32_t k = 0;
   if (STREAMS && !charged && !types && !sums) {
     const stream_job pairs = {c, from.coord, i, mode, to};

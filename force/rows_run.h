@@ -24,20 +24,28 @@ static void rows_run_full(const force_job *job, exact_sum (*exact)[2])
     add_parts(job, PARTS);
 }
 
-/* What half lists add to, `width` reals of each atom and each ghost, is 0 first.  By all threads of
- * a parallel region, which wait for each other.  A zero that no compiler knows is not stored by
- * memset, which cachegrind could not tell from others. */
-MD_INLINE void rows_run_half_open(const force_job *job, real *sum, int width)
+/* What half lists add to, `width` reals of each atom and each ghost, is 0 first where chunk c adds
+ * to it: by the thread that has its rows, so that no two threads write it.  A chunk that is alone
+ * takes all in the order of memory: 2 to 3 % of a step of 4,000 atoms.  A zero that no compiler
+ * knows is not stored by memset, which cachegrind could not tell from others. */
+MD_INLINE void rows_run_half_open(const force_job *job, int32_t c, real *sum, int width)
 {
-  const int64_t end = (job->n + job->n_ghost) * width;
+  const neighbor_view *list = job->list;
+  const bool alone = list->n_chunks == 1;
+  const int64_t all = alone ? (job->n + job->n_ghost) * width : 0;
   real zero = 0;
   __asm__("" : "+m"(zero));
-#pragma omp for schedule(static)
-  for (int64_t k = 0; k < end; k++)
+  for (int64_t k = 0; k < all; k++)
     sum[k] = zero;
+  for (int64_t r = list->chunk[c]; !alone && r < list->chunk[c + 1]; r++)
+    for (int d = 0; d < width; d++)
+      sum[(int64_t)list->atom[r] * width + d] = 0;
+  for (int64_t k = list->ghost_start[c]; !alone && k < list->ghost_start[c + 1]; k++)
+    for (int d = 0; d < width; d++)
+      sum[(job->n + list->ghost[k]) * width + d] = 0;
 }
 
-/* And what the ghosts of chunk c got goes to their homes: by the thread that has done its rows. */
+/* And what its ghosts got goes to their homes. */
 MD_INLINE void rows_run_half_close(const force_job *job, int32_t c, real *sum, int width)
 {
   const neighbor_view *list = job->list;
@@ -54,15 +62,11 @@ static md_status rows_run_half(force *fc, const force_job *job)
   const neighbor_view *list = job->list;
   MD_TRY(reserve_parts(fc, list->n_chunks));
   accum(*part)[2] = fc->partial.data;
-#pragma omp parallel num_threads(fc->ctx->threads)
-  {
-    rows_run_half_open(job, job->f, 4);
-#pragma omp for schedule(dynamic, 1) nowait
-    for (int32_t c = 0; c < list->n_chunks; c++) {
-      run(job, slices_before(list->chunk[c]), slices_before(list->chunk[c + 1]), true, part[c],
-          NULL);
-      rows_run_half_close(job, c, job->f, 4);
-    }
+#pragma omp parallel for schedule(static, 1) num_threads(fc->ctx->threads)
+  for (int32_t c = 0; c < list->n_chunks; c++) {
+    rows_run_half_open(job, c, job->f, 4);
+    run(job, slices_before(list->chunk[c]), slices_before(list->chunk[c + 1]), true, part[c], NULL);
+    rows_run_half_close(job, c, job->f, 4);
   }
   add_parts(job, list->n_chunks);
   return MD_OK;

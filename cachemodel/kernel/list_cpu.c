@@ -196,12 +196,23 @@ static md_status slice(walk *w, int64_t s)
   return sum_rows(w, &near, left);
 }
 
-/* The sums that half lists add to begin as zero. */
-static md_status clear(const walk *w)
+/* The sums that chunk c of a half list adds to begin as zero: all in one piece, if it is alone. */
+static md_status clear(const walk *w, int32_t c)
 {
-  const int32_t end = (int32_t)(w->kernel->n + w->kernel->n_ghost);
-  for (int32_t i = 0; i < end; i++)
+  const neighbor_view *view = w->view;
+  const int32_t n = (int32_t)w->kernel->n, all = n + (int32_t)w->kernel->n_ghost;
+  const bool alone = view->n_chunks == 1;
+  for (int32_t i = 0; alone && i < all; i++)
     MD_TRY(touch(w, summed(w), TRACE_FUO, TRACE_WRITE, 1, &i));
+  for (int32_t r = (int32_t)view->chunk[c]; !alone && r < view->chunk[c + 1]; r++) {
+    MD_TRY(touch(w, LIST_ATOM, TRACE_NI, TRACE_READ, 1, &r));
+    MD_TRY(touch(w, summed(w), TRACE_FUO, TRACE_WRITE, 1, &view->atom[r]));
+  }
+  for (int32_t k = view->ghost_start[c]; !alone && k < view->ghost_start[c + 1]; k++) {
+    const int32_t to = n + view->ghost[k];
+    MD_TRY(touch(w, LIST_GHOST, TRACE_NI, TRACE_READ, 1, &k));
+    MD_TRY(touch(w, summed(w), TRACE_FUO, TRACE_WRITE, 1, &to));
+  }
   return MD_OK;
 }
 
@@ -254,9 +265,9 @@ static md_status slices(walk *w, int64_t begin, int64_t end)
 static md_status chunks(walk *w, int64_t n)
 {
   const neighbor_view *view = w->view;
-  MD_TRY(clear(w));
   for (int32_t c = 0; c < view->n_chunks && view->chunk[c] < n; c++) {
     const int64_t end = view->chunk[c + 1];
+    MD_TRY(clear(w, c));
     MD_TRY(slices(w, view->chunk[c], end < n ? end : n));
     if (end <= n) MD_TRY(bring_home(w, c));
   }

@@ -197,7 +197,7 @@ MD_INLINE void slice_forces(const force_job *job, const eam_constants *c, int64_
   simd_coord i[3];
   simd_real f[3] = {{0}, {0}, {0}}, g[3], energy;
   simd_load_coord(x, own, i);
-  rows_ask_lines(job->list, s, x, half ? to : NULL);
+  rows_ask_lines(job->list, s, x, half && rows_ask_forces(job->list) ? to : NULL);
   for (int32_t k = 0; k < rows.any; k += BATCH) {
     const int32_t some = batch_of(rows.any, k);
     pull_batch(x, c, i, slope_i, rows.nbr + (int64_t)k * SIMD_LANES, some, batch);
@@ -336,17 +336,14 @@ md_status KERNEL(eam_cpu_half)(force *fc, const force_job *job)
   MD_TRY(reserve(fc, job));
   const eam_constants constants = eam_round(job);
   const neighbor_view *list = job->list;
-#pragma omp parallel num_threads(fc->ctx->threads)
-  {
-    rows_run_half_open(job, fc->density.data, 1);
-#pragma omp for schedule(dynamic, 1) nowait
-    for (int32_t c = 0; c < list->n_chunks; c++) {
-      for (int64_t s = slices_before(list->chunk[c]); s < slices_before(list->chunk[c + 1]); s++) {
-        slice_near(job, &constants, s, true);
-        slice_densities(job, &constants, s, true);
-      }
-      rows_run_half_close(job, c, fc->density.data, 1);
+#pragma omp parallel for schedule(static, 1) num_threads(fc->ctx->threads)
+  for (int32_t c = 0; c < list->n_chunks; c++) {
+    rows_run_half_open(job, c, fc->density.data, 1);
+    for (int64_t s = slices_before(list->chunk[c]); s < slices_before(list->chunk[c + 1]); s++) {
+      slice_near(job, &constants, s, true);
+      slice_densities(job, &constants, s, true);
     }
+    rows_run_half_close(job, c, fc->density.data, 1);
   }
   MD_TRY(embed(fc, job, NULL));
   return rows_run_half(fc, job);

@@ -61,27 +61,50 @@ static void cpu_slice(cpu *c, int64_t s)
     touch(c, LIST_FORCE, TRACE_FUO, half ? TRACE_UPDATE : TRACE_WRITE, v->atom[r], 1);
 }
 
+/* Before the rows of a half list's chunk. */
+static void cpu_open(cpu *c, int32_t chunk)
+{
+  const neighbor_view *v = &c->list->view;
+  const int64_t n = c->atoms->n, ghosts = c->atoms->n_ghost;
+  if (v->n_chunks == 1) {
+    for (int64_t j = 0; j < n + ghosts; j++)
+      touch(c, LIST_FORCE, TRACE_FUO, TRACE_WRITE, j, 1);
+    return;
+  }
+  for (int64_t r = v->chunk[chunk]; r < v->chunk[chunk + 1]; r++) {
+    touch(c, LIST_ATOM, TRACE_NI, TRACE_READ, r, 1);
+    touch(c, LIST_FORCE, TRACE_FUO, TRACE_WRITE, v->atom[r], 1);
+  }
+  for (int64_t k = v->ghost_start[chunk]; k < v->ghost_start[chunk + 1]; k++) {
+    touch(c, LIST_GHOST, TRACE_NI, TRACE_READ, k, 1);
+    touch(c, LIST_FORCE, TRACE_FUO, TRACE_WRITE, n + v->ghost[k], 1);
+  }
+}
+
+/* And behind them. */
+static void cpu_close(cpu *c, int32_t chunk)
+{
+  const neighbor_view *v = &c->list->view;
+  for (int64_t k = v->ghost_start[chunk]; k < v->ghost_start[chunk + 1]; k++) {
+    const int32_t g = v->ghost[k];
+    touch(c, LIST_GHOST, TRACE_NI, TRACE_READ, k, 1);
+    touch(c, LIST_HOME, TRACE_NI, TRACE_READ, g, 1);
+    touch(c, LIST_FORCE, TRACE_FUO, TRACE_READ, c->atoms->n + g, 1);
+    touch(c, LIST_FORCE, TRACE_FUI, TRACE_UPDATE, c->atoms->home[g], 1);
+  }
+}
+
 ref_events ref_slices(const list_kernel *kernel, const run_list *list, const run_snapshot *atoms)
 {
   cpu walk = {kernel, list, atoms, {0}}, *c = &walk;
   const neighbor_view *v = &c->list->view;
   const bool half = v->kind == NEIGHBOR_HALF;
-  const int64_t n = atoms->n, ghosts = atoms->n_ghost;
-  for (int64_t j = 0; half && j < n + ghosts; j++)
-    touch(c, LIST_FORCE, TRACE_FUO, TRACE_WRITE, j, 1);
-  int32_t chunk = 0, brought = 0;
-  for (int64_t s = 0; s * v->width < v->n_rows; s++) {
-    cpu_slice(c, s);
-    const int64_t done = (s + 1) * v->width;
-    if (!half || (done < v->n_rows && done < v->chunk[chunk + 1])) continue;
-    chunk++;
-    for (; brought < v->ghost_start[chunk]; brought++) {
-      const int32_t g = v->ghost[brought];
-      touch(c, LIST_GHOST, TRACE_NI, TRACE_READ, brought, 1);
-      touch(c, LIST_HOME, TRACE_NI, TRACE_READ, g, 1);
-      touch(c, LIST_FORCE, TRACE_FUO, TRACE_READ, n + g, 1);
-      touch(c, LIST_FORCE, TRACE_FUI, TRACE_UPDATE, atoms->home[g], 1);
-    }
+  for (int32_t chunk = 0; chunk < (half ? v->n_chunks : 1); chunk++) {
+    const int64_t first = half ? v->chunk[chunk] : 0, end = half ? v->chunk[chunk + 1] : v->n_rows;
+    if (half) cpu_open(c, chunk);
+    for (int64_t s = first / v->width; s * v->width < end; s++)
+      cpu_slice(c, s);
+    if (half) cpu_close(c, chunk);
   }
   return walk.out;
 }
