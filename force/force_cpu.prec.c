@@ -7,7 +7,7 @@
  * Half lists: shared entries act on both atoms.  Their forces are turned back into structures of
  * four and subtracted from f[j], one lane after the other, so that an atom may come twice in one
  * vector.  Chunks own the atoms of their rows and the ghosts of these, and write no others: threads
- * need no atomics.  Forces on ghosts are added to those on their homes in the end.
+ * need no atomics.  Forces on its ghosts go to their homes when a chunk's rows are done.
  *
  * Bytes a pair: 4 + a coord4, and for shared entries two real4.  Compiled once per precision and
  * instruction set. */

@@ -31,16 +31,17 @@ static void rows_run_full(const force_job *job, exact_sum (*exact)[2])
 MD_INLINE void rows_run_half_open(const force_job *job, int32_t c, real *sum, int width)
 {
   const neighbor_view *list = job->list;
-  const bool alone = list->n_chunks == 1;
-  const int64_t all = alone ? (job->n + job->n_ghost) * width : 0;
-  real zero = 0;
-  __asm__("" : "+m"(zero));
-  for (int64_t k = 0; k < all; k++)
-    sum[k] = zero;
-  for (int64_t r = list->chunk[c]; !alone && r < list->chunk[c + 1]; r++)
+  if (list->n_chunks == 1) {
+    real zero = 0;
+    __asm__("" : "+m"(zero));
+    for (int64_t k = 0; k < (job->n + job->n_ghost) * width; k++)
+      sum[k] = zero;
+    return;
+  }
+  for (int64_t r = list->chunk[c]; r < list->chunk[c + 1]; r++)
     for (int d = 0; d < width; d++)
       sum[(int64_t)list->atom[r] * width + d] = 0;
-  for (int64_t k = list->ghost_start[c]; !alone && k < list->ghost_start[c + 1]; k++)
+  for (int64_t k = list->ghost_start[c]; k < list->ghost_start[c + 1]; k++)
     for (int d = 0; d < width; d++)
       sum[(job->n + list->ghost[k]) * width + d] = 0;
 }

@@ -72,6 +72,6 @@ double neighbor_memory(const md_ctx *ctx, const neighbor_spec *spec, double n, d
                         (gpu     ? all * state
                          : sorts ? 0
                                  : 12 * all);
-  const double owned = spec->kind == NEIGHBOR_HALF && !gpu ? 4 * ghosts : 0; /* by chunks */
-  return rows + spare + search + owned + ordering_memory(ctx, keys, gpu ? own : bins);
+  const double by_chunk = spec->kind == NEIGHBOR_HALF && !gpu ? 4 * ghosts : 0;
+  return rows + spare + search + by_chunk + ordering_memory(ctx, keys, gpu ? own : bins);
 }

@@ -201,14 +201,16 @@ static md_status clear(const walk *w, int32_t c)
 {
   const neighbor_view *view = w->view;
   const int32_t n = (int32_t)w->kernel->n, all = n + (int32_t)w->kernel->n_ghost;
-  const bool alone = view->n_chunks == 1;
-  for (int32_t i = 0; alone && i < all; i++)
-    MD_TRY(touch(w, summed(w), TRACE_FUO, TRACE_WRITE, 1, &i));
-  for (int32_t r = (int32_t)view->chunk[c]; !alone && r < view->chunk[c + 1]; r++) {
+  if (view->n_chunks == 1) {
+    for (int32_t i = 0; i < all; i++)
+      MD_TRY(touch(w, summed(w), TRACE_FUO, TRACE_WRITE, 1, &i));
+    return MD_OK;
+  }
+  for (int32_t r = (int32_t)view->chunk[c]; r < view->chunk[c + 1]; r++) {
     MD_TRY(touch(w, LIST_ATOM, TRACE_NI, TRACE_READ, 1, &r));
     MD_TRY(touch(w, summed(w), TRACE_FUO, TRACE_WRITE, 1, &view->atom[r]));
   }
-  for (int32_t k = view->ghost_start[c]; !alone && k < view->ghost_start[c + 1]; k++) {
+  for (int32_t k = view->ghost_start[c]; k < view->ghost_start[c + 1]; k++) {
     const int32_t to = n + view->ghost[k];
     MD_TRY(touch(w, LIST_GHOST, TRACE_NI, TRACE_READ, 1, &k));
     MD_TRY(touch(w, summed(w), TRACE_FUO, TRACE_WRITE, 1, &to));

@@ -10,8 +10,8 @@ MD_BEGIN_C
  * in a deterministic context a number that depends on n alone.  Errors: MD_ENOMEM. */
 md_status chunks_of_rows(neighbor_list *list, int64_t n);
 
-/* Set ghost and ghost_start, given the chunks and row_of; leaves nothing in list->key.
- * Errors: MD_ENOMEM. */
+/* Set ghost and ghost_start, given the chunks and row_of; list->key, which bins were sorted by, is
+ * overwritten.  Errors: MD_ENOMEM. */
 md_status chunks_of_ghosts(neighbor_list *list, const md_atoms *atoms);
 
 MD_END_C
