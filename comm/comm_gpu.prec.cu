@@ -45,8 +45,17 @@ static __device__ __forceinline__ void add_images(int images, unsigned long long
   if (lane == 0 && images > 0) atomicAdd(total, (unsigned long long)images);
 }
 
-/* Wrap, and count the images of what was wrapped.  Threads stride over the atoms: with a block for
- * each 256 of them, waiting for the block's end took most of the time. */
+/* Blocks whose threads stride over atoms: with one for each 256 of them, who comes last at the end
+ * takes most of the time. */
+static md_status stride_blocks(int64_t n, unsigned *blocks)
+{
+  int processors;
+  MD_TRY(md_multiprocessors(&processors));
+  *blocks = min(md_blocks(n, BLOCK), (unsigned)(RESIDENT * processors));
+  return MD_OK;
+}
+
+/* Wrap, and count the images of what was wrapped. */
 static __global__ void __launch_bounds__(BLOCK, RESIDENT)
     migrate_kernel(int64_t n, axes box, shell s, state4 *x, int32_t *image, const int64_t *id,
                    const origin from, migrate_totals *totals)
@@ -106,9 +115,8 @@ md_status PREC(comm_gpu_migrate)(comm *cm, md_atoms *atoms, const comm_reach *ea
   migrate_totals *totals = (migrate_totals *)cm->found.data;
   int64_t ghosts;
   const origin from = origin_of(atoms, reach->back);
-  int processors;
-  MD_TRY(md_multiprocessors(&processors));
-  const unsigned blocks = min(md_blocks(atoms->n, BLOCK), (unsigned)(RESIDENT * processors));
+  unsigned blocks;
+  MD_TRY(stride_blocks(atoms->n, &blocks));
   cudaLaunchAttribute overlap;
   const cudaLaunchConfig_t config = md_launch_config(ctx, dim3(blocks), BLOCK, true, &overlap);
   MD_CUDA(cudaLaunchKernelEx(&config, migrate_kernel, atoms->n, axes_of(&atoms->frame),
@@ -218,8 +226,10 @@ static __global__ void __launch_bounds__(BLOCK)
     move_kernel(int64_t n, const origin from, const state4 *__restrict__ x, move_totals *totals,
                 md_signal *to, unsigned long long round)
 {
-  const int64_t i = md_thread();
-  add_move(i < n ? move_bits(&from, i, x[i]) : 0, &totals->most);
+  unsigned long long moved = 0;
+  for (int64_t i = md_thread(); i < n; i += (int64_t)gridDim.x * BLOCK)
+    moved = max(moved, move_bits(&from, i, x[i]));
+  add_move(moved, &totals->most);
   if (!md_last_block(&totals->come) || threadIdx.x > 0) return;
   md_signal_send(to, __ldcg(&totals->most), round);
   totals->most = 0;
@@ -234,7 +244,9 @@ md_status PREC(comm_gpu_move)(comm *cm, const md_atoms *atoms, double *moved_sq)
     MD_TRY(md_buffer_reserve(ctx, &cm->moves, sizeof(move_totals), 0));
     MD_TRY(md_fill(ctx, cm->moves.data, 0, sizeof(move_totals)));
   }
-  move_kernel<<<md_blocks(atoms->n, BLOCK), BLOCK, 0, (cudaStream_t)ctx->stream>>>(
+  unsigned blocks;
+  MD_TRY(stride_blocks(atoms->n, &blocks));
+  move_kernel<<<blocks, BLOCK, 0, (cudaStream_t)ctx->stream>>>(
       atoms->n, from, (const state4 *)atoms->x.data, (move_totals *)cm->moves.data,
       (md_signal *)cm->signal, ++cm->move_round);
   MD_LAUNCHED();
