@@ -44,7 +44,8 @@ enum { SPREAD_ORDER_MIN = 2, SPREAD_ORDER_MAX = 10 };
 
 /* Zero means: the default of each. */
 typedef struct {
-  int32_t lanes;        /* GPU particle: threads a particle, 1 or order (default) */
+  int32_t lanes;        /* GPU particle: threads a particle, 1 or order; default: order, and groups
+                         * of near particles are summed in boxes first */
   bool sorted;          /* GPU particle: sort by mesh cell first */
   bool stores;          /* GPU particle: store where it would add, to measure what atomic additions
                          * cost; the mesh is wrong */

@@ -17,6 +17,23 @@ int32_t spread_compute_unit(const spread_plan *plan)
   return lanes;
 }
 
+/* Points of a box at most: more leave a multiprocessor room for one or two. */
+static const double MOST_BOX = 25000;
+
+/* Room for the boxes of most groups along a curve that fills space; none where there are fewer
+ * groups than multiprocessors, or where a group reaches too many points even so. */
+int32_t spread_box_room(const spread_plan *plan, int64_t n)
+{
+  const md_ctx *ctx = plan->ctx;
+  const spread_tuning *t = &plan->spec.tuning;
+  const bool boxes =
+      ctx->backend == MD_GPU && ctx->precision != MD_DOUBLE && !t->lanes && !t->stores;
+  if (!boxes || n < (int64_t)SPREAD_BOX_GROUP * plan->multiprocessors) return 0;
+  const double cells = SPREAD_BOX_GROUP * (double)plan->grid.points / (double)n;
+  const double room = 1.75 * pow(cbrt(cells) + plan->grid.order, 3);
+  return room <= MOST_BOX ? (int32_t)room : 0;
+}
+
 /* Seconds on a GPU, fitted to a sweep on an H200, which has 132 multiprocessors: spreadings of all
  * vectors, and each one's part of what building takes longer by tiled. */
 typedef struct {
@@ -35,9 +52,19 @@ static double row_sectors(const spread_plan *plan)
   return 1 + (plan->grid.order - 1) * (double)spread_real_size(plan) / 32;
 }
 
-/* particle, a vector: sector operations, or additions where particles share sectors; and sectors of
- * the mesh that are fetched, each once, as the meshes of all vectors were zeroed before, and again
- * where the next particle lies elsewhere, unless the cache holds all that particles reach. */
+/* Particles in boxes, a vector: what they add there, and the boxes' points.  Fitted to groups along
+ * a Hilbert curve (decision 67). */
+static double box_seconds(const spread_plan *plan, const spread_survey *seen)
+{
+  const double p = plan->grid.order;
+  if (seen->boxed <= 0) return 0;
+  return 3e-6 + seen->boxed * (36e-12 + 0.36e-12 * p * p * p) + 1.75e-12 * seen->points;
+}
+
+/* particle one by one, a vector: sector operations, or additions where particles share sectors; and
+ * sectors of the mesh that are fetched, each once, as the meshes of all vectors were zeroed before,
+ * and again where the next particle lies elsewhere, unless the cache holds all that particles
+ * reach. */
 static double particle_seconds(const spread_plan *plan, const spread_pencils *pencils,
                                const spread_survey *seen)
 {
@@ -83,7 +110,9 @@ static costs weigh(const spread_plan *plan, const spread_survey *seen)
   const double vectors = plan->spec.vectors, scale = 132.0 / plan->multiprocessors;
   const double repeats = plan->spec.repeats ? plan->spec.repeats : 1;
   const double zeroes = 0.19e-12 * (double)plan->grid.points * (double)spread_real_size(plan);
-  const double particle = zeroes + scale * particle_seconds(plan, &pencils, seen);
+  const double alone = 1 - seen->boxed / (double)seen->n;
+  const double particle =
+      zeroes + scale * (alone * particle_seconds(plan, &pencils, seen) + box_seconds(plan, seen));
   const double tiled = zeroes + scale * tiled_seconds(plan, seen);
   const double sort =
       10.5e-6 + 42e-12 * (double)pencils_keys(&plan->grid, &pencils) + 29e-12 * (double)seen->n;
@@ -100,11 +129,11 @@ static spread_survey suppose(const spread_plan *plan, int64_t n, lie how)
   pencils_cut(&plan->grid, &pencils);
   const double p = plan->grid.order, keys = (double)pencils_keys(&plan->grid, &pencils);
   const double most = keys / plan->grid.mesh[0] * (plan->grid.mesh[0] + p - 1);
-  const double row = row_sectors(plan);
+  const double row = row_sectors(plan), boxed = spread_box_room(plan, n) ? (double)n : 0;
   const spread_survey at[] = {
-      [TOGETHER] = {n, fmin(p, p * (double)n), 0},
-      [EVENLY] = {n, keys * (1 - exp(-p * (double)n / keys)), (double)n * row},
-      [APART] = {n, fmin(most, p * (double)n), (double)n * (row + 1)}};
+      [TOGETHER] = {n, fmin(p, p * (double)n), 0, boxed, boxed / SPREAD_BOX_GROUP * p * p * p},
+      [EVENLY] = {n, keys * (1 - exp(-p * (double)n / keys)), (double)n * row, 0, 0},
+      [APART] = {n, fmin(most, p * (double)n), (double)n * (row + 1), 0, 0}};
   return at[how];
 }
 
@@ -119,14 +148,18 @@ static md_status choose_on_gpu(spread_plan *plan, int64_t n, const void *x, int6
   const spread_survey together = suppose(plan, n, TOGETHER), apart = suppose(plan, n, APART);
   const costs low = weigh(plan, &together), high = weigh(plan, &apart);
   spread_survey *seen = &choice->seen, used = suppose(plan, n, EVENLY);
-  char why[64] = "were they spread evenly";
+  char why[96] = "were they spread evenly";
   if (low.tiled <= high.particle && low.particle < high.tiled) {
     if (10 * llabs(n - seen->n) > seen->n)
       MD_TRY(looks[plan->ctx->precision](plan, n, x, stride, seen));
     const double grown = (double)n / (double)seen->n;
-    used = (spread_survey){n, grown * seen->planes, grown * seen->sectors};
-    snprintf(why, sizeof why, "as they reach %.0f planes and %.2f sectors a row", seen->planes,
-             seen->sectors / (double)seen->n);
+    used = (spread_survey){n, grown * seen->planes, grown * seen->sectors, grown * seen->boxed,
+                           grown * seen->points};
+    const int end = snprintf(why, sizeof why, "as they reach %.0f planes and %.2f sectors a row",
+                             seen->planes, seen->sectors / (double)seen->n);
+    if (seen->boxed > 0)
+      snprintf(why + end, sizeof why - (size_t)end, ", and boxes have %.0f points each",
+               seen->points * SPREAD_BOX_GROUP / seen->boxed);
   }
   const costs c = weigh(plan, &used);
   snprintf(choice->reason, sizeof choice->reason,

@@ -120,6 +120,8 @@ typedef struct {
   int64_t n;      /* particles looked at; 0: none */
   double planes;  /* of pencils, that they reach */
   double sectors; /* of 32 bytes that they touch of one mesh line, neighbours together */
+  double boxed;   /* of them are in groups whose boxes have room, */
+  double points;  /* and these have so many points */
 } spread_survey;
 
 /* A method, and why. */
@@ -224,6 +226,11 @@ md_status spread_gpu_peer_create(spread_plan *plan, void *mesh, spread_peer **ou
 md_status spread_gpu_peer_charges(spread_peer *peer, const void *q);
 void spread_gpu_peer_destroy(spread_peer *peer);
 
+/* particle: the points of the boxes in which blocks sum groups of particles that follow each other
+ * (gpu_one/boxes.single.cu), of n in all; 0 where they do not.  And that. */
+enum { SPREAD_BOX_GROUP = 64 };
+int32_t spread_box_room(const spread_plan *plan, int64_t n);
+md_status spread_gpu_boxes(spread_plan *plan, spread_part *part, const spread_job *job);
 /* Single precision, many vectors: those of a job for which spread_many_by_columns, as many as can
  * be taken together, again and again, *done of them. */
 md_status spread_gpu_many_spread(spread_plan *plan, spread_part *part, const spread_job *job,
@@ -258,6 +265,10 @@ md_status spread_gpu_deferred_bad(spread_plan *plan, int64_t *bad);
  * GPU has seen it, with the same error. */
 md_status spread_queue_positions(spread_plan *plan, int64_t n, const void *x, int64_t stride);
 md_status spread_check_deferred(spread_plan *plan);
+
+/* The two halves of spread_charges: meshes of zeros, unless the method overwrites them; charges. */
+md_status spread_clear(spread_plan *plan, void *mesh);
+md_status spread_add_charges(spread_plan *plan, const void *q, void *mesh);
 
 /* What a method does on the context's backend.  A kernel is NULL where it has nothing to do; all of
  * auto's are. */

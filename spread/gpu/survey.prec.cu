@@ -3,19 +3,27 @@
  *
  * A plane of a pencil that particles reach has a bit, and whoever sets it counts it.  Sectors are
  * those that a particle touches of one mesh line, but for those that the particle before it touches
- * as well and that an instruction of the kernel of particle (p lanes each) adds to for both.
+ * as well and that an instruction of the kernel of particle (p lanes each) adds to for both.  A
+ * group's box has room or not, as in gpu_one/boxes.single.cu.
  *
  * Bytes: positions once; the bits stay in the cache. */
-#include "core/gpu/cuda.h"
+#include "spread/gpu/box_gpu.h"
 #include "spread/pencil.h"
 
-enum { BLOCK = 256, SECTOR = 32 / sizeof(real) };
+enum {
+  BLOCK = 256,
+  SECTOR = 32 / sizeof(real),
+  GROUP = SPREAD_BOX_GROUP,
+  GROUPS = BLOCK / GROUP,
+  SUMS = 4
+};
 
 typedef struct {
   spread_grid grid;
   spread_pencils pencils;
+  int32_t room;      /* for points of a box */
   uint32_t *reached; /* a bit for each of mesh[0] + order - 1 planes of a pencil */
-  double *sums;      /* planes, sectors */
+  double *sums;      /* planes, sectors, particles in boxes and points of these */
 } look;
 
 static int64_t bits_of(const look &s)
@@ -55,6 +63,27 @@ static __device__ __forceinline__ int count_sectors(const look &s, const int32_t
   return last - first + 1 - (together ? max(0, shared) : 0);
 }
 
+/* Block: points of the box of the thread's group, or 0 where it has no room. */
+static __device__ __forceinline__ int32_t count_points(const look &s, const int32_t cell[3])
+{
+  __shared__ box_range range[GROUPS];
+  __shared__ int32_t first[GROUPS][3];
+  const int group = threadIdx.x / GROUP;
+  if (threadIdx.x % GROUP == 0) {
+    open_range(&range[group]);
+    for (int a = 0; a < 3; a++)
+      first[group][a] = cell[a];
+  }
+  __syncthreads();
+  int32_t way[3], size[3];
+  for (int a = 0; a < 3; a++)
+    way[a] = ring_way(first[group][a], cell[a], s.grid.mesh[a]);
+  widen_range(&range[group], way);
+  __syncthreads();
+  const int32_t points = size_range(s.grid.order, &range[group], size);
+  return points <= s.room ? points : 0;
+}
+
 /* Thread: one particle. */
 static __global__ void __launch_bounds__(BLOCK)
     look_kernel(int64_t n, const state *__restrict__ x, int64_t stride, look s)
@@ -66,31 +95,35 @@ static __global__ void __launch_bounds__(BLOCK)
   for (int a = 0; a < 3; a++)
     cell[a] = spread_locate(&s.grid, a, (double)x[i * stride + a], &fraction);
   const int touched = count_sectors(s, cell, i);
-  const double planes = md_block_sum(mine ? count_planes(s, cell) : 0);
-  const double sectors = md_block_sum(mine ? touched : 0);
-  if (threadIdx.x > 0) return;
-  atomicAdd(s.sums, planes);
-  atomicAdd(s.sums + 1, sectors);
+  const int32_t points = count_points(s, cell);
+  const double counts[SUMS] = {mine ? (double)count_planes(s, cell) : 0, mine ? touched : 0.0,
+                               mine && points ? 1.0 : 0,
+                               mine && threadIdx.x % GROUP == 0 ? (double)points : 0};
+  for (int k = 0; k < SUMS; k++) {
+    const double sum = md_block_sum(counts[k]);
+    if (threadIdx.x == 0) atomicAdd(s.sums + k, sum);
+  }
 }
 
 md_status PREC(spread_gpu_survey)(spread_plan *plan, int64_t n, const void *x, int64_t stride,
                                   spread_survey *seen)
 {
   md_ctx *ctx = plan->ctx;
-  double sums[2];
+  double sums[SUMS];
   look s;
   s.grid = plan->grid;
+  s.room = spread_box_room(plan, n);
   pencils_cut(&s.grid, &s.pencils);
   const size_t words = (size_t)bits_of(s) / 32 + 2;
   const size_t bytes = sizeof sums + words * sizeof(uint32_t);
   MD_TRY(md_buffer_reserve(ctx, &plan->scratch[0], bytes, 0));
   MD_TRY(md_fill(ctx, plan->scratch[0].data, 0, bytes));
   s.sums = (double *)plan->scratch[0].data;
-  s.reached = (uint32_t *)(s.sums + 2);
+  s.reached = (uint32_t *)(s.sums + SUMS);
   look_kernel<<<md_blocks(n, BLOCK), BLOCK, 0, (cudaStream_t)ctx->stream>>>(n, (const state *)x,
                                                                             stride, s);
   MD_LAUNCHED();
   MD_TRY(md_read(ctx, sums, s.sums, sizeof sums));
-  *seen = {n, sums[0], sums[1]};
+  *seen = {n, sums[0], sums[1], sums[2], sums[3]};
   return MD_OK;
 }

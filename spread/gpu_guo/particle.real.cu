@@ -10,76 +10,9 @@
  *           below a particle stands for its cell, not the nearest, so that p^3 cells suffice.
  *
  * Interpolation takes p threads a particle as well, each a column of its points. */
-#include "spread/gpu_guo/cells_gpu.h"
+#include "spread/gpu_guo/particle_gpu.h"
 
 enum { BLOCK = 128 };
-
-/* Charges of one vector onto its mesh.  Particle t is item list[t] if there is a list, and its
- * charge q[order[item]] if there is an order. */
-typedef struct {
-  const spread_particle *particle;
-  const int32_t *list, *order;
-  int32_t n;
-  mesh_size mesh;
-  const real *q;
-  real *to;
-  bool stores; /* wrong sums, for timing */
-} particles;
-
-/* w[j] for a j known at run time only, without leaving registers. */
-static __device__ __forceinline__ real pick(const int p, const real *w, int j)
-{
-  real picked = w[0];
-  SPREAD_UNROLL
-  for (int k = 1; k < p; k++)
-    picked = k == j ? w[k] : picked;
-  return picked;
-}
-
-static __device__ __forceinline__ void add_point(const particles &s, uint32_t point, real value)
-{
-  if (s.stores)
-    s.to[point] = value;
-  else
-    atomicAdd(s.to + point, value);
-}
-
-/* Thread: one particle, or its column `lane` along the fastest axis where lanes = p. */
-static __device__ __forceinline__ void add_particle(const int p, const int lanes,
-                                                    const particles &s)
-{
-  const int64_t t = md_thread() / lanes;
-  const int lane = (int)(md_thread() % lanes);
-  if (t >= s.n) return;
-  const int32_t item = s.list ? s.list[t] : (int32_t)t;
-  const spread_particle particle = s.particle[item];
-  const real q = s.q[s.order ? s.order[item] : item];
-  int32_t cell[3];
-  real w[3][SPREAD_ORDER_MAX];
-  split_point(s.mesh, particle.word, cell);
-  SPREAD_UNROLL
-  for (int a = 0; a < 3; a++)
-    bspline_weights(p, particle.f[a], w[a]);
-  const real fast = pick(p, w[2], lane);
-  const int32_t column = ring_after(cell[2], lane, s.mesh.n[2]);
-  for (int i = 0; i < p; i++) {
-    const int32_t slab = ring_after(cell[0], i, s.mesh.n[0]);
-    const real outer = q * pick(p, w[0], i);
-    SPREAD_UNROLL
-    for (int j = 0; j < p; j++) {
-      const int32_t line = ring_after(cell[1], j, s.mesh.n[1]);
-      const real c = outer * w[1][j];
-      if (lanes > 1) {
-        add_point(s, join_point(s.mesh, slab, line, column), c * fast);
-        continue;
-      }
-      const uint32_t row = join_point(s.mesh, slab, line, 0);
-      SPREAD_UNROLL
-      for (int k = 0; k < p; k++)
-        add_point(s, row + (uint32_t)ring_after(cell[2], k, s.mesh.n[2]), c * w[2][k]);
-    }
-  }
-}
 
 /* The slot that reaches mesh point `at` with the weights i, j, k. */
 static __device__ __forceinline__ uint32_t slot_before(const particles &s, const int32_t at[3],
@@ -182,11 +115,11 @@ static __device__ __forceinline__ void read_particle(const int p, const mesh_rea
 #define KERNELS(p)                                                                                 \
   static __global__ void __launch_bounds__(BLOCK) thread_kernel_##p(particles s)                   \
   {                                                                                                \
-    add_particle(p, 1, s);                                                                         \
+    add_particle(p, 1, s, md_thread());                                                            \
   }                                                                                                \
   static __global__ void __launch_bounds__(BLOCK) lanes_kernel_##p(particles s)                    \
   {                                                                                                \
-    add_particle(p, p, s);                                                                         \
+    add_particle(p, p, s, md_thread());                                                            \
   }                                                                                                \
   static __global__ void __launch_bounds__(BLOCK)                                                  \
       gather_kernel_##p(particles s, const int32_t *slot)                                          \
@@ -219,24 +152,9 @@ static md_status add_all(const spread_plan *plan, const particles &s)
   return MD_OK;
 }
 
-/* The particles of a part and one vector of a job. */
-static particles one_vector(const spread_plan *plan, const spread_part *part, const spread_job *job,
-                            int32_t vector)
-{
-  const bool sorted = plan->layout != SPREAD_GIVEN;
-  const particles s = {(const spread_particle *)part->buffer[SPREAD_RECORD].data,
-                       NULL,
-                       sorted ? (const int32_t *)part->buffer[SPREAD_ORDER].data : NULL,
-                       part->n,
-                       mesh_of(plan),
-                       (const real *)job->q + vector * job->q_stride,
-                       (real *)job->mesh + vector * plan->grid.points,
-                       plan->spec.tuning.stores};
-  return s;
-}
-
 md_status PREC(spread_gpu_particle)(spread_plan *plan, spread_part *part, const spread_job *job)
 {
+  if (spread_box_room(plan, part->n)) return spread_gpu_boxes(plan, part, job);
   for (int32_t v = 0; v < job->vectors; v++)
     MD_TRY(add_all(plan, one_vector(plan, part, job, v)));
   return MD_OK;
