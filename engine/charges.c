@@ -79,10 +79,9 @@ static void add_to_tally(force_tally *tally, const pme_tally *sums)
   exact_add(&tally->exact[1], sums->virial);
 }
 
-bool engine_charges_early(const engine *sim)
+bool engine_charges_beside(const engine *sim)
 {
-  return sim->mesh && sim->ctx->backend == MD_GPU && world_count() == 1 &&
-         !engine_rebuild_expected(sim);
+  return sim->mesh && sim->ctx->backend == MD_GPU && world_count() == 1;
 }
 
 static md_status begin(engine *sim, bool tally)

@@ -151,7 +151,8 @@ static md_status take_steps(engine *sim, int32_t steps, bool tally)
   sim->step += steps;
   sim->steady_steps += steps - 1;
   bool due;
-  if (engine_charges_early(sim)) MD_TRY(engine_charges_begin(sim, tally));
+  if (engine_charges_beside(sim) && !engine_rebuild_expected(sim))
+    MD_TRY(engine_charges_begin(sim, tally));
   MD_TRY(engine_rebuild_due(sim, &due));
   if (due) {
     MD_TRY(engine_charges_drop(sim));
@@ -162,6 +163,7 @@ static md_status take_steps(engine *sim, int32_t steps, bool tally)
   }
   sim->forces_due = !tally && masses_are_alike(sim) && force_advances(sim->fc, sim->list);
   if (!sim->forces_due) {
+    if (engine_charges_beside(sim)) MD_TRY(engine_charges_begin(sim, tally));
     MD_TRY(neighbor_settle(sim->list, NULL));
     MD_TRY(forces(sim, tally));
   }

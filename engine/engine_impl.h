@@ -50,8 +50,9 @@ md_status engine_set_charges(engine *sim, const double *q);
 md_status engine_charges_begin(engine *sim, bool tally);
 md_status engine_charges_end(engine *sim, bool tally);
 md_status engine_charges_drop(engine *sim);
-/* Whether to begin before the host has heard if a rebuild is due, which a GPU of one rank need not
- * wait for; where it is, the work was in vain. */
-bool engine_charges_early(const engine *sim);
+/* Whether that works beside what is queued after it, on a GPU of one rank.  There it begins before
+ * the host has heard if a rebuild is due, where none is expected (if one is, the work was in vain),
+ * or while a list is built. */
+bool engine_charges_beside(const engine *sim);
 
 #endif

@@ -70,17 +70,26 @@ static md_status spread_part_charges(spread_plan *plan, spread_part *part, sprea
   return kernels.apply(plan, part, &job);
 }
 
-md_status spread_charges(spread_plan *plan, const void *q, void *mesh)
+md_status spread_clear(spread_plan *plan, void *mesh)
 {
-  const spread_kernels kernels = spread_method_kernels(plan->ctx, plan->method);
   const size_t bytes = (size_t)plan->grid.points * spread_real_size(plan);
+  if (spread_method_kernels(plan->ctx, plan->method).zeroes && plan->n_parts > 0) return MD_OK;
+  return md_fill(plan->ctx, mesh, 0, (size_t)plan->vectors * bytes);
+}
+
+md_status spread_add_charges(spread_plan *plan, const void *q, void *mesh)
+{
   const bool rows = plan->spec.by_particle && plan->vectors > 1;
   const spread_job all = {q, mesh, NULL, NULL, plan->vectors, plan->n, rows};
-  if (!kernels.zeroes || plan->n_parts == 0)
-    MD_TRY(md_fill(plan->ctx, mesh, 0, (size_t)all.vectors * bytes));
   for (int32_t k = 0; k < plan->n_parts; k++)
     MD_TRY(spread_part_charges(plan, &plan->part[k], part_job(plan, &plan->part[k], &all)));
   return MD_OK;
+}
+
+md_status spread_charges(spread_plan *plan, const void *q, void *mesh)
+{
+  MD_TRY(spread_clear(plan, mesh));
+  return spread_add_charges(plan, q, mesh);
 }
 
 /* A part's values and gradients, likewise. */

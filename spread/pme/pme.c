@@ -172,8 +172,8 @@ static md_status take_charges(pme *solver, const pme_charges *charges, double su
   return MD_OK;
 }
 
-/* From charges that were located to gradients where they are; sums: NULL, or they get those of
- * charges, and of modes. */
+/* From charges that were located, and a mesh of zeros, to gradients where they are; sums: NULL, or
+ * they get those of charges, and of modes. */
 typedef struct {
   pme *solver;
   double *charge, *modes;
@@ -184,7 +184,7 @@ static md_status cross_mesh(void *of)
 {
   const crossing *c = of;
   pme *solver = c->solver;
-  MD_TRY(spread_charges(solver->plan, solver->q.data, solver->mesh.data));
+  MD_TRY(spread_add_charges(solver->plan, solver->q.data, solver->mesh.data));
   MD_TRY(share(solver, c->charge));
   MD_TRY(SIMD_PICK(solver->ctx, cpu_solves, gpu_solves)(solver, c->modes));
   if (solver->n == 0) return MD_OK;
@@ -192,11 +192,13 @@ static md_status cross_mesh(void *of)
 }
 
 /* The same as one launch where nothing waits.  Methods that sort charges launch what depends on how
- * they lie; few charges, of which launches take the time, are not sorted. */
+ * they lie; few charges, of which launches take the time, are not sorted.  While such a launch gets
+ * ready, which takes longer than that of a kernel, the mesh is zeroed. */
 static md_status cross_again(crossing *c)
 {
   const pme *solver = c->solver;
-  const spread_plan *plan = solver->plan;
+  spread_plan *plan = solver->plan;
+  MD_TRY(spread_clear(plan, solver->mesh.data));
   if (plan->method != SPREAD_PARTICLE || plan->n_parts != 1 || solver->sum || c->modes)
     return cross_mesh(c);
   const md_buffer *buffer = plan->part->buffer;
