@@ -50,7 +50,7 @@ START_TEST(tiles_hold_the_pairs_of_full_lists)
   for (int d = 0; d < 3; d++)
     c.box.hi[d] = c.box.hi[d] * t->scale + (d == 0 ? t->empty : 0);
   neighbor_spec spec = run_near_spec(t->r_list, t->bins);
-  spec.order = (ordering){t->order, ORDERING_HILBERT, ORDERING_ROW, 3, 5};
+  spec.order = (ordering){t->order, ORDERING_HILBERT, ORDERING_ROW, 3, 5, {0, 0, 0}};
   int64_t n, n_tile;
   run_action *full = actions_of(&spec, &c, precision, &n);
   spec.kind = NEIGHBOR_TILE;
