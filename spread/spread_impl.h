@@ -125,7 +125,7 @@ typedef struct {
 } spread_survey;
 
 /* A method, and why. */
-enum { SPREAD_REASON = 192 };
+enum { SPREAD_REASON = 256 };
 typedef struct {
   spread_method method;
   spread_survey seen;

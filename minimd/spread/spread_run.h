@@ -19,7 +19,7 @@ typedef struct {
 
 typedef struct {
   spread_report report;
-  char reason[192]; /* of the choice */
+  char reason[256]; /* of the choice */
   double build_s;   /* spread_set_positions, memory in place: a median */
   double spread_s;  /* one spread_charges: the median over batches of repeats, after one */
   double gather_s;  /* one spread_interpolate of values, likewise; 0: not timed */
