@@ -14,12 +14,6 @@
 
 enum { BLOCK = 256, GROUP = SPREAD_BOX_GROUP, SPAN = 4 };
 
-/* A group: its particles, and where their points begin in the box; in shared memory. */
-typedef struct {
-  box_range range;
-  int32_t base[GROUP];
-} box_group;
-
 /* Of a thread with a particle: the first one's cell, and the way from there. */
 typedef struct {
   int32_t first[3], way[3];
@@ -29,6 +23,21 @@ typedef struct {
 typedef struct {
   int32_t from[3], size[3], points;
 } box;
+
+/* A spreading of one vector. */
+typedef struct {
+  particles all;
+  int32_t room; /* points of a box */
+  float most;   /* what a group of charges of 1 adds to a point at most */
+} boxed;
+
+/* What a block agrees on, in shared memory before the box. */
+typedef struct {
+  box_range range;
+  int32_t smallest, largest; /* bits of |q|, of charges that are not 0 */
+  int32_t base[GROUP];       /* where a particle's points begin in the box */
+  float q[GROUP];            /* times the scale */
+} box_store;
 
 /* Place k >= 0 of a ring of n that it may go around. */
 static __device__ __forceinline__ int32_t ring_wrap(int32_t k, int32_t n)
@@ -42,7 +51,7 @@ static __device__ __forceinline__ int32_t ring_wrap(int32_t k, int32_t n)
  * from GROUP on have none. */
 static __device__ __forceinline__ box_member join_group(const mesh_size &mesh,
                                                         const spread_particle *particle,
-                                                        int32_t count, box_group *group)
+                                                        int32_t count, box_store *store)
 {
   box_member m;
   int32_t cell[3];
@@ -51,18 +60,18 @@ static __device__ __forceinline__ box_member join_group(const mesh_size &mesh,
   split_point(mesh, particle[min((int32_t)threadIdx.x, count - 1)].word, cell);
   for (int a = 0; a < 3; a++)
     m.way[a] = ring_way(m.first[a], cell[a], mesh.n[a]);
-  widen_range(&group->range, m.way);
+  widen_range(&store->range, m.way);
   return m;
 }
 
 /* The box, once all have joined. */
 static __device__ __forceinline__ box find_box(const int p, const mesh_size &mesh,
-                                               const box_member &m, const box_group *group)
+                                               const box_member &m, const box_store *store)
 {
   box to;
-  to.points = size_range(p, &group->range, to.size);
+  to.points = size_range(p, &store->range, to.size);
   for (int a = 0; a < 3; a++) {
-    const int32_t from = m.first[a] + group->range.lo[a];
+    const int32_t from = m.first[a] + store->range.lo[a];
     to.from[a] = from < 0 ? from + mesh.n[a] : from;
   }
   return to;
@@ -71,13 +80,13 @@ static __device__ __forceinline__ box find_box(const int p, const mesh_size &mes
 /* Where the member's points begin, and the box's lines in the mesh.  Quotients of so few points are
  * right in floats. */
 static __device__ __forceinline__ void lay_out(const mesh_size &mesh, const box_member &m,
-                                               const box &in, box_group *group, uint32_t *line)
+                                               const box &in, box_store *store, uint32_t *line)
 {
   if (threadIdx.x < GROUP) {
     int32_t at[3];
     for (int a = 0; a < 3; a++)
-      at[a] = m.way[a] - group->range.lo[a];
-    group->base[threadIdx.x] = (at[0] * in.size[1] + at[1]) * in.size[2] + at[2];
+      at[a] = m.way[a] - store->range.lo[a];
+    store->base[threadIdx.x] = (at[0] * in.size[1] + at[1]) * in.size[2] + at[2];
   }
   const float per_slab = 1 / (float)in.size[1];
   for (int32_t k = threadIdx.x; k < in.size[0] * in.size[1]; k += BLOCK) {
@@ -94,19 +103,6 @@ static __device__ __forceinline__ uint32_t point_of(const mesh_size &mesh, const
   const int32_t l = (int32_t)(((float)k + 0.5f) * per_line);
   return line[l] + (uint32_t)ring_wrap(in.from[2] + k - l * in.size[2], mesh.n[2]);
 }
-
-/* A spreading of one vector. */
-typedef struct {
-  particles all;
-  int32_t room; /* points of a box */
-  float most;   /* what a group of charges of 1 adds to a point at most */
-} boxed;
-
-typedef struct {
-  box_group group;
-  int32_t smallest, largest; /* bits of |q|, of charges that are not 0 */
-  float q[GROUP];            /* times the scale */
-} box_store;
 
 /* Whole warps of the group: a particle's charge, and the smallest and largest of all. */
 static __device__ __forceinline__ float join_charges(const particles &s, int32_t item,
@@ -145,7 +141,7 @@ static __device__ __forceinline__ void fill_box(const int p, const spread_partic
     for (int a = 0; a < 3; a++)
       bspline_weights(p, particle.f[a], w[a]);
     const real fast = store->q[t] * pick(p, w[2], lane);
-    int32_t *line = sum + store->group.base[t] + lane;
+    int32_t *line = sum + store->base[t] + lane;
     SPREAD_UNROLL
     for (int i = 0; i < p; i++, line += (to.size[1] - p) * to.size[2]) {
       const real outer = fast * w[0][i];
@@ -176,22 +172,21 @@ static __device__ __forceinline__ void add_group(const int p, const boxed &b)
   const int32_t begin = (int32_t)blockIdx.x * GROUP, count = min((int32_t)GROUP, b.all.n - begin);
   const spread_particle *group = b.all.particle + begin;
   float q = 0;
-  if (threadIdx.x == 0)
-    open_range(&store->group.range), store->smallest = INT32_MAX, store->largest = 0;
+  if (threadIdx.x == 0) open_range(&store->range), store->smallest = INT32_MAX, store->largest = 0;
   __syncthreads();
-  const box_member m = join_group(b.all.mesh, group, count, &store->group);
+  const box_member m = join_group(b.all.mesh, group, count, store);
   if (threadIdx.x < GROUP)
     q = join_charges(b.all, begin + min((int32_t)threadIdx.x, count - 1), store);
   __syncthreads();
   if (store->largest == 0) return;
-  const box to = find_box(p, b.all.mesh, m, &store->group);
+  const box to = find_box(p, b.all.mesh, m, store);
   const float scale = scale_of(b, to, store);
   if (scale == 0) {
     for (int32_t k = threadIdx.x; k < count * p; k += BLOCK)
       add_particle(p, p, b.all, (int64_t)begin * p + k);
     return;
   }
-  lay_out(b.all.mesh, m, to, &store->group, line);
+  lay_out(b.all.mesh, m, to, store, line);
   if (threadIdx.x < GROUP) store->q[threadIdx.x] = q * scale;
   for (int32_t k = threadIdx.x; k < to.points; k += BLOCK)
     sum[k] = 0;
