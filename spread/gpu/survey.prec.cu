@@ -21,7 +21,7 @@ enum {
 typedef struct {
   spread_grid grid;
   spread_pencils pencils;
-  int32_t room;      /* for points of a box */
+  int32_t room;      /* for points of a box; 0: there are no boxes */
   uint32_t *reached; /* a bit for each of mesh[0] + order - 1 planes of a pencil */
   double *sums;      /* planes, sectors, particles in boxes and points of these */
 } look;
@@ -95,7 +95,7 @@ static __global__ void __launch_bounds__(BLOCK)
   for (int a = 0; a < 3; a++)
     cell[a] = spread_locate(&s.grid, a, (double)x[i * stride + a], &fraction);
   const int touched = count_sectors(s, cell, i);
-  const int32_t points = count_points(s, cell);
+  const int32_t points = s.room > 0 ? count_points(s, cell) : 0;
   const double counts[SUMS] = {mine ? (double)count_planes(s, cell) : 0, mine ? touched : 0.0,
                                mine && points ? 1.0 : 0,
                                mine && threadIdx.x % GROUP == 0 ? (double)points : 0};

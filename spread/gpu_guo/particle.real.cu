@@ -156,7 +156,7 @@ md_status PREC(spread_gpu_particle)(spread_plan *plan, spread_part *part, const 
 {
   if (spread_box_room(plan, part->n)) return spread_gpu_boxes(plan, part, job);
   for (int32_t v = 0; v < job->vectors; v++)
-    MD_TRY(add_all(plan, one_vector(plan, part, job, v)));
+    MD_TRY(add_all(plan, particles_of(plan, part, job, v)));
   return MD_OK;
 }
 
@@ -196,7 +196,7 @@ md_status PREC(spread_gpu_gather)(spread_plan *plan, spread_part *part, const sp
   const cudaStream_t stream = (cudaStream_t)plan->ctx->stream;
   const int32_t *slot = (const int32_t *)part->buffer[SPREAD_EXTRA].data;
   for (int32_t v = 0; v < job->vectors; v++) {
-    particles s = one_vector(plan, part, job, v);
+    particles s = particles_of(plan, part, job, v);
     switch (plan->grid.order) {
 #define CASE(p)                                                                                    \
   case p:                                                                                          \

@@ -17,8 +17,8 @@ typedef struct {
 } particles;
 
 /* The particles of a part and one vector of a job. */
-MD_INLINE particles one_vector(const spread_plan *plan, const spread_part *part,
-                               const spread_job *job, int32_t vector)
+MD_INLINE particles particles_of(const spread_plan *plan, const spread_part *part,
+                                 const spread_job *job, int32_t vector)
 {
   const bool sorted = plan->layout != SPREAD_GIVEN;
   const particles s = {(const spread_particle *)part->buffer[SPREAD_RECORD].data,

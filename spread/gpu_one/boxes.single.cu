@@ -216,7 +216,7 @@ md_status spread_gpu_boxes(spread_plan *plan, spread_part *part, const spread_jo
   const size_t bytes = sizeof(box_store) + (size_t)(room + room / plan->grid.order) * 4;
   const float largest = largest_weight(plan->grid.order);
   for (int32_t v = 0; v < job->vectors; v++) {
-    const boxed b = {one_vector(plan, part, job, v), room, GROUP * largest * largest * largest};
+    const boxed b = {particles_of(plan, part, job, v), room, GROUP * largest * largest * largest};
     switch (plan->grid.order) {
 #define CASE(p)                                                                                    \
   case p:                                                                                          \
