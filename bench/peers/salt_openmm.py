@@ -26,7 +26,7 @@ differ from them in one setting.  The fastest of each program race in turn, each
 same melt.  ratio: the median over rounds of a program's time by that of minimd.
 
 Environment: CELLS ("8 16 40"), PRECISIONS ("single double"; mixed too), TARGET (1e-3), REPEATS
-(7), STEPS (10000, 5000 or 1000, by size), CUTOFFS of OpenMM ("2.5 3 3.5 4 4.5"), PLATFORM (CUDA).
+(7), STEPS (10000, 5000 or 1000, by size), CUTOFFS of OpenMM ("3 3.5 4 4.5 5"), PLATFORM (CUDA).
 PLATFORM=CPU tries the script without a GPU: one thread a program, single precision only.
 """
 
@@ -46,7 +46,7 @@ setting = os.environ.get
 PLATFORM = setting("PLATFORM", "CUDA")
 PRECISIONS = setting("PRECISIONS", "single" if PLATFORM == "CPU" else "single double").split()
 CELLS = sorted(map(int, setting("CELLS", "8 16 40").split()))
-CUTOFFS = list(map(float, setting("CUTOFFS", "2.5 3 3.5 4 4.5").split()))
+CUTOFFS = list(map(float, setting("CUTOFFS", "3 3.5 4 4.5 5").split()))
 TARGET = float(setting("TARGET", "1e-3"))
 REPEATS, STEPS = int(setting("REPEATS", "7")), int(setting("STEPS", "0"))
 ROOT = pathlib.Path(__file__).resolve().parents[2]
