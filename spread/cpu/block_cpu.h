@@ -7,6 +7,9 @@
  * cut into strips, a vector each, which stay in registers while the run passes.  Where a vector is
  * as wide as two windows a strip is two pieces, of rows 2 m and 2 m + 1.
  *
+ * A block is moved from or to the mesh as a whole, which costs as much as a few dozen particles.  A
+ * tile that holds fewer does without: its particles work on the mesh itself (choose_points).
+ *
  * Weights are computed for a chunk of particles at once, as many in a vector as it has lanes. */
 #ifndef BLOCK_CPU_H
 #define BLOCK_CPU_H
@@ -52,6 +55,8 @@ typedef real piece
 typedef struct {
   int32_t begin, end;           /* its particles */
   int32_t origin[3], points[3]; /* of the mesh that it touches */
+  bool straight;                /* particles work on the mesh itself */
+  int32_t row, slab;            /* from a point to the next ones along the slow axes */
   _Alignas(64) real at[GROUP][EDGE * EDGE * SPREAD_ROW];
 } block;
 
@@ -60,8 +65,27 @@ typedef struct {
 typedef struct {
   _Alignas(64) real slow[2][SPREAD_ORDER_MAX][CHUNK];
   _Alignas(64) real row[(CHUNK + 1) * SPREAD_ROW];
-  int32_t first[CHUNK]; /* point of the block */
+  int32_t first[CHUNK]; /* point, from the tile's first one on */
 } weights;
+
+/* Of a larger mesh rows come from memory, and are asked for ahead where a block is moved. */
+enum { FETCH_FROM = 4 << 20 /* bytes */ };
+
+/* Whether the tile's particles work on the mesh: where their pieces of rows are fewer than so many
+ * for each row of the tile, if its points lie side by side there.  Measured for orders up to 8. */
+enum { STRAIGHT = 13, STRAIGHT_ORDER = 8 };
+static void choose_points(const spread_plan *plan, block *b)
+{
+  const int32_t *mesh = plan->grid.mesh, p = plan->grid.order;
+  const int64_t pieces = (int64_t)(b->end - b->begin) * p * p;
+  b->straight = pieces < (int64_t)STRAIGHT * b->points[0] * b->points[1] && p <= STRAIGHT_ORDER &&
+                plan->grid.points * (int64_t)sizeof(real) < FETCH_FROM &&
+                b->points[2] >= WINDOW_WIDTH(p);
+  for (int a = 0; a < 3; a++)
+    b->straight = b->straight && b->origin[a] + b->points[a] <= mesh[a];
+  b->row = b->straight ? mesh[2] : SPREAD_ROW;
+  b->slab = b->row * (b->straight ? mesh[1] : b->points[1]);
+}
 
 static void open_block(const spread_plan *plan, const spread_part *part, int32_t tile, block *b)
 {
@@ -74,6 +98,13 @@ static void open_block(const spread_plan *plan, const spread_part *part, int32_t
     const int32_t t = tiles->of_cell[a][b->origin[a]];
     b->points[a] = tiles->first[a][t + 1] - b->origin[a] + plan->grid.order - 1;
   }
+  choose_points(plan, b);
+}
+
+/* The tile's first point of a mesh. */
+MD_INLINE int64_t first_point(const spread_grid *grid, const block *b)
+{
+  return ((int64_t)b->origin[0] * grid->mesh[1] + b->origin[1]) * grid->mesh[2] + b->origin[2];
 }
 
 /* to[0 .. n) += or = from[0 .. n).  The last vector overlaps the one before it: both are summed
@@ -97,7 +128,6 @@ MD_INLINE void move_piece(real *to, const real *from, int32_t n, const bool add)
 
 /* Fetch `length` points for a row of the next slab.  Of a mesh that the second cache may hold that
  * costs more than it saves. */
-enum { FETCH_FROM = 4 << 20 /* bytes of a mesh */ };
 MD_INLINE void fetch_points(const real *points, int32_t length)
 {
   for (int32_t k = 0; k < length - 1; k += 64 / (int32_t)sizeof(real))
@@ -187,14 +217,17 @@ MD_INLINE void place_rows(const int p, const simd_real *w, const int32_t *shift,
   }
 }
 
-/* Where lane l's strips begin in the block, and where its weights do in its window. */
+/* Where lane l's strips begin in the block or on the mesh, and where its weights do in its window.
+ * On the mesh that begins with the cell, but ends where the tile's points do: those beyond may be
+ * another thread's. */
 MD_INLINE void locate_lanes(const int p, const block *b, const uint32_t *word, int32_t *first,
                             int32_t *shift)
 {
   for (int32_t l = 0; l < SIMD_LANES; l++) {
-    const int32_t cell = (int32_t)(word[l] & 0xff), begin = window_begin(p, window_of(p, cell));
-    const int32_t row = (int32_t)(word[l] >> 16) * b->points[1] + (int32_t)(word[l] >> 8 & 0xff);
-    first[l] = row * SPREAD_ROW + begin;
+    const int32_t cell = (int32_t)(word[l] & 0xff), last = b->points[2] - WINDOW_WIDTH(p);
+    const int32_t begin =
+        b->straight ? (cell < last ? cell : last) : window_begin(p, window_of(p, cell));
+    first[l] = (int32_t)(word[l] >> 16) * b->slab + (int32_t)(word[l] >> 8 & 0xff) * b->row + begin;
     shift[l] = cell - begin;
   }
 }
@@ -271,24 +304,18 @@ MD_INLINE simd_real strip_weight(const int p, const real *row, const real (*midd
          middle[m / PIECE_VECTORS(p)][k];
 }
 
-/* Where a strip of whole vectors lies in its slab. */
-MD_INLINE int strip_place(const int p, int m)
-{
-  return m / PIECE_VECTORS(p) * SPREAD_ROW + m % PIECE_VECTORS(p) * SIMD_LANES;
-}
-
-/* Add to a strip of a slab in the block. */
-MD_INLINE void add_strip(const int p, real *slab, int m, simd_real sum)
+/* Add to a strip of a slab, whose rows are so far apart. */
+MD_INLINE void add_strip(const int p, real *slab, int m, simd_real sum, const int32_t row)
 {
 #if MD_ISA == 2 && MD_PREC != 2
   if (PAIRED(p)) {
-    loose_half *to = (loose_half *)(slab + 2 * m * SPREAD_ROW);
-    to[0].v += LOW_HALF(sum);
-    if (2 * m + 1 < p) to[2].v += HIGH_HALF(sum);
+    loose_half *to = (loose_half *)(slab + 2 * m * row);
+    to->v += LOW_HALF(sum);
+    if (2 * m + 1 < p) ((loose_half *)(slab + (2 * m + 1) * row))->v += HIGH_HALF(sum);
     return;
   }
 #endif
-  ((loose *)(slab + strip_place(p, m)))->v += sum;
+  ((loose *)(slab + m / PIECE_VECTORS(p) * row + m % PIECE_VECTORS(p) * SIMD_LANES))->v += sum;
 }
 
 #endif

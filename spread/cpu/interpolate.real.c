@@ -2,8 +2,8 @@
  *
  * The transpose of tiled.real.c: a tile's points are copied into a block in the first cache
  * (block_cpu.h), from where each particle sums p^2 pieces of rows, a window wide, with its weights.
- * Results go to places in no order, which are prefetched a chunk ahead: else the processor waits
- * for lines that it is about to write. */
+ * Few particles read the mesh itself.  Results go to places in no order, which are prefetched a
+ * chunk ahead: else the processor waits for lines that it is about to write. */
 #include "spread/cpu/block_cpu.h"
 
 /* Sums over the points of one particle, lanes apart: value, derivatives along each axis. */
@@ -18,20 +18,20 @@ typedef struct {
 } column_sums;
 
 MD_INLINE column_sums sum_column(const int p, const weights *w, const weights *slope, int32_t k,
-                                 const real *at, int32_t slab)
+                                 const real *at, int32_t slab, const int32_t row)
 {
   column_sums sum = {{0}, {0}, {0}};
   for (int i = 0; i < p; i++, at += slab) {
     piece line = *(const piece *)at * w->slow[1][0][k];
     SPREAD_UNROLL
     for (int j = 1; j < p; j++)
-      line += *(const piece *)(at + j * SPREAD_ROW) * w->slow[1][j][k];
+      line += *(const piece *)(at + j * row) * w->slow[1][j][k];
     sum.value += line * w->slow[0][i][k];
     if (!slope) continue;
     piece change = *(const piece *)at * slope->slow[1][0][k];
     SPREAD_UNROLL
     for (int j = 1; j < p; j++)
-      change += *(const piece *)(at + j * SPREAD_ROW) * slope->slow[1][j][k];
+      change += *(const piece *)(at + j * row) * slope->slow[1][j][k];
     sum.outer += line * slope->slow[0][i][k];
     sum.middle += change * w->slow[0][i][k];
   }
@@ -40,12 +40,12 @@ MD_INLINE column_sums sum_column(const int p, const weights *w, const weights *s
 
 /* Particle k of a chunk, whose window begins at `at`. */
 MD_INLINE lane_sums read_particle(const int p, const weights *w, const weights *slope, int32_t k,
-                                  const real *at, int32_t slab)
+                                  const real *at, int32_t slab, const int32_t row)
 {
   lane_sums sums = {{0}, {{0}, {0}, {0}}};
   const size_t place = (size_t)k * WINDOW_WIDTH(p);
   for (int v = 0; v < WINDOW_WIDTH(p); v += PIECE) {
-    const column_sums sum = sum_column(p, w, slope, k, at + v, slab);
+    const column_sums sum = sum_column(p, w, slope, k, at + v, slab, row);
     const piece fast = *(const piece *)(w->row + place + v);
     sums.value += fast * sum.value;
     if (!slope) continue;
@@ -90,12 +90,13 @@ MD_INLINE void prefetch_results(const target *to, int64_t particle)
 
 /* order: the particles of a chunk, behind which come those of the next. */
 MD_INLINE void read_chunk(const int p, const weights *w, const weights *slope, int32_t count,
-                          const real *at, int32_t slab, const int32_t *order, const target *to)
+                          const real *at, int32_t slab, const int32_t row, const int32_t *order,
+                          const target *to)
 {
   for (int32_t k = 0; k < count; k++) {
     const int64_t particle = order[k];
     prefetch_results(to, order[k + CHUNK]);
-    const lane_sums sums = read_particle(p, w, slope, k, at + w->first[k], slab);
+    const lane_sums sums = read_particle(p, w, slope, k, at + w->first[k], slab, row);
     if (to->value) to->value[particle] = add_lanes(&sums.value);
     for (int a = 0; a < 3 && slope; a++)
       to->gradient[3 * particle + a] = to->scale[a] * add_lanes(&sums.slope[a]);
@@ -113,30 +114,33 @@ static target target_of(const target *all, int32_t g)
 
 /* slope: room for derivatives, or NULL. */
 MD_INLINE void read_tile(const int p, const spread_part *part, const block *b, weights *w,
-                         weights *slope, const target *to)
+                         weights *slope, const real *const *at, const target *to)
 {
   const spread_particle *record = part->buffer[SPREAD_RECORD].data;
-  const int32_t *order = part->buffer[SPREAD_ORDER].data, slab = b->points[1] * SPREAD_ROW;
+  const int32_t *order = part->buffer[SPREAD_ORDER].data;
   for (int32_t i = b->begin; i < b->end; i += CHUNK) {
     const int32_t count = b->end - i < CHUNK ? b->end - i : CHUNK;
     chunk_weights(p, b, record + i, count, w, slope);
     for (int32_t g = 0; g < to->vectors; g++) {
       const target one = target_of(to, g);
-      read_chunk(p, w, slope, count, b->at[g], slab, order + i, &one);
+      if (b->straight)
+        read_chunk(p, w, slope, count, at[g], b->slab, b->row, order + i, &one);
+      else
+        read_chunk(p, w, slope, count, at[g], b->slab, SPREAD_ROW, order + i, &one);
     }
   }
 }
 
 static void read_block(const int order, const spread_part *part, const block *b, weights *w,
-                       weights *slope, const target *to)
+                       weights *slope, const real *const *at, const target *to)
 {
   switch (order) {
 #define CASE(p)                                                                                    \
   case p:                                                                                          \
     if (to->gradient)                                                                              \
-      read_tile(p, part, b, w, slope, to);                                                         \
+      read_tile(p, part, b, w, slope, at, to);                                                     \
     else                                                                                           \
-      read_tile(p, part, b, w, NULL, to);                                                          \
+      read_tile(p, part, b, w, NULL, at, to);                                                      \
     break;
     SPREAD_ORDERS(CASE)
 #undef CASE
@@ -164,9 +168,13 @@ md_status KERNEL(spread_cpu_tiled_interpolate)(spread_plan *plan, spread_part *p
       for (int32_t t = 0; t < n_tiles; t++) {
         open_block(plan, part, t, &b);
         if (b.begin == b.end) continue;
-        for (int32_t g = 0; g < to.vectors; g++)
-          exchange(grid, &b, g, (real *)job->mesh + (v + g) * grid->points, true);
-        read_block(grid->order, part, &b, &w, &slope, &to);
+        const real *at[GROUP];
+        for (int32_t g = 0; g < to.vectors; g++) {
+          real *mesh = (real *)job->mesh + (v + g) * grid->points;
+          at[g] = b.straight ? mesh + first_point(grid, &b) : b.at[g];
+          if (!b.straight) exchange(grid, &b, g, mesh, true);
+        }
+        read_block(grid->order, part, &b, &w, &slope, at, &to);
       }
     }
   }

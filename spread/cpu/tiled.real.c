@@ -2,7 +2,7 @@
  *
  * The particles of a tile add to a block in the first cache (block_cpu.h), which is then added to
  * the mesh.  Tiles of one colour touch different points (spread_tiles.c), so nothing is atomic and
- * the result does not depend on the number of threads.
+ * the result does not depend on the number of threads.  Few particles add to the mesh itself.
  *
  * A particle costs p^2 multiply-adds of a window's width, and p^2 such pieces are loaded, added to
  * and stored once for a run of particles that share column and window.  A tile costs
@@ -33,13 +33,13 @@ MD_INLINE void add_strips(const int p, const int held, const weights *w, const r
   for (int i = 0; i < p; i++)
     SPREAD_UNROLL
   for (int c = 0; c < held; c++)
-    add_strip(p, at + i * slab, m + c, sum[i][c]);
+    add_strip(p, at + i * slab, m + c, sum[i][c], SPREAD_ROW);
 }
 
 /* The same for a particle that is alone: straight to the points, which are loaded and stored once
  * whatever is held. */
 MD_INLINE void add_alone(const int p, const weights *w, const real (*outer)[CHUNK], int32_t k,
-                         real *at, int32_t slab)
+                         real *at, int32_t slab, const int32_t row)
 {
   enum { MOST = SPREAD_ORDER_MAX * SPREAD_ROW / SIMD_LANES };
   const int strips = STRIPS(p);
@@ -50,7 +50,7 @@ MD_INLINE void add_alone(const int p, const weights *w, const real (*outer)[CHUN
   for (int i = 0; i < p; i++) {
     SPREAD_UNROLL
     for (int m = 0; m < strips; m++)
-      add_strip(p, at + i * slab, m, part[m] * outer[i][k]);
+      add_strip(p, at + i * slab, m, part[m] * outer[i][k], row);
   }
 }
 
@@ -64,13 +64,25 @@ MD_INLINE void add_chunk(const int p, const weights *w, const real (*outer)[CHUN
     for (int32_t l = k; l < end; l++)
       __builtin_prefetch(q + next[l]);
     if (end == k + 1) {
-      add_alone(p, w, outer, k, at + w->first[k], slab);
+      add_alone(p, w, outer, k, at + w->first[k], slab, SPREAD_ROW);
       continue;
     }
     for (; m + HELD(p) <= STRIPS(p); m += HELD(p))
       add_strips(p, HELD(p), w, outer, k, end, m, at + w->first[k], slab);
     if (STRIPS(p) % HELD(p))
       add_strips(p, STRIPS(p) % HELD(p), w, outer, k, end, m, at + w->first[k], slab);
+  }
+}
+
+/* A chunk to the mesh itself; at: the tile's first point there. */
+MD_INLINE void add_straight(const int p, const weights *w, const real (*outer)[CHUNK],
+                            int32_t count, real *at, const block *b, const real *q,
+                            const int32_t *next)
+{
+  const int32_t row = b->row, slab = b->slab;
+  for (int32_t k = 0; k < count; k++) {
+    __builtin_prefetch(q + next[k]);
+    add_alone(p, w, outer, k, at + w->first[k], slab, row);
   }
 }
 
@@ -91,21 +103,22 @@ MD_INLINE void scale_weights(const int p, const weights *w, const int32_t *order
         *(const simd_real *)(w->slow[0][j] + k) * *(const simd_real *)(charge + k);
 }
 
-/* vectors: charges q[vector * stride + particle]. */
+/* vectors: charges q[vector * stride + particle]; at: where each begins. */
 MD_INLINE void add_tile(const int p, const spread_part *part, const real *q, int64_t stride,
-                        int32_t vectors, block *b, weights *w)
+                        int32_t vectors, const block *b, real *const *at, weights *w)
 {
   const spread_particle *record = part->buffer[SPREAD_RECORD].data;
-  const int32_t *order = part->buffer[SPREAD_ORDER].data, slab = b->points[1] * SPREAD_ROW;
+  const int32_t *order = part->buffer[SPREAD_ORDER].data;
   _Alignas(64) real outer[SPREAD_ORDER_MAX][CHUNK];
-  for (int32_t g = 0; g < vectors; g++)
-    memset(b->at[g], 0, (size_t)(b->points[0] * slab) * sizeof(real));
   for (int32_t i = b->begin; i < b->end; i += CHUNK) {
     const int32_t count = b->end - i < CHUNK ? b->end - i : CHUNK;
     chunk_weights(p, b, record + i, count, w, NULL);
     for (int32_t g = 0; g < vectors; g++) {
       scale_weights(p, w, order + i, count, q + g * stride, outer);
-      add_chunk(p, w, outer, count, b->at[g], slab, q + g * stride, order + i + CHUNK);
+      if (b->straight)
+        add_straight(p, w, outer, count, at[g], b, q + g * stride, order + i + CHUNK);
+      else
+        add_chunk(p, w, outer, count, at[g], b->slab, q + g * stride, order + i + CHUNK);
     }
   }
 }
@@ -118,15 +131,20 @@ static void spread_tile(const spread_plan *plan, const spread_part *part, const 
   real *mesh = (real *)job->mesh + vector * plan->grid.points;
   open_block(plan, part, tile, b);
   if (b->begin == b->end) return;
+  real *at[GROUP];
+  for (int32_t g = 0; g < vectors; g++) {
+    at[g] = b->straight ? mesh + g * plan->grid.points + first_point(&plan->grid, b) : b->at[g];
+    if (!b->straight) memset(at[g], 0, (size_t)(b->points[0] * b->slab) * sizeof(real));
+  }
   switch (plan->grid.order) {
 #define CASE(p)                                                                                    \
   case p:                                                                                          \
-    add_tile(p, part, q, job->q_stride, vectors, b, w);                                            \
+    add_tile(p, part, q, job->q_stride, vectors, b, at, w);                                        \
     break;
     SPREAD_ORDERS(CASE)
 #undef CASE
   }
-  for (int32_t g = 0; g < vectors; g++)
+  for (int32_t g = 0; g < vectors && !b->straight; g++)
     exchange(&plan->grid, b, g, mesh + g * plan->grid.points, false);
 }
 

@@ -1,6 +1,6 @@
 /* tests/spread/check_spread_windows.c - windows of a tile's rows on the CPU, with every instruction
  * set: particles on the edges of cells in one column, meshes narrower than a window and meshes that
- * wrap within one, runs of one window longer than a chunk. */
+ * wrap within one, runs of one window longer than a chunk, tiles of few particles. */
 #include "spread/cpu/window_cpu.h"
 #include "tests/ref/ref_spread.h"
 #include "tests/test.h"
@@ -100,6 +100,22 @@ START_TEST(long_runs_agree)
 }
 END_TEST
 
+/* Tiles of few particles, at the mesh's borders and inside, with points that other tiles have as
+ * well, and one cell shorter than others. */
+START_TEST(lone_particles_agree)
+{
+  md_ctx *ctx = pick(_i);
+  for (int32_t p = SPREAD_ORDER_MIN; p <= SPREAD_ORDER_MAX; p++)
+    for (int32_t length = 3 * (SPREAD_ROW - p + 1) - 1; length > 0; length -= 2 * SPREAD_ROW) {
+      const int32_t points = length > p ? length : p;
+      spread_spec spec = ref_spec(SPREAD_TILED, 25, 30, points, p);
+      spec.vectors = length % 2 ? 5 : 1;
+      compare(ctx, &spec, REF_UNIFORM, 90);
+    }
+  md_ctx_destroy(ctx);
+}
+END_TEST
+
 int main(void)
 {
   if (test_needs_cpu()) return 0;
@@ -109,6 +125,7 @@ int main(void)
   tcase_add_test(tc, windows_hold_their_particles);
   tcase_add_loop_test(tc, columns_agree, 0, PICKS);
   tcase_add_loop_test(tc, long_runs_agree, 0, PICKS);
+  tcase_add_loop_test(tc, lone_particles_agree, 0, PICKS);
   suite_add_tcase(suite, tc);
   return test_main(suite);
 }
