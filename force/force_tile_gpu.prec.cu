@@ -95,7 +95,7 @@ static tile_mode mode_of(const force_job *job, bool fused)
   const bool two = job->types && job->types->n == 2 && form == LJ_PLAIN && !tally && !charged;
   const tile_types types = !job->types ? TYPES_ALIKE : two ? TYPES_TWO : TYPES_MANY;
   return (tile_mode){form,  tally, charged, fused, EAM_NONE, types, fused && job->mail,
-                     false, false, false};
+                     false, false, false,   false};
 }
 
 static tile_kernel *kernel_of(tile_mode mode)

@@ -122,12 +122,19 @@ typedef struct {
   bool packed;   /* tables of that pass */
   bool squeezed; /* positions of that pass */
   bool waits;    /* may wait for the tiles near, not for all */
+  bool inner;    /* of steps that exchange ghosts, a tile that is not at a border */
 } tile_mode;
 
 /* Plain forces are sums in units of lj1, which saves one product a pair. */
 static __host__ __device__ __forceinline__ bool has_unit(tile_mode mode)
 {
   return mode.form == LJ_PLAIN && !mode.charged && mode.types == TYPES_ALIKE;
+}
+
+/* Whether a tile may read mail. */
+static __host__ __device__ __forceinline__ bool may_read_mail(tile_mode mode)
+{
+  return mode.mail && !mode.inner;
 }
 
 /* Whether a type is the lowest bit of z: in double a word for it would cost as much as a third of a
@@ -264,7 +271,7 @@ static __device__ __forceinline__ bool by_mail(const tile_job *job, uint32_t j)
 static __device__ __forceinline__ const coord4 *coord_of(const tile_job *job, const tile_places *at,
                                                          uint32_t j, tile_mode mode)
 {
-  const coord4 *from = mode.mail && by_mail(job, j) ? job->post.ghosts : at->coord;
+  const coord4 *from = may_read_mail(mode) && by_mail(job, j) ? job->post.ghosts : at->coord;
   return from + j;
 }
 
@@ -345,7 +352,7 @@ static __device__ __forceinline__ void load_halo(const tile_job *job, const tile
                                                  neighbor_piece halo, const tile_first *first,
                                                  bool exchanges, tile_mode mode)
 {
-  const bool awaits = mode.mail && TAGGED && exchanges && job->post.reads;
+  const bool awaits = may_read_mail(mode) && TAGGED && exchanges && job->post.reads;
   const int32_t t = (int32_t)threadIdx.x, m = halo.count, most = job->tiles.most;
   const uint32_t part = rest_bytes(mode);
   uint32_t mailed = 0, to = held(base + (uint32_t)t * ENTRY), rest = 0;
@@ -353,7 +360,7 @@ static __device__ __forceinline__ void load_halo(const tile_job *job, const tile
 #pragma unroll
   for (int u = 0; u < loads_of(mode); u++, to += ROWS * ENTRY, rest += ROWS * part) {
     if (t + u * ROWS < m) copy_atom(job, at, to, rest, first->j[u], mode);
-    if (t + u * ROWS < m && mode.mail && by_mail(job, first->j[u])) mailed |= 1u << u;
+    if (t + u * ROWS < m && may_read_mail(mode) && by_mail(job, first->j[u])) mailed |= 1u << u;
   }
 #pragma unroll 4
   for (int32_t k = t + loads_of(mode) * ROWS; k < m;
@@ -370,6 +377,21 @@ static __device__ __forceinline__ void load_halo(const tile_job *job, const tile
   if (mode.charged && MD_PREC == 1 && mode.pass == EAM_NONE) add_charges(job, at, room, halo);
   if (mode.types != TYPES_ALIKE) add_types(job, room, halo, first, mode);
   __syncthreads();
+}
+
+/* The same for a tile of either kind.  Where blocks are many an inner tile has code of its own, but
+ * in mixed precision (docs/decisions/57-borders-first.md). */
+static __device__ __forceinline__ void bring_halo(const tile_job *job, const tile_places *at,
+                                                  unsigned char *room, tile_base base,
+                                                  neighbor_piece halo, const tile_first *first,
+                                                  bool exchanges, tile_mode mode)
+{
+  tile_mode inner = mode;
+  inner.inner = true;
+  if (mode.mail && mode.waits && MD_PREC != 1 && !exchanges)
+    load_halo(job, at, room, base, halo, first, false, inner);
+  else
+    load_halo(job, at, room, base, halo, first, exchanges, mode);
 }
 
 #endif

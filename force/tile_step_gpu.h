@@ -227,7 +227,7 @@ static __device__ __forceinline__ void sum_row(const tile_job *job, const tile_p
   row->pull = table + (uint32_t)row->pairs * PULL;
   row->cut = table + (uint32_t)(job->types.n * job->types.n) * PULL + (uint32_t)row->pairs * CUT;
   const tile_base base = base_of(room);
-  load_halo(job, at, room, base, start->halo, &start->first, start->exchanges, mode);
+  bring_halo(job, at, room, base, start->halo, &start->first, start->exchanges, mode);
   if (mode.pass != EAM_NONE) await_words();
   if (mode.fused) expect_images(job, start->images, mode);
   for (int32_t p = 1;; p++) {
@@ -244,7 +244,7 @@ static __device__ __forceinline__ void sum_row(const tile_job *job, const tile_p
     piece = tiles->groups[warp * tiles->passes + p];
     next = first_groups(job, piece);
     __syncthreads();
-    load_halo(job, at, room, base, halo, &first, start->exchanges, mode);
+    bring_halo(job, at, room, base, halo, &first, start->exchanges, mode);
   }
 }
 

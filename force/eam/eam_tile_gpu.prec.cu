@@ -205,8 +205,8 @@ static md_status open_pass(force *fc, const force_job *job, const eam_tables *ea
   tile_squeezed squeezed;
   MD_TRY(open_squeezed(fc, job, &squeezed));
   const bool packed = eam_is_packed(fc), forces = which == EAM_FORCES, short_ = squeezed.of != NULL;
-  const tile_mode mode = {LJ_PLAIN,    false, forces, false,  which,
-                          TYPES_ALIKE, false, packed, short_, false};
+  const tile_mode mode = {LJ_PLAIN, false,  forces, false, which, TYPES_ALIKE,
+                          false,    packed, short_, false, false};
   out->job = open_tiles(fc, job, mode);
   out->job.squeezed = squeezed;
   out->job.unit = (real)job->coord_scale;
