@@ -31,7 +31,6 @@ PLATFORM=CPU tries the script without a GPU: one thread a program, single precis
 """
 
 import ctypes
-import datetime
 import functools
 import json
 import os
@@ -41,6 +40,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+from environment import enter, origin_of, skip
 
 setting = os.environ.get
 PLATFORM = setting("PLATFORM", "CUDA")
@@ -68,11 +69,6 @@ def fail(what):
     sys.exit(f"peers: {what}")
 
 
-def skip(why):
-    print(f"peers: the comparison with OpenMM is skipped: {why}")
-    sys.exit(0)
-
-
 def lacking():
     """What this Python lacks for OpenMM, or None."""
     try:
@@ -95,30 +91,13 @@ def packages():
     try:
         ctypes.CDLL("libcuda.so.1").cuDriverGetVersion(ctypes.byref(release))
     except OSError as error:
-        skip(f"there is no CUDA driver: {error}")
+        skip("OpenMM", f"there is no CUDA driver: {error}")
     major, minor = release.value // 1000, release.value % 1000 // 10
     if major not in (12, 13):
-        skip(f"the driver is of CUDA {major}.{minor}; OpenMM's packages are for 12 and 13")
+        why = f"the driver is of CUDA {major}.{minor}; OpenMM's packages are for 12 and 13"
+        skip("OpenMM", why)
     nvrtc = "nvidia-cuda-nvrtc" + ("-cu12" if major == 12 else "")
     return [f"openmm[cuda{major}]", f"{nvrtc}=={major}.{minor}.*", "numpy"]
-
-
-def enter_environment(folder):
-    """Go on under the Python of a virtual environment that has OpenMM, unless this one has it."""
-    if not (lack := lacking()):
-        return
-    if pathlib.Path(sys.prefix).resolve() == folder.resolve():
-        skip(lack)
-    say(f"{sys.executable}: {lack}; {folder} instead")
-    python = folder / "bin" / "python"
-    for command in (
-        [sys.executable, "-m", "venv", str(folder)],
-        [str(python), "-m", "pip", "install", "--quiet", *packages()],
-    ):
-        done = subprocess.run(command, stderr=subprocess.PIPE, text=True)
-        if done.returncode:
-            skip(f"`{' '.join(command)}` failed:\n{done.stderr.strip()[-400:]}")
-    os.execv(python, [str(python), *sys.argv])
 
 
 class Minimd:
@@ -130,11 +109,9 @@ class Minimd:
         if PLATFORM == "CPU":
             device, self.device = "cpu", ["--backend", "cpu", "--threads", "1"]
         self.lists = ("full", "half" if device == "cpu" else "tile")
-        info = subprocess.run([program, "info"], capture_output=True, text=True).stdout
-        fields = dict(line.split(None, 1) for line in info.splitlines() if " " in line)
-        self.version = fields["version"].split("-")[0]
-        today = datetime.datetime.now(datetime.timezone.utc).date().isoformat()
-        self.origin = (today, fields["commit"], fields[device].split(", ")[0].replace(",", ";"))
+        origin = origin_of(program, device)
+        self.version = origin["version"]
+        self.origin = (origin["date"], origin["commit"], origin["machine"])
 
     def run(self, source, *arguments, **settings):
         """The report of a run; settings are coulomb's, but for precision, list and skin."""
@@ -366,7 +343,7 @@ def main():
         fail("CUTOFFS below 2.5 would cut OpenMM's LJ forces short")
     if not (build / "minimd").exists():
         fail(f"{build}/minimd is missing: `make` builds it")
-    enter_environment(build / "peers" / "openmm")
+    enter("OpenMM", build / "peers" / "openmm", lacking, packages)
     import numpy
     import openmm
 

@@ -5,8 +5,9 @@ Rows go to docs/results/spreading-peers-cpu.csv.
 
     python3 bench/peers/spreading.py [BUILD [CSV]]
 
-Needs `make lib`.  FINUFFT comes from PyPI into a virtual environment, BUILD/peers/finufft; where
-that fails, the script says that the comparison is skipped, and the file stays as it is.
+Needs `make lib`.  FINUFFT comes from PyPI into a virtual environment, BUILD/peers/finufft, unless
+the running Python has it and numpy; where that fails, the script says that the comparison is
+skipped, and the file stays as it is.
 
 Both programs spread the same uniform particles onto the same mesh with kernels of the same width,
 which is measured by spreading one particle.  FINUFFT spreads complex numbers; seconds are half of
@@ -15,13 +16,13 @@ program.  ratio: the median over pairs of calls of its time by minimd's.  operat
 interpolation of values, or positions (setting them, which serves both; not halved).
 """
 
-import datetime
 import os
 import pathlib
 import statistics
-import subprocess
 import sys
 import time
+
+from environment import enter, origin_of
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 OPERATIONS = ("spreading", "interpolation", "positions")
@@ -36,26 +37,14 @@ CASES = [
 PAIRS = 15
 
 
-def skip(why):
-    print(f"peers: the comparison with FINUFFT is skipped: {why}")
-    sys.exit(0)
-
-
-def enter_environment(folder):
-    """Go on under the Python of a virtual environment that has FINUFFT."""
-    python = folder / "bin" / "python"
-    if pathlib.Path(sys.prefix).resolve() == folder.resolve():
-        return
-    have = [str(python), "-c", "import finufft"]
-    if not python.exists() or subprocess.run(have, stderr=subprocess.DEVNULL).returncode:
-        for command in (
-            [sys.executable, "-m", "venv", str(folder)],
-            [str(python), "-m", "pip", "install", "--quiet", "finufft", "numpy"],
-        ):
-            done = subprocess.run(command, stderr=subprocess.PIPE, text=True)
-            if done.returncode:
-                skip(f"`{' '.join(command)}` failed:\n{done.stderr.strip()[-400:]}")
-    os.execv(python, [str(python), *sys.argv])
+def lacking():
+    """What this Python lacks for FINUFFT, or None."""
+    try:
+        import finufft  # noqa: F401
+        import numpy  # noqa: F401
+    except ImportError as error:
+        return str(error)
+    return None
 
 
 class Minimd:
@@ -171,25 +160,13 @@ def rows(origin, precision, case):
             yield ",".join(map(str, (*when, *what, *figures)))
 
 
-def origin_of(build):
-    said = subprocess.run([build / "minimd", "--version"], capture_output=True, text=True).stdout
-    info = subprocess.run([build / "minimd", "info"], capture_output=True, text=True).stdout
-    fields = dict(line.split(None, 1) for line in info.splitlines() if " " in line)
-    return {
-        "date": datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
-        "commit": fields["commit"],
-        "machine": fields["cpu"].replace(",", ";"),
-        "version": said.split()[1],
-    }
-
-
 def main():
     build = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "build").resolve()
     results = ROOT / "docs" / "results" / "spreading-peers-cpu.csv"
     path = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else results
     if not (build / "lib" / "libminimd.so.1").exists():
         sys.exit(f"peers: {build}/lib/libminimd.so.1 is missing: `make lib` makes it")
-    enter_environment(build / "peers" / "finufft")
+    enter("FINUFFT", build / "peers" / "finufft", lacking, lambda: ["finufft", "numpy"])
     os.environ["MINIMD_LIBRARY"] = str(build / "lib" / "libminimd.so.1")
     sys.path.insert(0, str(ROOT / "python"))
     global ctypes, finufft, numpy, library, structs, at
@@ -201,7 +178,7 @@ def main():
     from minimd import _structs as structs
     from minimd._arrays import at
 
-    origin = origin_of(build)
+    origin = origin_of(build / "minimd", "cpu")
     part = path.with_name(path.name + ".tmp")
     with open(part, "w") as out:
         for line in [COLUMNS + ",seconds,ratio"]:
