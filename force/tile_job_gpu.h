@@ -13,7 +13,7 @@ enum {
   ROWS = NEIGHBOR_TILE_ROWS,
   WARPS = ROWS / MD_WARP,
   GROUP = NEIGHBOR_TILE_GROUP,
-  BANKS = sizeof(real) == 8 ? NEIGHBOR_TILE_BANKS_WIDE : NEIGHBOR_TILE_BANKS,
+  BANKS = NEIGHBOR_TILE_BANKS,
   LOADS = 7,       /* 256 of them are about a halo */
   TYPED_LOADS = 8, /* a denser one's, whose last types would come late */
   /* Measured best, for each precision: blocks that a multiprocessor holds, where it is one after

@@ -59,8 +59,7 @@ typedef struct {
 enum {
   NEIGHBOR_TILE_ROWS = 256,
   NEIGHBOR_TILE_GROUP = 8,
-  NEIGHBOR_TILE_BANKS = 8,       /* entries of 16 bytes: real is float */
-  NEIGHBOR_TILE_BANKS_WIDE = 16, /* entries of 16 and 8 bytes: real is double */
+  NEIGHBOR_TILE_BANKS = 8, /* of shared memory, of entries of 16 bytes; and far ones of a halo */
 };
 typedef struct {
   int64_t start;

@@ -16,8 +16,8 @@ enum {
   HALO_STEP = 32,
   FEW_TILES = 1024, /* of a liquid, all of which take one pass */
   /* Blocks that a multiprocessor holds, measured best: of many, and where more of them would not
-   * make fewer rounds (decision 63).  In double both are the same. */
-  BLOCKS = MD_PREC == 2 ? 2 : 3,
+   * make fewer rounds (decision 63). */
+  BLOCKS = 3,
   FEW_BLOCKS = 2
 };
 
@@ -152,7 +152,7 @@ static void guess_rooms(neighbor_list *list, const md_atoms *atoms, int64_t coun
   list->rooms.passes = count > FEW_TILES ? 2 : 1;
   list->rooms.halo = (int64_t)((double)count * halo) + TILE_ROWS;
   list->rooms.list =
-      (int64_t)((double)(count * TILE_WARPS) * entries / TILE_GROUP_ENTRIES) + TILE_ROWS;
+      (int64_t)((double)(count * TILE_WARPS) * entries / NEIGHBOR_TILE_GROUP) + TILE_ROWS;
 }
 
 /* A little more than was needed, since atoms move. */

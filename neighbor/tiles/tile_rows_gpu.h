@@ -15,20 +15,19 @@
 #include <math.h>
 
 enum { ABSENT = -1 }; /* no atom */
+static_assert(NEIGHBOR_TILE_BANKS == NEIGHBOR_TILE_GROUP, "a level of all banks is a group");
 
 enum {
   TILE_ROWS = NEIGHBOR_TILE_ROWS,
   TILE_WARPS = TILE_ROWS / MD_WARP,
-  TILE_BANKS = MD_PREC == 2 ? NEIGHBOR_TILE_BANKS_WIDE : NEIGHBOR_TILE_BANKS,
-  TILE_GROUP_ENTRIES = NEIGHBOR_TILE_GROUP,
-  TILE_PER_LEVEL = TILE_BANKS / TILE_GROUP_ENTRIES, /* groups of a level */
-  TILE_WORDS = MD_PREC == 2 ? 2 : 3,                /* of bits of a bank */
-  TILE_LEVELS = 32 * TILE_WORDS,                    /* entries that a bank's queue holds */
-  TILE_BLOCK = 32 + 8, /* those of a word, and what ends in a far one */
-  TILE_STRIDE = TILE_WORDS * TILE_BLOCK + (TILE_WORDS % 2 ? 0 : 8), /* see tile_room */
-  TILE_WAITING = 20, /* entries of a row that wait for a hole */
-  TILE_BITS = TILE_BANKS > TILE_WAITING / 2 ? TILE_BANKS : TILE_WAITING / 2, /* words of a row */
-  TILE_ENTRY = 16, /* bytes from an entry of the halo to the next */
+  TILE_BANKS = NEIGHBOR_TILE_BANKS,
+  TILE_WORDS = 3,                        /* of bits of a bank */
+  TILE_LEVELS = 32 * TILE_WORDS,         /* entries that a bank's queue holds */
+  TILE_BLOCK = 32 + 8,                   /* those of a word, and what ends in a far one */
+  TILE_STRIDE = TILE_WORDS * TILE_BLOCK, /* see tile_room */
+  TILE_WAITING = 20,                     /* entries of a row that wait for a hole */
+  TILE_BITS = TILE_WAITING / 2,          /* words of a row, TILE_BANKS at least */
+  TILE_ENTRY = 16,                       /* bytes from an entry of the halo to the next */
 };
 
 typedef struct {
@@ -136,15 +135,8 @@ static __device__ __forceinline__ int64_t take_groups(const tile_job *job, int32
   return (int64_t)__shfl_sync(MD_ALL_LANES, start, 0);
 }
 
-/* Of n entries of a bank, those that find slots in so many groups. */
-static __device__ __forceinline__ int32_t slots_of(int bank, int32_t groups)
-{
-  const int slot = (bank - (int)threadIdx.x) & (TILE_BANKS - 1);
-  return groups / TILE_PER_LEVEL + (groups % TILE_PER_LEVEL * TILE_GROUP_ENTRIES > slot);
-}
-
 /* What a lane has yet to write of a bank: bits of its queue, from their highest on, and where the
- * first word's highest bit stands in shared memory (unless there are but two). */
+ * first word's highest bit stands in shared memory. */
 typedef struct {
   uint32_t word[TILE_WORDS];
   const uint16_t *at;
@@ -174,11 +166,11 @@ static __device__ __forceinline__ int32_t levels_of(const tile_rest *rest)
  * list. */
 static __device__ __forceinline__ int32_t groups_of(const int32_t levels[TILE_BANKS], int32_t count)
 {
-  for (int32_t groups = (count + TILE_GROUP_ENTRIES - 1) / TILE_GROUP_ENTRIES;; groups++) {
+  for (int32_t groups = (count + TILE_BANKS - 1) / TILE_BANKS;; groups++) {
     int32_t waiting = 0;
 #pragma unroll
     for (int b = 0; b < TILE_BANKS; b++)
-      waiting += max(levels[b] - slots_of(b, groups), 0);
+      waiting += max(levels[b] - groups, 0);
     if (waiting <= TILE_WAITING) return groups;
   }
 }
@@ -212,7 +204,7 @@ static __device__ __forceinline__ void put_lowest(const tile_room *room, const u
 static __device__ __forceinline__ void put_off(const tile_room *room, const uint16_t *queue,
                                                int32_t entries, tile_rest *rest, int32_t *waiting)
 {
-  enum { FULL = TILE_WORDS > 2 };
+  enum { FULL = 1 };
 #pragma unroll 1
   for (; entries > 0 && (rest->word[FULL] & (rest->word[FULL] - 1)); entries--)
     put_lowest(room, queue + FULL * TILE_BLOCK, &rest->word[FULL], waiting);
@@ -228,17 +220,9 @@ static __device__ __forceinline__ void put_off(const tile_room *room, const uint
   }
 }
 
-/* Where the first word that has bits stands in shared memory; it becomes the first, or of two
- * words, where registers for as many addresses are worth more than moves, *first gets its
- * number. */
-static __device__ __forceinline__ const uint16_t *find_first(const uint16_t *queue, tile_rest *rest,
-                                                             int *first)
+/* The first word that has bits becomes the first. */
+static __device__ __forceinline__ void find_first(const uint16_t *queue, tile_rest *rest)
 {
-  *first = 0;
-  if (TILE_WORDS == 2) {
-    *first = rest->word[0] == 0;
-    return queue + TILE_BLOCK * *first;
-  }
   if (rest->word[0] == 0) {
     const uint16_t *end = queue + TILE_WORDS * TILE_BLOCK;
     rest->at = rest->at + TILE_BLOCK < end ? rest->at + TILE_BLOCK : end;
@@ -246,7 +230,6 @@ static __device__ __forceinline__ const uint16_t *find_first(const uint16_t *que
     for (int w = 0; w < TILE_WORDS; w++)
       rest->word[w] = w + 1 < TILE_WORDS ? rest->word[w + 1] : 0;
   }
-  return rest->at;
 }
 
 /* The next entry of a bank, or a far one, that before the word at hand; where `fills`, in the last
@@ -255,15 +238,10 @@ static __device__ __forceinline__ uint32_t next_entry(const tile_room *room, int
                                                       tile_rest *rest, bool fills, int32_t waiting,
                                                       int32_t *holes)
 {
-  int first;
-  const uint16_t *at = find_first(room->queue + bank * TILE_STRIDE, rest, &first);
-  const uint32_t bits = first == 0 ? rest->word[0] : rest->word[1];
-  const uint32_t zeros = leading_zeros(bits), left = bits & lowest_after(zeros);
-  if (first == 0)
-    rest->word[0] = left;
-  else
-    rest->word[1] = left;
-  const uint16_t *from = at + (int32_t)zeros;
+  find_first(room->queue + bank * TILE_STRIDE, rest);
+  const uint32_t bits = rest->word[0], zeros = leading_zeros(bits);
+  const uint16_t *from = rest->at + (int32_t)zeros;
+  rest->word[0] = bits & lowest_after(zeros);
   if (fills) {
     *holes -= bits == 0;
     if (bits == 0 && (uint32_t)*holes < (uint32_t)waiting) from = waiting_of(room, *holes);
@@ -294,23 +272,17 @@ static __device__ __forceinline__ void arrange(const uint32_t entry[TILE_BANKS],
   }
 }
 
-/* Level c of the warp's rows, of which `here` slots are left, to `to`; fills: as in next_entry. */
+/* A level of the warp's rows to `to`; fills: as in next_entry. */
 static __device__ __forceinline__ void write_level(const tile_room *room,
-                                                   tile_rest rest[TILE_BANKS], int here, bool fills,
+                                                   tile_rest rest[TILE_BANKS], bool fills,
                                                    int32_t waiting, int32_t *holes, uint4 *to)
 {
   uint32_t entry[TILE_BANKS], word[TILE_BANKS / 2];
 #pragma unroll
   for (int b = 0; b < TILE_BANKS; b++)
-    entry[b] = TILE_PER_LEVEL == 1 || here >= TILE_BANKS ||
-                       ((b - (int)threadIdx.x) & (TILE_BANKS - 1)) < here
-                   ? next_entry(room, b, &rest[b], fills, waiting, holes)
-                   : 0;
+    entry[b] = next_entry(room, b, &rest[b], fills, waiting, holes);
   arrange(entry, word);
-#pragma unroll
-  for (int k = 0; k < TILE_PER_LEVEL; k++)
-    if (k * TILE_GROUP_ENTRIES < here)
-      to[k * MD_WARP] = make_uint4(word[4 * k], word[4 * k + 1], word[4 * k + 2], word[4 * k + 3]);
+  *to = make_uint4(word[0], word[1], word[2], word[3]);
 }
 
 /* The level from which on all rows have holes for what waits, but for those of empty words, or 0;
@@ -318,11 +290,11 @@ static __device__ __forceinline__ void write_level(const tile_room *room,
 static __device__ __forceinline__ int32_t fill_from(const int32_t levels[TILE_BANKS],
                                                     int32_t groups, int32_t waiting, int32_t *holes)
 {
-  int32_t level = (groups + TILE_PER_LEVEL - 1) / TILE_PER_LEVEL, found = 0;
+  int32_t level = groups, found = 0;
   for (; level > 0 && __any_sync(MD_ALL_LANES, found < waiting); level--)
 #pragma unroll
     for (int b = 0; b < TILE_BANKS; b++)
-      found += levels[b] < level && slots_of(b, groups) >= level;
+      found += levels[b] < level;
   if (level > 0) *holes = found;
   return level;
 }
@@ -344,16 +316,15 @@ static __device__ __forceinline__ void write_rows(const tile_job *job, const til
   if (at + groups > job->room.list) return;
 #pragma unroll
   for (int b = 0; b < TILE_BANKS; b++)
-    put_off(room, room->queue + b * TILE_STRIDE, levels[b] - slots_of(b, groups), &rest[b],
-            &waiting);
-  int32_t holes = groups * TILE_GROUP_ENTRIES - count + waiting;
+    put_off(room, room->queue + b * TILE_STRIDE, levels[b] - groups, &rest[b], &waiting);
+  int32_t holes = groups * TILE_BANKS - count + waiting;
   const int32_t filled = fill_from(levels, groups, waiting, &holes);
   uint4 *to = job->list + at * MD_WARP + threadIdx.x % MD_WARP;
-  int32_t left = groups * TILE_GROUP_ENTRIES, level = 0;
-  for (; level < filled; level++, left -= TILE_BANKS, to += TILE_PER_LEVEL * MD_WARP)
-    write_level(room, rest, left, false, waiting, &holes, to);
-  for (; left > 0; left -= TILE_BANKS, to += TILE_PER_LEVEL * MD_WARP)
-    write_level(room, rest, left, true, waiting, &holes, to);
+  int32_t level = 0;
+  for (; level < filled; level++, to += MD_WARP)
+    write_level(room, rest, false, waiting, &holes, to);
+  for (; level < groups; level++, to += MD_WARP)
+    write_level(room, rest, true, waiting, &holes, to);
 }
 
 #endif

@@ -184,7 +184,7 @@ static __device__ __forceinline__ float test_group(const tile_room *room, const 
   return __half2float(__hmin(__low2half(nearest), __high2half(nearest)));
 }
 
-/* Of the group just tested, what rounding leaves open; queue: of the first of the 8 banks. */
+/* Of the group just tested, what rounding leaves open; queue: of the first bank. */
 static __device__ __forceinline__ void settle_doubts(const tile_job *job, const tile_room *room,
                                                      const tile_points *rows, float margin,
                                                      const uint16_t *queue, uint32_t miss[4][2])
@@ -208,10 +208,10 @@ static __device__ __forceinline__ void settle_doubts(const tile_job *job, const 
   }
 }
 
-/* Bits of all rows of the warp for a word of levels of banks first ... first + 7, which has
- * `groups` groups; queue: of the first of them. */
+/* Bits of all rows of the warp for a word of levels, which has `groups` groups; queue: of the first
+ * bank. */
 static __device__ __forceinline__ void test_banks(const tile_job *job, const tile_room *room,
-                                                  int first, int32_t groups, const uint16_t *queue,
+                                                  int32_t groups, const uint16_t *queue,
                                                   const tile_points *rows, float margin)
 {
   const int lane = threadIdx.x % MD_WARP;
@@ -226,7 +226,7 @@ static __device__ __forceinline__ void test_banks(const tile_job *job, const til
   for (int i = 0; i < 4; i++)
 #pragma unroll
     for (int j = 0; j < 2; j++) {
-      const int bank = first + lane % 4 * 2 + j, r = lane / 4 + 8 * i;
+      const int bank = lane % 4 * 2 + j, r = lane / 4 + 8 * i;
       room->bits[bank * MD_WARP + r] = ~miss[i][j] << unused;
     }
 }
@@ -260,10 +260,7 @@ static __device__ __forceinline__ void use_queues(const tile_job *job, const til
 #pragma unroll 1
   for (int word = 0; word < TILE_WORDS; word++, groups -= PER_WORD) {
     const int32_t here = min(groups, (int32_t)PER_WORD);
-    if (here > 0)
-      for (int first = 0; first < TILE_BANKS; first += 8)
-        test_banks(job, room, first, here, room->queue + first * TILE_STRIDE + word * TILE_BLOCK,
-                   &rows, row->margin);
+    if (here > 0) test_banks(job, room, here, room->queue + word * TILE_BLOCK, &rows, row->margin);
     __syncwarp();
     if (level / 32 == word) *bits_of(room, own) &= ~(0x80000000u >> level % 32);
 #pragma unroll
@@ -279,13 +276,13 @@ static __device__ __forceinline__ void use_queues(const tile_job *job, const til
   __syncwarp();
 }
 
-/* Words of four entries of a bank, near or not, that a lane queues: of a range of them in which no
- * bank has more near ones than a queue holds; as many as fit from `first` of `words` on. */
+/* Words of four entries of a bank, near or not, that a lane queues. */
 typedef struct {
-  const uint32_t *near;  /* the lane's */
-  int32_t count;         /* words */
-  int32_t level, queued; /* of its first near entry; near entries of its bank */
-} tile_range;
+  const uint32_t *near;
+  int32_t count;
+  uint32_t entry;         /* the first of the first word, times TILE_ENTRY */
+  int32_t before, queued; /* near entries of the bank before the lane's, and of all lanes */
+} tile_share;
 
 /* Near entries among words of a lane. */
 static __device__ __forceinline__ int32_t count_near_in(const uint32_t *near, int32_t count)
@@ -297,24 +294,25 @@ static __device__ __forceinline__ int32_t count_near_in(const uint32_t *near, in
   return (int32_t)(sums * 0x01010101 >> 24);
 }
 
-static __device__ __forceinline__ tile_range find_range(const uint32_t *near, int32_t words)
+/* The lane's share of the words of its bank. */
+static __device__ __forceinline__ tile_share find_share(const uint32_t *near, int32_t words)
 {
-  enum { PER_BANK = MD_WARP / TILE_BANKS };
-  const int lane = threadIdx.x % MD_WARP;
-  tile_range r;
-  r.count = (words + PER_BANK - 1) / PER_BANK;
-  for (;; r.count = (r.count + 1) / 2) {
-    r.near = near + lane / TILE_BANKS * r.count;
-    const int32_t mine = count_near_in(r.near, r.count);
-    r.queued = mine;
-    for (int step = TILE_BANKS; step < MD_WARP; step *= 2) {
-      const int32_t before = __shfl_up_sync(MD_ALL_LANES, r.queued, step);
-      if (lane >= step) r.queued += before;
-    }
-    r.level = r.queued - mine;
-    r.queued = __shfl_sync(MD_ALL_LANES, r.queued, MD_WARP - TILE_BANKS + lane % TILE_BANKS);
-    if (__all_sync(MD_ALL_LANES, r.queued <= TILE_LEVELS)) return r;
+  enum { PER_BANK = MD_WARP / TILE_BANKS, PER_WORD = 4 * TILE_BANKS };
+  const int lane = threadIdx.x % MD_WARP, bank = lane % TILE_BANKS;
+  tile_share s;
+  s.count = (words + PER_BANK - 1) / PER_BANK;
+  const int32_t first = lane / TILE_BANKS * s.count;
+  s.near = near + first;
+  s.entry = (uint32_t)(first * PER_WORD + bank) * TILE_ENTRY;
+  const int32_t mine = count_near_in(s.near, s.count);
+  s.queued = mine;
+  for (int step = TILE_BANKS; step < MD_WARP; step *= 2) {
+    const int32_t before = __shfl_up_sync(MD_ALL_LANES, s.queued, step);
+    if (lane >= step) s.queued += before;
   }
+  s.before = s.queued - mine;
+  s.queued = __shfl_sync(MD_ALL_LANES, s.queued, MD_WARP - TILE_BANKS + bank);
+  return s;
 }
 
 /* An entry, where `near`, to a level of a queue in shared memory: written so as to be no branch. */
@@ -328,41 +326,63 @@ static __device__ __forceinline__ void put_near(uint32_t queue, uint32_t *level,
       : "memory");
 }
 
-/* The near entries of the lane's words to their queue; entry: the first, times TILE_ENTRY. */
-static __device__ __forceinline__ void queue_range(const tile_range *r, uint32_t entry,
-                                                   uint16_t *queue)
+/* The near entries of the lane's share to their queue. */
+static __device__ __forceinline__ void queue_share(const tile_share *s, uint16_t *queue)
 {
   enum { STEP = TILE_BANKS * TILE_ENTRY };
   const int warp = threadIdx.x / MD_WARP;
   const uint32_t to = (uint32_t)__cvta_generic_to_shared(queue);
-  uint32_t level = (uint32_t)r->level;
-  for (int32_t k = 0; k < r->count; k++, entry += 4 * STEP) {
-    const uint32_t near = r->near[k] >> warp;
+  uint32_t level = (uint32_t)s->before, entry = s->entry;
+  for (int32_t k = 0; k < s->count; k++, entry += 4 * STEP) {
+    const uint32_t near = s->near[k] >> warp;
 #pragma unroll
     for (uint32_t u = 0; u < 4; u++)
       put_near(to, &level, entry + u * STEP, near & 1u << 8 * u);
   }
 }
 
-/* All m entries of the halo against the warp's rows. */
+/* Near entries of a bank before so many, of which turn `turn` of `turns` has every turns-th. */
+static __device__ __forceinline__ int32_t in_turn(int32_t near, int32_t turn, int32_t turns)
+{
+  return turns <= 1 ? near : (near - turn + turns - 1) / turns;
+}
+
+/* The same of one turn. */
+static __device__ __forceinline__ void queue_turn(const tile_share *s, int32_t turn, int32_t turns,
+                                                  uint16_t *queue)
+{
+  const int warp = threadIdx.x / MD_WARP;
+  int32_t level = in_turn(s->before, turn, turns), wait = level * turns + turn - s->before;
+  for (int32_t k = 0; k < 4 * s->count; k++) {
+    if (!(s->near[k / 4] >> (warp + k % 4 * 8) & 1)) continue;
+    if (wait == 0)
+      queue[at_level((uint32_t)level++)] = (uint16_t)(s->entry + k * TILE_BANKS * TILE_ENTRY);
+    wait = wait == 0 ? turns - 1 : wait - 1;
+  }
+}
+
+/* All m entries of the halo against the warp's rows.  Where a bank has more near entries than its
+ * queue holds, they take turns: so each row has as many in each. */
 static __device__ __forceinline__ void scan_halo(const tile_job *job, const tile_room *room,
                                                  int32_t m, uint32_t far, tile_row *row)
 {
   enum { PER_BANK = MD_WARP / TILE_BANKS, PER_WORD = 4 * TILE_BANKS };
   const int lane = threadIdx.x % MD_WARP, bank = lane % TILE_BANKS;
   const uint32_t *near = (const uint32_t *)(room->near + near_at(job, bank));
-  const int32_t words = (m + PER_WORD - 1) / PER_WORD;
   uint16_t *queue = room->queue + bank * TILE_STRIDE;
   for (int w = lane / TILE_BANKS; w < TILE_WORDS; w += PER_BANK)
     queue[w * TILE_BLOCK + TILE_BLOCK - 1] = (uint16_t)(far + bank * TILE_ENTRY);
-  int32_t first = 0;
+  int32_t turn = 0, turns;
   do {
-    const tile_range r = find_range(near + first, words - first);
-    const int32_t own = first + lane / TILE_BANKS * r.count;
-    queue_range(&r, (uint32_t)(own * PER_WORD + bank) * TILE_ENTRY, queue);
-    use_queues(job, room, r.queued, __reduce_max_sync(MD_ALL_LANES, r.queued), far, row);
-    first += PER_BANK * r.count;
-  } while (first < words);
+    const tile_share s = find_share(near, (m + PER_WORD - 1) / PER_WORD);
+    const int32_t most = __reduce_max_sync(MD_ALL_LANES, s.queued);
+    turns = (most + TILE_LEVELS - 1) / TILE_LEVELS;
+    if (turns <= 1)
+      queue_share(&s, queue);
+    else
+      queue_turn(&s, turn, turns, queue);
+    use_queues(job, room, in_turn(s.queued, turn, turns), in_turn(most, turn, turns), far, row);
+  } while (++turn < turns);
 }
 
 #endif

@@ -81,7 +81,6 @@ static void *read_array(md_ctx *ctx, const void *from, int64_t n, size_t size)
 /* The arrays of tiles on the host. */
 typedef struct {
   neighbor_tiles t;
-  int32_t banks;
   int64_t n_tiles;
   int32_t *halo;
   neighbor_piece *halos, *groups;
@@ -102,7 +101,6 @@ static host_tiles read_tiles(md_ctx *ctx, const neighbor_view *v)
 {
   host_tiles h = {.t = *v->tiles};
   ck_assert_int_eq(h.t.rows, NEIGHBOR_TILE_ROWS);
-  h.banks = ctx->precision == MD_DOUBLE ? NEIGHBOR_TILE_BANKS_WIDE : NEIGHBOR_TILE_BANKS;
   h.n_tiles = (v->n_rows + h.t.rows - 1) / h.t.rows;
   const int64_t passes = h.n_tiles * h.t.passes;
   ck_assert_int_ge(h.t.n_pieces, passes * h.t.rows / 32);
@@ -119,15 +117,15 @@ static host_tiles read_tiles(md_ctx *ctx, const neighbor_view *v)
 static int64_t piece_row(const host_tiles *h, const neighbor_piece *halo,
                          const neighbor_piece *piece, int64_t r, int32_t *to)
 {
-  const int32_t m = halo->count, far = (m + h->banks - 1) / h->banks * h->banks;
+  const int32_t m = halo->count, banks = NEIGHBOR_TILE_BANKS;
+  const int32_t far = (m + banks - 1) / banks * banks;
   int64_t n = 0;
-  ck_assert_int_le(far + h->banks, h->t.most);
+  ck_assert_int_le(far + banks, h->t.most);
   ck_assert(piece->count >= 0 && piece->start + piece->count <= h->t.n_list);
   for (int64_t group = piece->start; group < piece->start + piece->count; group++)
     for (int k = 0; k < NEIGHBOR_TILE_GROUP; k++) {
       const int32_t word = h->list[(group * 32 + r % 32) * NEIGHBOR_TILE_GROUP + k];
-      ck_assert(word % 16 == 0 &&
-                (word / 16 < m || (word / 16 >= far && word / 16 < far + h->banks)));
+      ck_assert(word % 16 == 0 && (word / 16 < m || (word / 16 >= far && word / 16 < far + banks)));
       if (word / 16 < m) to[n++] = h->halo[halo->start + word / 16];
     }
   return n;
