@@ -34,9 +34,9 @@ static const bench_case on_cpu[] = {
 static const bench_case on_gpu[] = {
     {"single", "full", 8, 6, 3.5, 0.6, 0, 1000},
     {"double", "full", 8, 6, 3.5, 0.6, 0, 1000},
-    {"single", "tile", 16, 8, 3.5, 0.3, 0, 1000},
+    {"single", "tile", 16, 8, 3.5, 0.4, 0, 1000},
     {"double", "tile", 16, 8, 3.5, 0.3, 0, 1000},
-    {"single", "full", 40, 8, 3.5, 0.3, 0, 200},
+    {"single", "tile", 40, 8, 3.5, 0.3, 0, 200},
     {"double", "tile", 40, 8, 3.5, 0.3, 0, 200},
     {0},
 };

@@ -16,13 +16,13 @@
  * Per atom at density 0.8442 and r_list 2.8 (75 entries, 83 slots), single: 165 bytes of list, 26
  * of halo indices, 80 of positions and velocities, 0.07 ms for 2^20 atoms on an H200; 83 loads of
  * 16 bytes from shared memory, 0.04 ms without conflicts; 1,800 instructions a warp, 0.06 ms.
- * Measured, with the time step: 0.084 ms in single, 0.104 in mixed, 0.145 in double.  In double the
- * L1 is busy 86 % of it: conflicts of entries that found no slot of their bank take 31 % more loads
- * than there are, and a halo is copied line by line; but fewer conflicts did not take less time
- * (decision 50).  2^17 atoms, 4 tiles a multiprocessor, take 0.0124 ms: older blocks come first, so
- * that the youngest end alone, and all wait for the slowest multiprocessor.
- * Tiles of many wait for those near them, not for a whole step (tile_waits_gpu.h).  Embedded atoms:
- * eam/eam_tile_gpu.prec.cu. */
+ * Measured, with the time step: 0.084 ms in single, 0.104 in mixed, 0.153 in double, where z is a
+ * load of 8 bytes, which 16 lanes read together, two of them from one bank: half of these pairs
+ * wait for each other.  Fewer conflicts took less time here, but slower lists or less L1 took that
+ * away (docs/decisions/63-lists-by-tiles-by-counting.md).  2^17 atoms, 4 tiles a multiprocessor,
+ * take 0.0124 ms: older blocks come first, so that the youngest end alone, and all wait for the
+ * slowest multiprocessor.  Tiles of many wait for those near them, not for a whole step
+ * (tile_waits_gpu.h).  Embedded atoms: eam/eam_tile_gpu.prec.cu. */
 #include "force/tile_survey_gpu.h"
 
 static_assert(FORCE_WAITING_TILES == WAIT_BITS * ROWS, "a thread looks at a word of bits");
@@ -41,9 +41,9 @@ TILE(tile_plain, FUSED_BLOCKS, LJ_PLAIN, false, false, false)
 TILE(tile_tally, 2, LJ_PLAIN, true, false, false)
 TILE(tile_shifted, 4, LJ_SHIFTED, false, false, false)
 TILE(tile_shifted_tally, 2, LJ_SHIFTED, true, false, false)
-TILE(tile_charged, 2, LJ_PLAIN, false, true, false)
+TILE(tile_charged, CHARGED_BLOCKS, LJ_PLAIN, false, true, false)
 TILE(tile_charged_tally, 2, LJ_PLAIN, true, true, false)
-TILE(tile_charged_shifted, 2, LJ_SHIFTED, false, true, false)
+TILE(tile_charged_shifted, CHARGED_BLOCKS, LJ_SHIFTED, false, true, false)
 TILE(tile_charged_shifted_tally, 2, LJ_SHIFTED, true, true, false)
 TILE(tile_fused, FUSED_BLOCKS, LJ_PLAIN, false, false, true)
 TILE(tile_fused_few, FEW_BLOCKS, LJ_PLAIN, false, false, true)
@@ -68,7 +68,7 @@ static tile_kernel *const kernels[LJ_FORM_COUNT][2][2] = {
     [LJ_PLAIN] = {{tile_plain, tile_tally}, {tile_charged, tile_charged_tally}},
     [LJ_SHIFTED] = {{tile_shifted, tile_shifted_tally},
                     {tile_charged_shifted, tile_charged_shifted_tally}}};
-/* Of many tiles; few of them; those that wait for what is near. */
+/* Of many tiles; of few, with more registers; those that wait for what is near. */
 typedef enum { FUSED_MANY, FUSED_FEW, FUSED_WAITING, FUSED_WAYS } fused_way;
 static tile_kernel *const fused_kernels[LJ_FORM_COUNT][FUSED_WAYS] = {
     [LJ_PLAIN] = {tile_fused, tile_fused_few, tile_waiting},
@@ -128,7 +128,8 @@ static unsigned rounds_of(unsigned tiles, unsigned blocks, int processors)
 
 /* How tiles take a step.  To wait for those near costs more than it saves where all are at work
  * beside each other, where a few rounds stay as few although threads have the most registers, and
- * where a step has so many tiles that its end is short beside it. */
+ * where a step has so many tiles that its end is short beside it.  In single precision these are
+ * best with more registers, too (docs/decisions/50-rows-wait-for-nothing.md). */
 static md_status fused_way_of(const force_job *job, tile_mode mode, fused_way *out)
 {
   const unsigned tiles = md_blocks(job->n, ROWS);
@@ -140,7 +141,9 @@ static md_status fused_way_of(const force_job *job, tile_mode mode, fused_way *o
   MD_TRY(md_multiprocessors(&processors));
   const unsigned most = rounds_of(tiles, blocks, processors);
   const unsigned least = rounds_of(tiles, FEW_BLOCKS, processors);
-  *out = least <= FEW_ROUNDS && least == most ? FUSED_FEW : FUSED_MANY;
+  const bool few = least <= FEW_ROUNDS && least == most;
+  const bool vast = MD_PREC == 0 && tiles > FORCE_WAITING_TILES && !mode.mail;
+  *out = few || vast ? FUSED_FEW : FUSED_MANY;
   if (most > FEW_ROUNDS && tiles <= FORCE_WAITING_TILES && job->steps > 1 && !job->list->atom &&
       !carried)
     *out = FUSED_WAITING;

@@ -21,7 +21,8 @@ enum {
    * early. */
   FUSED_BLOCKS = MD_PREC == 2 ? 3 : 5,
   FEW_BLOCKS = MD_PREC == 2 ? 2 : 4,
-  FEW_ROUNDS = 2,                        /* of all blocks, up to which these are few */
+  FEW_ROUNDS = 2, /* of all blocks, up to which these are few */
+  CHARGED_BLOCKS = MD_PREC == 2 ? 2 : 4,
   MAILED_BLOCKS = MD_PREC == 2 ? 3 : 4,  /* that exchange ghosts */
   DENSITY_BLOCKS = MD_PREC == 2 ? 3 : 5, /* the same of the two passes of embedded atoms */
   EMBEDDED_BLOCKS = MD_PREC == 2 ? 2 : 4,
