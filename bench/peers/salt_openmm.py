@@ -286,9 +286,9 @@ def fastest_openmm(minimd, salt, precision, steps, tried):
 
 def fastest_minimd(minimd, salt, precision, steps, tried):
     """Row and settings of the fastest."""
-    small, large = salt.cells <= 8, salt.cells > 16 and precision != "double"
-    other, kind = minimd.lists if not (small or large) else minimd.lists[::-1]
-    order, skin = (6, 0.6) if small else (8, 0.3)
+    small, large = salt.cells <= 8, salt.cells > 16
+    other, kind = minimd.lists[::-1] if small else minimd.lists
+    order, skin = (6, 0.6) if small else (8, 0.3 if large else 0.4)
     base = {"cutoff": 3.5, "order": order, "list": kind, "skin": skin}
     changes = [{}, {"cutoff": 3}, {"cutoff": 4}, {"order": 14 - order}, {"list": other}]
     changes += [{"skin": 0.3 if small else 0.6}]
