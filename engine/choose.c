@@ -11,23 +11,31 @@ static bool sorts_each_build(const engine_spec *spec)
          (spec->every > 0 && spec->sort_every == spec->every);
 }
 
+/* Charged atoms from which on tiles measured fastest, in docs/results/charges-peers-gpu-search.csv:
+ * of 4,096 full lists did, of 32,768 tiles; between them is not known. */
+static const int64_t CHARGED_TILES = 32768;
+
 /* Pairs of embedded atoms cost more than it costs to add to both atoms; but a deterministic run has
- * the bits of full lists, and on several ranks half lists were not measured.  Tiles need rows that
- * are near each other, and move atoms along with the forces unless charges have a part in them. */
-static void choose_list(const engine_spec *spec, engine_choice *out)
+ * the bits of full lists, and on several ranks half lists, and tiles of charged atoms, were not
+ * measured.  Tiles need rows that are near each other, and move atoms along with the forces unless
+ * charges have a part in them. */
+static void choose_list(const engine_spec *spec, int64_t n, engine_choice *out)
 {
   const bool cpu = out->backend == MD_CPU, alone = world_count() == 1;
+  const bool charged = spec->coulomb != ENGINE_COULOMB_NONE;
   out->list = NEIGHBOR_FULL;
   if (cpu && spec->pair == ENGINE_PAIR_EAM && alone && !spec->deterministic)
     out->list = NEIGHBOR_HALF,
     out->list_reason = "half lists of embedded atoms, each pair once, measured fastest";
   else if (cpu)
     out->list_reason = "full lists need no atomics and measured fastest";
-  else if (!alone && spec->deterministic)
+  else if (spec->deterministic && (charged || !alone))
     out->list_reason =
         "the same bits on any number of ranks, which faster lists by tiles do not give";
-  else if (spec->coulomb != ENGINE_COULOMB_NONE)
-    out->list_reason = "fastest with charges, whose forces come apart";
+  else if (charged && n < CHARGED_TILES)
+    out->list_reason = "fastest with few charges, whose forces come apart";
+  else if (charged && !alone)
+    out->list_reason = "lists by tiles of charges were measured on one GPU only";
   else if (!ordering_has(&spec->curve, ORDERING_COMPACT))
     out->list_reason = "lists by tiles are faster only along a compact curve, such as hilbert";
   else if (!sorts_each_build(spec))
@@ -37,7 +45,7 @@ static void choose_list(const engine_spec *spec, engine_choice *out)
     out->list = NEIGHBOR_TILE, out->list_reason = "lists by tiles measured fastest on the GPU";
 }
 
-md_status engine_choose(const engine_spec *spec, engine_choice *out)
+md_status engine_choose(const engine_spec *spec, int64_t n, engine_choice *out)
 {
   if (spec->backend != ENGINE_BACKEND_CPU) MD_TRY(gpus_choose(spec->index));
   if (spec->backend == ENGINE_BACKEND_AUTO && spec->pair == ENGINE_PAIR_EAM &&
@@ -63,7 +71,7 @@ md_status engine_choose(const engine_spec *spec, engine_choice *out)
     out->list = NEIGHBOR_FULL;
     out->list_reason = "on the CPU full lists are built by tiles and read by vectors of rows";
   } else if (spec->list < 0) {
-    choose_list(spec, out);
+    choose_list(spec, n, out);
   } else {
     out->list = (neighbor_kind)spec->list;
     out->list_reason = "as asked";

@@ -282,11 +282,12 @@ static md_status make(const engine_spec *spec, int64_t n, const md_box *box, eng
              "%s: neighbor.skin = \"auto\": expected a number: only `minimd run` measures it",
              engine_origin(spec, "neighbor.skin"));
   int sharers;
-  MD_TRY(world_agree(engine_choose(spec, &choice)));
+  MD_TRY(world_agree(engine_choose(spec, n, &choice)));
   MD_TRY(engine_check_ranks(spec, &choice, &sharers));
   engine *sim = *out = calloc(1, sizeof *sim);
   MD_REQUIRE(sim, MD_ENOMEM, "out of memory for the engine");
   sim->spec = spec;
+  sim->choice = choice;
   sim->first_temperature = -1;
   sim->list_cutoff = engine_reach(spec) + spec->skin;
   const md_ctx_spec where = {choice.backend, spec->precision, world_threads(spec->threads),

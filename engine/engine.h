@@ -37,7 +37,16 @@ typedef struct {
   int64_t moved_at; /* step of the rebuild that replaced that list */
 } engine_lists;
 
+/* Settings that the configuration leaves to the program, and why. */
 typedef struct {
+  md_backend backend;
+  neighbor_kind list;
+  const char *list_reason;
+  char backend_reason[512];
+} engine_choice;
+
+typedef struct {
+  engine_choice choice;
   md_ctx *ctx;
   md_atoms *atoms;
   comm *cm;
@@ -67,15 +76,8 @@ typedef struct {
   force_tally tally;        /* of the last force computation that was asked for one */
 } engine;
 
-/* Settings that the configuration leaves to the program, and why. */
-typedef struct {
-  md_backend backend;
-  neighbor_kind list;
-  const char *list_reason;
-  char backend_reason[512];
-} engine_choice;
-/* Errors: MD_ENOGPU (device.index names none). */
-md_status engine_choose(const engine_spec *spec, engine_choice *out);
+/* For n atoms.  Errors: MD_ENOGPU (device.index names none). */
+md_status engine_choose(const engine_spec *spec, int64_t n, engine_choice *out);
 
 /* Make the system, build its first list and compute its first forces.  Refuses, before anything big
  * is allocated, a system that does not fit the memory, naming the largest that does.  cfg must

@@ -230,7 +230,6 @@ static md_status run_all(report *run, const options *opts, options_format format
   const char *picture = options_value(opts, PLOT);
   if (picture) MD_TRY(plot_check(picture));
   const double began = md_wall_seconds();
-  MD_TRY(world_agree(engine_choose(config_get(run->cfg), &run->choice)));
   if (run->restart)
     MD_TRY(
         engine_restore(config_get(run->cfg), &run->restart->state, !run->plan.differs, &run->sim));
@@ -238,6 +237,7 @@ static md_status run_all(report *run, const options *opts, options_format format
     MD_TRY(engine_create(config_get(run->cfg), &run->sim));
   MD_TRY(md_ctx_sync(run->sim->ctx));
   run->setup_s = md_wall_seconds() - began;
+  run->choice = run->sim->choice;
   if (run->sim->net_charge != 0)
     fprintf(stderr,
             "minimd: warning: the charges sum to %g: a uniform background neutralises them\n",

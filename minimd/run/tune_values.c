@@ -203,7 +203,10 @@ static md_status make_values(const tune_request *request, const config *cfg,
 {
   const engine_spec *spec = config_get(cfg);
   engine_choice choice;
-  MD_TRY(engine_choose(spec, &choice));
+  int64_t n;
+  md_box box;
+  MD_TRY(system_size(spec, &n, &box));
+  MD_TRY(engine_choose(spec, n, &choice));
   const bool gpu = choice.backend == MD_GPU;
   for (int d = 0; d < TUNE_DIMENSION_COUNT; d++) {
     tune_values *to = &values[d];

@@ -226,13 +226,14 @@ START_TEST(too_much_memory_is_refused_with_what_fits)
 END_TEST
 
 /* A period of sorts that says the default aloud chooses what the default does, and another list
- * comes with the setting that asks for it. */
-START_TEST(list_depends_on_what_sorts_do)
+ * comes with the setting that asks for it.  Few charges have full lists. */
+START_TEST(list_depends_on_sorts_and_charges)
 {
   static const struct {
     const char *settings;
     neighbor_kind list;
     const char *reason;
+    int64_t n;
   } rows[] = {
       {"neighbor.every=20", NEIGHBOR_TILE, "fastest"},
       {"neighbor.every=20 order.sort_every=20", NEIGHBOR_TILE, "fastest"},
@@ -242,12 +243,18 @@ START_TEST(list_depends_on_what_sorts_do)
       {"neighbor.every=20 order.sort_every=0", NEIGHBOR_FULL, "order.sort_every"},
       {"neighbor.every=check order.sort_every=20", NEIGHBOR_FULL, "order.sort_every"},
       {"order.curve=row order.sort_every=20", NEIGHBOR_FULL, "compact curve"},
+#define SALT "system.lattice=nacl system.charges=1 coulomb.method=pme neighbor.every=check"
+      {SALT, NEIGHBOR_FULL, "few charges", 32767},
+      {SALT, NEIGHBOR_TILE, "measured fastest", 32768},
+      {SALT " order.curve=row", NEIGHBOR_FULL, "compact curve", 32768},
+      {SALT " device.deterministic=true", NEIGHBOR_FULL, "same bits", 32768},
+#undef SALT
   };
   for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
     config *cfg = engines_config(rows[k].settings);
     ck_ok(config_set(cfg, "device.backend", "gpu", "test"));
     engine_choice choice;
-    ck_ok(engine_choose(config_get(cfg), &choice));
+    ck_ok(engine_choose(config_get(cfg), rows[k].n, &choice));
     ck_assert_msg(choice.list == rows[k].list && strstr(choice.list_reason, rows[k].reason),
                   "%s: %s (%s)", rows[k].settings, neighbor_list_words[choice.list],
                   choice.list_reason);
@@ -338,7 +345,7 @@ int main(void)
   tcase_add_loop_test(tc, small_boxes_see_their_images, 0, 6);
   tcase_add_test(tc, too_much_memory_is_refused_with_what_fits);
   tcase_add_test(tc, a_broken_run_is_reported);
-  tcase_add_test(tc, list_depends_on_what_sorts_do);
+  tcase_add_test(tc, list_depends_on_sorts_and_charges);
   suite_add_tcase(suite, tc);
   TCase *melts = test_long_case("melts");
   tcase_add_loop_test(melts, thermo_agrees_with_lammps_and_minimd, 0, N_CASES);
