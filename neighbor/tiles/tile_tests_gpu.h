@@ -341,7 +341,7 @@ static __device__ __forceinline__ void queue_share(const tile_share *s, uint16_t
   }
 }
 
-/* Near entries of a bank before so many, of which turn `turn` of `turns` has every turns-th. */
+/* How many of a bank's first near entries turn `turn` of `turns` has, which is every turns-th. */
 static __device__ __forceinline__ int32_t in_turn(int32_t near, int32_t turn, int32_t turns)
 {
   return turns <= 1 ? near : (near - turn + turns - 1) / turns;
