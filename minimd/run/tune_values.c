@@ -1,6 +1,7 @@
 /* minimd/run/tune_values.c - the values that `tune` tries, and the errors of what is not exact
  * (tune.h). */
 #include "core/hardware/processors.h"
+#include "engine/system/system.h"
 #include "minimd/run/tune.h"
 
 #include <inttypes.h>
