@@ -16,7 +16,7 @@ NVCC   ?= $(shell command -v nvcc 2>/dev/null)
 CUDA_ARCH ?= sm_90
 # CUDA_LINES=-lineinfo: lines of source in kernels for profilers; they make objects of kernels two to three times as large.
 CUDA_LINES ?=
-WARN   := -Werror=switch -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes
+WARN   := -Werror=switch -Werror=implicit -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes
 # Lines, but no variables for debuggers: the code is the same, kernels compile in 12 instead of 17 s.  CFLAGS='-O3 -g' has all.
 CFLAGS ?= -O3 -g1
 # One set of objects for the program and the shared library; without interposition that costs nothing (docs/decisions/40).
