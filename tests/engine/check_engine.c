@@ -235,14 +235,14 @@ START_TEST(list_depends_on_sorts_and_charges)
     const char *reason;
     int64_t n;
   } rows[] = {
-      {"neighbor.every=20", NEIGHBOR_TILE, "fastest"},
-      {"neighbor.every=20 order.sort_every=20", NEIGHBOR_TILE, "fastest"},
-      {"neighbor.every=7 order.sort_every=7", NEIGHBOR_TILE, "fastest"},
-      {"neighbor.every=check order.sort_every=1", NEIGHBOR_TILE, "fastest"},
-      {"neighbor.every=20 order.sort_every=40", NEIGHBOR_FULL, "order.sort_every"},
-      {"neighbor.every=20 order.sort_every=0", NEIGHBOR_FULL, "order.sort_every"},
-      {"neighbor.every=check order.sort_every=20", NEIGHBOR_FULL, "order.sort_every"},
-      {"order.curve=row order.sort_every=20", NEIGHBOR_FULL, "compact curve"},
+      {"neighbor.every=20", NEIGHBOR_TILE, "fastest", 0},
+      {"neighbor.every=20 order.sort_every=20", NEIGHBOR_TILE, "fastest", 0},
+      {"neighbor.every=7 order.sort_every=7", NEIGHBOR_TILE, "fastest", 0},
+      {"neighbor.every=check order.sort_every=1", NEIGHBOR_TILE, "fastest", 0},
+      {"neighbor.every=20 order.sort_every=40", NEIGHBOR_FULL, "order.sort_every", 0},
+      {"neighbor.every=20 order.sort_every=0", NEIGHBOR_FULL, "order.sort_every", 0},
+      {"neighbor.every=check order.sort_every=20", NEIGHBOR_FULL, "order.sort_every", 0},
+      {"order.curve=row order.sort_every=20", NEIGHBOR_FULL, "compact curve", 0},
 #define SALT "system.lattice=nacl system.charges=1 coulomb.method=pme neighbor.every=check"
       {SALT, NEIGHBOR_FULL, "few charges", 32767},
       {SALT, NEIGHBOR_TILE, "measured fastest", 32768},
