@@ -11,8 +11,8 @@ static bool sorts_each_build(const engine_spec *spec)
          (spec->every > 0 && spec->sort_every == spec->every);
 }
 
-/* Charged atoms from which on tiles measured fastest, in docs/results/charges-peers-gpu-search.csv:
- * of 4,096 full lists did, of 32,768 tiles; between them is not known. */
+/* Charged atoms from which on tiles measured fastest: of 4,096 full lists did, of 32,768 tiles, at
+ * a cutoff of 3.5 (docs/decisions/47-charges-fill-a-gpu.md). */
 static const int64_t CHARGED_TILES = 32768;
 
 /* Pairs of embedded atoms cost more than it costs to add to both atoms; but a deterministic run has

@@ -21,8 +21,8 @@ race.
 
 For each cutoff OpenMM gets the alpha that minimd chooses, and the coarsest even mesh of factors 2,
 3, 5 and 7 that passes; the fastest cutoff is tried with the next finer mesh, too.  minimd chooses
-alpha and mesh itself; its cutoff, order, list and skin are those of bench/bench_charges.c or
-differ from them in one setting.  The fastest of each program race in turn, each round from the
+alpha and mesh itself; its cutoff, order, list and skin are about those of bench/bench_charges.c,
+or differ from them in one setting.  The fastest of each program race in turn, each round from the
 same melt.  ratio: the median over rounds of a program's time by that of minimd.
 
 Environment: CELLS ("8 16 40"), PRECISIONS ("single double"; mixed too), TARGET (1e-3), REPEATS

@@ -30,7 +30,7 @@ static void machine_line(const report *run, FILE *stream)
   char machine[256];
   provenance_machine(ctx->backend, machine, sizeof machine);
   fprintf(stream, "backend    %s (%s): %s", md_backend_words[ctx->backend],
-          run->choice.backend_reason, machine);
+          run->sim->choice.backend_reason, machine);
   if (ctx->backend == MD_CPU)
     fprintf(stream, ", %d thread%s%s, %s", ctx->threads, ctx->threads == 1 ? "" : "s",
             run->n_ranks > 0 ? " a rank" : "", md_isa_words[ctx->isa]);
@@ -71,8 +71,8 @@ void report_begin(const report *run, options_format format, FILE *stream)
   machine_line(run, stream);
   report_ranks_begin(run, stream);
   fprintf(stream, "list       %s (%s), %.1f neighbours an atom within %g\n",
-          neighbor_list_words[run->choice.list], run->choice.list_reason, neighbors_per_atom(run),
-          sim->list_cutoff);
+          neighbor_list_words[run->sim->choice.list], run->sim->choice.list_reason,
+          neighbors_per_atom(run), sim->list_cutoff);
   if (run->skin.reason) fprintf(stream, "skin       %g (%s)\n", sim->spec->skin, run->skin.reason);
   if (sim->mesh) coulomb_line(sim, stream);
   if (sim->spec->eam)
@@ -229,10 +229,10 @@ static void json_end(const report *run, FILE *stream)
   md_json_close(&json, '}');
   provenance_json(&json, run->sim->ctx);
   md_json_open(&json, "choice", '{');
-  md_json_string(&json, "backend", md_backend_words[run->choice.backend]);
-  md_json_string(&json, "backend_reason", run->choice.backend_reason);
-  md_json_string(&json, "list", neighbor_list_words[run->choice.list]);
-  md_json_string(&json, "list_reason", run->choice.list_reason);
+  md_json_string(&json, "backend", md_backend_words[run->sim->choice.backend]);
+  md_json_string(&json, "backend_reason", run->sim->choice.backend_reason);
+  md_json_string(&json, "list", neighbor_list_words[run->sim->choice.list]);
+  md_json_string(&json, "list_reason", run->sim->choice.list_reason);
   if (run->skin.reason) {
     md_json_number(&json, "skin", run->sim->spec->skin);
     md_json_string(&json, "skin_reason", run->skin.reason);
@@ -299,7 +299,7 @@ md_status report_plot(const report *run, const char *path)
   plot picture;
   char machine_name[128], order[64];
   ordering_format(&run->sim->spec->curve, order, sizeof order);
-  provenance_machine(run->choice.backend, machine_name, sizeof machine_name);
+  provenance_machine(run->sim->choice.backend, machine_name, sizeof machine_name);
   if (plot_is_page(path)) keep_page(run);
   MD_TRY(plot_open(path, 960, 420, &picture));
   FILE *out = picture.stream;
@@ -315,7 +315,7 @@ md_status report_plot(const report *run, const char *path)
   fputs("END\nset multiplot layout 1,2", out);
   plot_title(&picture,
              "%" PRId64 " atoms, %s list, %s order, %s precision on %s: %.2f M atom-steps/s",
-             run->sim->atoms->n_total, neighbor_list_words[run->choice.list], order,
+             run->sim->atoms->n_total, neighbor_list_words[run->sim->choice.list], order,
              md_precision_words[run->sim->ctx->precision], machine_name, rate(run) / 1e6);
   fputs("set xlabel 'step'\nset ylabel 'temperature / (energy / k_B)'\n"
         "set y2label 'pair energy per atom / energy'\nset y2tics\nset border 11\n"

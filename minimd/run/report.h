@@ -26,7 +26,6 @@ typedef struct {
   const checkpoint *restart; /* what it goes on from, or NULL */
   restart_plan plan;         /* and how */
   engine *sim;
-  engine_choice choice;
   skin_choice skin;      /* reason: NULL unless it was measured */
   engine_thermo *thermo; /* [n_thermo] */
   int64_t n_thermo, thermo_room;

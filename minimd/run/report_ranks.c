@@ -15,9 +15,9 @@ static md_status name_machine(const report *run, rank_figures *out)
   md_device device = {0};
   char machine[128];
   gethostname(out->host, sizeof out->host - 1);
-  provenance_machine(run->choice.backend, machine, sizeof machine);
-  if (run->choice.backend == MD_GPU) MD_TRY(md_device_of(&device));
-  if (run->choice.backend == MD_GPU)
+  provenance_machine(run->sim->choice.backend, machine, sizeof machine);
+  if (run->sim->choice.backend == MD_GPU) MD_TRY(md_device_of(&device));
+  if (run->sim->choice.backend == MD_GPU)
     snprintf(out->device, sizeof out->device, "%d: %s", device.index, machine);
   else
     snprintf(out->device, sizeof out->device, "%s", machine);

@@ -362,7 +362,8 @@ static __device__ __forceinline__ void queue_turn(const tile_share *s, int32_t t
 }
 
 /* All m entries of the halo against the warp's rows.  Where a bank has more near entries than its
- * queue holds, they take turns: so each row has as many in each. */
+ * queue holds, they take turns: so each row has as many in each.  Shares are found anew in each
+ * turn: kept, they would be spilled. */
 static __device__ __forceinline__ void scan_halo(const tile_job *job, const tile_room *room,
                                                  int32_t m, uint32_t far, tile_row *row)
 {

@@ -14,7 +14,6 @@ static report make_run(const config *cfg, engine_thermo thermo[2])
 {
   report run = {.cfg = cfg, .thermo = thermo, .n_thermo = 2, .setup_s = 1.5};
   ck_ok(engine_create(config_get(cfg), &run.sim));
-  run.choice = run.sim->choice;
   ck_ok(engine_measure(run.sim, &thermo[0]));
   for (int step = STEPS; step > 0; step--)
     ck_ok(engine_step(run.sim, step == 1));
