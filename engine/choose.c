@@ -1,6 +1,6 @@
 /* engine/choose.c - what the settings leave to the program: backend and list. */
 #include "comm/gpus.h"
-#include "engine/engine.h"
+#include "engine/engine_impl.h"
 
 #include <stdio.h>
 
@@ -11,15 +11,29 @@ static bool sorts_each_build(const engine_spec *spec)
          (spec->every > 0 && spec->sort_every == spec->every);
 }
 
-/* Charged atoms from which on tiles measured fastest: of 4,096 full lists did, of 32,768 tiles, at
- * a cutoff of 3.5 (docs/decisions/47-charges-fill-a-gpu.md). */
+/* Charged atoms from which on tiles measured fastest at most cutoffs, and the halo of each of two
+ * tiles that a multiprocessor of a Hopper GPU has room for [B]
+ * (docs/decisions/47-charges-fill-a-gpu.md). */
 static const int64_t CHARGED_TILES = 32768;
+static const double CHARGED_HALO = 113 * 1024;
+
+/* Whether a multiprocessor has room for two tiles of charged atoms. */
+static bool two_tiles_fit(const engine_spec *spec, int64_t n, const md_box *box)
+{
+  if (!box) return true;
+  double volume = 1;
+  for (int d = 0; d < 3; d++)
+    volume *= box->hi[d] - box->lo[d];
+  const neighbor_spec rows = engine_list_spec(spec, NEIGHBOR_TILE);
+  const double entry = spec->precision == MD_DOUBLE ? 32 : 16; /* x, y, z and the charge */
+  return entry * neighbor_tile_halo(&rows, (double)n / volume) <= CHARGED_HALO;
+}
 
 /* Pairs of embedded atoms cost more than it costs to add to both atoms; but a deterministic run has
  * the bits of full lists, and on several ranks half lists, and tiles of charged atoms, were not
  * measured.  Tiles need rows that are near each other, and move atoms along with the forces unless
  * charges have a part in them. */
-static void choose_list(const engine_spec *spec, int64_t n, engine_choice *out)
+static void choose_list(const engine_spec *spec, int64_t n, const md_box *box, engine_choice *out)
 {
   const bool cpu = out->backend == MD_CPU, alone = world_count() == 1;
   const bool charged = spec->coulomb != ENGINE_COULOMB_NONE;
@@ -36,6 +50,8 @@ static void choose_list(const engine_spec *spec, int64_t n, engine_choice *out)
     out->list_reason = "fastest with few charges, whose forces come apart";
   else if (charged && !alone)
     out->list_reason = "lists by tiles of charges were measured on one GPU only";
+  else if (charged && !two_tiles_fit(spec, n, box))
+    out->list_reason = "fastest with charges whose cutoff reaches so many others";
   else if (!ordering_has(&spec->curve, ORDERING_COMPACT))
     out->list_reason = "lists by tiles are faster only along a compact curve, such as hilbert";
   else if (!sorts_each_build(spec))
@@ -45,7 +61,7 @@ static void choose_list(const engine_spec *spec, int64_t n, engine_choice *out)
     out->list = NEIGHBOR_TILE, out->list_reason = "lists by tiles measured fastest on the GPU";
 }
 
-md_status engine_choose(const engine_spec *spec, int64_t n, engine_choice *out)
+md_status engine_choose(const engine_spec *spec, int64_t n, const md_box *box, engine_choice *out)
 {
   if (spec->backend != ENGINE_BACKEND_CPU) MD_TRY(gpus_choose(spec->index));
   if (spec->backend == ENGINE_BACKEND_AUTO && spec->pair == ENGINE_PAIR_EAM &&
@@ -71,7 +87,7 @@ md_status engine_choose(const engine_spec *spec, int64_t n, engine_choice *out)
     out->list = NEIGHBOR_FULL;
     out->list_reason = "on the CPU full lists are built by tiles and read by vectors of rows";
   } else if (spec->list < 0) {
-    choose_list(spec, n, out);
+    choose_list(spec, n, box, out);
   } else {
     out->list = (neighbor_kind)spec->list;
     out->list_reason = "as asked";

@@ -282,7 +282,7 @@ static md_status make(const engine_spec *spec, int64_t n, const md_box *box, eng
              "%s: neighbor.skin = \"auto\": expected a number: only `minimd run` measures it",
              engine_origin(spec, "neighbor.skin"));
   int sharers;
-  MD_TRY(world_agree(engine_choose(spec, n, &choice)));
+  MD_TRY(world_agree(engine_choose(spec, n, box, &choice)));
   MD_TRY(engine_check_ranks(spec, &choice, &sharers));
   engine *sim = *out = calloc(1, sizeof *sim);
   MD_REQUIRE(sim, MD_ENOMEM, "out of memory for the engine");

@@ -76,8 +76,8 @@ typedef struct {
   force_tally tally;        /* of the last force computation that was asked for one */
 } engine;
 
-/* For n atoms.  Errors: MD_ENOGPU (device.index names none). */
-md_status engine_choose(const engine_spec *spec, int64_t n, engine_choice *out);
+/* For n atoms in a box, NULL: of any size.  Errors: MD_ENOGPU (device.index names none). */
+md_status engine_choose(const engine_spec *spec, int64_t n, const md_box *box, engine_choice *out);
 
 /* Make the system, build its first list and compute its first forces.  Refuses, before anything big
  * is allocated, a system that does not fit the memory, naming the largest that does.  cfg must

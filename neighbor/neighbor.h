@@ -177,6 +177,10 @@ md_status neighbor_unfold(const md_atoms *atoms, const double gap[3], md_buffer 
 /* Where the last build had atoms and ghosts: what its grid's bins were made from. */
 const void *neighbor_list_positions(const neighbor_list *list, const md_atoms *atoms);
 
+/* A tile of a liquid at this density has about so many entries of a halo, a little more than was
+ * measured. */
+double neighbor_tile_halo(const neighbor_spec *spec, double density);
+
 /* Bytes of a list of n atoms and their ghosts in a box with these edges with these settings, for a
  * pre-flight check. */
 double neighbor_memory(const md_ctx *ctx, const neighbor_spec *spec, double n, double ghosts,

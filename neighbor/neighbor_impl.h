@@ -62,9 +62,8 @@ struct neighbor_list {
 };
 
 /* A row of a liquid at this density takes about so many entries of a list by tiles, those that fill
- * it up counted; a tile about so many of a halo.  Both are a little more than was measured. */
+ * it up counted; a little more than was measured. */
 double neighbor_tile_entries(const neighbor_spec *spec, double density);
-double neighbor_tile_halo(const neighbor_spec *spec, double density);
 
 /* Set x, span and r_near for these atoms, grid and near, and the stencil when grid is not that of
  * the last time.  Errors: MD_ECAPACITY, MD_ENOMEM, MD_ECUDA. */

@@ -30,10 +30,10 @@ md_status locality_choose(config *cfg, engine_choice *out)
       "%s: the kernel for lists by tiles reads coordinates from shared memory and has no trace "
       "of its own: use a full or half list",
       config_origin(cfg, "neighbor.list"));
-  MD_TRY(engine_choose(config_get(cfg), INT64_MAX, out)); /* lists of few are full anyway */
+  MD_TRY(engine_choose(config_get(cfg), INT64_MAX, NULL, out)); /* lists of few are full anyway */
   if (out->list != NEIGHBOR_TILE) return MD_OK;
   MD_TRY(config_set(cfg, "neighbor.list", neighbor_list_words[NEIGHBOR_FULL], "the trace"));
-  return engine_choose(config_get(cfg), 0, out);
+  return engine_choose(config_get(cfg), 0, NULL, out);
 }
 
 /* Whether a GPU has the kernel that is made from the CPU's list. */

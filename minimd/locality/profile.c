@@ -114,7 +114,7 @@ static void model_one(all_models *all, int v)
 md_status profile_model_all(profile_job *job)
 {
   engine_choice choice;
-  MD_TRY(engine_choose(config_get(job->cfg), 0, &choice)); /* the backend */
+  MD_TRY(engine_choose(config_get(job->cfg), 0, NULL, &choice)); /* the backend */
   /* The CPU's engine has threads itself, which it starts anew for every loop of a loop's thread. */
   const int most = choice.backend == MD_GPU ? md_processors() : 1;
   const int threads = most < TOGETHER ? most : TOGETHER;

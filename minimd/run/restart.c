@@ -72,7 +72,7 @@ static md_status compare(const checkpoint *from, const config *saved, const conf
     if (shapes(key) && !out->differs) out->differs = key;
   }
   engine_choice choice;
-  MD_TRY(engine_choose(config_get(cfg), 0, &choice)); /* the backend */
+  MD_TRY(engine_choose(config_get(cfg), 0, NULL, &choice)); /* the backend */
   if (choice.backend != from->backend && !out->differs) out->differs = "device.backend";
   const char *dump = config_output(cfg)->dump;
   if (!dump || differs_in(saved, cfg, "output.dump")) return MD_OK;

@@ -192,7 +192,7 @@ static md_status is_alone(const tune_request *request, bool *alone)
   config *cfg;
   engine_choice choice;
   MD_TRY(tune_configure(request->opts, none, false, &cfg));
-  const md_status status = engine_choose(config_get(cfg), 0, &choice); /* the backend */
+  const md_status status = engine_choose(config_get(cfg), 0, NULL, &choice); /* the backend */
   *alone = !status && choice.backend == MD_CPU && config_get(cfg)->threads == 1 &&
            !request->over[TUNE_THREADS];
   config_destroy(cfg);

@@ -207,7 +207,7 @@ static md_status make_values(const tune_request *request, const config *cfg,
   int64_t n;
   md_box box;
   MD_TRY(system_size(spec, &n, &box));
-  MD_TRY(engine_choose(spec, n, &choice));
+  MD_TRY(engine_choose(spec, n, &box, &choice));
   const bool gpu = choice.backend == MD_GPU;
   for (int d = 0; d < TUNE_DIMENSION_COUNT; d++) {
     tune_values *to = &values[d];

@@ -244,17 +244,23 @@ START_TEST(list_depends_on_sorts_and_charges)
       {"neighbor.every=check order.sort_every=20", NEIGHBOR_FULL, "order.sort_every", 0},
       {"order.curve=row order.sort_every=20", NEIGHBOR_FULL, "compact curve", 0},
 #define SALT "system.lattice=nacl system.charges=1 coulomb.method=pme neighbor.every=check"
+#define FAR SALT " coulomb.cutoff=5 neighbor.skin=0.3 device.precision="
       {SALT, NEIGHBOR_FULL, "few charges", 32767},
       {SALT, NEIGHBOR_TILE, "measured fastest", 32768},
       {SALT " order.curve=row", NEIGHBOR_FULL, "compact curve", 32768},
       {SALT " device.deterministic=true", NEIGHBOR_FULL, "same bits", 32768},
+      {FAR "double", NEIGHBOR_FULL, "reaches so many", 32768},
+      {FAR "mixed", NEIGHBOR_TILE, "measured fastest", 32768},
+#undef FAR
 #undef SALT
   };
   for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
     config *cfg = engines_config(rows[k].settings);
     ck_ok(config_set(cfg, "device.backend", "gpu", "test"));
     engine_choice choice;
-    ck_ok(engine_choose(config_get(cfg), rows[k].n, &choice));
+    const double edge = cbrt((double)rows[k].n / 0.6);
+    const md_box box = {.hi = {edge, edge, edge}};
+    ck_ok(engine_choose(config_get(cfg), rows[k].n, rows[k].n > 0 ? &box : NULL, &choice));
     ck_assert_msg(choice.list == rows[k].list && strstr(choice.list_reason, rows[k].reason),
                   "%s: %s (%s)", rows[k].settings, neighbor_list_words[choice.list],
                   choice.list_reason);
