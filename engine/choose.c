@@ -11,8 +11,8 @@ static bool sorts_each_build(const engine_spec *spec)
          (spec->every > 0 && spec->sort_every == spec->every);
 }
 
-/* Charged atoms from which on tiles measured fastest at most cutoffs, and the halo of each of two
- * tiles that a multiprocessor of a Hopper GPU has room for [B]
+/* Charged atoms from which on tiles measured fastest at cutoffs of 3 to 5, and the halo of each of
+ * two tiles that a multiprocessor of a Hopper GPU has room for [B]
  * (docs/decisions/47-charges-fill-a-gpu.md). */
 static const int64_t CHARGED_TILES = 32768;
 static const double CHARGED_HALO = 113 * 1024;

@@ -51,16 +51,36 @@ static md_status check_shared(const tile_job *job, size_t bytes)
   return MD_OK;
 }
 
+/* Charged tiles that are all at work at once have kernels of the mesh beside them, whose blocks
+ * keep some multiprocessors from tiles: so each tile takes as much shared memory as leaves no
+ * multiprocessor room for more than its share of them.  Changes *bytes and *carveout for such. */
+static md_status spread_out(const tile_job *job, tile_mode mode, size_t *bytes, int *carveout)
+{
+  int device, processors, all;
+  MD_TRY(md_multiprocessors(&processors));
+  const unsigned share =
+      (md_blocks(job->n, ROWS) + (unsigned)processors - 1) / (unsigned)processors;
+  if (!mode.charged || mode.pass != EAM_NONE || share > CHARGED_BLOCKS) return MD_OK;
+  MD_CUDA(cudaGetDevice(&device));
+  MD_CUDA(cudaDeviceGetAttribute(&all, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device));
+  const size_t room = (size_t)all / (share + 1);
+  if (*bytes < room) *bytes = room;
+  *carveout = cudaSharedmemCarveoutMaxShared;
+  return MD_OK;
+}
+
 /* Before launches of a kernel; *shared gets the bytes of shared memory it needs. */
 static md_status prepare(const force *fc, const tile_job *job, tile_kernel *kernel, tile_mode mode,
                          size_t *shared)
 {
+  int carveout = cudaSharedmemCarveoutDefault;
   *shared = job->near.end > 0 ? (size_t)job->near.end : halo_bytes(job, mode);
   if (mode.types == TYPES_MANY) {
     *shared = (size_t)job->table + table_bytes(&job->types);
     MD_TRY(check_shared(job, *shared));
   }
-  MD_TRY(set_carveout(fc, (const void *)kernel));
+  MD_TRY(spread_out(job, mode, shared, &carveout));
+  MD_TRY(set_carveout(fc, (const void *)kernel, carveout));
   MD_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)*shared));
   return MD_OK;
 }

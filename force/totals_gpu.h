@@ -55,10 +55,12 @@ static __global__ void __launch_bounds__(FORCE_SUM_BLOCK)
   if (threadIdx.x == 0) total[0] = energy, total[1] = virial;
 }
 
-/* How the multiprocessors share out their memory while the kernel runs: L1 and shared. */
-static md_status set_carveout(const force *fc, const void *kernel)
+/* How the multiprocessors share out their memory while the kernel runs, L1 and shared: as the
+ * settings say, or `otherwise`. */
+static md_status set_carveout(const force *fc, const void *kernel,
+                              int otherwise = cudaSharedmemCarveoutDefault)
 {
-  const int percent = fc->spec.carveout > 0 ? fc->spec.carveout : cudaSharedmemCarveoutDefault;
+  const int percent = fc->spec.carveout > 0 ? fc->spec.carveout : otherwise;
   MD_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, percent));
   return MD_OK;
 }

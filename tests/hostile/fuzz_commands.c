@@ -50,7 +50,8 @@ static bool short_run(const config *cfg, int64_t n, const md_box *box)
   const engine_spec *values = config_get(cfg);
   const md_ctx plan = {.backend = MD_CPU, .precision = values->precision};
   engine_choice choice;
-  if (values->skin < 0 || n > ATOMS || fuzz_told(engine_choose(values, n, box, &choice))) return false;
+  if (values->skin < 0 || n > ATOMS || fuzz_told(engine_choose(values, n, box, &choice)))
+    return false;
   double edge[3];
   for (int d = 0; d < 3; d++)
     edge[d] = box->hi[d] - box->lo[d];
