@@ -25,7 +25,7 @@ static bool two_tiles_fit(const engine_spec *spec, int64_t n, const md_box *box)
   for (int d = 0; d < 3; d++)
     volume *= box->hi[d] - box->lo[d];
   const neighbor_spec rows = engine_list_spec(spec, NEIGHBOR_TILE);
-  const double entry = spec->precision == MD_DOUBLE ? 32 : 16; /* x, y, z and the charge */
+  const double entry = spec->precision == MD_DOUBLE ? 32 : 16; /* as in force/tile_entry_gpu.h */
   return entry * neighbor_tile_halo(&rows, (double)n / volume) <= CHARGED_HALO;
 }
 

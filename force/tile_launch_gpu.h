@@ -57,10 +57,11 @@ static md_status check_shared(const tile_job *job, size_t bytes)
 static md_status spread_out(const tile_job *job, tile_mode mode, size_t *bytes, int *carveout)
 {
   int device, processors, all;
+  if (!mode.charged || mode.pass != EAM_NONE) return MD_OK;
   MD_TRY(md_multiprocessors(&processors));
   const unsigned share =
       (md_blocks(job->n, ROWS) + (unsigned)processors - 1) / (unsigned)processors;
-  if (!mode.charged || mode.pass != EAM_NONE || share > CHARGED_BLOCKS) return MD_OK;
+  if (share > CHARGED_BLOCKS) return MD_OK;
   MD_CUDA(cudaGetDevice(&device));
   MD_CUDA(cudaDeviceGetAttribute(&all, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device));
   const size_t room = (size_t)all / (share + 1);
@@ -69,11 +70,14 @@ static md_status spread_out(const tile_job *job, tile_mode mode, size_t *bytes, 
   return MD_OK;
 }
 
-/* Before launches of a kernel; *shared gets the bytes of shared memory it needs. */
+/* Before launches of a kernel; *shared gets the bytes of shared memory it needs.  Both passes of
+ * embedded atoms take as much of the L1 for it: a multiprocessor that divides it anew waits until
+ * the pass before has left. */
 static md_status prepare(const force *fc, const tile_job *job, tile_kernel *kernel, tile_mode mode,
                          size_t *shared)
 {
-  int carveout = cudaSharedmemCarveoutDefault;
+  int carveout =
+      mode.pass == EAM_NONE ? cudaSharedmemCarveoutDefault : cudaSharedmemCarveoutMaxShared;
   *shared = job->near.end > 0 ? (size_t)job->near.end : halo_bytes(job, mode);
   if (mode.types == TYPES_MANY) {
     *shared = (size_t)job->table + table_bytes(&job->types);

@@ -189,16 +189,6 @@ static md_status open_embedded(force *fc, const force_job *job, eam_tables *eam)
   return eam_open(fc, job, md_blocks(job->n, ROWS), eam);
 }
 
-/* Both passes take as much of the L1 for shared memory: a multiprocessor that divides it anew waits
- * until the pass before has left. */
-static md_status divide_alike(const force *fc, tile_kernel *kernel)
-{
-  if (fc->spec.carveout > 0) return MD_OK;
-  MD_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
-                               cudaSharedmemCarveoutMaxShared));
-  return MD_OK;
-}
-
 static md_status open_pass(force *fc, const force_job *job, const eam_tables *eam, eam_pass which,
                            int kernel, tile_pass *out)
 {
@@ -218,8 +208,7 @@ static md_status open_pass(force *fc, const force_job *job, const eam_tables *ea
                  : packed ? packed_kernels
                           : knot_kernels)[forces][kernel];
   if (short_) scale_lengths(&out->job, (forces ? squeezed.fine : squeezed.coarse).per);
-  MD_TRY(prepare(fc, &out->job, out->kernel, mode, &out->shared));
-  return divide_alike(fc, out->kernel);
+  return prepare(fc, &out->job, out->kernel, mode, &out->shared);
 }
 
 md_status PREC(eam_gpu_tile)(force *fc, const force_job *job)
