@@ -1,13 +1,13 @@
 #!/bin/sh
 # bench/ranks.sh BUILD [RESULTS] - one system on several ranks: as many processors as ranks or as threads of one rank, and
-# GPUs where there are some, all with as many atoms (strong) or as many a GPU (weak).  Runs of a case take turns, so that a busy
-# machine slows all alike; rows, with medians, go to engine-ranks.csv.  REPEATS, CELLS and STEPS name others than 5, 32 and 100,
-# GPUS fewer GPUs.
+# GPUs where there are some, all with as many atoms (strong) or as many a GPU (weak); on GPUs a salt, too.  Runs of a case take turns,
+# so that a busy machine slows all alike; rows, with medians, go to engine-ranks.csv and charges-ranks.csv.  REPEATS, CELLS and STEPS
+# name others than 5, 32 and 100, GPUS fewer GPUs, PARTS="melts" or "charges" one file.
 #
 # One rank on a GPU is measured on all of them at once, one run each: so they draw as much power and are as warm as where they work
 # together.  The rate is that of the slowest, since ranks wait for each other; least and most are of all.
 #
-# Rates are of whole steps, with rebuilds; `steady` is of what every step has: phases integrate, force and exchange.  Buffers of
+# Rates are of whole steps, with rebuilds; `steady` is of what every step has: phases integrate, force, exchange and coulomb.  Buffers of
 # several ranks grow in the first rebuilds, so a GPU makes as many steps as are 2^31 atom-steps of a strong case, at least 1000.
 set -eu
 build=$1
@@ -27,9 +27,9 @@ value() { sed -n "s/^ *\"$1\": \"\{0,1\}\([^\",]*\).*/\1/p" "$2" | head -n 1; }
 rates()
 {
   value atom_steps_per_s "$1"
-  for key in atoms steps integrate force exchange; do
+  for key in atoms steps integrate force exchange coulomb; do
     sed -n '/^  "timing": {/,/^  "ranks"/p' "$1" | value "$key" -
-  done | paste -s -d ' ' | awk '{ printf "%.17g\n", $1 * $2 / ($3 + $4 + $5) }'
+  done | paste -s -d ' ' | awk '{ printf "%.17g\n", $1 * $2 / ($3 + $4 + $5 + $6) }'
 }
 
 # take CASE RANKS THREADS ARGS... : one run, of a rank on a GPU one on each; the rates of the slowest to files of the case.
@@ -97,27 +97,60 @@ compare()
   while read -r ranks threads more; do note "$name" "$ranks" "$threads"; done <"$work/lines"
 }
 
-echo date,commit,machine,case,backend,precision,list,ranks,threads,atoms,steps,repeats,m_atom_steps_per_s,least,most,steady,carrier,cut,imbalance \
-  >"$work/rows"
-compare processors --backend cpu --cells "$cells" --steps "$steps" <<END
-1 2
-2 1
-END
 # Numbers of GPUs, and how often the box repeats along each axis.
 gpus=${GPUS:-$(nvidia-smi -L 2>/dev/null | grep -c '^GPU')} || gpus=0
 counted() { printf '%s\n' '1 1 1 1' '2 1 1 2' '4 1 2 2' '8 2 2 2' | awk -v most="$gpus" '$1 <= most'; }
-for size in 32 64 128; do
-  [ "$gpus" -gt 0 ] || break
-  gpu_steps=$((536870912 / (size * size * size)))
-  [ $gpu_steps -ge 1000 ] || gpu_steps=1000
-  counted | awk '{ print $1, 1 }' |
-    compare "strong $size" --backend gpu --precision single --cells $size --steps $gpu_steps
+
+# by_message CASE ARGS... : two ranks whose messages go by NCCL, and by MPI.
+by_message()
+{
+  case=$1
+  shift
   for carrier in nccl mpi; do
-    counted | awk -v by=$carrier '$1 == 2 { print $1, 1, "--carrier", by }' |
-      compare "strong $size by $carrier" --backend gpu --precision single --cells $size --steps $gpu_steps
+    counted | awk -v by=$carrier '$1 == 2 { print $1, 1, "--carrier", by }' | compare "$case by $carrier" --backend gpu "$@"
   done
-  counted | awk -v s=$size '{ print $1, 1, "--cells", $2 * s "," $3 * s "," $4 * s }' |
-    compare "weak $size" --backend gpu --precision single --steps $gpu_steps
+}
+
+melts()
+{
+  compare processors --backend cpu --cells "$cells" --steps "$steps" <<END
+1 2
+2 1
+END
+  for size in 32 64 128; do
+    [ "$gpus" -gt 0 ] || break
+    gpu_steps=$((536870912 / (size * size * size)))
+    [ $gpu_steps -ge 1000 ] || gpu_steps=1000
+    args="--precision single --steps $gpu_steps"
+    counted | awk '{ print $1, 1 }' | compare "strong $size" --backend gpu $args --cells $size
+    by_message "strong $size" $args --cells $size
+    counted | awk -v s=$size '{ print $1, 1, "--cells", $2 * s "," $3 * s "," $4 * s }' |
+      compare "weak $size" --backend gpu $args
+  done
+}
+
+charges()
+{
+  for size in '16 1000' '40 100'; do
+    [ "$gpus" -gt 0 ] || break
+    args="-i inputs/in.nacl --set coulomb.order=8 --set coulomb.cutoff=3.5 --cells ${size% *} --steps ${size#* }"
+    for precision in single double; do
+      counted | awk '{ print $1, 1 }' | compare "salt ${size% *} $precision" --backend gpu $args --precision $precision
+    done
+    by_message "salt ${size% *} single" $args --precision single
+  done
+}
+
+for part in ${PARTS:-melts charges}; do
+  case $part in
+    melts) file=engine-ranks.csv ;;
+    charges) file=charges-ranks.csv ;;
+    *) echo "bench/ranks.sh: no part '$part': expected melts, charges" >&2; exit 2 ;;
+  esac
+  echo date,commit,machine,case,backend,precision,list,ranks,threads,atoms,steps,repeats,m_atom_steps_per_s,least,most,steady,carrier,cut,imbalance \
+    >"$work/rows"
+  $part
+  [ "$(wc -l <"$work/rows")" -gt 1 ] || continue
+  mv "$work/rows" "$results/$file"
+  cat "$results/$file"
 done
-mv "$work/rows" "$results/engine-ranks.csv"
-cat "$results/engine-ranks.csv"

@@ -73,6 +73,17 @@ typedef struct {
   ordering_sorter *sorter;
 } ranks_gpu;
 
+/* Sums of long arrays (carry/sum.c). */
+typedef struct {
+  char how[200];        /* empty before comm_add_open */
+  int64_t most, stride; /* by mailboxes: reals of an array, of a part in a slot; else 0 */
+  gpus_mail mail;
+  md_buffer ways, come; /* of mailboxes, on the device */
+  void *nccl;           /* ncclComm_t, or NULL */
+  md_buffer parts;      /* the own part of all ranks, by NCCL */
+  md_buffer host;       /* the array, where hosts add it up */
+} ranks_sum;
+
 struct comm_ranks {
   const ranks_backend *on;
   comm_carrier carrier;
@@ -100,6 +111,7 @@ struct comm_ranks {
   ranks_peer peer;
   void *nccl; /* ncclComm_t, or NULL */
   ranks_relay relay;
+  ranks_sum sum;
 };
 
 /* The atoms that are sent. */
@@ -122,6 +134,8 @@ md_status ranks_settle(comm *cm, md_atoms *atoms, double r_ghost);
 
 /* Owned atoms that there is room for already. */
 int64_t ranks_atom_room(const md_atoms *atoms);
+
+void sum_close(comm *cm);
 
 /* The tables of a new cut to the device (tables_gpu.cu). */
 md_status ranks_gpu_tables(comm *cm);

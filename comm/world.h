@@ -50,6 +50,10 @@ void world_most(double *values, int count);
  * double and in the order of ranks, the same bits on all.  Takes memory for as many reals.
  * Errors: MD_ENOMEM. */
 md_status world_add(void *reals, int64_t count, size_t size);
+/* Where the part of `count` reals begins that rank r adds up, a multiple of WORLD_ALIGNED; of
+ * world_count(): count. */
+enum { WORLD_ALIGNED = 16 };
+int64_t world_part(int64_t count, int r);
 /* to[r] goes to rank r, which has it in from[this rank]: [count][width] each. */
 void world_trade(const int64_t *to, int64_t *from, int width);
 /* Items cut[r] ... cut[r + 1] - 1 of an array, `width` bytes each, are those of rank r: all ranks

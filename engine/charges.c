@@ -46,6 +46,16 @@ static md_status choose(engine *sim, const double *q)
   return pme_choose(&sim->charges, spec->tolerance);
 }
 
+static md_status add_meshes(void *sim, void *reals, int64_t count)
+{
+  return comm_add(((engine *)sim)->cm, reals, count);
+}
+
+static md_status add_few(void *sim, double *values, int count)
+{
+  return comm_sum(((engine *)sim)->cm, values, count);
+}
+
 md_status engine_set_charges(engine *sim, const double *q)
 {
   if (sim->spec->coulomb != ENGINE_COULOMB_PME) return MD_OK;
@@ -63,8 +73,9 @@ md_status engine_set_charges(engine *sim, const double *q)
   md_status status = pme_create(sim->ctx, &spec, &sim->mesh);
   if (!status) status = force_set_coulomb(sim->fc, p->alpha, p->r_cut);
   if (!status) status = md_atoms_set_charges(sim->atoms, q);
-  if (!status && world_count() > 1) pme_share(sim->mesh, world_add);
-  return world_agree(status);
+  MD_TRY(world_agree(status));
+  if (world_count() > 1) pme_share(sim->mesh, &(pme_sums){sim, add_meshes, add_few});
+  return comm_add_open(sim->cm, (int64_t)p->mesh[0] * p->mesh[1] * p->mesh[2]);
 }
 
 /* Energy and virial of all charges, once over all ranks. */
@@ -81,7 +92,8 @@ static void add_to_tally(force_tally *tally, const pme_tally *sums)
 
 bool engine_charges_beside(const engine *sim)
 {
-  return sim->mesh && sim->ctx->backend == MD_GPU && world_count() == 1;
+  const char *how;
+  return sim->mesh && sim->ctx->backend == MD_GPU && comm_adds_queued(sim->cm, &how);
 }
 
 static md_status begin(engine *sim, bool tally)

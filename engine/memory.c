@@ -1,5 +1,6 @@
 /* engine/memory.c - what a run needs of memory, before it takes any. */
 #include "comm/world.h"
+#include "core/mail.h"
 #include "core/sizes.h"
 #include "engine/engine_impl.h"
 
@@ -64,8 +65,9 @@ static double charges_memory(const md_ctx *ctx, const engine_spec *spec, const c
   const bool gpu = ctx->backend == MD_GPU; /* charges are read beside positions: */
   const bool beside = gpu ? ctx->precision == MD_SINGLE : ctx->precision != MD_MIXED;
   const double given = gpu ? 0 : 4 * real_size; /* located, before they are sorted */
+  const double added = gpu && world_count() > 1 ? MD_SLOTS : 0; /* mailboxes, or parts of ranks */
   return (beside ? 0 : c->all * real_size) + c->n * (4 * real_size + given + 40) +
-         2.1 * points * real_size;
+         (2.1 + added) * points * real_size;
 }
 
 /* F'; on a GPU which rows have close pairs, and for tiles coordinates with F' beside them and in

@@ -56,11 +56,16 @@ typedef struct pme pme;
 md_status pme_create(md_ctx *ctx, const pme_spec *spec, pme **out);
 void pme_destroy(pme *solver);
 
-/* The meshes of several processes, each of its own charges, become one: sum makes each real, float
- * or double by its size, its sum over all, the same bits on each.  All call pme_compute together,
- * and each tally is that of all charges.  NULL: one process, as at first.  CPU contexts only. */
-typedef md_status pme_sum_fn(void *reals, int64_t count, size_t size);
-void pme_share(pme *solver, pme_sum_fn *sum);
+/* The meshes of several processes, each of its own charges, become one: mesh makes each real where
+ * the context computes its sum over all, few each number of the host, the same bits on each.  All
+ * call pme_compute together, and each tally is that of all charges.  Without this call: one
+ * process.  What mesh queues on the context's stream is waited for as all else there. */
+typedef struct {
+  void *of;
+  md_status (*mesh)(void *of, void *reals, int64_t count);
+  md_status (*few)(void *of, double *values, int count);
+} pme_sums;
+void pme_share(pme *solver, const pme_sums *sums);
 
 /* Add forces to f, real4 [n] on the backend.  tally: NULL, or the energies and the virial; asking
  * for them waits for the GPU.  Particles are located anew in every call: those that lie close in

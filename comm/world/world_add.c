@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where rank r's part begins. */
-static int64_t begin_of(int64_t count, int r)
+int64_t world_part(int64_t count, int r)
 {
   const int64_t ranks = world_count();
-  return count / ranks * r + (count % ranks) * r / ranks;
+  if (r == ranks) return count;
+  return (count / ranks * r + (count % ranks) * r / ranks) / WORLD_ALIGNED * WORLD_ALIGNED;
 }
 
 /* Own part of all ranks [ranks][part], added up to `to`. */
@@ -31,7 +31,7 @@ md_status world_add(void *reals, int64_t count, size_t size)
 {
   const int ranks = world_count(), me = world_rank();
   if (ranks == 1) return MD_OK;
-  const int64_t begin = begin_of(count, me), part = begin_of(count, me + 1) - begin;
+  const int64_t begin = world_part(count, me), part = world_part(count, me + 1) - begin;
   char *data = reals, *mine = data + (size_t)begin * size;
   const size_t bytes = (size_t)part * size;
   char *all = malloc((size_t)ranks * bytes + 1);
@@ -44,7 +44,7 @@ md_status world_add(void *reals, int64_t count, size_t size)
     /* own: this rank's part of another one's array; other: that one's part of this array. */
     int n = 0;
     for (int r = 0; r < ranks; r++) {
-      const int64_t first = begin_of(count, r), length = begin_of(count, r + 1) - first;
+      const int64_t first = world_part(count, r), length = world_part(count, r + 1) - first;
       if (r == me) continue;
       own[n] = (world_message){r, all + (size_t)r * bytes, bytes};
       other[n++] = (world_message){r, data + (size_t)first * size, (size_t)length * size};

@@ -153,6 +153,8 @@ void report_ranks_begin(const report *run, FILE *stream)
   const char *reason;
   const comm_carrier carrier = comm_carried(run->sim->cm, &reason);
   fprintf(stream, "carrier    %s (%s)\n", comm_carrier_words[carrier], reason);
+  comm_adds_queued(run->sim->cm, &reason);
+  if (reason[0]) fprintf(stream, "meshes     added up %s\n", reason);
   fprintf(stream,
           "ranks      %d, cut by %s: %.0f to %.0f atoms (imbalance %.3f), ghosts %.0f in the mean, "
           "%.0f at most, neighbours %.1f and %.0f, %.0f bytes a step\n",
@@ -211,6 +213,8 @@ void report_ranks_json(const report *run, md_json *json)
   md_json_integer(json, "cuts", cuts);
   md_json_string(json, "carrier", comm_carrier_words[comm_carried(run->sim->cm, &reason)]);
   md_json_string(json, "carrier_reason", reason);
+  comm_adds_queued(run->sim->cm, &reason);
+  if (reason[0]) md_json_string(json, "meshes_added", reason);
   md_json_number(json, "imbalance", imbalance_of(run));
   md_json_open(json, "list", '[');
   for (int r = 0; r < run->n_ranks; r++)

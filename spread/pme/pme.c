@@ -117,7 +117,6 @@ void pme_destroy(pme *solver)
   const int n = sizeof buffers / sizeof buffers[0];
   for (int k = 0; k < n; k++)
     md_buffer_free(ctx, buffers[k]);
-  md_shared_free(ctx, &solver->shared);
   free(solver);
 }
 
@@ -134,29 +133,18 @@ static pme_tally tally_of(const pme *solver, const double charge[2], const doubl
   return tally;
 }
 
-void pme_share(pme *solver, pme_sum_fn *sum)
+void pme_share(pme *solver, const pme_sums *sums)
 {
-  solver->sum = sum;
-}
-
-/* The mesh of all processes; by way of the host, where processes meet. */
-static md_status share_mesh(pme *solver)
-{
-  md_ctx *ctx = solver->ctx;
-  const size_t size = md_real_size(ctx->precision), bytes = (size_t)solver->points * size;
-  if (ctx->backend == MD_CPU) return solver->sum(solver->mesh.data, solver->points, size);
-  MD_TRY(md_shared_reserve(ctx, &solver->shared, bytes));
-  MD_TRY(md_read(ctx, solver->shared.data, solver->mesh.data, bytes));
-  MD_TRY(solver->sum(solver->shared.data, solver->points, size));
-  return md_write(ctx, solver->mesh.data, solver->shared.data, bytes);
+  solver->sums = *sums;
 }
 
 /* What all processes spread, and the sums over their charges, unless nobody asks for them. */
 static md_status share(pme *solver, double *charge)
 {
-  if (!solver->sum) return MD_OK;
-  MD_TRY(share_mesh(solver));
-  return charge ? solver->sum(charge, 2, sizeof *charge) : MD_OK;
+  const pme_sums *sums = &solver->sums;
+  if (!sums->mesh) return MD_OK;
+  MD_TRY(sums->mesh(sums->of, solver->mesh.data, solver->points));
+  return charge ? sums->few(sums->of, charge, 2) : MD_OK;
 }
 
 /* solver->q, unless it holds them from the call before. */
@@ -199,7 +187,7 @@ static md_status cross_again(crossing *c)
   const pme *solver = c->solver;
   spread_plan *plan = solver->plan;
   MD_TRY(spread_clear(plan, solver->mesh.data));
-  if (plan->method != SPREAD_PARTICLE || plan->n_parts != 1 || solver->sum || c->modes)
+  if (plan->method != SPREAD_PARTICLE || plan->n_parts != 1 || solver->sums.mesh || c->modes)
     return cross_mesh(c);
   const md_buffer *buffer = plan->part->buffer;
   const pme_same same = {solver->n, buffer[SPREAD_RECORD].data, buffer[SPREAD_ORDER].data,
@@ -215,7 +203,7 @@ static md_status find_gradients(pme *solver, const pme_charges *charges, pme_tal
   double charge[2] = {0, 0}, modes[2] = {0, 0};
   crossing c = {solver, tally ? charge : NULL, tally ? modes : NULL};
   MD_TRY(spread_queue_positions(solver->plan, n, charges->x, charges->x_stride));
-  if (n == 0 && !solver->sum) return MD_OK;
+  if (n == 0 && !solver->sums.mesh) return MD_OK;
   MD_TRY(
       md_buffer_reserve(ctx, &solver->gradient, (size_t)n * 3 * md_real_size(ctx->precision), 0));
   MD_TRY(take_charges(solver, charges, c.charge));

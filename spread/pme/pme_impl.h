@@ -30,9 +30,8 @@ struct pme {
   md_buffer q, gradient; /* real [n], [n][3] */
   md_buffer table;       /* double: all that psi needs, see pme_tables */
   md_buffer partial;     /* double: sums before the last one */
-  md_buffer shared;      /* GPU: the mesh on the host, where several processes add theirs up */
   void *transforms;      /* the backend's */
-  pme_sum_fn *sum;       /* over processes, or NULL */
+  pme_sums sums;         /* over processes; nothing with one */
 };
 
 /* psi is separable but for 1 / m^2: three pairs of tables, axis after axis. */

@@ -86,9 +86,29 @@ for precision in double single mixed; do
     near "$dir/one/out" "$dir/two/out" $limit "copper by tiles in $precision precision by $carrier"
   done
 done
+# Charges: meshes are added up by NCCL or by the hosts, to the same bits; beside the pairs or after them.
+salt="-i $PWD/inputs/in.nacl $run --cells 6"
+for precision in double single mixed; do
+  for carrier in mpi peer nccl; do
+    run_in $carrier 2 $salt --precision $precision --deterministic --carrier $carrier
+  done
+  for carrier in peer nccl; do
+    same "$dir/mpi/out" "$dir/$carrier/out" "a salt in $precision precision by $carrier"
+  done
+done
+run_in one 1 $salt --precision double
+run_in two 2 $salt --precision double
+near "$dir/one/out" "$dir/two/out" 1e-12 'a salt'
 ranks=2
 expect 0 $run --format table --cells 6 --carrier nccl
 prints '^carrier    nccl \(as asked\)'
+grep -q '^meshes' "$dir/out" && fail 'meshes where there are no charges'
+expect 0 $salt --format table
+prints '^meshes     added up in memory of the GPUs'
+expect 0 $salt --format table --carrier nccl
+prints '^meshes     added up on the GPUs, by NCCL'
+expect 0 $salt --format table --carrier mpi
+prints '^meshes     added up by the hosts \(as asked\)'
 
 # A rank that is killed ends the other, which waits for its message on the GPU.
 for carrier in nccl peer; do

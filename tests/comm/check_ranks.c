@@ -288,6 +288,83 @@ START_TEST(atoms_and_ghosts_are_where_they_belong)
 }
 END_TEST
 
+/* Real k of a rank's array: of very different sizes, so that the order of a sum shows. */
+static double real_of(int rank, int64_t k)
+{
+  return (double)((k * 7 + rank * 13) % 1009 - 504) * pow(3, (double)((k + 5 * rank) % 9 - 4));
+}
+
+static void put_real(char *host, bool wide, int64_t k, double value)
+{
+  if (wide)
+    ((double *)host)[k] = value;
+  else
+    ((float *)host)[k] = (float)value;
+}
+
+static double get_real(const char *host, bool wide, int64_t k)
+{
+  return wide ? ((const double *)host)[k] : (double)((const float *)host)[k];
+}
+
+/* Three arrays, one after the other, against sums in the order of ranks. */
+static void check_sums(md_ctx *ctx, comm *cm, int64_t count)
+{
+  const bool wide = ctx->precision == MD_DOUBLE;
+  const size_t bytes = (size_t)count * md_real_size(ctx->precision);
+  md_buffer reals = {NULL, 0};
+  char *host = ref_alloc(count, sizeof(double)), *of_rank = ref_alloc(1, sizeof(double));
+  ck_ok(md_buffer_reserve(ctx, &reals, bytes, 0));
+  for (int turn = 0; turn < 3; turn++) {
+    for (int64_t k = 0; k < count; k++)
+      put_real(host, wide, k, real_of(world_rank(), k + turn));
+    ck_ok(md_write(ctx, reals.data, host, bytes));
+    ck_ok(comm_add(cm, reals.data, count));
+    ck_ok(md_read(ctx, host, reals.data, bytes));
+    for (int64_t k = 0; k < count; k++) {
+      double sum = 0;
+      for (int r = 0; r < world_count(); r++) {
+        put_real(of_rank, wide, 0, real_of(r, k + turn));
+        sum += get_real(of_rank, wide, 0);
+      }
+      put_real(of_rank, wide, 0, sum);
+      const double got = get_real(host, wide, k), right = get_real(of_rank, wide, 0);
+      ck_assert_msg(got == right, "real %lld of %lld: %g, not %g", (long long)k, (long long)count,
+                    got, right);
+    }
+  }
+  free(host);
+  free(of_rank);
+  md_buffer_free(ctx, &reals);
+}
+
+/* By every carrier that there is. */
+START_TEST(arrays_are_added_up_in_the_order_of_ranks)
+{
+  static const int64_t counts[] = {1, 15, 16, 17, 70, 1000, 30011};
+  static const comm_carrier carriers[] = {COMM_MPI, COMM_PEER, COMM_NCCL};
+  md_ctx *ctx = test_ctx((md_precision)_i, 2, false);
+  for (int way = 0; way < (test_backend() == MD_GPU ? 3 : 1); way++)
+    for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
+      comm *cm;
+      const char *how;
+      ck_ok(comm_create(ctx, &cm));
+      const md_status status = comm_carry(cm, carriers[way]);
+      if (carriers[way] == COMM_NCCL && status == MD_EINVAL) { /* ranks share a GPU */
+        comm_destroy(cm);
+        break;
+      }
+      ck_ok(status);
+      ck_ok(comm_add_open(cm, counts[c]));
+      const bool queued = comm_adds_queued(cm, &how);
+      ck_assert(world_count() == 1 ? !how[0] : how[0] && queued == (carriers[way] != COMM_MPI));
+      check_sums(ctx, cm, counts[c]);
+      comm_destroy(cm);
+    }
+  md_ctx_destroy(ctx);
+}
+END_TEST
+
 /* A position of one rank that is nowhere is the error of all. */
 START_TEST(what_one_rank_loses_all_report)
 {
@@ -314,6 +391,7 @@ int main(void)
   TCase *tc = tcase_create("ranks");
   tcase_set_timeout(tc, 120);
   tcase_add_loop_test(tc, atoms_and_ghosts_are_where_they_belong, 0, MD_PRECISION_COUNT);
+  tcase_add_loop_test(tc, arrays_are_added_up_in_the_order_of_ranks, 0, MD_PRECISION_COUNT);
   tcase_add_test(tc, what_one_rank_loses_all_report);
   suite_add_tcase(suite, tc);
   return run_ranks(suite, "check_ranks");
