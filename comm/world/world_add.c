@@ -12,20 +12,25 @@ int64_t world_part(int64_t count, int r)
   return (count / ranks * r + (count % ranks) * r / ranks) / WORLD_ALIGNED * WORLD_ALIGNED;
 }
 
-/* Own part of all ranks [ranks][part], added up to `to`. */
-static void add_parts(const void *all, int64_t part, size_t size, void *to)
-{
-  for (int64_t k = 0; k < part; k++) {
-    double sum = 0;
-    for (int64_t r = 0; r < world_count(); r++)
-      sum += size == sizeof(float) ? (double)((const float *)all)[r * part + k]
-                                   : ((const double *)all)[r * part + k];
-    if (size == sizeof(float))
-      ((float *)to)[k] = (float)sum;
-    else
-      ((double *)to)[k] = sum;
+/* Own part of all ranks [ranks][part], added up to `to`: as many reals at a time as the first cache
+ * holds sums of. */
+#define ADD_PARTS(real)                                                                            \
+  static void add_parts_##real(const real *all, int64_t part, real *to)                            \
+  {                                                                                                \
+    enum { AT_ONCE = 512 };                                                                        \
+    double sum[AT_ONCE];                                                                           \
+    for (int64_t first = 0; first < part; first += AT_ONCE) {                                      \
+      const int64_t n = part - first < AT_ONCE ? part - first : AT_ONCE;                           \
+      memset(sum, 0, sizeof sum);                                                                  \
+      for (int64_t r = 0; r < world_count(); r++)                                                  \
+        for (int64_t k = 0; k < n; k++)                                                            \
+          sum[k] += all[r * part + first + k];                                                     \
+      for (int64_t k = 0; k < n; k++)                                                              \
+        to[first + k] = (real)sum[k];                                                              \
+    }                                                                                              \
   }
-}
+ADD_PARTS(float)
+ADD_PARTS(double)
 
 md_status world_add(void *reals, int64_t count, size_t size)
 {
@@ -52,7 +57,10 @@ md_status world_add(void *reals, int64_t count, size_t size)
     memcpy(all + (size_t)me * bytes, mine, bytes);
     world_start(own, n, other, n);
     world_wait();
-    add_parts(all, part, size, mine);
+    if (size == sizeof(float))
+      add_parts_float((const float *)all, part, (float *)mine);
+    else
+      add_parts_double((const double *)all, part, (double *)mine);
     for (int k = 0; k < n; k++)
       own[k].data = mine;
     world_start(other, n, own, n);
