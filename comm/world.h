@@ -50,6 +50,9 @@ void world_most(double *values, int count);
  * double and in the order of ranks, the same bits on all.  Takes memory for as many reals.
  * Errors: MD_ENOMEM. */
 md_status world_add(void *reals, int64_t count, size_t size);
+/* The same of a part of each rank: reals cut[r] .. cut[r + 1] - 1 become sums on rank r alone; cut
+ * [count + 1] is the same on all, and cut[0] is 0. */
+md_status world_add_parts(void *reals, const int64_t *cut, size_t size);
 /* Where the part of `count` reals begins that rank r adds up, a multiple of WORLD_ALIGNED; of
  * world_count(): count. */
 enum { WORLD_ALIGNED = 16 };
@@ -58,9 +61,14 @@ int64_t world_part(int64_t count, int r);
 void world_trade(const int64_t *to, int64_t *from, int width);
 /* Items cut[r] ... cut[r + 1] - 1 of an array, `width` bytes each, are those of rank r: all ranks
  * get all in their places; rank 0 gets all, and `all` is NULL on others.  cut [count + 1] is the
- * same on all.  Errors, of this rank: MD_ENOMEM. */
+ * same on all.  Errors, of all: MD_ENOMEM. */
 md_status world_complete(void *items, const int64_t *cut, size_t width);
 md_status world_collect(const void *mine, const int64_t *cut, size_t width, void *all);
+/* Items to[r] .. to[r + 1] - 1 of `out` go to rank r, which has them at from[this rank] .. of `in`:
+ * `width` bytes each, to and from [count + 1].  Of a rank itself there are none.  Errors, of all:
+ * MD_ENOMEM. */
+md_status world_swap(const void *out, const int64_t *to, void *in, const int64_t *from,
+                     size_t width);
 /* MD_OK where this text is the same on all ranks.  Errors: MD_EINVAL (names the first rank that
  * differs from rank 0, and what it is that differs). */
 md_status world_same(const char *what, const void *data, size_t bytes);

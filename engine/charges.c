@@ -46,14 +46,44 @@ static md_status choose(engine *sim, const double *q)
   return pme_choose(&sim->charges, spec->tolerance);
 }
 
-static md_status add_meshes(void *sim, void *reals, int64_t count)
-{
-  return comm_add(((engine *)sim)->cm, reals, count);
-}
-
 static md_status add_few(void *sim, double *values, int count)
 {
-  return comm_sum(((engine *)sim)->cm, values, count);
+  (void)sim;
+  return world_add(values, count, sizeof *values);
+}
+
+static md_status add_meshes(void *sim, void *reals, int64_t n)
+{
+  return comm_add(((engine *)sim)->cm, reals, n);
+}
+
+static md_status add_parts(void *sim, void *reals, const int64_t *cut)
+{
+  return world_add_parts(reals, cut, md_real_size(((engine *)sim)->ctx->precision));
+}
+
+static md_status complete(void *sim, void *items, const int64_t *cut, size_t width)
+{
+  (void)sim;
+  return world_complete(items, cut, width);
+}
+
+static md_status swap(void *sim, const void *out, const int64_t *to, void *in, const int64_t *from,
+                      size_t width)
+{
+  (void)sim;
+  return world_swap(out, to, in, from, width);
+}
+
+/* The mesh is that of all ranks. */
+static md_status share_mesh(engine *sim)
+{
+  const pme_processes ranks = {sim,        world_count(), world_rank(), add_few,
+                               add_meshes, add_parts,     complete,     swap};
+  if (ranks.count == 1) return MD_OK;
+  MD_TRY(world_agree(pme_share(sim->mesh, &ranks)));
+  const pme_problem *p = &sim->charges;
+  return comm_add_open(sim->cm, (int64_t)p->mesh[0] * p->mesh[1] * p->mesh[2]);
 }
 
 md_status engine_set_charges(engine *sim, const double *q)
@@ -74,8 +104,7 @@ md_status engine_set_charges(engine *sim, const double *q)
   if (!status) status = force_set_coulomb(sim->fc, p->alpha, p->r_cut);
   if (!status) status = md_atoms_set_charges(sim->atoms, q);
   MD_TRY(world_agree(status));
-  if (world_count() > 1) pme_share(sim->mesh, &(pme_sums){sim, add_meshes, add_few});
-  return comm_add_open(sim->cm, (int64_t)p->mesh[0] * p->mesh[1] * p->mesh[2]);
+  return share_mesh(sim);
 }
 
 /* Energy and virial of all charges, once over all ranks. */

@@ -56,16 +56,29 @@ typedef struct pme pme;
 md_status pme_create(md_ctx *ctx, const pme_spec *spec, pme **out);
 void pme_destroy(pme *solver);
 
-/* The meshes of several processes, each of its own charges, become one: mesh makes each real where
- * the context computes its sum over all, few each number of the host, the same bits on each.  All
- * call pme_compute together, and each tally is that of all charges.  Without this call: one
- * process.  What mesh queues on the context's stream is waited for as all else there. */
+/* Several processes, each with charges of its own, share a mesh: all call pme_compute together, and
+ * each tally is that of all charges.  Callbacks, which all call together, too:
+ *
+ *   few       numbers of the host become their sums over processes
+ *   mesh      GPUs: so do n reals of the device, whose sum may be queued on the context's stream
+ *   parts     CPUs: reals cut[p] .. cut[p + 1] - 1 do so on process p alone
+ *   complete  items cut[p] .. of process p come to all
+ *   swap      items to[p] .. of `out` go to process p, which has them at from[this one] .. of `in`
+ *
+ * `width`: bytes of an item; cut, to, from [count + 1].  On CPUs each process transforms a part of
+ * the mesh, and some of the columns across it.  Without this call: one process.  Errors: MD_ENOMEM.
+ */
 typedef struct {
   void *of;
-  md_status (*mesh)(void *of, void *reals, int64_t count);
+  int count, me;
   md_status (*few)(void *of, double *values, int count);
-} pme_sums;
-void pme_share(pme *solver, const pme_sums *sums);
+  md_status (*mesh)(void *of, void *reals, int64_t n);
+  md_status (*parts)(void *of, void *reals, const int64_t *cut);
+  md_status (*complete)(void *of, void *items, const int64_t *cut, size_t width);
+  md_status (*swap)(void *of, const void *out, const int64_t *to, void *in, const int64_t *from,
+                    size_t width);
+} pme_processes;
+md_status pme_share(pme *solver, const pme_processes *with);
 
 /* Add forces to f, real4 [n] on the backend.  tally: NULL, or the energies and the virial; asking
  * for them waits for the GPU.  Particles are located anew in every call: those that lie close in

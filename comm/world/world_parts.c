@@ -11,12 +11,13 @@ static world_message part_of(int r, char *items, const int64_t *cut, size_t widt
   return (world_message){r, items + (size_t)cut[r] * width, count * width};
 }
 
-/* Messages [2][ranks] that come and go, and room for them. */
+/* Messages [2][ranks] that come and go, and room for them; on all ranks, or an error of all. */
 static md_status reserve(world_message **both, int64_t bytes)
 {
   *both = calloc(2 * (size_t)world_count(), sizeof **both);
-  MD_REQUIRE(*both, MD_ENOMEM, "out of memory for messages of %d ranks", world_count());
-  return world_reserve(2 * (int64_t)world_count(), bytes);
+  return world_agree(
+      *both ? world_reserve(2 * (int64_t)world_count(), bytes)
+            : MD_FAIL(MD_ENOMEM, "out of memory for messages of %d ranks", world_count()));
 }
 
 md_status world_complete(void *items, const int64_t *cut, size_t width)
@@ -58,5 +59,25 @@ md_status world_collect(const void *mine, const int64_t *cut, size_t width, void
     world_wait();
   }
   free(in);
+  return status;
+}
+
+md_status world_swap(const void *out, const int64_t *to, void *in, const int64_t *from,
+                     size_t width)
+{
+  const int ranks = world_count();
+  world_message *come;
+  int n_in = 0, n_out = 0;
+  if (ranks == 1) return MD_OK;
+  md_status status = reserve(&come, (from[ranks] + to[ranks]) * (int64_t)width);
+  for (int r = 0; r < ranks && !status; r++) {
+    if (from[r + 1] > from[r]) come[n_in++] = part_of(r, in, from, width);
+    if (to[r + 1] > to[r]) come[ranks + n_out++] = part_of(r, (char *)out, to, width);
+  }
+  if (!status) {
+    world_start(come, n_in, come + ranks, n_out);
+    world_wait();
+  }
+  free(come);
   return status;
 }

@@ -112,11 +112,12 @@ void pme_destroy(pme *solver)
   spread_destroy(solver->plan);
   md_replay_destroy(solver->replay);
   md_beside_destroy(solver->beside);
-  md_buffer *buffers[] = {&solver->mesh,     &solver->spectrum, &solver->q,
-                          &solver->gradient, &solver->table,    &solver->partial};
+  md_buffer *buffers[] = {&solver->mesh,  &solver->spectrum, &solver->q,   &solver->gradient,
+                          &solver->table, &solver->partial,  &solver->out, &solver->in};
   const int n = sizeof buffers / sizeof buffers[0];
   for (int k = 0; k < n; k++)
     md_buffer_free(ctx, buffers[k]);
+  free(solver->cut);
   free(solver);
 }
 
@@ -133,18 +134,23 @@ static pme_tally tally_of(const pme *solver, const double charge[2], const doubl
   return tally;
 }
 
-void pme_share(pme *solver, const pme_sums *sums)
+md_status pme_share(pme *solver, const pme_processes *with)
 {
-  solver->sums = *sums;
+  solver->cut = calloc(5 * ((size_t)with->count + 1), sizeof *solver->cut);
+  MD_REQUIRE(solver->cut, MD_ENOMEM, "out of memory for %d processes", with->count);
+  solver->with = *with;
+  return MD_OK;
 }
 
-/* What all processes spread, and the sums over their charges, unless nobody asks for them. */
+/* What all processes spread, where each transforms it all, and the sums over their charges, unless
+ * nobody asks for them. */
 static md_status share(pme *solver, double *charge)
 {
-  const pme_sums *sums = &solver->sums;
-  if (!sums->mesh) return MD_OK;
-  MD_TRY(sums->mesh(sums->of, solver->mesh.data, solver->points));
-  return charge ? sums->few(sums->of, charge, 2) : MD_OK;
+  const pme_processes *with = &solver->with;
+  if (with->count == 0) return MD_OK;
+  if (solver->ctx->backend == MD_GPU)
+    MD_TRY(with->mesh(with->of, solver->mesh.data, solver->points));
+  return charge ? with->few(with->of, charge, 2) : MD_OK;
 }
 
 /* solver->q, unless it holds them from the call before. */
@@ -187,7 +193,7 @@ static md_status cross_again(crossing *c)
   const pme *solver = c->solver;
   spread_plan *plan = solver->plan;
   MD_TRY(spread_clear(plan, solver->mesh.data));
-  if (plan->method != SPREAD_PARTICLE || plan->n_parts != 1 || solver->sums.mesh || c->modes)
+  if (plan->method != SPREAD_PARTICLE || plan->n_parts != 1 || solver->with.count > 0 || c->modes)
     return cross_mesh(c);
   const md_buffer *buffer = plan->part->buffer;
   const pme_same same = {solver->n, buffer[SPREAD_RECORD].data, buffer[SPREAD_ORDER].data,
@@ -203,7 +209,7 @@ static md_status find_gradients(pme *solver, const pme_charges *charges, pme_tal
   double charge[2] = {0, 0}, modes[2] = {0, 0};
   crossing c = {solver, tally ? charge : NULL, tally ? modes : NULL};
   MD_TRY(spread_queue_positions(solver->plan, n, charges->x, charges->x_stride));
-  if (n == 0 && !solver->sums.mesh) return MD_OK;
+  if (n == 0 && solver->with.count == 0) return MD_OK;
   MD_TRY(
       md_buffer_reserve(ctx, &solver->gradient, (size_t)n * 3 * md_real_size(ctx->precision), 0));
   MD_TRY(take_charges(solver, charges, c.charge));
@@ -243,8 +249,8 @@ md_status pme_compute(pme *solver, const pme_charges *charges, void *f, pme_tall
 
 void pme_describe(const pme *solver, pme_report *out)
 {
-  const md_buffer *buffers[] = {&solver->mesh,     &solver->spectrum, &solver->q,
-                                &solver->gradient, &solver->table,    &solver->partial};
+  const md_buffer *buffers[] = {&solver->mesh,  &solver->spectrum, &solver->q,   &solver->gradient,
+                                &solver->table, &solver->partial,  &solver->out, &solver->in};
   spread_describe(solver->plan, &out->spread);
   out->bytes = out->spread.bytes;
   for (size_t k = 0; k < sizeof buffers / sizeof *buffers; k++)

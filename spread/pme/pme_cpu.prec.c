@@ -7,6 +7,7 @@
 #include "spread/pme/transform_cpu.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { WIDE = TRANSFORM_WIDE };
 
@@ -103,37 +104,145 @@ static void multiply_block(const pme_tables *t, int64_t first, real *scratch, do
   }
 }
 
-/* In a thread of several: planes, columns with the product, planes. */
-static void solve(const pme *solver, const pme_tables *tables, double (*part)[2])
+/* What processes transform, [count + 1] each: planes; blocks of columns; and for messages what goes
+ * to each, what comes, and reals of planes. */
+typedef struct {
+  int count, me;
+  int64_t *plane, *block, *to, *from, *reals;
+} parts;
+
+static void cut_evenly(int64_t n, int count, int64_t *cut)
+{
+  for (int p = 0; p <= count; p++)
+    cut[p] = n * p / count;
+}
+
+/* alone: room for the cuts of one process. */
+static parts parts_of(const pme *solver, int64_t alone[4])
+{
+  const transform *t = solver->transforms;
+  const int count = solver->with.count > 0 ? solver->with.count : 1;
+  int64_t *cut = solver->with.count > 0 ? solver->cut : alone;
+  const int64_t each = count + 1;
+  const parts of = {count,          solver->with.me, cut,           cut + each,
+                    cut + 2 * each, cut + 3 * each,  cut + 4 * each};
+  cut_evenly(t->n, count, of.plane);
+  cut_evenly(t->row / WIDE, count, of.block);
+  return of;
+}
+
+/* Modes of planes `planes` .. and blocks of columns `blocks` .., to or from a message. */
+static void copy_modes(const pme *solver, const int64_t planes[2], const int64_t blocks[2],
+                       transform_mode *message, bool out)
+{
+  const transform *t = solver->transforms;
+  const int64_t width = (blocks[1] - blocks[0]) * WIDE;
+  transform_mode *spectrum = solver->spectrum.data;
+#pragma omp parallel for schedule(static) num_threads(solver->ctx->threads)
+  for (int64_t i = planes[0]; i < planes[1]; i++) {
+    transform_mode *here = spectrum + i * t->row + blocks[0] * WIDE;
+    transform_mode *there = message + (i - planes[0]) * width;
+    memcpy(out ? there : here, out ? here : there, (size_t)width * sizeof *here);
+  }
+}
+
+/* Own planes of all columns become own columns of all planes; or back. */
+static md_status turn(const pme *solver, const parts *of, bool back)
+{
+  const int64_t *const mine_p = of->plane + of->me, *const mine_b = of->block + of->me;
+  of->to[0] = of->from[0] = 0;
+  for (int p = 0; p < of->count; p++) {
+    const bool other = p != of->me;
+    const int64_t columns = (of->block[p + 1] - of->block[p]) * (mine_p[1] - mine_p[0]) * WIDE;
+    const int64_t planes = (of->plane[p + 1] - of->plane[p]) * (mine_b[1] - mine_b[0]) * WIDE;
+    of->to[p + 1] = of->to[p] + (other ? (back ? planes : columns) : 0);
+    of->from[p + 1] = of->from[p] + (other ? (back ? columns : planes) : 0);
+  }
+  const size_t size = sizeof(transform_mode);
+  transform_mode *out = solver->out.data, *in = solver->in.data;
+  for (int p = 0; p < of->count; p++)
+    if (p != of->me)
+      copy_modes(solver, back ? of->plane + p : mine_p, back ? mine_b : of->block + p,
+                 out + of->to[p], true);
+  MD_TRY(solver->with.swap(solver->with.of, out, of->to, in, of->from, size));
+  for (int p = 0; p < of->count; p++)
+    if (p != of->me)
+      copy_modes(solver, back ? mine_p : of->plane + p, back ? of->block + p : mine_b,
+                 in + of->from[p], false);
+  return MD_OK;
+}
+
+/* Own planes, or rows of the spectrum, one way. */
+static void transform_planes(const pme *solver, const parts *of, bool back)
 {
   const transform *t = solver->transforms;
   real *mesh = solver->mesh.data;
-  transform_mode *spectrum = solver->spectrum.data, *scratch = transform_scratch(t);
-#pragma omp for schedule(static)
-  for (int32_t i = 0; i < t->n; i++)
-    transform_plane(t, i, mesh, spectrum);
-#pragma omp for schedule(static)
-  for (int64_t b = 0; b < t->row / WIDE; b++) {
+  transform_mode *spectrum = solver->spectrum.data;
+#pragma omp parallel for schedule(static) num_threads(solver->ctx->threads)
+  for (int64_t i = of->plane[of->me]; i < of->plane[of->me + 1]; i++)
+    if (back)
+      transform_row_back(t, i, spectrum, mesh);
+    else
+      transform_plane(t, i, mesh, spectrum);
+}
+
+/* Own blocks of columns there, with the product, and back. */
+static void transform_blocks(const pme *solver, const parts *of, double (*part)[2])
+{
+  const transform *t = solver->transforms;
+  const pme_tables tables = pme_tables_of(solver);
+  transform_mode *spectrum = solver->spectrum.data;
+#pragma omp parallel for schedule(static) num_threads(solver->ctx->threads)
+  for (int64_t b = of->block[of->me]; b < of->block[of->me + 1]; b++) {
+    transform_mode *scratch = transform_scratch(t);
     transform_columns(t, 0, b, spectrum, scratch);
-    multiply_block(tables, b * WIDE, (real *)scratch, part ? part[b] : NULL);
+    multiply_block(&tables, b * WIDE, (real *)scratch, part ? part[b] : NULL);
     transform_columns_back(t, 0, b, scratch, spectrum);
   }
-#pragma omp for schedule(static)
-  for (int32_t i = 0; i < t->n; i++)
-    transform_row_back(t, i, spectrum, mesh);
+}
+
+/* Where there are several processes, which begin to wait for each other here: all memory is there
+ * before. */
+static md_status begin_parts(pme *solver, const parts *of)
+{
+  const transform *t = solver->transforms;
+  const pme_processes *with = &solver->with;
+  if (with->count == 0) return MD_OK;
+  const int64_t planes = of->plane[of->me + 1] - of->plane[of->me];
+  const int64_t columns = (of->block[of->me + 1] - of->block[of->me]) * WIDE;
+  const int64_t most = planes * t->row > columns * t->n ? planes * t->row : columns * t->n;
+  const size_t bytes = (size_t)most * sizeof(transform_mode);
+  MD_TRY(md_buffer_reserve(solver->ctx, &solver->out, bytes, 0));
+  MD_TRY(md_buffer_reserve(solver->ctx, &solver->in, bytes, 0));
+  for (int p = 0; p <= of->count; p++)
+    of->reals[p] = of->plane[p] * t->points;
+  return with->parts(with->of, solver->mesh.data, of->reals);
+}
+
+static md_status end_parts(const pme *solver, const parts *of, double sums[2])
+{
+  const pme_processes *with = &solver->with;
+  if (with->count == 0) return MD_OK;
+  MD_TRY(with->complete(with->of, solver->mesh.data, of->reals, sizeof(real)));
+  return sums ? with->few(with->of, sums, 2) : MD_OK;
 }
 
 md_status KERNEL(pme_cpu_solve)(pme *solver, double sums[2])
 {
-  const pme_tables tables = pme_tables_of(solver);
-  const int64_t blocks = transform_row(solver->spec.mesh) / WIDE;
-  MD_TRY(md_buffer_reserve(solver->ctx, &solver->partial, (size_t)blocks * sizeof(double[2]), 0));
+  int64_t alone[4];
+  const parts of = parts_of(solver, alone);
+  const size_t blocks = (size_t)(transform_row(solver->spec.mesh) / WIDE);
+  MD_TRY(md_buffer_reserve(solver->ctx, &solver->partial, blocks * sizeof(double[2]), 0));
   double(*part)[2] = solver->partial.data;
-#pragma omp parallel num_threads(solver->ctx->threads)
-  solve(solver, &tables, sums ? part : NULL);
-  for (int64_t b = 0; b < blocks && sums; b++)
+  MD_TRY(begin_parts(solver, &of));
+  transform_planes(solver, &of, false);
+  if (of.count > 1) MD_TRY(turn(solver, &of, false));
+  transform_blocks(solver, &of, sums ? part : NULL);
+  if (of.count > 1) MD_TRY(turn(solver, &of, true));
+  transform_planes(solver, &of, true);
+  for (int64_t b = of.block[of.me]; b < of.block[of.me + 1] && sums; b++)
     sums[0] += 0.5 * part[b][0], sums[1] += 0.5 * part[b][1];
-  return MD_OK;
+  return end_parts(solver, &of, sums);
 }
 
 md_status KERNEL(pme_cpu_push)(pme *solver, int64_t n, void *f)

@@ -31,7 +31,9 @@ struct pme {
   md_buffer table;       /* double: all that psi needs, see pme_tables */
   md_buffer partial;     /* double: sums before the last one */
   void *transforms;      /* the backend's */
-  pme_sums sums;         /* over processes; nothing with one */
+  pme_processes with;    /* count 0: there is one */
+  int64_t *cut;          /* [5][count + 1], for the backend */
+  md_buffer out, in;     /* modes on their way between processes */
 };
 
 /* psi is separable but for 1 / m^2: three pairs of tables, axis after axis. */

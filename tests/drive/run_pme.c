@@ -88,6 +88,14 @@ pme_tally sample_once(md_ctx *ctx, const pme_spec *spec, sample *s)
   return tally;
 }
 
+double sample_difference(int n, const double *a, const double *b)
+{
+  double above = 0, below = 0;
+  for (int k = 0; k < n; k++)
+    above += (a[k] - b[k]) * (a[k] - b[k]), below += b[k] * b[k];
+  return sqrt(above / below);
+}
+
 double tally_total(const pme_tally *t)
 {
   return t->reciprocal + t->self + t->background;

@@ -27,6 +27,9 @@ void sample_upload(md_ctx *ctx, const sample *s, md_buffer *x4);
 pme_tally sample_compute(pme *solver, md_ctx *ctx, sample *s);
 pme_tally sample_once(md_ctx *ctx, const pme_spec *spec, sample *s);
 
+/* |a - b| / |b| */
+double sample_difference(int n, const double *a, const double *b);
+
 /* Sum of the energies. */
 double tally_total(const pme_tally *t);
 

@@ -3,15 +3,6 @@
 #include "tests/drive/run_pme.h"
 #include "tests/test.h"
 
-/* |a - b| / |b| */
-static double difference(int n, const double *a, const double *b)
-{
-  double above = 0, below = 0;
-  for (int k = 0; k < n; k++)
-    above += (a[k] - b[k]) * (a[k] - b[k]), below += b[k] * b[k];
-  return sqrt(above / below);
-}
-
 /* The terms that PME computes, by the plain sum; f in s->exact_f. */
 static ref_coulomb reference(sample *s, double alpha)
 {
@@ -78,7 +69,7 @@ START_TEST(agrees_with_the_plain_sum)
           sample_spec(&s, fine[_i].k[0], fine[_i].k[1], fine[_i].k[2], fine[_i].order, alpha);
       const pme_tally t = sample_once(ctx, &spec, &s);
       const double most = precision == MD_DOUBLE ? fine[_i].tolerance : limit[precision];
-      const double force = difference(3 * s.c.n, s.f, s.exact_f);
+      const double force = sample_difference(3 * s.c.n, s.f, s.exact_f);
       ck_assert_msg(force <= most, "force error %g", force);
       ck_assert_double_eq_tol(tally_total(&t), exact.energy, most * fabs(exact.energy));
       ck_assert_double_eq_tol(t.virial, exact.virial, most * fabs(t.self));
@@ -108,7 +99,7 @@ START_TEST(alpha_only_splits_the_sum)
     ck_assert_double_eq_tol(sum.energy, exact.energy, 1e-13 * size);
     ck_assert_double_eq_tol(sum.virial, exact.virial, 1e-12 * size);
     ck_assert_double_eq_tol(sum.energy, sum.virial, 1e-12 * size); /* U ~ 1 / r */
-    ck_assert_double_le(difference(3 * s.c.n, s.f, all), 1e-12);
+    ck_assert_double_le(sample_difference(3 * s.c.n, s.f, all), 1e-12);
     md_ctx_destroy(ctx);
     free(all);
     sample_free(&s);
@@ -204,7 +195,7 @@ START_TEST(methods_agree_and_repeat)
   memcpy(s.exact_f, s.f, 1500 * sizeof(double));
   spec.method = (spread_method)_i;
   const pme_tally t = sample_once(ctx, &spec, &s);
-  ck_assert_double_le(difference(1500, s.f, s.exact_f), 1e-13);
+  ck_assert_double_le(sample_difference(1500, s.f, s.exact_f), 1e-13);
   ck_assert_double_eq_tol(t.reciprocal, first.reciprocal, 1e-12 * first.reciprocal);
   md_ctx_destroy(ctx);
   if (!spread_method_ordered(spec.method, test_backend())) return sample_free(&s);
@@ -241,78 +232,6 @@ START_TEST(number_of_charges_may_change)
   ck_assert(report.bytes > 24 * 24 * 24 * 16);
   pme_destroy(solver);
   sample_free(&many), sample_free(&few), sample_free(&none);
-  md_ctx_destroy(ctx);
-}
-END_TEST
-
-/* What the other process of a test has spread, and the sums over its charges. */
-static struct {
-  char *mesh;
-  double charge[2];
-  bool keeps; /* this one's, for the other */
-} other;
-
-static md_status add_mesh(void *of, void *reals, int64_t count)
-{
-  md_ctx *ctx = of;
-  const size_t size = md_real_size(ctx->precision), bytes = (size_t)count * size;
-  if (other.keeps) return md_read(ctx, other.mesh, reals, bytes);
-  char *mine = malloc(bytes);
-  ck_ok(md_read(ctx, mine, reals, bytes));
-  for (int64_t k = 0; k < count; k++)
-    if (size == sizeof(float))
-      ((float *)mine)[k] += ((float *)other.mesh)[k];
-    else
-      ((double *)mine)[k] += ((double *)other.mesh)[k];
-  const md_status status = md_write(ctx, reals, mine, bytes);
-  free(mine);
-  return status;
-}
-
-static md_status add_charges(void *of, double *values, int count)
-{
-  (void)of;
-  for (int k = 0; k < count; k++)
-    if (other.keeps)
-      other.charge[k] = values[k];
-    else
-      values[k] += other.charge[k];
-  return MD_OK;
-}
-
-/* Two processes share 50 charges, or one of them has none: forces and sums are those of one. */
-START_TEST(processes_share_a_mesh)
-{
-  const int shares[] = {50, 37, 0};
-  md_ctx *ctx = test_ctx((md_precision)_i, 2, false);
-  const double most = _i == MD_DOUBLE ? 1e-13 : 2e-6;
-  for (int k = 0; k < 3; k++) {
-    sample all = sample_make(50, 4.1, 5.3, 3.7, false);
-    const pme_spec spec = sample_spec(&all, 16, 20, 18, 6, 1);
-    const pme_tally whole = sample_once(ctx, &spec, &all);
-    sample part[2] = {all, all};
-    const int first[] = {0, shares[k]}, n[] = {shares[k], 50 - shares[k]};
-    pme *solver[2];
-    other.mesh = malloc(16 * 20 * 18 * sizeof(double));
-    for (int p = 0; p < 2; p++) {
-      part[p].c.n = n[p];
-      part[p].x += 3 * first[p], part[p].q += first[p], part[p].f = part[p].exact_f;
-      ck_ok(pme_create(ctx, &spec, &solver[p]));
-      pme_share(solver[p], &(pme_sums){ctx, add_mesh, add_charges});
-    }
-    for (int p = 0; p < 2; p++) {
-      other.keeps = true;
-      sample_compute(solver[1 - p], ctx, &part[1 - p]);
-      other.keeps = false;
-      const pme_tally t = sample_compute(solver[p], ctx, &part[p]);
-      ck_assert_double_eq_tol(tally_total(&t), tally_total(&whole), most * fabs(whole.self));
-      ck_assert_double_eq_tol(t.virial, whole.virial, most * fabs(whole.self));
-      ck_assert(n[p] == 0 || difference(3 * n[p], part[p].f, all.f + 3 * first[p]) <= 10 * most);
-    }
-    pme_destroy(solver[0]), pme_destroy(solver[1]);
-    free(other.mesh);
-    sample_free(&all);
-  }
   md_ctx_destroy(ctx);
 }
 END_TEST
@@ -377,7 +296,6 @@ int main(void)
   tcase_add_loop_test(sums, methods_agree_and_repeat, 0, SPREAD_METHOD_COUNT);
   tcase_set_timeout(rules, 60);
   tcase_add_test(rules, number_of_charges_may_change);
-  tcase_add_loop_test(rules, processes_share_a_mesh, 0, MD_PRECISION_COUNT);
   tcase_add_test(rules, bad_input_is_refused);
   suite_add_tcase(suite, sums);
   suite_add_tcase(suite, rules);
