@@ -47,7 +47,7 @@ void ranks_destroy(comm *cm)
   for (size_t k = 0; k < sizeof buffers / sizeof *buffers; k++)
     md_buffer_free(ctx, buffers[k]);
   relay_destroy(cm);
-  sum_close(cm);
+  sum_destroy(cm);
   if (close_nccl) close_nccl(ranks->nccl);
   void (*const free_message)(md_ctx *, md_buffer *) =
       ranks->carrier == COMM_NCCL ? md_buffer_free : md_shared_free;

@@ -132,10 +132,11 @@ md_status ranks_start(comm *cm, void *in, void *out, size_t bytes);
 /* A partition for these atoms, which may be anyone's, if there is none or it has become uneven. */
 md_status ranks_settle(comm *cm, md_atoms *atoms, double r_ghost);
 
+/* What comm_add_open made. */
+void sum_destroy(comm *cm);
+
 /* Owned atoms that there is room for already. */
 int64_t ranks_atom_room(const md_atoms *atoms);
-
-void sum_close(comm *cm);
 
 /* The tables of a new cut to the device (tables_gpu.cu). */
 md_status ranks_gpu_tables(comm *cm);

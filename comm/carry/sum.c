@@ -85,7 +85,7 @@ bool comm_adds_queued(const comm *cm, const char **how)
   return !ranks || ranks->sum.most > 0 || ranks->sum.nccl;
 }
 
-void sum_close(comm *cm)
+void sum_destroy(comm *cm)
 {
   ranks_sum *sum = &cm->ranks->sum;
   if (close_mail) close_mail(cm->ctx, &sum->mail);

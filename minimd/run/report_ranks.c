@@ -154,7 +154,10 @@ void report_ranks_begin(const report *run, FILE *stream)
   const comm_carrier carrier = comm_carried(run->sim->cm, &reason);
   fprintf(stream, "carrier    %s (%s)\n", comm_carrier_words[carrier], reason);
   comm_adds_queued(run->sim->cm, &reason);
-  if (reason[0]) fprintf(stream, "meshes     added up %s\n", reason);
+  if (reason[0])
+    fprintf(stream, "meshes     added up %s; %s\n", reason,
+            run->sim->ctx->backend == MD_GPU ? "each rank transforms all of them"
+                                             : "ranks share their transforms");
   fprintf(stream,
           "ranks      %d, cut by %s: %.0f to %.0f atoms (imbalance %.3f), ghosts %.0f in the mean, "
           "%.0f at most, neighbours %.1f and %.0f, %.0f bytes a step\n",

@@ -181,6 +181,9 @@ if [ "$backend" = gpu ] || ! grep -q '^fftw,"*not in this build' "$dir/info"; th
     run_in parts 3 $salt --list $list
     near "$dir/whole/out" "$dir/parts/out" 1e-12 "3 ranks, charges, $list lists"
   done
+  ranks=2
+  expect 0 $salt --format table
+  [ "$backend" = gpu ] || prints '^meshes     added up by the hosts \(atoms are on CPUs\); ranks share their transforms$'
   run_in whole 1 $salt --steps 60 --dump d.xyz --dump-every 60
   run_in salt 8 $salt --checkpoint c --dump d.xyz --dump-every 60
   for n in 1 2; do
