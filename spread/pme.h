@@ -66,8 +66,7 @@ void pme_destroy(pme *solver);
  *   swap      items to[p] .. of `out` go to process p, which has them at from[this one] .. of `in`
  *
  * `width`: bytes of an item; cut, to, from [count + 1].  On CPUs each process transforms a part of
- * the mesh, and some of the columns across it.  Without this call: one process.  Errors: MD_ENOMEM.
- */
+ * the mesh, and some of the columns across it. */
 typedef struct {
   void *of;
   int count, me;
@@ -78,6 +77,8 @@ typedef struct {
   md_status (*swap)(void *of, const void *out, const int64_t *to, void *in, const int64_t *from,
                     size_t width);
 } pme_processes;
+
+/* Before the first pme_compute; without this call there is one process.  Errors: MD_ENOMEM. */
 md_status pme_share(pme *solver, const pme_processes *with);
 
 /* Add forces to f, real4 [n] on the backend.  tally: NULL, or the energies and the virial; asking
