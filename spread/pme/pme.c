@@ -136,7 +136,7 @@ static pme_tally tally_of(const pme *solver, const double charge[2], const doubl
 
 md_status pme_share(pme *solver, const pme_processes *with)
 {
-  solver->cut = calloc(5 * ((size_t)with->count + 1), sizeof *solver->cut);
+  solver->cut = calloc(PME_CUTS * ((size_t)with->count + 1), sizeof *solver->cut);
   MD_REQUIRE(solver->cut, MD_ENOMEM, "out of memory for %d processes", with->count);
   solver->with = *with;
   return MD_OK;

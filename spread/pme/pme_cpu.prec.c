@@ -118,7 +118,7 @@ static void cut_evenly(int64_t n, int count, int64_t *cut)
 }
 
 /* alone: room for the cuts of one process. */
-static parts parts_of(const pme *solver, int64_t alone[4])
+static parts parts_of(const pme *solver, int64_t alone[2 * PME_CUTS])
 {
   const transform *t = solver->transforms;
   const int count = solver->with.count > 0 ? solver->with.count : 1;
@@ -229,7 +229,7 @@ static md_status end_parts(const pme *solver, const parts *of, double sums[2])
 
 md_status KERNEL(pme_cpu_solve)(pme *solver, double sums[2])
 {
-  int64_t alone[4];
+  int64_t alone[2 * PME_CUTS];
   const parts of = parts_of(solver, alone);
   const size_t blocks = (size_t)(transform_row(solver->spec.mesh) / WIDE);
   MD_TRY(md_buffer_reserve(solver->ctx, &solver->partial, blocks * sizeof(double[2]), 0));

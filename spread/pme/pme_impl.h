@@ -17,6 +17,8 @@
 
 MD_BEGIN_C
 
+enum { PME_CUTS = 5 };
+
 struct pme {
   md_ctx *ctx;
   pme_spec spec;
@@ -32,7 +34,7 @@ struct pme {
   md_buffer partial;     /* double: sums before the last one */
   void *transforms;      /* the backend's */
   pme_processes with;    /* count 0: there is one */
-  int64_t *cut;          /* [5][count + 1], for the backend */
+  int64_t *cut;          /* [PME_CUTS][count + 1], for the backend */
   md_buffer out, in;     /* modes on their way between processes */
 };
 
