@@ -104,10 +104,10 @@ counted() { printf '%s\n' '1 1 1 1' '2 1 1 2' '4 1 2 2' '8 2 2 2' | awk -v most=
 # by_message CASE ARGS... : two ranks whose messages go by NCCL, and by MPI.
 by_message()
 {
-  case=$1
+  of=$1
   shift
   for carrier in nccl mpi; do
-    counted | awk -v by=$carrier '$1 == 2 { print $1, 1, "--carrier", by }' | compare "$case by $carrier" --backend gpu "$@"
+    counted | awk -v by=$carrier '$1 == 2 { print $1, 1, "--carrier", by }' | compare "$of by $carrier" --backend gpu "$@"
   done
 }
 

@@ -111,12 +111,13 @@ md_status comm_sum(comm *cm, double *values, int count);
  * taken in double and in their order, the same bits on all.  comm_add_open first, on all ranks,
  * after comm_carry: between GPUs, where the carrier is peer or nccl, sums are then queued on the
  * context's stream, and may be under way beside everything else; the others add up in the memory of
- * their hosts, which wait.  comm_adds_queued: whether no host waits; *how: which way, for people,
- * empty with one rank.  Errors: MD_ENOMEM, MD_ECUDA (also: names a rank that did not come in an
- * earlier sum), MD_EINVAL (another count than that of comm_add_open). */
+ * their hosts, which wait.  comm_adds_queued: whether no host waits; comm_adds_how: which way, for
+ * people, empty with one rank and before comm_add_open.  Errors: MD_ENOMEM, MD_ECUDA (also: names a
+ * rank that did not come in an earlier sum), MD_EINVAL (another count than comm_add_open's). */
 md_status comm_add_open(comm *cm, int64_t count);
 md_status comm_add(comm *cm, void *reals, int64_t count);
-bool comm_adds_queued(const comm *cm, const char **how);
+bool comm_adds_queued(const comm *cm);
+const char *comm_adds_how(const comm *cm);
 
 MD_END_C
 #endif

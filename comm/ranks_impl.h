@@ -75,8 +75,8 @@ typedef struct {
 
 /* Sums of long arrays (carry/sum.c). */
 typedef struct {
-  char how[200];        /* empty before comm_add_open */
-  int64_t most, stride; /* by mailboxes: reals of an array, of a part in a slot; else 0 */
+  char how[200];         /* empty before comm_add_open */
+  int64_t count, stride; /* by mailboxes: reals of an array, of a part in a slot; else 0 */
   gpus_mail mail;
   md_buffer ways, come; /* of mailboxes, on the device */
   void *nccl;           /* ncclComm_t, or NULL */

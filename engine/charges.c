@@ -121,8 +121,7 @@ static void add_to_tally(force_tally *tally, const pme_tally *sums)
 
 bool engine_charges_beside(const engine *sim)
 {
-  const char *how;
-  return sim->mesh && sim->ctx->backend == MD_GPU && comm_adds_queued(sim->cm, &how);
+  return sim->mesh && sim->ctx->backend == MD_GPU && comm_adds_queued(sim->cm);
 }
 
 static md_status begin(engine *sim, bool tally)

@@ -65,7 +65,8 @@ static double charges_memory(const md_ctx *ctx, const engine_spec *spec, const c
   const bool gpu = ctx->backend == MD_GPU; /* charges are read beside positions: */
   const bool beside = gpu ? ctx->precision == MD_SINGLE : ctx->precision != MD_MIXED;
   const double given = gpu ? 0 : 4 * real_size; /* located, before they are sorted */
-  const double added = gpu && world_count() > 1 ? MD_SLOTS : 0; /* mailboxes, or parts of ranks */
+  /* Mailboxes; or modes that go to other ranks and come. */
+  const double added = world_count() == 1 ? 0 : gpu ? MD_SLOTS : 2.0 / world_count();
   return (beside ? 0 : c->all * real_size) + c->n * (4 * real_size + given + 40) +
          (2.1 + added) * points * real_size;
 }

@@ -61,9 +61,10 @@ void pme_destroy(pme *solver);
  *
  *   few       numbers of the host become their sums over processes
  *   mesh      GPUs: so do n reals of the device, whose sum may be queued on the context's stream
- *   parts     CPUs: reals cut[p] .. cut[p + 1] - 1 do so on process p alone
- *   complete  items cut[p] .. of process p come to all
- *   swap      items to[p] .. of `out` go to process p, which has them at from[this one] .. of `in`
+ *   parts     CPUs: reals cut[p] .. cut[p + 1] - 1 do so on process p alone (reduce-scatter)
+ *   complete  CPUs: items cut[p] .. of process p come to all (all-gather)
+ *   swap      CPUs: items to[p] .. of `out` go to process p, which has them at from[this one] .. of
+ *             `in` (all-to-all)
  *
  * `width`: bytes of an item; cut, to, from [count + 1].  On CPUs each process transforms a part of
  * the mesh, and some of the columns across it. */

@@ -9,7 +9,6 @@
 #include "comm/ranks_impl.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static mail_open_fn *const open_mail = MD_GPU(mail_gpu_open);
 static mail_close_fn *const close_mail = MD_GPU(mail_gpu_close);
@@ -45,7 +44,7 @@ static md_status open_boxes(comm *cm, int64_t count)
   if (!status) status = md_buffer_reserve(cm->ctx, &sum->come, sizeof(uint32_t), 0);
   if (!status) status = md_write(cm->ctx, sum->ways.data, ways, (size_t)n * sizeof *ways);
   if (!status) status = md_fill(cm->ctx, sum->come.data, 0, sizeof(uint32_t));
-  sum->most = count;
+  sum->count = count;
   return world_agree(status);
 }
 
@@ -55,7 +54,7 @@ static md_status choose(comm *cm, int64_t count)
   const comm_ranks *ranks = cm->ranks;
   ranks_sum *sum = &cm->ranks->sum;
   if (ranks->carrier == COMM_PEER) MD_TRY(open_boxes(cm, count));
-  if (ranks->carrier == COMM_MPI || sum->most > 0) return MD_OK;
+  if (ranks->carrier == COMM_MPI || sum->count > 0) return MD_OK;
   if (!open_nccl(&sum->nccl)) return MD_OK;
   sum->nccl = NULL;
   return world_agree(MD_OK); /* that failure is none any more */
@@ -69,7 +68,7 @@ md_status comm_add_open(comm *cm, int64_t count)
   const bool gpu = cm->ctx->backend == MD_GPU;
   if (gpu) MD_TRY(choose(cm, count));
   const char *why = ranks->carrier == COMM_MPI ? ranks->carrier_reason : "NCCL cannot be used";
-  if (sum->most > 0)
+  if (sum->count > 0)
     snprintf(sum->how, sizeof sum->how, "in memory of the GPUs");
   else if (sum->nccl)
     snprintf(sum->how, sizeof sum->how, "on the GPUs, by NCCL");
@@ -78,11 +77,14 @@ md_status comm_add_open(comm *cm, int64_t count)
   return MD_OK;
 }
 
-bool comm_adds_queued(const comm *cm, const char **how)
+bool comm_adds_queued(const comm *cm)
 {
-  const comm_ranks *ranks = cm->ranks;
-  *how = ranks ? ranks->sum.how : "";
-  return !ranks || ranks->sum.most > 0 || ranks->sum.nccl;
+  return !cm->ranks || cm->ranks->sum.count > 0 || cm->ranks->sum.nccl;
+}
+
+const char *comm_adds_how(const comm *cm)
+{
+  return cm->ranks ? cm->ranks->sum.how : "";
 }
 
 void sum_destroy(comm *cm)
@@ -99,8 +101,8 @@ void sum_destroy(comm *cm)
 static md_status add_by_peers(comm *cm, void *reals, int64_t count, size_t size)
 {
   ranks_sum *sum = &cm->ranks->sum;
-  MD_REQUIRE(count == sum->most, MD_EINVAL, "sums of %lld reals: expected %lld", (long long)count,
-             (long long)sum->most);
+  MD_REQUIRE(count == sum->count, MD_EINVAL, "sums of %lld reals: expected %lld", (long long)count,
+             (long long)sum->count);
   MD_TRY(gpus_mail_begin(&sum->mail, 2));
   sum_mail job = {.ranks = world_count(),
                   .me = world_rank(),
@@ -170,6 +172,6 @@ md_status comm_add(comm *cm, void *reals, int64_t count)
   const size_t size = md_real_size(cm->ctx->precision);
   if (!cm->ranks) return MD_OK;
   if (cm->ctx->backend == MD_CPU) return world_add(reals, count, size);
-  if (cm->ranks->sum.most > 0) return add_by_peers(cm, reals, count, size);
+  if (cm->ranks->sum.count > 0) return add_by_peers(cm, reals, count, size);
   return (cm->ranks->sum.nccl ? add_by_nccl : add_by_host)(cm, reals, count, size);
 }

@@ -59,14 +59,14 @@ static __global__ void __launch_bounds__(BLOCK)
   close_round(job.come, gridDim.x, job.ranks - 1, job.ways, job.round);
 }
 
-/* Real k of the own part, over ranks. */
+/* Real k of the own part, over ranks; theirs: of the others, `stride` apart. */
 template <typename R>
-static __device__ __forceinline__ R sum_of(const sum_mail *job, const R *mine, int64_t k)
+static __device__ __forceinline__ R sum_of(int ranks, int me, const R *theirs, int64_t stride,
+                                           const R *mine, int64_t k)
 {
-  const R *theirs = (const R *)job->slot[0];
   double sum = 0;
-  for (int r = 0; r < job->ranks; r++)
-    sum += (double)(r == job->me ? mine[k] : theirs[r * job->stride + k]);
+  for (int r = 0; r < ranks; r++)
+    sum += (double)(r == me ? mine[k] : theirs[r * stride + k]);
   return (R)sum;
 }
 
@@ -79,18 +79,19 @@ static __global__ void __launch_bounds__(BLOCK)
   await_others(&job, job.round);
   const int64_t begin = job.begin[job.me], n = job.begin[job.me + 1] - begin;
   R *mine = reals + begin;
+  const R *theirs = (const R *)job.slot[0];
   for (int64_t k = md_thread(); k < n / MANY; k += all_threads()) {
     word<R> sum;
 #pragma unroll
     for (int u = 0; u < MANY; u++)
-      sum.of[u] = sum_of(&job, mine, k * MANY + u);
+      sum.of[u] = sum_of(job.ranks, job.me, theirs, job.stride, mine, k * MANY + u);
     ((word<R> *)mine)[k] = sum;
     for (int w = 0; w < job.ranks - 1; w++)
       ((word<R> *)(slot_of<R>(&job.ways[w], job.round + 1) + begin))[k] = sum;
   }
   const int64_t rest = n / MANY * MANY + md_thread();
   if (rest < n) {
-    mine[rest] = sum_of(&job, mine, rest);
+    mine[rest] = sum_of(job.ranks, job.me, theirs, job.stride, mine, rest);
     for (int w = 0; w < job.ranks - 1; w++)
       slot_of<R>(&job.ways[w], job.round + 1)[begin + rest] = mine[rest];
   }
@@ -136,11 +137,7 @@ static __global__ void __launch_bounds__(BLOCK)
     parts_kernel(int ranks, int me, int64_t part, const R *__restrict__ all, R *__restrict__ mine)
 {
   const int64_t k = md_thread();
-  if (k >= part) return;
-  double sum = 0;
-  for (int r = 0; r < ranks; r++)
-    sum += (double)(r == me ? mine[k] : all[r * part + k]);
-  mine[k] = (R)sum;
+  if (k < part) mine[k] = sum_of(ranks, me, all, part, mine, k);
 }
 
 template <typename R>

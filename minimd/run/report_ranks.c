@@ -153,9 +153,9 @@ void report_ranks_begin(const report *run, FILE *stream)
   const char *reason;
   const comm_carrier carrier = comm_carried(run->sim->cm, &reason);
   fprintf(stream, "carrier    %s (%s)\n", comm_carrier_words[carrier], reason);
-  comm_adds_queued(run->sim->cm, &reason);
-  if (reason[0])
-    fprintf(stream, "meshes     added up %s; %s\n", reason,
+  const char *added = comm_adds_how(run->sim->cm);
+  if (added[0])
+    fprintf(stream, "meshes     added up %s; %s\n", added,
             run->sim->ctx->backend == MD_GPU ? "each rank transforms all of them"
                                              : "ranks share their transforms");
   fprintf(stream,
@@ -216,8 +216,8 @@ void report_ranks_json(const report *run, md_json *json)
   md_json_integer(json, "cuts", cuts);
   md_json_string(json, "carrier", comm_carrier_words[comm_carried(run->sim->cm, &reason)]);
   md_json_string(json, "carrier_reason", reason);
-  comm_adds_queued(run->sim->cm, &reason);
-  if (reason[0]) md_json_string(json, "meshes_added", reason);
+  const char *added = comm_adds_how(run->sim->cm);
+  if (added[0]) md_json_string(json, "meshes_added", added);
   md_json_number(json, "imbalance", imbalance_of(run));
   md_json_open(json, "list", '[');
   for (int r = 0; r < run->n_ranks; r++)

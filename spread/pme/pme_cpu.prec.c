@@ -147,7 +147,7 @@ static void copy_modes(const pme *solver, const int64_t planes[2], const int64_t
 }
 
 /* Own planes of all columns become own columns of all planes; or back. */
-static md_status turn(const pme *solver, const parts *of, bool back)
+static md_status transpose(const pme *solver, const parts *of, bool back)
 {
   const int64_t *const mine_p = of->plane + of->me, *const mine_b = of->block + of->me;
   of->to[0] = of->from[0] = 0;
@@ -236,9 +236,9 @@ md_status KERNEL(pme_cpu_solve)(pme *solver, double sums[2])
   double(*part)[2] = solver->partial.data;
   MD_TRY(begin_parts(solver, &of));
   transform_planes(solver, &of, false);
-  if (of.count > 1) MD_TRY(turn(solver, &of, false));
+  if (of.count > 1) MD_TRY(transpose(solver, &of, false));
   transform_blocks(solver, &of, sums ? part : NULL);
-  if (of.count > 1) MD_TRY(turn(solver, &of, true));
+  if (of.count > 1) MD_TRY(transpose(solver, &of, true));
   transform_planes(solver, &of, true);
   for (int64_t b = of.block[of.me]; b < of.block[of.me + 1] && sums; b++)
     sums[0] += 0.5 * part[b][0], sums[1] += 0.5 * part[b][1];
