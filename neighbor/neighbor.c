@@ -17,7 +17,10 @@ static neighbor_build_fn *const cpu_build[MD_PRECISION_COUNT][MD_ISA_COUNT] =
 static neighbor_keys_fn *const gpu_keys[MD_PRECISION_COUNT] = PREC_TABLE(neighbor_gpu_keys);
 static neighbor_build_fn *const gpu_build[MD_PRECISION_COUNT] = PREC_TABLE(neighbor_gpu_build);
 static neighbor_build_fn *const gpu_tiles[MD_PRECISION_COUNT] = PREC_TABLE(neighbor_gpu_tiles);
-static neighbor_settle_fn *const gpu_settle[MD_PRECISION_COUNT] = PREC_TABLE(neighbor_gpu_settle);
+static neighbor_settle_fn *const gpu_settle_rows[MD_PRECISION_COUNT] =
+    PREC_TABLE(neighbor_gpu_settle_rows);
+static neighbor_settle_fn *const gpu_settle_tiles[MD_PRECISION_COUNT] =
+    PREC_TABLE(neighbor_gpu_settle_tiles);
 static neighbor_close_fn *const gpu_close[MD_PRECISION_COUNT] = PREC_TABLE(neighbor_gpu_close);
 
 md_status neighbor_create(md_ctx *ctx, const neighbor_spec *spec, neighbor_list **out)
@@ -175,8 +178,10 @@ md_status neighbor_build_early(neighbor_list *list, const md_atoms *atoms)
 md_status neighbor_settle(neighbor_list *list, bool *again)
 {
   md_status status = MD_OK;
+  const bool tiles = list->spec.kind == NEIGHBOR_TILE;
   if (again) *again = false;
-  if (list->early) status = gpu_settle[list->ctx->precision](list, again);
+  if (list->early)
+    status = (tiles ? gpu_settle_tiles : gpu_settle_rows)[list->ctx->precision](list, again);
   list->early = NULL;
   if (status) list->view = (neighbor_view){0};
   return status;

@@ -143,8 +143,8 @@ md_status neighbor_sort(neighbor_list *list, md_atoms *atoms);
 md_status neighbor_build(neighbor_list *list, const md_atoms *atoms);
 
 /* The same, but a GPU is not waited for: where the list may not fit the room that the last one had,
- * which is rare, neighbor_settle finds out.  Until then counts and totals of the view are
- * unknown. */
+ * which is rare, neighbor_settle finds out.  Until then counts and totals of the view are unknown,
+ * and only kernels that look at tiles.unfit may read it. */
 md_status neighbor_build_early(neighbor_list *list, const md_atoms *atoms);
 /* Wait for such a build and finish it; after neighbor_build there is nothing to do.  *again (or
  * NULL): kernels found tiles.unfit, did nothing, and have to be launched once more.  The atoms are

@@ -93,10 +93,11 @@ SIMD_DECLARE(neighbor_keys_fn, neighbor_cpu_keys);
 SIMD_DECLARE(neighbor_build_fn, neighbor_cpu_build);
 SIMD_DECLARE(neighbor_unfold_fn, neighbor_cpu_unfold);
 PREC_DECLARE(neighbor_keys_fn, neighbor_gpu_keys);
+/* Lists to be settled. */
 PREC_DECLARE(neighbor_build_fn, neighbor_gpu_build);
-/* Lists by tiles, to be settled. */
 PREC_DECLARE(neighbor_build_fn, neighbor_gpu_tiles);
-PREC_DECLARE(neighbor_settle_fn, neighbor_gpu_settle);
+PREC_DECLARE(neighbor_settle_fn, neighbor_gpu_settle_rows);
+PREC_DECLARE(neighbor_settle_fn, neighbor_gpu_settle_tiles);
 PREC_DECLARE(neighbor_close_fn, neighbor_gpu_close);
 PREC_DECLARE(neighbor_gather_fn, neighbor_gpu_gather);
 PREC_DECLARE(neighbor_unfold_fn, neighbor_gpu_unfold);

@@ -320,7 +320,7 @@ md_status PREC(neighbor_gpu_tiles)(neighbor_list *list, const md_atoms *atoms)
   return MD_OK;
 }
 
-md_status PREC(neighbor_gpu_settle)(neighbor_list *list, bool *again)
+md_status PREC(neighbor_gpu_settle_tiles)(neighbor_list *list, bool *again)
 {
   const md_atoms *atoms = list->early;
   const tile_result *found;
