@@ -17,8 +17,8 @@
 
 enum {
   BLOCK = 256,
-  MOST_ALIKE = 8, /* items of a key, on average, that are worth counting */
-  MOST_KEYS = 64  /* keys of an item */
+  MOST_ALIKE = 64, /* items of a key, on average, that are worth counting */
+  MOST_KEYS = 64   /* keys of an item */
 };
 
 typedef struct {
