@@ -62,44 +62,87 @@ typedef struct {
   real scale[3];
 } mesh_reader;
 
-/* Column `lane` along the fastest axis of what particle t reads: its part of value and slopes. */
-static __device__ __forceinline__ void read_column(const int p, const mesh_reader &s, int64_t t,
-                                                   int lane, real out[4])
+/* A weight and its derivative. */
+typedef struct __align__(2 * sizeof(real))
 {
-  const spread_particle particle = s.particle[t];
+  real w, d;
+}
+weighed;
+
+/* Those of a particle along three axes; one more keeps particles of a warp in different banks.  Of
+ * all particles of a warp, the last one perhaps with fewer threads than points. */
+static __host__ __device__ constexpr int weights_of(int p)
+{
+  return 3 * p + 1;
+}
+static __host__ __device__ constexpr int weights_of_warp(int p)
+{
+  return (MD_WARP + p - 1) / p * weights_of(p);
+}
+
+/* Warp: the weights of each particle, whose `column`th thread works out an axis. */
+static __device__ __forceinline__ void share_weights(const int p, const spread_particle &particle,
+                                                     int column, weighed *weight)
+{
+  for (int a = column; a < 3; a += p) {
+    real w[SPREAD_ORDER_MAX], d[SPREAD_ORDER_MAX];
+    bspline_derivatives(p, a == 0 ? particle.f[0] : a == 1 ? particle.f[1] : particle.f[2], w, d);
+    SPREAD_UNROLL
+    for (int j = 0; j < p; j++)
+      weight[a * p + j] = (weighed){w[j], d[j]};
+  }
+  __syncwarp();
+}
+
+/* Column `column` along the fastest axis of what a particle reads: its part of value and slopes. */
+static __device__ __forceinline__ void read_column(const int p, const mesh_reader &s,
+                                                   uint32_t point, int column,
+                                                   const weighed *weight, real out[4])
+{
   int32_t cell[3];
-  real w[3][SPREAD_ORDER_MAX], d[3][SPREAD_ORDER_MAX], sum = 0, slope[2] = {0};
-  split_point(s.mesh, particle.word, cell);
+  uint32_t row[SPREAD_ORDER_MAX];
+  weighed w[SPREAD_ORDER_MAX];
+  real sum = 0, slope[2] = {0};
+  split_point(s.mesh, point, cell);
+  const int32_t last = ring_after(cell[2], column, s.mesh.n[2]);
   SPREAD_UNROLL
-  for (int a = 0; a < 3; a++)
-    bspline_derivatives(p, particle.f[a], w[a], d[a]);
-  const real *from = s.from + ring_after(cell[2], lane, s.mesh.n[2]);
+  for (int j = 0; j < p; j++) {
+    row[j] = join_point(s.mesh, 0, ring_after(cell[1], j, s.mesh.n[1]), last);
+    w[j] = weight[p + j];
+  }
+  SPREAD_UNROLL
   for (int i = 0; i < p; i++) {
-    const int32_t slab = ring_after(cell[0], i, s.mesh.n[0]);
+    const uint32_t slab = join_point(s.mesh, ring_after(cell[0], i, s.mesh.n[0]), 0, 0);
+    const weighed outer = weight[i];
     real line = 0, line_slope = 0;
     SPREAD_UNROLL
     for (int j = 0; j < p; j++) {
-      const real m = from[join_point(s.mesh, slab, ring_after(cell[1], j, s.mesh.n[1]), 0)];
-      line += w[1][j] * m;
-      line_slope += d[1][j] * m;
+      const real m = s.from[slab + row[j]];
+      line += w[j].w * m;
+      line_slope += w[j].d * m;
     }
-    sum += pick(p, w[0], i) * line;
-    slope[0] += pick(p, d[0], i) * line;
-    slope[1] += pick(p, w[0], i) * line_slope;
+    sum += outer.w * line;
+    slope[0] += outer.d * line;
+    slope[1] += outer.w * line_slope;
   }
-  const real fast = pick(p, w[2], lane);
-  out[0] = fast * sum, out[1] = fast * slope[0], out[2] = fast * slope[1];
-  out[3] = pick(p, d[2], lane) * sum;
+  const weighed fast = weight[2 * p + column];
+  out[0] = fast.w * sum, out[1] = fast.w * slope[0], out[2] = fast.w * slope[1];
+  out[3] = fast.d * sum;
 }
 
 /* Thread: a column of one particle; a warp reads for 32 / p of them, rows of p side by side. */
 static __device__ __forceinline__ void read_particle(const int p, const mesh_reader &s)
 {
+  extern __shared__ __align__(16) unsigned char shared[];
   const int together = MD_WARP / p, lane = threadIdx.x % MD_WARP, column = lane % p;
   const int64_t t = md_thread() / MD_WARP * together + lane / p;
   const bool present = lane < together * p && t < s.n;
+  const spread_particle particle = s.particle[present ? t : s.n - 1];
+  weighed *const weight =
+      (weighed *)shared + threadIdx.x / MD_WARP * weights_of_warp(p) + lane / p * weights_of(p);
   real out[4] = {0};
-  if (present) read_column(p, s, t, column, out);
+  share_weights(p, particle, column, weight);
+  if (present) read_column(p, s, particle.word, column, weight, out);
   for (int step = 1; step < p; step *= 2)
     for (int a = 0; a < 4; a++) {
       const real other = __shfl_down_sync(MD_ALL_LANES, out[a], step);
@@ -232,7 +275,8 @@ md_status PREC(spread_gpu_particle_interpolate)(spread_plan *plan, spread_part *
     switch (plan->grid.order) {
 #define CASE(p)                                                                                    \
   case p:                                                                                          \
-    read_kernel_##p<<<md_blocks(s.n, BLOCK / MD_WARP * (MD_WARP / p)), BLOCK, 0, stream>>>(s);     \
+    read_kernel_##p<<<md_blocks(s.n, BLOCK / MD_WARP * (MD_WARP / p)), BLOCK,                      \
+                      BLOCK / MD_WARP * weights_of_warp(p) * sizeof(weighed), stream>>>(s);        \
     break;
       SPREAD_ORDERS(CASE)
 #undef CASE

@@ -128,26 +128,45 @@ static __device__ __forceinline__ float scale_of(const boxed &b, const box &to,
   return alike && to.points <= b.room ? scale : 0;
 }
 
+/* Weights of a particle along three axes; one more keeps particles of a warp in different banks. */
+static __host__ __device__ constexpr int weights_of(int p)
+{
+  return 3 * p + 1;
+}
+
+/* The group's weights, of one axis a thread. */
+static __device__ __forceinline__ void fill_weights(const int p, const spread_particle *group,
+                                                    int32_t count, real *weight)
+{
+  const int t = (int)threadIdx.x % GROUP, a = (int)threadIdx.x / GROUP;
+  if (t >= count || a >= 3) return;
+  real w[SPREAD_ORDER_MAX];
+  bspline_weights(p, group[t].f[a], w);
+  SPREAD_UNROLL
+  for (int j = 0; j < p; j++)
+    weight[t * weights_of(p) + a * p + j] = w[j];
+}
+
 /* The group's points to the box. */
-static __device__ __forceinline__ void fill_box(const int p, const spread_particle *group,
-                                                int32_t count, const box &to,
-                                                const box_store *store, int32_t *sum)
+static __device__ __forceinline__ void fill_box(const int p, int32_t count, const box &to,
+                                                const box_store *store, const real *weight,
+                                                int32_t *sum)
 {
   for (int32_t item = threadIdx.x; item < count * p; item += BLOCK) {
     const int32_t t = item / p, lane = item % p;
-    const spread_particle particle = group[t];
-    real w[3][SPREAD_ORDER_MAX];
+    const real *const of = weight + t * weights_of(p);
+    real w[SPREAD_ORDER_MAX];
     SPREAD_UNROLL
-    for (int a = 0; a < 3; a++)
-      bspline_weights(p, particle.f[a], w[a]);
-    const real fast = store->q[t] * pick(p, w[2], lane);
+    for (int j = 0; j < p; j++)
+      w[j] = of[p + j];
+    const real fast = store->q[t] * of[2 * p + lane];
     int32_t *line = sum + store->base[t] + lane;
     SPREAD_UNROLL
     for (int i = 0; i < p; i++, line += (to.size[1] - p) * to.size[2]) {
-      const real outer = fast * w[0][i];
+      const real outer = fast * of[i];
       SPREAD_UNROLL
       for (int j = 0; j < p; j++, line += to.size[2])
-        atomicAdd(line, __float2int_rn(outer * w[1][j]));
+        atomicAdd(line, __float2int_rn(outer * w[j]));
     }
   }
 }
@@ -169,6 +188,7 @@ static __device__ __forceinline__ void add_group(const int p, const boxed &b)
   box_store *store = (box_store *)shared;
   int32_t *sum = (int32_t *)(store + 1);
   uint32_t *line = (uint32_t *)(sum + b.room);
+  real *weight = (real *)(line + b.room / p);
   const int32_t begin = (int32_t)blockIdx.x * GROUP, count = min((int32_t)GROUP, b.all.n - begin);
   const spread_particle *group = b.all.particle + begin;
   float q = 0;
@@ -187,11 +207,12 @@ static __device__ __forceinline__ void add_group(const int p, const boxed &b)
     return;
   }
   lay_out(b.all.mesh, m, to, store, line);
+  fill_weights(p, group, count, weight);
   if (threadIdx.x < GROUP) store->q[threadIdx.x] = q * scale;
   for (int32_t k = threadIdx.x; k < to.points; k += BLOCK)
     sum[k] = 0;
   __syncthreads();
-  fill_box(p, group, count, to, store, sum);
+  fill_box(p, count, to, store, weight, sum);
   __syncthreads();
   flush_box(b.all, to, scale, sum, line);
 }
@@ -213,7 +234,8 @@ md_status spread_gpu_boxes(spread_plan *plan, spread_part *part, const spread_jo
 {
   const cudaStream_t stream = (cudaStream_t)plan->ctx->stream;
   const int32_t room = spread_box_room(plan, part->n);
-  const size_t bytes = sizeof(box_store) + (size_t)(room + room / plan->grid.order) * 4;
+  const int32_t p = plan->grid.order;
+  const size_t bytes = sizeof(box_store) + (size_t)(room + room / p + GROUP * weights_of(p)) * 4;
   const float largest = largest_weight(plan->grid.order);
   for (int32_t v = 0; v < job->vectors; v++) {
     const boxed b = {particles_of(plan, part, job, v), room, GROUP * largest * largest * largest};
