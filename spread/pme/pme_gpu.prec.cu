@@ -171,6 +171,7 @@ static __global__ void __launch_bounds__(BLOCK)
     push_kernel(int64_t n, const real *__restrict__ q, const real *__restrict__ gradient,
                 real *__restrict__ f)
 {
+  cudaTriggerProgrammaticLaunchCompletion();
   const int64_t at = md_thread();
   if (at >= 3 * n) return;
   const int64_t i = at / 3;
