@@ -133,6 +133,12 @@ double comm_moved_sq(const comm *cm)
   return isnan(cm->moved_sq) ? INFINITY : cm->moved_sq;
 }
 
+md_status comm_max_move_early(comm *cm, const md_atoms *atoms)
+{
+  if (cm->ctx->backend == MD_CPU || atoms->n == 0 || atoms->n != atoms->n_built) return MD_OK;
+  return gpu_move[cm->ctx->precision](cm, atoms, NULL);
+}
+
 md_status comm_max_move_sq(comm *cm, const md_atoms *atoms, double *moved_sq)
 {
   *moved_sq = 0;

@@ -76,6 +76,8 @@ double comm_moved_sq(const comm *cm);
  * infinite where a position is NaN.  Waits for a GPU.  Errors: MD_EINVAL (there were no borders of
  * these atoms), MD_ENOMEM, MD_ECUDA. */
 md_status comm_max_move_sq(comm *cm, const md_atoms *atoms, double *moved_sq);
+/* A GPU begins to look for that, and the next comm_max_move_sq, of the same positions, waits. */
+md_status comm_max_move_early(comm *cm, const md_atoms *atoms);
 
 /* Make the ghosts of all owned atoms: every image, shifted by whole frame edges, with lo - r_ghost
  * <= x < hi + r_ghost of the frame in every dimension, several images of one atom where the box is

@@ -235,7 +235,7 @@ static __global__ void __launch_bounds__(BLOCK)
   totals->most = 0;
 }
 
-md_status PREC(comm_gpu_move)(comm *cm, const md_atoms *atoms, double *moved_sq)
+static md_status queue_move(comm *cm, const md_atoms *atoms)
 {
   md_ctx *ctx = cm->ctx;
   const origin from = {(const state4 *)atoms->x_at_build.data, NULL, 0};
@@ -250,8 +250,17 @@ md_status PREC(comm_gpu_move)(comm *cm, const md_atoms *atoms, double *moved_sq)
       atoms->n, from, (const state4 *)atoms->x.data, (move_totals *)cm->moves.data,
       (md_signal *)cm->signal, ++cm->move_round);
   MD_LAUNCHED();
+  cm->moving = true;
+  return MD_OK;
+}
+
+md_status PREC(comm_gpu_move)(comm *cm, const md_atoms *atoms, double *moved_sq)
+{
+  if (!cm->moving) MD_TRY(queue_move(cm, atoms));
+  if (!moved_sq) return MD_OK;
+  cm->moving = false;
   unsigned long long bits;
-  MD_TRY(md_signal_wait(ctx, cm->signal, cm->move_round, &bits));
+  MD_TRY(md_signal_wait(cm->ctx, cm->signal, cm->move_round, &bits));
   memcpy(moved_sq, &bits, sizeof bits);
   return MD_OK;
 }

@@ -23,6 +23,7 @@ struct comm {
   md_buffer moves;
   void *signal;
   uint64_t move_round;
+  bool moving;     /* a round was queued, and not waited for */
   double moved_sq; /* before the last migration */
   bool early;      /* it was not read yet, */
   double r_ghost;  /* and counts ghosts that reach so far */
@@ -39,7 +40,7 @@ typedef struct {
 typedef md_status comm_migrate_fn(comm *cm, md_atoms *atoms, const comm_reach *early);
 typedef md_status comm_borders_fn(comm *cm, md_atoms *atoms, const int images[3]);
 typedef md_status comm_forward_fn(comm *cm, md_atoms *atoms);
-/* Of atoms that are built. */
+/* Of atoms that are built; moved_sq NULL: begin to look. */
 typedef md_status comm_move_fn(comm *cm, const md_atoms *atoms, double *moved_sq);
 typedef void comm_close_fn(comm *cm);
 /* Of ghosts that are images of this rank's own atoms, the first n_own; positions of owned atoms

@@ -8,6 +8,7 @@ struct md_beside {
   md_ctx *ctx;
   void *first, *second; /* streams; first while the context has the second */
   void *begun, *ended;  /* events */
+  bool marked;          /* begun, for the next begin */
 };
 
 #ifdef MD_HAVE_CUDA
@@ -50,30 +51,53 @@ void md_beside_destroy(md_beside *beside)
   free(beside);
 }
 
-md_status md_beside_begin(md_beside *beside)
+md_status md_beside_mark(md_beside *beside)
 {
 #ifdef MD_HAVE_CUDA
-  if (!is_on_gpu(beside)) return MD_OK;
-  MD_TRY(md_gpu_mark(beside->begun, beside->ctx->stream));
-  MD_TRY(md_gpu_wait(beside->second, beside->begun));
+  if (is_on_gpu(beside)) MD_TRY(md_gpu_mark(beside->begun, beside->ctx->stream));
+#endif
+  beside->marked = true;
+  return MD_OK;
+}
+
+void md_beside_enter(md_beside *beside)
+{
+#ifdef MD_HAVE_CUDA
+  if (!is_on_gpu(beside)) return;
   beside->first = beside->ctx->stream;
   beside->ctx->stream = beside->second;
 #else
   (void)beside;
 #endif
+}
+
+void md_beside_leave(md_beside *beside)
+{
+#ifdef MD_HAVE_CUDA
+  if (is_on_gpu(beside)) beside->ctx->stream = beside->first;
+#else
+  (void)beside;
+#endif
+}
+
+md_status md_beside_begin(md_beside *beside)
+{
+  if (!beside->marked) MD_TRY(md_beside_mark(beside));
+  beside->marked = false;
+#ifdef MD_HAVE_CUDA
+  if (is_on_gpu(beside)) MD_TRY(md_gpu_wait(beside->second, beside->begun));
+#endif
+  md_beside_enter(beside);
   return MD_OK;
 }
 
 md_status md_beside_end(md_beside *beside)
 {
+  md_beside_leave(beside);
 #ifdef MD_HAVE_CUDA
-  if (!is_on_gpu(beside)) return MD_OK;
-  beside->ctx->stream = beside->first;
-  return md_gpu_mark(beside->ended, beside->second);
-#else
-  (void)beside;
-  return MD_OK;
+  if (is_on_gpu(beside)) return md_gpu_mark(beside->ended, beside->second);
 #endif
+  return MD_OK;
 }
 
 md_status md_beside_join(md_beside *beside)

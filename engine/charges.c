@@ -124,13 +124,22 @@ bool engine_charges_beside(const engine *sim)
   return sim->mesh && sim->ctx->backend == MD_GPU && comm_adds_queued(sim->cm);
 }
 
+md_status engine_charges_place(engine *sim)
+{
+  if (!sim->mesh) return MD_OK;
+  const md_atoms *atoms = sim->atoms;
+  if (md_atoms_is_cut(atoms)) MD_TRY(neighbor_unfold(atoms, NULL, &sim->unfolded));
+  sim->mesh_placed = true;
+  return pme_mark(sim->mesh);
+}
+
 static md_status begin(engine *sim, bool tally)
 {
   const md_atoms *atoms = sim->atoms;
   const size_t state = md_state_size(sim->ctx->precision);
-  const bool cut = md_atoms_is_cut(atoms);
-  if (cut) MD_TRY(neighbor_unfold(atoms, NULL, &sim->unfolded));
-  const char *x = cut ? sim->unfolded.data : atoms->x.data;
+  if (!sim->mesh_placed) MD_TRY(engine_charges_place(sim));
+  sim->mesh_placed = false;
+  const char *x = md_atoms_is_cut(atoms) ? sim->unfolded.data : atoms->x.data;
   const bool held = sim->charges_of == sim->rebuilds && !tally;
   const pme_charges charges = {atoms->n, x, 4, held ? NULL : x + 3 * state, 4};
   sim->charges_of = sim->rebuilds;

@@ -14,8 +14,8 @@ static md_status rebuild_early(engine *sim, bool sort)
   md_timer_lap(ctx);
   md_phase_begin(ctx, MD_PHASE_GHOSTS);
   const double back = sim->spec->every > 0 ? sim->spec->dt : -1;
-  md_status status = comm_migrate_early(sim->cm, sim->atoms, sim->list_cutoff, back);
-  md_status sorted = MD_OK;
+  md_status sorted = MD_OK,
+            status = comm_migrate_early(sim->cm, sim->atoms, sim->list_cutoff, back);
   md_phase_end(ctx, MD_PHASE_GHOSTS);
   if (!status && sort) {
     md_phase_begin(ctx, MD_PHASE_SORT);
@@ -32,7 +32,8 @@ static md_status rebuild_early(engine *sim, bool sort)
     return MD_FAIL(status, "step %lld: %s", (long long)sim->step, md_message());
   if (!status) {
     md_phase_begin(ctx, MD_PHASE_NEIGHBOR);
-    status = neighbor_build_early(sim->list, sim->atoms);
+    status = engine_charges_place(sim);
+    if (!status) status = neighbor_build_early(sim->list, sim->atoms);
     status = world_agree(status ? status : force_reserve_types(sim->fc, sim->atoms));
     if (!status && sim->atoms->n_types > 1)
       status = world_agree(force_take_types(sim->fc, sim->atoms));
@@ -45,6 +46,7 @@ static md_status rebuild_early(engine *sim, bool sort)
 static md_status rebuild(engine *sim, bool sort)
 {
   MD_TRY(rebuild_early(sim, sort));
+  sim->mesh_placed = false; /* a saved run's atoms go on to where they were */
   return neighbor_settle(sim->list, NULL);
 }
 
@@ -79,14 +81,6 @@ static md_status advance(engine *sim, int kicks, double drift)
   const md_status status = integrate_advance(sim->atoms, kick.of, kicks, drift);
   md_phase_end(sim->ctx, MD_PHASE_INTEGRATE);
   return status;
-}
-
-/* Whether one kick is right for all atoms. */
-static bool masses_are_alike(const engine *sim)
-{
-  for (int32_t t = 1; t < sim->atoms->n_types; t++)
-    if (sim->relative[t] != sim->relative[0]) return false;
-  return true;
 }
 
 /* Which rank did not come, and by when. */
@@ -151,6 +145,8 @@ static md_status take_steps(engine *sim, int32_t steps, bool tally)
   sim->step += steps;
   sim->steady_steps += steps - 1;
   bool due;
+  MD_TRY(engine_charges_place(sim));
+  MD_TRY(engine_rebuild_ask(sim));
   if (engine_charges_beside(sim) && !engine_rebuild_expected(sim))
     MD_TRY(engine_charges_begin(sim, tally));
   MD_TRY(engine_rebuild_due(sim, &due));
@@ -161,7 +157,7 @@ static md_status take_steps(engine *sim, int32_t steps, bool tally)
   } else if (!moves_ghosts) {
     MD_TRY(follow(sim));
   }
-  sim->forces_due = !tally && masses_are_alike(sim) && force_advances(sim->fc, sim->list);
+  sim->forces_due = !tally && engine_masses_alike(sim) && force_advances(sim->fc, sim->list);
   if (!sim->forces_due) {
     if (engine_charges_beside(sim)) MD_TRY(engine_charges_begin(sim, tally));
     MD_TRY(neighbor_settle(sim->list, NULL));
@@ -242,15 +238,6 @@ static md_status set_atoms(engine *sim, system_state *from)
   return from->type ? md_atoms_set_types(sim->atoms, from->type) : MD_OK;
 }
 
-/* Masses of the kinds of atoms, of which the first has this one. */
-static void set_masses(engine *sim, double mass)
-{
-  const engine_types *types = sim->spec->types;
-  sim->mass = mass;
-  for (int32_t t = 0; t < sim->atoms->n_types; t++)
-    sim->relative[t] = types ? types->species[t].mass / mass : 1;
-}
-
 /* The atoms that this rank begins with, in the input's coordinates. */
 static md_status set_block(engine *sim, system_state *state)
 {
@@ -266,7 +253,7 @@ static md_status fill(engine *sim)
   system_state state = {0};
   md_status status = system_create(sim->spec, &state);
   if (!status) {
-    set_masses(sim, state.mass);
+    engine_set_masses(sim, state.mass);
     status = world_agree(set_block(sim, &state));
     if (!status) status = engine_set_charges(sim, state.q);
   }
@@ -377,7 +364,7 @@ md_status engine_restore(const engine_spec *spec, const engine_state *from, bool
              from->type ? "several kinds of atoms" : "one kind of atom", engine_kinds(spec));
   md_status status = make(spec, from->all, &from->box, out);
   if (!status) {
-    set_masses(*out, from->mass);
+    engine_set_masses(*out, from->mass);
     (*out)->step = from->step;
     (*out)->lists = from->lists;
     status = exact ? resume(*out, from) : refill(*out, from);

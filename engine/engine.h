@@ -56,6 +56,7 @@ typedef struct {
   pme_problem charges;     /* what it was made for: alpha, mesh, cutoff */
   pme_tally mesh_tally;    /* of the forces at work */
   bool mesh_begun;         /* they are */
+  bool mesh_placed;        /* what is queued since the mark does not move them */
   int64_t charges_of;      /* rebuilds when the mesh took charges in their order; -1: it has none */
   md_buffer unfolded;      /* positions in the box, where it has several frames */
   double net_charge;       /* sum of charges; 0 when it is only rounding */

@@ -8,6 +8,15 @@ static double limit_sq(const engine *sim)
   return 0.25 * sim->spec->skin * sim->spec->skin;
 }
 
+md_status engine_rebuild_ask(engine *sim)
+{
+  if (sim->spec->every > 0) return MD_OK;
+  md_phase_begin(sim->ctx, MD_PHASE_NEIGHBOR);
+  const md_status status = comm_max_move_early(sim->cm, sim->atoms);
+  md_phase_end(sim->ctx, MD_PHASE_NEIGHBOR);
+  return status;
+}
+
 md_status engine_rebuild_due(engine *sim, bool *due)
 {
   if (sim->spec->every > 0) {

@@ -1,5 +1,5 @@
 /* engine/types.c - kinds of atoms: see types.h. */
-#include "engine/types.h"
+#include "engine/engine_impl.h"
 #include "ordering/curve.h"
 
 #include <math.h>
@@ -92,4 +92,19 @@ void engine_types_place(const engine_types *types, bool sublattices, int32_t n_b
     }
     type[s] = (uint8_t)t;
   }
+}
+
+void engine_set_masses(engine *sim, double mass)
+{
+  const engine_types *types = sim->spec->types;
+  sim->mass = mass;
+  for (int32_t t = 0; t < sim->atoms->n_types; t++)
+    sim->relative[t] = types ? types->species[t].mass / mass : 1;
+}
+
+bool engine_masses_alike(const engine *sim)
+{
+  for (int32_t t = 1; t < sim->atoms->n_types; t++)
+    if (sim->relative[t] != sim->relative[0]) return false;
+  return true;
 }

@@ -79,7 +79,7 @@ static md_status make(pme *solver)
     MD_TRY(md_buffer_reserve(ctx, &solver->spectrum, (size_t)solver->modes * 2 * size, 0));
   MD_TRY(pme_tables_fill(solver));
   MD_TRY(md_replay_create(ctx, sizeof(pme_same), &solver->replay));
-  MD_TRY(md_beside_create(ctx, false, &solver->beside));
+  MD_TRY(md_beside_create(ctx, true, &solver->beside));
   MD_TRY(md_beside_begin(solver->beside)); /* transforms belong to a stream */
   const md_status status = SIMD_PICK(ctx, cpu_plans, gpu_plans)(solver);
   MD_TRY(md_beside_end(solver->beside));
@@ -186,13 +186,13 @@ static md_status cross_mesh(void *of)
 }
 
 /* The same as one launch where nothing waits.  Methods that sort charges launch what depends on how
- * they lie; few charges, of which launches take the time, are not sorted.  While such a launch gets
- * ready, which takes longer than that of a kernel, the mesh is zeroed. */
+ * they lie; few charges, of which launches take the time, are not sorted. */
 static md_status cross_again(crossing *c)
 {
-  const pme *solver = c->solver;
-  spread_plan *plan = solver->plan;
-  MD_TRY(spread_clear(plan, solver->mesh.data));
+  pme *solver = c->solver;
+  const spread_plan *plan = solver->plan;
+  if (!solver->is_clear) MD_TRY(spread_clear(solver->plan, solver->mesh.data));
+  solver->is_clear = false;
   if (plan->method != SPREAD_PARTICLE || plan->n_parts != 1 || solver->with.count > 0 || c->modes)
     return cross_mesh(c);
   const md_buffer *buffer = plan->part->buffer;
@@ -219,6 +219,18 @@ static md_status find_gradients(pme *solver, const pme_charges *charges, pme_tal
   return spread_check_deferred(solver->plan); /* the sums have been waited for */
 }
 
+/* A mesh that `particle` is to add to is zeroed when its last values have been read, while other
+ * forces are added and atoms move. */
+static md_status clear_behind(pme *solver)
+{
+  if (solver->ctx->backend == MD_CPU || solver->plan->method != SPREAD_PARTICLE) return MD_OK;
+  md_beside_enter(solver->beside);
+  const md_status status = spread_clear(solver->plan, solver->mesh.data);
+  md_beside_leave(solver->beside);
+  solver->is_clear = !status;
+  return status;
+}
+
 md_status pme_begin(pme *solver, const pme_charges *charges, pme_tally *tally)
 {
   if (tally) *tally = (pme_tally){0};
@@ -231,7 +243,12 @@ md_status pme_begin(pme *solver, const pme_charges *charges, pme_tally *tally)
   MD_TRY(md_beside_begin(solver->beside));
   const md_status status = find_gradients(solver, charges, tally);
   MD_TRY(md_beside_end(solver->beside));
-  return status;
+  return status ? status : clear_behind(solver);
+}
+
+md_status pme_mark(pme *solver)
+{
+  return md_beside_mark(solver->beside);
 }
 
 md_status pme_end(pme *solver, void *f)

@@ -70,6 +70,7 @@ START_TEST(charges_are_held)
   double f[2][1200];
   for (int held = 0; held < 2; held++) {
     charges.q = held ? NULL : (double *)x4.data + 3;
+    if (held) ck_ok(pme_mark(solver));
     ck_ok(md_fill(ctx, f4.data, 0, sizeof f[0]));
     ck_ok(pme_begin(solver, &charges, NULL));
     ck_ok(pme_end(solver, NULL)); /* forgotten */
