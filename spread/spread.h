@@ -66,6 +66,7 @@ typedef struct {
   /* Whether a particle's charges, values and gradients lie together: [n][vectors], not
    * [vectors][n]. */
   bool by_particle;
+  bool interpolates; /* gradients are wanted as often, beside other forces, which auto weighs too */
   spread_tuning tuning;
 } spread_spec;
 

@@ -69,6 +69,7 @@ class SpreadSpec(Structure):
         ("vectors", c_int32),
         ("repeats", c_int32),
         ("by_particle", c_bool),
+        ("interpolates", c_bool),
         ("tuning", SpreadTuning),
     ]
 

@@ -65,7 +65,8 @@ static md_status make(pme *solver)
                             .mesh = {spec->mesh[0], spec->mesh[1], spec->mesh[2]},
                             .order = spec->order,
                             .method = spec->method,
-                            .vectors = 1};
+                            .vectors = 1,
+                            .interpolates = true};
   MD_TRY(spread_create(ctx, &mesh, &solver->plan));
   solver->volume = 1;
   for (int a = 0; a < 3; a++)

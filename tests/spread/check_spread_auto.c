@@ -104,6 +104,28 @@ START_TEST(auto_looks_where_that_decides)
 }
 END_TEST
 
+/* What follows tiled takes longer, where particles are few. */
+START_TEST(auto_weighs_interpolation)
+{
+  if (test_backend() == MD_CPU) return;
+  md_ctx *ctx = test_ctx((md_precision)_i, 1, false);
+  spread_spec spec = ref_spec(SPREAD_AUTO, 97, 95, 99, 4);
+  spec.repeats = 1000;
+  for (int with = 0; with < 2; with++) {
+    spread_report report;
+    spec.interpolates = with;
+    ref_particles particles = ref_particles_make(&spec, ctx->precision, REF_UNIFORM, 45000);
+    ref_run run = ref_run_open(ctx, &spec, &particles);
+    spread_describe(run.plan, &report);
+    ck_assert_int_eq(report.method, with ? SPREAD_PARTICLE : SPREAD_TILED);
+    ck_assert(with == (strstr(report.reason, "by particle with interpolation, ") != NULL));
+    ref_run_close(&run);
+    ref_particles_free(&particles);
+  }
+  md_ctx_destroy(ctx);
+}
+END_TEST
+
 static void refuse_nan(ref_run *run, int64_t n)
 {
   const float nowhere[3] = {NAN, NAN, NAN};
@@ -155,6 +177,7 @@ int main(void)
   tcase_set_timeout(tc, 120);
   tcase_add_test(tc, auto_weighs_density);
   tcase_add_loop_test(tc, auto_looks_where_that_decides, 0, MD_PRECISION_COUNT);
+  tcase_add_loop_test(tc, auto_weighs_interpolation, 0, MD_PRECISION_COUNT);
   tcase_add_test(tc, auto_looks_when_the_number_changes);
   suite_add_tcase(suite, tc);
   return test_main(suite);
