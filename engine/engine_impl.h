@@ -12,7 +12,8 @@ enum { ENGINE_FRAME_REACHES = 80 };
 /* The list that a specification describes, of this kind. */
 neighbor_spec engine_list_spec(const engine_spec *spec, neighbor_kind kind);
 
-/* Masses of the kinds of atoms, of which the first has this one; whether one kick is right for all. */
+/* Masses of the kinds of atoms, of which the first has this one; whether one kick is right for
+ * all. */
 void engine_set_masses(engine *sim, double mass);
 bool engine_masses_alike(const engine *sim);
 
@@ -51,8 +52,8 @@ md_status engine_check_memory(const md_ctx *ctx, const engine_spec *spec, neighb
  * pme_create), MD_ENOMEM. */
 md_status engine_set_charges(engine *sim, const double *q);
 /* What force_compute leaves out of the Coulomb forces, where there are charges: let it begin when
- * all that is queued is done, whatever comes later; begin, unless it was begun; add it to the forces
- * and to sim->tally; or forget what was begun, before atoms move. */
+ * all that is queued is done, whatever comes later; begin, unless it was begun; add it to the
+ * forces and to sim->tally; or forget what was begun, before atoms move. */
 md_status engine_charges_place(engine *sim);
 md_status engine_charges_begin(engine *sim, bool tally);
 md_status engine_charges_end(engine *sim, bool tally);
