@@ -63,18 +63,11 @@ typedef struct {
 } mesh_reader;
 
 /* A weight and its derivative. */
-typedef struct __align__(2 * sizeof(real))
-{
+typedef struct {
   real w, d;
-}
-weighed;
+} __align__(2 * sizeof(real)) weighed;
 
-/* Those of a particle along three axes; one more keeps particles of a warp in different banks.  Of
- * all particles of a warp, the last one perhaps with fewer threads than points. */
-static __host__ __device__ constexpr int weights_of(int p)
-{
-  return 3 * p + 1;
-}
+/* Of all particles of a warp, the last one perhaps with fewer threads than points. */
 static __host__ __device__ constexpr int weights_of_warp(int p)
 {
   return (MD_WARP + p - 1) / p * weights_of(p);

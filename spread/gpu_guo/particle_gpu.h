@@ -32,6 +32,13 @@ MD_INLINE particles particles_of(const spread_plan *plan, const spread_part *par
   return s;
 }
 
+/* Room for a particle's weights along three axes, in shared memory; one more keeps the particles of a
+ * warp in different banks. */
+static __host__ __device__ constexpr int weights_of(int p)
+{
+  return 3 * p + 1;
+}
+
 /* w[j] for a j known at run time only, without leaving registers. */
 static __device__ __forceinline__ real pick(const int p, const real *w, int j)
 {

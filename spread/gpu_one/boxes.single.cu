@@ -128,12 +128,6 @@ static __device__ __forceinline__ float scale_of(const boxed &b, const box &to,
   return alike && to.points <= b.room ? scale : 0;
 }
 
-/* Weights of a particle along three axes; one more keeps particles of a warp in different banks. */
-static __host__ __device__ constexpr int weights_of(int p)
-{
-  return 3 * p + 1;
-}
-
 /* The group's weights, of one axis a thread. */
 static __device__ __forceinline__ void fill_weights(const int p, const spread_particle *group,
                                                     int32_t count, real *weight)
