@@ -32,8 +32,8 @@ MD_INLINE particles particles_of(const spread_plan *plan, const spread_part *par
   return s;
 }
 
-/* Room for a particle's weights along three axes, in shared memory; one more keeps the particles of a
- * warp in different banks. */
+/* Room for a particle's weights along three axes, in shared memory; one more keeps the particles of
+ * a warp in different banks. */
 static __host__ __device__ constexpr int weights_of(int p)
 {
   return 3 * p + 1;
