@@ -76,7 +76,9 @@ double comm_moved_sq(const comm *cm);
  * infinite where a position is NaN.  Waits for a GPU.  Errors: MD_EINVAL (there were no borders of
  * these atoms), MD_ENOMEM, MD_ECUDA. */
 md_status comm_max_move_sq(comm *cm, const md_atoms *atoms, double *moved_sq);
-/* A GPU begins to look for that, and the next comm_max_move_sq, of the same positions, waits. */
+/* Queues what comm_max_move_sq then waits for: a GPU looks while the host goes on.  Positions must
+ * not change between the two.  On a CPU and without borders of these atoms it does nothing.
+ * Errors: MD_ENOMEM, MD_ECUDA. */
 md_status comm_max_move_early(comm *cm, const md_atoms *atoms);
 
 /* Make the ghosts of all owned atoms: every image, shifted by whole frame edges, with lo - r_ghost

@@ -93,7 +93,7 @@ md_status pme_compute(pme *solver, const pme_charges *charges, void *f, pme_tall
 /* The same in two parts, between which other forces may be computed: a GPU works on begin's part
  * beside them.  Positions and charges must stay until pme_end; f NULL: the forces are not wanted,
  * and positions may change.  After pme_mark begin's part waits for what was queued before the mark,
- * for nothing that came later. */
+ * for nothing that came later.  Errors: those of pme_compute; pme_mark: MD_ECUDA. */
 md_status pme_begin(pme *solver, const pme_charges *charges, pme_tally *tally);
 md_status pme_end(pme *solver, void *f);
 md_status pme_mark(pme *solver);

@@ -66,7 +66,9 @@ typedef struct {
   /* Whether a particle's charges, values and gradients lie together: [n][vectors], not
    * [vectors][n]. */
   bool by_particle;
-  bool interpolates; /* gradients are wanted as often, beside other forces, which auto weighs too */
+  /* Whether gradients are interpolated as often as charges are spread, beside other forces: weighed
+   * by auto, nothing else. */
+  bool interpolates;
   spread_tuning tuning;
 } spread_spec;
 

@@ -103,17 +103,21 @@ static double sweeps(const spread_plan *plan)
   return kernels;
 }
 
+/* What tiled takes longer beside pair forces than alone: 5 to 34 us in steps of 64,000 to 512,000
+ * ions. */
+static const double TILED_BESIDE = 20e-6;
+
 /* Gradients of a vector, by the method that spread it.  Fitted to interpolation on an H200: by
- * particle along a Hilbert curve and in no order, by tiled of particles spread evenly.  Beside pair
- * forces tiled took some 20 us longer than alone, in steps of 5,832 to 314,432 ions. */
+ * particle along a Hilbert curve and in no order, by tiled of particles spread evenly. */
 static costs interpolation(const spread_plan *plan, const spread_survey *seen)
 {
   const double p = plan->grid.order, n = (double)seen->n, tiles = PENCIL_PATCHES((int)p);
   const double single = (double)spread_real_size(plan) / sizeof(float);
-  const double slower = single > 1 ? 1.5 : 1;
-  const costs c = {3e-6 + seen->boxed * (98e-12 + 0.355e-12 * p * p * p) +
-                       (n - seen->boxed) * single * 1.25e-12 * p * p * p,
-                   23e-6 + slower * p * (75e-12 * tiles * seen->planes + 4.2e-12 * n)};
+  const double slower = single > 1 ? 1.5 : 1, scale = 132.0 / plan->multiprocessors;
+  const double particle = seen->boxed * (98e-12 + 0.355e-12 * p * p * p) +
+                          (n - seen->boxed) * single * 1.25e-12 * p * p * p;
+  const double tiled = slower * p * (75e-12 * tiles * seen->planes + 4.2e-12 * n);
+  const costs c = {3e-6 + scale * particle, 3e-6 + TILED_BESIDE + scale * tiled};
   return c;
 }
 

@@ -29,7 +29,7 @@ struct pme {
   double volume;
   int64_t points, modes; /* of mesh and half spectrum */
   md_buffer mesh, spectrum;
-  bool is_clear;         /* the mesh, for what comes behind what is beside */
+  bool is_clear;         /* the mesh is zero once what was queued beside is done */
   md_buffer q, gradient; /* real [n], [n][3] */
   md_buffer table;       /* double: all that psi needs, see pme_tables */
   md_buffer partial;     /* double: sums before the last one */
